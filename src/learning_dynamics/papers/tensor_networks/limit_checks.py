@@ -37,14 +37,23 @@ def second_half(flows: Draws) -> Draws:
 
 
 @takes_rivals("quantity")
-def vanishes(name: str, flows: Draws, quantity: Quantity, slack: float) -> Check:
+def vanishes(
+    name: str, flows: Draws, quantity: Quantity, slack: float, *, excluded: Mapping[str, int] | None = None
+) -> Check:
     """Check that a quantity has vanished at the last time on every draw, up to the largest lag."""
-    values = np.abs(flows.at_end("sigma")[quantity])
-    return every_draw(name, values, at_most=largest_lag(flows, slack), because=f"{slack:g} times ${LAG}$")
+    return every_draw(
+        name,
+        np.abs(flows.at_end("sigma")[quantity]),
+        at_most=largest_lag(flows, slack),
+        because=f"{slack:g} times ${LAG}$",
+        excluded=excluded,
+    )
 
 
 @takes_rivals("quantity")
-def settles(name: str, flows: Draws, quantity: Quantity, slack: float) -> Check:
+def settles(
+    name: str, flows: Draws, quantity: Quantity, slack: float, *, excluded: Mapping[str, int] | None = None
+) -> Check:
     """Check that a quantity has vanished up to the largest lag; draws on which it still changes are undecided."""
     values, bound = np.abs(flows.at_end("sigma")[quantity]), largest_lag(flows, slack)
     return every_draw(
@@ -53,6 +62,7 @@ def settles(name: str, flows: Draws, quantity: Quantity, slack: float) -> Check:
         at_most=bound,
         because=f"{slack:g} times ${LAG}$; undecided while it changes",
         undecided=(values > bound) & still_changes(flows, quantity),
+        excluded=excluded,
     )
 
 

@@ -5,12 +5,15 @@ import itertools
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
 from learning_dynamics.errors import ProjectError
+from learning_dynamics.evidence import share
 from learning_dynamics.judging import evaluate
 from learning_dynamics.papers.softmax_dynamics.compression.claims import compression
 from learning_dynamics.papers.softmax_dynamics.controls import claims
 from tests.papers.softmax_dynamics.tables import grid_table
+from tests.support import plan
 
 CELLS = [(counts, "gaussian", scale) for counts in ("4-2-1-1", "2-2-2-2") for scale in (0.01, 1.0)]
 SEEDS = 50
@@ -177,3 +180,15 @@ def test_few_draws_may_learn_more_than_the_most_frequent(others, verdict):
         "cross_entropy": learned([True] * 4, "cross_entropy"),
     }
     assert evaluate(claims.squared_loss_learns_frequent_classes, tables, {"exceptions": 0.05}).verdict == verdict
+
+
+def test_draws_are_enough_to_tell_a_warm_up_in_0_56_of_them_from_one_half():
+    """As the configuration says; too few draws leave a share of 0.58 undecided in every third sample."""
+    configured = plan(papers=["softmax_dynamics"])
+    claim = configured.claim("softmax_dynamics", "controls_squared_loss_uniform")
+    runs = configured.config.blocks("softmax_dynamics", "runs")
+    grid = runs[claim["runs"]["control"]["name"]]
+    small = [scale for scale in grid["scales"] if scale <= claim["settings"]["small"]]
+    draws = grid["seeds"] * len(runs["cross_entropy_grid"]["inits"]) * len(small)
+    decided = [share(holding, draws).lower >= claim["settings"]["typical"] for holding in range(draws + 1)]
+    assert stats.binom.pmf(np.arange(draws + 1), draws, 0.56) @ decided >= 0.95

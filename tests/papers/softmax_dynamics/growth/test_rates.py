@@ -134,6 +134,15 @@ def test_early_growth_is_the_logarithms_derivative(early_flow):
     np.testing.assert_allclose(rows["growth"].to_numpy()[1:-1], slopes[1:-1], atol=3e-2)
 
 
+def test_features_across_are_what_is_left_without_the_leading_direction_of_the_residual(early_flow):
+    counts, row_of, f, _, _, rows = early_flow
+    residual = row_of.T @ (np.eye(len(counts))[labels_of(counts)] - 1 / len(counts))
+    values, vectors = np.linalg.eigh(residual @ residual.T)
+    leading, others = vectors[:, np.argmax(values)], vectors[:, np.argsort(values)[:-1]]
+    expected = [np.linalg.norm(others.T @ state, 2) / np.linalg.norm(leading @ state) for state in f]
+    np.testing.assert_allclose(rows["across"], expected, rtol=1e-9)
+
+
 def test_departure_from_uniform_predictions_and_the_fastest_growth_at_them(early_flow):
     counts, row_of, f, W, _, rows = early_flow
     classes = len(counts)

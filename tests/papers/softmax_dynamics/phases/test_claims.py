@@ -5,10 +5,13 @@ import itertools
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
+from learning_dynamics.evidence import share
 from learning_dynamics.judging import evaluate
 from learning_dynamics.papers.softmax_dynamics.phases import claims
 from tests.papers.softmax_dynamics.tables import grid_table
+from tests.support import plan
 
 SCALES = (0.001, 0.1, 1.0)
 CELLS = [("4-2-1-1", "gaussian", scale) for scale in SCALES]
@@ -170,6 +173,15 @@ def test_rare_classes_separate_while_they_are_learned_in_both_spaces(given, verd
     found = evaluate(claims.rare_classes_separate, {"course": course(**given)}, COURSE)
     assert found.verdict == verdict
     assert found.judgement.headline.draws == 60
+
+
+def test_draws_are_enough_to_tell_a_share_of_0_6_from_one_half():
+    """As the configuration says; too few draws leave a share of 0.65 undecided in every third sample."""
+    configured = plan(papers=["softmax_dynamics"])
+    claim = configured.claim("softmax_dynamics", "rare_classes_separate")
+    draws = configured.config.blocks("softmax_dynamics", "runs")[claim["runs"]["course"]["name"]]["seeds"]
+    decided = [share(holding, draws).lower >= claim["settings"]["typical"] for holding in range(draws + 1)]
+    assert stats.binom.pmf(np.arange(draws + 1), draws, 0.6) @ decided >= 0.95
 
 
 def test_how_far_the_rare_are_apart_is_in_units_of_the_spread_of_all_classes():

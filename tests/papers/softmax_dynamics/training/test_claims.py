@@ -76,6 +76,7 @@ def test_phases_must_show_with_skew_and_bottleneck_and_not_without(skewed, equal
     assert found.judgement.headline.value == pytest.approx(skewed, abs=0.02)
     assert found.judgement.headline.draws == SEEDS // 2
     assert [found.facts[case] for case in ("equal", "wide")] == pytest.approx([equal, wide], abs=0.02)
+    assert found.facts["excess"] == pytest.approx(skewed - max(equal, wide), abs=0.02)
 
 
 @pytest.mark.parametrize(

@@ -538,11 +538,66 @@ def test_a_loss_that_may_be_above_one_decides_nothing(claim):
     assert verdict(claim, low) == "undecided"
 
 
+TURNS_AT_MOST = np.degrees(BOUND)
+UNDER_A_PREMISE = [
+    ("theorem_1", "singular", "general"),
+    ("theorem_2", "stationarity_own", "decomposable"),
+    ("corollary_2", "stationarity_own", "diagonal"),
+    ("corollary_3", "stationarity_own", "convolutional"),
+]
+
+
+@pytest.mark.parametrize(("claim", "quantity", "network"), UNDER_A_PREMISE)
+def test_a_draw_whose_residual_still_turns_is_left_out(claim, quantity, network):
+    beyond = late(quantity, 1.1 * BOUND, network, LATE)
+    resting = late("turned", 0.95 * TURNS_AT_MOST, network, LATE)
+    turning = late("turned", 1.1 * TURNS_AT_MOST, network, LATE)
+    assert verdict(claim, resting) == "reproduced"
+    assert verdict(claim, resting, beyond) == "contradicted"
+    left_out = judged(claim, turning, beyond)
+    assert left_out.verdict == "reproduced"
+    assert left_out.facts["turning"] == 1
+    assert left_out.facts["turned"] < TURNS_AT_MOST
+    assert any(check.excluded.startswith("1 left out: $X^T r$ still turns") for check in left_out.judgement.checks)
+    assert judged(claim, resting).facts["turning"] == 0
+
+
+@pytest.mark.parametrize(("claim", "quantity", "network"), UNDER_A_PREMISE)
+def test_a_draw_at_rest_counts_beside_one_that_turns(claim, quantity, network):
+    turning = late("turned", 1.1 * TURNS_AT_MOST, network, LATE)
+    other = late(quantity, 1.1 * BOUND, network, LATE, seed=1)
+    assert verdict(claim, turning, other) == "contradicted"
+
+
+@pytest.mark.parametrize(("claim", "quantity", "network"), UNDER_A_PREMISE)
+@pytest.mark.parametrize("depth", [2, 3])
+@pytest.mark.parametrize("seeds", [2, 4])
+def test_of_an_architecture_that_turns_in_half_of_its_draws_nothing_is_left_out(claim, quantity, network, depth, seeds):
+    where = {"sigma": LATE, "network": network, "depth": depth}
+    found = judged(claim, setting("turned", 1.1 * TURNS_AT_MOST, seed=list(range(seeds)), **where))
+    assert found.verdict == "undecided"
+    assert "still turns" not in "".join(check.excluded for check in found.judgement.checks)
+    assert "the premise is not met" in found.reason
+
+
 @pytest.mark.parametrize("claim", ["theorem_1", "theorem_2", "corollary_2", "corollary_3"])
-def test_a_residual_that_still_turns_decides_nothing(claim):
-    most = np.degrees(BOUND)
-    assert verdict(claim, late("turned", 0.95 * most, NETWORK[claim], LATE)) == "reproduced"
-    assert verdict(claim, late("turned", 1.1 * most, NETWORK[claim], LATE)) == "undecided"
+def test_a_residual_without_a_number_is_not_left_out(claim):
+    found = judged(claim, late("turned", np.nan, NETWORK[claim], LATE))
+    assert found.verdict == "undecided"
+    assert found.facts["turning"] == 0
+
+
+@pytest.mark.parametrize("claim", ["theorem_2", "corollary_2", "corollary_3"])
+def test_the_loss_of_a_draw_that_turns_is_judged(claim):
+    turning = late("turned", 1.1 * TURNS_AT_MOST, NETWORK[claim], LATE)
+    slow = setting("margin", 1 + 11 * EXACT * np.exp(-EXACT), sigma=EXACT, network=NETWORK[claim], **ONE)
+    assert verdict(claim, turning, slow) == "contradicted"
+
+
+@pytest.mark.parametrize(("claim", "networks"), [("theorem_2", 2), ("corollary_2", 1)])
+def test_a_draw_that_turns_is_not_counted_above_the_global_minimum(claim, networks):
+    facts = judged(claim, late("turned", 1.1 * TURNS_AT_MOST, "diagonal", LATE), late("excess", 0.02)).facts
+    assert facts["deep"] == 4 * networks - 1
 
 
 def test_growth_is_held_to_ten_over_log_log_t():

@@ -181,7 +181,7 @@ def theorem_b_3_dominant_class(starts: Table, early: Table, repeated: Table, *, 
         r"aligned growth over $\|A\|$, difference of the cells' medians from one",
         np.abs(medians - 1),
         at_most=2 * deficit + float(end["departure"].max()),
-        because="twice what the gap of $A$ leaves of the other directions that there are at half the time, and "
+        because="twice what the gap of $A$ leaves of the features across at half the time, and "
         "the predictions' departure from 1/V",
     )
     yield _is_bounded_by_a_power(
@@ -230,19 +230,19 @@ def _order_left_by_alignment(early: Table) -> np.ndarray:
 
 
 def _growth_deficits(early: Table) -> pd.DataFrame:
-    """Return how far growth is below ||A|| at the end, relatively, by what it is below it at half the time.
+    """Return how far growth may be below ||A|| at the end, relatively, by how features are aligned at half the time.
 
-    Say features are a vector along the leading direction of A, with the rate s = ||A||, and one across it. Those across
-    grow at rates of one or less, as all other singular values of A are: with the squared share p across, growth is
-    below s by p (s - 1), a deficit of p (1 - 1/s) in units of s. From half the time on p / (1 - p) falls like
-    exp(-2 (s - 1) t).
+    Along the leading direction of A features grow at the rate s = ||A||. Those across grow at rates of one or less, as
+    all other singular values of A are, whichever singular value of f they belong to: in two dimensions the largest can
+    be that of a direction that the leading one is not in yet. So |across| / |along| falls like exp(-(s - 1) t). The
+    leading singular vector of f has a squared share of (|across| / |along|)^2 or less across the leading direction of
+    A, never more than one: with the share p growth is below s by p (s - 1), a deficit of p (1 - 1/s) in units of s.
     """
     times = early["time"].unique()
     half = early[early["time"] == times[np.argmin(np.abs(times - early["time"].max() / 2))]]
-    gap, half_deficit = 1 - 1 / half["fastest"], 1 - half["growth"] / half["fastest"]
     time_left = (early["time"].max() - half["time"]) / np.sqrt(half["largest"])
-    deficit = half_deficit / (1 - half_deficit / gap) * np.exp(-2 * (half["fastest"] - 1) * time_left)
-    return half.assign(deficit=deficit)
+    left = half["across"] * np.exp(-(half["fastest"] - 1) * time_left)
+    return half.assign(deficit=(1 - 1 / half["fastest"]) * np.minimum(left**2, 1.0))
 
 
 @takes_rivals("order")

@@ -71,6 +71,7 @@ EARLY = (
     Column("time", "float", "flow time in units of 1 / sqrt(largest), of repeated contexts in units of 1 / largest"),
     Column("sigma", "float", "largest singular value of the features", nullable=True),
     Column("growth", "float", "its relative growth rate, d log(sigma) / dt", nullable=True),
+    Column("across", "float", "spectral norm of f across the leading direction of A, over f's along it", nullable=True),
     Column("departure", "float", "largest difference of a prediction from 1/V", nullable=True),
     Column("fastest", "float", "spectral norm of A, or of A with its rows repeated, at uniform predictions"),
 )
@@ -108,6 +109,10 @@ def _early(trajectory: Trajectory, *, repeated: bool) -> Tables:
         S[failed[members]] = np.nan
         rate = theory.singular_value_rates(U, df, V)
         departure = np.abs(model.softmax(cell_f @ cell_W) - 1 / classes).max(axis=(-2, -1))
+        # A's rows at uniform predictions, each multiplied by how many examples share it
+        directions, gains, _ = np.linalg.svd(repeats * (1 / classes - labels), full_matrices=False)
+        across = _across(cell_f, directions[:, 0])
+        across[failed[members]] = np.nan
         seed, time = np.indices(departure.shape)
         yield pd.DataFrame(
             {
@@ -118,11 +123,25 @@ def _early(trajectory: Trajectory, *, repeated: bool) -> Tables:
                 "sigma": S[..., 0].ravel(),
                 # of flow time, in which `df` is a derivative
                 "growth": (rate[..., 0] / S[..., 0]).ravel(),
+                "across": across.ravel(),
                 "departure": departure.ravel(),
-                # the spectral norm of A's rows, each multiplied by how many examples share it
-                "fastest": float(np.linalg.norm(repeats * (1 / classes - labels), 2)),
+                "fastest": float(gains[0]),
             }
         )
+
+
+def _across(f: np.ndarray, direction: np.ndarray) -> np.ndarray:
+    """Return the spectral norm of f across a direction of its rows, over the norm of f along it, shape (...,).
+
+    Parameters
+    ----------
+    f : ndarray, shape (..., rows, d)
+    direction : ndarray, shape (rows,)
+        Of length one.
+    """
+    along = direction @ f  # shape (..., d)
+    rest = f - direction[:, None] * along[..., None, :]
+    return np.linalg.norm(rest, 2, axis=(-2, -1)) / np.linalg.norm(along, axis=-1)
 
 
 def _cells(trajectory: Trajectory) -> Iterator[tuple[slice, list[int]]]:

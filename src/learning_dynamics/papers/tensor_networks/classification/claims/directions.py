@@ -5,8 +5,10 @@ import numpy as np
 from learning_dynamics.judging import Claim, Facts, claim, equal_on_every_draw
 from learning_dynamics.papers.tensor_networks.classification import quantities
 from learning_dynamics.papers.tensor_networks.classification.hypotheses import (
+    at_rest,
     falls_below_one,
     last_exact_log_time,
+    left_out,
     residuals_converge,
 )
 from learning_dynamics.papers.tensor_networks.limit_checks import last_sigma, second_half, settles, vanishes
@@ -31,25 +33,29 @@ def theorem_1(two: Table, three: Table, *, slack: Positive) -> Claim:
     to the same bound as networks with structure. A draw whose residual still changes late is on its way from one
     singular vector to another that is hardly larger, and decides nothing yet. Premises are that the loss falls below
     one, and that $X^T r$ comes to rest: over the second half of $\log\log t$ its direction turns by at most
-    {turned:.2g} degrees. From a $\log t$ of about {cut:.0e} on, rounding forbids the exponential itself: its exponent
-    is capped, and from there on the limit of the flow is followed, which shrinks the layers at given margins. Losses
-    are therefore judged before, at a $\log t$ of {exact:.0f}; directions, which are slower, at the end, and of two
-    layers again with a cap ten times as late.
+    {turned:.2g} degrees. Draws in which it still turns, {turning} here, are left out. From a $\log t$ of about
+    {cut:.0e} on, rounding forbids the exponential itself: its exponent is capped, and from there on the limit of the
+    flow is followed, which shrinks the layers at given margins. Losses are therefore judged before, at a $\log t$ of
+    {exact:.0f}; directions, which are slower, at the end, and of two layers again with a cap ten times as late.
     """
     flows = Draws([two, three])
+    judged = at_rest([two, three], slack)
+    excluded = left_out(flows, judged)
     yield settles(
         "largest residual of the singular-vector equations",
-        flows,
+        judged,
         quantities.SINGULAR_RESIDUAL,
         slack,
+        excluded=excluded,
         rivals={
             r"singular vectors of $M(\sum_i y_i x_i)$": quantities.SINGULAR_RESIDUAL_DATA,
             r"singular vectors of $M(\beta)$": quantities.SINGULAR_RESIDUAL_COEFFICIENTS,
         },
     )
     yield falls_below_one(flows)
-    yield residuals_converge(flows, slack)
+    yield residuals_converge(judged, slack)
     yield Facts(
+        turning=sum(excluded.values()),
         reached=float(two["sigma"].max()),
         cut=float(settings_of(two)["integration"]["sharpness"]),
         exact=last_exact_log_time(flows),

@@ -6,7 +6,12 @@ import numpy as np
 
 from learning_dynamics.judging import Claim, Facts, claim, equal_on_every_draw, every_draw
 from learning_dynamics.papers.tensor_networks.classification import quantities
-from learning_dynamics.papers.tensor_networks.classification.hypotheses import falls_below_one, residuals_converge
+from learning_dynamics.papers.tensor_networks.classification.hypotheses import (
+    at_rest,
+    falls_below_one,
+    left_out,
+    residuals_converge,
+)
 from learning_dynamics.papers.tensor_networks.limit_checks import largest_lag, loss_vanishes, vanishes
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Draws, Table
@@ -38,16 +43,21 @@ def theorem_2(two: Table, three: Table, *, slack: Positive) -> Claim:
     with three layers is not convex: {other} of {deep} real draws end at a stationary point where
     $\sum_j |\rho_j|^{2/L}$ lies more than one per cent above its global minimum, as the theorem allows. With two layers
     the problem is convex, and the largest gap to its optimum is {gap:.1e}. Times, and the premise on $X^T r$, are those
-    of Theorem 1; here $X^T r$ turns by at most {turned:.2g} degrees.
+    of Theorem 1; here $X^T r$ turns by at most {turned:.2g} degrees. Draws in which it still turns, {turning} here, are
+    judged by their loss alone.
     """
-    flows, two_layers = Draws([two, three], network=ORTHOGONAL), Draws(two, network=ORTHOGONAL)
+    flows = Draws([two, three], network=ORTHOGONAL)
+    judged = at_rest([two, three], slack, network=ORTHOGONAL)
+    two_layers, three_layers = judged
+    excluded, excluded_of_two = left_out(flows, judged), left_out(next(iter(flows)), two_layers)
     l2_problem = r"the $\ell_2$ max-margin problem"
     l1_problem = r"the $\ell_1$ norm, whatever the depth and $S$"
     yield vanishes(
         r"largest residual of the stationarity conditions, $\ell_{2/L}$",
-        flows,
+        judged,
         quantities.STATIONARITY_RESIDUAL,  # (28)
         slack,
+        excluded=excluded,
         rivals={
             l2_problem: quantities.STATIONARITY_RESIDUAL_L2,
             l1_problem: quantities.STATIONARITY_RESIDUAL_L1,
@@ -58,18 +68,26 @@ def theorem_2(two: Table, three: Table, *, slack: Positive) -> Claim:
         two_layers,
         quantities.GAP_OWN,  # (38)
         slack,
+        excluded=excluded_of_two,
         rivals={l2_problem: quantities.GAP["l2"], l1_problem: quantities.GAP["l1"]},
         fact="gap",
     )
-    yield vanishes("two layers: distance from the top singular value", two_layers, quantities.TOP_GAP, slack)
+    yield vanishes(
+        "two layers: distance from the top singular value",
+        two_layers,
+        quantities.TOP_GAP,
+        slack,
+        excluded=excluded_of_two,
+    )
     yield loss_vanishes(flows, slack, power=1.0, rivals={STAYS: 0.0})
-    yield residuals_converge(flows, slack)
-    yield _above_global_minimum(three, REAL)
+    yield residuals_converge(judged, slack)
+    yield _above_global_minimum(three_layers.where(network=REAL))
+    yield Facts(turning=sum(excluded.values()))
 
 
-def _above_global_minimum(three: Table, network: str | list[str]) -> Facts:
+def _above_global_minimum(three_layers: Draws) -> Facts:
     """Return how many draws with three layers end above the global minimum, and of how many."""
-    excess = Draws(three, network=network).at_end("sigma")[quantities.QUASI_NORM_EXCESS]
+    excess = three_layers.at_end("sigma")[quantities.QUASI_NORM_EXCESS]
     return Facts(other=int((excess > 0.01).sum()), deep=len(excess))
 
 
@@ -112,10 +130,14 @@ def corollary_2(two: Table, three: Table, *, slack: Positive) -> Claim:
 
     With two layers it is the $\ell_1$ max margin; every draw is judged by the gap of its margin, and the slowest has
     come to {value:.1e}. With three layers {other} of {deep} draws end at a stationary point other than the minimum.
-    Over the second half of $\log\log t$, $X^T r$ turns by at most {turned:.2g} degrees.
+    Over the second half of $\log\log t$, $X^T r$ turns by at most {turned:.2g} degrees. Draws in which it still turns,
+    {turning} here, are judged by their loss alone.
     """
-    yield from _limit_is_stationary(two, three, network="diagonal", norm="l1", slack=slack)
-    yield _above_global_minimum(three, "diagonal")
+    flows = Draws([two, three], network="diagonal")
+    judged = at_rest([two, three], slack, network="diagonal")
+    _, three_layers = judged
+    yield from _limit_is_stationary(flows, judged, norm="l1", slack=slack)
+    yield _above_global_minimum(three_layers)
 
 
 @claim(
@@ -129,21 +151,28 @@ def corollary_3(two: Table, three: Table, *, slack: Positive) -> Claim:
     of the max-margin problem of the Fourier transform's $\ell_{2/L}$ norm.
 
     With two layers every draw is judged by the gap of that $\ell_1$ margin, with three by the residual of the
-    stationarity conditions. Over the second half of $\log\log t$, $X^T r$ turns by at most {turned:.2g} degrees.
+    stationarity conditions. Over the second half of $\log\log t$, $X^T r$ turns by at most {turned:.2g} degrees. Draws
+    in which it still turns, {turning} here, are judged by their loss alone.
     """
-    return _limit_is_stationary(two, three, network="convolutional", norm="dft_l1", slack=slack)
+    flows = Draws([two, three], network="convolutional")
+    judged = at_rest([two, three], slack, network="convolutional")
+    return _limit_is_stationary(flows, judged, norm="dft_l1", slack=slack)
 
 
-def _limit_is_stationary(two: Table, three: Table, *, network: str, norm: str, slack: float) -> Claim:
-    """Check the gap of one architecture's margin in its norm at depth 2, and stationarity (28) at depth 3."""
-    flows = Draws([two, three], network=network)
-    two_layers, three_layers = Draws(two, network=network), Draws(three, network=network)
+def _limit_is_stationary(flows: Draws, judged: Draws, *, norm: str, slack: float) -> Claim:
+    """Check the gap of one architecture's margin in its norm at depth 2, and stationarity (28) at depth 3.
+
+    Limits are those of the draws that are `judged`; the loss vanishes on all.
+    """
+    two_layers, three_layers = judged
+    excluded_of_two, excluded_of_three = (left_out(*pair) for pair in zip(flows, judged, strict=True))
     other_norm = "dft_l1" if norm == "l1" else "l1"
     yield vanishes(
         f"two layers: gap to the largest ${NORM_NAMES[norm]}$ margin",
         two_layers,
         quantities.GAP[norm],
         slack,
+        excluded=excluded_of_two,
         rivals={
             r"the $\ell_2$ max margin": quantities.GAP["l2"],
             f"the ${NORM_NAMES[other_norm]}$ max margin": quantities.GAP[other_norm],
@@ -154,6 +183,7 @@ def _limit_is_stationary(two: Table, three: Table, *, network: str, norm: str, s
         three_layers,
         quantities.STATIONARITY_RESIDUAL,
         slack,
+        excluded=excluded_of_three,
         rivals={
             # these problems are convex: being stationary is having the largest margin
             f"with three layers, the ${NORM_NAMES[norm]}$ max margin again": quantities.GAP[norm],
@@ -161,7 +191,8 @@ def _limit_is_stationary(two: Table, three: Table, *, network: str, norm: str, s
         },
     )
     yield loss_vanishes(flows, slack, power=1.0, rivals={STAYS: 0.0})
-    yield residuals_converge(flows, slack)
+    yield residuals_converge(judged, slack)
+    yield Facts(turning=sum(left_out(flows, judged).values()))
 
 
 @claim(
