@@ -37,6 +37,6 @@ def test_only_a_submission_that_was_told_so_goes_back(monkeypatch):
     assert not cluster.may_requeue()
 
 
-def test_a_job_goes_back_a_minute_before_its_end_but_not_at_once():
+def test_a_job_stops_a_minute_before_its_end_but_not_at_once():
     for limit, seconds in ((60.0, 30.0), (120.0, 60.0), (86_400.0, 86_340.0)):
-        assert cluster.time_until_requeue(limit) == seconds, limit
+        assert cluster.time_until_stop(limit) == seconds, limit

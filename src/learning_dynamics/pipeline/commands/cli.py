@@ -166,8 +166,7 @@ def _execute(arguments: Sequence[str]) -> int | None:
         minutes = options.pop("minutes")
         if minutes is not None:
             limit_time(minutes)
-            if cluster.may_requeue():
-                grant(cluster.time_until_requeue(60.0 * minutes))
+            grant(cluster.time_until_stop(60.0 * minutes))
     plan, started = options.get("plan"), time.monotonic()
     positional = [options.pop(name) for name, one in parameters.items() if one.kind is one.POSITIONAL_ONLY]
     status = execute(*positional, **options)

@@ -9,7 +9,7 @@ from learning_dynamics.errors import ProjectError
 from learning_dynamics.programs import run_program
 
 REQUEUE = "LEARNING_DYNAMICS_REQUEUE"  # set in submissions that may be put back into the queue
-# seconds of a job's time that are left when it goes back: Slurm's clock runs while Snakemake starts
+# seconds of a job's time that are left when it stops: Slurm's clock runs while Snakemake starts
 MARGIN = 60.0
 REQUEUE_TIMEOUT = 120.0  # seconds within which Slurm ends a job that it has taken back
 
@@ -19,8 +19,10 @@ def may_requeue() -> bool:
     return REQUEUE in os.environ and "SLURM_JOB_ID" in os.environ
 
 
-def time_until_requeue(limit: float) -> float:
-    """Return after how many seconds of its limit a job goes back: a minute before the end, of short limits halfway."""
+def time_until_stop(limit: float) -> float:
+    """Return after how many seconds of its limit a job stops that can go on later: a minute before the end, of short
+    limits halfway.
+    """
     return max(limit - MARGIN, limit / 2)
 
 
