@@ -4,21 +4,18 @@
 """
 
 import os
-import re
-import resource
 import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from bench import collapse, noise
+from bench.spent import Spent
 from learning_dynamics.papers.spectral_bias.noise.models import simulate
 
-STATUS, PEAK = Path("/proc/self/status"), Path("/proc/self/clear_refs")
 FEATURES, STEPS = 512, 20
 
 
@@ -91,21 +88,9 @@ def main(name: str, side: str, size: str) -> None:
     """Print the megabytes that one side of one piece of work needs."""
     do = WORKS[name].sides[side]
     do(1000)  # what is imported and compiled belongs to no size
-    if PEAK.exists():
-        PEAK.write_text("5")  # the peak counts from here on
-    before = _resident("VmRSS")
+    counter = Spent()
     result = do(int(size))
-    print((_resident("VmHWM") - before - sum(array.nbytes for array in result)) / 1e6)
-
-
-def _resident(what: str) -> float:
-    """Return bytes now in memory (VmRSS), or at most so far (VmHWM), which is both where there is no /proc."""
-    if STATUS.exists():
-        found = re.search(rf"{what}:\s*(\d+) kB", STATUS.read_text())
-        assert found
-        return 1024.0 * float(found[1])
-    unit = 1 if sys.platform == "darwin" else 1024
-    return float(unit * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+    print(counter.read()["MB"] - sum(array.nbytes for array in result) / 1e6)
 
 
 if __name__ == "__main__":

@@ -10,12 +10,15 @@ import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bench import clock
 
+if TYPE_CHECKING:
+    from tests.pipeline.conftest import Workspace
+
 ROOT = Path(__file__).resolve().parent.parent
-RUNS = ("rate=1e-6:1:100:log", "steps=100:199:100")  # 100 times 100
+RUNS = 10_000
 
 
 def rows(wanted: str = "") -> Iterator[dict[str, Any]]:
@@ -49,17 +52,25 @@ def second_run(name: str) -> dict[str, Any]:
 
 def dry_run(name: str, goal: float, *options: str) -> dict[str, Any]:
     """Time what Snakemake does before the first of 20,001 jobs, on the small paper of the tests."""
+    plan, arguments = sweep_to_plan(RUNS)
+    wall, note, ended = _timed(*plan.command(*options, *arguments), folder=plan.folder, environment=plan.environment)
+    assert ended.returncode == 0, ended.stderr
+    assert "toy_slow_sweep" in ended.stdout
+    return _row(name, wall, goal, note)
+
+
+def sweep_to_plan(runs: int) -> "tuple[Workspace, list[str]]":
+    """Return the small paper of the tests with a sweep, and what Snakemake is given for a dry run of it."""
     from tests.pipeline.conftest import toy
     from tests.support import SHARED
 
     plan = toy(Path(tempfile.mkdtemp(dir=os.environ[SHARED]), "project"))
-    written = plan.stage("sweep", "toy", "slow", "--vary", *RUNS, "--out", "sweep.yaml")
+    ranges = [f"rate=1e-6:1:{min(runs, 100)}:log"]
+    if runs > 100:
+        ranges.append(f"steps=100:{99 + runs // 100}:{runs // 100}")
+    written = plan.stage("sweep", "toy", "slow", "--vary", *ranges, "--out", "sweep.yaml")
     assert written.returncode == 0, written.stderr
-    command = plan.command("-n", *options, "--configfile", "sweep.yaml", "--", "toy_slow_sweep")
-    wall, note, ended = _timed(*command, folder=plan.folder, environment=plan.environment)
-    assert ended.returncode == 0, ended.stderr
-    assert "toy_slow_sweep" in ended.stdout
-    return _row(name, wall, goal, note)
+    return plan, ["-n", "--configfile", "sweep.yaml", "--", "toy_slow_sweep"]
 
 
 PLAIN_RULES = """
