@@ -5,7 +5,9 @@ import subprocess
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -205,6 +207,59 @@ def test_a_network_is_compiled_as_the_recipe_says(execution, compiled, monkeypat
     optimiser = torch.optim.SGD(net.parameters(), 0.1)
     training.steps_of(net, optimiser, *problem(), replace(RECIPE, execution=execution))
     assert asked == ([net] if compiled else [])
+
+
+class Graph:
+    """Stands for a CUDA graph: it repeats its step, with the learning rates that it was recorded with."""
+
+    step: training.RecordedStep
+
+    def replay(self) -> None:
+        groups = self.step._step.optimiser.param_groups
+        rates = [group["lr"] for group in groups]
+        for group, rate in zip(groups, self.rates, strict=True):
+            group["lr"] = rate
+        self.step._loss.copy_(self.step._step(self.step._chosen))
+        for group, rate in zip(groups, rates, strict=True):
+            group["lr"] = rate
+
+
+@pytest.fixture
+def graphs_on_cpu(monkeypatch):
+    """Have steps recorded without a GPU, which changes nothing but addresses: what runs then is put back."""
+
+    def recorded_steps(net, optimiser, images, targets, recipe):
+        Graph.step = training.RecordedStep(training.Step(net, optimiser, images, targets, recipe))
+        return Graph.step
+
+    @contextmanager
+    def recording(graph):
+        state = Graph.step._state()
+        before = [tensor.clone() for tensor in state]
+        graph.rates = [group["lr"] for group in Graph.step._step.optimiser.param_groups]
+        yield
+        for tensor, value in zip(Graph.step._state(), before, strict=True):
+            tensor.copy_(value)
+
+    monkeypatch.setattr(training, "steps_of", recorded_steps)
+    stream = SimpleNamespace(wait_stream=lambda _: None)
+    for name, stand_in in {
+        "CUDAGraph": Graph,
+        "graph": recording,
+        "Stream": lambda: stream,
+        "current_stream": lambda: stream,
+        "stream": lambda _: nullcontext(),
+    }.items():
+        monkeypatch.setattr(torch.cuda, name, stand_in)
+
+
+@pytest.mark.parametrize("changes", [{}, {"drop_last": True}, {"momentum": 0.0}, {"loss": "ce"}, {"batch": 1000}])
+def test_recording_a_step_takes_none(changes, graphs_on_cpu):
+    recipe = replace(RECIPE, **changes)
+    found = trained(recipe)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(training, "steps_of", training.Step)
+        assert_same(found, trained(recipe))
 
 
 @needs_gpu

@@ -53,6 +53,14 @@ def test_null_in_an_overlay_leaves_an_entry_out_and_an_entry_of_nothing_is_refus
     assert "changes/one.yaml: runs.b: must be a mapping of settings (is None)" in refusal(load, [small], root=root)
     nameless = write(root / "more.yaml", "changes: {one: {runs: {a: null}}}\n")
     assert "runs.a: changes what is there" in refusal(load, [nameless], root=root)
+    # over the changes of another file too, and from the command line, which gives text
+    first = write(root / "first.yaml", "scale: small\nchanges: {one: {runs: {a: {gamma: 3.0}, b: {function: t.f}}}}\n")
+    assert list(load([first, nameless], root=root).papers["one"]["runs"]) == ["b"]
+    given = {"changes": {"one": {"runs": {"a": "null"}}}}
+    assert list(load([first], given, root=root).papers["one"]["runs"]) == ["b"]
+    # no setting is dropped: null is its value
+    small = overlay(root, one="runs: {a: {gamma: null}}")
+    assert load([small], root=root).papers["one"]["runs"]["a"] == {"function": "t.f", "gamma": None}
 
 
 def test_an_overlay_without_a_name_may_add_and_not_replace(root):

@@ -33,6 +33,8 @@ class Layers:
     def merged(self, model: type[BaseModel]) -> Block:
         """Return one block of them all.
 
+        Null over a block of a paper drops it. Over one of ``changes:`` it stays, for the paper's block below.
+
         Raises
         ------
         ProjectError
@@ -40,7 +42,7 @@ class Layers:
         """
         block: Block = {}
         for layer in self.blocks.values():
-            merge(block, layer)
+            merge(block, layer, drop=model is Paper)
         problem = find_problem(model, block)
         if problem is not None:
             raise ProjectError(f"{self.where(*problem[0])}: {problem[1]}")
@@ -152,11 +154,13 @@ def load(files: Sequence[Path] = (), overrides: Mapping[str, Any] | None = None,
 
 
 def _typed(value: Any) -> Any:
-    """Return a value of the command line with its numbers: inside mappings and lists Snakemake leaves them as text."""
+    """Return a value of the command line with its numbers and nulls: inside mappings Snakemake leaves them as text."""
     if isinstance(value, Mapping):
         return {key: _typed(inner) for key, inner in value.items()}
     if isinstance(value, list):
         return [_typed(inner) for inner in value]
+    if value == "null":
+        return None
     with suppress(YAMLError, ValueError, TypeError):
         number = read_value(value)
         return number if isinstance(number, int | float) else value
@@ -207,15 +211,15 @@ def output_folders(configuration: ConfigFiles) -> tuple[Path, Path]:
     return Path("results", scale), Path("figures", scale)
 
 
-def merge(below: Block, above: Mapping[str, Any]) -> None:
-    """Lay one block over another, key by key; null over a block drops it."""
+def merge(below: Block, above: Mapping[str, Any], *, drop: bool = False) -> None:
+    """Lay one block over another, key by key; with `drop` null over a block leaves it out."""
     for key, value in above.items():
-        if value is None and isinstance(below.get(key), dict):
+        if drop and value is None and isinstance(below.get(key), dict):
             del below[key]
         elif isinstance(value, Mapping):
             if not isinstance(below.get(key), dict):
                 below[key] = {}
-            merge(below[key], value)
+            merge(below[key], value, drop=drop)
         else:
             below[key] = value
 

@@ -159,7 +159,7 @@ def _path_in_block(block: Mapping[str, Any], key: str) -> Key:
 def _reason(layers: Layers, path: Key, *files: str) -> Any:
     """Return the reason at a path of keys of the first file that gives one."""
     for file in files:
-        reason = functools.reduce(lambda block, key: block.get(key, {}), path, layers.blocks[file])
+        reason = functools.reduce(lambda block, key: (block or {}).get(key, {}), path, layers.blocks[file])
         if reason:
             return reason
     return None
