@@ -249,6 +249,7 @@ def graphs_on_cpu(monkeypatch):
         "Stream": lambda: stream,
         "current_stream": lambda: stream,
         "stream": lambda _: nullcontext(),
+        "device": lambda _: nullcontext(),
     }.items():
         monkeypatch.setattr(torch.cuda, name, stand_in)
 

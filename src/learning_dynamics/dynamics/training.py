@@ -393,10 +393,11 @@ class RecordedStep:
             return self._step(chosen)
         self._chosen.copy_(chosen)
         rates = [group["lr"] for group in self._step.optimiser.param_groups]
-        if rates != self._rates:
-            self._record()
-            self._rates = rates
-        self._graph.replay()
+        with torch.cuda.device(self._chosen.device):  # of several GPUs the images' one, whose streams are recorded
+            if rates != self._rates:
+                self._record()
+                self._rates = rates
+            self._graph.replay()
         return self._loss
 
     def _record(self) -> None:
