@@ -1,6 +1,7 @@
 """What is measured at starts and along early flows, against torch's derivatives, scipy's flow and sums by hand."""
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -100,6 +101,17 @@ def early(request):
     """Each example has a row of features, or all of a class share one, which moves by the sum of their gradients."""
     trajectory = recorded(getattr(runs, request.param), EARLY, seed=2)
     return trajectory, getattr(metrics, request.param)(trajectory), request.param == "repeated_contexts"
+
+
+def test_nothing_is_measured_of_a_flow_that_failed(early):
+    trajectory, table, repeated = early
+    failed = np.arange(len(trajectory.series["f"])) == 5  # the second member of the third cell
+    broken = replace(trajectory, undecided=failed)
+    found = getattr(metrics, "repeated_contexts" if repeated else "early_growth")(broken)
+    of_failed = (table["classes"] == 4) & (table["largest"] == 2) & (table["seed"] == 1)
+    numbers = ["sigma", "growth", "across"]
+    assert found.loc[of_failed, numbers].isna().all(axis=None)
+    assert found.loc[~of_failed, numbers].equals(table.loc[~of_failed, numbers])
 
 
 @pytest.fixture(params=list(enumerate(itertools.product([3, 4], [2, 9]))), ids=str)
