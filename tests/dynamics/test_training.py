@@ -226,7 +226,7 @@ class Graph:
 
 @pytest.fixture
 def graphs_on_cpu(monkeypatch):
-    """Have steps recorded without a GPU, which changes nothing but addresses: what runs then is put back."""
+    """Let a step be recorded without a GPU: it runs while it is recorded, and what it changed is put back."""
 
     def recorded_steps(net, optimiser, images, targets, recipe):
         Graph.step = training.RecordedStep(training.Step(net, optimiser, images, targets, recipe))

@@ -46,21 +46,42 @@ def test_an_overlay_changes_what_it_names_and_is_named(root):
     assert load([root / "small.yaml", second], root=root).papers["one"]["runs"]["a"]["gamma"] == 3.0
 
 
-def test_null_in_an_overlay_leaves_an_entry_out_and_an_entry_of_nothing_is_refused(root):
+def test_null_in_an_overlay_leaves_an_entry_out(root):
     small = overlay(root, one="runs: {a: null, b: {function: t.f, gamma: 2.0}}")
     assert list(load([small], root=root).papers["one"]["runs"]) == ["b"]
+
+
+def test_null_leaves_an_entry_out_that_another_file_has_changed(root):
+    first = write(root / "first.yaml", "scale: small\nchanges: {one: {runs: {a: {gamma: 3.0}, b: {function: t.f}}}}\n")
+    second = write(root / "second.yaml", "changes: {one: {runs: {a: null}}}\n")
+    assert list(load([first, second], root=root).papers["one"]["runs"]) == ["b"]
+
+
+def test_null_on_the_command_line_which_is_text_there_leaves_an_entry_out(root):
+    added = write(root / "added.yaml", "scale: small\nchanges: {one: {runs: {b: {function: t.f}}}}\n")
+    given = {"changes": {"one": {"runs": {"a": "null"}}}}
+    assert list(load([added], given, root=root).papers["one"]["runs"]) == ["b"]
+
+
+def test_an_entry_of_nothing_is_refused(root):
     small = overlay(root, one="runs: {b: null}")
     assert "changes/one.yaml: runs.b: must be a mapping of settings (is None)" in refusal(load, [small], root=root)
+
+
+def test_without_a_name_no_entry_is_left_out(root):
     nameless = write(root / "more.yaml", "changes: {one: {runs: {a: null}}}\n")
     assert "runs.a: changes what is there" in refusal(load, [nameless], root=root)
-    # over the changes of another file too, and from the command line, which gives text
-    first = write(root / "first.yaml", "scale: small\nchanges: {one: {runs: {a: {gamma: 3.0}, b: {function: t.f}}}}\n")
-    assert list(load([first, nameless], root=root).papers["one"]["runs"]) == ["b"]
-    given = {"changes": {"one": {"runs": {"a": "null"}}}}
-    assert list(load([first], given, root=root).papers["one"]["runs"]) == ["b"]
-    # no setting is dropped: null is its value
+
+
+def test_null_is_a_value_of_a_setting(root):
     small = overlay(root, one="runs: {a: {gamma: null}}")
     assert load([small], root=root).papers["one"]["runs"]["a"] == {"function": "t.f", "gamma": None}
+
+
+def test_null_for_reasons_takes_none_away(tmp_path):
+    file = write(tmp_path / "bare.yaml", "scale: bare\nchanges: {softmax_dynamics: {provenance: null}}\n")
+    bare, shipped = (plan(*files, papers=["softmax_dynamics"]).config for files in ([file], []))
+    assert unstated_settings(bare, "softmax_dynamics") == unstated_settings(shipped, "softmax_dynamics")
 
 
 def test_an_overlay_without_a_name_may_add_and_not_replace(root):

@@ -393,7 +393,8 @@ class RecordedStep:
             return self._step(chosen)
         self._chosen.copy_(chosen)
         rates = [group["lr"] for group in self._step.optimiser.param_groups]
-        with torch.cuda.device(self._chosen.device):  # of several GPUs the images' one, whose streams are recorded
+        # of several GPUs torch would record the first one's streams
+        with torch.cuda.device(self._chosen.device):
             if rates != self._rates:
                 self._record()
                 self._rates = rates
