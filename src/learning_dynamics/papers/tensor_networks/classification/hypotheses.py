@@ -13,10 +13,12 @@ from learning_dynamics.papers.tensor_networks.limit_checks import (
     last_exact_margins,
     last_exact_sigma,
     second_half,
+    still_changes,
 )
-from learning_dynamics.tidy import Draws, Table, draw_columns
+from learning_dynamics.tidy import Draws, Quantity, Table, draw_columns
 
 STILL_TURNS = "$X^T r$ still turns, and may not converge in direction, as the theorem assumes"
+MOST_LEFT_OUT = 0.25  # of an architecture at one depth: what is judged is three quarters of it or more
 
 
 def last_exact_log_time(flows: Draws) -> float:
@@ -36,29 +38,31 @@ def falls_below_one(flows: Draws) -> Check:
     )
 
 
-def at_rest(tables: Sequence[Table], slack: float, **where: Any) -> Draws:
+def at_rest(tables: Sequence[Table], slack: float, residual: Quantity, **where: Any) -> Draws:
     """Return the draws that Theorems 1 and 2 are about: without those whose X^T r still turns late.
 
-    These are all draws where half or more of an architecture's draws of one depth still turn: what is left of it would
-    say little, and `residuals_converge` finds that the premise is not met. A draw without a number stays.
+    Two kinds of draws that turn stay, and with them the premise is not met (`residuals_converge`): those whose
+    `residual` is beyond the bound and no longer changes, since more time would not mend them, and all of an
+    architecture of which more than a quarter turn. A draw without a number stays as well.
 
     Parameters
     ----------
+    residual
+        What vanishes on draws at rest, by the theorem.
     **where
         Which rows are read, as for `select`.
     """
     flows = Draws(tables, **where)
-    still_turns = _late_turns(flows) > _largest_turn(flows, slack)
-    kinds = [flows.column("network"), flows.column("depth")]
-    if (pd.Series(still_turns).groupby(kinds).mean() >= 0.5).any():
-        return flows
+    turning = _late_turns(flows) > _largest_turn(flows, slack)
+    of_architecture = pd.Series(turning).groupby([flows.column("network"), flows.column("depth")])
+    left = turning & ~_stays_beyond(flows, residual, slack) & (of_architecture.transform("mean") <= MOST_LEFT_OUT)
     ends = np.cumsum([len(of_table.column("seed")) for of_table in flows])
     kept = []
-    for of_table, turning in zip(flows, np.split(still_turns, ends[:-1]), strict=True):
+    for of_table, is_left in zip(flows, np.split(left, ends[:-1]), strict=True):
         (table,) = of_table.tables
         names = list(draw_columns(table))
         draws = pd.MultiIndex.from_arrays([of_table.column(name) for name in names])
-        kept.append(table[~pd.MultiIndex.from_frame(table[names]).isin(draws[turning])])
+        kept.append(table[~pd.MultiIndex.from_frame(table[names]).isin(draws[is_left])])
     return Draws(kept, **where)
 
 
@@ -70,6 +74,11 @@ def left_out(flows: Draws, judged: Draws) -> dict[str, int]:
 def _late_turns(flows: Draws) -> np.ndarray:
     """Return the degrees by which X^T r turns over the second half of log log t, shape (draws,)."""
     return second_half(flows).largest(quantities.TURN_OF_RESIDUALS)
+
+
+def _stays_beyond(flows: Draws, residual: Quantity, slack: float) -> np.ndarray:
+    """Return of each draw whether its residual is beyond the bound, and no longer changes."""
+    return (np.abs(flows.at_end("sigma")[residual]) > largest_lag(flows, slack)) & ~still_changes(flows, residual)
 
 
 def _largest_turn(flows: Draws, slack: float) -> float:

@@ -33,13 +33,13 @@ def theorem_1(two: Table, three: Table, *, slack: Positive) -> Claim:
     to the same bound as networks with structure. A draw whose residual still changes late is on its way from one
     singular vector to another that is hardly larger, and decides nothing yet. Premises are that the loss falls below
     one, and that $X^T r$ comes to rest: over the second half of $\log\log t$ its direction turns by at most
-    {turned:.2g} degrees. Draws in which it still turns, {turning} here, are left out. From a $\log t$ of about
+    {turned:.2g} degrees. Of the draws in which it still turns, {turning} are left out. From a $\log t$ of about
     {cut:.0e} on, rounding forbids the exponential itself: its exponent is capped, and from there on the limit of the
     flow is followed, which shrinks the layers at given margins. Losses are therefore judged before, at a $\log t$ of
     {exact:.0f}; directions, which are slower, at the end, and of two layers again with a cap ten times as late.
     """
     flows = Draws([two, three])
-    judged = at_rest([two, three], slack)
+    judged = at_rest([two, three], slack, quantities.SINGULAR_RESIDUAL)
     excluded = left_out(flows, judged)
     yield settles(
         "largest residual of the singular-vector equations",

@@ -43,11 +43,11 @@ def theorem_2(two: Table, three: Table, *, slack: Positive) -> Claim:
     with three layers is not convex: {other} of {deep} real draws end at a stationary point where
     $\sum_j |\rho_j|^{2/L}$ lies more than one per cent above its global minimum, as the theorem allows. With two layers
     the problem is convex, and the largest gap to its optimum is {gap:.1e}. Times, and the premise on $X^T r$, are those
-    of Theorem 1; here $X^T r$ turns by at most {turned:.2g} degrees. Draws in which it still turns, {turning} here, are
+    of Theorem 1; here $X^T r$ turns by at most {turned:.2g} degrees. Of the draws in which it still turns, {turning} are
     judged by their loss alone.
     """
     flows = Draws([two, three], network=ORTHOGONAL)
-    judged = at_rest([two, three], slack, network=ORTHOGONAL)
+    judged = at_rest([two, three], slack, quantities.STATIONARITY_RESIDUAL, network=ORTHOGONAL)
     two_layers, three_layers = judged
     excluded, excluded_of_two = left_out(flows, judged), left_out(next(iter(flows)), two_layers)
     l2_problem = r"the $\ell_2$ max-margin problem"
@@ -130,11 +130,11 @@ def corollary_2(two: Table, three: Table, *, slack: Positive) -> Claim:
 
     With two layers it is the $\ell_1$ max margin; every draw is judged by the gap of its margin, and the slowest has
     come to {value:.1e}. With three layers {other} of {deep} draws end at a stationary point other than the minimum.
-    Over the second half of $\log\log t$, $X^T r$ turns by at most {turned:.2g} degrees. Draws in which it still turns,
-    {turning} here, are judged by their loss alone.
+    Over the second half of $\log\log t$, $X^T r$ turns by at most {turned:.2g} degrees. Of the draws in which it still
+    turns, {turning} are judged by their loss alone.
     """
     flows = Draws([two, three], network="diagonal")
-    judged = at_rest([two, three], slack, network="diagonal")
+    judged = at_rest([two, three], slack, quantities.STATIONARITY_RESIDUAL, network="diagonal")
     _, three_layers = judged
     yield from _limit_is_stationary(flows, judged, norm="l1", slack=slack)
     yield _above_global_minimum(three_layers)
@@ -151,11 +151,11 @@ def corollary_3(two: Table, three: Table, *, slack: Positive) -> Claim:
     of the max-margin problem of the Fourier transform's $\ell_{2/L}$ norm.
 
     With two layers every draw is judged by the gap of that $\ell_1$ margin, with three by the residual of the
-    stationarity conditions. Over the second half of $\log\log t$, $X^T r$ turns by at most {turned:.2g} degrees. Draws
-    in which it still turns, {turning} here, are judged by their loss alone.
+    stationarity conditions. Over the second half of $\log\log t$, $X^T r$ turns by at most {turned:.2g} degrees. Of the
+    draws in which it still turns, {turning} are judged by their loss alone.
     """
     flows = Draws([two, three], network="convolutional")
-    judged = at_rest([two, three], slack, network="convolutional")
+    judged = at_rest([two, three], slack, quantities.STATIONARITY_RESIDUAL, network="convolutional")
     return _limit_is_stationary(flows, judged, norm="dft_l1", slack=slack)
 
 
