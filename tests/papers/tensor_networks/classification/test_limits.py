@@ -588,7 +588,7 @@ def test_a_draw_at_rest_counts_beside_one_that_turns(claim, quantity, network):
 @pytest.mark.parametrize(("claim", "quantity", "network"), UNDER_A_PREMISE)
 @pytest.mark.parametrize("depth", [2, 3])
 @pytest.mark.parametrize("seeds", [2, 4])
-def test_of_an_architecture_that_turns_in_more_than_a_quarter_of_its_draws_nothing_is_left_out(claim, quantity, network, depth, seeds):
+def test_nothing_is_left_out_where_more_than_a_quarter_of_draws_turn(claim, quantity, network, depth, seeds):
     where = {"sigma": LATE, "network": network, "depth": depth}
     found = judged(claim, setting("turned", 1.1 * TURNS_AT_MOST, seed=list(range(seeds)), **where))
     assert found.verdict == "undecided"

@@ -1,7 +1,5 @@
 """That the three phases emerge, over all inputs and over the means of classes."""
 
-from typing import Literal
-
 import numpy as np
 import pandas as pd
 
@@ -22,15 +20,12 @@ from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import Quantity, Table, select
 
 # Settings of these claims, whose values stand in workflow/config/softmax_dynamics.yaml:
-# - dynamics: whose draws are judged: those of full-batch descent, or those of gradient flow
 # - measure: which effective rank is judged, by its name in `spectra.RANKS`
 # - threshold: least change of the effective rank, a number from 1 to d, that counts as a fall or a rise
 # - seen: least share of draws that show the phases if they "can emerge": who tries five starts sees one
 # - typical: least share of draws that makes "most"
 
-Dynamics = Literal["descent", "flow"]  # full batches with steps of a learning rate, or in the limit of small steps
-SETTING = ["counts", "scale", "learning_rate"]
-Setting = tuple[str, float, float]
+SETTING = ["counts", "scale", "learning_rate"]  # columns that tell the settings of full-batch descent apart
 
 
 @claim(
@@ -41,97 +36,74 @@ Setting = tuple[str, float, float]
     empirical=True,
     quantifier="some setting",
 )
-def three_phases_exist(
-    descents: Table, region: Table, *, dynamics: Dynamics, threshold: Positive, seen: Fraction
-) -> Claim:
+def three_phases_exist(descents: Table, best: Table, region: Table, *, threshold: Positive, seen: Fraction) -> Claim:
     """Under cross-entropy and gradient descent three phases can emerge with skewed classes and a bottleneck: the
     effective rank falls, rises, and falls again while the rare classes are learned.
 
     The rank is the paper's own, over all inputs; neither learning rate nor sizes are stated. "Can emerge" is read as:
     in some setting somebody who tries a handful of starts sees the phases, and sees them less often with equal classes
-    and in three dimensions. There are {settings} settings of sizes, scale and learning rate. Half of the draws choose
-    the one in which the share of draws that show the phases exceeds that of the controls the most, and the other half
-    judge it: {setting}. There {value:.0%} of all draws show the phases. Of the draws that have learned their examples,
-    and have not exploded on the way, {learned:.0%} show them, with equal classes {equal:.0%}, in three dimensions
-    {wide:.0%}. Large steps are needed. At the smallest learning rate, {slow_rate:g}, which follows the flow, no sizes
-    show the phases in more than {slow:.1%}; under gradient flow no sizes in powers of a ratio do in more than
-    {flow:.0%}. The fall is an overshoot: in {lasting:.0%} of the draws that show the phases the rank ends below its
-    highest by the threshold or more. At 64 : 16 : 4 : 1 they show in at most {skewest:.1%} of draws,
-    whatever the rate and scale; at the largest rates no draw learns. Where one class is rare the flow shows the phases
-    as well, which is a claim of its own. Over the means of classes it shows them at sizes in powers of a ratio, which
-    is a claim that we add.
+    and in three dimensions. {settings} settings of sizes, scale and learning rate were tried. The one in which the
+    phases exceeded those of both controls the most is judged on draws of its own: {setting}. There {value:.0%} of all
+    draws show the phases. Of the draws that have learned their examples, and have not exploded on the way,
+    {learned:.0%} show them, with equal classes {equal:.0%}, in three dimensions {wide:.0%}. Large steps are needed. At
+    the smallest learning rate, {slow_rate:g}, which follows the flow, no sizes show the phases in more than {slow:.1%};
+    under gradient flow no sizes in powers of a ratio do in more than {flow:.0%}. The fall is an overshoot: in
+    {lasting:.0%} of the draws that show the phases the rank ends below its highest by the threshold or more. At
+    64 : 16 : 4 : 1 they show in at most {skewest:.1%} of draws, whatever the rate and scale; at the largest rates no
+    draw learns. Where one class is rare the flow shows the phases as well, which is a claim of its own. Over the means
+    of classes it shows them at sizes in powers of a ratio, which is a claim that we add.
     """
-    cases = _cases(descents if dynamics == "descent" else region, threshold)
+    cases = _cases(best, threshold)
+    shows = {case: draws["shows"].to_numpy() for case, draws in cases.items()}
 
-    def settings_by_excess(own: str, *others: str) -> pd.Series:
-        """Return, on draws of even number, by how much each setting of a case shows the phases more than the others."""
-        shares = {case: _by_setting(rows[rows["seed"] % 2 == 0]) for case, rows in cases.items()}
-        return (shares[own] - pd.concat([shares[case] for case in others], axis=1).max(axis=1)).dropna()
-
-    def judged(case: str, setting: Setting) -> np.ndarray:
-        """Return which draws of odd number show the phases, nan where a training has not learned its examples."""
-        rows = cases[case]
-        rows = rows[(rows[SETTING] == list(setting)).all(axis=1)]
-        return rows[rows["seed"] % 2 == 1]["shows"].to_numpy()
-
-    def excess(own: str, other: str, setting: Setting) -> Estimate:
+    def excess(case: str, other: str) -> Estimate:
         """Return the difference of two shares of the draws that have learned: others show no phase of learning."""
-        shows, shows_in_other = judged(own, setting), judged(other, setting)
-        learned, learned_in_other = ~np.isnan(shows), ~np.isnan(shows_in_other)
-        if not (learned.any() and learned_in_other.any()):
+        learned, learned_in_other = (shows[name][~np.isnan(shows[name])] for name in (case, other))
+        if not (learned.size and learned_in_other.size):
             return Estimate(np.nan, -1.0, 1.0, 0, "no draw has learned")
-        return share_difference(shows[learned] == 1, shows_in_other[learned_in_other] == 1)
+        return share_difference(learned == 1, learned_in_other == 1)
 
-    by_excess = settings_by_excess("treated", "equal", "wide")
-    setting = by_excess.idxmax()
-    at_best_of_equal = settings_by_excess("equal", "treated", "wide").idxmax()
-    at_best_of_wide = settings_by_excess("wide", "treated", "equal").idxmax()
-    # each rival exchanges the roles of skewed classes in two dimensions and of a control, in the control's best setting
+    # each rival exchanges the roles of skewed classes in two dimensions and of a control
     equal_classes, three_dimensions = "equal classes instead of skewed ones", "three dimensions instead of two"
-    draws = judged("treated", setting)
-    excluded = {"draws on which the setting was chosen": len(draws)}
     yield share_of_draws(
         "draws with warm-up, growth and compression, in this order",
-        draws,
+        shows["treated"],
         at_least=seen,
         because="who tries five starts sees one",
-        excluded=excluded,
-        rivals={
-            equal_classes: {"holds": judged("equal", at_best_of_equal)},
-            three_dimensions: {"holds": judged("wide", at_best_of_wide)},
-        },
+        rivals={equal_classes: {"holds": shows["equal"]}, three_dimensions: {"holds": shows["wide"]}},
     )
     yield at_least(
         "share of draws that show the phases, minus that with equal classes",
-        excess("treated", "equal", setting),
+        excess("treated", "equal"),
         0.0,
         because="what emerges from skew is rarer without it",
         rivals={
-            equal_classes: {"estimate": excess("equal", "treated", at_best_of_equal)},
-            three_dimensions: {"estimate": excess("wide", "equal", at_best_of_wide)},
+            equal_classes: {"estimate": excess("equal", "treated")},
+            three_dimensions: {"estimate": excess("wide", "equal")},
         },
     )
     yield at_least(
         "share of draws that show the phases, minus that in three dimensions",
-        excess("treated", "wide", setting),
+        excess("treated", "wide"),
         0.0,
         because="what emerges from a bottleneck is rarer without it",
         rivals={
-            equal_classes: {"estimate": excess("equal", "wide", at_best_of_equal)},
-            three_dimensions: {"estimate": excess("wide", "treated", at_best_of_wide)},
+            equal_classes: {"estimate": excess("equal", "wide")},
+            three_dimensions: {"estimate": excess("wide", "treated")},
         },
     )
     of_descent, of_flow = _cases(descents, threshold)["treated"], _cases(region, threshold)["treated"]
-    by_rate = _by_setting(of_descent).groupby("learning_rate").max()
+    by_setting = _by_setting(of_descent)
+    by_rate = by_setting.groupby("learning_rate").max()
     of_largest = of_descent[of_descent["ratio"] == of_descent["ratio"].max()]
-    showing = of_descent[of_descent["shows"] == 1]
-    counts, scale, rate = setting
+    showing = cases["treated"][cases["treated"]["shows"] == 1]
+    ((counts, scale, rate),) = _by_setting(cases["treated"]).index
     yield Facts(
-        settings=len(by_excess),
-        setting=f"sizes {counts.replace('-', ' : ')} from scale {scale:g}" + (f", rate {rate:g}" if rate else ""),
-        learned=_share_of_learned(judged("treated", setting)),
-        equal=_share_of_learned(judged("equal", setting)),
-        wide=_share_of_learned(judged("wide", setting)),
+        settings=len(by_setting),
+        setting=f"sizes {counts.replace('-', ' : ')} from scale {scale:g}, rate {rate:g}",
+        learned=_share_of_learned(shows["treated"]),
+        equal=_share_of_learned(shows["equal"]),
+        wide=_share_of_learned(shows["wide"]),
         slow_rate=by_rate.index.min(),
         slow=by_rate.iloc[0],
         flow=_by_setting(of_flow).max(),

@@ -43,8 +43,8 @@ def theorem_2(two: Table, three: Table, *, slack: Positive) -> Claim:
     with three layers is not convex: {other} of {deep} real draws end at a stationary point where
     $\sum_j |\rho_j|^{2/L}$ lies more than one per cent above its global minimum, as the theorem allows. With two layers
     the problem is convex, and the largest gap to its optimum is {gap:.1e}. Times, and the premise on $X^T r$, are those
-    of Theorem 1; here $X^T r$ turns by at most {turned:.2g} degrees. Of the draws in which it still turns, {turning} are
-    judged by their loss alone.
+    of Theorem 1; here $X^T r$ turns by at most {turned:.2g} degrees. Of the draws in which it still turns, {turning}
+    are judged by their loss alone.
     """
     flows = Draws([two, three], network=ORTHOGONAL)
     judged = at_rest([two, three], slack, quantities.STATIONARITY_RESIDUAL, network=ORTHOGONAL)
