@@ -5,7 +5,16 @@ from collections.abc import Sequence
 import numpy as np
 
 from learning_dynamics.evidence import Estimate
-from learning_dynamics.judging import Claim, Facts, at_least, at_most, claim, equal_on_every_draw, every_draw
+from learning_dynamics.judging import (
+    Claim,
+    Facts,
+    at_least,
+    at_most,
+    claim,
+    equal_on_every_draw,
+    every_draw,
+    share_of_draws,
+)
 from learning_dynamics.papers.spectral_bias.label_noise import quantities
 from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import Draws, Quantity, Table, select
@@ -17,7 +26,7 @@ from learning_dynamics.tidy import Draws, Quantity, Table, select
 
 @claim(
     "Figure 1b",
-    quantifier="all draws",
+    quantifier="most draws",
     scope="one output, as many orthonormal samples as inputs (five), width 200, a large scale",
     empirical=True,
 )
@@ -25,11 +34,13 @@ def label_noise_low_rank(plain: Table, noisy: Table, *, fallen: Fraction) -> Cla
     r"""Label noise makes the small singular values of $W_1$ decay; plain gradient descent raises one singular value and
     leaves the others where they were.
 
-    Without noise the lower ones keep their values to rounding, as for the flow. With fresh noise at every step they
-    decay exponentially, at the rate {rate:.3g} a unit of time (median over {draws} draws), while the predictor keeps
-    fluctuating around the teacher. The largest is inflated: noise drives $|W_1|^2$ towards $d |W_2|^2$, and a layer of
-    rank one with $\sigma_1 |W_2| = |\beta_*|$ then has $\sigma_1^2 = \sqrt{d} |\beta_*|$ ($d$ inputs); the time mean
-    of $\sigma_1^2$ over the second half is {inflated:.2f} times that (median).
+    Without noise the lower ones keep their values to rounding, as for the flow, on every draw. With fresh noise at
+    every step they decay exponentially, at the rate {rate:.3g} a unit of time (median over {draws} draws), to
+    {left:.2g} of the start (median; largest {most_left:.2g}), while the predictor keeps fluctuating around the teacher.
+    The figure shows one draw; how fast the noise takes a value away is a matter of chance, so that most must agree. The
+    largest is inflated: noise drives $|W_1|^2$ towards $d |W_2|^2$, and a layer of rank one with $\sigma_1 |W_2| =
+    |\beta_*|$ then has $\sigma_1^2 = \sqrt{d} |\beta_*|$ ($d$ inputs); the time mean of $\sigma_1^2$ over the second
+    half is {inflated:.2f} times that (median).
     """
     time = Draws(noisy).entries("loss", column="time")[0]
     late = time >= time[-1] / 2
@@ -48,24 +59,24 @@ def label_noise_low_rank(plain: Table, noisy: Table, *, fallen: Fraction) -> Cla
 
     falls_without_noise = "plain descent takes them away too"
     moves_without_noise = "plain descent does not leave them where they were"
-    yield every_draw(
-        r"$\sigma_2(W_1)$ at the end with label noise, relative to the start",
-        end_over_start(noisy)[:, 1],
-        at_most=fallen,
-        because="clearly fallen",
-        rivals={falls_without_noise: {"values": end_over_start(plain)[:, 1]}},
-    )
-    yield every_draw(
-        r"slope of $\ln\sigma_2(W_1)$ over the second half, relative to the first",
-        slope_ratio(noisy),
+    left, ratio = end_over_start(noisy)[:, 1], slope_ratio(noisy)
+    left_without_noise, ratio_without_noise = end_over_start(plain)[:, 1], slope_ratio(plain)
+    falls_ever_more_slowly = "they fall at first and then stay, or fall ever more slowly, like a power of time"
+    yield share_of_draws(
+        r"share of draws on which $\sigma_2(W_1)$ falls with label noise",
+        _unless_nan(left <= fallen, left),
         at_least=0.5,
-        because="an exponential has the ratio one, $1/t$ less than a quarter",
+        because=f"most draws; at the end {fallen:g} of the start or less",
+        rivals={falls_without_noise: {"holds": _unless_nan(left_without_noise <= fallen, left_without_noise)}},
+    )
+    yield share_of_draws(
+        r"share of draws on which $\ln\sigma_2(W_1)$ falls with label noise about as fast in the second half as before",
+        _unless_nan(ratio >= 0.5, ratio),
+        at_least=0.5,
+        because="most draws; at half the slope or more: an exponential keeps its slope, $1/t$ less than a quarter",
         rivals={
-            falls_without_noise: {"values": slope_ratio(plain)},
-            "they fall at first and then stay, or fall ever more slowly, like a power of time": {
-                "at_least": None,
-                "at_most": 0.5,
-            },
+            falls_without_noise: {"holds": _unless_nan(ratio_without_noise >= 0.5, ratio_without_noise)},
+            falls_ever_more_slowly: {"holds": _unless_nan(ratio < 0.5, ratio)},
         },
     )
     yield every_draw(
@@ -88,8 +99,15 @@ def label_noise_low_rank(plain: Table, noisy: Table, *, fallen: Fraction) -> Cla
     late_squares = Draws(noisy, index=1).entries("sigma_w1")[:, late] ** 2
     yield Facts(
         rate=float(-np.median(slopes(noisy, late))),
+        left=float(np.median(left)),
+        most_left=float(left.max()),
         inflated=float(np.median(late_squares.mean(axis=1) / of_rank_one)),
     )
+
+
+def _unless_nan(holds: np.ndarray, measured: np.ndarray) -> np.ndarray:
+    """Return of each draw whether it is so, and nan where its measurement is nan."""
+    return np.where(np.isnan(measured), np.nan, holds)
 
 
 @claim(
