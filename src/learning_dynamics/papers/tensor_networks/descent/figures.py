@@ -14,7 +14,7 @@ from learning_dynamics.plotting import COLOURS, WIDTH, Plot, legend_below, lette
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Draws, Table, by_draw, select, settings_of
 
-MINIMA = COLOURS["orange"]
+MINIMA = COLOURS["grey"]
 STYLES = [(0, ()), (0, (5, 1.5)), (0, (1.2, 1.2)), (0, (5, 1.5, 1.2, 1.5))]  # one for each start
 SHAPES = {"fully_connected": ("s", 6.0), "diagonal": ("D", 5.5), "convolutional": ("o", 7.0)}
 DASHED = (0, (4, 3))
@@ -24,8 +24,8 @@ def fig1(regression: Table, *, scales: list[Positive]) -> Plot:
     r"""Coefficients of three architectures under gradient descent on one data point, from the same starts.
 
     (a) From a small scale. (b) From a large one. All networks start at the same {starts} coefficients $\alpha^2 \bar
-    z_j$ (black dots), with one line style for each start. Lines: gradient descent. Orange line: global minima. Open
-    symbols on it: the limits that Theorem 5 predicts. Stars: the points of least $\ell_2$, $\ell_1$ and DFT-domain
+    z_j$ (black dots), with one line style for each start. Lines: gradient descent. Broad grey line: global minima.
+    Open symbols on it: the limits that Theorem 5 predicts. Stars: the points of least $\ell_2$, $\ell_1$ and DFT-domain
     $\ell_1$ norm, in the colour of the architecture that minimises it. From the small scale each architecture goes
     towards its star: all limits are within {near:.2g} of it, and spread over at most {small:.2g}. From the large scale
     the start decides: the limits of each architecture spread over at least {large:.2g}. Descent ends where Theorem 5
