@@ -63,6 +63,14 @@ def test_null_on_the_command_line_which_is_text_there_leaves_an_entry_out(root):
     assert list(load([added], given, root=root).papers["one"]["runs"]) == ["b"]
 
 
+def test_an_entry_that_another_needs_is_missed_in_the_file_that_leaves_it_out(tmp_path):
+    text = "scale: bare\nchanges: {spectral_bias: {data: {scalar_orthogonal: null}}}\n"
+    file = write(tmp_path / "bare.yaml", text)
+    found = refusal(plan, file, papers=["spectral_bias"])
+    assert ".data: needs the data set `scalar_orthogonal`, which " in found
+    assert f"{file} leaves out; leave out there what needs it as well" in found
+
+
 def test_an_entry_of_nothing_is_refused(root):
     small = overlay(root, one="runs: {b: null}")
     assert "changes/one.yaml: runs.b: must be a mapping of settings (is None)" in refusal(load, [small], root=root)

@@ -85,7 +85,13 @@ class Config:
         """One block of a section, as it is written."""
         blocks = self.blocks(paper, section)
         label = {"data": "data set", "interactive": "interactive figure"}.get(section, section.removesuffix("s"))
-        check_known(name, blocks, label, where or self.where(paper, section))
+        where = where or self.where(paper, section)
+        left_out_by = self.configuration.layers[paper].setters(section, name)
+        if name not in blocks and left_out_by:
+            raise ProjectError(
+                f"{where}: needs the {label} `{name}`, which {left_out_by[-1]} leaves out; leave out there what needs it as well"
+            )
+        check_known(name, blocks, label, where)
         return blocks[name]
 
     def figures(self, paper: str) -> list[str]:
