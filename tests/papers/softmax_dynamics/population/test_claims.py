@@ -231,10 +231,11 @@ def descents(
     return pd.DataFrame(rows)
 
 
-def exist(given: pd.DataFrame, shown_by_flow: float = 0.0):
-    """Judge whether the phases exist on these trainings, and on those of them that are at `AT`."""
+def exist(given: pd.DataFrame, shown_by_flow: float = 0.0, chosen_on: pd.DataFrame | None = None):
+    """Judge whether the phases exist, on as many other draws of the trainings at `AT`, which show the same."""
     at = given["counts"].isin([EQUAL, AT[0]]) & (given["scale"] == AT[1]) & (given["learning_rate"] == AT[2])
-    tables = {"descents": given, "best": given[at], "region": flows(shown_by_flow)}
+    others = given[at].assign(seed=given["seed"][at] + SEEDS)
+    tables = {"descents": given, "best": pd.concat([chosen_on, others]), "region": flows(shown_by_flow)}
     return evaluate(phases.three_phases_exist, tables, SHOWN)
 
 
@@ -267,6 +268,12 @@ def test_phases_can_emerge_where_a_share_of_draws_shows_them_and_fewer_without(g
     found = exist(descents(**given))
     assert found.verdict == verdict
     assert found.judgement.headline.draws == SEEDS
+
+
+def test_draws_on_which_the_setting_was_chosen_decide_nothing():
+    found = exist(descents(), chosen_on=descents(treated=1.0))
+    assert found.verdict == "not reproduced"
+    assert found.judgement.headline.excluded == f"{SEEDS} left out: draws on which the setting was chosen"
 
 
 def test_what_other_settings_show_decides_nothing():
