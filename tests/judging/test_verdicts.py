@@ -32,7 +32,8 @@ from tests.judging.made_up import FAILS, HOLDS, OPEN, STATES, judged
     [
         ("holds", "holds", "reproduced"),
         ("fails", "holds", "corrected"),
-        ("fails", "undecided", "contradicted"),
+        ("fails", "fails", "contradicted"),
+        ("fails", "undecided", "undecided"),
         ("fails", None, "contradicted"),
         ("undecided", "holds", "undecided"),
     ],
@@ -46,6 +47,16 @@ def test_the_verdict_follows_from_the_checks(printed, corrected, verdict):
     assert found.verdict == verdict
     assert verdict in VERDICTS
     assert (found.reason == "") == (verdict != "undecided")
+
+
+def test_an_undecided_correction_is_named_where_the_sentence_fails():
+    @takes_rivals("state")
+    def is_in(state):
+        return STATES[state]
+
+    found = judged(is_in("fails", corrected="undecided", rivals={"another": "fails"}), correction="it is so")
+    assert found.reason.startswith("it fails as printed, and the correction is undecided: ")
+    assert found.judgement.state == "fails"
 
 
 def test_an_empirical_statement_is_never_corrected_or_contradicted():

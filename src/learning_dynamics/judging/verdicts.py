@@ -221,6 +221,8 @@ def evaluate(
     elif undetected and verdict in ("reproduced", "corrected"):
         reason.append(f"{' and '.join(undetected)} would get the same verdict ({verdict})")
         verdict = "undecided"
+    elif verdict == "undecided" and corrected and printed.state == "fails":
+        reason.append(f"it fails as printed, and the correction is undecided: {_undecided_reason(corrected)}")
     elif verdict == "undecided":
         reason.append(_undecided_reason(printed))
     elif verdict == "not reproduced":
@@ -309,6 +311,8 @@ def _verdict(about: About, printed: State, corrected: State | None) -> str:
         return "undecided"
     if about.empirical:
         return "not reproduced"
+    if corrected == "undecided":
+        return "undecided"
     return "corrected" if corrected == "holds" else "contradicted"
 
 

@@ -154,9 +154,9 @@ def verdict_on_draw(evaluation: Evaluation, expected: Any) -> tuple[str, str]:
     """Return what a draw says of a statement, and why.
 
     A statement that is corrected elsewhere may hold as printed on a draw (of one layer, of one sample): its
-    correction counts, if it holds there too. Where the correction cannot be judged nothing is contradicted. A rival
-    that gets the same verdict on a draw leaves the statement open where it was settled, but not on that draw; nor do
-    a few data sets or starts of the draw that cannot be judged, where all others agree.
+    correction counts, if it holds there too. A rival that gets the same verdict on a draw leaves the statement open
+    where it was settled, but not on that draw; nor do a few data sets or starts of the draw that cannot be judged,
+    where all others agree.
     """
     printed, corrected = evaluation.judgement, evaluation.corrected
     if printed is None:
@@ -164,12 +164,8 @@ def verdict_on_draw(evaluation: Evaluation, expected: Any) -> tuple[str, str]:
     if expected == "corrected" and corrected is not None:
         if evaluation.verdict in ("reproduced", "undecided") and corrected.state == "holds":
             return "corrected", "the correction holds; as printed it is not refused on this draw"
-        if evaluation.verdict == "contradicted" and corrected.state == "undecided":
-            few_undecided = _explain_few_undecided(corrected)
-            if few_undecided:
-                return "corrected", few_undecided
-            undecided = next(c for c in corrected.checks if c.state == "undecided")
-            return "undecided", f"fails as printed; of the correction {undecided.name}: {undecided.undecided_reason}"
+        if printed.state == "fails" and _explain_few_undecided(corrected):
+            return "corrected", _explain_few_undecided(corrected)
     if evaluation.verdict == "undecided" and printed.state == "holds":
         rivals = " and ".join(rival for rival, verdict in evaluation.rivals.items() if verdict == "reproduced")
         if rivals:

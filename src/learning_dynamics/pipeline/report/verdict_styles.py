@@ -57,7 +57,8 @@ VERDICT_STYLES = {
     ),
     "undecided": VerdictStyle(
         "?",
-        "the measurement cannot decide, a premise is not met, no rival was tried, or a rival would get the same "
+        "the measurement cannot decide the sentence, or the correction of one that fails; or a premise is not met, "
+        "no rival was tried, or a rival would get the same "
         "verdict",
         COLOURS["sky"],
         ("#0b4a73", "#d8ebf8"),
