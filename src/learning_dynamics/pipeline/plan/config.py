@@ -89,7 +89,8 @@ class Config:
         left_out_by = self.configuration.layers[paper].setters(section, name)
         if name not in blocks and left_out_by:
             raise ProjectError(
-                f"{where}: needs the {label} `{name}`, which {left_out_by[-1]} leaves out; leave out there what needs it as well"
+                f"{where}: needs the {label} `{name}`, which {left_out_by[-1]} leaves out; "
+                "leave out there what needs it as well"
             )
         check_known(name, blocks, label, where)
         return blocks[name]
