@@ -80,7 +80,8 @@ def deep_regression(trajectory: Trajectory) -> Tables:
         for name in OF_ONE_LIMIT:
             measures[name] = np.empty((len(X), len(scales)))
         for seed, place in np.ndindex(len(X), len(scales)):
-            start, scale, residual = starts[seed], scales[place], settings["integration"]["residual"]
+            start, scale = starts[seed], float(scales[place])
+            residual = settings["integration"]["residual"]
             by_residual, bound = _bounds(X[seed], y[seed], start, scale=scale, residual=residual)
             ratios = [
                 _layer_measures(state, scale, start, inputs)[quantities.MISALIGNMENT_OVER_BOUND]
