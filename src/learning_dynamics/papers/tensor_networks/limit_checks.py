@@ -24,9 +24,9 @@ def largest_lag(flows: Draws, slack: float) -> float:
     """Return the largest lag that a direction may have at the last time.
 
     A singular direction whose singular value of M(-u) is the fraction s of the largest lowers a margin by
-    (1 - s) (log t)^(-(1 - s)) times a number of order one, its share at the start, which `slack` bounds. With delta = 1 - s and
-    sigma = log log t that is delta exp(-delta sigma), which no delta brings above its value at delta = 1 / sigma,
-    1 / (e sigma): at a log log t of 3200, 1.1e-4 times the slack, whatever the data.
+    (1 - s) (log t)^(-(1 - s)) times a number of order one, its share at the start, which `slack` bounds. With
+    delta = 1 - s and sigma = log log t that is delta exp(-delta sigma), which no delta brings above its value at
+    delta = 1 / sigma, 1 / (e sigma): at a log log t of 3200, 1.1e-4 times the slack, whatever the data.
     """
     return slack / (np.e * last_sigma(flows))
 
