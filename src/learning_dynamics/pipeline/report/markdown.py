@@ -173,8 +173,7 @@ def _claim(claim: Row, folder: Path, scopes: dict[str, Row]) -> str:
         verdict += f" (about {claim['quantifier']})"
     name = f"[`{claim['id']}`]({_source_link(claim['code'], folder)})"
     lines = [
-        f'- <a name="{claim["claim"]}"></a>{verdict}. '
-        f"{prose(claim['reference'])} ({name}): {prose(claim['statement'])}"
+        f'- <a name="{claim["claim"]}"></a>{verdict}. {prose(claim["reference"])} ({name}): {prose(claim["statement"])}'
     ]
     if claim["correction"]:
         lines.append(f"What holds: {prose(claim['correction'])}")
