@@ -8,7 +8,7 @@ class ProjectError(Exception):
     """A mistake that a person can fix; the command line prints it without a traceback."""
 
     def __str__(self) -> str:
-        return " ".join(super().__str__().splitlines())  # a name that it tells may hold what breaks lines
+        return " ".join(super().__str__().splitlines())  # a file or a key that it names may have line breaks
 
 
 class DivergenceError(ProjectError, ArithmeticError):
@@ -20,14 +20,14 @@ class CheckError(ProjectError, ValueError):
 
 
 class UnfinishedError(ProjectError):
-    """The time granted is over, and what has been reached is written down: the same command goes on from there."""
+    """The time granted is over, and the state is saved: the same command goes on from there."""
 
     def __str__(self) -> str:
         return f"{super().__str__()} in the time that was granted; run the same command again to go on"
 
 
 def shortened(value: object) -> str:
-    """Return a value as it would be written, on one line, cut where it grows long."""
+    """Return a value as Python writes it, cut after 80 characters."""
     text = repr(value)
     return text if len(text) <= 80 else text[:80] + "..."
 
@@ -42,6 +42,6 @@ def suggest_name(name: object, candidates: Iterable[object]) -> str:
 
 
 def check_known(name: object, known: Collection[object], thing: str, where: str) -> None:
-    """Refuse a name that is not among those known."""
+    """Refuse a name that is not among those known: `thing` is what it should name, `where` the file or key with it."""
     if name not in known:
         raise ProjectError(f"{where}: no {thing} `{name}`{suggest_name(name, known)}")

@@ -9,7 +9,7 @@ import pytest
 
 from learning_dynamics.pipeline.report import tables
 from learning_dynamics.pipeline.report.contents import Exhibit
-from learning_dynamics.pipeline.report.markdown import _picture
+from learning_dynamics.pipeline.report.markdown import _figure_or_table
 
 
 @pytest.fixture
@@ -39,7 +39,7 @@ def test_latex_has_a_line_for_each_row_between_rules(table):
 
 def test_markdown_has_the_table_and_links_its_files(table):
     exhibit = Exhibit("paper", "name", "t", "c", "a", Path("a.png"), Path("a.pdf"), "code", "command", table=table)
-    lines = _picture(exhibit).splitlines()
+    lines = _figure_or_table(exhibit).splitlines()
     assert lines[0] == "| method | error, slides | norm |"
     assert lines[1] == "|---|---:|---:|"
     assert lines[2].startswith("| depth 2 | $`5.9")

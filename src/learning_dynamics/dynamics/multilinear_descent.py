@@ -73,16 +73,18 @@ def descend(
         If parameters leave the finite numbers.
     """
     records = np.empty(0, dtype=np.int64) if records is None else np.asarray(records, dtype=np.int64)
-    entries = np.argwhere(np.any(tensors != 0, axis=0))
-    values = np.ascontiguousarray(tensors[(slice(None), *entries.T)], dtype=float)
+    # entries that are not zero in every sample: where they are in a data tensor, shape (entries, L), and their values
+    positions = np.argwhere(np.any(tensors != 0, axis=0))
+    values = np.ascontiguousarray(tensors[(slice(None), *positions.T)], dtype=float)  # shape (samples, entries)
+    # layers follow one another in the state
     offsets = np.concatenate([[0], np.cumsum(tensors.shape[1:])[:-1]])
-    where = np.ascontiguousarray(entries + offsets, dtype=np.int64)
+    parameters = np.ascontiguousarray(positions + offsets, dtype=np.int64)
     states = np.empty((len(initial), len(records), initial.shape[1]))
     final = np.array(initial, dtype=float)
     taken = np.empty(len(initial), dtype=np.int64)
     for run in range(len(initial)):
         taken[run] = _compiled()(
-            where,
+            parameters,
             values,
             np.asarray(labels, dtype=float),
             final[run],
@@ -106,16 +108,16 @@ def _compiled() -> Callable[..., int]:
     return numba.njit(_kernel)
 
 
-def _kernel(where, values, labels, state, exponential, step, steps, records, states, tolerance):
+def _kernel(parameters, values, labels, state, exponential, step, steps, records, states, tolerance):
     """Descend from `state`, in place; return how many steps were taken.
 
-    Entry e of the data tensors has in sample i the value ``values[i, e]``, and multiplies the parameters
-    ``state[where[e, layer]]``, one of each layer.
+    Entry e of the data tensors has in sample i the value ``values[i, e]``, and multiplies the product of the parameters
+    ``state[parameters[e, layer]]``, one of each layer.
     """
-    entries, depth = where.shape
+    entries, depth = parameters.shape
     samples = values.shape[0]
     gradient = np.zeros(len(state))
-    weights = np.empty(samples)
+    by_output = np.empty(samples)  # derivatives of the loss
     product = np.empty(entries)
     recorded = 0
     taken = 0
@@ -130,33 +132,33 @@ def _kernel(where, values, labels, state, exponential, step, steps, records, sta
         for e in range(entries):
             product[e] = 1.0
             for layer in range(depth):
-                product[e] *= state[where[e, layer]]
+                product[e] *= state[parameters[e, layer]]
         largest = 0.0
         for i in range(samples):
             output = 0.0
             for e in range(entries):
                 output += values[i, e] * product[e]
             if exponential:
-                weights[i] = -labels[i] * np.exp(-labels[i] * output)
+                by_output[i] = -labels[i] * np.exp(-labels[i] * output)
             else:
-                weights[i] = output - labels[i]
-            if not np.isfinite(weights[i]):
+                by_output[i] = output - labels[i]
+            if not np.isfinite(by_output[i]):
                 for j in range(len(state)):
                     state[j] = np.nan
                 return taken
-            largest = max(largest, abs(weights[i]))
+            largest = max(largest, abs(by_output[i]))
         if largest <= tolerance:
             break
         for e in range(entries):
-            weight = 0.0
+            by_product = 0.0
             for i in range(samples):
-                weight += weights[i] * values[i, e]
+                by_product += by_output[i] * values[i, e]
             for layer in range(depth):
-                others = weight
-                for k in range(depth):
-                    if k != layer:
-                        others *= state[where[e, k]]
-                gradient[where[e, layer]] += others
+                by_parameter = by_product
+                for other in range(depth):
+                    if other != layer:
+                        by_parameter *= state[parameters[e, other]]
+                gradient[parameters[e, layer]] += by_parameter
         for j in range(len(state)):
             state[j] -= step * gradient[j]
             gradient[j] = 0.0

@@ -49,11 +49,11 @@ class Check:
         The largest of all draws under an upper bound, the least over a lower one; nan where a check is on one number.
     facts : mapping from str to float
         Numbers for the fields of the claim's docstring.
-    others : tuple of str
-        The phrases of its rivals, and `CORRECTION` if it has one.
+    replacements : tuple of str
+        Phrases of what may replace what is printed: its rivals, and `CORRECTION` if it has one.
     under : callable, optional
-        Returns the check under the first of some of these, its prediction multiplied by a factor; None where that
-        claims nothing of the quantity.
+        ``under(phrases, factor)`` returns the check under the first replacement among `phrases` that it has, or else
+        as printed, its prediction multiplied by a factor; None where that claims nothing of the quantity.
     """
 
     name: str
@@ -74,7 +74,7 @@ class Check:
     is_premise: bool = False
     outermost: float = field(default=np.nan, repr=False)
     facts: Mapping[str, float] = field(default_factory=dict, repr=False)
-    others: tuple[str, ...] = field(default=(), repr=False)
+    replacements: tuple[str, ...] = field(default=(), repr=False)
     under: Callable[[Sequence[str], float], Check | None] | None = field(default=None, repr=False, compare=False)
 
     def __str__(self) -> str:
@@ -90,16 +90,16 @@ class Check:
                 check, state="undecided", undecided_reason="; ".join(filter(None, [check.undecided_reason, why]))
             )
 
-        return self.but(undecided)
+        return self.with_change(undecided)
 
-    def but(self, change: Callable[[Check], Check]) -> Check:
-        """Return the check changed, and under each of its rivals changed likewise."""
+    def with_change(self, change: Callable[[Check], Check]) -> Check:
+        """Return the check changed, and under each of its replacements changed likewise."""
         under, changed = self.under, change(self)
         if under is None:
             return changed
 
-        def changed_under(hypothesis: Sequence[str], factor: float) -> Check | None:
-            check = under(hypothesis, factor)
+        def changed_under(phrases: Sequence[str], factor: float) -> Check | None:
+            check = under(phrases, factor)
             return None if check is None else change(check)
 
         return replace(changed, under=changed_under)
@@ -113,7 +113,7 @@ def premise(check: Check) -> Check:
     CheckError
         If the check has a rival or a correction: what is assumed is not what the claim predicts.
     """
-    if check.others:
+    if check.replacements:
         raise CheckError(f"{check.name}: a premise has no rivals and no correction; give them to a check of the claim")
     return replace(check, is_premise=True)
 
@@ -127,12 +127,12 @@ NOT_CLAIMED = object()
 
 
 def takes_rivals(
-    *prediction: str, scaled: bool = False, upper_bound: str = "", lower_bound: str = ""
+    *predictions: str, scaled: bool = False, upper_bound: str = "", lower_bound: str = ""
 ) -> Callable[[Callable[..., Check]], Callable[..., Check]]:
     """Let a function that returns a check take its rivals, correction and fact; name the parameter of the prediction.
 
-    Of several names the first that is given is the prediction; if none is, the first. A claim writes a function of its
-    own where a prediction is no argument of the check, but something that arguments are computed from::
+    Of several parameters the first that is given is the prediction; if none is, the first. A claim writes a function of
+    its own where a prediction is no argument of the check, but something that arguments are computed from::
 
         @takes_rivals("power", scaled=True)
         def falls_like(power: float) -> Check:
@@ -160,14 +160,15 @@ def takes_rivals(
 
     Parameters
     ----------
+    predictions : str
+        The parameter that is the prediction, or several.
     upper_bound, lower_bound : str
-        Which of the predictions is a bound. A bound is scaled to one side, that of a tighter one: a number that meets
+        Which of these parameters is a bound. A bound is scaled to one side, that of a tighter one: a number that meets
         a bound meets every looser one too.
     """
 
     def decorate(function: Callable[..., Check]) -> Callable[..., Check]:
         signature = inspect.signature(function)
-        names = list(signature.parameters)
 
         @functools.wraps(function)
         def check(
@@ -181,53 +182,55 @@ def takes_rivals(
             _check_call(function.__name__, signature, arguments, named, rivals)
             if CORRECTION in (rivals or {}):
                 raise CheckError(f"`{CORRECTION}` is no rival's name; choose another")
-            given = dict(zip(names, arguments, strict=False)) | named
-            predicted = next((name for name in prediction if given.get(name) is not None), prediction[0])
-            others = {**(rivals or {}), CORRECTION: corrected}
-            others = {name: other for name, other in others.items() if other is not None}
-            for phrase, other in others.items():
+            # arguments by their parameter, as printed
+            given = dict(zip(signature.parameters, arguments, strict=False)) | named
+            # the parameter whose argument is what the claim predicts
+            prediction = next((name for name in predictions if given.get(name) is not None), predictions[0])
+            replacements = {**(rivals or {}), CORRECTION: corrected}
+            replacements = {phrase: other for phrase, other in replacements.items() if other is not None}
+            for phrase, other in replacements.items():
                 _check_parameters(signature, other, f"{given.get('name', function.__name__)}: `{phrase}`")
 
             def multiplied(number: Any, factor: float) -> np.ndarray:
+                """Return a prediction times a factor; a bound is tightened by as much, whatever its sign."""
                 number = np.asarray(number)
-                if predicted == upper_bound:
+                if prediction == upper_bound:
                     return number - abs(factor - 1) * np.abs(number)
-                if predicted == lower_bound:
+                if prediction == lower_bound:
                     return number + abs(factor - 1) * np.abs(number)
                 return factor * number
 
-            # what is printed, with nothing replaced
             printed = None if _has_not_claimed(given) else function(*arguments, **named)
 
-            def under(hypothesis: Sequence[str], factor: float) -> Check | None:
-                changes = _changes(hypothesis, others, predicted)
+            def under(phrases: Sequence[str], factor: float) -> Check | None:
+                changes = _changes(phrases, replacements, prediction)
                 if _has_not_claimed(changes or given):
                     return None
                 changed = {**given, **changes}
                 if _has_not_claimed(changed):
-                    raise CheckError(f"{hypothesis}: give every argument that is not claimed as printed")
-                number = changed.get(predicted)
+                    raise CheckError(f"{phrases}: give every argument that is not claimed as printed")
+                number = changed.get(prediction)
                 if factor != 1 and scaled and (isinstance(number, np.ndarray) or _is_numbers(number)):
-                    return function(**{**changed, predicted: multiplied(number, factor)})
+                    return function(**{**changed, prediction: multiplied(number, factor)})
                 if not changes:
                     return printed
                 try:
                     return function(**changed)
                 except CheckError as error:
-                    given_by = next(name for name in hypothesis if name in others)
+                    given_by = next(phrase for phrase in phrases if phrase in replacements)
                     raise CheckError(f"{error} (under `{given_by}`)") from None
 
             shown = printed
             if shown is None:
-                if not others:
+                if not replacements:
                     raise CheckError("what is NOT_CLAIMED as printed needs a correction or a rival that claims it")
                 # the number of the correction, or else of a rival; of nobody where their draws are not in the tables
-                claimed = (under([name], 1.0) for name in (CORRECTION, *others))
+                claimed = (under([phrase], 1.0) for phrase in (CORRECTION, *replacements))
                 shown = next(filter(None, claimed), Check("not claimed", "undecided", np.nan, "none"))
             if fact:
                 value = shown.value if np.isnan(shown.outermost) else shown.outermost
                 shown = replace(shown, facts={**shown.facts, fact: value})
-            return replace(shown, others=tuple(others), under=under) if others else shown
+            return replace(shown, replacements=tuple(replacements), under=under) if replacements else shown
 
         return check
 
@@ -237,12 +240,9 @@ def takes_rivals(
 def _check_call(
     function: str, signature: inspect.Signature, arguments: Sequence[Any], named: Mapping[str, Any], rivals: Any
 ) -> None:
-    """Refuse arguments that a check does not take; what is wrong with their values the check says itself.
+    """Refuse arguments that a check does not take, naming the check and what it takes.
 
-    Raises
-    ------
-    CheckError
-        It names the check, and what it takes.
+    The check itself refuses arguments whose values it cannot use.
     """
     names = list(signature.parameters)
     title = named.get("name", function)
@@ -262,18 +262,24 @@ def _check_call(
 
 def _check_parameters(signature: inspect.Signature, other: Any, where: str) -> None:
     """Refuse a rival or correction that replaces an argument that the check does not take."""
-    takes_any = any(one.kind is inspect.Parameter.VAR_KEYWORD for one in signature.parameters.values())
+    parameters = signature.parameters.values()
+    takes_any = any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in parameters)
     if isinstance(other, Mapping) and not takes_any:
         for parameter in other:
             check_known(parameter, list(signature.parameters), "parameter", where)
 
 
-def _changes(hypothesis: Sequence[str], others: Mapping[str, Any], predicted: str) -> Mapping[str, Any]:
-    """Return the arguments that the first of some rivals or the correction replaces, of those that say anything."""
-    for name in hypothesis:
-        other = others.get(name)
-        changes = other if isinstance(other, Mapping) else {predicted: other}
-        if name in others and not _says_nothing(changes.get(predicted)):
+def _changes(phrases: Sequence[str], replacements: Mapping[str, Any], prediction: str) -> Mapping[str, Any]:
+    """Return the arguments, by parameter, that the first of some replacements changes; none where no phrase is known.
+
+    A replacement that says nothing is passed over.
+    """
+    for phrase in phrases:
+        if phrase not in replacements:
+            continue
+        other = replacements[phrase]
+        changes = other if isinstance(other, Mapping) else {prediction: other}
+        if not _says_nothing(changes.get(prediction)):
             return changes
     return {}
 

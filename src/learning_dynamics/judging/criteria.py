@@ -254,7 +254,7 @@ def share_of_draws(
 
 def at_optimum(check: Check, *optima: Optimum) -> Check:
     """Return a check on the best of a grid: the grid in its criterion, and undecided if the best is at its edge."""
-    check = check.but(lambda one: replace(one, criterion="; ".join([one.criterion, *map(str, optima)])))
+    check = check.with_change(lambda one: replace(one, criterion="; ".join([one.criterion, *map(str, optima)])))
     at_edge = any(optimum.at_edge for optimum in optima)
     return check.as_undecided("the best lies at the edge of its grid") if at_edge else check
 

@@ -58,21 +58,21 @@ class Judgement:
         return next(iter(self.unmet or [check for check in self.checks if check.state == self.state]))
 
 
-def judgement_under(checks: Sequence[Check], hypothesis: Sequence[str] = (), factor: float = 1.0) -> Judgement:
-    """Return what a claim's checks say under a hypothesis, by default of what is printed.
+def judgement_under(checks: Sequence[Check], phrases: Sequence[str] = (), factor: float = 1.0) -> Judgement:
+    """Return what a claim's checks say under rivals or the correction, by default of what is printed.
 
     Parameters
     ----------
-    hypothesis : sequence of str
+    phrases : sequence of str
         Phrases of rivals, or `CORRECTION`. Each check takes the prediction of the first that it has, or else what is
         printed.
     factor : float
         What the predictions of checks that are `scaled` are multiplied by.
     """
-    changed = [check.under(hypothesis, factor) if check.under else check for check in checks]
+    changed = [check.under(phrases, factor) if check.under else check for check in checks]
     claimed = [check for check in changed if check is not None]
     if not claimed:
-        raise CheckError(f"nothing is checked of {hypothesis or 'what is printed'}: every check is NOT_CLAIMED")
+        raise CheckError(f"nothing is checked of {phrases or 'what is printed'}: every check is NOT_CLAIMED")
     return Judgement(*claimed)
 
 
@@ -190,13 +190,13 @@ def evaluate(
     n_draws = _draws_in(tables)
     printed = _with_missing_draws(judgement_under(checks), n_draws)
 
-    def judged(name: str, hypothesis: Sequence[str]) -> Judgement:
-        judgement = _with_missing_draws(judgement_under(checks, hypothesis), n_draws)
+    def judged(name: str, phrases: Sequence[str]) -> Judgement:
+        judgement = _with_missing_draws(judgement_under(checks, phrases), n_draws)
         if [check.name for check in judgement.unmet] != [check.name for check in printed.unmet]:
             raise CheckError(f"{about.reference}: {name} changes whether a premise holds, which no prediction may do")
         return judgement
 
-    replacements = list(dict.fromkeys(name for check in checks for name in check.others))
+    replacements = list(dict.fromkeys(name for check in checks for name in check.replacements))
     corrected = judged(CORRECTION, [CORRECTION]) if CORRECTION in replacements else None
     verdict = _verdict(about, printed.state, corrected.state if corrected else None)
 
@@ -205,8 +205,8 @@ def evaluate(
         if name == CORRECTION:
             continue
         # a rival alters some checks; the others are as printed where that holds, else as corrected
-        hypothesis = [name] if verdict == "reproduced" else [name, CORRECTION]
-        state = judged(f"the rival `{name}`", hypothesis).state
+        phrases = [name] if verdict == "reproduced" else [name, CORRECTION]
+        state = judged(f"the rival `{name}`", phrases).state
         if verdict == "corrected":
             rivals[name] = _verdict(about, "fails", state)
         else:
@@ -316,10 +316,10 @@ def _verdict(about: About, printed: State, corrected: State | None) -> str:
     return "corrected" if corrected == "holds" else "contradicted"
 
 
-def _min_detectable_error(checks: Sequence[Check], hypothesis: Sequence[str]) -> float:
+def _min_detectable_error(checks: Sequence[Check], phrases: Sequence[str]) -> float:
     """Return the smallest relative error of the prediction that would have been refused, within a factor 10^(1/4)."""
     for error in np.logspace(-16, 0, 65):
-        if all(judgement_under(checks, hypothesis, 1 + side * error).state != "holds" for side in (1, -1)):
+        if all(judgement_under(checks, phrases, 1 + side * error).state != "holds" for side in (1, -1)):
             return float(error)
     return np.nan
 

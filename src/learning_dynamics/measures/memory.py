@@ -33,17 +33,19 @@ class LiveBytes(TorchDispatchMode):
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         """Run an operation and count the storages that it made."""
+        # an operation in place, or one that returns a view, makes no storage
         before = {id(leaf.untyped_storage()) for leaf in tree_leaves((args, kwargs)) if isinstance(leaf, Tensor)}
-        made = func(*args, **(kwargs or {}))
-        for leaf in tree_leaves(made):
+        result = func(*args, **(kwargs or {}))
+        for leaf in tree_leaves(result):
             if isinstance(leaf, Tensor):
                 self.largest = max(self.largest, leaf.numel())
                 storage = leaf.untyped_storage()
                 if id(storage) not in self._known and id(storage) not in before:
                     self._add(storage)
-        return made
+        return result
 
     def _add(self, storage: Any) -> None:
+        """Count a storage until Python frees it."""
         key, size = id(storage), storage.nbytes()
         self._known[key] = weakref.ref(storage, functools.partial(self._release, key, size))
         self.live += size
@@ -66,8 +68,8 @@ def images_within(
 ) -> int:
     """Return how many images a pass through a network may take at once within a bound on memory, at least one.
 
-    Counted on a copy of the network on the ``meta`` device in evaluation mode: what one image more needs, from
-    batches of two and three.
+    Memory is counted on a copy of the network on the ``meta`` device in evaluation mode, at batches of two and three
+    images: their difference is what one image more needs.
 
     Parameters
     ----------
@@ -81,20 +83,22 @@ def images_within(
     most : int
         Never more than this.
     """
-    double = copy.deepcopy(network).to("meta").eval().requires_grad_(False)
+    on_meta = copy.deepcopy(network).to("meta").eval().requires_grad_(False)
 
-    def needed(count: int) -> int:
+    def bytes_of_pass(count: int) -> int:
         images = torch.empty(count, *shape, device="meta", requires_grad=gradients)
 
         def work() -> None:
             with torch.set_grad_enabled(gradients):
-                outputs = double(images)
+                outputs = on_meta(images)
                 if gradients:
                     torch.autograd.grad(outputs[:, 0].sum(), images, retain_graph=True)
 
+        # images exist before the pass, which does not count them: 4 bytes an entry
         return peak_bytes(work) + 4 * images.numel()
 
-    two, three = needed(2), needed(3)
-    each = max(three - two, 1)
-    fixed = max(two - 2 * each, 0)
-    return int(min(max((gigabytes * 1e9 - fixed) // each, 1), most))
+    two, three = bytes_of_pass(2), bytes_of_pass(3)
+    per_image = max(three - two, 1)
+    fixed = max(two - 2 * per_image, 0)
+    count = (gigabytes * 1e9 - fixed) // per_image
+    return int(min(max(count, 1), most))

@@ -70,6 +70,7 @@ def decades_before_the_end(table: Table, count: int) -> list[int]:
 def over_sizes(read: Callable[..., np.ndarray], **quantities: dict[Size, np.ndarray]) -> np.ndarray:
     """Return what ``read(size, **arrays)`` gives for each draw, of all sizes one after the other.
 
+    `read` takes the arrays of one size, as `by_size` has them, and returns an array with draws along its first axis.
     ``over_sizes(lambda size, omega: omega[:, -1].max(axis=1), omega=by_size(flows, OMEGA))`` is the largest singular
     value of each draw at the last time.
     """

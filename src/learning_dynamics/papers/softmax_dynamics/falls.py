@@ -38,9 +38,13 @@ def turning_points(values: np.ndarray, threshold: float) -> list[int]:
     # `direction` is that of the swing under way, `low` and `high` where it may turn out to have turned: the lowest and
     # the highest since the last turn, or since the start. A turn is known once the series is a threshold away from it.
     series = values.tolist()
-    low = high = direction = 0
+    direction = 0
+    low = high = 0
     for place, value in enumerate(series):
-        low, high = (place if value < series[low] else low), (place if value > series[high] else high)
+        if value < series[low]:
+            low = place
+        if value > series[high]:
+            high = place
         if direction >= 0 and value <= series[high] - threshold:
             points = [high] if direction == 0 else [*points, high]
             direction, low = -1, place
@@ -78,18 +82,21 @@ def learned_at(times: np.ndarray, probabilities: np.ndarray) -> np.ndarray:
     ndarray, shape (members, classes)
         nan for members that are not finite.
     """
-    above = probabilities > LEARNED
-    # the first time from which on the class stays learned
-    below = ~above[:, ::-1]
-    last = probabilities.shape[1] - np.argmax(below, axis=1)
-    first = np.where(below.any(axis=1), last, 0)
-    never, from_start = first >= len(times), first == 0
+    below = ~(probabilities > LEARNED)
+    # the place from which on a class stays learned: the one after the last below, or 0
+    records_since = np.argmax(below[:, ::-1], axis=1)
+    first = np.where(below.any(axis=1), len(times) - records_since, 0)
+    # linear between the records before and after the passage
     after = np.clip(first, 1, len(times) - 1)
-    p0, p1 = (np.take_along_axis(probabilities, (after + shift)[:, None], axis=1)[:, 0] for shift in (-1, 0))
-    share = np.clip((LEARNED - p0) / np.where(p1 > p0, p1 - p0, 1.0), 0.0, 1.0)
-    at = times[after - 1] + share * (times[after] - times[after - 1])
-    at = np.where(never, np.inf, np.where(from_start, times[0], at))
-    return np.where(np.isfinite(probabilities).all(axis=(1, 2))[:, None], at, np.nan)
+    before = after - 1
+    p_before = np.take_along_axis(probabilities, before[:, None], axis=1)[:, 0]
+    p_after = np.take_along_axis(probabilities, after[:, None], axis=1)[:, 0]
+    share = np.clip((LEARNED - p_before) / np.where(p_after > p_before, p_after - p_before, 1.0), 0.0, 1.0)
+    passage = times[before] + share * (times[after] - times[before])
+    passage = np.where(first == 0, times[0], passage)
+    passage = np.where(first == len(times), np.inf, passage)
+    finite = np.isfinite(probabilities).all(axis=(1, 2))
+    return np.where(finite[:, None], passage, np.nan)
 
 
 @dataclass(frozen=True)
@@ -117,13 +124,13 @@ def windows(probabilities: np.ndarray, counts: np.ndarray, lower: float, upper: 
     counts : ndarray of int, shape (members, classes)
         Class sizes; classes of none only pad the array.
     """
-    real = (counts > 0)[:, None]
-    rarest = real & (counts == np.where(counts > 0, counts, np.inf).min(axis=1, keepdims=True))[:, None]
-    begins = _first(((probabilities > lower) & rarest).any(axis=2)) - 1
-    ends = _first(((probabilities > upper) | ~rarest).all(axis=2))
-    first = _first(((probabilities > LEARNED) & real).any(axis=2))
-    last = _first(((probabilities > upper) | ~real).all(axis=2))
-    return Windows((np.maximum(begins, 0), ends), (first, last))
+    smallest = np.where(counts > 0, counts, np.inf).min(axis=1, keepdims=True)
+    real, rarest = (counts > 0)[:, None], (counts == smallest)[:, None]  # shape (members, 1, classes)
+    rare_begins = _first_place(((probabilities > lower) & rarest).any(axis=2)) - 1
+    rare_end = _first_place(((probabilities > upper) | ~rarest).all(axis=2))
+    first_learned = _first_place(((probabilities > LEARNED) & real).any(axis=2))
+    all_end = _first_place(((probabilities > upper) | ~real).all(axis=2))
+    return Windows(rare=(np.maximum(rare_begins, 0), rare_end), learning=(first_learned, all_end))
 
 
 def troughs(series: np.ndarray, until: np.ndarray) -> np.ndarray:
@@ -135,14 +142,14 @@ def troughs(series: np.ndarray, until: np.ndarray) -> np.ndarray:
     until : ndarray of int, shape (members,)
         Where the first class is learned.
     """
-    finite = np.where(np.isfinite(series), series, np.inf)
-    return np.argmin(np.where(np.arange(series.shape[1]) <= until[:, None], finite, np.inf), axis=1)
+    counts = np.isfinite(series) & (np.arange(series.shape[1]) <= until[:, None])
+    return np.argmin(np.where(counts, series, np.inf), axis=1)
 
 
 def net_change(series: np.ndarray, window: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
     """Return how much each series is higher at the end of its window than where that begins, shape (members,)."""
-    begin, end = (series[np.arange(len(series)), place] for place in window)
-    return end - begin
+    at_begin, at_end = (series[np.arange(len(series)), place] for place in window)
+    return at_end - at_begin
 
 
 def end_and_peak(series: np.ndarray, learning_windows: Windows) -> dict[str, np.ndarray]:
@@ -152,20 +159,20 @@ def end_and_peak(series: np.ndarray, learning_windows: Windows) -> dict[str, np.
 
 
 def falls_within(
-    series: np.ndarray, threshold: float, window: tuple[np.ndarray, np.ndarray], since: np.ndarray
+    series: np.ndarray, threshold: float, window: tuple[np.ndarray, np.ndarray], trough: np.ndarray
 ) -> np.ndarray:
     """Return the deepest fall of each series inside its window, shape (members,); nan where it is not finite.
 
-    Only falls of at least `threshold` count that follow a rise of at least `threshold`, and only from the place `since`
-    on, the warm-up's trough: what rises and falls before is the warm-up. A fall that begins before the window or ends
-    after it counts with its part inside.
+    Only falls of at least `threshold` count that follow a rise of at least `threshold`, and only from the place of the
+    warm-up's trough on: what rises and falls before is the warm-up. A fall that begins before the window or ends after
+    it counts with its part inside.
     """
     deepest = np.zeros(len(series))
     for member, values in enumerate(series):
         if not np.isfinite(values).all():
             deepest[member] = np.nan
             continue
-        turning = [since[member] + place for place in turning_points(values[since[member] :], threshold)]
+        turning = [trough[member] + place for place in turning_points(values[trough[member] :], threshold)]
         # the first swing, from turning[0] to turning[1], follows none: if it is a fall, no rise came before it
         for top, bottom in itertools.pairwise(turning[1:]):
             if values[bottom] < values[top]:
@@ -192,14 +199,14 @@ def falls_by_window(series: np.ndarray, threshold: float, learning_windows: Wind
         Deepest part of such a fall (see ``fall``) while all classes after the first are learned: from where the first
         is, to where the probabilities of all have passed `upper`.
     """
-    since = troughs(series, learning_windows.learning[0])
-    places = {
-        FALL: (since, np.full(len(series), series.shape[1] - 1)),
+    trough = troughs(series, learning_windows.learning[0])
+    window_of = {
+        FALL: (trough, _last_places(series)),
         FALL_RARE: learning_windows.rare,
-        FALL_SINCE: _since_rare(series, learning_windows),
+        FALL_SINCE: (learning_windows.rare[0], _last_places(series)),
         FALL_LEARNING: learning_windows.learning,
     }
-    return {name: falls_within(series, threshold, window, since) for name, window in places.items()}
+    return {name: falls_within(series, threshold, window, trough) for name, window in window_of.items()}
 
 
 def three_phases(series: np.ndarray, threshold: float, learning_windows: Windows) -> dict[str, np.ndarray]:
@@ -216,22 +223,22 @@ def three_phases(series: np.ndarray, threshold: float, learning_windows: Windows
         The same with the compression from where the rarest classes begin to be learned to the end
         (see ``fall_since_rare``).
     """
-    since = troughs(series, learning_windows.learning[0])
-    before = np.where(np.arange(series.shape[1]) <= since[:, None], series, -np.inf).max(axis=1)
-    warm = before - series[np.arange(len(series)), since] >= threshold
-    places = {PHASES: learning_windows.rare, PHASES_SINCE: _since_rare(series, learning_windows)}
-    falls = {name: falls_within(series, threshold, window, since) for name, window in places.items()}
-    return {name: np.where(np.isnan(fall), np.nan, warm & (fall >= threshold)) for name, fall in falls.items()}
+    trough = troughs(series, learning_windows.learning[0])
+    peak_before = np.where(np.arange(series.shape[1]) <= trough[:, None], series, -np.inf).max(axis=1)
+    warms_up = peak_before - series[np.arange(len(series)), trough] >= threshold
+    window_of = {PHASES: learning_windows.rare, PHASES_SINCE: (learning_windows.rare[0], _last_places(series))}
+    # a fall counts only after a rise of the threshold: where there is one, the rank has grown
+    falls = {name: falls_within(series, threshold, window, trough) for name, window in window_of.items()}
+    return {name: np.where(np.isnan(fall), np.nan, warms_up & (fall >= threshold)) for name, fall in falls.items()}
 
 
-def _since_rare(series: np.ndarray, learning_windows: Windows) -> tuple[np.ndarray, np.ndarray]:
-    """Return the window from where the rarest classes begin to be learned to the end."""
-    begins, _ = learning_windows.rare
-    return begins, np.full(len(series), series.shape[1] - 1)
+def _last_places(series: np.ndarray) -> np.ndarray:
+    """Return the last place of each series, shape (members,)."""
+    return np.full(len(series), series.shape[1] - 1)
 
 
-def _first(reached: Any) -> np.ndarray:
-    """Return the first time of each member at which something is reached; the last one where it never is.
+def _first_place(reached: Any) -> np.ndarray:
+    """Return the first place at which each member reaches something, the last one if it never does, shape (members,).
 
     Parameters
     ----------

@@ -1,4 +1,9 @@
-"""Checks of where flows end, all draws of all runs together: how slowly directions settle, and predicted limits."""
+"""Checks of where flows end, all draws of all runs together: how slowly directions settle, and predicted limits.
+
+Flows of the exponential loss are recorded by the column `sigma`, which is log log t, or log(1 + log(1 + t)) exactly. A
+lag is what a margin or direction still lacks of its limit at the last time. `slack` is a setting of claims, a factor on
+each bound for the numbers of order one that laws in log t leave open. Arrays have shape (draws,).
+"""
 
 from collections.abc import Mapping
 
@@ -19,9 +24,9 @@ def largest_lag(flows: Draws, slack: float) -> float:
     """Return the largest lag that a direction may have at the last time.
 
     A singular direction whose singular value of M(-u) is the fraction s of the largest lowers a margin by
-    (1 - s) (log t)^(-(1 - s)) times its share at the start, which `slack` bounds. With delta = 1 - s and
-    sigma = log log t that is delta exp(-delta sigma), which no delta brings above its value at delta = 1 / sigma,
-    1 / (e sigma): at a log log t of 3200, 1.1e-4 times the slack, whatever the data.
+    (1 - s) (log t)^(-(1 - s)) times a number of order one, its share at the start, which `slack` bounds. With
+    delta = 1 - s and sigma = log log t that is delta exp(-delta sigma), which no delta brings above its value at
+    delta = 1 / sigma, 1 / (e sigma): at a log log t of 3200, 1.1e-4 times the slack, whatever the data.
     """
     return slack / (np.e * last_sigma(flows))
 
@@ -40,7 +45,7 @@ def second_half(flows: Draws) -> Draws:
 def vanishes(
     name: str, flows: Draws, quantity: Quantity, slack: float, *, excluded: Mapping[str, int] | None = None
 ) -> Check:
-    """Check that a quantity has vanished at the last time on every draw, up to the largest lag."""
+    """Check that a quantity has vanished at the last time on every draw, up to the largest lag; see also `settles`."""
     return every_draw(
         name,
         np.abs(flows.at_end("sigma")[quantity]),
@@ -54,7 +59,7 @@ def vanishes(
 def settles(
     name: str, flows: Draws, quantity: Quantity, slack: float, *, excluded: Mapping[str, int] | None = None
 ) -> Check:
-    """Check that a quantity has vanished up to the largest lag; draws on which it still changes are undecided."""
+    """Check what `vanishes` does, but leave draws undecided on which the quantity still changes."""
     values, bound = np.abs(flows.at_end("sigma")[quantity]), largest_lag(flows, slack)
     return every_draw(
         name,
@@ -67,7 +72,7 @@ def settles(
 
 
 def still_changes(flows: Draws, quantity: Quantity) -> np.ndarray:
-    """Return of each draw whether the quantity changes by a tenth over the second half of log log t.
+    """Return whether the quantity changes by a tenth over the second half of log log t, shape (draws,).
 
     Layers that leave a singular vector for one of a slightly larger singular value do so more slowly than any power of
     log t, and what vanishes at either end grows on the way.
@@ -135,9 +140,11 @@ def limits_minimise(
     corrected: Quantity | None = None,
     least_norms: Mapping[str, Quantity],
 ) -> Claim:
-    """Check that every flow's limit is the minimiser of Q (Theorem 4), which a quantity of the tables predicts.
+    """Yield a check that every flow's limit is the minimiser of Q (Theorem 4), entry by entry.
 
-    Rivals are the minimisers for another depth and another scale, and the solutions of least norm, by their phrases.
+    Predictions are in the column `predicted` of quantities of the tables: `printed` and `corrected` name those of the
+    minimiser. Rivals are the minimisers for another depth and another scale, and the solutions of least norm by their
+    phrases.
     """
 
     def predicted(quantity: Quantity) -> np.ndarray:
@@ -154,6 +161,6 @@ def limits_minimise(
 
 
 def relative_distances(flows: Draws, quantity: Quantity) -> np.ndarray:
-    """Return the distance of what was measured from its prediction, relative to that one's norm, one a draw."""
+    """Return the distance of a quantity from its prediction, relative to the prediction's norm, shape (draws,)."""
     measured, predicted = flows.with_prediction(quantity)
     return np.linalg.norm(measured - predicted, axis=1) / np.linalg.norm(predicted, axis=1)

@@ -1,4 +1,7 @@
-"""The job that a command carries out: as Snakemake has planned it, or as the configuration has it now."""
+"""The job that a command carries out: as Snakemake has planned it, or as the configuration has it now.
+
+`Job` describes the fields that are read here.
+"""
 
 import resource
 import time
@@ -18,12 +21,14 @@ CHANGED = "the source or the settings have changed since Snakemake planned this 
 def find_job(
     stage: str, paper: str, name: str, plan: Path | None, planned_fingerprint: str | None, files: Sequence[Path] = ()
 ) -> Job:
-    """Return what a job is to do.
+    """Return a job, from the plan or, without one, from the configuration.
 
     Parameters
     ----------
     plan : path, optional
-        The plan that Snakemake wrote; without it the configuration is read, with `files` over it.
+        The plan that Snakemake wrote.
+    files : sequence of path
+        Overlays of the configuration; a plan has them already.
     planned_fingerprint : str, optional
         The fingerprint that Snakemake planned the job with.
 
@@ -35,7 +40,7 @@ def find_job(
     if plan is not None:
         job = read_job(plan, stage, paper, name)
     else:
-        # a job of Snakemake's reads no configuration
+        # imported late: a job that Snakemake starts has a plan, and needs neither module
         from learning_dynamics.pipeline.plan.config_files import load
         from learning_dynamics.pipeline.plan.plan import Plan
 
@@ -46,9 +51,10 @@ def find_job(
 
 
 def write_usage(job: Job, started: float) -> None:
-    """Write down what a job took, as a table of one row: seconds, processor seconds, megabytes of memory at most.
+    """Write what a job took, as a table of one row: seconds, processor seconds, megabytes of memory at most.
 
-    Snakemake would not see it: a job that `starter` forks is not its child process.
+    `started` is the ``time.monotonic()`` of its start. Snakemake's own benchmark would miss it: a job that `starter`
+    forks is not Snakemake's child process.
     """
     usage = resource.getrusage(resource.RUSAGE_SELF)
     row = (time.monotonic() - started, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024)
@@ -57,15 +63,15 @@ def write_usage(job: Job, started: float) -> None:
 
 
 def configuration_option(plan: Path | None, files: Sequence[Path]) -> dict[str, Any]:
-    """Return the configuration of a plan, or one of overlays, as `Plan.read` takes it."""
+    """Return what `Plan.read` reads: the configuration of a plan or, without one, that of overlays."""
     return read_configuration(plan) if plan is not None else {"files": list(map(str, files)), "given": {}}
 
 
 def verify_science(job: Job, *function_names: str) -> Mapping[str, str]:
     """Return the digests of the modules that a job computes with, as their sources are now.
 
-    Called once the job's functions are imported: what was edited since the job was planned is refused, and what is
-    edited from here on is not what runs.
+    Call it after the import of the job's functions. Sources that were edited since the job was planned are refused;
+    later edits no longer change what runs.
 
     Raises
     ------
@@ -79,6 +85,6 @@ def verify_science(job: Job, *function_names: str) -> Mapping[str, str]:
 
 
 def record_of(job: Job, settings: Mapping[str, Any], digests: Mapping[str, str]) -> dict[str, Any]:
-    """Return the record of what a job makes: its settings, and what its fingerprint is the digest of."""
+    """Return the stamp of a job's output, and under ``made_of`` what its fingerprint is the digest of."""
     made_of = {"spec": job.spec, "science": dict(digests), "made_from": job.made_from}
     return stamp(job.stage, job.paper, job.name, settings, job.fingerprint) | {"made_of": made_of}

@@ -22,22 +22,26 @@ FILM = ".motion.webp"  # how the file of a published film ends
 
 
 def results_page(papers: Sequence[Paper], folder: Path, judged_again: str | None) -> str:
-    """Return the first page: what was found, what turned out otherwise.
+    """Return the first page: how many claims have which verdict, the papers, claims that do not hold as printed.
 
-    `folder` is where it will lie; `judged_again` is the earlier commit at which claims were judged again, "" for this
-    one, None if they were not.
+    Parameters
+    ----------
+    folder : path
+        Where the page will be.
+    judged_again : str or None
+        The earlier commit at which claims were judged again, "" for this one; None if they were not.
     """
     claims = [claim for paper in papers for claim in paper.claims]
     n_observations = sum(len(paper.observations) for paper in papers)
-    tested = (
+    outcome = (
         f"The default run tested {_plural(len(claims), 'claim')} of {_plural(len(papers), 'paper')}: "
-        f"{_counts(count_verdicts(claims))}."
+        f"{_verdict_counts(count_verdicts(claims))}."
     )
     if n_observations:
-        tested += f" It also tested {_plural(n_observations, 'statement')} that no paper makes."
+        outcome += f" It also tested {_plural(n_observations, 'statement')} that no paper makes."
     lines = [
         "# Results",
-        f"{tested} All numbers: [claims.csv](claims.csv). `make figures` makes the full report, `make publish` these "
+        f"{outcome} All numbers: [claims.csv](claims.csv). `make figures` makes the full report, `make publish` these "
         "pages; `python -m learning_dynamics compare` compares your run with them.",
     ]
     for paper in papers:
@@ -45,7 +49,7 @@ def results_page(papers: Sequence[Paper], folder: Path, judged_again: str | None
         lines.append(prose(paper.summary))
         if paper.lead:
             lines.append(_image(paper.lead.figure))
-        lines.append(f"{_counts(paper.counts)}. [All figures and claims]({paper.name}.md)")
+        lines.append(f"{_verdict_counts(paper.counts)}. [All figures and claims]({paper.name}.md)")
     lines.append("## Corrected and contradicted claims")
     failed = [claim for paper in papers for claim in paper.of("corrected", "contradicted")]
     if failed and ERRATA.is_dir():
@@ -67,7 +71,7 @@ def results_page(papers: Sequence[Paper], folder: Path, judged_again: str | None
 
 
 def scale_page(scale: str, papers: Sequence[Paper], comparison: pd.DataFrame) -> str:
-    """Return the first page of another scale: which verdicts carry from the default run, which turn.
+    """Return the first page of another scale: which verdicts are those of the default run, and which are others.
 
     Parameters
     ----------
@@ -88,7 +92,7 @@ def scale_page(scale: str, papers: Sequence[Paper], comparison: pd.DataFrame) ->
     ]
     for title, chosen in (("Verdicts that turn", in_both[turned]), ("Verdicts that carry", in_both[~turned])):
         rows = [
-            _row(
+            _table_row(
                 f"[{row['claim']}]({row['claim'].partition('.')[0]}.md#{row['claim']})",
                 _cell(references[row["claim"]]["reference"]),
                 *(row["verdict_published"], compared_number(row, "_published")),
@@ -104,16 +108,16 @@ def scale_page(scale: str, papers: Sequence[Paper], comparison: pd.DataFrame) ->
 
 def readme_table(papers: Sequence[Paper], folder: str) -> str:
     """Return what the project's README shows first: one figure, and how many claims of each verdict; one link."""
-    shown = next((paper.lead.figure for paper in papers if paper.lead), None)
+    figure = next((paper.lead.figure for paper in papers if paper.lead), None)
     verdicts = list(count_verdicts([claim for paper in papers for claim in paper.claims]))
     lines = []
-    if shown:
-        where = f"{folder}/{shown.paper}.md"
-        lines += [_image(shown, f"{folder}/"), "", f"*{prose(shown.title)}.* [All about it]({where})", ""]
-    lines += [_row("claims of", *verdicts), "|---|" + "---:|" * len(verdicts)]
+    if figure:
+        page = f"{folder}/{figure.paper}.md"
+        lines += [_image(figure, f"{folder}/"), "", f"*{prose(figure.title)}.* [All about it]({page})", ""]
+    lines += [_table_row("claims of", *verdicts), "|---|" + "---:|" * len(verdicts)]
     for paper in papers:
         counts = (str(paper.counts.get(verdict, "")) for verdict in verdicts)
-        lines.append(_row(f"[{_cell(paper.title)}]({folder}/{paper.name}.md)", *counts))
+        lines.append(_table_row(f"[{_cell(paper.title)}]({folder}/{paper.name}.md)", *counts))
     last = f"All figures and numbers: [{folder}]({folder}/README.md)."
     if "contradicted" not in verdicts:
         last = f"No claim is contradicted. {last}"
@@ -124,16 +128,16 @@ def readme_table(papers: Sequence[Paper], folder: str) -> str:
 def paper_page(paper: Paper, folder: Path) -> str:
     """Return a paper's page: its figures and claims by topic."""
     links = ", ".join(f"[{reference['place']}]({reference['url']})" for reference in paper.references)
-    citation, tally = prose(paper.citation), _counts(paper.counts)
+    citation, tally = prose(paper.citation), _verdict_counts(paper.counts)
     if links:
         citation += f": {links}"
     marks = meanings(claim["marks"] for claim in paper.all_claims)
     if marks:
         tally += f" ({'; '.join(marks)})"
-    ways = "[All papers](README.md)"
+    other_pages = "[All papers](README.md)"
     if GUIDE.is_file():
-        ways = f"[How a verdict is made]({os.path.relpath(GUIDE, folder.resolve())}). {ways}"
-    lines = [f"# {prose(paper.title)}", citation, f"{tally}. {ways}"]
+        other_pages = f"[How a verdict is made]({os.path.relpath(GUIDE, folder.resolve())}). {other_pages}"
+    lines = [f"# {prose(paper.title)}", citation, f"{tally}. {other_pages}"]
     lines.append(prose(paper.summary))
     lines.append("\n".join(f"{place}. {prose(finding)}" for place, finding in enumerate(paper.findings, start=1)))
     lines += [prose(sentence) for sentence in paper.elsewhere]
@@ -141,16 +145,16 @@ def paper_page(paper: Paper, folder: Path) -> str:
         lines.append("> **Model and notation.** " + prose(paper.notation))
     if paper.lead:
         lines.append(f"Below each figure is its name; `{paper.lead.figure.command}` draws one.")
-    scopes: dict[str, Row] = {}
+    scopes: dict[str, Row] = {}  # the first claim with each scope; `_details` fills it
     for topic in paper.topics:
         lines += [f"## {prose(topic.title)}", prose(topic.about)]
         for figure in topic.exhibits:
-            lines += [f"### {prose(figure.title)}", _picture(figure), prose(figure.caption)]
+            lines += [f"### {prose(figure.title)}", _figure_or_table(figure), prose(figure.caption)]
             if figure.film:
                 # a link, for those whom motion disturbs
                 film = prose(figure.film.caption.removeprefix("In motion: ").partition("\n\n")[0])
                 lines.append(f"[In motion]({figure.paper}/{figure.name}{FILM}): {film}")
-            lines.append(f"[`{figure.name}`]({_code(figure.code, folder)})")
+            lines.append(f"[`{figure.name}`]({_source_link(figure.code, folder)})")
             lines += [_claim(claim, folder, scopes) for claim in figure.claims]
         lines += [_claim(claim, folder, scopes) for claim in topic.unshown_claims]
     if paper.observations:
@@ -162,13 +166,14 @@ def paper_page(paper: Paper, folder: Path) -> str:
 
 
 def _claim(claim: Row, folder: Path, scopes: dict[str, Row]) -> str:
+    """Return a claim as an item of a list: verdict, statement, numbers, and folded its scope, draws and rivals."""
     decisive = claim["decisive"]
     verdict = f"{VERDICT_STYLES[claim['verdict']].sign} **{claim['verdict']}**{claim['marks']}"
     if claim["quantifier"]:
         verdict += f" (about {claim['quantifier']})"
+    name = f"[`{claim['id']}`]({_source_link(claim['code'], folder)})"
     lines = [
-        f'- <a name="{claim["claim"]}"></a>{verdict}. '
-        f"{prose(claim['reference'])} ([`{claim['id']}`]({_code(claim['code'], folder)})): {prose(claim['statement'])}"
+        f'- <a name="{claim["claim"]}"></a>{verdict}. {prose(claim["reference"])} ({name}): {prose(claim["statement"])}'
     ]
     if claim["correction"]:
         lines.append(f"What holds: {prose(claim['correction'])}")
@@ -193,8 +198,9 @@ def _numbers(check: Row, quantifier: str) -> str:
     numbers = f"**{measurement(check) or '–'}**"
     if not pd.isna(check["predicted"]):
         numbers += f", predicted {number(check['predicted'])}"
-    interval = check.get("interval", "")  # of what is printed it is not kept
-    if " of all is " in interval:  # the draw that decides has not the largest, or least, number
+    interval = check.get("interval", "")  # results keep none of the printed check of a corrected claim
+    # words of `criteria.every_draw`, where the draw that decides has not the largest, or least, number
+    if " of all is " in interval:
         numbers += f" ({prose(interval)})"
     criterion = check["criterion"]
     if quantifier == "all draws":
@@ -203,7 +209,7 @@ def _numbers(check: Row, quantifier: str) -> str:
 
 
 def _details(claim: Row, scopes: dict[str, Row]) -> str:
-    """Return scope, draws and rivals; a scope that another claim has already, by that claim's name."""
+    """Return scope, draws and rivals; a scope that a claim above has too is a link to that claim."""
     decisive = claim["decisive"]
     first = scopes.setdefault(claim["scope"], claim)
     scope = prose(claim["scope"]) if first is claim else f"Scope of [`{first['id']}`](#{first['claim']})"
@@ -216,7 +222,7 @@ def _details(claim: Row, scopes: dict[str, Row]) -> str:
     text = f"{scope}. {draws}."
     if not claim["rivals"]:
         return text
-    # where the claim has its verdict for itself, rivals are rejected: only another outcome is worth a word
+    # a verdict that no rival shares rejects them all: then only another outcome needs a word
     rivals = []
     for rival, verdict in claim["rivals"].items():
         if rejects(claim) and rejected(verdict):
@@ -238,25 +244,26 @@ def _failed_claim(claim: Row) -> str:
     else:
         holds = f"contradicted: {_cell(claim['quantity'])}: {measurement(claim) or '–'}"
     paper = claim["claim"].partition(".")[0]
-    return _row(f"[{_cell(claim['reference'])}]({paper}.md#{claim['claim']})", _cell(claim["statement"]), holds)
+    return _table_row(f"[{_cell(claim['reference'])}]({paper}.md#{claim['claim']})", _cell(claim["statement"]), holds)
 
 
-def _row(*cells: str) -> str:
-    """Return a row of a table."""
+def _table_row(*cells: str) -> str:
+    """Return a row of a table in Markdown."""
     return f"| {' | '.join(cells)} |"
 
 
 def _cell(text: str) -> str:
+    """Return prose for a cell of a table, where a bar would end the cell, in a formula too."""
     return prose(text).replace("\\|", "\\Vert ").replace("|", "\\vert ")
 
 
-def _picture(figure: Exhibit) -> str:
+def _figure_or_table(figure: Exhibit) -> str:
     """Return a figure, or the table that it shows with its files beside it."""
     if figure.table is None:
         return _image(figure)
     columns = list(map(_cell, figure.table.columns))
-    rows = [_row(*columns), "|---|" + "---:|" * (len(columns) - 1)]
-    rows += [_row(*map(_cell, cells)) for cells in figure.table.to_numpy()]
+    rows = [_table_row(*columns), "|---|" + "---:|" * (len(columns) - 1)]
+    rows += [_table_row(*map(_cell, cells)) for cells in figure.table.to_numpy()]
     file = f"{figure.paper}/{figure.name}"
     return "\n".join(rows) + f"\n\n[CSV]({file}.csv), [LaTeX]({file}.tex)"
 
@@ -266,7 +273,7 @@ def _image(figure: Exhibit, folder: str = "") -> str:
     return f"![{alt}]({folder}{figure.paper}/{figure.name}.webp)"
 
 
-def _counts(counts: Mapping[str, int]) -> str:
+def _verdict_counts(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{count} {verdict}" for verdict, count in counts.items()) or "no claims"
 
 
@@ -292,7 +299,8 @@ def number(value: float, digits: int = 4) -> str:
     return "" if pd.isna(value) else maths.plain(f"{value + 0.0:.{digits}g}")  # a zero has no sign
 
 
-def _code(path: str, folder: Path) -> str:
+def _source_link(path: str, folder: Path) -> str:
+    """Return the path of a source file, seen from the folder of a page."""
     return os.path.relpath(ROOT / path, folder.resolve())
 
 
@@ -303,15 +311,16 @@ def formula(latex: str) -> str:
 
 def prose(text: str) -> str:
     """Return prose on one line a paragraph, with what Markdown would take for markup outside of formulas escaped."""
+    # emphasis and tags, and the bracket that would make a link
+    markup = r"(?<![`\w])([*_<>])|([*<>])|\](?=\()"
     paragraphs = []
     for paragraph in re.split(r"\n\s*\n", text.strip()):
-        pieces = MATHS.split(" ".join(paragraph.split()))
-        # also what would make a link of brackets
-        marks = r"(?<![`\w])([*_<>])|([*<>])|\](?=\()"
-        pieces[::2] = [re.sub(marks, r"\\\g<0>", maths.plain_words(piece)) for piece in pieces[::2]]
-        # no formula is seen beside a letter
-        pieces[:-1:2] = [re.sub(r"(?<=\w)$", " ", piece) for piece in pieces[:-1:2]]
-        pieces[2::2] = [re.sub(r"^(?=\w)", " ", piece) for piece in pieces[2::2]]
+        pieces = MATHS.split(" ".join(paragraph.split()))  # words at even places, formulas at odd ones
+        words = [re.sub(markup, r"\\\g<0>", maths.plain_words(piece)) for piece in pieces[::2]]
+        # GitHub shows no formula next to a letter: a space before each, and one after it
+        words[:-1] = [re.sub(r"(?<=\w)$", " ", piece) for piece in words[:-1]]
+        words[1:] = [re.sub(r"^(?=\w)", " ", piece) for piece in words[1:]]
+        pieces[::2] = words
         pieces[1::2] = [formula(piece[1:-1].strip()) for piece in pieces[1::2]]
         paragraphs.append("".join(pieces))
     return "\n\n".join(paragraphs)

@@ -64,34 +64,35 @@ def depth_beats_nuclear_norm_2k(
     {second_large:.2g} at depth 2. Where entries are many, {many}, there is no such gap.
     """
 
-    def gain(deep: Table, convex: Table, at: float = scale) -> np.ndarray:
-        """By draw, in decades: how far the network's error lies below the convex program's."""
-        return np.log10(minimiser_values(convex, ERROR)) - np.log10(network_values(deep, ERROR, at))
+    def decades_below_convex(deep: Table, convex: Table, at_scale: float = scale) -> np.ndarray:
+        """Return how many decades the network's error is below the convex program's, shape (draws,)."""
+        return np.log10(minimiser_values(convex, ERROR)) - np.log10(network_values(deep, ERROR, at_scale))
 
     with_many = "depth matters with many entries as well"
     yield at_least(
         "log10 of the convex program's error over depth 3's",
-        mean(gain(depth_3, minimiser)),
+        mean(decades_below_convex(depth_3, minimiser)),
         decades,
         because=f"orders of magnitude: {10**decades:g} times",
         rivals={
-            with_many: {"estimate": mean(gain(depth_3_many, minimiser_many))},
-            "depth 2 does what depth 3 does": {"estimate": mean(gain(depth_2, minimiser))},
+            with_many: {"estimate": mean(decades_below_convex(depth_3_many, minimiser_many))},
+            "depth 2 does what depth 3 does": {"estimate": mean(decades_below_convex(depth_2, minimiser))},
         },
     )
     yield at_least(
         "log10 of the convex program's error over depth 2's",
-        mean(gain(depth_2, minimiser)),
+        mean(decades_below_convex(depth_2, minimiser)),
         0.0,
         because="depth 2 is nearer",
-        rivals={with_many: {"estimate": mean(gain(depth_2_many, minimiser_many))}},
+        rivals={with_many: {"estimate": mean(decades_below_convex(depth_2_many, minimiser_many))}},
     )
+    largest_scale = max(settings_of(depth_2)["scales"])
     yield Facts(
         scale=scale,
         few=observed_entries(minimiser),
         many=observed_entries(minimiser_many),
-        second=np.mean(gain(depth_2, minimiser)),
-        second_large=np.mean(gain(depth_2, minimiser, max(settings_of(depth_2)["scales"]))),
+        second=np.mean(decades_below_convex(depth_2, minimiser)),
+        second_large=np.mean(decades_below_convex(depth_2, minimiser, at_scale=largest_scale)),
     )
 
 
@@ -111,19 +112,19 @@ def depth_3_beats_depth_2_2k(
     the same for both.
     """
 
-    def gain(deeper: Table, shallower: Table) -> Estimate:
-        """By how many decades the deeper network's error lies below the shallower one's."""
-        of_shallower, of_deeper = (network_values(table, ERROR, scale) for table in (shallower, deeper))
+    def mean_decades_below(shallower: Table, deeper: Table) -> Estimate:
+        """Return how many decades the deeper network's error is below the shallower one's, a mean over draws."""
+        of_shallower, of_deeper = network_values(shallower, ERROR, scale), network_values(deeper, ERROR, scale)
         return difference(np.log10(of_shallower), np.log10(of_deeper))
 
     yield at_least(
         "log10 of depth 2's error over depth 3's",
-        gain(depth_3, depth_2),
+        mean_decades_below(depth_2, depth_3),
         decades,
         because=f"far better: {10**decades:g} times",
         rivals={
-            "depth 3 gains as much with many entries": {"estimate": gain(depth_3_many, depth_2_many)},
-            "the depths are alike": {"estimate": gain(depth_2, depth_2)},
+            "depth 3 gains as much with many entries": {"estimate": mean_decades_below(depth_2_many, depth_3_many)},
+            "the depths are alike": {"estimate": mean_decades_below(depth_2, depth_2)},
         },
     )
     yield Facts(scale=scale)
@@ -194,19 +195,20 @@ def depth_lowers_effective_rank(
     scale matters: at the largest of the grid the first difference is {large:.2g}.
     """
 
-    def rank(deep: Table, at: float = scale) -> np.ndarray:
-        return network_values(deep, EFFECTIVE_RANK, at)
+    def rank(deep: Table, at_scale: float = scale) -> np.ndarray:
+        """Return the effective rank of the matrix that a network completes, shape (draws,)."""
+        return network_values(deep, EFFECTIVE_RANK, at_scale)
 
-    rank_convex, rank_2, rank_3 = minimiser_values(minimiser, EFFECTIVE_RANK), rank(depth_2), rank(depth_3)
-    many_convex, many_2, many_3 = (
-        minimiser_values(minimiser_many, EFFECTIVE_RANK),
-        rank(depth_2_many),
-        rank(depth_3_many),
-    )
+    # from few entries
+    rank_convex = minimiser_values(minimiser, EFFECTIVE_RANK)
+    rank_2, rank_3 = rank(depth_2), rank(depth_3)
+    # from many entries
+    many_convex = minimiser_values(minimiser_many, EFFECTIVE_RANK)
+    many_2, many_3 = rank(depth_2_many), rank(depth_3_many)
     accuracy = max(np.max(np.abs(many_2 - many_convex)), np.max(np.abs(many_3 - many_2)))
     because = "the largest difference with many entries"
     with_many = "depth lowers it with many entries as well"
-    like_minimiser, alike = "depth 2 is like the minimiser", "depth 3 is like depth 2"
+    like_minimiser = "depth 2 is like the minimiser"
     yield at_least(
         "effective rank, minimiser less depth 2",
         difference(rank_convex, rank_2),
@@ -225,12 +227,13 @@ def depth_lowers_effective_rank(
         rivals={
             with_many: {"estimate": difference(many_2, many_3)},
             like_minimiser: {"estimate": difference(rank_convex, rank_3)},
-            alike: {"estimate": difference(rank_2, rank_2)},
+            "depth 3 is like depth 2": {"estimate": difference(rank_2, rank_2)},
         },
     )
+    largest_scale = max(settings_of(depth_2)["scales"])
     yield Facts(
         scale=scale,
-        large=np.mean(rank_convex - rank(depth_2, at=max(settings_of(depth_2)["scales"]))),
+        large=np.mean(rank_convex - rank(depth_2, at_scale=largest_scale)),
         accuracy=accuracy,
         many=observed_entries(minimiser_many),
     )

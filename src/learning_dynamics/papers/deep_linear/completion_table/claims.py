@@ -105,7 +105,7 @@ def table_2k_nuclear_norm(minimiser: Table, *, unit: Unit) -> Claim:
     {norm:.2g} from the matrix's own, where the printed 217 is four below the printed 221, and the effective rank is
     {rank:.2g}. No numerical accuracy enters here: the error is compared with the printed digit.
     """
-    # `fit`: the error of a misfit at the stop is nothing beside this one
+    # no `fit`, here and at depth 2: what the stop leaves open is far less than this error
     yield from _row_checks(FEW, MINIMISATION, minimiser, fit=0.0, unit=unit)
     error, norm, rank = _medians(minimiser)
     yield Facts(error=error, root=error**0.5, norm=norm, rank=rank)
@@ -128,9 +128,9 @@ def table_2k_depth_2(deep: Table, *, scale: Positive, unit: Unit) -> Claim:
     yield from _row_checks(FEW, 2, deep, fit=0.0, unit=unit, scale=scale)
     error, _, rank = _medians(deep, scale)
     yield Facts(scale=scale, error=error, root=error**0.5, rank=rank)
-    largest = max(settings_of(deep)["scales"])
-    other_error, _, other_rank = (np.median(values) for values in measured(deep, largest))
-    yield Facts(largest_scale=largest, other_error=other_error, other_rank=other_rank)
+    largest_scale = max(settings_of(deep)["scales"])
+    other_errors, _, other_ranks = measured(deep, largest_scale)
+    yield Facts(largest_scale=largest_scale, other_error=np.median(other_errors), other_rank=np.median(other_ranks))
 
 
 @claim(
@@ -155,8 +155,9 @@ def table_2k_error_is_a_root(minimisers: Sequence[Table], deep: Table) -> Claim:
     root, all six are, and the four rows that hold as mean squares do so because their error is that of the stop.
     """
     row, row_of_depth_2 = PRINTED[FEW][MINIMISATION], PRINTED[FEW][2]
-    # shape (settings, draws): along the number of entries, and for depth 2 along the initialisation scale
+    # along the number of entries: shape (numbers, draws) each
     errors, norms, ranks = np.array([measured(table, None) for table in minimisers]).swapaxes(0, 1)
+    # of depth 2, along the initialisation scale: shape (scales, draws) each
     scales = sorted(settings_of(deep)["scales"])
     errors_2, _, ranks_2 = np.array([measured(deep, scale) for scale in scales]).swapaxes(0, 1)
     # log10 of the mean square error by draw, where a quantity has its printed value
@@ -195,12 +196,18 @@ def table_2k_error_is_a_root(minimisers: Sequence[Table], deep: Table) -> Claim:
 
 
 def _interpolate(quantity: np.ndarray, printed: float, log_error: np.ndarray) -> np.ndarray:
-    """Return the error's logarithm by draw where a quantity has its printed value along a sweep (settings, draws).
+    """Return the error's logarithm where a quantity has its printed value, shape (draws,).
 
-    Linear between neighbouring settings; beyond the sweep's ends the last line is continued.
+    Linear between neighbouring settings of a sweep; beyond its ends the last line is continued.
+
+    Parameters
+    ----------
+    quantity, log_error : ndarray, shape (settings, draws)
     """
-    pairs = zip(quantity.T, log_error.T, strict=True)
-    return np.array([interp1d(*pair, fill_value="extrapolate")(printed) for pair in pairs])
+    lines = [
+        interp1d(values, logs, fill_value="extrapolate") for values, logs in zip(quantity.T, log_error.T, strict=True)
+    ]
+    return np.array([line(printed) for line in lines])
 
 
 @claim("Slide 32, Table, 2K observations, depth 3", quantifier="an average", scope=SCOPE, empirical=True)
@@ -222,54 +229,58 @@ def table_2k_depth_3(deep: Table, *, scale: Positive, fit: NonNegative, unit: Un
 
 
 def _medians(table: Table, scale: float | None = None) -> tuple[float, float, float]:
-    """Return the geometric median of the error, and the medians of nuclear norm less the truth's and effective rank."""
+    """Return medians over draws: of the error, of the nuclear norm less the truth's, and of the effective rank."""
     errors, norms, ranks = measured(table, scale)
-    return float(10 ** np.median(np.log10(errors))), float(np.median(norms)), float(np.median(ranks))
+    error = 10 ** np.median(np.log10(errors))  # the median of logarithms, as `_row_checks` has it
+    return float(error), float(np.median(norms)), float(np.median(ranks))
 
 
 def _leading_digit(number: float) -> int:
-    """Return the first digit of a number rounded to it, 6 of 0.063."""
+    """Return the one digit that is left of a number when it is rounded: 6 of 0.063."""
     return int(f"{number:.0e}"[0])
 
 
 def _row_checks(
     observed: str, method: int, table: Table, *, fit: float, unit: Unit, scale: float | None = None
 ) -> Claim:
-    """Compare a row with medians over draws: log10 of the error, nuclear norm less the truth's, effective rank.
+    """Yield checks of a printed row: medians of log10 of the error, nuclear norm less the truth's, effective rank.
 
     True matrices differ from draw to draw; the slides' has the nuclear norm that they print for recovered matrices.
 
     Parameters
     ----------
-    observed, method : str, int
-        Which row of `PRINTED`: the depth of a network, or `MINIMISATION`.
+    observed : str
+        `MANY` or `FEW`: which table of `PRINTED`.
+    method : int
+        Which row of it: the depth of a network, or `MINIMISATION`.
     fit : float
-        The precision, in decades, of a mean square error that numerical accuracy sets.
+        Decades of a mean square error that the stop of a run, or the solver's accuracy, leaves open.
     unit : str
         What the printed error is read as.
     scale : float, optional
-        Of networks, which one of their initialisation scales.
+        Of networks, the initialisation scale; minimisers have none.
     """
     row = PRINTED[observed][method]
     errors, norms, ranks = measured(table, scale)
     power = 0.5 if unit == "root" else 1.0  # the root of an error has half of its decades
-    log_error, precision = median(power * np.log10(errors)), power * fit
-    size, entries = (int(minimiser_values(table, name)[0]) for name in (SIZE, OBSERVED_ENTRIES))
+    log_error = median(power * np.log10(errors))
+    precision = power * fit
 
     @takes_rivals("printed", scaled=True)
     def error_is(printed: float) -> Check:
-        printed = max(printed, 1e-300)  # a multiple of zero is tried too
+        printed = max(printed, 1e-300)  # the search for the smallest refused error tries zero too
         # example: 6e-2 stands for 5.5e-2 to 6.5e-2, so that rounding leaves log10(6.5 / 6) decades
         digit = _leading_digit(printed)
         rounding = np.log10((digit + 0.5) / digit)
-        by_rounding, by_stop = "rounding as printed", f"a stop sets it to a factor of {10**precision:.2g}"
+        by_stop = f"a stop sets it to a factor of {10**precision:.2g}"
+        because = "rounding as printed" if precision <= rounding else by_stop
         return equal(
             "log10 of the reconstruction error, median",
             log_error,
             np.log10(printed),
             tolerance=max(precision, rounding),
             resolution=RESOLUTION,
-            because=by_rounding if precision <= rounding else by_stop,
+            because=because,
         )
 
     check = error_is(
@@ -299,5 +310,6 @@ def _row_checks(
         rivals={"an effective rank of two more": row.rank + 2},
         scaled=False,
     )
+    size, entries = (int(minimiser_values(table, name)[0]) for name in (SIZE, OBSERVED_ENTRIES))
     if (size, entries) != SIZE_AND_ENTRIES[observed]:
         yield Reason(f"not the slides' matrices: {size} × {size}, {entries} entries observed")

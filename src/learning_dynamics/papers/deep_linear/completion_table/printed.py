@@ -13,9 +13,9 @@ from learning_dynamics.tidy import Table
 class Row:
     """A row of a table; one draw, rounded."""
 
-    error: float
-    norm: float
-    rank: float
+    error: float  # of reconstruction; whether a mean square or its root the slides do not print
+    norm: float  # nuclear norm
+    rank: float  # effective rank
 
 
 MANY, FEW = "5k", "2k"  # slide 31, slide 32

@@ -7,8 +7,8 @@ import numpy as np
 from learning_dynamics.judging import Check, Claim, Facts, claim, equal_on_every_draw, every_draw
 from learning_dynamics.papers.deep_linear.quantities import GAP, NUCLEAR_NORM
 from learning_dynamics.papers.deep_linear.restricted_setting.quantities import (
-    CHANGE_SEEN,
     LEAST_SQUARES_NORM,
+    MEASUREMENT_CHANGE,
     MISFIT,
     SCHATTEN_CHANGE,
     SCHATTEN_EXCESS,
@@ -96,31 +96,36 @@ def restricted_setting_not_schatten(ends: Table, *, resolution: NonNegative) -> 
     but two eigenvalues move apart, and every $\sum_r \sigma_r^p$ with $p < 1$ falls, by {falls:.1e} relatively at
     the least: what the networks end at is no local minimum of it, at any depth.
     """
-    draws, powers = Draws(ends, scale=ends["scale"].min()), np.array(settings_of(ends)["powers"])
-    change = draws.entries(SCHATTEN_CHANGE)  # shape (draws, powers)
+    draws = Draws(ends, scale=ends["scale"].min())
+    powers = np.array(settings_of(ends)["powers"])  # p of the norms, below, at and above 1
+    # of each sum over sigma^p, when two eigenvectors of the flow's end are turned; shape (draws, powers)
+    change = draws.entries(SCHATTEN_CHANGE)
+    # the power 1 occurs once
+    nuclear_change = change[:, powers == 1.0][:, 0]
     yield every_draw(
         "largest relative change of Σσ^p over p",
         change[:, powers < 1.0].max(axis=1),
         at_most=-resolution,
         because="beyond rounding",
         rivals={
-            "the nuclear norm falls as well": {"values": change[:, powers == 1.0].max(axis=1)},
+            "the nuclear norm falls as well": {"values": nuclear_change},
             "and convex powers": {"values": change[:, powers > 1.0].max(axis=1)},
         },
     )
     yield every_draw(
         "relative change of the nuclear norm",
-        np.abs(change[:, powers == 1.0])[:, 0],
+        np.abs(nuclear_change),
         at_most=1e-9,
         because="rounding",
     )
     yield every_draw(
         "largest relative change of a measurement",
-        draws[CHANGE_SEEN],
+        draws[MEASUREMENT_CHANGE],
         at_most=1e-9,
         because="to which the end's eigenvectors are the measurements'",
         fact="seen",
     )
+    # the least fall, over draws and powers
     yield Facts(falls=-np.nanmax(change[:, powers < 1.0]))
 
 
@@ -174,13 +179,17 @@ def single_norm(
         by=np.tile(proved_gap, 2),
         because="the solver's proved gaps",
     )
-    powers, draws = settings_of(ends)["powers"], Draws(ends, scale=ends["scale"].min())
-    fall_if_turned, excess_over_least = -draws.entries(SCHATTEN_CHANGE), draws.entries(SCHATTEN_EXCESS)
+    powers = settings_of(ends)["powers"]
+    draws = Draws(ends, scale=ends["scale"].min())
+    # over another matrix that fits: for p < 1 the end turned, for p > 1 a convex solution; shape (draws, powers) each
+    fall_if_turned = -draws.entries(SCHATTEN_CHANGE)
+    excess_over_least = draws.entries(SCHATTEN_EXCESS)
     for place, p in enumerate(powers):
         if p != 1:
+            excess_over_other = fall_if_turned if p < 1 else excess_over_least
             yield another_has_less(
                 f"how much smaller Σσ^p is at another matrix on commuting measurements, relative, p = {p:g}",
-                (fall_if_turned if p < 1 else excess_over_least)[:, place],
+                excess_over_other[:, place],
                 norm=f"the power {p:g}",
                 by=resolution,
                 because="beyond rounding",

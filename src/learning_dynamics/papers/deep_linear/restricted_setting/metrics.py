@@ -15,8 +15,8 @@ from scipy.optimize import minimize
 from learning_dynamics.papers.deep_linear.quantities import NUCLEAR_NORM
 from learning_dynamics.papers.deep_linear.recorded import by_name
 from learning_dynamics.papers.deep_linear.restricted_setting.quantities import (
-    CHANGE_SEEN,
     LEAST_SQUARES_NORM,
+    MEASUREMENT_CHANGE,
     MISFIT,
     SCHATTEN_CHANGE,
     SCHATTEN_EXCESS,
@@ -74,7 +74,7 @@ def commuting_measurements(trajectory: Trajectory, *, powers: list[Positive], tu
             "least": constants["least"][member].sum(),
             "frobenius": np.abs(np.linalg.pinv(A) @ y).sum(),
             MISFIT: np.max(np.abs(measurements - y) / y),
-            CHANGE_SEEN: np.max(np.abs(moved_measurements - measurements) / y),
+            MEASUREMENT_CHANGE: np.max(np.abs(moved_measurements - measurements) / y),
             SCHATTEN_CHANGE: change,
             SCHATTEN_EXCESS: 1 - least_sums / power_sums,
         }

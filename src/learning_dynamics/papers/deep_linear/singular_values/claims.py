@@ -33,41 +33,41 @@ def depth_separates_singular_values(
     depths {depths}, in the median of {draws} draws; a gain below the times between records is not decided. The last of
     the leading singular values over the next one ends at {gap_one:.3g}, {gap_two:.3g} and {gap_three:.3g}.
     """
+    # keys are the roles' numbers; which depths the runs have their settings say
     tables = {1: depth_1, 2: depth_2, 3: depth_3}
     separation, uncertainty = {}, {}
     for depth, table in tables.items():
         separation[depth], uncertainty[depth] = _separations(table, risen, begun)
     gap = {depth: _last_gap(table) for depth, table in tables.items()}
 
-    def gain(deeper: int, shallower: int) -> dict[str, Any]:
-        difference = separation[deeper] - separation[shallower]
-        return {
-            "values": difference,
-            "undecided": np.abs(difference) < uncertainty[deeper] + uncertainty[shallower],
-        }
+    def gain_of(deeper: int, shallower: int) -> dict[str, Any]:
+        """Return each draw's gain of separation from one depth to another, as arguments of `every_draw`."""
+        gain = separation[deeper] - separation[shallower]
+        return {"values": gain, "undecided": np.abs(gain) < uncertainty[deeper] + uncertainty[shallower]}
 
     because = "a difference below the time between records decides nothing"
-    separates_less, adds_nothing = "depth separates them less", "the second further layer adds nothing"
+    separates_less = "depth separates them less"
+    adds_nothing = "the second further layer adds nothing"
     yield every_draw(
         "separation of rises at the greatest depth less that at the smallest",
-        **gain(3, 1),
+        **gain_of(3, 1),
         at_least=0.0,
         because=because,
-        rivals={separates_less: gain(1, 3), adds_nothing: gain(2, 1)},
+        rivals={separates_less: gain_of(1, 3), adds_nothing: gain_of(2, 1)},
     )
     yield every_draw(
         "gain of the first further layer",
-        **gain(2, 1),
+        **gain_of(2, 1),
         at_least=0.0,
         because=because,
-        rivals={separates_less: gain(2, 3)},
+        rivals={separates_less: gain_of(2, 3)},
     )
     yield every_draw(
         "gain of the second further layer",
-        **gain(3, 2),
+        **gain_of(3, 2),
         at_least=0.0,
         because=because,
-        rivals={separates_less: gain(1, 2), adds_nothing: gain(2, 2)},
+        rivals={separates_less: gain_of(1, 2), adds_nothing: gain_of(2, 2)},
     )
     yield every_draw(
         "gap at the end over that of one layer fewer, the smaller of both",
@@ -90,40 +90,44 @@ def depth_separates_singular_values(
 
 
 def _separations(table: Table, risen: float, begun: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return by draw the time from the first rise to the last over the time of one rise, and its uncertainty.
-
-    Uncertain is the longest time between records, over the time of one rise.
-    """
+    """Return the separation of rises and its uncertainty, shape (draws,) each; see `_separation`."""
     leading = select(table, SIGMA, index=np.arange(1, _rank(table) + 1))
-    separations = [_separation(paths, risen, begun) for _, paths in leading.groupby("draw")]
-    separation, uncertainty = np.array(separations).T
+    by_draw = [_separation(rows, risen, begun) for _, rows in leading.groupby("draw")]
+    separation, uncertainty = np.array(by_draw).T
     return separation, uncertainty
 
 
-def _separation(paths: Table, risen: float, begun: float) -> tuple[float, float]:
-    """Return the separation of one draw's singular values and its uncertainty, as `_separations` has them."""
-    by_time = paths.pivot_table(index="time", columns="index", values="value")
-    times = by_time.index.to_numpy()
-    shares_of_end = (by_time / by_time.iloc[-1]).to_numpy().T
+def _separation(rows: Table, risen: float, begun: float) -> tuple[float, float]:
+    """Return the separation of one draw's leading singular values, and its uncertainty, from their rows.
+
+    Separation is the time from the first rise to the last, uncertainty the longest time between records; both are in
+    units of the median time that a rise takes.
+    """
+    sigmas_by_time = rows.pivot_table(index="time", columns="index", values="value")
+    times = sigmas_by_time.index.to_numpy()
+    shares_of_end = (sigmas_by_time / sigmas_by_time.iloc[-1]).to_numpy().T  # shape (singular values, times)
 
     def crossing_times(level: float) -> np.ndarray:
         """Return when each singular value first passes a share of its end, linear between two records."""
         crossings = []
         for share in shares_of_end:
-            after = max(int(np.argmax(share >= level)), 1)
+            after = max(int(np.argmax(share >= level)), 1)  # the first record beyond the level
             crossings.append(np.interp(level, share[after - 1 : after + 1], times[after - 1 : after + 1]))
         return np.array(crossings)
 
     rise_time = np.median(crossing_times(1 - begun) - crossing_times(begun))
-    return np.ptp(crossing_times(risen)) / rise_time, np.diff(times).max() / rise_time
+    first_to_last = np.ptp(crossing_times(risen))
+    longest_gap_of_records = np.diff(times).max()
+    return first_to_last / rise_time, longest_gap_of_records / rise_time
 
 
 def _rank(table: Table) -> int:
+    """Return the rank of the matrices to complete, which all draws share."""
     return int(select(table, RANK)["value"].iloc[0])
 
 
 def _last_gap(table: Table) -> np.ndarray:
-    """Return the last singular value within the matrix's rank over the next one, at the end, by draw."""
+    """Return the last singular value within the matrix's rank over the next one, at the end, shape (draws,)."""
     rank = _rank(table)
     sigma_rank, sigma_next = sigmas(table, rank, rank + 1)
     return sigma_rank[:, -1] / sigma_next[:, -1]

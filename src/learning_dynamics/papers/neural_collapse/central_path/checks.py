@@ -3,6 +3,10 @@
 Predictions are functions of time or of the singular values, which no factor multiplies. To find the smallest error that
 would have been refused, checks have another argument, which is 1 in every prediction: a `clock`, how many times faster
 the predicted one runs, or a `factor` of a predicted loss. Rivals replace ``dynamics`` or ``formula``.
+
+Draws have several sizes. The function inside a check, mostly `error`, takes the arrays of one size and returns a number
+for each draw, shape (draws,); `over_sizes` calls it for all. Shapes: `omega` (draws, times, C - 1), descending; a
+quantity that is one number (draws, times, 1); of features there is one time.
 """
 
 import itertools
@@ -150,11 +154,12 @@ def next_order(flow: str, omega: np.ndarray, classes: int) -> np.ndarray:
 @takes_rivals("clock", scaled=True)
 def check_asymptote(flows: Table, flow: str, dynamics: Dynamics, *, clock: float) -> Check:
     """Check the ratio of omega to its asymptote at the last time, to the next order of the expansion, doubled."""
-    last = len(times_of(flows)) - 1
-    end, asymptote = times_of(flows)[last], sped_up(dynamics, clock).asymptote
+    times = times_of(flows)
+    last = len(times) - 1
+    asymptote = sped_up(dynamics, clock).asymptote
 
     def error(size: Size, omega: np.ndarray) -> np.ndarray:
-        return np.abs(omega[:, last] / asymptote(end, size.classes, size.examples) - 1).max(axis=1)
+        return np.abs(omega[:, last] / asymptote(times[last], size.classes, size.examples) - 1).max(axis=1)
 
     return zero_on_every_draw(
         "$\\omega_j$ over its asymptote at the last time, minus one",
@@ -169,15 +174,17 @@ def check_asymptote(flows: Table, flow: str, dynamics: Dynamics, *, clock: float
 def check_exponent(flows: Table, flow: str, dynamics: Dynamics) -> Check:
     """Check the exponent of omega in t over the last decade, to the next order of the expansion.
 
-    Of C / omega^2, which falls as t^(-1/2), the exponent has half: a quarter of `next_order`. Of C log omega / omega^2,
-    which falls as 1/t, it has all: half of `next_order`.
+    omega is its asymptote times 1 - r, with r half of `next_order`. The exponent is off by r times the power with which
+    r falls: by r / 2 for r = C / omega^2, which falls as t^(-1/2), and by r for r = C log omega / omega^2, which falls
+    as 1/t. The tolerance, `next_order`, is four times and twice as much.
     """
     times = times_of(flows)
     last, decade_before = decades_before_the_end(flows, 2)
 
     def error(_: Size, omega: np.ndarray) -> np.ndarray:
         growth = np.log(omega[:, last] / omega[:, decade_before])
-        return np.abs(growth / np.log(times[last] / times[decade_before]) - dynamics.exponent).max(axis=1)
+        exponents = growth / np.log(times[last] / times[decade_before])
+        return np.abs(exponents - dynamics.exponent).max(axis=1)
 
     return zero_on_every_draw(
         f"exponent over the last decade, minus {dynamics.exponent:g}",
@@ -189,7 +196,7 @@ def check_exponent(flows: Table, flow: str, dynamics: Dynamics) -> Check:
 
 
 def _largest_next_order(flows: Table, flow: str, time_index: int) -> np.ndarray:
-    """Return `next_order` at a time, of the singular value of each draw where it is largest."""
+    """Return the largest `next_order` of each draw's singular values at a time, shape (draws,)."""
 
     def of_size(size: Size, omega: np.ndarray) -> np.ndarray:
         return next_order(flow, omega[:, time_index], size.classes).max(axis=1)
@@ -212,31 +219,40 @@ def vanishing_checks(
 
     Parameters
     ----------
+    quantity
+        The distance, one number at each time; its spread of singular values is `EXCESS`.
     order : int
-        The power of the spread.
+        The power of the spread that the distance falls as.
     powers : mapping from str to float
         Wrong exponents of the spread in t, by rivals' phrases.
     scaled : bool
         Whether the smallest error of the exponent that would have been refused is found.
     """
     times, error = times_of(flows), integration_error(flows)
-    decades = list(itertools.pairwise(decades_before_the_end(flows, int(np.log10(times[-1] / times[1])))))
+    count = int(np.log10(times[-1] / times[1]))  # of decades between the first time after 0 and the last
+    # indices of where each decade of time ends and starts, the latest decade first
+    decades = list(itertools.pairwise(decades_before_the_end(flows, count)))
 
     def late_fall(distance: np.ndarray, spread: np.ndarray, next_orders: np.ndarray) -> list[float]:
-        """Return of a draw the exponent and its tolerance, and what is left at the last time and its bound."""
+        """Return four numbers of one draw, from series of shape (times,).
+
+        They are the exponent and its tolerance; what is left of the distance at the last time, and its bound.
+        """
         visible = [(end, start) for end, start in decades if spread[end] > 100 * error]
         if not visible:
             return [np.nan, 0.0, np.nan, np.nan]
         end, start = visible[0]
         exponent = np.log(distance[end] / distance[start]) / np.log(times[end] / times[start])
         tolerance = order * (next_orders[start] + error / spread[end])
-        law = (times[end] / times[-1]) ** (1 - next_orders[end])
-        return [exponent, tolerance, distance[-1] / distance[end], (law + 2 * error / spread[end]) ** order]
+        share_left = distance[-1] / distance[end]
+        spread_left = (times[end] / times[-1]) ** (1 - next_orders[end])  # by its law, 1/t to the next order
+        bound = (spread_left + 2 * error / spread[end]) ** order
+        return [exponent, tolerance, share_left, bound]
 
     def late_falls(size: Size, distance: np.ndarray, spread: np.ndarray, omega: np.ndarray) -> np.ndarray:
-        next_orders = next_order(flow, omega, size.classes).max(axis=2)
+        next_orders = next_order(flow, omega, size.classes).max(axis=2)  # shape (draws, times)
         draws = zip(distance[..., 0], spread[..., 0], next_orders, strict=True)
-        return np.array([late_fall(*draw) for draw in draws])
+        return np.array([late_fall(*series) for series in draws])  # shape (draws, 4)
 
     exponents, tolerances, shares_left, bounds = over_sizes(
         late_falls,
@@ -283,6 +299,7 @@ def check_limit_of_small_steps(descent: Table, dynamics: Dynamics, *, clock: flo
     end, course = times_of(descent)[-1], sped_up(dynamics, clock).course
 
     def at_step_zero(omega: np.ndarray, omega_of_larger: np.ndarray, step: float, larger: float) -> np.ndarray:
+        """Return omega at the last time on the line through both step sizes, at zero, shape (draws, C - 1)."""
         final, final_of_larger = omega[:, -1], omega_of_larger[:, -1]
         return final + (final - final_of_larger) * step / (larger - step)
 

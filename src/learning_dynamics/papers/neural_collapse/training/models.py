@@ -1,8 +1,10 @@
 """Convolutional classifiers of three families, VGG, ResNet and DenseNet, in their small-image forms.
 
-One class for each family; a member is a configuration: VGG11 and a six-layer VGG of width 16 are the same
+One function for each family; a member is a configuration: VGG11 and a six-layer VGG of width 16 are the same
 code. Every network is ``classifier(features(images))`` with a linear classifier, so that last-layer features
 are what `features` returns. Where batch normalisation follows a layer it carries no bias.
+
+Inputs and outputs of a layer are its numbers of channels, after pooling over pixels its numbers of features.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,7 +15,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-WIDEST = 8  # VGG's stages stop doubling at eight times the first: 64, 128, 256, 512, 512
+WIDEST_STAGE = 8  # VGG's channels stop doubling at eight times the first stage's: 64, 128, 256, 512, 512
 
 
 class Classifier(nn.Module):
@@ -58,7 +60,7 @@ def vgg(
     Parameters
     ----------
     channels, classes : int
-        Of the images, and how many outputs.
+        Channels of the images, and outputs of the classifier.
     stages : sequence of int
         3 x 3 convolutions in each stage; 2 x 2 max-pooling ends a stage.
     width : int
@@ -72,19 +74,22 @@ def vgg(
     layers: list[nn.Module] = []
     inputs = channels
     for stage, convolutions in enumerate(stages):
-        outputs = width * min(2**stage, WIDEST)
+        outputs = width * min(2**stage, WIDEST_STAGE)
         for _ in range(convolutions):
-            layers += [_convolution(inputs, outputs, bias=not normalised)]
-            layers += [nn.BatchNorm2d(outputs)] if normalised else []
+            layers.append(_convolution(inputs, outputs, bias=not normalised))
+            if normalised:
+                layers.append(nn.BatchNorm2d(outputs))
             layers.append(nn.ReLU(inplace=True))
             inputs = outputs
         layers.append(nn.MaxPool2d(2))
-    layers += [_MeanOverPixels()]
-    for narrower, wider in pairwise([inputs, *hidden]):
-        layers.append(nn.Linear(narrower, wider, bias=not normalised))
-        layers += [nn.BatchNorm1d(wider)] if normalised else []
+    layers.append(_MeanOverPixels())
+    widths = [inputs, *hidden]
+    for below, above in pairwise(widths):
+        layers.append(nn.Linear(below, above, bias=not normalised))
+        if normalised:
+            layers.append(nn.BatchNorm1d(above))
         layers.append(nn.ReLU(inplace=True))
-    return Classifier(nn.Sequential(*layers), [inputs, *hidden][-1], classes)
+    return Classifier(nn.Sequential(*layers), widths[-1], classes)
 
 
 def resnet(channels: int, classes: int, *, stages: Sequence[int], width: int, bottleneck: bool = False) -> Classifier:
@@ -99,14 +104,15 @@ def resnet(channels: int, classes: int, *, stages: Sequence[int], width: int, bo
     bottleneck : bool
         1 x 1, 3 x 3, 1 x 1 blocks with fourfold outputs, as in ResNet50, or two 3 x 3 convolutions.
     """
-    layers: list[nn.Module] = _rectified(_convolution(channels, width))
+    layers: list[nn.Module] = _with_norm_and_relu(_convolution(channels, width))
     inputs = width
     for stage, blocks in enumerate(stages):
         for index in range(blocks):
-            block = _Residual(inputs, width * 2**stage, 2 if stage and not index else 1, bottleneck)
+            halves_pixels = stage > 0 and index == 0
+            block = _Residual(inputs, width * 2**stage, stride=2 if halves_pixels else 1, bottleneck=bottleneck)
             layers.append(block)
             inputs = block.outputs
-    layers += [_MeanOverPixels()]
+    layers.append(_MeanOverPixels())
     return Classifier(nn.Sequential(*layers), inputs, classes)
 
 
@@ -126,13 +132,13 @@ def densenet(channels: int, classes: int, *, stages: Sequence[int], width: int, 
     inputs = 2 * width if bottleneck else 16
     layers: list[nn.Module] = [_convolution(channels, inputs)]
     for stage, count in enumerate(stages):
-        if stage:
+        if stage > 0:  # a transition between two dense blocks
             outputs = inputs // 2 if bottleneck else inputs
             layers += [nn.BatchNorm2d(inputs), nn.ReLU(inplace=True), _convolution(inputs, outputs, size=1)]
             layers.append(nn.AvgPool2d(2))
             inputs = outputs
         for _ in range(count):
-            layers.append(_Dense(inputs, width, bottleneck))
+            layers.append(_Dense(inputs, width, bottleneck=bottleneck))
             inputs += width
     layers += [nn.BatchNorm2d(inputs), nn.ReLU(inplace=True), _MeanOverPixels()]
     return Classifier(nn.Sequential(*layers), inputs, classes)
@@ -148,29 +154,28 @@ class _MeanOverPixels(nn.Module):
 class _Residual(nn.Module):
     """A residual block; its shortcut is a 1 x 1 convolution where the shape changes.
 
-    Pixels are left out beside that convolution: with a stride of its own and fewer than eight channels its derivative
-    in oneDNN 3.12, as compiled for AVX2, writes beyond the weights.
+    Pooling of one pixel takes the stride before that convolution: with a stride of its own and fewer than eight
+    channels its derivative in oneDNN 3.12, as compiled for AVX2, writes beyond the weights.
     """
 
-    def __init__(self, inputs: int, width: int, stride: int, bottleneck: bool) -> None:
+    def __init__(self, inputs: int, width: int, *, stride: int, bottleneck: bool) -> None:
         super().__init__()
         self.outputs = 4 * width if bottleneck else width
         if bottleneck:
-            plan = [(inputs, width, 1, 1), (width, width, 3, stride), (width, self.outputs, 1, 1)]
+            convolutions = [
+                _convolution(inputs, width, size=1),
+                _convolution(width, width, stride=stride),
+                _convolution(width, self.outputs, size=1),
+            ]
         else:
-            plan = [(inputs, width, 3, stride), (width, width, 3, 1)]
-        layers: list[nn.Module] = []
-        for narrower, wider, size, step in plan:
-            layers += _rectified(_convolution(narrower, wider, size, step))
-        self.residual = nn.Sequential(*layers[:-1])
-        unchanged = inputs == self.outputs and stride == 1
-        self.shortcut = (
-            nn.Identity()
-            if unchanged
-            else nn.Sequential(
+            convolutions = [_convolution(inputs, width, stride=stride), _convolution(width, width)]
+        layers = [layer for convolution in convolutions for layer in _with_norm_and_relu(convolution)]
+        self.residual = nn.Sequential(*layers[:-1])  # the last rectification follows the sum
+        self.shortcut: nn.Module = nn.Identity()
+        if inputs != self.outputs or stride != 1:
+            self.shortcut = nn.Sequential(
                 nn.AvgPool2d(1, stride), _convolution(inputs, self.outputs, size=1), nn.BatchNorm2d(self.outputs)
             )
-        )
 
     def forward(self, x: Tensor) -> Tensor:
         return functional.relu(self.residual(x) + self.shortcut(x))
@@ -179,12 +184,12 @@ class _Residual(nn.Module):
 class _Dense(nn.Module):
     """A layer of a dense block: its input and, beside it, the channels that it adds."""
 
-    def __init__(self, inputs: int, growth: int, bottleneck: bool) -> None:
+    def __init__(self, inputs: int, growth: int, *, bottleneck: bool) -> None:
         super().__init__()
         # in-place rectification would overwrite nothing here: batch normalisation makes a copy
         layers: list[nn.Module] = [nn.BatchNorm2d(inputs), nn.ReLU(inplace=True)]
         if bottleneck:
-            layers += _rectified(_convolution(inputs, 4 * growth, size=1))
+            layers += _with_norm_and_relu(_convolution(inputs, 4 * growth, size=1))
             inputs = 4 * growth
         layers.append(_convolution(inputs, growth))
         self.added = nn.Sequential(*layers)
@@ -193,11 +198,12 @@ class _Dense(nn.Module):
         return torch.cat([x, self.added(x)], dim=1)
 
 
-def _convolution(inputs: int, outputs: int, size: int = 3, stride: int = 1, *, bias: bool = False) -> nn.Conv2d:
+def _convolution(inputs: int, outputs: int, *, size: int = 3, stride: int = 1, bias: bool = False) -> nn.Conv2d:
+    """Return a convolution of size x size pixels that keeps height and width but for its stride."""
     return nn.Conv2d(inputs, outputs, size, stride, padding=size // 2, bias=bias)
 
 
-def _rectified(convolution: nn.Conv2d) -> list[nn.Module]:
+def _with_norm_and_relu(convolution: nn.Conv2d) -> list[nn.Module]:
     return [convolution, nn.BatchNorm2d(convolution.out_channels), nn.ReLU(inplace=True)]
 
 
@@ -232,12 +238,12 @@ def build(
         raise ValueError(f"{family} has no hidden fully connected layers")
     if not normalised:
         raise ValueError(f"{family} has batch normalisation; without it there is vgg alone")
-    grow = resnet if family == "resnet" else densenet
-    return grow(channels, classes, stages=stages, width=width, bottleneck=bottleneck)
+    network = resnet if family == "resnet" else densenet
+    return network(channels, classes, stages=stages, width=width, bottleneck=bottleneck)
 
 
 def network_of(settings: Mapping[str, Any], channels: int, classes: int) -> Classifier:
     """Return the network that a run's settings name; see `build`."""
-    shape = ("stages", "width", "bottleneck", "hidden", "normalised")
-    options = {name: settings[name] for name in shape if name in settings}
+    names = ("stages", "width", "bottleneck", "hidden", "normalised")
+    options = {name: settings[name] for name in names if name in settings}
     return build(settings["network"], channels, classes, **options)

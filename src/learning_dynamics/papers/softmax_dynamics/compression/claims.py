@@ -326,10 +326,12 @@ def ratio_by_population(grid: Table, *, typical: Fraction) -> Claim:
 
 
 def _falls(change: np.ndarray) -> np.ndarray:
+    """Return of each draw whether a change is negative: 1 or 0, nan where the flow failed."""
     return unless_nan(change < 0, change)
 
 
 def _rises(change: np.ndarray) -> np.ndarray:
+    """Return of each draw whether a change is positive: 1 or 0, nan where the flow failed."""
     return unless_nan(change > 0, change)
 
 

@@ -82,10 +82,10 @@ def descent_map(trajectory: Trajectory, *, thresholds: list[Positive], lower: Fr
         series = effective_rank(np.clip(np.linalg.eigvalsh(covariance), 0.0, None))
         quantities: dict[str, Any] = {falls.NET: falls.net_change(series, windows.rare), "learned": learned}
         yield of_members(quantities, measure=measure)
-        since = falls.troughs(series, windows.learning[0])
+        trough = falls.troughs(series, windows.learning[0])
         for threshold in thresholds:
             quantities = falls.falls_by_window(series, threshold, windows) | {
-                name: falls.falls_within(series, threshold, window, since)
+                name: falls.falls_within(series, threshold, window, trough)
                 for name, window in _adjacent_windows(windows.rare, series.shape[1] - 1).items()
             }
             yield of_members(quantities, measure=measure, threshold=threshold)

@@ -1,6 +1,6 @@
 """What Figures 12 and 13 say without skew, without bottleneck, and under the squared loss."""
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -31,7 +31,8 @@ def _monotone_growth(
     """Yield checks that on most draws from small starts the rank falls first, then grows without a fall and saturates.
 
     The rank is one of `measure`. It falls or rises where it changes by the threshold or more. Starts are small up to
-    the scale `small`; "most" draws are the share `typical`. `treated` gives a number of the text, and no check.
+    the scale `small`; "most" draws are the share `typical`. `control` lacks skew, the bottleneck or cross-entropy;
+    `treated` has all three, and gives a number of the text, and no check.
     """
     starts = SmallStarts(control.scale, small)
     fall = control.number(FALL, measure=measure, threshold=threshold)[starts.judged]
@@ -62,17 +63,18 @@ def _monotone_growth(
         falls_first,
         rivals={"a rise first, without a warm-up": rises_first},
     )
-    fall_of_treated = treated.number(FALL, measure=measure, threshold=threshold)
+    treated_judged = SmallStarts(treated.scale, small).judged
+    fall_of_treated = treated.number(FALL, measure=measure, threshold=threshold)[treated_judged]
     fall_while_rare = control.number(FALL_RARE, measure=measure, threshold=threshold)[starts.judged]
     yield Facts(
-        treated=np.mean(fall_of_treated[SmallStarts(treated.scale, small).judged] < threshold),
+        treated=np.mean(fall_of_treated < threshold),
         rare=np.mean(fall_while_rare >= threshold),
         first=np.nanmean(falls_first),
     )
 
 
 def _require(setting: str, value: object, **tables: Table) -> None:
-    """Refuse tables by role whose setting is another: their roles are swapped."""
+    """Refuse tables, by role, with another value of a setting: they have been given to the wrong roles."""
     for role, table in tables.items():
         if settings_of(table)[setting] != value:
             raise ProjectError(f"role `{role}`: {setting} is {settings_of(table)[setting]}, and must be {value}")
@@ -190,20 +192,24 @@ def controls_squared_loss_uniform(
     )
 
 
-def _falls(grid: Grid, *, measure: str, threshold: float, small: float) -> pd.Series:
-    """Return which draws from small starts fall after their growth, by counts, kind of start, scale and seed."""
+def _falls_after_growth(grid: Grid, *, measure: str, threshold: float, small: float) -> pd.Series:
+    """Return whether the rank of each draw from a small start falls after its growth; of a failed flow it does not.
+
+    The index has the draw's counts, kind of start, scale and seed.
+    """
     fallen = grid.number(FALL, measure=measure, threshold=threshold) >= threshold
     by_draw = pd.Series(fallen, pd.MultiIndex.from_frame(grid.members))
     return by_draw[SmallStarts(grid.scale, small).judged]
 
 
-def _difference_from_equal_starts(first: pd.Series, second: pd.Series) -> Estimate:
-    """Return the difference of two shares of the same starts, paired."""
+def _paired_difference(first: pd.Series, second: pd.Series) -> Estimate:
+    """Return the difference of two shares of draws, paired by their index, over the draws that both have."""
     pairs = pd.concat([first, second], axis=1, join="inner")
     return difference(pairs[0], pairs[1])
 
 
 def _more_falls(name: str, excess: Estimate) -> Check:
+    """Check that more draws fall after growth than with one thing changed, which `name` says."""
     return at_least(
         f"share of draws that fall after growth, minus that with {name}",
         excess,
@@ -232,9 +238,9 @@ def controls_differ(
     _require("loss", "cross_entropy", treated=treated, no_bottleneck=no_bottleneck)
     ascending("dimension", treated=treated, no_bottleneck=no_bottleneck)
     settings: dict[str, Any] = {"measure": measure, "threshold": threshold, "small": small}
-    with_both = _falls(Grid(treated, skewed=True), **settings)
-    equal = _falls(Grid(treated, skewed=False), **settings)
-    wide = _falls(Grid(no_bottleneck, skewed=True), **settings)
+    with_both = _falls_after_growth(Grid(treated, skewed=True), **settings)
+    equal = _falls_after_growth(Grid(treated, skewed=False), **settings)
+    wide = _falls_after_growth(Grid(no_bottleneck, skewed=True), **settings)
     yield _more_falls("equal classes", share_difference(with_both, equal))
     yield _more_falls("no bottleneck", share_difference(with_both, wide))
     yield Facts(treated=with_both.mean(), equal=equal.mean(), wide=wide.mean())
@@ -259,10 +265,11 @@ def controls_differ_squared_loss(
     _require("loss", "cross_entropy", treated=treated)
     _require("loss", "squared", squared=squared)
     settings: dict[str, Any] = {"measure": measure, "threshold": threshold, "small": small}
-    with_all = _falls(Grid(treated, skewed=True), **settings)
-    skewed = _falls(Grid(squared, skewed=True), **settings)
-    equal = _falls(Grid(squared, skewed=False), **settings)
-    yield _more_falls("the squared loss", _difference_from_equal_starts(with_all, skewed))
+    with_all = _falls_after_growth(Grid(treated, skewed=True), **settings)
+    skewed = _falls_after_growth(Grid(squared, skewed=True), **settings)
+    equal = _falls_after_growth(Grid(squared, skewed=False), **settings)
+    # with the same classes both losses have the same starts; with equal classes starts are others
+    yield _more_falls("the squared loss", _paired_difference(with_all, skewed))
     yield _more_falls("the squared loss and equal classes", share_difference(with_all, equal))
     yield Facts(treated=with_all.mean(), squared=skewed.mean(), squared_equal=equal.mean())
 
@@ -286,28 +293,29 @@ def squared_loss_learns_frequent_classes(squared: Table, cross_entropy: Table, *
     _require("loss", "cross_entropy", cross_entropy=cross_entropy)
     _require("loss", "squared", squared=squared)
 
-    def only_the(table: Table, *, rarest: bool = False) -> np.ndarray:
-        """Return of each draw whether classes are learned in part, none of them rarer than one that is not.
+    def only_the(frequency: Literal["most frequent", "rarest"], table: Table) -> np.ndarray:
+        """Return of each draw whether some classes are learned and some not, and the learned ones are the `frequency`.
 
-        Or, of the `rarest`, none of them more frequent than one that is not.
+        A class that is learned may be as large as one that is not. The array has shape (draws,); nan for a failed flow.
         """
         grid = Grid(table, skewed=True)
-        final = grid.entries(FINAL)
+        final = grid.entries(FINAL)  # shape (draws, classes)
         learned = final > LEARNED
-        rank = -grid.class_sizes if rarest else grid.class_sizes
-        last_learned = np.where(learned, rank, np.inf).min(axis=1)
-        first_not_learned = np.where(learned, -np.inf, rank).max(axis=1)
+        # what grows from the class that should be learned last to the one that should be first
+        priority = grid.class_sizes if frequency == "most frequent" else -grid.class_sizes
+        lowest_learned = np.where(learned, priority, np.inf).min(axis=1)
+        highest_not_learned = np.where(learned, -np.inf, priority).max(axis=1)
         in_part = learned.any(axis=1) & ~learned.all(axis=1)
-        return unless_nan(in_part & (last_learned >= first_not_learned), *final.T)
+        return unless_nan(in_part & (lowest_learned >= highest_not_learned), *final.T)
 
     yield share_of_draws(
         "draws in which only the most frequent classes are learned",
-        only_the(squared),
+        only_the("most frequent", squared),
         at_least=1 - exceptions,
         because="an always cannot be measured; one draw in twenty is let pass",
         rivals={
-            "only the rarest classes": {"holds": only_the(squared, rarest=True)},
-            "cross-entropy instead of the squared loss": {"holds": only_the(cross_entropy)},
+            "only the rarest classes": {"holds": only_the("rarest", squared)},
+            "cross-entropy instead of the squared loss": {"holds": only_the("most frequent", cross_entropy)},
         },
     )
     final = Grid(cross_entropy, skewed=True).entries(FINAL)

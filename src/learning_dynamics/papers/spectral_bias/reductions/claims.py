@@ -8,7 +8,7 @@ from learning_dynamics.judging import Claim, claim, equal_on_every_draw, every_d
 from learning_dynamics.papers.spectral_bias.draws import steps_by_rtol
 from learning_dynamics.tidy import Draws, Table
 
-APART = "steps of both integrations times the relative tolerance"
+ERRORS_OF_BOTH = "steps of both integrations times the relative tolerance"
 SCOPE = "Gaussian data, d > n, three scales, one and several outputs"
 
 
@@ -22,14 +22,18 @@ def lemma_3_1(flows: Sequence[Table]) -> Claim:
     $Z_1(0) = I$, against the lemma's own definition (errata 7).
     """
     draws = Draws(flows)
-    tolerance, unit_pair = steps_by_rtol(draws), draws.largest("unit_pair")
+    tolerance = steps_by_rtol(draws)
     yield every_draw(
         "largest distance of $Z_1$ from the pair integrated by itself, relative to $|W_1|$",
         draws.largest("projected"),
         at_most=tolerance,
-        because=APART,
+        because=ERRORS_OF_BOTH,
         predicted=0.0,
-        rivals={"the pair scaled to start at the identity, as the proof's last line has it": {"values": unit_pair}},
+        rivals={
+            "the pair scaled to start at the identity, as the proof's last line has it": {
+                "values": draws.largest("unit_pair")
+            }
+        },
     )
     yield every_draw(
         "largest part of the layers outside the span of $P$, relative to $|W_1|$",
@@ -59,12 +63,13 @@ def lemma_3_3(flows: Sequence[Table]) -> Claim:
     """
     draws = Draws(flows)
     # alpha is found by inverting Z1; I - alpha alpha^T = 2 gamma (Z1 Z1^T)^{-1} (C.12) has the square of its condition
-    condition, tolerance = draws.largest("condition"), steps_by_rtol(draws)
+    condition = draws.largest("condition")
+    tolerance = steps_by_rtol(draws)
     yield every_draw(
         r"largest $|\dot\beta - (I - \alpha\alpha^\top)^{-1}\alpha|$, relative to its start",
         draws.largest("printed_beta_speed"),
         at_most=tolerance * condition**2,
-        because=f"{APART} and the squared condition number of $Z_1$",
+        because=f"{ERRORS_OF_BOTH} and the squared condition number of $Z_1$",
         predicted=0.0,
         corrected={
             "name": r"largest $|\beta - 2\gamma(I - \alpha\alpha^\top)^{-1}\alpha| / |\beta_*|$",
@@ -76,7 +81,7 @@ def lemma_3_3(flows: Sequence[Table]) -> Claim:
         "largest distance of $\\alpha$ from the Riccati equation's solution",
         draws.largest("alpha"),
         at_most=tolerance * condition,
-        because=f"{APART} and the condition number of $Z_1$",
+        because=f"{ERRORS_OF_BOTH} and the condition number of $Z_1$",
         predicted=0.0,
     )
 
@@ -100,7 +105,8 @@ def theorem_3_2_a(flows: Sequence[Table]) -> Claim:
     \sinh^{-1}(D/\gamma) - \sqrt{D^2 + \gamma^2})$, and that one holds.
     """
     draws = Draws(flows)
-    # both speeds are the curvature of a potential at sigma_i times u^T (d beta/dt) v, and should be u^T R v
+    # both speeds are the curvature of a potential at sigma_i times u^T (d beta/dt) v, and should be u^T R v;
+    # shape (draws, times x singular values) each
     speed, force = draws.with_prediction("mirror_speed")
     printed_speed = draws.entries("printed_mirror_speed")
     yield equal_on_every_draw(
@@ -146,7 +152,7 @@ def theorem_3_2_b(flows: Sequence[Table]) -> Claim:
         measured,
         mirror,
         tolerance=steps_by_rtol(draws) * draws.largest("condition"),
-        because=f"{APART} and the condition number of $Z_1$",
+        because=f"{ERRORS_OF_BOTH} and the condition number of $Z_1$",
         rivals=rivals,
         fact="largest",
     )
@@ -167,6 +173,7 @@ def lemma_c_8(flows: Sequence[Table]) -> Claim:
     draws = Draws(flows)
 
     def loss_over_bound(of_one_table: Draws) -> np.ndarray:
+        """Return the largest ratio of the loss to its bound over times, shape (draws,)."""
         loss, bound = of_one_table.with_prediction("loss")
         return (loss / bound).max(axis=1)
 

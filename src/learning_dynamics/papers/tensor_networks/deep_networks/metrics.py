@@ -10,6 +10,7 @@ and ``last_<depth>`` (draws, 1, size). The setting `integration.residual` is wha
 
 import functools
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -23,6 +24,14 @@ from learning_dynamics.trajectories import Trajectory
 
 SCALE = Column("scale", "float", "initial scale alpha; every draw starts at each")
 INTEGRATED = measured("where the integrator gave up")
+# what `_layer_measures` returns, and all that is computed for one limit after the other
+OF_LAYERS = (quantities.DISTANCE_FROM_RANK_ONE, quantities.MISALIGNMENT, quantities.MISALIGNMENT_OVER_BOUND)
+OF_ONE_LIMIT = (
+    *OF_LAYERS,
+    quantities.DISTANCE_BY_RESIDUAL,
+    quantities.DISTANCE_BOUND,
+    quantities.MISALIGNMENT_ON_THE_WAY,
+)
 
 
 @columns(SEED, DEPTH, SCALE, *INTEGRATED)
@@ -51,49 +60,40 @@ def deep_regression(trajectory: Trajectory) -> Tables:
         Largest such ratio at the times recorded on the way to the limit.
     """
     X, y, settings = trajectory.constants["X"], trajectory.constants["y"], trajectory.settings
-    scales = trajectory.time
-    data = list(zip(X, y, strict=True))
-    solutions: dict[str, Norm] = {quantities.DISTANCE: "l2", quantities.DISTANCE_L1: "l1"}
-    minimisers = {
-        name: np.array([minimum_norm(*data_set, norm) for data_set in data])[:, None]
-        for name, norm in solutions.items()
-    }
+    scales, inputs = trajectory.time, X.shape[-1]
+    norms: dict[str, Norm] = {quantities.DISTANCE: "l2", quantities.DISTANCE_L1: "l1"}
+    interpolators = {
+        name: np.array([minimum_norm(*data_set, norm) for data_set in zip(X, y, strict=True)])
+        for name, norm in norms.items()
+    }  # shape (data sets, inputs) each
     for depth in settings["depths"]:
         states, starts = trajectory.series[f"flow_{depth}"], trajectory.constants[f"start_{depth}"]
-        beta = coefficients(states, X.shape[-1])
-        misses = np.einsum("mni,msi->msn", X, beta) - y[:, None]
-        measures: dict = {quantities.RESIDUAL: np.abs(misses).max(axis=-1) / np.abs(y).max(axis=-1)[:, None]}
-        for name, least in minimisers.items():
-            measures[name] = np.linalg.norm(beta - least, axis=-1) / np.linalg.norm(least, axis=-1)
-        layer_values = [
-            [
-                (
-                    *_layer_measures(state, scale, start, X.shape[-1]),
-                    *_bounds(*data_set, start, scale=scale, residual=settings["integration"]["residual"]),
-                )
-                for scale, state in zip(scales, states_by_scale, strict=True)
-            ]
-            for data_set, start, states_by_scale in zip(data, starts, states, strict=True)
-        ]
-        names = (
-            quantities.DISTANCE_FROM_RANK_ONE,
-            quantities.MISALIGNMENT,
-            quantities.MISALIGNMENT_OVER_BOUND,
-            quantities.DISTANCE_BY_RESIDUAL,
-            quantities.DISTANCE_BOUND,
-        )
-        measures |= dict(zip(names, np.moveaxis(np.array(layer_values), -1, 0), strict=True))
         paths = trajectory.constants[f"path_{depth}"]
-        measures[quantities.MISALIGNMENT_ON_THE_WAY] = np.array(
-            [
-                [
-                    # the last of the three is the ratio to the bound
-                    np.max([_layer_measures(state, scale, start, X.shape[-1])[2] for state in path])
-                    for scale, path in zip(scales, paths_by_scale, strict=True)
-                ]
-                for start, paths_by_scale in zip(starts, paths, strict=True)
+        beta = coefficients(states, inputs)  # shape (data sets, scales, inputs)
+        misses = np.einsum("mni,msi->msn", X, beta) - y[:, None]
+        measures: dict[str, Any] = {
+            quantities.RESIDUAL: np.abs(misses).max(axis=-1) / np.abs(y).max(axis=-1)[:, None],
+        }
+        for name, least in interpolators.items():
+            distance = np.linalg.norm(beta - least[:, None], axis=-1)
+            measures[name] = distance / np.linalg.norm(least, axis=-1)[:, None]
+        for name in OF_ONE_LIMIT:
+            measures[name] = np.empty((len(X), len(scales)))
+        for seed, place in np.ndindex(len(X), len(scales)):
+            start, scale = starts[seed], float(scales[place])
+            residual = settings["integration"]["residual"]
+            by_residual, bound = _bounds(X[seed], y[seed], start, scale=scale, residual=residual)
+            ratios = [
+                _layer_measures(state, scale, start, inputs)[quantities.MISALIGNMENT_OVER_BOUND]
+                for state in paths[seed, place]
             ]
-        )
+            of_limit = _layer_measures(states[seed, place], scale, start, inputs) | {
+                quantities.DISTANCE_BY_RESIDUAL: by_residual,
+                quantities.DISTANCE_BOUND: bound,
+                quantities.MISALIGNMENT_ON_THE_WAY: np.max(ratios),
+            }
+            for name in OF_ONE_LIMIT:
+                measures[name][seed, place] = of_limit[name]
         yield rows(measures, {"seed": np.arange(len(X)), "scale": scales}, depth=depth)
 
 
@@ -115,23 +115,25 @@ def dominated_layers(trajectory: Trajectory) -> Tables:
         Least eigenvalue of P^T P, relative to the largest eigenvalue of C to the power L - 1.
     """
 
-    def least_eigenvalues(differences: np.ndarray, larger: np.ndarray) -> np.ndarray:
-        return np.linalg.eigvalsh(differences)[:, 0] / np.linalg.norm(larger, 2, axis=(1, 2))
+    def least_eigenvalue(difference: np.ndarray, larger: np.ndarray) -> np.ndarray:
+        """Return the least eigenvalue of a difference over the largest of its first term, shape (draws,)."""
+        return np.linalg.eigvalsh(difference)[:, 0] / np.linalg.norm(larger, 2, axis=(1, 2))
 
     for depth in trajectory.settings["depths"]:
-        matrices, last = trajectory.series[f"matrices_{depth}"][:, 0], trajectory.series[f"last_{depth}"][:, 0]
-        product = functools.reduce(np.matmul, np.moveaxis(matrices, 1, 0))
-        gram, W = product.mT @ product, matrices[:, -1]
-        inner = W.mT @ W
-        remainder = inner - last[:, :, None] * last[:, None, :]
-        inner_power, remainder_power = (np.linalg.matrix_power(matrix, depth - 1) for matrix in (inner, remainder))
-        eigenvalues = np.linalg.eigvalsh(remainder)
-        smallest = np.linalg.eigvalsh(gram)[:, 0]
+        layers = trajectory.series[f"matrices_{depth}"][:, 0]  # W_1, ..., W_(L-1), shape (draws, L - 1, size, size)
+        last = trajectory.series[f"last_{depth}"][:, 0]  # w_L, shape (draws, size)
+        P = functools.reduce(np.matmul, np.moveaxis(layers, 1, 0))
+        W = layers[:, -1]
+        PtP, WtW = P.mT @ P, W.mT @ W
+        C = WtW - last[:, :, None] * last[:, None, :]
+        WtW_power, C_power = np.linalg.matrix_power(WtW, depth - 1), np.linalg.matrix_power(C, depth - 1)
+        eigenvalues_of_C = np.linalg.eigvalsh(C)  # ascending
+        least_of_PtP = np.linalg.eigvalsh(PtP)[:, 0]
         measures = {
-            quantities.FIRST_STEP: least_eigenvalues(gram - inner_power, gram),
-            "power": least_eigenvalues(inner_power - remainder_power, inner_power),
-            quantities.PRODUCT_OVER_LEAST: smallest / eigenvalues[:, 0] ** (depth - 1),
-            quantities.PRODUCT_OVER_LARGEST: smallest / eigenvalues[:, -1] ** (depth - 1),
+            quantities.FIRST_STEP: least_eigenvalue(PtP - WtW_power, PtP),
+            quantities.SECOND_STEP: least_eigenvalue(WtW_power - C_power, WtW_power),
+            quantities.PRODUCT_OVER_LEAST: least_of_PtP / eigenvalues_of_C[:, 0] ** (depth - 1),
+            quantities.PRODUCT_OVER_LARGEST: least_of_PtP / eigenvalues_of_C[:, -1] ** (depth - 1),
         }
         yield rows(measures, {"seed": np.arange(len(W))}, depth=depth)
 
@@ -153,39 +155,42 @@ def _bounds(X: np.ndarray, y: np.ndarray, start: np.ndarray, *, scale: float, re
     ``(q^2 + lacking)^((L-1)/2)`` with ``q^2 (q^2 + lacking)^(L-1) = |beta|^2 = |beta_*|^2 + |P beta|^2``, which
     ``p^2 = q^2 - outside^2`` solves as the last of L factors.
     """
-    inverse = np.linalg.pinv(X)
+    pseudo_inverse = np.linalg.pinv(X)
     start_layers = _factors(start, X.shape[1])
-    size = float(np.linalg.norm(inverse @ y))
-    unfitted = float(np.linalg.norm(inverse, 2) * np.sqrt(len(y)) * residual * np.max(np.abs(y))) / size
-    outside = scale * float(np.linalg.norm(start_layers[0] - inverse @ (X @ start_layers[0]), 2))
+    first = start_layers[0]
+    least_norm = float(np.linalg.norm(pseudo_inverse @ y))
+    unfitted = float(np.linalg.norm(pseudo_inverse, 2) * np.sqrt(len(y)) * residual * np.max(np.abs(y))) / least_norm
+    outside = scale * float(np.linalg.norm(first - pseudo_inverse @ (X @ first), 2))
     if outside == 0:
         return unfitted, unfitted
     lacking = scale**2 * sum(
         max(0.0, -float(np.linalg.eigvalsh(W.T @ W - V @ V.T)[0])) for W, V in pairwise(start_layers)
     )
-    p = float(last_of_product((1 + unfitted) * size, lacking + outside**2, len(start_layers)))
+    p = float(last_of_product((1 + unfitted) * least_norm, lacking + outside**2, len(start_layers)))
     return unfitted, unfitted + (1 + unfitted) * outside / p
 
 
-def _layer_measures(state: np.ndarray, scale: float, start: np.ndarray, inputs: int) -> tuple[float, float, float]:
-    """Return the largest distance from rank one, the largest misalignment, and its largest ratio to the bound (93, 94).
+def _layer_measures(state: np.ndarray, scale: float, start: np.ndarray, inputs: int) -> dict[str, float]:
+    """Return a state's distance from rank one, misalignment, and its ratio to the bound (93, 94), each the largest.
 
-    G_l is the norm of layer l's difference of Gram matrices at alpha = 1, and the sum of all from l on; but for the
-    last pair also |W_(l+1)|_F^2 - |w_L|^2 (below (93)).
+    The bound is alpha^2 G_l / s_(l+1)^2, with s_(l+1) the largest singular value of layer l + 1. G_l is a sum, all at
+    alpha = 1: the norm of layer l's difference of Gram matrices, W_l^T W_l - W_(l+1) W_(l+1)^T; those norms of all
+    layers from l on; and but for the last pair |W_(l+1)|_F^2 - |w_L|^2 (below (93)).
     """
     if not np.isfinite(state).all():
-        return np.nan, np.nan, np.nan
+        return dict.fromkeys(OF_LAYERS, np.nan)
     layers, start_layers = _factors(state, inputs), _factors(start, inputs)
     decompositions = [np.linalg.svd(W) for W in layers]
     rank_one = max(float(np.linalg.norm(s[1:])) for _, s, _ in decompositions[:-1])
-    gaps = [np.linalg.norm(W.T @ W - V @ V.T, 2) for W, V in pairwise(start_layers)]
-    misaligned, ratio = 0.0, 0.0
+    # for each pair of adjacent layers, last that of W_(L-1) and w_L
+    gram_norms = [np.linalg.norm(W.T @ W - V @ V.T, 2) for W, V in pairwise(start_layers)]
+    misalignment, over_bound = 0.0, 0.0
     for place, ((_, _, Vt), (U, s, _)) in enumerate(pairwise(decompositions)):
-        angle = 1 - float(Vt[0] @ U[:, 0]) ** 2
-        # `gaps` has one for each pair of adjacent layers, last that of W_(L-1) and w_L
-        G = gaps[place] + sum(gaps[place:])
-        if place < len(gaps) - 1:
+        misalignment_here = 1 - float(Vt[0] @ U[:, 0]) ** 2
+        G = gram_norms[place] + sum(gram_norms[place:])
+        if place < len(gram_norms) - 1:
             G += np.linalg.norm(start_layers[place + 1]) ** 2 - np.linalg.norm(start_layers[-1]) ** 2
+        misalignment = max(misalignment, misalignment_here)
         with np.errstate(invalid="ignore", divide="ignore"):  # matrices that are zero point nowhere
-            misaligned, ratio = max(misaligned, angle), max(ratio, angle * s[0] ** 2 / (scale**2 * G))
-    return rank_one, misaligned, ratio
+            over_bound = max(over_bound, misalignment_here * s[0] ** 2 / (scale**2 * G))
+    return dict(zip(OF_LAYERS, (rank_one, misalignment, over_bound), strict=True))

@@ -66,14 +66,15 @@ def trace_and_product(features: Table) -> Claim:
     3 (errata 9).
     """
     draws, excluded = _with_free_directions(features)
+    # shape (draws, leans) each, the largest lean first
     trace, norm, condition = (draws.entries(name) for name in (PRODUCT_TRACE, PRODUCT_NORM, CONDITION))
     # a norm that falls as the root of the trace, a tenth from lean to lean, leaves a third; one that stays leaves all
-    left_from_lean_to_lean = norm[:, 1:] / norm[:, :-1]
+    norm_from_lean_to_lean = norm[:, 1:] / norm[:, :-1]
     because = "a norm that stays keeps all of it, one that falls as the root of the trace a third"
     # as printed the norm falls with the trace; as corrected it stays
     yield every_draw(
         "factor by which the norm of the product changes when the lean of the noise is divided by ten",
-        left_from_lean_to_lean.max(axis=1),
+        norm_from_lean_to_lean.max(axis=1),
         at_most=0.5,
         because=because,
         excluded=excluded,
@@ -85,7 +86,7 @@ def trace_and_product(features: Table) -> Claim:
         at_least=0.5,
         because=because,
         excluded=excluded,
-        corrected={"values": left_from_lean_to_lean.min(axis=1)},
+        corrected={"values": norm_from_lean_to_lean.min(axis=1)},
     )
     yield premise(
         every_draw(

@@ -80,6 +80,7 @@ def proposition_2(features: Table, flows: Table) -> Claim:
         yield check_speed(features, flow, printed[flow], clock=1.0, corrected=corrected_here, rivals=rivals_here)
 
     def largest_ratio(size: Size, speed: np.ndarray, omega: np.ndarray) -> np.ndarray:
+        """Return the largest ratio of the measured speed to the paper's (eq. 27), shape (draws,)."""
         return (speed / theory.snr_velocity(omega, size.classes, size.examples)).max(axis=(1, 2))
 
     ratios = over_sizes(largest_ratio, speed=by_size(features, SPEED, flow=PRINTED), omega=by_size(features, OMEGA))
@@ -115,6 +116,7 @@ def corollary_1_equality(flows: Table) -> Claim:
     limit. The first is that law, over the last decade at whose end the excess is still a hundred times the integrator's
     error. The second is how much of that excess the last time leaves: no more than law and error together.
     """
+    # the distance that vanishes is the spread of singular values itself: its first power
     for flow in FLOWS:
         yield from vanishing_checks(
             flows, EXCESS, flow, powers={"as $1/\\sqrt t$": -0.5, "a spread that stays": 0.0}, scaled=True

@@ -59,7 +59,7 @@ def nc1_term_and_variability(features: Table) -> Claim:
     loss. What is left of the loss is then in $L_{NC2/3}$. Deviations a thousand times as large leave {drowned:.1g} of
     $L_{NC1}$ (median over draws).
     """
-    nc1 = Draws(features).entries(SCATTERED_NC1)
+    nc1 = Draws(features).entries(SCATTERED_NC1)  # shape (draws, scatters), the largest scatter last
     # between the two largest scatters
     growth = np.log(nc1[:, -1] / nc1[:, -2]) / np.log(SCATTERS[-1] / SCATTERS[-2])
     yield every_draw(
@@ -71,18 +71,21 @@ def nc1_term_and_variability(features: Table) -> Claim:
     )
 
     def errors_of(law: Callable[[np.ndarray, int], np.ndarray]) -> np.ndarray:
-        """Return the largest relative error of ``law(omega, C)`` over scatters, for each draw."""
+        """Return the largest relative error of ``law(omega, C)`` over scatters, shape (draws,)."""
 
-        def of_size(size: Size, nc1: np.ndarray, omega: np.ndarray) -> np.ndarray:
+        def of_size(size: Size, measured: np.ndarray, omega: np.ndarray) -> np.ndarray:
             # deviations that are scaled by s divide the SNR singular values by s
-            return relative_error(nc1[:, 0], law(omega / SCATTERS[:, None], size.classes))
+            predicted = law(omega / SCATTERS[:, None], size.classes)  # shape (draws, scatters)
+            return relative_error(measured[:, 0], predicted)
 
-        return over_sizes(of_size, nc1=by_size(features, SCATTERED_NC1), omega=by_size(features, OMEGA))
+        return over_sizes(of_size, measured=by_size(features, SCATTERED_NC1), omega=by_size(features, OMEGA))
 
-    # of the matrix that gives the classifier, I + M^T Sigma_W^-1 M / C
-    conditioning = over_sizes(
-        lambda size, omega: 1 + (omega[:, 0, 0] / SCATTERS[0]) ** 2 / size.classes, omega=by_size(features, OMEGA)
-    )
+    def condition_number(size: Size, omega: np.ndarray) -> np.ndarray:
+        """Return that of I + M^T Sigma_W^-1 M / C, which gives the classifier, at the least scatter, shape (draws,)."""
+        omega_max = omega[:, 0, 0] / SCATTERS[0]
+        return 1 + omega_max**2 / size.classes
+
+    conditioning = over_sizes(condition_number, omega=by_size(features, OMEGA))
     yield zero_on_every_draw(
         "$L_{NC1}$ at every scatter minus the formula, relative",
         NOT_CLAIMED,
@@ -90,7 +93,7 @@ def nc1_term_and_variability(features: Table) -> Claim:
         "rounding: 10 units, times the conditioning $1 + \\omega_{\\max}^2/C$ at the least scatter",
         corrected=errors_of(theory.spectral_variability_loss),
         rivals={
-            # the formula at large omega, without the C that turns it over
+            # the formula at large omega: without C it has no maximum
             "larger wherever deviations are larger": errors_of(lambda omega, _: 0.5 * np.sum(omega**-2.0, axis=-1)),
             "largest at $\\omega = 1$": errors_of(lambda omega, _: theory.spectral_variability_loss(omega, 1)),
             "largest at $\\omega = C$": errors_of(lambda omega, C: theory.spectral_variability_loss(omega, C**2)),
@@ -131,7 +134,8 @@ def nc23_term_and_simplex(features: Table) -> Claim:
     score_error = draws[SCATTERED_NC23]
     means, classifiers = draws[FRAME_MEANS], draws[FRAME_CLASSIFIERS]
     in_proportion = "classifiers in proportion to class means"
-    # a distance that is of a lower power than the square root of another would hardly be called its measure
+    # as printed, both distances are zero where the term is small; as corrected, they are those of the class means'
+    # pseudo-inverse. A distance that is of a lower power than the square root of another would hardly be its measure
     tolerance = np.sqrt(score_error)
     because = "the square root of what is left of $\\|W\\bar M - \\Phi\\|/\\|\\Phi\\|$"
     yield equal_on_every_draw(
@@ -188,9 +192,9 @@ def nc2_and_nc3_demand_simplex_scores(features: Table) -> Claim:
     keep $L_{NC2/3} = 3/16$. Noise of ten times the signal leaves {noisy:.3g} of $\|\Phi\|$, noise of a hundredth
     {quiet:.1g} (largest over draws). For the other direction see `nc23_term_and_simplex`.
     """
-    scores = Draws(features).entries(SIMPLEX_SCORES)
-    classes = Draws(features).column("classes")[:, None]
-    omega = 1 / SIMPLEX_NOISES
+    scores = Draws(features).entries(SIMPLEX_SCORES)  # shape (draws, noises), the largest noise first
+    classes = Draws(features).column("classes")[:, None]  # C, shape (draws, 1)
+    omega = 1 / SIMPLEX_NOISES  # of class means with singular values one
     yield equal_on_every_draw(
         "$\\|W\\bar M - \\Phi\\| / \\|\\Phi\\|$ where class means and classifiers are the same simplex frame",
         scores,
@@ -200,7 +204,7 @@ def nc2_and_nc3_demand_simplex_scores(features: Table) -> Claim:
         because="rounding",
         corrected=theory.simplex_score_error(omega, classes),
         rivals={
-            "$1/(1+\\omega^2)$, without $C$": theory.simplex_score_error(omega, 1) + 0 * classes,
+            "$1/(1+\\omega^2)$, without $C$": theory.simplex_score_error(omega, np.ones_like(classes)),
             "$C/(C+\\omega)$": theory.simplex_score_error(omega**0.5, classes),
         },
     )
