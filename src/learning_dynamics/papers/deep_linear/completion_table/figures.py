@@ -37,7 +37,7 @@ def completion_table(
 ) -> Plot:
     r"""The slides' tables beside ours: reconstruction error, nuclear norm and effective rank of each method.
 
-    Slides 31 (5000 entries) and 32 (2000 entries) show one draw. Our values are medians over {draws} draws (depth 3
+    Slides 31 (5000 entries) and 32 (2000 entries) show one draw. Our values are medians over {draws} draws (networks
     from 2000 entries: {most}). The smallest and the largest are in brackets. Networks start at scale {scale:g}; the
     slides print no scale. Our errors are mean squares over all entries. Their roots are beside them, because the slides
     do not say which of the two they print. As mean squares four of the slides' errors agree with ours. Those of
