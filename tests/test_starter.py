@@ -12,21 +12,21 @@ import pytest
 
 from learning_dynamics import starter
 
-# what a job is in these tests: it says what it sees, then does what it is told
+# what a job is in these tests: it prints what it sees, then ends as its first argument says
 PROBE = """
 import os, signal, sys, time
 print(os.getcwd(), sys.argv[1:], os.environ.get("COLOUR"), "numpy" in sys.modules, flush=True)
 print("to the other stream", file=sys.stderr, flush=True)
-what = sys.argv[1]
-if what == "exit":
+way = sys.argv[1]
+if way == "exit":
     sys.exit(int(sys.argv[2]))
-if what == "message":
+if way == "message":
     sys.exit("a message")
-if what == "raise":
+if way == "raise":
     raise ValueError("a mistake")
-if what == "die":
+if way == "die":
     os.kill(os.getpid(), signal.SIGKILL)
-if what == "sleep":
+if way == "sleep":
     open("sleeping", "w").write(str(os.getpid()))
     time.sleep(60)
 """
@@ -48,7 +48,10 @@ print("ended", ended.returncode, flush=True)
 
 @pytest.fixture
 def parent(tmp_path):
-    """Return a function that starts a process with a server and one command, in a folder with the module `probe`."""
+    """Return a function that starts a process with a server and one command, in a folder with the module `probe`.
+
+    Its arguments are those of the command; `before` is code that the command runs first.
+    """
     (tmp_path / "probe.py").write_text(PROBE)
     folders = [str(Path(starter.__file__).parents[1]), str(tmp_path)]
     environment = os.environ | starter.ONE_THREAD | {"PYTHONPATH": os.pathsep.join(folders)}
@@ -76,8 +79,8 @@ def test_a_command_ends_as_its_fork_does(parent, tmp_path, arguments, status):
     # numpy, which the probe never imports, is there: the command was done by a fork of the server
     assert output.splitlines() == [f"{tmp_path} {arguments} blue True", f"ended {status}"]
     assert errors.startswith("to the other stream\n")
-    said = {"message": "a message\n", "raise": "ValueError: a mistake\n", "die": "error: killed"}.get(arguments[0], "")
-    assert said in errors
+    last_words = {"message": "a message\n", "raise": "ValueError: a mistake\n", "die": "error: killed"}
+    assert last_words.get(arguments[0], "") in errors
 
 
 def test_a_command_of_another_environment_does_its_work_itself(parent):
@@ -85,29 +88,43 @@ def test_a_command_of_another_environment_does_its_work_itself(parent):
     code = "import os; os.environ['OMP_NUM_THREADS'] = '2'\n"
     _, errors = parent("exit", "0", before=code).communicate(timeout=60)
     assert errors == "by itself\n"
+
+
+def test_only_variables_that_libraries_read_make_another_environment():
     given = starter.relevant({"OMP_NUM_THREADS": "2", "HOME": "/", "PYTHONPATH": f"src{os.pathsep}/lib"})
     assert given == {"OMP_NUM_THREADS": "2", "PYTHONPATH": "/lib"}
 
 
-def test_without_a_process_that_forks_a_command_does_its_work_itself(monkeypatch, tmp_path):
+def test_without_a_process_that_forks_a_command_does_its_work_itself(monkeypatch):
     monkeypatch.delenv(starter.ADDRESS, raising=False)
     assert starter.run_elsewhere("probe", []) is None
-    monkeypatch.setenv(starter.ADDRESS, str(tmp_path / "socket"))  # it has ended
+
+
+def test_after_the_process_that_forks_has_ended_a_command_does_its_work_itself(monkeypatch, tmp_path):
+    monkeypatch.setenv(starter.ADDRESS, str(tmp_path / "socket"))
     assert starter.run_elsewhere("probe", []) is None
 
 
-def test_where_a_socket_cannot_be_commands_do_their_work_themselves(monkeypatch, tmp_path):
+def test_in_a_folder_that_is_missing_no_server_starts_and_no_folder_is_made(monkeypatch, tmp_path):
+    monkeypatch.delenv(starter.ADDRESS, raising=False)
+    monkeypatch.setattr(starter.tempfile, "tempdir", str(tmp_path / "missing"))
+    starter.start_server()
+    assert starter.ADDRESS not in os.environ
+    assert list(tmp_path.rglob("*")) == []
+
+
+def test_in_a_folder_whose_name_is_too_long_for_a_socket_no_server_starts_and_nothing_is_left(monkeypatch, tmp_path):
     monkeypatch.delenv(starter.ADDRESS, raising=False)
     long = tmp_path / ("long" * 30)  # a socket's path has 107 characters at most
     long.mkdir()
-    for folder in (tmp_path / "missing", long):
-        monkeypatch.setattr(starter.tempfile, "tempdir", str(folder))
-        starter.start_server()
-        assert starter.ADDRESS not in os.environ, folder.name
-    assert list(tmp_path.rglob("*")) == [long]  # nothing is left in the one, nor is the other made
+    monkeypatch.setattr(starter.tempfile, "tempdir", str(long))
+    starter.start_server()
+    assert starter.ADDRESS not in os.environ
+    assert list(tmp_path.rglob("*")) == [long]
 
 
 def wait_for(file: Path) -> int:
+    """Return the process id that a file holds, once it does."""
     deadline = time.monotonic() + 60
     while not (file.exists() and file.read_text()):
         assert time.monotonic() < deadline, f"no {file}"
@@ -115,11 +132,17 @@ def wait_for(file: Path) -> int:
     return int(file.read_text())
 
 
+def child_with(parent_process: subprocess.Popen, word: str) -> psutil.Process:
+    """Return the one child process that has a word in its command line."""
+    children = psutil.Process(parent_process.pid).children()
+    (child,) = [child for child in children if word in " ".join(child.cmdline())]
+    return child
+
+
 def test_a_command_that_is_killed_takes_its_fork_with_it(parent, tmp_path):
     running = parent("sleep")
     fork = psutil.Process(wait_for(tmp_path / "sleeping"))
-    (command,) = [one for one in psutil.Process(running.pid).children() if "run_elsewhere" in " ".join(one.cmdline())]
-    command.kill()
+    child_with(running, "run_elsewhere").kill()
     assert not psutil.wait_procs([fork], timeout=20)[1]
     assert running.communicate(timeout=60)[0].endswith("ended -9\n")
 
@@ -143,8 +166,7 @@ def test_a_process_that_forks_and_is_killed_leaves_no_fork(parent, tmp_path):
 def test_what_asks_a_command_to_end_asks_its_fork(parent, tmp_path):
     running = parent("sleep")
     wait_for(tmp_path / "sleeping")
-    (command,) = [one for one in psutil.Process(running.pid).children() if "run_elsewhere" in " ".join(one.cmdline())]
-    command.send_signal(signal.SIGTERM)
+    child_with(running, "run_elsewhere").send_signal(signal.SIGTERM)
     assert running.communicate(timeout=60)[0].endswith(f"ended {-signal.SIGTERM}\n")
 
 

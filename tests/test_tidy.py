@@ -35,22 +35,32 @@ def table():
     return rows(measured, {"seed": [7, 8], "time": TIMES}, gamma=0.5, init=["a", "b"])
 
 
-def test_a_row_for_each_number_in_the_order_of_the_axes_and_predictions_are_broadcast():
-    state, norm = (table().query(f"quantity == '{quantity}'") for quantity in ("state", "norm"))
+def test_columns_are_those_declared_in_their_order():
     assert list(table().columns) == ["seed", "time", "gamma", "init", "quantity", "index", "value", "predicted"]
+
+
+def test_there_is_a_row_for_each_number_in_the_order_of_the_axes():
+    state = table().query("quantity == 'state'")
     assert state["value"].tolist() == list(range(12))
     assert state["seed"].tolist() == [7] * 6 + [8] * 6
     assert state["time"].tolist() == [0.0, 0.0, 0.5, 0.5, 2.0, 2.0] * 2
     assert state["index"].tolist() == [1, 2] * 6
     assert state["init"].tolist() == ["a"] * 6 + ["b"] * 6
-    assert state["predicted"].isna().all()
-    assert (norm["index"] == 0).all()  # of scalars
+
+
+def test_the_index_of_one_number_is_zero():
+    assert (table().query("quantity == 'norm'")["index"] == 0).all()
+
+
+def test_predictions_are_broadcast_and_nan_where_there_are_none():
+    state, norm = (table().query(f"quantity == '{quantity}'") for quantity in ("state", "norm"))
     assert norm["predicted"].tolist() == [1.0] * 3 + [2.0] * 3
+    assert state["predicted"].isna().all()
 
 
 def test_coordinates_may_differ_by_member():
-    found = rows({"x": np.zeros((2, 3))}, {"seed": [0, 1], "time": np.array([TIMES, 10 * TIMES])})
-    assert found["time"].tolist() == [*TIMES, *(10 * TIMES)]
+    table = rows({"x": np.zeros((2, 3))}, {"seed": [0, 1], "time": np.array([TIMES, 10 * TIMES])})
+    assert table["time"].tolist() == [*TIMES, *(10 * TIMES)]
 
 
 @pytest.mark.parametrize("shape", [(2,), (2, 3, 2, 2)])
@@ -83,21 +93,40 @@ DEPTH = Column("depth", "int", "number of layers", draw=True)
 
 @columns(SEED, DEPTH, TIME, QUANTITY, INDEX, VALUE, PREDICTED)
 def at_two_depths():
+    """The table at depth 3, its values negative, and below it at depth 2: draws are pairs of seed and depth."""
     deep = table().assign(depth=3)
     return joined(at_two_depths.columns, deep.assign(value=-deep["value"]), table().assign(depth=2))
 
 
-def test_draws_are_told_apart_as_the_metrics_function_declares_and_come_sorted():
-    measured = at_two_depths()
-    assert list(measured.columns) == [column.name for column in at_two_depths.columns]
-    shuffled = measured.sort_values("seed", ascending=False, kind="stable")
-    for rows_of_it in (measured, shuffled, select(shuffled, "norm"), shuffled.assign(twice=2.0)):
-        assert draw_columns(rows_of_it) == ["seed", "depth"], rows_of_it
-        np.testing.assert_array_equal(
-            by_draw(rows_of_it, "norm"), [[1, 5, 9], [-1, -5, -9], [13, 17, 21], [-13, -17, -21]]
-        )
-    np.testing.assert_array_equal(by_draw(shuffled, "norm", column="time"), [TIMES] * 4)
-    assert by_draw(measured, "norm", draw="seed").shape == (2, 6)
+def reversed_seeds():
+    return at_two_depths().sort_values("seed", ascending=False, kind="stable")
+
+
+def test_joined_tables_have_the_declared_columns():
+    assert list(at_two_depths().columns) == [column.name for column in at_two_depths.columns]
+
+
+@pytest.mark.parametrize(
+    "of_table",
+    [
+        at_two_depths,
+        reversed_seeds,
+        pytest.param(lambda: select(reversed_seeds(), "norm"), id="selected"),
+        pytest.param(lambda: reversed_seeds().assign(twice=2.0), id="with another column"),
+    ],
+)
+def test_draws_are_told_apart_as_the_metrics_function_declares_and_come_sorted(of_table):
+    assert draw_columns(of_table()) == ["seed", "depth"]
+    by_seed_and_depth = [[1, 5, 9], [-1, -5, -9], [13, 17, 21], [-13, -17, -21]]
+    np.testing.assert_array_equal(by_draw(of_table(), "norm"), by_seed_and_depth)
+
+
+def test_any_column_can_be_read_by_draw():
+    np.testing.assert_array_equal(by_draw(reversed_seeds(), "norm", column="time"), [TIMES] * 4)
+
+
+def test_other_draw_columns_may_be_named():
+    assert by_draw(at_two_depths(), "norm", draw="seed").shape == (2, 6)
 
 
 def test_a_table_that_does_not_know_its_draws_is_refused():
@@ -121,23 +150,30 @@ def test_swapped_roles_are_refused_by_what_tells_them_apart():
         ascending("gamma", small=large, large=small)
 
 
-def test_what_was_read_of_a_table_is_read_once_and_cannot_be_changed():
+def test_what_was_read_of_a_table_is_read_once_for_the_same_arguments():
     read = []
 
     @cached_per_table
-    def doubled(table, quantity, *, factor=2.0):
+    def multiplied(table, quantity, *, factor=2.0):
         read.append(quantity)
         return factor * table["value"].to_numpy()
 
     one, other = table(), table()
-    first = doubled(one, "state")
-    assert doubled(one, "state") is first
-    doubled(one, "norm")
-    doubled(one, "state", factor=3.0)
-    doubled(other, "state")
+    assert multiplied(one, "state") is multiplied(one, "state")
+    assert read == ["state"]
+    multiplied(one, "norm")
+    multiplied(one, "state", factor=3.0)
+    multiplied(other, "state")
     assert read == ["state", "norm", "state", "state"]
+
+
+def test_an_array_that_was_read_cannot_be_changed():
+    @cached_per_table
+    def values(table):
+        return table["value"].to_numpy()
+
     with pytest.raises(ValueError, match="read-only"):
-        first[0] = 0.0
+        values(table())[0] = 0.0
 
 
 def test_what_was_read_is_forgotten_with_the_table():
@@ -163,50 +199,86 @@ def test_rows_that_miss_a_draw_column_are_of_no_draw(draws, expected):
 
 
 @columns(SEED, TIME, QUANTITY, INDEX, VALUE, PREDICTED)
-def flow(size=2, seeds=(1, 0), rtol=1e-6):
+def flow(size=2, seeds=(1, 0)):
     """Yield what was measured of `seeds` at two times: states of some size, and one number a draw."""
     states = np.arange(float(len(seeds) * 2 * size)).reshape(len(seeds), 2, size)
     yield rows({"state": (states, -states)}, {"seed": seeds, "time": [0.0, 1.0]})
     yield rows({"end": (10.0 * np.array(seeds), 1.0)}, {"seed": seeds}, time=1.0)
 
 
-def flows():
+@pytest.fixture
+def draws():
+    """Draws of two tables: seeds 1 and 0 with states of two entries, seed 5 with states of three."""
     small, large = flow(), flow(size=3, seeds=(5,))
-    small.attrs["settings"], large.attrs["settings"] = ({"integration": {"rtol": rtol}} for rtol in (1e-6, 1e-9))
-    return [small, large]
+    small.attrs["settings"] = {"integration": {"rtol": 1e-6}}
+    large.attrs["settings"] = {"integration": {"rtol": 1e-9}}
+    return Draws([small, large])
 
 
-def test_draws_of_several_tables_follow_one_another_and_shorter_ones_are_padded():
-    draws = Draws(flows())
-    np.testing.assert_array_equal(draws["end"], [0, 10, 50])  # sorted by seed, then the second table's
-    np.testing.assert_array_equal(draws.entries("end", column="predicted"), [[1], [1], [1]])
-    np.testing.assert_array_equal(draws.setting("integration.rtol"), [1e-6, 1e-6, 1e-9])
+def test_draws_of_several_tables_follow_one_another_each_table_sorted_by_seed(draws):
     np.testing.assert_array_equal(draws.column("seed"), [0, 1, 5])
-    states = [[[4, 5, 0], [6, 7, 0]], [[0, 1, 0], [2, 3, 0]], [[0, 1, 2], [3, 4, 5]]]
-    np.testing.assert_array_equal(draws.entries("state", "time"), states)
-    np.testing.assert_array_equal(draws.with_prediction("state", "time")[1], -np.array(states))
+    np.testing.assert_array_equal(draws["end"], [0, 10, 50])
+    np.testing.assert_array_equal(draws.entries("end", column="predicted"), [[1], [1], [1]])
+
+
+def test_each_draw_has_the_settings_of_its_table(draws):
+    np.testing.assert_array_equal(draws.setting("integration.rtol"), [1e-6, 1e-6, 1e-9])
+
+
+# of seeds 0, 1 and 5: shape (draws, times, entries)
+PADDED_STATES = [[[4, 5, 0], [6, 7, 0]], [[0, 1, 0], [2, 3, 0]], [[0, 1, 2], [3, 4, 5]]]
+
+
+def test_entries_by_time_are_padded_with_zeros(draws):
+    np.testing.assert_array_equal(draws.entries("state", "time"), PADDED_STATES)
+
+
+def test_predictions_are_padded_as_what_was_measured(draws):
+    measured, predicted = draws.with_prediction("state", "time")
+    np.testing.assert_array_equal(measured, PADDED_STATES)
+    np.testing.assert_array_equal(predicted, -np.array(PADDED_STATES))
+
+
+def test_entries_of_all_times_are_padded_at_the_end(draws):
     np.testing.assert_array_equal(draws.entries("state"), [[4, 5, 6, 7, 0, 0], [0, 1, 2, 3, 0, 0], range(6)])
+
+
+def test_the_largest_and_the_smallest_number_of_a_draw_do_not_count_what_pads(draws):
     np.testing.assert_array_equal(draws.largest("state"), [7, 3, 5])
-    np.testing.assert_array_equal(draws.smallest("state"), [4, 0, 0])  # what pads is not read
+    np.testing.assert_array_equal(draws.smallest("state"), [4, 0, 0])
+
+
+def test_draws_are_read_where_columns_match(draws):
     np.testing.assert_array_equal(draws.at_end().where(index=1)["state"], [6, 2, 3])
     np.testing.assert_array_equal(draws.where(time=lambda time: time < 0.5).largest("state"), [5, 1, 2])
 
 
-def test_a_draw_without_a_number_has_no_largest_and_several_numbers_are_not_one():
+def test_a_draw_without_a_number_has_no_largest():
     table = flow()
     table.loc[table.index[0], "value"] = np.nan
     np.testing.assert_array_equal(Draws(table).largest("state"), [7, np.nan])
+
+
+def test_several_numbers_of_a_draw_are_not_read_as_one():
     with pytest.raises(ProjectError, match="`state`: 4 numbers for each draw"):
-        Draws(table)["state"]
+        Draws(flow())["state"]
 
 
 def test_draws_are_grouped_by_what_columns_have_together():
-    draws = Draws(at_two_depths())
-    assert [(depth, time, group["norm"].tolist()) for depth, time, group in draws.groups("depth", "time")] == [
-        (depth, time, [sign * (4 * place + 1), sign * (4 * place + 13)])
-        for depth, sign in ((2, 1), (3, -1))
-        for place, time in enumerate(TIMES)
+    groups = [
+        (depth, time, group["norm"].tolist()) for depth, time, group in Draws(at_two_depths()).groups("depth", "time")
     ]
+    assert groups == [
+        (2, 0.0, [1, 13]),
+        (2, 0.5, [5, 17]),
+        (2, 2.0, [9, 21]),
+        (3, 0.0, [-1, -13]),
+        (3, 0.5, [-5, -17]),
+        (3, 2.0, [-9, -21]),
+    ]
+
+
+def test_a_column_that_distinguishes_draws_may_be_chosen():
     np.testing.assert_array_equal(Draws(at_two_depths(), draw="depth", seed=7).largest("norm"), [9, -1])
 
 

@@ -6,13 +6,17 @@ import pytest
 
 from learning_dynamics.pipeline.report import citing
 from learning_dynamics.pipeline.report.citing import Edition, edition, github_pages
+from learning_dynamics.pipeline.report.verdict_styles import VERDICT_STYLES
 from tests.support import ROOT
 
 CLAIM = {"claim": "toy.slow_decay", "reference": r"Lemma 1, $\gamma$", "verdict": "corrected"}
-WHOLE = Edition("The authors", "learning-dynamics 1.0, commit 0123456789ab", "2026", "https://a.github.io/b/")
+WHOLE = Edition(
+    "The authors", "learning-dynamics 1.0, commit 0123456789ab", year="2026", address="https://a.github.io/b/"
+)
 
 
 def fields(entry: str) -> dict[str, str]:
+    """Return the fields of a BibTeX entry, without their outer braces."""
     return dict(re.findall(r"(?m)^  (\w+) = \{(.*)\},?$", entry))
 
 
@@ -30,10 +34,13 @@ def test_a_claim_is_cited_by_its_address_verdict_and_version():
     }
 
 
-def test_a_reproduction_is_cited_by_its_page_and_without_what_is_not_known():
+def test_a_reproduction_is_cited_by_its_page():
     assert fields(WHOLE.of_paper("toy", "A paper"))["url"] == "https://a.github.io/b/figures/toy.html"
-    nowhere = Edition("The authors", "learning-dynamics", "", "").of_paper("toy", "A paper")
-    assert sorted(fields(nowhere)) == ["author", "howpublished", "title"]
+
+
+def test_a_citation_leaves_out_an_unknown_year_and_address():
+    without = Edition("The authors", "learning-dynamics", year="", address="").of_paper("toy", "A paper")
+    assert sorted(fields(without)) == ["author", "howpublished", "title"]
 
 
 @pytest.mark.parametrize(
@@ -51,19 +58,17 @@ def test_the_site_is_that_of_the_repository_that_was_cloned(remote, address):
     assert github_pages(remote) == address
 
 
-def test_an_address_in_the_citation_file_is_the_site(tmp_path, monkeypatch):
+def test_site_and_authors_are_those_of_the_citation_file_and_the_version_is_the_records(tmp_path, monkeypatch):
     file = tmp_path / "CITATION.cff"
     file.write_text("url: https://example.org/site/\nauthors: [{name: One}]\n", encoding="utf-8")
     monkeypatch.setattr(citing, "CITATION", file)
     monkeypatch.setattr(citing, "site_address", citing.site_address.__wrapped__)
-    found = edition({"versions": {"learning-dynamics": "1.0"}, "commit": "0123456789abcdef"})
-    assert (found.address, found.authors) == ("https://example.org/site/", "One")
-    assert found.version == "learning-dynamics 1.0, commit 0123456789ab"
+    cited = edition({"versions": {"learning-dynamics": "1.0"}, "commit": "0123456789abcdef"})
+    assert (cited.address, cited.authors) == ("https://example.org/site/", "One")
+    assert cited.version == "learning-dynamics 1.0, commit 0123456789ab"
 
 
 def test_a_verdict_means_the_same_in_the_guide_and_on_the_page():
-    from learning_dynamics.pipeline.report.verdict_styles import VERDICT_STYLES
-
     guide = (ROOT / "docs/how_a_verdict_is_made.md").read_text(encoding="utf-8")
     rows = dict(re.findall(r"(?m)^\| ([a-z ]+) \| (.+) \|$", guide))
     assert {verdict: style.meaning for verdict, style in VERDICT_STYLES.items()}.items() <= rows.items()

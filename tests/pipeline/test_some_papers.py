@@ -18,57 +18,96 @@ def two_once(built, tmp_path_factory) -> Workspace:
     return workspace
 
 
-@pytest.fixture
-def two(two_once, tmp_path) -> Workspace:
-    return two_once.copy(tmp_path / "project")
-
-
 def claims(workspace: Workspace) -> pd.DataFrame:
     return pd.read_parquet(workspace.folder / "results/claims.parquet")
 
 
-def test_a_run_of_one_paper_keeps_the_rows_and_pages_of_the_others(two):
-    before, page = claims(two), two.read(OTHER_PAGE)
+@pytest.fixture(scope="module")
+def toy_again(two_once, tmp_path_factory) -> Workspace:
+    """Both papers, one of them run again with another setting; not to be changed."""
+    workspace = two_once.copy(tmp_path_factory.mktemp("again") / "project")
+    workspace.configure("runs", "fast", "rate", value=0.03)
+    workspace.snakemake(*TOY)
+    return workspace
+
+
+def test_a_run_of_one_paper_keeps_the_claims_of_the_other(two_once, toy_again):
+    before, after = claims(two_once), claims(toy_again)
     assert sorted(before["paper"].unique()) == ["other", "toy"]
-    two.configure("runs", "fast", "rate", value=0.03)
-    two.snakemake(*TOY)
-    after = claims(two)
-    pd.testing.assert_frame_equal(after[after["paper"] == "other"], before[before["paper"] == "other"])
     assert list(after["claim"]) == list(before["claim"])
-    front = two.read("figures/index.html")
+    pd.testing.assert_frame_equal(after[after["paper"] == "other"], before[before["paper"] == "other"])
+
+
+def test_a_run_of_one_paper_keeps_the_page_of_the_other(two_once, toy_again):
+    assert toy_again.read(OTHER_PAGE) == two_once.read(OTHER_PAGE)
+
+
+def test_the_first_page_says_which_results_are_of_an_earlier_run(toy_again):
+    front = toy_again.read("figures/index.html")
     assert 'href="other.html' in front
     assert front.count("These are results of an earlier run.") == 1
-    assert two.read(OTHER_PAGE) == page
-    # nothing is stale, of both papers and of each
-    for papers in ([], ["toy"], ["other"]):
-        checked = two.stage("check", *(["--papers", *papers] if papers else []))
-        assert (checked.returncode, checked.stderr) == (0, ""), papers
-    assert "the first page and the table of all claims are of a run of: toy\n" in two.stage("check").stdout
-    assert "Nothing to be done" in two.snakemake("--dry-run", *TOY).stdout
-    # all papers together are joined again
-    assert two.would_run() == {"figures/index.html", "results/verdicts.txt"}
-    two.snakemake()
-    assert "earlier run" not in two.read("figures/index.html")
-    assert two.stage("check").returncode == 0
 
 
-def test_results_of_other_settings_are_called_so_and_decide_nothing(two):
-    two.configure("claims", "decay", "expected", value="contradicted", file="workflow/config/other.yaml")
-    two.configure("runs", "descent", "rate", value=0.5, file="workflow/config/other.yaml")
-    two.configure("runs", "fast", "rate", value=0.03)
-    two.snakemake(*TOY)  # the other paper's verdict, which is not the expected one, is none of this run
-    assert "These are results of an earlier run, with other settings or other code." in two.read("figures/index.html")
-    checked = two.stage("check")
+@pytest.mark.parametrize("papers", [[], ["toy"], ["other"]])
+def test_after_a_run_of_one_paper_nothing_is_stale(toy_again, papers):
+    checked = toy_again.stage("check", *(["--papers", *papers] if papers else []))
+    assert (checked.returncode, checked.stderr) == (0, "")
+
+
+def test_check_says_of_which_papers_the_first_page_is(toy_again):
+    assert "the first page and the table of all claims are of a run of: toy\n" in toy_again.stage("check").stdout
+
+
+def test_the_same_paper_has_nothing_to_run_again(toy_again):
+    assert "Nothing to be done" in toy_again.snakemake("--dry-run", *TOY).stdout
+
+
+def test_a_run_of_all_papers_joins_them_again(toy_again, tmp_path):
+    workspace = toy_again.copy(tmp_path / "project")
+    assert workspace.would_run() == {"figures/index.html", "results/verdicts.txt"}
+    workspace.snakemake()
+    assert "earlier run" not in workspace.read("figures/index.html")
+    assert workspace.stage("check").returncode == 0
+
+
+@pytest.fixture(scope="module")
+def other_is_stale(two_once, tmp_path_factory) -> Workspace:
+    """One paper run again while the other has results of other settings, and an unexpected verdict; not to be changed.
+
+    The run succeeds: the other paper's verdict decides nothing.
+    """
+    workspace = two_once.copy(tmp_path_factory.mktemp("stale") / "project")
+    workspace.configure("claims", "decay", "expected", value="contradicted", file="workflow/config/other.yaml")
+    workspace.configure("runs", "descent", "rate", value=0.5, file="workflow/config/other.yaml")
+    workspace.configure("runs", "fast", "rate", value=0.03)
+    workspace.snakemake(*TOY)
+    return workspace
+
+
+def test_the_first_page_says_which_results_are_of_other_settings(other_is_stale):
+    front = other_is_stale.read("figures/index.html")
+    assert "These are results of an earlier run, with other settings or other code." in front
+
+
+def test_check_refuses_results_of_other_settings_and_not_the_table_of_all_claims(other_is_stale):
+    checked = other_is_stale.stage("check")
     assert checked.returncode == 1
     assert "results/other/claims.parquet: was made by other settings or other code" in checked.stderr
     assert "results/claims.parquet" not in checked.stderr
-    assert two.stage("check", "--papers", "toy").returncode == 0
-    shown = two.stage("verdicts", "results/claims.parquet")
-    assert shown.returncode == 0
-    assert "outdated: other: verdicts of other settings or other code; run: snakemake other" in shown.stderr
 
 
-def test_another_papers_results_that_cannot_be_read_are_left_out_with_a_line(two):
+def test_check_of_the_paper_that_was_run_passes(other_is_stale):
+    assert other_is_stale.stage("check", "--papers", "toy").returncode == 0
+
+
+def test_verdicts_of_other_settings_are_called_outdated_and_decide_nothing(other_is_stale):
+    printed = other_is_stale.stage("verdicts", "results/claims.parquet")
+    assert printed.returncode == 0
+    assert "outdated: other: verdicts of other settings or other code; run: snakemake other" in printed.stderr
+
+
+def test_another_papers_results_that_cannot_be_read_are_left_out_with_a_line(two_once, tmp_path):
+    two = two_once.copy(tmp_path / "project")
     (two.folder / "figures/other/decay.png").unlink()
     two.configure("runs", "fast", "rate", value=0.03)
     two.snakemake(*TOY)

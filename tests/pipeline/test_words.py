@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+import pytest
 import yaml
 
 from learning_dynamics.files import find_files
@@ -19,8 +20,9 @@ from tests.pipeline.conftest import refusal
 from tests.support import PAPERS, ROOT, plan
 
 
-def test_a_formula_is_readable_as_text_and_spaced_in_mathml():
-    for latex, text in (
+@pytest.mark.parametrize(
+    ("latex", "text"),
+    [
         (r"\|x\|_2 \le 10^{-3}", "‖x‖₂ ≤ 10⁻³"),
         (r"\mathcal{L}_{\mathrm{NC1}} + \ell_{2/L}", "ℒ_NC1+ℓ_(2/L)"),
         (r"\hat W^\top W", "ŴᵀW"),
@@ -28,16 +30,31 @@ def test_a_formula_is_readable_as_text_and_spaced_in_mathml():
         (r"t\log t + \cos\theta_{ij} \to -1/(C-1)", "t log t+cos θᵢⱼ → −1/(C−1)"),
         (r"\sqrt{2\gamma} \operatorname{rank} W", "√(2γ) rank W"),
         (r"\begin{pmatrix}a & b\\ c & d\end{pmatrix}", "(a, b; c, d)"),
-        (r"\left( a", r"\left( a"),
-    ):
-        assert maths.to_text(latex) == text, latex
-    # what browsers do not know of themselves
+        pytest.param(r"\left( a", r"\left( a", id="not understood"),
+    ],
+)
+def test_a_formula_is_readable_as_text(latex, text):
+    assert maths.to_text(latex) == text
+
+
+def test_mathml_has_a_space_after_the_name_of_a_function():
     assert '<mtext>ln</mtext><mspace width="0.167em"></mspace><mi>t</mi>' in maths.to_mathml(r"\ln t")
+
+
+def test_in_mathml_a_minus_is_a_sign_after_a_relation_and_an_operation_between_terms():
     assert '<mo form="prefix">−</mo><mn>1</mn>' in maths.to_mathml("x = -1")
     assert "prefix" not in maths.to_mathml(r"(a) - |b| - c")
+
+
+def test_bars_in_mathml_neither_stretch_nor_have_space():
     assert maths.to_mathml("|a|").count('stretchy="false" lspace="0" rspace="0"') == 2
+
+
+def test_a_formula_that_is_not_understood_is_shown_as_code():
     assert maths.to_mathml(r"\left( a") == r"<code>\left( a</code>"
-    # long formulas may break after a relation
+
+
+def test_a_long_formula_may_break_after_a_relation_and_a_short_one_does_not():
     assert maths.to_mathml(r"\sigma_1(W) \ge \dots \ge \sigma_d(W) \ge 0").count("<wbr>") == 3
     assert "<wbr>" not in maths.to_mathml("x = y")
 
@@ -56,9 +73,9 @@ def texts(node: Any) -> Iterator[str]:
             yield from texts(child)
 
 
-def shown() -> dict[str, list[str]]:
-    """Return the texts that the project shows, by where they stand."""
-    parts = [
+def shown_texts() -> dict[str, list[str]]:
+    """Return the texts that the project shows, by whether papers, the configuration or the guides have them."""
+    modules = [
         file
         for file in find_files(SOURCE_ROOT / "learning_dynamics/papers", "**/*.py")
         if file.stem in ("__init__", "claims", "figures", "interactive")
@@ -66,7 +83,7 @@ def shown() -> dict[str, list[str]]:
     guides = [re.sub("(?s)```.*?```", "", file.read_text("utf-8")) for file in (ROOT / "docs").glob("*.md")]
     as_formulas = [re.sub(r"\$`([^`]+)`\$", r"$\1$", guide).replace("$$", "$") for guide in guides]
     return {
-        "papers": [text for file in parts for text in texts(ast.parse(file.read_text("utf-8")))],
+        "papers": [text for file in modules for text in texts(ast.parse(file.read_text("utf-8")))],
         "configuration": [
             text
             for file in find_files(ROOT / "workflow/config", "**/*.yaml")
@@ -77,21 +94,24 @@ def shown() -> dict[str, list[str]]:
 
 
 def test_every_formula_is_understood():
-    for whose, parts in shown().items():
+    for source, parts in shown_texts().items():
         formulas = {formula[1:-1] for part in parts for formula in MATHS.findall(part)}
-        assert len(formulas) > 20, whose
-        assert [one for one in formulas if "\\" in maths.to_text(one) or "<code>" in maths.to_mathml(one)] == [], whose
+        assert len(formulas) > 20, source
+        not_as_text = [formula for formula in formulas if "\\" in maths.to_text(formula)]
+        not_as_mathml = [formula for formula in formulas if "<code>" in maths.to_mathml(formula)]
+        assert (not_as_text, not_as_mathml) == ([], []), source
 
 
-def test_prose_is_escaped_and_its_signs_are_set():
+def test_prose_is_escaped_and_its_signs_are_set_in_html_plain_text_and_markdown():
     assert maths.html("<b> a <= 1e-05 `x<y`") == "&lt;b&gt; a ≤ 10<sup>−5</sup> <code>x&lt;y</code>"
     assert maths.html("see $x$.") == 'see <span class="line"><math><mi>x</mi></math>.</span>'
     assert maths.plain("`code`: at least -0.5, up to 3.2e+12") == "code: at least −0.5, up to 3.2·10¹²"
     assert markdown.prose("<script>x</script> [a](javascript:b)") == r"\<script\>x\</script\> [a\](javascript:b)"
 
 
-def test_fields_are_filled():
-    for text, facts, filled in (
+@pytest.mark.parametrize(
+    ("text", "facts", "filled"),
+    [
         ("{value:.2g} of {draws}", {"value": 0.1234, "draws": 20}, "0.12 of 20"),
         (r"$\frac{a}{b}$ is {x:.1f}", {"x": 1.0}, r"$\frac{a}{b}$ is 1.0"),
         ("{claim.value:.3g}", {"claim.value": 2.0}, "2"),
@@ -100,13 +120,19 @@ def test_fields_are_filled():
         ("{x:.2g}", {"x": np.float64(0.5)}, "0.5"),
         ("{x:.2g}", {"x": None}, "–"),
         (r"{{literal}}: $x_{value}$, ${other}$", {"value": 1.0}, r"{literal}: $x_{value}$, ${other}$"),
-    ):
-        assert fill(text, facts) == filled, text
+    ],
+)
+def test_fields_are_filled_outside_of_formulas(text, facts, filled):
+    assert fill(text, facts) == filled
+
+
+def test_braces_in_a_formula_are_no_field():
     assert fields(r"{a:.2g} and $x_{b}$ and {c.d}") == {"a", "c.d"}
 
 
-def test_a_field_that_cannot_be_filled_is_one_line_and_nothing_is_called():
-    for text, message in (
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
         ("{valeu}", "`{valeu}` that nothing fills; did you mean `value`"),
         ("{value.__class__}", "`{value.__class__}` that nothing fills"),
         ("{value[0]}", "{value[0]}"),
@@ -114,34 +140,44 @@ def test_a_field_that_cannot_be_filled_is_one_line_and_nothing_is_called():
         ("{value!r}", "cannot be filled"),
         ("{value", "cannot be filled"),
         (r"$\lambda_{2} = {value:.2f}$", "`{value}` within mathematics, where nothing is filled"),
-    ):
-        said = refusal(fill, text, {"value": 1.0}, "figures.py: `spectra`")
-        assert said.startswith("figures.py: `spectra`: the text "), text
-        assert message in said, text
-        assert "\n" not in said, text
+    ],
+)
+def test_a_field_that_cannot_be_filled_is_refused_in_one_line(text, message):
+    refused = refusal(fill, text, {"value": 1.0}, "figures.py: `spectra`")
+    assert refused.startswith("figures.py: `spectra`: the text ")
+    assert message in refused
+    assert "\n" not in refused
 
 
-def test_every_paper_can_be_read_and_cited():
-    whole = []
-    for paper in PAPERS:
-        references = plan().config.paper_block(paper)["references"]
-        entries = bibtex(references)
-        keys = re.findall(r"(?m)^@(?:misc|inproceedings)\{(\w+),$", entries)
-        assert len(keys) == len(set(keys)) == len(references) > 0, paper
-        assert entries.count("{") == entries.count("}"), paper
-        assert all(re.fullmatch(r"arXiv:\d{4}\.\d{5}|papers\.nips\.cc", link_name(one["url"])) for one in references), (
-            paper
-        )
-        whole += references
+def references_of(paper: str) -> list[dict[str, Any]]:
+    return plan().config.paper_block(paper)["references"]
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_every_reference_of_a_paper_is_a_bibtex_entry_with_a_key_of_its_own(paper):
+    entries = bibtex(references_of(paper))
+    keys = re.findall(r"(?m)^@(?:misc|inproceedings)\{(\w+),$", entries)
+    assert len(keys) == len(set(keys)) == len(references_of(paper)) > 0
+    assert entries.count("{") == entries.count("}")
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_every_reference_links_to_where_it_can_be_read(paper):
+    links = [link_name(reference["url"]) for reference in references_of(paper)]
+    assert [link for link in links if not re.fullmatch(r"arXiv:\d{4}\.\d{5}|papers\.nips\.cc", link)] == []
+
+
+def test_the_citation_file_has_the_references_of_all_papers():
+    def title_year_url(references: list[dict[str, Any]]) -> set[tuple]:
+        return {(entry["title"], entry["year"], entry["url"]) for entry in references if "url" in entry}
+
     cited = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))["references"]
-    there, here = (
-        {(one["title"], one["year"], one["url"]) for one in listed if "url" in one} for listed in (cited, whole)
-    )
-    assert there == here
+    of_papers = [reference for paper in PAPERS for reference in references_of(paper)]
+    assert title_year_url(cited) == title_year_url(of_papers)
 
 
-def card(tmp_path, **changed):
-    """The page of a paper with two claims that were judged once, the first of them changed."""
+def page(folder, **changed):
+    """Return the page of a paper with two claims that were judged once, the first of them changed."""
     claim = {
         "claim": "made_up.a",
         "id": "a",
@@ -170,27 +206,42 @@ def card(tmp_path, **changed):
         },
     }
     topic = Topic("made_up", "flow", "The flow", [], [claim | changed, claim | {"id": "b"}])
-    return markdown.paper_page(Paper("made_up", "Things", "Nobody", "", "", [topic], [], [], [], None, []), tmp_path)
+    return markdown.paper_page(Paper("made_up", "Things", "Nobody", "", "", [topic], [], [], [], None, []), folder)
 
 
-def test_a_card_says_how_the_claim_fared_and_nothing_twice(tmp_path):
-    text = card(tmp_path, robustness="Holds with 2 of 4 other seeds", marks="†‡")
+def test_a_card_has_the_verdict_its_marks_and_its_robustness(tmp_path):
+    text = page(tmp_path, robustness="Holds with 2 of 4 other seeds", marks="†‡")
     assert "**reproduced**†‡ (about all draws). Figure 1" in text
     assert "\n  Holds with 2 of 4 other seeds.\n" in text
-    assert not {"†", "‡"} & set(card(tmp_path))
-    first, second = card(tmp_path).split("<summary>Details</summary>")[1:]
+    assert not {"†", "‡"} & set(page(tmp_path))
+
+
+def test_a_scope_that_a_claim_above_has_is_a_link_to_it(tmp_path):
+    first, second = page(tmp_path).split("<summary>Details</summary>")[1:]
     assert "everywhere. 3/3 draws." in first
     assert "Scope of [`a`](#made_up.a). 3/3 draws." in second
+
+
+def test_a_card_of_a_corrected_claim_has_the_number_of_the_printed_one_too(tmp_path):
     printed = {"quantity": "the gradient", "measured": -4004.0, "criterion": ">= 4", "lower": float("nan")}
     columns = {f"{name}_as_printed": value for name, value in (printed | {"upper": float("nan")}).items()}
-    corrected = card(tmp_path, verdict="corrected", predicted_as_printed=4.0, **columns)
+    corrected = page(tmp_path, verdict="corrected", predicted_as_printed=4.0, **columns)
     assert "**1**: the size; at most 2.  \n  As printed: **−4004**, predicted 4: the gradient; ≥ 4." in corrected
-    against = {"draws_for": 2, "draws_against": 2, "draws_undecided": 0, "excluded": "", "lower": float("nan")}
+
+
+def test_a_card_counts_draws_for_and_against(tmp_path):
+    counts = {"draws_for": 2, "draws_against": 2, "draws_undecided": 0, "excluded": "", "lower": float("nan")}
     numbers = {"predicted": float("nan"), "quantity": "the size", "measured": 1.0, "criterion": "at most 2"}
-    assert "Draws: 2 for, 2 against." in card(tmp_path, decisive=against | numbers)
-    for reason, told in (
+    assert "Draws: 2 for, 2 against." in page(tmp_path, decisive=counts | numbers)
+
+
+@pytest.mark.parametrize(
+    ("reason", "shown"),
+    [
         ("does not show at this scale", ""),
         ("one direction is learnt; does not show at this scale", "one direction is learnt"),
         ("the interval covers the bound", "the interval covers the bound"),
-    ):
-        assert contents.drop_repeated_clause(VERDICT_STYLES["not reproduced"].meaning, reason) == told, reason
+    ],
+)
+def test_a_reason_does_not_repeat_what_the_verdict_means(reason, shown):
+    assert contents.drop_repeated_clause(VERDICT_STYLES["not reproduced"].meaning, reason) == shown

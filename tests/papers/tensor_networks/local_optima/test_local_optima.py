@@ -26,50 +26,55 @@ def data():
 
 @pytest.mark.parametrize("depth", [3, 4, 6])
 def test_blow_up_times_are_integrals(depth):
-    squares = np.geomspace(1e-4, 20.0, 2 * depth - 2).reshape(depth - 1, 2)
-    for found, column in zip(theory.blow_up_times(squares), squares.T, strict=True):
-        expected, _ = quad(lambda q, column=column: 1 / np.sqrt(np.prod(column + q**2)), 0, np.inf, limit=1000)
-        assert found == pytest.approx(expected, rel=1e-9), f"{column=}"
+    squares = np.geomspace(1e-4, 20.0, 2 * depth - 2).reshape(depth - 1, 2)  # of two coordinates in each layer
+
+    def integral(of_coordinate):
+        return quad(lambda q: 1 / np.sqrt(np.prod(of_coordinate + q**2)), 0, np.inf, limit=1000)[0]
+
+    np.testing.assert_allclose(theory.blow_up_times(squares), [integral(column) for column in squares.T], rtol=1e-9)
 
 
 @pytest.mark.parametrize("depth", [3, 5])
 def test_local_optima_are_those_that_no_small_step_improves(data, depth):
+    """Vertices of the feasible set; steps are tried in all coordinates and in some."""
     rng = np.random.default_rng(1)
-    seen = set()
+    both_kinds = set()
     for seed, (X, y) in enumerate(zip(data["X"], data["y"], strict=True)):
         signed = y[:, None] * X
         vertices = margin_vertices(signed)
         optimal = theory.are_local_optima(signed, vertices, 2 / depth)
-        seen |= set(optimal)
-        for vertex, best in zip(vertices, optimal, strict=True):
+        both_kinds |= set(optimal)
+        for vertex, is_optimum in zip(vertices, optimal, strict=True):
             near = vertex + 1e-6 * rng.standard_normal((4000, 4)) * rng.choice([0.0, 1.0], (4000, 4))
             near = near / np.minimum((near @ signed.T).min(axis=1), 1.0)[:, None]  # all margins at least one
             assert (near @ signed.T).min() > 1 - 1e-12, f"{seed=} {vertex=}"
             lower = np.sum(np.abs(near) ** (2 / depth), axis=1) < np.sum(np.abs(vertex) ** (2 / depth)) - 1e-12
-            assert lower.any() != best, f"{seed=} {vertex=}"
-    assert seen == {True, False}
+            assert lower.any() != is_optimum, f"{seed=} {vertex=}"
+    assert both_kinds == {True, False}
 
 
-def test_a_coordinate_that_classifies_by_itself_escapes_alone():
-    vertices = margin_vertices(SIGNED)
-    # theta grows like 3 s, 0, and 1.2 s
-    np.testing.assert_array_equal(theory.escaping_signs(SIGNED, np.array([1.0, 1.0, 1.0]), vertices), [1, 0, 0])
-    np.testing.assert_array_equal(theory.escaping_signs(SIGNED, np.array([2.6, 1.0, 1.0]), vertices), [0, 0, 1])
+@pytest.mark.parametrize(
+    ("blow_up_times", "escaped"),
+    # theta grows like 3 s, 0, and 1.2 s: the first escapes at s = 1 / 3 and 2.6 / 3, the third at s = 1 / 1.2
+    [([1.0, 1.0, 1.0], [1, 0, 0]), ([2.6, 1.0, 1.0], [0, 0, 1])],
+)
+def test_a_coordinate_that_classifies_by_itself_escapes_alone(blow_up_times, escaped):
+    signs = theory.escaping_signs(SIGNED, np.array(blow_up_times), margin_vertices(SIGNED))
+    np.testing.assert_array_equal(signs, escaped)
 
 
-def test_escapes_follow_one_another_while_points_are_misclassified():
+@pytest.mark.parametrize(
+    ("wait_over_that_of_the_third", "escaped"), [(0.99, [1, 1, 0]), (1.01, [1, 0, 1]), (4.0, [1, 0, 1])]
+)
+def test_who_waits_least_escapes_next_while_points_are_misclassified(wait_over_that_of_the_third, escaped):
     signed = np.array([[3.0, -0.1, 1.0], [-1.0, 1.0, 0.5]])
-    vertices = margin_vertices(signed)
     # first x_1 at s = 1/2, where theta = (1, 0.45, 0.75); then exp(-3 a) * 3 = exp(a), and residuals are 1 to 3
-    times = np.array([1.0, 10.0, 3.0])
-    pace = np.array([-0.1 + 3, 1 + 3 / 2])
-    waits = (times[1:] - [0.45, 0.75]) / pace
-    assert waits[1] < waits[0]
-    np.testing.assert_array_equal(theory.escaping_signs(signed, times, vertices), [1, 0, 1])
-    times[1] = 0.45 + 0.99 * pace[0] * waits[1]
-    np.testing.assert_array_equal(theory.escaping_signs(signed, times, vertices), [1, 1, 0])
-    times[1] = 0.45 + 1.01 * pace[0] * waits[1]
-    np.testing.assert_array_equal(theory.escaping_signs(signed, times, vertices), [1, 0, 1])
+    second_pace, third_pace = -0.1 + 3, 1 + 3 / 2
+    third_time = 3.0
+    second_wait = wait_over_that_of_the_third * (third_time - 0.75) / third_pace
+    blow_up_times = np.array([1.0, 0.45 + second_pace * second_wait, third_time])
+    signs = theory.escaping_signs(signed, blow_up_times, margin_vertices(signed))
+    np.testing.assert_array_equal(signs, escaped)
 
 
 def test_a_coordinate_that_only_harms_falls_back():
@@ -79,12 +84,12 @@ def test_a_coordinate_that_only_harms_falls_back():
     np.testing.assert_allclose(losses, [2 ** (-2 / 3), 2 ** (1 / 3)], rtol=1e-6)
 
 
-def test_the_choice_is_the_optimum_of_most_entries_among_the_escaped():
+@pytest.mark.parametrize(
+    ("escaped", "chosen"), [([1, 1, 0], 2), ([1, -1, 0], 1), ([1, 0, -1], 0), pytest.param([-1, 0, -1], -1, id="none")]
+)
+def test_the_choice_is_the_optimum_of_most_entries_among_the_escaped(escaped, chosen):
     optima = np.array([[1.0, 0.0, 0.0], [0.5, -0.5, 0.0], [0.5, 0.5, 0.0], [0.0, 0.0, 1.0]])
-    assert theory.greedy_choice(np.array([1, 1, 0]), optima) == 2
-    assert theory.greedy_choice(np.array([1, -1, 0]), optima) == 1
-    assert theory.greedy_choice(np.array([1, 0, -1]), optima) == 0
-    assert theory.greedy_choice(np.array([-1, 0, -1]), optima) == -1
+    assert theory.greedy_choice(np.array(escaped), optima) == chosen
 
 
 @pytest.mark.parametrize("scale", [0.1, 1.0])
@@ -93,8 +98,8 @@ def test_limits_are_those_of_the_flow_of_all_layers(data, depth, scale):
     network = tensor_network.diagonal(4, depth)
     layers = scale * np.random.default_rng(depth).standard_normal((6, depth - 1, 4))
     signed = data["y"][..., None] * data["X"]
-    found = limits_of_layers(signed, layers**2, **FLOW)
-    for X, y, start, limit in zip(data["X"], data["y"], layers, found, strict=True):
+    limits = limits_of_layers(signed, layers**2, **FLOW)
+    for X, y, start, limit in zip(data["X"], data["y"], layers, limits, strict=True):
         state = np.concatenate([start.ravel(), np.zeros(4)])
         sigmas = np.array([0.0, 400.0])
         end = exponential_flow(network, X, y, state, sigmas=sigmas, integration=Accuracy(1e-8, 1e-14, 1e5))[-1]
@@ -119,23 +124,36 @@ def test_small_starts_come_to_the_greedy_choice(depth):
     assert several >= 5
 
 
-def test_starts_are_the_same_at_every_scale(data):
-    settings = {"depths": [3, 4], "starts": 2, "seed": 3, **FLOW}
-    found = runs.from_scaled_starts(data, scales=[0.5, 2.0], **settings)
-    assert found.series["limit_4"].shape == (6, 2, 2, 4)
-    assert found.constants["layers_4"].shape == (6, 2, 3, 4)
-    layers = found.constants["layers_3"]
+SCALES = [0.5, 2.0]
+
+
+@pytest.fixture(scope="module")
+def scaled_starts(data):
+    return runs.from_scaled_starts(data, depths=[3, 4], scales=SCALES, starts=2, seed=3, **FLOW)
+
+
+def test_a_run_has_a_limit_for_each_data_set_scale_and_start(scaled_starts):
+    assert scaled_starts.series["limit_4"].shape == (6, 2, 2, 4)
+    assert scaled_starts.constants["layers_4"].shape == (6, 2, 3, 4)
+
+
+def test_starts_of_all_data_sets_differ(scaled_starts):
+    layers = scaled_starts.constants["layers_3"]
     assert len(np.unique(layers)) == layers.size
-    for place, scale in enumerate([0.5, 2.0]):
-        signed = data["y"][4, :, None] * data["X"][4]
-        alone = limits_of_layers(signed[None], (scale * layers[4, 1][None]) ** 2, **FLOW)[0]
-        np.testing.assert_allclose(found.series["limit_3"][4, place, 1], alone, atol=1e-6, err_msg=f"{place=} {scale=}")
 
 
-def test_what_overflows_is_nan(data):
-    found = runs.from_scaled_starts(data, depths=[3], scales=[1.0, 1e200], starts=1, seed=3, **FLOW)
-    assert np.isfinite(found.series["limit_3"][:, 0]).all()
-    assert np.isnan(found.series["limit_3"][:, 1]).all()
+@pytest.mark.parametrize(("place", "scale"), enumerate(SCALES))
+def test_starts_are_the_same_at_every_scale(data, scaled_starts, place, scale):
+    signed = data["y"][4, :, None] * data["X"][4]
+    layers = scaled_starts.constants["layers_3"][4, 1]
+    alone = limits_of_layers(signed[None], (scale * layers[None]) ** 2, **FLOW)[0]
+    np.testing.assert_allclose(scaled_starts.series["limit_3"][4, place, 1], alone, atol=1e-6)
+
+
+def test_a_limit_that_overflows_is_nan(data):
+    limits = runs.from_scaled_starts(data, depths=[3], scales=[1.0, 1e200], starts=1, seed=3, **FLOW).series["limit_3"]
+    assert np.isfinite(limits[:, 0]).all()
+    assert np.isnan(limits[:, 1]).all()
 
 
 def test_two_layers_are_refused(data):
@@ -143,7 +161,9 @@ def test_two_layers_are_refused(data):
         runs.from_scaled_starts(data, depths=[2, 3], scales=[1.0], starts=1, seed=3, **FLOW)
 
 
-def test_optima_are_numbered_by_their_quasi_norm():
+@pytest.fixture
+def measured():
+    """Rows by quantity, sorted by start, of five starts: at the first, third, no, no (nan) and second optimum."""
     data = points.given(points=SIGNED.tolist(), labels=[1.0, 1.0])
     # of quasi-norms 1, 1.37, 1.84, 1.89; at (2 / 3, -1 / 3, 0) a multiplier is negative
     optima = np.array([[1.0, 0.0, 0.0], [1 / 3, 0.0, 5 / 6], [0.0, 0.0, 2.5], [0.0, 1 / 3, 5 / 3]])
@@ -151,60 +171,86 @@ def test_optima_are_numbered_by_their_quasi_norm():
     settings = {"depths": [3], "scales": [0.1], "starts": 5, "seed": 2, **FLOW}
     layers = np.tile([1.0, 3.0, 3.0], (5, 2, 1))
     layers[0] = [3.0, 1.0, 1.0]
-    layers[1, :, 0] = 0.01  # blows up late
+    layers[1, :, 0] = 0.01  # this coordinate blows up late
     constants = {"X": data["X"], "y": data["y"], "layers_3": layers[None]}
     made_up = Trajectory(np.array([0.1]), {"limit_3": limits[None, None]}, constants, settings)
     table = metrics.from_scaled_starts(made_up, near=0.01)
-    by = {quantity: rows.sort_values("start") for quantity, rows in table.groupby("quantity")}
-    assert by["optima"]["value"].item() == 4
-    np.testing.assert_array_equal(by["optimum"]["value"], [1, 3, np.nan, np.nan, 2])
-    np.testing.assert_array_equal(by["escaped"]["value"], [1, 1, np.nan, np.nan, 0])
+    return {quantity: rows.sort_values("start") for quantity, rows in table.groupby("quantity")}
+
+
+def test_optima_are_numbered_by_their_quasi_norm(measured):
+    assert measured["optima"]["value"].item() == 4
+    np.testing.assert_array_equal(measured["optimum"]["value"], [1, 3, np.nan, np.nan, 2])
+
+
+def test_an_optimum_reached_has_its_entries_among_the_escaped_coordinates_or_not(measured):
+    np.testing.assert_array_equal(measured["escaped"]["value"], [1, 1, np.nan, np.nan, 0])
+
+
+def test_predicted_optima_follow_blow_up_times_equal_times_or_the_weighted_norm(measured):
     # theta grows like 3 s, 0 and 1.2 s; blow-up times are pi / 2 over the size of the layers
-    np.testing.assert_array_equal(by["optimum"]["predicted"], [1, 3, 3, 3, 3])
-    np.testing.assert_array_equal(by["optimum_even"]["predicted"], 1)
-    np.testing.assert_array_equal(by["optimum_l1"]["predicted"], [1, 4, 2, 2, 2])
+    np.testing.assert_array_equal(measured["optimum"]["predicted"], [1, 3, 3, 3, 3])
+    np.testing.assert_array_equal(measured["optimum_even"]["predicted"], 1)
+    np.testing.assert_array_equal(measured["optimum_l1"]["predicted"], [1, 4, 2, 2, 2])
 
 
-def counted(scale, number, **where):
+GLOBAL_OPTIMUM, ANOTHER_OPTIMUM, NO_OPTIMUM = 1.0, 2.0, np.nan
+
+
+def ends(number, *, scale, **where):
+    """Let limits from one initial scale be at the optimum with a number."""
     return setting("optimum", number, scale=scale, **where)
 
 
-def test_the_share_of_the_global_optimum_decides():
-    found = judged(CLAIM)
-    assert found.facts["missed"] < 0.02
-    assert found.judgement.headline.draws == 160
-    # small starts that all come to it, or large ones
-    assert verdict(CLAIM, counted(0.001, 1.0)) == "contradicted"
-    assert verdict(CLAIM, counted(10.0, 1.0)) == "contradicted"
-    # no dependence on scale
-    assert verdict(CLAIM, *(counted(scale, 1.0, depth=3) for scale in (0.001, 1.0, 10.0))) != "reproduced"
-    # a gain with five layers as large as any
-    assert verdict(CLAIM, counted(1.0, 1.0, depth=5), counted(0.001, 2.0, depth=5)) == "contradicted"
+def test_the_claim_is_judged_on_all_starts_and_few_miss_the_greedy_choice():
+    evaluated = judged(CLAIM)
+    assert evaluated.judgement.headline.draws == 160
+    assert evaluated.facts["missed"] < 0.02
 
 
+@pytest.mark.parametrize("scale", [0.001, 10.0])
+def test_starts_of_one_scale_that_all_end_at_the_global_optimum_contradict_it(scale):
+    assert verdict(CLAIM, ends(GLOBAL_OPTIMUM, scale=scale)) == "contradicted"
+
+
+def test_a_share_that_does_not_depend_on_scale_does_not_reproduce_it():
+    at_all_scales = [ends(GLOBAL_OPTIMUM, scale=scale, depth=3) for scale in (0.001, 1.0, 10.0)]
+    assert verdict(CLAIM, *at_all_scales) != "reproduced"
+
+
+def test_a_gain_with_five_layers_as_large_as_any_contradicts_it():
+    largest_gain = [
+        ends(GLOBAL_OPTIMUM, scale=1.0, depth=5),
+        ends(ANOTHER_OPTIMUM, scale=0.001, depth=5),
+    ]
+    assert verdict(CLAIM, *largest_gain) == "contradicted"
+
+
+@pytest.mark.parametrize(("seeds", "expected"), [(1, "reproduced"), (24, "contradicted")])
 @pytest.mark.parametrize("depth", [3, 4, 5])
-def test_small_starts_that_miss_the_greedy_choice_decide(depth):
-    few = counted(0.001, 99.0, depth=depth, seed=0)  # of 160
-    many = counted(0.001, 99.0, depth=depth, seed=list(range(24)))
-    assert verdict(CLAIM, few) == "reproduced"
-    assert verdict(CLAIM, many) == "contradicted"
+def test_one_small_start_may_miss_the_greedy_choice_and_many_may_not(depth, seeds, expected):
+    missed = ends(99.0, scale=0.001, depth=depth, seed=list(range(seeds)))
+    assert verdict(CLAIM, missed) == expected
 
 
-def test_starts_at_no_optimum_count_against_the_claim():
-    assert verdict(CLAIM, counted(10.0, np.nan)) == "contradicted"
-    assert verdict(CLAIM, counted(1.0, np.nan, depth=3)) == "contradicted"
-    assert judged(CLAIM, counted(1.0, np.nan)).facts["later"] == 0
+@pytest.mark.parametrize("where", [{"scale": 10.0}, {"scale": 1.0, "depth": 3}])
+def test_starts_at_no_optimum_count_against_the_claim(where):
+    assert verdict(CLAIM, ends(NO_OPTIMUM, **where)) == "contradicted"
 
 
-def test_the_weighted_norm_is_told_where_it_is_a_local_optimum():
-    numbers = {0: np.nan, 1: 7.0, 2: 1.0, 3: 1.0, 4: 1.0}
-    least = rewriting("optimum_l1", lambda rows: rows["start"].map(numbers), column="predicted", scale=10.0)
-    facts = judged(CLAIM, least, counted(10.0, 1.0)).facts
+def test_starts_at_no_optimum_are_at_no_later_one():
+    assert judged(CLAIM, ends(NO_OPTIMUM, scale=1.0)).facts["later"] == 0
+
+
+def test_the_weighted_norm_is_counted_among_all_starts_and_where_it_has_a_local_optimum():
+    numbers = {0: NO_OPTIMUM, 1: 7.0, 2: GLOBAL_OPTIMUM, 3: GLOBAL_OPTIMUM, 4: GLOBAL_OPTIMUM}  # by start
+    least_weighted = rewriting("optimum_l1", lambda rows: rows["start"].map(numbers), column="predicted", scale=10.0)
+    facts = judged(CLAIM, least_weighted, ends(GLOBAL_OPTIMUM, scale=10.0)).facts
     assert facts["weighted"] == pytest.approx(3 / 5)
     assert facts["possible"] == pytest.approx(3 / 4)
 
 
-def test_greed_alone_is_told_without_flows():
-    found = judged(CLAIM, rewriting("optimum", lambda _rows: 1.0, column="predicted"))
-    assert found.facts["greedy"] == 1.0
-    assert found.verdict == "contradicted"
+def test_a_greedy_choice_that_is_always_the_global_optimum_contradicts_it():
+    evaluated = judged(CLAIM, rewriting("optimum", lambda _rows: GLOBAL_OPTIMUM, column="predicted"))
+    assert evaluated.facts["greedy"] == 1.0
+    assert evaluated.verdict == "contradicted"
