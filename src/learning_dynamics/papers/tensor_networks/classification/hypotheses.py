@@ -42,7 +42,7 @@ def at_rest(tables: Sequence[Table], slack: float, residual: Quantity, **where: 
     """Return the draws that Theorems 1 and 2 are about: without those whose X^T r still turns late.
 
     Two kinds of draws that turn stay, and with them the premise is not met (`residuals_converge`): those whose
-    `residual` is beyond the bound and no longer changes, since more time would not mend them, and all of an
+    `residual` is beyond the bound and no longer changes, since more time would change nothing, and all of an
     architecture of which more than a quarter turn. A draw without a number stays as well.
 
     Parameters
