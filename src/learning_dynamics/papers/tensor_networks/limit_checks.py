@@ -43,7 +43,13 @@ def second_half(flows: Draws) -> Draws:
 
 @takes_rivals("quantity")
 def vanishes(
-    name: str, flows: Draws, quantity: Quantity, slack: float, *, excluded: Mapping[str, int] | None = None
+    name: str,
+    flows: Draws,
+    quantity: Quantity,
+    slack: float,
+    *,
+    undecided: np.ndarray | None = None,
+    excluded: Mapping[str, int] | None = None,
 ) -> Check:
     """Check that a quantity has vanished at the last time on every draw, up to the largest lag; see also `settles`."""
     return every_draw(
@@ -51,22 +57,30 @@ def vanishes(
         np.abs(flows.at_end("sigma")[quantity]),
         at_most=largest_lag(flows, slack),
         because=f"{slack:g} times ${LAG}$",
+        undecided=undecided,
         excluded=excluded,
     )
 
 
 @takes_rivals("quantity")
 def settles(
-    name: str, flows: Draws, quantity: Quantity, slack: float, *, excluded: Mapping[str, int] | None = None
+    name: str,
+    flows: Draws,
+    quantity: Quantity,
+    slack: float,
+    *,
+    undecided: np.ndarray | None = None,
+    excluded: Mapping[str, int] | None = None,
 ) -> Check:
     """Check what `vanishes` does, but leave draws undecided on which the quantity still changes."""
     values, bound = np.abs(flows.at_end("sigma")[quantity]), largest_lag(flows, slack)
+    on_its_way = (values > bound) & still_changes(flows, quantity)
     return every_draw(
         name,
         values,
         at_most=bound,
         because=f"{slack:g} times ${LAG}$; undecided while it changes",
-        undecided=(values > bound) & still_changes(flows, quantity),
+        undecided=on_its_way if undecided is None else on_its_way | undecided,
         excluded=excluded,
     )
 

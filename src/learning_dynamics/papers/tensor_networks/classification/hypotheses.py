@@ -13,7 +13,6 @@ from learning_dynamics.papers.tensor_networks.limit_checks import (
     last_exact_margins,
     last_exact_sigma,
     second_half,
-    still_changes,
 )
 from learning_dynamics.tidy import Draws, Quantity, Table, draw_columns
 
@@ -38,24 +37,30 @@ def falls_below_one(flows: Draws) -> Check:
     )
 
 
-def at_rest(tables: Sequence[Table], slack: float, residual: Quantity, **where: Any) -> Draws:
+def at_rest(tables: Sequence[Table], slack: float, residuals: Sequence[Sequence[Quantity]], **where: Any) -> Draws:
     """Return the draws that Theorems 1 and 2 are about: without those whose X^T r still turns late.
 
-    Two kinds of draws that turn stay, and with them the premise is not met (`residuals_converge`): those whose
-    `residual` is beyond the bound and no longer changes, since more time would change nothing, and all of an
-    architecture of which more than a quarter turn. A draw without a number stays as well.
+    Two kinds of draws that turn stay, undecided (`still_turns`): those of which a residual is beyond the bound and does
+    not fall, since more time might not help them, and all of an architecture of which more than a quarter turn. A draw
+    without a number stays as well.
 
     Parameters
     ----------
-    residual
-        What vanishes on draws at rest, by the theorem.
+    residuals
+        Of each table, what vanishes on draws at rest, by the theorem.
     **where
         Which rows are read, as for `select`.
     """
     flows = Draws(tables, **where)
-    turning = _late_turns(flows) > _largest_turn(flows, slack)
-    of_architecture = pd.Series(turning).groupby([flows.column("network"), flows.column("depth")])
-    left = turning & ~_stays_beyond(flows, residual, slack) & (of_architecture.transform("mean") <= MOST_LEFT_OUT)
+    turns = still_turns(flows, slack)
+    of_architecture = pd.Series(turns).groupby([flows.column("network"), flows.column("depth")])
+    stays_beyond = np.concatenate(
+        [
+            np.any([_stays_beyond(of_table, residual, slack) for residual in of_this], axis=0)
+            for of_table, of_this in zip(flows, residuals, strict=True)
+        ]
+    )
+    left = turns & ~stays_beyond & (of_architecture.transform("mean") <= MOST_LEFT_OUT)
     ends = np.cumsum([len(of_table.column("seed")) for of_table in flows])
     kept = []
     for of_table, is_left in zip(flows, np.split(left, ends[:-1]), strict=True):
@@ -71,14 +76,20 @@ def left_out(flows: Draws, judged: Draws) -> dict[str, int]:
     return {STILL_TURNS: len(flows.column("seed")) - len(judged.column("seed"))}
 
 
+def still_turns(flows: Draws, slack: float) -> np.ndarray:
+    """Return of each draw whether X^T r turns late by more than a direction at rest, shape (draws,)."""
+    return _late_turns(flows) > _largest_turn(flows, slack)
+
+
 def _late_turns(flows: Draws) -> np.ndarray:
     """Return the degrees by which X^T r turns over the second half of log log t, shape (draws,)."""
     return second_half(flows).largest(quantities.TURN_OF_RESIDUALS)
 
 
 def _stays_beyond(flows: Draws, residual: Quantity, slack: float) -> np.ndarray:
-    """Return of each draw whether its residual is beyond the bound, and no longer changes."""
-    return (np.abs(flows.at_end("sigma")[residual]) > largest_lag(flows, slack)) & ~still_changes(flows, residual)
+    """Return of each draw whether its residual ends beyond the bound, and has not fallen by a tenth since halfway."""
+    sizes = np.abs(second_half(flows).entries(residual))
+    return (sizes[:, -1] > largest_lag(flows, slack)) & (1.1 * sizes[:, -1] > sizes[:, 0])
 
 
 def _largest_turn(flows: Draws, slack: float) -> float:
@@ -87,13 +98,12 @@ def _largest_turn(flows: Draws, slack: float) -> float:
 
 
 def residuals_converge(flows: Draws, slack: float) -> Check:
-    """Check what Theorems 1 and 2 assume: that X^T r converges in direction."""
-    return premise(
-        every_draw(
-            r"$X^T r$ converges in direction: degrees by which it turns over the second half of $\log\log t$",
-            _late_turns(flows),
-            at_most=_largest_turn(flows, slack),
-            because="as an angle, the bound on what vanishes",
-            fact="turned",
-        )
+    """Check what Theorems 1 and 2 assume: that X^T r converges in direction; draws in which it turns are undecided."""
+    return every_draw(
+        r"$X^T r$ converges in direction: degrees by which it turns over the second half of $\log\log t$",
+        _late_turns(flows),
+        at_most=_largest_turn(flows, slack),
+        because="as an angle, the bound on what vanishes",
+        undecided=still_turns(flows, slack),
+        fact="turned",
     )

@@ -10,6 +10,7 @@ from learning_dynamics.papers.tensor_networks.classification.hypotheses import (
     last_exact_log_time,
     left_out,
     residuals_converge,
+    still_turns,
 )
 from learning_dynamics.papers.tensor_networks.limit_checks import last_sigma, second_half, settles, vanishes
 from learning_dynamics.settings import Positive
@@ -39,13 +40,14 @@ def theorem_1(two: Table, three: Table, *, slack: Positive) -> Claim:
     {exact:.0f}; directions, which are slower, at the end, and of two layers again with a cap ten times as late.
     """
     flows = Draws([two, three])
-    judged = at_rest([two, three], slack, quantities.SINGULAR_RESIDUAL)
+    judged = at_rest([two, three], slack, [[quantities.SINGULAR_RESIDUAL]] * 2)
     excluded = left_out(flows, judged)
     yield settles(
         "largest residual of the singular-vector equations",
         judged,
         quantities.SINGULAR_RESIDUAL,
         slack,
+        undecided=still_turns(judged, slack),
         excluded=excluded,
         rivals={
             r"singular vectors of $M(\sum_i y_i x_i)$": quantities.SINGULAR_RESIDUAL_DATA,

@@ -11,10 +11,11 @@ from learning_dynamics.papers.tensor_networks.classification.hypotheses import (
     falls_below_one,
     left_out,
     residuals_converge,
+    still_turns,
 )
 from learning_dynamics.papers.tensor_networks.limit_checks import largest_lag, loss_vanishes, vanishes
 from learning_dynamics.settings import Positive
-from learning_dynamics.tidy import Draws, Table
+from learning_dynamics.tidy import Draws, Quantity, Table
 
 # Settings of these claims, whose values stand in workflow/config/tensor_networks.yaml:
 # - slack: factor on each bound at the last time, for the numbers of order one that laws in log t leave open
@@ -47,7 +48,9 @@ def theorem_2(two: Table, three: Table, *, slack: Positive) -> Claim:
     are judged by their loss alone.
     """
     flows = Draws([two, three], network=ORTHOGONAL)
-    judged = at_rest([two, three], slack, quantities.STATIONARITY_RESIDUAL, network=ORTHOGONAL)
+    residual = quantities.STATIONARITY_RESIDUAL  # (28)
+    residuals = [[residual, quantities.GAP_OWN, quantities.TOP_GAP], [residual]]
+    judged = at_rest([two, three], slack, residuals, network=ORTHOGONAL)
     two_layers, three_layers = judged
     excluded, excluded_of_two = left_out(flows, judged), left_out(next(iter(flows)), two_layers)
     l2_problem = r"the $\ell_2$ max-margin problem"
@@ -55,8 +58,9 @@ def theorem_2(two: Table, three: Table, *, slack: Positive) -> Claim:
     yield vanishes(
         r"largest residual of the stationarity conditions, $\ell_{2/L}$",
         judged,
-        quantities.STATIONARITY_RESIDUAL,  # (28)
+        residual,
         slack,
+        undecided=still_turns(judged, slack),
         excluded=excluded,
         rivals={
             l2_problem: quantities.STATIONARITY_RESIDUAL_L2,
@@ -68,6 +72,7 @@ def theorem_2(two: Table, three: Table, *, slack: Positive) -> Claim:
         two_layers,
         quantities.GAP_OWN,  # (38)
         slack,
+        undecided=still_turns(two_layers, slack),
         excluded=excluded_of_two,
         rivals={l2_problem: quantities.GAP["l2"], l1_problem: quantities.GAP["l1"]},
         fact="gap",
@@ -77,6 +82,7 @@ def theorem_2(two: Table, three: Table, *, slack: Positive) -> Claim:
         two_layers,
         quantities.TOP_GAP,
         slack,
+        undecided=still_turns(two_layers, slack),
         excluded=excluded_of_two,
     )
     yield loss_vanishes(flows, slack, power=1.0, rivals={STAYS: 0.0})
@@ -134,7 +140,7 @@ def corollary_2(two: Table, three: Table, *, slack: Positive) -> Claim:
     turns, {turning} are judged by their loss alone.
     """
     flows = Draws([two, three], network="diagonal")
-    judged = at_rest([two, three], slack, quantities.STATIONARITY_RESIDUAL, network="diagonal")
+    judged = at_rest([two, three], slack, _judged_residuals("l1"), network="diagonal")
     _, three_layers = judged
     yield from _limit_is_stationary(flows, judged, norm="l1", slack=slack)
     yield _above_global_minimum(three_layers)
@@ -155,8 +161,13 @@ def corollary_3(two: Table, three: Table, *, slack: Positive) -> Claim:
     draws in which it still turns, {turning} are judged by their loss alone.
     """
     flows = Draws([two, three], network="convolutional")
-    judged = at_rest([two, three], slack, quantities.STATIONARITY_RESIDUAL, network="convolutional")
+    judged = at_rest([two, three], slack, _judged_residuals("dft_l1"), network="convolutional")
     return _limit_is_stationary(flows, judged, norm="dft_l1", slack=slack)
+
+
+def _judged_residuals(norm: str) -> list[list[Quantity]]:
+    """Return what `_limit_is_stationary` checks with two layers, and with three."""
+    return [[quantities.GAP[norm]], [quantities.STATIONARITY_RESIDUAL]]
 
 
 def _limit_is_stationary(flows: Draws, judged: Draws, *, norm: str, slack: float) -> Claim:
@@ -172,6 +183,7 @@ def _limit_is_stationary(flows: Draws, judged: Draws, *, norm: str, slack: float
         two_layers,
         quantities.GAP[norm],
         slack,
+        undecided=still_turns(two_layers, slack),
         excluded=excluded_of_two,
         rivals={
             r"the $\ell_2$ max margin": quantities.GAP["l2"],
@@ -183,6 +195,7 @@ def _limit_is_stationary(flows: Draws, judged: Draws, *, norm: str, slack: float
         three_layers,
         quantities.STATIONARITY_RESIDUAL,
         slack,
+        undecided=still_turns(three_layers, slack),
         excluded=excluded_of_three,
         rivals={
             # these problems are convex: being stationary is having the largest margin
