@@ -108,6 +108,12 @@ def test_a_rival_that_says_nothing_refuses_nothing_however_it_is_written(nothing
     assert (found.verdict, found.rivals) == ("undecided", {"nothing": "reproduced"})
 
 
+@pytest.mark.parametrize("nothing", [np.nan, [np.nan] * 3, np.full(3, np.nan), {"predicted": np.nan}], ids=str)
+def test_a_correction_that_says_nothing_is_undecided_however_it_is_written(nothing):
+    found = judged(equal_on_every_draw("x", np.ones(3), 2.0, tolerance=0.1, corrected=nothing, rivals={"three": 3.0}))
+    assert (found.verdict, found.corrected.state) == ("undecided", "undecided")
+
+
 def test_a_rival_without_draws_is_a_mistake_and_no_empty_prediction():
     with pytest.raises(ValueError, match="x: no draws"):
         judged(every_draw("x", [0.5], at_most=1.0, rivals={"nothing": {"values": []}}))

@@ -49,14 +49,25 @@ def test_the_verdict_follows_from_the_checks(printed, corrected, verdict):
     assert (found.reason == "") == (verdict != "undecided")
 
 
-def test_an_undecided_correction_is_named_where_the_sentence_fails():
-    @takes_rivals("state")
-    def is_in(state):
-        return STATES[state]
+def corrected(printed, correction):
+    """Evaluate a claim by a check as printed and as corrected, with a rival that fails."""
 
-    found = judged(is_in("fails", corrected="undecided", rivals={"another": "fails"}), correction="it is so")
-    assert found.reason.startswith("it fails as printed, and the correction is undecided: ")
+    @takes_rivals("check")
+    def is_so(check):
+        return check
+
+    return judged(is_so(printed, corrected=correction, rivals={"another": FAILS}), correction="it is so")
+
+
+def test_an_undecided_correction_is_named_where_the_sentence_fails():
+    found = corrected(FAILS, OPEN.as_undecided("too few"))
+    assert found.reason == "it fails as printed, and the correction is undecided: error: too few"
     assert found.judgement.state == "fails"
+    assert found.rivals == {"another": "undecided"}
+
+
+def test_the_sentence_is_named_where_it_is_undecided_itself():
+    assert corrected(OPEN.as_undecided("too few"), OPEN).reason == "error: too few"
 
 
 def test_an_empirical_statement_is_never_corrected_or_contradicted():

@@ -39,6 +39,8 @@ def test_a_draw_of_a_claim_that_is_expected_to_be_reproduced(whole, printed, on_
         pytest.param("reproduced", [HOLDS], [HOLDS], "corrected", id="both hold, as of one layer"),
         pytest.param("reproduced", [HOLDS], [FAILS], "reproduced", id="the printed statement holds"),
         pytest.param("contradicted", [FAILS], [FAILS], "contradicted", id="neither holds"),
+        pytest.param("undecided", [FAILS], [HOLDS], "corrected", id="a rival is corrected too"),
+        pytest.param("undecided", [OPEN], [of_twenty(2)], "undecided", id="the sentence is open"),
         pytest.param("undecided", [FAILS], [OPEN], "undecided", id="the correction is open"),
         pytest.param("undecided", [FAILS], [MANY, OPEN], "undecided", id="a check of the correction is open"),
         pytest.param("undecided", [FAILS], [of_twenty(2)], "corrected", id="one in ten of the correction is open"),
@@ -55,6 +57,7 @@ def test_a_draw_of_a_claim_that_is_expected_to_be_corrected(whole, printed, corr
         pytest.param(HOLDS, {"chance": "reproduced", "another": "contradicted"}, "reproduced", id="a rival fits too"),
         pytest.param(HOLDS, {"another": "contradicted"}, "undecided", id="it is open for another reason"),
         pytest.param(OPEN, {"chance": "undecided"}, "undecided", id="a rival is open too"),
+        pytest.param(OPEN, {"chance": "reproduced"}, "undecided", id="a rival holds where the sentence is open"),
     ],
 )
 def test_a_draw_that_a_rival_may_explain_as_well_is_decided_by_the_statement(printed, rivals, on_draw):
@@ -62,3 +65,10 @@ def test_a_draw_that_a_rival_may_explain_as_well_is_decided_by_the_statement(pri
     verdict, why = variation.verdict_on_draw(evaluation, "reproduced")
     assert verdict == on_draw
     assert ("chance would get the same verdict on this draw" in why) == (on_draw == "reproduced")
+
+
+def test_on_a_draw_a_sentence_that_fails_is_said_to_be_refused():
+    evaluation = Evaluation("undecided", Judgement(FAILS), Judgement(HOLDS), rivals={"chance": "corrected"})
+    assert variation.verdict_on_draw(evaluation, "corrected")[1] == "chance would get the same verdict on this draw"
+    holds = Evaluation("reproduced", Judgement(HOLDS), Judgement(HOLDS))
+    assert variation.verdict_on_draw(holds, "corrected")[1].endswith("as printed it is not refused on this draw")

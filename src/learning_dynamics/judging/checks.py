@@ -272,14 +272,14 @@ def _check_parameters(signature: inspect.Signature, other: Any, where: str) -> N
 def _changes(phrases: Sequence[str], replacements: Mapping[str, Any], prediction: str) -> Mapping[str, Any]:
     """Return the arguments, by parameter, that the first of some replacements changes; none where no phrase is known.
 
-    A replacement that says nothing is passed over.
+    A rival that says nothing is passed over. A correction that says nothing leaves its check undecided.
     """
     for phrase in phrases:
         if phrase not in replacements:
             continue
         other = replacements[phrase]
         changes = other if isinstance(other, Mapping) else {prediction: other}
-        if not _says_nothing(changes.get(prediction)):
+        if phrase == CORRECTION or not _says_nothing(changes.get(prediction)):
             return changes
     return {}
 

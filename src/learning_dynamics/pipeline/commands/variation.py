@@ -162,12 +162,14 @@ def verdict_on_draw(evaluation: Evaluation, expected: Any) -> tuple[str, str]:
     if printed is None:
         return evaluation.verdict, evaluation.reason
     if expected == "corrected" and corrected is not None:
-        if evaluation.verdict in ("reproduced", "undecided") and corrected.state == "holds":
+        if corrected.state == "holds" and evaluation.verdict == "undecided" and printed.state == "fails":
+            return "corrected", f"{_rivals_with(evaluation, 'corrected')} {SAME_VERDICT}"
+        if corrected.state == "holds" and evaluation.verdict in ("reproduced", "undecided"):
             return "corrected", "the correction holds; as printed it is not refused on this draw"
         if printed.state == "fails" and _explain_few_undecided(corrected):
             return "corrected", _explain_few_undecided(corrected)
     if evaluation.verdict == "undecided" and printed.state == "holds":
-        rivals = " and ".join(rival for rival, verdict in evaluation.rivals.items() if verdict == "reproduced")
+        rivals = _rivals_with(evaluation, "reproduced")
         if rivals:
             return "reproduced", f"{rivals} {SAME_VERDICT}"
     if evaluation.verdict == "undecided" and _explain_few_undecided(printed):
@@ -177,6 +179,11 @@ def verdict_on_draw(evaluation: Evaluation, expected: Any) -> tuple[str, str]:
         worst = next(c for c in printed.checks if c.state == "fails")
         reason = "; ".join(filter(None, [reason, str(worst)]))
     return evaluation.verdict, reason
+
+
+def _rivals_with(evaluation: Evaluation, verdict: str) -> str:
+    """Return the rivals that get a verdict, as words."""
+    return " and ".join(rival for rival, its_verdict in evaluation.rivals.items() if its_verdict == verdict)
 
 
 def _explain_few_undecided(judgement: Judgement) -> str:
