@@ -61,13 +61,13 @@ def corrected(printed, correction):
 
 def test_an_undecided_correction_is_named_where_the_sentence_fails():
     found = corrected(FAILS, OPEN.as_undecided("too few"))
-    assert found.reason == "it fails as printed, and the correction is undecided: error: too few"
+    assert found.reason == "it fails as printed, and the correction is undecided: error: it cannot be judged; too few"
     assert found.judgement.state == "fails"
     assert found.rivals == {"another": "undecided"}
 
 
 def test_the_sentence_is_named_where_it_is_undecided_itself():
-    assert corrected(OPEN.as_undecided("too few"), OPEN).reason == "error: too few"
+    assert corrected(OPEN.as_undecided("too few"), OPEN).reason == "error: it cannot be judged; too few"
 
 
 def test_an_empirical_statement_is_never_corrected_or_contradicted():
