@@ -77,12 +77,13 @@ def table_of(growth, others=TWO_GROW, draws=DRAWS):
     return table
 
 
-def judged(first, second=None, deviation=TWO_GROW, large=ALL_GROW, since="k-th"):
-    flows = [
-        first if isinstance(first, pd.DataFrame) else table_of(first),
-        second if second is not None else table_of(TWO_GROW),
-    ]
+def judged(first, second=None, deviation=TWO_GROW, large=ALL_GROW, since="k-th", larger_teacher=None):
+    """Judge tables, or those of these growths; a larger teacher changes nothing unless it is given."""
+    first = first if isinstance(first, pd.DataFrame) else table_of(first)
+    flows = [first, second if second is not None else table_of(TWO_GROW)]
+    larger_teacher = first if larger_teacher is None else table_of(larger_teacher)
     tables = {"flows": flows, "deviations": [table_of(deviation)], "large": table_of(large)}
+    tables["larger_teacher"] = larger_teacher
     return evaluate(claims.nonzero_second_layer, tables, {"share": 0.95, "since": since})
 
 
@@ -104,6 +105,22 @@ def judged(first, second=None, deviation=TWO_GROW, large=ALL_GROW, since="k-th")
 )
 def test_as_many_values_grow_as_there_are_outputs(growth, deviation, large, since, verdict):
     assert judged(growth, deviation=deviation, large=large, since=since).verdict == verdict
+
+
+@pytest.mark.parametrize(
+    ("first", "larger_teacher", "verdict"),
+    [
+        (TWO_GROW, TWO_GROW, "reproduced"),
+        (ALL_GROW, ALL_GROW, "not reproduced"),
+        (ALL_GROW, TWO_GROW, "undecided"),
+        (TWO_GROW, ALL_GROW, "undecided"),
+    ],
+)
+def test_a_size_of_the_teacher_that_decides_leaves_it_open(first, larger_teacher, verdict):
+    found = judged(first, larger_teacher=larger_teacher)
+    assert found.verdict == verdict
+    assert ("the size of the teacher" in found.reason) == (verdict == "undecided")
+    assert found.facts["with_larger"] == (larger_teacher == TWO_GROW)
 
 
 def test_one_value_that_grows_is_no_trend_of_two():

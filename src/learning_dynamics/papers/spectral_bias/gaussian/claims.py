@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from learning_dynamics.judging import Claim, Facts, Untested, claim, share_of_draws
+from learning_dynamics.judging import Check, Claim, Facts, Untested, claim, share_of_draws
 from learning_dynamics.settings import Fraction
 from learning_dynamics.tidy import Draws, Table, settings_of
 
@@ -64,19 +64,28 @@ def gaussian_init_low_rank(printed: Table, deviation: Table, *, share: Fraction,
     quantifier="most draws",
     scope="Gaussian W1 of variance 0.001 and W2 of variance 0.01 and 0.001, five samples in ten dimensions",
     empirical=True,
-    reason="a second layer that starts large leaves little for the k-th value to grow, and moves the next ones",
+    reason="a second layer that starts large leaves little for the k-th value to grow",
 )
 def nonzero_second_layer(
-    flows: Sequence[Table], deviations: Sequence[Table], large: Table, *, share: Fraction, since: Since
+    flows: Sequence[Table],
+    deviations: Sequence[Table],
+    large: Table,
+    larger_teacher: Table,
+    *,
+    share: Fraction,
+    since: Since,
 ) -> Claim:
     r"""With both layers Gaussian the hidden layer's spectrum still follows the trend: $k$ values grow, the others stay.
 
     The theory needs $W_2(0) = 0$. The sentence is about each of the $k$ values, so that the displacement of those that
     should stay is compared with that of the $k$-th: on {value:.0%} of {draws} draws at the first printed variance of
     $W_2$, and on {second:.0%} at the second, they take up no more than {left:.0%} of the squared displacement from the
-    $k$-th value on. Of the whole spectrum's displacement, most of which is the largest value's, they take up
-    {whole:.1%} at most, so that the trend is there on all draws if it is read as one of the whole. With the numbers
-    read as standard deviations, which Figure 1a suggests, {deviation:.0%} of the draws show it value by value.
+    $k$-th value on. The paper does not state the size of its teacher, which decides: with one {times:.0f} times as
+    large, {with_larger:.0%} of the draws show the trend at the first variance. The values that should stay move because
+    the rows of a Gaussian layer are not orthogonal, and move with $W_2(0) = 0$ as well. Of the whole spectrum's
+    displacement, most of which is the largest value's, they take up {whole:.1%} at most, so that the trend is there on
+    all draws if it is read as one of the whole. With the numbers read as standard deviations, which Figure 1a suggests,
+    {deviation:.0%} of the draws show it value by value.
     """
     _require_spare_values(flows[0])
     at_most = 1 - share
@@ -91,8 +100,9 @@ def nonzero_second_layer(
             **_only_grow(table, since, at_most=at_most, fewer=fewer),
         }
 
-    for table in (*flows, *deviations):
-        yield share_of_draws(
+    def trend(table: Table) -> Check:
+        """Check that only k singular values grow on most draws."""
+        return share_of_draws(
             **only_grow(table),
             at_least=0.5,
             because=f"most draws; beyond the $k$ largest {at_most:.0%} of the squared displacement at most",
@@ -101,9 +111,20 @@ def nonzero_second_layer(
                 "a hidden layer that starts at the large scale of Figure 1a": only_grow(large),
             },
         )
+
+    first, *others = flows
+    of_first = trend(first)
+    if trend(larger_teacher).state != of_first.state:
+        of_first = of_first.as_undecided("the size of the teacher, which the paper does not state, decides")
+    yield of_first
+    for table in (*others, *deviations):
+        yield trend(table)
     value_by_value = [_only_grow(table, "k-th", at_most=at_most)["holds"] for table in (*flows, *deviations)]
     of_the_whole = [_displacement_share(table, beyond=_outputs(table)) for table in flows]
+    with_larger = _only_grow(larger_teacher, "k-th", at_most=at_most)["holds"]
     yield Facts(
+        times=_predictor_norm(larger_teacher) / _predictor_norm(first),
+        with_larger=float(np.mean(with_larger)),
         second=float(np.mean(value_by_value[len(flows) - 1])),
         left=at_most,
         whole=float(np.nanmax(np.concatenate(of_the_whole))),
@@ -124,6 +145,12 @@ def _only_grow(table: Table, since: Since, *, at_most: float, fewer: int = 0) ->
     growing = _outputs(table) - fewer
     displaced = _displacement_share(table, beyond=growing, since=1 if since == "first" else max(growing, 1))
     return _flags(displaced <= at_most, displaced)
+
+
+def _predictor_norm(table: Table) -> float:
+    """Return the median over draws of |beta| at the end, which is in proportion to the teacher."""
+    norms = np.linalg.norm(Draws(table, phase="limit").entries("sigma_beta"), axis=1)
+    return float(np.median(norms))
 
 
 def _require_spare_values(table: Table) -> None:
