@@ -61,7 +61,8 @@ def depth_beats_nuclear_norm_2k(
 
     In decades, depth 3's error from {few} entries lies {value:.2g} below the convex program's, draw by draw at
     initialisation scale {scale:g}; depth 2 is {second:.2g} below. At the largest scale of the grid that is
-    {second_large:.2g} at depth 2. Where entries are many, {many}, there is no such gap.
+    {second_large:.2g} at depth 2. Where entries are many, {many}, there is no such gap. The convex program's own error
+    lies {beyond:.2g} decades above the square of the slack that it leaves observed entries.
     """
 
     def decades_below_convex(deep: Table, convex: Table, at_scale: float = scale) -> np.ndarray:
@@ -85,6 +86,19 @@ def depth_beats_nuclear_norm_2k(
         0.0,
         because="depth 2 is nearer",
         rivals={with_many: {"estimate": mean(decades_below_convex(depth_2_many, minimiser_many))}},
+    )
+
+    def decades_beyond_slack(convex: Table) -> np.ndarray:
+        """Return how many decades the convex program's error is above the squared slack on observed entries."""
+        return np.log10(minimiser_values(convex, ERROR)) - 2 * np.log10(minimiser_values(convex, MISFIT))
+
+    yield at_least(
+        "log10 of the convex program's error over the squared slack on observed entries",
+        mean(decades_beyond_slack(minimiser)),
+        decades,
+        because="not recovered: the error is orders of magnitude beyond what the slack explains",
+        rivals={with_many: {"estimate": mean(decades_beyond_slack(minimiser_many))}},
+        fact="beyond",
     )
     largest_scale = max(settings_of(depth_2)["scales"])
     yield Facts(

@@ -24,7 +24,7 @@ def lemma_3_1(flows: Sequence[Table]) -> Claim:
     draws = Draws(flows)
     tolerance = steps_by_rtol(draws)
     yield every_draw(
-        "largest distance of $Z_1$ from the pair integrated by itself, relative to $|W_1|$",
+        "larger of the distances of $Z_1$ and $Z_2$ from the pair integrated by itself, relative to $|W_1|$",
         draws.largest("projected"),
         at_most=tolerance,
         because=ERRORS_OF_BOTH,
