@@ -86,10 +86,12 @@ class Config:
         blocks = self.blocks(paper, section)
         label = {"data": "data set", "interactive": "interactive figure"}.get(section, section.removesuffix("s"))
         where = where or self.where(paper, section)
-        left_out_by = self.configuration.layers[paper].setters(section, name)
-        if name not in blocks and left_out_by:
+        layers = self.configuration.layers[paper]
+        if name not in blocks and layers.setters(section, name):
+            whole_section = [file for file, block in layers.blocks.items() if block.get(section, {}) is None]
+            left_out_by = [*layers.setters(section, name), *whole_section][-1]
             raise ProjectError(
-                f"{where}: needs the {label} `{name}`, which {left_out_by[-1]} leaves out; "
+                f"{where}: needs the {label} `{name}`, which {left_out_by} leaves out; "
                 "leave out there what needs it as well"
             )
         check_known(name, blocks, label, where)

@@ -307,7 +307,7 @@ def _check_entry(config: Config, paper: str, entry: Mapping[str, Any], where: st
     if "values" in entry and "bundle" in block:
         raise ProjectError(f"{where}.run: `{owner}` runs in bundles; remove its `bundle`")
     for claim in entry["claims"]:
-        check_known(claim, config.blocks(paper, "claims"), "claim", f"{where}.claims")
+        config.declared(paper, "claims", claim, f"{where}.claims")
         read: list[str | None] = [*run_names(config.block("claims", paper, claim)["runs"])]
         if section == "data":
             read = [_data_set_of(config, paper, run) for run in read if run is not None]

@@ -289,10 +289,17 @@ def test_what_other_settings_show_decides_nothing():
 def test_the_setting_and_what_it_shows_are_named():
     facts = exist(descents(treated=0.6, equal=0.1, wide=0.2, slow=0.2), shown_by_flow=0.3).facts
     assert facts["setting"] == "sizes 64 : 16 : 4 : 1 from scale 0.1, rate 0.8"
-    assert facts["settings"] == 8
+    assert (facts["place"], facts["settings"]) == (1, 8)
     assert (facts["equal"], facts["wide"], facts["skewest"]) == pytest.approx((0.1, 0.2, 0.6))
     assert (facts["slow_rate"], facts["slow"], facts["flow"]) == pytest.approx((0.08, 0.2, 0.3))
     assert facts["lasting"] == 1.0
+
+
+def test_another_setting_than_the_best_is_said_to_be():
+    given = descents(treated=0.6, equal=0.3)
+    better = (given["counts"] == "8-4-2-1") & (given["dimension"] == 2) & (given["quantity"] == "phases")
+    given.loc[better & (given["scale"] == 0.01), "value"] = 1.0
+    assert exist(given).facts["place"] == 3  # at two rates
 
 
 def test_shares_beside_each_other_are_of_the_draws_that_have_learned():
