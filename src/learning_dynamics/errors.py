@@ -20,7 +20,10 @@ class CheckError(ProjectError, ValueError):
 
 
 class UnfinishedError(ProjectError):
-    """The time granted is over, and the state is saved: the same command goes on from there."""
+    """The time granted is over, and the state is saved: the same command goes on from there.
+
+    The message begins a sentence, as "40 of 350 epochs are trained" does; its end is added.
+    """
 
     def __str__(self) -> str:
         return f"{super().__str__()} in the time that was granted; run the same command again to go on"

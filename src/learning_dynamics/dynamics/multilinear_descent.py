@@ -49,6 +49,8 @@ def descend(
 ) -> Descent:
     """Run gradient descent on ``sum_i loss(M_i o (v_1, ..., v_L), y_i)`` from each initial state.
 
+    ``M o (v_1, ..., v_L)`` is the sum over k_1, ..., k_L of ``M[k_1, ..., k_L] v_1[k_1] ... v_L[k_L]``.
+
     Parameters
     ----------
     tensors : ndarray, shape (samples, k_1, ..., k_L)

@@ -106,7 +106,7 @@ class Windows:
     Attributes
     ----------
     rare : pair of ndarray
-        From before the first of the rarest classes passes `lower` to where all of them have passed `upper`.
+        From the record before one of the rarest classes passes `lower` to where all of them have passed `upper`.
     learning : pair of ndarray
         From where the first class of any size is learned to where all classes have passed `upper`.
     """
@@ -123,6 +123,8 @@ def windows(probabilities: np.ndarray, counts: np.ndarray, lower: float, upper: 
     probabilities : ndarray, shape (members, times, classes)
     counts : ndarray of int, shape (members, classes)
         Class sizes; classes of none only pad the array.
+    lower, upper : float
+        Probabilities of an example's own class, at which learning it begins and ends.
     """
     smallest = np.where(counts > 0, counts, np.inf).min(axis=1, keepdims=True)
     real, rarest = (counts > 0)[:, None], (counts == smallest)[:, None]  # shape (members, 1, classes)

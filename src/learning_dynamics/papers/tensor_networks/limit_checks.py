@@ -1,7 +1,9 @@
 """Checks of where flows end, all draws of all runs together: how slowly directions settle, and predicted limits.
 
 Flows of the exponential loss are recorded by the column `sigma`, which is log log t, or log(1 + log(1 + t)) exactly. A
-lag is what a margin or direction still lacks of its limit at the last time. `slack` is a setting of claims, a factor on
+lag is what a margin or direction still lacks of its limit at the last time. M(-u) is the network's data tensor at
+-u, with u the limit direction of X^T r; layers tend to its singular vectors (Theorem 1). From a log t of the order of
+`sharpness` on the exponent of the loss is capped (`exponential_flow`). `slack` is a setting of claims, a factor on
 each bound for the numbers of order one that laws in log t leave open. Arrays have shape (draws,).
 """
 

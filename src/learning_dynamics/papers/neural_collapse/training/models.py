@@ -55,7 +55,7 @@ def vgg(
     hidden: Sequence[int] = (),
     normalised: bool = True,
 ) -> Classifier:
-    """VGG (Simonyan and Zisserman 2014), with batch normalisation or, as it was at first, with biases in its place.
+    """VGG (Simonyan and Zisserman 2014), with batch normalisation or, as it was at first, with biases instead.
 
     Parameters
     ----------
@@ -186,7 +186,7 @@ class _Dense(nn.Module):
 
     def __init__(self, inputs: int, growth: int, *, bottleneck: bool) -> None:
         super().__init__()
-        # in-place rectification would overwrite nothing here: batch normalisation makes a copy
+        # the rectifier works in place: its input is the copy that batch normalisation makes, which nothing else reads
         layers: list[nn.Module] = [nn.BatchNorm2d(inputs), nn.ReLU(inplace=True)]
         if bottleneck:
             layers += _with_norm_and_relu(_convolution(inputs, 4 * growth, size=1))

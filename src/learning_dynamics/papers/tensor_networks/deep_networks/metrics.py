@@ -147,13 +147,16 @@ def _factors(state: np.ndarray, inputs: int) -> list[np.ndarray]:
 def _bounds(X: np.ndarray, y: np.ndarray, start: np.ndarray, *, scale: float, residual: float) -> tuple[float, float]:
     """Return bounds on a limit's relative distance from the least-norm interpolator: by its residual, and in all.
 
-    The part of W_1 outside the span of the data stays alpha P W_1(0), with P the projection: the limit's part,
-    |P beta|, is at most ``outside = alpha ||P W_1(0)||`` times the length of b_2. With b_l = W_l ... w_L and
-    b_(L+1) = 1, what (80) conserves gives ``(|b_l| / |b_(l+1)|)^2 >= (|b_(l+1)| / |b_(l+2)|)^2 - alpha^2 delta_l``,
-    where -delta_l is the least eigenvalue of ``W_l^T W_l - W_(l+1) W_(l+1)^T`` at alpha = 1, or zero if that is
-    positive. No ratio's square exceeds the first one's, q^2, by more than their sum, ``lacking``; so |b_2| is at most
-    ``(q^2 + lacking)^((L-1)/2)`` with ``q^2 (q^2 + lacking)^(L-1) = |beta|^2 = |beta_*|^2 + |P beta|^2``, which
-    ``p^2 = q^2 - outside^2`` solves as the last of L factors.
+    With b_l = W_l ... w_L, b_(L+1) = 1, and P the projection out of the span of the data:
+
+    1. The part of W_1 outside of the span stays alpha P W_1(0), so that |P beta| is at most
+       ``outside = alpha ||P W_1(0)||`` times |b_2|.
+    2. What (80) conserves gives ``(|b_l| / |b_(l+1)|)^2 >= (|b_(l+1)| / |b_(l+2)|)^2 - alpha^2 delta_l``, where
+       -delta_l is the least eigenvalue of ``W_l^T W_l - W_(l+1) W_(l+1)^T`` at alpha = 1, or zero if that is positive.
+    3. No such ratio's square therefore exceeds that of the first, ``q^2 = (|b_1| / |b_2|)^2``, by more than
+       ``lacking``, the sum of all alpha^2 delta_l. So |b_2| is at most ``(q^2 + lacking)^((L-1)/2)``.
+    4. The least q has ``q^2 (q^2 + lacking)^(L-1) = |beta|^2 = |beta_*|^2 + |P beta|^2``. With step 1,
+       ``p^2 = q^2 - outside^2`` is the last of L factors of |beta_*|^2, which `last_of_product` returns.
     """
     pseudo_inverse = np.linalg.pinv(X)
     start_layers = _factors(start, X.shape[1])
