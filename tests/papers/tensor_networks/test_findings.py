@@ -2,7 +2,7 @@
 
 from tests.support import ROOT, read_yaml
 
-# how many printed formulas each claim corrects
+# how many printed formulas each claim corrects; the findings of the configuration say their sum in words
 FORMULAS = {
     "corollary_6": 1,
     "section_d_1_1": 1,

@@ -73,7 +73,7 @@ def member_rows(table, dimension, counts, scale, seed):
 
 @pytest.mark.parametrize(("member", "cell"), MEMBERS)
 @pytest.mark.parametrize("population", ["examples", "classes"])
-def test_ranks_and_their_falls_by_hand(flows, table, member, cell, population):
+def test_ranks_by_hand_and_the_falls_that_are_found_in_them(flows, table, member, cell, population):
     f, W = (flows.series[name][member].astype(float) for name in "fW")
     sizes = flows.constants["counts"][member].tolist()
     weights = np.exp(f @ W)
