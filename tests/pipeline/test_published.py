@@ -10,7 +10,7 @@ import pytest
 import yaml
 from PIL import Image
 
-from learning_dynamics.pipeline.commands import compare, publish, verdicts
+from learning_dynamics.pipeline.commands import compare, publish, robustness, verdicts
 from learning_dynamics.pipeline.commands.publish import to_csv
 from learning_dynamics.pipeline.plan.config_files import load, read_yaml
 from learning_dynamics.pipeline.plan.plan import Plan
@@ -226,6 +226,19 @@ def test_what_is_published_of_claims_judged_again_stays_beside_a_run_with_the_sa
     assert list(published.complete_again(draw, run, tmp_path)["value"]) == ["9", "2024"]
     (tmp_path / published.AGAIN).unlink()
     assert published.complete_again(nothing, run, tmp_path).empty
+
+
+@pytest.mark.parametrize(
+    ("setting", "values", "kept"), [("rate", [0.1, 0.9], ["2024", "7", "0.5"]), ("steps", [1, 9], ["2024", "7"])]
+)
+def test_of_a_setting_that_is_no_longer_changed_nothing_published_stays(
+    setting, values, kept, tmp_path, configured, monkeypatch
+):
+    entry = {"run": "slow", "setting": setting, "range": values, "claims": ["geometric"]}
+    plan = configured("robustness.range", entry)
+    monkeypatch.setattr(published, "folder_of", lambda scale: tmp_path)
+    rows = robustness.read_all_again(plan, tmp_path / "results", put_again(tmp_path))
+    assert list(rows["value"]) == kept
 
 
 def test_what_was_judged_again_at_an_earlier_commit_is_said_so(tmp_path, configured):

@@ -9,6 +9,7 @@ from learning_dynamics.files import atomic_write
 from learning_dynamics.pipeline.commands.planned import configuration_option
 from learning_dynamics.pipeline.plan.plan import Plan
 from learning_dynamics.pipeline.plan.stale_outputs import existing_variations
+from learning_dynamics.pipeline.plan.variations import changed_settings
 from learning_dynamics.pipeline.report import maths, robustness
 from learning_dynamics.pipeline.store import published, records
 from learning_dynamics.pipeline.store.stamps import stamp
@@ -50,9 +51,15 @@ def read_variations(plan: Plan, results: Path) -> tuple[pd.DataFrame, list[str]]
 
 
 def read_all_again(plan: Plan, results: Path, claims: pd.DataFrame) -> pd.DataFrame:
-    """Return a row for each time that one of some claims was judged again: here, else as it is published."""
+    """Return a row for each time that one of some claims was judged again: here, else as it is published.
+
+    Of settings that the configuration no longer changes nothing published is kept.
+    """
     folder = published.folder_of(plan.config.configuration.scale)
-    return published.complete_again(read_variations(plan, results)[0], claims, folder)
+    rows = published.complete_again(read_variations(plan, results)[0], claims, folder)
+    of_settings = pd.MultiIndex.from_frame(rows[["paper", "what"]])
+    is_configured = of_settings.isin(changed_settings(plan.config))
+    return rows[(rows["change"] != "setting") | is_configured].reset_index(drop=True)
 
 
 def to_csv(variations: pd.DataFrame) -> str:

@@ -89,8 +89,17 @@ def change(config: Config, paper: str, name: str) -> Change:
     entries = {key: entry for key, entry in config.variations(paper).items() if "values" not in entry}
     check_known(name, entries, "`robustness` entry with a `range` or `grid`", paper)
     entry = entries[name]
-    what = f"{entry.get('data') or entry['run']}.{entry['setting']}"
-    return Change(name, "setting", what, entry["claims"], grid_of(entry), entry)
+    return Change(name, "setting", _changed_setting(entry), entry["claims"], grid_of(entry), entry)
+
+
+def _changed_setting(entry: Mapping[str, Any]) -> str:
+    """Return the setting that an entry of ``robustness:`` changes, as ``run.setting`` or ``data.setting``."""
+    return f"{entry.get('data') or entry['run']}.{entry['setting']}"
+
+
+def changed_settings(config: Config) -> set[tuple[str, str]]:
+    """Return the settings that are configured to be changed, with the paper of each."""
+    return {(paper, _changed_setting(entry)) for paper in config.papers for entry in config.variations(paper).values()}
 
 
 def changed_configuration(config: Config, paper: str, change: Change, value: Any) -> ConfigFiles:
