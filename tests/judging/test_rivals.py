@@ -125,7 +125,7 @@ def of_correction(**beside):
     """Evaluate a claim that fails as printed, with a check that its correction alone makes, of numbers near two."""
     return judged(
         equal("size", 1.0, 3.0, tolerance=0.1, corrected=1.0),
-        every_draw("rest", NOT_CLAIMED, at_most=2.5, corrected={"values": [2.0, 2.1]}, **beside),
+        every_draw("rest", [2.0, 2.1], at_most=2.5, printed=NOT_CLAIMED, **beside),
     )
 
 
@@ -139,7 +139,7 @@ def test_a_check_of_the_correction_alone_is_not_printed_and_tests_its_rivals():
     assert (
         judged(
             equal("size", 1.0, 3.0, tolerance=0.1, corrected=1.0, rivals={"two": 2.0}),
-            every_draw("rest", NOT_CLAIMED, at_most=2.5, corrected={"values": 3.0}),
+            every_draw("rest", 3.0, at_most=2.5, printed=NOT_CLAIMED),
         ).verdict
         == "contradicted"
     )
@@ -148,10 +148,33 @@ def test_a_check_of_the_correction_alone_is_not_printed_and_tests_its_rivals():
 def test_a_check_of_the_correction_alone_is_no_part_of_a_rival_of_what_is_printed():
     def weak(values):
         """Evaluate a claim that holds as printed, with a rival that holds too but for what the correction adds."""
-        added = every_draw("rest", NOT_CLAIMED, at_most=1.0, corrected={"values": values})
+        added = every_draw("rest", values, at_most=1.0, printed=NOT_CLAIMED)
         return judged(at_most("mean", 1.0, 2.0, rivals={"weak": 3.0}), at_optimum(added, optimum([1.0], [1.0])))
 
     assert weak(9.0).rivals == weak(0.1).rivals == {"weak": "reproduced"}
+
+
+def test_what_is_printed_may_stand_beside_the_correction_and_its_rivals():
+    """The three are of one kind: the arguments are those of all, or else the correction's."""
+    in_full = equal("size", 1.0, tolerance=0.1, printed=3.0, corrected=1.0, rivals={"two": {"predicted": 2.0}})
+    in_short = equal("size", 1.0, 1.0, tolerance=0.1, printed=3.0, rivals={"two": 2.0})
+    arguments_alone = equal("size", 1.0, 3.0, tolerance=0.1, corrected=1.0, rivals={"two": 2.0})
+    found = [judged(check) for check in (in_full, in_short, arguments_alone)]
+    assert [one.verdict for one in found] == ["corrected"] * 3
+    assert [one.judgement.headline.predicted for one in found] == [3.0] * 3
+    assert [one.corrected.headline.predicted for one in found] == [1.0] * 3
+    assert [one.rivals for one in found] == [{"two": "contradicted"}] * 3
+
+
+def test_a_prediction_that_is_no_number_is_scaled_by_a_function_of_its_own():
+    @takes_rivals("course", scaled=lambda course, factor: lambda time: course(factor * time))
+    def follows(course):
+        times = np.arange(1.0, 4.0)
+        return equal_on_every_draw("size", np.exp(-times), course(times), tolerance=0.1)
+
+    found = judged(follows(lambda time: np.exp(-time), rivals={"half as fast": lambda time: np.exp(-time / 2)}))
+    assert (found.verdict, found.rivals) == ("reproduced", {"half as fast": "contradicted"})
+    assert 0.05 < found.min_detectable_error < 0.2
 
 
 def test_a_correction_and_a_rival_may_leave_a_check_out():
@@ -168,20 +191,20 @@ def test_a_correction_and_a_rival_may_leave_a_check_out():
 
 
 def test_a_check_that_nobody_claims_is_no_part_of_any_judgement():
-    nobodys = every_draw("rest", NOT_CLAIMED, at_most=1.0, corrected=NOT_CLAIMED, rivals={"half": NOT_CLAIMED})
+    nobodys = every_draw("rest", at_most=1.0, printed=NOT_CLAIMED, corrected=NOT_CLAIMED, rivals={"half": NOT_CLAIMED})
     found = judged(every_draw("x", 0.8, at_most=1.0, rivals={"half": 0.5}), nobodys)
     assert (found.verdict, len(found.judgement.checks)) == ("reproduced", 1)
 
 
 def test_what_is_not_claimed_is_written_where_it_is_missing():
-    with pytest.raises(ValueError, match="needs a correction or a rival that claims it"):
+    with pytest.raises(ValueError, match="rest: give NOT_CLAIMED as printed=, as corrected= or as a rival"):
         every_draw("rest", NOT_CLAIMED, at_most=1.0)
     with pytest.raises(ValueError, match=r"nothing is checked of .*neither.*: every check is NOT_CLAIMED"):
         judged(every_draw("first", [0.5], at_most=1.0, rivals={"neither": NOT_CLAIMED}))
-    with pytest.raises(ValueError, match=r"strict.*: give every argument that is not claimed as printed"):
-        of_correction(rivals={"strict": 0.5})
+    with pytest.raises(ValueError, match=r"rest: `strict`: missing a required argument: 'values'"):
+        every_draw("rest", at_most=2.5, printed=NOT_CLAIMED, corrected={"values": 2.0}, rivals={"strict": 0.5})
     with pytest.raises(ValueError, match="a premise has no rivals and no correction"):
-        premise(every_draw("rest", NOT_CLAIMED, at_most=1.0, corrected={"values": 0.5}))
+        premise(every_draw("rest", 0.5, at_most=1.0, printed=NOT_CLAIMED))
 
 
 @pytest.mark.parametrize(

@@ -109,7 +109,7 @@ def test_a_claim_says_of_which_draws_it_speaks(headline, of):
 
 def test_a_correction_speaks_of_the_same_draws():
     printed = every_draw("x", [2.0, 0.5], at_most=1.0, corrected=NOT_CLAIMED, rivals={"another": 0.1})
-    share = share_of_draws("x", NOT_CLAIMED, at_least=0.5, corrected={"holds": np.ones(50)})
+    share = share_of_draws("x", np.ones(50), at_least=0.5, printed=NOT_CLAIMED)
     with pytest.raises(ValueError, match="is about all draws, and its headline checks most draws: x"):
         judged(printed, share, correction="most of them", quantifier="all draws")
 

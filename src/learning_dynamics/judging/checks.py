@@ -122,12 +122,14 @@ def premise(check: Check) -> Check:
 
 
 CORRECTION = "the correction"  # what holds instead of a printed prediction, among rivals' phrases
-# an argument of a check, for what is printed, a correction or a rival that says nothing of the check's quantity
-NOT_CLAIMED = object()
+NOT_CLAIMED = object()  # for `printed`, `corrected` or a rival of a check of whose quantity that says nothing
 
 
 def takes_rivals(
-    *predictions: str, scaled: bool = False, upper_bound: str = "", lower_bound: str = ""
+    *predictions: str,
+    scaled: bool | Callable[[Any, float], Any] = False,
+    upper_bound: str = "",
+    lower_bound: str = "",
 ) -> Callable[[Callable[..., Check]], Callable[..., Check]]:
     """Let a function that returns a check take its rivals, correction and fact; name the parameter of the prediction.
 
@@ -138,25 +140,26 @@ def takes_rivals(
         def falls_like(power: float) -> Check:
             return equal_on_every_draw("largest error", error, error[0] * time**-power, tolerance=0.01)
 
-        yield falls_like(1.0, rivals={"as a root": 0.5}, corrected=2.0)
+        yield falls_like(1.0, corrected=2.0, rivals={"as a root": 0.5})
 
-    The function then takes besides its own parameters
+    The function then takes besides its own parameters `printed`, `corrected` and `rivals`. Each is a prediction; or a
+    mapping from parameter to argument (``{"values": other}``) where other arguments than the prediction differ; or
+    `NOT_CLAIMED` where the check is no part of what that says.
 
-    rivals : mapping from str to object
-        Wrong predictions by a phrase that the page prints; a mapping from parameter to argument (``{"values": other}``)
-        where other arguments than the prediction are wrong. A phrase that several checks have is one rival, which
-        alters them all.
+    printed : object
+        What the paper says, where that is not what the arguments say: these are then the correction's. A correction
+        that claims more than what is printed is ``every_draw(name, ratios, at_most=1.0, printed=NOT_CLAIMED)``.
     corrected : object
-        The prediction, or the mapping, that holds where the printed one fails.
+        What holds where the printed prediction fails. A correction that claims less is ``equal(name, power, 2.0,
+        corrected=NOT_CLAIMED)``.
+    rivals : mapping from str to object
+        Wrong predictions by a phrase that the page prints. A phrase that several checks have is one rival, which alters
+        them all.
     fact : str
         Field of the docstring that the check's outermost number fills.
-    scaled : bool
-        Whether the smallest error that would have been refused is found by multiplying this prediction; by default as
-        the decorator says, of equalities it is.
-
-    Any argument may be `NOT_CLAIMED`: the check is then no part of what is printed, or of the correction or rival that
-    has it. A correction that claims more than what is printed is ``every_draw(name, NOT_CLAIMED, at_most=1.0,
-    corrected={"values": ratios})``; one that claims less, ``equal(name, power, 2.0, corrected=NOT_CLAIMED)``.
+    scaled : bool or callable
+        Whether the smallest error that would have been refused is found by multiplying this prediction, or
+        ``scaled(prediction, factor)`` where it is no number; by default as the decorator says, of equalities it is.
 
     Parameters
     ----------
@@ -173,57 +176,68 @@ def takes_rivals(
         @functools.wraps(function)
         def check(
             *arguments: Any,
-            rivals: Mapping[str, Any] | None = None,
+            printed: Any = None,
             corrected: Any = None,
+            rivals: Mapping[str, Any] | None = None,
             fact: str = "",
-            scaled: bool = scaled,
+            scaled: bool | Callable[[Any, float], Any] = scaled,
             **named: Any,
         ) -> Check:
-            _check_call(function.__name__, signature, arguments, named, rivals)
-            if CORRECTION in (rivals or {}):
-                raise CheckError(f"`{CORRECTION}` is no rival's name; choose another")
-            # arguments by their parameter, as printed
-            given = dict(zip(signature.parameters, arguments, strict=False)) | named
+            title = _title(function.__name__, signature, arguments, named)
+            _check_rivals(title, rivals)
+            if any(value is NOT_CLAIMED for value in (*arguments, *named.values())):
+                raise CheckError(f"{title}: give NOT_CLAIMED as printed=, as corrected= or as a rival's prediction")
+            _check_call(title, function, arguments, named, complete=False)
+            given = dict(zip(signature.parameters, arguments, strict=False)) | named  # arguments by their parameter
+            as_printed = {**given, **printed} if isinstance(printed, Mapping) else given
             # the parameter whose argument is what the claim predicts
-            prediction = next((name for name in predictions if given.get(name) is not None), predictions[0])
+            prediction = next((name for name in predictions if as_printed.get(name) is not None), predictions[0])
+
+            if printed is not None and corrected is None:
+                corrected = {}  # the correction's arguments are those given
             replacements = {**(rivals or {}), CORRECTION: corrected}
             replacements = {phrase: other for phrase, other in replacements.items() if other is not None}
-            for phrase, other in replacements.items():
-                _check_parameters(signature, other, f"{given.get('name', function.__name__)}: `{phrase}`")
+            for phrase, other in {"": printed, **replacements}.items():
+                if other is NOT_CLAIMED:
+                    continue
+                where = f"{title}: `{phrase or 'printed'}`"
+                _check_parameters(signature, other, where)
+                changed = {**given, **_changes(other, prediction)}
+                _check_call(where if phrase else title, function, (), changed, complete=True)
 
-            def multiplied(number: Any, factor: float) -> np.ndarray:
+            def multiplied(argument: Any, factor: float) -> Any:
                 """Return a prediction times a factor; a bound is tightened by as much, whatever its sign."""
-                number = np.asarray(number)
+                if callable(scaled):
+                    return scaled(argument, factor)
+                number = np.asarray(argument)
                 if prediction == upper_bound:
                     return number - abs(factor - 1) * np.abs(number)
                 if prediction == lower_bound:
                     return number + abs(factor - 1) * np.abs(number)
                 return factor * number
 
-            printed = None if _has_not_claimed(given) else function(*arguments, **named)
+            check_as_printed = None
+            if printed is not NOT_CLAIMED:
+                check_as_printed = function(**{**given, **_changes(printed, prediction)})
 
             def under(phrases: Sequence[str], factor: float) -> Check | None:
-                changes = _changes(phrases, replacements, prediction)
-                if _has_not_claimed(changes or given):
+                phrase = _first_that_speaks(phrases, replacements, prediction)
+                other = replacements[phrase] if phrase else printed
+                if other is NOT_CLAIMED:
                     return None
-                changed = {**given, **changes}
-                if _has_not_claimed(changed):
-                    raise CheckError(f"{phrases}: give every argument that is not claimed as printed")
-                number = changed.get(prediction)
-                if factor != 1 and scaled and (isinstance(number, np.ndarray) or _is_numbers(number)):
-                    return function(**{**changed, prediction: multiplied(number, factor)})
-                if not changes:
-                    return printed
+                changed = {**given, **_changes(other, prediction)}
+                argument = changed.get(prediction)
+                if factor != 1 and (callable(scaled) or (scaled and _is_numbers(argument))):
+                    return function(**{**changed, prediction: multiplied(argument, factor)})
+                if not phrase:
+                    return check_as_printed
                 try:
                     return function(**changed)
                 except CheckError as error:
-                    given_by = next(phrase for phrase in phrases if phrase in replacements)
-                    raise CheckError(f"{error} (under `{given_by}`)") from None
+                    raise CheckError(f"{error} (under `{phrase}`)") from None
 
-            shown = printed
+            shown = check_as_printed
             if shown is None:
-                if not replacements:
-                    raise CheckError("what is NOT_CLAIMED as printed needs a correction or a rival that claims it")
                 # the number of the correction, or else of a rival; of nobody where their draws are not in the tables
                 claimed = (under([phrase], 1.0) for phrase in (CORRECTION, *replacements))
                 shown = next(filter(None, claimed), Check("not claimed", "undecided", np.nan, "none"))
@@ -237,27 +251,42 @@ def takes_rivals(
     return decorate
 
 
-def _check_call(
-    function: str, signature: inspect.Signature, arguments: Sequence[Any], named: Mapping[str, Any], rivals: Any
-) -> None:
-    """Refuse arguments that a check does not take, naming the check and what it takes.
+def _title(function: str, signature: inspect.Signature, arguments: Sequence[Any], named: Mapping[str, Any]) -> str:
+    """Return the quantity of a check in words, or else the function's name.
 
-    The check itself refuses arguments whose values it cannot use.
+    Raises
+    ------
+    CheckError
+        If something else stands where the quantity belongs.
     """
-    names = list(signature.parameters)
-    title = named.get("name", function)
-    if arguments and names[0] == "name":
-        title = arguments[0]
+    is_named = bool(arguments) and next(iter(signature.parameters)) == "name"
+    title = arguments[0] if is_named else named.get("name", function)
     if not isinstance(title, str):
         raise CheckError(f"{function}: give the quantity in words first (is {type(title).__name__})")
-    try:
-        signature.bind(*arguments, **named)
-    except TypeError as error:
-        raise CheckError(f"{title}: {error}; {function} takes {', '.join(names)}") from None
+    return title
+
+
+def _check_rivals(title: str, rivals: Any) -> None:
     if not isinstance(rivals, Mapping | None):
         raise CheckError(
             f"{title}: rivals must be a mapping from words to wrong predictions (is {type(rivals).__name__})"
         )
+    if CORRECTION in (rivals or {}):
+        raise CheckError(f"{title}: `{CORRECTION}` is no rival's name; choose another")
+
+
+def _check_call(
+    title: str, function: Callable[..., Check], arguments: Sequence[Any], named: Mapping[str, Any], *, complete: bool
+) -> None:
+    """Refuse arguments that a check does not take and, of a complete call, that it lacks; say what it takes.
+
+    The check itself refuses arguments whose values it cannot use.
+    """
+    signature = inspect.signature(function)
+    try:
+        (signature.bind if complete else signature.bind_partial)(*arguments, **named)
+    except TypeError as error:
+        raise CheckError(f"{title}: {error}; {function.__name__} takes {', '.join(signature.parameters)}") from None
 
 
 def _check_parameters(signature: inspect.Signature, other: Any, where: str) -> None:
@@ -269,8 +298,8 @@ def _check_parameters(signature: inspect.Signature, other: Any, where: str) -> N
             check_known(parameter, list(signature.parameters), "parameter", where)
 
 
-def _changes(phrases: Sequence[str], replacements: Mapping[str, Any], prediction: str) -> Mapping[str, Any]:
-    """Return the arguments, by parameter, that the first of some replacements changes; none where no phrase is known.
+def _first_that_speaks(phrases: Sequence[str], replacements: Mapping[str, Any], prediction: str) -> str:
+    """Return the first of some replacements that a check has; "" if it has none of them.
 
     A rival that says nothing is passed over. A correction that says nothing leaves its check undecided.
     """
@@ -278,14 +307,20 @@ def _changes(phrases: Sequence[str], replacements: Mapping[str, Any], prediction
         if phrase not in replacements:
             continue
         other = replacements[phrase]
-        changes = other if isinstance(other, Mapping) else {prediction: other}
-        if phrase == CORRECTION or not _says_nothing(changes.get(prediction)):
-            return changes
-    return {}
+        if (
+            phrase == CORRECTION
+            or other is NOT_CLAIMED
+            or not _says_nothing(_changes(other, prediction).get(prediction))
+        ):
+            return phrase
+    return ""
 
 
-def _has_not_claimed(arguments: Mapping[str, Any]) -> bool:
-    return any(value is NOT_CLAIMED for value in arguments.values())
+def _changes(other: Any, prediction: str) -> Mapping[str, Any]:
+    """Return the arguments, by parameter, that a replacement changes; none where there is no replacement."""
+    if other is None or isinstance(other, Mapping):
+        return other or {}
+    return {prediction: other}
 
 
 def _says_nothing(prediction: Any) -> bool:

@@ -266,18 +266,18 @@ def _row_checks(
     log_error = median(power * np.log10(errors))
     precision = power * fit
 
-    @takes_rivals("printed", scaled=True)
-    def error_is(printed: float) -> Check:
-        printed = max(printed, 1e-300)  # the search for the smallest refused error tries zero too
+    @takes_rivals("error", scaled=True)
+    def error_is(error: float) -> Check:
+        error = max(error, 1e-300)  # the search for the smallest refused error tries zero too
         # example: 6e-2 stands for 5.5e-2 to 6.5e-2, so that rounding leaves log10(6.5 / 6) decades
-        digit = _leading_digit(printed)
+        digit = _leading_digit(error)
         rounding = np.log10((digit + 0.5) / digit)
         by_stop = f"a stop sets it to a factor of {10**precision:.2g}"
         because = "rounding as printed" if precision <= rounding else by_stop
         return equal(
             "log10 of the reconstruction error, median",
             log_error,
-            np.log10(printed),
+            np.log10(error),
             tolerance=max(precision, rounding),
             resolution=RESOLUTION,
             because=because,

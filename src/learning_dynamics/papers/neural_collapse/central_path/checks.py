@@ -1,8 +1,7 @@
 """Checks on the SNR singular values and on the loss, on fresh features, along flows and along descent.
 
-Predictions are functions of time or of the singular values, which no factor multiplies. To find the smallest error that
-would have been refused, checks have another argument, which is 1 in every prediction: a `clock`, how many times faster
-the predicted one runs, or a `factor` of a predicted loss. Rivals replace ``dynamics`` or ``formula``.
+Predictions are functions of time or of the singular values. To find the smallest error that would have been refused,
+dynamics are `sped_up`, and a formula of a loss is `multiplied`.
 
 Draws have several sizes. The function inside a check, mostly `error`, takes the arrays of one size and returns a number
 for each draw, shape (draws,); `over_sizes` calls it for all. Shapes: `omega` (draws, times, C - 1), descending; a
@@ -88,11 +87,11 @@ def sped_up(dynamics: Dynamics, factor: float) -> Dynamics:
 PAPER_AT_HALF_SPEED = sped_up(PAPER, 0.5)
 
 
-@takes_rivals("clock", scaled=True)
-def check_course(flows: Table, flow: str, dynamics: Dynamics, *, clock: float) -> Check:
+@takes_rivals("dynamics", scaled=sped_up)
+def check_course(flows: Table, flow: str, dynamics: Dynamics) -> Check:
     """Check omega(t) along a flow (eq. 9)."""
     times = times_of(flows)[:, None]
-    course = sped_up(dynamics, clock).course
+    course = dynamics.course
 
     def error(size: Size, omega: np.ndarray) -> np.ndarray:
         return relative_error(omega, course(omega[:, :1], times, size.classes, size.examples))
@@ -105,10 +104,10 @@ def check_course(flows: Table, flow: str, dynamics: Dynamics, *, clock: float) -
     )
 
 
-@takes_rivals("clock", scaled=True)
-def check_speed(features: Table, flow: str, dynamics: Dynamics, *, clock: float) -> Check:
+@takes_rivals("dynamics", scaled=sped_up)
+def check_speed(features: Table, flow: str, dynamics: Dynamics) -> Check:
     """Check d omega / dt on fresh draws (eq. 27)."""
-    predicted = sped_up(dynamics, clock).speed
+    predicted = dynamics.speed
 
     def error(size: Size, speed: np.ndarray, omega: np.ndarray) -> np.ndarray:
         return relative_error(speed, predicted(omega, size.classes, size.examples))
@@ -121,11 +120,11 @@ def check_speed(features: Table, flow: str, dynamics: Dynamics, *, clock: float)
     )
 
 
-@takes_rivals("clock", scaled=True)
-def check_variability(flows: Table, flow: str, dynamics: Dynamics, *, clock: float) -> Check:
+@takes_rivals("dynamics", scaled=sped_up)
+def check_variability(flows: Table, flow: str, dynamics: Dynamics) -> Check:
     """Check tr(pinv(Sigma_B) Sigma_W) along a flow: C sum_j 1 / omega_j(t)^2 (Theorem 3, NC1)."""
     times = times_of(flows)[:, None]
-    course = sped_up(dynamics, clock).course
+    course = dynamics.course
 
     def error(size: Size, trace: np.ndarray, omega: np.ndarray) -> np.ndarray:
         predicted = course(omega[:, :1], times, size.classes, size.examples)
@@ -151,12 +150,12 @@ def next_order(flow: str, omega: np.ndarray, classes: int) -> np.ndarray:
     return 2 * classes * np.log(omega) / omega**2
 
 
-@takes_rivals("clock", scaled=True)
-def check_asymptote(flows: Table, flow: str, dynamics: Dynamics, *, clock: float) -> Check:
+@takes_rivals("dynamics", scaled=sped_up)
+def check_asymptote(flows: Table, flow: str, dynamics: Dynamics) -> Check:
     """Check the ratio of omega to its asymptote at the last time, to the next order of the expansion, doubled."""
     times = times_of(flows)
     last = len(times) - 1
-    asymptote = sped_up(dynamics, clock).asymptote
+    asymptote = dynamics.asymptote
 
     def error(size: Size, omega: np.ndarray) -> np.ndarray:
         return np.abs(omega[:, last] / asymptote(times[last], size.classes, size.examples) - 1).max(axis=1)
@@ -287,8 +286,8 @@ def rounding_of_steps(descent: Table) -> float:
     return UNIT * (settings_of(descent)["horizon"] / min(settings_of(descent)["steps"]))
 
 
-@takes_rivals("clock", scaled=True)
-def check_limit_of_small_steps(descent: Table, dynamics: Dynamics, *, clock: float) -> Check:
+@takes_rivals("dynamics", scaled=sped_up)
+def check_limit_of_small_steps(descent: Table, dynamics: Dynamics) -> Check:
     """Check omega(t) of the descent at the last time, in the limit of small steps.
 
     The error of a step size is of first order in it, so that the line through the results of two gives the limit. Of
@@ -296,7 +295,7 @@ def check_limit_of_small_steps(descent: Table, dynamics: Dynamics, *, clock: flo
     """
     smallest, middle, largest = sorted(settings_of(descent)["steps"])[:3]
     omega_of = {step: by_size(descent, OMEGA, step=step) for step in (smallest, middle, largest)}
-    end, course = times_of(descent)[-1], sped_up(dynamics, clock).course
+    end, course = times_of(descent)[-1], dynamics.course
 
     def at_step_zero(omega: np.ndarray, omega_of_larger: np.ndarray, step: float, larger: float) -> np.ndarray:
         """Return omega at the last time on the line through both step sizes, at zero, shape (draws, C - 1)."""
@@ -325,23 +324,28 @@ def check_limit_of_small_steps(descent: Table, dynamics: Dynamics, *, clock: flo
 Formula = Callable[[np.ndarray, int], np.ndarray]  # a loss from the SNR singular values and C
 
 
-@takes_rivals("factor", scaled=True)
-def check_loss_of_features(features: Table, quantity: Quantity, formula: Formula, *, factor: float) -> Check:
-    """Check a loss of raw features against a formula times a factor, which is 1 in every prediction."""
+def multiplied(formula: Formula, factor: float) -> Formula:
+    """Return a formula times a factor."""
+    return lambda omega, C: factor * formula(omega, C)
+
+
+@takes_rivals("formula", scaled=multiplied)
+def check_loss_of_features(features: Table, quantity: Quantity, formula: Formula) -> Check:
+    """Check a loss of raw features against a formula."""
 
     def error(size: Size, loss: np.ndarray, omega: np.ndarray) -> np.ndarray:
-        return relative_error(loss[..., 0], factor * formula(omega, size.classes))
+        return relative_error(loss[..., 0], formula(omega, size.classes))
 
     errors = over_sizes(error, loss=by_size(features, quantity), omega=by_size(features, OMEGA))
     return zero_on_every_draw(f"{IN_WORDS[quantity]} of raw features, relative error", errors, ROUNDING, "rounding")
 
 
-@takes_rivals("factor", scaled=True)
-def check_loss_along_flows(flows: Table, quantity: Quantity, formula: Formula, *, factor: float) -> Check:
-    """Check a loss along both flows against a formula times a factor, in units of 1 + omega_max^2 / C."""
+@takes_rivals("formula", scaled=multiplied)
+def check_loss_along_flows(flows: Table, quantity: Quantity, formula: Formula) -> Check:
+    """Check a loss along both flows against a formula, in units of 1 + omega_max^2 / C."""
 
     def error(size: Size, loss: np.ndarray, omega: np.ndarray) -> np.ndarray:
-        relative = np.abs(loss[..., 0] / (factor * formula(omega, size.classes)) - 1)
+        relative = np.abs(loss[..., 0] / (formula(omega, size.classes)) - 1)
         return (relative / (1 + omega[..., 0] ** 2 / size.classes)).max(axis=1)
 
     def errors(flow: str) -> np.ndarray:

@@ -89,7 +89,7 @@ def noise_low_rank(
         yield decays(rates.sigma(1, inputs))
     for inputs in dimensions:
         first = rates.sigma(1, inputs)
-        yield is_as_derived(first, NOT_CLAIMED, corrected=first.derived, scaled=False)
+        yield is_as_derived(first, printed=NOT_CLAIMED, scaled=False)
     lambda_2 = {inputs: float(theory.lyapunov_exponents(inputs)[1]) for inputs in range(2, 11)}
     last_decaying = max(inputs for inputs, rate in lambda_2.items() if rate < 0)
     decay, grow = below_zero(second_rates), above_zero(second_rates)
@@ -424,8 +424,8 @@ def proposition_4_1_c(
     for inputs in sorted({*dimensions, *growing}):
         yield has_sign(
             rates.commutator(inputs),
-            NOT_CLAIMED,
-            corrected=grows if inputs in growing else None,
+            printed=NOT_CLAIMED,
+            corrected=grows if inputs in growing else NOT_CLAIMED,
             rivals={"a commutator that grows on typical paths in every dimension": grows},
         )
     commutator_rates = [rates.commutator(inputs) for inputs in dimensions]

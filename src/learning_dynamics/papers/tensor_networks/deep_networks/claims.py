@@ -206,9 +206,9 @@ def equation_84(layers: Table) -> Claim:
     depth = draws.column("depth")
     first_step, second_step = draws[quantities.FIRST_STEP], draws[quantities.SECOND_STEP]
 
-    def up_to(layers: int, step: np.ndarray) -> dict[str, Any]:
+    def up_to(layers: int, step: np.ndarray) -> Any:
         """Return the argument of a check of a step on draws of some depth at most."""
-        return {"values": step[depth <= layers] if (depth <= layers).any() else NOT_CLAIMED}
+        return {"values": step[depth <= layers]} if (depth <= layers).any() else NOT_CLAIMED
 
     yield every_draw(
         r"least eigenvalue of the product, in units of $\lambda^{L-1}$",

@@ -148,22 +148,22 @@ def limit_points_small_scale(limits: Table, *, share: Positive) -> Claim:
     remainder = 4 * by_point.largest(quantities.REMAINDER)
     is_resolved = share + remainder <= 10 * share
 
-    def agree(distances: np.ndarray, where: np.ndarray) -> dict[str, Any]:
+    def agree(distances: np.ndarray, where: np.ndarray) -> Any:
         """Return the arguments of a check that limit points agree on some draws."""
         judged = where & is_resolved
         if not judged.any():
-            return {"values": NOT_CLAIMED}
+            return NOT_CLAIMED
         return {
             "values": distances[judged],
             "at_most": share + remainder[judged],
             "excluded": {TOO_NEAR: int((where & ~is_resolved).sum())},
         }
 
-    def differ(distances: np.ndarray, where: np.ndarray) -> dict[str, Any]:
+    def differ(distances: np.ndarray, where: np.ndarray) -> Any:
         """Return the arguments of a check that limit points differ on some draws."""
         judged = where & (remainder <= share)
         if not judged.any():
-            return {"values": NOT_CLAIMED}
+            return NOT_CLAIMED
         return {
             "values": distances[judged],
             "at_least": 10 * share + remainder[judged],
@@ -185,8 +185,8 @@ def limit_points_small_scale(limits: Table, *, share: Positive) -> Claim:
     because = f"{share:g}, chosen, and four times what Theorem 5 leaves of other coordinates at the smallest scale"
     yield every_draw(
         "largest distance of limit points, where they are predicted to agree",
-        **agree(layers, everywhere),
         because=because,
+        printed=agree(layers, everywhere),
         corrected=agree(layers, is_simple),
         rivals={
             in_sign: agree(with_signs, is_simple),
@@ -196,14 +196,15 @@ def limit_points_small_scale(limits: Table, *, share: Positive) -> Claim:
     )
     yield every_draw(
         "the same of coefficients, on all draws",
-        **agree(coefficients, everywhere),
         because=because,
+        printed=agree(coefficients, everywhere),
+        corrected=agree(coefficients, everywhere),
         rivals={early: agree(coefficients_at_largest, everywhere)},
     )
     yield every_draw(
         "distance of limit points, where they are predicted to differ",
-        NOT_CLAIMED,
         because="chosen: ten times as far",
+        printed=NOT_CLAIMED,
         corrected=differ(layers, ~is_simple),
         rivals={
             in_sign: differ(with_signs, ~is_simple),

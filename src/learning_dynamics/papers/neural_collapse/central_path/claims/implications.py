@@ -82,11 +82,11 @@ def trace_and_product(features: Table) -> Claim:
     )
     yield every_draw(
         "factor by which the norm of the product changes when the lean of the noise is divided by ten",
-        NOT_CLAIMED,
+        norm_from_lean_to_lean.min(axis=1),
         at_least=0.5,
         because=because,
         excluded=excluded,
-        corrected={"values": norm_from_lean_to_lean.min(axis=1)},
+        printed=NOT_CLAIMED,
     )
     yield premise(
         every_draw(
@@ -126,8 +126,8 @@ def trace_and_product(features: Table) -> Claim:
         )
 
     rivals = {"the fourth root of the condition number": 0.25, "the condition number itself": 1.0}
-    yield is_bounded(NOT_CLAIMED, corrected=0.5, rivals=rivals)
-    yield grows_with_the_condition_number(NOT_CLAIMED, corrected=0.5, rivals=rivals)
+    yield is_bounded(0.5, printed=NOT_CLAIMED, rivals=rivals)
+    yield grows_with_the_condition_number(0.5, printed=NOT_CLAIMED, rivals=rivals)
     yield Facts(norm=norm.min())
 
 

@@ -14,16 +14,16 @@ from learning_dynamics.papers.neural_collapse.draws import FREE
 from learning_dynamics.tidy import Table
 
 
-def _slips_in(formula: Formula) -> dict[str, dict[str, Formula]]:
+def _slips_in(formula: Formula) -> dict[str, Formula]:
     """Return a formula of Lemma 1 with one thing wrong, by what it is."""
 
     def with_all_singular_values(omega: np.ndarray, C: int) -> np.ndarray:
         return formula(np.concatenate([omega, np.zeros_like(omega[..., :1])], axis=-1), C)
 
     return {
-        "one instead of $C$": {"formula": lambda omega, _C: formula(omega, 1)},
-        "$C-1$ instead of $C$": {"formula": lambda omega, C: formula(omega, C - 1)},
-        "sums over all $C$, with the singular value that is zero": {"formula": with_all_singular_values},
+        "one instead of $C$": lambda omega, _C: formula(omega, 1),
+        "$C-1$ instead of $C$": lambda omega, C: formula(omega, C - 1),
+        "sums over all $C$, with the singular value that is zero": with_all_singular_values,
     }
 
 
@@ -43,8 +43,7 @@ def lemma_1(features: Table, flows: Table) -> Claim:
         LOSS_NC1: theory.spectral_variability_loss,
         LOSS_NC23: theory.spectral_geometry_loss,
     }
-    # `factor` is 1 in every prediction; the judge scales it to find the smallest error that it would refuse
     for quantity, formula in formulas.items():
         rivals = _slips_in(formula)
-        yield check_loss_of_features(features, quantity, formula, factor=1.0, rivals=rivals)
-        yield check_loss_along_flows(flows, quantity, formula, factor=1.0, rivals=rivals)
+        yield check_loss_of_features(features, quantity, formula, rivals=rivals)
+        yield check_loss_along_flows(flows, quantity, formula, rivals=rivals)

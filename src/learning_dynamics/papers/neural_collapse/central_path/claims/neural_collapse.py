@@ -140,10 +140,9 @@ def theorem_3(flows: Table) -> Claim:
         yield check_variability(
             flows,
             flow,
-            printed[flow],
-            clock=1.0,
-            corrected={"dynamics": corrected[flow]},
-            rivals={phrase: {"dynamics": dynamics[flow]} for phrase, dynamics in rivals.items()},
+            printed=printed[flow],
+            corrected=corrected[flow],
+            rivals={phrase: dynamics[flow] for phrase, dynamics in rivals.items()},
         )
     for flow in FLOWS:
         for quantity, power_of_spread in {NC2_NORMS: 1, NC2_ANGLES: 1, NC3: 2}.items():

@@ -1,5 +1,7 @@
 """How singular values of the SNR matrix grow along the flows and the described algorithm (section 3.3)."""
 
+from typing import Any
+
 import numpy as np
 
 from learning_dynamics.judging import NOT_CLAIMED, Claim, Facts, claim
@@ -74,10 +76,13 @@ def proposition_2(features: Table, flows: Table) -> Claim:
         "$c_1$, $c_2$ and $c_3$ twice as large": {ORTHOGONAL: PAPER_AT_HALF_SPEED, PRINTED: ALGORITHM},
     }
     for flow in FLOWS:
-        corrected_here = {"dynamics": corrected[flow]}
-        rivals_here = {phrase: {"dynamics": dynamics[flow]} for phrase, dynamics in rivals.items()}
-        yield check_course(flows, flow, printed[flow], clock=1.0, corrected=corrected_here, rivals=rivals_here)
-        yield check_speed(features, flow, printed[flow], clock=1.0, corrected=corrected_here, rivals=rivals_here)
+        of_this_flow: dict[str, Any] = {
+            "printed": printed[flow],
+            "corrected": corrected[flow],
+            "rivals": {phrase: dynamics[flow] for phrase, dynamics in rivals.items()},
+        }
+        yield check_course(flows, flow, **of_this_flow)
+        yield check_speed(features, flow, **of_this_flow)
 
     def largest_ratio(size: Size, speed: np.ndarray, omega: np.ndarray) -> np.ndarray:
         """Return the largest ratio of the measured speed to the paper's (eq. 27), shape (draws,)."""
@@ -100,10 +105,10 @@ def corollary_1_growth(flows: Table) -> Claim:
     faster: see `described_algorithm_rate`.
     """
     rivals = {
-        "the algorithm's square root": {"dynamics": ALGORITHM},
-        "$c_3 = N/2$": {"dynamics": PAPER_AT_HALF_SPEED},
+        "the algorithm's square root": ALGORITHM,
+        "$c_3 = N/2$": PAPER_AT_HALF_SPEED,
     }
-    yield check_asymptote(flows, ORTHOGONAL, PAPER, clock=1.0, rivals=rivals)
+    yield check_asymptote(flows, ORTHOGONAL, PAPER, rivals=rivals)
     yield check_exponent(flows, ORTHOGONAL, PAPER, rivals=rivals)
 
 
@@ -169,13 +174,13 @@ def described_algorithm_rate(features: Table, flows: Table, descent: Table) -> C
     feature space; its iterates agree to rounding with the exact map of one step. Collapse still happens, and sooner.
     """
     rivals = {
-        "the paper's closed form": {"dynamics": PAPER},
-        "an algorithm twice as slow": {"dynamics": sped_up(ALGORITHM, 0.5)},
+        "the paper's closed form": PAPER,
+        "an algorithm twice as slow": sped_up(ALGORITHM, 0.5),
     }
-    corrected = {"dynamics": ALGORITHM}
+    corrected = ALGORITHM
     smallest_step = min(settings_of(descent)["steps"])
-    yield check_limit_of_small_steps(descent, PAPER, clock=1.0, corrected=corrected, rivals=rivals)
-    yield check_speed(features, DESCENT, PAPER, clock=1.0, corrected=corrected, rivals=rivals)
+    yield check_limit_of_small_steps(descent, PAPER, corrected=corrected, rivals=rivals)
+    yield check_speed(features, DESCENT, PAPER, corrected=corrected, rivals=rivals)
     yield zero_on_every_draw(
         "iterates minus the exact map of one step, relative",
         over_sizes(
@@ -187,5 +192,5 @@ def described_algorithm_rate(features: Table, flows: Table, descent: Table) -> C
         "rounding: one unit for each step",
         resolution=np.inf,
     )
-    yield check_asymptote(flows, PRINTED, PAPER, clock=1.0, corrected=corrected, rivals=rivals)
+    yield check_asymptote(flows, PRINTED, PAPER, corrected=corrected, rivals=rivals)
     yield check_exponent(flows, PRINTED, PAPER, corrected=corrected, rivals=rivals)

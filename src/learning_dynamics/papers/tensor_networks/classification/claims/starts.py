@@ -51,13 +51,13 @@ def limits_and_starts(starts: Sequence[Table], *, degrees: Positive) -> Claim:
         """Return the arguments of a check that problems have one limit from all starts."""
         return {"values": largest_angle[where], "undecided": is_turning[where]}
 
-    def several_limits(where: np.ndarray) -> dict[str, Any]:
+    def several_limits(where: np.ndarray) -> Any:
         """Return the arguments of a check that each architecture and depth has a problem with several limits.
 
         Starts may have one limit on a data set by chance, but not on all data sets.
         """
         if not where.any():
-            return {"values": NOT_CLAIMED}
+            return NOT_CLAIMED
         angle_of_kind = problems[where].groupby(["network", "depth"])["largest_angle"].max().to_numpy()
         return {"values": angle_of_kind, "undecided": angle_of_kind < degrees}
 
@@ -86,9 +86,9 @@ def limits_and_starts(starts: Sequence[Table], *, degrees: Positive) -> Claim:
     )
     yield every_draw(
         "where several limits are predicted: the largest such angle of each architecture and depth",
-        NOT_CLAIMED,
         at_least=degrees,
         because="as above; undecided where no data set shows a second limit, which others may have",
+        printed=NOT_CLAIMED,
         corrected=several_limits(~has_one_limit),
         rivals={rival: several_limits(~predicted) for rival, predicted in rivals.items()},
     )
