@@ -38,8 +38,7 @@ def eight_examples_show_three_phases(trainings: Table, *, threshold: Positive, t
     learn), in three dimensions {wide:.0%} ({wide_learned:.0%} learn). Without regard to the controls the phases show
     most often at {often}, in {most:.0%}; there {most_equal:.0%} show them with equal classes and {most_wide:.0%} in
     three dimensions. On the draws that choose, the excess over the controls is {excess:.1%} at its largest. Where it is
-    small, settings nearly tie: other draws may choose one in which equal classes show the phases as often, and leave
-    the claim undecided, as they are too few to tell the share there from one half.
+    small, settings nearly tie, and other draws choose another.
     """
     draws = {case: case_draws(trainings, case, "examples", threshold) for case in CASES}
     shares = {case: _shares(rows) for case, rows in draws.items()}
