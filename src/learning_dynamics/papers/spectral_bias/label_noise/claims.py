@@ -6,6 +6,7 @@ import numpy as np
 
 from learning_dynamics.evidence import Estimate
 from learning_dynamics.judging import (
+    Check,
     Claim,
     Facts,
     at_least,
@@ -133,37 +134,57 @@ def label_noise_sde(ensembles: Sequence[Table], weighted: Table, five: Table, *,
     What does not extend is the low rank of $W$ for $d > n$: what $W$ has outside the span of the data never moves
     ({outside:.1e} of $|W|$ at most), so that $d - n$ directions keep their size.
     """
-    draws, ends = Draws(ensembles), Draws(ensembles).at_end()
-    of_process = (quantities.OUTPUT_SQUARE, quantities.ROW_GROWTH)
-    of_equal_weights = (quantities.OUTPUT_SQUARE_OF_EQUAL_WEIGHTS, quantities.ROW_GROWTH_OF_EQUAL_WEIGHTS)
+    draws = Draws(ensembles)
+    angle, growth = _rate(weighted, "angle"), _rate(five, "exponent", index=1)
+    yield _moments_follow_the_process(draws, errors)
+    yield _what_is_outside_the_data_stays(draws)
+    yield _rows_align(angle)
+    yield _scale_diverges(growth)
+    steps = _error_of_finite_steps(draws.at_end()).max()
+    yield Facts(angle=-angle.value, growth=growth.value, steps=float(steps))
 
-    def moments(draws: Draws, column: str = "value", *, names: Sequence[Quantity] = of_process) -> np.ndarray:
-        """Return E|a|^2 and the growth of each row, shape (data sets, 1 + rows); zeros for rows that are not there."""
-        return np.hstack([draws.entries(name, column=column) for name in names])
 
-    measured, predicted = moments(ends), moments(ends, "predicted")
+# E|a|^2 and the growth of the mean square u_j of each row of V^T W; and what both would be if all D_j were equal
+OF_PROCESS = (quantities.OUTPUT_SQUARE, quantities.ROW_GROWTH)
+OF_EQUAL_WEIGHTS = (quantities.OUTPUT_SQUARE_OF_EQUAL_WEIGHTS, quantities.ROW_GROWTH_OF_EQUAL_WEIGHTS)
+
+
+def _moments_follow_the_process(draws: Draws, errors: float) -> Check:
+    """Check that the descent's second moments are those of the process of appendix D at the end.
+
+    With X = U D V^T and u_j the mean square of the j-th row of V^T W, the process has u_j' = D_j^2 E|a|^2 and
+    E|a|^2' = sum_j D_j^2 u_j, so that with k^2 = sum_j D_j^4 and s = sum_j D_j^2 u_j(0)
+
+        E|a|^2 = s sinh(k t) / k,    u_j - u_j(0) = D_j^2 s (cosh(k t) - 1) / k^2    (`theory`).
+
+    Allowed are `errors` standard errors, twice the error of the recursion's finite steps, and the drift that the
+    process leaves out: step times number of steps, times E|a|^2.
+    """
+    ends = draws.at_end()
+    measured, predicted = _moments(ends), _moments(ends, "predicted")
     output_square = predicted[:, :1]
     # relative errors: the recursion's finite steps, and the drift over the whole time beside the sizes that it acts on
-    finite_steps = np.abs(ends.entries(quantities.OUTPUT_SQUARE_OF_RECURSION) / output_square - 1)
+    finite_steps = _error_of_finite_steps(ends)
     drift = (draws.setting("step") * draws.setting("steps"))[:, None] * output_square
     # with one dominating weight |a|^2 is lognormal; its logarithm's variance is four times the time. At 0.6, means over
     # 96,000 paths have an excess kurtosis of about 0.2, and five errors in some 27 means are a false alarm in fewer
     # than one run of a thousand; at 1 a single path could move a mean by as much
-    allowed = errors * moments(ends, "error") + (2 * finite_steps + drift) * predicted
+    allowed = errors * _moments(ends, "error") + (2 * finite_steps + drift) * predicted
     allowed = np.where(allowed > 0, allowed, output_square)  # of rows that are not there
 
     def halfway(ensemble: Draws) -> np.ndarray:
+        """Return the process's moments at the recorded time that is nearest to half of the last."""
         times = _times(ensemble)
-        return moments(ensemble.where(time=times[np.argmin(np.abs(times - times[-1] / 2))]), "predicted")
+        return _moments(ensemble.where(time=times[np.argmin(np.abs(times - times[-1] / 2))]), "predicted")
 
     def of_first_order(ensemble: Draws) -> np.ndarray:
         """Return the moments at the end if they grew as at first: E|a|^2 as the time, the rows as its square."""
         first, end = _times(ensemble)[[1, -1]]
-        early = moments(ensemble.where(time=first), "predicted")
+        early = _moments(ensemble.where(time=first), "predicted")
         powers = np.array([1] + [2] * (early.shape[1] - 1))
         return early * (end / first) ** powers
 
-    yield equal_on_every_draw(
+    return equal_on_every_draw(
         "largest error of $E|a|^2$ and of each row's growth over paths of the descent, over what is allowed",
         measured / allowed,
         predicted / allowed,
@@ -171,17 +192,25 @@ def label_noise_sde(ensembles: Sequence[Table], weighted: Table, five: Table, *,
         relative_to=1.0,
         because=f"{errors:g} exact standard errors, the recursion's finite steps, and the drift left out",
         rivals={
-            "$D$ replaced by its quadratic mean": moments(ends, names=of_equal_weights) / allowed,
+            "$D$ replaced by its quadratic mean": _moments(ends, names=OF_EQUAL_WEIGHTS) / allowed,
             r"half the time, $(\eta\delta)^2 t / 2$": draws.per_table(halfway) / allowed,
             "noise that acts on the start alone, not on what it has added": draws.per_table(of_first_order) / allowed,
         },
     )
-    # noise of equal strength in every direction would have the d - n directions outside grow as those inside, from the
-    # square 2 gamma of each of d rows
+
+
+def _what_is_outside_the_data_stays(draws: Draws) -> Check:
+    """Check that W keeps its part outside the span of the rows of X: |(I - V V^T) (W(t) - W(0))| / |W(t)| is zero.
+
+    Each step of the descent adds X^T (...) a^T to W, whose columns are in this span (appendix D). If noise of equal
+    strength moved the d - n directions outside too, each of the d rows of V^T W, of square 2 gamma at the start, would
+    gain the same growth g, and the part outside would have changed by sqrt((d - n) g / (2 gamma d + d g)) of |W|.
+    """
+    ends = draws.at_end()
     samples, inputs = draws.column("samples"), draws.column("inputs")
     growth = ends.entries(quantities.ROW_GROWTH_OF_EQUAL_WEIGHTS)[:, 0]
     gain_if_all_move = np.sqrt((inputs - samples) * growth / (2 * draws.setting("gamma") * inputs + inputs * growth))
-    yield equal_on_every_draw(
+    return equal_on_every_draw(
         "change of the part of $W$ outside the span of the data, relative to $|W|$",
         ends[quantities.GAIN_OUTSIDE],
         0.0,
@@ -192,22 +221,45 @@ def label_noise_sde(ensembles: Sequence[Table], weighted: Table, five: Table, *,
         fact="outside",
         scaled=False,
     )
-    rate, growth_rate = _rate(weighted, "angle"), _rate(five, "exponent", index=1)
-    yield at_most(
+
+
+def _rows_align(rate: Estimate) -> Check:
+    """Check that the angle between rows of W and a closes: its rate, lambda_2 - lambda_1, is below zero.
+
+    The rates lambda_i are the Lyapunov exponents of the process along single paths (docs/noise_spectrum.md).
+    """
+    return at_most(
         "rate at which the angle between rows and $a$ grows, unequal $D$",
         rate,
         0.0,
         because="rows align",
         rivals={"rows that turn away from $a$": {"estimate": -rate, "because": "rows part"}},
     )
-    yield at_least(
+
+
+def _scale_diverges(rate: Estimate) -> Check:
+    """Check that ln|W| grows on almost every path: its rate, the largest Lyapunov exponent lambda_1, is above zero.
+
+    By Jensen's inequality E|W|^alpha >= exp(alpha E ln|W|) diverges then for every alpha > 0.
+    """
+    return at_least(
         r"rate at which $\ln\|W\|$ grows, five unequal $D$",
-        growth_rate,
+        rate,
         0.0,
         because="the scale diverges",
-        rivals={"a scale that shrinks as in one dimension": {"estimate": -growth_rate, "because": "it shrinks"}},
+        rivals={"a scale that shrinks as in one dimension": {"estimate": -rate, "because": "it shrinks"}},
     )
-    yield Facts(angle=-rate.value, growth=growth_rate.value, steps=float(finite_steps.max()))
+
+
+def _moments(draws: Draws, column: str = "value", *, names: Sequence[Quantity] = OF_PROCESS) -> np.ndarray:
+    """Return E|a|^2 and the growth of each row, shape (data sets, 1 + rows); zeros for rows that are not there."""
+    return np.hstack([draws.entries(name, column=column) for name in names])
+
+
+def _error_of_finite_steps(ends: Draws) -> np.ndarray:
+    """Return by how much the recursion's E|a|^2 differs from the process's, relative to it, shape (data sets, 1)."""
+    output_square = _moments(ends, "predicted")[:, :1]
+    return np.abs(ends.entries(quantities.OUTPUT_SQUARE_OF_RECURSION) / output_square - 1)
 
 
 def _rate(exponents: Table, quantity: str, **where: int) -> Estimate:
