@@ -144,8 +144,8 @@ def troughs(series: np.ndarray, until: np.ndarray) -> np.ndarray:
     until : ndarray of int, shape (members,)
         Where the first class is learned.
     """
-    counts = np.isfinite(series) & (np.arange(series.shape[1]) <= until[:, None])
-    return np.argmin(np.where(counts, series, np.inf), axis=1)
+    is_candidate = np.isfinite(series) & (np.arange(series.shape[1]) <= until[:, None])
+    return np.argmin(np.where(is_candidate, series, np.inf), axis=1)
 
 
 def net_change(series: np.ndarray, window: tuple[np.ndarray, np.ndarray]) -> np.ndarray:

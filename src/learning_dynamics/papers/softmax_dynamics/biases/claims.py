@@ -57,26 +57,29 @@ def primacy_bias(grid: Table, *, small: Positive, chance: Fraction) -> Claim:
         "sizes handed to other classes": np.roll(sizes, -1, axis=1),
     }
 
-    def check(name: str, members: np.ndarray, **counts: Any) -> Check:
+    def in_order_more_often_than_not(name: str, judged: np.ndarray, **excluded: Any) -> Check:
+        """Check the share of pairs in order on the draws that a mask selects."""
         return at_least(
             name,
-            mean(in_order[members]),
+            mean(in_order[judged]),
             chance,
             because="that of an order that does not know the sizes",
             rivals={
-                phrase: {"estimate": mean(pairs_in_order(times, other)[members])}
+                phrase: {"estimate": mean(pairs_in_order(times, other)[judged])}
                 for phrase, other in other_sizes.items()
             },
-            **counts,
+            **excluded,
         )
 
-    yield check(
+    yield in_order_more_often_than_not(
         "share of pairs in which the more frequent class is learned first (mean over draws)",
         starts.judged,
         excluded=starts.excluded,
     )
-    for scale, members in starts.by_scale():
-        yield check(f"share of pairs in which the more frequent class is learned first, at scale {scale:g}", members)
+    for scale, judged in starts.by_scale():
+        yield in_order_more_often_than_not(
+            f"share of pairs in which the more frequent class is learned first, at scale {scale:g}", judged
+        )
     most_frequent_first = times[:, 0] < times[:, 1:].min(axis=1)
     larger_starts = in_order[~starts.judged]
     yield Facts(
