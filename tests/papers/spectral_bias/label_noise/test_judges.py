@@ -38,8 +38,8 @@ def exact(tables):
         (away("output_square", -5.0, -0.1), "contradicted"),
         (away("row_growth", 4.9, 0.0, index=3), "reproduced"),
         (away("row_growth", 5.0, 0.1, index=3), "contradicted"),
-        (put("outside", 0.9e-9, role="ensembles"), "reproduced"),
-        (put("outside", 1.1e-9, role="ensembles"), "contradicted"),
+        (put("gain_outside", 0.9e-9, role="ensembles"), "reproduced"),
+        (put("gain_outside", 1.1e-9, role="ensembles"), "contradicted"),
     ],
 )
 def test_means_are_those_of_the_process(alteration, verdict):

@@ -56,6 +56,7 @@ def label_noise_low_rank(plain: Table, noisy: Table, *, fallen: Fraction) -> Cla
         return np.polyfit(time[half], np.log(sigma_2[:, half]).T, 1)[0]
 
     def slope_ratio(table: Table) -> np.ndarray:
+        """Return the slope over the second half relative to that over the first: 1 for an exponential."""
         return slopes(table, late) / slopes(table, ~late)
 
     falls_without_noise = "plain descent takes them away too"
@@ -91,7 +92,7 @@ def label_noise_low_rank(plain: Table, noisy: Table, *, fallen: Fraction) -> Cla
         r"$\sigma_1(W_1)$ at the end without noise, relative to the start",
         end_over_start(plain)[:, 0],
         at_least=1.0,
-        because="raised",
+        because="plain descent raises one singular value (section 4.1)",
         rivals={moves_without_noise: {"values": end_over_start(noisy)[:, 0]}},
     )
     # a layer of rank one, sigma_1 |W2| = |beta_*|, with |W1|^2 = d |W2|^2 has sigma_1^2 = sqrt(d) |beta_*|

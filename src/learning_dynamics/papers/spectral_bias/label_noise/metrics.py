@@ -48,21 +48,24 @@ def label_noise_ensemble(trajectory: Trajectory) -> Tables:
     Quantities
     ----------
     output_square
-        Mean of |a|^2 over paths; predicted that of the process (appendix D).
+        E|a|^2, the mean over paths; predicted that of the process (appendix D, `theory.output_second_moment`).
     row_growth
-        Growth since the start of the mean square of each row of V^T W; predicted that of the process (appendix D).
-    output_square_isotropic
+        u_j(t) - u_j(0), u_j the mean over paths of the square of the j-th row of V^T W; predicted that of the process
+        (appendix D, `theory.row_growth`).
+    output_square_of_equal_weights
         The prediction of `output_square` if all singular values D_j were their quadratic mean.
-    row_growth_isotropic
+    row_growth_of_equal_weights
         The prediction of `row_growth` if all singular values D_j were their quadratic mean.
-    euler
-        Mean of |a|^2 of the recursion itself, step by step, without its drift.
-    outside
-        What W has gained outside the span of the rows of X, relative to |W|: the largest over paths.
+    output_square_of_recursion
+        E|a|^2 of the recursion itself, step by step, without its drift (`theory.euler_output_second_moment`).
+    gain_outside
+        |(I - V V^T) (W(t) - W(0))| / |W(t)|, what W has gained outside the span of the rows of X: the largest over
+        paths.
     """
     X, settings, time = trajectory.constants["X"], trajectory.settings, trajectory.time
     sets, samples, inputs = X.shape
-    size = (settings["step"] * settings["noise"]) ** 2
+    # of appendix D's process; the descent's step is settings["step"]
+    process_step = (settings["step"] * settings["noise"]) ** 2
     for member in range(sets):
         series = {name: values[member] for name, values in trajectory.series.items()}
         weights = np.linalg.svd(X[member], compute_uv=False)
@@ -75,8 +78,8 @@ def label_noise_ensemble(trajectory: Trajectory) -> Tables:
         yield rows(output, axes, **labels).assign(error=errors[:, -1])
         growth = {quantities.ROW_GROWTH: (series["rows_mean"] - start, theory.row_growth(weights, start, time))}
         yield rows(growth, axes, **labels).assign(error=errors[:, :-1].ravel())
-        steps = settings["every"] * np.arange(len(time))
-        recursion = [theory.euler_output_second_moment(weights, start, size, count) for count in steps]
+        step_counts = settings["every"] * np.arange(len(time))
+        recursion = [theory.euler_output_second_moment(weights, start, process_step, count) for count in step_counts]
         without_errors = {
             quantities.OUTPUT_SQUARE_OF_EQUAL_WEIGHTS: theory.output_second_moment(equal_weights, start, time),
             quantities.ROW_GROWTH_OF_EQUAL_WEIGHTS: theory.row_growth(equal_weights, start, time),

@@ -24,9 +24,9 @@ def output_second_moment(weights: np.ndarray, start: np.ndarray, time: np.ndarra
 
 
 def row_growth(weights: np.ndarray, start: np.ndarray, time: np.ndarray) -> np.ndarray:
-    """u_j - u_j(0) of the process in `output_second_moment`, shape (times, samples).
+    """u_j(t) - u_j(0) of the process in `output_second_moment`, shape (times, samples).
 
-    D_j^2 sum_i D_i^2 u_i(0) (cosh(k t) - 1) / k^2.
+    It is the integral of u_j' = D_j^2 E|a|^2, D_j^2 sum_i D_i^2 u_i(0) (cosh(k t) - 1) / k^2 with k^2 = sum_j D_j^4.
     """
     rate = np.sqrt(np.sum(weights**4))
     return weights**2 * np.sum(weights**2 * start) * ((np.cosh(rate * time) - 1) / rate**2)[:, None]
@@ -56,7 +56,11 @@ def deviations(weights: np.ndarray, start: np.ndarray, time: np.ndarray) -> np.n
 
 
 def euler_output_second_moment(weights: np.ndarray, start: np.ndarray, step: float, steps: int) -> float:
-    """E|a|^2 after `steps` steps of the descent's recursion, without its drift."""
+    """E|a|^2 after a number of steps of the descent's recursion, without its drift, from a(0) = 0.
+
+    Each step has u_j += step * D_j^2 v and v += step * sum_j D_j^2 u_j for v = E|a|^2 and the u_j of
+    `output_second_moment`. `step` is that of the process's time, the square of the descent's step times its noise.
+    """
     squares, u, v = weights**2, start.copy(), 0.0
     for _ in range(steps):
         u, v = u + step * squares * v, v + step * float(np.sum(squares * u))
