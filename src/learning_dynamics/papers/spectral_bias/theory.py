@@ -74,22 +74,28 @@ def jump(teacher_singular_values: np.ndarray, rescaled_time: np.ndarray) -> np.n
 
 
 def mirror_coordinate(sigma: np.ndarray, gamma: np.ndarray) -> np.ndarray:
-    """Gradient of 1/2 (s asinh(s / gamma) - sqrt(s^2 + gamma^2)): what follows the flow in Theorem 3.2 (a)."""
+    """1/2 asinh(s / gamma), the gradient of 1/2 (s asinh(s / gamma) - sqrt(s^2 + gamma^2)).
+
+    Along the flow its speed is u^T R v, the force on the singular value s (Theorem 3.2 (a), proof of Lemma C.13).
+    """
     return 0.5 * np.arcsinh(sigma / gamma)
 
 
 def printed_mirror_coordinate(sigma: np.ndarray, gamma: np.ndarray) -> np.ndarray:
-    """Gradient of the potential as printed, 1/2 s asinh(s / gamma) - sqrt(s^2 + gamma^2) (errata 1)."""
+    """1/2 asinh(s / gamma) - 1/2 s / sqrt(s^2 + gamma^2), the gradient of the potential as printed (errata 1).
+
+    Theorem 3.2 (a) prints 1/2 s asinh(s / gamma) - sqrt(s^2 + gamma^2).
+    """
     return 0.5 * np.arcsinh(sigma / gamma) - 0.5 * sigma / np.hypot(sigma, gamma)
 
 
 def mirror_curvature(sigma: np.ndarray, gamma: np.ndarray) -> np.ndarray:
-    """Derivative of `mirror_coordinate`."""
+    """1 / (2 sqrt(s^2 + gamma^2)), the derivative of `mirror_coordinate` by s."""
     return 0.5 / np.hypot(sigma, gamma)
 
 
 def printed_mirror_curvature(sigma: np.ndarray, gamma: np.ndarray) -> np.ndarray:
-    """Derivative of `printed_mirror_coordinate`."""
+    """s^2 / (2 (s^2 + gamma^2)^{3/2}), the derivative of `printed_mirror_coordinate` by s."""
     return 0.5 * sigma**2 / np.hypot(sigma, gamma) ** 3
 
 
@@ -103,7 +109,10 @@ def spectral_potential(sigma: np.ndarray, gamma: np.ndarray, *, printed: bool) -
 
 
 def potential(beta_norm: np.ndarray, gamma: np.ndarray) -> np.ndarray:
-    """The mirror potential psi of a predictor with a single output (Theorem 3.2 (b))."""
+    """The mirror potential psi of a predictor with a single output (Theorem 3.2 (b)).
+
+    2/3 w^{3/2} - 2 gamma w^{1/2} with w = gamma + sqrt(|beta|^2 + gamma^2).
+    """
     root = np.hypot(beta_norm, gamma) + gamma
     return 2 / 3 * root**1.5 - 2 * gamma * root**0.5
 

@@ -5,17 +5,17 @@ import pytest
 from tests.papers.spectral_bias.doctored import everywhere, integrated, put, verdict_on
 
 # a thousand steps at 1e-12 each, and a condition number of ten
-EXACT = [integrated(1000, 1e-12), everywhere("condition", 10.0)]
+EXACT = [integrated(1000, 1e-12), everywhere("condition_of_Z1", 10.0)]
 
 
 @pytest.mark.parametrize(
     ("alterations", "verdict"),
     [
-        ([put("projected", 0.9e-9)], "reproduced"),
-        ([put("projected", 1.1e-9)], "contradicted"),
-        ([put("subspace", 0.9e-9)], "reproduced"),
-        ([put("subspace", 1.1e-9)], "contradicted"),
-        ([everywhere("unit_pair", 0.0)], "undecided"),
+        ([put("distance_from_pair", 0.9e-9)], "reproduced"),
+        ([put("distance_from_pair", 1.1e-9)], "contradicted"),
+        ([put("part_outside_P", 0.9e-9)], "reproduced"),
+        ([put("part_outside_P", 1.1e-9)], "contradicted"),
+        ([everywhere("distance_from_unit_pair", 0.0)], "undecided"),
     ],
 )
 def test_lemma_3_1(alterations, verdict):
@@ -25,12 +25,12 @@ def test_lemma_3_1(alterations, verdict):
 @pytest.mark.parametrize(
     ("alterations", "verdict"),
     [
-        ([put("beta_from_alpha", 0.9e-7)], "corrected"),
-        ([put("beta_from_alpha", 1.1e-7)], "contradicted"),
-        ([put("alpha", 0.9e-8)], "corrected"),
-        ([put("alpha", 1.1e-8)], "contradicted"),
-        ([everywhere("beta_without_scale", 0.0)], "undecided"),
-        ([everywhere("printed_beta_speed", 0.0)], "reproduced"),
+        ([put("distance_of_beta", 0.9e-7)], "corrected"),
+        ([put("distance_of_beta", 1.1e-7)], "contradicted"),
+        ([put("distance_of_alpha", 0.9e-8)], "corrected"),
+        ([put("distance_of_alpha", 1.1e-8)], "contradicted"),
+        ([everywhere("distance_of_beta_without_2_gamma", 0.0)], "undecided"),
+        ([everywhere("distance_of_beta_speed", 0.0)], "reproduced"),
     ],
 )
 def test_lemma_3_3(alterations, verdict):
@@ -65,7 +65,7 @@ ONES = [everywhere("beta", 1.0), everywhere("beta", 1.0, column="predicted")]
         ([put("beta", times=1 + 3e-8)], "contradicted"),
         ([put("beta", times=1 + 1e-6, draw=3)], "contradicted"),
         (ONES, "undecided"),  # the mirror flow of another scale would do
-        ([everywhere("condition", 2e3)], "undecided"),  # a predictor shrunk by a millionth would do
+        ([everywhere("condition_of_Z1", 2e3)], "undecided"),  # a predictor shrunk by a millionth would do
     ],
 )
 def test_theorem_3_2_b(alterations, verdict):

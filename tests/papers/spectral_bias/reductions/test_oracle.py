@@ -58,7 +58,7 @@ def test_spectra_loss_and_condition_are_the_networks(flows, member, gamma, draw)
     np.testing.assert_allclose(by_time(values, "sigma_w1", "predicted"), hidden, rtol=1e-7)
     losses = np.sum((X @ W1 @ W2 - Y) ** 2, axis=(1, 2)) / 2
     np.testing.assert_allclose(by_time(values, "loss")[:, 0], losses[1:], rtol=1e-5, atol=1e-12)
-    assert by_time(values, "condition")[:, 0] == pytest.approx(hidden[:, 0] / hidden[:, -1], rel=1e-6)
+    assert by_time(values, "condition_of_Z1")[:, 0] == pytest.approx(hidden[:, 0] / hidden[:, -1], rel=1e-6)
 
 
 @MEMBERS
@@ -77,14 +77,14 @@ def test_distances_between_systems(flows, member, gamma, draw):
         error = X.T @ (Y - X @ one @ two)
         speeds.append(error @ two.T @ two + one @ one.T @ error)
     wanted = {
-        "projected": max(np.linalg.norm(W1 - Z1), np.linalg.norm(W2 - Z2)) / size,
-        "unit_pair": np.linalg.norm(W1 - Z1 / np.sqrt(2 * gamma)) / size,
-        "beta_from_alpha": np.linalg.norm(beta - 2 * gamma * right) / star,
-        "beta_without_scale": np.linalg.norm(beta - right) / star,
+        "distance_from_pair": max(np.linalg.norm(W1 - Z1), np.linalg.norm(W2 - Z2)) / size,
+        "distance_from_unit_pair": np.linalg.norm(W1 - Z1 / np.sqrt(2 * gamma)) / size,
+        "distance_of_beta": np.linalg.norm(beta - 2 * gamma * right) / star,
+        "distance_of_beta_without_2_gamma": np.linalg.norm(beta - right) / star,
         # relative to the speed at the first time after the start
-        "printed_beta_speed": np.linalg.norm(speeds[0] - right) / np.linalg.norm(speeds[1]),
-        "alpha": 0.0,
-        "subspace": 0.0,
+        "distance_of_beta_speed": np.linalg.norm(speeds[0] - right) / np.linalg.norm(speeds[1]),
+        "distance_of_alpha": 0.0,
+        "part_outside_P": 0.0,
     }
     for quantity, value in wanted.items():
         assert by_time(values, quantity)[at, 0] == pytest.approx(value, rel=1e-6, abs=1e-8), quantity

@@ -6,6 +6,7 @@ import numpy as np
 
 from learning_dynamics.judging import Claim, claim, equal_on_every_draw, every_draw
 from learning_dynamics.papers.spectral_bias.draws import steps_by_rtol
+from learning_dynamics.papers.spectral_bias.reductions import quantities
 from learning_dynamics.tidy import Draws, Table
 
 ERRORS_OF_BOTH = "steps of both integrations times the relative tolerance"
@@ -25,19 +26,19 @@ def lemma_3_1(flows: Sequence[Table]) -> Claim:
     tolerance = steps_by_rtol(draws)
     yield every_draw(
         "larger of the distances of $Z_1$ and $Z_2$ from the pair integrated by itself, relative to $|W_1|$",
-        draws.largest("projected"),
+        draws.largest(quantities.DISTANCE_FROM_PAIR),
         at_most=tolerance,
         because=ERRORS_OF_BOTH,
         predicted=0.0,
         rivals={
             "the pair scaled to start at the identity, as the proof's last line has it": {
-                "values": draws.largest("unit_pair")
+                "values": draws.largest(quantities.DISTANCE_FROM_UNIT_PAIR)  # |Z1 - z1 / sqrt(2 gamma)| / |W1|
             }
         },
     )
     yield every_draw(
         "largest part of the layers outside the span of $P$, relative to $|W_1|$",
-        draws.largest("subspace"),
+        draws.largest(quantities.PART_OUTSIDE_P),
         at_most=tolerance,
         because="steps times the relative tolerance",
         predicted=0.0,
@@ -62,24 +63,29 @@ def lemma_3_3(flows: Sequence[Table]) -> Claim:
     the right side grows like $1/\gamma$ while the predictor comes to rest.
     """
     draws = Draws(flows)
-    # alpha is found by inverting Z1; I - alpha alpha^T = 2 gamma (Z1 Z1^T)^{-1} (C.12) has the square of its condition
-    condition = draws.largest("condition")
+    # alpha = Z1^{-T} Z2 is found by inverting Z1; I - alpha alpha^T = 2 gamma (Z1 Z1^T)^{-1} (C.12) has the square of
+    # its condition
+    condition = draws.largest(quantities.CONDITION_OF_Z1)
     tolerance = steps_by_rtol(draws)
     yield every_draw(
         r"largest $|\dot\beta - (I - \alpha\alpha^\top)^{-1}\alpha|$, relative to its start",
-        draws.largest("printed_beta_speed"),
+        draws.largest(quantities.DISTANCE_OF_BETA_SPEED),
         at_most=tolerance * condition**2,
         because=f"{ERRORS_OF_BOTH} and the squared condition number of $Z_1$",
         predicted=0.0,
         corrected={
             "name": r"largest $|\beta - 2\gamma(I - \alpha\alpha^\top)^{-1}\alpha| / |\beta_*|$",
-            "values": draws.largest("beta_from_alpha"),
+            "values": draws.largest(quantities.DISTANCE_OF_BETA),
         },
-        rivals={r"$\beta$ without the factor $2\gamma$": {"values": draws.largest("beta_without_scale")}},
+        rivals={
+            r"$\beta$ without the factor $2\gamma$": {
+                "values": draws.largest(quantities.DISTANCE_OF_BETA_WITHOUT_2_GAMMA)
+            }
+        },
     )
     yield every_draw(
         "largest distance of $\\alpha$ from the Riccati equation's solution",
-        draws.largest("alpha"),
+        draws.largest(quantities.DISTANCE_OF_ALPHA),
         at_most=tolerance * condition,
         because=f"{ERRORS_OF_BOTH} and the condition number of $Z_1$",
         predicted=0.0,
@@ -107,8 +113,8 @@ def theorem_3_2_a(flows: Sequence[Table]) -> Claim:
     draws = Draws(flows)
     # both speeds are the curvature of a potential at sigma_i times u^T (d beta/dt) v, and should be u^T R v;
     # shape (draws, times x singular values) each
-    speed, force = draws.with_prediction("mirror_speed")
-    printed_speed = draws.entries("printed_mirror_speed")
+    speed, force = draws.with_prediction(quantities.MIRROR_SPEED)
+    printed_speed = draws.entries(quantities.PRINTED_MIRROR_SPEED)
     yield equal_on_every_draw(
         "largest difference of a mirror coordinate's speed and its force, relative to the largest force",
         force,
@@ -132,7 +138,7 @@ def theorem_3_2_b(flows: Sequence[Table]) -> Claim:
     {draws} draws is {largest:.1e} of the largest entry.
     """
     draws = Draws(flows)
-    measured, mirror = draws.with_prediction("beta")
+    measured, mirror = draws.with_prediction(quantities.BETA)
     rivals = {"a predictor shrunk by a millionth": (1 - 1e-6) * mirror}
 
     def mirror_of_another_scale(of_one_table: Draws) -> np.ndarray:
@@ -143,7 +149,7 @@ def theorem_3_2_b(flows: Sequence[Table]) -> Claim:
         """
         gamma = of_one_table.column("gamma")
         data_sets = np.sum(gamma == gamma[0])
-        return np.roll(of_one_table.entries("beta", column="predicted"), data_sets, axis=0)
+        return np.roll(of_one_table.entries(quantities.BETA, column="predicted"), data_sets, axis=0)
 
     if all(np.unique(of_one_table.column("gamma")).size > 1 for of_one_table in draws):
         rivals["the mirror flow of another scale, on the same data"] = draws.per_table(mirror_of_another_scale)
@@ -151,7 +157,7 @@ def theorem_3_2_b(flows: Sequence[Table]) -> Claim:
         r"largest distance between the network's $\beta$ and the mirror flow's, relative to the largest entry",
         measured,
         mirror,
-        tolerance=steps_by_rtol(draws) * draws.largest("condition"),
+        tolerance=steps_by_rtol(draws) * draws.largest(quantities.CONDITION_OF_Z1),
         because=f"{ERRORS_OF_BOTH} and the condition number of $Z_1$",
         rivals=rivals,
         fact="largest",
@@ -173,8 +179,8 @@ def lemma_c_8(flows: Sequence[Table]) -> Claim:
     draws = Draws(flows)
 
     def loss_over_bound(of_one_table: Draws) -> np.ndarray:
-        """Return the largest ratio of the loss to its bound over times, shape (draws,)."""
-        loss, bound = of_one_table.with_prediction("loss")
+        """Return the largest ratio of L to D_psi(beta_*, 0) / (sqrt(2 gamma) t) over times, shape (draws,)."""
+        loss, bound = of_one_table.with_prediction(quantities.LOSS)
         return (loss / bound).max(axis=1)
 
     ratios = draws.per_table(loss_over_bound)
@@ -187,7 +193,7 @@ def lemma_c_8(flows: Sequence[Table]) -> Claim:
         "largest ratio of the loss to its bound along the flow",
         ratios,
         at_most=1.0,
-        because="the loss over its bound",
+        because="Lemma C.8",
         rivals=rivals,
     )
     yield every_draw(

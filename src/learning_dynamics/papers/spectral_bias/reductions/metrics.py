@@ -26,13 +26,14 @@ from learning_dynamics.papers.spectral_bias.layers import (
     transposed,
 )
 from learning_dynamics.papers.spectral_bias.reductions import models as reductions
+from learning_dynamics.papers.spectral_bias.reductions import quantities
 from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, TIME, columns, rows
 from learning_dynamics.trajectories import Trajectory
 
 
 @columns(SEED, GAMMA, TIME, QUANTITY, INDEX, MAY_BE_OPEN, PREDICTED, STEPS)
 def reduced_flow(trajectory: Trajectory) -> pd.DataFrame:
-    """Hold the network's flow against the smaller systems that should be equivalent to it.
+    """Compare the network's flow with the smaller systems that should be equivalent to it.
 
     Z1 = W1 P^T and Z2 = P W2 are the network's layers in the span of P. The pair (Lemma 3.1), the Riccati equation of
     alpha (Lemma 3.3) and the mirror flow (Theorem 3.2 (b)) are integrated by themselves.
@@ -41,32 +42,36 @@ def reduced_flow(trajectory: Trajectory) -> pd.DataFrame:
     ----------
     loss
         1/2 |X beta - Y|^2; predicted its bound (Lemma C.8), with one output.
-    subspace
-        Part of the layers outside the span of P, relative to |W1| (Lemma 3.1).
-    projected
-        Distance of Z1 and Z2 from the pair, the larger of the two, relative to |W1| (Lemma 3.1).
-    unit_pair
-        Distance of Z1 from the pair that starts at the identity, relative to |W1|.
+    part_outside_P
+        The larger of |W1 - Z1 P| and |W2 - P^T Z2|, relative to |W1| (Lemma 3.1).
+    distance_from_pair
+        Distance of Z1 and Z2 from the pair, the larger of the two, relative to |W1| (Lemma 3.1, eq. 3.4).
+    distance_from_unit_pair
+        Distance of Z1 from the pair's first matrix divided by sqrt(2 gamma), relative to |W1|, as if it started at the
+        identity (errata 7).
     sigma_w1
         Singular values of W1; predicted those of the pair (Lemma 3.1).
     sigma_alpha
         Singular values of Z1^{-T} Z2; predicted those of the Riccati equation's alpha (Lemma 3.3).
-    alpha
+    distance_of_alpha
         Distance of Z1^{-T} Z2 from the Riccati equation's alpha (Lemma 3.3).
-    beta_from_alpha
-        Distance of beta from 2 gamma (I - alpha alpha^T)^{-1} alpha, relative to |beta_*| (Lemma 3.3).
-    beta_without_scale
+    distance_of_beta
+        Distance of beta from 2 gamma (I - alpha alpha^T)^{-1} alpha, alpha the Riccati equation's, relative to |beta_*|
+        (Lemma C.2).
+    distance_of_beta_without_2_gamma
         Distance of beta from (I - alpha alpha^T)^{-1} alpha, relative to |beta_*|.
-    printed_beta_speed
-        Distance of d beta/dt from (I - alpha alpha^T)^{-1} alpha, relative to the first |d beta/dt|.
-    condition
+    distance_of_beta_speed
+        Distance of d beta/dt from (I - alpha alpha^T)^{-1} alpha, as Lemma 3.3 prints it (errata 4), relative to the
+        first |d beta/dt|.
+    condition_of_Z1
         Condition number of Z1.
     beta
         Entries of beta, with one output; predicted by the mirror flow (Theorem 3.2 (b)).
     sigma_beta
         Singular values s of beta.
     mirror_speed
-        Speed of each singular value's mirror coordinate; predicted the force -dL/ds (Theorem 3.2 (a)).
+        Speed of each singular value's mirror coordinate, phi''(s) u^T (d beta/dt) v with its singular vectors u and v;
+        predicted the force -dL/ds = u^T R v (Theorem 3.2 (a)).
     mirror_coordinate
         Mirror coordinate of each singular value; predicted its first value plus the integral of the force (Theorem 3.2
         (a)).
@@ -77,43 +82,44 @@ def reduced_flow(trajectory: Trajectory) -> pd.DataFrame:
     """
     constants = trajectory.constants
     arrays = trajectory.series | {name: constants[name] for name in ("X", "Y", "gamma")}
-    quantities = of_finite_draws(lambda series: _reductions_of(series, trajectory.time), arrays)
+    measured = of_finite_draws(lambda series: _reductions_of(series, trajectory.time), arrays)
     axes = {"seed": np.arange(trajectory.members), "time": trajectory.time[1:]}
-    return rows(quantities, axes, gamma=constants["gamma"], steps=constants["steps"])
+    return rows(measured, axes, gamma=constants["gamma"], steps=constants["steps"])
 
 
 def _reductions_of(series: Mapping[str, np.ndarray], times: np.ndarray) -> Measured:
     """Compare the network's flow with its reductions at the times after 0; see `reduced_flow`."""
     X, Y = (series[name][:, None] for name in ("X", "Y"))
     gamma = series["gamma"][:, None]
+    # the network's W1 P^T and P W2 are Z1 and Z2 of Lemma 3.1; `pair_Z1` and `pair_Z2` solve (3.4) by themselves
     Z1, Z2, outside, pair_Z1, pair_Z2, riccati = (
         series[name][:, 1:] for name in ("W1", "W2", "outside", "Z1", "Z2", "alpha")
     )
     beta, beta_star, size = Z1 @ Z2, theory.minimum_norm_interpolator(X, Y), norm(Z1)
-    alpha = np.linalg.solve(transposed(Z1), Z2)
+    alpha = np.linalg.solve(transposed(Z1), Z2)  # Z1^{-T} Z2 (Lemma 3.3)
     R = transposed(X) @ (Y - X @ beta)
     speed = R @ (transposed(Z2) @ Z2) + Z1 @ (transposed(Z1) @ R)  # of beta = Z1 Z2, by (3.4)
     from_alpha = reductions.predictor_from_alpha(riccati, gamma)
-    printed_speed = from_alpha / (2 * gamma[..., None, None])
-    quantities: Measured = {
-        "loss": two_layer.loss(Z1, Z2, X, Y),
-        "condition": np.linalg.cond(Z1),
+    printed_speed = from_alpha / (2 * gamma[..., None, None])  # (I - alpha alpha^T)^{-1} alpha (Lemma 3.3)
+    measured: Measured = {
+        quantities.LOSS: two_layer.loss(Z1, Z2, X, Y),
+        quantities.CONDITION_OF_Z1: np.linalg.cond(Z1),
         "sigma_w1": (singular_values(Z1), singular_values(pair_Z1)),
         "sigma_alpha": (singular_values(alpha), singular_values(riccati)),
-        "subspace": outside / size,
-        "projected": np.maximum(norm(Z1 - pair_Z1), norm(Z2 - pair_Z2)) / size,
-        "unit_pair": norm(Z1 - pair_Z1 / np.sqrt(2 * gamma[..., None, None])) / size,
-        "alpha": norm(alpha - riccati),
-        "beta_from_alpha": norm(beta - from_alpha) / norm(beta_star),
-        "beta_without_scale": norm(beta - printed_speed) / norm(beta_star),
-        "printed_beta_speed": norm(speed - printed_speed) / norm(speed[:, :1]),
+        quantities.PART_OUTSIDE_P: outside / size,
+        quantities.DISTANCE_FROM_PAIR: np.maximum(norm(Z1 - pair_Z1), norm(Z2 - pair_Z2)) / size,
+        quantities.DISTANCE_FROM_UNIT_PAIR: norm(Z1 - pair_Z1 / np.sqrt(2 * gamma[..., None, None])) / size,
+        quantities.DISTANCE_OF_ALPHA: norm(alpha - riccati),
+        quantities.DISTANCE_OF_BETA: norm(beta - from_alpha) / norm(beta_star),
+        quantities.DISTANCE_OF_BETA_WITHOUT_2_GAMMA: norm(beta - printed_speed) / norm(beta_star),
+        quantities.DISTANCE_OF_BETA_SPEED: norm(speed - printed_speed) / norm(speed[:, :1]),
     }
-    quantities |= _mirror_of_singular_values(beta, speed, R, gamma, times=times[1:])
+    measured |= _mirror_of_singular_values(beta, speed, R, gamma, times=times[1:])
     if "mirror" in series:
         bound = theory.rate_bound(norm(beta_star), gamma, times[None, 1:])
-        quantities["loss"] = (quantities["loss"], bound)
-        quantities["beta"] = (beta[..., 0], series["mirror"][:, 1:, :, 0])
-    return quantities
+        measured[quantities.LOSS] = (measured[quantities.LOSS], bound)
+        measured[quantities.BETA] = (beta[..., 0], series["mirror"][:, 1:, :, 0])
+    return measured
 
 
 def _mirror_of_singular_values(
@@ -132,8 +138,8 @@ def _mirror_of_singular_values(
     coordinate, printed = theory.mirror_coordinate(sigma, scale), theory.printed_mirror_coordinate(sigma, scale)
     return {
         "sigma_beta": sigma,
-        "mirror_speed": (theory.mirror_curvature(sigma, scale) * along, force),
-        "printed_mirror_speed": (theory.printed_mirror_curvature(sigma, scale) * along, force),
+        quantities.MIRROR_SPEED: (theory.mirror_curvature(sigma, scale) * along, force),
+        quantities.PRINTED_MIRROR_SPEED: (theory.printed_mirror_curvature(sigma, scale) * along, force),
         "mirror_coordinate": (coordinate, coordinate[:, :1] + driven),
         "printed_mirror_coordinate": (printed, coordinate[:, :1] + driven),
     }
