@@ -73,11 +73,11 @@ def test_l_nc1_under_other_scatter_and_after_a_push_is_that_of_solved_classifier
     X, scatter = central_features(), converses.SCATTERS[place]
     found = converses.small_terms(X, CLASSES)
     expected = nc1_term(with_scatter(X, scatter * np.eye(FEATURES)))
-    assert found["scattered_nc1"][place] == pytest.approx(expected, rel=1e-6)
+    assert found["scattered_loss_nc1"][place] == pytest.approx(expected, rel=1e-6)
     # the push is to omega_min sqrt(L / (C - 1)), and leaves no more than half
     deviation = oracles.singular_values(X, CLASSES)[-1] * np.sqrt(expected / (CLASSES - 1))
     left = nc1_term(with_scatter(X, deviation * np.eye(FEATURES))) / expected
-    assert found["pushed_nc1"][place] == pytest.approx(left, rel=1e-3)
+    assert found["pushed_loss_nc1_ratio"][place] == pytest.approx(left, rel=1e-3)
     assert deviation < scatter
     assert left <= 0.5
 
@@ -95,7 +95,7 @@ def concentrated():
 def test_scores_where_deviations_are_small_are_those_of_solved_classifiers(concentrated):
     means, W = concentrated
     found = converses.small_terms(central_features(), CLASSES)
-    assert found["scattered_nc23"] == pytest.approx(oracles.relative(W @ means, SIMPLEX), rel=1e-3)
+    assert found["concentrated_score_error"] == pytest.approx(oracles.relative(W @ means, SIMPLEX), rel=1e-3)
 
 
 def test_where_deviations_are_small_neither_means_nor_classifiers_are_a_frame_nor_alike(concentrated):
@@ -103,11 +103,11 @@ def test_where_deviations_are_small_neither_means_nor_classifiers_are_a_frame_no
     found = converses.small_terms(central_features(), CLASSES)
     inverse = scipy.linalg.pinv(means, rtol=1e-9)
     expected = {
-        "frame_means": oracles.from_frame(means),
-        "frame_classifiers": oracles.from_frame(W.T),
-        "duality": self_duality(W, means),
-        "frame_inverse": oracles.from_frame(inverse.T),
-        "duality_inverse": self_duality(inverse, means),
+        "means_frame_distance": oracles.from_frame(means),
+        "classifiers_frame_distance": oracles.from_frame(W.T),
+        "classifiers_self_duality": self_duality(W, means),
+        "inverse_frame_distance": oracles.from_frame(inverse.T),
+        "inverse_self_duality": self_duality(inverse, means),
     }
     assert min(expected.values()) > 0.1
     for name, value in expected.items():
@@ -122,17 +122,20 @@ def test_isotropic_noise_around_a_simplex_leaves_the_scores_of_solved_classifier
     H = with_means(with_scatter(X, noise * np.eye(FEATURES)), M)
     W, b = oracles.least_squares(H, CLASSES)
     short = oracles.relative(W @ M, SIMPLEX)
-    assert found["simplex_scores"][place] == pytest.approx(short, rel=1e-7)
+    assert found["simplex_score_error"][place] == pytest.approx(short, rel=1e-7)
     omega = oracles.singular_values(H, CLASSES)
     np.testing.assert_allclose(theory.simplex_score_error(omega, CLASSES), short, rtol=1e-7)
     term = np.sum((W @ M + b[:, None] - np.eye(CLASSES)) ** 2) / (2 * CLASSES)
     assert term == pytest.approx((CLASSES - 1) / (2 * CLASSES) * short**2, rel=1e-7)
-    assert max(found["simplex_frames"][place], found["simplex_duality"][place], oracles.from_frame(W.T)) < 1e-6
+    assert (
+        max(found["simplex_frame_distance"][place], found["simplex_self_duality"][place], oracles.from_frame(W.T))
+        < 1e-6
+    )
 
 
 def test_three_classes_whose_noise_has_the_size_of_their_signal_keep_three_sixteenths():
     place = list(converses.SIMPLEX_NOISES).index(1.0)
-    short = converses.simplex_scores(central_features(), CLASSES)["simplex_scores"][place]
+    short = converses.simplex_scores(central_features(), CLASSES)["simplex_score_error"][place]
     assert (CLASSES - 1) / (2 * CLASSES) * short**2 == pytest.approx(3 / 16)
 
 
@@ -149,7 +152,7 @@ def test_noise_that_leans_makes_a_product_that_its_trace_does_not_see():
         np.testing.assert_allclose(within, wanted, atol=1e-8 / lean)
         values = np.linalg.eigvals(scipy.linalg.pinvh(between, rtol=1e-9) @ within)
         assert found["product_trace"][place] == pytest.approx(values.sum().real, rel=1e-5), lean
-        assert found["condition"][place] == pytest.approx(lean**-2, rel=1e-5), lean
+        assert found["covariance_condition"][place] == pytest.approx(lean**-2, rel=1e-5), lean
     # the trace falls with the lean; the product, written as a sum over class means, does not
     np.testing.assert_allclose(found["product_trace"][1:] / found["product_trace"][:-1], 0.1, rtol=1e-2)
     assert np.ptp(found["product_norm"]) < 0.01 * found["product_norm"][0]
@@ -161,7 +164,7 @@ def test_leaning_noise_needs_a_direction_beside_the_class_means():
 
 @pytest.mark.parametrize(
     ("quantity", "beside"),
-    [("vanishing_duality", DIFFER), ("vanishing_duality--uncoupled", 0)],
+    [("vanishing_self_duality", DIFFER), ("vanishing_self_duality--uncoupled", 0)],
     ids=["coupled", "uncoupled"],
 )
 @pytest.mark.parametrize("place", noises(converses.NOISES))
@@ -182,7 +185,7 @@ def test_coupled_noise_around_a_simplex_has_nc1_by_definition(place):
 
 
 def test_coupled_noise_needs_a_direction_beside_the_class_means():
-    assert np.isnan(converses.simplex_means(planar_features(), MANY)["vanishing_duality"]).all()
+    assert np.isnan(converses.simplex_means(planar_features(), MANY)["vanishing_self_duality"]).all()
 
 
 @pytest.mark.parametrize("coupling", [0.3, 0.5])

@@ -28,14 +28,14 @@ def test_gaps_of_the_classifiers_identities(decay):
     covariance = rows @ rows.T / H.shape[1] + decay * np.eye(FEATURES + 1) - np.outer(mean, mean)
     wrong = (np.linalg.inv(covariance) @ np.vstack([means, np.ones(CLASSES)])).T / CLASSES
     expected = {
-        "classifier": 0.0,
-        "theorem_1": 0.0,
-        "theorem_2": 0.0,
-        "classifier--half_decay": oracles.relative(half, best),
-        "classifier--without_mean": oracles.relative(wrong, best),
-        "theorem_1--without_mean": 0.5 * np.sum(((W - best) @ mean) ** 2) / total(W),
-        "theorem_2--without_decay": norm / total(best),
-        "theorem_2--without_classes": (CLASSES - 1) * geometry / total(best),
+        "classifier_gap": 0.0,
+        "loss_decomposition_gap": 0.0,
+        "ls_decomposition_gap": 0.0,
+        "classifier_gap--half_decay": oracles.relative(half, best),
+        "classifier_gap--without_mean": oracles.relative(wrong, best),
+        "loss_decomposition_gap--without_mean": 0.5 * np.sum(((W - best) @ mean) ** 2) / total(W),
+        "ls_decomposition_gap--without_decay": norm / total(best),
+        "ls_decomposition_gap--without_classes": (CLASSES - 1) * geometry / total(best),
     }
     assert found == pytest.approx(expected, rel=1e-7, abs=1e-12)
 
@@ -50,9 +50,9 @@ def test_gaps_of_equation_6():
     solved = np.column_stack([W, b])
     wrong = np.column_stack([discriminant, 1 / CLASSES - discriminant @ centre])
     expected = {
-        "equation_6": 0.0,
-        "equation_6--within": oracles.relative(wrong, solved),
-        "equation_6--bias": oracles.relative(np.column_stack([W, b * 0 + 1 / CLASSES]), solved),
+        "unextended_classifier_gap": 0.0,
+        "unextended_classifier_gap--within": oracles.relative(wrong, solved),
+        "unextended_classifier_gap--constant_bias": oracles.relative(np.column_stack([W, b * 0 + 1 / CLASSES]), solved),
     }
     assert found == pytest.approx(expected, rel=1e-8, abs=1e-12)
 
@@ -65,10 +65,10 @@ def test_predictions_and_losses_along_a_fibre():
     scores, kept = W @ H + b[:, None], W @ A @ H + b[:, None]
     before, after = (oracles.square_error(W, b, each, CLASSES) for each in (H, A @ H))
     expected = {
-        "predictions": 0.0,
-        "losses": 0.0,
-        "predictions--classifier_kept": oracles.relative(kept, scores),
-        "losses--classifier_kept": (after - before) / before,
+        "predictions_change": 0.0,
+        "loss_change": 0.0,
+        "predictions_change--classifier_kept": oracles.relative(kept, scores),
+        "loss_change--classifier_kept": (after - before) / before,
     }
     assert found == pytest.approx(expected, rel=1e-8, abs=1e-11)
 
@@ -77,7 +77,7 @@ def test_predictions_and_losses_along_a_fibre():
 def test_gaps_of_frames(size):
     H = oracles.features(*size)
     found = identities.simplex_frames(H, np.random.default_rng(2).standard_normal(H.shape), CLASSES)
-    assert found["lemma_7"] < 1e-13
-    assert found["lemma_7--other_null_space"] > 0.05
+    assert found["simplex_frame_gap"] < 1e-13
+    assert found["simplex_frame_gap--other_null_space"] > 0.05
     means = oracles.covariances(oracles.renormalised(H, CLASSES), CLASSES)[2]
-    assert found["lemma_7--unequal_values"] == pytest.approx(oracles.from_frame(means), rel=1e-6)
+    assert found["simplex_frame_gap--unequal_values"] == pytest.approx(oracles.from_frame(means), rel=1e-6)

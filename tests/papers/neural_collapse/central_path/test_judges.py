@@ -61,8 +61,8 @@ FACTORS = [
     *[("theorem_3", "flows", "trace", {"flow": flow, "time": -1}, 1 + FLOW, 1 - 5 * FLOW) for flow in BOTH],
     ("corollary_1_growth", "flows", "omega", {"flow": "orthogonal", "time": -1}, 1 + 1e-6, 1 + 5e-4),
     ("corollary_1_growth", "flows", "omega", {"flow": "orthogonal", "time": -1}, 1 - 1e-6, 1 - 5e-4),
-    ("corollary_2", "flows", "features_limit", {"flow": "printed", "time": -1}, 1 + 0.5 * FLOW, 1 + 3 * FLOW),
-    ("corollary_2", "flows", "features_limit", {"flow": "orthogonal", "time": 0.0}, 1.0, 1 + 3 * FLOW),
+    ("corollary_2", "flows", "features_limit_distance", {"flow": "printed", "time": -1}, 1 + 0.5 * FLOW, 1 + 3 * FLOW),
+    ("corollary_2", "flows", "features_limit_distance", {"flow": "orthogonal", "time": 0.0}, 1.0, 1 + 3 * FLOW),
     ("appendix_d_6", "features", "trace_renormalised", {}, 1 + 0.8 * ROUNDING, 1 + 2 * ROUNDING),
     *[("appendix_d_6", "flows", "trace", {"flow": flow, "time": -1}, 1 + 0.5 * FLOW, 1 + 3 * FLOW) for flow in BOTH],
     ("described_algorithm_rate", "features", "speed", {"flow": "descent"}, 1 + 0.5 * DIFFERENCES, 1 + 2 * DIFFERENCES),
@@ -84,13 +84,13 @@ def test_one_draw_that_is_off_or_without_a_number_is_refused(claim, role, quanti
 @pytest.mark.parametrize(
     ("claim", "quantity", "power"),
     [
-        ("corollary_1_equality", "excess", 1.1),
-        ("corollary_2", "snr_limit", 0.9),
-        ("corollary_2", "nc2_norms", 1.1),
-        ("corollary_2", "nc2_angles", 0.9),
+        ("corollary_1_equality", "singular_value_spread", 1.1),
+        ("corollary_2", "snr_limit_distance", 0.9),
+        ("corollary_2", "nc2_norm_spread", 1.1),
+        ("corollary_2", "nc2_angle_distance", 0.9),
         ("corollary_2", "nc3", 1.1),
-        ("theorem_3", "nc2_norms", 1.1),
-        ("theorem_3", "nc2_angles", 0.9),
+        ("theorem_3", "nc2_norm_spread", 1.1),
+        ("theorem_3", "nc2_angle_distance", 0.9),
         ("theorem_3", "nc3", 1.1),
     ],
 )
@@ -146,7 +146,7 @@ def test_an_exponent_off_over_the_last_decade_is_refused():
 )
 def test_singular_vectors_that_move_are_refused(role, passes, refused, where):
     for value, expected in ((passes, "reproduced"), (refused, "refused"), (np.nan, "refused")):
-        tables = altered.put(tables_of("lemma_6"), role, "vectors", value, **FIRST, **where, time=-1)
+        tables = altered.put(tables_of("lemma_6"), role, "snr_outside_first_vectors", value, **FIRST, **where, time=-1)
         assert altered.verdict("lemma_6", tables) == expected, value
 
 
@@ -243,7 +243,11 @@ def test_a_norm_that_fell_as_the_root_of_its_trace_would_be_as_the_paper_has_it(
 
 @pytest.mark.parametrize(
     ("quantity", "passes", "refused"),
-    [("vanishing_duality", 0.9e-4, 2e-4), ("vanishing_duality--uncoupled", 0.9e-4, 2e-4), ("vanishing_nc4", 0.0, 1.0)],
+    [
+        ("vanishing_self_duality", 0.9e-4, 2e-4),
+        ("vanishing_self_duality--uncoupled", 0.9e-4, 2e-4),
+        ("vanishing_nc4_examples", 0.0, 1.0),
+    ],
 )
 def test_self_duality_is_held_to_what_coupled_noise_leaves_of_it(quantity, passes, refused):
     name = "nc1_and_nc2_imply_nc3"

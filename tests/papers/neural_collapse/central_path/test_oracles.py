@@ -148,14 +148,16 @@ def test_distances_from_the_limits_of_corollary_2():
     polar = first @ scipy.linalg.pinv(scipy.linalg.sqrtm(first.T @ first).real, rtol=1e-6)
     top = np.linalg.norm(means, 2)
     found = limits.limit_gaps(X, start, classes)
-    assert found["snr_limit"] == pytest.approx(np.linalg.norm(means / top - polar), rel=1e-9)
+    assert found["snr_limit_distance"] == pytest.approx(np.linalg.norm(means / top - polar), rel=1e-9)
     copies = np.kron(polar, np.ones(examples))
-    assert found["features_limit"] == pytest.approx(np.linalg.norm(X / top - copies) / np.sqrt(examples), rel=1e-9)
+    assert found["features_limit_distance"] == pytest.approx(
+        np.linalg.norm(X / top - copies) / np.sqrt(examples), rel=1e-9
+    )
     # the part of X outside of a span, by least squares on its basis
     U, _, Vt = np.linalg.svd(first)
     basis = np.column_stack([np.outer(U[:, j], Vt[j]).ravel() for j in range(classes - 1)])
     left = np.linalg.lstsq(basis, means.ravel(), rcond=None)[1]
-    assert found["vectors"] == pytest.approx(np.sqrt(left.item()) / np.linalg.norm(means), rel=1e-9)
+    assert found["snr_outside_first_vectors"] == pytest.approx(np.sqrt(left.item()) / np.linalg.norm(means), rel=1e-9)
 
 
 def test_collapse_of_renormalised_features_by_definition():
@@ -169,8 +171,8 @@ def test_collapse_of_renormalised_features_by_definition():
     nearest = scipy.spatial.distance.cdist(H.T, means.T).argmin(axis=1)
     expected = {
         "trace": np.trace(np.linalg.pinv(between, rcond=1e-10) @ within),
-        "nc2_norms": norms.std() / norms.mean(),
-        "nc2_angles": np.mean([abs(cosine + 0.5) for cosine in cosines]),
+        "nc2_norm_spread": norms.std() / norms.mean(),
+        "nc2_angle_distance": np.mean([abs(cosine + 0.5) for cosine in cosines]),
         "nc3": np.linalg.norm(W.T / np.linalg.norm(W) - means / np.linalg.norm(means)) ** 2,
         "nc4": np.mean((W @ H).argmax(axis=0) != nearest),
     }
@@ -231,8 +233,8 @@ def test_slopes_of_singular_values_along_both_maps(curve):
 def test_gaps_of_the_equation_of_the_tangent_space(curve):
     gaps = tangents.manifold_gaps(curve.X, curve.Z, curve.classes)
     assert gaps["codimension"] == 10  # P (P + 1) / 2 of P = 4 features
-    assert max(gaps["curve_equation"], gaps["curve_velocity"]) < 1e-8
-    assert gaps["curve_equation--minus_sign"] > 0.05
+    assert max(gaps["curve_equation_gap"], gaps["curve_velocity_gap"]) < 1e-8
+    assert gaps["curve_equation_gap--minus_sign"] > 0.05
 
 
 @pytest.mark.parametrize("name", tangents.ALL_MAPS)
@@ -245,9 +247,9 @@ def test_gaps_of_a_tangent_map_are_those_of_its_matrix(curve, name):
     assert gaps["asymmetry"] == pytest.approx(asymmetry, abs=1e-12)
     once = matrix @ curve.Z.ravel()
     idempotence = np.linalg.norm(matrix @ once - once) / np.linalg.norm(once)
-    assert gaps["idempotence"] == pytest.approx(idempotence, abs=1e-11)
-    assert (gaps["image"] < 1e-12) == (name in flows.TANGENT_MAPS)
-    assert (gaps["tangent_moved"] < 1e-12) == (name != "minus_sign")
+    assert gaps["idempotence_gap"] == pytest.approx(idempotence, abs=1e-11)
+    assert (gaps["image_tangency_gap"] < 1e-12) == (name in flows.TANGENT_MAPS)
+    assert (gaps["tangent_change"] < 1e-12) == (name != "minus_sign")
 
 
 def test_what_maps_do_to_the_gradient(curve):
@@ -255,8 +257,8 @@ def test_what_maps_do_to_the_gradient(curve):
     tangent = oracles.tangent_part(curve.X, gradient, curve.classes)
     gaps = tangents.adjoint_gaps(curve.X, curve.classes)
     normal_share = np.linalg.norm(gradient - tangent) / np.linalg.norm(gradient)
-    assert gaps["gradient_normal"] == pytest.approx(normal_share, rel=1e-9)
-    assert gaps["adjoint_gradient"] < 1e-12 < 0.01 < gaps["printed_gradient"]
+    assert gaps["gradient_normal_share"] == pytest.approx(normal_share, rel=1e-9)
+    assert gaps["adjoint_gradient_change"] < 1e-12 < 0.01 < gaps["printed_gradient_change"]
 
 
 def test_velocities_are_those_of_lemma_4s_rows_only_where_the_deviations_stay(curve):
@@ -276,13 +278,13 @@ def test_velocities_are_those_of_lemma_4s_rows_only_where_the_deviations_stay(cu
         along_means = U @ np.diag(1 / (7 * (3 + omega**2) ** 2)) @ U.T @ means
         faster = U @ np.diag(1 / (3 * 7 * (3 + omega**2))) @ U.T @ means
         expected = {
-            "velocity--lemma_4": np.linalg.norm(-gradient - velocity) / np.linalg.norm(velocity),
-            "velocity--means": np.linalg.norm(along_means - velocity) / np.linalg.norm(velocity),
-            "velocity--means_faster": np.linalg.norm(faster - velocity) / np.linalg.norm(velocity),
+            "velocity_gap--lemma_4": np.linalg.norm(-gradient - velocity) / np.linalg.norm(velocity),
+            "velocity_gap--means": np.linalg.norm(along_means - velocity) / np.linalg.norm(velocity),
+            "velocity_gap--means_faster": np.linalg.norm(faster - velocity) / np.linalg.norm(velocity),
         }
         for name, gap in expected.items():
             assert gaps[name] == pytest.approx(gap, rel=1e-5, abs=1e-7), (flow, name)
-        assert gaps["velocity--lemma_4"] > 0.1, flow
+        assert gaps["velocity_gap--lemma_4"] > 0.1, flow
 
 
 class FreeFeatures:
@@ -352,8 +354,8 @@ def test_the_table_has_the_identities_at_each_decay(free, member, index, decay):
     H = free.array("H", member)
     solved, of_half_decay = (np.column_stack(oracles.least_squares(H, 3, one)) for one in (decay, decay / 2))
     gap = np.linalg.norm(of_half_decay - solved) / np.linalg.norm(solved)
-    assert free.value("classifier--half_decay", member, index) == pytest.approx(gap, rel=1e-8, abs=1e-13)
-    assert free.value("theorem_1", member, index) < 1e-13
+    assert free.value("classifier_gap--half_decay", member, index) == pytest.approx(gap, rel=1e-8, abs=1e-13)
+    assert free.value("loss_decomposition_gap", member, index) < 1e-13
 
 
 @EACH_MEMBER
@@ -363,7 +365,7 @@ def test_the_table_has_predictions_under_each_change_of_basis(free, member, inde
     W, b = oracles.least_squares(H, 3)
     scores, kept = W @ H + b[:, None], W @ change @ H + b[:, None]
     gap = np.linalg.norm(kept - scores) / np.linalg.norm(scores)
-    assert free.value("predictions--classifier_kept", member, index) == pytest.approx(gap, rel=1e-8)
+    assert free.value("predictions_change--classifier_kept", member, index) == pytest.approx(gap, rel=1e-8)
 
 
 SMALL_RUN = {"sizes": [[3, 6, 4]], "signal": 0.5, "seeds": 2, "seed": 3}
@@ -379,8 +381,8 @@ def test_the_table_of_flows_has_spectra_and_losses_of_its_states():
     np.testing.assert_allclose(select(last, "omega")["value"], omega, rtol=1e-8)
     drift = np.abs(oracles.covariances(X, 3)[0] - np.eye(4)).max()
     W, b = oracles.least_squares(X, 3)
-    assert select(last, "excess")["value"].item() == pytest.approx(omega[0] / omega[-1] - 1, rel=1e-8)
-    assert select(last, "drift")["value"].item() == pytest.approx(drift, abs=1e-12)
+    assert select(last, "singular_value_spread")["value"].item() == pytest.approx(omega[0] / omega[-1] - 1, rel=1e-8)
+    assert select(last, "covariance_drift")["value"].item() == pytest.approx(drift, abs=1e-12)
     assert select(last, "loss")["value"].item() == pytest.approx(oracles.square_error(W, b, X, 3), rel=1e-8)
 
 
@@ -396,4 +398,4 @@ def test_the_table_of_descent_has_spectra_of_plain_steps(step):
     omega = oracles.singular_values(X, 3)
     np.testing.assert_allclose(select(rows, "omega")["value"], omega, rtol=1e-9)
     np.testing.assert_allclose(select(rows, "omega--one_step")["value"], omega, rtol=1e-9)
-    assert (by_draw(rows, "vectors") < 1e-12).all()
+    assert (by_draw(rows, "snr_outside_first_vectors") < 1e-12).all()

@@ -12,10 +12,10 @@ FIRST = {"classes": 3, "seed": 0}
 ROUNDING = 2.2e-13
 EPOCHS = made_up.EPOCHS.astype(float)
 GAPS = [
-    ("proposition_1", "classifier", 2),
-    ("theorem_1", "theorem_1", 1),
-    ("theorem_2", "theorem_2", 3),
-    ("equation_6", "equation_6", 0),
+    ("proposition_1", "classifier_gap", 2),
+    ("theorem_1", "loss_decomposition_gap", 1),
+    ("theorem_2", "ls_decomposition_gap", 3),
+    ("equation_6", "unextended_classifier_gap", 0),
 ]
 
 
@@ -31,23 +31,23 @@ def test_l_nc1_is_compared_with_its_formula_at_every_scatter():
     assert support.verdict("neural_collapse", "nc1_term_and_variability", features()) == "corrected"
     for index, change, expected in ((20, 1 + 1e-11, "corrected"), (20, 1.001, "refused"), (1, np.nan, "refused")):
         tables = altered.put(
-            features(), "features", "scattered_nc1", lambda nc1, by=change: by * nc1, **FIRST, index=index
+            features(), "features", "scattered_loss_nc1", lambda nc1, by=change: by * nc1, **FIRST, index=index
         )
         assert altered.verdict("nc1_term_and_variability", tables) == expected, f"times {change} at {index}"
 
 
 def test_an_l_nc1_that_did_not_fall_at_the_largest_scatter_would_vanish_with_the_scatter_alone():
-    tables = altered.put(features(), "features", "scattered_nc1", 0.1)
+    tables = altered.put(features(), "features", "scattered_loss_nc1", 0.1)
     assert altered.verdict("nc1_term_and_variability", tables) == "reproduced"
-    altered.put(tables, "features", "scattered_nc1", 0.09, **FIRST, index=25)
+    altered.put(tables, "features", "scattered_loss_nc1", 0.09, **FIRST, index=25)
     assert altered.verdict("nc1_term_and_variability", tables) == "refused"
 
 
 def test_a_scatter_from_which_no_push_reduces_l_nc1_is_refused():
-    tables = altered.put(features(), "features", "pushed_nc1", 1.01, **FIRST, index=7)
+    tables = altered.put(features(), "features", "pushed_loss_nc1_ratio", 1.01, **FIRST, index=7)
     assert altered.verdict("nc1_term_and_variability", tables) == "refused"
     found = support.evaluation("neural_collapse", "nc1_term_and_variability", features())
-    assert found.facts["pushed"] == select(features()["features"], "pushed_nc1")["value"].max() < 0.51
+    assert found.facts["pushed"] == select(features()["features"], "pushed_loss_nc1_ratio")["value"].max() < 0.51
     assert found.judgement.headline.value == pytest.approx(-2, abs=1e-3)
 
 
@@ -56,21 +56,21 @@ def test_a_scatter_from_which_no_push_reduces_l_nc1_is_refused():
 )
 def test_scores_of_a_simplex_are_short_by_their_noise(gap, expected):
     claim = "nc2_and_nc3_demand_simplex_scores"
-    tables = altered.put(features(), "features", "simplex_scores", lambda short: short + gap, **FIRST, index=3)
+    tables = altered.put(features(), "features", "simplex_score_error", lambda short: short + gap, **FIRST, index=3)
     assert altered.verdict(claim, tables) == expected
 
 
 def test_scores_of_a_simplex_that_were_one_would_be_as_the_paper_has_it():
-    tables = altered.put(features(), "features", "simplex_scores", 1e-15)
+    tables = altered.put(features(), "features", "simplex_score_error", 1e-15)
     assert altered.verdict("nc2_and_nc3_demand_simplex_scores", tables) == "reproduced"
 
 
-@pytest.mark.parametrize("premise", ["simplex_frames", "simplex_duality"])
+@pytest.mark.parametrize("premise", ["simplex_frame_distance", "simplex_self_duality"])
 def test_without_nc2_or_nc3_nothing_is_said_of_scores(premise):
     claim = "nc2_and_nc3_demand_simplex_scores"
     found = support.evaluation("neural_collapse", claim, features())
     assert found.verdict == "corrected"
-    scores = select(features()["features"], "simplex_scores")
+    scores = select(features()["features"], "simplex_score_error")
     assert found.facts["noisy"] == scores.loc[scores["index"] == 1, "value"].max()
     assert found.facts["quiet"] == scores.loc[scores["index"] == 4, "value"].max()
     tables = altered.put(features(), "features", premise, 1e-6, **FIRST, index=2)
@@ -81,20 +81,20 @@ def features():
     return support.claim_tables("neural_collapse", "theorem_1")
 
 
-@pytest.mark.parametrize("quantity", ["frame_classifiers", "duality"])
+@pytest.mark.parametrize("quantity", ["classifiers_frame_distance", "classifiers_self_duality"])
 def test_distances_from_the_simplex_are_held_one_by_one(quantity):
     assert support.verdict("neural_collapse", "nc23_term_and_simplex", features()) == "corrected"
     # the square root of what is left of the term: 1e-3 here
     for moved, expected in ((5e-4, "corrected"), (2e-3, "refused")):
-        tables = altered.put(features(), "features", "scattered_nc23", 1e-6)
+        tables = altered.put(features(), "features", "concentrated_score_error", 1e-6)
         altered.put(tables, "features", quantity, lambda v, moved=moved: v + moved, **FIRST)
         assert altered.verdict("nc23_term_and_simplex", tables) == expected, f"moved by {moved}"
 
 
-@pytest.mark.parametrize("quantity", ["frame_classifiers", "duality"])
+@pytest.mark.parametrize("quantity", ["classifiers_frame_distance", "classifiers_self_duality"])
 def test_small_distances_from_the_simplex_would_be_as_the_paper_has_it(quantity):
     tables = features()
-    for name in ("frame_means", "frame_classifiers", "duality"):
+    for name in ("means_frame_distance", "classifiers_frame_distance", "classifiers_self_duality"):
         altered.put(tables, "features", name, 1e-6)
     assert altered.verdict("nc23_term_and_simplex", tables) == "reproduced"
     altered.put(tables, "features", quantity, 0.1, **FIRST)
@@ -102,7 +102,7 @@ def test_small_distances_from_the_simplex_would_be_as_the_paper_has_it(quantity)
 
 
 def test_of_a_term_that_is_not_small_nothing_is_said():
-    tables = altered.put(features(), "features", "scattered_nc23", 0.25)
+    tables = altered.put(features(), "features", "concentrated_score_error", 0.25)
     assert support.verdict("neural_collapse", "nc23_term_and_simplex", tables) == "undecided"
 
 

@@ -13,20 +13,20 @@ DIFFERENCES = 1e-7
 BASIS = 2.2e-11  # ten units times the square of a condition number of 100
 # claim, what it reads, in which rows, and the largest value that it takes
 BOUNDED = [
-    *[("invariance", quantity, {"index": 2}, BASIS) for quantity in ("predictions", "losses")],
+    *[("invariance", quantity, {"index": 2}, BASIS) for quantity in ("predictions_change", "loss_change")],
     *[
         ("tangent_space", quantity, {"flow": "printed"}, ROUNDING)
-        for quantity in ("image", "idempotence", "tangent_moved")
+        for quantity in ("image_tangency_gap", "idempotence_gap", "tangent_change")
     ],
-    ("tangent_space", "curve_equation", {}, DIFFERENCES),
-    ("tangent_space", "curve_velocity", {}, DIFFERENCES),
+    ("tangent_space", "curve_equation_gap", {}, DIFFERENCES),
+    ("tangent_space", "curve_velocity_gap", {}, DIFFERENCES),
     *[
         ("projection_self_adjoint", quantity, {"flow": "orthogonal"}, ROUNDING)
-        for quantity in ("asymmetry", "image", "tangent_moved")
+        for quantity in ("asymmetry", "image_tangency_gap", "tangent_change")
     ],
-    ("lemma_4", "velocity--means", {"flow": "orthogonal"}, ROUNDING),
-    ("lemma_4", "velocity--means_faster", {"flow": "printed"}, ROUNDING),
-    ("lemma_7", "lemma_7", {}, ROUNDING),
+    ("lemma_4", "velocity_gap--means", {"flow": "orthogonal"}, ROUNDING),
+    ("lemma_4", "velocity_gap--means_faster", {"flow": "printed"}, ROUNDING),
+    ("lemma_7", "simplex_frame_gap", {}, ROUNDING),
 ]
 VERDICTS = {"projection_self_adjoint": "corrected", "lemma_4": "corrected"}
 
@@ -56,10 +56,10 @@ def test_a_printed_map_that_were_self_adjoint_would_need_no_correction(tables):
 
 @pytest.mark.parametrize("flow", ["orthogonal", "printed"])
 def test_lemma_4_would_need_no_correction_if_it_held_under_both_maps(flow, tables):
-    altered.put(tables, "features", "velocity--lemma_4", 1e-15)
+    altered.put(tables, "features", "velocity_gap--lemma_4", 1e-15)
     assert altered.verdict("lemma_4", tables) == "reproduced"
-    altered.put(tables, "features", "velocity--lemma_4", 0.01, flow=flow, **FIRST)
-    altered.put(tables, "features", "velocity--means", 0.01, flow="orthogonal", **FIRST)
+    altered.put(tables, "features", "velocity_gap--lemma_4", 0.01, flow=flow, **FIRST)
+    altered.put(tables, "features", "velocity_gap--means", 0.01, flow="orthogonal", **FIRST)
     assert altered.verdict("lemma_4", tables) == "refused"
 
 
@@ -67,7 +67,9 @@ def test_lemma_4_would_need_no_correction_if_it_held_under_both_maps(flow, table
     ("change", "expected"), [(0.03, "reproduced"), (0.1, "refused"), (-0.1, "refused"), (np.nan, "refused")]
 )
 def test_the_order_of_a_remainder_is_seen_in_its_second_decimal(change, expected, tables):
-    altered.put(tables, "features", "remainder", lambda left: left * 2.0**-change, flow="printed", index=3, **FIRST)
+    altered.put(
+        tables, "features", "step_remainder", lambda left: left * 2.0**-change, flow="printed", index=3, **FIRST
+    )
     assert altered.verdict("lemma_2", tables) == expected
 
 
@@ -84,12 +86,12 @@ def test_the_numbers_in_the_text_are_extremes_over_draws(tables):
     found = support.evaluation("neural_collapse", "projection_self_adjoint", tables).facts
     features = tables["features"]
     assert found["printed"] == select(features, "asymmetry", flow="printed")["value"].max()
-    assert found["adjoint"] == select(features, "adjoint_gradient")["value"].max()
-    assert found["moved"] == select(features, "printed_gradient")["value"].min()
-    assert found["normal"] == select(features, "gradient_normal")["value"].min()
+    assert found["adjoint"] == select(features, "adjoint_gradient_change")["value"].max()
+    assert found["moved"] == select(features, "printed_gradient_change")["value"].min()
+    assert found["normal"] == select(features, "gradient_normal_share")["value"].min()
     off = support.evaluation("neural_collapse", "lemma_4", tables).facts
     for flow in ("orthogonal", "printed"):
-        assert off[f"off_{flow}"] == select(features, "velocity--lemma_4", flow=flow)["value"].min(), flow
-    left = [select(features, "remainder", flow="orthogonal", index=index)["value"].to_numpy() for index in (2, 3)]
+        assert off[f"off_{flow}"] == select(features, "velocity_gap--lemma_4", flow=flow)["value"].min(), flow
+    left = [select(features, "step_remainder", flow="orthogonal", index=index)["value"].to_numpy() for index in (2, 3)]
     orders = np.median(np.log2(left[0] / left[1]))
     assert support.evaluation("neural_collapse", "lemma_2", tables).facts["orthogonal"] == pytest.approx(orders)

@@ -17,11 +17,11 @@ import numpy as np
 from learning_dynamics.judging import Check, Checks, equal_on_every_draw, every_draw, takes_rivals
 from learning_dynamics.papers.neural_collapse.central_path import theory
 from learning_dynamics.papers.neural_collapse.central_path.quantities import (
-    EXCESS,
     IN_WORDS,
     OMEGA,
     ORTHOGONAL,
     PRINTED,
+    SINGULAR_VALUE_SPREAD,
     SPEED,
     TRACE,
 )
@@ -219,7 +219,7 @@ def vanishing_checks(
     Parameters
     ----------
     quantity
-        The distance, one number at each time; its spread of singular values is `EXCESS`.
+        The distance, one number at each time; its spread of singular values is `SINGULAR_VALUE_SPREAD`.
     order : int
         The power of the spread that the distance falls as.
     powers : mapping from str to float
@@ -256,7 +256,7 @@ def vanishing_checks(
     exponents, tolerances, shares_left, bounds = over_sizes(
         late_falls,
         distance=by_size(flows, quantity, flow=flow),
-        spread=by_size(flows, EXCESS, flow=flow),
+        spread=by_size(flows, SINGULAR_VALUE_SPREAD, flow=flow),
         omega=by_size(flows, OMEGA, flow=flow),
     ).T
     yield equal_on_every_draw(

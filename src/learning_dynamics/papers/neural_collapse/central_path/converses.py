@@ -44,22 +44,23 @@ def small_terms(X: np.ndarray, classes: int) -> central_path.Numbers:
 
     Quantities
     ----------
-    scattered_nc1
+    scattered_loss_nc1
         L_NC1 while the standard deviation within classes grows from a thousandth to a thousand times that of the
         renormalised features. Index: that factor, a quarter decade apart.
-    pushed_nc1
-        L_NC1 after a push of the deviations towards zero, over L_NC1 before it, for each factor of ``scattered_nc1``.
-        The push is to the standard deviation omega_min sqrt(L / (C - 1)), with L before it and the least SNR singular
-        value omega_min of the renormalised features.
-    scattered_nc23
+    pushed_loss_nc1_ratio
+        L_NC1 after a push of the deviations towards zero, over L_NC1 before it, for each factor of
+        ``scattered_loss_nc1``. The push is to the standard deviation omega_min sqrt(L / (C - 1)), with L before it and
+        the least SNR singular value omega_min of the renormalised features.
+    concentrated_score_error
         ||W M - Phi||_F / ||Phi||_F where deviations are small, which is what L_NC2/3 is the square of.
-    frame_means, frame_classifiers
+    means_frame_distance, classifiers_frame_distance
         Distance of the Gram matrix of class means, and of least-squares classifiers, from the nearest multiple of a
         simplex frame's, relative, where deviations are small.
-    duality
+    classifiers_self_duality
         Squared distance of least-squares classifiers from class means where deviations are small, both of unit norm.
-    frame_inverse, duality_inverse
-        ``frame_means`` and ``duality`` of the class means' pseudo-inverse instead of means, and of classifiers.
+    inverse_frame_distance, inverse_self_duality
+        ``classifiers_frame_distance`` and ``classifiers_self_duality`` with the class means' pseudo-inverse instead of
+        classifiers.
     """
     omega = central_path.snr_singular_values(X, classes)[-1]
     nc1 = np.array([_variability_loss(X, scatter, classes) for scatter in SCATTERS])
@@ -68,14 +69,14 @@ def small_terms(X: np.ndarray, classes: int) -> central_path.Numbers:
     W, M = central_path.classifier(concentrated, classes), central_path.class_means(concentrated, classes)
     inverse = np.linalg.pinv(M, rcond=1e-9)
     return {
-        quantities.SCATTERED_NC1: nc1,
-        quantities.PUSHED_NC1: pushed_nc1 / nc1,
-        quantities.SCATTERED_NC23: _score_error(W, M),
-        quantities.FRAME_MEANS: theory.simplex_gram(M),
-        quantities.FRAME_CLASSIFIERS: theory.simplex_gram(W.T),
-        quantities.FRAME_INVERSE: theory.simplex_gram(inverse.T),
-        quantities.DUALITY: collapse.self_duality(W, M.T),
-        quantities.DUALITY_INVERSE: collapse.self_duality(inverse, M.T),
+        quantities.SCATTERED_LOSS_NC1: nc1,
+        quantities.PUSHED_LOSS_NC1_RATIO: pushed_nc1 / nc1,
+        quantities.CONCENTRATED_SCORE_ERROR: _score_error(W, M),
+        quantities.MEANS_FRAME_DISTANCE: theory.simplex_gram(M),
+        quantities.CLASSIFIERS_FRAME_DISTANCE: theory.simplex_gram(W.T),
+        quantities.INVERSE_FRAME_DISTANCE: theory.simplex_gram(inverse.T),
+        quantities.CLASSIFIERS_SELF_DUALITY: collapse.self_duality(W, M.T),
+        quantities.INVERSE_SELF_DUALITY: collapse.self_duality(inverse, M.T),
     }
 
 
@@ -97,14 +98,14 @@ def simplex_scores(X: np.ndarray, classes: int) -> central_path.Numbers:
 
     Quantities
     ----------
-    simplex_scores
+    simplex_score_error
         ||W M - Phi||_F / ||Phi||_F for class means M that are a simplex frame of singular values one and their
         least-squares classifier W. Index: standard deviation within classes, 10, 1, 0.1, 0.01.
-    simplex_frames
+    simplex_frame_distance
         The larger distance of two Gram matrices, of class means and of classifiers, from the nearest multiple of a
-        simplex frame's, relative. Index: as for ``simplex_scores``.
-    simplex_duality
-        Squared distance of classifiers from class means, both of unit norm. Index: as for ``simplex_scores``.
+        simplex frame's, relative. Index: as for ``simplex_score_error``.
+    simplex_self_duality
+        Squared distance of classifiers from class means, both of unit norm. Index: as for ``simplex_score_error``.
     """
     U, _, V = central_path.snr_vectors(X, classes)
     M = U @ V.T
@@ -116,9 +117,9 @@ def simplex_scores(X: np.ndarray, classes: int) -> central_path.Numbers:
         frames[index] = max(theory.simplex_gram(M), theory.simplex_gram(W.T))
         duality[index] = collapse.self_duality(W, M.T)
     return {
-        quantities.SIMPLEX_SCORES: scores,
-        quantities.SIMPLEX_FRAMES: frames,
-        quantities.SIMPLEX_DUALITY: duality,
+        quantities.SIMPLEX_SCORE_ERROR: scores,
+        quantities.SIMPLEX_FRAME_DISTANCE: frames,
+        quantities.SIMPLEX_SELF_DUALITY: duality,
     }
 
 
@@ -133,11 +134,15 @@ def leaning_noise(X: np.ndarray, classes: int) -> dict[str, np.ndarray]:
     product_trace, product_norm
         Trace and Frobenius norm of pinv(Sigma_B) Sigma_W where large noise leans by d towards the class means. Index:
         d, 0.01, 0.001, 0.0001. nan where the class means span all directions.
-    condition
+    covariance_condition
         Condition number of Sigma_W of the features of ``product_trace``. Index: d.
     """
     trace, norm, condition = np.full((3, len(LEANS)), np.nan)
-    measured = {quantities.PRODUCT_TRACE: trace, quantities.PRODUCT_NORM: norm, quantities.CONDITION: condition}
+    measured = {
+        quantities.PRODUCT_TRACE: trace,
+        quantities.PRODUCT_NORM: norm,
+        quantities.COVARIANCE_CONDITION: condition,
+    }
     if len(X) < classes:
         return measured
     U, _, _ = np.linalg.svd(central_path.signal_to_noise(X, classes))
@@ -162,20 +167,20 @@ def simplex_means(X: np.ndarray, classes: int) -> central_path.Numbers:
 
     Quantities
     ----------
-    vanishing_nc1, vanishing_nc4
+    vanishing_nc1, vanishing_nc4_examples
         Tr(pinv(Sigma_B) Sigma_W) / C, and how many examples least-squares classifier and nearest class mean decide
         otherwise, under coupled noise around class means that are a simplex frame. Index: e, 0.1, 0.01, 0.001. nan
         where the class means span all directions.
-    vanishing_duality, vanishing_duality--uncoupled
+    vanishing_self_duality, vanishing_self_duality--uncoupled
         Squared distance of the least-squares classifiers from the class means, both of unit norm, under coupled and
         uncoupled noise. Index: e.
     """
     nc1, nc4, duality, duality_uncoupled = np.full((4, len(NOISES)), np.nan)
     measured: central_path.Numbers = {
         quantities.VANISHING_NC1: nc1,
-        quantities.VANISHING_NC4: nc4,
-        quantities.VANISHING_DUALITY: duality,
-        quantities.VANISHING_DUALITY_UNCOUPLED: duality_uncoupled,
+        quantities.VANISHING_NC4_EXAMPLES: nc4,
+        quantities.VANISHING_SELF_DUALITY: duality,
+        quantities.VANISHING_SELF_DUALITY_UNCOUPLED: duality_uncoupled,
     }
     if len(X) < classes:
         return measured

@@ -18,7 +18,10 @@ from learning_dynamics.plotting import COLOURS, WIDTH, Plot, letters, sequence
 from learning_dynamics.settings import Natural
 from learning_dynamics.tidy import Quantity, Table, select, settings_of
 
-FLOWS = {"orthogonal": ("blue", "orthogonal projection"), "printed": ("vermilion", "printed map")}
+FLOWS = {
+    quantities.ORTHOGONAL: ("blue", "orthogonal projection"),
+    quantities.PRINTED: ("vermilion", "printed map"),
+}
 OVER_TIME: dict[str, Any] = {"xscale": "log", "yscale": "log", "xlabel": "flow time $t$"}
 
 
@@ -50,13 +53,13 @@ def central_path(
     axes = [figure.add_subplot(grid[place]) for place in np.ndindex(2, 3)]
     flow_rows, descent_rows = (drawn_member(table, size, member) for table in (flows, descent))
     for axis, flow in zip(axes[:2], FLOWS, strict=True):
-        _omega_panel(axis, flow_rows[flow_rows["flow"] == flow], descent_rows if flow == "printed" else None)
+        _omega_panel(axis, flow_rows[flow_rows["flow"] == flow], descent_rows if flow == quantities.PRINTED else None)
     top = max(axis.get_ylim()[1] for axis in axes[:2])
     for axis in axes[:2]:
         axis.set_ylim(0.5 * select(flow_rows, quantities.OMEGA)["value"].min(), top)
     _speed_panel(axes[2], features)
-    _excess_panel(axes[3], flow_rows)
-    _spectral_loss_panel(axes[4], flow_rows[flow_rows["flow"] == "orthogonal"])
+    _spread_panel(axes[3], flow_rows)
+    _spectral_loss_panel(axes[4], flow_rows[flow_rows["flow"] == quantities.ORTHOGONAL])
     _limit_panel(axes[5], flow_rows)
     axes.append(figure.add_subplot(grid[2, :]))
     _training_spectrum_panel(axes[6], training)
@@ -70,7 +73,7 @@ def drawn_member(table: pd.DataFrame, size: int, member: int) -> pd.DataFrame:
 
 
 def _spectrum(table: pd.DataFrame) -> list[pd.DataFrame]:
-    return [rows for _, rows in _after_start(table, "omega").groupby("index")]
+    return [rows for _, rows in _after_start(table, quantities.OMEGA).groupby("index")]
 
 
 def _after_start(table: pd.DataFrame, quantity: Quantity, **where: str) -> pd.DataFrame:
@@ -125,7 +128,11 @@ def _speed_panel(axis: Axes, features: pd.DataFrame) -> None:
     """Draw measured speeds in units of the paper's formula against (C + omega^2) / C."""
     keys = ["classes", "examples", "features", "seed", "index"]
     omega = select(features, quantities.OMEGA).set_index(keys)["value"]
-    marks = {"orthogonal": ("o", "blue", 3.0), "printed": ("s", "vermilion", 3.4), "descent": ("x", "black", 2.6)}
+    marks = {
+        quantities.ORTHOGONAL: ("o", "blue", 3.0),
+        quantities.PRINTED: ("s", "vermilion", 3.4),
+        quantities.DESCENT: ("x", "black", 2.6),
+    }
     for flow, (mark, colour, width) in marks.items():
         rows = select(features, quantities.SPEED, flow=flow).set_index(keys)
         values = omega.loc[rows.index]
@@ -142,9 +149,9 @@ def _speed_panel(axis: Axes, features: pd.DataFrame) -> None:
     axis.legend(loc="upper left", handletextpad=0.1, borderaxespad=0.1, labelspacing=0.25)
 
 
-def _excess_panel(axis: Axes, flows: pd.DataFrame) -> None:
+def _spread_panel(axis: Axes, flows: pd.DataFrame) -> None:
     for width, (flow, (colour, label)) in zip((3.4, 1.2), FLOWS.items(), strict=True):
-        rows = _after_start(flows, "excess", flow=flow)
+        rows = _after_start(flows, quantities.SINGULAR_VALUE_SPREAD, flow=flow)
         axis.plot(rows["time"], rows["value"], color=COLOURS[colour], lw=width, label=label)
     time, value = rows["time"].to_numpy(), rows["value"].to_numpy()
     tail = time[time > 1e-5 * time[-1]]
@@ -160,21 +167,21 @@ def _excess_panel(axis: Axes, flows: pd.DataFrame) -> None:
         color=COLOURS["grey"],
     )
     axis.set(**OVER_TIME, ylabel=r"$\omega_{\max}/\omega_{\min} - 1$", title="approach to equality")
-    axis.set_ylim(top=2e3 * select(flows, quantities.EXCESS)["value"].max())
+    axis.set_ylim(top=2e3 * select(flows, quantities.SINGULAR_VALUE_SPREAD)["value"].max())
     axis.legend(loc="upper right", borderaxespad=0.1, labelspacing=0.25, handlelength=1.2)
 
 
 def _spectral_loss_panel(axis: Axes, flow: pd.DataFrame) -> None:
     labels = {
-        "loss": ("grey", r"$\mathcal{L}$", theory.spectral_loss),
-        "loss_nc1": ("green", r"$\mathcal{L}_{\mathrm{NC1}}$", theory.spectral_variability_loss),
-        "loss_nc23": ("purple", r"$\mathcal{L}_{\mathrm{NC2/3}}$", theory.spectral_geometry_loss),
+        quantities.LOSS: ("grey", r"$\mathcal{L}$", theory.spectral_loss),
+        quantities.LOSS_NC1: ("green", r"$\mathcal{L}_{\mathrm{NC1}}$", theory.spectral_variability_loss),
+        quantities.LOSS_NC23: ("purple", r"$\mathcal{L}_{\mathrm{NC2/3}}$", theory.spectral_geometry_loss),
     }
     spectrum = np.stack([line["value"].to_numpy() for line in _spectrum(flow)], axis=-1)
     classes = int(flow["classes"].iloc[0])
     for quantity, (colour, label, formula) in labels.items():
         rows = _after_start(flow, quantity)
-        width = 4.0 if quantity == "loss" else 2.0
+        width = 4.0 if quantity == quantities.LOSS else 2.0
         axis.plot(rows["time"], rows["value"], color=COLOURS[colour], label=label, lw=width)
         _dots(axis, rows["time"].to_numpy(), formula(spectrum, classes))
     axis.set(**OVER_TIME, ylabel="loss", title="loss and Lemma 1")
@@ -182,7 +189,10 @@ def _spectral_loss_panel(axis: Axes, flow: pd.DataFrame) -> None:
 
 
 def _limit_panel(axis: Axes, flows: pd.DataFrame) -> None:
-    distances = {"snr_limit": ("-", "eq. 10"), "features_limit": ((0, (1, 1)), "eq. 11")}
+    distances = {
+        quantities.SNR_LIMIT_DISTANCE: ("-", "eq. 10"),
+        quantities.FEATURES_LIMIT_DISTANCE: ((0, (1, 1)), "eq. 11"),
+    }
     for width, (flow, (colour, _)) in zip((3.0, 1.2), FLOWS.items(), strict=True):
         for quantity, (dashes, _) in distances.items():
             rows = _after_start(flows, quantity, flow=flow)

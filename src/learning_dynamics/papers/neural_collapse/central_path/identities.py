@@ -33,18 +33,19 @@ def classifier_identities(H: np.ndarray, W: np.ndarray, decay: float) -> central
 
     Quantities
     ----------
-    classifier
+    classifier_gap
         Proposition 1's formula of the optimal classifier less the solver's, relative to the solver's.
-    classifier--half_decay, classifier--without_mean
-        ``classifier`` by altered formulas: half the weight decay, and the covariance without the global mean's square.
-    theorem_1
+    classifier_gap--half_decay, classifier_gap--without_mean
+        ``classifier_gap`` by altered formulas: half the weight decay, and the covariance without the global mean's
+        square.
+    loss_decomposition_gap
         Loss of W less the solver's loss and the deviation L_LS^perp, relative to the loss of W (Theorem 1).
-    theorem_1--without_mean
-        ``theorem_1`` with the deviation in the metric without the global mean's square.
-    theorem_2
+    loss_decomposition_gap--without_mean
+        ``loss_decomposition_gap`` with the deviation in the metric without the global mean's square.
+    ls_decomposition_gap
         The solver's loss less its two terms L_NC1 and L_NC2/3, relative to the solver's loss (Theorem 2).
-    theorem_2--without_decay, theorem_2--without_classes
-        ``theorem_2`` with altered terms: L_NC1 without weight decay, and L_NC2/3 without its factor 1/C.
+    ls_decomposition_gap--without_decay, ls_decomposition_gap--without_classes
+        ``ls_decomposition_gap`` with altered terms: L_NC1 without weight decay, and L_NC2/3 without its factor 1/C.
     """
     classes = len(W)
     within, means = moments(H, classes)
@@ -60,18 +61,18 @@ def classifier_identities(H: np.ndarray, W: np.ndarray, decay: float) -> central
     deviation_without_mean = parts["loss_ls_perp"] - 0.5 * np.sum((excess @ mean) ** 2)
     nc1, nc23 = parts["loss_nc1"], parts["loss_nc23"]
     classifiers = {
-        quantities.CLASSIFIER: collapse.least_squares_classifier(within, means, decay),
-        quantities.CLASSIFIER_HALF_DECAY: collapse.least_squares_classifier(within, means, decay / 2),
-        quantities.CLASSIFIER_WITHOUT_MEAN: without_mean.T,
+        quantities.CLASSIFIER_GAP: collapse.least_squares_classifier(within, means, decay),
+        quantities.CLASSIFIER_GAP_HALF_DECAY: collapse.least_squares_classifier(within, means, decay / 2),
+        quantities.CLASSIFIER_GAP_WITHOUT_MEAN: without_mean.T,
     }
     deviations = {
-        quantities.THEOREM_1: parts["loss_ls_perp"],
-        quantities.THEOREM_1_WITHOUT_MEAN: deviation_without_mean,
+        quantities.LOSS_DECOMPOSITION_GAP: parts["loss_ls_perp"],
+        quantities.LOSS_DECOMPOSITION_GAP_WITHOUT_MEAN: deviation_without_mean,
     }
     splits = {
-        quantities.THEOREM_2: nc1 + nc23,
-        quantities.THEOREM_2_WITHOUT_DECAY: nc1 - parts["loss_nc1_decay"] + nc23,
-        quantities.THEOREM_2_WITHOUT_CLASSES: nc1 + classes * nc23,
+        quantities.LS_DECOMPOSITION_GAP: nc1 + nc23,
+        quantities.LS_DECOMPOSITION_GAP_WITHOUT_DECAY: nc1 - parts["loss_nc1_decay"] + nc23,
+        quantities.LS_DECOMPOSITION_GAP_WITHOUT_CLASSES: nc1 + classes * nc23,
     }
     return {
         **{name: central_path.relative_gap(weights, solution) for name, weights in classifiers.items()},
@@ -85,10 +86,10 @@ def equation_6(H: np.ndarray, classes: int) -> central_path.Numbers:
 
     Quantities
     ----------
-    equation_6
+    unextended_classifier_gap
         Equation 6's weights and biases less those of a least-squares solver, relative to the solver's.
-    equation_6--within, equation_6--bias
-        ``equation_6`` altered: Sigma_W instead of Sigma_T, and a bias of 1/C alone.
+    unextended_classifier_gap--within, unextended_classifier_gap--constant_bias
+        ``unextended_classifier_gap`` altered: Sigma_W instead of Sigma_T, and a bias of 1/C alone.
     """
     solution = least_squares(H, classes, 0.0)
     within, means = moments(H, classes)
@@ -98,9 +99,9 @@ def equation_6(H: np.ndarray, classes: int) -> central_path.Numbers:
     weights, discriminant = (np.linalg.solve(matrix, centred.T).T / classes for matrix in (total, within))
     biases = np.full(classes, 1 / classes)
     classifiers = {
-        quantities.EQUATION_6: np.column_stack([weights, biases - weights @ centre]),
-        quantities.EQUATION_6_WITHIN: np.column_stack([discriminant, biases - discriminant @ centre]),
-        quantities.EQUATION_6_BIAS: np.column_stack([weights, biases]),
+        quantities.UNEXTENDED_CLASSIFIER_GAP: np.column_stack([weights, biases - weights @ centre]),
+        quantities.UNEXTENDED_CLASSIFIER_GAP_WITHIN: np.column_stack([discriminant, biases - discriminant @ centre]),
+        quantities.UNEXTENDED_CLASSIFIER_GAP_CONSTANT_BIAS: np.column_stack([weights, biases]),
     }
     return {name: central_path.relative_gap(extended, solution) for name, extended in classifiers.items()}
 
@@ -110,11 +111,11 @@ def invariance(H: np.ndarray, A: np.ndarray, classes: int) -> central_path.Numbe
 
     Quantities
     ----------
-    predictions, losses
+    predictions_change, loss_change
         Change of the least-squares classifier's predictions, and of its loss, under H -> A H, relative to those of H
         (section 3.1).
-    predictions--classifier_kept, losses--classifier_kept
-        ``predictions`` and ``losses`` where the classifier of H is kept for A H.
+    predictions_change--classifier_kept, loss_change--classifier_kept
+        ``predictions_change`` and ``loss_change`` where the classifier of H is kept for A H.
     """
     mapped = A @ H
     classifier, mapped_classifier = (
@@ -129,10 +130,10 @@ def invariance(H: np.ndarray, A: np.ndarray, classes: int) -> central_path.Numbe
         return abs(central_path.extended_loss(weights, mapped, 0.0) - loss) / loss
 
     return {
-        quantities.PREDICTIONS: change_of_predictions(mapped_classifier),
-        quantities.LOSSES: change_of_loss(mapped_classifier),
-        quantities.PREDICTIONS_CLASSIFIER_KEPT: change_of_predictions(classifier),
-        quantities.LOSSES_CLASSIFIER_KEPT: change_of_loss(classifier),
+        quantities.PREDICTIONS_CHANGE: change_of_predictions(mapped_classifier),
+        quantities.LOSS_CHANGE: change_of_loss(mapped_classifier),
+        quantities.PREDICTIONS_CHANGE_CLASSIFIER_KEPT: change_of_predictions(classifier),
+        quantities.LOSS_CHANGE_CLASSIFIER_KEPT: change_of_loss(classifier),
     }
 
 
@@ -141,13 +142,13 @@ def simplex_frames(H: np.ndarray, Z: np.ndarray, classes: int) -> central_path.N
 
     Quantities
     ----------
-    lemma_7
+    simplex_frame_gap
         The larger of two gaps: the Gram matrix of a matrix with equal singular values and a null space of ones against
         a simplex frame's; and what the singular values of a rotated simplex frame, and its product with ones, leave of
         both properties, relative to the largest singular value (Lemma 7).
-    lemma_7--other_null_space, lemma_7--unequal_values
-        Gap of the Gram matrix, as in ``lemma_7``, of a matrix with equal singular values whose null space is another
-        line, and of one whose columns sum to zero but whose singular values differ.
+    simplex_frame_gap--other_null_space, simplex_frame_gap--unequal_values
+        Gap of the Gram matrix, as in ``simplex_frame_gap``, of a matrix with equal singular values whose null space is
+        another line, and of one whose columns sum to zero but whose singular values differ.
     """
     U, omega, V = central_path.snr_vectors(H, classes)
     # C - 1 features are enough for a frame of C classes
@@ -159,7 +160,7 @@ def simplex_frames(H: np.ndarray, Z: np.ndarray, classes: int) -> central_path.N
     # of any Gaussian (C, C) matrix: entries of Z serve, there are P C N of them
     orthogonal = np.linalg.qr(Z.ravel()[: classes**2].reshape(classes, classes))[0]
     return {
-        quantities.LEMMA_7: float(max(theory.simplex_gram(3.0 * U @ V.T), frame_gap)),
-        quantities.LEMMA_7_OTHER_NULL_SPACE: theory.simplex_gram(3.0 * U @ orthogonal[: classes - 1]),
-        quantities.LEMMA_7_UNEQUAL_VALUES: theory.simplex_gram((U * omega) @ V.T),
+        quantities.SIMPLEX_FRAME_GAP: float(max(theory.simplex_gram(3.0 * U @ V.T), frame_gap)),
+        quantities.SIMPLEX_FRAME_GAP_OTHER_NULL_SPACE: theory.simplex_gram(3.0 * U @ orthogonal[: classes - 1]),
+        quantities.SIMPLEX_FRAME_GAP_UNEQUAL_VALUES: theory.simplex_gram((U * omega) @ V.T),
     }

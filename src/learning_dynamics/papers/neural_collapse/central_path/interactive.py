@@ -28,7 +28,7 @@ def spectrum_by_moment(flows: Table, trainings: Sequence[Table]) -> Interactive:
     Networks, trained under MSE, are shown at the epochs at which they were measured and at none in between.
     """
     classes = int(flows["classes"].max())
-    path = select(flows, quantities.OMEGA, classes=classes, flow="orthogonal")
+    path = select(flows, quantities.OMEGA, classes=classes, flow=quantities.ORTHOGONAL)
     courses = {PATH: path.rename(columns={"time": "moment"})}
     for training in trainings:
         omega = select(training, training_quantities.SNR)

@@ -16,12 +16,12 @@ def limit_gaps(X: np.ndarray, start: np.ndarray, classes: int) -> central_path.N
 
     Quantities
     ----------
-    vectors
+    snr_outside_first_vectors
         The part of the SNR matrix outside of sum_j x_j u_j v_j^T, u_j and v_j its singular vectors at the start,
         relative to all of it (Lemma 6).
-    snr_limit
+    snr_limit_distance
         ||SNR / omega_max - U V^T||_F, U and V of the start (eq. 10).
-    features_limit
+    features_limit_distance
         ||X / omega_max - (U V^T) kron 1^T||_F / sqrt(N), for N examples of each class (eq. 11).
     """
     U, _, V = central_path.snr_vectors(start, classes)
@@ -30,9 +30,10 @@ def limit_gaps(X: np.ndarray, start: np.ndarray, classes: int) -> central_path.N
     aligned = np.einsum("pj,...pc,cj->...j", U, snr, V)
     examples = X.shape[-1] // classes
     return {
-        quantities.VECTORS: _norm(snr - (U * aligned[..., None, :]) @ V.T) / _norm(snr),
-        quantities.SNR_LIMIT: _norm(snr / omega_max - U @ V.T),
-        quantities.FEATURES_LIMIT: _norm(X / omega_max - np.repeat(U @ V.T, examples, axis=-1)) / np.sqrt(examples),
+        quantities.SNR_OUTSIDE_FIRST_VECTORS: _norm(snr - (U * aligned[..., None, :]) @ V.T) / _norm(snr),
+        quantities.SNR_LIMIT_DISTANCE: _norm(snr / omega_max - U @ V.T),
+        quantities.FEATURES_LIMIT_DISTANCE: _norm(X / omega_max - np.repeat(U @ V.T, examples, axis=-1))
+        / np.sqrt(examples),
     }
 
 
@@ -43,9 +44,9 @@ def collapse_along(X: np.ndarray, classes: int) -> central_path.Numbers:
     ----------
     trace
         tr(pinv(Sigma_B) Sigma_W).
-    nc2_norms
+    nc2_norm_spread
         Standard deviation of the class means' norms over the mean of these.
-    nc2_angles
+    nc2_angle_distance
         Mean of |cos + 1 / (C - 1)| over pairs of class means.
     nc3
         || W / ||W||_F - M / ||M||_F ||_F^2 for the classifier W and class means M, as rows.
@@ -59,8 +60,8 @@ def collapse_along(X: np.ndarray, classes: int) -> central_path.Numbers:
     nearest = means @ X - 0.5 * np.sum(means**2, axis=-1, keepdims=True)
     return {
         quantities.TRACE: classes * collapse.variability(central_path.within_covariance(X, classes), means),
-        quantities.NC2_NORMS: collapse.relative_spread_of_norms(means),
-        quantities.NC2_ANGLES: collapse.distance_from_maximal_angles(means),
+        quantities.NC2_NORM_SPREAD: collapse.relative_spread_of_norms(means),
+        quantities.NC2_ANGLE_DISTANCE: collapse.distance_from_maximal_angles(means),
         quantities.NC3: collapse.self_duality(W, means),
         quantities.NC4: np.mean(np.argmax(W @ X, axis=-2) != np.argmax(nearest, axis=-2), axis=-1),
     }

@@ -48,10 +48,10 @@ CENTRAL_PATH = (
 def free_features(trajectory: Trajectory, *, decays: list[NonNegative]) -> Tables:
     """Measure what holds of any features: the loss's identities, the tangent maps, and the flows' speeds.
 
-    ``classifier`` to ``losses--classifier_kept`` and ``loss`` to ``omega`` belong to features that are neither centred
-    nor normalised, the rest to the renormalised ones. Those of `identities.classifier_identities` are measured at each
-    of `decays` (index 1, 2, ...), those of `identities.invariance` with A positive definite, symmetric, general (index
-    1, 2, 3).
+    ``classifier_gap`` to ``loss_change--classifier_kept`` and ``loss`` to ``omega`` belong to features that are neither
+    centred nor normalised, the rest to the renormalised ones. Those of `identities.classifier_identities` are measured
+    at each of `decays` (index 1, 2, ...), those of `identities.invariance` with A positive definite, symmetric, general
+    (index 1, 2, 3).
 
     Quantities
     ----------
@@ -77,7 +77,7 @@ def free_features(trajectory: Trajectory, *, decays: list[NonNegative]) -> Table
         Proposition 3.
     `tangents.map_gaps`
         Proposition 4.
-    remainder
+    step_remainder
         What a renormalised step leaves beyond its first order by a tangent map T, ||R(X + h Z) - X - h T(Z)|| /
         ||h Z||, for the printed map, the orthogonal projection and the printed map with a minus sign (Lemma 2). Index:
         h in units of the features' size, 0.004, 0.002, 0.001.
@@ -119,9 +119,9 @@ def renormalised_flows(trajectory: Trajectory) -> Tables:
     loss, loss_nc1, loss_nc23
         The loss of the least-squares classifier and its terms L_NC1 and L_NC2/3, without weight decay: half the squared
         error, summed over classes and averaged over examples.
-    excess
+    singular_value_spread
         omega_max / omega_min - 1.
-    drift
+    covariance_drift
         Largest entry of |Sigma_W - I|.
     `limits.limit_gaps`
         Against the start.
@@ -145,7 +145,7 @@ def renormalised_descent(trajectory: Trajectory) -> Tables:
         SNR singular values omega_j but the one that is zero, descending.
     omega--one_step
         ``omega`` by the exact map of one step, iterated from the same start.
-    vectors
+    snr_outside_first_vectors
         The part of the SNR matrix outside of its singular vectors at the start, relative to all of it (Lemma 6).
     """
     for size in trajectory.settings["sizes"]:
@@ -158,9 +158,13 @@ def renormalised_descent(trajectory: Trajectory) -> Tables:
                 omega = central_path.snr_singular_values(X, classes)
                 one_step = functools.partial(theory.algorithm_step, step=step, classes=classes, examples=examples)
                 iterated = np.stack(list(renormalised.iterates(one_step, omega[0], counts)))
-                vectors = limits.limit_gaps(X, X[0], classes)[quantities.VECTORS]
+                vectors = limits.limit_gaps(X, X[0], classes)[quantities.SNR_OUTSIDE_FIRST_VECTORS]
                 members.append(
-                    {quantities.OMEGA: omega, quantities.OMEGA_ONE_STEP: iterated, quantities.VECTORS: vectors}
+                    {
+                        quantities.OMEGA: omega,
+                        quantities.OMEGA_ONE_STEP: iterated,
+                        quantities.SNR_OUTSIDE_FIRST_VECTORS: vectors,
+                    }
                 )
             yield _table(size, members, time=trajectory.time, flow=quantities.DESCENT, step=float(step))
 
@@ -211,7 +215,7 @@ def _measure_draw(
     for flow, tangent_map in renormalised.TANGENT_MAPS.items():
         by_flow[flow] |= tangents.velocity_gaps(X, classes, tangent_map)
     for flow, remainder in tangents.step_remainders(X, Z, classes).items():
-        by_flow[flow][quantities.REMAINDER] = remainder
+        by_flow[flow][quantities.STEP_REMAINDER] = remainder
     for flow, speed in tangents.speeds(X, classes).items():
         by_flow.setdefault(flow, {})[quantities.SPEED] = speed
     return {"": general} | by_flow
@@ -241,8 +245,8 @@ def _measure_flow(X: np.ndarray, size: Sequence[int]) -> central_path.Numbers:
         quantities.LOSS: central_path.loss(X, classes),
         quantities.LOSS_NC1: 0.5 * np.sum((W @ deviations) ** 2, axis=(-2, -1)) / (classes * examples),
         quantities.LOSS_NC23: 0.5 * np.sum(score_errors**2, axis=(-2, -1)) / classes,
-        quantities.EXCESS: omega[:, 0] / omega[:, -1] - 1,
-        quantities.DRIFT: np.abs(covariance - np.eye(features)).max(axis=(-2, -1)),
+        quantities.SINGULAR_VALUE_SPREAD: omega[:, 0] / omega[:, -1] - 1,
+        quantities.COVARIANCE_DRIFT: np.abs(covariance - np.eye(features)).max(axis=(-2, -1)),
         **limits.limit_gaps(X, X[0], classes),
         **limits.collapse_along(X, classes),
     }

@@ -33,7 +33,7 @@ def central_path(flows: Table, training: Table, *, size: Natural, member: Natura
     """
     rows = drawn_member(flows, size, member)
     classes = int(rows["classes"].iloc[0])
-    path = _course(select(rows, quantities.OMEGA, flow="orthogonal"), "time")
+    path = _course(select(rows, quantities.OMEGA, flow=quantities.ORTHOGONAL), "time")
     seed = int(training["seed"].min())
     network = _course(select(training, training_quantities.SNR, seed=seed), "epoch")
     figure, (left, right) = plt.subplots(1, 2, figsize=(MOVING, 2.4), sharey=True, width_ratios=[1, 2])

@@ -1,6 +1,12 @@
 """Names in the tables of the central path: quantities, and in the column ``flow`` what they are measured along.
 
 The functions named at each block write them, and say how they are measured.
+
+Symbols are the paper's: C classes of N examples, P features H; the means M, (P, C), of its classes, less their mean;
+Sigma_W, Sigma_B and Sigma_T, the covariances within classes, between them, and in total; omega_j the SNR singular
+values (eq. 8), X the renormalised features. A bold C, the class-centring matrix (eq. 21), is written C where it is
+between features: X C X^T. A gap is the norm of a difference over the norm of what it is compared with, zero where an
+equation holds. Names that end in ``--<alternative>`` belong to the same equation altered.
 """
 
 
@@ -13,71 +19,84 @@ WHOLE = "whole"  # PRINTED without its factor 1/2
 WHOLE_ORTHOGONAL = "whole_orthogonal"  # ORTHOGONAL without its factor 1/2
 DESCENT = "descent"  # gradient descent with renormalisation after each step (appendix D.1)
 
-# -- relative gaps of what holds of any features, and of the same altered (`identities`) -------------------------------
+# -- gaps of what holds of any features, and of the same altered (`identities`) ----------------------------------------
 
-CLASSIFIER: str = "classifier"  # Proposition 1 less a least-squares solver
-CLASSIFIER_HALF_DECAY: str = "classifier--half_decay"
-CLASSIFIER_WITHOUT_MEAN: str = "classifier--without_mean"  # without the global mean's square
-THEOREM_1: str = "theorem_1"  # L - L_LS - L_LS^perp
-THEOREM_1_WITHOUT_MEAN: str = "theorem_1--without_mean"  # in the metric without the global mean's square
-THEOREM_2: str = "theorem_2"  # L_LS - L_NC1 - L_NC2/3
-THEOREM_2_WITHOUT_DECAY: str = "theorem_2--without_decay"  # L_NC1 without weight decay
-THEOREM_2_WITHOUT_CLASSES: str = "theorem_2--without_classes"  # L_NC2/3 without its factor 1/C
-EQUATION_6: str = "equation_6"  # weights and biases less a least-squares solver's
-EQUATION_6_WITHIN: str = "equation_6--within"  # Sigma_W for Sigma_T
-EQUATION_6_BIAS: str = "equation_6--bias"  # a bias of 1/C alone
-PREDICTIONS: str = "predictions"  # change under H -> A H (eq. 7)
-PREDICTIONS_CLASSIFIER_KEPT: str = "predictions--classifier_kept"  # with the classifier of H kept
-LOSSES: str = "losses"  # change under H -> A H (eq. 7)
-LOSSES_CLASSIFIER_KEPT: str = "losses--classifier_kept"  # with the classifier of H kept
-LEMMA_7: str = "lemma_7"  # frames from both properties, and both properties from a frame: the larger gap
-LEMMA_7_OTHER_NULL_SPACE: str = "lemma_7--other_null_space"  # equal singular values alone
-LEMMA_7_UNEQUAL_VALUES: str = "lemma_7--unequal_values"  # columns that sum to zero alone
+# W_LS = M^T (Sigma_T + mu_G mu_G^T + lambda I)^-1 / C in extended features, against a least-squares solver
+# (Proposition 1)
+CLASSIFIER_GAP: str = "classifier_gap"
+CLASSIFIER_GAP_HALF_DECAY: str = "classifier_gap--half_decay"  # lambda / 2 for lambda
+CLASSIFIER_GAP_WITHOUT_MEAN: str = "classifier_gap--without_mean"  # without mu_G mu_G^T
+# |L - L_LS - L_LS^perp| / L (Theorem 1)
+LOSS_DECOMPOSITION_GAP: str = "loss_decomposition_gap"
+LOSS_DECOMPOSITION_GAP_WITHOUT_MEAN: str = "loss_decomposition_gap--without_mean"  # L_LS^perp without mu_G mu_G^T
+# |L_LS - L_NC1 - L_NC2/3| / L_LS (Theorem 2)
+LS_DECOMPOSITION_GAP: str = "ls_decomposition_gap"
+LS_DECOMPOSITION_GAP_WITHOUT_DECAY: str = "ls_decomposition_gap--without_decay"  # L_NC1 without lambda
+LS_DECOMPOSITION_GAP_WITHOUT_CLASSES: str = "ls_decomposition_gap--without_classes"  # L_NC2/3 without its factor 1/C
+# W = M^T Sigma_T^-1 / C and b = 1/C - W mu_G, against a least-squares solver (eq. 6)
+UNEXTENDED_CLASSIFIER_GAP: str = "unextended_classifier_gap"
+UNEXTENDED_CLASSIFIER_GAP_WITHIN: str = "unextended_classifier_gap--within"  # Sigma_W for Sigma_T
+UNEXTENDED_CLASSIFIER_GAP_CONSTANT_BIAS: str = "unextended_classifier_gap--constant_bias"  # b = 1/C
+# change of predictions W_LS H + b, and of the loss, under H -> A H (eq. 7)
+PREDICTIONS_CHANGE: str = "predictions_change"
+PREDICTIONS_CHANGE_CLASSIFIER_KEPT: str = "predictions_change--classifier_kept"  # W_LS of H for A H
+LOSS_CHANGE: str = "loss_change"
+LOSS_CHANGE_CLASSIFIER_KEPT: str = "loss_change--classifier_kept"  # W_LS of H for A H
+# E with C - 1 equal singular values and E 1 = 0: distance of E^T E from the nearest alpha (C I - 1 1^T) / (C - 1); and
+# of such a frame what is left of both properties; the larger (Lemma 7)
+SIMPLEX_FRAME_GAP: str = "simplex_frame_gap"
+SIMPLEX_FRAME_GAP_OTHER_NULL_SPACE: str = "simplex_frame_gap--other_null_space"  # E^T E, equal singular values alone
+SIMPLEX_FRAME_GAP_UNEQUAL_VALUES: str = "simplex_frame_gap--unequal_values"  # E^T E, E 1 = 0 alone
 
 # -- spectra and losses of features, along flows and descent too (`metrics`) -------------------------------------------
 
 OMEGA: str = "omega"  # the C - 1 non-zero SNR singular values, descending (eq. 8)
-OMEGA_ONE_STEP: str = "omega--one_step"  # by the exact map of one step of descent, iterated from the same start
-SPEED: str = "speed"  # d omega_j / dt along each flow, by central differences
+OMEGA_ONE_STEP: str = "omega--one_step"  # by `theory.algorithm_step`, iterated from the same start
+SPEED: str = "speed"  # d omega_j / dt along each flow, by central differences (eq. 27)
 LOSS: str = "loss"  # of the least-squares classifier, without weight decay (eq. 3)
-LOSS_NC1: str = "loss_nc1"  # L_NC1 (eq. 17)
-LOSS_NC23: str = "loss_nc23"  # L_NC2/3 (eq. 18)
-TRACE: str = "trace"  # tr(pinv(Sigma_B) Sigma_W)
+LOSS_NC1: str = "loss_nc1"  # L_NC1 = tr(W_LS Sigma_W W_LS^T) / 2 (eq. 17)
+LOSS_NC23: str = "loss_nc23"  # L_NC2/3 = ||W_LS M - Phi||^2 / (2 C), Phi = I - 1 1^T / C (eq. 18)
+TRACE: str = "trace"  # tr(pinv(Sigma_B) Sigma_W) (appendix D.6)
 TRACE_RENORMALISED: str = "trace_renormalised"  # the same of the renormalised features
-EXCESS: str = "excess"  # omega_max / omega_min - 1
-DRIFT: str = "drift"  # largest entry of |Sigma_W - I|
+SINGULAR_VALUE_SPREAD: str = "singular_value_spread"  # omega_max / omega_min - 1 (Corollary 1, second limit)
+COVARIANCE_DRIFT: str = "covariance_drift"  # largest entry of |Sigma_W - I|, zero on the manifold (Definition 6)
 
 # -- the tangent space (`tangents`) ------------------------------------------------------------------------------------
 
-CURVE_EQUATION: str = "curve_equation"  # Proposition 3's equation for the velocities of curves on the manifold
-CURVE_EQUATION_MINUS_SIGN: str = "curve_equation--minus_sign"  # an equation with a minus between its products
-CURVE_EQUATION_UNCENTRED: str = "curve_equation--uncentred"  # an equation without C
-CURVE_VELOCITY: str = "curve_velocity"  # solutions of the equation less velocities of curves
-CODIMENSION: str = "codimension"  # rank of Proposition 3's equation
+# ||X C V^T + V C X^T|| for velocities V of curves on the manifold, over the same of any Z (Proposition 3)
+CURVE_EQUATION_GAP: str = "curve_equation_gap"
+CURVE_EQUATION_GAP_MINUS_SIGN: str = "curve_equation_gap--minus_sign"  # X C V^T - V C X^T
+CURVE_EQUATION_GAP_UNCENTRED: str = "curve_equation_gap--uncentred"  # X V^T + V X^T
+CURVE_VELOCITY_GAP: str = "curve_velocity_gap"  # a solution Z less the velocity of the curve through X along Z
+CODIMENSION: str = "codimension"  # rank of Z -> X C Z^T + Z C X^T (Proposition 3)
 CODIMENSION_MINUS_SIGN: str = "codimension--minus_sign"
 CODIMENSION_UNCENTRED: str = "codimension--uncentred"
-IMAGE: str = "image"  # what a map leaves of Proposition 3's equation
-IDEMPOTENCE: str = "idempotence"  # change by a second application
-TANGENT_MOVED: str = "tangent_moved"  # change of a matrix that is tangent already
-ASYMMETRY: str = "asymmetry"  # ||T - T^T||_F / ||T||_F of a map T as a matrix
-REMAINDER: str = "remainder"  # ||R(X + h Z) - X - h T(Z)|| / ||h Z||, h descending (Lemma 2)
+# of a map T from the column ``flow`` (Proposition 4)
+IMAGE_TANGENCY_GAP: str = "image_tangency_gap"  # ||X C T(Z)^T + T(Z) C X^T|| / ||X C Z^T + Z C X^T||
+IDEMPOTENCE_GAP: str = "idempotence_gap"  # ||T(T(Z)) - T(Z)|| / ||T(Z)||
+TANGENT_CHANGE: str = "tangent_change"  # ||T(Z) - Z|| / ||Z|| of a Z that is tangent already
+ASYMMETRY: str = "asymmetry"  # ||T - T^T||_F / ||T||_F of T as a matrix: is it self-adjoint?
+STEP_REMAINDER: str = "step_remainder"  # ||R(X + h Z) - X - h T(Z)|| / ||h Z||, R renormalises, h descending (Lemma 2)
 SLOPE: str = "slope"  # d omega_j along the printed map, by central differences
-SLOPE_LEMMA_3: str = "slope--lemma_3"  # Lemma 3's formula
-SLOPE_WITHOUT_SHRINKING: str = "slope--without_shrinking"  # its first product alone
-ADJOINT_GRADIENT: str = "adjoint_gradient"  # change of the gradient under the printed map's adjoint (Lemma 4)
-PRINTED_GRADIENT: str = "printed_gradient"  # change of the gradient under the printed map
-GRADIENT_NORMAL: str = "gradient_normal"  # share of the gradient that is normal to the manifold
-VELOCITY_LEMMA_4: str = "velocity--lemma_4"  # Lemma 4's formula less the velocity along each flow (eq. 5)
-VELOCITY_MEANS: str = "velocity--means"  # its first product alone
-VELOCITY_MEANS_FASTER: str = "velocity--means_faster"  # its first product times 1 + omega^2 / C
+SLOPE_LEMMA_3: str = "slope--lemma_3"  # (y_j / N - omega_j C x_j) . dx_j in aligned coordinates (Lemma 3)
+SLOPE_WITHOUT_SHRINKING: str = "slope--without_shrinking"  # y_j / N . dx_j alone
+# change of the gradient under the adjoint of the printed map, and under the map itself (proof of Lemma 4)
+ADJOINT_GRADIENT_CHANGE: str = "adjoint_gradient_change"
+PRINTED_GRADIENT_CHANGE: str = "printed_gradient_change"
+GRADIENT_NORMAL_SHARE: str = "gradient_normal_share"  # share of the gradient that is normal to the manifold
+# a formula for dx_j / dt less the velocity along each flow (eq. 5), over the velocity
+VELOCITY_GAP_LEMMA_4: str = "velocity_gap--lemma_4"  # omega_j / (C + omega_j^2)^2 (y_j / N - omega_j C x_j) (Lemma 4)
+VELOCITY_GAP_MEANS: str = "velocity_gap--means"  # omega_j / (N (C + omega_j^2)^2) y_j
+VELOCITY_GAP_MEANS_FASTER: str = "velocity_gap--means_faster"  # the same times 1 + omega_j^2 / C
 
 # -- distances from the start's limits, and collapse along flows (`limits`) --------------------------------------------
 
-VECTORS: str = "vectors"  # part of the SNR matrix outside of its first singular vectors (Lemma 6)
-SNR_LIMIT: str = "snr_limit"  # ||SNR / omega_max - U V^T||_F (eq. 10)
-FEATURES_LIMIT: str = "features_limit"  # ||X / omega_max - (U V^T) kron 1^T||_F / sqrt(N) (eq. 11)
-NC2_NORMS: str = "nc2_norms"  # std over mean of the class means' norms
-NC2_ANGLES: str = "nc2_angles"  # mean of |cos + 1 / (C - 1)|
+# ||SNR - sum_j x_j u_j v_j^T|| / ||SNR|| with the singular vectors u_j, v_j of the start and the x_j that fit (Lemma 6)
+SNR_OUTSIDE_FIRST_VECTORS: str = "snr_outside_first_vectors"
+SNR_LIMIT_DISTANCE: str = "snr_limit_distance"  # ||SNR / omega_max - U V^T||_F, U and V of the start (eq. 10)
+FEATURES_LIMIT_DISTANCE: str = "features_limit_distance"  # ||X / omega_max - (U V^T) kron 1^T||_F / sqrt(N) (eq. 11)
+NC2_NORM_SPREAD: str = "nc2_norm_spread"  # std over mean of the class means' norms (section 1.1, NC2)
+NC2_ANGLE_DISTANCE: str = "nc2_angle_distance"  # mean of |cos + 1 / (C - 1)| over pairs of class means (NC2)
 NC3: str = "nc3"  # || W^T / ||W||_F - M / ||M||_F ||_F^2
 NC4: str = "nc4"  # share of examples that classifier and nearest class mean decide differently
 
@@ -86,30 +105,37 @@ IN_WORDS: dict[str, str] = {
     LOSS: "loss",
     LOSS_NC1: "$L_{NC1}$",
     LOSS_NC23: "$L_{NC2/3}$",
-    EXCESS: "$\\omega_{\\max}/\\omega_{\\min} - 1$",
-    SNR_LIMIT: "the distance of eq. 10",
-    NC2_NORMS: "the relative spread of the class means' norms",
-    NC2_ANGLES: "the class means' mean distance from the simplex's angles",
+    SINGULAR_VALUE_SPREAD: "$\\omega_{\\max}/\\omega_{\\min} - 1$",
+    SNR_LIMIT_DISTANCE: "the distance of eq. 10",
+    NC2_NORM_SPREAD: "the relative spread of the class means' norms",
+    NC2_ANGLE_DISTANCE: "the class means' mean distance from the simplex's angles",
     NC3: "the squared distance of classifiers from class means",
 }
 
 # -- what small terms and traces do not imply (`converses`) ------------------------------------------------------------
 
-SCATTERED_NC1: str = "scattered_nc1"  # L_NC1, deviations scaled by each of `converses.SCATTERS`
-PUSHED_NC1: str = "pushed_nc1"  # L_NC1 after a push of the deviations towards zero, over L_NC1 before it
-SCATTERED_NC23: str = "scattered_nc23"  # ||W M - Phi|| / ||Phi|| where deviations are small: root of L_NC2/3
-FRAME_MEANS: str = "frame_means"  # distance of class means from a simplex frame there
-FRAME_CLASSIFIERS: str = "frame_classifiers"  # of classifiers
-FRAME_INVERSE: str = "frame_inverse"  # of the class means' pseudo-inverse
-DUALITY: str = "duality"  # squared distance of classifiers from class means there
-DUALITY_INVERSE: str = "duality_inverse"  # of the class means' pseudo-inverse from class means
-SIMPLEX_SCORES: str = "simplex_scores"  # ||W M - Phi|| / ||Phi||, isotropic noise of each of `SIMPLEX_NOISES`
-SIMPLEX_FRAMES: str = "simplex_frames"  # distance of class means and classifiers from a simplex frame there
-SIMPLEX_DUALITY: str = "simplex_duality"  # squared distance of classifiers from class means there
-PRODUCT_TRACE: str = "product_trace"  # trace of pinv(Sigma_B) Sigma_W, at each of `converses.LEANS`
-PRODUCT_NORM: str = "product_norm"  # its Frobenius norm
-CONDITION: str = "condition"  # condition number of Sigma_W
-VANISHING_NC1: str = "vanishing_nc1"  # NC1 around a simplex frame, coupled noise of each of `converses.NOISES`
-VANISHING_NC4: str = "vanishing_nc4"  # examples that least-squares classifier and nearest mean decide differently
-VANISHING_DUALITY: str = "vanishing_duality"  # self-duality (NC3) under coupled noise
-VANISHING_DUALITY_UNCOUPLED: str = "vanishing_duality--uncoupled"  # and under noise that is not coupled
+# class means kept, deviations from them scaled by each of `converses.SCATTERS`
+SCATTERED_LOSS_NC1: str = "scattered_loss_nc1"  # L_NC1 (eq. 17)
+PUSHED_LOSS_NC1_RATIO: str = "pushed_loss_nc1_ratio"  # L_NC1 after a push of Sigma_W towards zero, over L_NC1 before it
+# class means M kept, deviations from them small; W their least-squares classifier, P the pseudo-inverse of M.
+# A frame distance is that of E^T E from the nearest multiple of a simplex frame's, relative (`theory.simplex_gram`);
+# self-duality is || A / ||A||_F - M^T / ||M||_F ||_F^2 for A = W or P
+CONCENTRATED_SCORE_ERROR: str = "concentrated_score_error"  # ||W M - Phi|| / ||Phi||, the root of L_NC2/3 but for units
+MEANS_FRAME_DISTANCE: str = "means_frame_distance"  # E = M
+CLASSIFIERS_FRAME_DISTANCE: str = "classifiers_frame_distance"  # E = W^T
+INVERSE_FRAME_DISTANCE: str = "inverse_frame_distance"  # E = P^T
+CLASSIFIERS_SELF_DUALITY: str = "classifiers_self_duality"  # A = W
+INVERSE_SELF_DUALITY: str = "inverse_self_duality"  # A = P
+# class means M that are a simplex frame, isotropic noise of each of `converses.SIMPLEX_NOISES`
+SIMPLEX_SCORE_ERROR: str = "simplex_score_error"  # ||W M - Phi|| / ||Phi||
+SIMPLEX_FRAME_DISTANCE: str = "simplex_frame_distance"  # the larger of E = M and E = W^T
+SIMPLEX_SELF_DUALITY: str = "simplex_self_duality"  # A = W
+# class means kept, noise of a direction that leans towards them by each of `converses.LEANS`
+PRODUCT_TRACE: str = "product_trace"  # tr(pinv(Sigma_B) Sigma_W)
+PRODUCT_NORM: str = "product_norm"  # ||pinv(Sigma_B) Sigma_W||_F
+COVARIANCE_CONDITION: str = "covariance_condition"  # condition number of Sigma_W
+# class means M that are a simplex frame, coupled noise of each of `converses.NOISES`
+VANISHING_NC1: str = "vanishing_nc1"  # tr(pinv(Sigma_B) Sigma_W) / C
+VANISHING_NC4_EXAMPLES: str = "vanishing_nc4_examples"  # number that classifier and nearest mean decide differently
+VANISHING_SELF_DUALITY: str = "vanishing_self_duality"  # A = W
+VANISHING_SELF_DUALITY_UNCOUPLED: str = "vanishing_self_duality--uncoupled"  # A = W, noise that is not coupled

@@ -52,18 +52,18 @@ def manifold_gaps(X: np.ndarray, Z: np.ndarray, classes: int) -> central_path.Nu
 
     Quantities
     ----------
-    curve_equation
+    curve_equation_gap
         X C V^T + V C X^T for the velocity V of the curve renormalised(X + h Z), which stays on the manifold, relative
         to X C Z^T + Z C X^T (Proposition 3).
-    curve_velocity
+    curve_velocity_gap
         Velocity of the curve renormalised(X + h Z) less Z, where Z is made to solve the equation of
-        ``curve_equation``, relative to Z (Proposition 3).
+        ``curve_equation_gap``, relative to Z (Proposition 3).
     codimension
         Rank of the map Z -> X C Z^T + Z C X^T.
-    curve_equation--minus_sign, codimension--minus_sign
-        ``curve_equation`` and ``codimension`` of an equation with a minus between its products.
-    curve_equation--uncentred, codimension--uncentred
-        ``curve_equation`` and ``codimension`` of an equation without the class-centring C.
+    curve_equation_gap--minus_sign, codimension--minus_sign
+        ``curve_equation_gap`` and ``codimension`` of an equation with a minus between its products.
+    curve_equation_gap--uncentred, codimension--uncentred
+        ``curve_equation_gap`` and ``codimension`` of an equation without the class-centring C.
     """
 
     def slope(direction: np.ndarray) -> np.ndarray:
@@ -81,12 +81,12 @@ def manifold_gaps(X: np.ndarray, Z: np.ndarray, classes: int) -> central_path.Nu
         return float(np.linalg.matrix_rank(equation(X, _basis(X), classes).reshape(X.size, -1)))
 
     return {
-        quantities.CURVE_VELOCITY: central_path.relative_gap(slope(solution), solution),
-        quantities.CURVE_EQUATION: residual(renormalised.constraint),
+        quantities.CURVE_VELOCITY_GAP: central_path.relative_gap(slope(solution), solution),
+        quantities.CURVE_EQUATION_GAP: residual(renormalised.constraint),
         quantities.CODIMENSION: rank(renormalised.constraint),
-        quantities.CURVE_EQUATION_MINUS_SIGN: residual(_with_minus_sign),
+        quantities.CURVE_EQUATION_GAP_MINUS_SIGN: residual(_with_minus_sign),
         quantities.CODIMENSION_MINUS_SIGN: rank(_with_minus_sign),
-        quantities.CURVE_EQUATION_UNCENTRED: residual(_uncentred),
+        quantities.CURVE_EQUATION_GAP_UNCENTRED: residual(_uncentred),
         quantities.CODIMENSION_UNCENTRED: rank(_uncentred),
     }
 
@@ -96,12 +96,12 @@ def map_gaps(X: np.ndarray, Z: np.ndarray, classes: int, tangent_map: renormalis
 
     Quantities
     ----------
-    image
+    image_tangency_gap
         X C T(Z)^T + T(Z) C X^T for the image of Z under the tangent map T, relative to X C Z^T + Z C X^T (Proposition
         4).
-    idempotence
+    idempotence_gap
         Image of a second application of the map less that of the first, relative to the first.
-    tangent_moved
+    tangent_change
         Change of a matrix that is tangent already under the map, relative to it.
     asymmetry
         ||T - T^T||_F / ||T||_F for the map as a matrix T, zero if and only if it is self-adjoint.
@@ -113,9 +113,9 @@ def map_gaps(X: np.ndarray, Z: np.ndarray, classes: int, tangent_map: renormalis
     matrix = tangent_map(X, _basis(X), classes).reshape(X.size, X.size)
     residual = np.linalg.norm(renormalised.constraint(X, image, classes))
     return {
-        quantities.IMAGE: residual / np.linalg.norm(renormalised.constraint(X, Z, classes)),
-        quantities.IDEMPOTENCE: central_path.relative_gap(tangent_map(X, image, classes), image),
-        quantities.TANGENT_MOVED: central_path.relative_gap(tangent_map(X, tangent, classes), tangent),
+        quantities.IMAGE_TANGENCY_GAP: residual / np.linalg.norm(renormalised.constraint(X, Z, classes)),
+        quantities.IDEMPOTENCE_GAP: central_path.relative_gap(tangent_map(X, image, classes), image),
+        quantities.TANGENT_CHANGE: central_path.relative_gap(tangent_map(X, tangent, classes), tangent),
         quantities.ASYMMETRY: np.linalg.norm(matrix - matrix.T) / np.linalg.norm(matrix),
     }
 
@@ -125,10 +125,10 @@ def adjoint_gaps(X: np.ndarray, classes: int) -> central_path.Numbers:
 
     Quantities
     ----------
-    adjoint_gradient, printed_gradient
+    adjoint_gradient_change, printed_gradient_change
         Image of the gradient under the printed map's adjoint, and under the printed map, less the gradient, relative to
         it (Lemma 4).
-    gradient_normal
+    gradient_normal_share
         The part of the gradient that is normal to the manifold, relative to the gradient.
     """
     gradient = central_path.gradient(X, classes)
@@ -136,9 +136,9 @@ def adjoint_gaps(X: np.ndarray, classes: int) -> central_path.Numbers:
     printed_image = renormalised.printed_map(X, gradient, classes)
     tangent_part = renormalised.orthogonal_projection(X, gradient, classes)
     return {
-        quantities.ADJOINT_GRADIENT: central_path.relative_gap(adjoint_image, gradient),
-        quantities.PRINTED_GRADIENT: central_path.relative_gap(printed_image, gradient),
-        quantities.GRADIENT_NORMAL: central_path.relative_gap(tangent_part, gradient),
+        quantities.ADJOINT_GRADIENT_CHANGE: central_path.relative_gap(adjoint_image, gradient),
+        quantities.PRINTED_GRADIENT_CHANGE: central_path.relative_gap(printed_image, gradient),
+        quantities.GRADIENT_NORMAL_SHARE: central_path.relative_gap(tangent_part, gradient),
     }
 
 
@@ -147,12 +147,12 @@ def velocity_gaps(X: np.ndarray, classes: int, tangent_map: renormalised.Tangent
 
     Quantities
     ----------
-    velocity--lemma_4
+    velocity_gap--lemma_4
         omega_j / (C + omega_j^2)^2 (y_j / N - omega_j C x_j) less dx_j / dt, relative to it (Lemma 4).
-    velocity--means
-        ``velocity--lemma_4`` with the first product alone.
-    velocity--means_faster
-        ``velocity--means`` times 1 + omega_j^2 / C.
+    velocity_gap--means
+        ``velocity_gap--lemma_4`` with the first product alone.
+    velocity_gap--means_faster
+        ``velocity_gap--means`` times 1 + omega_j^2 / C.
     """
     U, omega, V = central_path.snr_vectors(X, classes)
     examples = X.shape[-1] // classes
@@ -163,9 +163,9 @@ def velocity_gaps(X: np.ndarray, classes: int, tangent_map: renormalised.Tangent
     omega = omega[:, None]
     velocity = renormalised.velocity(X, classes, tangent_map)
     formulas = {
-        quantities.VELOCITY_LEMMA_4: rate * (labels / examples - omega * centred_rows),
-        quantities.VELOCITY_MEANS: rate * labels / examples,
-        quantities.VELOCITY_MEANS_FASTER: rate * (1 + omega**2 / classes) * labels / examples,
+        quantities.VELOCITY_GAP_LEMMA_4: rate * (labels / examples - omega * centred_rows),
+        quantities.VELOCITY_GAP_MEANS: rate * labels / examples,
+        quantities.VELOCITY_GAP_MEANS_FASTER: rate * (1 + omega**2 / classes) * labels / examples,
     }
     return {name: central_path.relative_gap(U @ rows, velocity) for name, rows in formulas.items()}
 

@@ -4,37 +4,37 @@ import numpy as np
 
 from learning_dynamics.judging import Claim, Facts, claim, equal_on_every_draw, every_draw
 from learning_dynamics.papers.neural_collapse.central_path.quantities import (
-    ADJOINT_GRADIENT,
+    ADJOINT_GRADIENT_CHANGE,
     ASYMMETRY,
     CODIMENSION,
     CODIMENSION_MINUS_SIGN,
     CODIMENSION_UNCENTRED,
-    CURVE_EQUATION,
-    CURVE_EQUATION_MINUS_SIGN,
-    CURVE_EQUATION_UNCENTRED,
-    CURVE_VELOCITY,
-    GRADIENT_NORMAL,
-    IDEMPOTENCE,
-    IMAGE,
-    LEMMA_7,
-    LEMMA_7_OTHER_NULL_SPACE,
-    LEMMA_7_UNEQUAL_VALUES,
-    LOSSES,
-    LOSSES_CLASSIFIER_KEPT,
+    CURVE_EQUATION_GAP,
+    CURVE_EQUATION_GAP_MINUS_SIGN,
+    CURVE_EQUATION_GAP_UNCENTRED,
+    CURVE_VELOCITY_GAP,
+    GRADIENT_NORMAL_SHARE,
+    IDEMPOTENCE_GAP,
+    IMAGE_TANGENCY_GAP,
+    LOSS_CHANGE,
+    LOSS_CHANGE_CLASSIFIER_KEPT,
     MINUS_SIGN,
     ORTHOGONAL,
-    PREDICTIONS,
-    PREDICTIONS_CLASSIFIER_KEPT,
+    PREDICTIONS_CHANGE,
+    PREDICTIONS_CHANGE_CLASSIFIER_KEPT,
     PRINTED,
-    PRINTED_GRADIENT,
-    REMAINDER,
+    PRINTED_GRADIENT_CHANGE,
+    SIMPLEX_FRAME_GAP,
+    SIMPLEX_FRAME_GAP_OTHER_NULL_SPACE,
+    SIMPLEX_FRAME_GAP_UNEQUAL_VALUES,
     SLOPE,
     SLOPE_LEMMA_3,
     SLOPE_WITHOUT_SHRINKING,
-    TANGENT_MOVED,
-    VELOCITY_LEMMA_4,
-    VELOCITY_MEANS,
-    VELOCITY_MEANS_FASTER,
+    STEP_REMAINDER,
+    TANGENT_CHANGE,
+    VELOCITY_GAP_LEMMA_4,
+    VELOCITY_GAP_MEANS,
+    VELOCITY_GAP_MEANS_FASTER,
     WHOLE,
     WHOLE_ORTHOGONAL,
 )
@@ -79,18 +79,18 @@ def invariance(features: Table) -> Claim:
     yield no_gap(
         "relative change of predictions",
         features,
-        PREDICTIONS,
+        PREDICTIONS_CHANGE,
         tolerance=tolerance,
         because=because,
-        rivals={classifier_kept: PREDICTIONS_CLASSIFIER_KEPT},
+        rivals={classifier_kept: PREDICTIONS_CHANGE_CLASSIFIER_KEPT},
     )
     yield no_gap(
         "relative change of losses",
         features,
-        LOSSES,
+        LOSS_CHANGE,
         tolerance=tolerance,
         because=because,
-        rivals={classifier_kept: LOSSES_CLASSIFIER_KEPT},
+        rivals={classifier_kept: LOSS_CHANGE_CLASSIFIER_KEPT},
     )
 
 
@@ -111,20 +111,20 @@ def tangent_space(features: Table) -> Claim:
         "a minus between its products, as the proof of Lemma 2 prints": MINUS_SIGN,
     }
     yield no_gap_under_map(
-        "part of the image outside of the tangent space", features, IMAGE, PRINTED, rivals=other_maps
+        "part of the image outside of the tangent space", features, IMAGE_TANGENCY_GAP, PRINTED, rivals=other_maps
     )
-    yield no_gap_under_map("change by a second application", features, IDEMPOTENCE, PRINTED, rivals=other_maps)
-    yield no_gap_under_map("change of tangents", features, TANGENT_MOVED, PRINTED, rivals=other_maps)
+    yield no_gap_under_map("change by a second application", features, IDEMPOTENCE_GAP, PRINTED, rivals=other_maps)
+    yield no_gap_under_map("change of tangents", features, TANGENT_CHANGE, PRINTED, rivals=other_maps)
     minus_sign = "$X\\mathbf{C}Z^\\top - Z\\mathbf{C}X^\\top = 0$ instead of the equation"
     uncentred = "$XZ^\\top + ZX^\\top = 0$ instead of the equation"
     yield every_draw(
         "violation of the equation by velocities of curves",
-        largest(features, CURVE_EQUATION, CURVE_VELOCITY),
+        largest(features, CURVE_EQUATION_GAP, CURVE_VELOCITY_GAP),
         at_most=DIFFERENCE_ERROR,
         because="error of central differences",
         rivals={
-            minus_sign: {"values": largest(features, CURVE_EQUATION_MINUS_SIGN, CURVE_VELOCITY)},
-            uncentred: {"values": largest(features, CURVE_EQUATION_UNCENTRED, CURVE_VELOCITY)},
+            minus_sign: {"values": largest(features, CURVE_EQUATION_GAP_MINUS_SIGN, CURVE_VELOCITY_GAP)},
+            uncentred: {"values": largest(features, CURVE_EQUATION_GAP_UNCENTRED, CURVE_VELOCITY_GAP)},
         },
     )
     draws = Draws(features)
@@ -178,16 +178,16 @@ def projection_self_adjoint(features: Table) -> Claim:
     # the printed map fails the first alone: it is a projection, though not the orthogonal one
     for name, gap in {
         "$\\|\\Pi - \\Pi^\\top\\|_F / \\|\\Pi\\|_F$": ASYMMETRY,
-        "part of the image outside of the tangent space": IMAGE,
-        "change of tangents": TANGENT_MOVED,
+        "part of the image outside of the tangent space": IMAGE_TANGENCY_GAP,
+        "change of tangents": TANGENT_CHANGE,
     }.items():
         yield no_gap_under_map(name, features, gap, PRINTED, corrected=ORTHOGONAL, rivals=other_maps)
     draws = Draws(features)
     yield Facts(
         printed=largest(features, ASYMMETRY, flow=PRINTED).max(),
-        adjoint=draws.largest(ADJOINT_GRADIENT).max(),
-        moved=draws.smallest(PRINTED_GRADIENT).min(),
-        normal=draws.smallest(GRADIENT_NORMAL).min(),
+        adjoint=draws.largest(ADJOINT_GRADIENT_CHANGE).max(),
+        moved=draws.smallest(PRINTED_GRADIENT_CHANGE).min(),
+        normal=draws.smallest(GRADIENT_NORMAL_SHARE).min(),
     )
 
 
@@ -202,7 +202,7 @@ def lemma_2(features: Table, *, tolerance: Positive) -> Claim:
 
     def order(flow: str) -> np.ndarray:
         """Return log2 of the remainder over what half the step leaves, from the two smallest steps."""
-        remainders = by_draw(features, REMAINDER, flow=flow)
+        remainders = by_draw(features, STEP_REMAINDER, flow=flow)
         of_step, of_half_step = remainders[:, -2], remainders[:, -1]
         return np.log2(of_step / of_half_step)
 
@@ -273,20 +273,20 @@ def lemma_4(features: Table) -> Claim:
     {off_printed:.2g} or more under the printed map. The first product alone is right under the orthogonal projection,
     so that Lemmas 5 and 6 follow there.
     """
-    for flow, right in {ORTHOGONAL: VELOCITY_MEANS, PRINTED: VELOCITY_MEANS_FASTER}.items():
+    for flow, right in {ORTHOGONAL: VELOCITY_GAP_MEANS, PRINTED: VELOCITY_GAP_MEANS_FASTER}.items():
         yield no_gap(
             f"formula minus velocity of the features, relative, {flow} map",
             select(features, flow=flow),
-            VELOCITY_LEMMA_4,
+            VELOCITY_GAP_LEMMA_4,
             corrected=right,
             rivals={
-                "class means at the same speed under both maps": VELOCITY_MEANS,
-                "the faster speed under both": VELOCITY_MEANS_FASTER,
+                "class means at the same speed under both maps": VELOCITY_GAP_MEANS,
+                "the faster speed under both": VELOCITY_GAP_MEANS_FASTER,
             },
         )
     yield Facts(
-        off_orthogonal=Draws(features, flow=ORTHOGONAL).smallest(VELOCITY_LEMMA_4).min(),
-        off_printed=Draws(features, flow=PRINTED).smallest(VELOCITY_LEMMA_4).min(),
+        off_orthogonal=Draws(features, flow=ORTHOGONAL).smallest(VELOCITY_GAP_LEMMA_4).min(),
+        off_printed=Draws(features, flow=PRINTED).smallest(VELOCITY_GAP_LEMMA_4).min(),
     )
 
 
@@ -303,7 +303,7 @@ def lemma_7(features: Table) -> Claim:
     of a rotated simplex frame are compared with the properties.
     """
     rivals = {
-        "equal singular values without columns that sum to zero": LEMMA_7_OTHER_NULL_SPACE,
-        "columns that sum to zero without equal singular values": LEMMA_7_UNEQUAL_VALUES,
+        "equal singular values without columns that sum to zero": SIMPLEX_FRAME_GAP_OTHER_NULL_SPACE,
+        "columns that sum to zero without equal singular values": SIMPLEX_FRAME_GAP_UNEQUAL_VALUES,
     }
-    yield no_gap("relative gap, the larger of both directions", features, LEMMA_7, rivals=rivals)
+    yield no_gap("relative gap, the larger of both directions", features, SIMPLEX_FRAME_GAP, rivals=rivals)

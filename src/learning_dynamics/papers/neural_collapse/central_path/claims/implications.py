@@ -23,13 +23,13 @@ from learning_dynamics.papers.neural_collapse.central_path.converses import (
     SMALLEST_NOISE,
 )
 from learning_dynamics.papers.neural_collapse.central_path.quantities import (
-    CONDITION,
+    COVARIANCE_CONDITION,
     PRODUCT_NORM,
     PRODUCT_TRACE,
-    VANISHING_DUALITY,
-    VANISHING_DUALITY_UNCOUPLED,
     VANISHING_NC1,
-    VANISHING_NC4,
+    VANISHING_NC4_EXAMPLES,
+    VANISHING_SELF_DUALITY,
+    VANISHING_SELF_DUALITY_UNCOUPLED,
 )
 from learning_dynamics.tidy import Draws, Quantity, Table
 
@@ -67,7 +67,7 @@ def trace_and_product(features: Table) -> Claim:
     """
     draws, excluded = _with_free_directions(features)
     # shape (draws, leans) each, the largest lean first
-    trace, norm, condition = (draws.entries(name) for name in (PRODUCT_TRACE, PRODUCT_NORM, CONDITION))
+    trace, norm, condition = (draws.entries(name) for name in (PRODUCT_TRACE, PRODUCT_NORM, COVARIANCE_CONDITION))
     # a norm that falls as the root of the trace, a tenth from lean to lean, leaves a third; one that stays leaves all
     norm_from_lean_to_lean = norm[:, 1:] / norm[:, :-1]
     because = "a norm that stays keeps all of it, one that falls as the root of the trace a third"
@@ -157,7 +157,7 @@ def nc1_and_nc2_imply_nc3(features: Table) -> Claim:
     def at_smallest_noise(quantity: Quantity) -> np.ndarray:
         return draws.entries(quantity)[:, SMALLEST_NOISE]
 
-    coupled, uncoupled = at_smallest_noise(VANISHING_DUALITY), at_smallest_noise(VANISHING_DUALITY_UNCOUPLED)
+    coupled, uncoupled = at_smallest_noise(VANISHING_SELF_DUALITY), at_smallest_noise(VANISHING_SELF_DUALITY_UNCOUPLED)
     classes = draws.column("classes")
     tolerance = (10 * NOISES[SMALLEST_NOISE]) ** 2
     because = "a hundred times the next order, which is the square of noise over signal"
@@ -193,7 +193,7 @@ def nc1_and_nc2_imply_nc3(features: Table) -> Claim:
     )
     yield every_draw(
         "examples that NC4 fails for",
-        at_smallest_noise(VANISHING_NC4),
+        at_smallest_noise(VANISHING_NC4_EXAMPLES),
         at_most=0.5,
         because="whole examples",
         excluded=excluded,

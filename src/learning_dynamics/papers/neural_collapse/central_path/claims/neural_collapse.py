@@ -11,15 +11,15 @@ from learning_dynamics.papers.neural_collapse.central_path.checks import (
     vanishing_checks,
 )
 from learning_dynamics.papers.neural_collapse.central_path.quantities import (
-    FEATURES_LIMIT,
-    NC2_ANGLES,
-    NC2_NORMS,
+    FEATURES_LIMIT_DISTANCE,
+    NC2_ANGLE_DISTANCE,
+    NC2_NORM_SPREAD,
     NC3,
     NC4,
     OMEGA,
     ORTHOGONAL,
     PRINTED,
-    SNR_LIMIT,
+    SNR_LIMIT_DISTANCE,
     TRACE,
 )
 from learning_dynamics.papers.neural_collapse.draws import (
@@ -73,14 +73,19 @@ def corollary_2(flows: Table) -> Claim:
         return over_sizes(
             error,
             omega=by_size(flows, OMEGA, flow=flow),
-            distance=by_size(flows, FEATURES_LIMIT, flow=flow),
-            snr_gap=by_size(flows, SNR_LIMIT, flow=flow),
+            distance=by_size(flows, FEATURES_LIMIT_DISTANCE, flow=flow),
+            snr_gap=by_size(flows, SNR_LIMIT_DISTANCE, flow=flow),
         )
 
     stay = "features that stay where they started"
     single_class = "$\\sqrt P/\\omega_{\\max}$ in eq. 11, the deviations of a single class"
     for flow in FLOWS:
-        for quantity, power_of_spread in {SNR_LIMIT: 1, NC2_NORMS: 1, NC2_ANGLES: 1, NC3: 2}.items():
+        for quantity, power_of_spread in {
+            SNR_LIMIT_DISTANCE: 1,
+            NC2_NORM_SPREAD: 1,
+            NC2_ANGLE_DISTANCE: 1,
+            NC3: 2,
+        }.items():
             yield from vanishing_checks(flows, quantity, flow, order=power_of_spread, powers=WRONG_POWERS)
         yield zero_on_every_draw(
             f"distance of eq. 11 at all times, relative error, {flow} map",
@@ -145,7 +150,7 @@ def theorem_3(flows: Table) -> Claim:
             rivals={phrase: dynamics[flow] for phrase, dynamics in rivals.items()},
         )
     for flow in FLOWS:
-        for quantity, power_of_spread in {NC2_NORMS: 1, NC2_ANGLES: 1, NC3: 2}.items():
+        for quantity, power_of_spread in {NC2_NORM_SPREAD: 1, NC2_ANGLE_DISTANCE: 1, NC3: 2}.items():
             yield from vanishing_checks(flows, quantity, flow, order=power_of_spread, powers=WRONG_POWERS)
         yield every_draw(
             f"examples that NC4 fails for at the last time, {flow} map",

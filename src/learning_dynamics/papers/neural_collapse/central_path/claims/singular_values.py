@@ -22,14 +22,14 @@ from learning_dynamics.papers.neural_collapse.central_path.checks import (
 )
 from learning_dynamics.papers.neural_collapse.central_path.quantities import (
     DESCENT,
-    EXCESS,
     OMEGA,
     OMEGA_ONE_STEP,
     ORTHOGONAL,
     PRINTED,
-    SNR_LIMIT,
+    SINGULAR_VALUE_SPREAD,
+    SNR_LIMIT_DISTANCE,
+    SNR_OUTSIDE_FIRST_VECTORS,
     SPEED,
-    VECTORS,
 )
 from learning_dynamics.papers.neural_collapse.draws import (
     THREE_SIZES,
@@ -124,7 +124,11 @@ def corollary_1_equality(flows: Table) -> Claim:
     # the distance that vanishes is the spread of singular values itself: its first power
     for flow in FLOWS:
         yield from vanishing_checks(
-            flows, EXCESS, flow, powers={"as $1/\\sqrt t$": -0.5, "a spread that stays": 0.0}, scaled=True
+            flows,
+            SINGULAR_VALUE_SPREAD,
+            flow,
+            powers={"as $1/\\sqrt t$": -0.5, "a spread that stays": 0.0},
+            scaled=True,
         )
 
 
@@ -140,15 +144,15 @@ def lemma_6(flows: Table, descent: Table) -> Claim:
     yield no_gap(
         "part of the SNR matrix outside of its first singular vectors, along the flows",
         flows,
-        VECTORS,
+        SNR_OUTSIDE_FIRST_VECTORS,
         tolerance=integration_error(flows),
         because="error of the integrator",
-        rivals={"equal singular values from the start on": SNR_LIMIT},
+        rivals={"equal singular values from the start on": SNR_LIMIT_DISTANCE},
     )
     yield no_gap(
         "part of the SNR matrix outside of its first singular vectors, along descent",
         descent,
-        VECTORS,
+        SNR_OUTSIDE_FIRST_VECTORS,
         tolerance=rounding_of_steps(descent),
         because="rounding: one unit for each step",
     )

@@ -2,17 +2,17 @@
 
 from learning_dynamics.judging import Claim, claim
 from learning_dynamics.papers.neural_collapse.central_path.quantities import (
-    CLASSIFIER,
-    CLASSIFIER_HALF_DECAY,
-    CLASSIFIER_WITHOUT_MEAN,
-    EQUATION_6,
-    EQUATION_6_BIAS,
-    EQUATION_6_WITHIN,
-    THEOREM_1,
-    THEOREM_1_WITHOUT_MEAN,
-    THEOREM_2,
-    THEOREM_2_WITHOUT_CLASSES,
-    THEOREM_2_WITHOUT_DECAY,
+    CLASSIFIER_GAP,
+    CLASSIFIER_GAP_HALF_DECAY,
+    CLASSIFIER_GAP_WITHOUT_MEAN,
+    LOSS_DECOMPOSITION_GAP,
+    LOSS_DECOMPOSITION_GAP_WITHOUT_MEAN,
+    LS_DECOMPOSITION_GAP,
+    LS_DECOMPOSITION_GAP_WITHOUT_CLASSES,
+    LS_DECOMPOSITION_GAP_WITHOUT_DECAY,
+    UNEXTENDED_CLASSIFIER_GAP,
+    UNEXTENDED_CLASSIFIER_GAP_CONSTANT_BIAS,
+    UNEXTENDED_CLASSIFIER_GAP_WITHIN,
 )
 from learning_dynamics.papers.neural_collapse.draws import no_gap
 from learning_dynamics.tidy import Table
@@ -30,9 +30,13 @@ def proposition_1(features: Table) -> Claim:
     no covariance. Loss and $\lambda$ are in the paper's units: half the squared error summed over classes and
     averaged over examples, plus $\lambda/2$ times the squared norm of classifier and bias.
     """
-    rivals = {"half the weight decay": CLASSIFIER_HALF_DECAY, "the covariance alone": CLASSIFIER_WITHOUT_MEAN}
+    rivals = {"half the weight decay": CLASSIFIER_GAP_HALF_DECAY, "the covariance alone": CLASSIFIER_GAP_WITHOUT_MEAN}
     yield no_gap(
-        "classifier minus least-squares solution, relative", features, CLASSIFIER, because=CONDITIONED, rivals=rivals
+        "classifier minus least-squares solution, relative",
+        features,
+        CLASSIFIER_GAP,
+        because=CONDITIONED,
+        rivals=rivals,
     )
 
 
@@ -43,9 +47,13 @@ def theorem_1(features: Table) -> Claim:
     The deviation is the squared distance to the optimum in the metric of the regularised second moment: the loss is
     quadratic in the classifier. $L_{LS}$ is computed from the least-squares solution, not from the decomposition.
     """
-    rivals = {"a metric without the global mean's square": THEOREM_1_WITHOUT_MEAN}
+    rivals = {"a metric without the global mean's square": LOSS_DECOMPOSITION_GAP_WITHOUT_MEAN}
     yield no_gap(
-        "$L - L_{LS} - L_{LS}^\\perp$, relative to $L$", features, THEOREM_1, because=CONDITIONED, rivals=rivals
+        "$L - L_{LS} - L_{LS}^\\perp$, relative to $L$",
+        features,
+        LOSS_DECOMPOSITION_GAP,
+        because=CONDITIONED,
+        rivals=rivals,
     )
 
 
@@ -58,13 +66,13 @@ def theorem_2(features: Table) -> Claim:
     first part. Class means count equally, for which classes must be balanced.
     """
     rivals = {
-        "no weight decay in the first part": THEOREM_2_WITHOUT_DECAY,
-        "no factor $1/C$": THEOREM_2_WITHOUT_CLASSES,
+        "no weight decay in the first part": LS_DECOMPOSITION_GAP_WITHOUT_DECAY,
+        "no factor $1/C$": LS_DECOMPOSITION_GAP_WITHOUT_CLASSES,
     }
     yield no_gap(
         "$L_{LS} - L_{NC1} - L_{NC2/3}$, relative to $L_{LS}$",
         features,
-        THEOREM_2,
+        LS_DECOMPOSITION_GAP,
         because=CONDITIONED,
         rivals=rivals,
     )
@@ -76,13 +84,13 @@ def equation_6(features: Table) -> Claim:
     $b = \mathbf{1}/C - W\mu_G$: the bias subtracts the global mean of features and of labels.
     """
     rivals = {
-        "$\\Sigma_W$ instead of $\\Sigma_T$": EQUATION_6_WITHIN,
-        "a bias of $1/C$ alone": EQUATION_6_BIAS,
+        "$\\Sigma_W$ instead of $\\Sigma_T$": UNEXTENDED_CLASSIFIER_GAP_WITHIN,
+        "a bias of $1/C$ alone": UNEXTENDED_CLASSIFIER_GAP_CONSTANT_BIAS,
     }
     yield no_gap(
         "classifier and bias minus least-squares solution, relative",
         features,
-        EQUATION_6,
+        UNEXTENDED_CLASSIFIER_GAP,
         because=CONDITIONED,
         rivals=rivals,
     )

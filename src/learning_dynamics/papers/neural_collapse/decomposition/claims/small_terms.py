@@ -13,18 +13,18 @@ from learning_dynamics.papers.neural_collapse.central_path.converses import (
     SIMPLEX_NOISES,
 )
 from learning_dynamics.papers.neural_collapse.central_path.quantities import (
-    DUALITY,
-    DUALITY_INVERSE,
-    FRAME_CLASSIFIERS,
-    FRAME_INVERSE,
-    FRAME_MEANS,
+    CLASSIFIERS_FRAME_DISTANCE,
+    CLASSIFIERS_SELF_DUALITY,
+    CONCENTRATED_SCORE_ERROR,
+    INVERSE_FRAME_DISTANCE,
+    INVERSE_SELF_DUALITY,
+    MEANS_FRAME_DISTANCE,
     OMEGA,
-    PUSHED_NC1,
-    SCATTERED_NC1,
-    SCATTERED_NC23,
-    SIMPLEX_DUALITY,
-    SIMPLEX_FRAMES,
-    SIMPLEX_SCORES,
+    PUSHED_LOSS_NC1_RATIO,
+    SCATTERED_LOSS_NC1,
+    SIMPLEX_FRAME_DISTANCE,
+    SIMPLEX_SCORE_ERROR,
+    SIMPLEX_SELF_DUALITY,
 )
 from learning_dynamics.papers.neural_collapse.draws import (
     ROUNDING,
@@ -59,7 +59,7 @@ def nc1_term_and_variability(features: Table) -> Claim:
     loss. What is left of the loss is then in $L_{NC2/3}$. Deviations a thousand times as large leave {drowned:.1g} of
     $L_{NC1}$ (median over draws).
     """
-    nc1 = Draws(features).entries(SCATTERED_NC1)  # shape (draws, scatters), the largest scatter last
+    nc1 = Draws(features).entries(SCATTERED_LOSS_NC1)  # shape (draws, scatters), the largest scatter last
     # between the two largest scatters
     growth = np.log(nc1[:, -1] / nc1[:, -2]) / np.log(SCATTERS[-1] / SCATTERS[-2])
     yield every_draw(
@@ -78,7 +78,7 @@ def nc1_term_and_variability(features: Table) -> Claim:
             predicted = law(omega / SCATTERS[:, None], size.classes)  # shape (draws, scatters)
             return relative_error(measured[:, 0], predicted)
 
-        return over_sizes(of_size, measured=by_size(features, SCATTERED_NC1), omega=by_size(features, OMEGA))
+        return over_sizes(of_size, measured=by_size(features, SCATTERED_LOSS_NC1), omega=by_size(features, OMEGA))
 
     def condition_number(size: Size, omega: np.ndarray) -> np.ndarray:
         """Return that of I + M^T Sigma_W^-1 M / C, which gives the classifier, at the least scatter, shape (draws,)."""
@@ -101,7 +101,7 @@ def nc1_term_and_variability(features: Table) -> Claim:
     )
     yield every_draw(
         "$L_{NC1}$ after a push of $\\Sigma_W$ towards zero over $L_{NC1}$ before it, the largest over scatters",
-        Draws(features).largest(PUSHED_NC1),
+        Draws(features).largest(PUSHED_LOSS_NC1_RATIO),
         at_most=1.0,
         because="reduced",
         fact="pushed",
@@ -131,8 +131,8 @@ def nc23_term_and_simplex(features: Table) -> Claim:
     whole loss. Then it is the dynamics that gives the simplex, not the smallness of the term.
     """
     draws = Draws(features)
-    score_error = draws[SCATTERED_NC23]
-    means, classifiers = draws[FRAME_MEANS], draws[FRAME_CLASSIFIERS]
+    score_error = draws[CONCENTRATED_SCORE_ERROR]
+    means, classifiers = draws[MEANS_FRAME_DISTANCE], draws[CLASSIFIERS_FRAME_DISTANCE]
     in_proportion = "classifiers in proportion to class means"
     # as printed, both distances are zero where the term is small; as corrected, they are those of the class means'
     # pseudo-inverse. A distance that is of a lower power than the square root of another would hardly be its measure
@@ -146,19 +146,19 @@ def nc23_term_and_simplex(features: Table) -> Claim:
         relative_to=1.0,
         resolution=0.1,
         because=because,
-        corrected=draws[FRAME_INVERSE],
+        corrected=draws[INVERSE_FRAME_DISTANCE],
         rivals={in_proportion: means, "classifiers that are a simplex frame": 0.0},
         scaled=False,
     )
     yield equal_on_every_draw(
         "distance of classifiers from class means, minus its prediction",
-        draws[DUALITY],
+        draws[CLASSIFIERS_SELF_DUALITY],
         0.0,
         tolerance=tolerance,
         relative_to=1.0,
         resolution=0.1,
         because=because,
-        corrected=draws[DUALITY_INVERSE],
+        corrected=draws[INVERSE_SELF_DUALITY],
         rivals={in_proportion: 0.0},
         scaled=False,
     )
@@ -192,7 +192,7 @@ def nc2_and_nc3_demand_simplex_scores(features: Table) -> Claim:
     keep $L_{NC2/3} = 3/16$. Noise of ten times the signal leaves {noisy:.3g} of $\|\Phi\|$, noise of a hundredth
     {quiet:.1g} (largest over draws). For the other direction see `nc23_term_and_simplex`.
     """
-    scores = Draws(features).entries(SIMPLEX_SCORES)  # shape (draws, noises), the largest noise first
+    scores = Draws(features).entries(SIMPLEX_SCORE_ERROR)  # shape (draws, noises), the largest noise first
     classes = Draws(features).column("classes")[:, None]  # C, shape (draws, 1)
     omega = 1 / SIMPLEX_NOISES  # of class means with singular values one
     yield equal_on_every_draw(
@@ -209,8 +209,8 @@ def nc2_and_nc3_demand_simplex_scores(features: Table) -> Claim:
         },
     )
     for name, quantity in {
-        "NC2: distance of class means and classifiers from a simplex frame": SIMPLEX_FRAMES,
-        "NC3: squared distance of classifiers from class means": SIMPLEX_DUALITY,
+        "NC2: distance of class means and classifiers from a simplex frame": SIMPLEX_FRAME_DISTANCE,
+        "NC3: squared distance of classifiers from class means": SIMPLEX_SELF_DUALITY,
     }.items():
         worst = Draws(features).largest(quantity)
         yield premise(every_draw(name, worst, at_most=ROUNDING, because="exact, to rounding"))
