@@ -60,8 +60,8 @@ def test_loss_residual_and_condition_are_those_of_any_network_from_orthogonal_ro
     wanted = {
         "loss": losses,
         "residual": np.sqrt(2 * losses / np.sum(Y**2)),
-        "condition": hidden[:, 0] / hidden[:, -1],
-        "scale": hidden[:, 0] ** 2,
+        "condition_of_Z1": hidden[:, 0] / hidden[:, -1],
+        "largest_eigenvalue": hidden[:, 0] ** 2,
     }
     for quantity, values in wanted.items():
         np.testing.assert_allclose(series(table, quantity, draw)[:, 0], values, rtol=1e-7, err_msg=quantity)
@@ -119,18 +119,18 @@ def test_what_the_residual_leaves_open_of_the_spectrum(data, linear, draw):
         # the positive root of w^4 - 2 gamma w^2 = sigma^2
         return np.array([max(np.roots([1, -2 * 0.2, -(value**2)]).real) ** 0.5 for value in values])
 
-    bound = series(table, "sigma_bound", draw, "limit")[0, 0]
+    bound = series(table, "sigma_w1_left_open", draw, "limit")[0, 0]
     slopes = (hidden(sigma * (1 + 1e-6)) - hidden(sigma * (1 - 1e-6))) / (2e-6 * sigma)
     # up to the next order, and rounding of values of order one
     assert bound == pytest.approx(slopes.max() * apart / hidden(sigma)[0], rel=0.2, abs=1e-15)
 
 
 @pytest.mark.parametrize("draw", [0, 1])
-@pytest.mark.parametrize("quantity", ["gradient_rate", "residual_rate"])
+@pytest.mark.parametrize("quantity", ["decay_rate_of_R", "decay_rate_of_residual"])
 def test_rates_are_finite_differences(data, linear, draw, quantity):
     trajectory, table = linear
     X, Y = data["X"][draw], data["Y"][draw]
-    factor = {"gradient_rate": X.T, "residual_rate": np.eye(2)}[quantity]
+    factor = {"decay_rate_of_R": X.T, "decay_rate_of_residual": np.eye(2)}[quantity]
     unit, shift = 0.2 * spectrum(X, 2)[-1] ** 2, 1e-4
     rates = []
     for at in range(5):
@@ -159,16 +159,16 @@ def test_parameters_arrive_as_far_as_they_had_to_go(data, linear, draw):
     distance = "parameter_distance"
     np.testing.assert_allclose(series(table, distance, draw)[:, 0], ways / size, rtol=1e-6)
     np.testing.assert_allclose(series(table, distance, draw, column="predicted")[:, 0], bounds / size, rtol=1e-6)
-    assert series(table, "arrival", draw, "draw")[0, 0] == pytest.approx(np.max(ways / bounds))
+    assert series(table, "distance_over_its_bound", draw, "draw")[0, 0] == pytest.approx(np.max(ways / bounds))
     left = np.linalg.norm(Y - X @ ends[0] @ ends[1]) / np.sqrt(2 * 0.2) / spectrum(X, 2)[-1] / size
-    assert series(table, "left", draw, "draw")[0, 0] == pytest.approx(left, rel=1e-6)
+    assert series(table, "bound_at_end", draw, "draw")[0, 0] == pytest.approx(left, rel=1e-6)
 
 
 @pytest.mark.parametrize("draw", [0, 1])
 def test_condition_and_samples_of_the_data(data, linear, draw):
     X, (_, table) = data["X"][draw], linear
     ratio = spectrum(X, 2)[-1] / spectrum(X, 2)[0]
-    assert series(table, "inverse_condition", draw, "draw")[0, 0] == pytest.approx(ratio)
+    assert series(table, "inverse_condition_of_X", draw, "draw")[0, 0] == pytest.approx(ratio)
     assert series(table, "samples", draw, "draw")[0, 0] == 2
 
 
@@ -193,7 +193,8 @@ def lagrangian_gradient_W1(X, first, second, logarithms):
 
 @pytest.mark.parametrize("draw", [0, 1])
 @pytest.mark.parametrize(
-    ("quantity", "logarithms"), [("stationarity_W1", 1.0), ("stationarity_plain", 0.0), ("stationarity_double", 2.0)]
+    ("quantity", "logarithms"),
+    [("gradient_W1", 1.0), ("gradient_W1_without_log_det", 0.0), ("gradient_W1_twice_log_det", 2.0)],
 )
 def test_stationarity_is_torchs(data, linear, draw, quantity, logarithms):
     trajectory, table = linear
@@ -205,7 +206,7 @@ def test_stationarity_is_torchs(data, linear, draw, quantity, logarithms):
 def test_the_limit_is_stationary_in_both_layers(data, linear, draw):
     trajectory, table = linear
     assert lagrangian_gradient_W1(data["X"][draw], *pair_at_limit(trajectory, draw), 1.0) < 1e-9
-    assert series(table, "stationarity_W2", draw, "limit")[0, 0] == pytest.approx(0.0, abs=1e-9)
+    assert series(table, "gradient_W2", draw, "limit")[0, 0] == pytest.approx(0.0, abs=1e-9)
 
 
 def test_excess_is_the_least_over_interpolators_nearby(data, linear):
@@ -213,7 +214,7 @@ def test_excess_is_the_least_over_interpolators_nearby(data, linear):
     Z1, Z2 = pair_at_limit(trajectory, 0)
     X, Y = data["X"][0], data["Y"][0]
     (rng,) = generators(0, "spectral_bias.perturbations", 1)
-    away = {"excess": [], "excess_plain": [], "excess_double": []}
+    away = {"increase": [], "increase_without_log_det": [], "increase_twice_log_det": []}
     for directions in rng.standard_normal((30, 24)):
         both = zip((Z1, Z2), np.split(directions, [16]), strict=True)
         moved, fitted = (Z + 1e-3 * np.linalg.norm(Z) / 4 * way.reshape(Z.shape) for Z, way in both)
@@ -227,16 +228,16 @@ def test_excess_is_the_least_over_interpolators_nearby(data, linear):
             values.append((there - here) / length)
     for quantity, values in away.items():
         assert series(table, quantity, 0, "limit")[0, 0] == pytest.approx(min(values), rel=1e-6), quantity
-    assert min(away["excess"]) > 0
+    assert min(away["increase"]) > 0
 
 
 def test_another_interpolator_is_a_thousandth_away(linear):
     _, table = linear
-    assert 1e-5 < series(table, "stationarity_moved", 0, "limit")[0, 0] < 1e-3
+    assert 1e-5 < series(table, "gradient_W2_elsewhere", 0, "limit")[0, 0] < 1e-3
 
 
 @pytest.mark.parametrize("equal", [True, False])
-def test_curl_is_that_of_finite_differences(equal):
+def test_asymmetry_is_that_of_finite_differences(equal):
     rng = np.random.default_rng(7)
     Z = np.eye(3) + 0.3 * rng.standard_normal((3, 3))
     diagonal = np.full(3, 0.4) if equal else np.array([0.1, 0.4, 1.6])
@@ -251,10 +252,10 @@ def test_curl_is_that_of_finite_differences(equal):
         ends = [field(Z + side * shift.reshape(3, 3)).ravel() for side in (1, -1)]
         jacobian[:, entry] = (ends[0] - ends[1]) / 2e-5
     skew = np.abs(jacobian - jacobian.T).max()
-    found = float(potential.curl(Z, diagonal))
+    found = float(potential.relative_asymmetry(Z, diagonal))
     assert (found < 1e-13) == (skew < 1e-8) == equal
     # a number without units
-    assert float(potential.curl(3.0 * Z, 50.0 * diagonal)) == pytest.approx(found, rel=1e-9, abs=1e-13)
+    assert float(potential.relative_asymmetry(3.0 * Z, 50.0 * diagonal)) == pytest.approx(found, rel=1e-9, abs=1e-13)
     if not equal:
         # random pairs see a part of the largest antisymmetry, relative to the derivative of the inverse alone
         size = np.linalg.norm(jacobian - np.eye(9), 2)
@@ -278,7 +279,7 @@ def test_parts_off_the_diagonal_in_the_basis_of_the_limit(data, linear, draw):
     X, Y = data["X"][draw], data["Y"][draw]
     _, _, beta, alpha = pair_at(trajectory, draw, AT)
     left, _, right = np.linalg.svd(np.linalg.lstsq(X, Y, rcond=None)[0])
-    for quantity, matrix in (("turning", beta), ("alpha_turning", alpha)):
+    for quantity, matrix in (("beta_off_diagonal", beta), ("alpha_off_diagonal", alpha)):
         turned = left.T @ matrix @ right.T
         off = np.sqrt(np.sum(turned**2) - np.sum(np.diag(turned) ** 2)) / np.sqrt(np.sum(turned**2))
         assert series(table, quantity, draw)[AT, 0] == pytest.approx(off, rel=1e-7), quantity
@@ -290,7 +291,7 @@ def test_alpha_is_in_the_span_of_the_data(data, linear, draw):
     _, _, _, alpha = pair_at(trajectory, draw, AT)
     kernel = null_space(data["X"][draw])
     outside = np.linalg.norm(kernel.T @ alpha) / np.linalg.norm(alpha)
-    assert series(table, "alpha_outside", draw)[AT, 0] == pytest.approx(outside, abs=1e-9)
+    assert series(table, "alpha_outside_data", draw)[AT, 0] == pytest.approx(outside, abs=1e-9)
     assert outside < 1e-9
 
 
@@ -343,16 +344,16 @@ def test_the_flow_from_rows_of_unequal_lengths(data, unequal, draw):
     beta, alpha = first @ second, np.linalg.inv(first.T) @ second
     np.testing.assert_allclose(W1 @ W2, beta, atol=1e-8)
     with_layers = max(commutator(beta @ beta.T, first @ first.T), commutator(beta.T @ beta, second.T @ second))
-    assert series(table, "shared_vectors", draw)[-1, 0] == pytest.approx(with_layers, rel=1e-5)
+    assert series(table, "commutator_with_layers", draw)[-1, 0] == pytest.approx(with_layers, rel=1e-5)
     with_alpha = max(commutator(beta @ beta.T, alpha @ alpha.T), commutator(beta.T @ beta, alpha.T @ alpha))
-    assert series(table, "alpha_vectors", draw)[-1, 0] == pytest.approx(with_alpha, rel=1e-5)
+    assert series(table, "commutator_with_alpha", draw)[-1, 0] == pytest.approx(with_alpha, rel=1e-5)
 
 
 @pytest.mark.parametrize("draw", [0, 1])
 def test_rows_of_unequal_lengths_keep_their_imbalance_and_end_elsewhere(unequal, draw):
     _, table = unequal
-    assert series(table, "imbalance", draw).max() < 1e-9
-    assert series(table, "curl", draw, "limit")[0, 0] > 1e-3
+    assert series(table, "imbalance_drift", draw).max() < 1e-9
+    assert series(table, "asymmetry", draw, "limit")[0, 0] > 1e-3
     assert series(table, "distance", draw, "limit")[0, 0] > 1e-3
 
 

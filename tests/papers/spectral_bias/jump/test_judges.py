@@ -7,17 +7,17 @@ from tests.papers.spectral_bias.doctored import evaluation_on, everywhere, integ
 from tests.support import named_after_its_call
 
 # a thousand steps at 1e-12 each, times the squared condition number: errors up to 1e-7
-TOLERANT = [integrated(1000, 1e-12), everywhere("condition", 10.0, phase="flow")]
+TOLERANT = [integrated(1000, 1e-12), everywhere("condition_of_Z1", 10.0, phase="flow")]
 FLOW = {"phase": "flow"}
 
 
-@pytest.mark.parametrize("quantity", ["turning", "alpha_turning", "c_17", "c_18", "c_22"])
+@pytest.mark.parametrize("quantity", ["beta_off_diagonal", "alpha_off_diagonal", "c_17", "c_18", "c_22"])
 @pytest.mark.parametrize(("value", "verdict"), [(0.9e-7, "reproduced"), (1.1e-7, "contradicted")])
 def test_theorem_c_11_on_whitened_data(quantity, value, verdict):
     assert verdict_on("theorem_c_11", *TOLERANT, put(quantity, value, role="whitened", **FLOW)) == verdict
 
 
-@pytest.mark.parametrize("quantity", ["shared_vectors", "alpha_vectors"])
+@pytest.mark.parametrize("quantity", ["commutator_with_layers", "commutator_with_alpha"])
 @pytest.mark.parametrize("role", ["whitened", "others"])
 @pytest.mark.parametrize(("value", "verdict"), [(0.9e-7, "reproduced"), (1.1e-7, "contradicted")])
 def test_theorem_c_11_on_all_data(quantity, role, value, verdict):
@@ -28,8 +28,8 @@ def test_theorem_c_11_on_all_data(quantity, role, value, verdict):
     ("role", "names"),
     # vectors that stand still whatever the data, are shared whatever the rows, matrices symmetric whatever the data
     [
-        ("others", ["turning", "alpha_turning"]),
-        ("unequal", ["shared_vectors", "alpha_vectors"]),
+        ("others", ["beta_off_diagonal", "alpha_off_diagonal"]),
+        ("unequal", ["commutator_with_layers", "commutator_with_alpha"]),
         ("others", ["c_17", "c_18", "c_22"]),
     ],
 )

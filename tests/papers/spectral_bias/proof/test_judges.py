@@ -13,10 +13,10 @@ FLOW, LIMIT = {"phase": "flow"}, {"phase": "limit"}
     ("alterations", "verdict"),
     [
         # draw 0 of the first run: an imbalance of 2, relative to the largest of |Z1|^2
-        ([everywhere("scale", 4.0, **FLOW), put("imbalance", 2 + 3.9e-9, **FLOW)], "reproduced"),
-        ([everywhere("scale", 4.0, **FLOW), put("imbalance", 2 + 4.1e-9, **FLOW)], "contradicted"),
+        ([everywhere("largest_eigenvalue", 4.0, **FLOW), put("imbalance", 2 + 3.9e-9, **FLOW)], "reproduced"),
+        ([everywhere("largest_eigenvalue", 4.0, **FLOW), put("imbalance", 2 + 4.1e-9, **FLOW)], "contradicted"),
         ([put("imbalance", times=1 + 1e-6, index=1, **FLOW)], "contradicted"),
-        ([everywhere("scale", 1e12, **FLOW)], "undecided"),  # an error that hides the imbalance itself
+        ([everywhere("largest_eigenvalue", 1e12, **FLOW)], "undecided"),  # an error that hides the imbalance itself
     ],
 )
 def test_lemma_3_2(alterations, verdict):
@@ -26,16 +26,16 @@ def test_lemma_3_2(alterations, verdict):
 @pytest.mark.parametrize(
     ("alterations", "verdict"),
     [
-        ([put("alpha_outside", 0.9e-8, **FLOW)], "reproduced"),
-        ([put("alpha_outside", 1.1e-8, **FLOW)], "contradicted"),
+        ([put("alpha_outside_data", 0.9e-8, **FLOW)], "reproduced"),
+        ([put("alpha_outside_data", 1.1e-8, **FLOW)], "contradicted"),
         # as many samples as inputs span everything: nothing could be outside
         ([everywhere("samples", 6.0)], "untested"),
         # directions at random would leave by a half; an error allowed that large says nothing
-        ([everywhere("condition", 1e6, **FLOW)], "undecided"),
+        ([everywhere("condition_of_Z1", 1e6, **FLOW)], "undecided"),
     ],
 )
 def test_lemma_c_3(alterations, verdict):
-    assert verdict_on("lemma_c_3", EXACT, everywhere("condition", 10.0, **FLOW), *alterations) == verdict
+    assert verdict_on("lemma_c_3", EXACT, everywhere("condition_of_Z1", 10.0, **FLOW), *alterations) == verdict
 
 
 PRINTED = everywhere("gradient_printed", 0.0, **LIMIT)  # a formula as it is printed that fits
@@ -50,27 +50,27 @@ PRINTED = everywhere("gradient_printed", 0.0, **LIMIT)  # a formula as it is pri
         ([put("gradient_corrected", 0.9e-7, **LIMIT)], "corrected"),
         ([put("gradient_corrected", 1.1e-7, **LIMIT)], "contradicted"),
         ([PRINTED, put("gradient_printed", 1.1e-7, **LIMIT)], "corrected"),
-        ([put("curl", 0.9e-12, role="equal", **LIMIT)], "corrected"),
-        ([put("curl", 1.1e-12, role="equal", **LIMIT)], "contradicted"),
-        ([put("curl", 1.1e-6, role="unequal", **LIMIT)], "corrected"),
-        ([put("curl", 0.9e-6, role="unequal", **LIMIT)], "contradicted"),
-        ([put("imbalance", 0.9e-9, role="unequal", **FLOW)], "corrected"),
-        ([put("imbalance", 1.1e-9, role="unequal", **FLOW)], "contradicted"),
+        ([put("asymmetry", 0.9e-12, role="equal", **LIMIT)], "corrected"),
+        ([put("asymmetry", 1.1e-12, role="equal", **LIMIT)], "contradicted"),
+        ([put("asymmetry", 1.1e-6, role="unequal", **LIMIT)], "corrected"),
+        ([put("asymmetry", 0.9e-6, role="unequal", **LIMIT)], "contradicted"),
+        ([put("imbalance_drift", 0.9e-9, role="unequal", **FLOW)], "corrected"),
+        ([put("imbalance_drift", 1.1e-9, role="unequal", **FLOW)], "contradicted"),
     ],
 )
 def test_lemma_c_4(alterations, verdict):
-    assert verdict_on("lemma_c_4", EXACT, everywhere("condition", 10.0, **LIMIT), *alterations) == verdict
+    assert verdict_on("lemma_c_4", EXACT, everywhere("condition_of_Z1", 10.0, **LIMIT), *alterations) == verdict
 
 
 @pytest.mark.parametrize(
     ("alterations", "verdict"),
     [
-        ([everywhere("residual_rate", 4.0)], "corrected"),
-        ([everywhere("residual_rate", 4.0), put("residual_rate", 4 * (1 - 2e-6))], "contradicted"),
-        ([everywhere("gradient_rate", 2.0)], "reproduced"),
-        ([everywhere("gradient_rate", 2.0), put("gradient_rate", 2 * (1 - 2e-6))], "corrected"),
-        ([everywhere("residual_rate", 8.0)], "undecided"),  # a residual twice as fast
-        ([everywhere("inverse_condition", 1.0)], "undecided"),  # the other eigenvalue
+        ([everywhere("decay_rate_of_residual", 4.0)], "corrected"),
+        ([everywhere("decay_rate_of_residual", 4.0), put("decay_rate_of_residual", 4 * (1 - 2e-6))], "contradicted"),
+        ([everywhere("decay_rate_of_R", 2.0)], "reproduced"),
+        ([everywhere("decay_rate_of_R", 2.0), put("decay_rate_of_R", 2 * (1 - 2e-6))], "corrected"),
+        ([everywhere("decay_rate_of_residual", 8.0)], "undecided"),  # a residual twice as fast
+        ([everywhere("inverse_condition_of_X", 1.0)], "undecided"),  # the other eigenvalue
     ],
 )
 def test_lemma_c_6(alterations, verdict):
@@ -78,7 +78,7 @@ def test_lemma_c_6(alterations, verdict):
 
 
 def test_lemma_c_6_counts_the_draws_on_which_the_gradient_grows():
-    calm = evaluation_on("lemma_c_6", everywhere("gradient_rate", 1.0), put("gradient_rate", -3.5))
+    calm = evaluation_on("lemma_c_6", everywhere("decay_rate_of_R", 1.0), put("decay_rate_of_R", -3.5))
     assert (calm.facts["growing"], calm.facts["fastest"]) == (1, 3.5)
 
 

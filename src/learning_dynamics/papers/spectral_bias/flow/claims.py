@@ -37,12 +37,15 @@ def theorem_3_1_i(flows: Sequence[Table]) -> Claim:
     draws = Draws(flows, phase="draw")  # rows with one number for a whole flow
     yield every_draw(
         r"largest $|\theta(t) - \theta_\infty|$ over its bound by the residual",
+        # |theta(t) - theta_infinity| sqrt(2 gamma lambda_min(X X^T)) / |Y - X beta(t)|
         draws[quantities.DISTANCE_OVER_ITS_BOUND],
         at_most=1.0,
         because="the bound by the imbalance",
         rivals={
             # the bound has sqrt(lambda) below the line, so that the other eigenvalue divides it by cond(X)
-            r"a way bounded with $\lambda_{\max}$ in place of $\lambda_{\min}$": draws["inverse_condition"],
+            r"a way bounded with $\lambda_{\max}$ in place of $\lambda_{\min}$": draws[
+                quantities.INVERSE_CONDITION_OF_X
+            ],
             "half the way": 0.5,
         },
     )
@@ -81,6 +84,7 @@ def theorem_3_1_ii(flows: Sequence[Table], unequal: Table) -> Claim:
         r"$|\beta - \beta_*| / |\beta_*|$ at the end of the flow",
         limits["distance"],
         0.0,
+        # |X beta - Y| / (sigma_min(X) |beta_*|) bounds the distance of a beta in the row space of X
         tolerance=limits["distance_bound"] * ROUNDED_BOUND + steps_by_rtol(limits),
         relative_to=1.0,
         because=LEFT_OPEN,
@@ -109,12 +113,12 @@ def theorem_3_1_iii(flows: Sequence[Table]) -> Claim:
     is Theorem 3.1 (i).
     """
     limits = Draws(flows, phase="limit")
-    condition = Draws(flows, phase="flow").largest("condition")
+    condition = Draws(flows, phase="flow").largest(quantities.CONDITION_OF_Z1)
     tolerance = steps_by_rtol(limits) * condition
 
     yield every_draw(
         "gradient of the Lagrangian in $W_1$ at the end, relative to $|W_1|$",
-        limits[quantities.GRADIENT_W1],
+        limits[quantities.GRADIENT_W1],  # |Z1 - 2 gamma Z1^{-T} - alpha Z2^T| / |Z1|, by (P2)
         at_most=tolerance,
         because="steps times the relative tolerance times the condition number of $Z_1$",
         predicted=0.0,
@@ -130,7 +134,7 @@ def theorem_3_1_iii(flows: Sequence[Table]) -> Claim:
     }
     yield every_draw(
         "gradient of the Lagrangian in $W_2$ at the end, relative to $|W_2|$",
-        limits[quantities.GRADIENT_W2],
+        limits[quantities.GRADIENT_W2],  # |Z2 - Z1^T alpha| / |Z2|, alpha in the row space of X, by (P1)
         # alpha's error is relative to |alpha|, which is |W_2| / |W_1| times the condition number at most
         at_most=tolerance * condition,
         because="steps times the relative tolerance times the squared condition number of $Z_1$",
@@ -165,7 +169,8 @@ def corollary_3_1(flows: Sequence[Table]) -> Claim:
     """
     limits = Draws(flows, phase="limit")
     sigma_W1, sigma_W2 = limits.entries("sigma_w1"), limits.entries("sigma_w2")
-    tolerance = limits["sigma_bound"] * ROUNDED_BOUND + steps_by_rtol(limits)
+    # by how much |beta - beta_*| <= |X beta - Y| / sigma_min(X) can change a singular value of W1, over sigma_1(W1)
+    tolerance = limits[quantities.SIGMA_W1_LEFT_OPEN] * ROUNDED_BOUND + steps_by_rtol(limits)
 
     def hidden(*, beta_times: float = 1.0, gamma_times: float = 1.0) -> np.ndarray:
         """Return sigma_i(W1) by the corollary, beta_* and gamma multiplied by factors, shape (draws, inputs)."""

@@ -4,6 +4,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from learning_dynamics.papers.spectral_bias.draws import relative_errors, steps_by_rtol
+from learning_dynamics.papers.spectral_bias.flow import quantities
 from learning_dynamics.papers.spectral_bias.panels import (
     DASHES,
     FLOOR,
@@ -65,7 +66,7 @@ def limits(large: Table, small: Table, unequal: Table, balanced: Table, *, membe
     """
     figure, axes = plt.subplots(2, 3, figsize=(WIDTH, 4.6))
     (losses, distances, parameters), (rates, invariant, ranks) = axes
-    slowest = Draws(small, phase="draw")["gradient_rate"]
+    slowest = Draws(small, phase="draw")[quantities.DECAY_RATE_OF_R]
     steepest = int(np.nanargmin(slowest))
     handles = []
     for table, colour in ((large, "blue"), (small, "vermilion"), (unequal, "grey")):
@@ -79,10 +80,10 @@ def limits(large: Table, small: Table, unequal: Table, balanced: Table, *, membe
         curve(parameters, way, colour)
         curve(parameters, way, colour, "--", "predicted", lw=1.1)
         seed = steepest if table is small else member
-        for quantity, style in (("gradient_rate", "-"), ("residual_rate", "--")):
+        for quantity, style in ((quantities.DECAY_RATE_OF_R, "-"), (quantities.DECAY_RATE_OF_RESIDUAL, "--")):
             curve(rates, select(flow, quantity, seed=seed).dropna(subset="value"), colour, style, lw=1.3)
         gamma = settings_of(table)["gamma"]
-        imbalance = select(flow, "imbalance", seed=member)
+        imbalance = select(flow, quantities.IMBALANCE, seed=member)
         errors = (imbalance["value"] / (2 * gamma) - 1).abs().groupby(imbalance["time"]).max()
         curve(invariant, errors.reset_index(), colour)
         handles.append(line(rf"$\gamma = {power(gamma)}$", colour))
@@ -128,7 +129,7 @@ def spectrum_at_limit(large: Table, small: Table, square: Table, conditioned: Ta
     ):
         limits = Draws(table, phase="limit")
         errors = relative_errors(*limits.with_prediction("sigma_w1"))
-        bounds = limits["sigma_bound"] + steps_by_rtol(limits)
+        bounds = limits[quantities.SIGMA_W1_LEFT_OPEN] + steps_by_rtol(limits)
         options = {"ms": 3.5, "mfc": "none", "color": COLOURS[colour]}
         ends = select(table, "sigma_w1", phase="limit").dropna(subset="value")
         left.plot(ends["predicted"], ends["value"], marker, label=name, **options)

@@ -49,23 +49,23 @@ def linear_flow(trajectory: Trajectory, *, settled: Positive, perturbations: Cou
         curve (Theorem C.12) on whitened data, nothing on others.
     imbalance
         Eigenvalues of Z1^T Z1 - Z2 Z2^T along the flow; predicted 2 gamma (Lemma 3.2).
-    scale
+    largest_eigenvalue
         The largest eigenvalue of Z1^T Z1 along the flow.
-    condition
+    condition_of_Z1
         Condition number of Z1 along the flow.
-    shared_vectors
+    commutator_with_layers
         How far beta is from sharing singular vectors with W1 and W2 along the flow (Theorem C.11): the larger of the
         commutators of beta beta^T with W1 W1^T and of beta^T beta with W2^T W2, relative to the product of the norms.
-    alpha_vectors
+    commutator_with_alpha
         How far beta is from sharing singular vectors with alpha along the flow (Theorem C.11): the larger of the
         commutators of beta beta^T with alpha alpha^T and of beta^T beta with alpha^T alpha, relative to the product of
         the norms.
-    turning
+    beta_off_diagonal
         Part of beta off the diagonal in the singular basis of beta_* along the flow, relative to |beta| (Theorem C.11).
-    alpha_turning
+    alpha_off_diagonal
         Part of alpha off the diagonal in the singular basis of beta_* along the flow, relative to |alpha| (Theorem
         C.11).
-    alpha_outside
+    alpha_outside_data
         Part of alpha outside the span of the rows of X along the flow, relative to |alpha| (Lemma C.3).
     c_17
         Asymmetry |A - A^T| of A = R^T alpha along the flow, relative to the norms of the factors, of R at time 0; A is
@@ -74,27 +74,27 @@ def linear_flow(trajectory: Trajectory, *, settled: Positive, perturbations: Cou
         Like `c_17`, of A = R alpha^T (C.18).
     c_22
         Like `c_17`, of A = Z1^T R Z2^T (C.22).
-    gradient_rate
+    decay_rate_of_R
         Relative rate at which |R|^2 falls, in units of gamma lambda_min(X X^T) (Lemma C.6): along the flow, nan where
         the residual is at most `settled` times the labels; of each draw, the slowest of these.
-    residual_rate
-        Like `gradient_rate`, of |Y - X beta|^2.
+    decay_rate_of_residual
+        Like `decay_rate_of_R`, of |Y - X beta|^2.
     parameter_distance
         Distance of the parameters from their limit along the flow, relative to their norm there; predicted its bound,
         |Y - X beta| / sqrt(2 gamma lambda_min(X X^T)) (Theorem 3.1 (i)).
-    sigma_bound
+    sigma_w1_left_open
         What the residual at the limit leaves open for a singular value of W1, relative to the largest.
-    curl
+    asymmetry
         Asymmetry at the limit of the derivative of Z - Z^{-T} D, D = 2 gamma I, which is the gradient of a potential of
         Z1 if there is one (Lemma C.4), relative to the derivative: the largest over random pairs of directions.
     `potential.at_limit`
         At the limit, over `perturbations` random perturbations.
-    arrival
+    distance_over_its_bound
         Of each draw: the largest distance of the parameters from their limit in units of its bound (Theorem 3.1 (i)),
         while the residual is above `settled` times the labels.
-    left
+    bound_at_end
         Of each draw: the bound on the parameters' distance from their limit at the end, relative to their norm.
-    inverse_condition
+    inverse_condition_of_X
         Of each draw: the smallest singular value of X over its largest.
     samples
         Of each draw: number of samples.
@@ -103,7 +103,7 @@ def linear_flow(trajectory: Trajectory, *, settled: Positive, perturbations: Cou
 
     def along(W1: np.ndarray, W2: np.ndarray, X: np.ndarray, Y: np.ndarray, P: np.ndarray) -> Measured:
         measured = spectra_and_loss(W1, W2, X, Y)
-        Z1, Z2 = W1 @ transposed(P), P @ W2
+        Z1, Z2 = W1 @ transposed(P), P @ W2  # Z1 = W1 P^T and Z2 = P W2 (Lemma 3.1)
         inputs, sigma = X.shape[-1], measured["sigma_beta"]
         gram = transposed(Z1) @ Z1
         imbalance = np.linalg.eigvalsh(gram - Z2 @ transposed(Z2))
@@ -116,20 +116,21 @@ def linear_flow(trajectory: Trajectory, *, settled: Positive, perturbations: Cou
         return measured | {
             "sigma_w1": (measured["sigma_w1"], theory.hidden_singular_values(sigma, gamma, inputs)),
             "sigma_w2": (measured["sigma_w2"], theory.output_singular_values(sigma, gamma)),
-            "imbalance": (imbalance, np.full(imbalance.shape, 2 * gamma)),  # (C.8)
+            quantities.IMBALANCE: (imbalance, np.full(imbalance.shape, 2 * gamma)),  # (C.8)
             quantities.LARGEST_EIGENVALUE: singular_values(gram, 1)[..., 0],
             **_shared(W1, W2, Z1, alpha),
-            "turning": off_diagonal(beta, star),
-            "alpha_turning": off_diagonal(alpha, star),
-            "alpha_outside": outside_row_space(X, alpha),
+            quantities.BETA_OFF_DIAGONAL: off_diagonal(beta, star),
+            quantities.ALPHA_OFF_DIAGONAL: off_diagonal(alpha, star),
+            quantities.ALPHA_OUTSIDE_DATA: outside_row_space(X, alpha),
             **_rates(Z1, Z2, X, Y, gamma=gamma),
             **_asymmetries(Z1, Z2, alpha, transposed(X) @ (Y - X @ beta)),
         }
 
     def at_limit(W1: np.ndarray, W2: np.ndarray, X: np.ndarray, Y: np.ndarray, P: np.ndarray) -> Measured:
         measured = spectra_and_loss(W1, W2, X, Y)
-        Z1, inputs = W1 @ transposed(P), X.shape[-1]
+        Z1, Z2, inputs = W1 @ transposed(P), P @ W2, X.shape[-1]  # Lemma 3.1
         star = singular_values(theory.minimum_norm_interpolator(X, Y), measured["sigma_beta"].shape[-1])
+        # |beta - beta_*| <= |X beta - Y| / sigma_min(X) in the row space of X
         distance_bound = norm(X @ W1 @ W2 - Y)[..., None] / singular_values(X)[..., -1:]
         return (
             measured
@@ -137,10 +138,10 @@ def linear_flow(trajectory: Trajectory, *, settled: Positive, perturbations: Cou
                 "sigma_beta": (measured["sigma_beta"], star),
                 "sigma_w1": (measured["sigma_w1"], theory.hidden_singular_values(star, gamma, inputs)),
                 "sigma_w2": (measured["sigma_w2"], theory.output_singular_values(star, gamma)),
-                "sigma_bound": _singular_value_bound(star, distance_bound, gamma),
-                quantities.ASYMMETRY: potential.curl(Z1, np.full(inputs, 2 * gamma)),
+                quantities.SIGMA_W1_LEFT_OPEN: _singular_value_bound(star, distance_bound, gamma),
+                quantities.ASYMMETRY: potential.relative_asymmetry(Z1, np.full(inputs, 2 * gamma)),
             }
-            | potential.at_limit(Z1, P @ W2, X, Y, gamma=gamma, perturbations=perturbations)
+            | potential.at_limit(Z1, Z2, X, Y, gamma=gamma, perturbations=perturbations)
         )
 
     flow, limit = of_layers(trajectory, along), of_layers(trajectory, at_limit, limit=True)
@@ -151,20 +152,21 @@ def linear_flow(trajectory: Trajectory, *, settled: Positive, perturbations: Cou
     )
     size = np.sqrt(sum(np.sum(end**2, axis=(1, 2)) for end in ends.values()))[:, None]
     X, labels = constants["X"], norm(constants["Y"])
+    # the way left is at most |Y - X beta| / sqrt(2 gamma lambda_min(X X^T)); lambda_min = sigma_min(X)^2
     smallest = np.sqrt(2 * gamma) * np.linalg.svd(X, compute_uv=False)[:, -1]
     bound = flow["residual"] * (labels / smallest)[:, None]
     with np.errstate(divide="ignore", invalid="ignore"):  # a residual of one sample may end at zero
         arrival = distance / bound
     per_draw = {
-        "gradient_rate": _extremes(flow["gradient_rate"], unsettled, np.min),
-        "residual_rate": _extremes(flow["residual_rate"], unsettled, np.min),
+        quantities.DECAY_RATE_OF_R: _extremes(flow[quantities.DECAY_RATE_OF_R], unsettled, np.min),
+        quantities.DECAY_RATE_OF_RESIDUAL: _extremes(flow[quantities.DECAY_RATE_OF_RESIDUAL], unsettled, np.min),
         quantities.DISTANCE_OVER_ITS_BOUND: _extremes(arrival, unsettled, np.max),
-        "inverse_condition": 1 / np.linalg.cond(X),
+        quantities.INVERSE_CONDITION_OF_X: 1 / np.linalg.cond(X),
         "samples": np.full(len(X), X.shape[1]),
         quantities.BOUND_AT_END: limit["residual"][:, 0] * labels / smallest / size[:, 0],
     }
     # once the residual has settled, rates are rounding
-    for name in ("gradient_rate", "residual_rate"):
+    for name in (quantities.DECAY_RATE_OF_R, quantities.DECAY_RATE_OF_RESIDUAL):
         flow[name] = np.where(unsettled, flow[name], np.nan)
     flow["parameter_distance"] = (distance / size, bound / size)
     return flow_table(trajectory, flow, limit, per_draw)
@@ -180,9 +182,9 @@ def anisotropic_flow(trajectory: Trajectory) -> Tables:
     ----------
     `layers.spectra_and_loss`
         Nothing is predicted.
-    imbalance
+    imbalance_drift
         Largest singular value of Z1^T Z1 - Z2 Z2^T - D, relative to that of Z1^T Z1 (Lemma C.4).
-    curl
+    asymmetry
         Asymmetry of the derivative of Z - Z^{-T} D at Z1, relative to the derivative, the largest over random pairs of
         directions: at the limit this is the gradient of a potential of Z1 if there is one (Lemma C.4).
     gradient_printed
@@ -190,31 +192,32 @@ def anisotropic_flow(trajectory: Trajectory) -> Tables:
         relative to the former; Z is Z1.
     gradient_corrected
         Like `gradient_printed`, from Z - Z^{-T} D.
-    condition
+    condition_of_Z1
         Condition number of Z1.
-    shared_vectors
+    commutator_with_layers
         How far beta is from sharing singular vectors with W1 and W2, as in `linear_flow`.
-    alpha_vectors
+    commutator_with_alpha
         How far beta is from sharing singular vectors with alpha, as in `linear_flow`.
     """
     settings = trajectory.settings
     inputs = trajectory.constants["X"].shape[-1]
-    start = 2 * two_layer.unequal_scales(settings["gamma"], settings["spread"], inputs)
+    # the diagonal of D = Z1^T Z1 - Z2 Z2^T at the start
+    diagonal = 2 * two_layer.unequal_scales(settings["gamma"], settings["spread"], inputs)
 
     def measure(W1: np.ndarray, W2: np.ndarray, X: np.ndarray, Y: np.ndarray, P: np.ndarray) -> Measured:
-        Z1, Z2 = W1 @ transposed(P), P @ W2
+        Z1, Z2 = W1 @ transposed(P), P @ W2  # Lemma 3.1
         gram = transposed(Z1) @ Z1
-        drift = singular_values(gram - Z2 @ transposed(Z2) - np.diag(start), 1) / singular_values(gram, 1)
+        drift = singular_values(gram - Z2 @ transposed(Z2) - np.diag(diagonal), 1) / singular_values(gram, 1)
         return spectra_and_loss(W1, W2, X, Y) | {
-            "imbalance": drift[..., 0],
-            quantities.ASYMMETRY: potential.curl(Z1, start),
+            quantities.IMBALANCE_DRIFT: drift[..., 0],
+            quantities.ASYMMETRY: potential.relative_asymmetry(Z1, diagonal),
             **_shared(W1, W2, Z1, np.linalg.solve(transposed(Z1), Z2)),
         }
 
     def at_limit(W1: np.ndarray, W2: np.ndarray, X: np.ndarray, Y: np.ndarray, P: np.ndarray) -> Measured:
-        Z1, Z2 = W1 @ transposed(P), P @ W2
-        inverse, D = np.linalg.inv(transposed(Z1)), np.diag(start)
-        gradient = inverse @ Z2 @ transposed(Z2)
+        Z1, Z2 = W1 @ transposed(P), P @ W2  # Lemma 3.1
+        inverse, D = np.linalg.inv(transposed(Z1)), np.diag(diagonal)
+        gradient = inverse @ Z2 @ transposed(Z2)  # of Psi_1 at Z1, by (P2) of Proposition C.5
         return measure(W1, W2, X, Y, P) | {
             quantities.GRADIENT_PRINTED: norm(gradient - (Z1 - D @ inverse)) / norm(gradient),
             quantities.GRADIENT_CORRECTED: norm(gradient - (Z1 - inverse @ D)) / norm(gradient),
@@ -236,12 +239,12 @@ def balanced_flow(trajectory: Trajectory) -> Tables:
 
 
 def _shared(W1: np.ndarray, W2: np.ndarray, Z1: np.ndarray, alpha: np.ndarray) -> Measured:
-    """How far beta is from sharing singular vectors with the layers and with alpha, and Z1's condition number."""
+    """How far beta is from sharing singular vectors with the layers and alpha (C.11), and Z1's condition number."""
     beta = W1 @ W2
     return {
-        "condition": np.linalg.cond(Z1),
-        "shared_vectors": _vector_mismatch(W1, W2, beta),
-        "alpha_vectors": _vector_mismatch(alpha, alpha, beta),
+        quantities.CONDITION_OF_Z1: np.linalg.cond(Z1),
+        quantities.COMMUTATOR_WITH_LAYERS: _vector_mismatch(W1, W2, beta),
+        quantities.COMMUTATOR_WITH_ALPHA: _vector_mismatch(alpha, alpha, beta),
     }
 
 
@@ -258,7 +261,10 @@ def _vector_mismatch(left: np.ndarray, right: np.ndarray, beta: np.ndarray) -> n
 
 
 def _rates(Z1: np.ndarray, Z2: np.ndarray, X: np.ndarray, Y: np.ndarray, *, gamma: float) -> Measured:
-    """Relative rates at which |R|^2 and |Y - X beta|^2 fall, in units of gamma lambda_min, by the chain rule."""
+    """Relative rates at which |R|^2 and |Y - X beta|^2 fall, in units of gamma lambda_min(X X^T) (Lemma C.6).
+
+    By the chain rule, -d|r|^2/dt / |r|^2 = -2 <r, dr/dt> / |r|^2 for r = Y - X beta, and alike for R = X^T r.
+    """
     r = Y - X @ Z1 @ Z2
     R = transposed(X) @ r
     beta_speed = Z1 @ transposed(Z1) @ R + R @ transposed(Z2) @ Z2  # dZ1 = R Z2^T, dZ2 = Z1^T R (3.4)
@@ -269,7 +275,10 @@ def _rates(Z1: np.ndarray, Z2: np.ndarray, X: np.ndarray, Y: np.ndarray, *, gamm
             return -2 * np.sum(value * speed, axis=(-2, -1)) / np.sum(value**2, axis=(-2, -1)) / unit
 
     r_speed = -X @ beta_speed
-    return {"gradient_rate": rate(R, transposed(X) @ r_speed), "residual_rate": rate(r, r_speed)}
+    return {
+        quantities.DECAY_RATE_OF_R: rate(R, transposed(X) @ r_speed),
+        quantities.DECAY_RATE_OF_RESIDUAL: rate(r, r_speed),
+    }
 
 
 def _extremes(values: np.ndarray, masks: np.ndarray, reduce: Callable[[np.ndarray], float]) -> np.ndarray:
@@ -279,7 +288,11 @@ def _extremes(values: np.ndarray, masks: np.ndarray, reduce: Callable[[np.ndarra
 
 
 def _singular_value_bound(star: np.ndarray, distance: np.ndarray, gamma: float) -> np.ndarray:
-    """Largest change of a singular value of W1 that a distance of beta from its limit allows, relative to sigma_1."""
+    """Largest change of a singular value of W1 that a distance of beta from beta_* allows, relative to sigma_1.
+
+    Singular values of beta are within the distance of those of beta_* (Weyl), and those of W1 grow with them (Lemma
+    C.10).
+    """
     count = star.shape[-1]
     values = theory.hidden_singular_values(star, gamma, count)
     increase = theory.hidden_singular_values(star + distance, gamma, count) - values
@@ -288,16 +301,16 @@ def _singular_value_bound(star: np.ndarray, distance: np.ndarray, gamma: float) 
 
 
 def _asymmetries(Z1: np.ndarray, Z2: np.ndarray, alpha: np.ndarray, R: np.ndarray) -> Measured:
-    """Asymmetries of the three matrices that are symmetric where X^T X = I (proof of Theorem C.11)."""
+    """Asymmetries of R^T alpha, R alpha^T and Z1^T R Z2^T, which are symmetric where X^T X = I (C.17, C.18, C.22)."""
     # relative to R at time 0: where R has vanished, it is rounding
     size = norm(R)[:, :1]
     return {
-        "c_17": _asymmetry(transposed(R) @ alpha, size, alpha),
-        "c_18": _asymmetry(R @ transposed(alpha), size, alpha),
-        "c_22": _asymmetry(transposed(Z1) @ R @ transposed(Z2), size * norm(Z1), Z2),
+        quantities.C_17: _asymmetry(transposed(R) @ alpha, size, alpha),
+        quantities.C_18: _asymmetry(R @ transposed(alpha), size, alpha),
+        quantities.C_22: _asymmetry(transposed(Z1) @ R @ transposed(Z2), size * norm(Z1), Z2),
     }
 
 
 def _asymmetry(product: np.ndarray, size: np.ndarray, factor: np.ndarray) -> np.ndarray:
-    """|A - A^T| relative to the size of A's factors; zero where one vanishes."""
+    """|A - A^T| / (size |factor|) for a product A of matrices of norms `size` and |factor|; zero where one vanishes."""
     return ratio(norm(product - transposed(product)), size * norm(factor))

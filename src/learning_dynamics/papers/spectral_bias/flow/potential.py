@@ -12,7 +12,7 @@ from learning_dynamics.seeds import generators
 
 # relative size of the perturbations that are led back to the interpolators
 SIZE = 1e-3
-# pairs of directions along which a field's curl is probed
+# pairs of directions along which the asymmetry of a field's derivative is probed
 PAIRS = 20
 
 
@@ -26,25 +26,24 @@ def at_limit(
 
     Quantities
     ----------
-    stationarity_W1
-        Gradient of the Lagrangian in W1 at the limit, relative to |W1|, with the multiplier that fits best (Theorem 3.1
-        (iii)).
-    stationarity_W2
-        Gradient of the Lagrangian in W2 at the limit, relative to |W2|, with the multiplier that fits best (Theorem 3.1
-        (iii)).
-    stationarity_plain
-        Like `stationarity_W1`, of a potential without the logarithm of the determinant.
-    stationarity_double
-        Like `stationarity_W1`, of a potential with twice the logarithm of the determinant.
-    stationarity_moved
-        Like `stationarity_W2`, after a small step of Z2 to another interpolator; zero where there is no other.
-    excess
+    gradient_W1
+        |Z1 - 2 gamma Z1^{-T} - alpha Z2^T| / |Z1|, the gradient of the Lagrangian in W1, with alpha = Z1^{-T} Z2
+        projected on the row space of X: minus the multiplier that fits best (Theorem 3.1 (iii), (P2)).
+    gradient_W2
+        |Z2 - Z1^T alpha| / |Z2|, the gradient of the Lagrangian in W2, with the same alpha (Theorem 3.1 (iii), (P1)).
+    gradient_W1_without_log_det
+        Like `gradient_W1`, of a potential without the logarithm of the determinant.
+    gradient_W1_twice_log_det
+        Like `gradient_W1`, of a potential with twice the logarithm of the determinant.
+    gradient_W2_elsewhere
+        Like `gradient_W2`, after a small step of Z2 to another interpolator; zero where there is no other.
+    increase
         The smallest increase of the potential over random perturbations of the limit, each led back to the
         interpolators, relative to its squared length (Theorem 3.1 (iii)).
-    excess_plain
-        Like `excess`, of the potential without the logarithm of the determinant.
-    excess_double
-        Like `excess`, of the potential with twice the logarithm of the determinant.
+    increase_without_log_det
+        Like `increase`, of the potential without the logarithm of the determinant.
+    increase_twice_log_det
+        Like `increase`, of the potential with twice the logarithm of the determinant.
     """
     # stationarity in Z2, Z2 + Z1^T X^T multiplier = 0, fixes X^T multiplier = -alpha if alpha is in the row space (P1);
     # that in Z1 is then grad Psi_1 = alpha Z2^T (P2), both of Proposition C.5
@@ -84,11 +83,13 @@ def _row_space_alpha(Z1: np.ndarray, Z2: np.ndarray, X: np.ndarray) -> np.ndarra
     return transposed(X) @ np.linalg.pinv(transposed(X)) @ alpha
 
 
-def curl(Z1: np.ndarray, imbalance: np.ndarray) -> np.ndarray:
-    """Largest antisymmetry of the derivative of F(Z) = Z - Z^{-T} D, relative to the derivative, over random pairs.
+def relative_asymmetry(Z1: np.ndarray, imbalance: np.ndarray) -> np.ndarray:
+    """Largest asymmetry of the derivative of F(Z) = Z - Z^{-T} D, relative to the derivative, over random pairs.
 
-    By Proposition C.5 the gradient of a potential of Z1 has to be F at the limit, D the imbalance. A gradient has a
-    symmetric derivative, <K, dF[H]> = <H, dF[K]>; dF[H] = H + Z^{-T} H^T Z^{-T} D.
+    By (P2) of Proposition C.5 the gradient of a potential of Z1 has to be F at the limit, D the imbalance (Lemma C.4).
+    A gradient has a symmetric derivative, <K, dF[H]> = <H, dF[K]>; dF[H] = H + Z^{-T} H^T Z^{-T} D, of which the first
+    term is symmetric. So the asymmetry is |<K, A> - <H, B>| / (|K| |A| + |H| |B|) for A = Z^{-T} H^T Z^{-T} D and
+    B = Z^{-T} K^T Z^{-T} D.
 
     Parameters
     ----------

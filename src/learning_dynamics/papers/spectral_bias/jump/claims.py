@@ -9,6 +9,7 @@ import pandas as pd
 
 from learning_dynamics.judging import Claim, Facts, claim, equal_on_every_draw, every_draw
 from learning_dynamics.papers.spectral_bias.draws import relative_errors, steps_by_rtol
+from learning_dynamics.papers.spectral_bias.flow import quantities
 from learning_dynamics.settings import Fraction
 from learning_dynamics.tidy import Draws, Quantity, Table
 
@@ -17,9 +18,9 @@ from learning_dynamics.tidy import Draws, Quantity, Table
 
 # the matrices whose symmetry the proof of Theorem C.11 uses, by the quantity that measures their asymmetry
 SYMMETRIC_MATRICES = {
-    "c_17": r"$R^\top\alpha$ (C.17)",
-    "c_18": r"$R\alpha^\top$ (C.18)",
-    "c_22": r"$Z_1^\top R Z_2^\top$ (C.22)",
+    quantities.C_17: r"$R^\top\alpha$ (C.17)",
+    quantities.C_18: r"$R\alpha^\top$ (C.18)",
+    quantities.C_22: r"$Z_1^\top R Z_2^\top$ (C.22)",
 }
 
 
@@ -47,22 +48,28 @@ def theorem_c_11(whitened: Sequence[Table], others: Sequence[Table], unequal: Ta
         """Return the largest value along each flow, and what the integrator's errors explain of it."""
         draws = Draws(tables)
         # alpha, and beta at the start, are as small as the scale: relative errors are larger by the condition
-        return {"values": draws.largest(quantity), "at_most": steps_by_rtol(draws) * draws.largest("condition") ** 2}
+        return {
+            "values": draws.largest(quantity),
+            "at_most": steps_by_rtol(draws) * draws.largest(quantities.CONDITION_OF_Z1) ** 2,
+        }
 
     yield every_draw(
         r"largest part of $\beta$ off the diagonal in the singular basis of $\beta_*$, relative to $|\beta|$",
-        **largest("turning", whitened),
+        **largest(quantities.BETA_OFF_DIAGONAL, whitened),
         because=because,
         predicted=0.0,
-        rivals={"vectors that stand still whatever the data": largest("turning", all_data)},
+        rivals={"vectors that stand still whatever the data": largest(quantities.BETA_OFF_DIAGONAL, all_data)},
     )
     yield every_draw(
         r"largest part of $\alpha$ off the diagonal in the basis of $\beta_*$, relative to $|\alpha|$",
-        **largest("alpha_turning", whitened),
+        **largest(quantities.ALPHA_OFF_DIAGONAL, whitened),
         because=because,
-        rivals={"vectors that stand still whatever the data": largest("alpha_turning", all_data)},
+        rivals={"vectors that stand still whatever the data": largest(quantities.ALPHA_OFF_DIAGONAL, all_data)},
     )
-    for quantity, label in (("shared_vectors", "$Z_1$ and $Z_2$"), ("alpha_vectors", r"$\alpha$")):
+    for quantity, label in (
+        (quantities.COMMUTATOR_WITH_LAYERS, "$Z_1$ and $Z_2$"),
+        (quantities.COMMUTATOR_WITH_ALPHA, r"$\alpha$"),
+    ):
         yield every_draw(
             rf"largest commutator of $\beta$'s Gram matrices with those of {label}, relative to their norms",
             **largest(quantity, all_data),
@@ -76,7 +83,7 @@ def theorem_c_11(whitened: Sequence[Table], others: Sequence[Table], unequal: Ta
             because=because,
             rivals={"matrices that are symmetric whatever the data": largest(quantity, all_data)},
         )
-    yield Facts(turning=float(np.nanmax(Draws(others).largest("turning"))))
+    yield Facts(turning=float(np.nanmax(Draws(others).largest(quantities.BETA_OFF_DIAGONAL))))
 
 
 @claim(
@@ -95,7 +102,8 @@ def theorem_c_12(jump: Table, networks: Sequence[Table]) -> Claim:
     holds (errata 15): the value there is $\sigma/(1 + 2\sigma)$, as the last lines of the proof say.
     """
     gamma = float(jump["gamma"].min())
-    # at the smallest scale, the first recorded time of each singular value at which its limit is not zero: the jump
+    # the column `time` is flow time over ln(1/gamma); at the smallest scale, the first recorded one of each singular
+    # value at which its limit is not zero: the jump, at 1 / (2 sigma)
     reached = jump[(jump["gamma"] == gamma) & (jump["limit"] > 0)]
     at_jump = reached.loc[reached.groupby("index")["time"].idxmin()]
     sigma = jump.groupby("index")["limit"].max()[at_jump["index"]].to_numpy()
@@ -134,7 +142,7 @@ def jump_process(jump: Table, *, away: Fraction) -> Claim:
     jump the distance to the step shrinks with every scale. The network is followed down to $\gamma$ = {smallest:.0e};
     below that there is the closed form only. What happens at the instant itself is the subject of Theorem C.12.
     """
-    jumps = _jumps(jump)
+    jumps = _jumps(jump)  # times are flow time over ln(1/gamma)
     predicted = 1 / (2 * jumps.sigma)
     smaller, larger = np.sort(jump["gamma"].unique())[:2]
     near, far = 1 / np.log(1 / smaller), 1 / np.log(1 / larger)

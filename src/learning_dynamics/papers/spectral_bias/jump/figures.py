@@ -5,6 +5,7 @@ from typing import Any
 import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 
+from learning_dynamics.papers.spectral_bias.flow import quantities
 from learning_dynamics.papers.spectral_bias.panels import FLOOR, curve, guide, line, marks, power
 from learning_dynamics.plotting import COLOURS, WIDTH, Plot, legend_below, letters, sequence
 from learning_dynamics.settings import Natural
@@ -64,12 +65,12 @@ def vectors(whitened: Table, gaussian: Table, *, member: Natural) -> Plot:
         curve(axis, rows, colour, style, floor=FLOOR, **options)
 
     for table, colour in ((whitened, "blue"), (gaussian, "vermilion")):
-        draw(axes[0], table, "turning", colour, lw=1.2)
-        draw(axes[0], table, "alpha_turning", colour, "--", lw=1.2)
-        draw(axes[2], table, "shared_vectors", colour, lw=1.2)
-        draw(axes[2], table, "alpha_vectors", colour, "--", lw=1.2)
-    draw(axes[3], gaussian, "alpha_outside", "vermilion", "--", lw=1.2)
-    for quantity, colour in (("c_17", "green"), ("c_18", "purple"), ("c_22", "orange")):
+        draw(axes[0], table, quantities.BETA_OFF_DIAGONAL, colour, lw=1.2)
+        draw(axes[0], table, quantities.ALPHA_OFF_DIAGONAL, colour, "--", lw=1.2)
+        draw(axes[2], table, quantities.COMMUTATOR_WITH_LAYERS, colour, lw=1.2)
+        draw(axes[2], table, quantities.COMMUTATOR_WITH_ALPHA, colour, "--", lw=1.2)
+    draw(axes[3], gaussian, quantities.ALPHA_OUTSIDE_DATA, "vermilion", "--", lw=1.2)
+    for quantity, colour in ((quantities.C_17, "green"), (quantities.C_18, "purple"), (quantities.C_22, "orange")):
         draw(axes[1], whitened, quantity, colour, lw=1.2, label=f"({quantity.replace('_', '.').upper()})")
     titles = ("off-diagonal part", "asymmetry", "commutators", r"$\alpha$ outside the data")
     for axis, title in zip(axes, titles, strict=True):

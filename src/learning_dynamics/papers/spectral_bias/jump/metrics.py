@@ -19,7 +19,9 @@ LIMIT = Column("limit", "float", "as gamma vanishes")
 
 @columns(SEED, GAMMA, TIME, QUANTITY, INDEX, MAY_BE_OPEN, PREDICTED, LIMIT, STEPS)
 def jump_flow(trajectory: Trajectory) -> pd.DataFrame:
-    """Measure the learning of singular values in time rescaled by ln(1/gamma); seeds number the scales.
+    """Measure the learning of singular values; seeds number the scales.
+
+    The column `time` is rescaled: flow time over ln(1/gamma).
 
     Quantities
     ----------
@@ -27,14 +29,14 @@ def jump_flow(trajectory: Trajectory) -> pd.DataFrame:
         Singular values of beta; predicted by Theorem C.12, with their limit as gamma vanishes in the column `limit`.
     """
     gamma, teacher = trajectory.constants["gamma"], np.sort(trajectory.constants["teacher"])[::-1]
-    scale, time = gamma[:, None, None], trajectory.time[None, :, None]
-    quantities = of_finite_draws(
+    scale, rescaled_time = gamma[:, None, None], trajectory.time[None, :, None]  # flow time over ln(1/gamma)
+    measured = of_finite_draws(
         lambda series: {"sigma_beta": singular_values(series["W1"] @ series["W2"])}, trajectory.series
     )
-    sigma = quantities["sigma_beta"]
-    quantities["sigma_beta"] = (sigma, theory.learning_curve(teacher, scale, time * np.log(1 / scale)))
+    sigma = measured["sigma_beta"]
+    measured["sigma_beta"] = (sigma, theory.learning_curve(teacher, scale, rescaled_time * np.log(1 / scale)))
     axes = {"seed": np.arange(len(gamma)), "time": trajectory.time}
-    table = rows(quantities, axes, gamma=gamma, steps=trajectory.constants["steps"])
+    table = rows(measured, axes, gamma=gamma, steps=trajectory.constants["steps"])
     # one quantity, so that rows stand in the order of sigma's axes: (scale, time, index)
-    limit = np.broadcast_to(theory.jump(teacher, time), sigma.shape)
+    limit = np.broadcast_to(theory.jump(teacher, rescaled_time), sigma.shape)
     return table.assign(limit=limit.ravel())

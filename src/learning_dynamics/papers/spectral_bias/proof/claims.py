@@ -29,7 +29,7 @@ def lemma_3_2(flows: Sequence[Table]) -> Claim:
     $|Z_1^\top Z_1|$.
     """
     flow = Draws(flows, phase="flow")
-    imbalance, two_gamma = flow.with_prediction("imbalance")  # eigenvalues; 2 gamma by the lemma (C.8)
+    imbalance, two_gamma = flow.with_prediction(quantities.IMBALANCE)  # eigenvalues; 2 gamma by the lemma (C.8)
     yield equal_on_every_draw(
         r"largest error of an eigenvalue of $Z_1^\top Z_1 - Z_2 Z_2^\top$, relative to $|Z_1^\top Z_1|$",
         imbalance,
@@ -66,9 +66,9 @@ def lemma_c_3(flows: Sequence[Table]) -> Claim:
     outside_at_random = np.sqrt(np.maximum(inputs - samples, 0) / inputs)
     yield equal_on_every_draw(
         r"largest part of $\alpha$ outside the span of the data, relative to $|\alpha|$",
-        flow.largest("alpha_outside"),
+        flow.largest(quantities.ALPHA_OUTSIDE_DATA),
         0.0,
-        tolerance=steps_by_rtol(flow) * flow.largest("condition"),
+        tolerance=steps_by_rtol(flow) * flow.largest(quantities.CONDITION_OF_Z1),
         relative_to=1.0,
         because="steps times the relative tolerance times the condition number of $Z_1$",
         rivals={
@@ -105,7 +105,7 @@ def lemma_c_4(equal: Sequence[Table], unequal: Table, *, visible: Positive) -> C
     yield every_draw(
         "distance of the formula from the gradient that (P2) asks for, relative to it, from rows of unequal lengths",
         limit[quantities.GRADIENT_PRINTED],
-        at_most=steps_by_rtol(limit) * limit["condition"] ** 2,
+        at_most=steps_by_rtol(limit) * limit[quantities.CONDITION_OF_Z1] ** 2,
         because="steps times the relative tolerance times the squared condition number of $Z_1$",
         predicted=0.0,
         corrected={"values": limit[quantities.GRADIENT_CORRECTED]},
@@ -127,7 +127,7 @@ def lemma_c_4(equal: Sequence[Table], unequal: Table, *, visible: Positive) -> C
     )
     yield every_draw(
         "drift of the imbalance from $D$, relative to $|Z_1^\\top Z_1|$",
-        flow.largest("imbalance"),
+        flow.largest(quantities.IMBALANCE_DRIFT),
         at_most=steps_by_rtol(flow),
         because=STEPS_BY_RTOL,
     )
@@ -156,7 +156,7 @@ def lemma_c_6(flows: Sequence[Table]) -> Claim:
     """
     draws = Draws(flows, phase="draw")
     # slowest relative decay along the flow, in units of gamma lambda_min: negative where the square grows
-    gradient_rate, residual_rate = draws["gradient_rate"], draws["residual_rate"]
+    gradient_rate, residual_rate = draws[quantities.DECAY_RATE_OF_R], draws[quantities.DECAY_RATE_OF_RESIDUAL]
     decay = "slowest relative decay of {}, in units of $\\gamma\\lambda_{{\\min}}$"
     rounded = 1 - 1e-6  # a small residual is a difference, and rounds
 
@@ -176,7 +176,7 @@ def lemma_c_6(flows: Sequence[Table]) -> Claim:
             "the residual twice as fast": of_residual(8.0),
             # lambda_max / lambda_min = cond(X)^2
             r"the residual with $\lambda_{\max}$ in place of $\lambda_{\min}$": of_residual(
-                4.0 / draws["inverse_condition"] ** 2
+                4.0 / draws[quantities.INVERSE_CONDITION_OF_X] ** 2
             ),
         },
     )
