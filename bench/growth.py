@@ -1,4 +1,4 @@
-"""How time and memory grow: a graph with its runs, a run with its draws and its width, `map` with its members.
+"""How time and memory grow: a graph with its runs, a run with its draws and its width, `map` with its runs.
 
 ``python -m bench.growth --out docs/performance`` writes growth.csv and growth.png; it takes ten minutes of one core.
 """
@@ -47,14 +47,14 @@ def dry_run(runs: int) -> dict[str, float]:
     return take_command(plan, "snakemake.cli", *plan.command(*arguments)[2:])
 
 
-def map_of(members: int) -> dict[str, float]:
-    """Return what `map` takes of a sweep, whose members have 130,580 rows each."""
+def map_of(runs: int) -> dict[str, float]:
+    """Return what `map` takes of a sweep, whose runs have 130,580 rows each."""
     from tests.pipeline.conftest import fresh
     from tests.support import SHARED
 
     plan = fresh(Path(tempfile.mkdtemp(dir=os.environ[SHARED]), "project"))
     overlay = ("--configfile", "sweep.yaml")
-    values = ("--vary", f"gamma=1e-4:1:{members}:log", "--name", "swept", "--out", overlay[1])
+    values = ("--vary", f"gamma=1e-4:1:{runs}:log", "--name", "swept", "--out", overlay[1])
     for command in (
         (sys.executable, "-m", "learning_dynamics", "sweep", PAPER, RUN, *values),
         (sys.executable, "-m", "snakemake", "--cores", "1", *overlay, "--", f"{PAPER}_swept"),
@@ -135,7 +135,7 @@ def draw(table: pd.DataFrame) -> plt.Figure:
     for axis, (column, title) in zip(axes.flat, titles.items(), strict=True):
         for label, curve in table.groupby("curve", sort=False):
             axis.loglog(curve["size"], curve[column].clip(lower=LEAST[column]), "o-", markersize=3.5, label=label)
-        axis.set(title=title, xlabel="number of runs, draws, hidden units, members")
+        axis.set(title=title, xlabel="number of runs, draws, hidden units")
         axis.margins(x=0.02)
         direct_labels(axis, pad=3)
     letters(axes.flat)

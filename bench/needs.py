@@ -92,7 +92,7 @@ def needs(plan: Plan, run: str) -> Needs:
 
 def table(plan: Plan, rate: float = RATE) -> str:
     """Return the needs of every training under MSE on one of `SHAPES`, sweeps apart, as a table in Markdown."""
-    swept = {member for members in plan.config.sweeps(PAPER).values() for member in members}
+    swept = {run for runs in plan.config.sweeps(PAPER).values() for run in runs}
     rows = []
     for run in plan.config.runs[PAPER]:
         spec = plan.run(PAPER, run)

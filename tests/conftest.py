@@ -19,7 +19,7 @@ import pytest
 from bench import clock
 from xdist.scheduler import LoadScopeScheduling
 
-from learning_dynamics.pipeline.plan.sweeps import sweep_members
+from learning_dynamics.pipeline.plan.sweeps import runs_of_sweep
 from tests.support import PAPERS, SHARED, as_text, smoke
 
 # the same examples each time, however long a busy machine takes over one
@@ -168,7 +168,7 @@ def one_claim_a_topic(paper: str) -> list[str]:
         runs = [one for given in claim["runs"].values() for one in (given if isinstance(given, list) else [given])]
         if any(whose.config.resolved(paper, "runs", spec["name"])["function"].startswith(SLOW_RUNS) for spec in runs):
             continue
-        count = sum(len(sweep_members(spec["name"], spec["sweep"])) for spec in runs)
+        count = sum(len(runs_of_sweep(spec["name"], spec["sweep"])) for spec in runs)
         topic = claim["function"].partition(".")[0]
         found[topic] = min(found.get(topic, (count, name)), (count, name))
     return [name for _, name in found.values()]

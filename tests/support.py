@@ -25,7 +25,7 @@ from learning_dynamics.pipeline.plan.config_files import ROOT, load, read_yaml
 from learning_dynamics.pipeline.plan.jobs import Job, write_plan
 from learning_dynamics.pipeline.plan.plan import Plan
 from learning_dynamics.pipeline.plan.stale_outputs import fault
-from learning_dynamics.pipeline.plan.sweeps import sweep_members
+from learning_dynamics.pipeline.plan.sweeps import runs_of_sweep
 from learning_dynamics.pipeline.store.stamps import fingerprint
 
 __all__ = [
@@ -76,30 +76,30 @@ def _alone(path: Path) -> Iterator[None]:
         yield
 
 
-def made(whose: Plan, paper: str, member: str) -> Path:
+def made(whose: Plan, paper: str, name: str) -> Path:
     """Return the metrics file of one run, made once in a test run: by Snakemake if it has, else in this process."""
     folder = Path(os.environ[SHARED], paper)
-    fingerprint = whose.fingerprint("metrics", paper, member)
-    built = Path(os.environ[SHARED], WHOLE, "results/smoke", paper, "metrics", f"{member}.parquet")
+    fingerprint = whose.fingerprint("metrics", paper, name)
+    built = Path(os.environ[SHARED], WHOLE, "results/smoke", paper, "metrics", f"{name}.parquet")
     if built.exists() and fault(built, fingerprint) is None:
         return built
-    out = folder / fingerprint / f"{member}.parquet"
-    trajectory = folder / f"{whose.fingerprint('run', paper, member)}.npz"
+    out = folder / fingerprint / f"{name}.parquet"
+    trajectory = folder / f"{whose.fingerprint('run', paper, name)}.npz"
     with _alone(out):
         if not out.exists():
             inputs: dict[str, str] = {}
-            name = whose.run_data(paper, member)
-            if name is not None:
-                source = folder / f"{whose.fingerprint('data', paper, name)}.npz"
+            data_set = whose.run_data(paper, name)
+            if data_set is not None:
+                source = folder / f"{whose.fingerprint('data', paper, data_set)}.npz"
                 with _alone(source):
                     if not source.exists():
-                        do_job(data.execute, whose.job("data", paper, name), source, {})
+                        do_job(data.execute, whose.job("data", paper, data_set), source, {})
                 inputs["data"] = str(source)
             with _alone(trajectory):
                 if not trajectory.exists():
-                    do_job(run.execute, whose.job("run", paper, member), trajectory, inputs)
-            inputs = inputs if whose.measured_data(paper, member) else {}
-            job = whose.job("metrics", paper, member)
+                    do_job(run.execute, whose.job("run", paper, name), trajectory, inputs)
+            inputs = inputs if whose.measured_data(paper, name) else {}
+            job = whose.job("metrics", paper, name)
             do_job(metrics.execute, job, out, {**inputs, "run": str(trajectory)})
     return out
 
@@ -126,10 +126,10 @@ def tables_of(whose: Plan, paper: str, roles: Mapping[str, Any]) -> Tables:
     runs = [one for given in roles.values() for one in (given if isinstance(given, list) else [given])]
     with tempfile.TemporaryDirectory() as folder:
         for spec in runs:
-            for member, _ in sweep_members(spec["name"], spec["sweep"]):
-                link = Path(folder, f"{member}.parquet")
+            for name, _ in runs_of_sweep(spec["name"], spec["sweep"]):
+                link = Path(folder, f"{name}.parquet")
                 if not link.exists():
-                    link.symlink_to(made(whose, paper, member))
+                    link.symlink_to(made(whose, paper, name))
         return load_tables(Path(folder), _unchecked(roles))
 
 

@@ -165,7 +165,7 @@ project = ld.project("{folder}/sweep.yaml")
 assert "scan" in project.runs("toy") and "scan" not in ld.runs("toy")
 scan, packed = (project.table("toy", run) for run in ("scan", "packed"))
 assert scan.equals(packed) and scan.attrs["settings"] == packed.attrs["settings"]
-# a row for each member, draw and measurement
+# a row for each run, draw and measurement
 assert scan.groupby(["rate", "every"])["seed"].nunique().tolist() == [3] * 6
 few = project.table("toy", "packed", "x", rate=0.02, seed=[0, 2], time=40.0)
 same = scan[(scan["rate"] == 0.02) & scan["seed"].isin([0, 2]) & (scan["time"] == 40)]

@@ -1,4 +1,4 @@
-"""Members of a sweep that one job runs and measures: the same numbers, told apart, and none lost with another."""
+"""Runs of a sweep that one job simulates and measures: the same numbers, told apart, and none lost with another."""
 
 from collections import Counter
 from pathlib import Path
@@ -45,17 +45,17 @@ def made(workspace: Workspace) -> list[str]:
 
 
 def tables_of(workspace: Workspace) -> list[str]:
-    """Return the names of the sweep's tables of metrics in the order of its members, those of no member last."""
+    """Return the names of the sweep's tables of metrics in the order of its runs, those of no run last."""
     names = {path.stem: read_stamp(path).get("contents", {}) for path in results(workspace, "metrics")}
-    return sorted(names, key=lambda name: min(map(member_number, names[name]), default=1000))
+    return sorted(names, key=lambda name: min(map(rate_of, names[name]), default=1000))
 
 
 def results(workspace: Workspace, folder: str) -> list[Path]:
     return sorted((workspace.folder / "results/toy" / folder).glob("scan*.parquet"))
 
 
-def member_number(member: str) -> float:
-    return float(member.split("--rate-")[1].partition("--")[0])
+def rate_of(run: str) -> float:
+    return float(run.split("--rate-")[1].partition("--")[0])
 
 
 def simulated(workspace: Workspace, *arguments: str) -> dict[float, int]:
@@ -67,22 +67,22 @@ def simulated(workspace: Workspace, *arguments: str) -> dict[float, int]:
     return dict(Counter(float(line.split()[0]) for line in log.read_text().splitlines())) if log.exists() else {}
 
 
-def test_bundles_hold_what_their_members_would_and_are_read_as_they(clean):
+def test_bundles_hold_what_their_runs_would_and_are_read_as_they(clean):
     axes = {"rate": RATES, "every": [1, 4]}
     clean.snakemake(*sweep(clean, None, **axes))
     alone = read(clean)
     assert "'draw': ('seed',)" in alone
     assert len(made(clean)) == 10
     arguments = sweep(clean, 4, **axes)
-    # a trajectory serves all members that differ in measuring alone; none is kept, and `fast` has its own already
+    # a trajectory serves all runs that differ in measuring alone; none is kept, and `fast` has its own already
     steps = simulated(clean, *arguments, "figures/toy/scanned.png")
     assert {rate: steps[rate] for rate in RATES} == dict.fromkeys(RATES, 40)
     bundles = [name for name in tables_of(clean) if "@" in name]
     assert len(bundles) == 3
     assert read(clean) == alone
-    for member in results(clean, "metrics"):
-        if "--rate" in member.name:
-            member.unlink()
+    for table in results(clean, "metrics"):
+        if "--rate" in table.name:
+            table.unlink()
     assert clean.stage("check", "--configfile", "scan.yaml").returncode == 0
     assert "Nothing to be done" in clean.snakemake("--dry-run", *arguments).stdout
     record = read_stamp(clean.folder / METRICS / f"{bundles[2]}.parquet")
@@ -95,10 +95,10 @@ def test_bundles_hold_what_their_members_would_and_are_read_as_they(clean):
     assert second.name in ended.stderr
 
 
-def test_a_member_is_found_by_its_values(clean):
+def test_a_run_of_a_bundle_is_found_by_its_values(clean):
     assert simulated(clean, *sweep(clean, 4, rate=RATES)) == dict.fromkeys(RATES, 40)
     before = tables_of(clean)
-    # values in front and at the end: every bundle has other members now, and no value is simulated again
+    # values in front and at the end: every bundle has other runs now, and no value is simulated again
     more = [0.005, 0.007, *RATES, 0.06]
     assert simulated(clean, *sweep(clean, 4, rate=more)) == {0.005: 40, 0.007: 40, 0.06: 40}
     assert len(tables_of(clean)) == 2
@@ -108,11 +108,11 @@ def test_a_member_is_found_by_its_values(clean):
     # as many in front as make a bundle leave the others as they are
     fewer = [0.001, 0.002, 0.003, 0.004]
     assert simulated(clean, *sweep(clean, 4, rate=[*fewer, *more])) == dict.fromkeys(fewer, 40)
-    # of two settings, one of whose values all members had, the others are new
+    # of two settings, one of whose values all runs had, the others are new
     assert simulated(clean, *sweep(clean, 4, rate=[*fewer, *more], steps=[40, 10])) == dict.fromkeys(fewer + more, 10)
     assert results(clean, "resume") == []
-    members = [name for file in results(clean, "metrics") for name in read_stamp(file)["contents"]]
-    assert len(members) == len(set(members)) == 24
+    runs = [name for file in results(clean, "metrics") for name in read_stamp(file)["contents"]]
+    assert len(runs) == len(set(runs)) == 24
     # a table is that of a sweep that was made at once
     sweep(clean, 4, rate=more)
     clean.snakemake("--configfile", "scan.yaml", "--", "toy_scan")
@@ -137,10 +137,10 @@ def test_a_bundle_says_of_each_row_what_was_swept(clean):
     )
 
 
-def test_a_member_that_fails_leaves_the_others_alone(clean):
+def test_a_run_that_fails_leaves_the_others_alone(clean):
     ended = clean.snakemake(*sweep(clean, 4, rate=[0.01, 1e300, 0.02, 0.03]), check=False)
     assert ended.returncode == 1
-    assert "1 of 4 members failed" in ended.stdout + ended.stderr
+    assert "1 of 4 runs failed" in ended.stdout + ended.stderr
     assert "scan--rate-1e+300: growth left the finite numbers" in ended.stdout + ended.stderr
     assert made(clean) == []
     assert set(simulated(clean, *sweep(clean, 4, rate=[0.01, 0.5, 0.02, 0.03]))) == {0.5}

@@ -77,8 +77,8 @@ def test_a_reason_is_given_once_for_a_class_and_may_differ_by_kind_and_run(confi
 
 def test_what_varies_a_run_reaches_inside(configured):
     found = configured()
-    members = dict(found.config.members("toy", "teas"))
-    assert members == {"teas--pace.rtol-0.001": {"pace.rtol": 1e-3}, "teas--pace.rtol-1e-05": {"pace.rtol": 1e-5}}
+    runs = dict(found.config.runs_of("toy", "teas"))
+    assert runs == {"teas--pace.rtol-0.001": {"pace.rtol": 1e-3}, "teas--pace.rtol-1e-05": {"pace.rtol": 1e-5}}
     assert found.run("toy", "teas--pace.rtol-0.001")["settings"]["pace"] == PACE | {"rtol": 1e-3}
     measuring = configured("runs.teas.sweep", {"met.rtol": [1e-3, 1e-5]})
     assert measuring.measure("toy", "teas--met.rtol-0.001")["settings"] == {"met": {"rtol": 1e-3}}
@@ -151,5 +151,5 @@ for action, run, bad in (
     assert said.returncode == 0, said.stderr
     misspelt, swept, bundled = said.stdout.splitlines()
     assert "toy tea.pace.rtlo: unknown setting of `Pace`; did you mean `rtol`?" in misspelt
-    assert "toy teas.pace.rtol: is swept; name one of its members: teas--pace.rtol-0.001" in swept
+    assert "toy teas.pace.rtol: is swept; name one of its runs: teas--pace.rtol-0.001" in swept
     assert "bundles leave no trajectories" in bundled

@@ -30,7 +30,7 @@ def swept(**values):
     return {"extends": "slow", "sweep": values, "provenance": {key: {"chosen": "a scan"} for key in values}}
 
 
-def test_a_swept_run_is_one_role_of_many_members(configured):
+def test_a_swept_run_is_one_role_of_many_runs(configured):
     configured("runs.scan", swept(rate=[0.1, 0.2], steps=[3, 4]))
     found = configured("figures.growth.runs", {"slow": "scan", "fast": "fast"})
     assert found.tables_for("figure", "toy", "growth") == [
@@ -42,7 +42,7 @@ def test_a_swept_run_is_one_role_of_many_members(configured):
     assert found.drawing("figure", "toy", "growth")["runs"]["slow"]["sweep"] == {"rate": [0.1, 0.2], "steps": [3, 4]}
 
 
-def test_members_that_differ_in_measuring_alone_share_a_trajectory(configured):
+def test_runs_that_differ_in_measuring_alone_share_a_trajectory(configured):
     found = configured("runs.scan", swept(rate=[0.1, 0.2], every=[1, 2, 4]))
     of = {name: found.trajectory("toy", name) for name in found.config.runs["toy"]}
     assert of["slow"] == "slow"
@@ -67,25 +67,25 @@ def test_a_reason_belongs_to_kind_and_setting_and_is_inherited(configured):
 
 
 @pytest.mark.parametrize(
-    ("own", "members"),
+    ("own", "runs"),
     [
         ({"steps": 7}, ["also--rate-0.1", "also--rate-0.2"]),
         ({"rate": 0.3}, ["also"]),
         ({"sweep": {"rate": [0.3]}}, ["also--rate-0.3"]),
     ],
 )
-def test_a_run_that_is_like_a_sweep_is_one_less_what_it_sets(configured, own, members):
+def test_a_run_that_is_like_a_sweep_is_one_less_what_it_sets(configured, own, runs):
     reasons = {key: {"chosen": "a control"} for key in ("rate", "steps")}
     scan = {"extends": "slow", "sweep": {"rate": [0.1, 0.2]}, "provenance": {"rate": {"chosen": "a scan"}}}
     configured("runs.scan", scan | {"bundle": 2})
     also = {"extends": "scan", "provenance": reasons} | own
-    # its members travel together as those of the sweep do
+    # its runs travel together as those of the sweep do
     bundles = configured("runs.also", also).config.bundles["toy"]
     assert {name.partition("@")[0] for name in bundles} == {"scan"} | ({"also"} if own == {"steps": 7} else set())
     found = configured("runs.scan", scan)
-    assert [member for member, _ in found.config.members("toy", "also")] == members
-    assert {found.run("toy", member)["settings"]["steps"] for member in members} == {own.get("steps", 40)}
-    assert {f"toy/metrics/{member}.parquet" for member in members} <= found.outputs.keys()
+    assert [run for run, _ in found.config.runs_of("toy", "also")] == runs
+    assert {found.run("toy", run)["settings"]["steps"] for run in runs} == {own.get("steps", 40)}
+    assert {f"toy/metrics/{run}.parquet" for run in runs} <= found.outputs.keys()
 
 
 def test_what_an_overlay_changes_has_the_reasons_and_expectations_that_it_gives_or_none(configured, tmp_path):

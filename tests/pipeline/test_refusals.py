@@ -58,7 +58,7 @@ def test_sweeps_and_bundles(refuses, configured):
         ("runs.fast.sweep", {"rate": [1.0], "steps": [10**290]}, "cannot be a file's name; sweep fewer settings"),
         ("runs.fast.sweep", {"measure": ["slow", "fast"]}, "runs.fast.sweep.measure: is no setting of a run"),
         ("runs.metrics", swept(rate=[0.1, 0.2]), "runs.metrics: `snakemake toy_metrics` makes something else"),
-        ("runs.scan", {"extends": "slow", "bundle": 5}, "runs.scan.bundle: is for the members of a sweep"),
+        ("runs.scan", {"extends": "slow", "bundle": 5}, "runs.scan.bundle: is for the runs of a sweep"),
         ("runs.scan", swept(rate=[0.1]) | {"bundle": 1}, "runs.scan.bundle"),
         (
             "runs.scan",

@@ -178,7 +178,7 @@ def test_no_pickle_is_read(tmp_path):
 # -- runs of a sweep as one table --------------------------------------------------------------------------------------
 
 
-def write_member(folder, name, rows=1, **settings):
+def write_metrics(folder, name, rows=1, **settings):
     made = pd.DataFrame({"seed": range(rows), "quantity": ["loss"] * rows, "value": [float(rows)] * rows})
     record = {"settings": settings, "fingerprint": f"of {name}"}
     write_table(folder / f"{name}.parquet", made, (SEED, QUANTITY, VALUE), record)
@@ -188,8 +188,8 @@ def test_a_swept_run_is_one_table(tmp_path):
     for rows, gamma in ((2, 1e-4), (3, 1)):
         for width in (10, 20):
             name = f"scan--gamma-{gamma}--width-{width}"
-            write_member(tmp_path, name, rows, gamma=gamma, width=width, init="orthogonal")
-    write_member(tmp_path, "alone", gamma=2.0)
+            write_metrics(tmp_path, name, rows, gamma=gamma, width=width, init="orthogonal")
+    write_metrics(tmp_path, "alone", gamma=2.0)
     sweep = {"gamma": [1e-4, 1], "width": [10, 20]}
     roles = {"scan": {"name": "scan", "sweep": sweep}, "others": [{"name": "alone", "fingerprint": "of alone"}]}
     tables = load_tables(tmp_path, roles)
@@ -204,9 +204,9 @@ def test_a_swept_run_is_one_table(tmp_path):
 
 def test_a_swept_seed_is_refused(tmp_path):
     for seed in (5, 6):
-        write_member(tmp_path, f"scan--seed-{seed}", 2, seed=seed)
+        write_metrics(tmp_path, f"scan--seed-{seed}", 2, seed=seed)
     run = {"name": "scan", "sweep": {"seed": [5, 6]}}
-    # claims would take all members for one draw
+    # claims would take all runs for one draw
     assert "column `seed` that is not the swept setting `seed`" in refusal(load_tables, tmp_path, {"run": run})
 
 
@@ -238,7 +238,7 @@ def test_few_rows_of_a_large_sweep_take_little_memory(tmp_path):
         )
         record = {"settings": {"gamma": gamma}, "fingerprint": str(gamma)}
         write_table(tmp_path / f"scan--gamma-{gamma}.parquet", made, (SEED, QUANTITY, VALUE), record)
-    write_member(tmp_path, "small")
+    write_metrics(tmp_path, "small")
     command = [sys.executable, "-c", FEW_ROWS, str(tmp_path)]
     ended = subprocess.run(command, capture_output=True, text=True, env=os.environ | {"PYTHONPATH": str(ROOT / "src")})
     peak, answer = ended.stdout.split(maxsplit=1)
@@ -248,8 +248,8 @@ def test_few_rows_of_a_large_sweep_take_little_memory(tmp_path):
 
 def test_an_input_that_is_not_what_it_should_be_is_refused(tmp_path):
     for gamma in (1, 2):
-        write_member(tmp_path, f"scan--gamma-{gamma}", gamma=gamma)
-        write_member(tmp_path, f"scan--value-{gamma}", 2, value=gamma)
+        write_metrics(tmp_path, f"scan--gamma-{gamma}", gamma=gamma)
+        write_metrics(tmp_path, f"scan--value-{gamma}", 2, value=gamma)
     save_arrays(tmp_path / "x.npz", {"x": np.arange(5.0)}, RECORD)
     of = digest(["of scan--gamma-1", "of scan--gamma-2"])
     sweep = {"name": "scan", "sweep": {"gamma": [1, 2]}, "fingerprint": of}

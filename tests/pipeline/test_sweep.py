@@ -54,7 +54,7 @@ def printed_arguments(stdout: str, program: str) -> list[str]:
 
 @pytest.fixture(scope="module")
 def swept(tmp_path_factory) -> tuple[Workspace, str]:
-    """The made-up paper with a sweep of four members in a file, and what was said of it; nothing is built."""
+    """The made-up paper with a sweep of four runs in a file, and what was said of it; nothing is built."""
     workspace = toy(tmp_path_factory.mktemp("swept") / "project")
     arguments = ("--vary", "rate=0.01:1:2:log", "steps=10:20:2", "--out", "sweep.yaml")
     ended = workspace.stage("sweep", "toy", "slow", *arguments)
@@ -84,7 +84,7 @@ def test_what_is_written_extends_the_run_by_the_values_asked_for(swept):
     assert yaml.safe_load(workspace.read("sweep.yaml")) == {"changes": {"toy": {"runs": {"slow_sweep": block}}}}
 
 
-def test_the_printed_command_makes_the_metrics_of_the_members_and_nothing_else(made):
+def test_the_printed_command_makes_the_metrics_of_the_runs_and_nothing_else(made):
     workspace, _ = made
     files = sorted(path.stem for path in (workspace.folder / "results/toy/metrics").iterdir())
     assert files == [f"slow_sweep--rate-{rate}--steps-{steps}" for rate in (0.01, 1.0) for steps in (10, 20)]
@@ -98,7 +98,7 @@ def test_a_picture_asks_for_its_quantity_and_for_one_value_of_what_is_no_axis(ma
     assert "slow_sweep sweeps steps too; take one value with --where steps=..." in mixed.stderr
 
 
-def test_the_printed_command_draws_the_members_once_it_is_told_what(made):
+def test_the_printed_command_draws_the_runs_once_it_is_told_what(made):
     workspace, arguments = made
     drawn = workspace.stage(*arguments, "--quantity", "x", "--where", "seed=0")
     assert drawn.returncode == 0, drawn.stderr

@@ -100,7 +100,7 @@ class Simulated(Trajectory):
 
 
 class SimulatedSweep(dict[str, Trajectory]):
-    """The trajectories of a sweep's members by name, which a notebook shows in a line."""
+    """The trajectories of a sweep's runs by name, which a notebook shows in a line."""
 
     def __repr__(self) -> str:
         return f"{len(self)} trajectories, by name: {shortened(list(self))}"
@@ -157,7 +157,7 @@ class Project:
     def table(self, paper: str, run: str, quantity: str | list[str] | None = None, **where: Any) -> pd.DataFrame:
         """Return the metrics of a run as a tidy table, or some rows of it.
 
-        The members of a sweep are one table: a row for each member, draw and measurement, with a column for each swept
+        The runs of a sweep are one table: a row for each run, draw and measurement, with a column for each swept
         setting. ``attrs["settings"]`` holds the settings that it was made with.
 
         >>> scan = project("sweep.yaml")  # doctest: +SKIP
@@ -203,7 +203,7 @@ class Project:
         """
         plan = self._plan(paper)
         check_known(run, plan.config.runs[paper], "run", paper)
-        if any(run in members for members in plan.config.bundles[paper].values()):
+        if any(run in runs for runs in plan.config.bundles[paper].values()):
             raise ProjectError(f"{paper} {run}: bundles leave no trajectories; make it here with `simulate`")
         file = self._results(paper, "runs", f"{plan.trajectory(paper, run)}.npz")
         states = load_trajectory(file, plan.fingerprint("run", paper, run))[0]
@@ -301,7 +301,7 @@ class Project:
         Returns
         -------
         Trajectory
-            Of a sweep, one for each member, by the member's name.
+            Of a sweep, one for each run, by the run's name.
 
         Raises
         ------
@@ -314,11 +314,11 @@ class Project:
         if seed is not None:
             settings["seed"] = seed
         trajectories = {}
-        for member, differing in plan.config.members(paper, run):
+        for name, differing in plan.config.runs_of(paper, run):
             swept = next((key for key in flat(settings) if key in differing), None)
             if swept is not None:
-                raise ProjectError(f"{paper} {run}.{swept}: is swept; name one of its members: {member}")
-            trajectories[member] = self._simulate_with(plan, paper, member, data, settings)
+                raise ProjectError(f"{paper} {run}.{swept}: is swept; name one of its runs: {name}")
+            trajectories[name] = self._simulate_with(plan, paper, name, data, settings)
         return SimulatedSweep(trajectories) if run in plan.config.sweeps(paper) else trajectories[run]
 
     def _simulate_with(
@@ -351,24 +351,24 @@ class Project:
     def measure(self, paper: str, run: str, of: Trajectory | Mapping[str, Trajectory], **settings: Any) -> pd.DataFrame:
         """Measure a trajectory as the metrics of a run do, with any settings of measuring changed; nothing is written.
 
-        Of a sweep, as `simulate` returns it, the members are one table.
+        Of a sweep, as `simulate` returns it, the runs are one table.
 
         >>> measure("spectral_bias", "small_scale", few)  # doctest: +SKIP
         """
         plan = self._plan_with(paper, run)
-        members = plan.config.members(paper, run)
+        runs = plan.config.runs_of(paper, run)
         if isinstance(of, Trajectory):
-            member = members[0][0]
-            with _as_job(plan, "metrics", paper, member):
-                measured = measure_run(paper, member, plan.measure(paper, member, **settings), of)
+            first_run = runs[0][0]
+            with _as_job(plan, "metrics", paper, first_run):
+                measured = measure_run(paper, first_run, plan.measure(paper, first_run, **settings), of)
             measured.attrs["run"] = run
             return measured
         tables = []
-        for member, differing in members:
-            check_known(member, list(of), "trajectory", f"{paper} {run}")
-            spec = plan.measure(paper, member, **settings)
-            with _as_job(plan, "metrics", paper, member):
-                tables.append((differing, measure_run(paper, member, spec, of[member])))
+        for name, differing in runs:
+            check_known(name, list(of), "trajectory", f"{paper} {run}")
+            spec = plan.measure(paper, name, **settings)
+            with _as_job(plan, "metrics", paper, name):
+                tables.append((differing, measure_run(paper, name, spec, of[name])))
         return join_tables(run, plan.describe_run(paper, run)["sweep"], tables)
 
     def judge(self, paper: str, claim: str, tables_by_role: Mapping[str, Any] | None = None, **settings: Any) -> Judged:
@@ -381,7 +381,7 @@ class Project:
         paper, claim : str
             As in the configuration.
         tables_by_role : mapping, optional
-            By the claim's roles a table of metrics, a trajectory (of a sweep all of its members, as `simulate` returns
+            By the claim's roles a table of metrics, a trajectory (of a sweep all of its runs, as `simulate` returns
             them), or a list of such; roles that are not given, or all of them, are those of the run that lies here.
         **settings
             The claim's own settings, over those of the configuration.
@@ -432,7 +432,7 @@ class Project:
             raise ProjectError(f"{paper} {where}: takes a table of metrics or a trajectory (is {type(value).__name__})")
         rows = value if isinstance(value, pd.DataFrame) else self.measure(paper, run, value)
         config = self._plan().config
-        function_name = config.function_name("metrics", paper, config.members(paper, run)[0][0])
+        function_name = config.function_name("metrics", paper, config.runs_of(paper, run)[0][0])
         declared = paper_function(paper, "metrics", function_name).columns
         missing = [column.name for column in declared if column.name not in rows]
         if missing or "settings" not in rows.attrs:
@@ -464,7 +464,7 @@ class Project:
         return fresh_plan(files, {**config, "papers": [paper]}, check=True) if check else plan
 
     def _plan_with(self, paper: str, run: str) -> Plan:
-        """Return the checked plan of a paper that has a run, or member of a sweep."""
+        """Return the checked plan of a paper that has a run, by itself or of a sweep."""
         plan = self._plan(paper, check=True)
         check_known(run, [*plan.config.blocks(paper, "runs"), *plan.config.runs[paper]], "run", paper)
         return plan

@@ -1,4 +1,4 @@
-"""Simulate and measure many members of a sweep in one process: one table, with the swept settings as columns."""
+"""Simulate and measure many runs of a sweep in one process: one table, with the swept settings as columns."""
 
 import types
 import typing
@@ -18,26 +18,26 @@ from learning_dynamics.pipeline.commands.run import simulate
 from learning_dynamics.pipeline.plan.blocks import flat, overlay
 from learning_dynamics.pipeline.plan.digests import science
 from learning_dynamics.pipeline.plan.signatures import signature_of
-from learning_dynamics.pipeline.plan.sweeps import sweep_members
+from learning_dynamics.pipeline.plan.sweeps import runs_of_sweep
 from learning_dynamics.pipeline.store.arrays import load_arrays
 from learning_dynamics.pipeline.store.stamps import digest
 from learning_dynamics.pipeline.store.stamps import fingerprint as fingerprint_of
 from learning_dynamics.pipeline.store.tables import add_settings, read_arrow, read_stamp, to_arrow, write_arrow
 from learning_dynamics.trajectories import Trajectory
 
-MAX_FAILURES_SHOWN = 3  # members that failed, named in one line
+MAX_FAILURES_SHOWN = 3  # runs that failed, named in one line
 COLUMN_TYPES = {int: "int", float: "float", bool: "bool"}  # of swept settings; others are text
 
 
 @dataclass(frozen=True)
-class Member:
+class BundledRun:
     """One run of a bundle: what it differs in, the specs of its own jobs, the fingerprints of their outputs."""
 
     name: str
     differing: Mapping[str, Any]
     data: str | None
-    run: Mapping[str, Any]
-    metrics: Mapping[str, Any]
+    run_spec: Mapping[str, Any]
+    metrics_spec: Mapping[str, Any]
     run_fingerprint: str
     fingerprint: str
 
@@ -45,61 +45,61 @@ class Member:
 def execute(
     paper: str, name: str, /, plan: Path | None = None, fingerprint: str | None = None, files: Sequence[Path] = ()
 ) -> None:
-    """Make the bundle's table: its members' one below the other, their swept settings as columns.
+    """Make the bundle's table: its runs' one below the other, their swept settings as columns.
 
-    A member is found by its values: its rows are taken from a bundle of this paper that has them, made before for
-    another range of the sweep, or left by a job that failed or was interrupted. A member that fails leaves the others
+    A run is found by its values: its rows are taken from a bundle of this paper that has them, made before for
+    another range of the sweep, or left by a job that failed or was interrupted. A run that fails leaves the others
     alone.
 
     Raises
     ------
     ProjectError
-        If members failed: how many, the first of them, and why.
+        If runs failed: how many, the first of them, and why.
     """
     job = find_job("bundle", paper, name, plan, fingerprint, files)
     spec, out = job.spec, Path(job.output)
     data_sets = {Path(file).stem: load_arrays(file) for file in job.inputs["data"]}
     columns = paper_function(paper, "metrics", spec["function"]).columns
     paper_function(paper, "runs", spec["function"])  # read before its digest is
-    members = list(_members(paper, spec, {key: record["fingerprint"] for key, (_, record) in data_sets.items()}))
-    if digest([member.fingerprint for member in members]) != job.fingerprint:
+    runs = list(_runs_of_bundle(paper, spec, {key: record["fingerprint"] for key, (_, record) in data_sets.items()}))
+    if digest([run.fingerprint for run in runs]) != job.fingerprint:
         raise ProjectError(f"bundle {paper} {name}: {CHANGED}")
-    first_member = members[0]
-    settings = {"function": spec["function"], **first_member.run["settings"], **first_member.metrics["settings"]}
+    first_run = runs[0]
+    settings = {"function": spec["function"], **first_run.run_spec["settings"], **first_run.metrics_spec["settings"]}
     digests = {**science("run", paper, spec["function"]), **science("metrics", paper, spec["function"])}
     record = record_of(job, settings, digests)
     column_types = types_of_columns(paper, spec["function"], spec["axes"])
     resume = Path(job.folder, "resume")
-    tables, failures = dict(_rows_made_before(out, resume, members, [column.name for column in columns])), {}
+    tables, failures = dict(_rows_made_before(out, resume, runs, [column.name for column in columns])), {}
     if tables:
-        print(f"{len(tables)} of {len(members)} members were measured before")
+        print(f"{len(tables)} of {len(runs)} runs were measured before")
     try:
         latest: tuple[str, Trajectory] | None = None
         # what was measured before comes first: whatever interrupts the others, all tables have the same columns
-        for member in sorted(members, key=lambda member: member.name not in tables):
+        for run in sorted(runs, key=lambda run: run.name not in tables):
             try:
-                if member.name not in tables:
-                    if latest is None or latest[0] != member.run_fingerprint:
-                        arrays = None if member.data is None else data_sets[member.data][0]
-                        latest = member.run_fingerprint, simulate(paper, member.name, member.run, arrays)
-                    table = measure(paper, member.name, member.metrics, latest[1])
-                    tables[member.name] = to_arrow(member.name, table, columns)
-                tables[member.name] = add_settings(tables[member.name], member.differing, column_types)
+                if run.name not in tables:
+                    if latest is None or latest[0] != run.run_fingerprint:
+                        arrays = None if run.data is None else data_sets[run.data][0]
+                        latest = run.run_fingerprint, simulate(paper, run.name, run.run_spec, arrays)
+                    table = measure(paper, run.name, run.metrics_spec, latest[1])
+                    tables[run.name] = to_arrow(run.name, table, columns)
+                tables[run.name] = add_settings(tables[run.name], run.differing, column_types)
             except ProjectError as error:
-                tables.pop(member.name, None)
-                failures[member.name] = error
+                tables.pop(run.name, None)
+                failures[run.name] = error
     finally:
-        ready = [member for member in members if member.name in tables]
-        record["contents"] = {member.name: [member.fingerprint, tables[member.name].num_rows] for member in ready}
-        if 0 < len(ready) < len(members):
-            write_arrow(resume / out.name, pa.concat_tables([tables[member.name] for member in ready]), record)
+        ready = [run for run in runs if run.name in tables]
+        record["contents"] = {run.name: [run.fingerprint, tables[run.name].num_rows] for run in ready}
+        if 0 < len(ready) < len(runs):
+            write_arrow(resume / out.name, pa.concat_tables([tables[run.name] for run in ready]), record)
     if failures:
         listed = "; ".join(f"{failed}: {failures[failed]}" for failed in list(failures)[:MAX_FAILURES_SHOWN])
         ellipsis = "; ..." if len(failures) > MAX_FAILURES_SHOWN else ""
         raise ProjectError(
-            f"{len(failures)} of {len(members)} members failed; what the others gave is kept: {listed}{ellipsis}"
+            f"{len(failures)} of {len(runs)} runs failed; what the others gave is kept: {listed}{ellipsis}"
         )
-    write_arrow(out, pa.concat_tables([tables[member.name] for member in members]), record)
+    write_arrow(out, pa.concat_tables([tables[run.name] for run in runs]), record)
     _put_away(out, resume, record["contents"])
 
 
@@ -123,7 +123,7 @@ def _column_type(annotation: Any) -> str:
 
 
 def _tables_made_before(out: Path, resume: Path) -> Iterator[tuple[Path, dict[str, list[Any]]]]:
-    """Yield the other tables of bundles of a paper, with the fingerprint and the rows of each member that they hold.
+    """Yield the other tables of bundles of a paper, with the fingerprint and the rows of each run that they hold.
 
     Tables are put away from the results to `resume`: in this order one that is moved meanwhile is seen there.
     """
@@ -135,10 +135,10 @@ def _tables_made_before(out: Path, resume: Path) -> Iterator[tuple[Path, dict[st
 
 
 def _rows_made_before(
-    out: Path, resume: Path, members: Sequence[Member], columns: Sequence[str]
+    out: Path, resume: Path, runs: Sequence[BundledRun], columns: Sequence[str]
 ) -> Iterator[tuple[str, pa.Table]]:
-    """Yield the members that other tables hold, made by the same settings and code, with their declared columns."""
-    wanted = {member.fingerprint: member.name for member in members}
+    """Yield the runs that other tables hold, made by the same settings and code, with their declared columns."""
+    wanted = {run.fingerprint: run.name for run in runs}
     for file, contents in _tables_made_before(out, resume):
         if not any(fingerprint in wanted for fingerprint, _ in contents.values()):
             continue
@@ -151,11 +151,11 @@ def _rows_made_before(
 
 
 def _put_away(out: Path, resume: Path, made: Mapping[str, Sequence[Any]]) -> None:
-    """Take out of the results tables of the sweep from another range of values, which share members with this one.
+    """Take out of the results tables of the sweep from another range of values, which share runs with this one.
 
-    A member of a sweep is in one table: a table that shares some with one that was just `made` is not of the sweep as
-    it is now. It is put into `resume`, from where other bundles may take members, and is deleted when all of them are
-    in the results. Members are the same if their values or their fingerprints are.
+    A run of a sweep is in one table: a table that shares some with one that was just `made` is not of the sweep as
+    it is now. It is put into `resume`, from where other bundles may take runs, and is deleted when all of them are
+    in the results. Runs are the same if their values or their fingerprints are.
     """
     (resume / out.name).unlink(missing_ok=True)
     sweep = out.name.partition("@")[0]
@@ -175,29 +175,29 @@ def _put_away(out: Path, resume: Path, made: Mapping[str, Sequence[Any]]) -> Non
 
 
 def _marks(contents: Mapping[str, Sequence[Any]]) -> set[str]:
-    """Return the names and the fingerprints of a table's members."""
+    """Return the names and the fingerprints of a table's runs."""
     return {mark for name, (fingerprint, _) in contents.items() for mark in (name, fingerprint)}
 
 
-def _members(paper: str, spec: Mapping[str, Any], data_fingerprints: Mapping[str, str]) -> Iterator[Member]:
-    """Yield the members of a bundle, given the fingerprints of its data sets.
+def _runs_of_bundle(paper: str, spec: Mapping[str, Any], data_fingerprints: Mapping[str, str]) -> Iterator[BundledRun]:
+    """Yield the runs of a bundle, given the fingerprints of its data sets.
 
-    A bundle's job has what its members share, and for each of them a row of values. With axes ``data, width, every``,
+    A bundle's job has what its runs share, and for each of them a row of values. With axes ``data, width, every``,
     the first of which names a data set, the second a setting of the run and the third one of measuring, the row
-    ``[problems, 20, 2]`` stands for the member ``<sweep>--data-problems--width-20--every-2``. Its data set is
-    `problems`; its run has the shared settings with ``width: 20``; its metrics the shared ones with ``every: 2``. Both
-    fingerprints are those that jobs of its own would have, so that a member's metrics are the same file content
-    whether they are made alone or in a bundle, and two members that differ in ``every`` alone share one run.
+    ``[problems, 20, 2]`` stands for the run ``<sweep>--data-problems--width-20--every-2``. Its data set is `problems`;
+    its settings are the shared ones with ``width: 20``, those of its metrics the shared ones with ``every: 2``. Both
+    fingerprints are those that jobs of its own would have, so that a run's metrics are the same file content whether
+    they are made alone or in a bundle, and two runs that differ in ``every`` alone share one trajectory.
     """
     function_name = spec["function"]
     simulating, measuring = science("run", paper, function_name), science("metrics", paper, function_name)
     for values in spec["members"]:
         differing = dict(zip(spec["axes"], values, strict=True))
-        ((name, swept),) = sweep_members(spec["sweep"], {key: [value] for key, value in differing.items()})
+        ((name, swept),) = runs_of_sweep(spec["sweep"], {key: [value] for key, value in differing.items()})
         data = differing.pop("data", spec["data"])
         measured = {key: differing.pop(key) for key in flat(spec["measure"]) if key in differing}
-        run = {"function": function_name, "settings": overlay(spec["settings"], differing)}
-        metrics = {"function": function_name, "settings": overlay(spec["measure"], measured)}
-        simulated = fingerprint_of("run", run, simulating, None if data is None else data_fingerprints[data])
-        measured_fingerprint = fingerprint_of("metrics", metrics, measuring, simulated)
-        yield Member(name, swept, data, run, metrics, simulated, measured_fingerprint)
+        run_spec = {"function": function_name, "settings": overlay(spec["settings"], differing)}
+        metrics_spec = {"function": function_name, "settings": overlay(spec["measure"], measured)}
+        simulated = fingerprint_of("run", run_spec, simulating, None if data is None else data_fingerprints[data])
+        measured_fingerprint = fingerprint_of("metrics", metrics_spec, measuring, simulated)
+        yield BundledRun(name, swept, data, run_spec, metrics_spec, simulated, measured_fingerprint)

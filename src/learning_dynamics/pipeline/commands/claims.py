@@ -141,10 +141,10 @@ def _settings(
 ) -> Iterator[Variation]:
     """Judge a claim again with each of the runs of ``robustness:`` in place of the one whose setting it changes."""
     for entry in entries:
-        for member in entry["members"]:
-            changed = map_roles(partial(_replace_run, entry["run"], load_table(metrics, member)), tables)
+        for run in entry["members"]:
+            changed = map_roles(partial(_replace_run, entry["run"], load_table(metrics, run)), tables)
             evaluation = judge(changed, settings, verdict_alone=True)
-            yield "setting", f"{entry['run']}.{entry['setting']}", member["value"], evaluation
+            yield "setting", f"{entry['run']}.{entry['setting']}", run["value"], evaluation
 
 
 def _replace_run(run: str, replacement: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:

@@ -19,10 +19,10 @@ from learning_dynamics.tidy import Settings
 from learning_dynamics.trajectories import Trajectory
 
 
-def join_tables(name: str, sweep: Mapping[str, Any], members: Sequence[tuple[Mapping[str, Any], pd.DataFrame]]) -> Any:
-    """Return the tables of a sweep's members as one, with a column for each swept setting."""
-    merged = pd.concat([table.assign(**differing) for differing, table in members], ignore_index=True)
-    attrs = members[0][1].attrs
+def join_tables(name: str, sweep: Mapping[str, Any], tables: Sequence[tuple[Mapping[str, Any], pd.DataFrame]]) -> Any:
+    """Return the tables of a sweep's runs as one, with a column for each swept setting."""
+    merged = pd.concat([table.assign(**differing) for differing, table in tables], ignore_index=True)
+    attrs = tables[0][1].attrs
     merged.attrs = attrs | {"settings": Settings(overlay(attrs["settings"], sweep)), "run": name}
     return merged
 
@@ -41,14 +41,14 @@ class Workbench:
             self.results[key] = make_data(paper, name, self.plan.data(paper, name))
         return self.results[key]
 
-    def trajectory(self, paper: str, member: str) -> Trajectory:
-        """Return the trajectory of a run, or of a sweep's member."""
-        key = self.plan.fingerprint("run", paper, member)
+    def trajectory(self, paper: str, run: str) -> Trajectory:
+        """Return the trajectory of a run, by itself or of a sweep."""
+        key = self.plan.fingerprint("run", paper, run)
         if key not in self.results:
-            data = self.plan.run_data(paper, member)
+            data = self.plan.run_data(paper, run)
             try:
                 arrays = self.data(paper, data) if data else None
-                self.results[key] = simulate(paper, member, self.plan.run(paper, member), arrays)
+                self.results[key] = simulate(paper, run, self.plan.run(paper, run), arrays)
             except ProjectError as error:
                 self.results[key] = error
         if isinstance(self.results[key], ProjectError):
@@ -56,19 +56,19 @@ class Workbench:
         return self.results[key]
 
     def table(self, paper: str, run: str) -> pd.DataFrame:
-        """Return the metrics of a run; a sweep's members are one table."""
-        members = self.plan.config.members(paper, run)
-        measured = [(differing, self._measured(paper, member)) for member, differing in members]
+        """Return the metrics of a run; a sweep's runs are one table."""
+        runs = self.plan.config.runs_of(paper, run)
+        measured = [(differing, self._measured(paper, name)) for name, differing in runs]
         sweep = self.plan.describe_run(paper, run)["sweep"]
         if not sweep:
             return measured[0][1]
         return join_tables(run, sweep, measured)
 
-    def _measured(self, paper: str, member: str) -> pd.DataFrame:
-        key = self.plan.fingerprint("metrics", paper, member)
+    def _measured(self, paper: str, run: str) -> pd.DataFrame:
+        key = self.plan.fingerprint("metrics", paper, run)
         if key not in self.results:
-            spec = self.plan.measure(paper, member)
-            self.results[key] = measure(paper, member, spec, self.trajectory(paper, member))
+            spec = self.plan.measure(paper, run)
+            self.results[key] = measure(paper, run, spec, self.trajectory(paper, run))
         return self.results[key]
 
     def tables(self, paper: str, claim: str) -> dict[str, Any]:

@@ -136,7 +136,7 @@ def points_of_run(
 ) -> tuple[pd.DataFrame, int]:
     """Return what `reduce_draws` returns of the rows of a run that meet conditions, and how many are not finite.
 
-    Members of a sweep are read and reduced some at a time: all rows of a large sweep fill a machine's memory.
+    Runs of a sweep are read and reduced some at a time: all rows of a large sweep fill a machine's memory.
     """
     in_files = {key: value for key, value in conditions.items() if key not in (run["sweep"] or ())}
     points, lost = [], 0
@@ -176,7 +176,7 @@ class Labels:
 
     def __init__(self, plan: Plan, paper: str, run: str) -> None:
         self._symbols = symbols_of(plan.config.paper_block(paper).get("notation", ""))
-        function_name = plan.config.function_name("metrics", paper, plan.config.members(paper, run)[0][0])
+        function_name = plan.config.function_name("metrics", paper, plan.config.runs_of(paper, run)[0][0])
         self._meanings = declared_quantities(paper, function_name)
 
     def of_name(self, name: str) -> str:

@@ -55,7 +55,7 @@ def call_drawing(stage: str, paper: str, name: str, spec: Mapping[str, Any], met
 
 
 def load_tables(folder: Path, roles: Mapping[str, RunSpec | list[RunSpec]]) -> dict[str, Any]:
-    """Return tables by role; a swept run's members are one table, with swept settings as columns."""
+    """Return tables by role; a sweep's runs are one table, with swept settings as columns."""
     return map_roles(partial(load_table, folder), roles)
 
 
@@ -81,7 +81,7 @@ def load_table(folder: Path, run: RunSpec, where: Mapping[str, Any] | None = Non
 def parts_of_table(
     folder: Path, run: RunSpec, where: Mapping[str, Any], rows: int | None = ROWS_AT_ONCE
 ) -> Iterator[pd.DataFrame]:
-    """Yield what `load_table` returns in parts of whole members, of about so many rows; as one if `rows` is None.
+    """Yield what `load_table` returns in parts of whole runs, of about so many rows; as one if `rows` is None.
 
     Raises
     ------
@@ -90,8 +90,8 @@ def parts_of_table(
     """
     name, sweep, expected = run["name"], run.get("sweep") or {}, run.get("fingerprint")
     tables = sweep_tables(name, sweep, run.get("bundle", 1))
-    differing = [values for members in tables.values() for _, values in members]
-    # indexed by the number of the member that a row belongs to
+    differing = [values for runs in tables.values() for _, values in runs]
+    # indexed by the number of the run that a row belongs to
     swept = {key: pd.Series([values[key] for values in differing]).to_numpy() for key in sweep}
     fingerprints: list[str | None] = []
     attrs: dict[str, Any] = {}
@@ -110,7 +110,7 @@ def parts_of_table(
             yield _with_swept(folder / name, arrows, numbers, swept, attrs)
             arrows, numbers = [], []
     if expected is not None and (digest(fingerprints) if sweep else fingerprints[0]) != expected:
-        check_made_from(f"{folder}/{name} (members of a sweep)", {"stage": "metrics", "name": name}, expected)
+        check_made_from(f"{folder}/{name} (runs of a sweep)", {"stage": "metrics", "name": name}, expected)
     if arrows:
         yield _with_swept(folder / name, arrows, numbers, swept, attrs)
 
@@ -148,12 +148,12 @@ def _with_swept(
     swept: Mapping[str, np.ndarray],
     attrs: Mapping[str, Any],
 ) -> pd.DataFrame:
-    """Return tables one below the other, with the swept values of the members whose numbers are given as columns."""
+    """Return tables one below the other, with the swept values of the runs whose numbers are given as columns."""
     # joined before they become a data frame: three times faster than joining thousands of data frames
     table = pa.concat_tables(arrows).to_pandas()
-    members = np.concatenate(numbers)
-    for key, of_members in swept.items():
-        values = of_members[members]
+    runs = np.concatenate(numbers)
+    for key, of_runs in swept.items():
+        values = of_runs[runs]
         if key in table and not (table[key].to_numpy() == values).all():
             raise ProjectError(f"{what}: {CLASH.format(key)}")
         table[key] = values

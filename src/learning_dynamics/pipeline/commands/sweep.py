@@ -17,7 +17,7 @@ from learning_dynamics.environment import functions_as_written
 from learning_dynamics.errors import ProjectError, check_known, suggest_name
 from learning_dynamics.files import atomic_write
 from learning_dynamics.pipeline.plan.blocks import flat, overlay
-from learning_dynamics.pipeline.plan.config import MAX_MEMBERS, Config
+from learning_dynamics.pipeline.plan.config import MAX_RUNS, Config
 from learning_dynamics.pipeline.plan.config_files import load
 from learning_dynamics.pipeline.plan.plain_yaml import read_value, read_yaml
 from learning_dynamics.pipeline.plan.plan import Plan
@@ -155,13 +155,13 @@ def refuse_other_results(plan: Plan, paper: str, swept: str) -> None:
         It says where they are, and how many.
     """
     folder = Path(plan.results, paper, "metrics")
-    members = set(plan.config.sweeps(paper)[swept])
+    runs = set(plan.config.sweeps(paper)[swept])
     others = []
     for file in sorted([*folder.glob(f"{swept}--*.parquet"), *folder.glob(f"{swept}@*.parquet")]):
         with suppress(ProjectError):  # a damaged table is made again
             record = read_stamp(file)
             held = list(record.get("contents", {file.stem: None}))
-            if not members.issuperset(held) or record["settings"] != _settings(plan, paper, held[0]):
+            if not runs.issuperset(held) or record["settings"] != _settings(plan, paper, held[0]):
                 others.append(file)
     if others:
         raise ProjectError(
@@ -170,9 +170,9 @@ def refuse_other_results(plan: Plan, paper: str, swept: str) -> None:
         )
 
 
-def _settings(plan: Plan, paper: str, member: str) -> dict[str, Any]:
-    """Return the settings of a member as its table has them."""
-    run, metrics = plan.run(paper, member), plan.measure(paper, member)
+def _settings(plan: Plan, paper: str, name: str) -> dict[str, Any]:
+    """Return the settings of a run as its table has them."""
+    run, metrics = plan.run(paper, name), plan.measure(paper, name)
     settings = {"function": run["function"], **run["settings"], **metrics["settings"]}
     return dict(json.loads(json.dumps(settings)))
 
@@ -275,7 +275,7 @@ def _in_range(written: str, number: type) -> list[Any]:
         or (scale and min(start, end) <= 0)
     ):
         raise ValueError(written)
-    if int(count) > MAX_MEMBERS:
-        raise ProjectError(f"`{written}`: ask for at most {MAX_MEMBERS} values")
+    if int(count) > MAX_RUNS:
+        raise ProjectError(f"`{written}`: ask for at most {MAX_RUNS} values")
     values = (np.geomspace if scale else np.linspace)(start, end, int(count)).tolist()
     return [round(value) for value in values] if number is int else values

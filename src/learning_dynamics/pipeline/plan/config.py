@@ -1,6 +1,6 @@
 """What a configuration declares: each paper's data, runs, figures and claims, resolved.
 
-A run has the settings of those that it ``extends``, and a sweep stands for its members. `checks` compares every block
+A run has the settings of those that it ``extends``, and a sweep stands for its runs. `checks` compares every block
 with the function that it names; `plan.Plan` says what jobs make of it.
 """
 
@@ -15,12 +15,12 @@ from learning_dynamics.pipeline.plan.config_files import PAPERS, Block, ConfigFi
 from learning_dynamics.pipeline.plan.schema import NOT_SWEPT, all_settings, lay_over, own_settings, place_settings
 from learning_dynamics.pipeline.plan.signatures import Signature, signature_of
 from learning_dynamics.pipeline.plan.sources import PACKAGE, TOPIC_MODULES, Definition, definition_of, definitions
-from learning_dynamics.pipeline.plan.sweeps import Members, sweep_members, sweep_tables
+from learning_dynamics.pipeline.plan.sweeps import SweptRuns, runs_of_sweep, sweep_tables
 
 # where the block of a stage's job stands, if not in the section of its name
 SECTIONS = {"run": "runs", "metrics": "runs", "figure": "figures", "motion": "figures"}
-MEMBER = re.compile(r"[a-z][A-Za-z0-9_.+-]{0,199}")  # which files bear as their name
-MAX_MEMBERS = 100_000
+RUN_NAME = re.compile(r"[a-z][A-Za-z0-9_.+-]{0,199}")  # which files bear as their name
+MAX_RUNS = 100_000  # of one sweep
 
 
 class Config:
@@ -31,9 +31,9 @@ class Config:
     papers : list of str
         In the order of the configuration.
     runs : mapping of paper to mapping of run to (str, mapping)
-        Every run, sweeps and values of ``robustness:`` expanded, as `member` returns it.
+        Every run, sweeps and values of ``robustness:`` expanded, as `declared_run` returns it.
     bundles : mapping of paper to mapping of bundle to list of runs
-        Members of a sweep that one job simulates and measures into one table.
+        Runs of a sweep that one job simulates and measures into one table.
 
     Raises
     ------
@@ -125,7 +125,7 @@ class Config:
         expected = self.declared(paper, "claims", claim).get("expected", "")
         return next(iter(expected)) if isinstance(expected, Mapping) else expected
 
-    # -- runs, with what they inherit, and the members of sweeps -------------------------------------
+    # -- runs, with what they inherit, and those of sweeps -------------------------------------------
 
     def ancestry(self, paper: str, name: str, descendants: tuple[str, ...] = ()) -> Iterator[tuple[str, Block]]:
         """Yield a run with its block and those it inherits from, nearest first."""
@@ -162,26 +162,26 @@ class Config:
         """All settings of a run or data set, `flat`: its own and inherited ones, swept ones, those of measuring."""
         return all_settings(self.resolved(paper, section, name))
 
-    def tables(self, paper: str, name: str) -> dict[str, Members]:
+    def tables(self, paper: str, name: str) -> dict[str, SweptRuns]:
         """The tables of metrics that a run of the configuration makes: a run's each, or a bundle's."""
         block = self.resolved(paper, "runs", name)
         return sweep_tables(name, block.get("sweep"), block.get("bundle", 1))
 
-    def members(self, paper: str, name: str) -> Members:
-        """The runs that a run stands for, itself or a sweep's members, and the settings in which each differs."""
+    def runs_of(self, paper: str, name: str) -> SweptRuns:
+        """The runs that a run stands for, itself or its sweep's, and the settings in which each differs."""
         if name in self.blocks(paper, "runs"):
-            return sweep_members(name, self.resolved(paper, "runs", name).get("sweep"))
+            return runs_of_sweep(name, self.resolved(paper, "runs", name).get("sweep"))
         return [(name, {})]
 
-    def member(self, paper: str, name: str) -> tuple[str, Spec]:
-        """The run of the configuration that a run is, or is a member of, and the settings in which it differs."""
+    def declared_run(self, paper: str, name: str) -> tuple[str, Spec]:
+        """The run of the configuration that a run is, or whose sweep has it, and the settings in which it differs."""
         check_known(name, self.runs[paper], "run", self.where(paper, "runs"))
         return self.runs[paper][name]
 
     def sweeps(self, paper: str) -> dict[str, list[str]]:
-        """The members of each swept run."""
+        """The runs of each sweep."""
         swept = [name for name in self.blocks(paper, "runs") if self.resolved(paper, "runs", name).get("sweep")]
-        return {name: [member for member, _ in self.members(paper, name)] for name in swept}
+        return {name: [run for run, _ in self.runs_of(paper, name)] for name in swept}
 
     # -- what a job is given ------------------------------------------------------------------------
 
@@ -189,7 +189,7 @@ class Config:
         """The block of a job, a run's with what it inherits and what its sweep sets; not to be changed."""
         if stage in ("run", "metrics"):
             if (paper, name) not in self._blocks:
-                self._blocks[paper, name] = self.varied(paper, *self.member(paper, name))
+                self._blocks[paper, name] = self.varied(paper, *self.declared_run(paper, name))
             return self._blocks[paper, name]
         return self.declared(paper, SECTIONS.get(stage, stage), name)
 
@@ -262,7 +262,7 @@ class Config:
     # -- runs that are taken up ---------------------------------------------------------------------
 
     def _expand(self, paper: str, name: str, sweep: Mapping[str, Sequence[Any]] | None) -> None:
-        """Take up a run's members among the runs."""
+        """Take up among the runs those that a run stands for."""
         where = self.where(paper, "runs", name)
         for key in sweep or {}:
             if key in NOT_SWEPT:
@@ -270,23 +270,23 @@ class Config:
             if key == "seed":
                 raise ProjectError(f"{where}.sweep.seed: further draws are not a sweep; raise `seeds`")
         count = math.prod(map(len, (sweep or {}).values()))
-        if count > MAX_MEMBERS:
+        if count > MAX_RUNS:
             raise ProjectError(f"{where}.sweep: {count} runs; sweep fewer values")
-        for member, differing in sweep_members(name, sweep):
-            if not MEMBER.fullmatch(member):
+        for run, differing in runs_of_sweep(name, sweep):
+            if not RUN_NAME.fullmatch(run):
                 raise ProjectError(
-                    f"{where}.sweep: `{member[:200]}` cannot be a file's name; sweep fewer settings, numbers of fewer "
+                    f"{where}.sweep: `{run[:200]}` cannot be a file's name; sweep fewer settings, numbers of fewer "
                     "digits or plain words, or write a run for each value"
                 )
-            self.runs[paper].setdefault(member, (name, differing))
+            self.runs[paper].setdefault(run, (name, differing))
 
     def _bundle(self, paper: str, name: str) -> None:
-        """Take up the bundles of a swept run whose members travel together."""
+        """Take up the bundles of a sweep whose runs travel together."""
         block, where = self.resolved(paper, "runs", name), self.where(paper, "runs", name, "bundle")
         if "bundle" not in block:
             return
         sweep = block.get("sweep", {})
         if not sweep or "function" in sweep:
-            raise ProjectError(f"{where}: is for the members of a sweep, of one function; remove it")
-        for table, members in self.tables(paper, name).items():
-            self.bundles[paper][table] = [member for member, _ in members]
+            raise ProjectError(f"{where}: is for the runs of a sweep, of one function; remove it")
+        for table, runs in self.tables(paper, name).items():
+            self.bundles[paper][table] = [run for run, _ in runs]

@@ -13,7 +13,7 @@ from learning_dynamics.pipeline.plan.config import Config
 from learning_dynamics.pipeline.plan.config_files import ConfigFiles, load
 from learning_dynamics.pipeline.plan.digests import science
 from learning_dynamics.pipeline.plan.jobs import Job
-from learning_dynamics.pipeline.plan.sweeps import Members, sweep_members
+from learning_dynamics.pipeline.plan.sweeps import SweptRuns, runs_of_sweep
 from learning_dynamics.pipeline.store.stamps import digest, fingerprint
 
 FORMATS = {"figure": ("pdf", "png", "svg"), "motion": ("webp",), "interactive": ("json",)}
@@ -75,19 +75,19 @@ class Plan:
         return self._call("metrics", paper, name, **changes)
 
     def bundle(self, paper: str, name: str) -> Spec:
-        """What a bundle's job is to do: the settings that its members share, and the values in which they differ."""
+        """What a bundle's job is to do: the settings that its runs share, and the values in which they differ."""
         check_known(name, list(self.config.bundles[paper]), "bundle", paper)
-        members = self.config.bundles[paper][name]
-        first_run = self.run(paper, members[0])
-        sweep, differing = self.config.member(paper, members[0])
+        runs = self.config.bundles[paper][name]
+        first_run = self.run(paper, runs[0])
+        sweep, differing = self.config.declared_run(paper, runs[0])
         return {
             "function": first_run["function"],
-            "data": self.run_data(paper, members[0]),
+            "data": self.run_data(paper, runs[0]),
             "settings": first_run["settings"],
-            "measure": self.measure(paper, members[0])["settings"],
+            "measure": self.measure(paper, runs[0])["settings"],
             "sweep": sweep,
             "axes": list(differing),
-            "members": [list(self.config.member(paper, member)[1].values()) for member in members],
+            "members": [list(self.config.declared_run(paper, run)[1].values()) for run in runs],
         }
 
     def drawing(self, stage: str, paper: str, name: str) -> Spec:
@@ -103,12 +103,12 @@ class Plan:
         checks = {}
         for name, entry in self.config.variations(paper).items():
             if "values" in entry:
-                members = [
-                    {"value": str(value), "name": member, "fingerprint": self.fingerprint("metrics", paper, member)}
-                    for member, differing in _members(entry)
+                runs = [
+                    {"value": str(value), "name": run, "fingerprint": self.fingerprint("metrics", paper, run)}
+                    for run, differing in _runs_of_entry(entry)
                     for value in differing.values()
                 ]
-                checks[name] = {**entry, "members": members}
+                checks[name] = {**entry, "members": runs}  # the key is digested: a new name makes verdicts stale
         claims = {name: self.claim(paper, name) for name in self.config.blocks(paper, "claims")}
         return {"claims": claims, "robustness": checks}
 
@@ -128,7 +128,7 @@ class Plan:
         """What a job that reads a run's metrics knows of it: name, sweep and bundle if there are, fingerprint."""
         block = self.config.resolved(paper, "runs", name)
         sweep, bundle = block.get("sweep"), block.get("bundle", 1)
-        prints = [self.fingerprint("metrics", paper, member) for member, _ in sweep_members(name, sweep)]
+        prints = [self.fingerprint("metrics", paper, run) for run, _ in runs_of_sweep(name, sweep)]
         described = {"name": name, "sweep": sweep, "fingerprint": digest(prints) if sweep else prints[0]}
         return described if bundle == 1 else described | {"bundle": bundle}
 
@@ -145,8 +145,8 @@ class Plan:
         )
 
     def bundle_data(self, paper: str, name: str) -> list[str]:
-        """The data sets that a bundle's members take."""
-        data_sets = (self.run_data(paper, member) for member in self.config.bundles[paper][name])
+        """The data sets that a bundle's runs take."""
+        data_sets = (self.run_data(paper, run) for run in self.config.bundles[paper][name])
         return [data for data in dict.fromkeys(data_sets) if data]
 
     def trajectory(self, paper: str, name: str) -> str:
@@ -161,7 +161,7 @@ class Plan:
         return json.dumps([self.run(paper, name), self.run_data(paper, name)])
 
     def _runs_alone(self, paper: str) -> list[str]:
-        bundled = {member for members in self.config.bundles[paper].values() for member in members}
+        bundled = {run for runs in self.config.bundles[paper].values() for run in runs}
         return [run for run in self.config.runs[paper] if run not in bundled]
 
     def tables(self, paper: str) -> list[str]:
@@ -175,7 +175,7 @@ class Plan:
         claims = self.config.blocks(paper, "claims")
         tables = [table for claim in claims for table in self.tables_for_claim(paper, claim)]
         entries = self.config.variations(paper).values()
-        return list(dict.fromkeys([*tables, *(member for entry in entries for member, _ in _members(entry))]))
+        return list(dict.fromkeys([*tables, *(run for entry in entries for run, _ in _runs_of_entry(entry))]))
 
     def tables_for_claim(self, paper: str, claim: str) -> list[str]:
         """The tables of metrics that judging one claim reads."""
@@ -292,8 +292,8 @@ class Plan:
                 stage, paper, *sorted({block["function"] for block in self.config.blocks(paper, stage).values()})
             )
         if stage == "bundle":
-            member = self.config.bundles[paper][name][0]
-            return {**self.science("run", paper, member), **self.science("metrics", paper, member)}
+            first_run = self.config.bundles[paper][name][0]
+            return {**self.science("run", paper, first_run), **self.science("metrics", paper, first_run)}
         return science(stage, paper, self.config.function_name(stage, paper, name))
 
     def science_list(self, stage: str, paper: str, name: str = "", function: str = "") -> list[str]:
@@ -367,6 +367,6 @@ class Plan:
         return fingerprints
 
 
-def _members(entry: Mapping[str, Any]) -> Members:
+def _runs_of_entry(entry: Mapping[str, Any]) -> SweptRuns:
     """Return the runs that an entry of ``robustness:`` adds to the default run."""
-    return sweep_members(entry["run"], {entry["setting"]: entry["values"]}) if "values" in entry else []
+    return runs_of_sweep(entry["run"], {entry["setting"]: entry["values"]}) if "values" in entry else []

@@ -92,7 +92,7 @@ class _Paper:
             signature_of("data", paper, block["source"], self.where("data", name, "source"))
             self.check_settings("data", name)
         for name in config.blocks(paper, "runs"):
-            self.check_members(name)
+            self.check_runs_of(name)
         taken = {*config.papers, *(f"{other}_metrics" for other in config.papers)}
         for name in config.sweeps(paper):
             if f"{paper}_{name}" in taken:
@@ -152,7 +152,7 @@ class _Paper:
 
     def owner(self, stage: str, name: str, keys: set[str]) -> str:
         """Return the run that gives a wrong setting of a run: its own sweep, or the nearest that has it."""
-        run, swept = self.config.member(self.paper, name)
+        run, swept = self.config.declared_run(self.paper, name)
         if keys & swept.keys():
             return run
         for owner, block in self.config.ancestry(self.paper, run):
@@ -161,25 +161,25 @@ class _Paper:
                 return owner
         return run
 
-    def check_members(self, name: str) -> None:
+    def check_runs_of(self, name: str) -> None:
         """Check a run, every swept value once."""
-        members = self.config.members(self.paper, name)
-        first = members[0][1]
-        for member, swept in members:
+        runs = self.config.runs_of(self.paper, name)
+        first = runs[0][1]
+        for run, swept in runs:
             if sum(swept[key] != first[key] for key in first) <= 1:
-                self.check_run(name, member)
+                self.check_run(name, run)
 
-    def check_run(self, name: str, member: str) -> None:
+    def check_run(self, name: str, run: str) -> None:
         paper, where = self.paper, self.where("runs", name)
-        block = self.config.block("run", paper, member)
+        block = self.config.block("run", paper, run)
         if not block.get("function"):
             raise ProjectError(f"{where}.function: missing; name a function of papers/{paper}/<topic>/runs.py")
         function = signature_of("run", paper, block["function"], f"{where}.function")
         metrics = signature_of("metrics", paper, block["function"], f"{where}.function")
         if not metrics.has("columns"):
             raise ProjectError(f"{metrics.where}: `{metrics.name}` declares no columns; decorate it with @columns(...)")
-        self.check_settings("run", member)
-        self.check_settings("metrics", member)
+        self.check_settings("run", run)
+        self.check_settings("metrics", run)
         if ("data" in function.arguments) != ("data" in block):
             if "data" in block:
                 raise ProjectError(f"{where}.data: `{block['function']}` takes no data set; remove `data:`")

@@ -131,7 +131,7 @@ class Run(_Block):
     extends: Name = ""  # the run whose block this one extends
     free: dict[SettingName, Any] = {}
     sweep: Annotated[dict[str, Values], Field(min_length=1)] = {}
-    bundle: int = Field(default=2, ge=2, le=1000)  # how many members of a sweep one job runs and measures
+    bundle: int = Field(default=2, ge=2, le=1000)  # how many runs of a sweep one job simulates and measures
     temporary: bool = False  # whether the run's file is deleted once its metrics are there
     measure: dict[str, Any] = {}  # settings that only the metrics read
     provenance: Provenance = {}

@@ -184,8 +184,8 @@ def _settings_so_far(config: Config, paper: str, section: str, name: str, layer:
 
 
 def _data_set_of(config: Config, paper: str, run: str) -> str | None:
-    """Return the data set of a run, or of the first member of a sweep."""
-    return config.block("run", paper, config.members(paper, run)[0][0]).get("data")
+    """Return the data set of a run, or of the first run of a sweep."""
+    return config.block("run", paper, config.runs_of(paper, run)[0][0]).get("data")
 
 
 def _free_blocks(config: Config, paper: str) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
@@ -341,15 +341,15 @@ def _check_values(
         for value in values:
             check_known(value, list(config.blocks(paper, "data")), "data set", where)
         return
-    member, stages = name, ["data"]
+    job_name, stages = name, ["data"]
     if section == "runs":
-        member, stages = config.members(paper, name)[0][0], ["run", "metrics"]
-    fields = {stage: config.signature(stage, paper, member).fields for stage in stages}
+        job_name, stages = config.runs_of(paper, name)[0][0], ["run", "metrics"]
+    fields = {stage: config.signature(stage, paper, job_name).fields for stage in stages}
     stage = next((stage for stage in stages if key in fields[stage]), None)
     if stage is None:
         raise ProjectError(f"{where}: no setting of `{name}`{suggest_name(key, set().union(*fields.values()))}")
     for value in values:
         try:
-            config.settings(stage, paper, member, **{key: value})
+            config.settings(stage, paper, job_name, **{key: value})
         except ProjectError as error:
             raise ProjectError(f"{where}: {str(error).partition(': ')[2]}") from None

@@ -17,7 +17,7 @@ from learning_dynamics.files import atomic_write
 from learning_dynamics.pipeline.store.stamps import KEY, check_made_from, reading
 from learning_dynamics.tidy import Column, Settings
 
-# why the metrics of a sweep's members cannot be one table
+# why the metrics of a sweep's runs cannot be one table
 CLASH = "the metrics have a column `{0}` that is not the swept setting `{0}`; rename it"
 BATCH = 2**15  # rows that are looked at together where few of a table are wanted
 BUFFER = 2**16  # bytes of a column that are read from a file together
