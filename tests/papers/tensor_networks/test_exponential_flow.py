@@ -19,7 +19,7 @@ def test_the_limit_does_not_depend_on_the_cut_of_the_exponent(sharpness):
     network = network_of("diagonal", 2, 2, seed=0)
     start = np.array([1.0, 1.0, 0.0, 0.0])
     states = exponential_flow(
-        network, X, Y, start, sigmas=np.array([0.0, 50.0]), integration=Accuracy(1e-8, 1e-14, sharpness)
+        network, X, Y, start, log_log_times=np.array([0.0, 50.0]), integration=Accuracy(1e-8, 1e-14, sharpness)
     )
     beta = network.coefficients(states[-1])
     best = minimum_norm(X, Y, "l1", classification=True)

@@ -1,16 +1,16 @@
 r"""Gradient flow of the exponential loss, followed to times whose logarithm's logarithm is in the hundreds.
 
 The loss falls like 1/t, layers grow like (log t)^(1/L), and directions settle like powers of log t: what is still
-to come is exponential in sigma = log(1 + log(1 + t)). In the layers divided by (1 + tau)^(1/L), tau = log(1 + t),
-the flow is, without approximation,
+to come is exponential in tau = log(1 + log(1 + t)), `log_log_time` in the code. In the layers divided by e^(tau / L),
+that is, by (1 + log(1 + t))^(1/L), the flow is, without approximation,
 
-    dU/dsigma = -U / L + sum_i w_i grad g_i(U),    w_i = exp((2 - 2/L) sigma - 1 + (1 + tau) (1 - g_i)),
+    dU/dtau = -U / L + sum_i w_i grad g_i(U),    w_i = exp((2 - 2/L) tau - 1 + e^tau (1 - g_i)),
 
-with g_i = y_i f(x_i; U), the margins divided by 1 + tau. Its right-hand side stays of order one: nothing under- or
-overflows. What remains is stiffness, 1 + tau, and with it rounding: an error of epsilon in g_i is one of
-tau * epsilon in the exponent, so that no integrator passes tau = 1 / rtol, and one that takes finite differences of
-the exponential gives up long before. The factor 1 + tau in the exponent is therefore replaced by
-1 / (1 / (1 + tau) + 1 / sharpness): up to log t of a hundredth of `sharpness` the flow is exact to a hundredth,
+with g_i = y_i f(x_i; U), the margins divided by e^tau. Its right-hand side stays of order one: nothing under- or
+overflows. What remains is stiffness, e^tau, and with it rounding: an error of epsilon in g_i is one of e^tau * epsilon
+in the exponent, so that no integrator passes e^tau = 1 / rtol, and one that takes finite differences of the
+exponential gives up long before. The factor e^tau in the exponent is therefore replaced by
+1 / (e^-tau + 1 / sharpness): up to log t of a hundredth of `sharpness` the flow is exact to a hundredth,
 and beyond, margins of support vectors agree to 1 / sharpness rather than to 1 / log t, which no direction shows.
 That is the flow's own limit: U descends its squared norm among the points with all g_i >= 1.
 """
@@ -26,6 +26,7 @@ from learning_dynamics.progress import progress
 from learning_dynamics.settings import Positive
 
 LARGEST = 40.0  # exponents above are cut: only a trial step far outside the constraint has one, and is rejected
+# of the integrator: enough for every flow of the configurations; one that needs more is given up, and is undecided
 RESTARTS = 50
 STEPS = 20_000
 
@@ -49,10 +50,10 @@ def exponential_flow(
     labels: np.ndarray,
     initial: np.ndarray,
     *,
-    sigmas: np.ndarray,
+    log_log_times: np.ndarray,
     integration: Accuracy,
 ) -> np.ndarray:
-    """Follow the gradient flow of ``sum_i exp(-y_i f(x_i))`` and record it at ``sigma = log(1 + log(1 + t))``.
+    """Follow the gradient flow of ``sum_i exp(-y_i f(x_i))`` and record it at given tau = log(1 + log(1 + t)).
 
     Parameters
     ----------
@@ -60,8 +61,9 @@ def exponential_flow(
     X : ndarray, shape (samples, inputs)
     labels : ndarray, shape (samples,), of 1 and -1
     initial : ndarray, shape (parameters,)
-        The state at sigma = 0.
-    sigmas : ndarray, ascending, from 0
+        The state at t = 0.
+    log_log_times : ndarray, ascending, from 0
+        The tau at which it is recorded.
     integration : Accuracy
 
     Returns
@@ -72,32 +74,34 @@ def exponential_flow(
     tensors, depth = network.data_tensor(labels[:, None] * X), network.depth
     growth = 2 - 2 / depth
 
-    def weights(sigma: float, margins: np.ndarray) -> tuple[np.ndarray, float]:
-        stiffness = 1 / (np.exp(-sigma) + 1 / integration.sharpness)
-        return np.exp(np.minimum(growth * sigma - 1 + stiffness * (1 - margins), LARGEST)), stiffness
+    def weights(log_log_time: float, margins: np.ndarray) -> tuple[np.ndarray, float]:
+        """Return the weights w_i, shape (samples,), and the stiffness, e^tau as it is capped."""
+        stiffness = 1 / (np.exp(-log_log_time) + 1 / integration.sharpness)
+        return np.exp(np.minimum(growth * log_log_time - 1 + stiffness * (1 - margins), LARGEST)), stiffness
 
     def gradients(state: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return grad g_i, shape (samples, parameters), and g_i, shape (samples,)."""
         layers = network.layers(state)
         pushes = contractions(tensors, layers)
         return np.concatenate(pushes, axis=1), pushes[0] @ layers[0]
 
-    def field(sigma: float, state: np.ndarray) -> np.ndarray:
+    def field(log_log_time: float, state: np.ndarray) -> np.ndarray:
         push, margins = gradients(state)
-        return weights(sigma, margins)[0] @ push - state / depth
+        return weights(log_log_time, margins)[0] @ push - state / depth
 
-    def jacobian(sigma: float, state: np.ndarray) -> np.ndarray:
+    def jacobian(log_log_time: float, state: np.ndarray) -> np.ndarray:
         push, margins = gradients(state)
-        weight, stiffness = weights(sigma, margins)
+        weight, stiffness = weights(log_log_time, margins)
         curvature = pair_contractions(np.tensordot(weight, tensors, axes=1), network.layers(state))
         return curvature - stiffness * (push.T * weight) @ push - np.eye(len(state)) / depth
 
-    recorded = np.full((len(sigmas), len(initial)), np.nan)
+    recorded = np.full((len(log_log_times), len(initial)), np.nan)
     recorded[0] = initial
     try:
         return integrate(
             field,
             initial,
-            sigmas,
+            log_log_times,
             rtol=integration.rtol,
             atol=integration.atol,
             method="LSODA",
@@ -115,14 +119,14 @@ def exponential_flows(
     y: np.ndarray,
     starts: np.ndarray,
     *,
-    sigmas: np.ndarray,
+    log_log_times: np.ndarray,
     integration: Accuracy,
 ) -> np.ndarray:
     """Return the flows from starts of shape (data sets, starts, parameters), all in one first axis."""
     label = f"{network.name}, {network.depth} layers"
     return np.stack(
         [
-            exponential_flow(network, X[member], y[member], start, sigmas=sigmas, integration=integration)
+            exponential_flow(network, X[member], y[member], start, log_log_times=log_log_times, integration=integration)
             for member in progress(range(len(X)), label)
             for start in starts[member]
         ]
@@ -130,5 +134,5 @@ def exponential_flows(
 
 
 def slowing_times(last: float, records: int, doublings: int) -> np.ndarray:
-    """Return `records` values of sigma up to `last`, dense at the start, and as many doublings of `last`."""
+    """Return `records` values of tau up to `last`, dense at the start, and as many doublings of `last`."""
     return np.concatenate([np.linspace(0.0, np.sqrt(last), records) ** 2, last * 2.0 ** np.arange(1, doublings + 1)])

@@ -1,10 +1,10 @@
 """Checks of where flows end, all draws of all runs together: how slowly directions settle, and predicted limits.
 
-Flows of the exponential loss are recorded by the column `sigma`, which is log log t, or log(1 + log(1 + t)) exactly. A
-lag is what a margin or direction still lacks of its limit at the last time. M(-u) is the network's data tensor at
--u, with u the limit direction of X^T r; layers tend to its singular vectors (Theorem 1). From a log t of the order of
-`sharpness` on the exponent of the loss is capped (`exponential_flow`). `slack` is a setting of claims, a factor on
-each bound for the numbers of order one that laws in log t leave open. Arrays have shape (draws,).
+Flows of the exponential loss are recorded by the column `log_log_time`, which is log log t, or log(1 + log(1 + t))
+exactly. A lag is what a margin or direction still lacks of its limit at the last time. M(-u) is the network's data
+tensor at -u, with u the limit direction of X^T r; layers tend to its singular vectors (Theorem 1). From a log t of the
+order of `sharpness` on the exponent of the loss is capped (`exponential_flow`). `slack` is a setting of claims, a
+factor on each bound for the numbers of order one that laws in log t leave open. Arrays have shape (draws,).
 """
 
 from collections.abc import Mapping
@@ -27,20 +27,20 @@ def largest_lag(flows: Draws, slack: float) -> float:
 
     A singular direction whose singular value of M(-u) is the fraction s of the largest lowers a margin by
     (1 - s) (log t)^(-(1 - s)) times a number of order one, its share at the start, which `slack` bounds. With
-    delta = 1 - s and sigma = log log t that is delta exp(-delta sigma), which no delta brings above its value at
-    delta = 1 / sigma, 1 / (e sigma): at a log log t of 3200, 1.1e-4 times the slack, whatever the data.
+    delta = 1 - s and tau = log log t that is delta exp(-delta tau), which no delta brings above its value at
+    delta = 1 / tau, 1 / (e tau): at a log log t of 3200, 1.1e-4 times the slack, whatever the data.
     """
-    return slack / (np.e * last_sigma(flows))
+    return slack / (np.e * last_log_log_time(flows))
 
 
-def last_sigma(flows: Draws) -> float:
+def last_log_log_time(flows: Draws) -> float:
     """Return the log log t to which all flows are followed."""
-    return min(float(table["sigma"].max()) for table in flows.tables)
+    return min(float(table["log_log_time"].max()) for table in flows.tables)
 
 
 def second_half(flows: Draws) -> Draws:
     """Return the draws at the times of the second half of log log t."""
-    return flows.where(sigma=lambda sigma: sigma >= sigma.max() / 2)
+    return flows.where(log_log_time=lambda times: times >= times.max() / 2)
 
 
 @takes_rivals("quantity")
@@ -56,7 +56,7 @@ def vanishes(
     """Check that a quantity has vanished at the last time on every draw, up to the largest lag; see also `settles`."""
     return every_draw(
         name,
-        np.abs(flows.at_end("sigma")[quantity]),
+        np.abs(flows.at_end("log_log_time")[quantity]),
         at_most=largest_lag(flows, slack),
         because=f"{slack:g} times ${LAG}$",
         undecided=undecided,
@@ -75,7 +75,7 @@ def settles(
     excluded: Mapping[str, int] | None = None,
 ) -> Check:
     """Check what `vanishes` does, but leave draws undecided on which the quantity still changes."""
-    values, bound = np.abs(flows.at_end("sigma")[quantity]), largest_lag(flows, slack)
+    values, bound = np.abs(flows.at_end("log_log_time")[quantity]), largest_lag(flows, slack)
     on_its_way = (values > bound) & still_changes(flows, quantity)
     return every_draw(
         name,
@@ -101,18 +101,18 @@ def still_changes(flows: Draws, quantity: Quantity) -> np.ndarray:
     return second_half(flows).per_table(changes)
 
 
-def last_exact_sigma(table: Table) -> float:
+def last_exact_log_log_time(table: Table) -> float:
     """Return the last log log t at which the loss's exponent is exact to a hundredth.
 
     That is a log t of a hundredth of the flow's `sharpness` (`exponential_flow`).
     """
-    sigma = table["sigma"]
-    return float(sigma[sigma <= np.log1p(settings_of(table)["integration"]["sharpness"] / 100)].max())
+    log_log_times = table["log_log_time"]
+    return float(log_log_times[log_log_times <= np.log1p(settings_of(table)["integration"]["sharpness"] / 100)].max())
 
 
 def last_exact_margins(flows: Draws) -> np.ndarray:
     """Return margins at the last time at which the loss's exponent is exact to a hundredth, shape (draws,)."""
-    return flows.per_table(lambda flow: flow.where(sigma=last_exact_sigma(flow.tables[0]))[MARGIN])
+    return flows.per_table(lambda flow: flow.where(log_log_time=last_exact_log_log_time(flow.tables[0]))[MARGIN])
 
 
 @takes_rivals("power")
@@ -121,11 +121,11 @@ def loss_vanishes(flows: Draws, slack: float, *, power: float) -> Check:
 
     The margin is then that power of log t, but for (2 - 2 / L) log log t and a number of order one.
     """
-    sigma = min(map(last_exact_sigma, flows.tables))
+    log_log_time = min(map(last_exact_log_log_time, flows.tables))
     return every_draw(
         rf"loss $\to 0$ like $t^{{-{power:g}}}$, before its cap: $|\min_i y_i f(x_i) / \log t - {power:g}|$",
         np.abs(last_exact_margins(flows) - power),
-        at_most=slack * sigma * np.exp(-sigma),
+        at_most=slack * log_log_time * np.exp(-log_log_time),
         because=rf"{slack:g} times $\log \log t / \log t$: $\log 1 / \mathcal{{L}} = \log t + (2 - 2 / L) \log \log t$ "
         "and a number of order one",
     )

@@ -58,12 +58,12 @@ def one_point_condition(tensor: np.ndarray, first: np.ndarray, second: np.ndarra
 
 
 def remainder_bounds(
-    values: np.ndarray, first: np.ndarray, second: np.ndarray, sigma: float
+    values: np.ndarray, first: np.ndarray, second: np.ndarray, log_log_time: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return bounds on sums and differences at log log t = sigma, relative to those of the top value.
+    """Return bounds on sums and differences at a log log t, relative to those of the top value.
 
     They hold for two layers on one point under the exponential loss; under the squared loss, whose flow ends at the
-    label, they hold at the end, from a scale alpha, with ``log(2 |y| / alpha**2)`` in place of sigma.
+    label, they hold at the end, from a scale alpha, with ``log(2 |y| / alpha**2)`` in place of log log t.
 
     In singular coordinates the sums u of two layers on one point grow like ``exp(s_j T)`` and the differences w fall
     like ``exp(-s_j T)``, where T is the integral of the loss, whatever the loss. Because the margin, at least half of
@@ -77,7 +77,7 @@ def remainder_bounds(
         Singular values of M(x), descending.
     first, second : ndarray, shape (m,)
         Both layers at the start in singular coordinates, the second times the label.
-    sigma : float
+    log_log_time : float
         log(1 + log(1 + t)).
 
     Returns
@@ -87,7 +87,7 @@ def remainder_bounds(
     """
     top = values > values[0] * (1 - 1e-9)
     sums, differences = np.abs(first + second), np.abs(first - second)
-    time = max(0.0, (sigma - np.log(np.sum(values * sums**2) / 2)) / (2 * values[0]))
+    time = max(0.0, (log_log_time - np.log(np.sum(values * sums**2) / 2)) / (2 * values[0]))
     decay = np.exp(-2 * values[0] * time)
     grown, decayed = sums * np.exp((values - values[0]) * time), differences * np.exp(-(values + values[0]) * time)
     largest = np.linalg.norm(sums[top]) - decay * np.linalg.norm(differences[top])
@@ -96,11 +96,11 @@ def remainder_bounds(
 
 
 def transient(
-    tensor: np.ndarray, label: float, first: np.ndarray, second: np.ndarray, *, sigma: float
+    tensor: np.ndarray, label: float, first: np.ndarray, second: np.ndarray, *, log_log_time: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the singular values of M(x), and `remainder_bounds` on flows from two layers."""
     U1, s, U2 = np.linalg.svd(tensor, full_matrices=False)
-    return s, *remainder_bounds(s, first @ U1, np.sign(label) * second @ U2.T, sigma)
+    return s, *remainder_bounds(s, first @ U1, np.sign(label) * second @ U2.T, log_log_time)
 
 
 def _singular_coordinates(tensor: np.ndarray, first: np.ndarray, second: np.ndarray) -> Sequence[np.ndarray]:

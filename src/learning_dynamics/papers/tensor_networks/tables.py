@@ -7,7 +7,7 @@ from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, VALUE, VALUE_IF_A
 NETWORK = Column("network", "str", "architecture", draw=True)
 DEPTH = Column("depth", "int", "number of layers L", draw=True)
 SCALE = Column("scale", "float", "initial scale alpha", draw=True)
-SIGMA = Column("sigma", "float", "log(1 + log(1 + t))")
+LOG_LOG_TIME = Column("log_log_time", "float", "log(1 + log(1 + t))")
 MEASURED = (QUANTITY, INDEX, VALUE, PREDICTED)
 
 

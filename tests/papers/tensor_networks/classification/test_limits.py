@@ -29,11 +29,11 @@ def data():
     return points.separable(samples=2, inputs=3, margin=0.5, seeds=2, seed=2)
 
 
-def assert_flow(architecture, depth, X, y, sigmas, states):
+def assert_flow(architecture, depth, X, y, log_log_times, states):
     """States are those of the loss's own flow, divided by (1 + log(1 + t))^(1/L)."""
     loss = plain.loss_of(architecture, depth, X, y, "exponential")
-    direct = plain.flow(loss, states[0], np.expm1(np.expm1(sigmas)))
-    np.testing.assert_allclose(states * np.exp(sigmas / depth)[:, None], direct, atol=1e-6)
+    direct = plain.flow(loss, states[0], np.expm1(np.expm1(log_log_times)))
+    np.testing.assert_allclose(states * np.exp(log_log_times / depth)[:, None], direct, atol=1e-6)
 
 
 @pytest.mark.parametrize("zero", ["first", "last"])
@@ -63,7 +63,7 @@ def test_flows_from_given_coefficients():
     np.testing.assert_allclose(starts[2:], 4 * starts[:2])
     table = metrics.from_coefficients(found, window=[0.1, 2.0])
     for beta, (scale, direction) in zip(ends, [(0.5, 0), (0.5, 1), (1.0, 0), (1.0, 1)], strict=True):
-        margin = read(table, "margin", sigma=1.0, scale=scale, direction=direction)
+        margin = read(table, "margin", log_log_time=1.0, scale=scale, direction=direction)
         np.testing.assert_allclose(margin, (y * (X @ beta)).min(), err_msg=f"{scale=} {direction=}")
 
 
@@ -78,14 +78,16 @@ def test_many_starts_are_followed_each_by_itself():
         assert not np.allclose(states[0, 0], states[0, 1]), f"{network=} {depth=} {start=}"
         assert_flow(network, depth, data["X"][1], data["y"][1], found.time, states[:, start])
         beta = plain.beta_of(network, 3, depth, states[2, start])
-        draw = {"network": network, "depth": depth, "seed": 1, "start": start, "sigma": 1.0}
+        draw = {"network": network, "depth": depth, "seed": 1, "start": start, "log_log_time": 1.0}
         np.testing.assert_allclose(
             read(table, "direction", **draw), unit(beta), err_msg=f"{network=} {depth=} {start=}"
         )
         np.testing.assert_allclose(read(table, "margin", **draw), -x @ beta, err_msg=f"{network=} {depth=} {start=}")
         if network == "diagonal":
             size = np.sum(np.abs(beta / (x @ beta)) ** (2 / depth)) * 2 ** (2 / depth)  # one over 2 is the least
-            np.testing.assert_allclose(read(table, "excess", **draw), size - 1, err_msg=f"{network=} {depth=} {start=}")
+            np.testing.assert_allclose(
+                read(table, "quasi_norm_excess", **draw), size - 1, err_msg=f"{network=} {depth=} {start=}"
+            )
 
 
 def test_opposed_layers_shrink_as_their_equation_says():
@@ -105,7 +107,10 @@ def test_opposed_layers_shrink_as_their_equation_says():
         sizes = start * np.exp(-np.outer(s, slope))
         draw = {"seed": seed, "scale": scale}
         np.testing.assert_allclose(
-            read(table, "size", **draw), sizes.max(axis=1), rtol=1e-7, err_msg=f"{member=} {seed=} {scale=}"
+            read(table, "largest_parameter", **draw),
+            sizes.max(axis=1),
+            rtol=1e-7,
+            err_msg=f"{member=} {seed=} {scale=}",
         )
         np.testing.assert_allclose(
             read(table, "loss", **draw),
@@ -113,16 +118,18 @@ def test_opposed_layers_shrink_as_their_equation_says():
             rtol=1e-7,
             err_msg=f"{member=} {seed=} {scale=}",
         )
-        np.testing.assert_allclose(read(table, "size", "time", **draw), times, err_msg=f"{member=} {seed=} {scale=}")
+        np.testing.assert_allclose(
+            read(table, "largest_parameter", "time", **draw), times, err_msg=f"{member=} {seed=} {scale=}"
+        )
 
 
-def course(architecture, sigmas, states, X, y, depth=2, **integration):
+def course(architecture, log_log_times, states, X, y, depth=2, **integration):
     """A trajectory that is at given states, of one draw or of several."""
     settings = {"networks": [architecture], "depth": depth, "scale": 0.8, "seed": 2}
     settings["integration"] = {"sharpness": 1e7, "rtol": 1e-10, "atol": 1e-14, **integration}
-    series = {architecture: np.reshape(states, (-1, len(sigmas), states.shape[-1]))}
+    series = {architecture: np.reshape(states, (-1, len(log_log_times), states.shape[-1]))}
     data = {"X": np.reshape(X, (-1, *X.shape[-2:])), "y": np.reshape(y, (-1, X.shape[-2]))}
-    return Trajectory(sigmas, series, data, settings)
+    return Trajectory(log_log_times, series, data, settings)
 
 
 def unit(v):
@@ -133,13 +140,13 @@ def unit(v):
 @pytest.mark.parametrize("architecture", NETWORKS)
 def test_measures_by_other_means(data, architecture, depth):
     rng, lengths, courses = np.random.default_rng(0), plain.lengths_of(architecture, 3, depth), []
-    sigmas = np.array([0.0, 0.4, 0.9, 1.3])
+    log_log_times = np.array([0.0, 0.4, 0.9, 1.3])
     for X, y in zip(data["X"], data["y"], strict=True):
         state = rng.standard_normal(sum(lengths))
         while (y * (X @ plain.beta_of(architecture, 3, depth, state))).min() < 0.1:
             state = rng.standard_normal(sum(lengths))
         courses.append(state + 0.05 * rng.standard_normal((4, len(state))) * np.array([[1], [1], [1], [0]]))
-    trajectory = course(architecture, sigmas, np.array(courses), data["X"], data["y"], depth, sharpness=1e12)
+    trajectory = course(architecture, log_log_times, np.array(courses), data["X"], data["y"], depth, sharpness=1e12)
     table = metrics.from_random_layers(trajectory, window=[0.1, 2.0])
     assert set(table["depth"]) == {depth}
     assert set(table["scale"]) == {0.8}
@@ -151,7 +158,7 @@ def test_measures_by_other_means(data, architecture, depth):
 
     def at(position):
         """The true layers, which are larger by (1 + log(1 + t))^(1/L), their coefficients, and minus X^T r."""
-        state = courses[1][position] * np.exp(sigmas[position] / depth)
+        state = courses[1][position] * np.exp(log_log_times[position] / depth)
         beta = plain.beta_of(architecture, 3, depth, state)
         return state, beta, unit(X.T @ (y * np.exp(-y * (X @ beta))))
 
@@ -165,39 +172,39 @@ def test_measures_by_other_means(data, architecture, depth):
         layers = plain.layers_of(architecture, 3, depth, state)
         margin, shares = (y * (X @ beta)).min(), np.array([v @ v for v in layers]) / (state @ state)
         expected = {
-            "margin": margin / np.exp(sigmas[position]),  # 1 + log(1 + t)
-            "misaligned": 1 + unit(plain.gradient(loss, state)) @ unit(state),
-            "misaligned_data": 1 - unit(plain.gradient(output(y @ X), state)) @ unit(state),
-            "moved": np.linalg.norm(unit(state) - unit(end)),
-            "share": np.abs(shares - 1 / depth).max(),
-            "share_lengths": np.abs(shares - np.array(lengths) / sum(lengths)).max(),
-            "growth": depth * np.log(np.linalg.norm(state)) / sigmas[position],
+            "margin": margin / np.exp(log_log_times[position]),  # 1 + log(1 + t)
+            "misalignment": 1 + unit(plain.gradient(loss, state)) @ unit(state),
+            "misalignment_data": 1 - unit(plain.gradient(output(y @ X), state)) @ unit(state),
+            "parameters_moved": np.linalg.norm(unit(state) - unit(end)),
+            "layer_share_error": np.abs(shares - 1 / depth).max(),
+            "layer_share_error_lengths": np.abs(shares - np.array(lengths) / sum(lengths)).max(),
+            "growth_power": depth * np.log(np.linalg.norm(state)) / log_log_times[position],
         }
         directions = np.concatenate([unit(v) for v in layers])
         for name, x in (("", downhill), ("_data", y @ X), ("_coefficients", last_beta)):
             singular = float(output(x)(torch.tensor(directions)))
             pushes = plain.layers_of(architecture, 3, depth, plain.gradient(output(x), directions))
             worst = max(np.linalg.norm(p - singular * unit(v)) for p, v in zip(pushes, layers, strict=True))
-            expected[f"singular{name}"] = worst / singular if singular > 0 else 1.0
+            expected[f"singular_residual{name}"] = worst / singular if singular > 0 else 1.0
         if depth == 2:
             hessian = torch.autograd.functional.hessian(output(downhill), torch.tensor(state)).numpy()
             matrix = hessian[: lengths[0], lengths[0] :]
-            expected["top"] = 1 - unit(layers[0]) @ matrix @ unit(layers[1]) / np.linalg.norm(matrix, 2)
+            expected["top_gap"] = 1 - unit(layers[0]) @ matrix @ unit(layers[1]) / np.linalg.norm(matrix, 2)
         if architecture == "fully_connected":
-            expected["against"] = np.linalg.norm(unit(beta) - downhill)
-            expected["against_data"] = np.linalg.norm(unit(beta) - unit(y @ X))
+            expected["distance_from_push"] = np.linalg.norm(unit(beta) - downhill)
+            expected["distance_from_data_sum"] = np.linalg.norm(unit(beta) - unit(y @ X))
         else:
             transformed = np.fft.ifft(beta, norm="ortho") if architecture == "convolutional" else beta
-            for name, sizes in (("transformed", np.abs(transformed)), ("inputs", np.abs(beta))):
-                expected[f"dense_{name}"] = sizes.min() / sizes.sum()
-        value = select(table, seed=1, sigma=sigmas[position]).set_index("quantity")["value"]
+            for name, sizes in (("rho", np.abs(transformed)), ("beta", np.abs(beta))):
+                expected[f"dense_share_{name}"] = sizes.min() / sizes.sum()
+        value = select(table, seed=1, log_log_time=log_log_times[position]).set_index("quantity")["value"]
         for quantity, number in expected.items():
             assert value[quantity] == pytest.approx(number, rel=1e-8, abs=1e-12), quantity
         for name, best, order in (("gap_l2", largest, 2), ("gap_l1", sparse, 1)):
             gap = 1 - margin / np.linalg.norm(beta, order) * np.linalg.norm(best, order)
             assert value[name] == pytest.approx(gap, abs=1e-6), f"{position=} {name=}"
         turned = np.degrees(np.arccos(np.clip(downhill @ last_downhill, -1, 1)))
-        assert value["turned"] == pytest.approx(turned, abs=1e-5), f"{position=}"
+        assert value["turn_of_residuals"] == pytest.approx(turned, abs=1e-5), f"{position=}"
         if architecture == "fully_connected":
             angle = np.degrees(np.arccos(unit(beta) @ unit(largest)))
             assert value["angle"] == pytest.approx(angle, abs=1e-3), f"{position=}"
@@ -209,7 +216,7 @@ def test_the_power_of_the_smallest_quasi_norm_of_one_point(depth):
     trajectory = course("diagonal", np.array([0.0, 1.0]), np.tile(layer, (2, depth)), X, -np.ones(1), depth)
     rho = layer**depth
     size = np.sum(np.abs(rho / (rho @ X[0])) ** (2 / depth))
-    excess = read(metrics.from_random_layers(trajectory, window=[0.1, 2.0]), "excess")
+    excess = read(metrics.from_random_layers(trajectory, window=[0.1, 2.0]), "quasi_norm_excess")
     np.testing.assert_allclose(excess, size * 2.0 ** (2 / depth) - 1)  # all on the largest entry
 
 
@@ -217,30 +224,36 @@ def test_the_power_of_the_smallest_quasi_norm_of_one_point(depth):
 def test_a_stationary_point_is_stationary(depth):
     """Layers at a point whose support is two entries, margins such that r has the multipliers of that point."""
     X, y = np.array([[1.0, 0.3, -0.4], [-0.2, 1.1, 0.5]]), np.ones(2)
-    power, sigma, g = 2 / depth, 1.3, np.ones(2)
+    power, log_log_time, g = 2 / depth, 1.3, np.ones(2)
     for _ in range(200):
         rho = np.append(np.linalg.solve(X[:, :2], g), 0.0)
         # sum_i w_i x_i is proportional to |rho|^(p - 2) rho on the support
         w = np.linalg.solve(X[:, :2].T, np.abs(rho[:2]) ** (power - 2) * rho[:2])
-        g = 1 - np.log(w / w.max()) / np.exp(sigma)
+        g = 1 - np.log(w / w.max()) / np.exp(log_log_time)
     layer = np.abs(rho) ** (1 / depth)
     state = np.concatenate([layer] * (depth - 1) + [np.sign(rho) * layer])
     states = np.stack([state, state])
-    trajectory = course("diagonal", np.array([0.0, sigma]), states, X, y, depth, sharpness=1e15)
+    trajectory = course("diagonal", np.array([0.0, log_log_time]), states, X, y, depth, sharpness=1e15)
     value = metrics.from_random_layers(trajectory, window=[0.1, 2.0]).set_index("quantity")["value"]
-    assert value["stationarity_own"] == pytest.approx(0, abs=1e-10)
-    assert value["stationarity_l2"] > 1e-3
-    assert value["stationarity_l1"] == pytest.approx(0, abs=1e-10) if depth == 2 else value["stationarity_l1"] > 1e-3
+    assert value["stationarity_residual"] == pytest.approx(0, abs=1e-10)
+    assert value["stationarity_residual_l2"] > 1e-3
+    assert (
+        value["stationarity_residual_l1"] == pytest.approx(0, abs=1e-10)
+        if depth == 2
+        else value["stationarity_residual_l1"] > 1e-3
+    )
 
 
 def test_exponents_are_those_of_a_path_that_has_them():
-    sigmas = np.linspace(0, 20, 81)
+    log_log_times = np.linspace(0, 20, 81)
     best = np.array([0.0, 0.5])
-    beta = best + np.exp(-0.37 * sigmas)[:, None] * np.array([0.5, 0.0]) * (sigmas > 5)[:, None]
+    beta = best + np.exp(-0.37 * log_log_times)[:, None] * np.array([0.5, 0.0]) * (log_log_times > 5)[:, None]
     layers = np.sqrt(np.abs(beta))
     states = np.concatenate([layers, np.sign(beta) * layers], axis=1)
-    table = metrics.from_random_layers(course("diagonal", sigmas, states, TWO["X"], TWO["y"]), window=[8.0, 12.0])
-    *before, last = read(table, "exponent")
+    table = metrics.from_random_layers(
+        course("diagonal", log_log_times, states, TWO["X"], TWO["y"]), window=[8.0, 12.0]
+    )
+    *before, last = read(table, "angle_power")
     assert last == pytest.approx(0.37, rel=1e-3)
     assert np.isnan(before).all()
 
@@ -249,13 +262,15 @@ def test_predicted_exponents_of_the_papers_points():
     table = measured("tensor_networks", "settling")
 
     def predicted(quantity, network):
-        return read(table, quantity, "predicted", network=network, sigma=table["sigma"].max())
+        return read(table, quantity, "predicted", network=network, log_log_time=table["log_log_time"].max())
 
     # the l1 classifier is on one input, whose rival has half the singular value; the transform's two agree but for 1/3
-    np.testing.assert_allclose(predicted("exponent", "diagonal"), 0.5, atol=1e-3)
-    np.testing.assert_allclose(predicted("exponent", "convolutional"), 2 / 3, atol=1e-3)
-    np.testing.assert_allclose(predicted("exponent", "fully_connected"), 0.5)
-    assert np.isnan(predicted("power", "convolutional")).all()  # both points are tight, and one entry is active
+    np.testing.assert_allclose(predicted("angle_power", "diagonal"), 0.5, atol=1e-3)
+    np.testing.assert_allclose(predicted("angle_power", "convolutional"), 2 / 3, atol=1e-3)
+    np.testing.assert_allclose(predicted("angle_power", "fully_connected"), 0.5)
+    assert np.isnan(
+        predicted("vanishing_power", "convolutional")
+    ).all()  # both points are tight, and one entry is active
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -295,58 +310,62 @@ def test_pushes_respond_to_sizes_and_phases_on_a_complex_support():
 
 
 def test_local_powers_are_those_of_a_path_that_has_them():
-    sigmas = np.linspace(0, 12, 49)
+    log_log_times = np.linspace(0, 12, 49)
     X, y = np.array([[2.0, 0.8, -0.3]]), np.array([-1.0])
     powers = 1 - np.abs(X[0, 1:]) / 2  # one point: the multiplier is one over the largest entry
-    rho = -np.sign(X[0]) * np.stack([np.ones(49), *(0.02 * np.exp(-p * sigmas) for p in powers)], axis=1)
+    rho = -np.sign(X[0]) * np.stack([np.ones(49), *(0.02 * np.exp(-p * log_log_times) for p in powers)], axis=1)
     rho[:, 2] *= -1  # not yet of the sign of what pushes it
     layers = np.sqrt(np.abs(rho))
     states = np.concatenate([layers, np.sign(rho) * layers], axis=1)
-    trajectory = course("diagonal", sigmas, states, X, y)
+    trajectory = course("diagonal", log_log_times, states, X, y)
     table = metrics.from_random_layers(trajectory, window=[6.0, 9.0])
     share = 0.02 * np.exp(-6 * powers)
-    inside = (sigmas >= 6) & (sigmas <= 9)
+    inside = (log_log_times >= 6) & (log_log_times <= 9)
     own = 1 / np.abs(rho).sum(axis=1)
-    margin, own = (-np.polyfit(sigmas[inside], np.log(each[inside]), 1)[0] for each in (-(rho @ X[0]) * own, own))
+    margin, own = (
+        -np.polyfit(log_log_times[inside], np.log(each[inside]), 1)[0] for each in (-(rho @ X[0]) * own, own)
+    )
     pushes = np.abs(X[0, 1:]) / 2
     moving = np.abs(margin) + np.abs(own) + pushes * np.abs(margin - own) + pushes * [0.0, 2.0]
     for quantity, column, expected, error in (
-        ("power", "value", powers, 1e-3),
-        ("power", "predicted", powers, 1e-6),
-        ("between", "value", share.sum() / (1 + share.sum()), 1e-9),
-        ("sign", "value", [1.0, -1.0], 1e-9),
-        ("moving", "value", moving, 1e-6),
+        ("vanishing_power", "value", powers, 1e-3),
+        ("vanishing_power", "predicted", powers, 1e-6),
+        ("remaining_distance", "value", share.sum() / (1 + share.sum()), 1e-9),
+        ("phase_cosine", "value", [1.0, -1.0], 1e-9),
+        ("power_uncertainty", "value", moving, 1e-6),
     ):
-        found = select(table, quantity, sigma=12.0, index=[1, 2])
+        found = select(table, quantity, log_log_time=12.0, index=[1, 2])
         assert len(found) == 2 == (table["quantity"] == quantity).sum(), f"{quantity=} {column=}"
         np.testing.assert_allclose(found[column], expected, atol=error, err_msg=quantity)
     trajectory.settings["integration"]["atol"] = 1e-4  # layers are then no larger than the integrator's error
-    assert np.isnan(read(metrics.from_random_layers(trajectory, window=[6.0, 9.0]), "power")).all()
+    assert np.isnan(read(metrics.from_random_layers(trajectory, window=[6.0, 9.0]), "vanishing_power")).all()
 
 
 def test_local_powers_of_fully_connected_networks_are_of_what_no_point_reaches():
-    sigmas = np.linspace(0, 12, 49)
+    log_log_times = np.linspace(0, 12, 49)
 
     def found(outside, X=((1.0, 0.0), (3.0, 1.0)), sharpness=1e7):
         """What is measured where the first layer has a part outside, and all else stays as it is."""
         first = np.stack([np.ones(49), outside, np.zeros(49), np.zeros(49)], axis=1)
         states = np.concatenate([first, np.tile([1.0, 0.0], (49, 1))], axis=1)
-        trajectory = course("fully_connected", sigmas, states, np.array(X), np.ones(len(X)), sharpness=sharpness)
+        trajectory = course("fully_connected", log_log_times, states, np.array(X), np.ones(len(X)), sharpness=sharpness)
         return metrics.from_random_layers(trajectory, window=[6.0, 9.0])
 
-    outside = 0.3 * np.exp(-0.41 * sigmas)
-    length = -np.polyfit(sigmas[24:37], np.log(np.hypot(1, outside[24:37])), 1)[0]
+    outside = 0.3 * np.exp(-0.41 * log_log_times)
+    length = -np.polyfit(log_log_times[24:37], np.log(np.hypot(1, outside[24:37])), 1)[0]
     table = found(outside)
-    np.testing.assert_allclose(read(table, "power"), 0.41, atol=1e-3)
-    np.testing.assert_allclose(read(table, "power", "predicted"), 0.5)
-    np.testing.assert_allclose(read(table, "between"), 1 - 1 / np.sqrt(1 + outside[24] ** 2))
-    np.testing.assert_allclose(read(table, "moving"), length, rtol=1e-6)
+    np.testing.assert_allclose(read(table, "vanishing_power"), 0.41, atol=1e-3)
+    np.testing.assert_allclose(read(table, "vanishing_power", "predicted"), 0.5)
+    np.testing.assert_allclose(read(table, "remaining_distance"), 1 - 1 / np.sqrt(1 + outside[24] ** 2))
+    np.testing.assert_allclose(read(table, "power_uncertainty"), length, rtol=1e-6)
     for sharpness, told in ((1e6, True), (1e4, False)):  # two margins that a cut at 10^5 tells apart, and one does not
         cut = found(outside, ((1.0, 0.0), (1.001, 0.0)), sharpness)
-        assert np.isfinite(read(cut, "power", "predicted")) == told, f"{sharpness=}"
+        assert np.isfinite(read(cut, "vanishing_power", "predicted")) == told, f"{sharpness=}"
     # as a layer that starts at zero has it, and at the end a little below and above what rounding lets be judged
     for end, seen in ((0.0, False), (0.99e-10, False), (1.01e-10, True)):
-        assert np.isfinite(read(found(end * np.exp(-0.41 * (sigmas - 9.0))), "power")) == seen, f"{end=}"
+        assert np.isfinite(read(found(end * np.exp(-0.41 * (log_log_times - 9.0))), "vanishing_power")) == seen, (
+            f"{end=}"
+        )
 
 
 @pytest.mark.parametrize("depth", [2, 3])
@@ -356,63 +375,66 @@ def test_later_layers_that_turn_against_what_stays_add_their_power(depth, apart)
 
     Of two inputs the second is outside the span. The first layer's part there is so small that lengths do not change.
     """
-    sigmas, turn = np.linspace(0, 14, 113), np.array([[0.8, 0.6], [-0.6, 0.8]])
-    angle = apart + np.exp(-sigmas / 2)
+    log_log_times, turn = np.linspace(0, 14, 113), np.array([[0.8, 0.6], [-0.6, 0.8]])
+    angle = apart + np.exp(-log_log_times / 2)
     last = np.stack([np.cos(angle), np.sin(angle)], axis=-1)
-    first = np.stack([last, 1e-3 * np.exp(-sigmas / depth)[:, None] * [0.0, 1.0]], axis=-1)
+    first = np.stack([last, 1e-3 * np.exp(-log_log_times / depth)[:, None] * [0.0, 1.0]], axis=-1)
     between = [np.tile(turn.T.ravel(), (113, 1))] * (depth - 2)
     for _ in between:
         last = last @ turn  # the product of the later layers is as without it
-    last = last * np.exp(0.01 * sigmas)[:, None]  # which leaves all shares as they are
+    last = last * np.exp(0.01 * log_log_times)[:, None]  # which leaves all shares as they are
     states = np.concatenate([first.reshape(113, 4), *between, last], axis=1)
-    trajectory = course("fully_connected", sigmas, states, np.array([[1.0, 0.0]]), np.ones(1), depth)
+    trajectory = course("fully_connected", log_log_times, states, np.array([[1.0, 0.0]]), np.ones(1), depth)
     table = metrics.from_random_layers(trajectory, window=[9.0, 12.0])
-    inside = (sigmas >= 9) & (sigmas <= 12)
-    turning = -np.polyfit(sigmas[inside], np.log(np.sin(angle[inside])), 1)[0]
+    inside = (log_log_times >= 9) & (log_log_times <= 12)
+    turning = -np.polyfit(log_log_times[inside], np.log(np.sin(angle[inside])), 1)[0]
     assert turning > 0
-    np.testing.assert_allclose(read(table, "moving"), 0.01 + turning, atol=1e-6)
-    np.testing.assert_allclose(read(table, "power"), 1 / depth + turning, atol=1e-6)
-    np.testing.assert_allclose(read(table, "power", "predicted"), 1 / depth)
+    np.testing.assert_allclose(read(table, "power_uncertainty"), 0.01 + turning, atol=1e-6)
+    np.testing.assert_allclose(read(table, "vanishing_power"), 1 / depth + turning, atol=1e-6)
+    np.testing.assert_allclose(read(table, "vanishing_power", "predicted"), 1 / depth)
 
 
 def test_a_support_that_is_not_yet_of_its_last_phase_leaves_powers_open(monkeypatch):
-    sigmas, X = np.linspace(0, 12, 49), np.array([[2.0, 0.8]])
-    sizes = np.stack([np.ones(49), np.sqrt(0.02) * np.exp(-0.3 * sigmas)], axis=1)
-    trajectory, found = course("diagonal", sigmas, np.concatenate([sizes, sizes], axis=1), X, np.ones(1)), []
+    log_log_times, X = np.linspace(0, 12, 49), np.array([[2.0, 0.8]])
+    sizes = np.stack([np.ones(49), np.sqrt(0.02) * np.exp(-0.3 * log_log_times)], axis=1)
+    trajectory, found = course("diagonal", log_log_times, np.concatenate([sizes, sizes], axis=1), X, np.ones(1)), []
     for lag in (0.0, 0.01):  # of the only entry on the support; the other's push changes half as much with it
         pushes = np.array([np.exp(1j * lag), 0.4]), np.array([[1.0, 0.0], [0.0, 0.5]])
         monkeypatch.setattr(metrics, "pushes_at_the_limit", lambda *_, pushes=pushes: pushes)
-        found.append(read(metrics.from_random_layers(trajectory, window=[6.0, 9.0]), "moving").item())
+        found.append(read(metrics.from_random_layers(trajectory, window=[6.0, 9.0]), "power_uncertainty").item())
     assert found[1] - found[0] == pytest.approx(0.5 * 0.01)
 
 
 @pytest.mark.parametrize(("architecture", "resolved"), [("diagonal", True), ("decomposable", False)])
 def test_where_coordinates_mix_what_is_far_below_the_largest_is_not_resolved(architecture, resolved):
-    sigmas, X = np.linspace(0, 12, 49), np.array([[2.0, 0.8]])
+    log_log_times, X = np.linspace(0, 12, 49), np.array([[2.0, 0.8]])
     network = network_of(architecture, 2, 2, 2)
     features = (X @ network.S.T)[0]
     small = np.abs(features) < np.abs(features).max()
-    sizes = np.where(small, 1e-4 * np.exp(-0.3 * sigmas)[:, None], 1.0)
+    sizes = np.where(small, 1e-4 * np.exp(-0.3 * log_log_times)[:, None], 1.0)
     layers = [size @ vectors.T for size, vectors in zip((sizes, sizes * np.sign(features)), network.U, strict=True)]
-    trajectory = course(architecture, sigmas, np.concatenate(layers, axis=1), X, np.ones(1), rtol=1e-7)
-    powers = read(metrics.from_random_layers(trajectory, window=[6.0, 9.0]), "power")
+    trajectory = course(architecture, log_log_times, np.concatenate(layers, axis=1), X, np.ones(1), rtol=1e-7)
+    powers = read(metrics.from_random_layers(trajectory, window=[6.0, 9.0]), "vanishing_power")
     assert len(powers) == small.sum()
     assert np.isfinite(powers).all() == resolved
 
 
 def test_the_part_that_grows_has_its_power_however_near_it_is_to_its_rival():
-    sigmas, powers = np.linspace(0, 12, 49), 0.6
+    log_log_times, powers = np.linspace(0, 12, 49), 0.6
     X, y = np.array([[2.0, 0.8]]), np.array([1.0])
     # rho = (u^2 - w^2) / 4 has only just become positive at the window's start
-    u, w = 0.1 * np.exp(-0.5 * powers * sigmas), 0.1 * np.exp(-0.5 * (2 - powers) * sigmas) * np.exp(0.4 * 5.9)
+    u, w = (
+        0.1 * np.exp(-0.5 * powers * log_log_times),
+        0.1 * np.exp(-0.5 * (2 - powers) * log_log_times) * np.exp(0.4 * 5.9),
+    )
     one = np.ones(49)
     states = np.stack([one, (u + w) / 2, one, (u - w) / 2], axis=1)
-    table = metrics.from_random_layers(course("diagonal", sigmas, states, X, y), window=[6.0, 9.0])
-    np.testing.assert_array_equal(read(table, "sign"), 1.0)
-    np.testing.assert_allclose(read(table, "power"), powers, atol=1e-3)
+    table = metrics.from_random_layers(course("diagonal", log_log_times, states, X, y), window=[6.0, 9.0])
+    np.testing.assert_array_equal(read(table, "phase_cosine"), 1.0)
+    np.testing.assert_allclose(read(table, "vanishing_power"), powers, atol=1e-3)
 
 
-ENTRY = {"network": "diagonal", "scale": 1.0, "direction": 1, "sigma": 14.0}  # of the points of figure 3
+ENTRY = {"network": "diagonal", "scale": 1.0, "direction": 1, "log_log_time": 14.0}  # of the points of figure 3
 
 
 def test_local_powers_of_fully_connected_networks_are_one_over_the_depth():
@@ -424,22 +446,29 @@ def test_local_powers_of_fully_connected_networks_are_one_over_the_depth():
 @pytest.mark.parametrize(("error", "expected"), [(0.0029, "reproduced"), (-0.0031, "contradicted")])
 def test_local_powers_are_held_to_their_tolerance(error, expected):
     one = {"network": "fully_connected", "depth": 3, "seed": 1}
-    assert verdict("log_time_exponents", off("power", error, **one)) == expected
+    assert verdict("log_time_exponents", off("vanishing_power", error, **one)) == expected
 
 
 @pytest.mark.parametrize(("error", "expected"), [(0.0129, "reproduced"), (0.0131, "contradicted")])
 def test_what_still_moves_adds_to_the_tolerance(error, expected):
-    assert verdict("log_time_exponents", off("power", error, **ENTRY), setting("moving", 0.01, **ENTRY)) == expected
+    assert (
+        verdict(
+            "log_time_exponents", off("vanishing_power", error, **ENTRY), setting("power_uncertainty", 0.01, **ENTRY)
+        )
+        == expected
+    )
 
 
-@pytest.mark.parametrize(("quantity", "excluding"), [("between", 0.011), ("sign", 0.98), ("moving", 0.021)])
+@pytest.mark.parametrize(
+    ("quantity", "excluding"), [("remaining_distance", 0.011), ("phase_cosine", 0.98), ("power_uncertainty", 0.021)]
+)
 def test_powers_that_have_not_settled_are_left_out(quantity, excluding):
-    wrong = off("power", 0.3, **ENTRY)
+    wrong = off("vanishing_power", 0.3, **ENTRY)
     assert verdict("log_time_exponents", wrong, setting(quantity, excluding, **ENTRY)) == "reproduced"
 
 
 def test_powers_that_are_not_resolved_are_left_out():
-    coarse = judged("log_time_exponents", setting("power", np.nan, **ENTRY)).judgement.headline
+    coarse = judged("log_time_exponents", setting("vanishing_power", np.nan, **ENTRY)).judgement.headline
     assert coarse.draws == judged("log_time_exponents").judgement.headline.draws - 1
     assert "left out: below what the integrator resolves" in coarse.excluded
 
@@ -449,7 +478,7 @@ def test_few_large_powers_say_nothing(kept, found):
     def alter(tables):
         left = kept
         for table in tables.values():
-            large = table.index[(table["quantity"] == "power") & (table["predicted"] > 0.3)]
+            large = table.index[(table["quantity"] == "vanishing_power") & (table["predicted"] > 0.3)]
             table.loc[large[left:], "value"] = np.nan
             left -= min(left, len(large))
 
@@ -459,7 +488,7 @@ def test_few_large_powers_say_nothing(kept, found):
 def test_networks_that_leave_nothing_out_say_nothing():
     def alter(tables):
         for role, table in tables.items():
-            tables[role] = table[table["quantity"] != "power"]
+            tables[role] = table[table["quantity"] != "vanishing_power"]
 
     assert verdict("log_time_exponents", alter) == "untested"
 
@@ -471,23 +500,23 @@ LATE = [1600.0, 3200.0]  # over which what is at rest no longer changes
 ORTHOGONAL = ["diagonal", "convolutional", "decomposable"]
 
 
-def late(quantity, value, network="diagonal", sigma=3200.0, **where):
-    return setting(quantity, value, sigma=sigma, network=network, **(ONE | where))
+def late(quantity, value, network="diagonal", log_log_time=3200.0, **where):
+    return setting(quantity, value, log_log_time=log_log_time, network=network, **(ONE | where))
 
 
 VANISHING = [
-    ("theorem_2", "stationarity_own", "decomposable", 2),
-    ("theorem_2", "stationarity_own", "decomposable", 3),
+    ("theorem_2", "stationarity_residual", "decomposable", 2),
+    ("theorem_2", "stationarity_residual", "decomposable", 3),
     ("theorem_2", "gap_own", "decomposable", 2),
-    ("theorem_2", "top", "decomposable", 2),
+    ("theorem_2", "top_gap", "decomposable", 2),
     ("corollary_1", "gap_l2", "fully_connected", 2),
     ("corollary_1", "gap_l2", "fully_connected", 3),
     ("corollary_2", "gap_l1", "diagonal", 2),
-    ("corollary_2", "stationarity_own", "diagonal", 3),
+    ("corollary_2", "stationarity_residual", "diagonal", 3),
     ("corollary_3", "gap_dft_l1", "convolutional", 2),
-    ("corollary_3", "stationarity_own", "convolutional", 3),
-    ("equation_14", "share", "general", 3),
-    ("equation_14", "against", "fully_connected", 2),
+    ("corollary_3", "stationarity_residual", "convolutional", 3),
+    ("equation_14", "layer_share_error", "general", 3),
+    ("equation_14", "distance_from_push", "fully_connected", 2),
 ]
 
 
@@ -504,7 +533,7 @@ def test_a_gap_below_zero_is_refused_too(claim, quantity, network, depth):
     assert verdict(claim, late(quantity, -1.1 * BOUND, network, depth=depth)) == "contradicted"
 
 
-@pytest.mark.parametrize(("claim", "quantity"), [("theorem_1", "singular"), ("equation_14", "misaligned")])
+@pytest.mark.parametrize(("claim", "quantity"), [("theorem_1", "singular_residual"), ("equation_14", "misalignment")])
 def test_what_still_changes_late_is_undecided(claim, quantity):
     at_rest = late(quantity, 1.1 * BOUND, "general", LATE)
     assert verdict(claim, late(quantity, 0.95 * BOUND, "general", LATE)) == "reproduced"
@@ -526,7 +555,7 @@ NETWORK = {
 
 @pytest.mark.parametrize("claim", ["theorem_2", "corollary_1", "corollary_2", "corollary_3"])
 def test_losses_are_held_to_one_over_time_before_the_cap(claim):
-    off_by, where = 10 * EXACT * np.exp(-EXACT), {"sigma": EXACT, "network": NETWORK[claim]} | ONE
+    off_by, where = 10 * EXACT * np.exp(-EXACT), {"log_log_time": EXACT, "network": NETWORK[claim]} | ONE
     assert verdict(claim, setting("margin", 1 + 0.95 * off_by, **where)) == "reproduced"
     assert verdict(claim, setting("margin", 1 - 1.1 * off_by, **where)) == "contradicted"
     assert verdict(claim, setting("margin", 1 + 1.1 * off_by, **where)) == "contradicted"
@@ -535,16 +564,16 @@ def test_losses_are_held_to_one_over_time_before_the_cap(claim):
 @pytest.mark.parametrize("claim", ["theorem_1", "corollary_1", "equation_14"])
 def test_a_loss_that_may_be_above_one_decides_nothing(claim):
     least = np.log(100) / np.expm1(EXACT)
-    low = setting("margin", 0.95 * least, sigma=EXACT, network=NETWORK[claim], **ONE)
+    low = setting("margin", 0.95 * least, log_log_time=EXACT, network=NETWORK[claim], **ONE)
     assert verdict(claim, low) == "undecided"
 
 
 TURNS_AT_MOST = np.degrees(BOUND)
 UNDER_A_PREMISE = [
-    ("theorem_1", "singular", "general"),
-    ("theorem_2", "stationarity_own", "decomposable"),
-    ("corollary_2", "stationarity_own", "diagonal"),
-    ("corollary_3", "stationarity_own", "convolutional"),
+    ("theorem_1", "singular_residual", "general"),
+    ("theorem_2", "stationarity_residual", "decomposable"),
+    ("corollary_2", "stationarity_residual", "diagonal"),
+    ("corollary_3", "stationarity_residual", "convolutional"),
 ]
 
 
@@ -552,8 +581,8 @@ UNDER_A_PREMISE = [
 def test_a_draw_whose_residual_still_turns_is_left_out(claim, quantity, network):
     beyond = late(quantity, 1.1 * BOUND, network, LATE)
     still_falls = late(quantity, 1.3 * BOUND, network, LATE[:1])
-    resting = late("turned", 0.95 * TURNS_AT_MOST, network, LATE)
-    turning = late("turned", 1.1 * TURNS_AT_MOST, network, LATE)
+    resting = late("turn_of_residuals", 0.95 * TURNS_AT_MOST, network, LATE)
+    turning = late("turn_of_residuals", 1.1 * TURNS_AT_MOST, network, LATE)
     assert verdict(claim, resting) == "reproduced"
     assert verdict(claim, resting, beyond) == "contradicted"
     left_out = judged(claim, turning, beyond, still_falls)
@@ -567,7 +596,7 @@ def test_a_draw_whose_residual_still_turns_is_left_out(claim, quantity, network)
 @pytest.mark.parametrize(("claim", "quantity", "network"), UNDER_A_PREMISE)
 @pytest.mark.parametrize("halfway", [1.1 * BOUND, 0.95 * BOUND, 0.9 * 1.1 * BOUND, 1.09 * 1.1 * BOUND])
 def test_a_draw_that_turns_and_whose_residual_does_not_fall_is_undecided(claim, quantity, network, halfway):
-    turning = late("turned", 1.1 * TURNS_AT_MOST, network, LATE)
+    turning = late("turn_of_residuals", 1.1 * TURNS_AT_MOST, network, LATE)
     residual = [late(quantity, halfway, network, LATE[:1]), late(quantity, 1.1 * BOUND, network, LATE[1:])]
     found = judged(claim, turning, *residual)
     assert found.verdict == "undecided"
@@ -577,7 +606,7 @@ def test_a_draw_that_turns_and_whose_residual_does_not_fall_is_undecided(claim, 
 
 OF_TWO_LAYERS = [
     ("theorem_2", "gap_own", "decomposable"),
-    ("theorem_2", "top", "decomposable"),
+    ("theorem_2", "top_gap", "decomposable"),
     ("corollary_2", "gap_l1", "diagonal"),
     ("corollary_3", "gap_dft_l1", "convolutional"),
 ]
@@ -585,7 +614,7 @@ OF_TWO_LAYERS = [
 
 @pytest.mark.parametrize(("claim", "quantity", "network"), OF_TWO_LAYERS)
 def test_so_is_one_of_two_layers_of_which_another_quantity_stays_large(claim, quantity, network):
-    turning = late("turned", 1.1 * TURNS_AT_MOST, network, LATE, depth=2)
+    turning = late("turn_of_residuals", 1.1 * TURNS_AT_MOST, network, LATE, depth=2)
     found = judged(claim, turning, late(quantity, 50 * BOUND, network, LATE, depth=2))
     assert found.verdict == "undecided"
     assert found.facts["turning"] == 0
@@ -593,7 +622,7 @@ def test_so_is_one_of_two_layers_of_which_another_quantity_stays_large(claim, qu
 
 @pytest.mark.parametrize(("claim", "quantity", "network"), UNDER_A_PREMISE)
 def test_a_draw_at_rest_that_fails_is_not_hidden_by_one_that_is_undecided(claim, quantity, network):
-    turning = late("turned", 1.1 * TURNS_AT_MOST, network, LATE)
+    turning = late("turn_of_residuals", 1.1 * TURNS_AT_MOST, network, LATE)
     stays_large = late(quantity, 1.1 * BOUND, network, LATE)
     at_rest = late(quantity, 5 * BOUND, network, LATE, seed=1)
     assert verdict(claim, turning, stays_large, at_rest) == "contradicted"
@@ -608,20 +637,22 @@ def test_of_eight_draws_of_an_architecture_two_may_turn(claim, quantity, network
             tables[role] = pd.concat([table, again], ignore_index=True)
             tables[role].attrs = table.attrs
 
-    found = judged(claim, twice, late("turned", 1.1 * TURNS_AT_MOST, network, LATE, seed=list(range(turning))))
+    found = judged(
+        claim, twice, late("turn_of_residuals", 1.1 * TURNS_AT_MOST, network, LATE, seed=list(range(turning)))
+    )
     assert found.facts["turning"] == left_out
     assert found.verdict == ("reproduced" if left_out else "undecided")
 
 
 @pytest.mark.parametrize(("claim", "quantity", "network"), UNDER_A_PREMISE)
 def test_a_draw_that_turns_and_whose_residual_stays_small_is_left_out(claim, quantity, network):
-    turning = late("turned", 1.1 * TURNS_AT_MOST, network, LATE)
+    turning = late("turn_of_residuals", 1.1 * TURNS_AT_MOST, network, LATE)
     assert judged(claim, turning, late(quantity, 0.95 * BOUND, network, LATE)).facts["turning"] == 1
 
 
 @pytest.mark.parametrize(("claim", "quantity", "network"), UNDER_A_PREMISE)
 def test_a_draw_at_rest_counts_beside_one_that_turns(claim, quantity, network):
-    turning = late("turned", 1.1 * TURNS_AT_MOST, network, LATE)
+    turning = late("turn_of_residuals", 1.1 * TURNS_AT_MOST, network, LATE)
     other = late(quantity, 1.1 * BOUND, network, LATE, seed=1)
     assert verdict(claim, turning, other) == "contradicted"
 
@@ -630,43 +661,45 @@ def test_a_draw_at_rest_counts_beside_one_that_turns(claim, quantity, network):
 @pytest.mark.parametrize("depth", [2, 3])
 @pytest.mark.parametrize("seeds", [2, 4])
 def test_nothing_is_left_out_where_more_than_a_quarter_of_draws_turn(claim, quantity, network, depth, seeds):
-    where = {"sigma": LATE, "network": network, "depth": depth}
-    found = judged(claim, setting("turned", 1.1 * TURNS_AT_MOST, seed=list(range(seeds)), **where))
+    where = {"log_log_time": LATE, "network": network, "depth": depth}
+    found = judged(claim, setting("turn_of_residuals", 1.1 * TURNS_AT_MOST, seed=list(range(seeds)), **where))
     assert found.verdict == "undecided"
     assert "still turns" not in "".join(check.excluded for check in found.judgement.checks)
 
 
 @pytest.mark.parametrize("claim", ["theorem_1", "theorem_2", "corollary_2", "corollary_3"])
 def test_a_residual_without_a_number_is_not_left_out(claim):
-    found = judged(claim, late("turned", np.nan, NETWORK[claim], LATE))
+    found = judged(claim, late("turn_of_residuals", np.nan, NETWORK[claim], LATE))
     assert found.verdict == "undecided"
     assert found.facts["turning"] == 0
 
 
 @pytest.mark.parametrize("claim", ["theorem_2", "corollary_2", "corollary_3"])
 def test_the_loss_of_a_draw_that_turns_is_judged(claim):
-    turning = late("turned", 1.1 * TURNS_AT_MOST, NETWORK[claim], LATE)
-    slow = setting("margin", 1 + 11 * EXACT * np.exp(-EXACT), sigma=EXACT, network=NETWORK[claim], **ONE)
+    turning = late("turn_of_residuals", 1.1 * TURNS_AT_MOST, NETWORK[claim], LATE)
+    slow = setting("margin", 1 + 11 * EXACT * np.exp(-EXACT), log_log_time=EXACT, network=NETWORK[claim], **ONE)
     assert verdict(claim, turning, slow) == "contradicted"
 
 
 @pytest.mark.parametrize(("claim", "networks"), [("theorem_2", 2), ("corollary_2", 1)])
 def test_a_draw_that_turns_is_not_counted_above_the_global_minimum(claim, networks):
-    facts = judged(claim, late("turned", 1.1 * TURNS_AT_MOST, "diagonal", LATE), late("excess", 0.02)).facts
+    facts = judged(
+        claim, late("turn_of_residuals", 1.1 * TURNS_AT_MOST, "diagonal", LATE), late("quasi_norm_excess", 0.02)
+    ).facts
     assert facts["deep"] == 4 * networks - 1
 
 
 def test_growth_is_held_to_ten_over_log_log_t():
-    assert verdict("equation_14", late("growth", 1 + 9.5 / 3200, "general")) == "reproduced"
-    assert verdict("equation_14", late("growth", 1 - 11 / 3200, "general")) == "contradicted"
+    assert verdict("equation_14", late("growth_power", 1 + 9.5 / 3200, "general")) == "reproduced"
+    assert verdict("equation_14", late("growth_power", 1 - 11 / 3200, "general")) == "contradicted"
 
 
 @pytest.mark.parametrize(("claim", "networks"), [("theorem_2", 2), ("corollary_2", 1)])
 def test_draws_above_the_global_minimum_are_counted(claim, networks):
-    below = setting("excess", 0.005, depth=3)
+    below = setting("quasi_norm_excess", 0.005, depth=3)
     facts = judged(claim, below).facts
     assert (facts["other"], facts["deep"]) == (0, 4 * networks)
-    assert judged(claim, below, late("excess", 0.02)).facts["other"] == 1
+    assert judged(claim, below, late("quasi_norm_excess", 0.02)).facts["other"] == 1
 
 
 def test_what_is_told_beside_a_verdict():
@@ -676,20 +709,20 @@ def test_what_is_told_beside_a_verdict():
 
 @pytest.mark.parametrize("depth", [2, 3])
 def test_remark_3_is_about_T_z_and_corrected_by_rho(depth):
-    as_printed = setting("dense_mapped", 0.95 * BOUND, network="decomposable")
-    inside, beyond = (late("dense_transformed", size * BOUND, "decomposable", depth=depth) for size in (0.95, 1.1))
-    dense = late("dense_mapped", 1.1 * BOUND, "decomposable", depth=depth)
+    as_printed = setting("dense_share_s_beta", 0.95 * BOUND, network="decomposable")
+    inside, beyond = (late("dense_share_rho", size * BOUND, "decomposable", depth=depth) for size in (0.95, 1.1))
+    dense = late("dense_share_s_beta", 1.1 * BOUND, "decomposable", depth=depth)
     assert verdict("remark_3", as_printed) == "reproduced"
     assert verdict("remark_3", as_printed, dense, inside) == "corrected"
     assert verdict("remark_3", as_printed, dense, beyond) == "contradicted"
     assert (
-        verdict("remark_3", setting("dense_inputs", 0.0, network="decomposable")) == "undecided"
+        verdict("remark_3", setting("dense_share_beta", 0.0, network="decomposable")) == "undecided"
     )  # a rival that holds
 
 
 def test_remark_3_shows_what_each_vector_leaves_out():
-    one = late("dense_transformed", 0.5 * BOUND, "decomposable")
-    found = judged("remark_3", setting("dense_inputs", 0.25), setting("dense_mapped", 0.5), one)
+    one = late("dense_share_rho", 0.5 * BOUND, "decomposable")
+    found = judged("remark_3", setting("dense_share_beta", 0.25), setting("dense_share_s_beta", 0.5), one)
     assert (found.facts["inputs"], found.facts["mapped"]) == (0.25, 0.5)
     assert found.facts["transformed"] == pytest.approx(0.5 * BOUND)
 
@@ -700,21 +733,21 @@ def test_remark_2_of_opposed_layers_and_of_a_first_layer_that_is_zero():
     assert verdict("remark_2", setting("loss", 1 + 0.95 * stuck, **where)) == "reproduced"
     assert verdict("remark_2", setting("loss", 1 - 1.1 * stuck, **where)) == "contradicted"
     assert judged("remark_2").facts["stuck"] == 8
-    one = {"sigma": 3200.0, "network": "convolutional", "seed": 2}
-    assert verdict("remark_2", setting("stationarity_own", 0.95 * BOUND, **one)) == "reproduced"
-    assert verdict("remark_2", setting("stationarity_own", 1.1 * BOUND, **one)) == "contradicted"
-    slow = setting("margin", 1 + 11 * EXACT * np.exp(-EXACT), sigma=EXACT, network="diagonal", seed=2)
+    one = {"log_log_time": 3200.0, "network": "convolutional", "seed": 2}
+    assert verdict("remark_2", setting("stationarity_residual", 0.95 * BOUND, **one)) == "reproduced"
+    assert verdict("remark_2", setting("stationarity_residual", 1.1 * BOUND, **one)) == "contradicted"
+    slow = setting("margin", 1 + 11 * EXACT * np.exp(-EXACT), log_log_time=EXACT, network="diagonal", seed=2)
     assert verdict("remark_2", slow) == "contradicted"
 
 
-def turned(degrees, sigma=LATE, **where):
+def turned(degrees, log_log_time=LATE, **where):
     """Put the direction of one start at an angle from that of the others, which all agree."""
 
     def entries(rows):
         angle = np.radians(degrees) * (rows["start"] == 3)
         return np.select([rows["index"] == 1, rows["index"] == 2], [np.cos(angle), np.sin(angle)])
 
-    return rewriting("direction", entries, sigma=sigma, **where)
+    return rewriting("direction", entries, log_log_time=log_log_time, **where)
 
 
 convex_problems = pytest.mark.parametrize(("network", "depth"), [("fully_connected", 3), ("diagonal", 2)])
@@ -747,7 +780,7 @@ def test_limits_are_counted():
     facts = judged("limits_and_starts").facts
     assert facts["several"] < facts["deep"] == 8
     assert facts["count"] == 8
-    alterations = turned(60.0), setting("excess", 0.005), setting("excess", 0.02, start=3)
+    alterations = turned(60.0), setting("quasi_norm_excess", 0.005), setting("quasi_norm_excess", 0.02, start=3)
     facts = judged("limits_and_starts", *alterations).facts
     assert facts["apart"] == pytest.approx(60)
     assert facts["several"] == facts["deep"]

@@ -46,7 +46,9 @@ def test_alignment_on_the_way_by_other_means(flown, depth):
         decompositions = [np.linalg.svd(A) for A in matrices(state, depth)]
         pairs = zip(itertools.pairwise(decompositions), bounds, strict=True)
         ratios.append(max((1 - (a[2][0] @ b[0][:, 0]) ** 2) * b[1][0] ** 2 / bound for (a, b), bound in pairs))
-    found = select(metrics.deep_regression(flown), "on_the_way", seed=1, depth=depth, scale=1.0)["value"].item()
+    found = select(
+        metrics.deep_regression(flown), "misalignment_over_bound_on_the_way", seed=1, depth=depth, scale=1.0
+    )["value"].item()
     # early layers from the identity have equal singular values but for rounding, and so any vectors
     assert found == pytest.approx(max(ratios), rel=0.05, abs=1e-4)
 
@@ -83,17 +85,17 @@ def test_limits_and_layers_by_other_means(flown, depth):
             apart = outside * length / first_of_ratios(length, lacking, depth)
         # from the identity the limit is the least-norm interpolator, but for the residual and the solver
         for name, expected, error in (
-            ("distance", np.linalg.norm(beta - least) / np.linalg.norm(least), 1e-8),
-            ("distance_l1", np.linalg.norm(beta - sparse) / np.linalg.norm(sparse), 0),
+            ("distance_from_least_l2", np.linalg.norm(beta - least) / np.linalg.norm(least), 1e-8),
+            ("distance_from_least_l1", np.linalg.norm(beta - sparse) / np.linalg.norm(sparse), 0),
             ("residual", np.abs(X @ beta - y).max() / np.abs(y).max(), 1e-13),
-            ("rank_one", max(map(np.linalg.norm, map(np.subtract, W[:-1], tops))), 1e-8),
-            ("misaligned", max(angles), 1e-12),
-            ("allowed", max(allowed), 1e-11),
-            ("unfitted", unfitted, 0),
-            ("bound", apart / np.linalg.norm(least) + unfitted, 0),
+            ("distance_from_rank_one", max(map(np.linalg.norm, map(np.subtract, W[:-1], tops))), 1e-8),
+            ("misalignment", max(angles), 1e-12),
+            ("misalignment_over_bound", max(allowed), 1e-11),
+            ("distance_bound_of_residual", unfitted, 0),
+            ("distance_bound", apart / np.linalg.norm(least) + unfitted, 0),
         ):
             assert value[name] == pytest.approx(expected, rel=1e-5, abs=error), name
-        assert value["distance"] <= value["bound"], f"{place=} {scale=}"
+        assert value["distance_from_least_l2"] <= value["distance_bound"], f"{place=} {scale=}"
 
 
 @pytest.mark.parametrize("depth", [2, 3])
@@ -155,35 +157,40 @@ both_parts_of_theorem_6_2 = pytest.mark.parametrize(
 @both_parts_of_theorem_6_2
 @pytest.mark.parametrize(("power", "expected"), [(0.55, "reproduced"), (0.45, "contradicted")])
 def test_theorem_6_2_asks_for_a_power_of_the_distance(claim, role, power, expected):
-    assert verdict(claim, times("bound", 1e6, role=role), powers("distance", power, role=role)) == expected
+    assert (
+        verdict(claim, times("distance_bound", 1e6, role=role), powers("distance_from_least_l2", power, role=role))
+        == expected
+    )
 
 
 @both_parts_of_theorem_6_2
 def test_theorem_6_2_holds_every_draw_to_its_bound_at_any_scale(claim, role):
     assert judged(claim).facts["nearest"] <= 1
-    lines = powers("distance", 1.0, role=role), powers("bound", 1.0, 1.01, role=role)
+    lines = powers("distance_from_least_l2", 1.0, role=role), powers("distance_bound", 1.0, 1.01, role=role)
     within = judged(claim, *lines)
     assert within.verdict == "reproduced"
     assert within.facts["nearest"] == pytest.approx(1 / 1.01)
     for scale in (0.01, 1.0):
-        beyond = times("bound", 0.98, role=role, scale=scale, seed=1, depth=3)
+        beyond = times("distance_bound", 0.98, role=role, scale=scale, seed=1, depth=3)
         assert verdict(claim, *lines, beyond) == "contradicted", f"{scale=}"
 
 
 @both_parts_of_theorem_6_2
 def test_theorem_6_2_leaves_out_what_stays_at_the_saddle_and_is_undecided_of_what_was_given_up(claim, role):
-    stuck = judged(claim, setting("residual", 1.0, role=role, seed=1), setting("distance", 9.0, role=role, seed=1))
+    stuck = judged(
+        claim, setting("residual", 1.0, role=role, seed=1), setting("distance_from_least_l2", 9.0, role=role, seed=1)
+    )
     assert stuck.verdict == "reproduced"
     assert stuck.judgement.headline.excluded.startswith("4 left out")
-    lost = judged(claim, setting("distance", np.nan, role=role, seed=1, scale=0.01))
+    lost = judged(claim, setting("distance_from_least_l2", np.nan, role=role, seed=1, scale=0.01))
     assert lost.verdict not in ("reproduced", "contradicted")
 
 
 def test_theorem_6_2_from_the_identity_allows_what_the_residual_does():
     one = {"role": "identity", "seed": 1, "depth": 3, "scale": 0.1}
-    exact = setting("unfitted", 1e-9, **one)
-    assert verdict("theorem_6_bias", exact, setting("distance", 0.9e-9, **one)) == "reproduced"
-    assert verdict("theorem_6_bias", exact, setting("distance", 1.1e-9, **one)) == "contradicted"
+    exact = setting("distance_bound_of_residual", 1e-9, **one)
+    assert verdict("theorem_6_bias", exact, setting("distance_from_least_l2", 0.9e-9, **one)) == "reproduced"
+    assert verdict("theorem_6_bias", exact, setting("distance_from_least_l2", 1.1e-9, **one)) == "contradicted"
 
 
 @pytest.mark.parametrize(
@@ -198,16 +205,16 @@ def test_theorem_6_2_from_the_identity_allows_what_the_residual_does():
     ],
 )
 def test_equation_88_is_corrected_by_a_power_of_one(power, expected):
-    assert verdict("equation_88", powers("rank_one", power)) == expected
+    assert verdict("equation_88", powers("distance_from_rank_one", power)) == expected
 
 
 @pytest.mark.parametrize(("factor", "expected"), [(1.2, "corrected"), (1.5, "contradicted")])
 def test_equation_88_is_refused_by_one_draw_of_another_order(factor, expected):
-    one = times("rank_one", factor, role="gaussian", **ONE | {"scale": 0.01})
+    one = times("distance_from_rank_one", factor, role="gaussian", **ONE | {"scale": 0.01})
     assert verdict("equation_88", one) == expected
 
 
-@pytest.mark.parametrize("quantity", ["allowed", "on_the_way"])
+@pytest.mark.parametrize("quantity", ["misalignment_over_bound", "misalignment_over_bound_on_the_way"])
 @pytest.mark.parametrize("role", ["descending", "gaussian"])
 def test_equation_93_is_held_to_its_bound(role, quantity):
     assert verdict("equation_93", setting(quantity, 0.99, role=role, **ONE)) == "reproduced"
@@ -215,17 +222,17 @@ def test_equation_93_is_held_to_its_bound(role, quantity):
 
 
 def test_equation_93_is_held_to_its_order():
-    assert verdict("equation_93", powers("misaligned", 2.1)) == "reproduced"
-    assert verdict("equation_93", powers("misaligned", 1.9)) == "contradicted"
+    assert verdict("equation_93", powers("misalignment", 2.1)) == "reproduced"
+    assert verdict("equation_93", powers("misalignment", 1.9)) == "contradicted"
 
 
 def test_equation_93_fits_nothing_that_is_below_rounding_at_the_smallest_scale():
-    few = judged("equation_93", times("misaligned", 1e-30, seed=1))
+    few = judged("equation_93", times("misalignment", 1e-30, seed=1))
     assert few.judgement.checks[1].excluded == "8 left out: below rounding at the smallest scale"
 
 
 def test_equation_93_says_which_power_and_how_small():
-    level = judged("equation_93", powers("misaligned", 3.0), powers("allowed", 1.0, 0.01))
+    level = judged("equation_93", powers("misalignment", 3.0), powers("misalignment_over_bound", 1.0, 0.01))
     assert level.facts["power"] == pytest.approx(3.0)
     assert level.facts["small"] == pytest.approx(1.02e-4)
 
@@ -243,9 +250,15 @@ def test_dominated_layers_and_the_least_eigenvalues_of_their_products():
         remainder = inner - np.outer(w, w)
         smallest = np.linalg.norm(product, -2) ** 2
         lam, top = np.linalg.norm(remainder, -2), np.linalg.norm(remainder, 2)
-        expected = {"conclusion": smallest / lam ** (depth - 1), "largest": smallest / top ** (depth - 1)}
+        expected = {
+            "product_over_least": smallest / lam ** (depth - 1),
+            "product_over_largest": smallest / top ** (depth - 1),
+        }
         middle, last = (functools.reduce(np.matmul, [matrix] * (depth - 1)) for matrix in (inner, remainder))
-        for name, larger, smaller in (("chain", product.T @ product, middle), ("power", middle, last)):
+        for name, larger, smaller in (
+            ("first_difference", product.T @ product, middle),
+            ("second_difference", middle, last),
+        ):
             least = np.linalg.eigvals(larger - smaller).real.min()
             expected[name] = least / np.linalg.norm(larger, 2)
         for name, number in expected.items():
@@ -255,16 +268,16 @@ def test_dominated_layers_and_the_least_eigenvalues_of_their_products():
 
 def test_equation_84_is_corrected_step_by_step():
     one = {"seed": 7, "depth": 5}
-    assert verdict("equation_84", setting("conclusion", 1 - 2e-12, **one)) == "contradicted"
-    assert verdict("equation_84", setting("conclusion", 1 - 0.5e-12, **one)) == "corrected"
+    assert verdict("equation_84", setting("product_over_least", 1 - 2e-12, **one)) == "contradicted"
+    assert verdict("equation_84", setting("product_over_least", 1 - 0.5e-12, **one)) == "corrected"
     one = {"seed": 7, "depth": 3}
-    assert verdict("equation_84", setting("chain", -2e-12, **one)) == "contradicted"
-    assert verdict("equation_84", setting("chain", -0.5e-12, **one)) == "corrected"
-    assert verdict("equation_84", setting("chain", 0.0), setting("power", 0.0)) != "corrected"
+    assert verdict("equation_84", setting("first_difference", -2e-12, **one)) == "contradicted"
+    assert verdict("equation_84", setting("first_difference", -0.5e-12, **one)) == "corrected"
+    assert verdict("equation_84", setting("first_difference", 0.0), setting("second_difference", 0.0)) != "corrected"
 
 
 def test_equation_84_counts_draws_that_break_a_step():
     facts = judged("equation_84").facts
     assert facts["draws"] == 400
     assert facts["power"] == facts["powers"] == 600
-    assert judged("equation_84", setting("chain", 0.0)).facts["chain"] == 0
+    assert judged("equation_84", setting("first_difference", 0.0)).facts["chain"] == 0

@@ -58,7 +58,7 @@ def test_descent_step_by_step(kind, architecture, position, draw):
     if kind == "exponential":
         # a loss like 1/t has d(1 / L)/dt = |grad log L|^2, constant
         slope = plain.gradient(lambda at: torch.log(loss(at)), states[30])
-        growth = read(table, "inverse_growth", **where)
+        growth = read(table, "loss_by_growth", **where)
         np.testing.assert_allclose(growth, 1 / (step * 30 * (slope @ slope)), rtol=1e-9)
 
 
@@ -67,7 +67,7 @@ def test_descent_step_by_step(kind, architecture, position, draw):
 def test_descents_know_their_data_and_its_least_norm(kind, architecture):
     *_, table = descended(kind)
     np.testing.assert_allclose(read(table, "reference", network=architecture), LEAST[architecture], atol=1e-6)
-    labelled = read(table, "labelled", network=architecture).tolist()
+    labelled = read(table, "labelled_points", network=architecture).tolist()
     assert labelled == {"squared": [1, 2], "exponential": [1, 2, 0, 3]}[kind]
 
 
@@ -127,7 +127,7 @@ def test_limits_of_descent_and_flow(step_sizes, architecture):
             err_msg=f"{position=} {scale=} {direction=}",
         )
         np.testing.assert_allclose(
-            read(table, "least", "predicted", **draw, step=0.01),
+            read(table, "least_norm", "predicted", **draw, step=0.01),
             LEAST[architecture],
             atol=1e-6,
             err_msg=f"{position=} {scale=} {direction=}",
@@ -137,7 +137,7 @@ def test_limits_of_descent_and_flow(step_sizes, architecture):
         np.testing.assert_allclose(
             read(table, "condition", **draw), expected, err_msg=f"{position=} {scale=} {direction=}"
         )
-        swapped = read(table, "swapped", "predicted", **draw, step=0.0)
+        swapped = read(table, "wrong_power", "predicted", **draw, step=0.0)
         assert (np.abs(swapped - limit).max() < 1e-7) == (scale == 1.0), f"{position=} {scale=} {direction=}"
 
 
@@ -157,7 +157,7 @@ def test_flows_of_any_tensor_end_where_the_formula_says():
     for network, scale in itertools.product(("convolutional", "diagonal"), (0.7, 2.0)):
         start, where = found.constants[f"initial/{network}"][0], {"network": network, "scale": scale}
         # y / alpha is alpha y / alpha^2
-        for quantity, factor in (("parameter", 1), ("exchanged", -1), ("swapped", scale)):
+        for quantity, factor in (("parameter", 1), ("opposite_label", -1), ("wrong_power", scale)):
             loss = plain.loss_of(network, 2, data["X"][0], factor * data["y"][0], "squared")
             end = plain.flow(loss, scale * start, np.array([0.0, 60.0]))[-1]
             np.testing.assert_allclose(
@@ -228,7 +228,7 @@ def test_final_losses_are_held_to_their_order_of_magnitude():
     assert verdict("final_loss", setting("loss", 3.1e-5, **one)) == "reproduced"
     assert verdict("final_loss", setting("loss", 3.2e-5, **one)) == "not reproduced"
     assert found.facts["least"] == read(table, "loss", time=2000000).min()
-    doubled = judged("final_loss", times("inverse_growth", 2.0)).facts["growth"]
+    doubled = judged("final_loss", times("loss_by_growth", 2.0)).facts["growth"]
     assert doubled == pytest.approx(1.0, abs=2 * found.facts["growth"])
 
 
@@ -256,9 +256,9 @@ def test_limits_from_a_tiny_scale_are_those_of_least_norm():
         np.testing.assert_allclose(
             read(table, "coefficient", **dense), np.linalg.pinv(X) @ y, atol=1e-7, err_msg=f"{seed=} {direction=}"
         )
-        np.testing.assert_allclose(read(table, "second", **dense), 1, err_msg=f"{seed=} {direction=}")
+        np.testing.assert_allclose(read(table, "second_singular_value", **dense), 1, err_msg=f"{seed=} {direction=}")
         np.testing.assert_allclose(
-            read(table, "second", **sparse), sizes[1] / sizes[0], err_msg=f"{seed=} {direction=}"
+            read(table, "second_singular_value", **sparse), sizes[1] / sizes[0], err_msg=f"{seed=} {direction=}"
         )
         state = found.series["diagonal"][seed, 0, direction]
         np.testing.assert_allclose(read(table, "parameter", **sparse), state, err_msg=f"{seed=} {direction=}")

@@ -100,8 +100,8 @@ def test_measures_by_other_means(data, early, name, seed):
     M = matrix(x, length) if length else np.diag(x)
     U, s = np.linalg.svd(M)[:2]
 
-    def value(quantity, column="value", sigma=1.0):
-        return read(table, quantity, column, seed=seed, network=name, sigma=sigma)
+    def value(quantity, column="value", log_log_time=1.0):
+        return read(table, quantity, column, seed=seed, network=name, log_log_time=log_log_time)
 
     def coordinates(state):
         return U.T @ state[: len(M)], (U.T @ M @ state[len(M) :]) / s
@@ -112,12 +112,16 @@ def test_measures_by_other_means(data, early, name, seed):
     # the largest margin of the l1 ball puts all on the top singular value, of the l2 ball along s
     expected = {"margin": margin, "gap_l1": 1 - margin / (s.max() * np.abs(a * b).sum())}
     expected["gap_l2"] = 1 - margin / np.sqrt(s @ s * ((a * b) @ (a * b)))
-    for quantity, sign in (("difference", y), ("opposite", -y), ("unsigned", 1.0)):
+    for quantity, sign in (
+        ("layer_difference", y),
+        ("layer_difference_opposite", -y),
+        ("layer_difference_unsigned", 1.0),
+    ):
         expected[quantity] = np.linalg.norm(a - sign * b) / np.linalg.norm(a)
     for quantity, number in expected.items():
         np.testing.assert_allclose(value(quantity), number, rtol=1e-9, atol=1e-12, err_msg=quantity)
-    np.testing.assert_allclose(value("spectrum", sigma=0.0), s / s[0], rtol=1e-12)
-    np.testing.assert_allclose(value("point", sigma=0.0), y * x)
+    np.testing.assert_allclose(value("spectrum", log_log_time=0.0), s / s[0], rtol=1e-12)
+    np.testing.assert_allclose(value("point", log_log_time=0.0), y * x)
     if length == 0:
         return
     beta = convolved(state[:length], state[length:])
@@ -144,7 +148,7 @@ def test_measures_by_other_means(data, early, name, seed):
         np.testing.assert_allclose(value("angle_fourier"), angle(beta, np.ones(4)), atol=1e-3)
 
 
-def remainder(x, length, start, label, sigma):
+def remainder(x, length, start, label, log_log_time):
     """The path of two layers by the margin that it has come to: layers in time to which the loss does not matter."""
     M = matrix(x, length)
     generator = np.block([[np.zeros((length, length)), label * M], [label * M.T, np.zeros((len(x), len(x)))]])
@@ -153,7 +157,7 @@ def remainder(x, length, start, label, sigma):
         state = expm(generator * time) @ start
         return np.log(label * state[:length] @ M @ state[length:])
 
-    time = brentq(lambda time: margin(time) - sigma, 0.1, 60 / np.linalg.norm(M, 2))
+    time = brentq(lambda time: margin(time) - log_log_time, 0.1, 60 / np.linalg.norm(M, 2))
     return expm(generator * time) @ start
 
 
@@ -162,15 +166,15 @@ def remainder(x, length, start, label, sigma):
 def test_what_is_left_at_a_time_is_below_its_bound_and_not_far_below(seed, label):
     rng = np.random.default_rng(seed)
     x, start = rng.standard_normal(5), np.concatenate([rng.standard_normal(2), np.zeros(5)])
-    M, sigma = matrix(x, 2), 9.0
-    state = remainder(x, 2, start, label, sigma)
+    M, log_log_time = matrix(x, 2), 9.0
+    state = remainder(x, 2, start, label, log_log_time)
     U, s, V = np.linalg.svd(M, full_matrices=False)
     a, b = U.T @ state[:2], V @ state[2:]
-    bounds = np.add(*remainder_bounds(s, U.T @ start[:2], np.zeros(2), sigma))
+    bounds = np.add(*remainder_bounds(s, U.T @ start[:2], np.zeros(2), log_log_time))
     assert bounds[0] == 1
     assert 0.5 * bounds[1] < abs(a[1] / a[0]) <= bounds[1]
     gap = 1 - label * (a * b) @ s / (s[0] * np.abs(a * b).sum())
-    largest = theory.largest_gap(s, *remainder_bounds(s, U.T @ start[:2], np.zeros(2), sigma))
+    largest = theory.largest_gap(s, *remainder_bounds(s, U.T @ start[:2], np.zeros(2), log_log_time))
     assert 0.2 * largest < gap <= largest
     beta = convolved(state[:2], state[2:])
     direction = theory.filtered_direction(x, label, 2)
@@ -200,7 +204,9 @@ ERROR = 2e-5  # two thousand times rtol of 1e-8
 def left_by_transient(left, quantity, value):
     """What Theorem 3 says where the transient of one draw leaves a gap, and a quantity of it is another."""
     return judged(
-        "theorem_3", setting("largest_gap", left, sigma=0.0, **ONE), setting(quantity, value, sigma=3200.0, **ONE)
+        "theorem_3",
+        setting("largest_gap", left, log_log_time=0.0, **ONE),
+        setting(quantity, value, log_log_time=3200.0, **ONE),
     )
 
 
@@ -216,8 +222,8 @@ def test_theorem_3_is_judged_on_every_draw():
         (0.0, "gap_l1", 0.95 * ERROR, "reproduced"),
         (0.0, "gap_l1", 1.1 * ERROR, "contradicted"),
         (0.0, "gap_l1", -1.1e-3, "contradicted"),
-        (0.0, "difference", 0.95 * ERROR, "reproduced"),
-        (0.0, "difference", 1.1 * ERROR, "contradicted"),
+        (0.0, "layer_difference", 0.95 * ERROR, "reproduced"),
+        (0.0, "layer_difference", 1.1 * ERROR, "contradicted"),
         (0.009, "gap_l1", 0.009, "reproduced"),
         (0.009, "gap_l1", 0.0091, "contradicted"),
     ],
@@ -234,10 +240,10 @@ def test_theorem_3_is_undecided_where_the_transient_could_be_seen():
 
 def test_theorem_3_holds_the_loss_to_one_over_time_before_its_cap():
     # before the cap: the last recorded log log t below log(1 + 1e5 / 100)
-    sigma = max(s for s in (np.linspace(0, 20, 61) ** 2) if s <= np.log1p(1e3))
-    off = 10 * sigma * np.exp(-sigma)
-    assert verdict("theorem_3", setting("margin", 1 + 0.95 * off, **ONE, sigma=sigma)) == "reproduced"
-    assert verdict("theorem_3", setting("margin", 1 - 1.1 * off, **ONE, sigma=sigma)) == "contradicted"
+    log_log_time = max(s for s in (np.linspace(0, 20, 61) ** 2) if s <= np.log1p(1e3))
+    off = 10 * log_log_time * np.exp(-log_log_time)
+    assert verdict("theorem_3", setting("margin", 1 + 0.95 * off, **ONE, log_log_time=log_log_time)) == "reproduced"
+    assert verdict("theorem_3", setting("margin", 1 - 1.1 * off, **ONE, log_log_time=log_log_time)) == "contradicted"
 
 
 FILTER = {"network": "filter_2", "seed": 1}

@@ -84,8 +84,10 @@ def test_rivals_are_other_depths_scales_and_least_norms(data):
     np.testing.assert_allclose(predicted("other_depth", 2, 0.5), predicted("entry", 3, 0.5))
     np.testing.assert_allclose(predicted("other_scale", 2, 0.5), predicted("entry", 2, 1.0))
     features, y = data["X"][0], data["y"][0]  # norms are attained by matrices that commute with the sensors
-    np.testing.assert_allclose(predicted("nuclear", 2, 0.5), np.diag(plain.least_l1(features, y)), atol=1e-5)
-    np.testing.assert_allclose(predicted("frobenius", 3, 1.0), np.diag(np.linalg.pinv(features) @ y), atol=1e-6)
+    np.testing.assert_allclose(predicted("least_nuclear_norm", 2, 0.5), np.diag(plain.least_l1(features, y)), atol=1e-5)
+    np.testing.assert_allclose(
+        predicted("least_frobenius_norm", 3, 1.0), np.diag(np.linalg.pinv(features) @ y), atol=1e-6
+    )
 
 
 @pytest.mark.parametrize("depth", [2, 3])
@@ -174,9 +176,9 @@ def test_facts_of_corollary_7_are_the_largest_distances_from_solutions_of_least_
     assert found.facts["nuclear_deep"] < found.facts["nuclear"]
     smallest, largest = table["scale"].min(), table["scale"].max()
     for fact, quantity, where in (
-        ("frobenius", "frobenius", {"scale": largest, "depth": 3}),
-        ("nuclear", "nuclear", {"scale": smallest, "depth": 2}),
-        ("nuclear_deep", "nuclear", {"scale": smallest, "depth": 3}),
+        ("frobenius", "least_frobenius_norm", {"scale": largest, "depth": 3}),
+        ("nuclear", "least_nuclear_norm", {"scale": smallest, "depth": 2}),
+        ("nuclear_deep", "least_nuclear_norm", {"scale": smallest, "depth": 3}),
     ):
         # each entry of a matrix is off by the matrix's norm
         off = rewriting(quantity, lambda rows: rows["predicted"] + np.linalg.norm(rows["predicted"]), seed=3, **where)
@@ -187,8 +189,8 @@ def test_facts_of_corollary_7_are_the_largest_distances_from_solutions_of_least_
 @pytest.mark.parametrize(
     ("quantity", "phrase"),
     [
-        ("nuclear", "the least nuclear norm"),
-        ("frobenius", "the least Frobenius norm"),
+        ("least_nuclear_norm", "the least nuclear norm"),
+        ("least_frobenius_norm", "the least Frobenius norm"),
         ("other_depth", "the minimiser for one more layer"),
         ("other_scale", r"the minimiser for $2 \alpha$"),
     ],

@@ -78,7 +78,11 @@ def test_invariants_by_other_means(trajectory, architecture, depth):
         loss = float(plain.loss_of(architecture, depth, X, y, "squared")(torch.tensor(state)))
         expected = [abs(own_then - own).max(), abs(other_then - other).max(), size, loss]
         np.testing.assert_allclose(
-            found[["drift", "other", "size", "loss"]], expected, rtol=1e-10, atol=1e-13, err_msg=f"{time=}"
+            found[["drift", "other_drift", "largest_term", "loss"]],
+            expected,
+            rtol=1e-10,
+            atol=1e-13,
+            err_msg=f"{time=}",
         )
 
 
@@ -104,8 +108,8 @@ def test_a_drift_of_two_tolerances_of_one_draw_is_refused(claim, network):
     size = found.judgement.headline
     assert size.draws == {"conservation": 12, "equation_80": 4}[claim]
     # the tolerance: a hundred times the integrator's 1e-10, of the largest term
-    assert verdict(claim, setting("size", 1.0, **where), setting("drift", 0.9e-8, **where)) == "reproduced"
-    assert verdict(claim, setting("size", 1.0, **where), setting("drift", 1.1e-8, **where)) == "contradicted"
+    assert verdict(claim, setting("largest_term", 1.0, **where), setting("drift", 0.9e-8, **where)) == "reproduced"
+    assert verdict(claim, setting("largest_term", 1.0, **where), setting("drift", 1.1e-8, **where)) == "contradicted"
     other = {"conservation": "fully_connected", "equation_80": "diagonal"}[claim]
     assert verdict(claim, setting("drift", 1.0, network=other)) == "reproduced"
     assert judged(claim, setting("loss", 1.0), setting("loss", 4.0, time=0.0)).facts["moved"] == 0.25
@@ -135,7 +139,7 @@ def test_outputs_are_measured_in_both_ways():
     settings = {"networks": ["diagonal", "convolutional"], "activations": ["tanh", "sigmoid"], "depths": [2, 3]}
     found = plain.simulated(runs.forward, **settings, inputs=2, draws=2, seed=1)
     table = metrics.forward(found)
-    np.testing.assert_array_equal(plain.read(table, "at_zero", activation="sigmoid"), 0.5)
+    np.testing.assert_array_equal(plain.read(table, "activation_at_zero", activation="sigmoid"), 0.5)
     outputs = select(table, "output")
     for (architecture, name, depth), rows in outputs.groupby(["network", "activation", "depth"]):
         series = found.series[f"{architecture}_{name}_{depth}"][:, 0]

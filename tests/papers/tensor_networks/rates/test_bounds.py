@@ -80,32 +80,37 @@ def classified():
 def test_the_exponential_loss_falls_as_an_integrator_has_it(classified, architecture, depth):
     table = select(metrics.exponential_loss(classified), network=architecture, depth=depth)
     assert set(table["start_margin"]) == {-1.0, 2.0}
-    sigmas = np.linspace(0, 1.2, 4)
+    log_log_times = np.linspace(0, 1.2, 4)
     for position, (seed, margin) in enumerate([(0, -1.0), (0, 2.0), (1, -1.0), (1, 2.0)]):
         draw = {"seed": seed, "start_margin": margin}
         X, y = classified.constants["X"][seed], classified.constants["y"][seed]
         loss = plain.loss_of(architecture, depth, X, y, "exponential")
         start = classified.series[f"{architecture}_{depth}"][position, 0]
         assert np.exp(-margin) == pytest.approx(float(loss(torch.tensor(start))), rel=1e-9), f"{position=} {seed=}"
-        losses = [float(loss(torch.tensor(state))) for state in plain.flow(loss, start, np.expm1(np.expm1(sigmas)))]
+        losses = [
+            float(loss(torch.tensor(state))) for state in plain.flow(loss, start, np.expm1(np.expm1(log_log_times)))
+        ]
         # the capped exponent is off by 1e-3 rtol^(1/4), times margins of up to seven
         np.testing.assert_allclose(
             read(table, "log_loss", **draw), np.log(losses), atol=4e-5, err_msg=f"{position=} {seed=}"
         )
         np.testing.assert_allclose(
-            read(table, "log_loss", "log_time", **draw), np.expm1(sigmas), err_msg=f"{position=} {seed=}"
+            read(table, "log_loss", "log_time", **draw), np.expm1(log_log_times), err_msg=f"{position=} {seed=}"
         )
         # the square of the l2 margin of one point is that of its norm
         square, size = X[0] @ X[0], 3 ** (depth - 1) if architecture == "convolutional" else 1
         np.testing.assert_allclose(
-            read(table, "constant", **draw),
+            read(table, "bound_constant", **draw),
             4.0 ** (depth - 1) * size * square,
             rtol=1e-6,
             err_msg=f"{position=} {seed=}",
         )
         if depth == 2:
             np.testing.assert_allclose(
-                read(table, "constant_one", **draw), 4.0 * size * square, rtol=1e-12, err_msg=f"{position=} {seed=}"
+                read(table, "one_point_bound_constant", **draw),
+                4.0 * size * square,
+                rtol=1e-12,
+                err_msg=f"{position=} {seed=}",
             )
 
 
@@ -138,7 +143,7 @@ def test_the_squared_loss_falls_as_an_integrator_has_it(architecture):
             np.testing.assert_allclose(speeds, np.log(fallen) / [1.0, 2.0], rtol=1e-7, err_msg=f"{depth=} {scale=}")
             if depth == 2 and architecture != "fully_connected":
                 np.testing.assert_allclose(
-                    read(table, "speed_one", scale=scale), speeds, rtol=1e-10, err_msg=f"{depth=} {scale=}"
+                    read(table, "one_point_speed", scale=scale), speeds, rtol=1e-10, err_msg=f"{depth=} {scale=}"
                 )
 
 
@@ -149,7 +154,7 @@ ONE = {"network": "diagonal", "depth": 2, "seed": 1, "scale": 30.0}
     ("claim", "quantity", "network"),
     [
         ("equation_62", "speed", "diagonal"),
-        ("equation_73", "speed_one", "diagonal"),
+        ("equation_73", "one_point_speed", "diagonal"),
         ("section_h_1", "speed", "fully_connected"),
     ],
 )
@@ -167,7 +172,7 @@ def test_a_loss_that_falls_more_slowly_than_its_bound_is_refused(claim, quantity
         assert verdict(claim, setting(quantity, 0.1, network=other)) == "reproduced"
 
 
-CONSTANTS = {"section_d_1_1": "constant", "section_e_1_1": "constant_one"}
+CONSTANTS = {"section_d_1_1": "bound_constant", "section_e_1_1": "one_point_bound_constant"}
 
 
 @pytest.mark.parametrize("claim", CONSTANTS)

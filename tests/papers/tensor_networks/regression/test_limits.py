@@ -101,7 +101,7 @@ def test_predictions_are_brute_force_optima(depth):
     if depth > 2:
         small = read(table, "small_plain_l1", scale=1e-3)
         np.testing.assert_allclose(small, norm_like_minimiser(X, y, eta, scale=1e-3, depth=depth), rtol=1e-12)
-    assert read(table, "curve")[0] == pytest.approx(read(table, "coefficient", "predicted")[0])
+    assert read(table, "minimiser_curve")[0] == pytest.approx(read(table, "coefficient", "predicted")[0])
 
 
 def test_the_printed_prediction_lacks_the_factor_of_the_transform():
@@ -111,8 +111,8 @@ def test_the_printed_prediction_lacks_the_factor_of_the_transform():
     F = np.fft.fft(np.eye(3), norm="ortho").real  # of even sequences
     expected = F @ brute_force(data["X"][0] @ F, data["y"][0], found.constants["eta_3"][0], 0.4, 3)
     table = metrics.interpolation(found)
-    np.testing.assert_allclose(read(table, "printed", "predicted"), expected, atol=1e-5)
-    assert np.abs(read(table, "printed") - expected).max() > 1e-3
+    np.testing.assert_allclose(read(table, "printed_minimiser", "predicted"), expected, atol=1e-5)
+    assert np.abs(read(table, "printed_minimiser") - expected).max() > 1e-3
 
 
 CLOSED = {  # q, h and the time at which q takes a value
@@ -131,7 +131,7 @@ def test_depth_functions_have_their_closed_forms(depth, sign):
     draw = {"depth": depth, "sign": sign}
     t = read(table, "q", "time", **draw)
     assert (sign * t >= 0).all()
-    closed_forms = {"q": q(t), "h": h(t), "time_of_h": t, "reached": time(sign * 20.0)}
+    closed_forms = {"q": q(t), "h": h(t), "time_of_h": t, "time_of_last_q": time(sign * 20.0)}
     for quantity, column in itertools.product(closed_forms, ("value", "predicted")):
         # near the blow-up an error of t grows with the derivative of h, at most 20^4
         np.testing.assert_allclose(
@@ -163,8 +163,8 @@ def test_corollary_6_is_corrected_by_the_factor_alone():
     assert verdict("corollary_6", missed("coefficient", 4e-8, **one)) == "contradicted"
 
     def as_printed(tables):
-        printed = read(tables["flow"], "printed", "predicted")
-        for quantity in ("printed", "coefficient"):
+        printed = read(tables["flow"], "printed_minimiser", "predicted")
+        for quantity in ("printed_minimiser", "coefficient"):
             setting(quantity, printed)(tables)
 
     assert verdict("corollary_6", as_printed) == "reproduced"
@@ -184,7 +184,7 @@ def test_remark_4_at_a_small_scale(error, expected):
 # tolerance of a power: 10 / (e log 1e15) = 0.107
 @pytest.mark.parametrize(("error", "expected"), [(0.1, "reproduced"), (-0.12, "contradicted")])
 def test_remark_4_of_the_power_of_two_layers(error, expected):
-    assert verdict("remark_4", off("vanishing", error, seed=1)) == expected
+    assert verdict("remark_4", off("vanishing_power", error, seed=1)) == expected
 
 
 def test_remark_4_says_how_distances_fall():
@@ -209,7 +209,7 @@ def test_penalties_are_integrals_of_the_inverse(depth):
     expected = [quad(time, 0, z)[0] / z for z in sizes]
     for column in ("value", "predicted"):
         np.testing.assert_allclose(
-            read(table, "penalty", column, sign=-1)[:3], expected, rtol=1e-6, err_msg=f"{column=}"
+            read(table, "penalty_over_h", column, sign=-1)[:3], expected, rtol=1e-6, err_msg=f"{column=}"
         )
 
 
@@ -217,10 +217,10 @@ def test_two_layers_add_a_logarithm_to_the_absolute_value():
     claim, bounded = "remark_4_growth", {"depth": 2, "sign": 1}
     assert judged(claim).facts["shallow"] == pytest.approx(0.5, abs=1e-6)
     # H_2 that grows like the absolute value
-    constant = rewriting("penalty", lambda rows: rows["value"].where(rows["time"].abs() <= 1, 2.0), depth=2)
+    constant = rewriting("penalty_over_h", lambda rows: rows["value"].where(rows["time"].abs() <= 1, 2.0), depth=2)
     assert verdict(claim, constant) == "reproduced"
-    assert verdict(claim, times("penalty", 1.001, **bounded)) == "contradicted"
-    assert verdict(claim, times("penalty", 1.1, depth=4)) == "contradicted"  # and half the square
+    assert verdict(claim, times("penalty_over_h", 1.001, **bounded)) == "contradicted"
+    assert verdict(claim, times("penalty_over_h", 1.1, depth=4)) == "contradicted"  # and half the square
     assert verdict(claim, times("h", 1.001, **bounded)) == "contradicted"
 
 
@@ -234,8 +234,8 @@ def test_growth_needs_two_layers_and_more(depths):
 
 def test_lemma_5_1_is_held_to_its_blow_up_times_and_its_odd_function():
     one = {"depth": 3, "sign": -1}
-    assert verdict("lemma_5_1", missed("reached", 0.8e-9, **one)) == "reproduced"
-    assert verdict("lemma_5_1", missed("reached", 1.5e-9, **one)) == "contradicted"
+    assert verdict("lemma_5_1", missed("time_of_last_q", 0.8e-9, **one)) == "reproduced"
+    assert verdict("lemma_5_1", missed("time_of_last_q", 1.5e-9, **one)) == "contradicted"
     assert verdict("lemma_5_1", times("time_of_h", 1 + 3e-9, **one)) == "contradicted"
     # one recorded h that does not rise
     assert verdict("lemma_5_1", setting("h", 0.0, **one)) == "contradicted"

@@ -29,9 +29,9 @@ def log_time(settling: Table, descent: Table, two: Table, *, slack: Positive) ->
     scales = np.unique(settling["scale"])
     figure = plt.figure(figsize=(WIDTH, 6.0))
     upper, lower = figure.subfigures(2, 1, height_ratios=[1.0, 1.05], squeeze=False)[:, 0]
-    steps, last_sigma = descent["time"].max(), settling["sigma"].max()
+    steps, last_log_log_time = descent["time"].max(), settling["log_log_time"].max()
     end, far = np.log1p(steps * settings_of(descent)["step"]), 60 * np.log(10)
-    final = float(np.expm1(last_sigma))
+    final = float(np.expm1(last_log_log_time))
     ends = np.array([final / 1e3, final])
     remaining_angle = 0.0
     axes = upper.subplots(1, len(scales), sharey=True, squeeze=False)[0]
@@ -40,13 +40,16 @@ def log_time(settling: Table, descent: Table, two: Table, *, slack: Positive) ->
             colour = NETWORKS[network][0]
             where = {"scale": scale, "network": network}
             for _, run in select(settling, quantities.ANGLE, **where).groupby("direction"):
-                tau = np.expm1(run["sigma"].to_numpy())
-                late = tau >= 1
-                axis.loglog(tau[late], run["value"][late], color=colour, lw=1.0)
-                remaining_angle = max(remaining_angle, float(np.interp(far, tau, run["value"])))
+                log_time = np.expm1(run["log_log_time"].to_numpy())
+                late = log_time >= 1
+                axis.loglog(log_time[late], run["value"][late], color=colour, lw=1.0)
+                remaining_angle = max(remaining_angle, float(np.interp(far, log_time, run["value"])))
             points = select(descent, quantities.ANGLE, time=steps, **where)["value"]
             axis.loglog(np.full(len(points), end), points, "o", ms=4, mfc="none", mec=colour, zorder=4)
-            exponents, angles = (select(settling, name, sigma=last_sigma, **where) for name in ("exponent", "angle"))
+            exponents, angles = (
+                select(settling, name, log_log_time=last_log_log_time, **where)
+                for name in (quantities.ANGLE_POWER, quantities.ANGLE)
+            )
             guide = 4 * angles["value"].max() * (ends / final) ** -exponents["predicted"].median()
             axis.loglog(ends, guide, ":", color=colour, lw=1.2)
         axis.axvline(far, color=COLOURS["grey"], lw=0.8, zorder=0)
@@ -56,11 +59,11 @@ def log_time(settling: Table, descent: Table, two: Table, *, slack: Positive) ->
     axes[0].set_ylabel("angle to max margin (degrees)")
     lower_axes = lower.subplots(1, len(SHOWN), sharey=True, sharex=True)
     for axis, network in zip(lower_axes, SHOWN, strict=True):
-        for quantity, colour in (("gap_l2", PALE), ("gap_own", NETWORKS[network][0])):
-            if quantity == "gap_l2" and network == "fully_connected":
+        for quantity, colour in ((quantities.GAP["l2"], PALE), (quantities.GAP_OWN, NETWORKS[network][0])):
+            if quantity == quantities.GAP["l2"] and network == "fully_connected":
                 continue
             for _, run in select(two, quantity, network=network).groupby("seed"):
-                axis.semilogy(run["sigma"], np.maximum(run["value"], 1e-7), color=colour, lw=0.9)
+                axis.semilogy(run["log_log_time"], np.maximum(run["value"], 1e-7), color=colour, lw=0.9)
         axis.axhline(largest_lag(Draws(two), slack), ls=":", color=COLOURS["black"], lw=1.0)
         _log_log_time(axis, two)
         axis.set(ylim=(1e-7, 2), title=f"random data,\n{NETWORKS[network][1]}", xlabel="time $t$")
@@ -79,7 +82,7 @@ def log_time(settling: Table, descent: Table, two: Table, *, slack: Positive) ->
         {
             "left": remaining_angle,
             "steps": int(settings_of(descent)["steps"]),
-            "reached": float(two["sigma"].max()),
+            "reached": float(two["log_log_time"].max()),
             "cut": float(settings_of(two)["integration"]["sharpness"]),
         },
         alt="Top: angles that fall along lines in double logarithmic axes. Bottom: gaps of margins that fall below "
@@ -98,16 +101,18 @@ def alignment(two: Table, three: Table, *, slack: Positive) -> Plot:
     two singular values are. Axes end at the integrator's tolerance, in (c) and (f) at a hundred times that.
     """
     columns = {
-        "misaligned": r"$1 - \cos(\Theta, -\nabla \mathcal{L})$",
-        "share": r"$|\, \|v_l\|^2 / \|\Theta\|^2 - 1 / L\,|$",
-        "against": r"$\beta$ from $-X^T r$",
+        quantities.MISALIGNMENT: r"$1 - \cos(\Theta, -\nabla \mathcal{L})$",
+        quantities.LAYER_SHARE_ERROR: r"$|\, \|v_l\|^2 / \|\Theta\|^2 - 1 / L\,|$",
+        quantities.DISTANCE_FROM_PUSH: r"$\beta$ from $-X^T r$",
     }
     figure, axes = panels(2, len(columns), height=2.4, sharex=True, sharey="col")
     networks = [name for name in NETWORKS if name in set(two["network"])]
     for row, (table, layers) in zip(axes, ((two, "two layers"), (three, "three layers")), strict=True):
         for axis, quantity in zip(row, columns, strict=True):
             axis.set_yscale("log")
-            floor = settings_of(table)["integration"]["rtol"] * (100 if quantity == "against" else 1)
+            floor = settings_of(table)["integration"]["rtol"] * (
+                100 if quantity == quantities.DISTANCE_FROM_PUSH else 1
+            )
             for network, rows in select(table, quantity).groupby("network"):
                 median_and_range(axis, *_on_one_grid(rows, floor), NETWORKS[network][0])
             axis.axhline(largest_lag(Draws([two, three]), slack), ls=":", color=COLOURS["black"], lw=1.0)
@@ -128,9 +133,9 @@ def alignment(two: Table, three: Table, *, slack: Positive) -> Plot:
 
 
 def _log_log_time(axis: Axes, table: Table) -> None:
-    r"""Let an axis of $s = \log(1 + \log(1 + t))$, linear up to 10 and logarithmic beyond, show the time t itself."""
+    r"""Let an axis of $\log(1 + \log(1 + t))$, linear up to 10 and logarithmic beyond, show the time t itself."""
     axis.set_xscale("symlog", linthresh=10)
-    powers = [10**power for power in range(1, 4) if 10**power <= table["sigma"].max()]
+    powers = [10**power for power in range(1, 4) if 10**power <= table["log_log_time"].max()]
     axis.set_xticks([0, *powers], ["0", *(rf"$\exp e^{{{power}}}$" for power in powers)])
 
 
@@ -139,8 +144,9 @@ def _on_one_grid(rows: Table, floor: float) -> tuple[np.ndarray, np.ndarray]:
 
     Values below `floor` are set to it.
     """
-    times = np.unique(rows["sigma"])
+    times = np.unique(rows["log_log_time"])
     curves = [
-        np.interp(times, run["sigma"], np.log(np.maximum(run["value"], floor))) for _, run in rows.groupby("seed")
+        np.interp(times, run["log_log_time"], np.log(np.maximum(run["value"], floor)))
+        for _, run in rows.groupby("seed")
     ]
     return times, np.exp(curves)

@@ -10,8 +10,8 @@ from learning_dynamics.judging import Check, every_draw, premise
 from learning_dynamics.papers.tensor_networks.classification import quantities
 from learning_dynamics.papers.tensor_networks.limit_checks import (
     largest_lag,
+    last_exact_log_log_time,
     last_exact_margins,
-    last_exact_sigma,
     second_half,
 )
 from learning_dynamics.tidy import Draws, Quantity, Table, draw_columns
@@ -22,7 +22,7 @@ MOST_LEFT_OUT = 0.25  # of an architecture at one depth: what is judged is three
 
 def last_exact_log_time(flows: Draws) -> float:
     """Return the log t up to which all flows are those of the exponential loss itself, log log t = log(1 + log t)."""
-    return float(np.expm1(min(map(last_exact_sigma, flows.tables))))
+    return float(np.expm1(min(map(last_exact_log_log_time, flows.tables))))
 
 
 def falls_below_one(flows: Draws) -> Check:

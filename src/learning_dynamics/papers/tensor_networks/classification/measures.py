@@ -5,7 +5,7 @@ such a measure of what might hold instead: another norm, another exponent, anoth
 
 Shapes: states (times, parameters), of one flow, divided as in `exponential_flow`; coefficients beta (times, inputs),
 rho (times, m) in m singular coordinates, layers (times, k_l); X (samples, inputs), y (samples,). `measure_flow` leaves
-out the first time, so that what it returns is one shorter than `sigmas`.
+out the first time, so that what it returns is one shorter than `log_log_times`.
 """
 
 from collections.abc import Sequence
@@ -47,7 +47,7 @@ class Classified:
 def measure_flow(
     network: TensorNetwork,
     data: Classified,
-    sigmas: np.ndarray,
+    log_log_times: np.ndarray,
     states: np.ndarray,
     *,
     sharpness: float,
@@ -59,7 +59,7 @@ def measure_flow(
     ----------
     margin
         Least y_i f(x_i) / (1 + log(1 + t)) over the points; tends to one where the loss falls like 1/t.
-    turned
+    turn_of_residuals
         Angle in degrees between X^T r and its direction at the last time.
     gap_l2, gap_l1, gap_dft_l1
         Gap between the margin of the coefficients, divided by their norm, and the largest possible, relative to it;
@@ -71,73 +71,75 @@ def measure_flow(
     angle
         Angle in degrees between the coefficients and the max-margin direction in the norm of `gap_own`; missing where
         that is, and for decomposable networks.
-    exponent
+    angle_power
         Power of 1 / log t in `angle`, fitted within the window; at the last time, nan at others. Predicted: 1 / L for
         fully connected networks, nan where the support vectors span all inputs; for two layers 1 - s, with s the
         largest inactive singular value of M(-u) relative to the active ones (zero if none is inactive), nan where more
         directions are active than margins are least. Missing where `angle` is.
-    singular
+    singular_residual
         Residual of the singular-vector equations of M(-u), the largest of all layers, relative to the singular value
         (Theorem 1); u is the direction of X^T r at that time. One where the value is not positive.
-    singular_data
+    singular_residual_data
         That residual with the labelled data's sum in place of -u.
-    singular_coefficients
+    singular_residual_coefficients
         That residual with the last coefficients in place of -u.
-    top
+    top_gap
         Gap between the largest singular value of M(-u) and that of the layers' directions, relative to the largest
         (Theorem 2); two layers alone.
-    misaligned
+    misalignment
         One minus the cosine between all parameters in one vector, Theta, and the negative gradient of the loss (14).
-    misaligned_data
+    misalignment_data
         One minus the cosine between Theta and the gradient of the sum of all margins.
-    moved
+    parameters_moved
         Distance of the direction of Theta from that at the last time.
-    share
+    layer_share_error
         Largest distance of a layer's share of |Theta|^2 from 1 / L (C.1).
-    share_lengths
+    layer_share_error_lengths
         Largest distance of a layer's share of |Theta|^2 from its share of all parameters.
-    growth
+    growth_power
         L log |Theta| / log log t, the power of log t in |Theta|^L; tends to one.
-    against
+    distance_from_push
         Distance of the coefficients' direction from that of -X^T r (15, 19); fully connected networks alone.
-    against_data
+    distance_from_data_sum
         Distance of the coefficients' direction from that of the labelled data's sum; fully connected networks alone.
-    stationarity_own, stationarity_l1, stationarity_l2
+    stationarity_residual, stationarity_residual_l1, stationarity_residual_l2
         Residual of the stationarity conditions of Theorem 2, |rho_j|^p proportional to -(S u)_j rho_j, relative to the
         sum of |rho_j|^p and at most ten; p is 2/L, 1 or 2. Orthogonally decomposable networks alone.
-    dense_transformed
+    dense_share_rho
         Share of the l1 norm of rho that lies beyond as many of its largest entries as there are points (Remark 3).
         Orthogonally decomposable networks alone.
-    dense_inputs, dense_mapped
+    dense_share_beta, dense_share_s_beta
         Such a share of the coefficients, and of what S maps them to. Orthogonally decomposable networks alone.
-    excess
+    quasi_norm_excess
         Excess of the l_(2/L) quasi-norm of rho to the power 2/L, at margin one, over its global minimum, relative to
         that; nan where a point is not classified. Real decomposable networks alone.
 
     Parameters
     ----------
-    sigmas, states, sharpness
+    log_log_times, states, sharpness
         As in `exponential_flow`.
     window : pair of float
-        sigma between which the exponent of log t in the angle is fitted.
+        log log t between which the power of 1 / log t in the angle is fitted.
 
     Returns
     -------
     dict from quantity to ndarray, shape (times,), or to a pair of array and prediction
     """
     X, y, depth = data.X, data.y, network.depth
-    sigmas, states = sigmas[1:], states[1:]
+    log_log_times, states = log_log_times[1:], states[1:]
     beta = network.coefficients(states)
     margins = beta @ (y[:, None] * X).T
     least_margins = margins.min(axis=1)
-    push_directions = residual_directions(network, data, sigmas, states, sharpness=sharpness)
+    push_directions = residual_directions(network, data, log_log_times, states, sharpness=sharpness)
     measures: dict = {
         MARGIN: least_margins,
         quantities.TURN_OF_RESIDUALS: angle_between(push_directions, push_directions[-1]),
     }
     for norm in NORMS:
         measures[quantities.GAP[norm]] = 1 - least_margins * norm_of(data.best[norm], norm) / norm_of(beta, norm)
-    measures |= _parameter_quantities(network, push_directions, data_sum=y @ X, sigmas=sigmas, states=states)
+    measures |= _parameter_quantities(
+        network, push_directions, data_sum=y @ X, log_log_times=log_log_times, states=states
+    )
     singular_residuals = {
         quantities.SINGULAR_RESIDUAL: push_directions,
         quantities.SINGULAR_RESIDUAL_DATA: y @ X,
@@ -159,7 +161,7 @@ def measure_flow(
         measures[quantities.GAP_OWN] = measures[quantities.GAP[OWN[network.name]]]
         measures[quantities.ANGLE] = angle_between(beta, data.best[OWN[network.name]])
         predicted = _predicted_exponent(network, data, push_directions[-1])
-        measures[quantities.ANGLE_POWER] = (_exponents(sigmas, measures[quantities.ANGLE], window), predicted)
+        measures[quantities.ANGLE_POWER] = (_exponents(log_log_times, measures[quantities.ANGLE], window), predicted)
     if network.S is None:
         return measures
     rho, own = singular_products(network, states), 2 / depth
@@ -171,9 +173,9 @@ def measure_flow(
     for quantity, power in powers.items():
         measures[quantity] = _stationarity(rho, push_directions @ network.S.T, power)
     sparse_vectors = {
-        quantities.DENSE_TRANSFORMED: rho,
-        quantities.DENSE_INPUTS: beta,
-        quantities.DENSE_MAPPED: beta @ network.S.T,
+        quantities.DENSE_SHARE_RHO: rho,
+        quantities.DENSE_SHARE_BETA: beta,
+        quantities.DENSE_SHARE_S_BETA: beta @ network.S.T,
     }
     for quantity, vectors in sparse_vectors.items():
         measures[quantity] = _share_beyond(np.abs(vectors), len(X))
@@ -186,21 +188,26 @@ def measure_flow(
 
 
 def residual_directions(
-    network: TensorNetwork, data: Classified, sigmas: np.ndarray, states: np.ndarray, *, sharpness: float
+    network: TensorNetwork, data: Classified, log_log_times: np.ndarray, states: np.ndarray, *, sharpness: float
 ) -> np.ndarray:
     """Return the unit vectors along -X^T r, shape (times, inputs), at the states of `exponential_flow`.
 
     The weights exp(-y f) are scaled by the largest, which leaves the direction and cannot underflow.
     """
     margins = network.coefficients(states) @ (data.y[:, None] * data.X).T
-    stiffness = 1 / (np.exp(-sigmas) + 1 / sharpness)
+    stiffness = 1 / (np.exp(-log_log_times) + 1 / sharpness)
     weights = np.exp(stiffness[:, None] * (margins.min(axis=-1, keepdims=True) - margins)) * data.y
     sums = weights @ data.X
     return sums / np.linalg.norm(sums, axis=-1, keepdims=True)
 
 
 def _parameter_quantities(
-    network: TensorNetwork, push_directions: np.ndarray, *, data_sum: np.ndarray, sigmas: np.ndarray, states: np.ndarray
+    network: TensorNetwork,
+    push_directions: np.ndarray,
+    *,
+    data_sum: np.ndarray,
+    log_log_times: np.ndarray,
+    states: np.ndarray,
 ) -> dict[str, np.ndarray]:
     """Return how all parameters in one vector grow, turn, and align with the loss's gradient (Yun et al. 2021, (14)).
 
@@ -223,7 +230,7 @@ def _parameter_quantities(
     measures[quantities.LAYER_SHARE_ERROR_LENGTHS] = np.abs(
         shares - np.divide(network.lengths, sum(network.lengths))
     ).max(axis=-1)
-    measures[quantities.GROWTH_POWER] = 1 + network.depth * np.log(np.linalg.norm(states, axis=-1)) / sigmas
+    measures[quantities.GROWTH_POWER] = 1 + network.depth * np.log(np.linalg.norm(states, axis=-1)) / log_log_times
     return measures
 
 
@@ -323,10 +330,10 @@ def _predicted_exponent(network: TensorNetwork, data: Classified, push_direction
     return float(np.clip(1 - values[inactive].max() / values.max(), 0.0, 1.0))
 
 
-def _exponents(sigmas: np.ndarray, angle: np.ndarray, window: Sequence[float]) -> np.ndarray:
+def _exponents(log_log_times: np.ndarray, angle: np.ndarray, window: Sequence[float]) -> np.ndarray:
     """Return the exponent of 1 / log t in an angle, fitted within the window, at the last time; nan at others."""
-    in_window = (sigmas >= window[0]) & (sigmas <= window[1])
-    exponents = np.full(len(sigmas), np.nan)
+    in_window = (log_log_times >= window[0]) & (log_log_times <= window[1])
+    exponents = np.full(len(log_log_times), np.nan)
     if in_window.sum() > 1 and (angle[in_window] > 0).all():
-        exponents[-1] = fitted_power(sigmas[in_window], angle[in_window])
+        exponents[-1] = fitted_power(log_log_times[in_window], angle[in_window])
     return exponents

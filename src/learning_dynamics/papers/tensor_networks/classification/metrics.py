@@ -4,8 +4,9 @@ Shapes: a series for each network, named ``<network>``, or ``<network>_<depth>``
 (members, times, parameters) are v_1, ..., v_L in one vector, divided by (1 + log(1 + t))^(1/L); `X` (data sets,
 samples, inputs), `y` (data sets, samples), of 1 and -1. Members are data sets; of given coefficients data sets, scales
 and directions, the last varying fastest. Of many starts states are (data sets, times, starts, parameters). Times are
-sigma = log(1 + log(1 + t)); tables leave the first out, where coefficients may be zero. Opposed layers have the series
-`states` (members, times, 2 inputs), undivided, members data sets and scales, one point each, and times t itself.
+log(1 + log(1 + t)), the column `log_log_time`; tables leave the first out, where coefficients may be zero. Opposed
+layers have the series `states` (members, times, 2 inputs), undivided, members data sets and scales, one point each, and
+times t itself.
 """
 
 import itertools
@@ -24,7 +25,7 @@ from learning_dynamics.papers.tensor_networks.classification.theory import (
     tight_margins,
 )
 from learning_dynamics.papers.tensor_networks.solutions import least_quasi_norm, minimum_norm
-from learning_dynamics.papers.tensor_networks.tables import DEPTH, MARGIN, NETWORK, SCALE, SIGMA, measured
+from learning_dynamics.papers.tensor_networks.tables import DEPTH, LOG_LOG_TIME, MARGIN, NETWORK, SCALE, measured
 from learning_dynamics.papers.tensor_networks.tensor_network import TensorNetwork
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import SEED, TIME, Column, Table, Tables, columns, rows
@@ -36,12 +37,12 @@ FITS = measured("where the flow could not be followed, or the fit has no points"
 RESTS = 2e-12  # the share that rounding over all steps leaves of a part without a gradient
 FLOOR = 1e3  # in units of the integrator's error: smaller parts are not judged
 NEARLY = 100.0  # divided by the exponent's cap: the excess over the least margin at which a point loses its weight
-DECLARED = (SEED, NETWORK, DEPTH, SCALE, DIRECTION, SIGMA, *FITS)
+DECLARED = (SEED, NETWORK, DEPTH, SCALE, DIRECTION, LOG_LOG_TIME, *FITS)
 
 
 @columns(*DECLARED)
 def from_random_layers(trajectory: Trajectory, *, window: list[Positive]) -> Tables:
-    """Measure the flow of classification from random layers; the window is one of sigma.
+    """Measure the flow of classification from random layers; the window is one of log log t.
 
     Quantities
     ----------
@@ -57,7 +58,7 @@ def from_random_layers(trajectory: Trajectory, *, window: list[Positive]) -> Tab
 
 @columns(*DECLARED)
 def from_coefficients(trajectory: Trajectory, *, window: list[Positive]) -> Tables:
-    """Measure the flow from given coefficients; the window is one of sigma.
+    """Measure the flow from given coefficients; the window is one of log log t.
 
     Quantities
     ----------
@@ -86,20 +87,25 @@ def _flow_table(trajectory: Trajectory, window: list[float], draws: list[dict[st
                 sharpness=settings["integration"]["sharpness"],
                 window=window,
             )
-            yield rows(measures, {"sigma": trajectory.time[1:]}, **labels)
+            yield rows(measures, {"log_log_time": trajectory.time[1:]}, **labels)
             powers = _powers(network, data_set, trajectory.time[in_window], states[in_window], settings=settings)
             if powers:
-                yield rows(powers, {"sigma": trajectory.time[-1:]}, **labels)
+                yield rows(powers, {"log_log_time": trajectory.time[-1:]}, **labels)
 
 
 def _powers(
-    network: TensorNetwork, data: Classified, sigmas: np.ndarray, states: np.ndarray, *, settings: Mapping[str, Any]
+    network: TensorNetwork,
+    data: Classified,
+    log_log_times: np.ndarray,
+    states: np.ndarray,
+    *,
+    settings: Mapping[str, Any],
 ) -> dict:
     """Return the powers of what vanishes within the window, shapes (1, entries), with predictions where it has them.
 
     Quantities
     ----------
-    power
+    vanishing_power
         Power of 1 / log t with which a share vanishes, fitted within the window; at the last time. Two orthogonally
         decomposable layers: one for each entry of rho off the support of the l1 max margin, of what grows of it,
         (|eta_1|^2 + |eta_2|^2) / 2 + |rho|, relative to the l1 norm of rho; predicted: 1 - s_j, with s_j from the
@@ -107,23 +113,23 @@ def _powers(
         one, of the coefficients outside of what the support vectors span, relative to their length; predicted: 1 / L,
         nan where the capped exponent cannot tell the margins apart. Nan where the integrator does not resolve the
         share. Missing where nothing is off the support, or the support vectors span all inputs, and for other networks.
-    between
-        Distance from the limit at the window's start, with the index of `power`: of decomposable layers the share of
-        all entries off the support in the l1 norm of rho, of fully connected ones one minus the cosine to the
+    remaining_distance
+        Distance from the limit at the window's start, with the index of `vanishing_power`: of decomposable layers the
+        share of all entries off the support in the l1 norm of rho, of fully connected ones one minus the cosine to the
         max-margin direction.
-    moving
-        By how much `power` may be off, with the same index. Decomposable layers: the entries on the support do not yet
-        grow alike and still turn, which moves the multipliers, and the entry is not yet of its last phase. Fully
-        connected ones: the coefficients do not yet grow like log t, and the product of the later layers still turns
-        against the first layer's part outside. Nan where the multipliers are not unique.
-    sign
+    power_uncertainty
+        By how much `vanishing_power` may be off, with the same index. Decomposable layers: the entries on the support
+        do not yet grow alike and still turn, which moves the multipliers, and the entry is not yet of its last phase.
+        Fully connected ones: the coefficients do not yet grow like log t, and the product of the later layers still
+        turns against the first layer's part outside. Nan where the multipliers are not unique.
+    phase_cosine
         Least cosine within the window between an entry's phase and that of what pushes it in the limit, with the index
-        of `power`; one for fully connected networks.
+        of `vanishing_power`; one for fully connected networks.
     """
     nearly = NEARLY / settings["integration"]["sharpness"]
     if network.name == "fully_connected":
-        return _power_outside(network, data, sigmas, states, nearly=nearly)
-    if network.S is None or network.depth != 2 or len(sigmas) < 2:
+        return _power_outside(network, data, log_log_times, states, nearly=nearly)
+    if network.S is None or network.depth != 2 or len(log_log_times) < 2:
         return {}
     features = data.X @ network.S.T
     if network.name == "convolutional":  # S is a multiple of the unitary transform
@@ -136,7 +142,7 @@ def _powers(
     rho = singular_products(network, states)
     l1_norm = np.abs(rho).sum(axis=1)
     integration = settings["integration"]
-    powers = _powers_of_what_grows(network, sigmas, states, atol=integration["atol"], rtol=integration["rtol"])
+    powers = _powers_of_what_grows(network, log_log_times, states, atol=integration["atol"], rtol=integration["rtol"])
     push, response = pushes_at_the_limit(features, data.y, limit, nearly)  # s_j is the push's size
 
     # How far is the path from that limit? There the least margin and all entries on the support grow like log t, which
@@ -144,22 +150,24 @@ def _powers(
     # are off, by `response` to each entry on the support; an entry of another phase is pushed by the cosine alone.
     phase_lags = np.angle(rho * push)
     margins = (data.y * (rho @ features.T).real).min(axis=1) / l1_norm
-    margin_power = fitted_power(sigmas, margins) if margins.min() > 0 else np.inf
-    turning = np.abs(phase_lags[-1] - phase_lags[0]) / (sigmas[-1] - sigmas[0]) + np.abs(phase_lags).max(axis=0)
+    margin_power = fitted_power(log_log_times, margins) if margins.min() > 0 else np.inf
+    turning = np.abs(phase_lags[-1] - phase_lags[0]) / (log_log_times[-1] - log_log_times[0]) + np.abs(phase_lags).max(
+        axis=0
+    )
     unlike = np.concatenate([np.abs(margin_power - powers[~inactive]), turning[~inactive]])
-    slower = abs(margin_power) + abs(fitted_power(sigmas, l1_norm))
+    slower = abs(margin_power) + abs(fitted_power(log_log_times, l1_norm))
     cosine = np.cos(phase_lags[:, inactive]).min(axis=0)
     uncertainty = slower + np.abs(response[inactive]) @ unlike + np.abs(push[inactive]) * (1 - cosine)
     return {
-        quantities.POWER: (powers[None, inactive], 1 - np.abs(push[inactive])),
-        quantities.REMAINING_SHARE: np.full((1, inactive.sum()), np.abs(rho[0, inactive]).sum() / l1_norm[0]),
+        quantities.VANISHING_POWER: (powers[None, inactive], 1 - np.abs(push[inactive])),
+        quantities.REMAINING_DISTANCE: np.full((1, inactive.sum()), np.abs(rho[0, inactive]).sum() / l1_norm[0]),
         quantities.POWER_UNCERTAINTY: uncertainty[None],
         quantities.PHASE_COSINE: cosine[None],
     }
 
 
 def _powers_of_what_grows(
-    network: TensorNetwork, sigmas: np.ndarray, states: np.ndarray, *, atol: float, rtol: float
+    network: TensorNetwork, log_log_times: np.ndarray, states: np.ndarray, *, atol: float, rtol: float
 ) -> np.ndarray:
     """Return the power with which each entry of rho falls relative to the l1 norm, shape (m,); nan if not resolved.
 
@@ -177,11 +185,11 @@ def _powers_of_what_grows(
     ]
     resolved = (np.sqrt(grown) > FLOOR * np.max(errors, axis=0)).all(axis=0)
     l1_norm = np.abs(rho).sum(axis=1)
-    return np.where(resolved, [fitted_power(sigmas, size / l1_norm) for size in grown.T], np.nan)
+    return np.where(resolved, [fitted_power(log_log_times, size / l1_norm) for size in grown.T], np.nan)
 
 
 def _power_outside(
-    network: TensorNetwork, data: Classified, sigmas: np.ndarray, states: np.ndarray, *, nearly: float
+    network: TensorNetwork, data: Classified, log_log_times: np.ndarray, states: np.ndarray, *, nearly: float
 ) -> dict:
     """Return what `_powers` does, for the part of the coefficients outside the span of the support vectors.
 
@@ -192,7 +200,7 @@ def _power_outside(
     """
     beta, best = network.coefficients(states), data.best["l2"]
     margins, outside = data.y * (data.X @ best), outside_support(data.X, data.y, best)
-    if np.linalg.norm(outside, 2) < 0.5 or len(sigmas) < 2:
+    if np.linalg.norm(outside, 2) < 0.5 or len(log_log_times) < 2:
         return {}
     lengths, outside_lengths = np.linalg.norm(beta, axis=-1), np.linalg.norm(beta @ outside, axis=-1)
     share = outside_lengths / lengths
@@ -202,12 +210,12 @@ def _power_outside(
     first_layer, product = _first_layer_and_product(network, states)
     sizes = np.linalg.norm(first_layer @ outside, axis=(-2, -1)) * np.linalg.norm(product, axis=-1)
     # without a power nothing is judged
-    turning = abs(fitted_power(sigmas, outside_lengths / sizes)) if resolved else 0.0
-    power, predicted = fitted_power(sigmas, share) if resolved else np.nan, 1 / network.depth
+    turning = abs(fitted_power(log_log_times, outside_lengths / sizes)) if resolved else 0.0
+    power, predicted = fitted_power(log_log_times, share) if resolved else np.nan, 1 / network.depth
     return {
-        quantities.POWER: (np.array([[power]]), predicted if margins_resolved else np.nan),
-        quantities.REMAINING_SHARE: np.array([[1 - beta[0] @ best / (lengths[0] * np.linalg.norm(best))]]),
-        quantities.POWER_UNCERTAINTY: np.array([[abs(fitted_power(sigmas, lengths)) + turning]]),
+        quantities.VANISHING_POWER: (np.array([[power]]), predicted if margins_resolved else np.nan),
+        quantities.REMAINING_DISTANCE: np.array([[1 - beta[0] @ best / (lengths[0] * np.linalg.norm(best))]]),
+        quantities.POWER_UNCERTAINTY: np.array([[abs(fitted_power(log_log_times, lengths)) + turning]]),
         quantities.PHASE_COSINE: np.ones((1, 1)),
     }
 
@@ -228,7 +236,7 @@ def _first_layer_and_product(network: TensorNetwork, states: np.ndarray) -> tupl
     return first_layer, np.stack(products, axis=-1)
 
 
-@columns(SEED, NETWORK, DEPTH, START, SIGMA, *FITS)
+@columns(SEED, NETWORK, DEPTH, START, LOG_LOG_TIME, *FITS)
 def from_many_starts(trajectory: Trajectory) -> Tables:
     """Measure where many starts on the same data tend to.
 
@@ -238,12 +246,12 @@ def from_many_starts(trajectory: Trajectory) -> Tables:
         Coefficients beta at unit length.
     margin
         Least y_i f(x_i) / (1 + log(1 + t)) over the points, at the last time.
-    excess
+    quasi_norm_excess
         Excess of the l_(2/L) quasi-norm to the power 2/L, at margin one, over its global minimum, relative to that; at
         the last time. Real decomposable networks alone.
     """
     X, y, settings = trajectory.constants["X"], trajectory.constants["y"], trajectory.settings
-    axes = {"seed": np.arange(len(X)), "sigma": trajectory.time[1:], "start": np.arange(settings["starts"])}
+    axes = {"seed": np.arange(len(X)), "log_log_time": trajectory.time[1:], "start": np.arange(settings["starts"])}
     for network, followed_states in followed_networks(trajectory):
         states = followed_states[:, 1:]
         beta = network.coefficients(states)
@@ -257,7 +265,7 @@ def from_many_starts(trajectory: Trajectory) -> Tables:
             least_norms = [least_quasi_norm(x @ network.S.T, label, power) for x, label in zip(X, y, strict=True)]
             excess = np.sum(np.abs(rho) ** power, axis=-1) / margins**power / np.array(least_norms)[:, None] - 1
             ends[quantities.QUASI_NORM_EXCESS] = excess[:, None]
-        yield rows(ends, axes | {"sigma": trajectory.time[-1:]}, **labels)
+        yield rows(ends, axes | {"log_log_time": trajectory.time[-1:]}, **labels)
 
 
 @columns(SEED, SCALE, TIME, *FITS)
@@ -268,7 +276,7 @@ def from_opposed_layers(trajectory: Trajectory) -> Table:
     ----------
     loss
         Exponential loss of one point, exp(-y f(x)).
-    size
+    largest_parameter
         Largest absolute value of a parameter.
     """
     X, y, scales = trajectory.constants["X"], trajectory.constants["y"], trajectory.settings["scales"]

@@ -1,49 +1,53 @@
 """Names of the quantities of classification: metrics and measures write them, claims read them; others in `tables`.
 
-The docstrings of `measures.measure_flow`, `metrics._powers` and the metrics say how each is measured. rho are the
-products of all layers in the singular coordinates of an orthogonally decomposable network, u the direction of X^T r.
+The docstrings of `measures.measure_flow`, `metrics._powers` and the metrics say how each is measured. v_l are the
+layers, Theta all of them in one vector, beta the coefficients; rho are the products of all layers in the singular
+coordinates of an orthogonally decomposable network, u the direction of X^T r.
 """
 
 # along the flow
-TURN_OF_RESIDUALS = "turned"  # degrees between X^T r and its direction at the last time
-GAP = {"l2": "gap_l2", "l1": "gap_l1", "dft_l1": "gap_dft_l1"}  # to the largest margin in that norm, relative
+TURN_OF_RESIDUALS = "turn_of_residuals"  # degrees between X^T r and its direction at the last time
+# 1 - min_i y_i f(x_i) / (|beta| gamma), with |.| that norm and gamma the largest margin in it
+GAP = {"l2": "gap_l2", "l1": "gap_l1", "dft_l1": "gap_dft_l1"}
 GAP_OWN = "gap_own"  # such a gap in the norm that theory gives the network
-ANGLE = "angle"  # degrees between the coefficients and the max-margin direction in that norm
-ANGLE_POWER = "exponent"  # of 1 / log t in `ANGLE`
+ANGLE = "angle"  # degrees between beta and the max-margin direction in that norm
+ANGLE_POWER = "angle_power"  # of 1 / log t in `ANGLE`
 
-# residuals of the singular-vector equations of a tensor, relative to the singular value (Theorem 1)
-SINGULAR_RESIDUAL = "singular"  # of M(-u)
-SINGULAR_RESIDUAL_DATA = "singular_data"  # of M(sum_i y_i x_i)
-SINGULAR_RESIDUAL_COEFFICIENTS = "singular_coefficients"  # of M(beta) at the last time
-TOP_GAP = "top"  # to the largest singular value of M(-u), relative to it (Theorem 2)
+# residuals of the singular-vector equations of a tensor M (Theorem 1): max_l |M o (v_k, k != l) - s v_l| / s, with
+# layers at unit length and s = M o (v_1, ..., v_L)
+SINGULAR_RESIDUAL = "singular_residual"  # of M(-u)
+SINGULAR_RESIDUAL_DATA = "singular_residual_data"  # of M(sum_i y_i x_i)
+SINGULAR_RESIDUAL_COEFFICIENTS = "singular_residual_coefficients"  # of M(beta) at the last time
+TOP_GAP = "top_gap"  # 1 - M(-u) o (v_1, v_2) / the largest singular value of M(-u) (Theorem 2)
 
 # all parameters in one vector, Theta (14)
-MISALIGNMENT = "misaligned"  # one minus the cosine between Theta and the negative gradient of the loss
-MISALIGNMENT_DATA = "misaligned_data"  # one minus that between Theta and the gradient of the sum of all margins
-PARAMETERS_MOVED = "moved"  # distance of the direction of Theta from that at the last time
-LAYER_SHARE_ERROR = "share"  # largest distance of a layer's share of |Theta|^2 from 1 / L (C.1)
-LAYER_SHARE_ERROR_LENGTHS = "share_lengths"  # that from the layer's share of all parameters
-GROWTH_POWER = "growth"  # of log t in |Theta|^L; tends to one
-DISTANCE_FROM_PUSH = "against"  # of the coefficients' direction from that of -X^T r (15, 19)
-DISTANCE_FROM_DATA_SUM = "against_data"  # of the coefficients' direction from that of sum_i y_i x_i
+MISALIGNMENT = "misalignment"  # 1 - cos(Theta, -grad L)
+MISALIGNMENT_DATA = "misalignment_data"  # 1 - cos(Theta, grad sum_i y_i f(x_i))
+PARAMETERS_MOVED = "parameters_moved"  # distance of the direction of Theta from that at the last time
+LAYER_SHARE_ERROR = "layer_share_error"  # max_l | |v_l|^2 / |Theta|^2 - 1 / L | (C.1)
+LAYER_SHARE_ERROR_LENGTHS = "layer_share_error_lengths"  # the same from k_l / (k_1 + ... + k_L)
+GROWTH_POWER = "growth_power"  # L log |Theta| / log log t: the power of log t in |Theta|^L; tends to one
+DISTANCE_FROM_PUSH = "distance_from_push"  # of the direction of beta from that of -X^T r (15, 19)
+DISTANCE_FROM_DATA_SUM = "distance_from_data_sum"  # of the direction of beta from that of sum_i y_i x_i
 
-# residuals of the stationarity conditions: |rho_j|^p in proportion to -(S u)_j rho_j (Theorem 2)
-STATIONARITY_RESIDUAL = "stationarity_own"  # with p = 2/L
-STATIONARITY_RESIDUAL_L1 = "stationarity_l1"  # with p = 1
-STATIONARITY_RESIDUAL_L2 = "stationarity_l2"  # with p = 2
-QUASI_NORM_EXCESS = "excess"  # of sum_j |rho_j|^(2/L), at margin one, over its global minimum, relative
+# residuals of the stationarity conditions (26) to (28) of Theorem 2, |rho_j|^p in proportion to -(S u)_j rho_j,
+# relative to sum_j |rho_j|^p
+STATIONARITY_RESIDUAL = "stationarity_residual"  # with p = 2/L
+STATIONARITY_RESIDUAL_L1 = "stationarity_residual_l1"  # with p = 1
+STATIONARITY_RESIDUAL_L2 = "stationarity_residual_l2"  # with p = 2
+QUASI_NORM_EXCESS = "quasi_norm_excess"  # of sum_j |rho_j|^(2/L), at margin one, over its global minimum, relative
 
-# shares of the l1 norm beyond as many entries as there are points (Remark 3)
-DENSE_TRANSFORMED = "dense_transformed"  # of rho
-DENSE_INPUTS = "dense_inputs"  # of the coefficients beta
-DENSE_MAPPED = "dense_mapped"  # of S beta
+# shares of the l1 norm beyond as many of the largest entries as there are points (Remark 3)
+DENSE_SHARE_RHO = "dense_share_rho"  # of rho
+DENSE_SHARE_BETA = "dense_share_beta"  # of beta
+DENSE_SHARE_S_BETA = "dense_share_s_beta"  # of S beta
 
 # within a window of log log t, one for each entry that vanishes
-POWER = "power"  # of 1 / log t with which it vanishes, relative to the whole
-REMAINING_SHARE = "between"  # at the window's start: distance from the limit
-POWER_UNCERTAINTY = "moving"  # by how much the power may be off, by what is not at its limit yet
-PHASE_COSINE = "sign"  # the least between the entry's phase and that of what pushes it in the limit
+VANISHING_POWER = "vanishing_power"  # of 1 / log t with which it vanishes, relative to the whole
+REMAINING_DISTANCE = "remaining_distance"  # from the limit, at the window's start
+POWER_UNCERTAINTY = "power_uncertainty"  # by how much the power may be off, by what is not at its limit yet
+PHASE_COSINE = "phase_cosine"  # the least between the entry's phase and that of what pushes it in the limit
 
-DIRECTION = "direction"  # coefficients at unit length
+DIRECTION = "direction"  # beta / |beta|
 LOSS = "loss"  # of two layers that start opposed: exp(-y f(x))
-LARGEST_PARAMETER = "size"  # of two layers that start opposed
+LARGEST_PARAMETER = "largest_parameter"  # of two layers that start opposed

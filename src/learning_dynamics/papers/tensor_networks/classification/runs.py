@@ -33,21 +33,21 @@ def from_random_layers(
     Returns
     -------
     Trajectory
-        Time is sigma = log(1 + log(1 + t)): `records` up to `last`, which is then doubled as often as `doublings` says,
-        with a record each. One series for each network, shape (data sets, times, parameters): the layers divided by
+        Time is log(1 + log(1 + t)): `records` up to `last`, which is then doubled as often as `doublings` says, with a
+        record each. One series for each network, shape (data sets, times, parameters): the layers divided by
         (1 + log(1 + t))^(1/L). Constants X, shape (data sets, samples, inputs), and y, shape (data sets, samples).
     """
     X, y = data["X"], data["y"]
-    sigmas = slowing_times(last, records, doublings)
+    log_log_times = slowing_times(last, records, doublings)
     series: Arrays = {}
     for network in networks_of(networks, [depth], X.shape[-1], seed):
         starts = zero_last(network, len(X), seed)
         if zero == "first":
             starts = _with_first_zero(network, starts, seed)
         series[network.name] = exponential_flows(
-            network, X, y, scale * starts[:, None], sigmas=sigmas, integration=integration
+            network, X, y, scale * starts[:, None], log_log_times=log_log_times, integration=integration
         )
-    return Trajectory(sigmas, series, {"X": X, "y": y}, undecided=undecided(series))
+    return Trajectory(log_log_times, series, {"X": X, "y": y}, undecided=undecided(series))
 
 
 def from_many_starts(
@@ -67,18 +67,18 @@ def from_many_starts(
     Returns
     -------
     Trajectory
-        Time is sigma = log(1 + log(1 + t)): zero, `last`, and its doublings. Series ``<network>_<depth>``, shape (data
+        Time is log(1 + log(1 + t)): zero, `last`, and its doublings. Series ``<network>_<depth>``, shape (data
         sets, times, starts, parameters): the layers divided by (1 + log(1 + t))^(1/L).
     """
     X, y = data["X"], data["y"]
-    sigmas = np.concatenate([[0.0], last * 2.0 ** np.arange(doublings + 1)])
+    log_log_times = np.concatenate([[0.0], last * 2.0 ** np.arange(doublings + 1)])
     series: Arrays = {}
     for network in networks_of(networks, depths, X.shape[-1], seed):
         initial = np.stack([scale * zero_last(network, starts, seed)] * len(X))
-        states = exponential_flows(network, X, y, initial, sigmas=sigmas, integration=integration)
-        by_start = states.reshape(len(X), starts, len(sigmas), -1)
+        states = exponential_flows(network, X, y, initial, log_log_times=log_log_times, integration=integration)
+        by_start = states.reshape(len(X), starts, len(log_log_times), -1)
         series[f"{network.name}_{network.depth}"] = by_start.swapaxes(1, 2)
-    return Trajectory(sigmas, series, {"X": X, "y": y}, undecided=undecided(series))
+    return Trajectory(log_log_times, series, {"X": X, "y": y}, undecided=undecided(series))
 
 
 def from_coefficients(
@@ -102,14 +102,14 @@ def from_coefficients(
         varying fastest.
     """
     X, y = data["X"], data["y"]
-    sigmas = np.linspace(0.0, last, records)
+    log_log_times = np.linspace(0.0, last, records)
     series: Arrays = {}
     for network in networks_of(networks, [2], X.shape[-1], seed):
         starts = given_coefficients(network, scales, directions, imbalance=imbalance, seed=seed)
         series[network.name] = exponential_flows(
-            network, X, y, np.stack([starts] * len(X)), sigmas=sigmas, integration=integration
+            network, X, y, np.stack([starts] * len(X)), log_log_times=log_log_times, integration=integration
         )
-    return Trajectory(sigmas, series, {"X": X, "y": y}, undecided=undecided(series))
+    return Trajectory(log_log_times, series, {"X": X, "y": y}, undecided=undecided(series))
 
 
 def from_opposed_layers(data: Arrays, *, scales: list[Positive], integration: Span, seed: Seed) -> Trajectory:

@@ -60,6 +60,6 @@ def outside_support(X: np.ndarray, labels: np.ndarray, largest: np.ndarray) -> n
     return np.eye(X.shape[1]) - span @ span.T
 
 
-def fitted_power(sigmas: np.ndarray, share: np.ndarray) -> float:
-    """Return the power of 1 / log t with which a share falls between the first and last sigma = log log t."""
-    return float(-np.polyfit(sigmas, np.log(share), 1)[0])
+def fitted_power(log_log_times: np.ndarray, share: np.ndarray) -> float:
+    """Return the power of 1 / log t with which a share falls between the first and the last log log t."""
+    return float(-np.polyfit(log_log_times, np.log(share), 1)[0])

@@ -113,7 +113,9 @@ def theorem_6_bias(identity: Sequence[Table], descending: Sequence[Table], *, or
     yield from _tends_to_least_norm(descending, order)
     # by table: depths of different tables differ in number
     distance_over_allowed = Draws(identity).per_table(
-        lambda flow: (flow.entries(quantities.DISTANCE) / flow.entries(quantities.DISTANCE_BY_RESIDUAL)).ravel()
+        lambda flow: (
+            flow.entries(quantities.DISTANCE_FROM_LEAST_L2) / flow.entries(quantities.DISTANCE_BOUND_OF_RESIDUAL)
+        ).ravel()
     )
     yield every_draw(
         "from the identity: distance, in units of what the residual allows",
@@ -132,7 +134,7 @@ def _tends_to_least_norm(tables: Sequence[Table], order: float) -> Claim:
     # at a saddle residuals are of order one; those of flows that were given up, nan, pass
     precision = np.sqrt(draws.setting("integration.residual"))[:, None]
     converged = ~(draws.entries(quantities.RESIDUAL) > precision).any(axis=1)
-    followed = converged & np.isfinite(draws.largest(quantities.DISTANCE))
+    followed = converged & np.isfinite(draws.largest(quantities.DISTANCE_FROM_LEAST_L2))
     excluded = {"the loss does not vanish, of which the theorem does not speak": int((~converged).sum())}
     lost = int((converged & ~followed).sum())
     counts = {"draws_for": int(followed.sum()), "draws_undecided": lost} if lost else {}
@@ -147,21 +149,21 @@ def _tends_to_least_norm(tables: Sequence[Table], order: float) -> Claim:
 
     yield every_draw(
         "largest relative distance in units of its bound, of order $\\alpha$",
-        largest_ratio(quantities.DISTANCE),
+        largest_ratio(quantities.DISTANCE_FROM_LEAST_L2),
         at_most=1.0,
         because="the first layer's start outside the span of the data stays, and the conservation laws bound "
         "the product of the others",
         excluded=excluded,
-        rivals={LEAST_L1: {"values": largest_ratio(quantities.DISTANCE_L1)}},
+        rivals={LEAST_L1: {"values": largest_ratio(quantities.DISTANCE_FROM_LEAST_L1)}},
         fact="nearest",
     )
     yield at_least(
         "power of $\\alpha$ in the distance, between the two smallest scales, mean of draws",
-        mean_power(quantities.DISTANCE),
+        mean_power(quantities.DISTANCE_FROM_LEAST_L2),
         order,
         because="chosen; any power above zero tends to the limit, one is what the first layer's start leaves",
         excluded=excluded,
-        rivals={LEAST_L1: {"estimate": mean_power(quantities.DISTANCE_L1)}},
+        rivals={LEAST_L1: {"estimate": mean_power(quantities.DISTANCE_FROM_LEAST_L1)}},
         fact="power",
         **counts,
     )
@@ -204,7 +206,7 @@ def equation_84(layers: Table) -> Claim:
     """
     draws, rounding = Draws(layers), 1e-12
     depth = draws.column("depth")
-    first_step, second_step = draws[quantities.FIRST_STEP], draws[quantities.SECOND_STEP]
+    first_step, second_step = draws[quantities.FIRST_DIFFERENCE], draws[quantities.SECOND_DIFFERENCE]
 
     def up_to(layers: int, step: np.ndarray) -> Any:
         """Return the argument of a check of a step on draws of some depth at most."""
@@ -303,7 +305,7 @@ def equation_93(descending: Sequence[Table], gaussian: Sequence[Table]) -> Claim
     draws = _by_scale(*descending, *gaussian)
     # of each flow, a draw at a scale: the misalignment in units of the bound of (93), and the scale
     at_limit = draws.per_table(lambda flow: flow.entries(quantities.MISALIGNMENT_OVER_BOUND).ravel())
-    on_the_way = draws.per_table(lambda flow: flow.entries(quantities.MISALIGNMENT_ON_THE_WAY).ravel())
+    on_the_way = draws.per_table(lambda flow: flow.entries(quantities.MISALIGNMENT_OVER_BOUND_ON_THE_WAY).ravel())
     misalignment = np.maximum(at_limit, on_the_way)
     alpha = draws.per_table(lambda flow: flow.entries(quantities.MISALIGNMENT_OVER_BOUND, column="scale").ravel())
     at_smallest_scale = draws.per_table(lambda flow: flow.entries(quantities.MISALIGNMENT_OVER_BOUND)[:, 0])

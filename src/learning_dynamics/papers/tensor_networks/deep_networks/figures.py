@@ -5,15 +5,16 @@ from collections.abc import Sequence
 import numpy as np
 from matplotlib.axes import Axes
 
+from learning_dynamics.papers.tensor_networks.deep_networks import quantities
 from learning_dynamics.papers.tensor_networks.drawing import SCALE, depth_colours, depth_handles, median_and_range
 from learning_dynamics.plotting import COLOURS, Plot, legend_below, letters, panels
 from learning_dynamics.tidy import Table, select
 
 # each panel's quantity, its label, and the powers of alpha that guide the eye: measured, and printed where another is
 PANELS = (
-    ("distance", r"$\|\beta - \beta_*\| / \|\beta_*\|$", (1, 0)),
-    ("rank_one", r"$\|W_l - s_l u_l v_l^T\|_F$", (1, 2)),
-    ("misaligned", r"$1 - (v_l^T u_{l+1})^2$", (4, 2)),
+    (quantities.DISTANCE_FROM_LEAST_L2, r"$\|\beta - \beta_*\| / \|\beta_*\|$", (1, 0)),
+    (quantities.DISTANCE_FROM_RANK_ONE, r"$\|W_l - s_l u_l v_l^T\|_F$", (1, 2)),
+    (quantities.MISALIGNMENT, r"$1 - (v_l^T u_{l+1})^2$", (4, 2)),
 )
 
 

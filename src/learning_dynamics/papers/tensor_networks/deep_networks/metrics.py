@@ -28,9 +28,9 @@ INTEGRATED = measured("where the integrator gave up")
 OF_LAYERS = (quantities.DISTANCE_FROM_RANK_ONE, quantities.MISALIGNMENT, quantities.MISALIGNMENT_OVER_BOUND)
 OF_ONE_LIMIT = (
     *OF_LAYERS,
-    quantities.DISTANCE_BY_RESIDUAL,
+    quantities.DISTANCE_BOUND_OF_RESIDUAL,
     quantities.DISTANCE_BOUND,
-    quantities.MISALIGNMENT_ON_THE_WAY,
+    quantities.MISALIGNMENT_OVER_BOUND_ON_THE_WAY,
 )
 
 
@@ -40,28 +40,29 @@ def deep_regression(trajectory: Trajectory) -> Tables:
 
     Quantities
     ----------
-    distance
+    distance_from_least_l2
         |beta - beta_*| / |beta_*|, from the interpolator beta_* of least l2 norm.
-    distance_l1
+    distance_from_least_l1
         |beta - beta_*| / |beta_*|, from the interpolator beta_* of least l1 norm.
-    unfitted
-        Largest `distance` that the residual asked for allows; no flow enters it.
-    bound
-        Largest `distance` that this residual and the start allow, of order alpha (see `_bounds`); no flow enters it.
+    distance_bound_of_residual
+        Largest `distance_from_least_l2` that the residual asked for allows; no flow enters it.
+    distance_bound
+        Largest `distance_from_least_l2` that this residual and the start allow, of order alpha (see `_bounds`); no flow
+        enters it.
     residual
         Largest |f(x_i) - y_i|, relative to the largest |y_i|.
-    rank_one
+    distance_from_rank_one
         Largest Frobenius distance of a matrix W_1, ..., W_(L-1) from its best approximation of rank one (88).
-    misaligned
+    misalignment
         Largest 1 - (v_l^T u_(l+1))^2 of the top singular vectors of adjacent layers (93).
-    allowed
+    misalignment_over_bound
         Largest ratio of 1 - (v_l^T u_(l+1))^2 to what (93) and (94) allow, alpha^2 G_l / s_(l+1)^2.
-    on_the_way
+    misalignment_over_bound_on_the_way
         Largest such ratio at the times recorded on the way to the limit.
     """
     X, y, settings = trajectory.constants["X"], trajectory.constants["y"], trajectory.settings
     scales, inputs = trajectory.time, X.shape[-1]
-    norms: dict[str, Norm] = {quantities.DISTANCE: "l2", quantities.DISTANCE_L1: "l1"}
+    norms: dict[str, Norm] = {quantities.DISTANCE_FROM_LEAST_L2: "l2", quantities.DISTANCE_FROM_LEAST_L1: "l1"}
     interpolators = {
         name: np.array([minimum_norm(*data_set, norm) for data_set in zip(X, y, strict=True)])
         for name, norm in norms.items()
@@ -88,9 +89,9 @@ def deep_regression(trajectory: Trajectory) -> Tables:
                 for state in paths[seed, place]
             ]
             of_limit = _layer_measures(states[seed, place], scale, start, inputs) | {
-                quantities.DISTANCE_BY_RESIDUAL: by_residual,
+                quantities.DISTANCE_BOUND_OF_RESIDUAL: by_residual,
                 quantities.DISTANCE_BOUND: bound,
-                quantities.MISALIGNMENT_ON_THE_WAY: np.max(ratios),
+                quantities.MISALIGNMENT_OVER_BOUND_ON_THE_WAY: np.max(ratios),
             }
             for name in OF_ONE_LIMIT:
                 measures[name][seed, place] = of_limit[name]
@@ -105,13 +106,13 @@ def dominated_layers(trajectory: Trajectory) -> Tables:
 
     Quantities
     ----------
-    chain
+    first_difference
         Least eigenvalue of P^T P - (W^T W)^(L-1), relative to the largest of P^T P.
-    power
+    second_difference
         Least eigenvalue of (W^T W)^(L-1) - C^(L-1), relative to the largest of (W^T W)^(L-1).
-    conclusion
+    product_over_least
         Least eigenvalue of P^T P, relative to the least eigenvalue of C to the power L - 1.
-    largest
+    product_over_largest
         Least eigenvalue of P^T P, relative to the largest eigenvalue of C to the power L - 1.
     """
 
@@ -130,8 +131,8 @@ def dominated_layers(trajectory: Trajectory) -> Tables:
         eigenvalues_of_C = np.linalg.eigvalsh(C)  # ascending
         least_of_PtP = np.linalg.eigvalsh(PtP)[:, 0]
         measures = {
-            quantities.FIRST_STEP: least_eigenvalue(PtP - WtW_power, PtP),
-            quantities.SECOND_STEP: least_eigenvalue(WtW_power - C_power, WtW_power),
+            quantities.FIRST_DIFFERENCE: least_eigenvalue(PtP - WtW_power, PtP),
+            quantities.SECOND_DIFFERENCE: least_eigenvalue(WtW_power - C_power, WtW_power),
             quantities.PRODUCT_OVER_LEAST: least_of_PtP / eigenvalues_of_C[:, 0] ** (depth - 1),
             quantities.PRODUCT_OVER_LARGEST: least_of_PtP / eigenvalues_of_C[:, -1] ** (depth - 1),
         }

@@ -77,7 +77,7 @@ def fig3(regression: Table, classification: Table, *, scale: Positive) -> Plot:
     letters((first, *others))
     legend_below(figure, _handles(regression, classification=True), 4)
     end = Draws(classification).at_end()
-    losses, angles = end["loss"], end["angle"]
+    losses, angles = end[quantities.LOSS], end[quantities.ANGLE]
     return Plot(
         figure,
         {
@@ -116,7 +116,7 @@ def _classification_panel(axis: Axes, table: Table, scale: float) -> None:
     for network in SHOWN:
         axis.axline((0, 0), tuple(_reference(table, network)), color=NETWORKS[network][0], lw=0.9, ls=DASHED, zorder=1)
     axis.set_title(rf"classification, $\alpha = {scale:g}$")
-    losses = Draws(table, scale=scale).at_end()["loss"]
+    losses = Draws(table, scale=scale).at_end()[quantities.LOSS]
     text = f"losses {plain_number(losses.min(), digits=2)}\nto {plain_number(losses.max(), digits=2)}"
     axis.text(0.97, 0.04, text, transform=axis.transAxes, ha="right", va="bottom", fontsize=7.5, color=COLOURS["grey"])
 

@@ -53,7 +53,7 @@ def descent(trajectory: Trajectory) -> Tables:
     angle
         Angle in degrees between the coefficients and the max-margin direction in the network's own norm;
         classification alone.
-    inverse_growth
+    loss_by_growth
         1 / (t |grad log L|^2) at the last time t: the loss that the margin's growth gives where it falls like 1/t.
         Classification alone.
     condition
@@ -61,7 +61,7 @@ def descent(trajectory: Trajectory) -> Tables:
     reference
         The solution of least norm, or of largest margin, in the network's own norm: l2 for fully connected, l1 for
         diagonal, the Fourier transform's l1 for convolutional networks. No scale and no direction enter it.
-    labelled
+    labelled_points
         The data y_i x_i, one after the other. No scale and no direction enter them.
     """
     X, y, settings = trajectory.constants["X"], trajectory.constants["y"], trajectory.settings
@@ -134,9 +134,9 @@ def step_sizes(trajectory: Trajectory) -> Tables:
     ----------
     limit
         Coefficients at the end, predicted by Theorem 5; at step size zero the line through those at the two smallest.
-    swapped
+    wrong_power
         `limit`, predicted by Theorem 5 with y / alpha in place of y / alpha^2.
-    least
+    least_norm
         `limit`, predicted by the interpolator of least norm in the network's own norm.
     residual
         |f(x) - y|.
@@ -175,9 +175,9 @@ def any_tensor(trajectory: Trajectory) -> Tables:
     ----------
     parameter
         Entries of both layers, predicted by Theorem 5.
-    swapped
+    wrong_power
         `parameter`, predicted by Theorem 5 with y / alpha in place of y / alpha^2.
-    exchanged
+    opposite_label
         `parameter`, predicted by Theorem 5 with the opposite label.
     """
     X, y, scales = trajectory.constants["X"], trajectory.constants["y"], trajectory.time
@@ -210,7 +210,7 @@ def from_many_directions(trajectory: Trajectory) -> Tables:
     remainder
         Most that Theorem 5 can leave of a singular coordinate that is not of the largest singular value, relative to
         those that are, and at most one.
-    second
+    second_singular_value
         Second singular value of M(x), relative to the first.
     """
     X, y, scales = trajectory.constants["X"], trajectory.constants["y"], trajectory.time
@@ -220,9 +220,9 @@ def from_many_directions(trajectory: Trajectory) -> Tables:
         for member, place, number in np.ndindex(remainders.shape):
             tensor, label = network.data_tensor(X[member, 0]), y[member, 0]
             # under the squared loss log(2 |y| / alpha^2) takes the place of log log t
-            sigma = np.log(2 * abs(label)) - 2 * np.log(scales[place])
+            log_log_time = np.log(2 * abs(label)) - 2 * np.log(scales[place])
             v1, v2 = network.layers(starts[member, number])
-            s, sums, differences = one_point.transient(tensor, label, v1, v2, sigma=sigma)
+            s, sums, differences = one_point.transient(tensor, label, v1, v2, log_log_time=log_log_time)
             # along smaller singular values: Theorem 5 sends these coordinates to zero beside the first
             inactive = np.where(s < s[0] * (1 - 1e-9), sums + differences, 0.0)
             remainders[member, place, number] = min(1.0, float(inactive.max()))

@@ -16,7 +16,7 @@ from learning_dynamics.judging import (
 )
 from learning_dynamics.papers.tensor_networks.filters import quantities
 from learning_dynamics.papers.tensor_networks.filters.theory import ZERO
-from learning_dynamics.papers.tensor_networks.limit_checks import last_sigma, limit_error, loss_vanishes
+from learning_dynamics.papers.tensor_networks.limit_checks import last_log_log_time, limit_error, loss_vanishes
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Draws, Table
 
@@ -68,7 +68,7 @@ def theorem_3(flows: Sequence[Table], *, slack: Positive, resolution: Positive) 
     the loss capped at late times; the loss is judged before.
     """
     draws = Draws(flows)
-    end, error = draws.at_end("sigma"), limit_error(draws)
+    end, error = draws.at_end("log_log_time"), limit_error(draws)
     yield _left_by_transient(
         r"gap to the largest $\ell_1$ margin in singular coordinates",
         np.abs(end[quantities.GAP_L1]),
@@ -90,7 +90,7 @@ def theorem_3(flows: Sequence[Table], *, slack: Positive, resolution: Positive) 
         },
     )
     yield loss_vanishes(draws, slack, power=1.0, rivals={"a loss that does not fall": 0.0})
-    yield Facts(reached=last_sigma(draws))
+    yield Facts(reached=last_log_log_time(draws))
 
 
 @claim(
@@ -116,7 +116,11 @@ def corollary_4(flows: Sequence[Table], *, degrees: Positive) -> Claim:
     judged = ~has_no_direction
     if not judged.any():
         raise Untested("every signal has an autocorrelation of zero, of which Corollary 4 does not speak")
-    end, transient, error = draws.at_end("sigma"), draws[quantities.LARGEST_ANGLE], np.degrees(limit_error(draws))
+    end, transient, error = (
+        draws.at_end("log_log_time"),
+        draws[quantities.LARGEST_ANGLE],
+        np.degrees(limit_error(draws)),
+    )
     yield _left_by_transient(
         "angle to the predicted direction (degrees)",
         end[quantities.ANGLE_COROLLARY][judged],

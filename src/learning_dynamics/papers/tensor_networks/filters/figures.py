@@ -59,7 +59,7 @@ def filters(run: Table) -> Plot:
     legend_below(figure, handles, 3)
     return Plot(
         figure,
-        {"reached": float(run["sigma"].max())},
+        {"reached": float(run["log_log_time"].max())},
         alt="A grid of small panels: signals in rows, filter lengths in columns; dots of the network's direction lie "
         "on the lines that Corollary 4 predicts.",
     )

@@ -2,8 +2,8 @@
 
 Shapes: a series for each network or filter length, (data sets, times, parameters): v_1, v_2 in one vector, divided by
 (1 + log(1 + t))^(1/2); `X` (data sets, 1, inputs) and `y` (data sets, 1), of 1 and -1: a data set is one point. Times
-are sigma = log(1 + log(1 + t)). M(x) is (k_1, k_2), in general not square; eta_1, eta_2 and rho are (times, m) for m =
-min(k_1, k_2) singular values.
+are log(1 + log(1 + t)), the column `log_log_time`. M(x) is (k_1, k_2), in general not square; eta_1, eta_2 and rho
+are (times, m) for m = min(k_1, k_2) singular values.
 """
 
 import numpy as np
@@ -20,7 +20,7 @@ from learning_dynamics.papers.tensor_networks.filters.theory import (
 )
 from learning_dynamics.papers.tensor_networks.one_point import one_point_condition, transient
 from learning_dynamics.papers.tensor_networks.solutions import minimum_norm
-from learning_dynamics.papers.tensor_networks.tables import FOLLOWED, MARGIN, SIGMA
+from learning_dynamics.papers.tensor_networks.tables import FOLLOWED, LOG_LOG_TIME, MARGIN
 from learning_dynamics.papers.tensor_networks.tensor_network import TensorNetwork
 from learning_dynamics.tidy import SEED, Column, Tables, columns, rows
 from learning_dynamics.trajectories import Trajectory
@@ -30,7 +30,7 @@ from learning_dynamics.trajectories import Trajectory
     SEED,
     Column("network", "str", "architecture, or filter_<k>: convolutional with a first filter of length k", draw=True),
     Column("length", "int", "filter length k, 0 for others"),
-    SIGMA,
+    LOG_LOG_TIME,
     *FOLLOWED,
 )
 def single_point(trajectory: Trajectory) -> Tables:
@@ -45,11 +45,11 @@ def single_point(trajectory: Trajectory) -> Tables:
         value, relative to it.
     gap_l2
         Gap between the margin of rho, divided by its l2 norm, and the largest possible, relative to it.
-    difference
+    layer_difference
         |eta_1 - y eta_2| / |eta_1|.
-    opposite
+    layer_difference_opposite
         |eta_1 + y eta_2| / |eta_1|.
-    unsigned
+    layer_difference_unsigned
         |eta_1 - eta_2| / |eta_1|.
     direction
         Coefficients at unit length at the last time, predicted by Corollary 4 for lengths 1 and 2, nan for length 2 and
@@ -79,17 +79,17 @@ def single_point(trajectory: Trajectory) -> Tables:
         Largest `angle_corollary` that the start's transient can leave, in degrees; lengths 1 and 2 alone.
     """
     X, y, settings = trajectory.constants["X"], trajectory.constants["y"], trajectory.settings
-    sigmas = trajectory.time
+    log_log_times = trajectory.time
     for network in networks_of(list(trajectory.series), [2], X.shape[-1], settings["seed"]):
         name = network.name
         length = int(name.removeprefix("filter_")) if name.startswith("filter_") else 0
         for member in range(len(X)):
             x, label, states = X[member, 0], y[member, 0], trajectory.series[name][member]
             labels = {"seed": member, "network": name, "length": length}
-            yield rows(_flow_quantities(network, x, label, states[1:]), {"sigma": sigmas[1:]}, **labels)
+            yield rows(_flow_quantities(network, x, label, states[1:]), {"log_log_time": log_log_times[1:]}, **labels)
             tensor, (v1, v2) = network.data_tensor(x), network.layers(states[0])
             spectrum = np.linalg.svd(tensor, compute_uv=False)
-            values, sums, differences = transient(tensor, label, v1, v2, sigma=sigmas[-1])
+            values, sums, differences = transient(tensor, label, v1, v2, log_log_time=log_log_times[-1])
             start: dict = {
                 quantities.POINT: label * x[None],
                 quantities.SPECTRUM: spectrum[None] / spectrum[0],
@@ -105,11 +105,13 @@ def single_point(trajectory: Trajectory) -> Tables:
                     length * one_point_condition(tensor, v1, v2),
                 )
                 ends = _filter_quantities(network, x, label, length=length, states=states[-1:])
-                yield rows(ends, {"sigma": sigmas[-1:]}, **labels)
+                yield rows(ends, {"log_log_time": log_log_times[-1:]}, **labels)
             elif length:
                 beta = network.coefficients(states[-1:])
-                yield rows({quantities.DIRECTION: beta / np.linalg.norm(beta)}, {"sigma": sigmas[-1:]}, **labels)
-            yield rows(start, {"sigma": sigmas[:1]}, **labels)
+                yield rows(
+                    {quantities.DIRECTION: beta / np.linalg.norm(beta)}, {"log_log_time": log_log_times[-1:]}, **labels
+                )
+            yield rows(start, {"log_log_time": log_log_times[:1]}, **labels)
 
 
 def _flow_quantities(network: TensorNetwork, x: np.ndarray, label: float, states: np.ndarray) -> dict[str, np.ndarray]:

@@ -25,17 +25,22 @@ def single_point(
     Returns
     -------
     Trajectory
-        Time is sigma = log(1 + log(1 + t)): `records` up to `last`, which is then doubled `doublings` times. For each
+        Time is log(1 + log(1 + t)): `records` up to `last`, which is then doubled `doublings` times. For each
         network, and as ``filter_<k>`` for each filter length k, a series, shape (data sets, times, parameters): the
         layers divided by (1 + log(1 + t))^(1/2).
     """
     X, y = data["X"], data["y"]
-    sigmas = slowing_times(last, records, doublings)
+    log_log_times = slowing_times(last, records, doublings)
     names = [*networks, *(f"filter_{length}" for length in lengths)]
     series = {
         network.name: exponential_flows(
-            network, X, y, zero_last(network, len(X), seed)[:, None], sigmas=sigmas, integration=integration
+            network,
+            X,
+            y,
+            zero_last(network, len(X), seed)[:, None],
+            log_log_times=log_log_times,
+            integration=integration,
         )
         for network in networks_of(names, [2], X.shape[-1], seed)
     }
-    return Trajectory(sigmas, series, {"X": X, "y": y}, undecided=undecided(series))
+    return Trajectory(log_log_times, series, {"X": X, "y": y}, undecided=undecided(series))

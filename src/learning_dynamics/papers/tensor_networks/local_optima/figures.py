@@ -8,10 +8,14 @@ from matplotlib.axes import Axes
 
 from learning_dynamics.evidence import mean
 from learning_dynamics.papers.tensor_networks.drawing import DOTTED, SCALE, depth_colours, depth_handles, handle
+from learning_dynamics.papers.tensor_networks.local_optima import quantities
 from learning_dynamics.plotting import COLOURS, WIDTH, Plot, legend_below, letters
 from learning_dynamics.tidy import Table, by_draw
 
-CHOICES = {"optimum": ("-", "(c) greedy choice"), "optimum_l1": ("--", r"(c) least weighted $\ell_1$ norm")}
+CHOICES = {
+    quantities.OPTIMUM: ("-", "(c) greedy choice"),
+    quantities.OPTIMUM_BY_WEIGHTED_L1: ("--", r"(c) least weighted $\ell_1$ norm"),
+}
 
 
 def global_optimum_share(starts: Table) -> Plot:
@@ -28,8 +32,8 @@ def global_optimum_share(starts: Table) -> Plot:
     figure, (left, middle, right) = plt.subplots(1, 3, figsize=(WIDTH, 3.0))
     for place, (depth, colour) in enumerate(colours.items()):
         at = scales * 1.1 ** (place - (len(colours) - 1) / 2)
-        numbers = [by_draw(starts, "optimum", depth=depth, scale=scale) for scale in scales]
-        shares = [np.mean(optimum_numbers == 1, axis=1) for optimum_numbers in numbers]
+        numbers = [by_draw(starts, quantities.OPTIMUM, depth=depth, scale=scale) for scale in scales]
+        shares = [np.mean(optimum_numbers == quantities.GLOBAL, axis=1) for optimum_numbers in numbers]
         _draw_means(left, at, shares, colour)
         _draw_means(middle, at[1:], [share - shares[0] for share in shares[1:]], colour)
         for choice, (style, _) in CHOICES.items():
@@ -37,8 +41,8 @@ def global_optimum_share(starts: Table) -> Plot:
             _draw_means(
                 right, at, [np.mean(optimum_numbers == predicted, axis=1) for optimum_numbers in numbers], colour, style
             )
-            if choice == "optimum":
-                left.axhline(float(np.mean(predicted == 1)), color=colour, ls=DOTTED, lw=0.9, zorder=0)
+            if choice == quantities.OPTIMUM:
+                left.axhline(float(np.mean(predicted == quantities.GLOBAL)), color=colour, ls=DOTTED, lw=0.9, zorder=0)
     middle.axhline(0.0, color=COLOURS["grey"], lw=0.8, zorder=0)
     for axis, title, label in (
         (left, "global optimum", "share of starts"),

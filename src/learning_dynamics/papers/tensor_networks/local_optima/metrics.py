@@ -38,15 +38,15 @@ def from_scaled_starts(trajectory: Trajectory, *, near: Positive) -> Tables:
     ----------
     optimum
         Number of the local optimum that is reached, nan at none; predicted by the greedy choice of coordinates.
-    optimum_even
+    optimum_by_gradients
         `optimum`, predicted by the greedy choice with the same blow-up time for all coordinates, whatever the start.
-    optimum_l1
+    optimum_by_weighted_l1
         `optimum`, predicted by the least l1 norm with the blow-up times as weights; the prediction is nan where that is
         at no local optimum.
-    escaped
+    within_escaped
         1 where the optimum's entries are among the coordinates that the greedy choice lets escape, 0 where not; nan at
         no local optimum.
-    optima
+    number_of_optima
         Number of local optima of a data set; once, at the first start and scale.
     """
     X, y, settings = trajectory.constants["X"], trajectory.constants["y"], trajectory.settings

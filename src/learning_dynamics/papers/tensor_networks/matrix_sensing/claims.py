@@ -26,8 +26,8 @@ from learning_dynamics.tidy import Draws, Quantity, Table, by_draw
 
 RIVALS = {
     **RIVAL_MINIMISERS,
-    "the least nuclear norm": quantities.NUCLEAR,
-    "the least Frobenius norm": quantities.FROBENIUS,
+    "the least nuclear norm": quantities.LEAST_NUCLEAR_NORM,
+    "the least Frobenius norm": quantities.LEAST_FROBENIUS_NORM,
 }
 # bits of the significand
 BITS = {"single": 24, "double": 53, "extended": 64}
@@ -65,9 +65,9 @@ def corollary_7(eigen: Table) -> Claim:
         return float(np.max(relative_distances(Draws(eigen, **where), quantity)))
 
     yield Facts(
-        frobenius=largest_distance(quantities.FROBENIUS, scale=max(scales)),
-        nuclear=largest_distance(quantities.NUCLEAR, scale=min(scales), depth=min(depths)),
-        nuclear_deep=largest_distance(quantities.NUCLEAR, scale=min(scales), depth=max(depths)),
+        frobenius=largest_distance(quantities.LEAST_FROBENIUS_NORM, scale=max(scales)),
+        nuclear=largest_distance(quantities.LEAST_NUCLEAR_NORM, scale=min(scales), depth=min(depths)),
+        nuclear_deep=largest_distance(quantities.LEAST_NUCLEAR_NORM, scale=min(scales), depth=max(depths)),
     )
 
 

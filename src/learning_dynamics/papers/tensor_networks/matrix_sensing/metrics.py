@@ -35,7 +35,7 @@ def matrix_sensing(trajectory: Trajectory) -> Tables:
         `entry`, predicted by the minimiser of Q for a layer more.
     other_scale
         `entry`, predicted by the minimiser of Q for twice the scale.
-    nuclear, frobenius
+    least_nuclear_norm, least_frobenius_norm
         `entry`, predicted by the solution of least nuclear or Frobenius norm.
     sensitivity
         Relative change of the minimiser of Q over the relative change of one entry of the initial layers, the largest.
@@ -44,8 +44,8 @@ def matrix_sensing(trajectory: Trajectory) -> Tables:
     scales = trajectory.time
     X, y, Q, A = (constants[name] for name in ("X", "y", "Q", "A"))
     norms: dict[str, Literal["nuclear", "frobenius"]] = {
-        quantities.NUCLEAR: "nuclear",
-        quantities.FROBENIUS: "frobenius",
+        quantities.LEAST_NUCLEAR_NORM: "nuclear",
+        quantities.LEAST_FROBENIUS_NORM: "frobenius",
     }
     minimum_norms = {
         quantity: np.array([q.T @ minimum_matrix_norm(a, b, norm) @ q for a, b, q in zip(A, y, Q, strict=True)])

@@ -51,7 +51,7 @@ def forward(trajectory: Trajectory) -> Tables:
     ----------
     output
         Output of the tensor formulation (2), predicted by the layers' own formula, (3) to (5).
-    at_zero
+    activation_at_zero
         The activation at zero.
     """
     settings = trajectory.settings
@@ -76,10 +76,10 @@ def flow(trajectory: Trajectory) -> Tables:
     drift
         Largest change since the start of what is conserved: |(U_l^T v_l)_j|^2 - |(U_L^T v_L)_j|^2 over l and j in
         orthogonally decomposable networks, the entries of W_l^T W_l - W_(l+1) W_(l+1)^T in fully connected ones.
-    other
+    other_drift
         Largest change since the start of what is not conserved: |(U_l^T v_l)_j| - |(U_L^T v_L)_j|, or the entries of
         W_l W_l^T - W_(l+1) W_(l+1)^T.
-    size
+    largest_term
         Largest term: |(U_l^T v_l)_j|^2, or an entry of W_l^T W_l.
     loss
         Half the sum of squared residuals.

@@ -35,7 +35,7 @@ def section_d_1_1(losses: Sequence[Table]) -> Claim:
     classify well the loss exceeds it by a factor of up to {printed_factor:.3g}; with $\mathcal L(0)$ in the denominator
     it never does.
     """
-    return _bound(Draws(losses), quantities.CONSTANT)
+    return _bound(Draws(losses), quantities.BOUND_CONSTANT)
 
 
 @claim(
@@ -52,7 +52,7 @@ def section_e_1_1(losses: Table) -> Claim:
     As for appendix D.1.1: from starts with $\mathcal L(0) < 1$ the loss exceeds the printed bound by a factor of up to
     {printed_factor:.3g}.
     """
-    return _bound(Draws(losses, depth=2), quantities.ONE_POINT_CONSTANT)
+    return _bound(Draws(losses, depth=2), quantities.ONE_POINT_BOUND_CONSTANT)
 
 
 def _bound(flows: Draws, constant: Quantity) -> Claim:

@@ -3,6 +3,7 @@
 import numpy as np
 
 from learning_dynamics.papers.tensor_networks.drawing import handle
+from learning_dynamics.papers.tensor_networks.rates import quantities
 from learning_dynamics.papers.tensor_networks.rates.theory import log_bound
 from learning_dynamics.plotting import COLOURS, Plot, legend_below, letters, panels
 from learning_dynamics.tidy import Table, select
@@ -20,17 +21,17 @@ def loss_bounds(losses: Table) -> Plot:
     """
     rows, constants = (
         select(losses, quantity, network="diagonal", depth=2).set_index(["start_margin", "seed"])
-        for quantity in ("log_loss", "constant")
+        for quantity in (quantities.LOG_LOSS, quantities.BOUND_CONSTANT)
     )
     margins = rows.index.unique("start_margin").sort_values()
     figure, axes = panels(1, len(margins), height=2.8, sharey=True)
     for axis, margin in zip(axes[0], margins, strict=True):
         for seed, run in rows.loc[margin].groupby("seed"):
-            values, tau = run["value"].to_numpy(), run["log_time"].to_numpy()
+            values, log_time = run["value"].to_numpy(), run["log_time"].to_numpy()
             # dashes over a full line: where bounds are equal both are seen
             for factor, (colour, line) in ((np.exp(values[0]), CORRECTED), (np.array(1.0), PRINTED)):
-                bound = log_bound(values[:1], constants["value"][margin, seed], np.expm1(tau), factor=factor)
-                axis.semilogy(tau, np.exp(values - bound), color=colour, ls=line, lw=0.9)
+                bound = log_bound(values[:1], constants["value"][margin, seed], np.expm1(log_time), factor=factor)
+                axis.semilogy(log_time, np.exp(values - bound), color=colour, ls=line, lw=0.9)
         axis.axhline(1.0, color=COLOURS["black"], ls=":", lw=1.0)
         axis.set(title=rf"$\mathcal{{L}}(0) = {np.exp(-margin):.2g}$", xlabel=r"$\log(1 + t)$")
     axes[0, 0].set_ylabel(r"$\mathcal{L}(t)$ / bound")

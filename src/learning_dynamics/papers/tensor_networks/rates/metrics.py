@@ -2,7 +2,7 @@
 
 Shapes: of the exponential loss ``<network>_<depth>`` (members, times, parameters), layers divided by (1 + log(1 +
 t))^(1/L), members data sets and margins, the latter varying fastest; `best` (data sets, inputs), the l2 max-margin
-classifiers; times are sigma = log(1 + log(1 + t)). Of the squared loss ``<network>_<depth>`` (data sets, times, scales,
+classifiers; times are log(1 + log(1 + t)). Of the squared loss ``<network>_<depth>`` (data sets, times, scales,
 samples), residuals and no states; times are in units of the bound's time constant, which scales change. `X` (data sets,
 samples, inputs), `y` (data sets, samples).
 """
@@ -34,10 +34,10 @@ def exponential_loss(trajectory: Trajectory) -> Tables:
     ----------
     log_loss
         Logarithm of the loss, the sum of exp(-y_i f(x_i)).
-    constant
+    bound_constant
         c of D.1.1's bound, alpha^(2L-2) lambda^(L-1) s_min(S)^2 gamma^2 with alpha = 1 and gamma the l2 max margin; at
         the start.
-    constant_one
+    one_point_bound_constant
         c of E.1.1's bound, alpha^2 lambda |s|^2 with alpha = 1; at the start, for two layers and one point alone.
     """
     X, y, settings = trajectory.constants["X"], trajectory.constants["y"], trajectory.settings
@@ -53,10 +53,10 @@ def exponential_loss(trajectory: Trajectory) -> Tables:
         labels = {"network": network.name, "depth": network.depth, "start_margin": starts}
         yield rows({quantities.LOG_LOSS: log_loss}, {"seed": seeds, "log_time": log_time}, **labels)
         constant = decomposable_constant(network, 1.0, settings["imbalance"]) * width[seeds] ** 2
-        once = {quantities.CONSTANT: constant[:, None]}
+        once = {quantities.BOUND_CONSTANT: constant[:, None]}
         if network.depth == 2 and X.shape[1] == 1:
             constants = [one_point_constant(network, x, 1.0, settings["imbalance"]) for x in X[seeds, 0]]
-            once[quantities.ONE_POINT_CONSTANT] = np.array(constants)[:, None]
+            once[quantities.ONE_POINT_BOUND_CONSTANT] = np.array(constants)[:, None]
         yield rows(once, {"seed": seeds, "log_time": log_time[:1]}, **labels)
 
 
@@ -76,7 +76,7 @@ def squared_loss(trajectory: Trajectory) -> Tables:
     speed
         log(L(0) / L(t)) / t, in units of the bound's rate: at least one, by (62), and in fully connected networks by
         the steps of H.1, which prints half of that (errata 12). Nan once the loss is within rounding.
-    speed_one
+    one_point_speed
         log(L(0) / L(t)) / t, in units of the rate of (73): at least one by (73). Nan once the loss is within rounding;
         two layers and one point alone, not fully connected networks.
     """

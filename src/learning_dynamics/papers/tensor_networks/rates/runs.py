@@ -33,12 +33,12 @@ def exponential_loss(
     Returns
     -------
     Trajectory
-        Time is sigma = log(1 + log(1 + t)). Series ``<network>_<depth>``, shape (data sets * margins, times,
+        Time is log(1 + log(1 + t)). Series ``<network>_<depth>``, shape (data sets * margins, times,
         parameters), margins varying fastest: the layers divided by (1 + log(1 + t))^(1/L). Constants X, y, and best,
         shape (data sets, inputs).
     """
     X, y = data["X"], data["y"]
-    sigmas = np.linspace(0.0, last, records)
+    log_log_times = np.linspace(0.0, last, records)
     # the exponent is changed by at most exp(last) / sharpness of itself
     sharpness = 1e3 * float(np.exp(last)) / integration.rtol**0.25
     exact = Accuracy(rtol=integration.rtol, atol=integration.atol, sharpness=sharpness)
@@ -47,8 +47,10 @@ def exponential_loss(
     for network in networks_of(networks, depths, X.shape[-1], seed):
         name, depth = network.name, network.depth
         starts = [[factors(name, margin * beta, imbalance, depth) for margin in margins] for beta in best]
-        series[f"{name}_{depth}"] = exponential_flows(network, X, y, np.array(starts), sigmas=sigmas, integration=exact)
-    return Trajectory(sigmas, series, {"X": X, "y": y, "best": best}, undecided=undecided(series))
+        series[f"{name}_{depth}"] = exponential_flows(
+            network, X, y, np.array(starts), log_log_times=log_log_times, integration=exact
+        )
+    return Trajectory(log_log_times, series, {"X": X, "y": y, "best": best}, undecided=undecided(series))
 
 
 def squared_loss(

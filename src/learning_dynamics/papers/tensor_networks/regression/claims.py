@@ -175,7 +175,7 @@ def remark_4_growth(functions: Table) -> Claim:
     layers, and at most {deep:.1e} with more.
     """
     draws = Draws(functions)
-    penalty = draws.entries(quantities.PENALTY)  # H_L(h) / |h|, at the values h of h_L along the way
+    penalty = draws.entries(quantities.PENALTY_OVER_H)  # H_L(h) / |h|, at the values h of h_L along the way
     h, q = np.abs(draws.entries(quantities.H)), np.abs(draws.entries(quantities.Q))
     depth = draws.where(quantity=quantities.TIME_OF_LAST_Q).column("depth")
     is_shallow = depth == 2

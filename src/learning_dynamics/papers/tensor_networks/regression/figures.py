@@ -23,7 +23,7 @@ def depth(flow: Table, descent: Table, random: Table) -> Plot:
     colours = depth_colours(flow)
     figure, (left, right) = plt.subplots(1, 2, figsize=(WIDTH, 3.2))
     for number, colour in colours.items():
-        curve = select(flow, quantities.CURVE, depth=number).sort_values("scale")
+        curve = select(flow, quantities.MINIMISER_CURVE, depth=number).sort_values("scale")
         left.semilogx(curve["scale"], curve["value"], color=colour, lw=1.3)
         for table, marker, size in ((flow, "o", 5.5), (descent, "x", 4.5)):
             rows = select(table, quantities.COEFFICIENT, depth=number, index=1, seed=0).sort_values("scale")
@@ -78,7 +78,10 @@ def even_data(flow: Table) -> Plot:
     depths = np.unique(flow["depth"])
     figure, axes = panels(1, len(depths), height=2.8, sharey=True)
     for axis, number in zip(axes[0], depths, strict=True):
-        for quantity, colour in (("printed", COLOURS["orange"]), ("coefficient", COLOURS["blue"])):
+        for quantity, colour in (
+            (quantities.PRINTED_MINIMISER, COLOURS["orange"]),
+            (quantities.COEFFICIENT, COLOURS["blue"]),
+        ):
             scales, distances = _distances(flow, quantity, number)
             axis.loglog(scales, distances.T, color=colour, lw=1.0, marker=".")
         axis.set(title=f"$L = {number}$", xlabel=SCALE)

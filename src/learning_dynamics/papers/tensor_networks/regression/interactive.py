@@ -27,7 +27,7 @@ def depth(flow: Table, descent: Table) -> Interactive:
     l1_point = by_draw(flow, quantities.PLAIN_L1, column="predicted")[0]
     l2_point = by_draw(flow, quantities.PLAIN_L2, column="predicted")[0]
     point = l2_point / (l2_point @ l2_point)  # the data point over its label
-    grid = np.sort(select(flow, quantities.CURVE)["scale"].unique())
+    grid = np.sort(select(flow, quantities.MINIMISER_CURVE)["scale"].unique())
     exponents = np.log10(grid).round(3)
     names = {int(number): f"{italic('L')} = {number}" for number in sorted(flow["depth"].unique())}
     paths, gaps = [], []

@@ -3,7 +3,7 @@
 Shapes: ``flow_<depth>`` (data sets, scales, parameters), limits, with scales alpha in place of times; ``eta_<depth>``
 (data sets, m), the weights of m singular coordinates; `X` (data sets, samples, inputs), `y` (data sets, samples).
 Features, X S^T, are (data sets, samples, m). Depth functions have `state` (2 depths, times, 2), p and q, each depth
-first forward and then backward in time, and `reached` (2 depths,), negative backward; times are shares of it.
+first forward and then backward in time, and `time_of_last_q` (2 depths,), negative backward; times are shares of it.
 """
 
 import numpy as np
@@ -34,7 +34,7 @@ def interpolation(trajectory: Trajectory) -> Tables:
     ----------
     coefficient
         Coefficients at the limit, predicted by the minimiser of Q (Theorem 4).
-    printed
+    printed_minimiser
         `coefficient`, predicted by the minimiser of Q(F z) without the factor of the data tensor's singular values, as
         Corollary 6 is printed (errata 7); convolutional networks alone.
     other_depth
@@ -45,14 +45,14 @@ def interpolation(trajectory: Trajectory) -> Tables:
         `coefficient`, predicted by the solution of least l1 or l2 norm with the weights of Remark 4.
     plain_l1, plain_l2
         `coefficient`, predicted by the solution of least l1 or l2 norm.
-    vanishing
+    vanishing_power
         Power of alpha with which entries outside the support of the least l1 norm vanish in the minimiser of Q, between
         the two scales of `SMALL`; predicted by that norm's multipliers. Nan where these are not unique, or the
         minimiser is not found. Two layers alone, not convolutional networks.
     small_weighted_l1, small_weighted_l2, small_plain_l1, small_plain_l2
         The minimiser of Q at the scale `SMALL_DEEP`, predicted by the solution of least norm that the name says; nan
         where it is not found. Three layers and more alone, not convolutional networks.
-    curve
+    minimiser_curve
         First coefficient of the minimiser of Q, on a fine grid of scales; no run enters it. A single data set alone.
     """
     X, y, settings = trajectory.constants["X"], trajectory.constants["y"], trajectory.settings
@@ -90,7 +90,7 @@ def interpolation(trajectory: Trajectory) -> Tables:
         if len(X) == 1:
             grid = np.geomspace(scales.min(), scales.max(), PLOTTED)
             curve = _minimisers(*data[0], back, scales=grid, depth=depth)[:, 0]
-            yield rows({quantities.CURVE: curve[None]}, seeds | {"scale": grid}, depth=depth)
+            yield rows({quantities.MINIMISER_CURVE: curve[None]}, seeds | {"scale": grid}, depth=depth)
 
 
 @columns(*LIMITS)
@@ -144,10 +144,10 @@ def depth_functions(trajectory: Trajectory) -> Tables:
         h_L = p_L^(L-1) q_L, predicted in closed form.
     time_of_h
         Time at which h_L takes its value, predicted by the inverse of h_L in closed form.
-    penalty
+    penalty_over_h
         H_L at the value of h_L, relative to that value's size, after the start; predicted in closed form. It is the
         integral of the inverse of h_L, by parts t h - q^2 / 2, because (q^2 / 2)' = h.
-    reached
+    time_of_last_q
         Time at which |q_L| passes the bound of the configuration, with the sign of the direction in time; predicted in
         closed form.
     """
@@ -167,6 +167,6 @@ def depth_functions(trajectory: Trajectory) -> Tables:
             yield rows(measures, {"time": times}, **labels)
             penalty = (times * h - q**2 / 2)[1:] / np.abs(h[1:])
             closed = norm_like.depth_penalty(h[1:], depth) / np.abs(h[1:])
-            yield rows({quantities.PENALTY: (penalty, closed)}, {"time": times[1:]}, **labels)
+            yield rows({quantities.PENALTY_OVER_H: (penalty, closed)}, {"time": times[1:]}, **labels)
             end = norm_like.depth_time(np.array([sign * settings["last"]]), depth)
             yield rows({quantities.TIME_OF_LAST_Q: (times[-1:], end)}, {"time": times[-1:]}, **labels)

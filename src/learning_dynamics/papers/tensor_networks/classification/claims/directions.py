@@ -12,7 +12,7 @@ from learning_dynamics.papers.tensor_networks.classification.hypotheses import (
     residuals_converge,
     still_turns,
 )
-from learning_dynamics.papers.tensor_networks.limit_checks import last_sigma, second_half, settles, vanishes
+from learning_dynamics.papers.tensor_networks.limit_checks import last_log_log_time, second_half, settles, vanishes
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Draws, Table, settings_of
 
@@ -58,7 +58,7 @@ def theorem_1(two: Table, three: Table, *, slack: Positive) -> Claim:
     yield residuals_converge(judged, slack)
     yield Facts(
         turning=sum(excluded.values()),
-        reached=float(two["sigma"].max()),
+        reached=float(two["log_log_time"].max()),
         cut=float(settings_of(two)["integration"]["sharpness"]),
         exact=last_exact_log_time(flows),
     )
@@ -83,7 +83,7 @@ def equation_14(two: Table, three: Table, *, slack: Positive) -> Claim:
     exponent is capped, growth is that of margins kept in proportion to $\log t$, as the loss before the cap has them.
     """
     flows = Draws([two, three])
-    growth = flows.at_end("sigma")[quantities.GROWTH_POWER]
+    growth = flows.at_end("log_log_time")[quantities.GROWTH_POWER]
     yield settles(
         r"one minus the cosine between $\Theta$ and the negative gradient",
         flows,
@@ -104,7 +104,7 @@ def equation_14(two: Table, three: Table, *, slack: Positive) -> Claim:
         r"power of $\log t$ in $\|\Theta\|^L$, less its prediction",
         growth,
         np.ones_like(growth),
-        tolerance=slack / last_sigma(flows),
+        tolerance=slack / last_log_log_time(flows),
         relative_to=1.0,
         because=rf"{slack:g} over $\log\log t$: $\|\Theta\|^L / \log t$ is a number of order one",
         rivals={"parameters that stay bounded": 0.0},

@@ -93,7 +93,7 @@ def theorem_2(two: Table, three: Table, *, slack: Positive) -> Claim:
 
 def _above_global_minimum(three_layers: Draws) -> Facts:
     """Return how many draws with three layers end above the global minimum, and of how many."""
-    excess = three_layers.at_end("sigma")[quantities.QUASI_NORM_EXCESS]
+    excess = three_layers.at_end("log_log_time")[quantities.QUASI_NORM_EXCESS]
     return Facts(other=int((excess > 0.01).sum()), deep=len(excess))
 
 
@@ -268,9 +268,10 @@ def remark_3(two: Table, three: Table, *, sparse: Literal["T z", "rho"], slack: 
     That is the correction; read so the remark is right.
     """
     flows = Draws([two, three], network="decomposable")
-    end = flows.at_end("sigma")
+    end = flows.at_end("log_log_time")
     inputs, mapped, transformed = (
-        end[quantity] for quantity in (quantities.DENSE_INPUTS, quantities.DENSE_MAPPED, quantities.DENSE_TRANSFORMED)
+        end[quantity]
+        for quantity in (quantities.DENSE_SHARE_BETA, quantities.DENSE_SHARE_S_BETA, quantities.DENSE_SHARE_RHO)
     )
     yield every_draw(
         r"share of the $\ell_1$ norm outside as many entries as there are points",

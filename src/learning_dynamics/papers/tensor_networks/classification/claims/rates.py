@@ -52,21 +52,22 @@ def log_time_exponents(
     Predicted powers lie between {slowest:.3f} and {fastest:.3f}; of fully connected networks the medians are
     {shallow:.3f} with two layers and {deep:.3f} with three.
     """
-    tables = [table for table in (settling, two, three) if (table["quantity"] == quantities.POWER).any()]
+    tables = [table for table in (settling, two, three) if (table["quantity"] == quantities.VANISHING_POWER).any()]
     if not tables:
         raise Untested("no network leaves anything out whose power is predicted")
 
     # a draw is one entry that vanishes, of one flow
     draws = Draws(tables, draw=[*draw_columns(tables[0]), "index"])
     measured, predicted, network, depth = (
-        draws.entries(quantities.POWER, column=column)[:, 0] for column in ("value", "predicted", "network", "depth")
+        draws.entries(quantities.VANISHING_POWER, column=column)[:, 0]
+        for column in ("value", "predicted", "network", "depth")
     )
     is_connected = network == "fully_connected"
     uncertainty = draws[quantities.POWER_UNCERTAINTY]
     is_left_out = {  # an entry has the first reason that applies
         "multipliers that are not unique, or more active entries than tight margins": ~np.isfinite(predicted),
         "still between vertices, or not yet of the sign of what pushes them": (
-            (draws[quantities.REMAINING_SHARE] > settled) | (draws[quantities.PHASE_COSINE] < 0.99)
+            (draws[quantities.REMAINING_DISTANCE] > settled) | (draws[quantities.PHASE_COSINE] < 0.99)
         ),
         "what stays does not yet grow alike, or still turns": uncertainty > open_at_most,
         "below what the integrator resolves": ~np.isfinite(measured),

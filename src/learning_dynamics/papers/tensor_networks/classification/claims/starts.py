@@ -111,10 +111,11 @@ def _limits_of_problems(table: Table) -> pd.DataFrame:
     second half of log log t; limits, the number of those that are a degree apart. Angles in degrees.
     """
     problems = []
-    last_sigma = table["sigma"].max()
+    last_log_log_time = table["log_log_time"].max()
     for network, depth, _, from_starts in Draws(table).groups("network", "depth", "seed"):
         halfway, end = (
-            from_starts.where(sigma=sigma).entries(quantities.DIRECTION) for sigma in (last_sigma / 2, last_sigma)
+            from_starts.where(log_log_time=time).entries(quantities.DIRECTION)
+            for time in (last_log_log_time / 2, last_log_log_time)
         )
         angles = angle_between_units(end[:, None], end)
         distinct: list[int] = []  # starts whose limits are new
