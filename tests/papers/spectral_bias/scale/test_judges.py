@@ -10,7 +10,7 @@ from tests.papers.spectral_bias.doctored import evaluation_on, everywhere, put, 
 def powers(tables):
     """Let every draw's time be that of a growth at the rate 1 / 2, from units in which all is one."""
     table = tables["flow"]
-    for name, value in (("growth", 0.25), ("beta_norm", 1.0)):
+    for name, value in (("first_gradient", 0.25), ("beta_norm", 1.0)):
         table.loc[table["quantity"] == name, "value"] = value
     rows = table["quantity"] == "time_to_loss"
     table.loc[rows, "value"] = 50 + 2 * np.log(1 / table.loc[rows, "gamma"])
@@ -20,7 +20,7 @@ def powers(tables):
 @pytest.mark.parametrize(
     ("alterations", "verdict"),
     [
-        ([everywhere("growth", 0.2525)], "contradicted"),
+        ([everywhere("first_gradient", 0.2525)], "contradicted"),
         ([put("time_to_loss", times=1.01, gamma=1e-16)], "contradicted"),
         # what lies above the largest scale of the slope is left alone, but not the bound
         ([put("time_to_loss", times=1.5, gamma=1e-2)], "reproduced"),
@@ -48,8 +48,8 @@ def test_the_times_that_are_shown():
 def rich(tables):
     """Let potentials, norms and parameters be those of one singular value of one, and a scale that vanishes."""
     table = tables["flow"]
-    ones = {"nuclear_norm": 3.0, "frobenius_norm": 2.0, "smallest": 1.0, "other_interpolators": 0.1}
-    for name, value in (ones | {"distance_bound": 0.0, "parameters": 3.0}).items():
+    ones = {"nuclear_norm": 3.0, "frobenius_norm": 2.0, "least_singular_value": 1.0, "increase_elsewhere": 0.1}
+    for name, value in (ones | {"distance_bound": 0.0, "half_square": 3.0}).items():
         table.loc[table["quantity"] == name, "value"] = value
     for name in ("potential", "printed_potential"):
         rows = table["quantity"] == name
@@ -65,11 +65,11 @@ def rich(tables):
         ([everywhere("printed_potential", times=1 - 2.1e-3)], "contradicted"),
         ([everywhere("potential", times=2.0), everywhere("printed_potential", times=2.0)], "reproduced"),
         # six inputs, a scale of 1e-8, a norm of 3: 2e-8 of it
-        ([put("parameters", 3 * (1 + 1.9e-8), gamma=1e-8)], "corrected"),
-        ([put("parameters", 3 * (1 - 2.1e-8), gamma=1e-8)], "contradicted"),
-        ([put("parameters", 3 * (1 + 1e-6), gamma=1e-8), put("distance_bound", 1e-7, gamma=1e-8)], "corrected"),
-        ([put("other_interpolators", 0.0, gamma=1e-8)], "corrected"),
-        ([put("other_interpolators", -1.1e-6, gamma=1e-8)], "contradicted"),
+        ([put("half_square", 3 * (1 + 1.9e-8), gamma=1e-8)], "corrected"),
+        ([put("half_square", 3 * (1 - 2.1e-8), gamma=1e-8)], "contradicted"),
+        ([put("half_square", 3 * (1 + 1e-6), gamma=1e-8), put("distance_bound", 1e-7, gamma=1e-8)], "corrected"),
+        ([put("increase_elsewhere", 0.0, gamma=1e-8)], "corrected"),
+        ([put("increase_elsewhere", -1.1e-6, gamma=1e-8)], "contradicted"),
         ([everywhere("frobenius_norm", 3.0)], "undecided"),
     ],
 )
@@ -80,11 +80,11 @@ def test_the_rich_limit(alterations, verdict):
 @pytest.mark.parametrize(
     ("alterations", "verdict"),
     [
-        ([everywhere("misaligned", 0.9e-2, role="unfed")], "undecided"),  # columns align, fed or not
-        ([put("misaligned", 1.1e-2, gamma=1e-16, role="flow")], "contradicted"),
-        ([put("across", times=1.01, gamma=1e-16)], "contradicted"),
-        ([put("across", times=1.5, gamma=1.0)], "corrected"),
-        ([put("along", times=-1.0, gamma=1e-12, index=1)], "contradicted"),
+        ([everywhere("largest_sine", 0.9e-2, role="unfed")], "undecided"),  # columns align, fed or not
+        ([put("largest_sine", 1.1e-2, gamma=1e-16, role="flow")], "contradicted"),
+        ([put("part_across", times=1.01, gamma=1e-16)], "contradicted"),
+        ([put("part_across", times=1.5, gamma=1.0)], "corrected"),
+        ([put("components_along", times=-1.0, gamma=1e-12, index=1)], "contradicted"),
         ([put("sigma_w1", times=1 + 1e-3, gamma=1.0, index=2)], "contradicted"),
         ([put("sigma_w1", times=1 + 1e-3, gamma=1.0, index=1)], "contradicted"),
         ([put("sigma_w1", times=1.1, gamma=1.0, index=3)], "corrected"),
@@ -99,7 +99,7 @@ def test_columns_align(alterations, verdict):
 def test_a_share_too_small_for_the_smallest_scale_leaves_the_alignment_open(share, undecided):
     def shrink(given):
         flow = given["flow"]
-        rows = (flow["quantity"] == "along") & (flow["index"] == 1) & (flow["seed"] == 0)
+        rows = (flow["quantity"] == "components_along") & (flow["index"] == 1) & (flow["seed"] == 0)
         flow.loc[rows, ["value", "predicted"]] = share
 
     found = evaluation_on("column_alignment", shrink).corrected
@@ -110,7 +110,7 @@ def test_columns_that_keep_the_share_they_start_with_are_another_prediction():
     # draws in which both shares are the same leave nothing to tell
     def alike(given):
         flow = given["flow"]
-        shares = flow.loc[flow["quantity"] == "along", "predicted"].to_numpy()
-        flow.loc[flow["quantity"] == "start", "value"] = shares
+        shares = flow.loc[flow["quantity"] == "components_along", "predicted"].to_numpy()
+        flow.loc[flow["quantity"] == "shares_of_beta_star", "value"] = shares
 
     assert verdict_on("column_alignment", alike) == "undecided"

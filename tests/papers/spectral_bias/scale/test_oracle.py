@@ -71,12 +71,12 @@ def test_norms_and_spectra_at_the_end(flows, gamma, draw):
     W, a = (layers[-1] for layers in flow_of(data, gamma, draw, np.array([0.0, 400.0])))
     np.testing.assert_allclose(found["sigma_w1"], spectrum(W), rtol=1e-6)
     wanted = {
-        "growth": np.sqrt(np.sum((X.T @ Y) ** 2)),
+        "first_gradient": np.sqrt(np.sum((X.T @ Y) ** 2)),
         "beta_norm": np.sqrt(np.sum(least**2)),
         "frobenius_norm": np.sqrt(np.sum(least**2)),
         "nuclear_norm": spectrum(least).sum(),
-        "smallest": spectrum(least)[-1],
-        "parameters": (np.sum(W**2) + np.sum(a**2)) / 2,
+        "least_singular_value": spectrum(least)[-1],
+        "half_square": (np.sum(W**2) + np.sum(a**2)) / 2,
     }
     for quantity, value in wanted.items():
         assert found[quantity, 0] == pytest.approx(value, rel=1e-6), quantity
@@ -111,9 +111,9 @@ def test_angles_between_columns_and_the_predictor_by_cosines(flows, gamma, draw)
     W, _, beta = ends_of(trajectory, gamma, draw)
     vector = np.linalg.eigh(beta @ beta.T)[1][:, -1]
     cosines = [abs(column @ vector) / np.sqrt(column @ column) for column in W.T]
-    assert found["misaligned", 0] == pytest.approx(np.sqrt(1 - min(cosines) ** 2), rel=1e-6)
+    assert found["largest_sine", 0] == pytest.approx(np.sqrt(1 - min(cosines) ** 2), rel=1e-6)
     across = np.sqrt(1 - sum((column @ vector) ** 2 for column in W.T) / np.sum(W**2))
-    assert found["across", 0] == pytest.approx(across, rel=1e-6)
+    assert found["part_across", 0] == pytest.approx(across, rel=1e-6)
 
 
 @every_member
@@ -121,14 +121,14 @@ def test_components_of_columns_with_one_output(flows, gamma, draw):
     data, trajectory, table = flows
     X, Y, least = data["X"][draw], data["Y"][draw], minimum_norm(data, draw)
     if Y.shape[1] > 1:
-        assert not {"along", "start"} & set(table["quantity"])
+        assert not {"components_along", "shares_of_beta_star"} & set(table["quantity"])
         return
     rows = values_of(table, gamma, draw)
     W, P, beta = ends_of(trajectory, gamma, draw)
     direction, gradient = beta[:, 0] / np.sqrt(np.sum(beta**2)), (X.T @ Y)[:, 0]
-    np.testing.assert_allclose(rows["value"]["along"], direction @ W / spectrum(W)[0], rtol=1e-6, atol=1e-9)
-    np.testing.assert_allclose(rows["predicted"]["along"], gradient @ P / np.sqrt(gradient @ gradient))
-    np.testing.assert_allclose(rows["value"]["start"], least[:, 0] @ P / np.sqrt(np.sum(least**2)))
+    np.testing.assert_allclose(rows["value"]["components_along"], direction @ W / spectrum(W)[0], rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(rows["predicted"]["components_along"], gradient @ P / np.sqrt(gradient @ gradient))
+    np.testing.assert_allclose(rows["value"]["shares_of_beta_star"], least[:, 0] @ P / np.sqrt(np.sum(least**2)))
 
 
 @pytest.mark.parametrize("draw", [0, 1])
@@ -141,7 +141,7 @@ def test_no_interpolator_has_a_smaller_nuclear_norm_by_brute_force(flows, draw):
         away *= np.linalg.norm(least) * 10.0 ** -(number % 4) / np.linalg.norm(away)
         grown = np.linalg.svd(least + away)[1].sum() - np.linalg.svd(least)[1].sum()
         increases.append(grown / np.linalg.norm(away))
-    found = values_of(table, 0.5, draw)["value"]["other_interpolators", 0]
+    found = values_of(table, 0.5, draw)["value"]["increase_elsewhere", 0]
     # directions are others; the least increases are of second order in distances of a thousandth
     assert min(increases) > -1e-9
     assert -1e-9 < found < 5 * max(min(increases), 1e-4)

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from learning_dynamics.judging import Claim, Facts, claim, equal_on_every_draw, every_draw
+from learning_dynamics.judging import Check, Claim, Facts, claim, equal_on_every_draw, every_draw
 from learning_dynamics.papers.spectral_bias.scale import quantities
 from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import Draws, Table, settings_of
@@ -34,17 +34,18 @@ def time_to_loss(flow: Table, *, largest_gamma: Positive) -> Claim:
     slope over the small scales that the fit takes agrees to {worst:.1e} on every one of {draws} draws.
     """
     draws, settings = Draws(flow), settings_of(flow)
-    gamma = draws.entries("time_to_loss", column="gamma")[0]
-    time, promised = draws.with_prediction("time_to_loss")  # shape (draws, scales); promised by the bound of Lemma C.8
+    gamma = draws.entries(quantities.TIME_TO_LOSS, column="gamma")[0]
+    # flow times, shape (draws, scales); promised by the bound of Lemma C.8, D_psi(beta_*, 0) / (sqrt(2 gamma) loss)
+    time, promised = draws.with_prediction(quantities.TIME_TO_LOSS)
     # of each draw: |X^T Y|, the rate at which both layers grow near zero, and |beta_*|
-    growth, beta_norm = (draws.entries(name)[:, 0] for name in (quantities.FIRST_GRADIENT, "beta_norm"))
+    growth, beta_norm = (draws.entries(name)[:, 0] for name in (quantities.FIRST_GRADIENT, quantities.BETA_NORM))
     slopes = _slopes(gamma, time, largest_gamma)
     # the time passes between two records, which lie evenly on its last tenth; their distance in units of 1 / |X^T Y|
     spacing = growth[:, None] * 0.1 * time / (settings["points"] - 1)
     time_errors = (  # in units of the slope
         NEXT_ORDER * gamma * np.log(1 / gamma) / np.minimum(beta_norm, 1.0)[:, None]
         + spacing**4  # of a cubic spline
-        + draws.entries("time_to_loss", column="steps") * settings["integration"]["rtol"]
+        + draws.entries(quantities.TIME_TO_LOSS, column="steps") * settings["integration"]["rtol"]
     )
     yield equal_on_every_draw(
         r"error of the slope of the time against $\ln(1/\gamma)$, relative to it",
@@ -93,13 +94,14 @@ def nuclear_norm_limit(flow: Table, *, largest_gamma: Positive) -> Claim:
     interpolator has a smaller nuclear norm.
     """
     draws = Draws(flow)
-    gamma = draws.entries("potential", column="gamma")[0]
-    # shape (draws, scales)
-    nuclear_norm, half_square = draws.entries("nuclear_norm"), draws.entries(quantities.HALF_SQUARE)
+    gamma = draws.entries(quantities.POTENTIAL, column="gamma")[0]
+    # sum of sigma_i(beta_*), and (|W1|^2 + |W2|^2) / 2 at the end, shape (draws, scales)
+    nuclear_norm, half_square = draws.entries(quantities.NUCLEAR_NORM), draws.entries(quantities.HALF_SQUARE)
     inputs = draws.entries("sigma_w1", "gamma").shape[2]
+    # of the potential with both terms halved, and as printed
     slopes = [
         _slopes(gamma, draws.entries(potential), largest_gamma) / nuclear_norm[:, 0]
-        for potential in ("potential", "printed_potential")
+        for potential in (quantities.POTENTIAL, quantities.PRINTED_POTENTIAL)
     ]
     yield equal_on_every_draw(
         r"error of the slope of $\Psi_\gamma$ against $\ln(1/\gamma)$ over $\|\beta\|_*$",
@@ -115,7 +117,7 @@ def nuclear_norm_limit(flow: Table, *, largest_gamma: Positive) -> Claim:
 
     # by Corollary 3.1 and Lemma C.10 half of |W1|^2 + |W2|^2 is the sum of sqrt(s_i^2 + gamma^2) over d singular values
     # of beta, each of which exceeds s_i by gamma at most; the residual at the end leaves the rest open
-    allowed = inputs * gamma / nuclear_norm + 10 * draws.entries("distance_bound")
+    allowed = inputs * gamma / nuclear_norm + 10 * draws.entries(quantities.DISTANCE_BOUND)
 
     def half_square_is(norm: np.ndarray, label: str) -> dict[str, Any]:
         """Return the arguments that compare half the parameters' squared norm with a norm of beta_*."""
@@ -124,7 +126,7 @@ def nuclear_norm_limit(flow: Table, *, largest_gamma: Positive) -> Claim:
             "values": (np.abs(half_square / norm - 1) / allowed).max(axis=1),
         }
 
-    frobenius_norm = draws.entries("frobenius_norm")
+    frobenius_norm = draws.entries(quantities.FROBENIUS_NORM)
     yield every_draw(
         **half_square_is(nuclear_norm, "nuclear"),
         at_most=1.0,
@@ -133,7 +135,7 @@ def nuclear_norm_limit(flow: Table, *, largest_gamma: Positive) -> Claim:
     )
     yield every_draw(
         "least increase of the nuclear norm over random interpolators",
-        draws.smallest(quantities.INCREASE_ELSEWHERE),
+        draws.smallest(quantities.INCREASE_ELSEWHERE),  # (|b|_nuclear - |beta_*|_nuclear) / |b - beta_*|
         at_least=-1e-6,
         because="rounding over the distance",
     )
@@ -164,27 +166,25 @@ def column_alignment(flow: Table, unfed: Table, *, largest_gamma: Positive, sine
     $|\beta_*| / \sqrt{8}$.
     """
     draws = Draws(flow)
-    gamma = draws.entries(quantities.PART_ACROSS, column="gamma")[0]
-    smallest = np.argmin(gamma)
-    # shape (draws, scales)
-    beta_norm, steps = draws.entries("beta_norm"), draws.entries(quantities.PART_ACROSS, column="steps")
-    sigma_1, sigma_2 = (draws.where(index=index).entries("sigma_w1") for index in (1, 2))
-    # relative errors: what the residual and the integrator leave open; and each step rounds the layer by eps of sigma_1
-    left_open = draws.entries("distance_bound") + settings_of(flow)["integration"]["rtol"] * steps
-    rounding = np.finfo(float).eps * steps
-    rounding_of_sigma_2 = rounding * sigma_1 / sigma_2
-    # length of the columns at the start, beside that of the layer at the end
-    column_length = np.sqrt(2 * gamma / beta_norm)
-    # of each column, shape (draws, scales, columns): its component along beta, and its share of the first gradient
-    components, shares = draws.with_prediction(quantities.COMPONENTS_ALONG, "gamma")
-    least_share = np.abs(shares).min(axis=2)
+    yield _columns_align(draws, Draws(unfed), sine=sine)
+    yield _part_across_falls(draws, largest_gamma)
+    yield _components_tend_to_shares(draws)
+    yield _crossover_depends_on_the_ratio(draws)
+    aligned = draws.entries(quantities.LARGEST_SINE)[:, _smallest(draws)].max()
+    yield Facts(share=float(_least_shares(draws).min()), aligned=float(aligned))
 
-    # 1. all columns align at the smallest scale
-    sine_at_random = Draws(flow).entries(quantities.LARGEST_SINE)[:, smallest]
-    sine_of_unfed = Draws(unfed).entries(quantities.LARGEST_SINE)[:, smallest]
-    # the sine that a column keeps if its first length is across beta, and its share of the layer along beta
-    share_is_too_small = (column_length / least_share)[:, smallest] > sine
-    yield every_draw(
+
+def _columns_align(draws: Draws, unfed: Draws, *, sine: float) -> Check:
+    """Check that all columns of W1 align at the smallest scale, |w - u u^T w| / |w| <= sine for each column w.
+
+    u is the direction of beta. A column that keeps its first length, sqrt(2 gamma), across beta, and grows along it to
+    its share of sigma_1 = |beta_*|^{1/2}, ends at a sine of sqrt(2 gamma / |beta_*|) over its share.
+    """
+    smallest = _smallest(draws)
+    sine_at_random = draws.entries(quantities.LARGEST_SINE)[:, smallest]
+    sine_of_unfed = unfed.entries(quantities.LARGEST_SINE)[:, smallest]
+    share_is_too_small = (_column_length(draws) / _least_shares(draws))[:, smallest] > sine
+    return every_draw(
         r"largest sine of the angle between a column of $W_1$ and $\beta$, at the smallest scale",
         np.concatenate([sine_of_unfed, sine_at_random]),
         at_most=sine,
@@ -195,14 +195,20 @@ def column_alignment(flow: Table, unfed: Table, *, largest_gamma: Positive, sine
         rivals={"no column aligns": {"values": sine_of_unfed, "undecided": None}},
     )
 
-    # 2. the part of W1 across beta falls as gamma^(1/2): its norm, sqrt(2 gamma (d - 1)), over |W1|, which is that of
-    # the direction of beta but for the square of the part across
-    across = draws.entries(quantities.PART_ACROSS)
-    yield equal_on_every_draw(
+
+def _part_across_falls(draws: Draws, largest_gamma: float) -> Check:
+    """Check that |W1 - u u^T W1| / |W1|, the part of W1 across beta, falls as gamma^(1/2).
+
+    Across beta the d - 1 singular values stay at sqrt(2 gamma) (Corollary 3.1), so that the part is sqrt(2 gamma (d -
+    1)) / |W1|, where |W1| is sigma_1 but for the square of the part.
+    """
+    gamma, across = _scales(draws), draws.entries(quantities.PART_ACROSS)
+    errors = across**2 + _left_open(draws) + _rounding_of_sigma_2(draws)
+    return equal_on_every_draw(
         r"error of the power of $\gamma$ with which the part of $W_1$ across $\beta$ falls",
         -_slopes(gamma, np.log(across), largest_gamma),
         0.5,
-        tolerance=_slope_errors(gamma, across**2 + left_open + rounding_of_sigma_2, largest_gamma),
+        tolerance=_slope_errors(gamma, errors, largest_gamma),
         relative_to=1.0,
         because="the square of that part, the remaining residual, steps times the relative tolerance, and each "
         "step's rounding, through the fit",
@@ -210,23 +216,30 @@ def column_alignment(flow: Table, unfed: Table, *, largest_gamma: Positive, sine
         rivals={"a part of the order of the scale": 1.0, r"a part that falls as $\gamma^{1/3}$": 1 / 3},
     )
 
-    # 3. each column's component along beta, over sigma_1, tends to its share of the first gradient: while beta turns
-    # from the first gradient's direction to its own, columns of their first length still feed it
-    allowed = NEXT_ORDER * column_length + left_open + rounding
+
+def _components_tend_to_shares(draws: Draws) -> Check:
+    """Check that u^T W1 / sigma_1(W1) tends to the columns' shares of the first gradient, (X^T Y)^T P / |X^T Y|.
+
+    While beta turns from the first gradient's direction to its own, columns of their first length still feed it: the
+    difference is of the order of sqrt(2 gamma / |beta_*|).
+    """
+    # of each column, shape (draws, scales, columns)
+    components, shares = draws.with_prediction(quantities.COMPONENTS_ALONG, "gamma")
+    shares_of_beta_star = draws.entries(quantities.SHARES_OF_BETA_STAR, "gamma")
+    equal_shares = np.sign(shares) * np.sqrt(np.mean(shares**2, axis=2, keepdims=True))
+    allowed = NEXT_ORDER * _column_length(draws) + _left_open(draws) + _rounding(draws)
 
     def components_are(parts: np.ndarray) -> dict[str, np.ndarray]:
         """Return the columns' largest distance from given components, at all scales, over what is allowed."""
         return {"values": (np.abs(components - parts).max(axis=2) / allowed).max(axis=1)}
 
-    equal_shares = np.sign(shares) * np.sqrt(np.mean(shares**2, axis=2, keepdims=True))
-    shares_of_beta_star = draws.entries(quantities.SHARES_OF_BETA_STAR, "gamma")
-    yield every_draw(
+    return every_draw(
         r"error of the columns' components along $\beta$ over $\sigma_1(W_1)$, at all scales, over what is allowed",
         **components_are(shares),
         at_most=1.0,
         because=r"terms of the order of $\sqrt{2\gamma / |\beta_*|}$, the remaining residual, and steps times "
         "the relative tolerance; a draw with a smaller share than that at the smallest scale is undecided",
-        undecided=(least_share <= allowed)[:, smallest],
+        undecided=(_least_shares(draws) <= allowed)[:, _smallest(draws)],
         predicted=0.0,
         rivals={
             "columns that align alike, whatever their share of the first gradient": components_are(equal_shares),
@@ -234,14 +247,19 @@ def column_alignment(flow: Table, unfed: Table, *, largest_gamma: Positive, sine
         },
     )
 
-    # 4. the crossover, by Corollary 3.1: sigma_2^2 = 2 gamma, and sigma_1^2 = gamma + sqrt(gamma^2 + |beta_*|^2)
+
+def _crossover_depends_on_the_ratio(draws: Draws) -> Check:
+    """Check that sigma_2^2 / sigma_1^2 of W1 is 2 gamma / (gamma + sqrt(gamma^2 + |beta_*|^2)) (Corollary 3.1)."""
+    gamma, beta_norm = _scales(draws), draws.entries(quantities.BETA_NORM)
+    square_ratio = (_sigma_W1(draws, 2) / _sigma_W1(draws, 1)) ** 2
+    allowed = 2 * (_left_open(draws) + _rounding_of_sigma_2(draws))  # of squares
+
     def ratio_is(law: np.ndarray) -> dict[str, np.ndarray]:
         """Return the largest relative distance of sigma_2^2 / sigma_1^2 from a law, over what is allowed of squares."""
-        distance = np.abs(np.log((sigma_2 / sigma_1) ** 2 / law))
-        return {"values": (distance / (2 * (left_open + rounding_of_sigma_2))).max(axis=1)}
+        return {"values": (np.abs(np.log(square_ratio / law)) / allowed).max(axis=1)}
 
     crossover = 2 * gamma / (gamma + np.hypot(gamma, beta_norm))
-    yield every_draw(
+    return every_draw(
         r"error of $\sigma_2(W_1)^2 / \sigma_1(W_1)^2$ at all scales, relative to it, over what is allowed",
         **ratio_is(crossover),
         at_most=1.0,
@@ -253,7 +271,51 @@ def column_alignment(flow: Table, unfed: Table, *, largest_gamma: Positive, sine
             "a crossover that does not depend on the teacher": ratio_is(2 * gamma / (gamma + np.hypot(gamma, 1))),
         },
     )
-    yield Facts(share=float(least_share.min()), aligned=float(sine_at_random.max()))
+
+
+def _scales(draws: Draws) -> np.ndarray:
+    """Return the initialisation scales gamma, the same for all draws, shape (scales,)."""
+    return draws.entries(quantities.PART_ACROSS, column="gamma")[0]
+
+
+def _smallest(draws: Draws) -> int:
+    """Return the place of the smallest scale."""
+    return int(np.argmin(_scales(draws)))
+
+
+def _sigma_W1(draws: Draws, index: int) -> np.ndarray:
+    """Return sigma_i(W1) at the end, i from 1, shape (draws, scales)."""
+    return draws.where(index=index).entries("sigma_w1")
+
+
+def _left_open(draws: Draws) -> np.ndarray:
+    """Return the relative errors that the residual and the integrator leave open, shape (draws, scales)."""
+    steps = draws.entries(quantities.PART_ACROSS, column="steps")
+    return draws.entries(quantities.DISTANCE_BOUND) + draws.setting("integration.rtol")[:, None] * steps
+
+
+def _rounding(draws: Draws) -> np.ndarray:
+    """Return the error of all steps that round the layer, by eps of sigma_1 each, over sigma_1, (draws, scales)."""
+    return np.finfo(float).eps * draws.entries(quantities.PART_ACROSS, column="steps")
+
+
+def _rounding_of_sigma_2(draws: Draws) -> np.ndarray:
+    """Return the same error, of sigma_1, over sigma_2, shape (draws, scales)."""
+    return _rounding(draws) * _sigma_W1(draws, 1) / _sigma_W1(draws, 2)
+
+
+def _column_length(draws: Draws) -> np.ndarray:
+    """Return the columns' length at the start over the layer's at the end, sqrt(2 gamma / |beta_*|), (draws, scales).
+
+    The columns of the start sqrt(2 gamma) P have sqrt(2 gamma) at most; for small scales sigma_1(W1)^2 is |beta_*|.
+    """
+    return np.sqrt(2 * _scales(draws) / draws.entries(quantities.BETA_NORM))
+
+
+def _least_shares(draws: Draws) -> np.ndarray:
+    """Return the smallest share of the first gradient over columns, |(X^T Y)^T P_n| / |X^T Y|, (draws, scales)."""
+    _, shares = draws.with_prediction(quantities.COMPONENTS_ALONG, "gamma")
+    return np.abs(shares).min(axis=2)
 
 
 def _slopes(gamma: np.ndarray, values: np.ndarray, largest_gamma: float) -> np.ndarray:

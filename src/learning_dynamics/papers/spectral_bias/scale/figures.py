@@ -31,8 +31,8 @@ def rate(flows: Table, conditioned: Table, times: Table, *, member: Natural) -> 
         axis.set(xscale="log", yscale="log", xlabel="time $t$", ylim=(1e-6, 1e4), title=title)
     gaussian.set_ylabel(r"loss $L(\beta(t))$")
     by_scale = Draws(times.sort_values("gamma"))
-    scales = by_scale.entries("time_to_loss", column="gamma")
-    measured, bounds = by_scale.with_prediction("time_to_loss")
+    scales = by_scale.entries(quantities.TIME_TO_LOSS, column="gamma")
+    measured, bounds = by_scale.with_prediction(quantities.TIME_TO_LOSS)
     growth = Draws(times).entries(quantities.FIRST_GRADIENT)[:, 0]
     lowest = 0.5 * np.nanmin(measured)
     for scale, taken, bound, speed in zip(scales, measured, bounds, growth, strict=True):
@@ -77,11 +77,11 @@ def vanishing(vector: Table, scalar: Table) -> Plot:
     """
     figure, (norms, constants, columns) = plt.subplots(1, 3, figsize=(WIDTH, 2.8))
     draws, scalars = Draws(vector), Draws(scalar)
-    gamma, nuclear = draws.entries(quantities.HALF_SQUARE, column="gamma"), draws.entries("nuclear_norm")
+    gamma, nuclear = draws.entries(quantities.HALF_SQUARE, column="gamma"), draws.entries(quantities.NUCLEAR_NORM)
     excess = draws.entries(quantities.HALF_SQUARE) - nuclear
     inputs = select(vector, "sigma_w1")["index"].max()
     # what the remaining residual hides is no excess
-    resolved = excess > 3 * draws.entries("distance_bound") * nuclear
+    resolved = excess > 3 * draws.entries(quantities.DISTANCE_BOUND) * nuclear
     norms.plot(gamma[resolved], excess[resolved], ".", color=COLOURS["blue"], ms=4)
     guide(norms, np.sort(gamma[0]), inputs * np.sort(gamma[0]))
     norms.set(
@@ -94,8 +94,8 @@ def vanishing(vector: Table, scalar: Table) -> Plot:
     small = gamma < 0.1
     unit = np.log(1 / np.where(small, gamma, 0.1)) * nuclear
     for quantity, marker, colour, label in (
-        ("printed_potential", "x", "vermilion", "as printed"),
-        ("potential", ".", "blue", "of the dynamics"),
+        (quantities.PRINTED_POTENTIAL, "x", "vermilion", "as printed"),
+        (quantities.POTENTIAL, ".", "blue", "of the dynamics"),
     ):
         ratios = (draws.entries(quantity) / unit)[small]
         constants.plot(gamma[small], ratios, marker, color=COLOURS[colour], ms=4, label=label)
@@ -107,7 +107,7 @@ def vanishing(vector: Table, scalar: Table) -> Plot:
         ylabel=r"$\Psi_\gamma / (\ln(1/\gamma) \|\beta\|_*)$",
         title="mirror potential",
     )
-    relative = scalars.entries("beta_norm", column="gamma") / scalars.entries("beta_norm")
+    relative = scalars.entries(quantities.BETA_NORM, column="gamma") / scalars.entries(quantities.BETA_NORM)
     first_values, second_values = (scalars.where(index=number).entries("sigma_w1") for number in (1, 2))
     ratios = (second_values / first_values) ** 2
     columns.plot(relative.ravel(), ratios.ravel(), ".", color=COLOURS["blue"], ms=4, label=r"$(\sigma_2/\sigma_1)^2$")

@@ -34,13 +34,15 @@ from learning_dynamics.trajectories import Trajectory
 def scaled_flow(trajectory: Trajectory, *, others: Count) -> pd.DataFrame:
     """Measure the time to a given loss and the layers at the end; seeds are draws of the data, one row for each scale.
 
+    The trajectory's times are shares of the time `reached`, from 0.9 to 1; flow times are their products.
+
     Quantities
     ----------
     time_to_loss
         Time at which the loss has fallen to `loss_share` of its first value; predicted, with one output, the time by
         which the bound of Lemma C.8 promises it.
-    growth
-        |X^T Y|, the first gradient.
+    first_gradient
+        |X^T Y|, the norm of the first gradient.
     sigma_w1
         Singular values of W1 at the end.
     residual
@@ -51,29 +53,31 @@ def scaled_flow(trajectory: Trajectory, *, others: Count) -> pd.DataFrame:
         |beta_*|.
     nuclear_norm
         Nuclear norm of beta_*.
-    smallest
+    least_singular_value
         Smallest singular value of beta_* that is not zero: the last up to the rank of X or the number of outputs.
-    parameters
-        Half the parameters' squared norm at the end.
+    half_square
+        Half the parameters' squared norm at the end, (|W1|^2 + |W2|^2) / 2.
     potential
         Mirror potential of beta's singular values at the end (Theorem 3.2 (a)), halved as the dynamics have it.
     printed_potential
         Like `potential`, as printed (errata 1).
-    other_interpolators
+    increase_elsewhere
         Least increase of the nuclear norm from beta_* to `others` random interpolators, relative to their distance;
         zero where there is no other.
-    misaligned
-        Largest sine of the angle between a column of W1 and the first singular vector of beta, at the end.
-    across
-        Part of W1 off the first singular vector of beta at the end, relative to |W1|.
-    along
+    largest_sine
+        Largest |w - u u^T w| / |w| over the columns w of W1 at the end: the sine of the angle between w and u, the
+        first left singular vector of beta.
+    part_across
+        |W1 - u u^T W1| / |W1| at the end.
+    components_along
         With one output: components of W1's columns along beta at the end, relative to the largest singular value of W1;
         predicted the columns' shares of the first gradient, P^T X^T Y / |X^T Y|.
-    start
+    shares_of_beta_star
         With one output: components of W1's columns along beta_* at the start, relative to sqrt(2 gamma), P^T beta_* /
         |beta_*|.
-    """  # noqa: D405, D407, D411
+    """
     constants, settings = trajectory.constants, trajectory.settings
+    shares_of_reached = trajectory.time  # of each member's time to the loss; no times, which differ between members
     names = ("X", "Y", "P", "gamma", "reached", "limit_W1", "limit_W2")
 
     def measure(arrays: Mapping[str, np.ndarray]) -> Measured:
@@ -88,18 +92,18 @@ def scaled_flow(trajectory: Trajectory, *, others: Count) -> pd.DataFrame:
         direction = np.linalg.svd(beta, full_matrices=False)[0][..., :1]
         off = W1 - direction @ (transposed(direction) @ W1)
         measured: Measured = {
-            "time_to_loss": _crossing_times(trajectory.time, losses, level) * reached,
+            quantities.TIME_TO_LOSS: _crossing_times(shares_of_reached, losses, level) * reached,
             quantities.FIRST_GRADIENT: norm(gradient),
             "sigma_w1": spectrum,
             "residual": residual / norm(Y),
-            "distance_bound": residual / (singular_values(X)[..., -1] * norm(star)),
-            "beta_norm": norm(star),
-            "nuclear_norm": sigma_star.sum(axis=-1),
-            "frobenius_norm": norm(star),
+            quantities.DISTANCE_BOUND: residual / (singular_values(X)[..., -1] * norm(star)),
+            quantities.BETA_NORM: norm(star),
+            quantities.NUCLEAR_NORM: sigma_star.sum(axis=-1),
+            quantities.FROBENIUS_NORM: norm(star),
             quantities.LEAST_SINGULAR_VALUE: sigma_star[..., min(*X.shape[-2:], Y.shape[-1]) - 1],
             quantities.HALF_SQUARE: 0.5 * (norm(W1) ** 2 + norm(W2) ** 2),
-            "potential": theory.spectral_potential(sigma, gamma[:, None], printed=False),
-            "printed_potential": theory.spectral_potential(sigma, gamma[:, None], printed=True),
+            quantities.POTENTIAL: theory.spectral_potential(sigma, gamma[:, None], printed=False),
+            quantities.PRINTED_POTENTIAL: theory.spectral_potential(sigma, gamma[:, None], printed=True),
             quantities.INCREASE_ELSEWHERE: _other_interpolators(X, star, others),
             quantities.LARGEST_SINE: (np.linalg.norm(off, axis=1) / np.linalg.norm(W1, axis=1)).max(axis=-1),
             quantities.PART_ACROSS: norm(off) / norm(W1),
@@ -111,7 +115,7 @@ def scaled_flow(trajectory: Trajectory, *, others: Count) -> pd.DataFrame:
 
             # the bound falls like 1 / t: at time one, over the level, it is the time at which it reaches the level
             bound = theory.rate_bound(norm(star), gamma, np.ones(len(X))) / level
-            measured["time_to_loss"] = (measured["time_to_loss"], bound)
+            measured[quantities.TIME_TO_LOSS] = (measured[quantities.TIME_TO_LOSS], bound)
             measured[quantities.COMPONENTS_ALONG] = (components(W1, beta) / spectrum[:, :1], components(P, gradient))
             measured[quantities.SHARES_OF_BETA_STAR] = components(P, star)
         return measured

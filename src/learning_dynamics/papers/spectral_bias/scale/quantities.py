@@ -1,12 +1,30 @@
-"""Names of quantities at vanishing scales that the tables shorten; `metrics` writes them, claims read them."""
+"""Names of quantities at vanishing scales; `metrics` writes them, claims and figures read them.
 
-FIRST_GRADIENT = "growth"  # |X^T Y|, the rate at which both layers grow near zero
-LEAST_SINGULAR_VALUE = "smallest"  # of beta_*, the least that is not zero
-HALF_SQUARE = "parameters"  # half of |W1|^2 + |W2|^2 at the end
-INCREASE_ELSEWHERE = "other_interpolators"  # least increase of the nuclear norm over random interpolators
+beta = W1 W2 and both layers are those at the end of the flow; beta_* is the minimum-norm interpolator, |.| the
+Frobenius norm. The n-th column of W1 belongs to the n-th hidden unit, and starts at sqrt(2 gamma) P_n.
+"""
 
-# of the columns of W1 at the end
-LARGEST_SINE = "misaligned"  # of the angle between a column and beta
-PART_ACROSS = "across"  # |part of W1 off the first singular vector of beta| / |W1|
-COMPONENTS_ALONG = "along"  # of each column along beta, over sigma_1(W1); predicted its share of the first gradient
-SHARES_OF_BETA_STAR = "start"  # components of the columns along beta_* at the start, over sqrt(2 gamma)
+TIME_TO_LOSS = "time_to_loss"  # when L falls to a share of L(0); predicted, with one output: by the bound of Lemma C.8
+FIRST_GRADIENT = "first_gradient"  # |X^T Y|, the rate at which both layers grow near zero
+DISTANCE_BOUND = (
+    "distance_bound"  # |X beta - Y| / (sigma_min(X) |beta_*|), by which beta may miss beta_*, relative to it
+)
+
+BETA_NORM = "beta_norm"  # |beta_*|
+FROBENIUS_NORM = "frobenius_norm"  # |beta_*|
+NUCLEAR_NORM = "nuclear_norm"  # sum of the singular values of beta_*
+LEAST_SINGULAR_VALUE = "least_singular_value"  # of beta_*, the least that is not zero
+HALF_SQUARE = "half_square"  # (|W1|^2 + |W2|^2) / 2
+INCREASE_ELSEWHERE = "increase_elsewhere"  # least (|b|_nuclear - |beta_*|_nuclear) / |b - beta_*|, X b = Y, b at random
+
+# Psi_gamma of the singular values of beta, the sum of (s asinh(s / gamma) - sqrt(s^2 + gamma^2)) / 2, or as Theorem 3.2
+# (a) prints it, with the half before the first term alone
+POTENTIAL = "potential"
+PRINTED_POTENTIAL = "printed_potential"
+
+# with the first left singular vector u of beta
+LARGEST_SINE = "largest_sine"  # largest |w - u u^T w| / |w| over the columns w of W1
+PART_ACROSS = "part_across"  # |W1 - u u^T W1| / |W1|
+# with one output, of each column
+COMPONENTS_ALONG = "components_along"  # beta^T W1 / (|beta| sigma_1(W1)); predicted the shares (X^T Y)^T P / |X^T Y|
+SHARES_OF_BETA_STAR = "shares_of_beta_star"  # beta_*^T P / |beta_*|: components along beta_* at the start
