@@ -148,9 +148,10 @@ def renormalised_descent(trajectory: Trajectory) -> Tables:
     snr_outside_first_vectors
         The part of the SNR matrix outside of its singular vectors at the start, relative to all of it (Lemma 6).
     """
+    step_sizes = trajectory.settings["steps"]  # the setting lists sizes, not numbers
     for size in trajectory.settings["sizes"]:
         classes, examples, _ = size
-        for number, step in enumerate(trajectory.settings["steps"]):
+        for number, step in enumerate(step_sizes):
             # numbers of steps of this size by the recorded times
             counts = np.round(trajectory.time / step).astype(int)
             members = []

@@ -96,14 +96,15 @@ def renormalised_descent(
     ``descent<k>_<size>``, k from 0, for the k-th of `steps`, which are step sizes; shape (members, times, features,
     samples).
     """
-    coarsest = max(steps)
-    ratios = [coarsest / step for step in steps]
+    step_sizes = steps  # the setting lists sizes, not numbers
+    coarsest = max(step_sizes)
+    ratios = [coarsest / step for step in step_sizes]
     if any(abs(ratio - round(ratio)) > 1e-9 for ratio in ratios):
         raise ProjectError(f"steps {steps}: each must divide the largest, so that all reach the same times; fix them")
     counts = np.unique(np.concatenate([[0], np.round(np.geomspace(1, horizon / coarsest, points))]).astype(int))
     starts = _starts(sizes, signal, seeds, seed)
     series = {}
-    for index, (step, ratio) in enumerate(zip(steps, ratios, strict=True)):
+    for index, (step, ratio) in enumerate(zip(step_sizes, ratios, strict=True)):
         for size in progress(sizes, f"renormalised descent, step {step:g}"):
             label = central_path.size_label(*size)
             series[f"descent{index}_{label}"] = renormalised.renormalised_descent(

@@ -1,28 +1,71 @@
 """The loss of the least-squares classifier from singular values of the SNR matrix (section 3.2)."""
 
+from collections.abc import Callable
+
 import numpy as np
 
-from learning_dynamics.judging import Claim, claim
+from learning_dynamics.judging import Check, Claim, claim, takes_rivals
 from learning_dynamics.papers.neural_collapse.central_path import theory
-from learning_dynamics.papers.neural_collapse.central_path.checks import (
-    Formula,
-    check_loss_along_flows,
-    check_loss_of_features,
+from learning_dynamics.papers.neural_collapse.central_path.predictions import FLOWS
+from learning_dynamics.papers.neural_collapse.central_path.quantities import IN_WORDS, LOSS, LOSS_NC1, LOSS_NC23, OMEGA
+from learning_dynamics.papers.neural_collapse.draws import (
+    FREE,
+    ROUNDING,
+    Size,
+    by_size,
+    over_sizes,
+    relative_error,
+    zero_on_every_draw,
 )
-from learning_dynamics.papers.neural_collapse.central_path.quantities import LOSS, LOSS_NC1, LOSS_NC23
-from learning_dynamics.papers.neural_collapse.draws import FREE
-from learning_dynamics.tidy import Table
+from learning_dynamics.tidy import Quantity, Table
+
+Formula = Callable[[np.ndarray, int], np.ndarray]  # a loss from the SNR singular values, over their last axis, and C
+
+
+def multiplied(formula: Formula, factor: float) -> Formula:
+    """Return a formula times a factor."""
+    return lambda omega, classes: factor * formula(omega, classes)
+
+
+@takes_rivals("formula", scaled=multiplied)
+def check_loss_of_features(features: Table, quantity: Quantity, formula: Formula) -> Check:
+    """Check a loss of raw features, |loss / formula - 1|."""
+
+    def error(size: Size, loss: np.ndarray, omega: np.ndarray) -> np.ndarray:
+        return relative_error(loss[..., 0], formula(omega, size.classes))
+
+    errors = over_sizes(error, loss=by_size(features, quantity), omega=by_size(features, OMEGA))
+    return zero_on_every_draw(f"{IN_WORDS[quantity]} of raw features, relative error", errors, ROUNDING, "rounding")
+
+
+@takes_rivals("formula", scaled=multiplied)
+def check_loss_along_flows(flows: Table, quantity: Quantity, formula: Formula) -> Check:
+    """Check a loss along both flows, |loss / formula - 1| in units of 1 + omega_max^2 / C, the largest over time."""
+
+    def error(size: Size, loss: np.ndarray, omega: np.ndarray) -> np.ndarray:
+        relative = np.abs(loss[..., 0] / formula(omega, size.classes) - 1)
+        return (relative / (1 + omega[..., 0] ** 2 / size.classes)).max(axis=1)
+
+    def errors(flow: str) -> np.ndarray:
+        return over_sizes(error, loss=by_size(flows, quantity, flow=flow), omega=by_size(flows, OMEGA, flow=flow))
+
+    return zero_on_every_draw(
+        f"{IN_WORDS[quantity]} along both flows, relative error",
+        np.concatenate([errors(flow) for flow in FLOWS]),
+        ROUNDING,
+        "rounding, in units of $1+\\omega^2/C$",
+    )
 
 
 def _slips_in(formula: Formula) -> dict[str, Formula]:
     """Return a formula of Lemma 1 with one thing wrong, by what it is."""
 
-    def with_all_singular_values(omega: np.ndarray, C: int) -> np.ndarray:
-        return formula(np.concatenate([omega, np.zeros_like(omega[..., :1])], axis=-1), C)
+    def with_all_singular_values(omega: np.ndarray, classes: int) -> np.ndarray:
+        return formula(np.concatenate([omega, np.zeros_like(omega[..., :1])], axis=-1), classes)
 
     return {
-        "one instead of $C$": lambda omega, _C: formula(omega, 1),
-        "$C-1$ instead of $C$": lambda omega, C: formula(omega, C - 1),
+        "one instead of $C$": lambda omega, _classes: formula(omega, 1),
+        "$C-1$ instead of $C$": lambda omega, classes: formula(omega, classes - 1),
         "sums over all $C$, with the singular value that is zero": with_all_singular_values,
     }
 
@@ -39,9 +82,9 @@ def lemma_1(features: Table, flows: Table) -> Claim:
     grows by the factor $1+\omega^2/C$, in units of which errors along the flows are counted.
     """
     formulas = {
-        LOSS: theory.spectral_loss,
-        LOSS_NC1: theory.spectral_variability_loss,
-        LOSS_NC23: theory.spectral_geometry_loss,
+        LOSS: theory.spectral_loss,  # sum_j 1 / (omega_j^2 + C) / 2
+        LOSS_NC1: theory.spectral_variability_loss,  # sum_j omega_j^2 / (omega_j^2 + C)^2 / 2
+        LOSS_NC23: theory.spectral_geometry_loss,  # sum_j (omega_j^2 / (omega_j^2 + C) - 1)^2 / (2 C)
     }
     for quantity, formula in formulas.items():
         rivals = _slips_in(formula)

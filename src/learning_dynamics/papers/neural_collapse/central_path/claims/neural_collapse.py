@@ -2,13 +2,14 @@
 
 import numpy as np
 
-from learning_dynamics.judging import NOT_CLAIMED, Claim, Facts, claim, every_draw
-from learning_dynamics.papers.neural_collapse.central_path.checks import (
+from learning_dynamics.judging import NOT_CLAIMED, Check, Claim, Facts, claim, every_draw, takes_rivals
+from learning_dynamics.papers.neural_collapse.central_path import theory
+from learning_dynamics.papers.neural_collapse.central_path.predictions import (
     ALGORITHM,
     FLOWS,
     PAPER,
-    check_variability,
-    vanishing_checks,
+    Dynamics,
+    sped_up,
 )
 from learning_dynamics.papers.neural_collapse.central_path.quantities import (
     FEATURES_LIMIT_DISTANCE,
@@ -22,6 +23,7 @@ from learning_dynamics.papers.neural_collapse.central_path.quantities import (
     SNR_LIMIT_DISTANCE,
     TRACE,
 )
+from learning_dynamics.papers.neural_collapse.central_path.vanishing import vanishing_checks
 from learning_dynamics.papers.neural_collapse.draws import (
     THREE_SIZES,
     Size,
@@ -29,12 +31,19 @@ from learning_dynamics.papers.neural_collapse.draws import (
     integration_error,
     over_sizes,
     relative_error,
+    times_of,
     zero_on_every_draw,
 )
 from learning_dynamics.tidy import Table
 
 # of distances that fall with the spread of singular values: rivals' exponents in time
 WRONG_POWERS = {"distances that fall as $1/\\sqrt t$": -0.5, "distances that stay": 0.0}
+# distances of NC2 and NC3, with the power of the spread of singular values as which each falls
+NC2_AND_NC3 = {
+    NC2_NORM_SPREAD: 1,  # std / mean of |mu_c|
+    NC2_ANGLE_DISTANCE: 1,  # mean of |cos(mu_c, mu_c') + 1 / (C - 1)|
+    NC3: 2,  # || W^T / ||W|| - M / ||M|| ||^2
+}
 
 
 FIRST, LAST = 0, -1  # indices of recorded times
@@ -57,9 +66,10 @@ def corollary_2(flows: Table) -> Claim:
     """
 
     def errors_of_eq_11(flow: str, *, frozen: bool = False, one_class: bool = False) -> np.ndarray:
-        """Return the largest relative error over time of the distance of eq. 11, for each draw.
+        """Return the largest relative error over time of ||X / omega_max - (U_0 V_0^T) kron 1^T|| / sqrt(N), (draws,).
 
-        Predicted with omega_max of the start if `frozen`, with the deviations of a single class if `one_class`.
+        Predicted is sqrt(C P / omega_max^2 + d^2) with the distance d = ||SNR / omega_max - U_0 V_0^T|| of eq. 10; with
+        omega_max of the start if `frozen`, with one for C, the deviations of a single class, if `one_class`.
         """
 
         def error(size: Size, omega: np.ndarray, distance: np.ndarray, snr_gap: np.ndarray) -> np.ndarray:
@@ -80,12 +90,8 @@ def corollary_2(flows: Table) -> Claim:
     stay = "features that stay where they started"
     single_class = "$\\sqrt P/\\omega_{\\max}$ in eq. 11, the deviations of a single class"
     for flow in FLOWS:
-        for quantity, power_of_spread in {
-            SNR_LIMIT_DISTANCE: 1,
-            NC2_NORM_SPREAD: 1,
-            NC2_ANGLE_DISTANCE: 1,
-            NC3: 2,
-        }.items():
+        # ||SNR / omega_max - U_0 V_0^T|| falls as the spread itself (eq. 10)
+        for quantity, power_of_spread in ({SNR_LIMIT_DISTANCE: 1} | NC2_AND_NC3).items():
             yield from vanishing_checks(flows, quantity, flow, order=power_of_spread, powers=WRONG_POWERS)
         yield zero_on_every_draw(
             f"distance of eq. 11 at all times, relative error, {flow} map",
@@ -107,12 +113,30 @@ def corollary_2(flows: Table) -> Claim:
 
 
 def _examples_nc4_fails_for(flows: Table, flow: str, time_index: int) -> np.ndarray:
-    """Return how many examples classifier and nearest class mean label differently, for each draw."""
+    """Return how many of the C N examples classifier and nearest class mean label differently (NC4), shape (draws,)."""
 
     def count(size: Size, nc4: np.ndarray) -> np.ndarray:
         return size.classes * size.examples * nc4[:, time_index, 0]
 
     return over_sizes(count, nc4=by_size(flows, NC4, flow=flow))
+
+
+@takes_rivals("dynamics", scaled=sped_up)
+def check_variability(flows: Table, flow: str, dynamics: Dynamics) -> Check:
+    """Check tr(pinv(Sigma_B) Sigma_W) along a flow: C sum_j 1 / omega_j(t)^2, with omega_j(t) from omega_j(0)."""
+    times = times_of(flows)[:, None]
+    course = dynamics.course
+
+    def error(size: Size, trace: np.ndarray, omega: np.ndarray) -> np.ndarray:
+        predicted = course(omega[:, :1], times, size.classes, size.examples)
+        return relative_error(trace[..., 0], theory.trace_bound(predicted, size.classes))
+
+    return zero_on_every_draw(
+        f"NC1 along the flow, {flow} map, by its explicit dynamics, relative error",
+        over_sizes(error, trace=by_size(flows, TRACE, flow=flow), omega=by_size(flows, OMEGA, flow=flow)),
+        2 * integration_error(flows),
+        "the integrator's error, of a square: twice its tolerance times a calibrated 20",
+    )
 
 
 @claim(
@@ -135,6 +159,7 @@ def theorem_3(flows: Table) -> Claim:
     fall with the spread of the singular values, and NC4 holds for every example at the end. Zero global mean does not
     imply that class means span $C-1$ directions (errata 15): the theorem is tested where they do.
     """
+    # what each prediction says of omega(t) under the two maps
     printed = {ORTHOGONAL: NOT_CLAIMED, PRINTED: PAPER}
     corrected = {ORTHOGONAL: PAPER, PRINTED: ALGORITHM}
     rivals = {
@@ -150,7 +175,7 @@ def theorem_3(flows: Table) -> Claim:
             rivals={phrase: dynamics[flow] for phrase, dynamics in rivals.items()},
         )
     for flow in FLOWS:
-        for quantity, power_of_spread in {NC2_NORM_SPREAD: 1, NC2_ANGLE_DISTANCE: 1, NC3: 2}.items():
+        for quantity, power_of_spread in NC2_AND_NC3.items():
             yield from vanishing_checks(flows, quantity, flow, order=power_of_spread, powers=WRONG_POWERS)
         yield every_draw(
             f"examples that NC4 fails for at the last time, {flow} map",
@@ -160,6 +185,7 @@ def theorem_3(flows: Table) -> Claim:
         )
 
     def median_nc1(flow: str, time_index: int) -> float:
+        """Return the median over draws of tr(pinv(Sigma_B) Sigma_W) at a time."""
         traces = over_sizes(lambda _, trace: trace[:, time_index, 0], trace=by_size(flows, TRACE, flow=flow))
         return float(np.median(traces))
 

@@ -7,18 +7,20 @@ import numpy as np
 from learning_dynamics.judging import NOT_CLAIMED, Claim, Facts, claim
 from learning_dynamics.papers.neural_collapse.central_path import theory
 from learning_dynamics.papers.neural_collapse.central_path.checks import (
-    ALGORITHM,
-    FLOWS,
-    PAPER,
-    PAPER_AT_HALF_SPEED,
     check_asymptote,
     check_course,
     check_exponent,
     check_limit_of_small_steps,
     check_speed,
     rounding_of_steps,
+    step_sizes_of,
+)
+from learning_dynamics.papers.neural_collapse.central_path.predictions import (
+    ALGORITHM,
+    FLOWS,
+    PAPER,
+    PAPER_AT_HALF_SPEED,
     sped_up,
-    vanishing_checks,
 )
 from learning_dynamics.papers.neural_collapse.central_path.quantities import (
     DESCENT,
@@ -31,6 +33,7 @@ from learning_dynamics.papers.neural_collapse.central_path.quantities import (
     SNR_OUTSIDE_FIRST_VECTORS,
     SPEED,
 )
+from learning_dynamics.papers.neural_collapse.central_path.vanishing import vanishing_checks
 from learning_dynamics.papers.neural_collapse.draws import (
     THREE_SIZES,
     Size,
@@ -41,7 +44,7 @@ from learning_dynamics.papers.neural_collapse.draws import (
     relative_error,
     zero_on_every_draw,
 )
-from learning_dynamics.tidy import Table, settings_of
+from learning_dynamics.tidy import Table
 
 
 @claim(
@@ -121,7 +124,7 @@ def corollary_1_equality(flows: Table) -> Claim:
     limit. The first is that law, over the last decade at whose end the excess is still a hundred times the integrator's
     error. The second is how much of that excess the last time leaves: no more than law and error together.
     """
-    # the distance that vanishes is the spread of singular values itself: its first power
+    # the distance that vanishes is the spread of singular values itself, omega_max / omega_min - 1: its first power
     for flow in FLOWS:
         yield from vanishing_checks(
             flows,
@@ -141,6 +144,7 @@ def lemma_6(flows: Table, descent: Table) -> Claim:
     the gradient scales means and deviations row by row, and so does renormalisation. The proof's equation, that of the
     flow without projection, lacks a factor $1/N$ in its last line, without consequence (errata 14).
     """
+    # ||SNR - sum_j x_j u_j v_j^T|| / ||SNR|| with u_j and v_j of the start and the x_j that fit
     yield no_gap(
         "part of the SNR matrix outside of its first singular vectors, along the flows",
         flows,
@@ -181,10 +185,11 @@ def described_algorithm_rate(features: Table, flows: Table, descent: Table) -> C
         "the paper's closed form": PAPER,
         "an algorithm twice as slow": sped_up(ALGORITHM, 0.5),
     }
-    corrected = ALGORITHM
-    smallest_step = min(settings_of(descent)["steps"])
+    corrected = ALGORITHM  # d omega / dt = omega / (C N (C + omega^2))
+    smallest_step = step_sizes_of(descent)[0]
     yield check_limit_of_small_steps(descent, PAPER, corrected=corrected, rivals=rivals)
     yield check_speed(features, DESCENT, PAPER, corrected=corrected, rivals=rivals)
+    # omega -> (omega + eta alpha) / (1 - eta omega alpha / C), iterated from the same start
     yield zero_on_every_draw(
         "iterates minus the exact map of one step, relative",
         over_sizes(

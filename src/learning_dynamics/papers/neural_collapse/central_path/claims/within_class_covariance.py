@@ -6,7 +6,7 @@ import numpy as np
 
 from learning_dynamics.judging import NOT_CLAIMED, Claim, Facts, claim, equal_on_every_draw, every_draw
 from learning_dynamics.papers.neural_collapse.central_path import theory
-from learning_dynamics.papers.neural_collapse.central_path.checks import FLOWS
+from learning_dynamics.papers.neural_collapse.central_path.predictions import FLOWS
 from learning_dynamics.papers.neural_collapse.central_path.quantities import OMEGA, TRACE, TRACE_RENORMALISED
 from learning_dynamics.papers.neural_collapse.draws import (
     FREE,

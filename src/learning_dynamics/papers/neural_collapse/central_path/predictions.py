@@ -1,0 +1,78 @@
+"""What is predicted of the SNR singular values omega_j(t): by the paper, and for the algorithm that it describes.
+
+Checks take these predictions as their arguments, so that a rival or a correction is another one of them.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from learning_dynamics.papers.neural_collapse.central_path import theory
+from learning_dynamics.papers.neural_collapse.central_path.quantities import ORTHOGONAL, PRINTED
+
+FLOWS = (ORTHOGONAL, PRINTED)  # the two readings of eq. 5, by the map onto the tangent space
+
+
+@dataclass(frozen=True)
+class Dynamics:
+    """A prediction of the SNR singular values omega, for C classes of N examples.
+
+    Attributes
+    ----------
+    speed : callable
+        d omega / dt from omega, C, N.
+    course : callable
+        omega(t) from omega(0), t, C, N.
+    asymptote : callable
+        What omega(t) tends to, from t, C, N.
+    exponent : float
+        The power of t in the asymptote.
+    """
+
+    speed: Callable[[np.ndarray, int, int], np.ndarray]
+    course: Callable[[np.ndarray, np.ndarray, int, int], np.ndarray]
+    asymptote: Callable[[np.ndarray, int, int], np.ndarray]
+    exponent: float
+
+
+# Proposition 2
+PAPER = Dynamics(
+    speed=theory.snr_velocity,  # omega / (N (C + omega^2)^2), eq. 27
+    course=theory.snr_closed_form,  # C^2 N log omega + C N omega^2 + N omega^4 / 4 = a + t, eq. 9
+    asymptote=lambda time, _classes, examples: theory.snr_asymptote(time, examples),  # (4 t / N)^(1/4), Corollary 1
+    exponent=0.25,
+)
+# what the printed map and the described algorithm do (derived in `theory`)
+ALGORITHM = Dynamics(
+    speed=theory.algorithm_velocity,  # omega / (C N (C + omega^2))
+    course=theory.algorithm_closed_form,  # omega^2 / 2 + C log omega = t / (C N) + constant
+    asymptote=theory.algorithm_asymptote,  # (2 t / (C N))^(1/2)
+    exponent=0.5,
+)
+
+
+def sped_up(dynamics: Dynamics, factor: float) -> Dynamics:
+    """Return dynamics whose clock runs faster by a factor: what was omega(t) is omega(factor t)."""
+    return Dynamics(
+        speed=lambda omega, classes, examples: factor * dynamics.speed(omega, classes, examples),
+        course=lambda start, time, classes, examples: dynamics.course(start, factor * time, classes, examples),
+        asymptote=lambda time, classes, examples: dynamics.asymptote(factor * time, classes, examples),
+        exponent=dynamics.exponent,
+    )
+
+
+# half the speed doubles c1, c2 and c3 of eq. 9: c3 = N / 2 instead of N / 4
+PAPER_AT_HALF_SPEED = sped_up(PAPER, 0.5)
+
+
+def next_order(flow: str, omega: np.ndarray, classes: int) -> np.ndarray:
+    """Return the next order of the expansion of omega(t) at late times, relative to omega, doubled (derived here).
+
+    Orthogonal projection: eq. 9 is omega^4 + 4 C omega^2 = 4 t / N but for logarithms, so that omega^2 is
+    sqrt(4 t / N) - 2 C, and omega its asymptote times 1 - C / omega^2. Printed map: omega^2 / 2 = t / (C N) - C log
+    omega, so that omega is its asymptote times 1 - C log omega / omega^2.
+    """
+    if flow == ORTHOGONAL:
+        return 2 * classes / omega**2
+    return 2 * classes * np.log(omega) / omega**2
