@@ -99,7 +99,7 @@ def test_limits_of_descent_and_flow(step_sizes, architecture):
         draw = {"network": architecture, "scale": scale, "direction": direction}
         start = state = step_sizes.constants[f"initial/{architecture}"][position]
         end = plain.flow(loss, start, np.array([0.0, 40.0]))[-1]
-        limit = read(table, "limit", "predicted", **draw, step=0.0)
+        limit = read(table, "limit", "predicted", **draw, step_size=0.0)
         np.testing.assert_allclose(
             limit, beta_of(architecture, end), atol=1e-7, err_msg=f"{position=} {scale=} {direction=}"
         )
@@ -111,9 +111,9 @@ def test_limits_of_descent_and_flow(step_sizes, architecture):
         betas = [beta_of(architecture, state) for state in step_sizes.series[architecture][position]]
         for step, beta in zip((0.02, 0.01, 0.005), betas, strict=True):
             np.testing.assert_allclose(
-                read(table, "limit", **draw, step=step), beta, err_msg=f"{position=} {scale=} {direction=} {step=}"
+                read(table, "limit", **draw, step_size=step), beta, err_msg=f"{position=} {scale=} {direction=} {step=}"
             )
-            residual = read(table, "residual", **draw, step=step)
+            residual = read(table, "residual", **draw, step_size=step)
             np.testing.assert_allclose(
                 residual,
                 abs(beta @ [1, 2] - 1),
@@ -122,12 +122,12 @@ def test_limits_of_descent_and_flow(step_sizes, architecture):
                 err_msg=f"{position=} {scale=} {direction=} {step=}",
             )
         np.testing.assert_allclose(
-            read(table, "limit", **draw, step=0.0),
+            read(table, "limit", **draw, step_size=0.0),
             2 * betas[2] - betas[1],
             err_msg=f"{position=} {scale=} {direction=}",
         )
         np.testing.assert_allclose(
-            read(table, "least_norm", "predicted", **draw, step=0.01),
+            read(table, "least_norm", "predicted", **draw, step_size=0.01),
             LEAST[architecture],
             atol=1e-6,
             err_msg=f"{position=} {scale=} {direction=}",
@@ -137,7 +137,7 @@ def test_limits_of_descent_and_flow(step_sizes, architecture):
         np.testing.assert_allclose(
             read(table, "condition", **draw), expected, err_msg=f"{position=} {scale=} {direction=}"
         )
-        swapped = read(table, "wrong_power", "predicted", **draw, step=0.0)
+        swapped = read(table, "wrong_power", "predicted", **draw, step_size=0.0)
         assert (np.abs(swapped - limit).max() < 1e-7) == (scale == 1.0), f"{position=} {scale=} {direction=}"
 
 
@@ -176,14 +176,14 @@ def test_theorem_5_refuses_two_tolerances():
     first = {"role": "step_sizes", "network": "diagonal", "scale": 1.0, "direction": 1}
     assert verdict("theorem_5", setting("condition", 0.0, **first)) == "undecided"
     # ends without an error of first order, or of second
-    assert verdict("theorem_5", missed("limit", 1e-3, step=0.0, **first)) == "contradicted"
+    assert verdict("theorem_5", missed("limit", 1e-3, step_size=0.0, **first)) == "contradicted"
 
     def of_order(order):
         def limits(rows):
-            error = 0.3 * rows["step"] ** order + 2 * rows["step"] ** 2
+            error = 0.3 * rows["step_size"] ** order + 2 * rows["step_size"] ** 2
             # the line through the smallest steps, 1e-4 and 1e-3, at zero
             line = (1e-3 * (0.3 * 1e-4**order + 2e-8) - 1e-4 * (0.3 * 1e-3**order + 2e-6)) / 9e-4
-            return rows["predicted"] + error.where(rows["step"] > 0, line)
+            return rows["predicted"] + error.where(rows["step_size"] > 0, line)
 
         return rewriting("limit", limits, role="step_sizes")
 

@@ -28,8 +28,16 @@ LEAST_L1 = r"the least $\ell_1$ norm"
 
 
 def _by_scale(*tables: Table) -> Draws:
-    """Return draws whose entries are at ascending scales."""
+    """Return draws whose entries are flows at ascending scales."""
     return Draws([table.sort_values("scale", kind="stable") for table in tables])
+
+
+def _of_flows(draws: Draws, quantity: Quantity, *, column: str = "value") -> np.ndarray:
+    """Return a quantity of each flow, that is of each draw at each scale, shape (flows,).
+
+    They are taken table by table, as depths of different tables differ in number.
+    """
+    return draws.per_table(lambda flow: flow.entries(quantity, column=column).ravel())
 
 
 def _powers(draws: Draws, quantity: Quantity) -> np.ndarray:
@@ -91,7 +99,8 @@ def theorem_6_convergence(
 
 
 def _residuals(tables: Sequence[Table]) -> np.ndarray:
-    return Draws(tables).per_table(lambda flow: flow.entries(quantities.RESIDUAL).ravel())
+    """Return max_i |f(x_i) - y_i| / max_i |y_i| where the flows end, shape (flows,)."""
+    return _of_flows(Draws(tables), quantities.RESIDUAL)
 
 
 @claim(
@@ -111,15 +120,13 @@ def theorem_6_bias(identity: Sequence[Table], descending: Sequence[Table], *, or
     which is more than the theorem says.
     """
     yield from _tends_to_least_norm(descending, order)
-    # by table: depths of different tables differ in number
-    distance_over_allowed = Draws(identity).per_table(
-        lambda flow: (
-            flow.entries(quantities.DISTANCE_FROM_LEAST_L2) / flow.entries(quantities.DISTANCE_BOUND_OF_RESIDUAL)
-        ).ravel()
-    )
+    flows = Draws(identity)
+    distance = _of_flows(flows, quantities.DISTANCE_FROM_LEAST_L2)  # |beta - beta_*| / |beta_*|
+    # |X^+| |r| / |beta_*|, with the residual r asked for
+    allowed = _of_flows(flows, quantities.DISTANCE_BOUND_OF_RESIDUAL)
     yield every_draw(
         "from the identity: distance, in units of what the residual allows",
-        distance_over_allowed,
+        distance / allowed,
         at_most=1.0,
         because="a residual leaves at most its norm over the least singular value of the data",
     )
@@ -140,7 +147,7 @@ def _tends_to_least_norm(tables: Sequence[Table], order: float) -> Claim:
     counts = {"draws_for": int(followed.sum()), "draws_undecided": lost} if lost else {}
 
     def largest_ratio(distance: Quantity) -> np.ndarray:
-        """Return the largest ratio of a distance to its bound over all scales, one a draw that converged."""
+        """Return the largest |beta - beta_*| / |beta_*| over its bound, at any scale, one a draw that converged."""
         ratios = draws.per_table(lambda flow: flow.entries(distance) / flow.entries(quantities.DISTANCE_BOUND))
         return ratios.max(axis=1)[converged]
 
@@ -204,17 +211,19 @@ def equation_84(layers: Table) -> Claim:
     second. What the proof needs, the first matrix against the last, holds on every draw: the least eigenvalue is at
     least {value:.3g} times $\lambda^{L-1}$.
     """
-    draws, rounding = Draws(layers), 1e-12
+    draws = Draws(layers)
+    rounding = 1e-12  # of products of up to five matrices, relative to the largest eigenvalue
     depth = draws.column("depth")
-    first_step, second_step = draws[quantities.FIRST_DIFFERENCE], draws[quantities.SECOND_DIFFERENCE]
+    first_step = draws[quantities.FIRST_DIFFERENCE]  # of P^T P - A^(L-1), over the largest eigenvalue of P^T P
+    second_step = draws[quantities.SECOND_DIFFERENCE]  # of A^(L-1) - (A - w_L w_L^T)^(L-1), over that of A^(L-1)
 
     def up_to(layers: int, step: np.ndarray) -> Any:
-        """Return the argument of a check of a step on draws of some depth at most."""
+        """Return what a check of a step takes instead, if it is claimed for so many layers at most."""
         return {"values": step[depth <= layers]} if (depth <= layers).any() else NOT_CLAIMED
 
     yield every_draw(
         r"least eigenvalue of the product, in units of $\lambda^{L-1}$",
-        draws[quantities.PRODUCT_OVER_LEAST],
+        draws[quantities.PRODUCT_OVER_LEAST],  # of P^T P, with lambda the least eigenvalue of A - w_L w_L^T
         at_least=1 - rounding,
         because="rounding",
         rivals={
@@ -303,12 +312,12 @@ def equation_93(descending: Sequence[Table], gaussian: Sequence[Table]) -> Claim
     singular vectors by an angle of that order, whose square is of order $\alpha^4$.
     """
     draws = _by_scale(*descending, *gaussian)
-    # of each flow, a draw at a scale: the misalignment in units of the bound of (93), and the scale
-    at_limit = draws.per_table(lambda flow: flow.entries(quantities.MISALIGNMENT_OVER_BOUND).ravel())
-    on_the_way = draws.per_table(lambda flow: flow.entries(quantities.MISALIGNMENT_OVER_BOUND_ON_THE_WAY).ravel())
-    misalignment = np.maximum(at_limit, on_the_way)
-    alpha = draws.per_table(lambda flow: flow.entries(quantities.MISALIGNMENT_OVER_BOUND, column="scale").ravel())
+    # of each flow the largest (1 - (v_l^T u_(l+1))^2) s_(l+1)^2 / (alpha^2 G_l), and its alpha
+    at_limit = _of_flows(draws, quantities.MISALIGNMENT_OVER_BOUND)
+    misalignment = np.maximum(at_limit, _of_flows(draws, quantities.MISALIGNMENT_OVER_BOUND_ON_THE_WAY))
+    alpha = _of_flows(draws, quantities.MISALIGNMENT_OVER_BOUND, column="scale")
     at_smallest_scale = draws.per_table(lambda flow: flow.entries(quantities.MISALIGNMENT_OVER_BOUND)[:, 0])
+    # 1 - cos^2 has the rounding of one, which is below a hundredth of this
     is_rounding = draws.per_table(lambda flow: flow.entries(quantities.MISALIGNMENT)[:, 0]) < 1e-13
     power = mean(_powers(draws, quantities.MISALIGNMENT)[~is_rounding])
 

@@ -102,14 +102,14 @@ def deep_regression(trajectory: Trajectory) -> Tables:
 def dominated_layers(trajectory: Trajectory) -> Tables:
     """Measure the least eigenvalues in the steps of (84).
 
-    With P = W_1 ... W_(L-1), W = W_(L-1) and C = W^T W - w_L w_L^T.
+    With P = W_1 ... W_(L-1), A = W_(L-1)^T W_(L-1) and C = A - w_L w_L^T.
 
     Quantities
     ----------
     first_difference
-        Least eigenvalue of P^T P - (W^T W)^(L-1), relative to the largest of P^T P.
+        Least eigenvalue of P^T P - A^(L-1), relative to the largest of P^T P.
     second_difference
-        Least eigenvalue of (W^T W)^(L-1) - C^(L-1), relative to the largest of (W^T W)^(L-1).
+        Least eigenvalue of A^(L-1) - C^(L-1), relative to the largest of A^(L-1).
     product_over_least
         Least eigenvalue of P^T P, relative to the least eigenvalue of C to the power L - 1.
     product_over_largest
@@ -124,19 +124,18 @@ def dominated_layers(trajectory: Trajectory) -> Tables:
         layers = trajectory.series[f"matrices_{depth}"][:, 0]  # W_1, ..., W_(L-1), shape (draws, L - 1, size, size)
         last = trajectory.series[f"last_{depth}"][:, 0]  # w_L, shape (draws, size)
         P = functools.reduce(np.matmul, np.moveaxis(layers, 1, 0))
-        W = layers[:, -1]
-        PtP, WtW = P.mT @ P, W.mT @ W
-        C = WtW - last[:, :, None] * last[:, None, :]
-        WtW_power, C_power = np.linalg.matrix_power(WtW, depth - 1), np.linalg.matrix_power(C, depth - 1)
+        PtP, A = P.mT @ P, layers[:, -1].mT @ layers[:, -1]
+        C = A - last[:, :, None] * last[:, None, :]
+        A_power, C_power = np.linalg.matrix_power(A, depth - 1), np.linalg.matrix_power(C, depth - 1)
         eigenvalues_of_C = np.linalg.eigvalsh(C)  # ascending
         least_of_PtP = np.linalg.eigvalsh(PtP)[:, 0]
         measures = {
-            quantities.FIRST_DIFFERENCE: least_eigenvalue(PtP - WtW_power, PtP),
-            quantities.SECOND_DIFFERENCE: least_eigenvalue(WtW_power - C_power, WtW_power),
+            quantities.FIRST_DIFFERENCE: least_eigenvalue(PtP - A_power, PtP),
+            quantities.SECOND_DIFFERENCE: least_eigenvalue(A_power - C_power, A_power),
             quantities.PRODUCT_OVER_LEAST: least_of_PtP / eigenvalues_of_C[:, 0] ** (depth - 1),
             quantities.PRODUCT_OVER_LARGEST: least_of_PtP / eigenvalues_of_C[:, -1] ** (depth - 1),
         }
-        yield rows(measures, {"seed": np.arange(len(W))}, depth=depth)
+        yield rows(measures, {"seed": np.arange(len(A))}, depth=depth)
 
 
 def _factors(state: np.ndarray, inputs: int) -> list[np.ndarray]:
@@ -163,15 +162,16 @@ def _bounds(X: np.ndarray, y: np.ndarray, start: np.ndarray, *, scale: float, re
     start_layers = _factors(start, X.shape[1])
     first = start_layers[0]
     least_norm = float(np.linalg.norm(pseudo_inverse @ y))
-    unfitted = float(np.linalg.norm(pseudo_inverse, 2) * np.sqrt(len(y)) * residual * np.max(np.abs(y))) / least_norm
+    # a residual r moves beta by at most |X^+| |r|, and |r| is at most sqrt(n) times its largest entry
+    by_residual = float(np.linalg.norm(pseudo_inverse, 2) * np.sqrt(len(y)) * residual * np.max(np.abs(y))) / least_norm
     outside = scale * float(np.linalg.norm(first - pseudo_inverse @ (X @ first), 2))
     if outside == 0:
-        return unfitted, unfitted
+        return by_residual, by_residual
     lacking = scale**2 * sum(
         max(0.0, -float(np.linalg.eigvalsh(W.T @ W - V @ V.T)[0])) for W, V in pairwise(start_layers)
     )
-    p = float(last_of_product((1 + unfitted) * least_norm, lacking + outside**2, len(start_layers)))
-    return unfitted, unfitted + (1 + unfitted) * outside / p
+    p = float(last_of_product((1 + by_residual) * least_norm, lacking + outside**2, len(start_layers)))
+    return by_residual, by_residual + (1 + by_residual) * outside / p
 
 
 def _layer_measures(state: np.ndarray, scale: float, start: np.ndarray, inputs: int) -> dict[str, float]:

@@ -54,25 +54,27 @@ def theorem_5(tensors: Table, step_sizes: Table) -> Claim:
     zero at the formula. Fully connected networks have equal singular values, where the condition need hold only in
     some choice of singular vectors.
     """
-    _extrapolated, step, larger_step, *_ = sizes = sorted(step_sizes["step"].unique())
+    sizes = sorted(step_sizes["step_size"].unique())
+    h, larger_h = sizes[1:3]  # the first is zero, where the table has the line through the limits at the next two
     descents = Draws(step_sizes, draw=["network", "scale"])  # of a draw: the coefficients of the limits from all starts
-    residual = select(step_sizes, quantities.RESIDUAL)["value"].max()
+    residual = select(step_sizes, quantities.RESIDUAL)["value"].max()  # |f(x) - y|
 
-    def largest_error(quantity: Quantity, step: float) -> np.ndarray:
-        limits, predicted = descents.where(step=step).with_prediction(quantity)
+    def largest_error(quantity: Quantity, size: float) -> np.ndarray:
+        """Return the largest |beta - beta predicted| at a step size over entries and starts, shape (draws,)."""
+        limits, predicted = descents.where(step_size=size).with_prediction(quantity)
         return np.abs(limits - predicted).max(axis=1)
 
-    # Limits are a + b h + c h^2 in the step h, with the formula at a. The line through h and h' then meets zero at
+    # Limits are a + b h + c h^2 in the step size h, with the formula at a. The line through h and h' then meets zero at
     # a - c h h', and the order that the errors at both have is 1 + c (h' - h) / (b log(h' / h)): with the error at h'
     # for b h', at most c h'^2 / (error log(h' / h)) off one. c is the second divided difference of three limits.
-    curvature = _second_difference(descents, sizes[-3:])
-    error, larger_error = (largest_error(quantities.LIMIT, size) for size in (step, larger_step))
-    is_resolved = error > 1e3 * residual
-    order = np.log(larger_error / error) / np.log(larger_step / step)
-    order_uncertainty = curvature * larger_step**2 / (larger_error * np.log(larger_step / step))
+    c = _second_divided_difference(descents, sizes[-3:])
+    error, larger_error = (largest_error(quantities.LIMIT, size) for size in (h, larger_h))
+    is_resolved = error > 1e3 * residual  # the residual then changes the order by less than a thousandth
+    order = np.log(larger_error / error) / np.log(larger_h / h)
+    order_uncertainty = c * larger_h**2 / (larger_error * np.log(larger_h / h))
 
     wrong_power = r"$g(\nu) = y / \alpha$"
-    # a table for each network: they have different numbers of parameters
+    # entries of v_1 and v_2, (75); a table for each network, as they have different numbers of parameters
     flows = Draws([tensors[tensors["network"] == network] for network in np.unique(tensors["network"])])
     yield check_limits(
         "error of the flow's limit, relative to the largest parameter",
@@ -86,7 +88,7 @@ def theorem_5(tensors: Table, step_sizes: Table) -> Claim:
     yield every_draw(
         "gradient descent, extrapolated to step size zero: distance from the formula",
         largest_error(quantities.LIMIT, 0.0),
-        at_most=2 * curvature * step * larger_step + 10 * residual,
+        at_most=2 * c * h * larger_h + 10 * residual,
         because="twice what the limits' second difference by the step makes of it, and the residual",
         rivals={wrong_power: {"values": largest_error(quantities.WRONG_POWER, 0.0)}},
     )
@@ -103,16 +105,16 @@ def theorem_5(tensors: Table, step_sizes: Table) -> Claim:
     yield premise(
         every_draw(
             r"descent: largest $\lambda$ for which the initial directions fulfil the theorem's condition",
-            select(step_sizes, quantities.CONDITION, step=0.0)["value"],
+            select(step_sizes, quantities.CONDITION, step_size=0.0)["value"],
             at_least=1e-6,
             because="positive, far above rounding; flows start within the condition by construction",
         )
     )
 
 
-def _second_difference(descents: Draws, sizes: Sequence[float]) -> np.ndarray:
-    """Return the second divided difference of the limits at three step sizes, the largest entry's of each draw."""
-    low, middle, high = (descents.where(step=step).entries(quantities.LIMIT) for step in sizes)
+def _second_divided_difference(descents: Draws, sizes: Sequence[float]) -> np.ndarray:
+    """Return c of the limits a + b h + c h^2 through three step sizes h, the largest entry's, shape (draws,)."""
+    low, middle, high = (descents.where(step_size=size).entries(quantities.LIMIT) for size in sizes)
     slope, next_slope = (middle - low) / (sizes[1] - sizes[0]), (high - middle) / (sizes[2] - sizes[1])
     return np.abs((next_slope - slope) / (sizes[2] - sizes[0])).max(axis=1)
 
@@ -141,7 +143,7 @@ def limit_points_small_scale(limits: Table, *, share: Positive) -> Claim:
     """
     smallest, largest = min(limits["scale"]), max(limits["scale"])
     by_point = Draws(limits, draw=["network", "seed"], scale=smallest)  # a draw is a network and a data point
-    is_simple = by_point.largest(quantities.SECOND_SINGULAR_VALUE) < 1 - 1e-9
+    is_simple = by_point.largest(quantities.SECOND_SINGULAR_VALUE) < 1 - 1e-9  # s_2 / s_1, equal but for rounding
     everywhere = np.full(len(is_simple), True)
     # what the smallest scale leaves of other coordinates: where it is large, points that agree in the limit of a
     # vanishing scale cannot be told from such as differ
@@ -170,6 +172,7 @@ def limit_points_small_scale(limits: Table, *, share: Positive) -> Claim:
             "excluded": {TOO_NEAR: int(where.sum() - judged.sum())},
         }
 
+    # max_ij |p_i - p_j| / max_i |p_i| of the limit points p_i = [v_1, v_2] from direction i, and of their coefficients
     layers, layers_at_largest = (
         _relative_spreads(limits, quantities.PARAMETER, scale, up_to_sign=True) for scale in (smallest, largest)
     )
@@ -220,9 +223,9 @@ def limit_points_small_scale(limits: Table, *, share: Positive) -> Claim:
 
 
 def _relative_spreads(limits: Table, quantity: Quantity, scale: float, *, up_to_sign: bool = False) -> np.ndarray:
-    """Return the largest distance between limits from two directions relative to their norm, one a network and point.
+    """Return max_ij |p_i - p_j| / max_i |p_i| of the limits p_i from direction i, shape (networks and points,).
 
-    Up to a sign the nearer of a limit and its negative is taken.
+    Up to a sign the nearer of a limit and its negative is taken, p_j or -p_j.
     """
     spreads = []
     for _, _, from_directions in Draws(limits, scale=scale).groups("network", "seed"):
@@ -324,6 +327,7 @@ def small_scale_forgets_direction(regression: Table, *, share: Positive) -> Clai
     smallest, second_largest, largest = scales[0], scales[-2], scales[-1]
 
     def spreads(scale: float) -> np.ndarray:
+        """Return max_ij |beta_i - beta_j| of the limits from start i, shape (networks,)."""
         return np.array([spread(limits) for limits in _limits_by_network(regression, scale)])
 
     yield every_draw(
@@ -361,6 +365,7 @@ def finite_loss_remembers_initialisation(classification: Table, *, degrees: Posi
     scales = select(classification, quantities.LIMIT)["scale"]
 
     def spans(scale: float) -> list[float]:
+        """Return the largest angle in degrees between the limits from two starts, one a network."""
         return list(map(_span, _limits_by_network(classification, scale)))
 
     yield every_draw(
@@ -394,7 +399,7 @@ def final_loss(classification: Table, *, factor: Positive) -> Claim:
     {exactly} are below $10^{-5}$ itself.
     """
     end = Draws(classification).at_end()
-    losses = end[quantities.LOSS]
+    losses = end[quantities.LOSS]  # sum_i exp(-y_i f(x_i)), shape (draws,)
     yield every_draw(
         "loss after the last step",
         losses,

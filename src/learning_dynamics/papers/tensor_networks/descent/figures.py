@@ -181,7 +181,7 @@ def limit_accuracy(step_sizes: Table) -> Plot:
     """
     limits = select(step_sizes, quantities.LIMIT)
     distances = limits.assign(distance=(limits["value"] - limits["predicted"]).abs())
-    errors = distances.groupby(["scale", "network", "step"])["distance"].max().unstack("step")
+    errors = distances.groupby(["scale", "network", "step_size"])["distance"].max().unstack("step_size")
     scales, sizes = errors.index.unique("scale"), errors.columns.to_numpy()[1:]
     edge = sizes[0] / 6
     figure, axes = panels(1, len(scales), height=2.9, sharey=True)

@@ -26,7 +26,7 @@ from learning_dynamics.trajectories import Trajectory
 
 SCALE = Column("scale", "float", "initial scale alpha; 0 where it does not enter", draw=True)
 DIRECTION = Column("direction", "int", "which initial coefficients zbar_j; -1 where they do not enter", draw=True)
-STEP = Column("step", "float", "step size eta; 0 for the extrapolation from the two smallest")
+STEP_SIZE = Column("step_size", "float", "step size eta; 0 for the extrapolation from the two smallest")
 
 
 def _starts(settings: dict) -> dict[str, np.ndarray]:
@@ -126,7 +126,7 @@ def _growth(network: TensorNetwork, X: np.ndarray, y: np.ndarray, states: np.nda
     return 1 / (time * np.sum([np.sum(push**2, axis=(1, 2)) for push in pushes], axis=0)[:, None])
 
 
-@columns(NETWORK, SCALE, DIRECTION, STEP, *MEASURED)
+@columns(NETWORK, SCALE, DIRECTION, STEP_SIZE, *MEASURED)
 def step_sizes(trajectory: Trajectory) -> Tables:
     """Measure where gradient descent ends, by its step size.
 
@@ -163,7 +163,7 @@ def step_sizes(trajectory: Trajectory) -> Tables:
         measures: dict = {name: (beta, limit[:, None]) for name, limit in predicted.items()}
         measures[quantities.RESIDUAL] = np.abs(beta @ X[0] - y[0])
         measures[quantities.CONDITION] = np.repeat(_conditions(network, X[0], directions), 1 + len(sizes), axis=1)
-        axes = {"direction": starts["direction"], "step": np.concatenate([[0.0], sizes])}
+        axes = {"direction": starts["direction"], "step_size": np.concatenate([[0.0], sizes])}
         yield rows(measures, axes, network=network.name, scale=starts["scale"])
 
 
