@@ -13,20 +13,8 @@ MEMBERS = [(paper, member) for paper in PAPERS for member in members_of(paper)]
 written = functools.cache(read_quantities)
 # what tells rows of one draw apart: when, of what, by which measure
 OF_A_DRAW = {
-    *(
-        "time",
-        "log_time",
-        "log_log_time",
-        "step",
-        "step_size",
-        "iteration",
-        "epoch",
-        "phase",
-        "quantity",
-        "index",
-        "statistic",
-        "measure",
-    ),
+    *("time", "log_time", "log_log_time", "step", "step_size", "iteration", "epoch", "phase"),
+    *("quantity", "index", "statistic", "measure"),
     *("threshold", "population", "flow", "split", "label", "example"),
 }
 # and what a draw is measured over in the tables of one kind of run
