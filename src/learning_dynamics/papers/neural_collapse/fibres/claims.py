@@ -55,6 +55,8 @@ from learning_dynamics.tidy import Draws, Quantity, Table, by_draw, select, sett
 
 # Settings of these claims, whose values stand in workflow/config/neural_collapse.yaml:
 # - tolerance: of the order, in the step, of the remainder over the step, which is one; the next order may change it
+#
+# In comments a C between features is the class-centring matrix, bold in the claims' texts (eq. 21).
 
 RENORMALISED = FREE + ", renormalised"
 
@@ -73,9 +75,10 @@ def invariance(features: Table) -> Claim:
     where it is $\Sigma_W^{1/2}$ (errata 10). The loss is constant along fibres, so that its gradient is orthogonal to
     every $BH$ with a square matrix $B$.
     """
-    tolerance = 10 * UNIT * settings_of(features)["condition"] ** 2
+    tolerance = 10 * UNIT * settings_of(features)["condition"] ** 2  # setting: the condition number of A
     because = "rounding: 10 units times the square of A's condition number"
     classifier_kept = "the classifier of $H$ kept for $AH$"
+    # ||W_LS(A H) A H - W_LS(H) H|| / ||W_LS(H) H||, biases included (eq. 7)
     yield no_gap(
         "relative change of predictions",
         features,
@@ -84,6 +87,7 @@ def invariance(features: Table) -> Claim:
         because=because,
         rivals={classifier_kept: PREDICTIONS_CHANGE_CLASSIFIER_KEPT},
     )
+    # |L_LS(A H) - L_LS(H)| / L_LS(H)
     yield no_gap(
         "relative change of losses",
         features,
@@ -110,13 +114,17 @@ def tangent_space(features: Table) -> Claim:
         "the printed map without its factor $1/2$": WHOLE,
         "a minus between its products, as the proof of Lemma 2 prints": MINUS_SIGN,
     }
+    # ||X C Pi(Z)^T + Pi(Z) C X^T|| / ||X C Z^T + Z C X^T||
     yield no_gap_under_map(
         "part of the image outside of the tangent space", features, IMAGE_TANGENCY_GAP, PRINTED, rivals=other_maps
     )
+    # ||Pi(Pi(Z)) - Pi(Z)|| / ||Pi(Z)||, and ||Pi(T) - T|| / ||T|| of a tangent T
     yield no_gap_under_map("change by a second application", features, IDEMPOTENCE_GAP, PRINTED, rivals=other_maps)
     yield no_gap_under_map("change of tangents", features, TANGENT_CHANGE, PRINTED, rivals=other_maps)
     minus_sign = "$X\\mathbf{C}Z^\\top - Z\\mathbf{C}X^\\top = 0$ instead of the equation"
     uncentred = "$XZ^\\top + ZX^\\top = 0$ instead of the equation"
+    # for velocities V of curves on the manifold ||X C V^T + V C X^T||, over the same of any Z; and for solutions Z how
+    # far they are from the velocity of the curve through X along Z, over Z: the larger of both
     yield every_draw(
         "violation of the equation by velocities of curves",
         largest(features, CURVE_EQUATION_GAP, CURVE_VELOCITY_GAP),
@@ -129,6 +137,7 @@ def tangent_space(features: Table) -> Claim:
     )
     draws = Draws(features)
     P = draws.column("features")
+    # of the map Z -> X C Z^T + Z C X^T, whose values are symmetric (P, P) matrices
     yield equal_on_every_draw(
         "rank of the equation",
         draws[CODIMENSION],
@@ -178,8 +187,9 @@ def projection_self_adjoint(features: Table) -> Claim:
     # the printed map fails the first alone: it is a projection, though not the orthogonal one
     for name, gap in {
         "$\\|\\Pi - \\Pi^\\top\\|_F / \\|\\Pi\\|_F$": ASYMMETRY,
+        # ||X C Pi(Z)^T + Pi(Z) C X^T|| / ||X C Z^T + Z C X^T||
         "part of the image outside of the tangent space": IMAGE_TANGENCY_GAP,
-        "change of tangents": TANGENT_CHANGE,
+        "change of tangents": TANGENT_CHANGE,  # ||Pi(T) - T|| / ||T|| of a tangent T
     }.items():
         yield no_gap_under_map(name, features, gap, PRINTED, corrected=ORTHOGONAL, rivals=other_maps)
     draws = Draws(features)
@@ -201,7 +211,10 @@ def lemma_2(features: Table, *, tolerance: Positive) -> Claim:
     """
 
     def order(flow: str) -> np.ndarray:
-        """Return log2 of the remainder over what half the step leaves, from the two smallest steps."""
+        """Return log2 of the remainder over what half the step leaves, from the two smallest steps.
+
+        The remainder is ||R(X + h Z) - X - h Pi(Z)|| / ||h Z||, with R the renormalisation.
+        """
         remainders = by_draw(features, STEP_REMAINDER, flow=flow)
         of_step, of_half_step = remainders[:, -2], remainders[:, -1]
         return np.log2(of_step / of_half_step)
@@ -245,10 +258,10 @@ def lemma_3(features: Table) -> Claim:
 
     yield zero_on_every_draw(
         "slopes of $\\omega_j$ minus the formula, relative",
-        error(SLOPE_LEMMA_3),
+        error(SLOPE_LEMMA_3),  # (y_j / N - omega_j C x_j) . dx_j
         DIFFERENCE_ERROR,
         "error of central differences",
-        rivals={"the first product alone": error(SLOPE_WITHOUT_SHRINKING)},
+        rivals={"the first product alone": error(SLOPE_WITHOUT_SHRINKING)},  # y_j / N . dx_j
     )
 
 
@@ -273,12 +286,14 @@ def lemma_4(features: Table) -> Claim:
     {off_printed:.2g} or more under the printed map. The first product alone is right under the orthogonal projection,
     so that Lemmas 5 and 6 follow there.
     """
-    for flow, right in {ORTHOGONAL: VELOCITY_GAP_MEANS, PRINTED: VELOCITY_GAP_MEANS_FASTER}.items():
+    # what holds instead: the first product, and under the printed map the same times 1 + omega_j^2 / C
+    corrected = {ORTHOGONAL: VELOCITY_GAP_MEANS, PRINTED: VELOCITY_GAP_MEANS_FASTER}
+    for flow in (ORTHOGONAL, PRINTED):
         yield no_gap(
             f"formula minus velocity of the features, relative, {flow} map",
             select(features, flow=flow),
             VELOCITY_GAP_LEMMA_4,
-            corrected=right,
+            corrected=corrected[flow],
             rivals={
                 "class means at the same speed under both maps": VELOCITY_GAP_MEANS,
                 "the faster speed under both": VELOCITY_GAP_MEANS_FASTER,
@@ -306,4 +321,6 @@ def lemma_7(features: Table) -> Claim:
         "equal singular values without columns that sum to zero": SIMPLEX_FRAME_GAP_OTHER_NULL_SPACE,
         "columns that sum to zero without equal singular values": SIMPLEX_FRAME_GAP_UNEQUAL_VALUES,
     }
+    # of E with both properties, the distance of E^T E from the nearest alpha (C I - 1 1^T) / (C - 1), relative; of a
+    # rotated frame, how unequal its C - 1 singular values are, its last one, and E 1, over the largest singular value
     yield no_gap("relative gap, the larger of both directions", features, SIMPLEX_FRAME_GAP, rivals=rivals)

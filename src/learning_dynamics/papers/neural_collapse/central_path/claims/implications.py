@@ -35,7 +35,7 @@ from learning_dynamics.tidy import Draws, Quantity, Table
 
 
 def _with_free_directions(features: Table) -> tuple[Draws, dict[str, int]]:
-    """Return the draws with directions in which class means do not differ, and how many have none, with why."""
+    """Return the draws with directions in which class means do not differ, P >= C, and how many have none, with why."""
     free = features[features["features"] >= features["classes"]]
     if not len(free):
         raise Untested("class means span all directions in every size: noise has none of its own; give more features")
@@ -67,7 +67,8 @@ def trace_and_product(features: Table) -> Claim:
     """
     draws, excluded = _with_free_directions(features)
     # shape (draws, leans) each, the largest lean first
-    trace, norm, condition = (draws.entries(name) for name in (PRODUCT_TRACE, PRODUCT_NORM, COVARIANCE_CONDITION))
+    trace, norm = draws.entries(PRODUCT_TRACE), draws.entries(PRODUCT_NORM)  # of pinv(Sigma_B) Sigma_W
+    condition = draws.entries(COVARIANCE_CONDITION)  # kappa(Sigma_W)
     # a norm that falls as the root of the trace, a tenth from lean to lean, leaves a third; one that stays leaves all
     norm_from_lean_to_lean = norm[:, 1:] / norm[:, :-1]
     because = "a norm that stays keeps all of it, one that falls as the root of the trace a third"
@@ -157,11 +158,12 @@ def nc1_and_nc2_imply_nc3(features: Table) -> Claim:
     def at_smallest_noise(quantity: Quantity) -> np.ndarray:
         return draws.entries(quantity)[:, SMALLEST_NOISE]
 
+    # || W / ||W|| - M^T / ||M|| ||^2 (NC3) for class means M that are a simplex frame
     coupled, uncoupled = at_smallest_noise(VANISHING_SELF_DUALITY), at_smallest_noise(VANISHING_SELF_DUALITY_UNCOUPLED)
     classes = draws.column("classes")
     tolerance = (10 * NOISES[SMALLEST_NOISE]) ** 2
     because = "a hundred times the next order, which is the square of noise over signal"
-    remaining = theory.self_duality_under_coupling(COUPLING, classes)
+    remaining = theory.self_duality_under_coupling(COUPLING, classes)  # 2 - 2 / sqrt(1 + c^2 / (C - 1))
     # as printed the distance of NC3 vanishes; as corrected the coupling leaves `remaining` of it
     yield equal_on_every_draw(
         "self-duality minus its prediction, coupled noise",
@@ -201,7 +203,7 @@ def nc1_and_nc2_imply_nc3(features: Table) -> Claim:
     yield premise(
         every_draw(
             "NC1",
-            at_smallest_noise(VANISHING_NC1),
+            at_smallest_noise(VANISHING_NC1),  # tr(pinv(Sigma_B) Sigma_W) / C
             at_most=0.01**2,
             because="noise of a hundredth of the signal",
             excluded=excluded,

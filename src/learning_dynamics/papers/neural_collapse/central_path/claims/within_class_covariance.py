@@ -63,12 +63,12 @@ def appendix_d_6(features: Table, flows: Table, trainings: Sequence[Table]) -> C
         return over_sizes(of_size, trace=by_size(table, quantity, **where), omega=by_size(table, OMEGA, **where))
 
     def errors(table: Table, quantity: Quantity, *, has_factor_C: bool, **where: str) -> np.ndarray:
-        """Return the largest |ratio - 1| of each draw."""
+        """Return the largest |ratio - 1| of each draw, shape (draws,)."""
         return relative_error(ratios(table, quantity, has_factor_C=has_factor_C, **where), 1.0)
 
     equality, bound = "$C\\sum_j1/\\omega_j^2$ for any features", "a bound without $C$"
 
-    # an equality on renormalised features and along the flows
+    # an equality on renormalised features and along flows: |tr(pinv(Sigma_B) Sigma_W) / (C sum_j 1 / omega_j^2) - 1|
     without_C = errors(features, TRACE_RENORMALISED, has_factor_C=False)
     with_C = errors(features, TRACE_RENORMALISED, has_factor_C=True)
     yield zero_on_every_draw(
@@ -139,6 +139,7 @@ def _trace_over_sum_of_networks(trainings: Sequence[Table]) -> tuple[np.ndarray,
     """
 
     def least_traces(table: Table) -> np.ndarray:
+        """Return C sum_j 1 / omega_j^2 of each seed's network at the last epoch."""
         spectra = select(table, SNR, epoch=table["epoch"].max())
         classes = by_seed(table, CLASSES).iloc[-1]
         return np.array(

@@ -17,6 +17,9 @@ from learning_dynamics.papers.neural_collapse.central_path.quantities import (
 from learning_dynamics.papers.neural_collapse.draws import no_gap
 from learning_dynamics.tidy import Table
 
+# Each claim judges a relative gap, zero where its equation holds. The least-squares solution, and L_LS with it, is a
+# solver's, by singular values (`central_path.identities.least_squares`).
+
 ANY_FEATURES = "Gaussian features of three sizes, neither centred nor normalised, and several weight decays"
 CONDITIONED = "rounding: 1000 units, for condition numbers below 100"
 
@@ -30,7 +33,10 @@ def proposition_1(features: Table) -> Claim:
     no covariance. Loss and $\lambda$ are in the paper's units: half the squared error summed over classes and
     averaged over examples, plus $\lambda/2$ times the squared norm of classifier and bias.
     """
-    rivals = {"half the weight decay": CLASSIFIER_GAP_HALF_DECAY, "the covariance alone": CLASSIFIER_GAP_WITHOUT_MEAN}
+    rivals = {
+        "half the weight decay": CLASSIFIER_GAP_HALF_DECAY,  # lambda / 2 for lambda
+        "the covariance alone": CLASSIFIER_GAP_WITHOUT_MEAN,  # without mu_G mu_G^T
+    }
     yield no_gap(
         "classifier minus least-squares solution, relative",
         features,
@@ -47,6 +53,7 @@ def theorem_1(features: Table) -> Claim:
     The deviation is the squared distance to the optimum in the metric of the regularised second moment: the loss is
     quadratic in the classifier. $L_{LS}$ is computed from the least-squares solution, not from the decomposition.
     """
+    # L_LS^perp = tr((W - W_LS) (Sigma_T + mu_G mu_G^T + lambda I) (W - W_LS)^T) / 2, in extended features
     rivals = {"a metric without the global mean's square": LOSS_DECOMPOSITION_GAP_WITHOUT_MEAN}
     yield no_gap(
         "$L - L_{LS} - L_{LS}^\\perp$, relative to $L$",
@@ -65,6 +72,7 @@ def theorem_2(features: Table) -> Claim:
     Within a class the deviations from its mean sum to zero, so that the squared error separates; weight decay joins the
     first part. Class means count equally, for which classes must be balanced.
     """
+    # L_NC1 = tr(W_LS (Sigma_W + lambda I) W_LS^T) / 2 and L_NC2/3 = ||W_LS M - I||^2 / (2 C), in extended features
     rivals = {
         "no weight decay in the first part": LS_DECOMPOSITION_GAP_WITHOUT_DECAY,
         "no factor $1/C$": LS_DECOMPOSITION_GAP_WITHOUT_CLASSES,

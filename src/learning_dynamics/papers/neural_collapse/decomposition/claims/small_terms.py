@@ -59,12 +59,14 @@ def nc1_term_and_variability(features: Table) -> Claim:
     loss. What is left of the loss is then in $L_{NC2/3}$. Deviations a thousand times as large leave {drowned:.1g} of
     $L_{NC1}$ (median over draws).
     """
-    nc1 = Draws(features).entries(SCATTERED_LOSS_NC1)  # shape (draws, scatters), the largest scatter last
+    # L_NC1 = tr(W_LS Sigma_W W_LS^T) / 2 (eq. 17), class means kept and deviations from them scaled by each of
+    # SCATTERS; shape (draws, scatters), the largest scatter last
+    loss_nc1 = Draws(features).entries(SCATTERED_LOSS_NC1)
     # between the two largest scatters
-    growth = np.log(nc1[:, -1] / nc1[:, -2]) / np.log(SCATTERS[-1] / SCATTERS[-2])
+    exponent = np.log(loss_nc1[:, -1] / loss_nc1[:, -2]) / np.log(SCATTERS[-1] / SCATTERS[-2])
     yield every_draw(
         "exponent of $L_{NC1}$ in the standard deviation within classes, where this is largest",
-        growth,
+        exponent,
         at_least=0.0,
         because="a term that vanishes with $\\Sigma_W$ alone does not fall as it grows",
         corrected=NOT_CLAIMED,
@@ -81,14 +83,17 @@ def nc1_term_and_variability(features: Table) -> Claim:
         return over_sizes(of_size, measured=by_size(features, SCATTERED_LOSS_NC1), omega=by_size(features, OMEGA))
 
     def condition_number(size: Size, omega: np.ndarray) -> np.ndarray:
-        """Return that of I + M^T Sigma_W^-1 M / C, which gives the classifier, at the least scatter, shape (draws,)."""
+        """Return that of I + M^T Sigma_W^-1 M / C, which gives the classifier, at the least scatter, shape (draws,).
+
+        M^T Sigma_W^-1 M has the eigenvalues omega_j^2 and zero.
+        """
         omega_max = omega[:, 0, 0] / SCATTERS[0]
         return 1 + omega_max**2 / size.classes
 
     conditioning = over_sizes(condition_number, omega=by_size(features, OMEGA))
     yield zero_on_every_draw(
         "$L_{NC1}$ at every scatter minus the formula, relative",
-        errors_of(theory.spectral_variability_loss),
+        errors_of(theory.spectral_variability_loss),  # sum_j omega_j^2 / (C + omega_j^2)^2 / 2, Lemma 1
         10 * UNIT * conditioning,
         "rounding: 10 units, times the conditioning $1 + \\omega_{\\max}^2/C$ at the least scatter",
         printed=NOT_CLAIMED,
@@ -99,14 +104,16 @@ def nc1_term_and_variability(features: Table) -> Claim:
             "largest at $\\omega = C$": errors_of(lambda omega, C: theory.spectral_variability_loss(omega, C**2)),
         },
     )
+    # the push scales the deviations by omega_min sqrt(L_NC1 / (C - 1)): as a summand of L_NC1 is at most
+    # 1 / (2 omega_j^2), L_NC1 after it is at most half of that before (`converses.small_terms`)
     yield every_draw(
         "$L_{NC1}$ after a push of $\\Sigma_W$ towards zero over $L_{NC1}$ before it, the largest over scatters",
         Draws(features).largest(PUSHED_LOSS_NC1_RATIO),
         at_most=1.0,
-        because="reduced",
+        because="reduced, as section 2 says it always can be",
         fact="pushed",
     )
-    yield Facts(drowned=np.median(nc1[:, LARGEST_SCATTER] / nc1[:, SCATTER_OF_ONE]))
+    yield Facts(drowned=np.median(loss_nc1[:, LARGEST_SCATTER] / loss_nc1[:, SCATTER_OF_ONE]))
 
 
 @claim(
@@ -131,7 +138,8 @@ def nc23_term_and_simplex(features: Table) -> Claim:
     whole loss. Then it is the dynamics that gives the simplex, not the smallness of the term.
     """
     draws = Draws(features)
-    score_error = draws[CONCENTRATED_SCORE_ERROR]
+    score_error = draws[CONCENTRATED_SCORE_ERROR]  # ||W M - Phi|| / ||Phi||: the root of L_NC2/3 (eq. 18) but for units
+    # of E^T E from the nearest alpha (C I - 1 1^T) / (C - 1) (Lemma 7), relative, for E = M and for E = W^T
     means, classifiers = draws[MEANS_FRAME_DISTANCE], draws[CLASSIFIERS_FRAME_DISTANCE]
     in_proportion = "classifiers in proportion to class means"
     # as printed, both distances are zero where the term is small; as corrected, they are those of the class means'
@@ -146,10 +154,11 @@ def nc23_term_and_simplex(features: Table) -> Claim:
         relative_to=1.0,
         resolution=0.1,
         because=because,
-        corrected=draws[INVERSE_FRAME_DISTANCE],
+        corrected=draws[INVERSE_FRAME_DISTANCE],  # for E^T = pinv(M)
         rivals={in_proportion: means, "classifiers that are a simplex frame": 0.0},
         scaled=False,
     )
+    # || W / ||W|| - M^T / ||M|| ||^2, and as corrected the same of pinv(M) instead of W
     yield equal_on_every_draw(
         "distance of classifiers from class means, minus its prediction",
         draws[CLASSIFIERS_SELF_DUALITY],
@@ -167,7 +176,7 @@ def nc23_term_and_simplex(features: Table) -> Claim:
             "what is left of $\\|W\\bar M - \\Phi\\|/\\|\\Phi\\|$",
             score_error,
             at_most=0.01,
-            because="where the term is small",
+            because="the term is small: a hundredth of what a classifier of zeros leaves",
         )
     )
     yield Facts(term=score_error.max(), means=np.median(means), classifiers=np.median(classifiers))
@@ -194,7 +203,7 @@ def nc2_and_nc3_demand_simplex_scores(features: Table) -> Claim:
     """
     scores = Draws(features).entries(SIMPLEX_SCORE_ERROR)  # shape (draws, noises), the largest noise first
     classes = Draws(features).column("classes")[:, None]  # C, shape (draws, 1)
-    omega = 1 / SIMPLEX_NOISES  # of class means with singular values one
+    omega = 1 / SIMPLEX_NOISES  # SNR singular values of class means with singular values one
     yield equal_on_every_draw(
         "$\\|W\\bar M - \\Phi\\| / \\|\\Phi\\|$ where class means and classifiers are the same simplex frame",
         scores,
@@ -202,14 +211,16 @@ def nc2_and_nc3_demand_simplex_scores(features: Table) -> Claim:
         tolerance=ROUNDING,
         relative_to=1.0,
         because="rounding",
-        corrected=theory.simplex_score_error(omega, classes),
+        corrected=theory.simplex_score_error(omega, classes),  # C / (C + omega^2)
         rivals={
             "$1/(1+\\omega^2)$, without $C$": theory.simplex_score_error(omega, np.ones_like(classes)),
             "$C/(C+\\omega)$": theory.simplex_score_error(omega**0.5, classes),
         },
     )
     for name, quantity in {
+        # of E^T E from the nearest alpha (C I - 1 1^T) / (C - 1), the larger of E = M and E = W^T
         "NC2: distance of class means and classifiers from a simplex frame": SIMPLEX_FRAME_DISTANCE,
+        # || W / ||W|| - M^T / ||M|| ||^2
         "NC3: squared distance of classifiers from class means": SIMPLEX_SELF_DUALITY,
     }.items():
         worst = Draws(features).largest(quantity)
