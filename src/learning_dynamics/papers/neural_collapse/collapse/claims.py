@@ -59,7 +59,9 @@ from learning_dynamics.tidy import Quantity, Table, settings_of
 # - reading: whether nothing may show that NC2 is slower, as the paper says (no_evidence), or its lead must be above
 #   zero (not_slower)
 
-AUTHORS_DECAY = 5e-4  # under MSE of a loss that averages over classes: C / 2 times as much in the paper's
+# the authors' weight decay, that of Papyan, Han, Donoho 2020 (appendix A.3). Under MSE it belongs to `MSELoss`, which
+# averages over classes. The paper's loss, half the sum over them, is C / 2 times as large, and so is its weight decay
+AUTHORS_DECAY = 5e-4
 # rivals of every limit over epochs
 DONE_WHEN_ERRORS_END = "collapse that is done when train errors end"
 TIMES_EXCHANGED = "end and start exchanged in every second training"
@@ -119,6 +121,7 @@ def nc1(trainings: Sequence[Table], *, level: Positive, train_error: Fraction) -
     It ends at {end:.1g} in the median training, {fall:.1g} times less than at the first recorded epoch. The paper's
     limit is of the matrix; its figures draw the trace (errata 7 and 9).
     """
+    # Tr(Sigma_W pinv(Sigma_B)) / C
     return _tend_to_zero(trainings, [NC1], level, train_error)
 
 
@@ -137,6 +140,7 @@ def nc2_equinorm(trainings: Sequence[Table], *, level: Positive, train_error: Fr
     errors end. That of the class means ends at {end:.1g} in the median training, {fall:.1g} times less than at the
     first recorded epoch.
     """
+    # std / mean of |mu_c - mu_G|, and of |w_c|, over classes
     return _tend_to_zero(trainings, [EQUINORM_MEANS, EQUINORM_CLASSIFIERS], level, train_error)
 
 
@@ -149,6 +153,7 @@ def nc2_equiangular(trainings: Sequence[Table], *, level: Positive, train_error:
     which Gaussian vectors in $P$ dimensions without relation have, and fall in the mean after train errors end. That of
     the class means ends at {end:.1g} in the median training, {fall:.1g} times less than at the first recorded epoch.
     """
+    # std of cos(mu_c - mu_G, mu_c' - mu_G), and of cos(w_c, w_c'), over pairs of classes
     return _tend_to_zero(trainings, [EQUIANGULAR_MEANS, EQUIANGULAR_CLASSIFIERS], level, train_error)
 
 
@@ -160,6 +165,7 @@ def nc2_maximal_angle(trainings: Sequence[Table], *, level: Positive, train_erro
     The class means' mean distance from that angle's cosine ends at {end:.1g} in the median training, {fall:.1g}
     times less than at the first recorded epoch.
     """
+    # mean of |cos + 1 / (C - 1)| over pairs of class means, and of classifiers
     return _tend_to_zero(trainings, [MAXIMAL_ANGLE_MEANS, MAXIMAL_ANGLE_CLASSIFIERS], level, train_error)
 
 
@@ -170,6 +176,7 @@ def nc3(trainings: Sequence[Table], *, level: Positive, train_error: Fraction) -
 
     It ends at {end:.1g} in the median training, {fall:.1g} times less than at the first recorded epoch.
     """
+    # || W^T / ||W||_F - M / ||M||_F ||_F^2 with centred class means M
     return _tend_to_zero(trainings, [SELF_DUALITY], level, train_error)
 
 
@@ -218,6 +225,7 @@ def mse_collapses_faster(mse: Sequence[Table], ce: Sequence[Table], *, until: Li
     mse_runs, ce_runs = paired(mse, ce)
 
     def lead(read: Callable[..., np.ndarray]) -> np.ndarray:
+        """Return log10 of Tr(Sigma_W pinv(Sigma_B)) / C under CE over that under MSE, shape (pairs of trainings,)."""
         return np.log10(read(ce_runs, NC1) / read(mse_runs, NC1))
 
     if until == "end":

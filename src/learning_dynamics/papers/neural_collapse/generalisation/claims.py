@@ -56,6 +56,7 @@ def _slower_on_test(
     included, excluded = without_exceptions(trainings)
 
     def positive(name: str, values: np.ndarray, with_splits_exchanged: np.ndarray) -> Check:
+        """Check that the average over trainings is above zero."""
         rivals = {
             "test and train images exchanged": with_splits_exchanged,
             "test and train images exchanged in every second training": half_exchanged(values),
@@ -114,6 +115,7 @@ def test_collapse_by_difficulty(trainings: Sequence[Table], *, correlation: Frac
     """
     on_five_data_sets = [table for table in trainings if data_and_network(table)[0] in FIVE_DATA_SETS]
     included, excluded = without_exceptions(on_five_data_sets)
+    # Tr(Sigma_W pinv(Sigma_B)) / C of test images, the mean over seeds, by (network, loss) and data set
     nc1_by_network: dict[tuple[str, str], dict[str, float]] = {}
     for table in included:
         data, network = data_and_network(table)
@@ -136,10 +138,12 @@ def test_collapse_by_difficulty(trainings: Sequence[Table], *, correlation: Frac
     beyond_chance = min((value for value in by_chance if np.mean(by_chance >= value) <= CHANCE), default=np.inf)
 
     def with_interval(difficulty: Mapping[str, float]) -> evidence.Estimate:
+        """Return the rank correlation, with `beyond_chance` to both sides as its interval."""
         value = rank_correlation(difficulty)
         how = "one in twenty orders of the data sets"
         return evidence.Estimate(value, value - beyond_chance, value + beyond_chance, len(FIVE_DATA_SETS), how)
 
+    # in per cent, the mean over the paper's networks; Table 1 has accuracies at zero train error and at the end
     published_errors = {
         data: float(np.mean([100 - end for (other, _), (_, end) in PAPER_TABLE_1.items() if other == data]))
         for data in FIVE_DATA_SETS
@@ -190,7 +194,7 @@ def accuracy_after_zero_error(trainings: Sequence[Table], *, average: Average, t
     paper's median is $0.96$ and its mean $1.83$, with one of fifteen networks getting worse.
     """
     start = when_errors_end(trainings, ERROR, "test", train_error=train_error)
-    gain = 100 * (start - at_the_end(trainings, ERROR, "test"))
+    gain = 100 * (start - at_the_end(trainings, ERROR, "test"))  # of accuracy, which is what the error loses
 
     yield above_zero(
         "gain in test accuracy, percentage points",

@@ -35,7 +35,9 @@ from learning_dynamics.tidy import Quantity, Table
 #   effective beginning of the terminal phase by Papyan, Han and Donoho 2020
 # - average: over trainings: the mean, or the median, must be above zero
 
-Measure = Literal["robustness_smallest", "robustness"]  # ROBUSTNESS_SMALLEST, ROBUSTNESS
+# the values of ROBUSTNESS_SMALLEST and ROBUSTNESS: means over test images of |r| / |x|, where r is the smaller of
+# DeepFool's perturbation of the image x and a crossing towards a train image, or DeepFool's
+Measure = Literal["robustness_smallest", "robustness"]
 
 
 @claim(
@@ -92,6 +94,7 @@ def robustness_by_magnitudes(
         return np.log10(ratios).reshape(len(mse_runs), -1)
 
     def of_best_network(ratios: np.ndarray) -> evidence.Estimate | float:
+        """Return the mean over seeds of the largest over networks; with one seed that number, without an interval."""
         by_seed = ratios.max(axis=0)
         return evidence.mean(by_seed) if len(by_seed) > 1 else float(by_seed[0])
 
@@ -125,6 +128,7 @@ def robustness_grows_after_zero_error(trainings: Sequence[Table], *, measure: Me
     included, excluded = without_exceptions(trainings)
 
     def growth(quantity: Quantity) -> np.ndarray:
+        """Return the last epoch's robustness minus that where train errors end, shape (trainings,)."""
         start = when_errors_end(included, quantity, "test", train_error=train_error)
         return at_the_end(included, quantity, "test") - start
 
@@ -161,6 +165,7 @@ def deepfool_finds_the_boundary(trainings: Sequence[Table], *, average: Average)
     """
 
     def ratio(read: Callable[..., np.ndarray]) -> np.ndarray:
+        """Return mean |r| / |x| of DeepFool over mean |r| / |x| of crossings towards train images, (trainings,)."""
         return read(trainings, ROBUSTNESS, "test") / read(trainings, ROBUSTNESS_CROSSING, "test")
 
     first, last = ratio(at_first_epoch), ratio(at_the_end)

@@ -88,6 +88,7 @@ def identity_on_networks(trainings: Sequence[Table]) -> Claim:
 
         return over_trainings(trainings, of_training)
 
+    # |L_NC1 + L_NC2/3 + L_LS^perp - L| / L
     yield zero_on_every_draw(
         "sum of the terms minus the loss, relative, at its worst epoch",
         largest_gap(),
@@ -126,16 +127,17 @@ def least_squares_deviation_negligible(
     classifier, which is not the optimum of the loss that was trained.
     """
     included, excluded = without_exceptions(trainings)
-    # of each training, epochs by seeds
+    # L_LS^perp / (L_NC1 + L_NC2/3) of each training, epochs by seeds
     shares = [deviation_share(table, decay) for table in included]
     data_shares = [deviation_share(table, decay, without_decay=True) for table in included]
     judged_shares, without = (data_shares, ", without decay") if parts == "data" else (shares, "")
-    variability_shares = []
+    variability_shares = []  # L_NC1 / (L_NC1 + L_NC2/3)
     for table in included:
         nc1, nc23 = loss_term(table, LOSS_NC1, decay), loss_term(table, LOSS_NC23, decay)
         variability_shares.append(nc1 / (nc1 + nc23))
 
     def largest(values: Sequence[pd.DataFrame]) -> np.ndarray:
+        """Return the largest of each seed in the judged period, one training after the other."""
         return np.concatenate(
             [_largest_since(frame, table, since, train_error) for frame, table in zip(values, included, strict=True)]
         )
@@ -177,7 +179,10 @@ def least_squares_deviation_negligible(
 def _largest_since(
     values: pd.DataFrame, table: Table, since: Literal["zero_error", "drop", "end"], train_error: float
 ) -> np.ndarray:
-    """Return the largest of a quantity from an epoch on, for each seed; nan where train errors never end."""
+    """Return the largest of a quantity from an epoch on, shape (seeds,); nan where train errors never end.
+
+    The epoch is where train errors end, the first after the learning rate has dropped, or the last.
+    """
     if since == "zero_error":
         starts = zero_error_epochs(table, train_error)
     elif since == "drop":
@@ -248,6 +253,7 @@ def nc23_vanishes_first(
     )
 
     def advantage(decay: Decay) -> np.ndarray:
+        """Return by how many decades L_NC2/3 falls further than L_LS^perp, for each training."""
         return decades_of_fall(LOSS_NC23, decay) - decades_of_fall(LOSS_LS_PERP, decay)
 
     def largest_share(decay: Decay) -> float:
@@ -309,9 +315,12 @@ def deviation_split(trainings: Sequence[Table], *, tolerance: Positive) -> Claim
     a frozen body does not show.
     """
     included, excluded = without_exceptions(trainings)
+    # L_LS^perp at the last recorded epoch at the full rate: of a last layer that is trained on, its body frozen, on the
+    # features of evaluation mode, and on those that batch norm takes from each batch; and of the network itself
     sampling, batches = at_the_drop(included, SPLIT_SAMPLING), at_the_drop(included, SPLIT_BATCHES)
-    with_replacement, law = at_the_drop(included, SPLIT_REPLACED), at_the_drop(included, SPLIT_LAW)
     network = at_the_drop(included, LOSS_LS_PERP)
+    # the first of these with batches drawn with replacement, and its first order in the learning rate
+    with_replacement, law = at_the_drop(included, SPLIT_REPLACED), at_the_drop(included, SPLIT_LAW)
     least_squares_loss = at_the_drop(included, LOSS_NC1) + at_the_drop(included, LOSS_NC23)
     reverse = "the reverse order"
     statistics, motion = np.log10(batches / sampling), np.log10(network / batches)
@@ -335,6 +344,7 @@ def deviation_split(trainings: Sequence[Table], *, tolerance: Positive) -> Claim
     )
 
     def over_law(factor: float | np.ndarray) -> evidence.Estimate:
+        """Return the mean over trainings of log10 of the noise over its law, the law multiplied by a factor."""
         return evidence.mean(np.log10(with_replacement / (law * factor)))
 
     momentum = Draws(included, draw="seed").setting("momentum")
