@@ -54,13 +54,13 @@ def rate(role, quantity, value, half, index):
 @pytest.mark.parametrize(
     ("alterations", "verdict"),
     [
-        (rate("weighted", "angle", -0.02, 0.01, 0), "reproduced"),
-        (rate("weighted", "angle", -0.02, 0.03, 0), "undecided"),
-        (rate("weighted", "angle", 0.02, 0.01, 0), "contradicted"),
-        (rate("five", "exponent", 0.02, 0.01, 1), "reproduced"),
-        (rate("five", "exponent", 0.02, 0.03, 1), "undecided"),
-        (rate("five", "exponent", -0.02, 0.01, 1), "contradicted"),
-        (rate("five", "exponent", -0.02, 0.01, 2), "reproduced"),  # of another direction
+        (rate("weighted", "angle_rate", -0.02, 0.01, 0), "reproduced"),
+        (rate("weighted", "angle_rate", -0.02, 0.03, 0), "undecided"),
+        (rate("weighted", "angle_rate", 0.02, 0.01, 0), "contradicted"),
+        (rate("five", "direction_rate", 0.02, 0.01, 1), "reproduced"),
+        (rate("five", "direction_rate", 0.02, 0.03, 1), "undecided"),
+        (rate("five", "direction_rate", -0.02, 0.01, 1), "contradicted"),
+        (rate("five", "direction_rate", -0.02, 0.01, 2), "reproduced"),  # of another direction
     ],
 )
 def test_rates_have_their_sign(alterations, verdict):
@@ -68,7 +68,7 @@ def test_rates_have_their_sign(alterations, verdict):
 
 
 def test_rates_are_shown_with_their_sign():
-    altered = [*rate("weighted", "angle", -0.25, 0.01, 0), *rate("five", "exponent", 0.125, 0.01, 1)]
+    altered = [*rate("weighted", "angle_rate", -0.25, 0.01, 0), *rate("five", "direction_rate", 0.125, 0.01, 1)]
     facts = evaluation_on("label_noise_sde", exact, *altered).facts
     assert (facts["angle"], facts["growth"]) == (0.25, 0.125)
     assert 0 < facts["steps"] < 0.01

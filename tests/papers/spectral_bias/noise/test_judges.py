@@ -34,14 +34,14 @@ def mean_of(quantity, role, value, half, at=None):
     ("alterations", "verdict"),
     [
         ([], "corrected"),
-        (rate("exponent", 2, 8, -0.2), "undecided"),  # as printed, but for five dimensions, where it is open
-        (rate("exponent", 2, 2, 0.02), "contradicted"),
-        (rate("exponent", 2, 8, 0.009), "undecided"),  # open
-        (rate("exponent", 2, 3, -0.3), "contradicted"),  # falls from two dimensions to three
-        (rate("exponent", 1, 5, -0.02), "contradicted"),
-        (rate("exponent", 1, 3, 0.5), "contradicted"),  # not the rate derived
-        (rate("exponent", 1, 1, 0.02), "contradicted"),  # grows in one dimension
-        (rate("angle", 0, 8, 0.02), "contradicted"),
+        (rate("direction_rate", 2, 8, -0.2), "undecided"),  # as printed, but for five dimensions, where it is open
+        (rate("direction_rate", 2, 2, 0.02), "contradicted"),
+        (rate("direction_rate", 2, 8, 0.009), "undecided"),  # open
+        (rate("direction_rate", 2, 3, -0.3), "contradicted"),  # falls from two dimensions to three
+        (rate("direction_rate", 1, 5, -0.02), "contradicted"),
+        (rate("direction_rate", 1, 3, 0.5), "contradicted"),  # not the rate derived
+        (rate("direction_rate", 1, 1, 0.02), "contradicted"),  # grows in one dimension
+        (rate("angle_rate", 0, 8, 0.02), "contradicted"),
     ],
 )
 def test_signs_of_the_exponents(alterations, verdict):
@@ -50,7 +50,10 @@ def test_signs_of_the_exponents(alterations, verdict):
 
 def test_the_signs_that_are_shown():
     found = evaluation_on(
-        "noise_low_rank", *rate("exponent", 2, 2, -0.2), *rate("exponent", 2, 5, 0.001), *rate("exponent", 2, 8, 0.2)
+        "noise_low_rank",
+        *rate("direction_rate", 2, 2, -0.2),
+        *rate("direction_rate", 2, 5, 0.001),
+        *rate("direction_rate", 2, 8, 0.2),
     ).facts
     assert (found["decay"], found["grow"], found["open"]) == ("2 to 3", "8", "5")
     assert (found["judged"], found["between"]) == ("2 to 3, 8", "5")
@@ -60,8 +63,8 @@ MOMENTS = [
     alteration
     for role, inputs in (("plane", 2), ("five", 5))
     for alteration in (
-        mean_of("hidden_norm", role, np.cosh(np.sqrt(inputs)), 0.01, 1.0),
-        mean_of("output_norm", role, np.sinh(np.sqrt(inputs)) / np.sqrt(inputs), 0.01, 1.0),
+        mean_of("hidden_square", role, np.cosh(np.sqrt(inputs)), 0.01, 1.0),
+        mean_of("output_square", role, np.sinh(np.sqrt(inputs)) / np.sqrt(inputs), 0.01, 1.0),
     )
 ]
 
@@ -70,10 +73,10 @@ MOMENTS = [
     ("alterations", "verdict"),
     [
         # the plane: intervals of 0.01 and 0.014 at two standard errors, twice as much at four, and the scheme's bias
-        ([mean_of("hidden_norm", "plane", np.cosh(np.sqrt(2)) + 0.03, 0.01, 1.0)], "reproduced"),
-        ([mean_of("hidden_norm", "plane", np.cosh(np.sqrt(2)) + 0.15, 0.01, 1.0)], "contradicted"),
-        ([mean_of("output_norm", "five", np.sinh(np.sqrt(5)) / np.sqrt(5) * 1.3, 0.01, 1.0)], "contradicted"),
-        ([mean_of("output_norm", "five", np.sinh(np.sqrt(5)) / np.sqrt(5), 9.0, 1.0)], "undecided"),
+        ([mean_of("hidden_square", "plane", np.cosh(np.sqrt(2)) + 0.03, 0.01, 1.0)], "reproduced"),
+        ([mean_of("hidden_square", "plane", np.cosh(np.sqrt(2)) + 0.15, 0.01, 1.0)], "contradicted"),
+        ([mean_of("output_square", "five", np.sinh(np.sqrt(5)) / np.sqrt(5) * 1.3, 0.01, 1.0)], "contradicted"),
+        ([mean_of("output_square", "five", np.sinh(np.sqrt(5)) / np.sqrt(5), 9.0, 1.0)], "undecided"),
     ],
 )
 def test_second_moments(alterations, verdict):
@@ -81,8 +84,8 @@ def test_second_moments(alterations, verdict):
 
 
 GROWING = [
-    mean_of(f"{layer}_power_{power}", "five", value, 0.1, at)
-    for layer in ("hidden", "output")
+    mean_of(f"power_of_{layer}_{power}", "five", value, 0.1, at)
+    for layer in ("W", "a")
     for power in ("0.1", "0.5", "1")
     for at, value in ((1.0, 2.0), (2.0, 3.0))
 ]
@@ -91,11 +94,11 @@ GROWING = [
 @pytest.mark.parametrize(
     ("alterations", "verdict"),
     [
-        ([mean_of("hidden_power_0.1", "five", 1.9, 0.1, 2.0)], "undecided"),
-        ([mean_of("output_power_1", "five", 1.0, 0.1, 2.0)], "contradicted"),
-        (rate("exponent", 1, 5, 0.5), "contradicted"),
-        (rate("exponent", 1, 8, -0.02), "contradicted"),
-        (rate("exponent", 1, 5, 0.235, half=0.3), "undecided"),
+        ([mean_of("power_of_W_0.1", "five", 1.9, 0.1, 2.0)], "undecided"),
+        ([mean_of("power_of_a_1", "five", 1.0, 0.1, 2.0)], "contradicted"),
+        (rate("direction_rate", 1, 5, 0.5), "contradicted"),
+        (rate("direction_rate", 1, 8, -0.02), "contradicted"),
+        (rate("direction_rate", 1, 5, 0.235, half=0.3), "undecided"),
     ],
 )
 def test_every_moment_grows(alterations, verdict):
@@ -112,11 +115,14 @@ def test_the_gap_in_the_proof():
     ("alterations", "verdict"),
     [
         # lambda_2 for d = 2 is -0.2374; twice the interval is allowed, and a tenth of the scheme's error, here none
-        ([*rate("scheme", 0, 2, 0.0), *rate("exponent", 2, 2, -0.2374 + 0.019)], "reproduced"),
-        ([*rate("scheme", 0, 2, 0.0), *rate("exponent", 2, 2, -0.2374 + 0.021)], "contradicted"),
-        (rate("exponent", 6, 8, 0.5), "contradicted"),
-        (rate("exponent", 9, 8, -7.0), "contradicted"),
-        (rate("volume", 0, 5, 0.1), "contradicted"),
+        ([*rate("difference_between_steps", 0, 2, 0.0), *rate("direction_rate", 2, 2, -0.2374 + 0.019)], "reproduced"),
+        (
+            [*rate("difference_between_steps", 0, 2, 0.0), *rate("direction_rate", 2, 2, -0.2374 + 0.021)],
+            "contradicted",
+        ),
+        (rate("direction_rate", 6, 8, 0.5), "contradicted"),
+        (rate("direction_rate", 9, 8, -7.0), "contradicted"),
+        (rate("volume_rate", 0, 5, 0.1), "contradicted"),
     ],
 )
 def test_the_spectrum(alterations, verdict):
@@ -136,7 +142,7 @@ def test_the_spectrum(alterations, verdict):
     ],
 )
 def test_how_many_grow(index, value, verdict):
-    assert verdict_on("quarter_grows", *rate("exponent", index, 12, value, role="many")) == verdict
+    assert verdict_on("quarter_grows", *rate("direction_rate", index, 12, value, role="many")) == verdict
 
 
 @named_after_its_call
@@ -162,12 +168,12 @@ LENGTHS = [length(3, 0.823, at=1.0), length(5, 1.011, at=1.0), length(3, 1.070),
         ([length(5, 1.875 - 0.20)], "corrected"),
         ([length(5, 1.875 - 0.22)], "contradicted"),
         ([length(3, 1.1, at=1.0)], "contradicted"),  # it falls
-        ([mean_of("commutator", "plane", 0.30, 0.01)], "contradicted"),
-        ([mean_of("commutator_squared", "plane", 0.2, 0.01)], "contradicted"),
-        (rate("commutator", 0, 2, 0.1), "contradicted"),
-        (rate("commutator", 0, 8, -0.1), "contradicted"),
-        (rate("commutator", 0, 5, 0.9), "contradicted"),
-        (rate("angle", 0, 5, 0.1), "contradicted"),
+        ([mean_of("commutator_entry", "plane", 0.30, 0.01)], "contradicted"),
+        ([mean_of("commutator_entry_squared", "plane", 0.2, 0.01)], "contradicted"),
+        (rate("commutator_rate", 0, 2, 0.1), "contradicted"),
+        (rate("commutator_rate", 0, 8, -0.1), "contradicted"),
+        (rate("commutator_rate", 0, 5, 0.9), "contradicted"),
+        (rate("angle_rate", 0, 5, 0.1), "contradicted"),
     ],
 )
 def test_the_mean_commutator(alterations, verdict):

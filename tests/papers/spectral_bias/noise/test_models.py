@@ -140,5 +140,5 @@ def test_commutators_of_rows_keep_their_accuracy(inputs):
     errors = np.abs(norms - np.linalg.norm(commutators, axis=(2, 3)))
     assert (errors < rounding * factors).all(), errors / factors
     sizes = np.linalg.norm(W[:, 0], axis=1) * np.linalg.norm(a, axis=1)
-    sines = observables.on_each_path(W, a, np.zeros((4, inputs)))["relative_commutator"]
+    sines = observables.on_each_path(W, a, np.zeros((4, inputs)))["sine_of_angle"]
     np.testing.assert_allclose(sines, norms[:, 0] / np.sqrt(2) / sizes, rtol=0, atol=rounding)

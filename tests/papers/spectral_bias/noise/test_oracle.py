@@ -142,22 +142,29 @@ def ensemble():
     entries = W[:, :, :, 0] * a[:, :, None, 1] - W[:, :, :, 1] * a[:, :, None, 0]
     lengths = np.linalg.norm(W, axis=(2, 3))
     return table, {
-        "hidden_norm": lengths**2 / 3,
-        "output_norm": np.sum(a**2, axis=2) / 3,
-        "average_norm": np.sum(average**2, axis=2) / 3,
-        "commutator": np.abs(entries).mean(axis=2),
-        "commutator_squared": (entries**2).mean(axis=2),
+        "hidden_square": lengths**2 / 3,
+        "output_square": np.sum(a**2, axis=2) / 3,
+        "average_square": np.sum(average**2, axis=2) / 3,
+        "commutator_entry": np.abs(entries).mean(axis=2),
+        "commutator_entry_squared": (entries**2).mean(axis=2),
         "commutator_length": np.sqrt((entries**2).sum(axis=2)),
         "determinant": np.linalg.det(W),
         "sigma_1": np.linalg.norm(W, 2, axis=(2, 3)),
-        "hidden_power_0.5": lengths**0.5,
-        "output_power_0.5": np.sum(a**2, axis=2) ** 0.25 + np.sum(average**2, axis=2) ** 0.25,
+        "power_of_W_0.5": lengths**0.5,
+        "power_of_a_0.5": np.sum(a**2, axis=2) ** 0.25 + np.sum(average**2, axis=2) ** 0.25,
     }
 
 
 QUANTITIES = (
-    *("hidden_norm", "output_norm", "average_norm", "commutator", "commutator_squared", "commutator_length"),
-    *("determinant", "sigma_1", "hidden_power_0.5", "output_power_0.5"),
+    *(
+        "hidden_square",
+        "output_square",
+        "average_square",
+        "commutator_entry",
+        "commutator_entry_squared",
+        "commutator_length",
+    ),
+    *("determinant", "sigma_1", "power_of_W_0.5", "power_of_a_0.5"),
 )
 
 
@@ -205,8 +212,8 @@ def test_what_is_predicted_of_means(ensemble):
     predicted = {name: statistics(table, name, "mean")["predicted"] for name in QUANTITIES}
     times = np.sort(table["time"].unique())
     assert (predicted["determinant"] == 1.0).all()
-    np.testing.assert_allclose(predicted["hidden_norm"], np.cosh(np.sqrt(3) * times))
-    assert np.isnan(predicted["commutator"]).all()
+    np.testing.assert_allclose(predicted["hidden_square"], np.cosh(np.sqrt(3) * times))
+    assert np.isnan(predicted["commutator_entry"]).all()
 
 
 @pytest.fixture(scope="module")
@@ -222,13 +229,13 @@ def exponents_of(growth):
 
 
 COMBINATIONS = {
-    ("exponent", 1): [1, 0, 0],
-    ("exponent", 2): [0, 1, 0],
-    ("exponent", 3): [0, 0, 1],
-    ("commutator", 0): [1, 1, 0],
-    ("angle", 0): [-1, 1, 0],
-    ("volume", 0): [1, 0, 0],
-    ("total", 0): [1, 1, 1],
+    ("direction_rate", 1): [1, 0, 0],
+    ("direction_rate", 2): [0, 1, 0],
+    ("direction_rate", 3): [0, 0, 1],
+    ("commutator_rate", 0): [1, 1, 0],
+    ("angle_rate", 0): [-1, 1, 0],
+    ("volume_rate", 0): [1, 0, 0],
+    ("total_rate", 0): [1, 1, 1],
 }
 
 
@@ -248,7 +255,7 @@ def test_what_extrapolation_takes_away(growth):
     half = student.ppf(0.975, 19) * differences.std(axis=0, ddof=1) / 20**0.5
     index = np.abs(differences.mean(axis=0)).argmax()
     scheme = np.abs(differences.mean(axis=0))[index]
-    row = exponents_of(both_steps).loc["scheme", 0]
+    row = exponents_of(both_steps).loc["difference_between_steps", 0]
     assert row[["value", "lower", "upper"]].tolist() == pytest.approx(
         [scheme, scheme - half[index], scheme + half[index]]
     )
@@ -258,11 +265,11 @@ def test_what_extrapolation_takes_away(growth):
 def test_rates_that_are_predicted_in_the_plane(growth):
     predicted = exponents_of(growth[0])["predicted"]
     # all three add up to -2, and the first vanishes
-    assert predicted["exponent", 1] == pytest.approx(0.0, abs=1e-10)
-    assert predicted["exponent", 2] + predicted["exponent", 3] == pytest.approx(-2.0)
-    assert predicted["commutator", 0] == pytest.approx(predicted["exponent", 2])
-    assert predicted["angle", 0] == pytest.approx(predicted["exponent", 2])
-    assert (predicted["total", 0], predicted["volume", 0]) == (-2.0, 0.0)
+    assert predicted["direction_rate", 1] == pytest.approx(0.0, abs=1e-10)
+    assert predicted["direction_rate", 2] + predicted["direction_rate", 3] == pytest.approx(-2.0)
+    assert predicted["commutator_rate", 0] == pytest.approx(predicted["direction_rate", 2])
+    assert predicted["angle_rate", 0] == pytest.approx(predicted["direction_rate", 2])
+    assert (predicted["total_rate", 0], predicted["volume_rate", 0]) == (-2.0, 0.0)
 
 
 def test_rates_for_unequal_weights(growth):
@@ -270,8 +277,8 @@ def test_rates_for_unequal_weights(growth):
     trajectory = Trajectory(np.array([1.0, 2.0]), {"growth": both_steps})
     trajectory.settings = {"weights": [1.0, 0.5]}
     weighted = metrics.weighted_noise_exponents(trajectory).set_index(["quantity", "index"])
-    assert weighted.loc[("exponent", 2), "value"] == pytest.approx(at_zero[:, 1].mean())
-    assert weighted.loc[("total", 0), "predicted"] == pytest.approx(-1.25)
+    assert weighted.loc[("direction_rate", 2), "value"] == pytest.approx(at_zero[:, 1].mean())
+    assert weighted.loc[("total_rate", 0), "predicted"] == pytest.approx(-1.25)
 
 
 def test_weighted_rates_of_a_long_path_by_plain_steps():

@@ -17,6 +17,7 @@ from learning_dynamics.judging import (
     share_of_draws,
 )
 from learning_dynamics.papers.spectral_bias.label_noise import quantities
+from learning_dynamics.papers.spectral_bias.noise import quantities as noise_quantities
 from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import Draws, Quantity, Table, select
 
@@ -136,7 +137,7 @@ def label_noise_sde(ensembles: Sequence[Table], weighted: Table, five: Table, *,
     ({outside:.1e} of $|W|$ at most), so that $d - n$ directions keep their size.
     """
     draws = Draws(ensembles)
-    angle, growth = _rate(weighted, "angle"), _rate(five, "exponent", index=1)
+    angle, growth = _rate(weighted, noise_quantities.ANGLE_RATE), _rate(five, noise_quantities.DIRECTION_RATE, index=1)
     yield _moments_follow_the_process(draws, errors)
     yield _what_is_outside_the_data_stays(draws)
     yield _rows_align(angle)

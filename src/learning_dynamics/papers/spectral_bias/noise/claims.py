@@ -5,19 +5,19 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from scipy.special import gamma
 
-from learning_dynamics.judging import NOT_CLAIMED, Claim, Facts, at_least, claim, equal, equal_on_every_draw
+from learning_dynamics.judging import NOT_CLAIMED, Check, Claim, Facts, at_least, claim, equal, equal_on_every_draw
 from learning_dynamics.papers.spectral_bias.noise import quantities, theory
 from learning_dynamics.papers.spectral_bias.noise.rates import (
     Rates,
     above_zero,
     below_zero,
     decays,
+    equals_derived,
     extra_half_widths,
     grows,
     has_sign,
     increase,
     interval,
-    is_as_derived,
     number_ranges,
     rises_as_corrected,
     statistic,
@@ -89,7 +89,7 @@ def noise_low_rank(
         yield decays(rates.sigma(1, inputs))
     for inputs in dimensions:
         first = rates.sigma(1, inputs)
-        yield is_as_derived(first, printed=NOT_CLAIMED, scaled=False)
+        yield equals_derived(first, printed=NOT_CLAIMED, scaled=False)
     lambda_2 = {inputs: float(theory.lyapunov_exponents(inputs)[1]) for inputs in range(2, 11)}
     last_decaying = max(inputs for inputs, rate in lambda_2.items() if rate < 0)
     decay, grow = below_zero(second_rates), above_zero(second_rates)
@@ -105,7 +105,7 @@ def noise_low_rank(
         judged=number_ranges([*decaying, *growing]),
         between=number_ranges(dimensions, but=[*decaying, *growing]),
         end=end,
-        grown=statistic(plane, "sigma_1", quantities.SHARE_ABOVE_ONE, at=end).value,
+        grown=statistic(plane, quantities.SIGMA_1, quantities.SHARE_ABOVE_ONE, at=end).value,
     )
 
 
@@ -127,15 +127,15 @@ def lyapunov_spectrum(exponents: Sequence[Table]) -> Claim:
     intervals at most {error:.3f}. Exact values: $\lambda_1 = 0$ for $d = 2$, $\lambda_1 + \lambda_2 = 0$ for $d = 3$,
     $\lambda_1 = 1/4$ for $d = 4$.
     """
-    tables = [Rates(table) for table in exponents]
-    # of each table and dimension, and of all directions in turn: the rates, and what is derived of them
-    measured = {(rates, inputs): rates.directions(inputs) for rates in tables for inputs in rates.dimensions()}
-    derived = {inputs: theory.lyapunov_exponents(inputs) for _, inputs in measured}
-    directions = [rate for of_dimension in measured.values() for rate in of_dimension]
+    spectra = [(inputs, rates) for rates in map(Rates, exponents) for inputs in rates.dimensions()]
+    # lambda_1, ..., lambda_{d+1} of each table and dimension in turn
+    directions = [rate for inputs, rates in spectra for rate in rates.directions(inputs)]
+    # by the formula above, with lambda_{d+1} = -d - (lambda_1 + ... + lambda_d)
+    derived = {inputs: theory.lyapunov_exponents(inputs) for inputs, _ in spectra}
 
     def in_every_dimension(law: Callable[[int, np.ndarray], np.ndarray]) -> np.ndarray:
         """Return what a law makes of d and the derived rates, as many as `directions`."""
-        return np.concatenate([law(inputs, derived[inputs]) for _, inputs in measured])
+        return np.concatenate([law(inputs, derived[inputs]) for inputs, _ in spectra])
 
     def evenly_spaced(inputs: int, rates: np.ndarray) -> np.ndarray:
         return np.linspace(rates[0], rates[-1], inputs + 1)
@@ -144,12 +144,13 @@ def lyapunov_spectrum(exponents: Sequence[Table]) -> Claim:
         return np.append(theory.spectrum_limit((np.arange(inputs) + 0.5) / inputs), rates[-1])
 
     def with_sum_zero(inputs: int, rates: np.ndarray) -> np.ndarray:
+        """Return the rates without the drift, whose sum is -d, shared out evenly over all d + 1."""
         return rates + inputs / (inputs + 1)
 
     yield equal_on_every_draw(
         "largest error of a growth rate over what is allowed, rates of all directions and dimensions",
         [rate.measured.value for rate in directions],
-        in_every_dimension(lambda _, rates: rates),
+        np.concatenate([derived[inputs] for inputs, _ in spectra]),
         tolerance=1.0,
         relative_to=[rate.measured.uncertainty + rate.tolerance for rate in directions],
         because="four standard errors, and the scheme's next order",
@@ -160,9 +161,9 @@ def lyapunov_spectrum(exponents: Sequence[Table]) -> Claim:
             "the drift left out, as if all added up to zero": in_every_dimension(with_sum_zero),
         },
     )
-    for rates, inputs in measured:
+    for inputs, rates in spectra:
         if inputs > 2:
-            yield is_as_derived(rates.volume(inputs))
+            yield equals_derived(rates.volume(inputs))  # lambda_1 + ... + lambda_{d-1}, derived to be 0
     yield Facts(
         count=len(directions),
         dimensions=number_ranges(list(derived)),
@@ -191,7 +192,7 @@ def quarter_grows(many: Table) -> Claim:
     inputs = max(rates.dimensions())
     dimensions = (10, 20, 40, 160, 640)
     derived = {number: theory.lyapunov_exponents(number) for number in {*dimensions, inputs}}
-    # of the d + 1 rates the first d are those of singular values
+    # lambda_1, ..., lambda_{d+1}, of which the first d are those of singular values
     growing = {number: int((spectrum[:number] > 0).sum()) for number, spectrum in derived.items()}
     *_, smaller, larger = dimensions
     yield equal(
@@ -291,7 +292,7 @@ def proposition_4_1_b(exponents: Table, five: Table, *, between: list[Positive])
     for inputs in dimensions:
         first = rates.sigma(1, inputs)
         # a rival has one law for all dimensions: rates lower by what makes that of the first of them zero
-        yield is_as_derived(
+        yield equals_derived(
             first,
             rivals={
                 "no growth, as in the plane": first.derived - lowest_rate,
@@ -360,59 +361,16 @@ def proposition_4_1_c(
     Signs are judged for $d$ = {judged}; at {between}, where the rate crosses zero, only its rise from each dimension to
     the next is judged.
     """
-    plane_inputs, step = settings_of(plane)["inputs"], settings_of(plane)["integration"]["step"]
-    times = sorted(plane["time"].unique())
-    entry_at = {time: statistic(plane, quantities.COMMUTATOR_ENTRY, at=time) for time in times}
-    # the latest time at which the mean is known to the precision, beyond the start
-    latest = max((time for time in times[1:] if entry_at[time].uncertainty < precision), default=times[1])
-    entry, entry_limit = entry_at[latest], theory.commutator_mean_limit()
-    early = times[len(times) // 4]
-    square = statistic(plane, quantities.COMMUTATOR_ENTRY_SQUARED, at=early)
-    exact_square = float(theory.commutator_second_moment(plane_inputs, np.array([early]))[0])
-    # by dimension, at the time `at`
+    early = _early_time(plane)
     by_dimension = {settings_of(table)["inputs"]: table for table in more}
-    lengths = {inputs: statistic(table, quantities.COMMUTATOR_LENGTH, at=at) for inputs, table in by_dimension.items()}
-    exact_lengths = {inputs: float(theory.mean_commutator(inputs, np.array([at]))[0]) for inputs in by_dimension}
     rates = Rates(exponents)
     dimensions = rates.dimensions()
+    commutator_rates = [rates.commutator(inputs) for inputs in dimensions]
 
-    yield equal(
-        f"mean of $|e|$ at time {latest:g}, d = 2",
-        entry,
-        0.0,
-        # the slowest part of the approach to the limit falls as exp(-t)
-        tolerance=extra_half_widths(errors) * entry.uncertainty + step + entry_limit * float(np.exp(-latest)),
-        resolution=0.25,
-        because="standard errors, the scheme's bias, and the approach to the limit",
-        corrected=entry_limit,
-        rivals={"half the limit": entry_limit / 2},
-    )
-    yield equal(
-        f"mean of $e^2$ at time {early:g}, d = 2",
-        square,
-        0.0,
-        tolerance=extra_half_widths(errors) * square.uncertainty + 4 * step * exact_square,
-        resolution=0.5 * exact_square,
-        because="standard errors, and the scheme's bias",
-        corrected=exact_square,
-        rivals={"a second moment that vanishes": 0.0},
-        scaled=False,
-    )
-    for inputs, table in by_dimension.items():
-        exact = exact_lengths[inputs]
-        # the scheme's second moments lag by d h t / 2, relative to them, and roots of squares by less
-        lag = inputs * settings_of(table)["integration"]["step"] * at / 2 * exact
-        yield equal(
-            f"mean length of the commutator of two columns at time {at:g}, d = {inputs}",
-            lengths[inputs],
-            0.0,
-            tolerance=extra_half_widths(errors) * lengths[inputs].uncertainty + lag,
-            resolution=0.25 * exact,
-            because="standard errors, and the scheme's bias",
-            corrected=exact,
-            rivals={"a mean that grows by a quarter less in more dimensions": 0.75 * exact},
-            scaled=False,
-        )
+    yield _mean_entry_tends_to_its_limit(plane, precision=precision, errors=errors)
+    yield _mean_square_of_entry_is_exact(plane, early, errors)
+    for table in by_dimension.values():
+        yield _mean_length_is_exact(table, at, errors)
     for inputs, table in by_dimension.items():
         yield at_least(
             f"growth of the mean length of the commutator from time {at / 2:g} to {at:g}, d = {inputs}",
@@ -420,7 +378,7 @@ def proposition_4_1_c(
             0.0,
             because="growing",
         )
-    yield is_as_derived(rates.commutator(2), scaled=False)
+    yield equals_derived(rates.commutator(2), scaled=False)  # lambda_1 + lambda_2
     for inputs in sorted({*dimensions, *growing}):
         yield has_sign(
             rates.commutator(inputs),
@@ -428,20 +386,20 @@ def proposition_4_1_c(
             corrected=grows if inputs in growing else NOT_CLAIMED,
             rivals={"a commutator that grows on typical paths in every dimension": grows},
         )
-    commutator_rates = [rates.commutator(inputs) for inputs in dimensions]
     yield from rises_as_corrected(commutator_rates)
     for inputs in dimensions:
-        yield decays(rates.angle(inputs))
+        yield decays(rates.angle(inputs))  # lambda_2 - lambda_1
     falling, rising = below_zero(commutator_rates), above_zero(commutator_rates)
     yield Facts(
-        limit=entry_limit,
+        limit=theory.commutator_mean_limit(),
         typical=rates.commutator(2).measured.value,
         early=early,
         late=at,
         rates=", ".join(f"{theory.mean_commutator_rate(inputs):.3f} for d = {inputs}" for inputs in (3, 4, 5)),
         lengths=", ".join(
-            f"{lengths[inputs].value:.3f} for d = {inputs}, where {exact:.3f} is exact"
-            for inputs, exact in exact_lengths.items()
+            f"{statistic(table, quantities.COMMUTATOR_LENGTH, at=at).value:.3f} for d = {inputs}, "
+            f"where {_exact_mean_length(inputs, at):.3f} is exact"
+            for inputs, table in by_dimension.items()
         ),
         falling=number_ranges(falling),
         rising=number_ranges(rising),
@@ -449,3 +407,87 @@ def proposition_4_1_c(
         judged=number_ranges([2, *growing]),
         between=number_ranges(dimensions, but=[2, *growing]),
     )
+
+
+def _mean_entry_tends_to_its_limit(plane: Table, *, precision: float, errors: float) -> Check:
+    """Check that E|e|, e an entry of [w_i, a], is zero; corrected, that it tends to its limit for d = 2.
+
+    The limit is (2 / pi) e^{-1/2} Gamma(3/2) / Gamma(3/2, 1/2), `theory.commutator_mean_limit`
+    (docs/noise_spectrum.md).
+    The mean is judged at the latest time after the start at which its interval's half-width is below the precision.
+    """
+    step = settings_of(plane)["integration"]["step"]
+    times = _times(plane)[1:]
+    entry_at = {time: statistic(plane, quantities.COMMUTATOR_ENTRY, at=time) for time in times}
+    latest = max((time for time in times if entry_at[time].uncertainty < precision), default=times[0])
+    entry, limit = entry_at[latest], theory.commutator_mean_limit()
+    return equal(
+        f"mean of $|e|$ at time {latest:g}, d = 2",
+        entry,
+        0.0,
+        # the slowest part of the approach to the limit falls as exp(-t)
+        tolerance=extra_half_widths(errors) * entry.uncertainty + step + limit * float(np.exp(-latest)),
+        resolution=0.25,
+        because="standard errors, the scheme's bias, and the approach to the limit",
+        corrected=limit,
+        rivals={"half the limit": limit / 2},
+    )
+
+
+def _mean_square_of_entry_is_exact(plane: Table, early: float, errors: float) -> Check:
+    """Check that E e^2 is zero at an early time; corrected, that it is 2 e^{-t} sinh(k t) / (k d), k = sqrt(2 d - 1).
+
+    It grows at the rate k - 1 (`theory.commutator_second_moment`).
+    """
+    inputs, step = settings_of(plane)["inputs"], settings_of(plane)["integration"]["step"]
+    square = statistic(plane, quantities.COMMUTATOR_ENTRY_SQUARED, at=early)
+    exact = float(theory.commutator_second_moment(inputs, np.array([early]))[0])
+    return equal(
+        f"mean of $e^2$ at time {early:g}, d = 2",
+        square,
+        0.0,
+        tolerance=extra_half_widths(errors) * square.uncertainty + 4 * step * exact,
+        resolution=0.5 * exact,
+        because="standard errors, and the scheme's bias",
+        corrected=exact,
+        rivals={"a second moment that vanishes": 0.0},
+        scaled=False,
+    )
+
+
+def _mean_length_is_exact(table: Table, at: float, errors: float) -> Check:
+    """Check that E|w_1 a_2 - w_2 a_1| of two columns is zero; corrected, that it solves its backward equation.
+
+    The equation is in docs/noise_spectrum.md, its solution `theory.mean_commutator`.
+    """
+    inputs, step = settings_of(table)["inputs"], settings_of(table)["integration"]["step"]
+    length, exact = statistic(table, quantities.COMMUTATOR_LENGTH, at=at), _exact_mean_length(inputs, at)
+    # the scheme's second moments lag by d h t / 2, relative to them, and roots of squares by less
+    lag = inputs * step * at / 2 * exact
+    return equal(
+        f"mean length of the commutator of two columns at time {at:g}, d = {inputs}",
+        length,
+        0.0,
+        tolerance=extra_half_widths(errors) * length.uncertainty + lag,
+        resolution=0.25 * exact,
+        because="standard errors, and the scheme's bias",
+        corrected=exact,
+        rivals={"a mean that grows by a quarter less in more dimensions": 0.75 * exact},
+        scaled=False,
+    )
+
+
+def _exact_mean_length(inputs: int, time: float) -> float:
+    """Return E|w_1 a_2 - w_2 a_1| in d dimensions at a time of the process."""
+    return float(theory.mean_commutator(inputs, np.array([time]))[0])
+
+
+def _times(table: Table) -> list[float]:
+    """Return the recorded times, ascending."""
+    return sorted(table["time"].unique())
+
+
+def _early_time(table: Table) -> float:
+    """Return the recorded time a quarter of the way through, where a sample still has the mean of squares."""
+    times = _times(table)
+    return times[len(times) // 4]

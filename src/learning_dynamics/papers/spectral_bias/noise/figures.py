@@ -31,7 +31,7 @@ def fig3a(paths: Table, exponents: Table) -> Plot:
     handles = [line(r"$\sigma_1$, rate 0"), line(r"$\sigma_2$, its rate", style="--")]
     figure, axis = _draw_paths(paths, "sigma", handles, lw=1.2)
     end = paths["time"].max()
-    second_rate = float(select(exponents, "exponent", index=2, inputs=2)["predicted"].iloc[0])
+    second_rate = float(select(exponents, quantities.DIRECTION_RATE, index=2, inputs=2)["predicted"].iloc[0])
     level(axis, 1.0)
     guide(axis, [0, end], [1.0, np.exp(second_rate * end)], zorder=0)
     axis.set_ylabel("singular values of $W$")
@@ -51,7 +51,7 @@ def fig3b(paths: Table, exponents: Table) -> Plot:
     handles = [line("row 1"), line("row 2", style="--"), line("rate", style=":", width=1.6)]
     figure, axis = _draw_paths(paths, "commutator_norm", handles, lw=1.1)
     end = paths["time"].max()
-    rate = float(select(exponents, quantities.COMMUTATOR_ENTRY, inputs=2)["predicted"].iloc[0])
+    rate = float(select(exponents, quantities.COMMUTATOR_RATE, inputs=2)["predicted"].iloc[0])
     guide(axis, [0, end], [1.0, np.exp(rate * end)], "black", ":", 1.6, zorder=3)
     axis.set_ylabel(r"commutator norm $|[w_i, a]|$")
     return Plot(figure, {"rate": rate}, alt="Curves that fluctuate and fall over time.")
@@ -75,24 +75,24 @@ def ensemble(plane: Table, space: Table, five: Table, exponents: Table, *, relia
     figure, axes = plt.subplots(2, 3, figsize=(WIDTH, 5.0))
     (moments, entry, lengths), (angle, powers, typical) = axes
     for table, marker in ((plane, "o"), (five, "x")):
-        for quantity, colour in (("hidden_norm", "blue"), ("output_norm", "orange")):
+        for quantity, colour in ((quantities.HIDDEN_SQUARE, "blue"), (quantities.OUTPUT_SQUARE, "orange")):
             rows = select(table, quantity, statistic="mean")
             rows = rows[rows["time"] > 0]
             _draw_mean(moments, rows, colour, marker, reliable)
             curve(moments, rows, "black", "--", "predicted", lw=0.9, zorder=0)
-    _draw_mean_and_median(entry, plane, "commutator", reliable)
+    _draw_mean_and_median(entry, plane, quantities.COMMUTATOR_ENTRY, reliable)
     limit = theory.commutator_mean_limit()
     level(entry, limit, "vermilion", "--", zorder=2)
     median = select(plane, quantities.COMMUTATOR_ENTRY, statistic="quantile 0.5")
     anchor = median[median["time"] >= 0.5 * median["time"].max()].iloc[0]
-    rate = float(select(exponents, quantities.COMMUTATOR_ENTRY, inputs=2)["predicted"].iloc[0])
+    rate = float(select(exponents, quantities.COMMUTATOR_RATE, inputs=2)["predicted"].iloc[0])
     late = np.array([anchor["time"], median["time"].max()])
     guide(entry, late, 0.75 * anchor["value"] * np.exp(rate * (late - late[0])))
-    _draw_mean_and_median(angle, plane, "relative_commutator", reliable)
-    rows = select(plane, "determinant", statistic="mean")
+    _draw_mean_and_median(angle, plane, quantities.SINE_OF_ANGLE, reliable)
+    rows = select(plane, quantities.DETERMINANT, statistic="mean")
     _draw_mean(angle, rows, "green", "s", reliable)
     level(angle, 1.0, "green")
-    curve(angle, select(plane, "determinant", statistic="quantile 0.5"), "green", ":", lw=1.4)
+    curve(angle, select(plane, quantities.DETERMINANT, statistic="quantile 0.5"), "green", ":", lw=1.4)
     exponents_of_W = settings_of(five)["powers"]
     for power, shade in zip(exponents_of_W, sequence(len(exponents_of_W)), strict=True):
         rows = select(five, quantities.power_of_W(power), statistic="mean")
@@ -155,14 +155,14 @@ def exponents(exponents: Table, weighted: Table) -> Plot:
     figure, (singular_axis, pairs, smallest_axis) = plt.subplots(1, 3, figsize=(WIDTH, 3.0), width_ratios=(5, 4, 3))
     dimensions = sorted(exponents["inputs"].unique())
     largest = max(dimensions)
-    rates = select(exponents, "exponent")
+    rates = select(exponents, quantities.DIRECTION_RATE)
     shades = sequence(largest)
     for index, colour in enumerate(shades, start=1):
         rows = rates[(rates["index"] == index) & (rates["inputs"] >= index)]
         _draw_bars(singular_axis, rows["inputs"], rows, colour)
         singular_axis.plot(rows["inputs"], rows["predicted"], color=colour, lw=0.9, zorder=0)
-    size = int(select(weighted, "exponent")["index"].max()) - 1
-    for quantity, colour_name in (("commutator", "vermilion"), ("angle", "blue")):
+    size = int(select(weighted, quantities.DIRECTION_RATE)["index"].max()) - 1
+    for quantity, colour_name in ((quantities.COMMUTATOR_RATE, "vermilion"), (quantities.ANGLE_RATE, "blue")):
         rows = select(exponents[exponents["inputs"] > 1], quantity)
         _draw_bars(pairs, rows["inputs"], rows, COLOURS[colour_name])
         pairs.plot(rows["inputs"], rows["predicted"], color=COLOURS[colour_name], lw=0.9, zorder=0)
@@ -222,7 +222,7 @@ def spectrum(exponents: Sequence[Table], *, dimensions: list[Count]) -> Plot:
         rates.plot((np.arange(inputs) + 0.5) / inputs, exact, color=colour, lw=1.0, label=f"$d = {inputs}$")
     measured_dimensions = [int(table["inputs"].max()) for table in exponents]
     for table, inputs in zip(exponents, measured_dimensions, strict=True):
-        rows = select(table, "exponent", inputs=inputs)
+        rows = select(table, quantities.DIRECTION_RATE, inputs=inputs)
         rows = rows[rows["index"] <= inputs]
         _draw_bars(rates, (rows["index"] - 0.5) / inputs, rows, colours.get(inputs, COLOURS["vermilion"]))
     places = np.linspace(0.005, 1.0, 400)

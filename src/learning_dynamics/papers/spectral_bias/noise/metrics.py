@@ -38,11 +38,11 @@ def noise_process(trajectory: Trajectory, *, powers: list[Positive], quantiles: 
     ----------
     `observables.on_each_path`
         Statistics over paths.
-    hidden_norm
+    hidden_square
         Squared norm of a column of W, in the mean over columns; predicted its mean (Proposition 4.1 (a)).
-    output_norm
+    output_square
         Squared entry of a, in the mean over entries; predicted its mean (Proposition 4.1 (a)).
-    commutator_squared
+    commutator_entry_squared
         Mean of e^2 over rows; predicted its exact mean.
     commutator_length
         Root of the sum of e^2 over rows; predicted its mean (docs/noise_spectrum.md).
@@ -50,19 +50,19 @@ def noise_process(trajectory: Trajectory, *, powers: list[Positive], quantiles: 
         Determinant of W; predicted 1, since it is a martingale.
     sigma_1
         Largest singular value of W; also the share of paths on which it is above 1.
-    hidden_power_*
+    power_of_W_*
         |W|^p for each p of `powers`.
-    output_power_*
+    power_of_a_*
         |a|^p plus the p-th power of the moving average's norm, for each p of `powers`.
     """
     inputs = trajectory.settings["inputs"]
-    hidden, output = theory.second_moments(inputs, trajectory.time)
+    hidden, output = theory.second_moments(inputs, trajectory.time)  # E|w_i|^2 and E a_i^2 (Proposition 4.1 (a))
     exact = {
-        "hidden_norm": hidden,
-        "output_norm": output,
-        "determinant": np.ones(len(hidden)),
-        "commutator_squared": theory.commutator_second_moment(inputs, trajectory.time),
-        "commutator_length": theory.mean_commutator(inputs, trajectory.time),
+        quantities.HIDDEN_SQUARE: hidden,
+        quantities.OUTPUT_SQUARE: output,
+        quantities.DETERMINANT: np.ones(len(hidden)),
+        quantities.COMMUTATOR_ENTRY_SQUARED: theory.commutator_second_moment(inputs, trajectory.time),
+        quantities.COMMUTATOR_LENGTH: theory.mean_commutator(inputs, trajectory.time),
     }
     records: list[tuple] = []
     for point, time in enumerate(trajectory.time):
@@ -75,7 +75,7 @@ def noise_process(trajectory: Trajectory, *, powers: list[Positive], quantiles: 
             records.append((time, quantity, quantities.MEAN, *mean_interval(values), predicted, len(values), heaviest))
             for part, interval in zip(quantiles, quantile_intervals(values, quantiles), strict=True):
                 records.append((time, quantity, f"quantile {part:g}", *interval, np.nan, len(values), np.nan))
-            if quantity.startswith("sigma"):
+            if quantity == quantities.SIGMA_1:
                 above = share(int((values > 1).sum()), len(values))
                 ends = above.lower, above.upper
                 records.append(
@@ -98,33 +98,34 @@ def noise_paths(trajectory: Trajectory) -> pd.DataFrame:
         Determinant of W.
     """
     W, a = trajectory.series["W1"], trajectory.series["W2"]
-    quantities = {
+    measured = {
         "sigma": singular_values(W),
         "commutator_norm": commutator_norms(W, a),
         "determinant": np.linalg.det(W),
     }
-    return rows(quantities, {"seed": np.arange(len(W)), "time": trajectory.time})
+    return rows(measured, {"seed": np.arange(len(W)), "time": trajectory.time})
 
 
 @columns(DIMENSION, QUANTITY, INDEX, VALUE, LOWER, UPPER, PREDICTED, PATHS)
 def noise_exponents(trajectory: Trajectory) -> Tables:
     """Measure almost sure growth rates per unit of time in each dimension, by their mean over paths.
 
-    Rates are extrapolated to step zero. All but ``scheme`` are predicted exactly (docs/noise_spectrum.md).
+    Rates are extrapolated to step zero. All but `difference_between_steps` are predicted exactly,
+    by `theory.lyapunov_exponents` (docs/noise_spectrum.md).
 
     Quantities
     ----------
-    exponent
-        Growth rate of the i-th direction of (W, a); up to i = d that of sigma_i(W).
-    commutator
-        Growth rate of the commutators of rows with a: the sum of the first two exponents.
-    angle
-        Growth rate of the angle between rows and a: the second exponent less the first.
-    volume
-        Growth rate of the first d - 1 directions together; predicted 0.
-    total
-        Growth rate of all directions together; predicted -d.
-    scheme
+    direction_rate
+        lambda_i, the growth rate of the i-th direction of (W, a); up to i = d that of sigma_i(W).
+    commutator_rate
+        lambda_1 + lambda_2, the growth rate of the commutators of rows with a.
+    angle_rate
+        lambda_2 - lambda_1, the growth rate of the angle between rows and a.
+    volume_rate
+        lambda_1 + ... + lambda_{d-1}, the growth rate of the first d - 1 directions together; predicted 0.
+    total_rate
+        lambda_1 + ... + lambda_{d+1}, the growth rate of all directions together; predicted -d.
+    difference_between_steps
         Largest difference of a rate between the two steps, the error that extrapolation to step zero takes away.
     """
     for inputs in trajectory.constants["dimensions"].tolist():
@@ -139,14 +140,14 @@ def weighted_noise_exponents(trajectory: Trajectory) -> pd.DataFrame:
     ----------
     `noise_exponents`
         Without predictions.
-    volume
+    volume_rate
         Growth rate of the first d - 1 directions together.
-    total
+    total_rate
         Growth rate of all directions together; predicted minus the sum of the squared weights.
     """
     weights = np.array(trajectory.settings["weights"])
     table = _rates(trajectory.series["growth"], len(weights))
-    return table.assign(predicted=np.where(table["quantity"] == "total", -np.sum(weights**2), np.nan))
+    return table.assign(predicted=np.where(table["quantity"] == quantities.TOTAL_RATE, -np.sum(weights**2), np.nan))
 
 
 def _rates(growth: np.ndarray, inputs: int) -> pd.DataFrame:
@@ -160,12 +161,15 @@ def _rates(growth: np.ndarray, inputs: int) -> pd.DataFrame:
     largest = difference[:, np.abs(difference.mean(axis=0)).argmax()]
     exact = theory.lyapunov_exponents(inputs)
     estimates = [
-        *(("exponent", index, mean(rates[:, index - 1]), exact[index - 1]) for index in range(1, inputs + 2)),
-        ("commutator", 0, mean(rates[:, 0] + rates[:, 1]), exact[0] + exact[1]),
-        ("angle", 0, mean(rates[:, 1] - rates[:, 0]), exact[1] - exact[0]),
-        ("volume", 0, mean(rates[:, : inputs - 1].sum(axis=1)), 0.0),
-        ("total", 0, mean(rates.sum(axis=1)), -float(inputs)),
-        ("scheme", 0, mean(largest * np.sign(largest.mean())), np.nan),
+        *(
+            (quantities.DIRECTION_RATE, index, mean(rates[:, index - 1]), exact[index - 1])
+            for index in range(1, inputs + 2)
+        ),
+        (quantities.COMMUTATOR_RATE, 0, mean(rates[:, 0] + rates[:, 1]), exact[0] + exact[1]),
+        (quantities.ANGLE_RATE, 0, mean(rates[:, 1] - rates[:, 0]), exact[1] - exact[0]),
+        (quantities.VOLUME_RATE, 0, mean(rates[:, : inputs - 1].sum(axis=1)), 0.0),
+        (quantities.TOTAL_RATE, 0, mean(rates.sum(axis=1)), -float(inputs)),
+        (quantities.DIFFERENCE_BETWEEN_STEPS, 0, mean(largest * np.sign(largest.mean())), np.nan),
     ]
     records = [
         (quantity, index, rate.value, rate.lower, rate.upper, predicted, rate.draws)
@@ -176,7 +180,8 @@ def _rates(growth: np.ndarray, inputs: int) -> pd.DataFrame:
 
 def _powers(paths: Mapping[str, np.ndarray], inputs: int, powers: list[float]) -> dict[str, np.ndarray]:
     """Return |W|^p, and |a|^p plus the moving average's, by quantity."""
-    # norms are recorded squared, and as means over d columns or entries
-    hidden, output, average = (np.sqrt(inputs * paths[f"{name}_norm"]) for name in ("hidden", "output", "average"))
+    # norms |W|, |a| and |b| are recorded squared, and as means over d columns or entries
+    squares = (quantities.HIDDEN_SQUARE, quantities.OUTPUT_SQUARE, quantities.AVERAGE_SQUARE)
+    hidden, output, average = (np.sqrt(inputs * paths[name]) for name in squares)
     moments = {quantities.power_of_W(power): hidden**power for power in powers}
     return moments | {quantities.power_of_a(power): output**power + average**power for power in powers}

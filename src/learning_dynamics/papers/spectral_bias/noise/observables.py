@@ -3,6 +3,7 @@
 import numpy as np
 
 from learning_dynamics.measures.spectra import singular_values
+from learning_dynamics.papers.spectral_bias.noise import quantities
 
 
 def on_each_path(W: np.ndarray, a: np.ndarray, average: np.ndarray) -> dict[str, np.ndarray]:
@@ -10,19 +11,19 @@ def on_each_path(W: np.ndarray, a: np.ndarray, average: np.ndarray) -> dict[str,
 
     Quantities
     ----------
-    hidden_norm
+    hidden_square
         Squared norm of a column of W, in the mean over columns.
-    output_norm
+    output_square
         Squared entry of a, in the mean over entries.
-    average_norm
+    average_square
         Squared entry of a's moving average, in the mean over entries.
-    commutator
-        Mean of |e| over rows, e the entry of the commutator [w_i, a] in the first two columns.
-    commutator_squared
+    commutator_entry
+        Mean of |e| over rows, e = W_i1 a_2 - W_i2 a_1 the entry of the commutator [w_i, a] in the first two columns.
+    commutator_entry_squared
         Mean of e^2 over rows.
     commutator_length
-        Root of the sum of e^2 over rows.
-    relative_commutator
+        Root of the sum of e^2 over rows: the length of w_1 a_2 - w_2 a_1, w_1 and w_2 the first two columns of W.
+    sine_of_angle
         Sine of the angle between the first row of W and a.
     determinant
         Determinant of W.
@@ -39,15 +40,15 @@ def on_each_path(W: np.ndarray, a: np.ndarray, average: np.ndarray) -> dict[str,
     sizes = np.linalg.norm(first_row, axis=1) * np.linalg.norm(a, axis=1)
     across = commutator_norms(W[:, :1], a)[:, 0] / np.sqrt(2.0)
     return {
-        "hidden_norm": (W**2).sum(axis=1).mean(axis=1),
-        "output_norm": (a**2).mean(axis=1),
-        "average_norm": (average**2).mean(axis=1),
-        "commutator": np.abs(entries).mean(axis=1),
-        "commutator_squared": (entries**2).mean(axis=1),
-        "commutator_length": np.linalg.norm(entries, axis=1),
-        "relative_commutator": across / np.where(sizes > 0, sizes, 1.0),
-        "determinant": np.linalg.det(W),
-        "sigma_1": singular_values(W)[:, 0],
+        quantities.HIDDEN_SQUARE: (W**2).sum(axis=1).mean(axis=1),
+        quantities.OUTPUT_SQUARE: (a**2).mean(axis=1),
+        quantities.AVERAGE_SQUARE: (average**2).mean(axis=1),
+        quantities.COMMUTATOR_ENTRY: np.abs(entries).mean(axis=1),
+        quantities.COMMUTATOR_ENTRY_SQUARED: (entries**2).mean(axis=1),
+        quantities.COMMUTATOR_LENGTH: np.linalg.norm(entries, axis=1),
+        quantities.SINE_OF_ANGLE: across / np.where(sizes > 0, sizes, 1.0),
+        quantities.DETERMINANT: np.linalg.det(W),
+        quantities.SIGMA_1: singular_values(W)[:, 0],
     }
 
 

@@ -1,23 +1,43 @@
-"""Names of what `metrics.noise_process` measures of many paths, and of its statistics over them."""
+"""Names of what is measured of the noise-driven process; `metrics` writes them, claims and figures read them.
+
+The process is dW = dB a^T, da = W^T dB (eq. 4.1). w_i are columns of W where squares are summed, and rows of W in the
+commutators [w_i, a] = w_i a^T - a w_i^T.
+"""
+
+# -- many paths, `metrics.noise_process` -----------------------------------------------------------------------------
 
 # statistics over paths
 MEAN = "mean"
 SHARE_ABOVE_ONE = "share above 1"  # the share of paths on which the quantity is above 1
 
-HIDDEN_SQUARE = "hidden_norm"  # |w_i|^2 of a column of W, in the mean over columns
-OUTPUT_SQUARE = "output_norm"  # a_i^2, in the mean over entries
+HIDDEN_SQUARE = "hidden_square"  # |w_i|^2 of a column of W, in the mean over columns; predicted cosh(sqrt(d) t)
+OUTPUT_SQUARE = "output_square"  # a_i^2, in the mean over entries; predicted sinh(sqrt(d) t) / sqrt(d)
+AVERAGE_SQUARE = "average_square"  # b_i^2, in the mean over entries, b = e^{-t} int_0^t e^s a(s) ds
+SIGMA_1 = "sigma_1"  # sigma_1(W)
+DETERMINANT = "determinant"  # det W; predicted 1
+SINE_OF_ANGLE = "sine_of_angle"  # of the angle between the first row of W and a
 
-# of the commutators [w_i, a] of W's rows with a: e is an entry in the first two columns, one for each row
-COMMUTATOR_ENTRY = "commutator"  # |e|, in the mean over rows
-COMMUTATOR_ENTRY_SQUARED = "commutator_squared"  # e^2, in the mean over rows
-COMMUTATOR_LENGTH = "commutator_length"  # root of the sum of e^2 over rows
+# e is the entry W_i1 a_2 - W_i2 a_1 of the commutator [w_i, a] in the first two columns, one for each row i
+COMMUTATOR_ENTRY = "commutator_entry"  # |e|, in the mean over rows
+COMMUTATOR_ENTRY_SQUARED = "commutator_entry_squared"  # e^2, in the mean over rows
+COMMUTATOR_LENGTH = "commutator_length"  # root of the sum of e^2 over rows: |w_1 a_2 - w_2 a_1| of two columns
 
 
 def power_of_W(power: float) -> str:
     """Return the name of |W|^power."""
-    return f"hidden_power_{power:g}"
+    return f"power_of_W_{power:g}"
 
 
 def power_of_a(power: float) -> str:
     """Return the name of |a|^power + |b|^power, b the moving average of a."""
-    return f"output_power_{power:g}"
+    return f"power_of_a_{power:g}"
+
+
+# -- along long paths, `metrics.noise_exponents`: growth rates per unit of time, lambda_1 >= ... >= lambda_{d+1} -----
+
+DIRECTION_RATE = "direction_rate"  # lambda_i, of the i-th direction of (W, a); up to i = d that of sigma_i(W)
+COMMUTATOR_RATE = "commutator_rate"  # lambda_1 + lambda_2, of the commutators of rows with a
+ANGLE_RATE = "angle_rate"  # lambda_2 - lambda_1, of the angle between rows and a
+VOLUME_RATE = "volume_rate"  # lambda_1 + ... + lambda_{d-1}; predicted 0
+TOTAL_RATE = "total_rate"  # lambda_1 + ... + lambda_{d+1}; predicted -d
+DIFFERENCE_BETWEEN_STEPS = "difference_between_steps"  # largest difference of a lambda_i with a step and with twice it

@@ -27,7 +27,8 @@ class Rate:
     measured : Estimate
         Along long paths, extrapolated to step zero, with its 95 % interval.
     derived : float
-        By the formulas of docs/noise_spectrum.md.
+        By `theory.lyapunov_exponents`: lambda_1 + ... + lambda_p is (d - 1 - p) / 2 times the mean of y^2 / (1 + y^2)
+        under the density y^{p-1} (1 + y^2)^{(d-p-1)/2} exp(-(d-1) y^2 / 2), p <= d (docs/noise_spectrum.md).
     extrapolated : float
         What the extrapolation to step zero took away: the largest over the rates of this dimension.
     """
@@ -40,7 +41,7 @@ class Rate:
 
     @property
     def tolerance(self) -> float:
-        """By how much a derived rate may miss the interval of the measured one.
+        """By how much the derived rate may miss the interval of the measured one.
 
         The interval's half-width once more, for many rates are judged at once: four standard errors together. And a
         tenth of the first order in the step, for the next.
@@ -63,7 +64,7 @@ class Rates:
 
     def sigma(self, index: int, inputs: int) -> Rate:
         """Return lambda_i, the rate of the singular value sigma_i(W); the last, i = d + 1, is of no singular value."""
-        return self._rate(rf"$\sigma_{index}(W)$", "exponent", index, inputs)
+        return self._rate(rf"$\sigma_{index}(W)$", quantities.DIRECTION_RATE, index, inputs)
 
     def directions(self, inputs: int) -> list[Rate]:
         """Return the rates of all d + 1 directions of (W, a), descending."""
@@ -71,21 +72,23 @@ class Rates:
 
     def commutator(self, inputs: int) -> Rate:
         """Return the rate of the commutators of W's rows with a, lambda_1 + lambda_2."""
-        return self._rate("commutators", "commutator", 0, inputs)
+        return self._rate("commutators", quantities.COMMUTATOR_RATE, 0, inputs)
 
     def angle(self, inputs: int) -> Rate:
         """Return the rate of the angle between W's rows and a, lambda_2 - lambda_1."""
-        return self._rate("the angle between rows and $a$", "angle", 0, inputs)
+        return self._rate("the angle between rows and $a$", quantities.ANGLE_RATE, 0, inputs)
 
     def volume(self, inputs: int) -> Rate:
         """Return the rate of the volume of the first d - 1 directions, lambda_1 + ... + lambda_(d - 1)."""
-        return self._rate("the volume of $d - 1$ columns", "volume", 0, inputs)
+        return self._rate("the volume of $d - 1$ columns", quantities.VOLUME_RATE, 0, inputs)
 
     def _rate(self, subject: str, quantity: Quantity, index: int, inputs: int) -> Rate:
         row = self._rows[quantity, index, inputs]
         measured = Estimate(row.value, row.lower, row.upper, row.paths, "mean over paths (t)")
         name = f"almost sure growth rate of {subject}, d = {inputs}"
-        return Rate(name, inputs, measured, row.predicted, abs(self._rows["scheme", 0, inputs].value))
+        return Rate(
+            name, inputs, measured, row.predicted, abs(self._rows[quantities.DIFFERENCE_BETWEEN_STEPS, 0, inputs].value)
+        )
 
 
 def below_zero(rates: list[Rate]) -> list[int]:
@@ -99,12 +102,12 @@ def above_zero(rates: list[Rate]) -> list[int]:
 
 
 def grows(rate: Rate) -> Check:
-    """Check that a rate lies above zero."""
+    """Check that a rate lies above zero: on almost every path the quantity grows, as exp(rate * t)."""
     return at_least(rate.name, rate.measured, 0.0, because="grows")
 
 
 def decays(rate: Rate) -> Check:
-    """Check that a rate lies below zero."""
+    """Check that a rate lies below zero: on almost every path the quantity decays, as exp(rate * t)."""
     return at_most(rate.name, rate.measured, 0.0, because="decays")
 
 
@@ -132,16 +135,19 @@ def rises_as_corrected(rates: list[Rate], *, falls: str = "") -> Iterator[Check]
         )
 
 
-def is_as_derived(rate: Rate, derived: Any = None, **beside: Any) -> Check:
-    """Check that a rate is the one that was derived, or what is given as that; `beside` it are rivals and the like."""
+def equals_derived(rate: Rate, **options: Any) -> Check:
+    """Check that a measured rate is the derived one, by the formula in `Rate.derived` (docs/noise_spectrum.md).
+
+    `options` are those of `equal`: rivals, what is printed, and the like.
+    """
     return equal(
         rate.name,
         rate.measured,
-        rate.derived if derived is None else derived,
+        rate.derived,
         tolerance=rate.tolerance,
         resolution=0.1,
         because="four standard errors, and the scheme's next order",
-        **beside,
+        **options,
     )
 
 
