@@ -68,7 +68,7 @@ def test_files(file: Path) -> list[str]:
 
 def digests(paper: str) -> dict[str, dict[str, str]]:
     """Return for each claim of a paper the digests of its own science and of the runs that it reads."""
-    from tests.papers.written import members_of_claim
+    from tests.papers.written import runs_of_claim
     from tests.support import smoke
 
     from learning_dynamics.pipeline.plan.digests import science
@@ -76,7 +76,7 @@ def digests(paper: str) -> dict[str, dict[str, str]]:
     plan = smoke(paper)
     return {
         claim: {"": json.dumps(science("claims", paper, plan.claim(paper, claim)["function"]), sort_keys=True)}
-        | {member: plan.fingerprint("metrics", paper, member) for member in members_of_claim(paper, claim)}
+        | {run: plan.fingerprint("metrics", paper, run) for run in runs_of_claim(paper, claim)}
         for claim in plan.config.paper_block(paper)["claims"]
     }
 
@@ -86,7 +86,7 @@ def concerned(before: dict[str, dict[str, str]], now: dict[str, dict[str, str]])
     changed = {claim: [name for name in now[claim] if now[claim][name] != before[claim].get(name)] for claim in now}
     order: dict[tuple[str, str], None] = {}
     for claim in sorted((claim for claim in changed if changed[claim]), key=lambda claim: (len(changed[claim]), claim)):
-        order |= {("name", claim): None} | {("member", name): None for name in changed[claim] if name}
+        order |= {("name", claim): None} | {("run", name): None for name in changed[claim] if name}
     return list(order)
 
 
@@ -116,7 +116,7 @@ class Limits:
 
     Parameters
     ----------
-    order : of test files, or of ``paper``, ``name`` or ``member``, and its value; other claims are left out
+    order : of test files, or of ``paper``, ``name`` or ``run``, and its value; other claims are left out
     seconds : of computing, after which tests are skipped, but for those of `own` files
     """
 
@@ -133,7 +133,7 @@ class Limits:
 
     def _key(self, item: pytest.Item) -> Any:
         parameters = item.callspec.params if hasattr(item, "callspec") else {}
-        names = [(parameters.get("paper"), kind, parameters[kind]) for kind in ("name", "member") if kind in parameters]
+        names = [(parameters.get("paper"), kind, parameters[kind]) for kind in ("name", "run") if kind in parameters]
         return next((key for key in (item.nodeid.partition("::")[0], *names) if key in self.rank), None)
 
     @pytest.hookimpl(trylast=True)

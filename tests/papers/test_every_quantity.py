@@ -6,10 +6,10 @@ import pandas as pd
 import pytest
 
 from learning_dynamics.pipeline.store.tables import read_table
-from tests.papers.written import VARIES, agree, members_of, quantity_rows, read_quantities
+from tests.papers.written import VARIES, agree, quantity_rows, read_quantities, runs_of_paper
 from tests.support import PAPERS, made, smoke
 
-MEMBERS = [(paper, member) for paper in PAPERS for member in members_of(paper)]
+RUNS = [(paper, run) for paper in PAPERS for run in runs_of_paper(paper)]
 written = functools.cache(read_quantities)
 # what tells rows of one draw apart: when, of what, by which measure
 OF_A_DRAW = {
@@ -29,11 +29,11 @@ OVER = {
 }
 
 
-@pytest.mark.parametrize(("paper", "member"), MEMBERS)
-def test_its_quantities_are_those_written_down(paper, member):
-    known = written().get((paper, member))
+@pytest.mark.parametrize(("paper", "run"), RUNS)
+def test_its_quantities_are_those_written_down(paper, run):
+    known = written().get((paper, run))
     assert known is not None, "tests/papers/quantities.csv says nothing of it; make verdicts, and read the diff"
-    rows = quantity_rows(paper, member, pd.read_parquet(made(smoke(paper), paper, member)))
+    rows = quantity_rows(paper, run, pd.read_parquet(made(smoke(paper), paper, run)))
     wrong = []
     for row in rows:
         place = (row["quantity"], row["column"])
@@ -52,11 +52,11 @@ def test_its_quantities_are_those_written_down(paper, member):
     assert wrong + [f"{place} is not measured any more" for place in known.index if place not in measured] == []
 
 
-@pytest.mark.parametrize(("paper", "member"), MEMBERS)
-def test_its_draw_columns_tell_its_draws_apart(paper, member):
+@pytest.mark.parametrize(("paper", "run"), RUNS)
+def test_its_draw_columns_tell_its_draws_apart(paper, run):
     whose = smoke(paper)
-    table = read_table(made(whose, paper, member))
-    draw, within = set(table.attrs["draw"]), {*OF_A_DRAW, OVER.get(whose.measure(paper, member)["function"])}
+    table = read_table(made(whose, paper, run))
+    draw, within = set(table.attrs["draw"]), {*OF_A_DRAW, OVER.get(whose.measure(paper, run)["function"])}
     assert {"seed", "draw"} & set(table) <= draw
     assert not draw & within
     again = table[table.duplicated([column for column in table if column in draw | within])]
@@ -64,4 +64,4 @@ def test_its_draw_columns_tell_its_draws_apart(paper, member):
 
 
 def test_nothing_is_written_down_of_runs_that_no_claim_reads():
-    assert set(written()) <= set(MEMBERS)
+    assert set(written()) <= set(RUNS)

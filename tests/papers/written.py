@@ -24,7 +24,7 @@ import pandas as pd
 import yaml
 
 from learning_dynamics.judging import Evaluation
-from learning_dynamics.pipeline.plan.sweeps import sweep_members
+from learning_dynamics.pipeline.plan.sweeps import runs_of_sweep
 from tests.support import PAPERS, SHARED, claim_tables, evaluation, made, smoke
 
 VERDICTS = Path(__file__).with_name("verdicts.yaml")
@@ -99,7 +99,7 @@ def fact_differences(here: Mapping[str, float | str], written: pd.DataFrame) -> 
     return wrong
 
 
-def quantity_rows(paper: str, member: str, table: pd.DataFrame) -> list[dict[str, Any]]:
+def quantity_rows(paper: str, run: str, table: pd.DataFrame) -> list[dict[str, Any]]:
     """Return two sums over each quantity of a run's table, and over its predictions.
 
     The size is the root of the mean square. The mix weights rows by numbers without order, so that rows exchanged
@@ -120,7 +120,7 @@ def quantity_rows(paper: str, member: str, table: pd.DataFrame) -> list[dict[str
             found.append(
                 {
                     "paper": paper,
-                    "run": member,
+                    "run": run,
                     "quantity": str(quantity),
                     "column": column,
                     "rows": len(values),
@@ -132,17 +132,17 @@ def quantity_rows(paper: str, member: str, table: pd.DataFrame) -> list[dict[str
     return found
 
 
-def members_of(paper: str) -> list[str]:
-    """Return the runs of a paper at smoke scale that its claims read, members of sweeps by themselves."""
+def runs_of_paper(paper: str) -> list[str]:
+    """Return the runs of a paper at smoke scale that its claims read, those of sweeps by themselves."""
     claims = smoke(paper).config.paper_block(paper)["claims"]
-    return list(dict.fromkeys(member for claim in claims for member in members_of_claim(paper, claim)))
+    return list(dict.fromkeys(run for claim in claims for run in runs_of_claim(paper, claim)))
 
 
-def members_of_claim(paper: str, claim: str) -> list[str]:
-    """Return the runs that a claim reads at smoke scale, members of sweeps by themselves."""
+def runs_of_claim(paper: str, claim: str) -> list[str]:
+    """Return the runs that a claim reads at smoke scale, those of sweeps by themselves."""
     roles = smoke(paper).claim(paper, claim)["runs"].values()
     specs = [spec for role in roles for spec in (role if isinstance(role, list) else [role])]
-    return [member for spec in specs for member, _ in sweep_members(spec["name"], spec["sweep"])]
+    return [run for spec in specs for run, _ in runs_of_sweep(spec["name"], spec["sweep"])]
 
 
 def computed(papers: Iterable[str]) -> dict[str, Any]:
@@ -152,8 +152,8 @@ def computed(papers: Iterable[str]) -> dict[str, Any]:
         for name in smoke(paper).config.paper_block(paper)["claims"]:
             found = evaluation(paper, name, claim_tables(paper, name))
             claims[f"{paper}.{name}"], facts[f"{paper}.{name}"] = claim_entry(found), claim_facts(found)
-        for member in members_of(paper):
-            quantities += quantity_rows(paper, member, pd.read_parquet(made(smoke(paper), paper, member)))
+        for run in runs_of_paper(paper):
+            quantities += quantity_rows(paper, run, pd.read_parquet(made(smoke(paper), paper, run)))
     return {"claims": claims, "facts": facts, "quantities": quantities}
 
 

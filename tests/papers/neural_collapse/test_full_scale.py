@@ -62,8 +62,8 @@ def test_the_digits_follow_the_papers_recipe_but_for_the_batch(network):
 def test_every_cell_has_a_sweep_over_the_authors_25_rates_in_the_units_of_its_loss(overlay, cells):
     whose = plan(ROOT / f"workflow/config/{overlay}.yaml", papers=[PAPER])
     for cell in cells:
-        members = whose.config.sweeps(PAPER)[f"{cell}_rates"]
-        rates = [whose.run(PAPER, name)["settings"]["learning_rate"] for name in members]
+        swept = whose.config.sweeps(PAPER)[f"{cell}_rates"]
+        rates = [whose.run(PAPER, name)["settings"]["learning_rate"] for name in swept]
         unit = 5 if cell.endswith("mse") else 1
         np.testing.assert_allclose(rates, np.geomspace(1e-4, 0.25, 25) / unit, rtol=6e-3, err_msg=cell)
 

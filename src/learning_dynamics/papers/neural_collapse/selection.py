@@ -48,7 +48,7 @@ def learning_rates(tables: Sequence[Table]) -> str:
     sweeps: dict[str, list[Table]] = {}
     for table in tables:
         sweeps.setdefault(table.attrs["run"].partition("_rates--")[0], []).append(table)
-    best = {run: best_rate(members) for run, members in sweeps.items()}
+    best = {run: best_rate(tables_of_rates) for run, tables_of_rates in sweeps.items()}
     notes = "".join(f"# {run}: {choice}\n" for run, choice in best.items())
     return (
         "# learning rates chosen by test error; lay over the configuration that has the sweep\n"

@@ -191,7 +191,7 @@ def _runs_of_bundle(paper: str, spec: Mapping[str, Any], data_fingerprints: Mapp
     """
     function_name = spec["function"]
     simulating, measuring = science("run", paper, function_name), science("metrics", paper, function_name)
-    for values in spec["members"]:
+    for values in spec["rows"]:
         differing = dict(zip(spec["axes"], values, strict=True))
         ((name, swept),) = runs_of_sweep(spec["sweep"], {key: [value] for key, value in differing.items()})
         data = differing.pop("data", spec["data"])

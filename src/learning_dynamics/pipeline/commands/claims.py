@@ -141,7 +141,7 @@ def _settings(
 ) -> Iterator[Variation]:
     """Judge a claim again with each of the runs of ``robustness:`` in place of the one whose setting it changes."""
     for entry in entries:
-        for run in entry["members"]:
+        for run in entry["swept"]:
             changed = map_roles(partial(_replace_run, entry["run"], load_table(metrics, run)), tables)
             evaluation = judge(changed, settings, verdict_alone=True)
             yield "setting", f"{entry['run']}.{entry['setting']}", run["value"], evaluation

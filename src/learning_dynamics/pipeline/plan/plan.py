@@ -87,7 +87,7 @@ class Plan:
             "measure": self.measure(paper, runs[0])["settings"],
             "sweep": sweep,
             "axes": list(differing),
-            "members": [list(self.config.declared_run(paper, run)[1].values()) for run in runs],
+            "rows": [list(self.config.declared_run(paper, run)[1].values()) for run in runs],
         }
 
     def drawing(self, stage: str, paper: str, name: str) -> Spec:
@@ -108,7 +108,7 @@ class Plan:
                     for run, differing in _runs_of_entry(entry)
                     for value in differing.values()
                 ]
-                checks[name] = {**entry, "members": runs}  # the key is digested: a new name makes verdicts stale
+                checks[name] = {**entry, "swept": runs}
         claims = {name: self.claim(paper, name) for name in self.config.blocks(paper, "claims")}
         return {"claims": claims, "robustness": checks}
 

@@ -27,9 +27,6 @@ def runs_of_sweep(name: str, sweep: Mapping[str, Sequence[Any]] | None) -> Swept
     return runs
 
 
-sweep_members = runs_of_sweep  # the name that tests/papers/written.py imports
-
-
 def sweep_tables(name: str, sweep: Mapping[str, Sequence[Any]] | None, bundle: int = 1) -> dict[str, SweptRuns]:
     """Return the tables of metrics of a (swept) run by name, each with its runs: one, or `bundle` of them.
 

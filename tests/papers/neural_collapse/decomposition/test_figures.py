@@ -19,13 +19,13 @@ def closed():
 
 def swept(setting, values):
     """A sweep in which all that holds the classifier off is the smaller, the larger the value."""
-    members = []
+    tables = []
     for value in values:
         table = made_up()
         moved = table["quantity"].str.match("continued_|split_")
         table.loc[moved, "value"] /= value
-        members.append(table.assign(**{setting: value}))
-    table = pd.concat(members, ignore_index=True)
+        tables.append(table.assign(**{setting: value}))
+    table = pd.concat(tables, ignore_index=True)
     table.attrs["settings"] = made_up().attrs["settings"] | {setting: list(values), "continued_steps": 100}
     return table
 
@@ -40,7 +40,7 @@ def test_each_panel_has_a_line_for_each_deviation_and_no_shading():
     for place, axis in enumerate(drawn.figure.axes):
         assert not axis.collections, place
         values = [0.05, 0.1] if place % 2 == 0 else [16, 64, 256]
-        # batches of 64 are the member of the other sweep at the rate of this one
+        # batches of 64 are the run of the other sweep at the rate of this one
         factors = [1 / {64: 0.05}.get(value, value) for value in values]
         solid = [line for line in axis.lines if line.get_linestyle() == "-"]
         assert len(solid) == 4, place

@@ -127,11 +127,11 @@ def deviation_over(rates: Table, batches: Table, plain: Table, plain_batches: Ta
         (axes[0], "with batch norm", rates, batches),
         (axes[1], "without batch norm", plain, plain_batches),
     ):
-        members = _members(over_rates, "learning_rate")
-        shared = {settings_of(over_rates)["batch"]: members[settings_of(over_batches)["learning_rate"]]}
+        tables_of_rates = _by_swept_value(over_rates, "learning_rate")
+        shared = {settings_of(over_rates)["batch"]: tables_of_rates[settings_of(over_batches)["learning_rate"]]}
         for axis, setting, tables in (
-            (row[0], "learning_rate", members),
-            (row[1], "batch", _members(over_batches, "batch") | shared),
+            (row[0], "learning_rate", tables_of_rates),
+            (row[1], "batch", _by_swept_value(over_batches, "batch") | shared),
         ):
             values = sorted(tables)
             axis.set(xscale="log", yscale="log", title=title)
@@ -169,8 +169,8 @@ def deviation_over(rates: Table, batches: Table, plain: Table, plain_batches: Ta
     return Plot(figure, facts | remaining, alt)
 
 
-def _members(table: Table, setting: str) -> dict[float, Table]:
-    """Return the members of a sweep by the value of what is swept."""
+def _by_swept_value(table: Table, setting: str) -> dict[float, Table]:
+    """Return the tables of a sweep by the value of what is swept."""
     return {value: table[table[setting] == value] for value in settings_of(table)[setting]}
 
 
