@@ -137,7 +137,7 @@ def test_two_samples_take_their_steps_at_the_largest_stable_rate(monkeypatch):
         row = select(table, exponent=exponent, depth=depth, seed=seed).set_index("quantity")["value"]
         assert row["steps"] == steps[limit], f"{exponent=}, {depth=}, {seed=}"
         assert row["learning_rate"] == pytest.approx(rates[limit]), f"{exponent=}, {depth=}, {seed=}"
-        assert row["fewest"] == steps[limit - 3 :].min(), f"{exponent=}, {depth=}, {seed=}"
+        assert row["fewest_steps"] == steps[limit - 3 :].min(), f"{exponent=}, {depth=}, {seed=}"
 
 
 # -- judges ---------------------------------------------------------------------------------------
@@ -280,7 +280,7 @@ def grown(powers, *, kappas=(64.0, 256.0), starts=9, wobble=0.01, lost=()):
                     "quantity": quantity,
                     "value": np.nan if seed in lost else value,
                 }
-                for quantity in ("steps", "fewest")
+                for quantity in ("steps", "fewest_steps")
             ]
     table = pd.DataFrame(rows)
     table.attrs = {"settings": {}, "draw": ("depth", "exponent", "stiffness", "seed")}

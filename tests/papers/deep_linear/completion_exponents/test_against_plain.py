@@ -108,7 +108,7 @@ def test_ratios_and_growths_are_those_of_what_is_recorded(data, gradients, path_
         "alpha_at_the_start": growth[0, 1] / growth[0, 0],
         "alpha_of_the_flow": outside[:, 1].sum() / outside[:, 0].sum(),
         "growth": 2 * path_settings["every"] * growth[:, 0].sum(),
-        "step": 2 * growth[:, 1].max(),
+        "growth_in_one_step": 2 * growth[:, 1].max(),
     }
     assert row[list(expected)].to_dict() == pytest.approx(expected)
 
@@ -203,7 +203,7 @@ def path(alpha=ALPHA, start=START, whole=None):
         "alpha_at_the_start": start,
         "alpha_of_the_whole": whole or {100: 0.95, 200: 0.9},
         "alpha_of_the_flow": {100: 0.78, 200: 0.45},
-        "step": {100: STEP, 200: STEP},
+        "growth_in_one_step": {100: STEP, 200: STEP},
     }
     rows = [
         {"observed": count, "draw": draw, "quantity": name, "value": values[count]}

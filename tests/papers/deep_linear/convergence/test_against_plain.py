@@ -69,7 +69,7 @@ def test_flows_from_the_smallest_direction_are_scalar():
             loss = ((path - last) / (c - last)) ** 2
             kept = (loss > 1e-8) & (np.abs(loss - 1) > 1e-6)
             rate = np.min(-np.log(loss[kept]) / clock[kept])
-            rows = select(table, "rate", depth=depth, start="smallest direction")
+            rows = select(table, "smallest_rate", depth=depth, start="smallest direction")
             row = rows[np.isclose(rows["margin"], c, rtol=1e-9)]
             assert row["value"].item() == pytest.approx(rate, rel=1e-5), f"{depth=}, {fraction=}"
             assert row["predicted"].item() == pytest.approx(c ** (2 - 2 / depth)), f"{depth=}, {fraction=}"
@@ -118,20 +118,24 @@ def test_descent_of_the_guarantee_is_plain_descent():
             f"{case=}"
         )
         start = 0.5 * np.sum((plain.multiply(layers) - target) ** 2)
-        assert select(table, "first_excess", case=case)["value"].item() == pytest.approx(start), f"{case=}"
+        assert select(table, "initial_excess", case=case)["value"].item() == pytest.approx(start), f"{case=}"
         steps = trajectory.time.astype(int)
         _, losses = plain.descend_until(layers, loss, eta, 0.0, steps[-1])
         relative = np.array(losses)[steps] / losses[0]
-        np.testing.assert_allclose(by_draw(table, "loss", case=case)[0], relative, rtol=1e-9, err_msg=f"{case=}")
+        np.testing.assert_allclose(
+            by_draw(table, "relative_excess", case=case)[0], relative, rtol=1e-9, err_msg=f"{case=}"
+        )
         smallest = np.min(-np.log(relative[1:]) / (eta * steps[1:]))
-        assert select(table, "rate", case=case)["value"].item() == pytest.approx(smallest, rel=1e-6), f"{case=}"
-    held = select(table, "loss", case="assumptions hold")
+        assert select(table, "smallest_rate", case=case)["value"].item() == pytest.approx(smallest, rel=1e-6), (
+            f"{case=}"
+        )
+    held = select(table, "relative_excess", case="assumptions hold")
     np.testing.assert_allclose(held["predicted"], np.exp(-(0.4 ** (4 / 3)) * held["time"]))
 
     far = plain.balanced((4 / rate) ** 0.75 / first * target, 3)
     (turned, *_), losses = plain.descend_until(far, loss, rate, 0.0, 1)
     assert np.linalg.norm(turned, 2) == pytest.approx(3 * np.linalg.norm(far[0], 2), rel=0.05)
-    of_far = select(table, "loss", case="too far").sort_values("time")["value"].to_numpy()
+    of_far = select(table, "relative_excess", case="too far").sort_values("time")["value"].to_numpy()
     assert trajectory.time[1] == 1
     np.testing.assert_allclose(of_far[:2], np.array(losses) / losses[0], rtol=1e-9)
     assert of_far[-1] == of_far[1] > 10, "it stays where it has diverged"
@@ -164,9 +168,9 @@ def test_flows_on_other_losses_are_those_of_torch(name):
         path = plain.flow(plain.balanced(W[0], 2), losses[name], trajectory.time)
         np.testing.assert_allclose(W, [plain.multiply(layers) for layers in path], atol=1e-6, err_msg=f"{start=}")
         expected = np.array([float(losses[name](torch.tensor(each))) for each in W])
-        excess = by_draw(table, "excess", loss=name, start=start)[0]
+        excess = by_draw(table, "relative_loss", loss=name, start=start)[0]
         np.testing.assert_allclose(excess, expected / expected[0], rtol=1e-9, err_msg=f"{start=}")
-        fraction = select(table, "fraction", loss=name, start=start)["value"].item()
+        fraction = select(table, "loss_over_singular", loss=name, start=start)["value"].item()
         assert fraction == pytest.approx(expected[0] / least[name]), f"{start=}"
         assert (fraction == pytest.approx(0.8)) == (start == "below"), f"{start=}"
 
@@ -192,7 +196,7 @@ def test_second_derivatives_at_zero_are_torchs(depth):
     e = trajectory.time
     np.testing.assert_allclose(trajectory.series["fall"][0], e**depth * first - e ** (2 * depth) / 2, rtol=1e-9)
     assert select(table, "fall")["predicted"].item() == pytest.approx(e[0] ** depth * first)
-    assert select(table, "next")["value"].item() == pytest.approx(e[0] ** depth / (2 * first))
+    assert select(table, "next_term")["value"].item() == pytest.approx(e[0] ** depth / (2 * first))
 
 
 @pytest.mark.parametrize("given", [{"depths": [1, 2], "points": 5}, {"depths": [2], "points": 1}])
@@ -224,8 +228,10 @@ def test_random_starts_with_one_output_are_followed_as_plain_descent_does():
         near = np.linalg.norm(size * normal - target, axis=1) < 1 - 0.05 * 0.6 / 3
         ends = [plain.descend_until(plain.balanced(w[None], 3), squared, 0.2, 1e-3, 60)[1][-1] for w in size * normal]
         arrived = np.where(np.arange(6) < 4, np.array(ends) <= 1e-3, np.nan)
-        np.testing.assert_array_equal(by_draw(table, "holds", deviation=kind)[:, 0], near, err_msg=f"{kind=}")
-        np.testing.assert_array_equal(by_draw(table, "reached", deviation=kind)[:, 0], arrived, err_msg=f"{kind=}")
+        np.testing.assert_array_equal(
+            by_draw(table, "meets_assumption", deviation=kind)[:, 0], near, err_msg=f"{kind=}"
+        )
+        np.testing.assert_array_equal(by_draw(table, "converged", deviation=kind)[:, 0], arrived, err_msg=f"{kind=}")
 
 
 @pytest.mark.parametrize("depth", [1, 2, 4])
@@ -262,7 +268,7 @@ def test_the_fewest_steps_of_an_initialisation_are_those_of_plain_descent(monkey
         counts = {rate: len(path) - 1 for rate, path in losses.items() if path[-1] <= 1e-2}
         row = select(table, init=init).set_index("quantity")["value"]
         assert row["steps"] == counts[row["learning_rate"]] == min(counts.values()), f"{init=}"
-        assert row["size"] == pytest.approx(np.linalg.norm(plain.multiply(layers))), f"{init=}"
+        assert row["initial_norm"] == pytest.approx(np.linalg.norm(plain.multiply(layers))), f"{init=}"
 
 
 # -- judges ---------------------------------------------------------------------------------------
@@ -281,7 +287,7 @@ def of_guaranteed(share, **where):
     """Place the rate of one draw at a share of the guaranteed one."""
     role = "descent" if "case" in where else "flows"
     value = share * 0.3 ** (4 / 3) if role == "descent" else lambda rows: share * rows["predicted"]
-    return placed("rate", value, role=role, seed=0, **where)
+    return placed("smallest_rate", value, role=role, seed=0, **where)
 
 
 @pytest.mark.parametrize(
@@ -296,22 +302,22 @@ def of_guaranteed(share, **where):
         (SADDLE, placed("curvature", 0.5e-9, depth=4), True),
         (SADDLE, placed("fall", 1e-30, depth=3, seed=0), False),
         (SADDLE, placed("fall", 1.0, depth=2, seed=1), False),
-        (NEEDED, placed("loss", 0.5e-5, case="beyond a singular matrix", seed=1), True),
-        (NEEDED, placed("loss", 0.5e-5, case="beyond a singular matrix"), False),
-        (NEEDED, placed("loss", 0.5e-5, case="unbalanced"), False),
-        (NEEDED, placed("loss", 9.0, case="too far"), False),
-        (NEEDED, placed("loss", 9.0, case="too far", seed=1), True),
-        (NEEDED, placed("loss", 9.0, case="unbalanced"), False),
-        (NEEDED, placed("loss", 2e-5, case="assumptions hold", seed=0), False),
-        (NEEDED, placed("loss", 2e-5, case="imbalance allowed", seed=1), False),
-        (NEEDED, placed("loss", 2e-5, case="unbalanced, shorter step", seed=1), False),
-        (NEEDED, placed("loss", 0.5e-5, case="unbalanced, shorter step"), True),
-        (LOSSES, placed("excess", 2e-6, start="below", loss="log cosh"), False),
-        (LOSSES, placed("excess", 0.5e-6, start="below", loss="log cosh"), True),
-        (LOSSES, placed("excess", 0.5e-6, start="beyond", loss="log cosh"), False),
-        (OUTPUT, placed("reached", 0.0, seed=first_five, deviation="over the dimension"), False),
-        (OUTPUT, placed("holds", 1.0, dimension=8, deviation="over the dimension"), False),
-        (OUTPUT, placed("holds", 1.0, deviation="over the root"), True),
+        (NEEDED, placed("relative_excess", 0.5e-5, case="beyond a singular matrix", seed=1), True),
+        (NEEDED, placed("relative_excess", 0.5e-5, case="beyond a singular matrix"), False),
+        (NEEDED, placed("relative_excess", 0.5e-5, case="unbalanced"), False),
+        (NEEDED, placed("relative_excess", 9.0, case="too far"), False),
+        (NEEDED, placed("relative_excess", 9.0, case="too far", seed=1), True),
+        (NEEDED, placed("relative_excess", 9.0, case="unbalanced"), False),
+        (NEEDED, placed("relative_excess", 2e-5, case="assumptions hold", seed=0), False),
+        (NEEDED, placed("relative_excess", 2e-5, case="imbalance allowed", seed=1), False),
+        (NEEDED, placed("relative_excess", 2e-5, case="unbalanced, shorter step", seed=1), False),
+        (NEEDED, placed("relative_excess", 0.5e-5, case="unbalanced, shorter step"), True),
+        (LOSSES, placed("relative_loss", 2e-6, start="below", loss="log cosh"), False),
+        (LOSSES, placed("relative_loss", 0.5e-6, start="below", loss="log cosh"), True),
+        (LOSSES, placed("relative_loss", 0.5e-6, start="beyond", loss="log cosh"), False),
+        (OUTPUT, placed("converged", 0.0, seed=first_five, deviation="over the dimension"), False),
+        (OUTPUT, placed("meets_assumption", 1.0, dimension=8, deviation="over the dimension"), False),
+        (OUTPUT, placed("meets_assumption", 1.0, deviation="over the root"), True),
     ],
 )
 def test_tables_beyond_their_bound_are_refused(claim, alter, inside):
@@ -350,11 +356,13 @@ BOTH = {"case": lambda cases: cases.isin(["assumptions hold", "imbalance allowed
 )
 def test_the_printed_bound_is_one_of_the_loss_itself(first, least_loss, printed):
     """Of losses made up: first exp(-t), and what labels leave."""
-    losses = placed("loss", lambda rows: np.exp(-rows["time"]), role="descent", **BOTH)
-    tables = losses(placed("first_excess", first, role="descent", **BOTH)(claim_tables("deep_linear", RATE)))
+    losses = placed("relative_excess", lambda rows: np.exp(-rows["time"]), role="descent", **BOTH)
+    tables = losses(placed("initial_excess", first, role="descent", **BOTH)(claim_tables("deep_linear", RATE)))
     found = evaluation("deep_linear", RATE, tables, least_loss=least_loss)
     assert found.judgement.headline.state == printed
-    time = np.unique(tables["descent"].query("quantity == 'loss' and case == 'assumptions hold'")["time"])[1:]
+    time = np.unique(tables["descent"].query("quantity == 'relative_excess' and case == 'assumptions hold'")["time"])[
+        1:
+    ]
     time = time[np.exp(-time) * first + least_loss > 1e-12 * first]
     rate = np.min(-np.log(first * np.exp(-time) + least_loss) / time)
     assert found.judgement.headline.value == pytest.approx(rate / 0.3 ** (4 / 3))
@@ -372,7 +380,7 @@ def test_shares_of_starts_are_held_to_two_standard_errors(dimension, errors, ins
         count = len(rows) * share + errors * np.sqrt(len(rows) * share * (1 - share))
         return (np.arange(len(rows)) < round(count)).astype(float)
 
-    some_hold = placed("holds", holds, dimension=dimension, deviation="over the dimension")
-    all_arrive = placed("reached", 1.0, value=lambda reached: reached.notna())
+    some_hold = placed("meets_assumption", holds, dimension=dimension, deviation="over the dimension")
+    all_arrive = placed("converged", 1.0, value=lambda reached: reached.notna())
     found = judged(OUTPUT, lambda tables: all_arrive(some_hold(tables)))
     assert (found == "reproduced") == inside

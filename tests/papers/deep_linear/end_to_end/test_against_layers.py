@@ -73,7 +73,7 @@ def test_flows_and_what_is_measured_of_them(flows, member):
         np.testing.assert_allclose(
             by_draw(rows, "sigma", index=index)[0], values[:, index - 1], atol=1e-7, err_msg=f"{index=}"
         )
-    np.testing.assert_allclose(by_draw(rows, "size")[0], np.linalg.norm(W, axis=(1, 2)), atol=1e-7)
+    np.testing.assert_allclose(by_draw(rows, "norm")[0], np.linalg.norm(W, axis=(1, 2)), atol=1e-7)
     direct = trajectory.series["direct"][member]
     np.testing.assert_allclose(by_draw(rows, "difference")[0], np.linalg.norm(W - direct, axis=(1, 2)), atol=1e-7)
     fewer = trajectory.series["one_layer_fewer"][member]
@@ -137,7 +137,7 @@ def test_eigenvalues_are_those_of_the_layers_jacobian(flows, member):
         assert select(at, "eigenvalue_at_singular")["value"].item() == pytest.approx(expected, abs=1e-12), f"{place=}"
         assert expected == pytest.approx(0, abs=1e-12), f"{place=}"
         along = vectors[:, -1] @ np.kron(U[:, 0], Vt[0])
-        assert select(at, "reinforced")["value"].item() == pytest.approx(1 - along**2, abs=1e-6), f"{place=}"
+        assert select(at, "misalignment")["value"].item() == pytest.approx(1 - along**2, abs=1e-6), f"{place=}"
 
 
 @pytest.mark.parametrize("member", [0, 1])
@@ -245,7 +245,7 @@ def test_small_layers_are_measured_against_what_they_become():
             "imbalance_at_start": apart[0] / sizes[1] ** 2,
             "imbalance_at_end": apart[1] / sizes[1] ** 2,
             "relative_imbalance": apart[0] / sizes[0] ** 2,
-            "escaped": sizes[1] / sizes[0],
+            "layer_growth": sizes[1] / sizes[0],
         }
         for name, value in expected.items():
             assert select(table, name, scale=scale)["value"].item() == pytest.approx(value, abs=1e-7), name
@@ -295,8 +295,8 @@ def above_zero(values):
         (SEMIDEFINITE, set_share("eigenvalue", 50 * RTOL, index=12), True),
         (SEMIDEFINITE, set_share("eigenvalue", 200 * RTOL, index=12), False),
         (SEMIDEFINITE, set_share("eigenvalue", -200 * RTOL, index=2), False),
-        (SEMIDEFINITE, placed("reinforced", 0.5e-6, depth=2, role="balanced"), True),
-        (SEMIDEFINITE, placed("reinforced", 2e-6, depth=2, role="balanced"), False),
+        (SEMIDEFINITE, placed("misalignment", 0.5e-6, depth=2, role="balanced"), True),
+        (SEMIDEFINITE, placed("misalignment", 2e-6, depth=2, role="balanced"), False),
         (POSITIVE, placed("eigenvalue_at_singular", 1e-12), True),
         (POSITIVE, placed("eigenvalue_at_singular", 2e-3, depth=3), False),
         (POSITIVE, placed("eigenvalue", 1e-3, add=True, index=12), True),
@@ -304,7 +304,7 @@ def above_zero(values):
         (POSITIVE, placed("eigenvalue", np.nan, depth=2, index=12), False),
         (POSITIVE, placed("sigma", 0.5, add=True, depth=3, index=3), False),
         (BALANCE, placed("imbalance_at_end", 2e-7, scale=0.0, seed=0), False),
-        (BALANCE, placed("escaped", 1.0, scale=above_zero, seed=1), False),
+        (BALANCE, placed("layer_growth", 1.0, scale=above_zero, seed=1), False),
     ],
 )
 def test_what_lies_beyond_the_tolerance_is_refused(claim, alter, inside):

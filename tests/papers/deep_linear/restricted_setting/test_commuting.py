@@ -120,14 +120,14 @@ def test_turning_two_eigenvectors_moves_two_eigenvalues_apart(made_up):
         before = 0.01**power + a**power + b**power
         after = 0.01**power + (middle + half) ** power + (middle - half) ** power
         assert change == pytest.approx(after / before - 1, abs=1e-12), f"{power=}"
-    assert select(table, "seen")["value"].item() < 1e-12
+    assert select(table, "measurement_change")["value"].item() < 1e-12
 
 
 @pytest.mark.parametrize("power", [1.2, 1.5, 2.0, 3.0])
 def test_the_least_power_sum_is_that_of_a_search_under_constraints(made_up, power):
     trajectory, W, A, y, _ = made_up
     table = metrics.commuting_measurements(trajectory, powers=[0.5, 1.0, power], turn=TURN)
-    rows = select(table, "schatten_left").set_index("index")["value"]
+    rows = select(table, "schatten_excess").set_index("index")["value"]
     assert rows[[1, 2]].isna().all()
     # three unknowns and two equations: one number to choose
     base, free = np.linalg.lstsq(A, y, rcond=None)[0], scipy.linalg.null_space(A)[:, 0]
@@ -187,7 +187,7 @@ def test_norms_beyond_the_tolerance_and_flows_that_have_not_fitted_are_refused(a
         ("schatten_change", 1e-3, {"index": 5, "seed": 1}),
         ("schatten_change", 2e-9, {"index": 6}),
         ("schatten_change", -2e-9, {"index": 6, "seed": 0}),
-        ("seen", 2e-9, {"seed": 0, "depth": 3}),
+        ("measurement_change", 2e-9, {"seed": 0, "depth": 3}),
     ],
 )
 def test_changes_on_the_wrong_side_are_refused(quantity, value, where):
@@ -228,8 +228,8 @@ def test_a_network_that_minimises_the_nuclear_norm_leaves_that_norm(role):
     ("quantity", "value", "where"),
     [
         ("schatten_change", -0.5e-6, {"index": 3, "seed": 0, "depth": 2}),
-        ("schatten_left", 0.5e-6, {"index": 7, "seed": 1, "depth": 3}),
-        ("schatten_left", 0.0, {"index": 8}),
+        ("schatten_excess", 0.5e-6, {"index": 7, "seed": 1, "depth": 3}),
+        ("schatten_excess", 0.0, {"index": 8}),
     ],
 )
 def test_a_power_of_which_no_other_matrix_has_less_is_left(quantity, value, where):
@@ -238,5 +238,5 @@ def test_a_power_of_which_no_other_matrix_has_less_is_left(quantity, value, wher
 
 
 def test_flows_that_are_lost_leave_a_power_open():
-    alter = placed("schatten_left", np.nan, scale=smallest, role="ends", index=7, seed=0)
+    alter = placed("schatten_excess", np.nan, scale=smallest, role="ends", index=7, seed=0)
     assert judged(SINGLE, alter, **GIVEN) == "undecided"

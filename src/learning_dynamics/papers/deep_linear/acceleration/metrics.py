@@ -74,7 +74,7 @@ def two_samples(trajectory: Trajectory) -> pd.DataFrame:
         Steps to the tolerance at the largest stable learning rate; empty where no rate is stable.
     learning_rate
         The largest stable learning rate; empty where there is none.
-    fewest
+    fewest_steps
         Fewest steps to the tolerance over all rates, with those that land there by luck; empty where none does.
     """
     constants = trajectory.constants

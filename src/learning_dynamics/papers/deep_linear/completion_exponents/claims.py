@@ -13,7 +13,7 @@ from learning_dynamics.papers.deep_linear.completion_exponents.quantities import
     ALPHA_AT_START,
     ALPHA_OF_FLOW,
     ALPHA_OF_WHOLE,
-    STEP,
+    GROWTH_IN_ONE_STEP,
 )
 from learning_dynamics.settings import Fraction
 from learning_dynamics.tidy import Quantity, Table, select, settings_of
@@ -175,5 +175,5 @@ def _whole_step_error(ends: Table, path: Table) -> float:
     """
     x = np.log(settings_of(ends)["scales"])
     x = x - x.mean()
-    growth = select(path, STEP)["value"].median()
+    growth = select(path, GROWTH_IN_ONE_STEP)["value"].median()
     return np.abs(x).sum() * growth / 2 / (x @ x)

@@ -14,7 +14,7 @@ from learning_dynamics.papers.deep_linear.completion_exponents.quantities import
     ALPHA_AT_START,
     ALPHA_OF_FLOW,
     ALPHA_OF_WHOLE,
-    STEP,
+    GROWTH_IN_ONE_STEP,
 )
 from learning_dynamics.papers.deep_linear.completion_exponents.theory import step_growth
 from learning_dynamics.papers.deep_linear.tables import DEPTH, DRAW, OBSERVED
@@ -41,7 +41,7 @@ def gradient_along_path(trajectory: Trajectory) -> pd.DataFrame:
         Ratio of integrals of the gradient's singular values, as if steps were small.
     growth
         Growth of the r-th singular value along the path.
-    step
+    growth_in_one_step
         Growth of the next singular value in one step, at most.
     """
     constants, settings = trajectory.constants, trajectory.settings
@@ -55,7 +55,7 @@ def gradient_along_path(trajectory: Trajectory) -> pd.DataFrame:
         ALPHA_OF_FLOW: _ratio(outside.sum(axis=1)),
         # growth is that of one step, and there are `every` of them from one time to the next
         "growth": settings["every"] * growth[:, :, 0].sum(axis=1),
-        STEP: growth[:, :, 1].max(axis=1),
+        GROWTH_IN_ONE_STEP: growth[:, :, 1].max(axis=1),
     }
     return rows(
         quantities,

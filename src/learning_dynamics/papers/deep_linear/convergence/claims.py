@@ -130,9 +130,11 @@ def linear_rate(flows: Table, descent: Table, *, least_loss: NonNegative) -> Cla
 
     @takes_rivals("guaranteed", scaled=True)
     def at_least_as_fast(name: str, rate: np.ndarray, guaranteed: np.ndarray | float) -> Check:
+        """Check that min over t of -log(loss) / t is at least the guaranteed rate, on every draw."""
         return every_draw(name, rate / guaranteed, at_least=1.0, because="the bound holds at all times")
 
     def other_rates(c: Any, N: Any) -> dict[str, Any]:
+        """Return rates that rivals guarantee instead of c^(2(N-1)/N), at margins c and depths N."""
         return {
             "a rate that does not depend on c": np.ones_like(c * N),
             "half the power of c": c ** ((N - 1) / N),
@@ -145,11 +147,12 @@ def linear_rate(flows: Table, descent: Table, *, least_loss: NonNegative) -> Cla
     of_excess, of_loss = [], []
     for case in MEETING:
         draws = Draws(descent, case=case)
-        of_excess.append(draws[quantities.RATE])
-        first, time = draws[quantities.FIRST_EXCESS][:, None], draws.entries(quantities.LOSS, column="time")
-        # records have the excess over the first one; the printed sentence is about the loss itself
-        loss = first * draws.entries(quantities.LOSS) + least_loss
-        of_loss.append(_smallest_rate(loss, time, settings["floor"] * first))
+        of_excess.append(draws[quantities.SMALLEST_RATE])
+        initial_excess = draws[quantities.INITIAL_EXCESS][:, None]  # l(0) - min l
+        relative_excess = draws.entries(quantities.RELATIVE_EXCESS)  # (l(t) - min l) / (l(0) - min l)
+        time = draws.entries(quantities.RELATIVE_EXCESS, column="time")  # eta t
+        loss = initial_excess * relative_excess + least_loss  # the printed sentence is about l(t) itself
+        of_loss.append(_smallest_rate(loss, time, settings["floor"] * initial_excess))
     rate_of_excess, rate_of_loss = np.concatenate(of_excess), np.concatenate(of_loss)
     yield at_least_as_fast(
         "smallest rate in ηt over the guaranteed one, gradient descent",
@@ -161,7 +164,7 @@ def linear_rate(flows: Table, descent: Table, *, least_loss: NonNegative) -> Cla
         },
     )
     flow = Draws(flows)
-    rate_of_flows, margins, depths = flow[quantities.RATE], flow.column("margin"), flow.column("depth")
+    rate_of_flows, margins, depths = flow[quantities.SMALLEST_RATE], flow.column("margin"), flow.column("depth")
     yield at_least_as_fast(
         "smallest rate of the excess in t over the guaranteed one, gradient flow",
         rate_of_flows,
@@ -203,8 +206,9 @@ def assumptions_necessary(descent: Table, *, reached: Positive) -> Claim:
     that square, the step brings the same starts to {shorter:.1e} of their first loss at the most. So balance is
     necessary for the step of the guarantee, not for every step.
     """
+    # (l - min l) / (l(0) - min l) after the last step, shape (draws,)
     last_loss = {
-        case: Draws(descent, case=case).entries(quantities.LOSS)[:, -1]
+        case: Draws(descent, case=case).entries(quantities.RELATIVE_EXCESS)[:, -1]
         for case in (STOPPING, *GROWING, *MEETING, quantities.UNBALANCED_SHORTER_STEP)
     }
 
@@ -255,8 +259,8 @@ def other_convex_losses(losses: Table, *, reached: Positive) -> Claim:
     names = sorted(losses["loss"].unique())
 
     def excess(loss: str, start: str) -> np.ndarray:
-        """Return the loss over the first one along the flows from one kind of start, shape (draws, times)."""
-        return Draws(losses, loss=loss, start=start).entries(quantities.EXCESS)
+        """Return l(t) / l(0) along the flows from one kind of start, shape (draws, times)."""
+        return Draws(losses, loss=loss, start=start).entries(quantities.RELATIVE_LOSS)
 
     def from_beyond(loss: str) -> np.ndarray:
         """Return the loss from starts beyond singular matrices, when that of the same draw from below has arrived.
@@ -283,7 +287,7 @@ def other_convex_losses(losses: Table, *, reached: Positive) -> Claim:
         predicted=0.0,
         rivals=rivals,
     )
-    yield Facts(fraction=Draws(losses, start=quantities.BELOW).largest(quantities.FRACTION).max())
+    yield Facts(fraction=Draws(losses, start=quantities.BELOW).largest(quantities.LOSS_OVER_SINGULAR).max())
 
 
 @claim(
@@ -306,12 +310,13 @@ def output_dimension_one(starts: Table) -> Claim:
     *smaller_dimensions, last = settings["dimensions"]
     narrow = Draws(starts, deviation=quantities.OVER_DIMENSION)
     holds, reached, dimension = (
-        narrow[quantities.HOLDS].astype(bool),
-        narrow[quantities.REACHED],
+        narrow[quantities.MEETS_ASSUMPTION].astype(bool),
+        narrow[quantities.CONVERGED],
         narrow.column("dimension"),
     )
 
     def probability(d: int, *, wide: bool = False) -> float:
+        """Return with which probability a random start in d dimensions meets the assumption, in closed form."""
         return theory.share_that_holds(d, wide, settings["deviation"], settings["margin"])
 
     shares = {}

@@ -26,7 +26,7 @@ def convergence(initialisations: Table, guarantee: Table) -> Plot:
     """
     depths = sorted(initialisations["depth"].unique())
     figure, axes = plt.subplots(1, len(depths) + 1, figsize=(1.1 * WIDTH, 3.0))
-    steps = select(initialisations, "steps")
+    steps = select(initialisations, quantities.STEPS)
     top = steps["value"].max()
     some_unconverged = steps["value"].isna().any()
     for axis in axes[1:-1]:
@@ -64,8 +64,8 @@ def convergence(initialisations: Table, guarantee: Table) -> Plot:
 
 
 def _guarantee_panel(axis: Axes, table: Table) -> None:
-    loss = select(table, quantities.LOSS)
-    loss = loss[loss["value"] > 1e-20]
+    excess = select(table, quantities.RELATIVE_EXCESS)
+    excess = excess[excess["value"] > 1e-20]
     case_styles = {
         "assumptions hold": ("both hold", "blue", (11, 1e-10), "left"),
         "beyond a singular matrix": ("past a singular $W$", "vermilion", (81, 0.4), "right"),
@@ -74,10 +74,10 @@ def _guarantee_panel(axis: Axes, table: Table) -> None:
     }
     for case, (label, colour, place, side) in case_styles.items():
         slower = settings_of(table)["rescaling"] ** 2 if case == "unbalanced, shorter step" else 1.0
-        for _, line in select(loss, case=case).groupby("seed"):
+        for _, line in select(excess, case=case).groupby("seed"):
             axis.plot(slower * line["time"], line["value"].clip(upper=1e3), color=COLOURS[colour], lw=1.0)
         axis.annotate(label, place, color=COLOURS[colour], fontsize=7, ha=side)
-    bound = select(table, quantities.LOSS, case="assumptions hold").groupby("time")["predicted"].first()
+    bound = select(table, quantities.RELATIVE_EXCESS, case="assumptions hold").groupby("time")["predicted"].first()
     axis.plot(bound.index, bound, color=COLOURS["black"], ls=DASHED, lw=1.0)
     axis.annotate("guarantee", (81, 1e-4), color=COLOURS["black"], fontsize=7, ha="right")
     axis.set(
@@ -99,7 +99,7 @@ def guarantees(flows: Table, starts: Table) -> Plot:
     in proportion to $1/d$. Orange: in proportion to $1/\sqrt{d}$. Lines: closed forms.
     """
     figure, (left, right) = plt.subplots(1, 2, figsize=(WIDTH, 3.8))
-    rate = select(flows, quantities.RATE)
+    rate = select(flows, quantities.SMALLEST_RATE)
     depths = sorted(rate["depth"].unique())
     for depth in depths:
         colour, rows = DEPTH_COLOURS[depth], select(rate, depth=depth)
@@ -121,7 +121,7 @@ def guarantees(flows: Table, starts: Table) -> Plot:
     settings = settings_of(starts)
     labels = {"over the dimension": r"$\propto 1/d$", "over the root": r"$\propto 1/\sqrt{d}$"}
     for deviation, name in (("over the dimension", "blue"), ("over the root", "orange")):
-        share = select(starts, quantities.HOLDS, deviation=deviation).groupby("dimension")["value"].mean()
+        share = select(starts, quantities.MEETS_ASSUMPTION, deviation=deviation).groupby("dimension")["value"].mean()
         right.plot(share.index, share, "o", color=COLOURS[name], label=labels[deviation])
         line = np.unique(np.geomspace(min(share.index), max(share.index), 40).round().astype(int))
         wide = deviation == "over the root"

@@ -17,19 +17,23 @@ import pandas as pd
 from learning_dynamics.papers.deep_linear.convergence import theory
 from learning_dynamics.papers.deep_linear.convergence.convex import LOSSES
 from learning_dynamics.papers.deep_linear.convergence.quantities import (
+    CONVERGED,
     CURVATURE,
-    EXCESS,
     FALL,
-    FIRST_EXCESS,
-    FRACTION,
-    HOLDS,
-    LOSS,
+    IMBALANCE,
+    INITIAL_EXCESS,
+    INITIAL_NORM,
+    LEARNING_RATE,
+    LOSS_OVER_SINGULAR,
+    MEETS_ASSUMPTION,
     NEXT_TERM,
     ORDER,
     OVER_DIMENSION,
     OVER_ROOT,
-    RATE,
-    REACHED,
+    RELATIVE_EXCESS,
+    RELATIVE_LOSS,
+    SMALLEST_RATE,
+    STEPS,
 )
 from learning_dynamics.papers.deep_linear.tables import DEPTH
 from learning_dynamics.settings import Positive
@@ -46,7 +50,7 @@ from learning_dynamics.trajectories import Trajectory
     VALUE_IF_ANY,
 )
 def initialisation_range(trajectory: Trajectory) -> pd.DataFrame:
-    """Measure how long descent takes.
+    """Measure how long descent takes from each start.
 
     Quantities
     ----------
@@ -54,7 +58,7 @@ def initialisation_range(trajectory: Trajectory) -> pd.DataFrame:
         Steps to the optimum at the best learning rate; empty where none converged.
     learning_rate
         The best learning rate; empty where none converged.
-    size
+    initial_norm
         Frobenius norm of the end-to-end matrix at the start.
     """
     constants = trajectory.constants
@@ -62,7 +66,7 @@ def initialisation_range(trajectory: Trajectory) -> pd.DataFrame:
     # both at once, stacked along a new first axis
     steps, rate = np.where(steps < 0, np.nan, (steps, rate))
     return rows(
-        {"steps": steps, "learning_rate": rate, "size": constants["size"]},
+        {STEPS: steps, LEARNING_RATE: rate, INITIAL_NORM: constants["size"]},
         {"seed": constants["member"]},
         depth=constants["depth"],
         init=constants["init"],
@@ -83,25 +87,30 @@ def guarantee(trajectory: Trajectory, *, floor: Positive) -> Tables:
 
     Quantities
     ----------
-    loss
-        Loss over the first one; predicted the guaranteed bound exp(-c^(2(N-1)/N) eta t), c the margin (Arora et al.
+    relative_excess
+        Excess of the loss over its least value, half the squared distance from the target, over that at the start;
+        predicted the guaranteed bound exp(-c^(2(N-1)/N) eta t), c the margin (Arora et al.
         2019, theorem 1).
-    first_excess
-        Half the squared distance from the target at the start, by which `loss` is divided.
+    initial_excess
+        Half the squared distance from the target at the start, by which `relative_excess` is divided.
     imbalance
         Largest ||W_{j+1}^T W_{j+1} - W_j W_j^T||_F over j at the start.
-    rate
-        The smallest of -log(loss(t) / loss(0)) / (eta t) until the loss falls below `floor` of the first; nan for a
+    smallest_rate
+        The smallest of -log(relative excess) / (eta t) until the excess falls below `floor` of the first; nan for a
         loss that is not finite.
     """
     constants, settings = trajectory.constants, trajectory.settings
-    loss = _relative_loss(trajectory)
+    excess = _relative_excess(trajectory)
     time = trajectory.time * constants["learning_rate"][:, None]
     bound = np.exp(-theory.guaranteed_rate(settings["margin"], settings["depth"]) * time)
-    yield rows({LOSS: (loss, bound)}, {"seed": constants["member"], "time": time}, case=constants["case"])
+    yield rows({RELATIVE_EXCESS: (excess, bound)}, {"seed": constants["member"], "time": time}, case=constants["case"])
     first = 0.5 * np.sum((trajectory.series["end_to_end"][:, 0] - constants["target"]) ** 2, axis=(-2, -1))
     yield rows(
-        {"imbalance": constants["imbalance"], FIRST_EXCESS: first, RATE: _smallest_rate(loss, time, floor)},
+        {
+            IMBALANCE: constants["imbalance"],
+            INITIAL_EXCESS: first,
+            SMALLEST_RATE: _smallest_rate(excess, time, floor),
+        },
         {"seed": constants["member"]},
         time=time[:, -1],
         case=constants["case"],
@@ -122,17 +131,17 @@ def margins(trajectory: Trajectory, *, floor: Positive) -> pd.DataFrame:
 
     Quantities
     ----------
-    rate
-        The smallest of -log(loss(t) / loss(0)) / t until the loss falls below `floor` of the first; predicted the
+    smallest_rate
+        The smallest of -log(relative excess) / t until the excess falls below `floor` of the first; predicted the
         guaranteed rate c^(2(N-1)/N) (Arora et al. 2019, theorem 1). nan for a loss that is not finite.
     """
     constants = trajectory.constants
     guaranteed = theory.guaranteed_rate(constants["margin"], constants["depth"])
-    # one over the units of time
-    units = constants["margin"] ** (1 - 2 / constants["depth"])
-    rate = _smallest_rate(_relative_loss(trajectory), trajectory.time, floor) * units
+    scaled_time = trajectory.time  # in units of c^(2/N - 1)
+    rate = _smallest_rate(_relative_excess(trajectory), scaled_time, floor)
+    rate *= constants["margin"] ** (1 - 2 / constants["depth"])  # per flow time
     return rows(
-        {RATE: (rate, guaranteed)},
+        {SMALLEST_RATE: (rate, guaranteed)},
         {"seed": constants["member"]},
         depth=constants["depth"],
         margin=constants["margin"],
@@ -140,11 +149,11 @@ def margins(trajectory: Trajectory, *, floor: Positive) -> pd.DataFrame:
     )
 
 
-def _relative_loss(trajectory: Trajectory) -> np.ndarray:
+def _relative_excess(trajectory: Trajectory) -> np.ndarray:
     """Return half the squared distance from the target over the first one, shape (members, times)."""
     W, target = trajectory.series["end_to_end"], trajectory.constants["target"][:, None]
-    loss = 0.5 * np.sum((W - target) ** 2, axis=(-2, -1))
-    return loss / loss[:, :1]
+    excess = 0.5 * np.sum((W - target) ** 2, axis=(-2, -1))
+    return excess / excess[:, :1]
 
 
 def _smallest_rate(loss: np.ndarray, time: np.ndarray, floor: float) -> np.ndarray:
@@ -175,22 +184,22 @@ def convex_losses(trajectory: Trajectory) -> Tables:
 
     Quantities
     ----------
-    excess
+    relative_loss
         Loss over the first one.
-    fraction
+    loss_over_singular
         The first loss over the least that singular matrices have, in rows of time 0.
     """
     constants = trajectory.constants
-    excess, fraction = [], []
+    relative_loss, over_singular = [], []
     of_members = (constants[name] for name in ("target", "factor", "loss"))
     for W, target, factor, name in zip(trajectory.series["end_to_end"], *of_members, strict=True):
         loss = LOSSES[name]
         value = loss.value(W - target, factor)
-        excess.append(value / value[0])
-        fraction.append(value[0] / loss.least_on_singular(target, factor))
+        relative_loss.append(value / value[0])
+        over_singular.append(value[0] / loss.least_on_singular(target, factor))
     labels = {name: constants[name] for name in ("loss", "start")}
-    yield rows({EXCESS: excess}, {"seed": constants["member"], "time": trajectory.time}, **labels)
-    yield rows({FRACTION: fraction}, {"seed": constants["member"]}, time=0.0, **labels)
+    yield rows({RELATIVE_LOSS: relative_loss}, {"seed": constants["member"], "time": trajectory.time}, **labels)
+    yield rows({LOSS_OVER_SINGULAR: over_singular}, {"seed": constants["member"]}, time=0.0, **labels)
 
 
 @columns(
@@ -205,16 +214,16 @@ def one_output(trajectory: Trajectory) -> pd.DataFrame:
 
     Quantities
     ----------
-    holds
+    meets_assumption
         Whether the start is closer to the target than any matrix of norm at most the margin: 1 or 0.
-    reached
+    converged
         Whether descent reached the tolerance: 1 or 0; empty where it was not followed.
     """
     constants, settings = trajectory.constants, trajectory.settings
     margin = settings["margin"] * settings["deviation"] / constants["dimension"]
     quantities = {
-        HOLDS: (trajectory.series["start_distance"][:, 0] < 1 - margin).astype(float),
-        REACHED: np.where(constants["iterations"] == -2, np.nan, constants["iterations"] >= 0),
+        MEETS_ASSUMPTION: (trajectory.series["start_distance"][:, 0] < 1 - margin).astype(float),
+        CONVERGED: np.where(constants["iterations"] == -2, np.nan, constants["iterations"] >= 0),
     }
     return rows(
         quantities,
@@ -237,19 +246,19 @@ def zero_weights(trajectory: Trajectory) -> pd.DataFrame:
         beyond.
     fall
         Fall of the loss at the smallest distance; predicted its leading term, epsilon^N sigma_1.
-    next
+    next_term
         Share of the leading term that the next and last term takes at the smallest distance.
     """
     constants = trajectory.constants
-    fall = trajectory.series["fall"]
+    fall, distance = trajectory.series["fall"], trajectory.time  # distances epsilon from zero, ascending
     # a slope between the two smallest distances
-    order = np.diff(np.log(fall[:, :2]), axis=1)[:, 0] / np.diff(np.log(trajectory.time[:2]))
+    order = np.diff(np.log(fall[:, :2]), axis=1)[:, 0] / np.diff(np.log(distance[:2]))
     smallest = [
         np.linalg.eigvalsh(hessian[:count, :count])[0]
         for hessian, count in zip(constants["hessian"], constants["parameters"], strict=True)
     ]
     first = np.linalg.svd(constants["target"], compute_uv=False)[:, 0]
-    leading = trajectory.time[0] ** constants["depth"] * first
+    leading = distance[0] ** constants["depth"] * first
     quantities = {
         ORDER: (order, constants["depth"]),
         CURVATURE: (np.array(smallest) / first, np.where(constants["depth"] == 2, -1.0, 0.0)),

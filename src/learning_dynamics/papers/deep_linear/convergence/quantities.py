@@ -1,16 +1,30 @@
 """Names in the tables: quantities, and kinds of start, as runs and metrics write them and claims read them."""
 
-LOSS = "loss"  # over the first one; predicted the guaranteed bound
-RATE = "rate"  # the smallest of -log(loss(t) / loss(0)) / t, in descent over eta t; predicted the guaranteed rate
-FIRST_EXCESS = "first_excess"  # half the squared distance from the target at the start
-EXCESS = "excess"  # a convex loss over the first one
-FRACTION = "fraction"  # the first loss over the least that singular matrices have
-HOLDS = "holds"  # whether a random start meets the first assumption: 1 or 0
-REACHED = "reached"  # whether descent reached the tolerance: 1 or 0; empty where it was not followed
-ORDER = "order"  # d log(fall of the loss) / d log(distance) from zero weights; predicted the depth N
+# of descent from a range of initialisations, at the best learning rate; empty where none converged
+STEPS = "steps"
+LEARNING_RATE = "learning_rate"
+INITIAL_NORM = "initial_norm"  # ||W(0)||_F
+
+# under the guarantee, whose loss is half the squared distance from its optimum W*: an excess over the least loss
+INITIAL_EXCESS = "initial_excess"  # l(0) - min l = ||W(0) - W*||_F^2 / 2
+RELATIVE_EXCESS = "relative_excess"  # (l(t) - min l) / (l(0) - min l); predicted the bound exp(-c^(2(N-1)/N) eta t)
+# min over t of -log((l(t) - min l) / (l(0) - min l)) / t, of descent over eta t; predicted c^(2(N-1)/N)
+SMALLEST_RATE = "smallest_rate"
+IMBALANCE = "imbalance"  # max_j ||W_{j+1}^T W_{j+1} - W_j W_j^T||_F at the start
+
+# of convex losses whose least value is 0
+RELATIVE_LOSS = "relative_loss"  # l(t) / l(0)
+LOSS_OVER_SINGULAR = "loss_over_singular"  # l(0) over a lower bound on the loss of singular matrices
+
+# of random starts with one output
+MEETS_ASSUMPTION = "meets_assumption"  # whether ||W(0) - W*|| is below that of each singular matrix: 1 or 0
+CONVERGED = "converged"  # whether descent reached the tolerance: 1 or 0; empty where it was not followed
+
+# of the saddle at zero weights
+ORDER = "order"  # d log(fall of the loss) / d log(distance); predicted the depth N
 CURVATURE = "curvature"  # the Hessian's smallest eigenvalue at zero over sigma_1 of the gradient; predicted -1 or 0
 FALL = "fall"  # fall of the loss at the smallest distance epsilon; predicted its leading term, epsilon^N sigma_1
-NEXT_TERM = "next"  # share of the leading term that the next and last term takes there
+NEXT_TERM = "next_term"  # share of the leading term that the next and last term takes there: epsilon^N / (2 sigma_1)
 
 # Starts of descent under the guarantee, by which of its two assumptions they break
 MEETS_BOTH = "assumptions hold"  # balanced, and the loss as barely below that of singular matrices as is allowed

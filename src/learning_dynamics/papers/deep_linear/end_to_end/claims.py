@@ -101,7 +101,7 @@ def end_to_end_dynamics(balanced: Table, gaussian: Table, *, least_order: Positi
         },
         fact="least",
     )
-    yield Facts(apart=np.nanmax(flows.largest(quantities.DIFFERENCE) / flows.largest(quantities.SIZE)))
+    yield Facts(apart=np.nanmax(flows.largest(quantities.DIFFERENCE) / flows.largest(quantities.NORM)))
 
 
 @claim(
@@ -159,10 +159,10 @@ def preconditioner_psd(balanced: Table, gaussian: Table, *, amplification: Posit
     )
     yield every_draw(
         "largest 1 − cos² between the first eigenvector and u_1 v_1ᵀ",
-        Draws(balanced).largest(quantities.NOT_REINFORCED),
+        Draws(balanced).largest(quantities.MISALIGNMENT),
         at_most=1e-6,
         because="errors of the relative tolerance in the layers, over the gap between eigenvalues",
-        rivals={unbalanced: {"values": Draws(gaussian).largest(quantities.NOT_REINFORCED)}},
+        rivals={unbalanced: {"values": Draws(gaussian).largest(quantities.MISALIGNMENT)}},
     )
 
 
@@ -326,7 +326,7 @@ def approximate_balance(starts: Table, *, amplification: Positive) -> Claim:
     )
     yield every_draw(
         "growth of the layers from the smallest start",
-        Draws(starts, scale=min(scales))[quantities.GROWTH],
+        Draws(starts, scale=min(scales))[quantities.LAYER_GROWTH],
         at_least=2.0,
         because="the flow has left the neighbourhood of zero",
     )

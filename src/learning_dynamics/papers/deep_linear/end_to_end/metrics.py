@@ -23,15 +23,15 @@ from learning_dynamics.papers.deep_linear.end_to_end.quantities import (
     EIGENVALUE_FEWER,
     FACTOR,
     GRAM_DRIFT,
-    GROWTH,
     IMBALANCE_AT_END,
-    NOT_REINFORCED,
+    LAYER_GROWTH,
+    MISALIGNMENT,
+    NORM,
     ONE_LAYER_FEWER,
     ORDER,
     ORDER_FEWER,
     OTHER_EXPONENT,
     RELATIVE_IMBALANCE,
-    SIZE,
     SUM_DRIFT,
     WITHOUT_FACTOR,
 )
@@ -57,7 +57,7 @@ def end_to_end_flow(trajectory: Trajectory) -> Tables:
         Singular values of W; predicted by integrating that law with the exponent 2 - 1/N.
     direct
         Singular values of the end-to-end dynamics.
-    size
+    norm
         ||W||_F.
     difference
         Distance of W from the end-to-end dynamics.
@@ -83,7 +83,7 @@ def end_to_end_flow(trajectory: Trajectory) -> Tables:
         The same eigenvalues; predicted from the singular values of W for a layer fewer.
     eigenvalue_at_singular
         Least eigenvalue of that map for balanced layers of the nearest singular matrix.
-    reinforced
+    misalignment
         One minus the squared cosine between that map's first eigenvector and u_1 v_1^T.
     rate_factor
         Velocity of each singular value over that at depth 1; predicted N sigma^(2 - 2/N). nan near the end, where both
@@ -123,13 +123,13 @@ def _flow_quantities(layers: networks.Layers, series: dict[str, np.ndarray], tar
     W, direct = networks.product(layers), series["direct"]
     U, values, Vt = np.linalg.svd(W, full_matrices=False)
     differences, grams = networks.gram_differences(layers), networks.grams(layers)
-    eigenvalues, predicted, predicted_fewer, at_singular, not_reinforced = [], [], [], [], []
+    eigenvalues, predicted, predicted_fewer, at_singular, misalignment = [], [], [], [], []
     for time in range(len(W)):
         spectrum, vectors = np.linalg.eigh(networks.preconditioner_of_layers([layer[time] for layer in layers]))
         eigenvalues.append(spectrum[::-1])
         # eigenvectors are matrices row by row, as `preconditioner_of_layers` takes gradients
         cosine = vectors[:, -1] @ np.outer(U[time, :, 0], Vt[time, 0]).ravel()
-        not_reinforced.append(1 - cosine**2)
+        misalignment.append(1 - cosine**2)
         factors, factors_fewer = (
             networks.preconditioner_factors(values[time], target.shape, N) for N in (depth, depth - 1)
         )
@@ -144,7 +144,7 @@ def _flow_quantities(layers: networks.Layers, series: dict[str, np.ndarray], tar
         WITHOUT_FACTOR: (values, without_factor),
         OTHER_EXPONENT: (values, other_exponent),
         "direct": np.linalg.svd(direct, compute_uv=False),
-        SIZE: _norm(W),
+        NORM: _norm(W),
         DIFFERENCE: _norm(W - direct),
         ONE_LAYER_FEWER: _norm(W - series["one_layer_fewer"]),
         DRIFT: _movement(differences),
@@ -154,7 +154,7 @@ def _flow_quantities(layers: networks.Layers, series: dict[str, np.ndarray], tar
         EIGENVALUE: (eigenvalues, np.array(predicted)),
         EIGENVALUE_FEWER: (eigenvalues, np.array(predicted_fewer)),
         EIGENVALUE_AT_SINGULAR: at_singular,
-        NOT_REINFORCED: not_reinforced,
+        MISALIGNMENT: misalignment,
         "rate_factor": _rate_factors(layers, W - target, (U, values, Vt)),
     }
 
@@ -218,7 +218,7 @@ def approximate_balance(trajectory: Trajectory) -> pd.DataFrame:
         Like `imbalance_at_start`, at the end.
     relative_imbalance
         Like `imbalance_at_start`, relative to the largest ||W_j||^2 at the start.
-    escaped
+    layer_growth
         Largest spectral norm ||W_j|| at the end over that at the start.
     """
     settings, constants = trajectory.settings, trajectory.constants
@@ -230,7 +230,7 @@ def approximate_balance(trajectory: Trajectory) -> pd.DataFrame:
         "imbalance_at_start": imbalance[:, 0] / sizes[:, 1] ** 2,
         IMBALANCE_AT_END: imbalance[:, 1] / sizes[:, 1] ** 2,
         RELATIVE_IMBALANCE: imbalance[:, 0] / sizes[:, 0] ** 2,
-        GROWTH: sizes[:, 1] / sizes[:, 0],
+        LAYER_GROWTH: sizes[:, 1] / sizes[:, 0],
     }
     return rows(quantities, {"seed": constants["member"]}, scale=constants["scale"])
 

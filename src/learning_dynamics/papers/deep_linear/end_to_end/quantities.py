@@ -3,7 +3,7 @@
 # Along flows; W is the product of the layers, distances are Frobenius norms
 WITHOUT_FACTOR = "without_factor"  # singular values of W; predicted by the law without its factor N
 OTHER_EXPONENT = "other_exponent"  # singular values of W; predicted by the law with the exponent 2 - 1/N
-SIZE = "size"  # ||W||_F
+NORM = "norm"  # ||W||_F
 DIFFERENCE = "difference"  # distance of W from the end-to-end dynamics
 ONE_LAYER_FEWER = "one_layer_fewer"  # distance of W from the end-to-end dynamics of depth N - 1
 ORDER = "order"  # order in the step of a Runge-Kutta method with which `DIFFERENCE` falls; predicted the method's, 4
@@ -14,7 +14,7 @@ GRAM_DRIFT = "gram_drift"  # the same of all W_j W_j^T but the last
 EIGENVALUE = "eigenvalue"  # of the map from gradients to velocities; predicted from the singular values of W
 EIGENVALUE_FEWER = "eigenvalue_fewer"  # the same eigenvalues; predicted for one layer fewer
 EIGENVALUE_AT_SINGULAR = "eigenvalue_at_singular"  # the least eigenvalue at the nearest singular matrix
-NOT_REINFORCED = "reinforced"  # 1 - cos^2 between that map's first eigenvector and u_1 v_1^T
+MISALIGNMENT = "misalignment"  # 1 - cos^2 between that map's first eigenvector and u_1 v_1^T
 
 # At one matrix
 FACTOR = "factor"  # velocity of each singular value over that at depth 1; predicted N sigma^(2 - 2/N)
@@ -22,4 +22,4 @@ FACTOR = "factor"  # velocity of each singular value over that at depth 1; predi
 # From small layers; the imbalance is the largest ||W_{j+1}^T W_{j+1} - W_j W_j^T||_F over j
 IMBALANCE_AT_END = "imbalance_at_end"  # at the end, over the layers' squared size at the end
 RELATIVE_IMBALANCE = "relative_imbalance"  # at the start, over the layers' squared size at the start
-GROWTH = "escaped"  # largest spectral norm of a layer at the end over that at the start
+LAYER_GROWTH = "layer_growth"  # largest spectral norm of a layer at the end over that at the start

@@ -45,9 +45,9 @@ def commuting_measurements(trajectory: Trajectory, *, powers: list[Positive], tu
         Relative change of sum sigma^p, by index of `powers` p, when the end is moved by `turn` times the geometric mean
         of its two largest eigenvalues along the symmetric product of the common eigenvectors that they belong to, which
         no measurement sees.
-    seen
+    measurement_change
         Largest change of a measurement under this move, relative to the measured value.
-    schatten_left
+    schatten_excess
         How far the least sum sigma^p of matrices that commute with the measurements and fit them lies below that at the
         end, relatively, by index of `powers` p; nan for p up to one, where the problem is not convex.
     """

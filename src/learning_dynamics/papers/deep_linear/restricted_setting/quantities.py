@@ -3,5 +3,5 @@
 LEAST_SQUARES_NORM = "least_squares_norm"  # nuclear norm at the end, beside that of the least Frobenius norm
 MISFIT = "misfit"  # largest error of a measurement, relative to the measured value
 SCHATTEN_CHANGE = "schatten_change"  # relative change of sum sigma^p, by power, when two eigenvectors are turned
-MEASUREMENT_CHANGE = "seen"  # largest relative change of a measurement under this turn
-SCHATTEN_EXCESS = "schatten_left"  # how far the least sum sigma^p is below that at the end, relative, by power
+MEASUREMENT_CHANGE = "measurement_change"  # largest relative change of a measurement under this turn
+SCHATTEN_EXCESS = "schatten_excess"  # 1 - least sum sigma^p / sum sigma^p at the end, by power p above 1
