@@ -68,12 +68,20 @@ def nc1_term(H):
     return 0.5 * np.trace(W @ oracles.covariances(H, CLASSES)[0] @ W.T)
 
 
+def nc23_term(H):
+    """Return L_NC2/3 of solved classifiers: what is left of their loss on the class means."""
+    W, bias = oracles.least_squares(H, CLASSES)
+    means = oracles.covariances(H, CLASSES)[2]
+    return 0.5 * np.sum((W @ means + bias[:, None] - np.eye(CLASSES)) ** 2) / CLASSES
+
+
 @pytest.mark.parametrize("place", [0, 8, 12, 16, 24])  # from a thousandth to a thousand times: 12 leaves X as it is
 def test_l_nc1_under_other_scatter_and_after_a_push_is_that_of_solved_classifiers(place):
     X, scatter = central_features(), converses.SCATTERS[place]
     found = converses.small_terms(X, CLASSES)
     expected = nc1_term(with_scatter(X, scatter * np.eye(FEATURES)))
     assert found["scattered_loss_nc1"][place] == pytest.approx(expected, rel=1e-6)
+    assert found["scattered_loss_nc23"][place] == pytest.approx(nc23_term(with_scatter(X, scatter * np.eye(FEATURES))))
     # the push is to omega_min sqrt(L / (C - 1)), and leaves no more than half
     deviation = oracles.singular_values(X, CLASSES)[-1] * np.sqrt(expected / (CLASSES - 1))
     left = nc1_term(with_scatter(X, deviation * np.eye(FEATURES))) / expected

@@ -43,6 +43,14 @@ def test_an_l_nc1_that_did_not_fall_at_the_largest_scatter_would_vanish_with_the
     assert altered.verdict("nc1_term_and_variability", tables) == "refused"
 
 
+def test_what_is_left_of_the_loss_beside_large_deviations_is_in_l_nc23():
+    for factor, expected in ((1.0, "corrected"), (0.5, "refused")):
+        tables = altered.put(
+            features(), "features", "scattered_loss_nc23", lambda nc23, by=factor: by * nc23, **FIRST, index=25
+        )
+        assert altered.verdict("nc1_term_and_variability", tables) == expected, factor
+
+
 def test_a_scatter_from_which_no_push_reduces_l_nc1_is_refused():
     tables = altered.put(features(), "features", "pushed_loss_nc1_ratio", 1.01, **FIRST, index=7)
     assert altered.verdict("nc1_term_and_variability", tables) == "refused"

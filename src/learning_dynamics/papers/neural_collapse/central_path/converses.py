@@ -47,6 +47,8 @@ def small_terms(X: np.ndarray, classes: int) -> central_path.Numbers:
     scattered_loss_nc1
         L_NC1 while the standard deviation within classes grows from a thousandth to a thousand times that of the
         renormalised features. Index: that factor, a quarter decade apart.
+    scattered_loss_nc23
+        L_NC2/3 likewise.
     pushed_loss_nc1_ratio
         L_NC1 after a push of the deviations towards zero, over L_NC1 before it, for each factor of
         ``scattered_loss_nc1``. The push is to the standard deviation omega_min sqrt(L / (C - 1)), with L before it and
@@ -63,13 +65,15 @@ def small_terms(X: np.ndarray, classes: int) -> central_path.Numbers:
         classifiers.
     """
     omega = central_path.snr_singular_values(X, classes)[-1]
-    nc1 = np.array([_variability_loss(X, scatter, classes) for scatter in SCATTERS])
-    pushed_nc1 = np.array([_variability_loss(X, omega * np.sqrt(loss / (classes - 1)), classes) for loss in nc1])
+    nc1, nc23 = np.array([_least_squares_losses(X, scatter, classes) for scatter in SCATTERS]).T
+    pushes = omega * np.sqrt(nc1 / (classes - 1))
+    pushed_nc1 = np.array([_least_squares_losses(X, push, classes)[0] for push in pushes])
     concentrated = rescattered(X, SCATTERS[0] * min(1.0, omega) * np.eye(len(X)), classes)
     W, M = central_path.classifier(concentrated, classes), central_path.class_means(concentrated, classes)
     inverse = np.linalg.pinv(M, rcond=1e-9)
     return {
         quantities.SCATTERED_LOSS_NC1: nc1,
+        quantities.SCATTERED_LOSS_NC23: nc23,
         quantities.PUSHED_LOSS_NC1_RATIO: pushed_nc1 / nc1,
         quantities.CONCENTRATED_SCORE_ERROR: _score_error(W, M),
         quantities.MEANS_FRAME_DISTANCE: theory.simplex_gram(M),
@@ -80,17 +84,23 @@ def small_terms(X: np.ndarray, classes: int) -> central_path.Numbers:
     }
 
 
-def _variability_loss(X: np.ndarray, scatter: float, classes: int) -> float:
-    """Return L_NC1 (eq. 17) of features whose deviations from the class means are multiplied by a number."""
+def _least_squares_losses(X: np.ndarray, scatter: float, classes: int) -> tuple[float, float]:
+    """Return L_NC1 (eq. 17) and L_NC2/3 (eq. 18) of features whose deviations from the class means are multiplied."""
     H = rescattered(X, scatter * np.eye(len(X)), classes)
-    scores = central_path.classifier(H, classes) @ central_path.deviations(H, classes)
-    return float(0.5 * np.sum(scores**2) / H.shape[1])
+    W = central_path.classifier(H, classes)
+    deviation_scores = W @ central_path.deviations(H, classes)
+    score_errors = W @ central_path.centred(central_path.class_means(H, classes)) - _simplex(classes)
+    return float(0.5 * np.sum(deviation_scores**2) / H.shape[1]), float(0.5 * np.sum(score_errors**2) / classes)
+
+
+def _simplex(classes: int) -> np.ndarray:
+    """Return Phi, the labels less their mean (eq. 18)."""
+    return np.eye(classes) - 1 / classes
 
 
 def _score_error(W: np.ndarray, M: np.ndarray) -> float:
     """Return ||W M - Phi||_F / ||Phi||_F for class means M as columns, not necessarily centred (eq. 18)."""
-    simplex = np.eye(len(W)) - 1 / len(W)
-    return central_path.relative_gap(W @ central_path.centred(M), simplex)
+    return central_path.relative_gap(W @ central_path.centred(M), _simplex(len(W)))
 
 
 def simplex_scores(X: np.ndarray, classes: int) -> central_path.Numbers:

@@ -116,6 +116,7 @@ IN_WORDS: dict[str, str] = {
 
 # class means kept, deviations from them scaled by each of `converses.SCATTERS`
 SCATTERED_LOSS_NC1: str = "scattered_loss_nc1"  # L_NC1 (eq. 17)
+SCATTERED_LOSS_NC23: str = "scattered_loss_nc23"  # L_NC2/3 (eq. 18)
 PUSHED_LOSS_NC1_RATIO: str = "pushed_loss_nc1_ratio"  # L_NC1 after a push of Sigma_W towards zero, over L_NC1 before it
 # class means M kept, deviations from them small; W their least-squares classifier, P the pseudo-inverse of M.
 # A frame distance is that of E^T E from the nearest multiple of a simplex frame's, relative (`theory.simplex_gram`);

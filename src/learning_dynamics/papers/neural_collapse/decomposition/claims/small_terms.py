@@ -22,6 +22,7 @@ from learning_dynamics.papers.neural_collapse.central_path.quantities import (
     OMEGA,
     PUSHED_LOSS_NC1_RATIO,
     SCATTERED_LOSS_NC1,
+    SCATTERED_LOSS_NC23,
     SIMPLEX_FRAME_DISTANCE,
     SIMPLEX_SCORE_ERROR,
     SIMPLEX_SELF_DUALITY,
@@ -103,6 +104,28 @@ def nc1_term_and_variability(features: Table) -> Claim:
             "largest at $\\omega = 1$": errors_of(lambda omega, _: theory.spectral_variability_loss(omega, 1)),
             "largest at $\\omega = C$": errors_of(lambda omega, C: theory.spectral_variability_loss(omega, C**2)),
         },
+    )
+
+    def share_over_bound(size: Size, omega: np.ndarray, nc1: np.ndarray, nc23: np.ndarray) -> np.ndarray:
+        """Return L_NC1 / (L_NC1 + L_NC2/3) at the largest scatter s over its bound, shape (draws,).
+
+        Of a summand of the loss in Lemma 1, L_NC1 has the share omega_j^2 / (C + omega_j^2), with omega_j / s for
+        omega_j: at most omega_max^2 / (C s^2).
+        """
+        share = nc1[:, 0, LARGEST_SCATTER] / (nc1 + nc23)[:, 0, LARGEST_SCATTER]
+        return share / ((omega[:, 0, 0] / SCATTERS[-1]) ** 2 / size.classes)
+
+    yield every_draw(
+        "share of $L_{NC1}$ in the loss where deviations are largest, over $\\omega_{\\max}^2/C$ there",
+        over_sizes(
+            share_over_bound,
+            omega=by_size(features, OMEGA),
+            nc1=by_size(features, SCATTERED_LOSS_NC1),
+            nc23=by_size(features, SCATTERED_LOSS_NC23),
+        ),
+        at_most=1.0,
+        because="what is left of the loss is in $L_{NC2/3}$ (Lemma 1)",
+        printed=NOT_CLAIMED,
     )
     # the push scales the deviations by omega_min sqrt(L_NC1 / (C - 1)): as a summand of L_NC1 is at most
     # 1 / (2 omega_j^2), L_NC1 after it is at most half of that before (`converses.small_terms`)
