@@ -75,12 +75,12 @@ def test_a_slope_covers_the_order():
 )
 def test_an_optimum_says_where_on_its_grid_it_lies_whatever_the_order(values, at, edge):
     for order in ([0, 1, 2], [2, 0, 1]):
-        grid, given = np.array([1.0, 10.0, 100.0])[order], np.array(values)[order]
-        found = optimum(grid, given)
+        grid, measured = np.array([1.0, 10.0, 100.0])[order], np.array(values)[order]
+        found = optimum(grid, measured)
         assert (found.at, found.at_edge) == (at, edge), order
         assert ("at its edge" in str(found)) == edge, order
         assert "best of 3 values from 1 to 100" in str(found), order
-        assert optimum(grid, np.where(np.isfinite(given), -given, np.inf), "greatest").at == at, order
+        assert optimum(grid, np.where(np.isfinite(measured), -measured, np.inf), "greatest").at == at, order
 
 
 def test_a_grid_of_one_setting_or_of_nothing_finite_is_at_its_edge_and_one_of_none_is_refused():

@@ -40,10 +40,10 @@ def test_a_folder_that_cannot_be_made_is_named(tmp_path):
         pass
 
 
-MENDS = {errno.ENOSPC: "free space", errno.EACCES: "make the folder writable", errno.ESTALE: "fix that"}
+REMEDIES = {errno.ENOSPC: "free space", errno.EACCES: "make the folder writable", errno.ESTALE: "fix that"}
 
 
-def test_a_failure_to_write_is_told_with_its_own_mend(tmp_path, monkeypatch):
+def test_a_failure_to_write_names_its_own_remedy(tmp_path, monkeypatch):
     def write(number):
         def fail(_):
             raise OSError(number, os.strerror(number))
@@ -52,7 +52,7 @@ def test_a_failure_to_write_is_told_with_its_own_mend(tmp_path, monkeypatch):
             patch.setattr(os, "fsync", fail)
             partial.write_text("all")
 
-    for number, mend in MENDS.items():
+    for number, mend in REMEDIES.items():
         told = rf"cannot be written \({os.strerror(number)}\); {mend}, then run"
         with pytest.raises(ProjectError, match=told):
             write(number)

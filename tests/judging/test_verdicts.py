@@ -49,7 +49,7 @@ def test_the_verdict_follows_from_the_checks(printed, corrected, verdict):
     assert (found.reason == "") == (verdict != "undecided")
 
 
-def corrected(printed, correction):
+def judged_with_correction(printed, correction):
     """Evaluate a claim by a check as printed and as corrected, with a rival that fails."""
 
     @takes_rivals("check")
@@ -60,14 +60,14 @@ def corrected(printed, correction):
 
 
 def test_an_undecided_correction_is_named_where_the_sentence_fails():
-    found = corrected(FAILS, OPEN.as_undecided("too few"))
+    found = judged_with_correction(FAILS, OPEN.as_undecided("too few"))
     assert found.reason == "it fails as printed, and the correction is undecided: error: it cannot be judged; too few"
     assert found.judgement.state == "fails"
     assert found.rivals == {"another": "undecided"}
 
 
 def test_the_sentence_is_named_where_it_is_undecided_itself():
-    assert corrected(OPEN.as_undecided("too few"), OPEN).reason == "error: it cannot be judged; too few"
+    assert judged_with_correction(OPEN.as_undecided("too few"), OPEN).reason == "error: it cannot be judged; too few"
 
 
 def test_an_empirical_statement_is_never_corrected_or_contradicted():

@@ -104,5 +104,8 @@ def no_gap(name: str, table: Table, gap: Quantity, *, tolerance: float = ROUNDIN
 
 @takes_rivals("tangent_map")
 def no_gap_under_map(name: str, features: Table, gap: Quantity, tangent_map: str) -> Check:
-    """Check that a relative gap is zero on every draw for a map of the column ``flow``; rivals are other maps."""
+    """Check that a relative gap is zero on every draw for a tangent map; rivals are other maps.
+
+    The column ``flow`` says which map or flow a row belongs to: `ORTHOGONAL`, `PRINTED` and others (`quantities`).
+    """
     return zero_on_every_draw(name, largest(features, gap, flow=tangent_map), ROUNDING, "rounding")

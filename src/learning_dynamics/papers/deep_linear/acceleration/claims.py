@@ -346,6 +346,7 @@ def _speedup_checks(
     optima, rates = _optima(table), np.sort(select(table, ITERATIONS)["learning_rate"].unique())
     # of a bound from above: what a network that did not arrive would have come to can only be slower
     slowest = settings_of(table)["max_steps"] if is_upper else np.nan
+    # steps at depth 1 / steps at depth N, each at its best rate of the grid: beyond (ratio of rates)^grid_steps
     check_bound = at_most if is_upper else at_least
     for depth, speedup in _speedups(table, slowest=slowest).items():
         if depth <= deepest:

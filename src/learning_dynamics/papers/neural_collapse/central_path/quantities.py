@@ -4,9 +4,9 @@ The functions named at each block write them, and say how they are measured.
 
 Symbols are the paper's: C classes of N examples, P features H; the means M, (P, C), of its classes, less their mean;
 Sigma_W, Sigma_B and Sigma_T, the covariances within classes, between them, and in total; omega_j the SNR singular
-values (eq. 8), X the renormalised features. A bold C, the class-centring matrix (eq. 21), is written C where it is
-between features: X C X^T. A gap is the norm of a difference over the norm of what it is compared with, zero where an
-equation holds. Names that end in ``--<alternative>`` belong to the same equation altered.
+values (eq. 8), X the renormalised features. A bold C, the class-centring matrix (I - Y^T Y / N) / (C N) (eq. 21), is
+written C where it is between features: X C X^T. A gap is the norm of a difference over the norm of what it is compared
+with, zero where an equation holds. Names that end in ``--<alternative>`` belong to the same equation altered.
 """
 
 

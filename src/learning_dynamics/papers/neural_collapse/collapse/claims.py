@@ -135,12 +135,11 @@ def nc2_equinorm(trainings: Sequence[Table], *, level: Positive, train_error: Fr
     r"""Under MSE, in training beyond zero train error, the norms of the centred class means, and those of the
     classifiers, become equal.
 
-    Norms are equal if their standard deviation over their mean vanishes. It must end below half (`level`) of
-    $1/\sqrt{2P}$, which Gaussian vectors in $P$ dimensions without relation have, and fall in the mean after train
-    errors end. That of the class means ends at {end:.1g} in the median training, {fall:.1g} times less than at the
-    first recorded epoch.
+    Norms are equal if their standard deviation over their mean vanishes. It must end below a share of $1/\sqrt{2P}$,
+    which Gaussian vectors in $P$ dimensions without relation have, and fall in the mean after train errors end. That of
+    the class means ends at {end:.1g} in the median training, {fall:.1g} times less than at the first recorded epoch.
     """
-    # std / mean of |mu_c - mu_G|, and of |w_c|, over classes
+    # std / mean of |mu_c - mu_G|, and of |w_c|, over classes: at most level / sqrt(2 P) at the end of every training
     return _tend_to_zero(trainings, [EQUINORM_MEANS, EQUINORM_CLASSIFIERS], level, train_error)
 
 

@@ -56,7 +56,8 @@ from learning_dynamics.tidy import Draws, Quantity, Table, by_draw, select, sett
 # Settings of these claims, whose values stand in workflow/config/neural_collapse.yaml:
 # - tolerance: of the order, in the step, of the remainder over the step, which is one; the next order may change it
 #
-# In comments a C between features is the class-centring matrix, bold in the claims' texts (eq. 21).
+# In comments a C between features is the class-centring matrix (I - Y^T Y / N) / (C N), bold in the claims' texts
+# (eq. 21): the projector that takes class means away, over the number of examples.
 
 RENORMALISED = FREE + ", renormalised"
 
@@ -103,12 +104,12 @@ def tangent_space(features: Table) -> Claim:
     r"""The tangent space at $X$ is $\{Z : X\mathbf{C}Z^\top + Z\mathbf{C}X^\top = 0\}$, and the printed map
     $Z - \frac12(X\mathbf{C}Z^\top + Z\mathbf{C}X^\top)X$ is a projection onto it.
 
-    $\mathbf{C}$ is the class-centring matrix. Curves that stay on the manifold $X\mathbf{C}X^\top = I$ have velocities
-    that satisfy the equation, and every solution is the velocity of such a curve. The equation's rank is $P(P+1)/2$,
-    the number of the manifold's constraints. The printed map takes everything into that space, leaves what is there
-    alone, and applied twice does what it does once. All this is true of the orthogonal projection too: a space has many
-    projections onto it, which differ in what they discard.
-    Proposition 3 as printed lacks the transpose of its last $X$, a slip: the shapes do not fit without it (errata 12).
+    $\mathbf{C} = (I - Y^\top Y/N)/(CN)$ is the class-centring matrix. Curves that stay on the manifold
+    $X\mathbf{C}X^\top = I$ have velocities that satisfy the equation, and every solution is the velocity of such a
+    curve. The equation's rank is $P(P+1)/2$, the number of the manifold's constraints. The printed map takes everything
+    into that space, leaves what is there alone, and applied twice does what it does once. All this is true of the
+    orthogonal projection too: a space has many projections onto it, which differ in what they discard. Proposition 3 as
+    printed lacks the transpose of its last $X$, a slip: the shapes do not fit without it (errata 12).
     """
     other_maps = {
         "the printed map without its factor $1/2$": WHOLE,
@@ -156,7 +157,8 @@ def tangent_space(features: Table) -> Claim:
     "Proposition 4, proof of Lemma 4",
     scope=RENORMALISED,
     correction=r"The orthogonal projection is self-adjoint: $Z - \frac{CN}{2}(X\mathbf{C}Z^\top + "
-    r"Z\mathbf{C}X^\top)X\mathbf{C}$, with $C$ the number of classes and $\mathbf{C}$ the class-centring matrix.",
+    r"Z\mathbf{C}X^\top)X\mathbf{C}$, with $C$ the number of classes and the class-centring matrix "
+    r"$\mathbf{C} = (I - Y^\top Y/N)/(CN)$.",
     reason="the printed map is not its own adjoint",
     quantifier="all draws",
 )
@@ -244,8 +246,9 @@ def lemma_3(features: Table) -> Claim:
     r"""Along $\Pi(dX)$, with the printed $\Pi$, singular values that differ from all others change by $d\omega_j =
     (y_j^\top/N - \omega_j x_j^\top\mathbf{C})\,dx_j$ in aligned coordinates.
 
-    $\mathbf{C}$ is the class-centring matrix. Slopes are measured by central differences. Along the orthogonal
-    projection the second product is absent. Moves that split equal singular values are not in the formula (errata 16).
+    $\mathbf{C} = (I - Y^\top Y/N)/(CN)$ is the class-centring matrix. Slopes are measured by central differences. Along
+    the orthogonal projection the second product is absent. Moves that split equal singular values are not in the
+    formula (errata 16).
     """
 
     def error(formula: Quantity) -> np.ndarray:
@@ -278,13 +281,13 @@ def lemma_4(features: Table) -> Claim:
     r"""Under continually renormalised gradient flow, in aligned coordinates, rows of the features move by
     $\frac{d}{dt}x_j = \frac{\omega_j}{(C+\omega_j^2)^2}(\frac1Ny_j - \omega_j\mathbf{C}x_j)$.
 
-    $\mathbf{C}$ is the class-centring matrix, $C$ the number of classes. The rows move so under neither reading of
-    equation 5. With a row $x_j = \omega_jy_j + n_j$ the second product is the part of the gradient along the deviations
-    $n_j$, which any map onto the tangent space must remove: both flows leave $n_j$ where it is. The proof moves the
-    printed map across the inner product, which its adjoint does not allow (errata 5), and arrives at the gradient
-    itself. It is off by {off_orthogonal:.2g} of the velocity or more under the orthogonal projection, by
-    {off_printed:.2g} or more under the printed map. The first product alone is right under the orthogonal projection,
-    so that Lemmas 5 and 6 follow there.
+    $\mathbf{C} = (I - Y^\top Y/N)/(CN)$ is the class-centring matrix, $C$ the number of classes. The rows move so under
+    neither reading of equation 5. With a row $x_j = \omega_jy_j + n_j$ the second product is the part of the gradient
+    along the deviations $n_j$, which any map onto the tangent space must remove: both flows leave $n_j$ where it is.
+    The proof moves the printed map across the inner product, which its adjoint does not allow (errata 5), and arrives
+    at the gradient itself. It is off by {off_orthogonal:.2g} of the velocity or more under the orthogonal projection,
+    by {off_printed:.2g} or more under the printed map. The first product alone is right under the orthogonal
+    projection, so that Lemmas 5 and 6 follow there.
     """
     # what holds instead: the first product, and under the printed map the same times 1 + omega_j^2 / C
     corrected = {ORTHOGONAL: VELOCITY_GAP_MEANS, PRINTED: VELOCITY_GAP_MEANS_FASTER}

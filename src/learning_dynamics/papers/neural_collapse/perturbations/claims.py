@@ -185,6 +185,5 @@ def deepfool_finds_the_boundary(trainings: Sequence[Table], *, average: Average)
         because="a smallest perturbation is no longer than a known crossing",
         rivals={
             "first and last epoch exchanged": {"values": last},
-            "the last epoch's instead of the first": {"values": last},
         },
     )

@@ -18,6 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 MOST_STEPS = 3000
+# d and e_32 of Shampine and Reichelt (1997); with this d the method is L-stable
 GAMMA = 1 / (2 + np.sqrt(2))
 THIRD = 6 + np.sqrt(2)
 
@@ -84,6 +85,7 @@ def limits_of_layers(
 
 
 def _slope(q: np.ndarray, signed: np.ndarray, squares: np.ndarray, sharpness: float) -> Slope:
+    """Return dq / ds of the module's equation, with y_i x_i as `signed` and lambda_lj as `squares`, and its terms."""
     grown = squares + q[:, None] ** 2
     product = np.sqrt(np.prod(grown, axis=1))
     margins = _products(signed, q * product)
