@@ -207,7 +207,7 @@ def assumptions_necessary(descent: Table, *, reached: Positive) -> Claim:
     necessary for the step of the guarantee, not for every step.
     """
     # (l - min l) / (l(0) - min l) after the last step, shape (draws,)
-    last_loss = {
+    last_excess = {
         case: Draws(descent, case=case).entries(quantities.RELATIVE_EXCESS)[:, -1]
         for case in (STOPPING, *GROWING, *MEETING, quantities.UNBALANCED_SHORTER_STEP)
     }
@@ -219,8 +219,8 @@ def assumptions_necessary(descent: Table, *, reached: Positive) -> Claim:
         """Check that all starts of a kind arrive, or that one ends above a multiple of its first loss."""
         name = f"largest ratio of the last loss to the first: {case}"
         if arrives:
-            return every_draw(name, last_loss[case], at_most=reached, because="converged")
-        return at_least(name, np.max(last_loss[case]), above, because=because)
+            return every_draw(name, last_excess[case], at_most=reached, because="converged")
+        return at_least(name, np.max(last_excess[case]), above, because=because)
 
     yield end_of_descent(STOPPING, arrives=False, rivals={f"starts converge although {STOPPING}": True})
     for case in GROWING:
@@ -234,9 +234,9 @@ def assumptions_necessary(descent: Table, *, reached: Positive) -> Claim:
         rivals={"unbalanced starts fail with the shorter step as well": False},
     )
     yield Facts(
-        shorter=np.max(last_loss[quantities.UNBALANCED_SHORTER_STEP]),
-        grown=np.max(last_loss[quantities.UNBALANCED]),
-        grown_far=np.max(last_loss[quantities.TOO_FAR]),
+        shorter=np.max(last_excess[quantities.UNBALANCED_SHORTER_STEP]),
+        grown=np.max(last_excess[quantities.UNBALANCED]),
+        grown_far=np.max(last_excess[quantities.TOO_FAR]),
     )
 
 
@@ -258,7 +258,7 @@ def other_convex_losses(losses: Table, *, reached: Positive) -> Claim:
     """
     names = sorted(losses["loss"].unique())
 
-    def excess(loss: str, start: str) -> np.ndarray:
+    def relative_loss(loss: str, start: str) -> np.ndarray:
         """Return l(t) / l(0) along the flows from one kind of start, shape (draws, times)."""
         return Draws(losses, loss=loss, start=start).entries(quantities.RELATIVE_LOSS)
 
@@ -267,12 +267,12 @@ def other_convex_losses(losses: Table, *, reached: Positive) -> Claim:
 
         At the end where it never has.
         """
-        below, beyond = excess(loss, quantities.BELOW), excess(loss, quantities.BEYOND)
+        below, beyond = relative_loss(loss, quantities.BELOW), relative_loss(loss, quantities.BEYOND)
         has_arrived = below <= reached
         arrival = np.where(has_arrived.any(axis=1), has_arrived.argmax(axis=1), -1)
         return beyond[np.arange(len(arrival)), arrival]
 
-    from_below = {loss: excess(loss, quantities.BELOW)[:, -1] for loss in names}
+    from_below = {loss: relative_loss(loss, quantities.BELOW)[:, -1] for loss in names}
     rivals = {}
     for loss in names:
         with_one_from_beyond = from_below | {loss: from_beyond(loss)}

@@ -187,7 +187,7 @@ def convex_losses(trajectory: Trajectory) -> Tables:
     relative_loss
         Loss over the first one.
     loss_over_singular
-        The first loss over the least that singular matrices have, in rows of time 0.
+        The first loss over a lower bound on that of singular matrices, in rows of time 0.
     """
     constants = trajectory.constants
     relative_loss, over_singular = [], []
@@ -250,7 +250,8 @@ def zero_weights(trajectory: Trajectory) -> pd.DataFrame:
         Share of the leading term that the next and last term takes at the smallest distance.
     """
     constants = trajectory.constants
-    fall, distance = trajectory.series["fall"], trajectory.time  # distances epsilon from zero, ascending
+    # distances are epsilon, by which each layer of unit norm is multiplied, ascending
+    fall, distance = trajectory.series["fall"], trajectory.time
     # a slope between the two smallest distances
     order = np.diff(np.log(fall[:, :2]), axis=1)[:, 0] / np.diff(np.log(distance[:2]))
     smallest = [

@@ -8,7 +8,8 @@ INITIAL_NORM = "initial_norm"  # ||W(0)||_F
 # under the guarantee, whose loss is half the squared distance from its optimum W*: an excess over the least loss
 INITIAL_EXCESS = "initial_excess"  # l(0) - min l = ||W(0) - W*||_F^2 / 2
 RELATIVE_EXCESS = "relative_excess"  # (l(t) - min l) / (l(0) - min l); predicted the bound exp(-c^(2(N-1)/N) eta t)
-# min over t of -log((l(t) - min l) / (l(0) - min l)) / t, of descent over eta t; predicted c^(2(N-1)/N)
+# min over t of -log((l(t) - min l) / (l(0) - min l)) / t, of descent over eta t, while the excess is above rounding;
+# of flows predicted c^(2(N-1)/N)
 SMALLEST_RATE = "smallest_rate"
 IMBALANCE = "imbalance"  # max_j ||W_{j+1}^T W_{j+1} - W_j W_j^T||_F at the start
 
@@ -17,7 +18,7 @@ RELATIVE_LOSS = "relative_loss"  # l(t) / l(0)
 LOSS_OVER_SINGULAR = "loss_over_singular"  # l(0) over a lower bound on the loss of singular matrices
 
 # of random starts with one output
-MEETS_ASSUMPTION = "meets_assumption"  # whether ||W(0) - W*|| is below that of each singular matrix: 1 or 0
+MEETS_ASSUMPTION = "meets_assumption"  # whether ||W(0) - W*|| is below one, that of W = 0, by the margin: 1 or 0
 CONVERGED = "converged"  # whether descent reached the tolerance: 1 or 0; empty where it was not followed
 
 # of the saddle at zero weights

@@ -118,7 +118,7 @@ def theorem_3_1_iii(flows: Sequence[Table]) -> Claim:
 
     yield every_draw(
         "gradient of the Lagrangian in $W_1$ at the end, relative to $|W_1|$",
-        limits[quantities.GRADIENT_W1],  # |Z1 - 2 gamma Z1^{-T} - alpha Z2^T| / |Z1|, by (P2)
+        limits[quantities.GRADIENT_W1],  # |Z1 - 2 gamma Z1^{-T} - X^+ X alpha Z2^T| / |Z1|, by (P2)
         at_most=tolerance,
         because="steps times the relative tolerance times the condition number of $Z_1$",
         predicted=0.0,
@@ -134,7 +134,7 @@ def theorem_3_1_iii(flows: Sequence[Table]) -> Claim:
     }
     yield every_draw(
         "gradient of the Lagrangian in $W_2$ at the end, relative to $|W_2|$",
-        limits[quantities.GRADIENT_W2],  # |Z2 - Z1^T alpha| / |Z2|, alpha in the row space of X, by (P1)
+        limits[quantities.GRADIENT_W2],  # |Z2 - Z1^T X^+ X alpha| / |Z2|, by (P1)
         # alpha's error is relative to |alpha|, which is |W_2| / |W_1| times the condition number at most
         at_most=tolerance * condition,
         because="steps times the relative tolerance times the squared condition number of $Z_1$",

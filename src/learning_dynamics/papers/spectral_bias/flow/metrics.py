@@ -239,7 +239,7 @@ def balanced_flow(trajectory: Trajectory) -> Tables:
 
 
 def _shared(W1: np.ndarray, W2: np.ndarray, Z1: np.ndarray, alpha: np.ndarray) -> Measured:
-    """How far beta is from sharing singular vectors with the layers and alpha (C.11), and Z1's condition number."""
+    """How far beta is from sharing singular vectors with the layers and alpha (Theorem C.11), and cond(Z1)."""
     beta = W1 @ W2
     return {
         quantities.CONDITION_OF_Z1: np.linalg.cond(Z1),

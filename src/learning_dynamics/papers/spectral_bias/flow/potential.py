@@ -27,10 +27,11 @@ def at_limit(
     Quantities
     ----------
     gradient_W1
-        |Z1 - 2 gamma Z1^{-T} - alpha Z2^T| / |Z1|, the gradient of the Lagrangian in W1, with alpha = Z1^{-T} Z2
-        projected on the row space of X: minus the multiplier that fits best (Theorem 3.1 (iii), (P2)).
+        |Z1 - 2 gamma Z1^{-T} - X^+ X alpha Z2^T| / |Z1|, the gradient of the Lagrangian in W1, with alpha = Z1^{-T} Z2
+        projected on the row space of X: minus X^T times the multiplier that comes nearest to it (Theorem 3.1 (iii),
+        (P2)).
     gradient_W2
-        |Z2 - Z1^T alpha| / |Z2|, the gradient of the Lagrangian in W2, with the same alpha (Theorem 3.1 (iii), (P1)).
+        |Z2 - Z1^T X^+ X alpha| / |Z2|, the gradient of the Lagrangian in W2, likewise (Theorem 3.1 (iii), (P1)).
     gradient_W1_without_log_det
         Like `gradient_W1`, of a potential without the logarithm of the determinant.
     gradient_W1_twice_log_det
@@ -84,12 +85,12 @@ def _row_space_alpha(Z1: np.ndarray, Z2: np.ndarray, X: np.ndarray) -> np.ndarra
 
 
 def relative_asymmetry(Z1: np.ndarray, imbalance: np.ndarray) -> np.ndarray:
-    """Largest asymmetry of the derivative of F(Z) = Z - Z^{-T} D, relative to the derivative, over random pairs.
+    """Largest asymmetry of the derivative of F(Z) = Z - Z^{-T} D, relative to its term in D, over random pairs (K, H).
 
     By (P2) of Proposition C.5 the gradient of a potential of Z1 has to be F at the limit, D the imbalance (Lemma C.4).
     A gradient has a symmetric derivative, <K, dF[H]> = <H, dF[K]>; dF[H] = H + Z^{-T} H^T Z^{-T} D, of which the first
-    term is symmetric. So the asymmetry is |<K, A> - <H, B>| / (|K| |A| + |H| |B|) for A = Z^{-T} H^T Z^{-T} D and
-    B = Z^{-T} K^T Z^{-T} D.
+    term is symmetric. What differs is in the second, A = Z^{-T} H^T Z^{-T} D and B = Z^{-T} K^T Z^{-T} D: measured is
+    |<K, A> - <H, B>| / (|K| |A| + |H| |B|), which does not depend on the sizes of Z and D.
 
     Parameters
     ----------

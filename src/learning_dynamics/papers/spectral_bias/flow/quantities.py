@@ -14,7 +14,7 @@ INVERSE_CONDITION_OF_X = "inverse_condition_of_X"  # sigma_min(X) / sigma_max(X)
 
 # along the flow
 LARGEST_EIGENVALUE = "largest_eigenvalue"  # sigma_1(Z1)^2, of Z1^T Z1
-IMBALANCE = "imbalance"  # eigenvalues of Z1^T Z1 - Z2 Z2^T; predicted 2 gamma (Lemma 3.2, C.8)
+IMBALANCE = "imbalance"  # eigenvalues of Z1^T Z1 - Z2 Z2^T; predicted 2 gamma (Lemma 3.2, eq. (C.8))
 IMBALANCE_DRIFT = "imbalance_drift"  # sigma_1(Z1^T Z1 - Z2 Z2^T - D(0)) / sigma_1(Z1)^2, from rows of unequal lengths
 CONDITION_OF_Z1 = "condition_of_Z1"  # sigma_1(Z1) / sigma_d(Z1)
 BETA_OFF_DIAGONAL = "beta_off_diagonal"  # |U^T beta V less its diagonal| / |beta|, beta_* = U S V^T (Theorem C.11)
@@ -34,10 +34,10 @@ DECAY_RATE_OF_R = "decay_rate_of_R"  # A = R
 DECAY_RATE_OF_RESIDUAL = "decay_rate_of_residual"  # A = Y - X beta
 
 # at the limit: gradients of the Lagrangian of problem (3.1), each relative to the layer's norm
-GRADIENT_W1 = "gradient_W1"  # |Z1 - 2 gamma Z1^{-T} - alpha Z2^T| / |Z1|, alpha in the row space of X (P2)
+GRADIENT_W1 = "gradient_W1"  # |Z1 - 2 gamma Z1^{-T} - X^+ X alpha Z2^T| / |Z1| (P2)
 GRADIENT_W1_WITHOUT_LOG_DET = "gradient_W1_without_log_det"  # of the sum of squares alone
 GRADIENT_W1_TWICE_LOG_DET = "gradient_W1_twice_log_det"  # with 2 gamma before log det
-GRADIENT_W2 = "gradient_W2"  # |Z2 - Z1^T alpha| / |Z2|, alpha in the row space of X (P1)
+GRADIENT_W2 = "gradient_W2"  # |Z2 - Z1^T X^+ X alpha| / |Z2| (P1)
 GRADIENT_W2_ELSEWHERE = "gradient_W2_elsewhere"  # at another interpolator, a thousandth away in W2
 
 # at the limit: least increase of the potential (3.1) over random perturbations, relative to their squared length
@@ -46,7 +46,9 @@ INCREASE_WITHOUT_LOG_DET = "increase_without_log_det"  # of the sum of squares a
 INCREASE_TWICE_LOG_DET = "increase_twice_log_det"  # with 2 gamma before log det
 
 SIGMA_W1_LEFT_OPEN = "sigma_w1_left_open"  # largest change of a sigma_i(W1) that |X beta - Y| allows, over sigma_1(W1)
-ASYMMETRY = "asymmetry"  # |dF - dF^T| / |dF| of the field F(Z) = Z - Z^{-T} D, a gradient only if zero (Lemma C.4)
+# of the derivative of the field F(Z) = Z - Z^{-T} D along random pairs of directions, relative to its term in D
+# (`potential.relative_asymmetry`); F is a gradient only if it is zero (Lemma C.4)
+ASYMMETRY = "asymmetry"
 
 # at the limit from unequal rows: distance of a formula from Z1^{-T} Z2 Z2^T, the gradient of Psi_1 by (P2) of
 # Proposition C.5, relative to the latter

@@ -159,8 +159,8 @@ def _moments_follow_the_process(draws: Draws, errors: float) -> Check:
 
         E|a|^2 = s sinh(k t) / k,    u_j - u_j(0) = D_j^2 s (cosh(k t) - 1) / k^2    (`theory`).
 
-    Allowed are `errors` standard errors, twice the error of the recursion's finite steps, and the drift that the
-    process leaves out: step times number of steps, times E|a|^2.
+    Allowed are `errors` standard errors and, of each moment, twice the relative error of the recursion's finite steps
+    and what the drift that the process leaves out is of it: step times number of steps, times E|a|^2.
     """
     ends = draws.at_end()
     measured, predicted = _moments(ends), _moments(ends, "predicted")
@@ -205,8 +205,9 @@ def _what_is_outside_the_data_stays(draws: Draws) -> Check:
     """Check that W keeps its part outside the span of the rows of X: |(I - V V^T) (W(t) - W(0))| / |W(t)| is zero.
 
     Each step of the descent adds X^T (...) a^T to W, whose columns are in this span (appendix D). If noise of equal
-    strength moved the d - n directions outside too, each of the d rows of V^T W, of square 2 gamma at the start, would
-    gain the same growth g, and the part outside would have changed by sqrt((d - n) g / (2 gamma d + d g)) of |W|.
+    strength moved the d - n directions outside too, each of all d rows, of square 2 gamma at the start, would gain at
+    least the growth g that n equal weights give, and the part outside would have changed by
+    sqrt((d - n) g / (2 gamma d + d g)) of |W| or more.
     """
     ends = draws.at_end()
     samples, inputs = draws.column("samples"), draws.column("inputs")
@@ -228,7 +229,8 @@ def _what_is_outside_the_data_stays(draws: Draws) -> Check:
 def _rows_align(rate: Estimate) -> Check:
     """Check that the angle between rows of W and a closes: its rate, lambda_2 - lambda_1, is below zero.
 
-    The rates lambda_i are the Lyapunov exponents of the process along single paths (docs/noise_spectrum.md).
+    The rates lambda_i are the Lyapunov exponents of the process along single paths, here measured; those of equal D
+    are derived in docs/noise_spectrum.md.
     """
     return at_most(
         "rate at which the angle between rows and $a$ grows, unequal $D$",

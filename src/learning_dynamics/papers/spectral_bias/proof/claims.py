@@ -94,10 +94,10 @@ def lemma_c_4(equal: Sequence[Table], unequal: Table, *, visible: Positive) -> C
 
     By (P2) of Proposition C.5 that gradient is $Z_1^{-\top} Z_2 Z_2^\top$; from rows of unequal lengths the printed
     formula is up to {printed:.2g} of it away (errata 8). A gradient has a symmetric derivative. Where $D$ is isotropic
-    the derivative of the corrected field is symmetric to rounding; where $D$ is not, its asymmetry is at least
-    {least:.2g} of its size. Then the conclusion fails too, not only its proof: from rows of unequal lengths the flow
-    does not end at $\beta_*$, but {away:.2g} of $|\beta_*|$ away from it (median), while the imbalance stays $D$ as it
-    should.
+    the derivative of the corrected field is symmetric to rounding; where $D$ is not, its asymmetry, along pairs of
+    directions, is at least {least:.2g} of its term in $D$. Then the conclusion fails too, not only its proof: from rows
+    of unequal lengths the flow does not end at $\beta_*$, but {away:.2g} of $|\beta_*|$ away from it (median), while
+    the imbalance stays $D$ as it should.
     """
     flow, limit = Draws(unequal), Draws(unequal, phase="limit")
     where_isotropic, where_not = Draws(equal, phase="limit")[quantities.ASYMMETRY], limit[quantities.ASYMMETRY]
@@ -111,7 +111,7 @@ def lemma_c_4(equal: Sequence[Table], unequal: Table, *, visible: Positive) -> C
         corrected={"values": limit[quantities.GRADIENT_CORRECTED]},
     )
     yield every_draw(
-        "asymmetry of the derivative where a potential exists, relative to its size",
+        "asymmetry of the derivative where a potential exists, relative to its term in $D$",
         where_isotropic,
         at_most=1e-12,
         because="rounding, over inverses",

@@ -177,8 +177,9 @@ def column_alignment(flow: Table, unfed: Table, *, largest_gamma: Positive, sine
 def _columns_align(draws: Draws, unfed: Draws, *, sine: float) -> Check:
     """Check that all columns of W1 align at the smallest scale, |w - u u^T w| / |w| <= sine for each column w.
 
-    u is the direction of beta. A column that keeps its first length, sqrt(2 gamma), across beta, and grows along it to
-    its share of sigma_1 = |beta_*|^{1/2}, ends at a sine of sqrt(2 gamma / |beta_*|) over its share.
+    u is the direction of beta. A column that keeps its first length, sqrt(2 gamma) or less, across beta, and grows
+    along it to its share of sigma_1 = |beta_*|^{1/2}, ends at a sine of sqrt(2 gamma / |beta_*|) over its share or
+    less.
     """
     smallest = _smallest(draws)
     sine_at_random = draws.entries(quantities.LARGEST_SINE)[:, smallest]
