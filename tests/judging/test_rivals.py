@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from learning_dynamics.errors import CheckError
+from learning_dynamics.errors import CheckError, ProjectError
 from learning_dynamics.evidence import Estimate, optimum
 from learning_dynamics.judging import (
     NOT_CLAIMED,
@@ -166,6 +166,43 @@ def test_what_is_printed_may_stand_beside_the_correction_and_its_rivals():
     assert [one.rivals for one in found] == [{"two": "contradicted"}] * 3
 
 
+def test_what_printed_changes_is_no_part_of_a_correction_or_a_rival():
+    """All three change the arguments as given, not one another."""
+    check = equal("size", 2.0, 2.0, tolerance=0.1, printed={"estimate": 3.0}, rivals={"loose": {"tolerance": 0.2}})
+    found = judged(check)
+    assert [one.headline.value for one in (found.judgement, found.corrected)] == [3.0, 2.0]
+    assert (found.judgement.headline.state, found.rivals) == ("fails", {"loose": "corrected"})
+
+
+def test_a_bound_that_the_correction_alone_names_is_the_prediction():
+    check = every_draw("x", [5.0], printed=NOT_CLAIMED, corrected={"at_least": 1.0}, rivals={"six": 6.0})
+    found = judged(equal("size", 1.0, 3.0, tolerance=0.1, corrected=1.0, rivals={"six": 2.0}), check)
+    assert (found.verdict, found.rivals) == ("corrected", {"six": "contradicted"})
+    assert check.under(["six"], 1.0).state == "fails"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ({"printed": {"value": 1.0}}, "x: `printed`: no parameter `value`; did you mean `values`?"),
+        ({"printed": {"at_most": 1.0}, "corrected": {"values": 1.0}}, "missing a required argument: .values."),
+        ({"values": 1.0, "at_most": 1.0, "rivals": {"": 2.0}}, "x: `` is no rival's name"),
+        ({"values": 1.0, "at_most": 1.0, "rivals": {"r": {"values": NOT_CLAIMED}}}, "x: `r`: give NOT_CLAIMED as"),
+        ({"values": NOT_CLAIMED, "at_most": 1.0}, "x: give NOT_CLAIMED as printed="),
+        ({"values": 1.0, "at_mist": 1.0}, "x: got an unexpected keyword argument 'at_mist'"),
+    ],
+)
+def test_what_does_not_fit_is_one_line_that_names_the_check(arguments, said):
+    with pytest.raises(ProjectError, match=said):
+        every_draw("x", **arguments)
+
+
+def test_a_lower_bound_below_zero_is_tightened_towards_zero():
+    found = judged(every_draw("x", [-0.9, 0.5], at_least=-1.0, scaled=True, rivals={"more": -0.5}))
+    assert found.verdict == "reproduced"
+    assert found.min_detectable_error == pytest.approx(0.1, rel=0.8)
+
+
 def test_a_prediction_that_is_no_number_is_scaled_by_a_function_of_its_own():
     @takes_rivals("course", scaled=lambda course, factor: lambda time: course(factor * time))
     def follows(course):
@@ -248,7 +285,7 @@ def test_what_would_have_been_refused_is_found_of_every_number(predicted):
 
 
 def test_the_corrections_name_is_no_rivals():
-    with pytest.raises(ValueError, match="choose another"):
+    with pytest.raises(ValueError, match="say in words what is wrong"):
         equal("x", 1.0, 1.0, rivals={"the correction": 2.0})
 
 

@@ -133,8 +133,8 @@ def takes_rivals(
 ) -> Callable[[Callable[..., Check]], Callable[..., Check]]:
     """Let a function that returns a check take its rivals, correction and fact; name the parameter of the prediction.
 
-    Of several parameters the first that is given is the prediction; if none is, the first. A claim writes a function of
-    its own where a prediction is no argument of the check, but something that arguments are computed from::
+    A claim writes a function of its own where a prediction is no argument of the check, but something that arguments
+    are computed from::
 
         @takes_rivals("power", scaled=True)
         def falls_like(power: float) -> Check:
@@ -142,13 +142,14 @@ def takes_rivals(
 
         yield falls_like(1.0, corrected=2.0, rivals={"as a root": 0.5})
 
-    The function then takes besides its own parameters `printed`, `corrected` and `rivals`. Each is a prediction; or a
-    mapping from parameter to argument (``{"values": other}``) where other arguments than the prediction differ; or
-    `NOT_CLAIMED` where the check is no part of what that says.
+    The function then takes besides its own parameters `printed`, `corrected` and `rivals`. The first two, and each of
+    the rivals, are a prediction; or a mapping from parameter to argument (``{"values": other}``) where others than the
+    prediction differ from the arguments as given; or `NOT_CLAIMED` where the check is no part of what that says.
 
     printed : object
-        What the paper says, where that is not what the arguments say: these are then the correction's. A correction
-        that claims more than what is printed is ``every_draw(name, ratios, at_most=1.0, printed=NOT_CLAIMED)``.
+        What the paper says, where that is not what the arguments say: without `corrected` these are the correction's. A
+        correction that claims more than what is printed is ``every_draw(name, ratios, at_most=1.0,
+        printed=NOT_CLAIMED)``.
     corrected : object
         What holds where the printed prediction fails. A correction that claims less is ``equal(name, power, 2.0,
         corrected=NOT_CLAIMED)``.
@@ -164,7 +165,8 @@ def takes_rivals(
     Parameters
     ----------
     predictions : str
-        The parameter that is the prediction, or several.
+        The parameter that is the prediction, or several: the first that is given, as an argument or in the mapping of
+        `printed` or `corrected`; if none is, the first.
     upper_bound, lower_bound : str
         Which of these parameters is a bound. A bound is scaled to one side, that of a tighter one: a number that meets
         a bound meets every looser one too.
@@ -185,25 +187,24 @@ def takes_rivals(
         ) -> Check:
             title = _title(function.__name__, signature, arguments, named)
             _check_rivals(title, rivals)
-            if any(value is NOT_CLAIMED for value in (*arguments, *named.values())):
-                raise CheckError(f"{title}: give NOT_CLAIMED as printed=, as corrected= or as a rival's prediction")
+            _check_claimed(title, (*arguments, *named.values()))
             _check_call(title, function, arguments, named, complete=False)
             given = dict(zip(signature.parameters, arguments, strict=False)) | named  # arguments by their parameter
-            as_printed = {**given, **printed} if isinstance(printed, Mapping) else given
             # the parameter whose argument is what the claim predicts
-            prediction = next((name for name in predictions if as_printed.get(name) is not None), predictions[0])
+            named_anywhere = {**given, **_mapping(printed), **_mapping(corrected)}
+            prediction = next((name for name in predictions if named_anywhere.get(name) is not None), predictions[0])
 
             if printed is not None and corrected is None:
                 corrected = {}  # the correction's arguments are those given
             replacements = {**(rivals or {}), CORRECTION: corrected}
             replacements = {phrase: other for phrase, other in replacements.items() if other is not None}
-            for phrase, other in {"": printed, **replacements}.items():
+            for phrase, other in {"printed": printed, **replacements}.items():
                 if other is NOT_CLAIMED:
                     continue
-                where = f"{title}: `{phrase or 'printed'}`"
+                where = title if other is None else f"{title}: `{phrase}`"
+                _check_claimed(where, _mapping(other).values())
                 _check_parameters(signature, other, where)
-                changed = {**given, **_changes(other, prediction)}
-                _check_call(where if phrase else title, function, (), changed, complete=True)
+                _check_call(where, function, (), {**given, **_changes(other, prediction)}, complete=True)
 
             def multiplied(argument: Any, factor: float) -> Any:
                 """Return a prediction times a factor; a bound is tightened by as much, whatever its sign."""
@@ -271,8 +272,14 @@ def _check_rivals(title: str, rivals: Any) -> None:
         raise CheckError(
             f"{title}: rivals must be a mapping from words to wrong predictions (is {type(rivals).__name__})"
         )
-    if CORRECTION in (rivals or {}):
-        raise CheckError(f"{title}: `{CORRECTION}` is no rival's name; choose another")
+    for phrase in rivals or {}:
+        if not phrase or phrase in (CORRECTION, "printed") or not isinstance(phrase, str):
+            raise CheckError(f"{title}: `{phrase}` is no rival's name; say in words what is wrong")
+
+
+def _check_claimed(where: str, arguments: Iterable[Any]) -> None:
+    if any(argument is NOT_CLAIMED for argument in arguments):
+        raise CheckError(f"{where}: give NOT_CLAIMED as printed=, as corrected= or as a rival, and not as an argument")
 
 
 def _check_call(
@@ -321,6 +328,11 @@ def _changes(other: Any, prediction: str) -> Mapping[str, Any]:
     if other is None or isinstance(other, Mapping):
         return other or {}
     return {prediction: other}
+
+
+def _mapping(other: Any) -> Mapping[str, Any]:
+    """Return a replacement that is a mapping, or else an empty one."""
+    return other if isinstance(other, Mapping) else {}
 
 
 def _says_nothing(prediction: Any) -> bool:

@@ -44,7 +44,7 @@ def test_an_l_nc1_that_did_not_fall_at_the_largest_scatter_would_vanish_with_the
 
 
 def test_what_is_left_of_the_loss_beside_large_deviations_is_in_l_nc23():
-    for factor, expected in ((1.0, "corrected"), (0.5, "refused")):
+    for factor, expected in ((1 + 1e-14, "corrected"), (1 + 1e-12, "refused"), (1 - 1e-12, "refused")):
         tables = altered.put(
             features(), "features", "scattered_loss_nc23", lambda nc23, by=factor: by * nc23, **FIRST, index=25
         )

@@ -51,8 +51,8 @@ def small_terms(X: np.ndarray, classes: int) -> central_path.Numbers:
         L_NC2/3 likewise.
     pushed_loss_nc1_ratio
         L_NC1 after a push of the deviations towards zero, over L_NC1 before it, for each factor of
-        ``scattered_loss_nc1``. The push is to the standard deviation omega_min sqrt(L / (C - 1)), with L before it and
-        the least SNR singular value omega_min of the renormalised features.
+        ``scattered_loss_nc1``. The push is to the standard deviation omega_min sqrt(L_NC1 / (C - 1)), with L_NC1 before
+        it and the least SNR singular value omega_min of the renormalised features.
     concentrated_score_error
         ||W M - Phi||_F / ||Phi||_F where deviations are small, which is what L_NC2/3 is the square of.
     means_frame_distance, classifiers_frame_distance

@@ -21,8 +21,8 @@ DESCENT = "descent"  # gradient descent with renormalisation after each step (ap
 
 # -- gaps of what holds of any features, and of the same altered (`identities`) ----------------------------------------
 
-# W_LS = M^T (Sigma_T + mu_G mu_G^T + lambda I)^-1 / C in extended features, against a least-squares solver
-# (Proposition 1)
+# W_LS = M^T (Sigma_T + mu_G mu_G^T + lambda I)^-1 / C in extended features, with M = [mu_c; 1] not centred, against a
+# least-squares solver (Proposition 1)
 CLASSIFIER_GAP: str = "classifier_gap"
 CLASSIFIER_GAP_HALF_DECAY: str = "classifier_gap--half_decay"  # lambda / 2 for lambda
 CLASSIFIER_GAP_WITHOUT_MEAN: str = "classifier_gap--without_mean"  # without mu_G mu_G^T

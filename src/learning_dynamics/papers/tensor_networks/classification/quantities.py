@@ -30,8 +30,8 @@ GROWTH_POWER = "growth_power"  # L log |Theta| / log log t: the power of log t i
 DISTANCE_FROM_PUSH = "distance_from_push"  # of the direction of beta from that of -X^T r (15, 19)
 DISTANCE_FROM_DATA_SUM = "distance_from_data_sum"  # of the direction of beta from that of sum_i y_i x_i
 
-# residuals of the stationarity conditions (26) to (28) of Theorem 2, |rho_j|^p in proportion to -(S u)_j rho_j,
-# relative to sum_j |rho_j|^p
+# residuals of the stationarity conditions (26) to (28), in the proof of Theorem 2: |rho_j|^p in proportion to
+# -(S u)_j rho_j, relative to sum_j |rho_j|^p
 STATIONARITY_RESIDUAL = "stationarity_residual"  # with p = 2/L
 STATIONARITY_RESIDUAL_L1 = "stationarity_residual_l1"  # with p = 1
 STATIONARITY_RESIDUAL_L2 = "stationarity_residual_l2"  # with p = 2

@@ -212,7 +212,7 @@ def equation_84(layers: Table) -> Claim:
     least {value:.3g} times $\lambda^{L-1}$.
     """
     draws = Draws(layers)
-    rounding = 1e-12  # of products of up to five matrices, relative to the largest eigenvalue
+    rounding = 1e-12  # of products of 2 (L - 1) matrices, relative to what each check divides by
     depth = draws.column("depth")
     first_step = draws[quantities.FIRST_DIFFERENCE]  # of P^T P - A^(L-1), over the largest eigenvalue of P^T P
     second_step = draws[quantities.SECOND_DIFFERENCE]  # of A^(L-1) - (A - w_L w_L^T)^(L-1), over that of A^(L-1)

@@ -69,7 +69,7 @@ def theorem_5(tensors: Table, step_sizes: Table) -> Claim:
     # for b h', at most c h'^2 / (error log(h' / h)) off one. c is the second divided difference of three limits.
     c = _second_divided_difference(descents, sizes[-3:])
     error, larger_error = (largest_error(quantities.LIMIT, size) for size in (h, larger_h))
-    is_resolved = error > 1e3 * residual  # the residual then changes the order by less than a thousandth
+    is_resolved = error > 1e3 * residual  # the residual then changes the order by 1e-3 / log(h' / h) at most
     order = np.log(larger_error / error) / np.log(larger_h / h)
     order_uncertainty = c * larger_h**2 / (larger_error * np.log(larger_h / h))
 

@@ -8,7 +8,9 @@ WRONG_POWER = "wrong_power"  # by g(nu) = y / alpha in place of y / alpha^2
 OPPOSITE_LABEL = "opposite_label"  # by Theorem 5 with the label -y
 LEAST_NORM = "least_norm"  # by `REFERENCE`
 
-CONDITION = "condition"  # the largest lambda with a_j^2 - b_j^2 >= lambda for all j (Theorem 5)
+# the largest lambda with a_j^2 - b_j^2 >= lambda for all j (Theorem 5), a_j and b_j the first and the second layer
+# along the j-th singular vectors of M(x); those of equal singular values may be rotated among themselves
+CONDITION = "condition"
 RESIDUAL = "residual"  # |f(x) - y|
 LOSS = "loss"  # sum_i (f(x_i) - y_i)^2 / 2, or sum_i exp(-y_i f(x_i))
 LOSS_BY_GROWTH = "loss_by_growth"  # 1 / (t |grad log L|^2): the loss at time t where it falls like 1/t

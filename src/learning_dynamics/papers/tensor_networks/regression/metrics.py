@@ -3,7 +3,8 @@
 Shapes: ``flow_<depth>`` (data sets, scales, parameters), limits, with scales alpha in place of times; ``eta_<depth>``
 (data sets, m), the weights of m singular coordinates; `X` (data sets, samples, inputs), `y` (data sets, samples).
 Features, X S^T, are (data sets, samples, m). Depth functions have `state` (2 depths, times, 2), p and q, each depth
-first forward and then backward in time, and `time_of_last_q` (2 depths,), negative backward; times are shares of it.
+first forward and then backward in time, and `reached` (2 depths,), the time at which q passes its bound, negative
+backward; times are shares of it.
 """
 
 import numpy as np

@@ -189,7 +189,7 @@ def described_algorithm_rate(features: Table, flows: Table, descent: Table) -> C
     smallest_step = step_sizes_of(descent)[0]
     yield check_limit_of_small_steps(descent, PAPER, corrected=corrected, rivals=rivals)
     yield check_speed(features, DESCENT, PAPER, corrected=corrected, rivals=rivals)
-    # omega -> (omega + eta alpha) / (1 - eta omega alpha / C), iterated from the same start
+    # omega -> (omega + eta a) / (1 - eta omega a / C) with a = omega / (N (C + omega^2)^2) (`theory.algorithm_step`)
     yield zero_on_every_draw(
         "iterates minus the exact map of one step, relative",
         over_sizes(

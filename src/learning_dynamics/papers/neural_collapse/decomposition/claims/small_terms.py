@@ -106,29 +106,28 @@ def nc1_term_and_variability(features: Table) -> Claim:
         },
     )
 
-    def share_over_bound(size: Size, omega: np.ndarray, nc1: np.ndarray, nc23: np.ndarray) -> np.ndarray:
-        """Return L_NC1 / (L_NC1 + L_NC2/3) at the largest scatter s over its bound, shape (draws,).
+    def error_of_loss_nc23(size: Size, omega: np.ndarray, measured: np.ndarray) -> np.ndarray:
+        """Return |L_NC2/3 / formula - 1| at the largest scatter, shape (draws,).
 
-        Of a summand of the loss in Lemma 1, L_NC1 has the share omega_j^2 / (C + omega_j^2), with omega_j / s for
-        omega_j: at most omega_max^2 / (C s^2).
+        By Lemma 1 it is sum_j C / (C + omega_j^2)^2 / 2, and L_NC1 the share omega_j^2 / (C + omega_j^2) of each
+        summand of the loss: where omega_j is small, nearly all of the loss is L_NC2/3.
         """
-        share = nc1[:, 0, LARGEST_SCATTER] / (nc1 + nc23)[:, 0, LARGEST_SCATTER]
-        return share / ((omega[:, 0, 0] / SCATTERS[-1]) ** 2 / size.classes)
+        predicted = theory.spectral_geometry_loss(omega[:, 0] / SCATTERS[-1], size.classes)
+        return np.abs(measured[:, 0, LARGEST_SCATTER] / predicted - 1)
 
-    yield every_draw(
-        "share of $L_{NC1}$ in the loss where deviations are largest, over $\\omega_{\\max}^2/C$ there",
+    yield zero_on_every_draw(
+        "$L_{NC2/3}$ where deviations are largest minus the formula, relative: all of the loss but $\\omega_j^2/C$",
         over_sizes(
-            share_over_bound,
+            error_of_loss_nc23,
             omega=by_size(features, OMEGA),
-            nc1=by_size(features, SCATTERED_LOSS_NC1),
-            nc23=by_size(features, SCATTERED_LOSS_NC23),
+            measured=by_size(features, SCATTERED_LOSS_NC23),
         ),
-        at_most=1.0,
-        because="what is left of the loss is in $L_{NC2/3}$ (Lemma 1)",
+        ROUNDING,
+        "rounding",
         printed=NOT_CLAIMED,
     )
-    # the push scales the deviations by omega_min sqrt(L_NC1 / (C - 1)): as a summand of L_NC1 is at most
-    # 1 / (2 omega_j^2), L_NC1 after it is at most half of that before (`converses.small_terms`)
+    # the push makes the deviations omega_min sqrt(L_NC1 / (C - 1)) times those of the renormalised features: as a
+    # summand of L_NC1 is at most 1 / (2 omega_j^2), L_NC1 after it is at most half of that before
     yield every_draw(
         "$L_{NC1}$ after a push of $\\Sigma_W$ towards zero over $L_{NC1}$ before it, the largest over scatters",
         Draws(features).largest(PUSHED_LOSS_NC1_RATIO),
