@@ -70,7 +70,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     if OWNER:
         shutil.rmtree(os.environ[SHARED], ignore_errors=True)
     file = session.config.getoption("durations_csv")
-    if file and not hasattr(session.config, "workerinput"):
+    if file and DURATIONS and not hasattr(session.config, "workerinput"):
         table = pd.DataFrame.from_dict(DURATIONS, orient="index").rename_axis("test")
         table["seconds_at_speed_one"] = table["seconds"] * clock.speed()
         file.parent.mkdir(parents=True, exist_ok=True)

@@ -191,6 +191,7 @@ def test_a_bound_that_the_correction_alone_names_is_the_prediction():
         ({"values": NOT_CLAIMED, "at_most": 1.0}, "x: give NOT_CLAIMED as printed="),
         ({"values": 1.0, "at_mist": 1.0}, "x: got an unexpected keyword argument 'at_mist'"),
     ],
+    ids=["misspelt", "lacking", "no name", "in a rival", "as an argument", "unknown"],
 )
 def test_what_does_not_fit_is_one_line_that_names_the_check(arguments, said):
     with pytest.raises(ProjectError, match=said):
