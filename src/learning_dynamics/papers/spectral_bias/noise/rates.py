@@ -138,7 +138,7 @@ def rises_as_corrected(rates: list[Rate], *, falls: str = "") -> Iterator[Check]
 def equals_derived(rate: Rate, **options: Any) -> Check:
     """Check that a measured rate is the derived one, by the formula in `Rate.derived` (docs/noise_spectrum.md).
 
-    `options` are those of `equal`: rivals, what is printed, and the like.
+    `options` are those of `equal`, `printed` and `rivals` among them.
     """
     return equal(
         rate.name,
