@@ -112,27 +112,27 @@ def least_quasi_norm(features: np.ndarray, y: np.ndarray, power: float) -> float
     return float(np.min(np.sum(np.abs(margin_vertices(y[:, None] * features)) ** power, axis=1), initial=np.inf))
 
 
-def margin_vertices(signed: np.ndarray) -> np.ndarray:
-    """Return all vertices, in some orthant, of the set where ``signed @ rho >= 1``, shape (vertices, m).
+def margin_vertices(labelled_points: np.ndarray) -> np.ndarray:
+    """Return all vertices, in some orthant, of the set where ``labelled_points @ rho >= 1``, shape (vertices, m).
 
     They are the feasible points with at most as many entries as there are constraints that are tight there.
 
     Parameters
     ----------
-    signed : ndarray, shape (samples, m)
+    labelled_points : ndarray, shape (samples, m)
         Features of the data points, multiplied by their labels.
     """
-    samples, size = signed.shape
+    samples, size = labelled_points.shape
     vertices = []
     for count in range(1, samples + 1):
         for tight in combinations(range(samples), count):
             for support in combinations(range(size), count):
-                system = signed[np.ix_(tight, support)]
+                system = labelled_points[np.ix_(tight, support)]
                 if abs(np.linalg.det(system)) < 1e-12:
                     continue
                 vertex = np.zeros(size)
                 vertex[list(support)] = np.linalg.solve(system, np.ones(count))
-                if (signed @ vertex >= 1 - 1e-9).all():
+                if (labelled_points @ vertex >= 1 - 1e-9).all():
                     vertices.append(vertex)
     return np.array(vertices).reshape(-1, size)
 

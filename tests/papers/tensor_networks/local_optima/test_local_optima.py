@@ -14,9 +14,10 @@ from learning_dynamics.trajectories import Trajectory
 from tests.papers.tensor_networks.plain import judged, rewriting, setting, verdict
 
 CLAIM = "global_optimum_share"
-FLOW = {"sharpness": 1e4, "reach": 1e10, "rtol": 1e-5}
+FLOW = {"sharpness": 1e4, "final_margin": 1e10, "rtol": 1e-5}
+RUN = {"sharpness": 1e4, "reach": 1e10, "rtol": 1e-5}
 # the first input alone classifies, and so does the third
-SIGNED = np.array([[2.0, 1.0, 0.4], [1.0, -1.0, 0.8]])
+LABELLED_POINTS = np.array([[2.0, 1.0, 0.4], [1.0, -1.0, 0.8]])
 
 
 @pytest.fixture(scope="module")
@@ -40,14 +41,14 @@ def test_local_optima_are_those_that_no_small_step_improves(data, depth):
     rng = np.random.default_rng(1)
     both_kinds = set()
     for seed, (X, y) in enumerate(zip(data["X"], data["y"], strict=True)):
-        signed = y[:, None] * X
-        vertices = margin_vertices(signed)
-        optimal = theory.are_local_optima(signed, vertices, 2 / depth)
+        labelled_points = y[:, None] * X
+        vertices = margin_vertices(labelled_points)
+        optimal = theory.are_local_optima(labelled_points, vertices, 2 / depth)
         both_kinds |= set(optimal)
         for vertex, is_optimum in zip(vertices, optimal, strict=True):
             near = vertex + 1e-6 * rng.standard_normal((4000, 4)) * rng.choice([0.0, 1.0], (4000, 4))
-            near = near / np.minimum((near @ signed.T).min(axis=1), 1.0)[:, None]  # all margins at least one
-            assert (near @ signed.T).min() > 1 - 1e-12, f"{seed=} {vertex=}"
+            near = near / np.minimum((near @ labelled_points.T).min(axis=1), 1.0)[:, None]  # all margins at least one
+            assert (near @ labelled_points.T).min() > 1 - 1e-12, f"{seed=} {vertex=}"
             lower = np.sum(np.abs(near) ** (2 / depth), axis=1) < np.sum(np.abs(vertex) ** (2 / depth)) - 1e-12
             assert lower.any() != is_optimum, f"{seed=} {vertex=}"
     assert both_kinds == {True, False}
@@ -59,7 +60,7 @@ def test_local_optima_are_those_that_no_small_step_improves(data, depth):
     [([1.0, 1.0, 1.0], [1, 0, 0]), ([2.6, 1.0, 1.0], [0, 0, 1])],
 )
 def test_a_coordinate_that_classifies_by_itself_escapes_alone(blow_up_times, escaped):
-    signs = theory.escaping_signs(SIGNED, np.array(blow_up_times), margin_vertices(SIGNED))
+    signs = theory.escaping_signs(LABELLED_POINTS, np.array(blow_up_times), margin_vertices(LABELLED_POINTS))
     np.testing.assert_array_equal(signs, escaped)
 
 
@@ -67,13 +68,13 @@ def test_a_coordinate_that_classifies_by_itself_escapes_alone(blow_up_times, esc
     ("wait_over_that_of_the_third", "escaped"), [(0.99, [1, 1, 0]), (1.01, [1, 0, 1]), (4.0, [1, 0, 1])]
 )
 def test_who_waits_least_escapes_next_while_points_are_misclassified(wait_over_that_of_the_third, escaped):
-    signed = np.array([[3.0, -0.1, 1.0], [-1.0, 1.0, 0.5]])
+    labelled_points = np.array([[3.0, -0.1, 1.0], [-1.0, 1.0, 0.5]])
     # first x_1 at s = 1/2, where theta = (1, 0.45, 0.75); then exp(-3 a) * 3 = exp(a), and residuals are 1 to 3
     second_pace, third_pace = -0.1 + 3, 1 + 3 / 2
     third_time = 3.0
     second_wait = wait_over_that_of_the_third * (third_time - 0.75) / third_pace
     blow_up_times = np.array([1.0, 0.45 + second_pace * second_wait, third_time])
-    signs = theory.escaping_signs(signed, blow_up_times, margin_vertices(signed))
+    signs = theory.escaping_signs(labelled_points, blow_up_times, margin_vertices(labelled_points))
     np.testing.assert_array_equal(signs, escaped)
 
 
@@ -97,8 +98,8 @@ def test_the_choice_is_the_optimum_of_most_entries_among_the_escaped(escaped, ch
 def test_limits_are_those_of_the_flow_of_all_layers(data, depth, scale):
     network = tensor_network.diagonal(4, depth)
     layers = scale * np.random.default_rng(depth).standard_normal((6, depth - 1, 4))
-    signed = data["y"][..., None] * data["X"]
-    limits = limits_of_layers(signed, layers**2, **FLOW)
+    labelled_points = data["y"][..., None] * data["X"]
+    limits = limits_of_layers(labelled_points, layers**2, **FLOW)
     for X, y, start, limit in zip(data["X"], data["y"], layers, limits, strict=True):
         state = np.concatenate([start.ravel(), np.zeros(4)])
         log_log_times = np.array([0.0, 400.0])
@@ -115,11 +116,11 @@ def test_small_starts_come_to_the_greedy_choice(depth):
     several = 0
     for seed in range(40):
         data = points.separable(samples=3, inputs=5, margin=0.5, seeds=1, seed=seed)
-        signed = data["y"][0, :, None] * data["X"][0]
+        labelled_points = data["y"][0, :, None] * data["X"][0]
         layers = np.random.default_rng(seed).standard_normal((depth - 1, 5))
-        vertices = margin_vertices(signed)
-        signs = theory.escaping_signs(signed, theory.blow_up_times(layers**2), vertices)
-        limit = limits_of_layers(signed[None], (1e-3 * layers[None]) ** 2, **FLOW)[0]
+        vertices = margin_vertices(labelled_points)
+        signs = theory.escaping_signs(labelled_points, theory.blow_up_times(layers**2), vertices)
+        limit = limits_of_layers(labelled_points[None], (1e-3 * layers[None]) ** 2, **FLOW)[0]
         entries = np.abs(limit) > 1e-6 * np.abs(limit).max()
         np.testing.assert_array_equal(np.sign(limit[entries]), signs[entries], err_msg=f"{seed=}")
         several += int(np.abs(signs).sum() > 1)
@@ -131,7 +132,7 @@ SCALES = [0.5, 2.0]
 
 @pytest.fixture(scope="module")
 def scaled_starts(data):
-    return runs.from_scaled_starts(data, depths=[3, 4], scales=SCALES, starts=2, seed=3, **FLOW)
+    return runs.from_scaled_starts(data, depths=[3, 4], scales=SCALES, starts=2, seed=3, **RUN)
 
 
 def test_a_run_has_a_limit_for_each_data_set_scale_and_start(scaled_starts):
@@ -146,31 +147,31 @@ def test_starts_of_all_data_sets_differ(scaled_starts):
 
 @pytest.mark.parametrize(("place", "scale"), enumerate(SCALES))
 def test_starts_are_the_same_at_every_scale(data, scaled_starts, place, scale):
-    signed = data["y"][4, :, None] * data["X"][4]
+    labelled_points = data["y"][4, :, None] * data["X"][4]
     layers = scaled_starts.constants["layers_3"][4, 1]
-    alone = limits_of_layers(signed[None], (scale * layers[None]) ** 2, **FLOW)[0]
+    alone = limits_of_layers(labelled_points[None], (scale * layers[None]) ** 2, **FLOW)[0]
     np.testing.assert_allclose(scaled_starts.series["limit_3"][4, place, 1], alone, atol=1e-6)
 
 
 def test_a_limit_that_overflows_is_nan(data):
-    limits = runs.from_scaled_starts(data, depths=[3], scales=[1.0, 1e200], starts=1, seed=3, **FLOW).series["limit_3"]
+    limits = runs.from_scaled_starts(data, depths=[3], scales=[1.0, 1e200], starts=1, seed=3, **RUN).series["limit_3"]
     assert np.isfinite(limits[:, 0]).all()
     assert np.isnan(limits[:, 1]).all()
 
 
 def test_two_layers_are_refused(data):
     with pytest.raises(ProjectError, match="three layers"):
-        runs.from_scaled_starts(data, depths=[2, 3], scales=[1.0], starts=1, seed=3, **FLOW)
+        runs.from_scaled_starts(data, depths=[2, 3], scales=[1.0], starts=1, seed=3, **RUN)
 
 
 @pytest.fixture
 def measured():
     """Rows by quantity, sorted by start, of five starts: at the first, third, no, no (nan) and second optimum."""
-    data = points.given(points=SIGNED.tolist(), labels=[1.0, 1.0])
+    data = points.given(points=LABELLED_POINTS.tolist(), labels=[1.0, 1.0])
     # of quasi-norms 1, 1.37, 1.84, 1.89; at (2 / 3, -1 / 3, 0) a multiplier is negative
     optima = np.array([[1.0, 0.0, 0.0], [1 / 3, 0.0, 5 / 6], [0.0, 0.0, 2.5], [0.0, 1 / 3, 5 / 3]])
     limits = np.stack([optima[0], 1.005 * optima[2], 1.1 * optima[2], np.full(3, np.nan), optima[1]])
-    settings = {"depths": [3], "scales": [0.1], "starts": 5, "seed": 2, **FLOW}
+    settings = {"depths": [3], "scales": [0.1], "starts": 5, "seed": 2, **RUN}
     layers = np.tile([1.0, 3.0, 3.0], (5, 2, 1))
     layers[0] = [3.0, 1.0, 1.0]
     layers[1, :, 0] = 0.01  # this coordinate blows up late

@@ -18,24 +18,24 @@ from typing import NamedTuple
 import numpy as np
 
 MOST_STEPS = 3000
-# d and e_32 of Shampine and Reichelt (1997); with this d the method is L-stable
-GAMMA = 1 / (2 + np.sqrt(2))
-THIRD = 6 + np.sqrt(2)
+# of the method of Shampine and Reichelt (1997); with this d it is L-stable
+D = 1 / (2 + np.sqrt(2))
+E_32 = 6 + np.sqrt(2)
 
 
 class Slope(NamedTuple):
     """The field at one state of every flow, and the terms of its derivative."""
 
-    field: np.ndarray  # (flows, inputs)
+    field: np.ndarray  # dq / ds, (flows, inputs)
     product: np.ndarray  # p, (flows, inputs)
     growth: np.ndarray  # the derivative of log p_j by q_j, (flows, inputs)
-    margins: np.ndarray  # (flows, samples)
+    margins: np.ndarray  # m, (flows, samples)
     residuals: np.ndarray  # r, (flows, samples)
     kappa: np.ndarray  # (flows, 1)
 
 
 def limits_of_layers(
-    signed: np.ndarray, squares: np.ndarray, *, sharpness: float, reach: float, rtol: float
+    labelled_points: np.ndarray, squares: np.ndarray, *, sharpness: float, final_margin: float, rtol: float
 ) -> np.ndarray:
     """Follow every flow until its least margin is large, and return where its coefficients then point.
 
@@ -44,12 +44,12 @@ def limits_of_layers(
 
     Parameters
     ----------
-    signed : ndarray, shape (flows, samples, inputs)
-        Data points multiplied by their labels.
+    labelled_points : ndarray, shape (flows, samples, inputs)
+        y_i x_i, data points multiplied by their labels.
     squares : ndarray, shape (flows, layers - 1, inputs)
-        Squared entries of all layers but the last at the start.
+        lambda, squared entries of all layers but the last at the start.
     sharpness : float
-    reach : float
+    final_margin : float
         Least margin at which a flow ends; where initial entries are above one, in units of the largest to the power of
         the number of layers, which coefficients must exceed before layers forget how they differed.
     rtol : float
@@ -61,68 +61,75 @@ def limits_of_layers(
         Coefficients divided by the least margin: of flows that took `MOST_STEPS` steps, those at their end; nan where
         some point is still on the wrong side, or numbers overflow.
     """
-    flows, _, inputs = signed.shape
-    sizes = np.sqrt(squares).max(axis=(1, 2))
-    ends = reach * np.maximum(1.0, sizes ** (squares.shape[1] + 1))
-    q, margins = np.zeros((flows, inputs)), np.zeros(flows)
+    flows, _, inputs = labelled_points.shape
+    largest_entries = np.sqrt(squares).max(axis=(1, 2))  # of all layers at the start
+    final_margins = final_margin * np.maximum(1.0, largest_entries ** (squares.shape[1] + 1))
+    q, least_margins = np.zeros((flows, inputs)), np.zeros(flows)
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        initial_field = np.abs(_slope(q, signed, squares, sharpness).field)
+        initial_field = np.abs(_slope(q, labelled_points, squares, sharpness).field)
         steps = 0.01 * np.min(np.sqrt(squares.min(axis=1)) / initial_field, axis=1)
-        active = np.flatnonzero(np.isfinite(steps) & np.isfinite(ends))
+        active = np.flatnonzero(np.isfinite(steps) & np.isfinite(final_margins))
         for _ in range(MOST_STEPS):
             if not len(active):
                 break
-            current, points, layers = q[active], signed[active], squares[active]
-            proposed, least_margins, error = _step(current, points, layers, steps=steps[active], sharpness=sharpness)
-            tolerance = rtol * (1e-3 * sizes[active, None] + np.maximum(np.abs(current), np.abs(proposed)))
+            before = q[active]
+            after, margins_after, error = _step(
+                before, labelled_points[active], squares[active], steps=steps[active], sharpness=sharpness
+            )
+            tolerance = rtol * (1e-3 * largest_entries[active, None] + np.maximum(np.abs(before), np.abs(after)))
             worst = np.nan_to_num(np.max(error / tolerance, axis=1), nan=np.inf)
             accepted = worst <= 1
-            q[active[accepted]], margins[active[accepted]] = proposed[accepted], least_margins[accepted]
+            q[active[accepted]], least_margins[active[accepted]] = after[accepted], margins_after[accepted]
             steps[active] *= np.clip(0.8 * np.maximum(worst, 1e-10) ** (-1 / 3), 0.2, 4.0)
-            active = active[margins[active] < ends[active]]
-        coefficients = q * np.sqrt(np.prod(squares + q[:, None] ** 2, axis=1))
-        return np.where((margins > 0)[:, None], coefficients / margins[:, None], np.nan)
+            active = active[least_margins[active] < final_margins[active]]
+        coefficients = q * np.sqrt(np.prod(squares + q[:, None] ** 2, axis=1))  # rho
+        return np.where((least_margins > 0)[:, None], coefficients / least_margins[:, None], np.nan)
 
 
-def _slope(q: np.ndarray, signed: np.ndarray, squares: np.ndarray, sharpness: float) -> Slope:
-    """Return dq / ds of the module's equation, with y_i x_i as `signed` and lambda_lj as `squares`, and its terms."""
-    grown = squares + q[:, None] ** 2
-    product = np.sqrt(np.prod(grown, axis=1))
-    margins = _products(signed, q * product)
+def _slope(q: np.ndarray, labelled_points: np.ndarray, squares: np.ndarray, sharpness: float) -> Slope:
+    """Return dq / ds of the module's equation and its terms, at q of shape (flows, inputs)."""
+    squared_entries = squares + q[:, None] ** 2  # lambda_lj + q_j^2, of all layers but the last
+    product = np.sqrt(np.prod(squared_entries, axis=1))
+    margins = _products(labelled_points, q * product)
     least_margin = margins.min(axis=1, keepdims=True)
     kappa = 1 / (1 + np.maximum(least_margin, 0) / sharpness)
     losses = np.exp(-kappa * (margins - least_margin))
     residuals = losses / losses.sum(axis=1, keepdims=True)
-    pushes = _products(signed.swapaxes(1, 2), residuals)
-    return Slope(product * pushes, product, q * np.sum(1 / grown, axis=1), margins, residuals, kappa)
+    # sum_i r_i y_i x_i: minus the gradient by rho of log sum_i exp(-kappa m_i) / kappa
+    descent_direction = _products(labelled_points.swapaxes(1, 2), residuals)
+    growth = q * np.sum(1 / squared_entries, axis=1)
+    return Slope(product * descent_direction, product, growth, margins, residuals, kappa)
 
 
-def _derivative(q: np.ndarray, signed: np.ndarray, at: Slope) -> np.ndarray:
+def _derivative(q: np.ndarray, labelled_points: np.ndarray, slope: Slope) -> np.ndarray:
     """Return the derivative of the field by q at a given kappa, shape (flows, inputs, inputs)."""
-    samples, inputs = np.arange(signed.shape[1]), np.arange(q.shape[1])
-    spread = -at.residuals[:, :, None] * at.residuals[:, None]
-    spread[:, samples, samples] += at.residuals
-    curvature = signed.swapaxes(1, 2) @ (spread @ signed)
-    derivative = -(at.kappa * at.product)[:, :, None] * curvature * (at.product * (1 + q * at.growth))[:, None]
-    derivative[:, inputs, inputs] += at.field * at.growth
+    samples, inputs = np.arange(labelled_points.shape[1]), np.arange(q.shape[1])
+    # diag(r) - r r^T, the covariance of a sample that is drawn with probabilities r; dr / dm is -kappa times it
+    covariance = -slope.residuals[:, :, None] * slope.residuals[:, None]
+    covariance[:, samples, samples] += slope.residuals
+    # times kappa: minus the derivative by rho of sum_i r_i y_i x_i
+    curvature = labelled_points.swapaxes(1, 2) @ (covariance @ labelled_points)
+    coefficient_slopes = slope.product * (1 + q * slope.growth)  # d rho_j / d q_j
+    derivative = -(slope.kappa * slope.product)[:, :, None] * curvature * coefficient_slopes[:, None]
+    derivative[:, inputs, inputs] += slope.field * slope.growth
     return derivative
 
 
 def _step(
-    q: np.ndarray, signed: np.ndarray, squares: np.ndarray, *, steps: np.ndarray, sharpness: float
+    q: np.ndarray, labelled_points: np.ndarray, squares: np.ndarray, *, steps: np.ndarray, sharpness: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return q after one step of each flow, the least margins there, and the estimated errors of q."""
-    length = steps[:, None]
-    start = _slope(q, signed, squares, sharpness)
-    system = np.eye(q.shape[1]) - GAMMA * length[:, :, None] * _derivative(q, signed, start)
-    solve = np.linalg.inv(np.where(np.isfinite(system), system, np.eye(q.shape[1])))
-    k1 = _products(solve, start.field)
-    middle = _slope(q + length / 2 * k1, signed, squares, sharpness).field
-    k2 = k1 + _products(solve, middle - k1)
-    after = q + length * k2
-    end = _slope(after, signed, squares, sharpness)
-    k3 = _products(solve, end.field - THIRD * (k2 - middle) - 2 * (k1 - start.field))
-    return after, end.margins.min(axis=1), np.abs(length / 6 * (k1 - 2 * k2 + k3))
+    h = steps[:, None]
+    start = _slope(q, labelled_points, squares, sharpness)
+    W = np.eye(q.shape[1]) - D * h[:, :, None] * _derivative(q, labelled_points, start)
+    inverse = np.linalg.inv(np.where(np.isfinite(W), W, np.eye(q.shape[1])))
+    k1 = _products(inverse, start.field)
+    middle = _slope(q + h / 2 * k1, labelled_points, squares, sharpness).field
+    k2 = k1 + _products(inverse, middle - k1)
+    after = q + h * k2
+    end = _slope(after, labelled_points, squares, sharpness)
+    k3 = _products(inverse, end.field - E_32 * (k2 - middle) - 2 * (k1 - start.field))
+    return after, end.margins.min(axis=1), np.abs(h / 6 * (k1 - 2 * k2 + k3))
 
 
 def _products(matrices: np.ndarray, vectors: np.ndarray) -> np.ndarray:

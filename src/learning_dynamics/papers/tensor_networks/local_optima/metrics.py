@@ -2,8 +2,8 @@
 
 Shapes: ``limit_<depth>`` (data sets, scales, starts, inputs), with scales in place of times: coefficients of diagonal
 networks, divided by their least margin; ``layers_<depth>`` (data sets, starts, L - 1, inputs), at scale one; `X` (data
-sets, samples, inputs), `y` (data sets, samples), of 1 and -1; signed points are their product. The setting `starts` is
-how many there are.
+sets, samples, inputs), `y` (data sets, samples), of 1 and -1; labelled points are their product. The setting `starts`
+is how many there are.
 """
 
 from typing import NamedTuple
@@ -50,14 +50,14 @@ def from_scaled_starts(trajectory: Trajectory, *, near: Positive) -> Tables:
         Number of local optima of a data set; once, at the first start and scale.
     """
     X, y, settings = trajectory.constants["X"], trajectory.constants["y"], trajectory.settings
-    signed = y[..., None] * X
-    vertices = [margin_vertices(points) for points in signed]
+    labelled_points = y[..., None] * X
+    vertices = [margin_vertices(points) for points in labelled_points]
     for depth in settings["depths"]:
         limits = trajectory.series[f"limit_{depth}"]
         times = blow_up_times(trajectory.constants[f"layers_{depth}"] ** 2)
         data_sets = [
             _optima_of_starts(*data_set, power=2 / depth, near=near)
-            for data_set in zip(signed, vertices, limits, times, strict=True)
+            for data_set in zip(labelled_points, vertices, limits, times, strict=True)
         ]
         reached, greedy, by_gradients, by_weighted_l1, within_escaped, n_optima = map(
             np.array, zip(*data_sets, strict=True)
@@ -86,27 +86,33 @@ class OptimaOfStarts(NamedTuple):
 
 
 def _optima_of_starts(
-    signed: np.ndarray, vertices: np.ndarray, limits: np.ndarray, times: np.ndarray, *, power: float, near: float
+    labelled_points: np.ndarray,
+    vertices: np.ndarray,
+    limits: np.ndarray,
+    times: np.ndarray,
+    *,
+    power: float,
+    near: float,
 ) -> OptimaOfStarts:
     """Return the optima of one data set that starts reach, and those that are predicted.
 
     Parameters
     ----------
-    signed : ndarray, shape (samples, inputs)
+    labelled_points : ndarray, shape (samples, inputs)
     vertices : ndarray, shape (vertices, inputs)
     limits : ndarray, shape (scales, starts, inputs)
     times : ndarray, shape (starts, inputs)
         Blow-up times, in any unit.
     """
-    optima = vertices[are_local_optima(signed, vertices, power)]
+    optima = vertices[are_local_optima(labelled_points, vertices, power)]
     optima = optima[np.argsort(np.sum(np.abs(optima) ** power, axis=1))]
     lengths = np.linalg.norm(optima, axis=1)
     distances = np.linalg.norm(limits[..., None, :] - optima, axis=-1) / lengths
     # distances (scales, starts, optima)
     nearest = np.argmin(np.where(np.isfinite(distances), distances, np.inf), axis=-1)
     at_optimum = np.take_along_axis(distances, nearest[..., None], axis=-1)[..., 0] <= near
-    signs = np.array([escaping_signs(signed, row, vertices) for row in times])
-    even_choice = greedy_choice(escaping_signs(signed, np.ones(len(times[0])), vertices), optima)
+    signs = np.array([escaping_signs(labelled_points, row, vertices) for row in times])
+    even_choice = greedy_choice(escaping_signs(labelled_points, np.ones(len(times[0])), vertices), optima)
     weighted = vertices[np.argmin(times @ np.abs(vertices).T, axis=1)]
     among = np.all((optima[nearest] == 0) | (signs != 0), axis=-1)
     return OptimaOfStarts(

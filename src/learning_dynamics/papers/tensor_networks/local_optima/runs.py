@@ -38,7 +38,7 @@ def from_scaled_starts(
     if min(depths) < 3:
         raise ProjectError("depths: from three layers on, below which there is one local optimum")
     X, y = data["X"], data["y"]
-    signed = np.repeat(y[..., None] * X, len(scales) * starts, axis=0)
+    labelled_points = np.repeat(y[..., None] * X, len(scales) * starts, axis=0)
     series: Arrays = {}
     constants = {"X": X, "y": y}
     for depth in progress(depths, "depth"):
@@ -48,8 +48,8 @@ def from_scaled_starts(
         scaled = layers[:, None] * np.reshape(scales, (1, -1, 1, 1, 1))
         with np.errstate(over="ignore"):
             squares = scaled.reshape(-1, *shape[1:]) ** 2
-        # along the first axis: data sets, scales, starts, the last varying fastest, as in `signed`
-        limits = limits_of_layers(signed, squares, sharpness=sharpness, reach=reach, rtol=rtol)
+        # along the first axis: data sets, scales, starts, the last varying fastest, as in `labelled_points`
+        limits = limits_of_layers(labelled_points, squares, sharpness=sharpness, final_margin=reach, rtol=rtol)
         series[f"limit_{depth}"] = limits.reshape(len(X), len(scales), starts, -1)
         constants[f"layers_{depth}"] = layers
     return Trajectory(np.array(scales), series, constants)

@@ -32,7 +32,7 @@ def blow_up_times(squares: np.ndarray) -> np.ndarray:
     return middle[..., 0, :] ** ((1 - squares.shape[-2]) / 2) * integrals
 
 
-def are_local_optima(signed: np.ndarray, vertices: np.ndarray, power: float) -> np.ndarray:
+def are_local_optima(labelled_points: np.ndarray, vertices: np.ndarray, power: float) -> np.ndarray:
     """Return which vertices are strict local minima of ``sum_j |rho_j|**power`` with all margins at least one.
 
     Off the support the cost has infinite slope, for powers below one, and on it the multipliers of tight margins
@@ -40,20 +40,20 @@ def are_local_optima(signed: np.ndarray, vertices: np.ndarray, power: float) -> 
 
     Parameters
     ----------
-    signed : ndarray, shape (samples, inputs)
+    labelled_points : ndarray, shape (samples, inputs)
     vertices : ndarray, shape (vertices, inputs)
         As `margin_vertices` gives them.
     """
     optimal = np.zeros(len(vertices), dtype=bool)
     for index, vertex in enumerate(vertices):
-        support, tight = vertex != 0, signed @ vertex < 1 + 1e-7
+        support, tight = vertex != 0, labelled_points @ vertex < 1 + 1e-7
         if support.sum() == tight.sum():
             slopes = np.sign(vertex[support]) * np.abs(vertex[support]) ** (power - 1)
-            optimal[index] = (np.linalg.solve(signed[np.ix_(tight, support)].T, slopes) > 0).all()
+            optimal[index] = (np.linalg.solve(labelled_points[np.ix_(tight, support)].T, slopes) > 0).all()
     return optimal
 
 
-def escaping_signs(signed: np.ndarray, times: np.ndarray, vertices: np.ndarray) -> np.ndarray:
+def escaping_signs(labelled_points: np.ndarray, times: np.ndarray, vertices: np.ndarray) -> np.ndarray:
     """Return the signs of the coordinates that escape from a small start before all points are classified.
 
     The next to escape is the one whose theta_j comes to a blow-up time first. Then those that have escaped minimise
@@ -61,7 +61,7 @@ def escaping_signs(signed: np.ndarray, times: np.ndarray, vertices: np.ndarray) 
 
     Parameters
     ----------
-    signed : ndarray, shape (samples, inputs)
+    labelled_points : ndarray, shape (samples, inputs)
     times : ndarray, shape (inputs,)
         Blow-up times, in any unit.
     vertices : ndarray, shape (vertices, inputs)
@@ -72,33 +72,33 @@ def escaping_signs(signed: np.ndarray, times: np.ndarray, vertices: np.ndarray) 
     ndarray, shape (inputs,), of 1, -1 and 0
         All zero if the selection does not come to an end.
     """
-    inputs = signed.shape[1]
+    inputs = labelled_points.shape[1]
     theta, signs = np.zeros(inputs), np.zeros(inputs)
     for _ in range(MOST_ESCAPES * inputs):
         if _with_signs(vertices, signs).any():
             return signs
-        signs, residuals = _settle(signed, signs)
-        pushes = residuals @ signed
+        signs, losses = _settle(labelled_points, signs)
+        velocity = losses @ labelled_points  # d theta_j / dt = sum_i exp(-m_i) y_i x_ij
         with np.errstate(divide="ignore", invalid="ignore"):
-            waits = np.where(signs == 0, (np.sign(pushes) * times - theta) / pushes, np.inf)
+            waits = np.where(signs == 0, (np.sign(velocity) * times - theta) / velocity, np.inf)
         waits[~(waits > 1e-9 * times.max())] = np.inf  # those that have just fallen back move away
         escaping = int(np.argmin(waits))
-        theta = np.where(signs != 0, signs * times, theta + waits[escaping] * pushes)
-        signs[escaping] = np.sign(pushes[escaping])
+        theta = np.where(signs != 0, signs * times, theta + waits[escaping] * velocity)
+        signs[escaping] = np.sign(velocity[escaping])
         theta[escaping] = signs[escaping] * times[escaping]
     return np.zeros(inputs)
 
 
-def _settle(signed: np.ndarray, signs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _settle(labelled_points: np.ndarray, signs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return signs without those that fall back to zero, and the losses of all points, where the loss is least."""
     chosen = np.flatnonzero(signs)
     if not len(chosen):
-        return signs, np.ones(len(signed))
-    system = signed[:, chosen] * signs[chosen]
+        return signs, np.ones(len(labelled_points))
+    features = labelled_points[:, chosen] * signs[chosen]  # margins are features @ sizes
 
     def loss(sizes: np.ndarray) -> tuple[float, np.ndarray]:
-        losses = np.exp(-system @ sizes)
-        return float(losses.sum()), -losses @ system
+        losses = np.exp(-features @ sizes)
+        return float(losses.sum()), -losses @ features
 
     sizes = minimize(
         loss,
@@ -110,7 +110,7 @@ def _settle(signed: np.ndarray, signs: np.ndarray) -> tuple[np.ndarray, np.ndarr
     ).x
     remaining = signs.copy()
     remaining[chosen[sizes < 1e-7]] = 0.0
-    return remaining, np.exp(-system @ sizes)
+    return remaining, np.exp(-features @ sizes)
 
 
 def _with_signs(vertices: np.ndarray, signs: np.ndarray) -> np.ndarray:
