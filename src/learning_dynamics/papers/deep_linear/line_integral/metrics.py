@@ -2,8 +2,8 @@
 
 Shapes: `velocity`, P_W vec(grad), and `element`, dW times the weight of its node, (members, nodes, 2 inputs), each
 matrix row by row, with zeros behind it where the network has one output; nodes of the curve are in place of times;
-`depth`, `case` and `member` (members,); `sector` (members, 4): inner and outer radius, first and last angle, in
-radians.
+`depth`, `case` and `member`, the number of the draw, (members,); `sector` (members, 4): inner and outer radius, first
+and last angle, in radians.
 """
 
 import numpy as np
