@@ -158,7 +158,7 @@ def test_means_over_paths(ensemble):
                 outside[count // 4, path] = np.linalg.norm(across) / np.linalg.norm(W)
             error = Y + 300.0 * noise[count, path] - X @ W @ a
             W, a = W + 1e-3 * X.T @ error @ a.T, a + 1e-3 * W.T @ X.T @ error
-    np.testing.assert_allclose(by_time(table, "output_square")[:, 0], squares.mean(axis=1), rtol=1e-9)
+    np.testing.assert_allclose(by_time(table, "output_second_moment")[:, 0], squares.mean(axis=1), rtol=1e-9)
     np.testing.assert_allclose(by_time(table, "row_growth"), rows.mean(axis=1) - 1, rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(by_time(table, "gain_outside")[:, 0], outside.max(axis=1), atol=1e-13)
 
@@ -167,15 +167,17 @@ def test_errors_of_means_over_paths(ensemble):
     X, _, table = ensemble
     weights = np.linalg.svd(X, compute_uv=False)
     wanted = theory.deviations(weights, np.ones(2), TIMES) / 40**0.5
-    np.testing.assert_allclose(by_time(table, "output_square", "error")[:, 0], wanted[:, -1], rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(
+        by_time(table, "output_second_moment", "error")[:, 0], wanted[:, -1], rtol=1e-9, atol=1e-9
+    )
     np.testing.assert_allclose(by_time(table, "row_growth", "error"), wanted[:, :-1], rtol=1e-9, atol=1e-9)
 
 
 @pytest.mark.parametrize(
     ("output", "growth", "column", "equal"),
     [
-        ("output_square", "row_growth", "predicted", False),
-        ("output_square_of_equal_weights", "row_growth_of_equal_weights", "value", True),
+        ("output_second_moment", "row_growth", "predicted", False),
+        ("output_second_moment_of_equal_weights", "row_growth_of_equal_weights", "value", True),
     ],
 )
 def test_moments_of_the_process(ensemble, output, growth, column, equal):
@@ -192,4 +194,4 @@ def test_the_recursions_moment_is_measured_at_its_steps(ensemble):
     X, _, table = ensemble
     weights = np.sqrt(np.linalg.eigvalsh(X @ X.T))[::-1]
     euler = [theory.euler_output_second_moment(weights, np.ones(2), 0.09, count) for count in (0, 4, 8)]
-    np.testing.assert_allclose(by_time(table, "output_square_of_recursion")[:, 0], euler)
+    np.testing.assert_allclose(by_time(table, "output_second_moment_of_recursion")[:, 0], euler)

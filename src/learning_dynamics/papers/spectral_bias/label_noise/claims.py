@@ -147,8 +147,8 @@ def label_noise_sde(ensembles: Sequence[Table], weighted: Table, five: Table, *,
 
 
 # E|a|^2 and the growth of the mean square u_j of each row of V^T W; and what both would be if all D_j were equal
-OF_PROCESS = (quantities.OUTPUT_SQUARE, quantities.ROW_GROWTH)
-OF_EQUAL_WEIGHTS = (quantities.OUTPUT_SQUARE_OF_EQUAL_WEIGHTS, quantities.ROW_GROWTH_OF_EQUAL_WEIGHTS)
+OF_PROCESS = (quantities.OUTPUT_SECOND_MOMENT, quantities.ROW_GROWTH)
+OF_EQUAL_WEIGHTS = (quantities.OUTPUT_SECOND_MOMENT_OF_EQUAL_WEIGHTS, quantities.ROW_GROWTH_OF_EQUAL_WEIGHTS)
 
 
 def _moments_follow_the_process(draws: Draws, errors: float) -> Check:
@@ -164,15 +164,15 @@ def _moments_follow_the_process(draws: Draws, errors: float) -> Check:
     """
     ends = draws.at_end()
     measured, predicted = _moments(ends), _moments(ends, "predicted")
-    output_square = predicted[:, :1]
+    output_second_moment = predicted[:, :1]
     # relative errors: the recursion's finite steps, and the drift over the whole time beside the sizes that it acts on
     finite_steps = _error_of_finite_steps(ends)
-    drift = (draws.setting("step") * draws.setting("steps"))[:, None] * output_square
+    drift = (draws.setting("step") * draws.setting("steps"))[:, None] * output_second_moment
     # with one dominating weight |a|^2 is lognormal; its logarithm's variance is four times the time. At 0.6, means over
     # 96,000 paths have an excess kurtosis of about 0.2, and five errors in some 27 means are a false alarm in fewer
     # than one run of a thousand; at 1 a single path could move a mean by as much
     allowed = errors * _moments(ends, "error") + (2 * finite_steps + drift) * predicted
-    allowed = np.where(allowed > 0, allowed, output_square)  # of rows that are not there
+    allowed = np.where(allowed > 0, allowed, output_second_moment)  # of rows that are not there
 
     def halfway(ensemble: Draws) -> np.ndarray:
         """Return the process's moments at the recorded time that is nearest to half of the last."""
@@ -262,8 +262,8 @@ def _moments(draws: Draws, column: str = "value", *, names: Sequence[Quantity] =
 
 def _error_of_finite_steps(ends: Draws) -> np.ndarray:
     """Return by how much the recursion's E|a|^2 differs from the process's, relative to it, shape (data sets, 1)."""
-    output_square = _moments(ends, "predicted")[:, :1]
-    return np.abs(ends.entries(quantities.OUTPUT_SQUARE_OF_RECURSION) / output_square - 1)
+    output_second_moment = _moments(ends, "predicted")[:, :1]
+    return np.abs(ends.entries(quantities.OUTPUT_SECOND_MOMENT_OF_RECURSION) / output_second_moment - 1)
 
 
 def _rate(exponents: Table, quantity: str, **where: int) -> Estimate:

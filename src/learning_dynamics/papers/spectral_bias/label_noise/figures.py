@@ -63,7 +63,7 @@ def label_noise_moments(ensembles: Sequence[Table]) -> Plot:
     for (top, bottom), table in zip(axes.T, ensembles, strict=True):
         later = table[table["time"] > 0]
         for axis, quantity, of_equal_weights in (
-            (top, quantities.OUTPUT_SQUARE, quantities.OUTPUT_SQUARE_OF_EQUAL_WEIGHTS),
+            (top, quantities.OUTPUT_SECOND_MOMENT, quantities.OUTPUT_SECOND_MOMENT_OF_EQUAL_WEIGHTS),
             (bottom, quantities.ROW_GROWTH, quantities.ROW_GROWTH_OF_EQUAL_WEIGHTS),
         ):
             rows, even = (select(later, name, seed=0) for name in (quantity, of_equal_weights))

@@ -47,16 +47,16 @@ def label_noise_ensemble(trajectory: Trajectory) -> Tables:
 
     Quantities
     ----------
-    output_square
+    output_second_moment
         E|a|^2, the mean over paths; predicted that of the process (appendix D, `theory.output_second_moment`).
     row_growth
         u_j(t) - u_j(0), u_j the mean over paths of the square of the j-th row of V^T W; predicted that of the process
         (appendix D, `theory.row_growth`).
-    output_square_of_equal_weights
-        The prediction of `output_square` if all singular values D_j were their quadratic mean.
+    output_second_moment_of_equal_weights
+        The prediction of `output_second_moment` if all singular values D_j were their quadratic mean.
     row_growth_of_equal_weights
         The prediction of `row_growth` if all singular values D_j were their quadratic mean.
-    output_square_of_recursion
+    output_second_moment_of_recursion
         E|a|^2 of the recursion itself, step by step, without its drift (`theory.euler_output_second_moment`).
     gain_outside
         |(I - V V^T) (W(t) - W(0))| / |W(t)|, what W has gained outside the span of the rows of X: the largest over
@@ -73,7 +73,9 @@ def label_noise_ensemble(trajectory: Trajectory) -> Tables:
         equal_weights = np.full(samples, np.sqrt(np.mean(weights**2)))
         errors = theory.deviations(weights, start, time) / np.sqrt(settings["paths"])
         axes, labels = {"time": time}, {"seed": member, "samples": samples, "inputs": inputs}
-        output = {quantities.OUTPUT_SQUARE: (series["output_mean"], theory.output_second_moment(weights, start, time))}
+        output = {
+            quantities.OUTPUT_SECOND_MOMENT: (series["output_mean"], theory.output_second_moment(weights, start, time))
+        }
         # errors (times, samples + 1): of the rows of V^T W, and last of a; rows stand in the order (time, index)
         yield rows(output, axes, **labels).assign(error=errors[:, -1])
         growth = {quantities.ROW_GROWTH: (series["rows_mean"] - start, theory.row_growth(weights, start, time))}
@@ -81,9 +83,9 @@ def label_noise_ensemble(trajectory: Trajectory) -> Tables:
         step_counts = settings["every"] * np.arange(len(time))
         recursion = [theory.euler_output_second_moment(weights, start, process_step, count) for count in step_counts]
         without_errors = {
-            quantities.OUTPUT_SQUARE_OF_EQUAL_WEIGHTS: theory.output_second_moment(equal_weights, start, time),
+            quantities.OUTPUT_SECOND_MOMENT_OF_EQUAL_WEIGHTS: theory.output_second_moment(equal_weights, start, time),
             quantities.ROW_GROWTH_OF_EQUAL_WEIGHTS: theory.row_growth(equal_weights, start, time),
-            quantities.OUTPUT_SQUARE_OF_RECURSION: recursion,
+            quantities.OUTPUT_SECOND_MOMENT_OF_RECURSION: recursion,
             quantities.GAIN_OUTSIDE: series["outside"],
         }
         yield rows(without_errors, axes, error=0.0, **labels)

@@ -4,13 +4,13 @@ X = U D V^T; u_j is the mean over paths of the square of the j-th row of V^T W. 
 process of appendix D, dW = X^T dB a^T and da = W^T X^T dB.
 """
 
-OUTPUT_SQUARE = "output_square"  # E|a|^2, the mean over paths
+OUTPUT_SECOND_MOMENT = "output_second_moment"  # E|a|^2, the mean over paths
 ROW_GROWTH = "row_growth"  # u_j(t) - u_j(0)
 
 # what both are predicted to be if all D_j were their quadratic mean
-OUTPUT_SQUARE_OF_EQUAL_WEIGHTS = "output_square_of_equal_weights"
+OUTPUT_SECOND_MOMENT_OF_EQUAL_WEIGHTS = "output_second_moment_of_equal_weights"
 ROW_GROWTH_OF_EQUAL_WEIGHTS = "row_growth_of_equal_weights"
 
 # E|a|^2 of the descent's own recursion without its drift: u_j += h D_j^2 v, v += h sum_j D_j^2 u_j, h = (eta delta)^2
-OUTPUT_SQUARE_OF_RECURSION = "output_square_of_recursion"
+OUTPUT_SECOND_MOMENT_OF_RECURSION = "output_second_moment_of_recursion"
 GAIN_OUTSIDE = "gain_outside"  # |(I - V V^T) (W(t) - W(0))| / |W(t)|, the largest over paths
