@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from learning_dynamics.papers.spectral_bias.quantities import SAMPLES, SIGMA_W1
 from learning_dynamics.tidy import Draws, Table
 
 STEPS_BY_RTOL = "the integrator's steps times its relative tolerance"
@@ -26,5 +27,5 @@ def relative_errors(measured: np.ndarray, predicted: np.ndarray) -> np.ndarray:
 
 def has_several_interpolators(table: Table) -> bool:
     """Return whether a flow from orthogonal rows had fewer samples than inputs, and interpolators to choose from."""
-    inputs = Draws(table, phase="limit").entries("sigma_w1").shape[1]
-    return bool(Draws(table, phase="draw")["samples"][0] < inputs)
+    inputs = Draws(table, phase="limit").entries(SIGMA_W1).shape[1]
+    return bool(Draws(table, phase="draw")[SAMPLES][0] < inputs)

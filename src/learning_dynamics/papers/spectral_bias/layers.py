@@ -18,6 +18,15 @@ import numpy as np
 
 from learning_dynamics.measures.spectra import singular_values
 from learning_dynamics.papers.spectral_bias import theory, two_layer
+from learning_dynamics.papers.spectral_bias.quantities import (
+    DISTANCE,
+    DISTANCE_BOUND,
+    LOSS,
+    RESIDUAL,
+    SIGMA_BETA,
+    SIGMA_W1,
+    SIGMA_W2,
+)
 from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, TIME, VALUE_IF_ANY, Column, Tables, rows
 from learning_dynamics.trajectories import Trajectory
 
@@ -111,13 +120,13 @@ def spectra_and_loss(W1: np.ndarray, W2: np.ndarray, X: np.ndarray, Y: np.ndarra
     residual = norm(X @ beta - Y)
     star, smallest = norm(beta_star), singular_values(X)[..., -1]
     return {
-        "loss": two_layer.loss(W1, W2, X, Y),
-        "sigma_w1": singular_values(W1, inputs),
-        "sigma_w2": singular_values(W2, count),
-        "sigma_beta": singular_values(beta, count),
-        "distance": norm(beta - beta_star) / star,
-        "residual": residual / norm(Y),
-        "distance_bound": residual / (smallest * star),
+        LOSS: two_layer.loss(W1, W2, X, Y),
+        SIGMA_W1: singular_values(W1, inputs),
+        SIGMA_W2: singular_values(W2, count),
+        SIGMA_BETA: singular_values(beta, count),
+        DISTANCE: norm(beta - beta_star) / star,
+        RESIDUAL: residual / norm(Y),
+        DISTANCE_BOUND: residual / (smallest * star),
     }
 
 

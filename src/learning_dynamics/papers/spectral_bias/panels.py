@@ -11,6 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from learning_dynamics.papers.spectral_bias.quantities import SIGMA_BETA, SIGMA_W1
 from learning_dynamics.plotting import COLOURS, WIDTH, legend_below, letters, sequence
 from learning_dynamics.tidy import Table, select, settings_of
 
@@ -49,7 +50,7 @@ def singular_values(
 
     `colours` are by index, dark to light if nothing is said.
     """
-    rows = select(table, "sigma_w1", seed=member, **where)
+    rows = select(table, SIGMA_W1, seed=member, **where)
     count = min(top or 10**9, int(rows["index"].max()))
     for index, colour in reversed(list(enumerate(colours or sequence(count), start=1))):
         curve(axis, rows[rows["index"] == index], colour)
@@ -69,13 +70,13 @@ def limits_panels(
     As many are coloured as the predictor has; the others are grey. Black dashes are of orthogonal layers, vermilion
     ones of those that only resemble them. `entries` end the legend.
     """
-    learned = int(select(tables[0], "sigma_beta")["index"].max())
-    count = min(top, int(select(tables[0], "sigma_w1")["index"].max()))
+    learned = int(select(tables[0], SIGMA_BETA)["index"].max())
+    count = min(top, int(select(tables[0], SIGMA_W1)["index"].max()))
     colours = colours_of_learned(learned, count)
     figure, axes = plt.subplots(1, len(tables), figsize=(WIDTH, height), sharey=True)
     for axis, title, table in zip(axes, titles, tables, strict=True):
         singular_values(axis, table, member, top, colours, phase="flow")
-        for predicted in select(table, "sigma_w1", seed=member, phase="limit")["predicted"].to_numpy()[:top]:
+        for predicted in select(table, SIGMA_W1, seed=member, phase="limit")["predicted"].to_numpy()[:top]:
             level(axis, predicted, "black" if "gamma" in settings_of(table) else "vermilion", DASHES, zorder=3)
         axis.set(title=title, xlabel="time $t$")
     axes[0].set(ylabel=r"singular values $\sigma_i(W_1)$", ylim=(0, None))

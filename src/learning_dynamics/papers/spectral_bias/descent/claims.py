@@ -3,6 +3,8 @@
 import numpy as np
 
 from learning_dynamics.judging import Claim, Facts, claim, every_draw
+from learning_dynamics.papers.spectral_bias.descent import quantities
+from learning_dynamics.papers.spectral_bias.quantities import SIGMA_W1
 from learning_dynamics.settings import Fraction
 from learning_dynamics.tidy import Draws, Table
 
@@ -37,28 +39,28 @@ def discrete_descent(whitened: Table, others: Table, *, share: Fraction) -> Clai
 
     yield every_draw(
         "largest distance of $a'$ from its formula, relative to the largest $|a|$",
-        on_all.largest("output_step_printed"),
+        on_all.largest(quantities.OUTPUT_STEP_PRINTED),
         at_most=rounding,
         because="rounding",
         predicted=0.0,
-        corrected={"values": on_all.largest("output_step")},
+        corrected={"values": on_all.largest(quantities.OUTPUT_STEP)},
     )
     yield every_draw(
         "largest distance of $R'$ from its formula, relative to $|R(0)|$",
-        on_all.largest("gradient_step_printed"),
+        on_all.largest(quantities.GRADIENT_STEP_PRINTED),
         at_most=rounding,
         because="rounding",
         predicted=0.0,
-        corrected={"values": on_all.largest("gradient_step")},
+        corrected={"values": on_all.largest(quantities.GRADIENT_STEP)},
         rivals={
-            "no term of second order, as for the flow": {"values": on_all.largest("gradient_step_first")},
-            transposed: {"values": on_all.largest("gradient_step_printed")},
+            "no term of second order, as for the flow": {"values": on_all.largest(quantities.GRADIENT_STEP_FIRST)},
+            transposed: {"values": on_all.largest(quantities.GRADIENT_STEP_PRINTED)},
         },
     )
     for quantity, label, bound, because in (
-        ("output_turning", "$a$", rounding_of_all_steps, "rounding of every step"),
-        ("layer_turning", "$W - W(0)$", rounding_of_all_steps, "rounding of every step"),
-        ("gradient_turning", "$R$", np.sqrt(rounding), "rounding over a residual of $10^{-8}$"),
+        (quantities.OUTPUT_TURNING, "$a$", rounding_of_all_steps, "rounding of every step"),
+        (quantities.LAYER_TURNING, "$W - W(0)$", rounding_of_all_steps, "rounding of every step"),
+        (quantities.GRADIENT_TURNING, "$R$", np.sqrt(rounding), "rounding over a residual of $10^{-8}$"),
     ):
         yield every_draw(
             f"largest turning of {label} from the direction of $R(0)$",
@@ -69,8 +71,8 @@ def discrete_descent(whitened: Table, others: Table, *, share: Fraction) -> Clai
         )
 
     against_the_trend = "largest step against the trend that {}, relative to the largest norm"
-    change_of_a = np.diff(on_whitened.entries("output_norm"), axis=1)
-    change_of_R = np.diff(on_whitened.entries("gradient_norm"), axis=1)
+    change_of_a = np.diff(on_whitened.entries(quantities.OUTPUT_NORM), axis=1)
+    change_of_R = np.diff(on_whitened.entries(quantities.GRADIENT_NORM), axis=1)
     yield every_draw(
         against_the_trend.format("$a$ grows"), (-change_of_a).max(axis=1), at_most=rounding, because="rounding"
     )
@@ -84,11 +86,11 @@ def discrete_descent(whitened: Table, others: Table, *, share: Fraction) -> Clai
         # $R$ shrinks under this rival too: it is the corrected recursion with one misprint left in
         rivals={transposed: shrinks},
     )
-    squares = on_whitened.at_end().entries("sigma_w1") ** 2
+    squares = on_whitened.at_end().entries(SIGMA_W1) ** 2
     yield every_draw(
         "share of $|W|^2$ in its largest singular value at the end",
         squares[:, 0] / squares.sum(axis=1),
         at_least=share,
         because="close to rank one",
     )
-    yield Facts(turning=float(np.nanmax(on_others.largest("output_turning"))))
+    yield Facts(turning=float(np.nanmax(on_others.largest(quantities.OUTPUT_TURNING))))

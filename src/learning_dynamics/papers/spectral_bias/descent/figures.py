@@ -2,6 +2,7 @@
 
 import matplotlib.pyplot as plt
 
+from learning_dynamics.papers.spectral_bias.descent import quantities
 from learning_dynamics.papers.spectral_bias.panels import FLOOR, curve, line, singular_values
 from learning_dynamics.plotting import WIDTH, Plot, legend_below, letters
 from learning_dynamics.settings import Natural
@@ -19,11 +20,15 @@ def descent(whitened: Table, others: Table, *, member: Natural) -> Plot:
     """
     figure, (turning, norms, spectrum) = plt.subplots(1, 3, figsize=(WIDTH, 2.7))
     for table, colour in ((whitened, "blue"), (others, "vermilion")):
-        for quantity, style in (("gradient_turning", "-"), ("output_turning", "--"), ("layer_turning", ":")):
+        for quantity, style in (
+            (quantities.GRADIENT_TURNING, "-"),
+            (quantities.OUTPUT_TURNING, "--"),
+            (quantities.LAYER_TURNING, ":"),
+        ):
             rows = select(table, quantity, seed=member).iloc[1:]
-            rows = rows[rows["value"] > 0] if quantity == "gradient_turning" else rows
+            rows = rows[rows["value"] > 0] if quantity == quantities.GRADIENT_TURNING else rows
             curve(turning, rows, colour, style, floor=FLOOR, lw=1.2)
-        for quantity, style in (("gradient_norm", "-"), ("output_norm", "--")):
+        for quantity, style in ((quantities.GRADIENT_NORM, "-"), (quantities.OUTPUT_NORM, "--")):
             curve(norms, select(table, quantity, seed=member), colour, style, lw=1.2)
     singular_values(spectrum, whitened, member)
     turning.set(

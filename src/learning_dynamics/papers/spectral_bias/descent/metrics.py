@@ -11,7 +11,9 @@ import pandas as pd
 
 from learning_dynamics.measures.spectra import singular_values
 from learning_dynamics.papers.spectral_bias import two_layer
+from learning_dynamics.papers.spectral_bias.descent import quantities
 from learning_dynamics.papers.spectral_bias.layers import norm, ratio, transposed
+from learning_dynamics.papers.spectral_bias.quantities import LOSS, SIGMA_W1
 from learning_dynamics.tidy import INDEX, QUANTITY, SEED, TIME, VALUE, columns, rows
 from learning_dynamics.trajectories import Trajectory
 
@@ -74,18 +76,18 @@ def linear_descent(trajectory: Trajectory) -> pd.DataFrame:
         # the last state has no next one
         return np.pad(errors / unit, ((0, 0), (0, 1)))
 
-    quantities = {
-        "loss": two_layer.loss(W, a, X, Y),
-        "sigma_w1": singular_values(W),
-        "gradient_norm": size / size.max(axis=1, keepdims=True),
-        "output_norm": output / largest_output,
-        "gradient_turning": sine(R, size > 1e-8 * start),
-        "output_turning": sine(a, True),
-        "layer_turning": ratio(off, norm(displacement)),
-        "output_step": relative_errors(a, a + step * transposed(W) @ R, largest_output),
-        "output_step_printed": relative_errors(a, a + step * transposed(W) @ a, largest_output),
-        "gradient_step": relative_errors(R, second_order_step(transposed(a) @ transposed(W) @ R), start),
-        "gradient_step_printed": relative_errors(R, second_order_step(transposed(a) @ W @ R), start),
-        "gradient_step_first": relative_errors(R, linear, start),
+    measured = {
+        LOSS: two_layer.loss(W, a, X, Y),
+        SIGMA_W1: singular_values(W),
+        quantities.GRADIENT_NORM: size / size.max(axis=1, keepdims=True),
+        quantities.OUTPUT_NORM: output / largest_output,
+        quantities.GRADIENT_TURNING: sine(R, size > 1e-8 * start),
+        quantities.OUTPUT_TURNING: sine(a, True),
+        quantities.LAYER_TURNING: ratio(off, norm(displacement)),
+        quantities.OUTPUT_STEP: relative_errors(a, a + step * transposed(W) @ R, largest_output),
+        quantities.OUTPUT_STEP_PRINTED: relative_errors(a, a + step * transposed(W) @ a, largest_output),
+        quantities.GRADIENT_STEP: relative_errors(R, second_order_step(transposed(a) @ transposed(W) @ R), start),
+        quantities.GRADIENT_STEP_PRINTED: relative_errors(R, second_order_step(transposed(a) @ W @ R), start),
+        quantities.GRADIENT_STEP_FIRST: relative_errors(R, linear, start),
     }
-    return rows(quantities, {"seed": np.arange(trajectory.members), "time": trajectory.time})
+    return rows(measured, {"seed": np.arange(trajectory.members), "time": trajectory.time})

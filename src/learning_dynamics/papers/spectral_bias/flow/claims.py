@@ -13,6 +13,7 @@ from learning_dynamics.papers.spectral_bias.draws import (
     steps_by_rtol,
 )
 from learning_dynamics.papers.spectral_bias.flow import quantities
+from learning_dynamics.papers.spectral_bias.quantities import DISTANCE, DISTANCE_BOUND, SIGMA_BETA, SIGMA_W1, SIGMA_W2
 from learning_dynamics.tidy import Draws, Table
 
 ONE_INTERPOLATOR = "as many samples as inputs in every run: there is one interpolator; give fewer samples"
@@ -76,16 +77,16 @@ def theorem_3_1_ii(flows: Sequence[Table], unequal: Table) -> Claim:
     if not any(has_several_interpolators(table) for table in flows):
         raise Untested(ONE_INTERPOLATOR)
     limits = Draws(flows, phase="limit")
-    distance_from_unequal_rows = float(np.nanmedian(Draws(unequal, phase="limit")["distance"]))
+    distance_from_unequal_rows = float(np.nanmedian(Draws(unequal, phase="limit")[DISTANCE]))
     rivals = {r"an interpolator $10^{-6}$ away": 1e-6}
     if has_several_interpolators(flows[0]):
         rivals["an interpolator as far away as the limit from rows of unequal lengths"] = distance_from_unequal_rows
     yield equal_on_every_draw(
         r"$|\beta - \beta_*| / |\beta_*|$ at the end of the flow",
-        limits["distance"],
+        limits[DISTANCE],
         0.0,
         # |X beta - Y| / (sigma_min(X) |beta_*|) bounds the distance of a beta in the row space of X
-        tolerance=limits["distance_bound"] * ROUNDED_BOUND + steps_by_rtol(limits),
+        tolerance=limits[DISTANCE_BOUND] * ROUNDED_BOUND + steps_by_rtol(limits),
         relative_to=1.0,
         because=LEFT_OPEN,
         rivals=rivals,
@@ -168,7 +169,7 @@ def corollary_3_1(flows: Sequence[Table]) -> Claim:
     part of this check.
     """
     limits = Draws(flows, phase="limit")
-    sigma_W1, sigma_W2 = limits.entries("sigma_w1"), limits.entries("sigma_w2")
+    sigma_W1, sigma_W2 = limits.entries(SIGMA_W1), limits.entries(SIGMA_W2)
     # by how much |beta - beta_*| <= |X beta - Y| / sigma_min(X) can change a singular value of W1, over sigma_1(W1)
     tolerance = limits[quantities.SIGMA_W1_LEFT_OPEN] * ROUNDED_BOUND + steps_by_rtol(limits)
 
@@ -176,8 +177,8 @@ def corollary_3_1(flows: Sequence[Table]) -> Claim:
         """Return sigma_i(W1) by the corollary, beta_* and gamma multiplied by factors, shape (draws, inputs)."""
 
         def of_one_table(limit: Draws) -> np.ndarray:
-            sigma_star = limit.entries("sigma_beta", column="predicted")
-            gamma, inputs = limit.setting("gamma")[:, None], limit.entries("sigma_w1").shape[1]
+            sigma_star = limit.entries(SIGMA_BETA, column="predicted")
+            gamma, inputs = limit.setting("gamma")[:, None], limit.entries(SIGMA_W1).shape[1]
             return theory.hidden_singular_values(beta_times * sigma_star, gamma_times * gamma, inputs)
 
         return limits.per_table(of_one_table)  # tables may differ in their number of inputs
@@ -195,7 +196,7 @@ def corollary_3_1(flows: Sequence[Table]) -> Claim:
         },
         fact="largest",
     )
-    sigma_star, gamma = limits.entries("sigma_beta", column="predicted"), limits.setting("gamma")[:, None]
+    sigma_star, gamma = limits.entries(SIGMA_BETA, column="predicted"), limits.setting("gamma")[:, None]
     yield equal_on_every_draw(
         r"largest error of $\sigma_i(W_2)$ at the end, relative to $\sigma_1$",
         sigma_W2,

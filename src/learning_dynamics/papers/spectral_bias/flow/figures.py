@@ -17,6 +17,7 @@ from learning_dynamics.papers.spectral_bias.panels import (
     power,
     singular_values,
 )
+from learning_dynamics.papers.spectral_bias.quantities import DISTANCE, LOSS, SIGMA_W1
 from learning_dynamics.plotting import COLOURS, WIDTH, Plot, legend_below, letters
 from learning_dynamics.settings import Count, Natural
 from learning_dynamics.tidy import Draws, Table, select, settings_of
@@ -71,12 +72,12 @@ def limits(large: Table, small: Table, unequal: Table, balanced: Table, *, membe
     handles = []
     for table, colour in ((large, "blue"), (small, "vermilion"), (unequal, "grey")):
         flow = table[table["phase"] == "flow"]
-        loss = select(flow, "loss", seed=member)
+        loss = select(flow, LOSS, seed=member)
         curve(losses, loss.assign(value=loss["value"] / loss["value"].iloc[0]), colour)
-        curve(distances, select(flow, "distance", seed=member), colour)
+        curve(distances, select(flow, DISTANCE, seed=member), colour)
         if table is unequal:
             continue
-        way = select(flow, "parameter_distance", seed=member)
+        way = select(flow, quantities.PARAMETER_DISTANCE, seed=member)
         curve(parameters, way, colour)
         curve(parameters, way, colour, "--", "predicted", lw=1.1)
         seed = steepest if table is small else member
@@ -128,10 +129,10 @@ def spectrum_at_limit(large: Table, small: Table, square: Table, conditioned: Ta
         (conditioned, "ill-conditioned", "purple", "D"),
     ):
         limits = Draws(table, phase="limit")
-        errors = relative_errors(*limits.with_prediction("sigma_w1"))
+        errors = relative_errors(*limits.with_prediction(SIGMA_W1))
         bounds = limits[quantities.SIGMA_W1_LEFT_OPEN] + steps_by_rtol(limits)
         options = {"ms": 3.5, "mfc": "none", "color": COLOURS[colour]}
-        ends = select(table, "sigma_w1", phase="limit").dropna(subset="value")
+        ends = select(table, SIGMA_W1, phase="limit").dropna(subset="value")
         left.plot(ends["predicted"], ends["value"], marker, label=name, **options)
         right.plot(bounds, np.maximum(errors, FLOOR), marker, **options)
     low, high = left.get_xlim()

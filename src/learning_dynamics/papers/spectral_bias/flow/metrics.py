@@ -25,6 +25,7 @@ from learning_dynamics.papers.spectral_bias.layers import (
     spectra_of,
     transposed,
 )
+from learning_dynamics.papers.spectral_bias.quantities import RESIDUAL, SAMPLES, SIGMA_BETA, SIGMA_W1, SIGMA_W2
 from learning_dynamics.settings import Count, Positive
 from learning_dynamics.tidy import Tables, columns
 from learning_dynamics.trajectories import Trajectory
@@ -104,7 +105,7 @@ def linear_flow(trajectory: Trajectory, *, settled: Positive, perturbations: Cou
     def along(W1: np.ndarray, W2: np.ndarray, X: np.ndarray, Y: np.ndarray, P: np.ndarray) -> Measured:
         measured = spectra_and_loss(W1, W2, X, Y)
         Z1, Z2 = W1 @ transposed(P), P @ W2  # Z1 = W1 P^T and Z2 = P W2 (Lemma 3.1)
-        inputs, sigma = X.shape[-1], measured["sigma_beta"]
+        inputs, sigma = X.shape[-1], measured[SIGMA_BETA]
         gram = transposed(Z1) @ Z1
         imbalance = np.linalg.eigvalsh(gram - Z2 @ transposed(Z2))
         beta, alpha = W1 @ W2, np.linalg.solve(transposed(Z1), Z2)  # alpha = Z1^{-T} Z2 (Lemma 3.3)
@@ -112,10 +113,10 @@ def linear_flow(trajectory: Trajectory, *, settled: Positive, perturbations: Cou
         if np.allclose(transposed(X) @ X, np.eye(inputs), atol=1e-12):
             # singular values (draws, 1, k), times (times, 1): a curve (draws, times, k)
             curve = theory.learning_curve(singular_values(star), np.asarray(gamma), trajectory.time[:, None])
-            measured["sigma_beta"] = (sigma, curve)
+            measured[SIGMA_BETA] = (sigma, curve)
         return measured | {
-            "sigma_w1": (measured["sigma_w1"], theory.hidden_singular_values(sigma, gamma, inputs)),
-            "sigma_w2": (measured["sigma_w2"], theory.output_singular_values(sigma, gamma)),
+            SIGMA_W1: (measured[SIGMA_W1], theory.hidden_singular_values(sigma, gamma, inputs)),
+            SIGMA_W2: (measured[SIGMA_W2], theory.output_singular_values(sigma, gamma)),
             quantities.IMBALANCE: (imbalance, np.full(imbalance.shape, 2 * gamma)),  # (C.8)
             quantities.LARGEST_EIGENVALUE: singular_values(gram, 1)[..., 0],
             **_shared(W1, W2, Z1, alpha),
@@ -129,15 +130,15 @@ def linear_flow(trajectory: Trajectory, *, settled: Positive, perturbations: Cou
     def at_limit(W1: np.ndarray, W2: np.ndarray, X: np.ndarray, Y: np.ndarray, P: np.ndarray) -> Measured:
         measured = spectra_and_loss(W1, W2, X, Y)
         Z1, Z2, inputs = W1 @ transposed(P), P @ W2, X.shape[-1]  # Lemma 3.1
-        star = singular_values(theory.minimum_norm_interpolator(X, Y), measured["sigma_beta"].shape[-1])
+        star = singular_values(theory.minimum_norm_interpolator(X, Y), measured[SIGMA_BETA].shape[-1])
         # |beta - beta_*| <= |X beta - Y| / sigma_min(X) in the row space of X
         distance_bound = norm(X @ W1 @ W2 - Y)[..., None] / singular_values(X)[..., -1:]
         return (
             measured
             | {
-                "sigma_beta": (measured["sigma_beta"], star),
-                "sigma_w1": (measured["sigma_w1"], theory.hidden_singular_values(star, gamma, inputs)),
-                "sigma_w2": (measured["sigma_w2"], theory.output_singular_values(star, gamma)),
+                SIGMA_BETA: (measured[SIGMA_BETA], star),
+                SIGMA_W1: (measured[SIGMA_W1], theory.hidden_singular_values(star, gamma, inputs)),
+                SIGMA_W2: (measured[SIGMA_W2], theory.output_singular_values(star, gamma)),
                 quantities.SIGMA_W1_LEFT_OPEN: _singular_value_bound(star, distance_bound, gamma),
                 quantities.ASYMMETRY: potential.relative_asymmetry(Z1, np.full(inputs, 2 * gamma)),
             }
@@ -145,7 +146,7 @@ def linear_flow(trajectory: Trajectory, *, settled: Positive, perturbations: Cou
         )
 
     flow, limit = of_layers(trajectory, along), of_layers(trajectory, at_limit, limit=True)
-    unsettled = flow["residual"] > settled
+    unsettled = flow[RESIDUAL] > settled
     ends = {name: constants[f"limit_{name}"] for name in ("W1", "W2")}
     distance = np.sqrt(
         sum(np.sum((trajectory.series[name] - end[:, None]) ** 2, axis=(2, 3)) for name, end in ends.items())
@@ -154,7 +155,7 @@ def linear_flow(trajectory: Trajectory, *, settled: Positive, perturbations: Cou
     X, labels = constants["X"], norm(constants["Y"])
     # the way left is at most |Y - X beta| / sqrt(2 gamma lambda_min(X X^T)); lambda_min = sigma_min(X)^2
     smallest = np.sqrt(2 * gamma) * np.linalg.svd(X, compute_uv=False)[:, -1]
-    bound = flow["residual"] * (labels / smallest)[:, None]
+    bound = flow[RESIDUAL] * (labels / smallest)[:, None]
     with np.errstate(divide="ignore", invalid="ignore"):  # a residual of one sample may end at zero
         arrival = distance / bound
     per_draw = {
@@ -162,13 +163,13 @@ def linear_flow(trajectory: Trajectory, *, settled: Positive, perturbations: Cou
         quantities.DECAY_RATE_OF_RESIDUAL: _extremes(flow[quantities.DECAY_RATE_OF_RESIDUAL], unsettled, np.min),
         quantities.DISTANCE_OVER_ITS_BOUND: _extremes(arrival, unsettled, np.max),
         quantities.INVERSE_CONDITION_OF_X: 1 / np.linalg.cond(X),
-        "samples": np.full(len(X), X.shape[1]),
-        quantities.BOUND_AT_END: limit["residual"][:, 0] * labels / smallest / size[:, 0],
+        SAMPLES: np.full(len(X), X.shape[1]),
+        quantities.BOUND_AT_END: limit[RESIDUAL][:, 0] * labels / smallest / size[:, 0],
     }
     # once the residual has settled, rates are rounding
     for name in (quantities.DECAY_RATE_OF_R, quantities.DECAY_RATE_OF_RESIDUAL):
         flow[name] = np.where(unsettled, flow[name], np.nan)
-    flow["parameter_distance"] = (distance / size, bound / size)
+    flow[quantities.PARAMETER_DISTANCE] = (distance / size, bound / size)
     return flow_table(trajectory, flow, limit, per_draw)
 
 

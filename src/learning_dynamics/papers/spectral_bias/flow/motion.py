@@ -7,6 +7,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from learning_dynamics.papers.spectral_bias.panels import DASHES, colours_of_learned, level, power
+from learning_dynamics.papers.spectral_bias.quantities import SIGMA_BETA, SIGMA_W1
 from learning_dynamics.plotting import COLOURS
 from learning_dynamics.plotting.motion import FRAMES, MOVING, Motion
 from learning_dynamics.settings import Count, Natural
@@ -19,12 +20,12 @@ def fig1a(small: Table, *, member: Natural, top: Count) -> Motion:
     Gradient flow from the orthogonal layer at {scale}, on the same draw as above. Left: the first {top} singular values
     up to the time shown. Right: their values at that time. Dashes: their limits by Corollary 3.1.
     """
-    rows = select(small, "sigma_w1", seed=member, phase="flow")
+    rows = select(small, SIGMA_W1, seed=member, phase="flow")
     course = rows.pivot_table(index="time", columns="index", values="value").iloc[:, :top].dropna()
-    limits = Draws(small, phase="limit").entries("sigma_w1", column="predicted")[member, :top]
+    limits = Draws(small, phase="limit").entries(SIGMA_W1, column="predicted")[member, :top]
     times, values = course.index.to_numpy(), course.to_numpy()
     count = values.shape[1]
-    colours = colours_of_learned(int(select(small, "sigma_beta")["index"].max()), count)
+    colours = colours_of_learned(int(select(small, SIGMA_BETA)["index"].max()), count)
     figure, (left, right) = plt.subplots(1, 2, figsize=(MOVING, 2.3), sharey=True, width_ratios=[1.6, 1])
     lines, heads = [], []
     for colour, limit in reversed(list(zip(colours, limits, strict=True))):

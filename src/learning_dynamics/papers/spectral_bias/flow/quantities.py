@@ -2,8 +2,7 @@
 
 Z1 = W1 P^T and Z2 = P W2 are the layers in the span of the rows of P (Lemma 3.1), alpha = Z1^{-T} Z2 (Lemma 3.3), beta
 = W1 W2, R = X^T (Y - X beta), beta_* the minimum-norm interpolator; theta is both layers together, D = Z1^T Z1 - Z2
-Z2^T the imbalance; |.| is the Frobenius norm. The names of `layers.spectra_and_loss` are written out where they are
-read.
+Z2^T the imbalance; |.| is the Frobenius norm. The names of `layers.spectra_and_loss` are in the paper's `quantities`.
 """
 
 # of each draw
@@ -13,6 +12,8 @@ BOUND_AT_END = "bound_at_end"  # this bound at the end, over |theta_infinity|
 INVERSE_CONDITION_OF_X = "inverse_condition_of_X"  # sigma_min(X) / sigma_max(X)
 
 # along the flow
+# |theta(t) - theta_infinity| / |theta_infinity|; predicted its bound, the same as in `DISTANCE_OVER_ITS_BOUND`
+PARAMETER_DISTANCE = "parameter_distance"
 LARGEST_EIGENVALUE = "largest_eigenvalue"  # sigma_1(Z1)^2, of Z1^T Z1
 IMBALANCE = "imbalance"  # eigenvalues of Z1^T Z1 - Z2 Z2^T; predicted 2 gamma (Lemma 3.2, eq. (C.8))
 IMBALANCE_DRIFT = "imbalance_drift"  # sigma_1(Z1^T Z1 - Z2 Z2^T - D(0)) / sigma_1(Z1)^2, from rows of unequal lengths

@@ -6,6 +6,7 @@ from typing import Any, Literal
 import numpy as np
 
 from learning_dynamics.judging import Check, Claim, Facts, Untested, claim, share_of_draws
+from learning_dynamics.papers.spectral_bias.quantities import SIGMA_BETA, SIGMA_W1
 from learning_dynamics.settings import Fraction
 from learning_dynamics.tidy import Draws, Table, settings_of
 
@@ -149,12 +150,12 @@ def _only_grow(table: Table, since: Since, *, at_most: float, fewer: int = 0) ->
 
 def _predictor_norm(table: Table) -> float:
     """Return the median over draws of |beta| at the end, which is in proportion to the teacher."""
-    norms = np.linalg.norm(Draws(table, phase="limit").entries("sigma_beta"), axis=1)
+    norms = np.linalg.norm(Draws(table, phase="limit").entries(SIGMA_BETA), axis=1)
     return float(np.median(norms))
 
 
 def _require_spare_values(table: Table) -> None:
-    if _outputs(table) >= Draws(table, phase="limit").entries("sigma_w1").shape[1]:
+    if _outputs(table) >= Draws(table, phase="limit").entries(SIGMA_W1).shape[1]:
         raise Untested("as many outputs as inputs: all singular values may grow; give fewer outputs")
 
 
@@ -187,10 +188,10 @@ def _displacement_share(table: Table, *, beyond: int, since: int = 1) -> np.ndar
 def _start_and_end(table: Table) -> tuple[np.ndarray, np.ndarray]:
     """Return the singular values of W1 at the start and at the end, each of shape (draws, inputs)."""
     draws = Draws(table)
-    start = draws.where(phase="flow", time=0.0).entries("sigma_w1")
-    return start, draws.where(phase="limit").entries("sigma_w1")
+    start = draws.where(phase="flow", time=0.0).entries(SIGMA_W1)
+    return start, draws.where(phase="limit").entries(SIGMA_W1)
 
 
 def _outputs(table: Table) -> int:
     """Return the number k of outputs: beta has as many singular values."""
-    return Draws(table, phase="limit").entries("sigma_beta").shape[1]
+    return Draws(table, phase="limit").entries(SIGMA_BETA).shape[1]

@@ -7,6 +7,7 @@ which layers are recorded.
 from learning_dynamics.measures.spectra import singular_values
 from learning_dynamics.papers.spectral_bias import theory
 from learning_dynamics.papers.spectral_bias.layers import FLOW_COLUMNS, flow_table, spectra_of
+from learning_dynamics.papers.spectral_bias.quantities import SIGMA_BETA, SIGMA_W1
 from learning_dynamics.tidy import Tables, columns
 from learning_dynamics.trajectories import Trajectory
 
@@ -26,7 +27,7 @@ def gaussian_flow(trajectory: Trajectory) -> Tables:
     settings = trajectory.settings
     limit = spectra_of(trajectory, limit=True)
     X, Y = trajectory.constants["X"][:, None], trajectory.constants["Y"][:, None]
-    star = singular_values(theory.minimum_norm_interpolator(X, Y), limit["sigma_beta"].shape[-1])
+    star = singular_values(theory.minimum_norm_interpolator(X, Y), limit[SIGMA_BETA].shape[-1])
     predicted = theory.hidden_singular_values(star, settings["width"] * settings["variance"] / 2, X.shape[-1])
-    limit["sigma_w1"] = (limit["sigma_w1"], predicted)
+    limit[SIGMA_W1] = (limit[SIGMA_W1], predicted)
     return flow_table(trajectory, spectra_of(trajectory), limit)

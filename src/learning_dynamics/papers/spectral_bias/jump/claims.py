@@ -10,6 +10,7 @@ import pandas as pd
 from learning_dynamics.judging import Claim, Facts, claim, equal_on_every_draw, every_draw
 from learning_dynamics.papers.spectral_bias.draws import relative_errors, steps_by_rtol
 from learning_dynamics.papers.spectral_bias.flow import quantities
+from learning_dynamics.papers.spectral_bias.quantities import SIGMA_BETA
 from learning_dynamics.settings import Fraction
 from learning_dynamics.tidy import Draws, Quantity, Table
 
@@ -119,7 +120,7 @@ def theorem_c_12(jump: Table, networks: Sequence[Table]) -> Claim:
         rivals={"0 at the jump, as in section 3.2": 0 * sigma, "half the jump's height": sigma / 2},
     )
     flows = Draws([jump, *(table[table["phase"] == "flow"] for table in networks)])
-    measured, closed_form = flows.with_prediction("sigma_beta")
+    measured, closed_form = flows.with_prediction(SIGMA_BETA)
     yield every_draw(
         "largest error of the closed form along the flow, relative to the largest value",
         relative_errors(measured, closed_form),

@@ -5,6 +5,7 @@ import numpy as np
 import pandas as pd
 
 from learning_dynamics.papers.spectral_bias import theory
+from learning_dynamics.papers.spectral_bias.quantities import SIGMA_BETA
 from learning_dynamics.plotting import COLOURS
 from learning_dynamics.plotting.interactive import DASHES, INK, Interactive, colours, italic, power, reading, slider
 from learning_dynamics.tidy import Table, select
@@ -21,7 +22,7 @@ def jump(jump: Table) -> Interactive:
     Curves: the closed form of Theorem C.12 at the chosen scale, from {first} to {last}. Dots: gradient flow, at the
     {scales} scales for which it was followed. Dashes: the limit $\gamma \to 0$.
     """
-    jump = select(jump, "sigma_beta")
+    jump = select(jump, SIGMA_BETA)
     flow_exponents = np.log10(np.sort(jump["gamma"].unique()))
     exponents = np.arange(np.ceil(flow_exponents[0]), np.floor(flow_exponents[-1]) + 1)
     teacher = jump.groupby("index")["limit"].max().sort_index().to_numpy()

@@ -11,6 +11,7 @@ import pandas as pd
 from learning_dynamics.measures.spectra import singular_values
 from learning_dynamics.papers.spectral_bias import theory
 from learning_dynamics.papers.spectral_bias.layers import GAMMA, MAY_BE_OPEN, STEPS, of_finite_draws
+from learning_dynamics.papers.spectral_bias.quantities import SIGMA_BETA
 from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, TIME, Column, columns, rows
 from learning_dynamics.trajectories import Trajectory
 
@@ -31,10 +32,10 @@ def jump_flow(trajectory: Trajectory) -> pd.DataFrame:
     gamma, teacher = trajectory.constants["gamma"], np.sort(trajectory.constants["teacher"])[::-1]
     scale, rescaled_time = gamma[:, None, None], trajectory.time[None, :, None]  # flow time over ln(1/gamma)
     measured = of_finite_draws(
-        lambda series: {"sigma_beta": singular_values(series["W1"] @ series["W2"])}, trajectory.series
+        lambda series: {SIGMA_BETA: singular_values(series["W1"] @ series["W2"])}, trajectory.series
     )
-    sigma = measured["sigma_beta"]
-    measured["sigma_beta"] = (sigma, theory.learning_curve(teacher, scale, rescaled_time * np.log(1 / scale)))
+    sigma = measured[SIGMA_BETA]
+    measured[SIGMA_BETA] = (sigma, theory.learning_curve(teacher, scale, rescaled_time * np.log(1 / scale)))
     axes = {"seed": np.arange(len(gamma)), "time": trajectory.time}
     table = rows(measured, axes, gamma=gamma, steps=trajectory.constants["steps"])
     # one quantity, so that rows stand in the order of sigma's axes: (scale, time, index)

@@ -7,6 +7,7 @@ import numpy as np
 
 from learning_dynamics.papers.spectral_bias import theory
 from learning_dynamics.papers.spectral_bias.panels import guide, line, marks
+from learning_dynamics.papers.spectral_bias.quantities import SIGMA_BETA
 from learning_dynamics.plotting import sequence
 from learning_dynamics.plotting.motion import MOVING, Motion
 from learning_dynamics.tidy import Table, select
@@ -20,7 +21,7 @@ def jump(jump: Table) -> Motion:
     Curves: the closed form of Theorem C.12 at the scale shown. Dots: gradient flow, at the {scales} scales for which it
     was followed; the motion pauses at these. Dashes: the limit $\gamma \to 0$.
     """
-    jump = select(jump, "sigma_beta")
+    jump = select(jump, SIGMA_BETA)
     gammas = np.sort(jump["gamma"].unique())[::-1]
     teacher = jump.groupby("index")["limit"].max().sort_index().to_numpy()
     end = float(jump["time"].max())

@@ -18,6 +18,7 @@ from learning_dynamics.judging import (
 )
 from learning_dynamics.papers.spectral_bias.label_noise import quantities
 from learning_dynamics.papers.spectral_bias.noise import quantities as noise_quantities
+from learning_dynamics.papers.spectral_bias.quantities import LOSS, SIGMA_W1
 from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import Draws, Quantity, Table, select
 
@@ -44,16 +45,16 @@ def label_noise_low_rank(plain: Table, noisy: Table, *, fallen: Fraction) -> Cla
     |\beta_*|$ then has $\sigma_1^2 = \sqrt{d} |\beta_*|$ ($d$ inputs); the time mean of $\sigma_1^2$ over the second
     half is {inflated:.2f} times that (median).
     """
-    time = Draws(noisy).entries("loss", column="time")[0]
+    time = Draws(noisy).entries(LOSS, column="time")[0]
     late = time >= time[-1] / 2
 
     def end_over_start(table: Table) -> np.ndarray:
         """Return all sigma_i(W1) at the end, relative to the start, shape (draws, inputs)."""
-        return Draws(table).at_end().entries("sigma_w1") / Draws(table, time=0.0).entries("sigma_w1")
+        return Draws(table).at_end().entries(SIGMA_W1) / Draws(table, time=0.0).entries(SIGMA_W1)
 
     def slopes(table: Table, half: np.ndarray) -> np.ndarray:
         """Return the slope of ln sigma_2(W1) against time over half of the records, shape (draws,)."""
-        sigma_2 = Draws(table, index=2).entries("sigma_w1")
+        sigma_2 = Draws(table, index=2).entries(SIGMA_W1)
         return np.polyfit(time[half], np.log(sigma_2[:, half]).T, 1)[0]
 
     def slope_ratio(table: Table) -> np.ndarray:
@@ -98,8 +99,8 @@ def label_noise_low_rank(plain: Table, noisy: Table, *, fallen: Fraction) -> Cla
     )
     # a layer of rank one, sigma_1 |W2| = |beta_*|, with |W1|^2 = d |W2|^2 has sigma_1^2 = sqrt(d) |beta_*|
     at_start = Draws(noisy, time=0.0)
-    of_rank_one = np.sqrt(at_start.entries("sigma_w1").shape[1]) * at_start["beta_norm"]
-    late_squares = Draws(noisy, index=1).entries("sigma_w1")[:, late] ** 2
+    of_rank_one = np.sqrt(at_start.entries(SIGMA_W1).shape[1]) * at_start[quantities.BETA_NORM]
+    late_squares = Draws(noisy, index=1).entries(SIGMA_W1)[:, late] ** 2
     yield Facts(
         rate=float(-np.median(slopes(noisy, late))),
         left=float(np.median(left)),

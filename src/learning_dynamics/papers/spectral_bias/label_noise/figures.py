@@ -15,6 +15,7 @@ from learning_dynamics.papers.spectral_bias.panels import (
     marks,
     singular_values,
 )
+from learning_dynamics.papers.spectral_bias.quantities import SIGMA_W1
 from learning_dynamics.plotting import WIDTH, Plot, legend_below, letters, sequence
 from learning_dynamics.settings import Natural
 from learning_dynamics.tidy import Draws, Table, select, settings_of
@@ -31,8 +32,8 @@ def fig1b(plain: Table, noisy: Table, *, member: Natural) -> Plot:
     of its Figure 1b.
     """
     figure, axes = plt.subplots(1, 2, figsize=(WIDTH, 2.8), sharey=True)
-    inputs = Draws(plain, time=0.0).entries("sigma_w1").shape[1]
-    size = Draws(plain, time=0.0)["beta_norm"][member]
+    inputs = Draws(plain, time=0.0).entries(SIGMA_W1).shape[1]
+    size = Draws(plain, time=0.0)[quantities.BETA_NORM][member]
     gamma = settings_of(plain)["gamma"]
     quiet = 4 * np.log(1e3) / max(size, gamma)  # by when descent without noise has come to rest
     for axis, table, title in ((axes[0], plain, "gradient descent"), (axes[1], noisy, "label-noise gradient descent")):

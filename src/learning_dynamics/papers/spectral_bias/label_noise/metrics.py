@@ -12,6 +12,7 @@ import pandas as pd
 
 from learning_dynamics.papers.spectral_bias.label_noise import quantities, theory
 from learning_dynamics.papers.spectral_bias.layers import spectra_and_loss
+from learning_dynamics.papers.spectral_bias.quantities import LOSS
 from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, TIME, VALUE, Column, Tables, columns, rows
 from learning_dynamics.trajectories import Trajectory
 
@@ -34,7 +35,7 @@ def label_noise_descent(trajectory: Trajectory) -> pd.DataFrame:
     series = trajectory.series
     measured = spectra_and_loss(series["W1"], series["W2"], X, Y)
     norms = np.linalg.norm(np.linalg.pinv(X) @ Y, axis=(-2, -1))
-    measured["beta_norm"] = np.broadcast_to(norms, measured["loss"].shape)
+    measured[quantities.BETA_NORM] = np.broadcast_to(norms, measured[LOSS].shape)
     return rows(measured, {"seed": np.arange(trajectory.members), "time": trajectory.time})
 
 

@@ -1,8 +1,15 @@
-"""Names of what `metrics.label_noise_ensemble` measures of many paths on each data set.
+"""Names of what is measured under label noise; `metrics` writes them, claims and figures read them.
 
-X = U D V^T; u_j is the mean over paths of the square of the j-th row of V^T W. Both moments are predicted by the
-process of appendix D, dW = X^T dB a^T and da = W^T X^T dB.
+The names of `layers.spectra_and_loss` are in the paper's `quantities`. |.| is the Frobenius norm.
 """
+
+# -- of single descents, `metrics.label_noise_descent` -----------------------------------------------------------------
+
+BETA_NORM = "beta_norm"  # |beta_*|, of the minimum-norm interpolator
+
+# -- many paths on each data set, `metrics.label_noise_ensemble` -------------------------------------------------------
+# X = U D V^T; u_j is the mean over paths of the square of the j-th row of V^T W. Both moments are predicted by the
+# process of appendix D, dW = X^T dB a^T and da = W^T X^T dB.
 
 OUTPUT_SECOND_MOMENT = "output_second_moment"  # E|a|^2, the mean over paths
 ROW_GROWTH = "row_growth"  # u_j(t) - u_j(0)

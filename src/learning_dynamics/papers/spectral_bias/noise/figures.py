@@ -29,13 +29,13 @@ def fig3a(paths: Table, exponents: Table) -> Plot:
     the larger one increase.
     """
     handles = [line(r"$\sigma_1$, rate 0"), line(r"$\sigma_2$, its rate", style="--")]
-    figure, axis = _draw_paths(paths, "sigma", handles, lw=1.2)
+    figure, axis = _draw_paths(paths, quantities.SIGMA, handles, lw=1.2)
     end = paths["time"].max()
     second_rate = float(select(exponents, quantities.DIRECTION_RATE, index=2, inputs=2)["predicted"].iloc[0])
     level(axis, 1.0)
     guide(axis, [0, end], [1.0, np.exp(second_rate * end)], zorder=0)
     axis.set_ylabel("singular values of $W$")
-    final_values = select(paths, "sigma", index=1, time=end)["value"]
+    final_values = select(paths, quantities.SIGMA, index=1, time=end)["value"]
     facts = {"second": second_rate, "fallen": int((final_values < 1).sum()), "count": len(final_values)}
     return Plot(figure, facts, alt="Solid lines wander about one; dashed lines fall.")
 
@@ -49,7 +49,7 @@ def fig3b(paths: Table, exponents: Table) -> Plot:
     does not decay, as `ensemble` shows.
     """
     handles = [line("row 1"), line("row 2", style="--"), line("rate", style=":", width=1.6)]
-    figure, axis = _draw_paths(paths, "commutator_norm", handles, lw=1.1)
+    figure, axis = _draw_paths(paths, quantities.COMMUTATOR_NORM, handles, lw=1.1)
     end = paths["time"].max()
     rate = float(select(exponents, quantities.COMMUTATOR_RATE, inputs=2)["predicted"].iloc[0])
     guide(axis, [0, end], [1.0, np.exp(rate * end)], "black", ":", 1.6, zorder=3)

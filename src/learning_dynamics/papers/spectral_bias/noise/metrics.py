@@ -99,9 +99,9 @@ def noise_paths(trajectory: Trajectory) -> pd.DataFrame:
     """
     W, a = trajectory.series["W1"], trajectory.series["W2"]
     measured = {
-        "sigma": singular_values(W),
-        "commutator_norm": commutator_norms(W, a),
-        "determinant": np.linalg.det(W),
+        quantities.SIGMA: singular_values(W),
+        quantities.COMMUTATOR_NORM: commutator_norms(W, a),
+        quantities.DETERMINANT: np.linalg.det(W),
     }
     return rows(measured, {"seed": np.arange(len(W)), "time": trajectory.time})
 

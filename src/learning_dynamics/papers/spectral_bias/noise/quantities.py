@@ -33,6 +33,12 @@ def power_of_a(power: float) -> str:
     return f"power_of_a_{power:g}"
 
 
+# -- along single paths, `metrics.noise_paths`, with `DETERMINANT` -----------------------------------------------------
+
+SIGMA = "sigma"  # singular values of W
+COMMUTATOR_NORM = "commutator_norm"  # |[w_i, a]|, the Frobenius norm, of each row w_i of W
+
+
 # -- along long paths, `metrics.noise_exponents`: growth rates per unit of time, lambda_1 >= ... >= lambda_{d+1} -----
 
 DIRECTION_RATE = "direction_rate"  # lambda_i, of the i-th direction of (W, a); up to i = d that of sigma_i(W)

@@ -9,6 +9,7 @@ from learning_dynamics.judging import Claim, Facts, Untested, claim, equal_on_ev
 from learning_dynamics.papers.spectral_bias import theory
 from learning_dynamics.papers.spectral_bias.draws import STEPS_BY_RTOL, has_several_interpolators, steps_by_rtol
 from learning_dynamics.papers.spectral_bias.flow import quantities
+from learning_dynamics.papers.spectral_bias.quantities import DISTANCE, SAMPLES, SIGMA_BETA, SIGMA_W1, SIGMA_W2
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Draws, Table
 
@@ -60,8 +61,8 @@ def lemma_c_3(flows: Sequence[Table]) -> Claim:
     if not any(has_several_interpolators(table) for table in flows):
         raise Untested("as many samples as inputs in every run: nothing is outside of their span; give fewer samples")
     flow, limits = Draws(flows, phase="flow"), Draws(flows, phase="limit")
-    inputs = limits.per_table(lambda limit: np.full(len(limit["distance"]), limit.entries("sigma_w1").shape[1]))
-    samples = Draws(flows, phase="draw")["samples"]
+    inputs = limits.per_table(lambda limit: np.full(len(limit[DISTANCE]), limit.entries(SIGMA_W1).shape[1]))
+    samples = Draws(flows, phase="draw")[SAMPLES]
     # of a random direction's squared length d - n parts of d are outside of n directions, on average
     outside_at_random = np.sqrt(np.maximum(inputs - samples, 0) / inputs)
     yield equal_on_every_draw(
@@ -131,7 +132,7 @@ def lemma_c_4(equal: Sequence[Table], unequal: Table, *, visible: Positive) -> C
         at_most=steps_by_rtol(flow),
         because=STEPS_BY_RTOL,
     )
-    yield Facts(away=float(np.nanmedian(limit["distance"])))
+    yield Facts(away=float(np.nanmedian(limit[DISTANCE])))
 
 
 @claim(
@@ -201,15 +202,15 @@ def lemma_c_10(flows: Sequence[Table]) -> Claim:
     """
     flow = Draws(flows, phase="flow")
     # predicted by (C.16) from the measured sigma_i(beta)
-    sigma_Z1, predicted_Z1 = flow.with_prediction("sigma_w1")
-    sigma_Z2, predicted_Z2 = flow.with_prediction("sigma_w2")
+    sigma_Z1, predicted_Z1 = flow.with_prediction(SIGMA_W1)
+    sigma_Z2, predicted_Z2 = flow.with_prediction(SIGMA_W2)
 
     def predicted_Z1_with(gamma_factor: float) -> np.ndarray:
         """Return sigma_i(Z1) by (C.16), with gamma multiplied by a factor; the shape of `sigma_Z1`."""
 
         def of_table(draws: Draws) -> np.ndarray:
-            gamma, inputs = draws.setting("gamma")[:, None, None], draws.entries("sigma_w1", "time").shape[2]
-            sigma = theory.hidden_singular_values(draws.entries("sigma_beta", "time"), gamma_factor * gamma, inputs)
+            gamma, inputs = draws.setting("gamma")[:, None, None], draws.entries(SIGMA_W1, "time").shape[2]
+            sigma = theory.hidden_singular_values(draws.entries(SIGMA_BETA, "time"), gamma_factor * gamma, inputs)
             return sigma.reshape(len(sigma), -1)  # times and indices in one axis
 
         return flow.per_table(of_table)  # tables may differ in their number of inputs
@@ -249,12 +250,12 @@ def balanced_start(flows: Sequence[Table], unbalanced: Table) -> Claim:
     the scale takes an imbalance.
     """
     limit = Draws(flows[0], phase="limit")
-    if limit.entries("sigma_w2").shape[1] >= limit.entries("sigma_w1").shape[1]:
+    if limit.entries(SIGMA_W2).shape[1] >= limit.entries(SIGMA_W1).shape[1]:
         raise Untested("as many outputs as inputs: there is no rank to fall short of; give fewer outputs")
 
     def first_beyond_rank(flow: Draws, fewer: int = 0) -> np.ndarray:
         """Return the largest sigma_(k - fewer + 1) / sigma_1 of W1 along the flow, shape (draws,)."""
-        sigma, outputs = flow.entries("sigma_w1", "time"), flow.entries("sigma_w2", "time").shape[2]
+        sigma, outputs = flow.entries(SIGMA_W1, "time"), flow.entries(SIGMA_W2, "time").shape[2]
         return (sigma[..., outputs - fewer] / sigma[..., 0]).max(axis=1)
 
     balanced, not_balanced = Draws(flows, phase="flow"), Draws(unbalanced, phase="flow")

@@ -6,6 +6,7 @@ import numpy as np
 
 from learning_dynamics.judging import Claim, claim, equal_on_every_draw, every_draw
 from learning_dynamics.papers.spectral_bias.draws import steps_by_rtol
+from learning_dynamics.papers.spectral_bias.quantities import LOSS
 from learning_dynamics.papers.spectral_bias.reductions import quantities
 from learning_dynamics.tidy import Draws, Table
 
@@ -180,7 +181,7 @@ def lemma_c_8(flows: Sequence[Table]) -> Claim:
 
     def loss_over_bound(of_one_table: Draws) -> np.ndarray:
         """Return the largest ratio of L to D_psi(beta_*, 0) / (sqrt(2 gamma) t) over times, shape (draws,)."""
-        loss, bound = of_one_table.with_prediction(quantities.LOSS)
+        loss, bound = of_one_table.with_prediction(LOSS)
         return (loss / bound).max(axis=1)
 
     ratios = draws.per_table(loss_over_bound)

@@ -4,6 +4,8 @@ import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 
 from learning_dynamics.papers.spectral_bias.panels import curve, line, marks, power, seed_at
+from learning_dynamics.papers.spectral_bias.quantities import SIGMA_BETA, SIGMA_W1
+from learning_dynamics.papers.spectral_bias.reductions import quantities
 from learning_dynamics.plotting import WIDTH, Plot, legend_below, letters, sequence
 from learning_dynamics.settings import Natural
 from learning_dynamics.tidy import Quantity, Table, select
@@ -24,16 +26,16 @@ def mirror(vector: Table, scalar: Table, *, member: Natural) -> Plot:
     large, small = vector["gamma"].max(), vector["gamma"].min()
     scales = sorted(scalar["gamma"].unique())
     middle = scales[(len(scales) - 1) // 2]
-    several = f"{select(vector, 'sigma_beta')['index'].max()} outputs"
+    several = f"{select(vector, SIGMA_BETA)['index'].max()} outputs"
     for axis, table, quantity, label, title, gamma in (
-        (pair, vector, "sigma_w1", r"$\sigma_i(W_1)$", several, small),
-        (riccati, vector, "sigma_alpha", r"$\sigma_i(\alpha)$", several, small),
-        (mirrored, vector, "mirror_coordinate", r"mirror coordinate of $\sigma_i(\beta)$", several, large),
-        (entries, scalar, "beta", r"entries of $\beta$", "one output", middle),
+        (pair, vector, SIGMA_W1, r"$\sigma_i(W_1)$", several, small),
+        (riccati, vector, quantities.SIGMA_ALPHA, r"$\sigma_i(\alpha)$", several, small),
+        (mirrored, vector, quantities.MIRROR_COORDINATE, r"mirror coordinate of $\sigma_i(\beta)$", several, large),
+        (entries, scalar, quantities.BETA, r"entries of $\beta$", "one output", middle),
     ):
         _draw_comparison(axis, table, quantity, seed_at(table, gamma, member))
         axis.set(xscale="log", xlabel="time $t$", ylabel=label, title=rf"{title}, $\gamma = {power(gamma)}$")
-    printed = select(vector, "printed_mirror_coordinate", seed=seed_at(vector, large, member))
+    printed = select(vector, quantities.PRINTED_MIRROR_COORDINATE, seed=seed_at(vector, large, member))
     for (_, rows), colour in zip(printed.groupby("index"), sequence(printed["index"].nunique()), strict=True):
         curve(mirrored, rows, colour, "--", lw=1.0)
     letters(axes.flat)

@@ -25,6 +25,7 @@ from learning_dynamics.papers.spectral_bias.layers import (
     of_finite_draws,
     transposed,
 )
+from learning_dynamics.papers.spectral_bias.quantities import LOSS, SIGMA_BETA, SIGMA_W1
 from learning_dynamics.papers.spectral_bias.reductions import models as reductions
 from learning_dynamics.papers.spectral_bias.reductions import quantities
 from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, TIME, columns, rows
@@ -102,10 +103,10 @@ def _reductions_of(series: Mapping[str, np.ndarray], times: np.ndarray) -> Measu
     from_alpha = reductions.predictor_from_alpha(riccati, gamma)
     printed_speed = from_alpha / (2 * gamma[..., None, None])  # (I - alpha alpha^T)^{-1} alpha (Lemma 3.3)
     measured: Measured = {
-        quantities.LOSS: two_layer.loss(Z1, Z2, X, Y),
+        LOSS: two_layer.loss(Z1, Z2, X, Y),
         quantities.CONDITION_OF_Z1: np.linalg.cond(Z1),
-        "sigma_w1": (singular_values(Z1), singular_values(pair_Z1)),
-        "sigma_alpha": (singular_values(alpha), singular_values(riccati)),
+        SIGMA_W1: (singular_values(Z1), singular_values(pair_Z1)),
+        quantities.SIGMA_ALPHA: (singular_values(alpha), singular_values(riccati)),
         quantities.PART_OUTSIDE_P: outside / size,
         quantities.DISTANCE_FROM_PAIR: np.maximum(norm(Z1 - pair_Z1), norm(Z2 - pair_Z2)) / size,
         quantities.DISTANCE_FROM_UNIT_PAIR: norm(Z1 - pair_Z1 / np.sqrt(2 * gamma[..., None, None])) / size,
@@ -117,7 +118,7 @@ def _reductions_of(series: Mapping[str, np.ndarray], times: np.ndarray) -> Measu
     measured |= _mirror_of_singular_values(beta, speed, R, gamma, times=times[1:])
     if "mirror" in series:
         bound = theory.rate_bound(norm(beta_star), gamma, times[None, 1:])
-        measured[quantities.LOSS] = (measured[quantities.LOSS], bound)
+        measured[LOSS] = (measured[LOSS], bound)
         measured[quantities.BETA] = (beta[..., 0], series["mirror"][:, 1:, :, 0])
     return measured
 
@@ -137,9 +138,9 @@ def _mirror_of_singular_values(
     driven = cumulative_simpson(force * times[:, None], x=np.log(times), axis=1, initial=0.0)
     coordinate, printed = theory.mirror_coordinate(sigma, scale), theory.printed_mirror_coordinate(sigma, scale)
     return {
-        "sigma_beta": sigma,
+        SIGMA_BETA: sigma,
         quantities.MIRROR_SPEED: (theory.mirror_curvature(sigma, scale) * along, force),
         quantities.PRINTED_MIRROR_SPEED: (theory.printed_mirror_curvature(sigma, scale) * along, force),
-        "mirror_coordinate": (coordinate, coordinate[:, :1] + driven),
-        "printed_mirror_coordinate": (printed, coordinate[:, :1] + driven),
+        quantities.MIRROR_COORDINATE: (coordinate, coordinate[:, :1] + driven),
+        quantities.PRINTED_MIRROR_COORDINATE: (printed, coordinate[:, :1] + driven),
     }

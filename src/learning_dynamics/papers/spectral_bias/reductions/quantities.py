@@ -10,6 +10,7 @@ DISTANCE_FROM_PAIR = "distance_from_pair"  # the larger of |Z1 - z1| and |Z2 - z
 DISTANCE_FROM_UNIT_PAIR = "distance_from_unit_pair"  # |Z1 - z1 / sqrt(2 gamma)| / |W1|, as from z1(0) = I
 CONDITION_OF_Z1 = "condition_of_Z1"  # sigma_1(Z1) / sigma_d(Z1)
 
+SIGMA_ALPHA = "sigma_alpha"  # singular values of alpha; predicted those of a
 DISTANCE_OF_ALPHA = "distance_of_alpha"  # |alpha - a|, a' = R - a R^T a from 0 (Lemma 3.3)
 # with f(a) = (I - a a^T)^{-1} a:
 DISTANCE_OF_BETA = "distance_of_beta"  # |beta - 2 gamma f(a)| / |beta_*| (Lemma C.2)
@@ -21,5 +22,7 @@ DISTANCE_OF_BETA_SPEED = "distance_of_beta_speed"  # |beta' - f(a)| / |beta'(fir
 # sqrt(s^2 + gamma^2)) / 2, or as printed, with the half before the first term alone
 MIRROR_SPEED = "mirror_speed"
 PRINTED_MIRROR_SPEED = "printed_mirror_speed"
+# the mirror coordinate phi'(s_i) itself; predicted its first value and the integral of the force
+MIRROR_COORDINATE = "mirror_coordinate"
+PRINTED_MIRROR_COORDINATE = "printed_mirror_coordinate"
 BETA = "beta"  # entries of beta, with one output; predicted by the mirror flow of psi_gamma (eq. 3.3)
-LOSS = "loss"  # 1/2 |X beta - Y|^2; predicted, with one output, its bound (Lemma C.8)

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 
 from learning_dynamics.judging import Check, Claim, Facts, claim, share_of_draws
+from learning_dynamics.papers.spectral_bias.quantities import SAMPLES
+from learning_dynamics.papers.spectral_bias.relu import quantities
 from learning_dynamics.papers.spectral_bias.relu.saddles import (
     first_saddle_ranks,
     fitted_draws,
@@ -91,8 +93,11 @@ def relu_teacher_directions(small: Table, large: Table, *, cosine: Fraction, los
     """
     from_small, from_large = Draws(small), Draws(large)
     # cosines of both principal angles, the larger first, shape (draws, 2)
-    small_cosines, large_cosines = from_small.entries("teacher_cosine"), from_large.entries("teacher_cosine")
-    chance_cosines = from_small.entries("chance_cosine")
+    small_cosines, large_cosines = (
+        from_small.entries(quantities.TEACHER_COSINE),
+        from_large.entries(quantities.TEACHER_COSINE),
+    )
+    chance_cosines = from_small.entries(quantities.CHANCE_COSINE)
     large_learns = {"holds": large_cosines.min(axis=1) >= cosine, "undecided": ~fitted_draws(large, loss)}
     yield share_of_draws(
         "share of draws from small weights that learn both of the teacher's directions",
@@ -121,9 +126,9 @@ def relu_teacher_directions(small: Table, large: Table, *, cosine: Fraction, los
         chance_second=chance_second,
         large_first=large_first,
         large_second=large_second,
-        inside=float(np.median(from_small["inside"])),
-        chance_inside=float(from_small["chance_inside"][0]),
-        large_inside=float(np.median(from_large["inside"])),
+        inside=float(np.median(from_small[quantities.INSIDE])),
+        chance_inside=float(from_small[quantities.CHANCE_INSIDE][0]),
+        large_inside=float(np.median(from_large[quantities.INSIDE])),
     )
 
 
@@ -142,8 +147,10 @@ def relu_directions_with_samples(few: Table, more: Sequence[Table], *, cosine: F
     are above the threshold, on {course} of the draws. The students, their scale and the time they are given are the
     same.
     """
-    by_samples = {int(Draws(table)["samples"][0]): table for table in (few, *more)}
-    learnt = {samples: Draws(table).smallest("teacher_cosine") >= cosine for samples, table in by_samples.items()}
+    by_samples = {int(Draws(table)[SAMPLES][0]): table for table in (few, *more)}
+    learnt = {
+        samples: Draws(table).smallest(quantities.TEACHER_COSINE) >= cosine for samples, table in by_samples.items()
+    }
     fitted = {samples: fitted_draws(table, loss) for samples, table in by_samples.items()}
 
     def with_samples(samples: int) -> dict[str, np.ndarray]:

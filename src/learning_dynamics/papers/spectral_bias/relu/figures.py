@@ -8,6 +8,8 @@ from matplotlib.patches import Patch
 
 from learning_dynamics.evidence import share
 from learning_dynamics.papers.spectral_bias.panels import index_handles, level, power, singular_values
+from learning_dynamics.papers.spectral_bias.quantities import LOSS, SIGMA_W1
+from learning_dynamics.papers.spectral_bias.relu import quantities
 from learning_dynamics.papers.spectral_bias.relu.saddles import (
     first_saddle_ranks,
     fitted_draws,
@@ -39,7 +41,7 @@ def fig2(small: Table, large: Table, *, percent: Count, loss: Fraction) -> Plot:
         title = rf"initial scale ${power(settings['scale'])}$"
         axis.set(xscale="log", xlim=(settings["start"], table["time"].max()), ylim=(0, None), title=title)
         axis.set(xlabel="time $t$", ylabel=r"singular values $\sigma_i(W)$")
-    inputs = int(select(small, "sigma_w1")["index"].max())
+    inputs = int(select(small, SIGMA_W1)["index"].max())
     places = np.arange(1, inputs + 1)
     ranks, angles = axes[1]
     for shift, table, colour, label in (
@@ -52,9 +54,9 @@ def fig2(small: Table, large: Table, *, percent: Count, loss: Fraction) -> Plot:
     ranks.set(xlabel="rank at the end", ylabel="share of draws", title=f"{draws} draws")
     ranks.legend(loc="upper center")
     for quantity, table, colour, shift in (
-        ("teacher_cosine", small, "blue", -0.25),
-        ("teacher_cosine", large, "orange", 0.0),
-        ("chance_cosine", small, "grey", 0.25),
+        (quantities.TEACHER_COSINE, small, "blue", -0.25),
+        (quantities.TEACHER_COSINE, large, "orange", 0.0),
+        (quantities.CHANCE_COSINE, small, "grey", 0.25),
     ):
         cosines = Draws(table).entries(quantity)
         places = np.arange(1, cosines.shape[1] + 1)
@@ -86,7 +88,7 @@ def fig5a(small: Table, scales: Table, *, percent: Count, loss: Fraction) -> Plo
     """
     figure, (axis, counts_axis, limit) = plt.subplots(1, 3, figsize=(WIDTH, 2.8), width_ratios=(4, 3, 3))
     member = typical_draw(small, percent, loss)
-    losses = select(small, "loss", seed=member).iloc[1:]
+    losses = select(small, LOSS, seed=member).iloc[1:]
     axis.loglog(losses["time"], losses["value"], color=COLOURS["blue"])
     for number, span in enumerate(plateaus(small, member)):
         axis.axvspan(*span, color=COLOURS["orange"], alpha=0.25, lw=0, label=None if number else "plateau")
@@ -136,7 +138,7 @@ def fig5b(small: Table, *, percent: Count, loss: Fraction) -> Plot:
     axis.axvspan(start, end, color=COLOURS["orange"], alpha=0.25, lw=0)
     axis.set(xlabel="time $t$", ylabel=r"singular values $\sigma_i(W)$", yscale="log", xscale="log")
     axis.set_xlim(settings_of(small)["start"], end)
-    legend_below(figure, index_handles(int(select(small, "sigma_w1")["index"].max())))
+    legend_below(figure, index_handles(int(select(small, SIGMA_W1)["index"].max())))
     facts = {
         "draws": small["seed"].nunique(),
         "follow": int((first_saddle_ranks(small, percent) == 1).sum()),

@@ -10,6 +10,8 @@ import pandas as pd
 
 from learning_dynamics.measures.plateaus import plateaus
 from learning_dynamics.papers.spectral_bias.layers import span_overlap
+from learning_dynamics.papers.spectral_bias.quantities import LOSS, SAMPLES, SIGMA_W1
+from learning_dynamics.papers.spectral_bias.relu import quantities
 from learning_dynamics.seeds import generators
 from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import INDEX, QUANTITY, SEED, TIME, VALUE, Tables, columns, rows
@@ -51,11 +53,11 @@ def relu_descent(
     losses, sigma, W = trajectory.series["loss"], trajectory.series["sigma"], trajectory.constants["limit_W1"]
     carried = np.cumsum(sigma**2, axis=-1) / np.sum(sigma**2, axis=-1, keepdims=True)
     axes = {"seed": np.arange(trajectory.members), "time": trajectory.time}
-    yield rows({"loss": losses, "sigma_w1": sigma}, axes)
+    yield rows({LOSS: losses, SIGMA_W1: sigma}, axes)
     for share in shares:
         # rounding must not add a value to a spectrum that carries all of it
         ranks = 1.0 + np.sum(carried < share - 1e-12, axis=-1)
-        yield rows({"rank": ranks}, axes).assign(index=round(100 * share))
+        yield rows({quantities.RANK: ranks}, axes).assign(index=round(100 * share))
     teacher = trajectory.constants["teacher_W"]
     count, inputs = teacher.shape[1:]
     right = np.linalg.svd(W, full_matrices=False)[2][:, :count]
@@ -63,17 +65,17 @@ def relu_descent(
     basis = np.linalg.qr(np.swapaxes(teacher, 1, 2))[0]
     inside = np.sum((W @ basis) ** 2, axis=(1, 2)) / np.sum(W**2, axis=(1, 2))
     ends = {
-        "teacher_cosine": span_overlap(right, teacher),
-        "chance_cosine": span_overlap(chance, teacher),
-        "inside": inside,
-        "chance_inside": np.full(len(teacher), count / inputs),
-        "samples": np.full(len(teacher), trajectory.constants["X"].shape[1]),
+        quantities.TEACHER_COSINE: span_overlap(right, teacher),
+        quantities.CHANCE_COSINE: span_overlap(chance, teacher),
+        quantities.INSIDE: inside,
+        quantities.CHANCE_INSIDE: np.full(len(teacher), count / inputs),
+        SAMPLES: np.full(len(teacher), trajectory.constants["X"].shape[1]),
     }
     yield rows(ends, {"seed": axes["seed"]}, time=trajectory.time[-1])
     # time 0 has no logarithm: plateaus are sought, and their places counted, from the next time on
     records = []
     for seed, curve in enumerate(losses):
         for number, (start, end) in enumerate(plateaus(trajectory.time[1:], curve[1:], slope, floor, least), start=1):
-            for quantity, place in (("plateau_start", start), ("plateau_end", end)):
+            for quantity, place in ((quantities.PLATEAU_START, start), (quantities.PLATEAU_END, end)):
                 records.append((seed, 0.0, quantity, number, trajectory.time[1 + place]))
     yield pd.DataFrame(records, columns=[column.name for column in relu_descent.columns])

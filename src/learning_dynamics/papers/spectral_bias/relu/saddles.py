@@ -6,6 +6,8 @@ Shapes: arrays that functions return have a number for each draw, (draws,), in t
 import numpy as np
 import pandas as pd
 
+from learning_dynamics.papers.spectral_bias.quantities import LOSS
+from learning_dynamics.papers.spectral_bias.relu import quantities
 from learning_dynamics.tidy import Draws, Table, select
 
 # numbers of a loss's plateaus, where the first is at the saddle at zero
@@ -14,19 +16,21 @@ AT_ZERO, AT_FIRST_SADDLE = 1, 2
 
 def fitted_draws(table: Table, loss: float) -> np.ndarray:
     """Return for each draw whether its loss has fallen to a share of its first value, shape (draws,) of bool."""
-    curves = Draws(table).entries("loss")
+    curves = Draws(table).entries(LOSS)
     return curves[:, -1] <= loss * curves[:, 0]
 
 
 def last_ranks(table: Table, percent: int) -> np.ndarray:
     """Return how many singular values carry so many percent of |W|^2 at the end, shape (draws,)."""
-    return Draws(table, index=percent).entries("rank")[:, -1]
+    return Draws(table, index=percent).entries(quantities.RANK)[:, -1]
 
 
 def plateaus(table: Table, seed: int) -> list[tuple[float, float]]:
     """Return first and last time of one draw's plateaus."""
     rows = table[table["seed"] == seed]
-    starts, ends = (rows.loc[rows["quantity"] == name, "value"] for name in ("plateau_start", "plateau_end"))
+    starts, ends = (
+        rows.loc[rows["quantity"] == name, "value"] for name in (quantities.PLATEAU_START, quantities.PLATEAU_END)
+    )
     return list(zip(starts, ends, strict=True))
 
 
@@ -38,7 +42,7 @@ def first_saddle_ranks(table: Table, percent: int) -> np.ndarray:
     from 30 and 40 may have passed its first saddle unseen, and gets nan.
     """
     starts = _plateau_starts(table, AT_FIRST_SADDLE)
-    ranks = select(table, "rank", index=percent).set_index(["seed", "time"])["value"]
+    ranks = select(table, quantities.RANK, index=percent).set_index(["seed", "time"])["value"]
     saddle_ranks = [np.nan if np.isnan(start) else ranks.loc[(seed, start)] for seed, start in starts.items()]
     return np.where(starts_at_zero(table), saddle_ranks, np.nan)
 
@@ -50,7 +54,9 @@ def starts_at_zero(table: Table) -> np.ndarray:
 
 def _plateau_starts(table: Table, number: int) -> pd.Series:
     """Return when each draw enters its plateau of this number, nan where it has none, by seed."""
-    starts = table[(table["quantity"] == "plateau_start") & (table["index"] == number)].set_index("seed")["value"]
+    starts = table[(table["quantity"] == quantities.PLATEAU_START) & (table["index"] == number)].set_index("seed")[
+        "value"
+    ]
     return starts.reindex(np.sort(table["seed"].unique()))
 
 

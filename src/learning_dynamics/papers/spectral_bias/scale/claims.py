@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from learning_dynamics.judging import Check, Claim, Facts, claim, equal_on_every_draw, every_draw
+from learning_dynamics.papers.spectral_bias.quantities import DISTANCE_BOUND, SIGMA_W1
 from learning_dynamics.papers.spectral_bias.scale import quantities
 from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import Draws, Table, settings_of
@@ -97,7 +98,7 @@ def nuclear_norm_limit(flow: Table, *, largest_gamma: Positive) -> Claim:
     gamma = draws.entries(quantities.POTENTIAL, column="gamma")[0]
     # sum of sigma_i(beta_*), and (|W1|^2 + |W2|^2) / 2 at the end, shape (draws, scales)
     nuclear_norm, half_square = draws.entries(quantities.NUCLEAR_NORM), draws.entries(quantities.HALF_SQUARE)
-    inputs = draws.entries("sigma_w1", "gamma").shape[2]
+    inputs = draws.entries(SIGMA_W1, "gamma").shape[2]
     # of the potential with both terms halved, and as printed
     slopes = [
         _slopes(gamma, draws.entries(potential), largest_gamma) / nuclear_norm[:, 0]
@@ -117,7 +118,7 @@ def nuclear_norm_limit(flow: Table, *, largest_gamma: Positive) -> Claim:
 
     # by Corollary 3.1 and Lemma C.10 half of |W1|^2 + |W2|^2 is the sum of sqrt(s_i^2 + gamma^2) over d singular values
     # of beta, each of which exceeds s_i by gamma at most; the residual at the end leaves the rest open
-    allowed = inputs * gamma / nuclear_norm + 10 * draws.entries(quantities.DISTANCE_BOUND)
+    allowed = inputs * gamma / nuclear_norm + 10 * draws.entries(DISTANCE_BOUND)
 
     def half_square_is(norm: np.ndarray, label: str) -> dict[str, Any]:
         """Return the arguments that compare half the parameters' squared norm with a norm of beta_*."""
@@ -286,13 +287,13 @@ def _smallest(draws: Draws) -> int:
 
 def _sigma_W1(draws: Draws, index: int) -> np.ndarray:
     """Return sigma_i(W1) at the end, i from 1, shape (draws, scales)."""
-    return draws.where(index=index).entries("sigma_w1")
+    return draws.where(index=index).entries(SIGMA_W1)
 
 
 def _left_open(draws: Draws) -> np.ndarray:
     """Return the relative errors that the residual and the integrator leave open, shape (draws, scales)."""
     steps = draws.entries(quantities.PART_ACROSS, column="steps")
-    return draws.entries(quantities.DISTANCE_BOUND) + draws.setting("integration.rtol")[:, None] * steps
+    return draws.entries(DISTANCE_BOUND) + draws.setting("integration.rtol")[:, None] * steps
 
 
 def _rounding(draws: Draws) -> np.ndarray:

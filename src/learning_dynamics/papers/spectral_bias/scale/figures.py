@@ -4,6 +4,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from learning_dynamics.papers.spectral_bias.panels import curve, guide, level, line, marks, power, seed_at
+from learning_dynamics.papers.spectral_bias.quantities import DISTANCE_BOUND, LOSS, SIGMA_W1
 from learning_dynamics.papers.spectral_bias.scale import quantities
 from learning_dynamics.plotting import COLOURS, WIDTH, Plot, legend_below, letters, sequence
 from learning_dynamics.settings import Natural
@@ -25,7 +26,7 @@ def rate(flows: Table, conditioned: Table, times: Table, *, member: Natural) -> 
     colours = sequence(len(gammas))
     for axis, table, title in ((gaussian, flows, "Gaussian data"), (ill, conditioned, "ill-conditioned data")):
         for gamma, colour in zip(gammas, colours, strict=True):
-            rows = select(table, "loss", seed=seed_at(table, gamma, member))
+            rows = select(table, LOSS, seed=seed_at(table, gamma, member))
             curve(axis, rows, colour, lw=1.4)
             curve(axis, rows, colour, "--", "predicted", lw=1.1)
         axis.set(xscale="log", yscale="log", xlabel="time $t$", ylim=(1e-6, 1e4), title=title)
@@ -79,9 +80,9 @@ def vanishing(vector: Table, scalar: Table) -> Plot:
     draws, scalars = Draws(vector), Draws(scalar)
     gamma, nuclear = draws.entries(quantities.HALF_SQUARE, column="gamma"), draws.entries(quantities.NUCLEAR_NORM)
     excess = draws.entries(quantities.HALF_SQUARE) - nuclear
-    inputs = select(vector, "sigma_w1")["index"].max()
+    inputs = select(vector, SIGMA_W1)["index"].max()
     # what the remaining residual hides is no excess
-    resolved = excess > 3 * draws.entries(quantities.DISTANCE_BOUND) * nuclear
+    resolved = excess > 3 * draws.entries(DISTANCE_BOUND) * nuclear
     norms.plot(gamma[resolved], excess[resolved], ".", color=COLOURS["blue"], ms=4)
     guide(norms, np.sort(gamma[0]), inputs * np.sort(gamma[0]))
     norms.set(
@@ -108,7 +109,7 @@ def vanishing(vector: Table, scalar: Table) -> Plot:
         title="mirror potential",
     )
     relative = scalars.entries(quantities.BETA_NORM, column="gamma") / scalars.entries(quantities.BETA_NORM)
-    first_values, second_values = (scalars.where(index=number).entries("sigma_w1") for number in (1, 2))
+    first_values, second_values = (scalars.where(index=number).entries(SIGMA_W1) for number in (1, 2))
     ratios = (second_values / first_values) ** 2
     columns.plot(relative.ravel(), ratios.ravel(), ".", color=COLOURS["blue"], ms=4, label=r"$(\sigma_2/\sigma_1)^2$")
     grid = np.geomspace(relative.min(), relative.max(), 200)

@@ -23,6 +23,7 @@ from learning_dynamics.papers.spectral_bias.layers import (
     of_finite_draws,
     transposed,
 )
+from learning_dynamics.papers.spectral_bias.quantities import DISTANCE_BOUND, RESIDUAL, SIGMA_W1
 from learning_dynamics.papers.spectral_bias.scale import quantities
 from learning_dynamics.seeds import generators
 from learning_dynamics.settings import Count
@@ -94,9 +95,9 @@ def scaled_flow(trajectory: Trajectory, *, others: Count) -> pd.DataFrame:
         measured: Measured = {
             quantities.TIME_TO_LOSS: _crossing_times(shares_of_reached, losses, level) * reached,
             quantities.FIRST_GRADIENT: norm(gradient),
-            "sigma_w1": spectrum,
-            "residual": residual / norm(Y),
-            quantities.DISTANCE_BOUND: residual / (singular_values(X)[..., -1] * norm(star)),
+            SIGMA_W1: spectrum,
+            RESIDUAL: residual / norm(Y),
+            DISTANCE_BOUND: residual / (singular_values(X)[..., -1] * norm(star)),
             quantities.BETA_NORM: norm(star),
             quantities.NUCLEAR_NORM: sigma_star.sum(axis=-1),
             quantities.FROBENIUS_NORM: norm(star),

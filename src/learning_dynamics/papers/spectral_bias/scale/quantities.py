@@ -6,9 +6,6 @@ Frobenius norm. The n-th column of W1 belongs to the n-th hidden unit, and start
 
 TIME_TO_LOSS = "time_to_loss"  # when L falls to a share of L(0); predicted, with one output: by the bound of Lemma C.8
 FIRST_GRADIENT = "first_gradient"  # |X^T Y|, the rate at which both layers grow near zero
-DISTANCE_BOUND = (
-    "distance_bound"  # |X beta - Y| / (sigma_min(X) |beta_*|), by which beta may miss beta_*, relative to it
-)
 
 BETA_NORM = "beta_norm"  # |beta_*|
 FROBENIUS_NORM = "frobenius_norm"  # |beta_*|
