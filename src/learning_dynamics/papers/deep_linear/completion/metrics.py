@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from learning_dynamics.papers.deep_linear.completed_matrices import completed, measures_of
-from learning_dynamics.papers.deep_linear.quantities import GAP, MISFIT, OBSERVED_ENTRIES, SIZE
+from learning_dynamics.papers.deep_linear.quantities import GAP, MISFIT, OBSERVED_ENTRIES, SIZE, STEPS
 from learning_dynamics.papers.deep_linear.tables import CONVERGED, DEPTH, DRAW, SCALE
 from learning_dynamics.tidy import QUANTITY, VALUE_IF_ANY, Column, columns, rows
 from learning_dynamics.trajectories import Trajectory
@@ -42,7 +42,7 @@ def completion(trajectory: Trajectory) -> pd.DataFrame:
     constants, settings = trajectory.constants, trajectory.settings
     W, truth, mask = completed(trajectory)
     return rows(
-        measures_of(W, truth, mask) | _setting(truth, mask) | {"steps": constants["steps"]},
+        measures_of(W, truth, mask) | _setting(truth, mask) | {STEPS: constants["steps"]},
         {"draw": constants["draw"]},
         depth=settings["depth"],
         scale=constants["scale"],

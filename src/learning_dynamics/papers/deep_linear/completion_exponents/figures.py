@@ -7,6 +7,7 @@ from matplotlib.axes import Axes
 
 from learning_dynamics.papers.deep_linear import quantities
 from learning_dynamics.papers.deep_linear.completion_exponents.powers import measured_powers, predicted_powers
+from learning_dynamics.papers.deep_linear.completion_exponents.quantities import ALPHA, ALPHA_AT_START
 from learning_dynamics.papers.deep_linear.drawing import DEPTH_COLOURS
 from learning_dynamics.plotting import COLOURS, WIDTH, Plot, letters, sequence, shared_legend
 from learning_dynamics.tidy import Table, select, settings_of
@@ -66,8 +67,8 @@ def _against_entries(axis: Axes, ends: dict[int, Table], path: Table) -> None:
         middle = [np.nanmedian(draws) for draws in powers]
         axis.plot(counts, middle, marker, ms=5, color=colour, label=f"(b) depth {depth}")
     lines = {
-        "alpha": ("blue", "-", r"(b) $1 - \alpha$, path"),
-        "alpha_at_the_start": ("grey", "--", r"(b) $1 - \alpha$, its start"),
+        ALPHA: ("blue", "-", r"(b) $1 - \alpha$, path"),
+        ALPHA_AT_START: ("grey", "--", r"(b) $1 - \alpha$, its start"),
     }
     for quantity, (name, style, label) in lines.items():
         line = [np.median(predicted_powers(path, count, quantity)) for count in counts]

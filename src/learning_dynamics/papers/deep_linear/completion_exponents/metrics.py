@@ -14,6 +14,7 @@ from learning_dynamics.papers.deep_linear.completion_exponents.quantities import
     ALPHA_AT_START,
     ALPHA_OF_FLOW,
     ALPHA_OF_WHOLE,
+    GROWTH,
     GROWTH_IN_ONE_STEP,
 )
 from learning_dynamics.papers.deep_linear.completion_exponents.theory import step_growth
@@ -54,7 +55,7 @@ def gradient_along_path(trajectory: Trajectory) -> pd.DataFrame:
         ALPHA_OF_WHOLE: _ratio(step_growth(whole, rate).sum(axis=1)),
         ALPHA_OF_FLOW: _ratio(outside.sum(axis=1)),
         # growth is that of one step, and there are `every` of them from one time to the next
-        "growth": settings["every"] * growth[:, :, 0].sum(axis=1),
+        GROWTH: settings["every"] * growth[:, :, 0].sum(axis=1),
         GROWTH_IN_ONE_STEP: growth[:, :, 1].max(axis=1),
     }
     return rows(

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from learning_dynamics.papers.deep_linear.completion_table.printed import METHODS, PRINTED, TRUE_NORM, measured
+from learning_dynamics.papers.deep_linear.quantities import ERROR, GAP, OBSERVED_ENTRIES
 from learning_dynamics.papers.deep_linear.tables import minimiser_values, network_values
 from learning_dynamics.plotting import WIDTH, Plot, table_figure
 from learning_dynamics.settings import Positive
@@ -46,12 +47,12 @@ def completion_table(
     the optimum of the convex program is proved to be. A dash: some draws did not reach the training loss.
     """
     tables = {"5k": (minimiser_many, depth_2_many, depth_3_many), "2k": (minimiser, depth_2, depth_3)}
-    entries = {key: f"{minimiser_values(convex, 'observed')[0]:.0f}" for key, (convex, *_) in tables.items()}
+    entries = {key: f"{minimiser_values(convex, OBSERVED_ENTRIES)[0]:.0f}" for key, (convex, *_) in tables.items()}
     rows = []
     for observed, (convex, *deep) in tables.items():
         for (depth, printed), run in zip(PRINTED[observed].items(), (convex, *deep), strict=True):
             error, norm, rank = measured(run, scale if depth else None)
-            gap = "" if depth else _scientific(minimiser_values(run, "gap").max(), digits=1)
+            gap = "" if depth else _scientific(minimiser_values(run, GAP).max(), digits=1)
             rows.append(
                 [
                     entries[observed],
@@ -71,7 +72,7 @@ def completion_table(
         f"A table of six rows: three methods, with {entries['5k']} and with {entries['2k']} entries observed, the "
         "slides' numbers beside ours."
     )
-    draws, most = len(minimiser_values(minimiser, "error")), len(network_values(depth_3, "error", scale))
+    draws, most = len(minimiser_values(minimiser, ERROR)), len(network_values(depth_3, ERROR, scale))
     facts = {"draws": draws, "most": most, "scale": scale}
     return Plot(table_figure(table, width=1.25 * WIDTH), facts=facts, alt=alt, table=table)
 

@@ -26,7 +26,10 @@ def preconditioner(balanced: Table, gaussian: Table, descent: Table, starts: Tab
     rows = select(balanced, depth=3, seed=member)
     count = select(rows, shared_quantities.SIGMA)["index"].max()
     for index, colour in enumerate(sequence(count), start=1):
-        line, dots = select(rows, shared_quantities.SIGMA, index=index), select(rows, "direct", index=index).iloc[::3]
+        line, dots = (
+            select(rows, shared_quantities.SIGMA, index=index),
+            select(rows, quantities.DIRECT, index=index).iloc[::3],
+        )
         paths.plot(line["time"], line["value"], color=colour, label=rf"$\sigma_{index}$")
         paths.plot(dots["time"], dots["value"], ".", color=colour, ms=5)
     paths.set(xlabel="gradient-flow time $t$", ylabel="singular values", title="depth 3, balanced")
@@ -49,7 +52,7 @@ def factors(factors: Table, *, member: Natural) -> Plot:
     one.
     """
     figure, (left, right) = plt.subplots(1, 2, figsize=(WIDTH, 3.0), sharex=True)
-    sigma, factor = (select(factors, name, seed=member) for name in ("sigma", "factor"))
+    sigma, factor = (select(factors, name, seed=member) for name in (shared_quantities.SIGMA, quantities.FACTOR))
     values = sigma[sigma["depth"] == sigma["depth"].min()].set_index("index")["value"]
     wide = factor.pivot_table(index="depth", columns="index", values="value")
     layers = np.geomspace(1, wide.index.max(), 100)
@@ -75,8 +78,8 @@ def factors(factors: Table, *, member: Natural) -> Plot:
 
 def _distances(axis: Axes, balanced: Table, gaussian: Table) -> None:
     for table, quantity, style in (
-        (balanced, "difference", "-"),
-        (gaussian, "difference", DASHED),
+        (balanced, quantities.DIFFERENCE, "-"),
+        (gaussian, quantities.DIFFERENCE, DASHED),
     ):
         for depth, by_depth in select(table, quantity).groupby("depth"):
             worst = by_depth.groupby("time")["value"].max()
@@ -97,7 +100,10 @@ def _distances(axis: Axes, balanced: Table, gaussian: Table) -> None:
 def _factors(axis: Axes, balanced: Table) -> None:
     depths = sorted(balanced["depth"].unique())
     for depth in depths:
-        sigma, factor = (select(balanced, name, depth=depth)["value"][::5] for name in ("sigma", "rate_factor"))
+        sigma, factor = (
+            select(balanced, name, depth=depth)["value"][::5]
+            for name in (shared_quantities.SIGMA, quantities.RATE_FACTOR)
+        )
         axis.plot(sigma, factor, ".", color=DEPTH_COLOURS[depth], ms=4, alpha=0.6)
     line = np.geomspace(1e-3, select(balanced, shared_quantities.SIGMA)["value"].max(), 200)
     depths = [1, *depths]

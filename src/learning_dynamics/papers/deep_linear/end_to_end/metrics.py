@@ -17,13 +17,16 @@ import pandas as pd
 from learning_dynamics.papers.deep_linear import networks
 from learning_dynamics.papers.deep_linear.end_to_end.quantities import (
     DIFFERENCE,
+    DIRECT,
     DRIFT,
     EIGENVALUE,
     EIGENVALUE_AT_SINGULAR,
     EIGENVALUE_FEWER,
     FACTOR,
     GRAM_DRIFT,
+    IMBALANCE,
     IMBALANCE_AT_END,
+    IMBALANCE_AT_START,
     LAYER_GROWTH,
     MISALIGNMENT,
     NORM,
@@ -31,6 +34,7 @@ from learning_dynamics.papers.deep_linear.end_to_end.quantities import (
     ORDER,
     ORDER_FEWER,
     OTHER_EXPONENT,
+    RATE_FACTOR,
     RELATIVE_IMBALANCE,
     SUM_DRIFT,
     WITHOUT_FACTOR,
@@ -143,19 +147,19 @@ def _flow_quantities(layers: networks.Layers, series: dict[str, np.ndarray], tar
         SIGMA: (values, law),
         WITHOUT_FACTOR: (values, without_factor),
         OTHER_EXPONENT: (values, other_exponent),
-        "direct": np.linalg.svd(direct, compute_uv=False),
+        DIRECT: np.linalg.svd(direct, compute_uv=False),
         NORM: _norm(W),
         DIFFERENCE: _norm(W - direct),
         ONE_LAYER_FEWER: _norm(W - series["one_layer_fewer"]),
         DRIFT: _movement(differences),
         SUM_DRIFT: _movement([above + below for above, below in grams]),
         GRAM_DRIFT: _movement([below for _, below in grams]),
-        "imbalance": np.sqrt(sum(_norm(difference) ** 2 for difference in differences)),
+        IMBALANCE: np.sqrt(sum(_norm(difference) ** 2 for difference in differences)),
         EIGENVALUE: (eigenvalues, np.array(predicted)),
         EIGENVALUE_FEWER: (eigenvalues, np.array(predicted_fewer)),
         EIGENVALUE_AT_SINGULAR: at_singular,
         MISALIGNMENT: misalignment,
-        "rate_factor": _rate_factors(layers, W - target, (U, values, Vt)),
+        RATE_FACTOR: _rate_factors(layers, W - target, (U, values, Vt)),
     }
 
 
@@ -227,7 +231,7 @@ def approximate_balance(trajectory: Trajectory) -> pd.DataFrame:
     sizes = np.max([np.linalg.norm(layer, 2, axis=(-2, -1)) for layer in layers], axis=0)
     imbalance = networks.imbalance(layers)
     quantities = {
-        "imbalance_at_start": imbalance[:, 0] / sizes[:, 1] ** 2,
+        IMBALANCE_AT_START: imbalance[:, 0] / sizes[:, 1] ** 2,
         IMBALANCE_AT_END: imbalance[:, 1] / sizes[:, 1] ** 2,
         RELATIVE_IMBALANCE: imbalance[:, 0] / sizes[:, 0] ** 2,
         LAYER_GROWTH: sizes[:, 1] / sizes[:, 0],

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from learning_dynamics.papers.deep_linear.drawing import DEPTH_COLOURS
+from learning_dynamics.papers.deep_linear.quantities import ERROR, NUCLEAR_NORM
 from learning_dynamics.papers.deep_linear.tables import depth_of, less_true_norm
 from learning_dynamics.plotting import COLOURS
 from learning_dynamics.plotting.interactive import DASHES, INK, Interactive, choice, colours, powers, reading, slider
@@ -88,6 +89,6 @@ def _completed_matrices(deep: Sequence[Table], convex: Table) -> pd.DataFrame:
 
 def _pairs(rows: Table, keys: list[str]) -> pd.DataFrame:
     """Return each completed matrix's error, and its nuclear norm less the true one."""
-    chosen = select(less_true_norm(rows), ["error", "nuclear_norm"])
+    chosen = select(less_true_norm(rows), [ERROR, NUCLEAR_NORM])
     wide = chosen.pivot_table(index=keys, columns="quantity", values="value").reset_index()
-    return wide[keys].assign(error=wide["error"].round(7), beyond=wide["nuclear_norm"].round(3))
+    return wide[keys].assign(error=wide[ERROR].round(7), beyond=wide[NUCLEAR_NORM].round(3))

@@ -6,6 +6,7 @@ import matplotlib.pyplot as plt
 
 from learning_dynamics.papers.deep_linear import quantities
 from learning_dynamics.papers.deep_linear.drawing import handle
+from learning_dynamics.papers.deep_linear.singular_values.quantities import DIAGONAL, OFF_DIAGONAL
 from learning_dynamics.papers.deep_linear.tables import depth_of
 from learning_dynamics.plotting import COLOURS, WIDTH, Plot, legend_below, letters, sequence
 from learning_dynamics.settings import Natural
@@ -29,7 +30,7 @@ def singular_values(paths: Sequence[Table], *, draw: Natural) -> Plot:
         for index in range(top, 0, -1):
             line = select(rows, quantities.SIGMA, index=index)
             values.plot(line["time"], line["value"], color=colours[index - 1], lw=1.2)
-        for quantity, name in (("diagonal", "blue"), ("off_diagonal", "orange")):
+        for quantity, name in ((DIAGONAL, "blue"), (OFF_DIAGONAL, "orange")):
             line = select(rows, quantity)
             gradients.plot(line["time"], line["value"], color=COLOURS[name])
         values.set_title(f"depth {depth_of(table)}")

@@ -8,7 +8,8 @@ rate times steps.
 import numpy as np
 
 from learning_dynamics.measures.spectra import effective_rank
-from learning_dynamics.papers.deep_linear.quantities import RANK, SIGMA
+from learning_dynamics.papers.deep_linear.quantities import EFFECTIVE_RANK, ERROR, RANK, SIGMA, TRAIN_LOSS
+from learning_dynamics.papers.deep_linear.singular_values.quantities import DIAGONAL, OFF_DIAGONAL
 from learning_dynamics.papers.deep_linear.tables import DEPTH, DRAW
 from learning_dynamics.tidy import INDEX, QUANTITY, TIME, VALUE, Tables, columns, rows
 from learning_dynamics.trajectories import Trajectory
@@ -41,11 +42,11 @@ def singular_value_paths(trajectory: Trajectory) -> Tables:
     diagonal = np.einsum("...ii->...", entries) / top
     quantities = {
         SIGMA: spectrum[..., :top],
-        "train_loss": series["train_loss"],
-        "error": series["error"],
-        "effective_rank": effective_rank(spectrum),
-        "diagonal": diagonal,
-        "off_diagonal": (entries.sum(axis=(-2, -1)) - top * diagonal) / (top * (top - 1)),
+        TRAIN_LOSS: series["train_loss"],
+        ERROR: series["error"],
+        EFFECTIVE_RANK: effective_rank(spectrum),
+        DIAGONAL: diagonal,
+        OFF_DIAGONAL: (entries.sum(axis=(-2, -1)) - top * diagonal) / (top * (top - 1)),
     }
     draws, depth = np.arange(trajectory.members), trajectory.settings["depth"]
     yield rows(quantities, {"draw": draws, "time": trajectory.time}, depth=depth)

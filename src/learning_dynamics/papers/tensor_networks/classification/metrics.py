@@ -257,7 +257,7 @@ def from_many_starts(trajectory: Trajectory) -> Tables:
         beta = network.coefficients(states)
         direction = beta / np.linalg.norm(beta, axis=-1, keepdims=True)
         labels = {"network": network.name, "depth": network.depth}
-        yield rows({"direction": direction}, axes, **labels)
+        yield rows({quantities.DIRECTION: direction}, axes, **labels)
         margins = np.einsum("mni,msi,mn->msn", X, beta[:, -1], y).min(axis=-1)
         ends = {MARGIN: margins[:, None]}
         if network.S is not None and np.isrealobj(network.S):

@@ -37,7 +37,7 @@ def fig1(regression: Table, *, scales: list[Positive]) -> Plot:
     letters(axes.flat)
     legend_below(figure, _handles(regression, classification=False), 4)
     small, large = (
-        [by_draw(regression, "limit", network=network, scale=scale) for network in SHOWN]
+        [by_draw(regression, quantities.LIMIT, network=network, scale=scale) for network in SHOWN]
         for scale in (scales[0], scales[-1])
     )
     distances = [
@@ -123,7 +123,7 @@ def _classification_panel(axis: Axes, table: Table, scale: float) -> None:
 
 def _reference(table: Table, network: str) -> np.ndarray:
     """Return the solution of least norm, or of largest margin."""
-    return by_draw(table, "reference", network=network)[0]
+    return by_draw(table, quantities.REFERENCE, network=network)[0]
 
 
 def _draw_trajectories(axis: Axes, table: Table, scale: float) -> None:
