@@ -12,7 +12,6 @@ TRUE_EFFECTIVE_RANK = "true_effective_rank"  # of the matrix to complete
 RANK = "rank"  # of the matrix to complete
 SIZE = "size"  # number of rows of the matrix to complete
 OBSERVED_ENTRIES = "observed"  # how many entries of it are observed
-STEPS = "steps"  # of descent, until it stopped
 GAP = "gap"  # of a minimiser: proved distance of its nuclear norm from the least one, relative
 MISFIT = "misfit"  # of a minimiser: largest error on an observed entry
 BEYOND_RANK = "beyond_rank"  # the first singular value beyond the rank of the matrix to complete

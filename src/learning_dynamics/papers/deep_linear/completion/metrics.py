@@ -10,7 +10,8 @@ import numpy as np
 import pandas as pd
 
 from learning_dynamics.papers.deep_linear.completed_matrices import completed, measures_of
-from learning_dynamics.papers.deep_linear.quantities import GAP, MISFIT, OBSERVED_ENTRIES, SIZE, STEPS
+from learning_dynamics.papers.deep_linear.completion.quantities import STEPS
+from learning_dynamics.papers.deep_linear.quantities import GAP, MISFIT, OBSERVED_ENTRIES, SIZE
 from learning_dynamics.papers.deep_linear.tables import CONVERGED, DEPTH, DRAW, SCALE
 from learning_dynamics.tidy import QUANTITY, VALUE_IF_ANY, Column, columns, rows
 from learning_dynamics.trajectories import Trajectory

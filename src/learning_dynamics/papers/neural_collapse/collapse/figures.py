@@ -13,7 +13,7 @@ from learning_dynamics.papers.neural_collapse.panels import (
     side_by_side,
     under_both_losses,
 )
-from learning_dynamics.papers.neural_collapse.training.quantities import NC1
+from learning_dynamics.papers.neural_collapse.training import quantities
 from learning_dynamics.papers.neural_collapse.trainings import at_the_end
 from learning_dynamics.plotting import Plot
 from learning_dynamics.tidy import Quantity, Table, settings_of
@@ -30,7 +30,9 @@ def fig3(trainings: Sequence[Table]) -> Plot:
     accuracy under MSE (broad) and CE (dashed), median over seeds. Dotted lines: the learning rate drops tenfold. Under
     MSE both fall, as in the paper's Figure 3. {panels} {recipe}
     """
-    return _means_and_classifiers(trainings, "equinorm_means", "equinorm_classifiers", "std / mean of norms")
+    return _means_and_classifiers(
+        trainings, quantities.EQUINORM_MEANS, quantities.EQUINORM_CLASSIFIERS, "std / mean of norms"
+    )
 
 
 def fig4(trainings: Sequence[Table]) -> Plot:
@@ -40,7 +42,9 @@ def fig4(trainings: Sequence[Table]) -> Plot:
     classifiers (dashed), under both losses. Lines, bands and colours as in `fig3`. Under MSE both fall, as in the
     paper's Figure 4. {panels} {recipe}
     """
-    return _means_and_classifiers(trainings, "equiangular_means", "equiangular_classifiers", "std of cosines")
+    return _means_and_classifiers(
+        trainings, quantities.EQUIANGULAR_MEANS, quantities.EQUIANGULAR_CLASSIFIERS, "std of cosines"
+    )
 
 
 def fig5(trainings: Sequence[Table]) -> Plot:
@@ -51,7 +55,9 @@ def fig5(trainings: Sequence[Table]) -> Plot:
     {recipe}
     """
     label = r"mean $|\cos + 1/(C-1)|$"
-    return _means_and_classifiers(trainings, "maximal_angle_means", "maximal_angle_classifiers", label)
+    return _means_and_classifiers(
+        trainings, quantities.MAXIMAL_ANGLE_MEANS, quantities.MAXIMAL_ANGLE_CLASSIFIERS, label
+    )
 
 
 def fig6(trainings: Sequence[Table]) -> Plot:
@@ -62,9 +68,9 @@ def fig6(trainings: Sequence[Table]) -> Plot:
     {recipe}
     """
     return _annotate(
-        curves(trainings, mse_first(under_both_losses("self_duality")), ylabel="self-duality distance"),
+        curves(trainings, mse_first(under_both_losses(quantities.SELF_DUALITY)), ylabel="self-duality distance"),
         trainings,
-        "self_duality",
+        quantities.SELF_DUALITY,
         "The squared distance of classifiers from class means",
     )
 
@@ -77,7 +83,10 @@ def fig7(trainings: Sequence[Table]) -> Plot:
     as in the paper's Figure 7. {panels} {recipe}
     """
     return _annotate(
-        curves(trainings, under_both_losses("nc1"), ylabel=TRACE), trainings, "nc1", "The within-class variability"
+        curves(trainings, under_both_losses(quantities.NC1), ylabel=TRACE),
+        trainings,
+        quantities.NC1,
+        "The within-class variability",
     )
 
 
@@ -88,12 +97,17 @@ def fig8(trainings: Sequence[Table]) -> Plot:
     is linear below a thousandth. Lines: mean over seeds. Bands: their range under MSE. Colours and vertical lines as in
     `fig3`. Under MSE the share on train images falls, as in the paper's Figure 8. {panels} {recipe}
     """
-    lines = [*under_both_losses("nc4", "train", "{}, train"), *under_both_losses("nc4", "test", "{}, test", ls=DASHED)]
+    lines = [
+        *under_both_losses(quantities.NC4, "train", "{}, train"),
+        *under_both_losses(quantities.NC4, "test", "{}, test", ls=DASHED),
+    ]
     figure = curves(trainings, mse_first(lines), ylabel="share of images that differ", scale="symlog")
     for axis in figure.axes:
         axis.set_ylim(bottom=-2e-4)
         axis.set_yticks([0, 1e-3, 1e-2, 1e-1], ["0", "0.001", "0.01", "0.1"])
-    return _annotate(figure, trainings, "nc4", "The share of images decided otherwise than by the nearest class mean")
+    return _annotate(
+        figure, trainings, quantities.NC4, "The share of images decided otherwise than by the nearest class mean"
+    )
 
 
 def fig10(mse: Sequence[Table], ce: Sequence[Table]) -> Plot:
@@ -106,12 +120,12 @@ def fig10(mse: Sequence[Table], ce: Sequence[Table]) -> Plot:
     """
     trainings = [*mse, *ce]
     drawn = _annotate(
-        curves(trainings, under_both_losses("nc1"), ylabel=TRACE),
+        curves(trainings, under_both_losses(quantities.NC1), ylabel=TRACE),
         trainings,
-        "nc1",
+        quantities.NC1,
         "The within-class variability under both losses",
     )
-    ends_mse, ends_ce = ends_under_both_losses(mse, ce, NC1)
+    ends_mse, ends_ce = ends_under_both_losses(mse, ce, quantities.NC1)
     facts = {"lower": int((ends_mse < ends_ce).sum()), "pairs": len(ends_mse)}
     return Plot(drawn.figure, {**drawn.facts, **facts}, drawn.alt)
 

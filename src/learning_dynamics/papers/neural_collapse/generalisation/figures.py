@@ -50,8 +50,8 @@ def fig12(mse: Sequence[Table], ce: Sequence[Table]) -> Plot:
     """
     trainings = [*mse, *ce]
     lines = side_by_side(
-        under_both_losses("nc1", "test", "{}, test"),
-        under_both_losses("nc1", "train", "{}, train", ls=DASHED, alpha=0.5, lw=1.0),
+        under_both_losses(quantities.NC1, "test", "{}, test"),
+        under_both_losses(quantities.NC1, "train", "{}, train", ls=DASHED, alpha=0.5, lw=1.0),
     )
     figure = curves(trainings, lines, ylabel=TRACE)
     facts = {

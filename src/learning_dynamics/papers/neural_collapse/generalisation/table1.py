@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
+from learning_dynamics.papers.neural_collapse.training.quantities import ERROR
 from learning_dynamics.papers.neural_collapse.trainings import (
     EFFECTIVELY_ZERO,
     at_the_end,
@@ -54,8 +55,8 @@ def accuracies(tables: Sequence[Table]) -> pd.DataFrame:
     rows = []
     for table in tables:
         (data, network), loss = data_and_network(table), settings_of(table)["loss"]
-        start = 100 * (1 - when_errors_end([table], "error", "test", train_error=EFFECTIVELY_ZERO))
-        end = 100 * (1 - at_the_end([table], "error", "test"))
+        start = 100 * (1 - when_errors_end([table], ERROR, "test", train_error=EFFECTIVELY_ZERO))
+        end = 100 * (1 - at_the_end([table], ERROR, "test"))
         reached = np.isfinite(start)
         row = {"data": data, "network": network, "loss": loss, "seeds": int(reached.sum())}
         start, change = start[reached], (end - start)[reached]

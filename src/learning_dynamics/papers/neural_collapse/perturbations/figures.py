@@ -79,9 +79,9 @@ def fig11(mse: Sequence[Table], ce: Sequence[Table]) -> Plot:
 def _measures(named: str) -> list[Line]:
     """Return the lines of three measures, to whose labels what names the loss is added."""
     return side_by_side(
-        under_both_losses("robustness", "test", "DeepFool" + named, marker="o", ms=3, lw=1.0),
-        under_both_losses("robustness_crossing", "test", "crossing" + named, ls=DASHED, lw=1.0),
-        under_both_losses("robustness_smallest", "test", "smaller of both" + named, lw=2.4),
+        under_both_losses(quantities.ROBUSTNESS, "test", "DeepFool" + named, marker="o", ms=3, lw=1.0),
+        under_both_losses(quantities.ROBUSTNESS_CROSSING, "test", "crossing" + named, ls=DASHED, lw=1.0),
+        under_both_losses(quantities.ROBUSTNESS_SMALLEST, "test", "smaller of both" + named, lw=2.4),
     )
 
 
