@@ -53,7 +53,23 @@ def vanishes(
     undecided: np.ndarray | None = None,
     excluded: Mapping[str, int] | None = None,
 ) -> Check:
-    """Check that a quantity has vanished at the last time on every draw, up to the largest lag; see also `settles`."""
+    """Check that a quantity has vanished at the last time on every draw, up to the largest lag; see also `settles`.
+
+    Parameters
+    ----------
+    name : str
+        The check's.
+    flows : Draws
+        Flows of the exponential loss.
+    quantity : str
+        It has one number for each draw and time; its sign does not count.
+    slack : float
+        A claim's factor on the bound, as for `largest_lag`.
+    undecided : ndarray of bool, shape (draws,), optional
+        Draws that decide nothing.
+    excluded : mapping from reason to count, optional
+        Draws that were left out.
+    """
     return every_draw(
         name,
         np.abs(flows.at_end("log_log_time")[quantity]),
@@ -74,7 +90,7 @@ def settles(
     undecided: np.ndarray | None = None,
     excluded: Mapping[str, int] | None = None,
 ) -> Check:
-    """Check what `vanishes` does, but leave draws undecided on which the quantity still changes."""
+    """Check what `vanishes` does, of the same parameters, but leave draws undecided on which the quantity changes."""
     values, bound = np.abs(flows.at_end("log_log_time")[quantity]), largest_lag(flows, slack)
     on_its_way = (values > bound) & still_changes(flows, quantity)
     return every_draw(
