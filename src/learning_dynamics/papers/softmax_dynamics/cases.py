@@ -4,6 +4,7 @@ from typing import Literal
 
 import pandas as pd
 
+from learning_dynamics.papers.softmax_dynamics.falls import PHASES
 from learning_dynamics.tidy import Quantity, Table, select
 
 Within = Literal["fall", "fall_rare", "fall_learning"]  # when the rank falls: at any time, or in a window of learning
@@ -35,6 +36,6 @@ def case_draws(table: Table, case: str, population: str, threshold: float) -> pd
     Columns learned and shows, of bool: whether the training has learned its examples, and whether it has and its rank
     falls, rises and falls again while the rarest classes are learned.
     """
-    rows = select(table, "phases", threshold=threshold, population=population).set_index(MEMBER)
+    rows = select(table, PHASES, threshold=threshold, population=population).set_index(MEMBER)
     learned = select(table, "learned").set_index(MEMBER)["value"].reindex(rows.index) == 1
     return case_rows(rows.assign(learned=learned, shows=learned & (rows["value"] == 1)).reset_index(), case)

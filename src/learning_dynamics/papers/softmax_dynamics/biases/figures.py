@@ -20,6 +20,7 @@ from learning_dynamics.papers.softmax_dynamics.draws import (
 from learning_dynamics.papers.softmax_dynamics.grids import (
     AFTER_RARE,
     ALIGNMENT,
+    LEARNING_TIME,
     SEPARATION_F,
     SEPARATION_W,
     WARM_UP,
@@ -61,12 +62,12 @@ def biases(skewed: Table) -> Plot:
     for index, (size, tint) in enumerate(zip(counts, class_colours(len(counts)), strict=True), start=1):
         line(learning, select(skewed, "probability", index=index), tint, f"class {index} ({size})")
     learning.set(ylabel="probability of its own class", ylim=(0, 1.05))
-    line(aligning, select(skewed, "alignment"), COLOURS["black"], "alignment (left)")
+    line(aligning, select(skewed, ALIGNMENT), COLOURS["black"], "alignment (left)")
     aligning.set(ylabel=r"$|\cos|$ of leading eigenvectors", ylim=(0, 1.05))
     second = aligning.twinx()
     second.spines["right"].set_visible(True)
-    line(second, select(skewed, "separation_f"), COLOURS["blue"], "features apart")
-    line(second, select(skewed, "separation_w"), COLOURS["orange"], "weights apart")
+    line(second, select(skewed, SEPARATION_F), COLOURS["blue"], "features apart")
+    line(second, select(skewed, SEPARATION_W), COLOURS["orange"], "weights apart")
     second.set(yscale="log", ylabel="distance of classes / spread")
     lines = [*aligning.lines, *second.lines]
     aligning.legend(
@@ -224,7 +225,7 @@ def _time_panel(axis: Axes, table: Table, sizes: list[int]) -> None:
     slopes = zip(theory.pair_times(sizes), theory.times_one_by_one(sizes), strict=True)
     styles = zip(class_colours(len(sizes)), cycle("os^D"))
     for index, ((colour, marker), (factor, naive)) in enumerate(zip(styles, slopes, strict=True), start=1):
-        times = select(table, "learned", index=index).groupby("scale")["value"]
+        times = select(table, LEARNING_TIME, index=index).groupby("scale")["value"]
         spans = quartiles(times)
         at = np.log(1 / np.array(list(times.groups)))
         label, face = f"class {index} ({sizes[index - 1]})", colour if index % 2 else "none"

@@ -7,6 +7,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.image import AxesImage
 
+from learning_dynamics.papers.softmax_dynamics import falls
 from learning_dynamics.papers.softmax_dynamics.cases import CONTROLS, Within, map_draws
 from learning_dynamics.papers.softmax_dynamics.draws import share_of
 from learning_dynamics.papers.softmax_dynamics.panels import (
@@ -72,7 +73,7 @@ def compression_by_training(
     keys = list(dict.fromkeys(zip(variants["variant"], variants["amount"], strict=True)))
     for shift, control in zip((-0.22, 0.0, 0.22), CONTROLS, strict=True):
         fallen = map_draws(variants, within, measure, threshold, control=control)
-        change = map_draws(variants, "net", measure, 0.0, control=control)
+        change = map_draws(variants, falls.NET, measure, 0.0, control=control)
         for place, (variant, amount) in enumerate(keys):
             depth, net = (
                 table[(table["variant"] == variant) & (table["amount"] == amount)]["value"]
@@ -135,7 +136,7 @@ def adamw(decays: Table, *, threshold: Positive) -> Plot:
     figure, axes = plt.subplots(1, 2, figsize=(WIDTH, 2.9), sharey=True)
     titles = {"rankme_centred": "over all examples", "class_rankme_centred": "over class means"}
     for axis, (measure, title) in zip(axes, titles.items(), strict=True):
-        rows = map_draws(decays, "fall_rare", measure, threshold)
+        rows = map_draws(decays, falls.FALL_RARE, measure, threshold)
         for (dimension, skewed), cell in rows.groupby(["dimension", "skewed"]):
             fallen = (cell["value"] >= threshold).groupby(cell["amount"])
             colour = COLOURS[{2: "blue", 3: "orange"}.get(dimension, "green")]

@@ -7,6 +7,7 @@ import numpy as np
 
 from learning_dynamics.evidence import slope
 from learning_dynamics.papers.softmax_dynamics.flow_errors import at_each_time, difference_error
+from learning_dynamics.papers.softmax_dynamics.invariants import quantities
 from learning_dynamics.papers.softmax_dynamics.panels import DASHED, DOTTED, EXPECTED, GUIDE
 from learning_dynamics.plotting import COLOURS, WIDTH, Plot, letters, sequence
 from learning_dynamics.settings import Count, Positive
@@ -24,8 +25,8 @@ def growth(flow: Table, starts: Table, *, members: Count, simple: Positive) -> P
     first seeds. Dashed: a slope of one; paths bend away from it because $g_i$ changes.
     """
     figure, (residual, initial, along_flow) = plt.subplots(1, 3, figsize=(WIDTH, 2.8))
-    sigma, rates = select(flow, "sigma"), select(flow, "rate_f")
-    gap, speed = at_each_time(flow, "gap"), at_each_time(flow, "speed_f")
+    sigma, rates = select(flow, quantities.SIGMA), select(flow, quantities.FEATURES.rate)
+    gap, speed = at_each_time(flow, quantities.GAP), at_each_time(flow, quantities.FEATURES.speed)
     for index, colour in zip((1, 2), sequence(2), strict=True):
         rows = rates[rates["index"] == index].set_index(["seed", "time"])
         error = ((rows["value"] - rows["predicted"]).abs() / speed).clip(lower=1e-17)

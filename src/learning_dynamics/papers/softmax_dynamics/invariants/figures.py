@@ -72,12 +72,18 @@ def _lemma(axis: Axes, curves: Table, flow: Table, simple: float) -> None:
         error = (rows["value"] - rows["predicted"]).abs().groupby([rows["seed"], rows["time"]]).max()
         relative = (error / at_each_time(table, speed)).clip(lower=1e-17)
         axis.plot(
-            at_each_time(table, "gap"), relative, ".", ms=1.5, color=COLOURS[colour], label=label, rasterized=True
+            at_each_time(table, quantities.GAP),
+            relative,
+            ".",
+            ms=1.5,
+            color=COLOURS[colour],
+            label=label,
+            rasterized=True,
         )
 
-    draw("lemma", "speed", curves, "orange", "curves")
-    draw("lemma_w", "speed_w", flow, "sky", "flow, $W$")
-    draw("lemma_f", "speed_f", flow, "blue", "flow, $f$")
+    draw(quantities.CURVE_LEMMA, quantities.CURVE_SPEED, curves, "orange", "curves")
+    draw(quantities.CLASSIFIER.lemma, quantities.CLASSIFIER.speed, flow, "sky", "flow, $W$")
+    draw(quantities.FEATURES.lemma, quantities.FEATURES.speed, flow, "blue", "flow, $f$")
     ends = np.geomspace(0.2 * simple, 1.0, 50)
     axis.plot(ends, difference_error(ends), **EXPECTED)
     axis.axhline(truncation_error(simple), color=COLOURS["orange"], lw=0.9, ls=DASHED)

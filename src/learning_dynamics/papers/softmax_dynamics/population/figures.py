@@ -11,6 +11,7 @@ from matplotlib.artist import Artist
 from matplotlib.image import AxesImage
 from matplotlib.lines import Line2D
 
+from learning_dynamics.papers.softmax_dynamics import falls
 from learning_dynamics.papers.softmax_dynamics.draws import fall_rows, share_of
 from learning_dynamics.papers.softmax_dynamics.panels import (
     EXPECTED,
@@ -52,7 +53,7 @@ def phase_diagram(region: Table, *, threshold: Positive) -> Plot:
         2, len(dimensions), figsize=(WIDTH, 1.6 + 0.62 * len(sizes)), sharex=True, sharey=True, squeeze=False
     )
     for row, population in zip(axes, ("classes", "examples"), strict=True):
-        rows = fall_rows(region, "fall_rare", population, threshold)
+        rows = fall_rows(region, falls.FALL_RARE, population, threshold)
         for axis, dimension in zip(row, dimensions, strict=True):
             image = _draw_map(axis, rows[rows["dimension"] == dimension], sizes, scales, "counts")
             of_dimension = learned[learned["dimension"] == dimension].rename(columns={"value": "learned"})
@@ -92,8 +93,8 @@ def boundary(draws: Table, directions: Table, *, threshold: Positive) -> Plot:
     figure, (depths, shares) = plt.subplots(1, 2, figsize=(WIDTH, 3.1))
     smallest = draws["threshold"][draws["threshold"] > 0].min()
     for population, face in (("examples", "none"), ("classes", "full")):
-        rows = fall_rows(draws, "fall_rare", population, smallest)
-        predicted = fall_rows(directions, "fall_rare", population, smallest).set_index(["counts", "scale"])["value"]
+        rows = fall_rows(draws, falls.FALL_RARE, population, smallest)
+        predicted = fall_rows(directions, falls.FALL_RARE, population, smallest).set_index(["counts", "scale"])["value"]
         for scale, colour, shape in zip(sorted(rows["scale"].unique()), cycle(("blue", "orange")), cycle("os")):
             by_counts = rows[rows["scale"] == scale].groupby("counts")["value"]
             expected = predicted.xs(scale, level="scale")[list(by_counts.groups)]
@@ -224,8 +225,8 @@ def many_classes_diagram(laws: Sequence[Table], *, threshold: Positive) -> Plot:
 def _drops(table: Table, population: str) -> pd.Series:
     """Return how far each draw's rank ends below its highest."""
     key = ["counts", "scale", "dimension", "seed"]
-    peak = select(table, "peak", population=population).set_index(key)["value"]
-    return peak - select(table, "end", population=population).set_index(key)["value"]
+    peak = select(table, falls.PEAK, population=population).set_index(key)["value"]
+    return peak - select(table, falls.END, population=population).set_index(key)["value"]
 
 
 def _falls_by_dimension(
