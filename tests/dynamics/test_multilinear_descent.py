@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from learning_dynamics.dynamics import multilinear_descent
 from learning_dynamics.dynamics.multilinear_descent import descend
 from learning_dynamics.errors import DivergenceError
 
@@ -68,6 +69,25 @@ def test_descent_stops_at_the_tolerance_and_fills_later_records():
     np.testing.assert_array_equal(run.states[0, 1], run.final_states[0])
     first, second = np.split(run.final_states[0], 2)
     np.testing.assert_allclose(X @ (first * second), Y, atol=1e-9)
+
+
+@pytest.mark.parametrize("steps", [20, 21])
+@pytest.mark.parametrize("tolerance", [0.0, 0.5], ids=["to the last step", "until it has arrived"])
+def test_steps_in_portions_are_those_of_one_go(monkeypatch, steps, tolerance):
+    """Signals are heard between portions; the last one ends with the steps, or has one left."""
+
+    def go():
+        start, records = np.full((2, 6), 0.7), np.array([0, 5, 7, 20])
+        return descend(
+            product_of(2), Y, start, loss="squared", step=1e-2, steps=steps, records=records, tolerance=tolerance
+        )
+
+    at_once = go()
+    monkeypatch.setattr(multilinear_descent, "AT_ONCE", 5)
+    in_portions = go()
+    assert (at_once.steps < steps).all() == (tolerance > 0)
+    for name in ("states", "final_states", "steps"):
+        np.testing.assert_array_equal(getattr(in_portions, name), getattr(at_once, name), err_msg=name)
 
 
 def test_divergence_is_an_error():

@@ -12,7 +12,7 @@ from typing import Any, Literal, get_args, get_origin
 import numpy as np
 import pytest
 from annotated_types import Ge, Gt, Le
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import HealthCheck, assume, given, seed, settings
 from hypothesis import strategies as st
 
 from learning_dynamics.errors import ProjectError
@@ -104,7 +104,7 @@ def is_of_the_timer(error: BaseException | None) -> bool:
     return False
 
 
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(600, method="thread")  # the method of signals would need the timer that `bounded` sets
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(("paper", "name"), kinds())
 def test_any_settings_give_a_result_or_one_line(paper, name, tmp_path):
@@ -120,8 +120,8 @@ def test_any_settings_give_a_result_or_one_line(paper, name, tmp_path):
     do_job(run.execute, job, tmp_path / "runs" / "whole.npz", inputs)
     fields = {key: field for key, field in signature.fields.items() if key != "seed"}
 
-    # compiled steps, of which there may be 10^10, hear no timer: the same settings are tried each time
-    @settings(max_examples=4, database=None, derandomize=True, suppress_health_check=list(HealthCheck))
+    @seed(20261128)  # without it other settings would be tried whenever a line of the test changes
+    @settings(max_examples=4, database=None, suppress_health_check=list(HealthCheck))
     @given(st.data())
     def tried(drawn):
         chosen = drawn.draw(st.lists(st.sampled_from(sorted(fields)), min_size=1, max_size=2, unique=True))

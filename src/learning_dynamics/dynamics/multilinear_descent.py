@@ -16,6 +16,7 @@ import numpy as np
 from learning_dynamics.errors import DivergenceError
 
 Loss = Literal["squared", "exponential"]
+AT_ONCE = 100_000  # steps of compiled code, which no signal interrupts
 
 
 @dataclass(frozen=True)
@@ -83,20 +84,25 @@ def descend(
     parameters = np.ascontiguousarray(positions + offsets, dtype=np.int64)
     states = np.empty((len(initial), len(records), initial.shape[1]))
     final = np.array(initial, dtype=float)
-    taken = np.empty(len(initial), dtype=np.int64)
+    taken = np.zeros(len(initial), dtype=np.int64)
     for run in range(len(initial)):
-        taken[run] = _compiled()(
-            parameters,
-            values,
-            np.asarray(labels, dtype=float),
-            final[run],
-            loss == "exponential",
-            float(step),
-            int(steps),
-            records,
-            states[run],
-            float(tolerance),
-        )
+        for begun in range(0, steps + 1, AT_ONCE):
+            until = min(begun + AT_ONCE, steps)
+            taken[run] = _compiled()(
+                parameters,
+                values,
+                np.asarray(labels, dtype=float),
+                final[run],
+                loss == "exponential",
+                float(step),
+                begun,
+                until,
+                records,
+                states[run],
+                float(tolerance),
+            )
+            if taken[run] < until:
+                break
         states[run, records > taken[run]] = final[run]
         if not np.isfinite(final[run]).all():
             raise DivergenceError(f"gradient descent diverged at step size {step:g} (run {run}); take smaller steps")
@@ -110,8 +116,8 @@ def _compiled() -> Callable[..., int]:
     return numba.njit(_kernel)
 
 
-def _kernel(parameters, values, labels, state, exponential, step, steps, records, states, tolerance):
-    """Descend from `state`, in place; return how many steps were taken.
+def _kernel(parameters, values, labels, state, exponential, step, taken, steps, records, states, tolerance):
+    """Descend from `state`, in place, from `taken` steps on up to `steps`; return how many were taken.
 
     Entry e of the data tensors has in sample i the value ``values[i, e]``, and multiplies the product of the parameters
     ``state[parameters[e, layer]]``, one of each layer.
@@ -122,7 +128,8 @@ def _kernel(parameters, values, labels, state, exponential, step, steps, records
     by_output = np.empty(samples)  # derivatives of the loss
     product = np.empty(entries)
     recorded = 0
-    taken = 0
+    while recorded < len(records) and records[recorded] < taken:
+        recorded += 1
     while True:
         while recorded < len(records) and records[recorded] == taken:
             # by entries, here and below: numba takes three times as long to compile assignments to slices

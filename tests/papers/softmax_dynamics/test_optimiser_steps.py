@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from learning_dynamics.papers.softmax_dynamics import models as toy
+from learning_dynamics.papers.softmax_dynamics import optimisers
 from learning_dynamics.papers.softmax_dynamics.optimisers import Optimiser, train
 
 COUNTS = np.array([3, 2, 1])
@@ -31,3 +32,21 @@ def test_divergence_leaves_nan(start):
     course = train(COUNTS, *(100 * factor for factor in start), Optimiser(1e3), records=np.array([0, 500]), draws=1)
     assert np.isnan(course.gram[-1]).all()
     assert np.isnan(course.loss[-1])
+
+
+@pytest.mark.parametrize(
+    "optimiser",
+    [Optimiser(0.01, batch=2, momentum=0.9), Optimiser(0.01, weight_decay=0.1, adam=True, decoupled=True)],
+    ids=["minibatches and momentum", "AdamW"],
+)
+def test_steps_in_portions_are_those_of_one_go(monkeypatch, start, optimiser):
+    """Signals are heard between portions; moments and minibatches go on where they were."""
+
+    def go():
+        return train(COUNTS, *start, optimiser, records=np.array([0, 3, 5, 17, 20]), draws=3)
+
+    at_once = go()
+    monkeypatch.setattr(optimisers, "AT_ONCE", 5)
+    for name, recorded in go()._asdict().items():
+        np.testing.assert_array_equal(recorded, getattr(at_once, name), err_msg=name)
+    assert np.isfinite(at_once.loss).all()

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
+AT_ONCE = 100_000  # steps of compiled code, which no signal interrupts
 FIRST_MOMENT, SECOND_MOMENT, OFFSET = 0.9, 0.999, 1e-8  # Adam's, as in every library
 
 
@@ -50,6 +51,18 @@ class Course(NamedTuple):
     probabilities: np.ndarray
     loss: np.ndarray
     largest_loss: np.ndarray
+
+
+class _Moving(NamedTuple):
+    """What steps change: parameters, the moments of their gradients, and the order that minibatches are drawn from."""
+
+    theta: np.ndarray
+    W: np.ndarray
+    first_theta: np.ndarray
+    second_theta: np.ndarray
+    first_W: np.ndarray
+    second_W: np.ndarray
+    order: np.ndarray
 
 
 def inputs_of(counts: np.ndarray, shared: float, within_class: float) -> np.ndarray:
@@ -108,26 +121,42 @@ def train(
     weights = np.ones(len(labels)) if copies is None else np.asarray(copies, dtype=float)
     orthonormal = inputs is None or bool(np.array_equal(inputs, np.eye(len(inputs))))
     X = np.empty((0, 0)) if inputs is None else inputs
-    _kernel(X, orthonormal, labels, weights, theta.copy(), W.copy(), optimiser, draws, records, course)
+    moving = _Moving(
+        theta.copy(), W.copy(), *(np.zeros_like(of) for of in (theta, theta, W, W)), np.arange(len(labels))
+    )
+    _seed(draws)
+    for begun in range(0, records[-1] + 1, AT_ONCE):
+        going_on = _advance(X, orthonormal, labels, weights, moving, optimiser, begun, begun + AT_ONCE, records, course)
+        if not going_on:
+            break
     return course
+
+
+@numba.njit
+def _seed(draws):
+    np.random.seed(draws)  # noqa: NPY002 - in compiled code this is the thread's own generator, not the process's
 
 
 # compiled functions take no keyword-only parameters
 @numba.njit
-def _kernel(inputs, orthonormal, labels, copies, theta, W, optimiser, draws, records, course):
+def _advance(inputs, orthonormal, labels, copies, moving, optimiser, steps, until, records, course):
+    """Take steps number `steps` to `until`; return whether there are more to take.
+
+    There are none after the last record, or once the parameters have left the finite numbers.
+    """
+    theta, W, first_theta, second_theta, first_W, second_W, order = moving
     examples, dimension = theta.shape
     classes = W.shape[1]
-    np.random.seed(draws)  # noqa: NPY002 - in compiled code this is the thread's own generator, not the process's
     A = np.empty((examples, classes))
     gradient_f, gradient_W = np.zeros((examples, dimension)), np.zeros((dimension, classes))
-    first_theta, second_theta = np.zeros((examples, dimension)), np.zeros((examples, dimension))
-    first_W, second_W = np.zeros((dimension, classes)), np.zeros((dimension, classes))
-    order, sizes = np.arange(examples), np.zeros(classes)
+    sizes = np.zeros(classes)
     for i in range(examples):
         sizes[labels[i]] += 1
     batch_size = examples if optimiser.batch == 0 else min(optimiser.batch, examples)
-    recorded = steps = 0
-    while True:
+    recorded = 0
+    while records[recorded] < steps:
+        recorded += 1
+    while steps < until:
         f = theta if orthonormal else inputs @ theta
         if batch_size < examples:
             for i in range(batch_size):
@@ -139,7 +168,7 @@ def _kernel(inputs, orthonormal, labels, copies, theta, W, optimiser, draws, rec
                 own, top, s = _residual(f, W, labels, i, A)
                 losses[i] = top + np.log(s) - own
             if not np.isfinite(A.sum()):
-                return
+                return False
             course.gram[recorded], course.sums[recorded], course.probabilities[recorded] = 0.0, 0.0, 0.0
             course.loss[recorded], course.largest_loss[recorded] = 0.0, max(0.0, losses.max())
             for i in range(examples):
@@ -149,7 +178,7 @@ def _kernel(inputs, orthonormal, labels, copies, theta, W, optimiser, draws, rec
                 course.loss[recorded] += copies[i] * losses[i] / copies.sum()
             recorded += 1
             if recorded == len(records):
-                return
+                return False
         gradient_W[:], gradient_f[:] = 0.0, 0.0
         for q in range(batch_size):
             i = order[q]
@@ -164,6 +193,7 @@ def _kernel(inputs, orthonormal, labels, copies, theta, W, optimiser, draws, rec
         steps += 1
         _move(theta, gradient_theta, first_theta, second_theta, optimiser, steps)
         _move(W, gradient_W, first_W, second_W, optimiser, steps)
+    return True
 
 
 @numba.njit
