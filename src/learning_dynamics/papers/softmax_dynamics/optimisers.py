@@ -54,14 +54,15 @@ class Course(NamedTuple):
 
 
 class _Moving(NamedTuple):
-    """What steps change: parameters, the moments of their gradients, and the order that minibatches are drawn from."""
+    """What steps change: parameters, the first and second moments of their gradients, and an order of the examples.
+
+    Minibatches are drawn from that order.
+    """
 
     theta: np.ndarray
     W: np.ndarray
-    first_theta: np.ndarray
-    second_theta: np.ndarray
-    first_W: np.ndarray
-    second_W: np.ndarray
+    theta_moments: np.ndarray  # shape (2, examples, d)
+    W_moments: np.ndarray  # shape (2, d, classes)
     order: np.ndarray
 
 
@@ -121,9 +122,8 @@ def train(
     weights = np.ones(len(labels)) if copies is None else np.asarray(copies, dtype=float)
     orthonormal = inputs is None or bool(np.array_equal(inputs, np.eye(len(inputs))))
     X = np.empty((0, 0)) if inputs is None else inputs
-    moving = _Moving(
-        theta.copy(), W.copy(), *(np.zeros_like(of) for of in (theta, theta, W, W)), np.arange(len(labels))
-    )
+    theta_moments, W_moments = np.zeros((2, *theta.shape)), np.zeros((2, *W.shape))
+    moving = _Moving(theta.copy(), W.copy(), theta_moments, W_moments, np.arange(len(labels)))
     _seed(draws)
     for begun in range(0, records[-1] + 1, AT_ONCE):
         going_on = _advance(X, orthonormal, labels, weights, moving, optimiser, begun, begun + AT_ONCE, records, course)
@@ -144,7 +144,7 @@ def _advance(inputs, orthonormal, labels, copies, moving, optimiser, steps, unti
 
     There are none after the last record, or once the parameters have left the finite numbers.
     """
-    theta, W, first_theta, second_theta, first_W, second_W, order = moving
+    theta, W, theta_moments, W_moments, order = moving
     examples, dimension = theta.shape
     classes = W.shape[1]
     A = np.empty((examples, classes))
@@ -191,8 +191,8 @@ def _advance(inputs, orthonormal, labels, copies, moving, optimiser, steps, unti
                 gradient_f[i, k] = examples / batch_size * s
         gradient_theta = gradient_f if orthonormal else inputs @ gradient_f  # inputs are symmetric
         steps += 1
-        _move(theta, gradient_theta, first_theta, second_theta, optimiser, steps)
-        _move(W, gradient_W, first_W, second_W, optimiser, steps)
+        _move(theta, gradient_theta, theta_moments[0], theta_moments[1], optimiser, steps)
+        _move(W, gradient_W, W_moments[0], W_moments[1], optimiser, steps)
     return True
 
 
