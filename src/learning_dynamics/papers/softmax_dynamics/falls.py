@@ -1,8 +1,8 @@
 """Falls and rises of an effective rank, when classes are learned, and which falls happen meanwhile.
 
-Shapes: `series` (members, times), a rank; `probabilities` (members, times, V); `counts` (members, V), class sizes,
-zeros where they only pad. A place is an index along times, one for each member, (members,); a window is a pair of
-places.
+Shapes: `series` (members, times), a rank; `probabilities` (members, times, V), of its own class, mean over each class's
+examples, in whose place the outputs stand under the squared loss; `counts` (members, V), class sizes, zeros where they
+only pad. A place is an index along times, one for each member, (members,); a window is a pair of places.
 """
 
 import itertools
@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-LEARNED = 0.5  # a class is learned when the mean probability of its examples' own class passes one half
+LEARNED = 0.5  # a class is learned when the mean probability, or output, of its examples' own class passes one half
 
 # Quantities of a rank; the functions below that measure them say more.
 FALL = "fall"  # depth of its deepest fall after a rise, since the warm-up's trough
