@@ -137,7 +137,8 @@ def _seed(draws):
     np.random.seed(draws)  # noqa: NPY002 - in compiled code this is the thread's own generator, not the process's
 
 
-# compiled functions take no keyword-only parameters
+# compiled functions take no keyword-only parameters; loops are written out, since arrays as operands would take four
+# times as long to compile
 @numba.njit
 def _advance(inputs, orthonormal, labels, copies, moving, optimiser, steps, until, records, course):
     """Take steps number `steps` to `until`; return whether there are more to take.
@@ -147,11 +148,12 @@ def _advance(inputs, orthonormal, labels, copies, moving, optimiser, steps, unti
     theta, W, theta_moments, W_moments, order = moving
     examples, dimension = theta.shape
     classes = W.shape[1]
-    A = np.empty((examples, classes))
+    A, losses = np.empty((examples, classes)), np.empty(examples)
     gradient_f, gradient_W = np.zeros((examples, dimension)), np.zeros((dimension, classes))
-    sizes = np.zeros(classes)
+    sizes, total = np.zeros(classes), 0.0
     for i in range(examples):
         sizes[labels[i]] += 1
+        total += copies[i]
     batch_size = examples if optimiser.batch == 0 else min(optimiser.batch, examples)
     recorded = 0
     while records[recorded] < steps:
@@ -163,23 +165,20 @@ def _advance(inputs, orthonormal, labels, copies, moving, optimiser, steps, unti
                 j = i + np.random.randint(examples - i)  # noqa: NPY002
                 order[i], order[j] = order[j], order[i]
         if records[recorded] == steps:
-            losses = np.empty(examples)
             for i in range(examples):
                 own, top, s = _residual(f, W, labels, i, A)
                 losses[i] = top + np.log(s) - own
-            if not np.isfinite(A.sum()):
-                return False
-            course.gram[recorded], course.sums[recorded], course.probabilities[recorded] = 0.0, 0.0, 0.0
-            course.loss[recorded], course.largest_loss[recorded] = 0.0, max(0.0, losses.max())
-            for i in range(examples):
-                course.gram[recorded] += np.outer(copies[i] * f[i], f[i])
-                course.sums[recorded, labels[i]] += copies[i] * f[i]
-                course.probabilities[recorded, labels[i]] += (A[i, labels[i]] + 1) / sizes[labels[i]]
-                course.loss[recorded] += copies[i] * losses[i] / copies.sum()
+                if not np.isfinite(losses[i]):
+                    return False
+            _record(course, recorded, f, A, labels, copies, sizes, losses, total)
             recorded += 1
             if recorded == len(records):
                 return False
-        gradient_W[:], gradient_f[:] = 0.0, 0.0
+        for k in range(dimension):
+            for c in range(classes):
+                gradient_W[k, c] = 0.0
+            for i in range(examples):
+                gradient_f[i, k] = 0.0
         for q in range(batch_size):
             i = order[q]
             _residual(f, W, labels, i, A)
@@ -220,17 +219,47 @@ def _residual(f, W, labels, i, A):
 
 
 @numba.njit
+def _record(course, recorded, f, A, labels, copies, sizes, losses, total):
+    """Write moments of the features, probabilities and losses into a row of the course."""
+    examples, dimension = f.shape
+    for k in range(dimension):
+        for other in range(dimension):
+            course.gram[recorded, k, other] = 0.0
+        for c in range(len(sizes)):
+            course.sums[recorded, c, k] = 0.0
+    for c in range(len(sizes)):
+        course.probabilities[recorded, c] = 0.0
+    course.loss[recorded] = course.largest_loss[recorded] = 0.0
+    for i in range(examples):
+        label = labels[i]
+        for k in range(dimension):
+            course.sums[recorded, label, k] += copies[i] * f[i, k]
+            for other in range(dimension):
+                course.gram[recorded, k, other] += copies[i] * f[i, k] * f[i, other]
+        course.probabilities[recorded, label] += (A[i, label] + 1) / sizes[label]
+        course.loss[recorded] += copies[i] * losses[i] / total
+        course.largest_loss[recorded] = max(course.largest_loss[recorded], losses[i])
+
+
+@numba.njit
 def _move(parameters, gradient, first, second, optimiser, steps):
     rate, decay = optimiser.learning_rate, optimiser.weight_decay
-    if optimiser.decoupled:
-        parameters *= 1 - rate * decay
-    else:
-        gradient = gradient + decay * parameters
-    if optimiser.adam:
-        first[:] = FIRST_MOMENT * first + (1 - FIRST_MOMENT) * gradient
-        second[:] = SECOND_MOMENT * second + (1 - SECOND_MOMENT) * gradient * gradient
-        mean, square = first / (1 - FIRST_MOMENT**steps), second / (1 - SECOND_MOMENT**steps)
-        parameters -= rate * mean / (np.sqrt(square) + OFFSET)
-    else:
-        first[:] = optimiser.momentum * first + gradient
-        parameters -= rate * first
+    # what Adam divides its moments by, which start at zero
+    unbiased_first, unbiased_second = 1 - FIRST_MOMENT**steps, 1 - SECOND_MOMENT**steps
+    rows, columns = parameters.shape
+    for row in range(rows):
+        for column in range(columns):
+            slope = gradient[row, column]
+            if optimiser.decoupled:
+                parameters[row, column] *= 1 - rate * decay
+            else:
+                slope += decay * parameters[row, column]
+            if optimiser.adam:
+                mean = FIRST_MOMENT * first[row, column] + (1 - FIRST_MOMENT) * slope
+                square = SECOND_MOMENT * second[row, column] + (1 - SECOND_MOMENT) * slope * slope
+                first[row, column], second[row, column] = mean, square
+                step = rate * (mean / unbiased_first) / (np.sqrt(square / unbiased_second) + OFFSET)
+                parameters[row, column] -= step
+            else:
+                first[row, column] = optimiser.momentum * first[row, column] + slope
+                parameters[row, column] -= rate * first[row, column]
