@@ -144,6 +144,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if {PurePosixPath(group(item.nodeid)).name, getattr(item, "originalname", None)} & LONG:
             item.add_marker("long")
+        if "whole" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.timeout(3600))  # all papers by Snakemake, on a slow machine beside other tests
     if "quick" in config.option.markexpr:
         claims = {f"{paper}.{name}" for paper in PAPERS for name in one_claim_a_topic(paper)}
         tests = set()
