@@ -35,8 +35,8 @@ def eight_examples_show_three_phases(trainings: Table, best: Table, *, threshold
     without. {settings} settings were tried. The one that came nearest to the claim is judged, on draws that did not
     choose it; on the draws that try all settings here it is number {place}: {setting}. There {value:.0%} of the draws
     show the phases ({learned:.0%} learn); with equal classes {equal:.0%} ({equal_learned:.0%} learn), in three
-    dimensions {wide:.0%} ({wide_learned:.0%} learn). In no setting do the draws that show the phases exceed those of
-    both controls that show them, or have not learned, by more than {excess:.1%} of all.
+    dimensions {wide:.0%} ({wide_learned:.0%} learn). In no setting does the share of draws that show the phases exceed
+    both controls' shares of draws that show them or have not learned by more than {excess:.1%}.
     """
     judged = {case: case_draws(best, case, "examples", threshold) for case in CASES}
     # which draws show the phases, nan for those that have not learned
