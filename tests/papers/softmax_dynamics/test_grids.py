@@ -42,7 +42,7 @@ def test_a_class_is_learned_never_or_not_known():
     """A failed flow has neither a time nor an end."""
     times = np.array([[1.0, np.nan], [np.nan, 2.0], [3.0, 4.0], [np.nan, np.nan]])
     final = np.array([[0.9, 0.1], [0.1, 0.9], [0.9, 0.9], [np.nan, np.nan]])
-    measured = Grid(grid_of(learned=times, final=final)).learning_times()
+    measured = Grid(grid_of(learning_time=times, final=final)).learning_times()
     expected = [[1.0, np.inf], [np.inf, 2.0], [3.0, 4.0], [np.nan, np.nan]]
     np.testing.assert_array_equal(measured, expected)
 

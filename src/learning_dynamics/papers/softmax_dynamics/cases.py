@@ -4,6 +4,7 @@ from typing import Literal
 
 import pandas as pd
 
+from learning_dynamics.papers.softmax_dynamics.cells import HAS_LEARNED
 from learning_dynamics.papers.softmax_dynamics.falls import PHASES
 from learning_dynamics.tidy import Quantity, Table, select
 
@@ -37,5 +38,5 @@ def case_draws(table: Table, case: str, population: str, threshold: float) -> pd
     falls, rises and falls again while the rarest classes are learned.
     """
     rows = select(table, PHASES, threshold=threshold, population=population).set_index(MEMBER)
-    learned = select(table, "learned").set_index(MEMBER)["value"].reindex(rows.index) == 1
+    learned = select(table, HAS_LEARNED).set_index(MEMBER)["value"].reindex(rows.index) == 1
     return case_rows(rows.assign(learned=learned, shows=learned & (rows["value"] == 1)).reset_index(), case)

@@ -19,6 +19,7 @@ MEMBER = Column("seed", "int", "ensemble member within its cell", draw=True)
 POPULATION = Column(
     "population", "str", "examples: a class counts as often as it has examples; classes: once; empty: neither"
 )
+HAS_LEARNED = "learned"  # a quantity of trainings: 1 where every example or class is learned at the end, else 0
 THRESHOLD = Column("threshold", "float", "smallest change that counts as a fall or a rise; 0 for what needs none")
 
 

@@ -24,7 +24,7 @@ class Moment(IntEnum):
 
 
 # Quantities of a grid; `phases.metrics.flow_grid`, which measures them, says more, `falls` and `spectra` have others.
-LEARNING_TIME = "learned"  # when each class is learned
+LEARNING_TIME = "learning_time"  # when each class is learned
 FINAL = "final"  # mean probability of its own class over each class's examples, at the end
 ALIGNMENT = "alignment"  # |cos| of the leading eigenvectors of f^T f and W W^T, at each moment
 SEPARATION_F = "separation_f"  # distance of the largest class's features from the others, in units of the spread

@@ -15,6 +15,7 @@ from matplotlib.patches import Patch, Rectangle
 from learning_dynamics.evidence import Estimate
 from learning_dynamics.papers.softmax_dynamics.draws import share_of
 from learning_dynamics.papers.softmax_dynamics.falls import LEARNED
+from learning_dynamics.papers.softmax_dynamics.phases.quantities import PROBABILITY
 from learning_dynamics.plotting import COLOURS
 from learning_dynamics.tidy import Quantity, Table, select
 
@@ -40,7 +41,7 @@ def by_index(rows: Table, quantity: Quantity) -> pd.DataFrame:
 
 def learned_times(rows: Table) -> np.ndarray:
     """Return the recorded time from which on each class of a draw is learned; infinite for one that never is."""
-    wide = by_index(rows, "probability")
+    wide = by_index(rows, PROBABILITY)
     learned = np.logical_and.accumulate(wide.to_numpy()[::-1] > LEARNED)[::-1]
     return np.where(learned.any(axis=0), wide.index[learned.argmax(axis=0)], np.inf)
 

@@ -81,7 +81,7 @@ def expanded(rise: np.ndarray, *, before: float = -0.3, sigma_2: float = 2.0, la
         "rank@rankme_centred": rank,
         "sigma_1": np.tile([0.1, 1.0, 1.5, 2.0, 3.0], (MEMBERS, 1)),
         "sigma_2": np.tile([0.1, 1.0, 1.5, sigma_2, 3.0], (MEMBERS, 1)),
-        "learned": columns(np.where(last, 9.0, np.ones(MEMBERS)), 2.0, 3.0, 4.0),
+        "learning_time": columns(np.where(last, 9.0, np.ones(MEMBERS)), 2.0, 3.0, 4.0),
         "final": np.ones((MEMBERS, 4)),
     }
     settings = {"measure": "rankme_centred", "threshold": 0.05, "small": 0.1, "typical": 0.5}

@@ -24,7 +24,6 @@ from learning_dynamics.papers.deep_linear.end_to_end.quantities import (
     EIGENVALUE_FEWER,
     FACTOR,
     GRAM_DRIFT,
-    IMBALANCE,
     IMBALANCE_AT_END,
     IMBALANCE_AT_START,
     LAYER_GROWTH,
@@ -78,8 +77,6 @@ def end_to_end_flow(trajectory: Trajectory) -> Tables:
         Distance of all W_{j+1}^T W_{j+1} + W_j W_j^T together from their start.
     gram_drift
         Distance of all W_j W_j^T but the last together from their start.
-    imbalance
-        Frobenius norm of all W_{j+1}^T W_{j+1} - W_j W_j^T together.
     eigenvalue
         Eigenvalues of the map from gradients to velocities that the layers make; predicted from the singular values of
         W.
@@ -154,7 +151,6 @@ def _flow_quantities(layers: networks.Layers, series: dict[str, np.ndarray], tar
         DRIFT: _movement(differences),
         SUM_DRIFT: _movement([above + below for above, below in grams]),
         GRAM_DRIFT: _movement([below for _, below in grams]),
-        IMBALANCE: np.sqrt(sum(_norm(difference) ** 2 for difference in differences)),
         EIGENVALUE: (eigenvalues, np.array(predicted)),
         EIGENVALUE_FEWER: (eigenvalues, np.array(predicted_fewer)),
         EIGENVALUE_AT_SINGULAR: at_singular,

@@ -12,7 +12,6 @@ ORDER_FEWER = "order_fewer"  # the same of `ONE_LAYER_FEWER`
 DRIFT = "drift"  # distance of all W_{j+1}^T W_{j+1} - W_j W_j^T together from their start
 SUM_DRIFT = "sum_drift"  # the same of all W_{j+1}^T W_{j+1} + W_j W_j^T
 GRAM_DRIFT = "gram_drift"  # the same of all W_j W_j^T but the last
-IMBALANCE = "imbalance"  # norm of all W_{j+1}^T W_{j+1} - W_j W_j^T together
 EIGENVALUE = "eigenvalue"  # of the map from gradients to velocities; predicted from the singular values of W
 EIGENVALUE_FEWER = "eigenvalue_fewer"  # the same eigenvalues; predicted for one layer fewer
 EIGENVALUE_AT_SINGULAR = "eigenvalue_at_singular"  # the least eigenvalue at the nearest singular matrix

@@ -22,6 +22,7 @@ from learning_dynamics.papers.softmax_dynamics.draws import (
 )
 from learning_dynamics.papers.softmax_dynamics.falls import LEARNED
 from learning_dynamics.papers.softmax_dynamics.grids import ALIGNMENT, Grid, Moment
+from learning_dynamics.papers.softmax_dynamics.phases.quantities import LOSS, PROBABILITY, RATE, SIGMA
 from learning_dynamics.papers.softmax_dynamics.sizes import sizes_of
 from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import Table, select, settings_of
@@ -142,12 +143,12 @@ def selection_bias(starts: Table, course: Table, *, chance: Fraction) -> Claim:
 
     yield is_predicted_by(1.0, rivals=OTHER_ORDERS)
 
-    least_learned = _by_time(select(course, "probability").groupby(["seed", "time"])["value"].min())
+    least_learned = _by_time(select(course, PROBABILITY).groupby(["seed", "time"])["value"].min())
     ongoing = least_learned.to_numpy() <= LEARNED  # up to when the last class is learned
-    loss = _by_time(select(course, "loss").set_index(["seed", "time"])["value"]).to_numpy()
+    loss = _by_time(select(course, LOSS).set_index(["seed", "time"])["value"]).to_numpy()
     decrease = np.where(ongoing[:, :-1], -np.diff(loss, axis=1), 0.0)
 
-    rate, sigma = first_two(course, "rate"), first_two(course, "sigma")
+    rate, sigma = first_two(course, RATE), first_two(course, SIGMA)
 
     def grows_faster(order: float) -> pd.DataFrame:
         """Return whether g_1 sigma_1^order exceeds g_2 sigma_2^order by seed and time, with g_i = rate_i / sigma_i.

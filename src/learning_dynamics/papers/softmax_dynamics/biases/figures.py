@@ -40,6 +40,7 @@ from learning_dynamics.papers.softmax_dynamics.panels import (
     quartiles,
     span,
 )
+from learning_dynamics.papers.softmax_dynamics.phases.quantities import PROBABILITY, RATE, SIGMA
 from learning_dynamics.papers.softmax_dynamics.sizes import sizes_of
 from learning_dynamics.papers.softmax_dynamics.spectra import SPECTRA
 from learning_dynamics.plotting import COLOURS, WIDTH, Plot, legend_below, letters
@@ -60,7 +61,7 @@ def biases(skewed: Table) -> Plot:
     figure, ((learning, aligning), (faster, ratio)) = plt.subplots(2, 2, figsize=(WIDTH, 5.0), sharex=True)
     counts = settings_of(skewed)["counts"]
     for index, (size, tint) in enumerate(zip(counts, class_colours(len(counts)), strict=True), start=1):
-        line(learning, select(skewed, "probability", index=index), tint, f"class {index} ({size})")
+        line(learning, select(skewed, PROBABILITY, index=index), tint, f"class {index} ({size})")
     learning.set(ylabel="probability of its own class", ylim=(0, 1.05))
     line(aligning, select(skewed, ALIGNMENT), COLOURS["black"], "alignment (left)")
     aligning.set(ylabel=r"$|\cos|$ of leading eigenvectors", ylim=(0, 1.05))
@@ -73,7 +74,7 @@ def biases(skewed: Table) -> Plot:
     aligning.legend(
         lines, [curve.get_label() for curve in lines], loc="upper right", bbox_to_anchor=(1.0, 0.94), fontsize=7.5
     )
-    sigma, rate = first_two(skewed, "sigma"), first_two(skewed, "rate")
+    sigma, rate = first_two(skewed, SIGMA), first_two(skewed, RATE)
     for grows_faster, colour, label in (
         (rate[1] > rate[2], "blue", r"$\dot\sigma_1 > \dot\sigma_2$"),
         (rate[1] / sigma[1] > rate[2] / sigma[2], "vermilion", r"$\dot\sigma_1 / \sigma_1 > \dot\sigma_2 / \sigma_2$"),

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from learning_dynamics.papers.softmax_dynamics import cells, falls, starts
+from learning_dynamics.papers.softmax_dynamics.grids import LEARNING_TIME
 from learning_dynamics.tidy import QUANTITY, Column, columns
 from learning_dynamics.trajectories import Trajectory
 
@@ -26,10 +27,10 @@ def escapes(trajectory: Trajectory) -> pd.DataFrame:
 
     Quantities
     ----------
-    learned
+    learning_time
         Flow time at which the mean probability of a class, over its own examples, passes one half for good; nan for a
         class that is never learned and for a failed flow.
     """
     times = falls.learned_at(trajectory.time, trajectory.series["probabilities"].astype(float))
     times = np.where(np.isfinite(times), times, np.nan) * np.log(1 / trajectory.constants["scale"])[:, None]
-    return cells.member_rows(trajectory, starts.undecided(trajectory.series["probabilities"]), {"learned": times})
+    return cells.member_rows(trajectory, starts.undecided(trajectory.series["probabilities"]), {LEARNING_TIME: times})

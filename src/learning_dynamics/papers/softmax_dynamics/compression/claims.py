@@ -7,6 +7,7 @@ import pandas as pd
 
 from learning_dynamics.judging import Check, Claim, Facts, at_least, claim, share_of_draws
 from learning_dynamics.papers.softmax_dynamics.cases import Within, map_draws
+from learning_dynamics.papers.softmax_dynamics.cells import HAS_LEARNED
 from learning_dynamics.papers.softmax_dynamics.draws import (
     TREATED,
     most_draws,
@@ -428,5 +429,5 @@ def adamw_compresses(
         classes=share(judging, "treated", decay, over_classes),
         depth=np.median(deep) if deep.size else 0.0,
         net=np.nanmedian(of_draws(judging, NET, "treated", decay)),
-        learned=np.nanmean(of_draws(judging, "learned", "treated", decay)),
+        learned=np.nanmean(of_draws(judging, HAS_LEARNED, "treated", decay)),
     )

@@ -80,7 +80,7 @@ def descent_map(trajectory: Trajectory, *, thresholds: list[Positive], lower: Fr
     for measure, covariance in covariances.items():
         covariance = np.where(failed[:, None, None, None], np.eye(covariance.shape[-1]), covariance)
         series = effective_rank(np.clip(np.linalg.eigvalsh(covariance), 0.0, None))
-        quantities: dict[str, Any] = {falls.NET: falls.net_change(series, windows.rare), "learned": learned}
+        quantities: dict[str, Any] = {falls.NET: falls.net_change(series, windows.rare), cells.HAS_LEARNED: learned}
         yield of_members(quantities, measure=measure)
         trough = falls.troughs(series, windows.learning[0])
         for threshold in thresholds:

@@ -27,6 +27,7 @@ from learning_dynamics.papers.softmax_dynamics.grids import (
     Grid,
     Window,
 )
+from learning_dynamics.papers.softmax_dynamics.phases.quantities import CLASS, FEATURE, PROBABILITY
 from learning_dynamics.papers.softmax_dynamics.spectra import SPECTRA, Measure
 from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import Quantity, Table, select, settings_of
@@ -247,7 +248,7 @@ def rare_classes_separate(
     sizes = np.array(settings_of(course)["counts"])
     first_learned, _ = windows.learning
     begin, end = windows.rare
-    spaces = {"features": _class_means(course, "feature", sizes), "weights": _class_means(course, "class", sizes)}
+    spaces = {"features": _feature_means(course, sizes), "weights": _in_plane(course, CLASS)}
     apart = {name: _distance_of_rarest(points, sizes) for name, points in spaces.items()}
     members = np.arange(len(apart["features"]))
     growth = {name: one[members, end[members]] / one[members, begin[members]] for name, one in apart.items()}
@@ -282,7 +283,7 @@ def _entries(course: Table, quantity: Quantity) -> np.ndarray:
 
 def _probabilities(course: Table) -> np.ndarray:
     """Return the mean probability of its own class, shape (members, times, classes)."""
-    return _entries(course, "probability")
+    return _entries(course, PROBABILITY)
 
 
 def _windows(course: Table, probabilities: np.ndarray, lower: float, upper: float) -> Windows:
@@ -291,11 +292,14 @@ def _windows(course: Table, probabilities: np.ndarray, lower: float, upper: floa
     return windows_of_learning(np.where(np.isnan(probabilities), 0.0, probabilities), sizes, lower, upper)
 
 
-def _class_means(course: Table, space: str, sizes: np.ndarray) -> np.ndarray:
-    """Return the means of classes in the plane of `feature` or `class`, shape (members, times, classes, 2)."""
-    points = np.stack([_entries(course, Quantity(f"{space}_{axis}")) for axis in "xy"], axis=-1)
-    if space == "class":
-        return points
+def _in_plane(course: Table, coordinates: tuple[Quantity, Quantity]) -> np.ndarray:
+    """Return points in a plane by the names of their coordinates, shape (members, times, points, 2)."""
+    return np.stack([_entries(course, coordinate) for coordinate in coordinates], axis=-1)
+
+
+def _feature_means(course: Table, sizes: np.ndarray) -> np.ndarray:
+    """Return the means of each class's features, shape (members, times, classes, 2)."""
+    points = _in_plane(course, FEATURE)
     edges = np.concatenate([[0], np.cumsum(sizes)])
     return np.stack([points[:, :, a:b].mean(axis=2) for a, b in itertools.pairwise(edges)], axis=2)
 

@@ -24,10 +24,11 @@ from learning_dynamics.papers.softmax_dynamics.panels import (
     share_bar,
     share_map,
 )
+from learning_dynamics.papers.softmax_dynamics.phases.quantities import CLASS, FEATURE, SIGMA
 from learning_dynamics.papers.softmax_dynamics.spectra import Measure
 from learning_dynamics.plotting import COLOURS, WIDTH, Plot, letters, sequence
 from learning_dynamics.settings import Positive
-from learning_dynamics.tidy import Table, select, settings_of
+from learning_dynamics.tidy import Quantity, Table, select, settings_of
 
 # the paper's three phases, by what the rank does; the styles of its Figure 4, and the tints of their bands
 PHASE_NAMES = ("warm-up", "entropy-seeking", "compression-seeking")
@@ -69,8 +70,8 @@ def figure4(skewed: Table, strongly: Table, *, threshold: Positive) -> Plot:
         "strong_sizes": _listed(strongly),
         "dimension": settings_of(skewed)["dimension"],
         "threshold": threshold,
-        "known": select(skewed, "feature_x")["seed"].nunique(),
-        "strong_known": select(strongly, "feature_x")["seed"].nunique(),
+        "known": select(skewed, FEATURE[0])["seed"].nunique(),
+        "strong_known": select(strongly, FEATURE[0])["seed"].nunique(),
     }
     alt = "Paths of features and weights, singular values and RankMe in two settings; at the larger skew the rank over "
     return Plot(figure, facts, alt + "classes falls again while the rarest class is learned, that over examples rises.")
@@ -90,14 +91,14 @@ def _setting(axes: Sequence[Axes], table: Table, threshold: float) -> None:
     edges = phase_edges(times, course, float(np.min(learned)), threshold)
     colours = class_colours(len(counts))
     labels = np.repeat(np.arange(len(counts)), counts)
-    _paths(plane, rows, "feature", [colours[label] for label in labels], edges, 1.0)
-    _paths(weights, rows, "class", colours, edges, 1.8)
+    _paths(plane, rows, FEATURE, [colours[label] for label in labels], edges, 1.0)
+    _paths(weights, rows, CLASS, colours, edges, 1.8)
     plane.set_title(f"class sizes {_listed(table)}:\nfeatures $f$")
     weights.set_title("classifier $W$")
     spectrum.set_title("singular values")
     rank.set_title("effective rank")
     after_start = rows[rows["time"] > 0]
-    sigma = by_index(after_start, "sigma")
+    sigma = by_index(after_start, SIGMA)
     for index, colour in zip((1, 2), sequence(2), strict=True):
         spectrum.plot(sigma.index, sigma[index], color=colour, label=rf"$\sigma_{index}$")
     gap = sigma[1] - sigma[2]
@@ -146,13 +147,20 @@ def phase_edges(times: np.ndarray, course: np.ndarray, learned: float, threshold
 def typical_member(table: Table) -> int:
     """Return the member, of those with recorded coordinates, whose rank over classes stays nearest to the median."""
     rank = select(table, "class_rankme_centred").pivot_table(index="seed", columns="time", values="value")
-    with_coordinates = select(table, "feature_x")["seed"].unique()
+    with_coordinates = select(table, FEATURE[0])["seed"].unique()
     return int((rank - rank.median()).abs().max(axis=1)[with_coordinates].idxmin())
 
 
-def _paths(axis: Axes, rows: Table, name: str, colours: Sequence[str], edges: Sequence[float], width: float) -> None:
+def _paths(
+    axis: Axes,
+    rows: Table,
+    coordinates: tuple[Quantity, Quantity],
+    colours: Sequence[str],
+    edges: Sequence[float],
+    width: float,
+) -> None:
     """Draw paths in a plane, each in the style of its phase; the last phase goes on to the end."""
-    x, y = (by_index(rows, f"{name}_{letter}") for letter in "xy")
+    x, y = (by_index(rows, coordinate) for coordinate in coordinates)
     cuts = [*np.searchsorted(x.index, edges[:-1]), len(x) - 1]
     for index, colour in enumerate(colours, start=1):
         a, b = x[index].to_numpy(), y[index].to_numpy()

@@ -24,6 +24,7 @@ from learning_dynamics.papers.softmax_dynamics.grids import (
     TAIL,
     Moment,
 )
+from learning_dynamics.papers.softmax_dynamics.phases.quantities import CLASS, FEATURE, LOSS, PROBABILITY, RATE, SIGMA
 from learning_dynamics.papers.softmax_dynamics.spectra import (
     SPECTRA,
     Population,
@@ -86,24 +87,23 @@ def toy(trajectory: Trajectory, *, coordinates: Natural, populations: list[Popul
     # examples of the first class listed, the same in all members
     group = labels[0].argmax(axis=-1) == 0
     quantities = ranks_of(f, labels, populations) | {
-        "sigma": sigma,
-        "rate": rate,
-        "probability": class_probabilities(f, W, labels, loss),
-        "alignment": alignment(f, W),
-        "separation_f": separation(f, group),
-        "separation_w": separation(np.swapaxes(W, -1, -2), np.arange(W.shape[-1]) == 0),
-        "loss": model.summed_loss(f, W, labels[:, None], loss),
+        SIGMA: sigma,
+        RATE: rate,
+        PROBABILITY: class_probabilities(f, W, labels, loss),
+        ALIGNMENT: alignment(f, W),
+        SEPARATION_F: separation(f, group),
+        SEPARATION_W: separation(np.swapaxes(W, -1, -2), np.arange(W.shape[-1]) == 0),
+        LOSS: model.summed_loss(f, W, labels[:, None], loss),
     }
     table = rows(quantities, {"seed": np.arange(len(f)), "time": trajectory.time})
     table.loc[failed[table["seed"]], "value"] = np.nan
     yield table
-    first = {
-        "feature_x": f[:coordinates, ..., 0],
-        "feature_y": f[:coordinates, ..., 1],
-        "class_x": W[:coordinates, ..., 0, :],
-        "class_y": W[:coordinates, ..., 1, :],
+    in_plane = {
+        name: points[:coordinates, ..., axis]
+        for names, points in ((FEATURE, f), (CLASS, np.swapaxes(W, -1, -2)))
+        for axis, name in enumerate(names)
     }
-    yield rows(first, {"seed": np.arange(len(f))[:coordinates], "time": trajectory.time})
+    yield rows(in_plane, {"seed": np.arange(len(f))[:coordinates], "time": trajectory.time})
 
 
 @columns(*GRID)
@@ -123,7 +123,7 @@ def flow_grid(
 
     Quantities
     ----------
-    learned
+    learning_time
         Flow time at which the mean probability of its own class over a class's examples passes one half for good;
         under the squared loss, the mean output. nan for a class that is never learned.
     final

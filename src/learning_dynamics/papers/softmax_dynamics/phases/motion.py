@@ -10,6 +10,7 @@ from matplotlib.lines import Line2D
 
 from learning_dynamics.papers.softmax_dynamics.panels import by_index, class_colours, learned_times, logarithmic_time
 from learning_dynamics.papers.softmax_dynamics.phases.figures import POPULATION_NAMES, typical_member
+from learning_dynamics.papers.softmax_dynamics.phases.quantities import FEATURE
 from learning_dynamics.plotting import COLOURS
 from learning_dynamics.plotting.motion import FRAMES, MOVING, Motion
 from learning_dynamics.tidy import Table, settings_of
@@ -25,7 +26,7 @@ def figure4(strongly: Table) -> Motion:
     counts = settings_of(strongly)["counts"]
     labels = np.repeat(np.arange(len(counts)), counts)
     after_start = rows[rows["time"] > 0]
-    x, y = by_index(after_start, "feature_x"), by_index(after_start, "feature_y")
+    x, y = (by_index(after_start, coordinate) for coordinate in FEATURE)
     ranks = [by_index(after_start, name)[0].to_numpy() for name in POPULATION_NAMES]
     times, x, y = x.index, x.to_numpy(), y.to_numpy()
     figure, (plane, curve) = plt.subplots(1, 2, figsize=(MOVING, 2.4), width_ratios=[1, 1.1])

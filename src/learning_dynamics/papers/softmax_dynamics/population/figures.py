@@ -12,6 +12,7 @@ from matplotlib.image import AxesImage
 from matplotlib.lines import Line2D
 
 from learning_dynamics.papers.softmax_dynamics import falls
+from learning_dynamics.papers.softmax_dynamics.cells import HAS_LEARNED
 from learning_dynamics.papers.softmax_dynamics.draws import fall_rows, share_of
 from learning_dynamics.papers.softmax_dynamics.panels import (
     EXPECTED,
@@ -48,7 +49,7 @@ def phase_diagram(region: Table, *, threshold: Positive) -> Plot:
     dimensions = sorted(region["dimension"].unique())
     scales = sorted(region["scale"].unique())
     sizes = {counts: f"{ratio(counts):.0f}" for counts in _by_skew(region)}
-    learned = region[region["quantity"] == "learned"]  # tables of flows do not record it
+    learned = region[region["quantity"] == HAS_LEARNED]  # tables of flows do not record it
     figure, axes = plt.subplots(
         2, len(dimensions), figsize=(WIDTH, 1.6 + 0.62 * len(sizes)), sharex=True, sharey=True, squeeze=False
     )

@@ -9,6 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.image import AxesImage
 
 from learning_dynamics.papers.softmax_dynamics.cases import CASES, MEMBER, case_draws
+from learning_dynamics.papers.softmax_dynamics.cells import HAS_LEARNED
 from learning_dynamics.papers.softmax_dynamics.panels import hatch_unlearned, share_bar, share_map, unlearned_handle
 from learning_dynamics.papers.softmax_dynamics.sizes import sizes_of
 from learning_dynamics.plotting import WIDTH, Plot, legend_below, letters
@@ -146,7 +147,7 @@ def _sort_key(column: pd.Series) -> pd.Series:
 def _fall_rows(table: Table, threshold: float) -> pd.DataFrame:
     """Return the draws of a table, with whether the rank falls, whether they learned, and their cell of the map."""
     rows = select(table, "fall_learning", threshold=threshold)
-    learned = select(table, "learned").set_index(MEMBER)["value"].reindex(pd.MultiIndex.from_frame(rows[MEMBER]))
+    learned = select(table, HAS_LEARNED).set_index(MEMBER)["value"].reindex(pd.MultiIndex.from_frame(rows[MEMBER]))
     sizes = rows["counts"].map(sizes_of)
     return rows.assign(
         fallen=rows["value"] >= threshold,

@@ -102,6 +102,6 @@ def outcomes(trajectory: Trajectory, records: np.ndarray) -> dict[str, np.ndarra
     failed = np.asarray(trajectory.undecided, dtype=bool)
     uniform = np.log(trajectory.constants["counts"].shape[1])
     return {
-        "learned": (~failed & ~exploded & (largest < -np.log(falls.LEARNED))).astype(float),
+        cells.HAS_LEARNED: (~failed & ~exploded & (largest < -np.log(falls.LEARNED))).astype(float),
         "diverged": (failed | ~(mean <= uniform)).astype(float),
     }

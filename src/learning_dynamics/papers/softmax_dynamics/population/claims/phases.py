@@ -5,6 +5,7 @@ import pandas as pd
 
 from learning_dynamics.evidence import Estimate
 from learning_dynamics.judging import Claim, Facts, at_least, claim, share_of_draws
+from learning_dynamics.papers.softmax_dynamics.cells import HAS_LEARNED
 from learning_dynamics.papers.softmax_dynamics.draws import (
     fall_rows,
     most_draws,
@@ -137,7 +138,7 @@ def _cases(table: Table, threshold: float) -> dict[str, pd.DataFrame]:
     draws = column(PHASES, "examples", threshold).rename("shows").to_frame()
     draws["drop"] = column(PEAK, "examples", 0.0) - column(END, "examples", 0.0)
     if "learning_rate" in table:
-        draws["shows"] = draws["shows"].where(column("learned", "", 0.0) == 1)
+        draws["shows"] = draws["shows"].where(column(HAS_LEARNED, "", 0.0) == 1)
     draws = draws.reset_index()
     draws = draws.assign(ratio=draws["counts"].map(ratio))
     skewed, narrow = draws["ratio"] > 1, draws["dimension"] == draws["dimension"].min()
