@@ -25,6 +25,9 @@ class Descent:
     iterations: np.ndarray
 
 
+DIVERGED = 1e6  # times its first loss: a run with more is given up
+
+
 def loss(weights: np.ndarray, X: np.ndarray, Y: np.ndarray, exponent: float) -> np.ndarray:
     """Return the mean of |x.w - y|^p, for weights of shape (..., features)."""
     return np.mean(np.abs(weights @ X.T - Y) ** exponent, axis=-1)
@@ -36,8 +39,8 @@ def gradient(weights: np.ndarray, X: np.ndarray, Y: np.ndarray, exponent: float)
     return exponent * (np.abs(residual) ** (exponent - 2) * residual) @ X / len(Y)
 
 
-def optimum(X: np.ndarray, Y: np.ndarray, exponent: float) -> float:
-    """Return the least loss, which for p >= 2 is a convex problem."""
+def least_loss(X: np.ndarray, Y: np.ndarray, exponent: float) -> float:
+    """Return the least loss: a convex problem for p >= 1, and smooth enough for BFGS from p = 2 on."""
     start = np.linalg.lstsq(X, Y, rcond=None)[0]
     if exponent == 2:
         return float(loss(start, X, Y, exponent))
@@ -56,7 +59,7 @@ def descend(
     target: float,
     max_steps: int,
 ) -> Descent:
-    """Follow every member until its loss is at most `target`, it diverges, or the steps run out.
+    """Follow every member until its loss is at most `target`, it has grown `DIVERGED` times, or the steps run out.
 
     Parameters
     ----------
@@ -90,7 +93,7 @@ def descend(
             power = np.abs(residual) ** (exponent - 2) if exponent != 2 else np.ones_like(residual)
             current = np.mean(power * residual**2, axis=1)
             losses[running, step] = current
-            reached, diverged = current <= target, ~(current < 1e6 * losses[running, 0])
+            reached, diverged = current <= target, ~(current < DIVERGED * losses[running, 0])
             if reached.any() or diverged.any():
                 iterations[running[reached]] = step
                 active = ~(reached | diverged)
@@ -106,8 +109,8 @@ def descend(
                 row = _end_to_end_step(row, slope, rate, depth)
     # after its end a run keeps its last loss
     last = np.where(np.isnan(losses), 0, np.arange(max_steps + 1)).max(axis=1)
-    records = np.minimum(np.arange(max_steps + 1), last[:, None])
-    losses = np.take_along_axis(losses, records, axis=1)
+    recorded = np.minimum(np.arange(max_steps + 1), last[:, None])
+    losses = np.take_along_axis(losses, recorded, axis=1)
     return Descent(losses, iterations)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from learning_dynamics.papers.deep_linear.quantities import (
     ERROR,
+    GAP,
     NUCLEAR_NORM,
     OBSERVED_ENTRIES,
     SIGMA,
@@ -47,12 +48,24 @@ def less_true_norm(table: Table) -> Table:
 
 def observed_entries(minimiser: Table) -> int:
     """Return from how many entries matrices of least nuclear norm were completed."""
-    return int(minimiser_values(minimiser, OBSERVED_ENTRIES)[0])
+    return int(values_by_draw(minimiser, OBSERVED_ENTRIES)[0])
 
 
 def excess_norm(deep: Table, minimiser: Table, scale: float) -> np.ndarray:
     """Return by draw how far networks' nuclear norms lie above the least one, relatively."""
-    return network_values(deep, NUCLEAR_NORM, scale) / minimiser_values(minimiser, NUCLEAR_NORM) - 1
+    return network_values(deep, NUCLEAR_NORM, scale) / values_by_draw(minimiser, NUCLEAR_NORM) - 1
+
+
+def excess_beyond_slack(
+    deep: Table, minimiser: Table, deep_many: Table, minimiser_many: Table, *, scale: float
+) -> np.ndarray:
+    """Return by draw `excess_norm` with few entries, less that with many, which the slack in the fit makes alone."""
+    return excess_norm(deep, minimiser, scale) - excess_norm(deep_many, minimiser_many, scale)
+
+
+def proved_gap(minimiser: Table, minimiser_many: Table) -> np.ndarray:
+    """Return by draw how far an excess may be off, because solvers stop: the sum of their proved relative gaps."""
+    return values_by_draw(minimiser, GAP) + values_by_draw(minimiser_many, GAP)
 
 
 def sigmas(table: Table, *indices: int, **where: Any) -> list[np.ndarray]:
@@ -78,6 +91,6 @@ def network_values(table: Table, quantity: Quantity, scale: float) -> np.ndarray
     return np.where(rows["converged"], rows["value"], np.nan)
 
 
-def minimiser_values(table: Table, quantity: Quantity) -> np.ndarray:
-    """Return a quantity of nuclear-norm minimisers by draw."""
+def values_by_draw(table: Table, quantity: Quantity) -> np.ndarray:
+    """Return a quantity that each draw of a table has once, in the order of draws: of minimisers, or of the data."""
     return select(table, quantity).sort_values("draw")["value"].to_numpy()

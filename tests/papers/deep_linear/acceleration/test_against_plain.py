@@ -48,7 +48,7 @@ def least(data, exponent):
 
 @pytest.mark.parametrize("exponent", [2.0, 4.0])
 def test_the_least_loss_is_that_of_a_search_without_slopes(data, exponent):
-    found = lp_regression.optimum(data["X"], data["Y"][:, 0], exponent)
+    found = lp_regression.least_loss(data["X"], data["Y"][:, 0], exponent)
     assert found == pytest.approx(least(data, exponent), rel=1e-9)
 
 

@@ -124,8 +124,8 @@ def sweep(power, *, bend=1.0, spread=0.05):
 def test_errors_whose_roots_are_printed_are_told_from_mean_squares():
     found = sweep(2.0)
     assert found.verdict == "reproduced", found
-    assert found.facts["root"] == pytest.approx(0.2, rel=0.02)
-    assert found.facts["root_2"] == pytest.approx(0.06, rel=0.02)
-    assert found.facts["square_norm"] == pytest.approx(0.04, rel=0.04)
+    assert found.facts["root_at_rank"] == pytest.approx(0.2, rel=0.02)
+    assert found.facts["root_depth_2"] == pytest.approx(0.06, rel=0.02)
+    assert found.facts["square_at_norm"] == pytest.approx(0.04, rel=0.04)
     assert sweep(1.0).verdict == "not reproduced"
     assert sweep(4.0).verdict == "not reproduced"

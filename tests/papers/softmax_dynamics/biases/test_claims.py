@@ -22,7 +22,11 @@ SIZES = np.repeat([[4, 2, 1, 1], [5, 1, 1, 1], [4, 2, 1, 1], [2, 2, 2, 2]], SEED
 
 
 def learned(times: np.ndarray) -> pd.DataFrame:
-    everything = {"learning_time": times, "final": np.where(np.isnan(times), 0.2, 0.9), "sigma_1": np.ones((len(times), 5))}
+    everything = {
+        "learning_time": times,
+        "final": np.where(np.isnan(times), 0.2, 0.9),
+        "sigma_1": np.ones((len(times), 5)),
+    }
     return grid_table(CELLS, everything, seeds=SEEDS)
 
 

@@ -36,7 +36,7 @@ def lp_descent(
         (rates,), the grid, least_loss, features and, by member, depth, rule, member (the start's number).
     """
     X, Y = data["X"], data["Y"][:, 0]
-    least_loss = lp_regression.optimum(X, Y, exponent)
+    least_loss = lp_regression.least_loss(X, Y, exponent)
     grid = np.geomspace(lowest_rate, highest_rate, rates)
     directions = np.array(
         [rng.standard_normal(X.shape[1]) for rng in generators(seed, "deep_linear.lp_descent", seeds)]

@@ -4,8 +4,15 @@ import numpy as np
 
 from learning_dynamics.evidence import Estimate, difference, mean
 from learning_dynamics.judging import Claim, Facts, at_least, claim, every_draw
-from learning_dynamics.papers.deep_linear.quantities import EFFECTIVE_RANK, ERROR, GAP, MISFIT
-from learning_dynamics.papers.deep_linear.tables import excess_norm, minimiser_values, network_values, observed_entries
+from learning_dynamics.papers.deep_linear.quantities import EFFECTIVE_RANK, ERROR, MISFIT
+from learning_dynamics.papers.deep_linear.tables import (
+    excess_beyond_slack,
+    excess_norm,
+    network_values,
+    observed_entries,
+    proved_gap,
+    values_by_draw,
+)
 from learning_dynamics.settings import NonNegative, Positive
 from learning_dynamics.tidy import Table, settings_of
 
@@ -29,8 +36,8 @@ def nuclear_norm_recovers_5k(many: Table, few: Table, *, factor: Positive) -> Cl
     square; entries have mean square one. With {observed} entries the largest error over {draws} draws is {value:.1e},
     with {observed_few} it is {few:.2g}.
     """
-    slack = minimiser_values(many, MISFIT).max()
-    errors, errors_of_few = minimiser_values(many, ERROR), minimiser_values(few, ERROR)
+    slack = values_by_draw(many, MISFIT).max()
+    errors, errors_of_few = values_by_draw(many, ERROR), values_by_draw(few, ERROR)
     yield every_draw(
         "mean square error over all entries",
         errors,
@@ -67,7 +74,7 @@ def depth_beats_nuclear_norm_2k(
 
     def decades_below_convex(deep: Table, convex: Table, at_scale: float = scale) -> np.ndarray:
         """Return how many decades the network's error is below the convex program's, shape (draws,)."""
-        return np.log10(minimiser_values(convex, ERROR)) - np.log10(network_values(deep, ERROR, at_scale))
+        return np.log10(values_by_draw(convex, ERROR)) - np.log10(network_values(deep, ERROR, at_scale))
 
     with_many = "depth matters with many entries as well"
     yield at_least(
@@ -90,7 +97,7 @@ def depth_beats_nuclear_norm_2k(
 
     def decades_beyond_slack(convex: Table) -> np.ndarray:
         """Return how many decades the convex program's error is above the squared slack on observed entries."""
-        return np.log10(minimiser_values(convex, ERROR)) - 2 * np.log10(minimiser_values(convex, MISFIT))
+        return np.log10(values_by_draw(convex, ERROR)) - 2 * np.log10(values_by_draw(convex, MISFIT))
 
     yield at_least(
         "log10 of the convex program's error over the squared slack on observed entries",
@@ -164,17 +171,14 @@ def deep_has_larger_nuclear_norm(
     recover the same matrix, draw by draw at initialisation scale {scale:g}: the smallest difference at depths 2 and 3
     is {least:.2g}. The proved gap of the convex solver is the margin.
     """
-    proved_gap = minimiser_values(minimiser, GAP) + minimiser_values(minimiser_many, GAP)
     beyond_slack = {}
     for depth, table, with_many in ((2, depth_2, depth_2_many), (3, depth_3, depth_3_many)):
-        # the network's nuclear norm over the least one, less one; with many entries the slack in the fit makes it
-        excess_few = excess_norm(table, minimiser, scale)
         excess_many = excess_norm(with_many, minimiser_many, scale)
-        beyond_slack[depth] = excess_few - excess_many
+        beyond_slack[depth] = excess_beyond_slack(table, minimiser, with_many, minimiser_many, scale=scale)
         yield every_draw(
             f"relative excess over the least nuclear norm, beyond that with many entries, depth {depth}",
             beyond_slack[depth],
-            at_least=proved_gap,
+            at_least=proved_gap(minimiser, minimiser_many),
             because="the solver's proved gaps",
             rivals={
                 f"depth {depth} minimises it": {"values": -excess_many},
@@ -214,10 +218,10 @@ def depth_lowers_effective_rank(
         return network_values(deep, EFFECTIVE_RANK, at_scale)
 
     # from few entries
-    rank_convex = minimiser_values(minimiser, EFFECTIVE_RANK)
+    rank_convex = values_by_draw(minimiser, EFFECTIVE_RANK)
     rank_2, rank_3 = rank(depth_2), rank(depth_3)
     # from many entries
-    many_convex = minimiser_values(minimiser_many, EFFECTIVE_RANK)
+    many_convex = values_by_draw(minimiser_many, EFFECTIVE_RANK)
     many_2, many_3 = rank(depth_2_many), rank(depth_3_many)
     accuracy = max(np.max(np.abs(many_2 - many_convex)), np.max(np.abs(many_3 - many_2)))
     because = "the largest difference with many entries"

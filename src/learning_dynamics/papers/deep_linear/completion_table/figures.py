@@ -5,9 +5,9 @@ from collections.abc import Callable
 import numpy as np
 import pandas as pd
 
-from learning_dynamics.papers.deep_linear.completion_table.printed import METHODS, PRINTED, TRUE_NORM, measured
+from learning_dynamics.papers.deep_linear.completion_table.printed import METHODS, PRINTED, measured_row
 from learning_dynamics.papers.deep_linear.quantities import ERROR, GAP, OBSERVED_ENTRIES
-from learning_dynamics.papers.deep_linear.tables import minimiser_values, network_values
+from learning_dynamics.papers.deep_linear.tables import network_values, values_by_draw
 from learning_dynamics.plotting import WIDTH, Plot, table_figure
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Table
@@ -47,23 +47,23 @@ def completion_table(
     the optimum of the convex program is proved to be. A dash: some draws did not reach the training loss.
     """
     tables = {"5k": (minimiser_many, depth_2_many, depth_3_many), "2k": (minimiser, depth_2, depth_3)}
-    entries = {key: f"{minimiser_values(convex, OBSERVED_ENTRIES)[0]:.0f}" for key, (convex, *_) in tables.items()}
+    entries = {key: f"{values_by_draw(convex, OBSERVED_ENTRIES)[0]:.0f}" for key, (convex, *_) in tables.items()}
     rows = []
     for observed, (convex, *deep) in tables.items():
         for (depth, printed), run in zip(PRINTED[observed].items(), (convex, *deep), strict=True):
-            error, norm, rank = measured(run, scale if depth else None)
-            gap = "" if depth else _scientific(minimiser_values(run, GAP).max(), digits=1)
+            measured = measured_row(run, scale if depth else None)
+            gap = "" if depth else _scientific(values_by_draw(run, GAP).max(), digits=1)
             rows.append(
                 [
                     entries[observed],
                     METHODS[depth],
                     _scientific(printed.error, digits=1),
-                    _error_range(error),
-                    _scientific(np.median(error) ** 0.5),
-                    _signed(printed.norm - TRUE_NORM, 0),
-                    _range(norm, lambda value: _signed(value, 1)),
+                    _error_range(measured.error),
+                    _scientific(np.median(measured.error) ** 0.5),
+                    _signed(printed.excess_norm, 0),
+                    _range(measured.excess_norm, lambda value: _signed(value, 1)),
                     f"{printed.rank:.0f}",
-                    _range(rank, lambda value: f"{value:.1f}"),
+                    _range(measured.rank, lambda value: f"{value:.1f}"),
                     gap,
                 ]
             )
@@ -72,7 +72,7 @@ def completion_table(
         f"A table of six rows: three methods, with {entries['5k']} and with {entries['2k']} entries observed, the "
         "slides' numbers beside ours."
     )
-    draws, most = len(minimiser_values(minimiser, ERROR)), len(network_values(depth_3, ERROR, scale))
+    draws, most = len(values_by_draw(minimiser, ERROR)), len(network_values(depth_3, ERROR, scale))
     facts = {"draws": draws, "most": most, "scale": scale}
     return Plot(table_figure(table, width=1.25 * WIDTH), facts=facts, alt=alt, table=table)
 

@@ -1,41 +1,53 @@
 """What slides 31 and 32 print, by observations and method, and the same quantities of a run."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from learning_dynamics.papers.deep_linear.quantities import EFFECTIVE_RANK, ERROR, NUCLEAR_NORM, TRUE_NUCLEAR_NORM
-from learning_dynamics.papers.deep_linear.tables import minimiser_values, network_values
+from learning_dynamics.papers.deep_linear.tables import network_values, values_by_draw
 from learning_dynamics.tidy import Table
 
 
-@dataclass(frozen=True)
-class Row:
-    """A row of a table; one draw, rounded."""
+class Row(NamedTuple):
+    """A row of a table: of the slides, which show one draw, rounded, or of medians over draws."""
 
-    error: float  # of reconstruction; whether a mean square or its root the slides do not print
-    norm: float  # nuclear norm
+    error: float  # of reconstruction; whether a mean square or its root the slides do not print; ours: a mean square
+    excess_norm: float  # nuclear norm of the recovered matrix, less that of the matrix to complete
     rank: float  # effective rank
+
+
+class RowByDraw(NamedTuple):
+    """What a row has, by draw, each of shape (draws,)."""
+
+    error: np.ndarray
+    excess_norm: np.ndarray
+    rank: np.ndarray
 
 
 MANY, FEW = "5k", "2k"  # slide 31, slide 32
 SIZE_AND_ENTRIES = {MANY: (100, 5000), FEW: (100, 2000)}  # number of rows, number of observed entries
-MINIMISATION = 0  # of the nuclear norm; networks go by their depth
+MINIMISATION, DEPTH_2, DEPTH_3 = 0, 2, 3  # methods: of the nuclear norm, and networks by their depth
+TRUE_NORM = 221  # of the matrix to complete: what the slides print for recovered ones
 PRINTED = {
-    MANY: {MINIMISATION: Row(8e-7, 221, 5), 2: Row(5e-6, 221, 5), 3: Row(4e-6, 221, 5)},
-    FEW: {MINIMISATION: Row(2e-1, 217, 8), 2: Row(6e-2, 220, 6), 3: Row(3e-5, 221, 5)},
+    MANY: {
+        MINIMISATION: Row(8e-7, 221 - TRUE_NORM, 5),
+        DEPTH_2: Row(5e-6, 221 - TRUE_NORM, 5),
+        DEPTH_3: Row(4e-6, 221 - TRUE_NORM, 5),
+    },
+    FEW: {
+        MINIMISATION: Row(2e-1, 217 - TRUE_NORM, 8),
+        DEPTH_2: Row(6e-2, 220 - TRUE_NORM, 6),
+        DEPTH_3: Row(3e-5, 221 - TRUE_NORM, 5),
+    },
 }
-TRUE_NORM = PRINTED[MANY][3].norm  # of the matrix to complete: what they print for recovered ones
-METHODS = {MINIMISATION: "nuclear norm min", 2: "depth 2", 3: "depth 3"}
+METHODS = {MINIMISATION: "nuclear norm min", DEPTH_2: "depth 2", DEPTH_3: "depth 3"}
 
 
-def measured(table: Table, scale: float | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return by draw the error, the nuclear norm less the truth's, and the effective rank.
-
-    Of networks at one scale, or of nuclear-norm minimisers, which have none.
-    """
+def measured_row(table: Table, scale: float | None = None) -> RowByDraw:
+    """Return what a row has of networks at one scale, or of nuclear-norm minimisers, which have none."""
     error, norm, true_norm, rank = (
-        network_values(table, name, scale) if scale else minimiser_values(table, name)
+        values_by_draw(table, name) if scale is None else network_values(table, name, scale)
         for name in (ERROR, NUCLEAR_NORM, TRUE_NUCLEAR_NORM, EFFECTIVE_RANK)
     )
-    return error, norm - true_norm, rank
+    return RowByDraw(error, norm - true_norm, rank)

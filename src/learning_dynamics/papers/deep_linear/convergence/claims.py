@@ -116,8 +116,8 @@ def linear_rate(flows: Table, descent: Table, *, least_loss: NonNegative) -> Cla
     then no such bound holds for ever: within $\eta t$ = {horizon:.3g} the loss falls at {printed:.2g} times the
     guaranteed rate. Read as the theorem behind it (Arora, Cohen, Golowich and Hu 2019), whose loss is half the squared
     distance from its optimum, it is about the excess over the least loss, relative to the first excess. With no least
-    loss and a first one below one, as here, the printed bound then holds as well; the table of varied thresholds has
-    that reading.
+    loss and a loss below one at the start, as here, the printed bound then holds as well; the table of varied
+    thresholds has that reading.
 
     The theorem has the exponent $c^{2(N-1)/N} \eta t$ with the constant one, which is more for $c \le 1$ and is what is
     tested; imbalance is allowed up to a bound of order $c^2$. The starts meet the assumptions as barely as can be,
@@ -144,7 +144,7 @@ def linear_rate(flows: Table, descent: Table, *, least_loss: NonNegative) -> Cla
     settings = settings_of(descent)
     margin, depth = settings["margin"], settings["depth"]
     guaranteed = theory.guaranteed_rate(margin, depth)
-    of_excess, of_loss = [], []
+    of_excess, of_loss, times = [], [], []
     for case in MEETING:
         draws = Draws(descent, case=case)
         of_excess.append(draws[quantities.SMALLEST_RATE])
@@ -152,10 +152,11 @@ def linear_rate(flows: Table, descent: Table, *, least_loss: NonNegative) -> Cla
         relative_excess = draws.entries(quantities.RELATIVE_EXCESS)  # (l(t) - min l) / (l(0) - min l)
         time = draws.entries(quantities.RELATIVE_EXCESS, column="time")  # eta t
         loss = initial_excess * relative_excess + least_loss  # the printed sentence is about l(t) itself
-        of_loss.append(_smallest_rate(loss, time, settings["floor"] * initial_excess))
+        of_loss.append(_smallest_rate_of_loss(loss, time, settings["floor"] * initial_excess))
+        times.append(time)
     rate_of_excess, rate_of_loss = np.concatenate(of_excess), np.concatenate(of_loss)
     yield at_least_as_fast(
-        "smallest rate in ηt over the guaranteed one, gradient descent",
+        "smallest rate of the loss in ηt over the guaranteed one (corrected: of its excess), gradient descent",
         rate_of_loss,
         guaranteed,
         corrected={"rate": rate_of_excess},
@@ -174,15 +175,18 @@ def linear_rate(flows: Table, descent: Table, *, least_loss: NonNegative) -> Cla
     )
     yield Facts(
         least=least_loss,
-        horizon=time.max(),
+        horizon=np.max(times),
         missed=1 / np.nanmin(rate_of_flows),
         multiple=settings["step"],
         step=settings["step"] * margin**4,
     )
 
 
-def _smallest_rate(loss: np.ndarray, time: np.ndarray, floor: np.ndarray) -> np.ndarray:
-    """Return by draw the smallest of -log(loss) / time after the start, until the loss is lost in rounding."""
+def _smallest_rate_of_loss(loss: np.ndarray, time: np.ndarray, floor: np.ndarray) -> np.ndarray:
+    """Return by draw the smallest of -log(loss) / time after the start, until the loss is lost in rounding.
+
+    Of a loss as it is, where `SMALLEST_RATE` is of the excess relative to the first one.
+    """
     counts = np.minimum.accumulate(loss > floor, axis=1)[:, 1:]
     return np.where(counts, -np.log(loss[:, 1:]) / time[:, 1:], np.inf).min(axis=1)
 
@@ -222,9 +226,9 @@ def assumptions_necessary(descent: Table, *, reached: Positive) -> Claim:
             return every_draw(name, last_excess[case], at_most=reached, because="converged")
         return at_least(name, np.max(last_excess[case]), above, because=because)
 
-    yield end_of_descent(STOPPING, arrives=False, rivals={f"starts converge although {STOPPING}": True})
+    yield end_of_descent(STOPPING, arrives=False, rivals={f"starts {STOPPING} converge": True})
     for case in GROWING:
-        rivals = {f"starts converge although {case}": True}
+        rivals = {f"starts that are {case} converge": True}
         yield end_of_descent(case, arrives=False, above=10.0, because="has grown tenfold", rivals=rivals)
     for case in MEETING:
         yield end_of_descent(case, arrives=True, rivals={"starts that meet both fail as well": False})
@@ -308,38 +312,37 @@ def output_dimension_one(starts: Table) -> Claim:
     """
     settings = settings_of(starts)
     *smaller_dimensions, last = settings["dimensions"]
-    narrow = Draws(starts, deviation=quantities.OVER_DIMENSION)
-    holds, reached, dimension = (
-        narrow[quantities.MEETS_ASSUMPTION].astype(bool),
-        narrow[quantities.CONVERGED],
-        narrow.column("dimension"),
+    over_dimension = Draws(starts, deviation=quantities.OVER_DIMENSION)
+    holds, converged, dimension = (
+        over_dimension[quantities.MEETS_ASSUMPTION].astype(bool),
+        over_dimension[quantities.CONVERGED],
+        over_dimension.column("dimension"),
     )
 
-    def probability(d: int, *, wide: bool = False) -> float:
+    def probability(d: int, *, over_root: bool = False) -> float:
         """Return with which probability a random start in d dimensions meets the assumption, in closed form."""
-        return theory.share_that_holds(d, wide, settings["deviation"], settings["margin"])
+        return theory.probability_of_assumption(d, settings["deviation"], settings["margin"], over_root=over_root)
+
+    def share_is(d: int, predicted: float) -> dict[str, Any]:
+        """Return a predicted share, and two standard errors of a share of the draws in d dimensions."""
+        draws = np.sum(dimension == d)
+        return {"predicted": predicted, "tolerance": 2 * np.sqrt(predicted * (1 - predicted) / draws)}
 
     shares = {}
-    for d in (last, *smaller_dimensions):
-        draws = int(np.sum(dimension == d))
-        shares[d] = share(int(np.sum(holds[dimension == d])), draws)
-
-        def within_two_errors(predicted: float, draws: int = draws) -> dict[str, Any]:
-            """Return a probability, and two standard errors of a share of so many draws."""
-            return {"predicted": predicted, "tolerance": 2 * np.sqrt(predicted * (1 - predicted) / draws)}
-
+    for d in (last, *smaller_dimensions):  # the largest dimension first: it is the headline
+        shares[d] = share(int(np.sum(holds[dimension == d])), int(np.sum(dimension == d)))
         yield equal(
             f"share of random starts that meet the assumption, {d} inputs",
             shares[d],
-            **within_two_errors(probability(d)),
+            **share_is(d, probability(d)),
             resolution=0.1,
             because="Wilson's interval and two standard errors, as several dimensions are tested",
             rivals={
-                "the probability for entries over the root of the dimension": within_two_errors(
-                    probability(d, wide=True)
+                "the probability for entries over the root of the dimension": share_is(
+                    d, probability(d, over_root=True)
                 ),
-                "a probability that falls as one over the root of the dimension": within_two_errors(0.5 / np.sqrt(d)),
-                "almost every start": within_two_errors(1.0),
+                "a probability that falls as one over the root of the dimension": share_is(d, 0.5 / np.sqrt(d)),
+                "almost every start": share_is(d, 1.0),
             },
             scaled=False,
         )
@@ -347,7 +350,7 @@ def output_dimension_one(starts: Table) -> Claim:
     yield at_least(
         "smallest share over dimensions", smallest_share, 0.25, because="any constant below one half will do"
     )
-    arrived = reached[holds]
+    arrived = converged[holds]
     is_followed = ~np.isnan(arrived)
     yield every_draw(
         "starts that meet it arrive (1) or not (0)",
@@ -360,5 +363,5 @@ def output_dimension_one(starts: Table) -> Claim:
         dimension=last,
         arrived=int(np.nansum(arrived)),
         followed=int(np.sum(is_followed)),
-        others=np.nanmean(reached[~holds]),
+        others=np.nanmean(converged[~holds]),
     )

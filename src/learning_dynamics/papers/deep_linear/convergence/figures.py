@@ -5,7 +5,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from learning_dynamics.papers.deep_linear.convergence import quantities
-from learning_dynamics.papers.deep_linear.convergence.theory import share_that_holds
+from learning_dynamics.papers.deep_linear.convergence.theory import probability_of_assumption
 from learning_dynamics.papers.deep_linear.drawing import DASHED, DEPTH_COLOURS, depth_handles, handle
 from learning_dynamics.plotting import COLOURS, WIDTH, Plot, legend_below, letters
 from learning_dynamics.tidy import Table, select, settings_of
@@ -67,17 +67,17 @@ def _guarantee_panel(axis: Axes, table: Table) -> None:
     excess = select(table, quantities.RELATIVE_EXCESS)
     excess = excess[excess["value"] > 1e-20]
     case_styles = {
-        "assumptions hold": ("both hold", "blue", (11, 1e-10), "left"),
-        "beyond a singular matrix": ("past a singular $W$", "vermilion", (81, 0.4), "right"),
-        "unbalanced": ("unbalanced", "orange", (81, 60.0), "right"),
-        "unbalanced, shorter step": ("shorter step", "green", (40, 1e-8), "right"),
+        quantities.MEETS_BOTH: ("both hold", "blue", (11, 1e-10), "left"),
+        quantities.BEYOND_SINGULAR: ("past a singular $W$", "vermilion", (81, 0.4), "right"),
+        quantities.UNBALANCED: ("unbalanced", "orange", (81, 60.0), "right"),
+        quantities.UNBALANCED_SHORTER_STEP: ("shorter step", "green", (40, 1e-8), "right"),
     }
     for case, (label, colour, place, side) in case_styles.items():
-        slower = settings_of(table)["rescaling"] ** 2 if case == "unbalanced, shorter step" else 1.0
+        slower = settings_of(table)["rescaling"] ** 2 if case == quantities.UNBALANCED_SHORTER_STEP else 1.0
         for _, line in select(excess, case=case).groupby("seed"):
             axis.plot(slower * line["time"], line["value"].clip(upper=1e3), color=COLOURS[colour], lw=1.0)
         axis.annotate(label, place, color=COLOURS[colour], fontsize=7, ha=side)
-    bound = select(table, quantities.RELATIVE_EXCESS, case="assumptions hold").groupby("time")["predicted"].first()
+    bound = select(table, quantities.RELATIVE_EXCESS, case=quantities.MEETS_BOTH).groupby("time")["predicted"].first()
     axis.plot(bound.index, bound, color=COLOURS["black"], ls=DASHED, lw=1.0)
     axis.annotate("guarantee", (81, 1e-4), color=COLOURS["black"], fontsize=7, ha="right")
     axis.set(
@@ -106,7 +106,7 @@ def guarantees(flows: Table, starts: Table) -> Plot:
         bound = rows.groupby("margin")["predicted"].first()
         left.plot(bound.index, bound, color=colour, lw=1)
         left.plot(bound.index, 2 * depth * bound, color=colour, lw=1, ls=DASHED)
-        for start, marker in (("smallest direction", "o"), ("random direction", "x")):
+        for start, marker in ((quantities.SMALLEST_DIRECTION, "o"), (quantities.RANDOM_DIRECTION, "x")):
             dots = select(rows, start=start)
             left.plot(dots["margin"], dots["value"], marker, color=colour, ms=4, mew=0 if marker == "o" else 1)
     left.set(xscale="log", yscale="log", xlabel="margin $c$", ylabel="slowest decay rate", title="decay of the loss")
@@ -119,13 +119,15 @@ def guarantees(flows: Table, starts: Table) -> Plot:
     ]
     legend_below(figure, handles, columns=3)
     settings = settings_of(starts)
-    labels = {"over the dimension": r"$\propto 1/d$", "over the root": r"$\propto 1/\sqrt{d}$"}
-    for deviation, name in (("over the dimension", "blue"), ("over the root", "orange")):
+    labels = {quantities.OVER_DIMENSION: r"$\propto 1/d$", quantities.OVER_ROOT: r"$\propto 1/\sqrt{d}$"}
+    for deviation, name in ((quantities.OVER_DIMENSION, "blue"), (quantities.OVER_ROOT, "orange")):
         share = select(starts, quantities.MEETS_ASSUMPTION, deviation=deviation).groupby("dimension")["value"].mean()
         right.plot(share.index, share, "o", color=COLOURS[name], label=labels[deviation])
         line = np.unique(np.geomspace(min(share.index), max(share.index), 40).round().astype(int))
-        wide = deviation == "over the root"
-        exact = [share_that_holds(d, wide, settings["deviation"], settings["margin"]) for d in line]
+        over_root = deviation == quantities.OVER_ROOT
+        exact = [
+            probability_of_assumption(d, settings["deviation"], settings["margin"], over_root=over_root) for d in line
+        ]
         right.plot(line, exact, color=COLOURS[name], lw=1)
     right.set(xscale="log", xlabel="dimension $d$ of the input", ylabel="share of starts", ylim=(0, 0.65))
     right.set_title("starts that meet the assumption")

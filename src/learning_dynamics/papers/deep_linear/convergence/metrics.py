@@ -6,9 +6,9 @@ n, n), square, n its setting `size`, `target` (members, n, n), `imbalance` and `
 steps, which `learning_rate` turns into flow time. `margins` reads the same W and target, and `margin` c; its times are
 in units of c^(2/N - 1). `convex_losses` reads such W and target, `factor` (members, n, n), the root S of the inputs'
 covariance, and `loss`, the name of the loss; its times are flow time. `one_output` reads `start_distance` (members, 1),
-`iterations`, a number of steps or a code, `dimension` and `wide`. `zero_weights` reads `fall` (members, distances),
-distances from zero weights in place of time, `target` (members, n, n), and `hessian` (members, most, most), zeros
-behind the first `parameters` rows and columns.
+`iterations`, a number of steps or a code, `dimension` and `over_root`. `zero_weights` reads `fall` (members,
+distances), distances from zero weights in place of time, `target` (members, n, n), and `hessian` (members, most, most),
+zeros behind the first `parameters` rows and columns.
 """
 
 import numpy as np
@@ -229,7 +229,7 @@ def one_output(trajectory: Trajectory) -> pd.DataFrame:
         quantities,
         {"seed": constants["member"]},
         dimension=constants["dimension"],
-        deviation=np.where(constants["wide"], OVER_ROOT, OVER_DIMENSION),
+        deviation=np.where(constants["over_root"], OVER_ROOT, OVER_DIMENSION),
     )
 
 

@@ -316,15 +316,15 @@ def one_output(
 ) -> Trajectory:
     """Random balanced starts of networks with one output, whitened inputs and a target of norm one.
 
-    The entries of the end-to-end row vector are Gaussian. Their deviation is `deviation` over the dimension, or (wide)
-    over its root. The margin, which metrics alone read, is `margin` times the former. The first `followed` starts of
-    each kind descend.
+    The entries of the end-to-end row vector are Gaussian. Their deviation is `deviation` over the dimension, or
+    (`over_root`) over its root. The margin, which metrics alone read, is `margin` times the former. The first
+    `followed` starts of each kind descend.
 
     Returns
     -------
     Trajectory
-        Series start_distance, shape (members, 1), draws varying fastest; constants, by member, dimension, wide, member,
-        iterations (-1 where the loss did not reach the tolerance, -2 where it was not followed).
+        Series start_distance, shape (members, 1), draws varying fastest; constants, by member, dimension, over_root,
+        member, iterations (-1 where the loss did not reach the tolerance, -2 where it was not followed).
     """
     kinds = []
     for dimension in progress(dimensions, "one output"):
@@ -333,8 +333,8 @@ def one_output(
         target = np.eye(dimension)[0]
         # mean over samples of the squared residual is the squared distance from the target
         X = np.sqrt(dimension) * np.eye(dimension)
-        for wide in (False, True):
-            starts = theory.start_deviation(deviation, dimension, wide) * normal
+        for over_root in (False, True):
+            starts = theory.start_deviation(deviation, dimension, over_root) * normal
             run = lp_regression.descend(
                 starts[:followed],
                 X,
@@ -350,7 +350,7 @@ def one_output(
                 {
                     "start_distance": np.linalg.norm(starts - target, axis=1, keepdims=True),
                     "dimension": np.full(draws, dimension),
-                    "wide": np.full(draws, wide),
+                    "over_root": np.full(draws, over_root),
                     "member": np.arange(draws),
                     "iterations": np.pad(run.iterations, (0, max(draws - followed, 0)), constant_values=-2),
                 }

@@ -19,17 +19,17 @@ def allowed_imbalance(margin: float, depth: int, target: np.ndarray) -> float:
     return float(margin**2 / (256 * depth**3 * np.linalg.norm(target) ** (2 * (depth - 1) / depth)))
 
 
-def start_deviation(deviation: float, dimension: int, wide: bool) -> float:
-    """Standard deviation of a start's entries: `deviation` over the dimension, or (wide) over its root."""
-    return deviation / dimension ** (0.5 if wide else 1.0)
+def start_deviation(deviation: float, dimension: int, over_root: bool) -> float:
+    """Standard deviation of a start's entries: `deviation` over the dimension or over its root."""
+    return deviation / dimension ** (0.5 if over_root else 1.0)
 
 
-def share_that_holds(dimension: int, wide: bool, deviation: float, margin: float) -> float:
+def probability_of_assumption(dimension: int, deviation: float, margin: float, *, over_root: bool) -> float:
     """Probability that a start of `start_deviation` meets the first assumption with c = margin * deviation / d.
 
     It is then closer to the target than every row vector of norm c or less.
     """
-    return share_within(dimension, start_deviation(deviation, dimension, wide), margin * deviation / dimension)
+    return share_within(dimension, start_deviation(deviation, dimension, over_root), margin * deviation / dimension)
 
 
 def share_within(dimension: int, deviation: float, margin: float) -> float:

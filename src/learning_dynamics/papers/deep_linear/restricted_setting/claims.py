@@ -5,15 +5,15 @@ from typing import Any
 import numpy as np
 
 from learning_dynamics.judging import Check, Claim, Facts, claim, equal_on_every_draw, every_draw
-from learning_dynamics.papers.deep_linear.quantities import GAP, NUCLEAR_NORM
+from learning_dynamics.papers.deep_linear.quantities import NUCLEAR_NORM
 from learning_dynamics.papers.deep_linear.restricted_setting.quantities import (
-    LEAST_SQUARES_NORM,
     MEASUREMENT_CHANGE,
     MISFIT,
+    NUCLEAR_NORM_BESIDE_LEAST_SQUARES,
     SCHATTEN_CHANGE,
     SCHATTEN_EXCESS,
 )
-from learning_dynamics.papers.deep_linear.tables import excess_norm, minimiser_values
+from learning_dynamics.papers.deep_linear.tables import excess_beyond_slack, proved_gap
 from learning_dynamics.settings import NonNegative, Positive
 from learning_dynamics.tidy import Draws, Quantity, Table, settings_of
 
@@ -21,6 +21,8 @@ from learning_dynamics.tidy import Draws, Quantity, Table, settings_of
 # - tolerance: what the smallest start may leave of the limit, as a relative error of the nuclear norm
 # - resolution: least relative difference of sums of powers of singular values that is beyond rounding
 # - scale: initialisation scale s of the completions, one of the run's `scales`
+
+INTEGRATION_ERROR = 1e-9  # of the nuclear norm, relative
 
 SCOPE = (
     "commuting symmetric measurements with positive eigenvalues of a positive semidefinite matrix, squared loss, "
@@ -36,25 +38,26 @@ def restricted_setting_nuclear_norm(ends: Table, *, tolerance: Positive) -> Clai
 
     The least nuclear norm is found by linear programming in the common eigenvectors. From the smallest start the
     flow's end is within {value:.1e} of it, relatively, on all of {draws} flows, and every smaller start is nearer than
-    the one before; the matrix of least Frobenius norm that fits the measurements has up to {other:.2g} times as much.
+    the one before; the matrix of least Frobenius norm that fits the measurements has up to {other:.2g} times
+    the end's.
     """
     by_start = [Draws(ends, scale=scale) for scale in sorted(ends["scale"].unique(), reverse=True)]
     largest, smallest = by_start[0], by_start[-1]
 
-    def norm_at_end(draws: Draws, quantity: Quantity) -> dict[str, Any]:
+    def norm_beside_prediction(draws: Draws, quantity: Quantity) -> dict[str, Any]:
         """Return the nuclear norm at the end, and what the quantity has as its prediction."""
         measured, predicted = draws.with_prediction(quantity)
         return {"measured": measured, "predicted": predicted, "relative_to": predicted[:, 0]}
 
     yield equal_on_every_draw(
         "error of the nuclear norm at the end, relative",
-        **norm_at_end(smallest, NUCLEAR_NORM),
+        **norm_beside_prediction(smallest, NUCLEAR_NORM),
         tolerance=tolerance,
         resolution=0.1,
-        because="what the smallest start leaves of the limit, at depth 2 about its power of the dual slack",
+        because="what the smallest start leaves: at depth 2 about the start to the power of the dual slack",
         rivals={
-            "the least Frobenius norm": norm_at_end(smallest, LEAST_SQUARES_NORM),
-            "the end is the same from any start": norm_at_end(largest, NUCLEAR_NORM),
+            "the least Frobenius norm": norm_beside_prediction(smallest, NUCLEAR_NORM_BESIDE_LEAST_SQUARES),
+            "the end is the same from any start": norm_beside_prediction(largest, NUCLEAR_NORM),
         },
         scaled=False,
     )
@@ -66,11 +69,11 @@ def restricted_setting_nuclear_norm(ends: Table, *, tolerance: Positive) -> Clai
 
     def largest_ratio(distances: np.ndarray) -> np.ndarray:
         """Return by draw the largest ratio of a start's distance to that of the one before it."""
-        return np.max(distances[1:] / np.maximum(distances[:-1], 1e-9), axis=0)
+        return np.max(distances[1:] / np.maximum(distances[:-1], INTEGRATION_ERROR), axis=0)
 
     distances = np.array([distance(draws) for draws in by_start])  # shape (starts, draws), largest start first
     yield every_draw(
-        "excess over the least norm from a smaller start, over that from the one before",
+        "distance from the least norm from a smaller start, over that from the one before",
         largest_ratio(distances),
         at_most=1.0,
         because="the limit is approached; differences of 1e-9 are the integrator's",
@@ -82,7 +85,7 @@ def restricted_setting_nuclear_norm(ends: Table, *, tolerance: Positive) -> Clai
         at_most=1e-6,
         because="the flow has fitted them",
     )
-    nuclear, least_squares = smallest.with_prediction(LEAST_SQUARES_NORM)
+    nuclear, least_squares = smallest.with_prediction(NUCLEAR_NORM_BESIDE_LEAST_SQUARES)
     yield Facts(other=np.max(least_squares / nuclear))
 
 
@@ -96,7 +99,7 @@ def restricted_setting_not_schatten(ends: Table, *, resolution: NonNegative) -> 
     but two eigenvalues move apart, and every $\sum_r \sigma_r^p$ with $p < 1$ falls, by {falls:.1e} relatively at
     the least: what the networks end at is no local minimum of it, at any depth.
     """
-    draws = Draws(ends, scale=ends["scale"].min())
+    draws = _from_smallest_start(ends)
     powers = np.array(settings_of(ends)["powers"])  # p of the norms, below, at and above 1
     # of each sum over sigma^p, when two eigenvectors of the flow's end are turned; shape (draws, powers)
     change = draws.entries(SCHATTEN_CHANGE)
@@ -109,7 +112,7 @@ def restricted_setting_not_schatten(ends: Table, *, resolution: NonNegative) -> 
         because="beyond rounding",
         rivals={
             "the nuclear norm falls as well": {"values": nuclear_change},
-            "and convex powers": {"values": change[:, powers > 1.0].max(axis=1)},
+            "sums of convex powers fall as well": {"values": change[:, powers > 1.0].max(axis=1)},
         },
     )
     yield every_draw(
@@ -122,7 +125,7 @@ def restricted_setting_not_schatten(ends: Table, *, resolution: NonNegative) -> 
         "largest relative change of a measurement",
         draws[MEASUREMENT_CHANGE],
         at_most=1e-9,
-        because="to which the end's eigenvectors are the measurements'",
+        because="rounding of the eigenvectors, which the end shares with the measurements",
         fact="seen",
     )
     # the least fall, over draws and powers
@@ -159,28 +162,30 @@ def single_norm(
     makes. The slide goes on that trajectories are needed; this is not shown here.
     """
 
-    def another_has_less(name: str, excess: np.ndarray, *, norm: str, by: np.ndarray | float, because: str) -> Check:
+    def another_has_less(
+        name: str, excess: np.ndarray, *, norm: str, at_least: np.ndarray | float, because: str
+    ) -> Check:
         """Check that a norm at the networks' end exceeds that of another matrix, which fits as well.
 
         A norm that captures both settings would be least at the networks' end.
         """
-        captures_both = {"at_least": None, "at_most": by}
-        return every_draw(name, excess, at_least=by, because=because, rivals={f"{norm} captures both": captures_both})
+        captures_both = {"at_least": None, "at_most": at_least}
+        rivals = {f"{norm} captures both": captures_both}
+        return every_draw(name, excess, at_least=at_least, because=because, rivals=rivals)
 
     excess_in_completion = [
-        excess_norm(deep, minimiser, scale) - excess_norm(many, minimiser_many, scale)
+        excess_beyond_slack(deep, minimiser, many, minimiser_many, scale=scale)
         for deep, many in ((depth_2, depth_2_many), (depth_3, depth_3_many))
     ]
-    proved_gap = minimiser_values(minimiser, GAP) + minimiser_values(minimiser_many, GAP)
     yield another_has_less(
         "excess of the nuclear norm over the least one in completion, relative",
         np.concatenate(excess_in_completion),
         norm="the nuclear norm",
-        by=np.tile(proved_gap, 2),
+        at_least=np.tile(proved_gap(minimiser, minimiser_many), 2),
         because="the solver's proved gaps",
     )
     powers = settings_of(ends)["powers"]
-    draws = Draws(ends, scale=ends["scale"].min())
+    draws = _from_smallest_start(ends)
     # over another matrix that fits: for p < 1 the end turned, for p > 1 a convex solution; shape (draws, powers) each
     fall_if_turned = -draws.entries(SCHATTEN_CHANGE)
     excess_over_least = draws.entries(SCHATTEN_EXCESS)
@@ -191,8 +196,13 @@ def single_norm(
                 f"how much smaller Σσ^p is at another matrix on commuting measurements, relative, p = {p:g}",
                 excess_over_other[:, place],
                 norm=f"the power {p:g}",
-                by=resolution,
+                at_least=resolution,
                 because="beyond rounding",
             )
     measured, predicted = draws.with_prediction(NUCLEAR_NORM)
     yield Facts(powers=", ".join(f"{p:g}" for p in powers), left=np.max(measured / predicted - 1))
+
+
+def _from_smallest_start(ends: Table) -> Draws:
+    """Return the ends of the flows from the smallest multiple of the identity, a draw each."""
+    return Draws(ends, scale=ends["scale"].min())

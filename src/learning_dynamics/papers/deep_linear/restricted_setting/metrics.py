@@ -15,9 +15,9 @@ from scipy.optimize import minimize
 from learning_dynamics.papers.deep_linear.quantities import NUCLEAR_NORM
 from learning_dynamics.papers.deep_linear.recorded import by_name
 from learning_dynamics.papers.deep_linear.restricted_setting.quantities import (
-    LEAST_SQUARES_NORM,
     MEASUREMENT_CHANGE,
     MISFIT,
+    NUCLEAR_NORM_BESIDE_LEAST_SQUARES,
     SCHATTEN_CHANGE,
     SCHATTEN_EXCESS,
 )
@@ -81,7 +81,7 @@ def commuting_measurements(trajectory: Trajectory, *, powers: list[Positive], tu
         members.append({name: value * np.nan if is_lost else value for name, value in measured.items()})
     at_the_ends = by_name(members)
     norm, least, frobenius = (at_the_ends.pop(name) for name in ("norm", "least", "frobenius"))
-    quantities = {NUCLEAR_NORM: (norm, least), LEAST_SQUARES_NORM: (norm, frobenius), **at_the_ends}
+    quantities = {NUCLEAR_NORM: (norm, least), NUCLEAR_NORM_BESIDE_LEAST_SQUARES: (norm, frobenius), **at_the_ends}
     return rows(quantities, {"seed": constants["member"]}, depth=constants["depth"], scale=constants["scale"])
 
 
