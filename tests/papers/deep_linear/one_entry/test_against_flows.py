@@ -273,7 +273,7 @@ def signs(shallow, deep, predicted):
             )
     table = pd.DataFrame(rows)
     table.attrs["draw"] = ("depth", "seed")
-    return evaluation("deep_linear", "one_entry_determinant_sign", {"entry": table})
+    return evaluation("deep_linear", "one_entry_determinant_sign", {"flows": table})
 
 
 def test_signs_of_determinants_are_judged_at_the_end():
