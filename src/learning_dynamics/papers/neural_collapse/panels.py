@@ -16,7 +16,7 @@ from learning_dynamics.papers.neural_collapse.trainings import (
     at_the_end,
     by_seed,
     data_and_network,
-    zero_error_epochs,
+    epochs_errors_end,
 )
 from learning_dynamics.plotting import COLOURS, WIDTH, letters, shared_legend
 from learning_dynamics.tidy import Quantity, Table, settings_of
@@ -90,7 +90,7 @@ def band(axis: Axes, values: pd.DataFrame, *, ranged: bool = True, **style: Any)
 def mark_epochs(axis: Axes, table: Table, *, drops: bool = True) -> None:
     """Mark where training errors end, the median over seeds, and where the learning rate drops."""
     settings = settings_of(table)
-    epoch = zero_error_epochs(table, EFFECTIVELY_ZERO).fillna(np.inf).median()
+    epoch = epochs_errors_end(table, EFFECTIVELY_ZERO).fillna(np.inf).median()
     if np.isfinite(epoch):
         # where both losses have the same epoch, the dashes are seen on the wide line
         style: Any = {"lw": 1.0, "ls": DASHED, "zorder": 1.1}

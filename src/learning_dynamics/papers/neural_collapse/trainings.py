@@ -1,6 +1,7 @@
 """What claims and figures read from trainings' tables: quantities along epochs, where train errors end, chance levels.
 
-A draw is one training: one network, one data set, one loss, one seed.
+A draw is one training: one network, one data set, one loss, one seed. A table has the trainings of one network, data
+set and loss, a seed each; `trainings` are such tables, and arrays have one number for each seed of each table.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -39,13 +40,13 @@ NEEDS_FIVE_DATA_SETS = (
 SMALL = "networks of three families; at the default scale small ones, on 8 x 8 digits"
 # what still departs from the paper's recipe, where another one turns a verdict
 _FEW_STEPS = ", by the paper's recipe but for batches of 64 of 1,400 images, which are a twentieth of its steps"
-REPRODUCED_AT_FASTER_RECIPE = (
+IN_SCOPE_REPRODUCED_AT_FASTER_RECIPE = (
     _FEW_STEPS + " (at more weight decay and two to four times the rates under MSE this is reproduced: full_scale.md)"
 )
-UNDECIDED_AT_FASTER_RECIPE = (
+IN_SCOPE_UNDECIDED_AT_FASTER_RECIPE = (
     _FEW_STEPS + " (at more weight decay and two to four times the rates under MSE this is undecided: full_scale.md)"
 )
-AUTHORS_DECAYS = "; the authors' weight decay under both losses"
+IN_SCOPE_AUTHORS_DECAYS = "; the authors' weight decay under both losses"
 EXCEPTIONS = (("stl10", "resnet"), ("stl10", "densenet"))  # appendix A.7
 # The share of train images misclassified at which train errors count as ended, and the terminal phase as begun. Papyan,
 # Han and Donoho 2020, whose protocol the paper takes over, mark its effective beginning at a train accuracy of 99.9 %
@@ -65,11 +66,16 @@ def _by_seed(table: Table, quantity: Quantity, split: str) -> pd.DataFrame:
 
 
 def data_and_network(table: Table) -> tuple[str, str]:
-    """Return a training's data set and network family."""
+    """Return the data set and the network family of a table's trainings."""
     return str(table["data"].iloc[0]), settings_of(table)["network"]
 
 
-def zero_error_epochs(table: Table, train_error: float) -> pd.Series:
+def on_five_data_sets(trainings: Sequence[Table]) -> list[Table]:
+    """Return the trainings on the paper's five data sets."""
+    return [table for table in trainings if data_and_network(table)[0] in FIVE_DATA_SETS]
+
+
+def epochs_errors_end(table: Table, train_error: float) -> pd.Series:
     """Return for each seed the first measured epoch at which train errors have ended; nan if there is none.
 
     They have ended where no more than a share `train_error` of the train images is misclassified.
@@ -79,26 +85,30 @@ def zero_error_epochs(table: Table, train_error: float) -> pd.Series:
     return have_ended.idxmax().where(have_ended.any()).astype(float)
 
 
-def first_drop(table: Table) -> int:
+def last_epoch_at_full_rate(table: Table) -> int:
     """Return the last epoch at the full learning rate."""
     settings = settings_of(table)
     return round(settings["drops"][0] * settings["epochs"])
 
 
-def at_zero_error(values: pd.DataFrame, table: Table, train_error: float) -> pd.Series:
-    """Return a quantity, by seed, at the first epoch at which it was measured and train errors have ended; else nan."""
+def values_when_errors_end(values: pd.DataFrame, table: Table, train_error: float) -> pd.Series:
+    """Return values, epochs by seeds, where train errors have ended: a number for each seed, nan if they never do.
+
+    It is read at the first epoch from there on that `values` has for any seed, and is nan if that seed has none there.
+    `when_errors_end` reads each seed at the first epoch that this seed has.
+    """
     first_values = pd.Series(np.nan, index=values.columns)
-    for seed, epoch in zero_error_epochs(table, train_error).items():
+    for seed, epoch in epochs_errors_end(table, train_error).items():
         later_epochs = values.index[values.index >= epoch]
         if len(later_epochs):
             first_values[seed] = values.loc[later_epochs[0], seed]
     return first_values
 
 
-def without_error(values: pd.DataFrame, table: Table, train_error: float, *, until: float = np.inf) -> pd.DataFrame:
+def after_errors_end(values: pd.DataFrame, table: Table, train_error: float, *, until: float = np.inf) -> pd.DataFrame:
     """Return a quantity from the end of train errors on, up to an epoch; nan elsewhere."""
     epochs = values.index.to_numpy()[:, None]
-    return values.where((epochs >= zero_error_epochs(table, train_error).to_numpy()) & (epochs <= until))
+    return values.where((epochs >= epochs_errors_end(table, train_error).to_numpy()) & (epochs <= until))
 
 
 def loss_term(table: Table, term: Quantity, decay: Decay, *, without_decay: bool = False) -> pd.DataFrame:
@@ -133,10 +143,11 @@ def when_errors_end(
     """Return a quantity where train errors have ended; nan for trainings that keep more than a share `train_error`.
 
     What is not measured at every epoch is read at the first epoch at which it is measured for that seed.
+    `values_when_errors_end` reads all seeds at epochs at which any of them is measured.
     """
 
     def read(table: Table) -> pd.Series:
-        starts = zero_error_epochs(table, train_error)
+        starts = epochs_errors_end(table, train_error)
         rows = select(table, quantity, split=split, index=0).sort_values("epoch")
         later_rows = rows[rows["epoch"] >= rows["seed"].map(starts)]
         return later_rows.drop_duplicates("seed").set_index("seed")["value"].reindex(starts.index)
@@ -154,13 +165,15 @@ def at_the_drop(trainings: Sequence[Table], quantity: Quantity, split: str = "tr
 
     def read(table: Table) -> pd.Series:
         values = by_seed(table, quantity, split)
-        return values[values.index <= first_drop(table)].iloc[-1]
+        return values[values.index <= last_epoch_at_full_rate(table)].iloc[-1]
 
     return over_trainings(trainings, read)
 
 
 def paired(mse: Sequence[Table], ce: Sequence[Table]) -> tuple[list[Table], list[Table]]:
-    """Return trainings of the same network on the same data under both losses, in the same order.
+    """Return tables of the same network on the same data under both losses, in the same order.
+
+    Seeds pair by their position in the tables, and must be the same under both losses.
 
     Raises
     ------
@@ -179,7 +192,9 @@ def paired(mse: Sequence[Table], ce: Sequence[Table]) -> tuple[list[Table], list
     return list(mse), [partners[data_and_network(table)] for table in mse]
 
 
-def errors_end(trainings: Sequence[Table], excluded: Mapping[str, int] | None = None, *, train_error: float) -> Check:
+def premise_errors_end(
+    trainings: Sequence[Table], excluded: Mapping[str, int] | None = None, *, train_error: float
+) -> Check:
     """Check the premise of what is said of training beyond zero train error: every training comes to it."""
     return premise(
         every_draw(

@@ -25,7 +25,7 @@ def test_the_lead_at_the_last_epoch_decides_by_the_chosen_measure(measure):
     assert found.judgement.headline.value == pytest.approx(differences.mean())
     assert found.judgement.headline.lower == pytest.approx(interval.low)
     for loss, tables in both_losses().items():
-        for name, quantity in ((loss, "robustness_smallest"), (f"{loss}_deepfool", "robustness")):
+        for name, quantity in ((f"{loss}_smallest", "robustness_smallest"), (f"{loss}_deepfool", "robustness")):
             assert found.facts[name] == pytest.approx(values_at(tables, quantity, 100).mean()), name
     for quantity in MEASURES:
         tables = altered.put(both_losses(), "mse", quantity, lambda v: v / 1e3, epoch=100)
@@ -46,6 +46,7 @@ def test_magnitudes_are_decades_of_the_network_with_the_largest_ratio(decades, e
     assert found.judgement.headline.upper == pytest.approx(decades + 0.1 * scipy.stats.t.ppf(0.975, 2) / 3**0.5)
     assert (found.facts["least"], found.facts["most"]) == pytest.approx((10 ** (decades - 0.1), 10 ** (decades + 0.1)))
     assert found.facts["smallest"] == pytest.approx(LAST ** (0.3 * (1 - CE_SLOWER)))
+    assert found.facts["networks"] == 3
     assert altered.verdict("robustness_by_magnitudes", tables, measure="robustness_smallest") == "refused"
     assert altered.verdict("robustness_by_magnitudes", tables, magnitudes=decades - 0.3) == "reproduced"
 

@@ -10,11 +10,11 @@ from learning_dynamics.papers.neural_collapse.decomposition.claims import traini
 from learning_dynamics.papers.neural_collapse.generalisation import claims as generalisation
 from learning_dynamics.papers.neural_collapse.perturbations import claims as perturbations
 from learning_dynamics.papers.neural_collapse.trainings import (
-    at_zero_error,
     by_seed,
+    epochs_errors_end,
+    values_when_errors_end,
     when_errors_end,
     without_exceptions,
-    zero_error_epochs,
 )
 from tests.papers.neural_collapse import altered
 from tests.papers.neural_collapse.training.made_up import NETWORKS, made_up, trainings
@@ -104,10 +104,10 @@ def test_one_data_set_can_be_against_all_five_unless_its_train_errors_stay():
 
 def test_errors_end_at_the_first_epoch_without_one_and_what_is_measured_less_often_starts_at_its_next():
     table = made_up()
-    assert zero_error_epochs(table, 0.0).tolist() == [10, 10, 10]
+    assert epochs_errors_end(table, 0.0).tolist() == [10, 10, 10]
     assert when_errors_end([table], "nc1", train_error=0.0)[0] == pytest.approx(10**-1.5)
     sparse = by_seed(table, "robustness", "test").loc[[1, 30, 100]]
-    assert at_zero_error(sparse, table, 0.0)[0] == pytest.approx(0.05 * 30**0.5)
+    assert values_when_errors_end(sparse, table, 0.0)[0] == pytest.approx(0.05 * 30**0.5)
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -142,6 +142,6 @@ def test_a_seed_is_read_where_it_was_measured_and_not_where_another_was():
 def test_errors_end_earlier_where_one_image_of_1000_may_be_wrong():
     table = made_up()
     early = altered.put({"trainings": [table]}, "trainings", "error", 1e-3, split="train", epoch=3)["trainings"]
-    assert zero_error_epochs(early[0], 1e-3).tolist() == [3, 3, 3]
-    assert zero_error_epochs(early[0], 0.0).tolist() == [10, 10, 10]
+    assert epochs_errors_end(early[0], 1e-3).tolist() == [3, 3, 3]
+    assert epochs_errors_end(early[0], 0.0).tolist() == [10, 10, 10]
     assert when_errors_end(early, "nc1", train_error=1e-3)[0] == pytest.approx(3**-1.5)

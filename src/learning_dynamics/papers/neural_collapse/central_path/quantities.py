@@ -6,7 +6,9 @@ Symbols are the paper's: C classes of N examples, P features H; the means M, (P,
 Sigma_W, Sigma_B and Sigma_T, the covariances within classes, between them, and in total; omega_j the SNR singular
 values (eq. 8), X the renormalised features. A bold C, the class-centring matrix (I - Y^T Y / N) / (C N) (eq. 21), is
 written C where it is between features: X C X^T. A gap is the norm of a difference over the norm of what it is compared
-with, zero where an equation holds. Names that end in ``--<alternative>`` belong to the same equation altered.
+with, zero where an equation holds. A distance is how far something is from a limit, or from a shape that no equation
+says it has, in the norm that its comment names. Names that end in ``--<alternative>`` belong to the same equation
+altered.
 """
 
 
@@ -45,8 +47,10 @@ LOSS_CHANGE_CLASSIFIER_KEPT: str = "loss_change--classifier_kept"  # W_LS of H f
 # E with C - 1 equal singular values and E 1 = 0: distance of E^T E from the nearest alpha (C I - 1 1^T) / (C - 1); and
 # of such a frame what is left of both properties; the larger (Lemma 7)
 SIMPLEX_FRAME_GAP: str = "simplex_frame_gap"
-SIMPLEX_FRAME_GAP_OTHER_NULL_SPACE: str = "simplex_frame_gap--other_null_space"  # E^T E, equal singular values alone
-SIMPLEX_FRAME_GAP_UNEQUAL_VALUES: str = "simplex_frame_gap--unequal_values"  # E^T E, E 1 = 0 alone
+# the same distance of E with equal singular values but another null space
+SIMPLEX_FRAME_GAP_OTHER_NULL_SPACE: str = "simplex_frame_gap--other_null_space"
+# the same distance of E with E 1 = 0 but unequal singular values
+SIMPLEX_FRAME_GAP_UNEQUAL_VALUES: str = "simplex_frame_gap--unequal_values"
 
 # -- spectra and losses of features, along flows and descent too (`metrics`) -------------------------------------------
 
@@ -56,7 +60,8 @@ SPEED: str = "speed"  # d omega_j / dt along each flow, by central differences (
 LOSS: str = "loss"  # of the least-squares classifier, without weight decay (eq. 3)
 LOSS_NC1: str = "loss_nc1"  # L_NC1 = tr(W_LS Sigma_W W_LS^T) / 2 (eq. 17)
 LOSS_NC23: str = "loss_nc23"  # L_NC2/3 = ||W_LS M - Phi||^2 / (2 C), Phi = I - 1 1^T / C (eq. 18)
-TRACE: str = "trace"  # tr(pinv(Sigma_B) Sigma_W) (appendix D.6)
+# tr(pinv(Sigma_B) Sigma_W) (appendix D.6): the formula of PRODUCT_TRACE, and C times that of VANISHING_NC1
+TRACE: str = "trace"
 TRACE_RENORMALISED: str = "trace_renormalised"  # the same of the renormalised features
 SINGULAR_VALUE_SPREAD: str = "singular_value_spread"  # omega_max / omega_min - 1 (Corollary 1, second limit)
 COVARIANCE_DRIFT: str = "covariance_drift"  # largest entry of |Sigma_W - I|, zero on the manifold (Definition 6)
@@ -132,11 +137,11 @@ SIMPLEX_SCORE_ERROR: str = "simplex_score_error"  # ||W M - Phi|| / ||Phi||
 SIMPLEX_FRAME_DISTANCE: str = "simplex_frame_distance"  # the larger of E = M and E = W^T
 SIMPLEX_SELF_DUALITY: str = "simplex_self_duality"  # A = W
 # class means kept, noise of a direction that leans towards them by each of `converses.LEANS`
-PRODUCT_TRACE: str = "product_trace"  # tr(pinv(Sigma_B) Sigma_W)
+PRODUCT_TRACE: str = "product_trace"  # tr(pinv(Sigma_B) Sigma_W), as TRACE
 PRODUCT_NORM: str = "product_norm"  # ||pinv(Sigma_B) Sigma_W||_F
 COVARIANCE_CONDITION: str = "covariance_condition"  # condition number of Sigma_W
 # class means M that are a simplex frame, coupled noise of each of `converses.NOISES`
-VANISHING_NC1: str = "vanishing_nc1"  # tr(pinv(Sigma_B) Sigma_W) / C
+VANISHING_NC1: str = "vanishing_nc1"  # tr(pinv(Sigma_B) Sigma_W) / C, TRACE over C
 VANISHING_NC4_EXAMPLES: str = "vanishing_nc4_examples"  # number that classifier and nearest mean decide differently
 VANISHING_SELF_DUALITY: str = "vanishing_self_duality"  # A = W
 VANISHING_SELF_DUALITY_UNCOUPLED: str = "vanishing_self_duality--uncoupled"  # A = W, noise that is not coupled

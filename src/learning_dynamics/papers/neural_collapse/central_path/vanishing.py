@@ -30,43 +30,53 @@ class LateFall(NamedTuple):
     exponent: float | np.ndarray  # in t, over the latest decade that shows it
     tolerance: float | np.ndarray  # of the exponent
     share_left: float | np.ndarray  # the distance at the last time, over that at the end of the decade
-    largest_share: float | np.ndarray  # that the law and the integrator's error allow
+    largest_share: float | np.ndarray  # largest `share_left` that the law and the integrator's error allow
 
 
+# how many times the integrator's error a spread must be for its fall to be visible
+VISIBLE = 100
 UNSEEN = LateFall(np.nan, 0.0, np.nan, np.nan)  # no decade shows the exponent: undecided
 
 
 def vanishing_checks(
-    flows: Table, quantity: Quantity, flow: str, *, powers: Mapping[str, float], order: int = 1, scaled: bool = False
+    flows: Table,
+    quantity: Quantity,
+    flow: str,
+    *,
+    wrong_exponents: Mapping[str, float],
+    power_of_spread: int = 1,
+    scaled: bool = False,
 ) -> Checks:
     """Yield checks that a distance falls as a power of the spread of singular values, which falls as 1/t.
 
     The exponent cannot be read at the end of a flow. Example: after eleven decades of time a spread of 8e-10 is left,
     less than the integrator's error of 2e-9, so that what is measured there may be that error. The exponent is read
-    over the latest decade at whose end the spread is still a hundred times the integrator's error; of the rest of the
+    over the latest decade at whose end the spread is still `VISIBLE` times the integrator's error; of the rest of the
     flow only what is left at its last time is bounded, by what the law leaves and the error together.
 
     Parameters
     ----------
     quantity
         The distance, one number at each time; its spread of singular values is `SINGULAR_VALUE_SPREAD`.
-    order : int
+    flow : str
+        The flow along which it is measured, by its tangent map: `ORTHOGONAL` or `PRINTED` (`quantities`).
+    wrong_exponents : mapping from str to float
+        Exponents of the spread in t that it does not have, by rivals' phrases; the right one is -1.
+    power_of_spread : int
         The power of the spread that the distance falls as.
-    powers : mapping from str to float
-        Wrong exponents of the spread in t, by rivals' phrases.
     scaled : bool
         Whether the smallest error of the exponent that would have been refused is found.
     """
-    fall = _late_fall(flows, quantity, flow, order)
+    fall = _late_fall(flows, quantity, flow, power_of_spread)
     yield equal_on_every_draw(
         f"exponent in $t$ of {IN_WORDS[quantity]}, {flow} map, minus its prediction",
         fall.exponent,
-        -1.0 * order,
+        -1.0 * power_of_spread,
         tolerance=fall.tolerance,
         relative_to=1.0,
-        resolution=0.25 * order,
+        resolution=0.25 * power_of_spread,
         because="next order of the expansion, and the integrator's error in the spread",
-        rivals={phrase: power * order for phrase, power in powers.items()},
+        rivals={phrase: exponent * power_of_spread for phrase, exponent in wrong_exponents.items()},
         scaled=scaled,
     )
     yield every_draw(
@@ -77,7 +87,7 @@ def vanishing_checks(
     )
 
 
-def _late_fall(flows: Table, quantity: Quantity, flow: str, order: int) -> LateFall:
+def _late_fall(flows: Table, quantity: Quantity, flow: str, power_of_spread: int) -> LateFall:
     """Return how a distance falls late in each draw's flow, numbers of shape (draws,)."""
     times, error = times_of(flows), integration_error(flows)
     count = int(np.log10(times[-1] / times[1]))  # of decades between the first time after 0 and the last
@@ -86,16 +96,16 @@ def _late_fall(flows: Table, quantity: Quantity, flow: str, order: int) -> LateF
 
     def of_draw(distance: np.ndarray, spread: np.ndarray, next_orders: np.ndarray) -> LateFall:
         """Return the fall of one draw, from series of shape (times,)."""
-        visible = [(end, start) for end, start in decades if spread[end] > 100 * error]
+        visible = [(end, start) for end, start in decades if spread[end] > VISIBLE * error]
         if not visible:
             return UNSEEN
         end, start = visible[0]
         spread_left = (times[end] / times[-1]) ** (1 - next_orders[end])  # by its law, 1/t to the next order
         return LateFall(
             exponent=np.log(distance[end] / distance[start]) / np.log(times[end] / times[start]),
-            tolerance=order * (next_orders[start] + error / spread[end]),
+            tolerance=power_of_spread * (next_orders[start] + error / spread[end]),
             share_left=distance[-1] / distance[end],
-            largest_share=(spread_left + 2 * error / spread[end]) ** order,
+            largest_share=(spread_left + 2 * error / spread[end]) ** power_of_spread,
         )
 
     def of_size(size: Size, distance: np.ndarray, spread: np.ndarray, omega: np.ndarray) -> np.ndarray:

@@ -27,12 +27,12 @@ from learning_dynamics.papers.neural_collapse.training.quantities import (
 )
 from learning_dynamics.papers.neural_collapse.trainings import (
     EFFECTIVELY_ZERO,
+    after_errors_end,
     at_the_drop,
     data_and_network,
     deviation_share,
-    first_drop,
+    last_epoch_at_full_rate,
     loss_term,
-    without_error,
 )
 from learning_dynamics.plotting import COLOURS, WIDTH, Plot, letters, shared_legend
 from learning_dynamics.tidy import Quantity, Table, settings_of
@@ -69,12 +69,14 @@ def deviation_split(trainings: Sequence[Table]) -> Plot:
             top = _share(table, quantity)
             axis.bar(positions, top - bottom, bottom=bottom, width=0.8, color=COLOURS[colour], label=label)
             bottom = top
-        shares_before_drop = without_error(deviation_share(table), table, EFFECTIVELY_ZERO, until=first_drop(table))
-        error_free = shares_before_drop.notna().any().to_numpy()
+        shares_before_drop = after_errors_end(
+            deviation_share(table), table, EFFECTIVELY_ZERO, until=last_epoch_at_full_rate(table)
+        )
+        has_values = shares_before_drop.notna().any().to_numpy()
         axis.vlines(
-            positions[error_free] + 0.48,
-            shares_before_drop.min()[error_free],
-            shares_before_drop.max()[error_free],
+            positions[has_values] + 0.48,
+            shares_before_drop.min()[has_values],
+            shares_before_drop.max()[has_values],
             color=COLOURS["black"],
             lw=1.4,
             label="range over earlier epochs",
@@ -152,7 +154,7 @@ def deviation_over(rates: Table, batches: Table, plain: Table, plain_batches: Ta
     settings = settings_of(rates)
     epochs = rates["epoch"].to_numpy()
     facts = {
-        "epoch": epochs[epochs <= first_drop(rates)].max(),
+        "epoch": epochs[epochs <= last_epoch_at_full_rate(rates)].max(),
         "rate": settings_of(batches)["learning_rate"],
         "steps": settings["continued_steps"],
         "decay": settings["weight_decay"],

@@ -1,6 +1,6 @@
 """Claims on test images: how collapse shows on them, how accuracy goes on, and how it compares between losses."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import permutations
 
 import numpy as np
@@ -27,8 +27,9 @@ from learning_dynamics.papers.neural_collapse.trainings import (
     at_first_epoch,
     at_the_end,
     data_and_network,
-    errors_end,
+    on_five_data_sets,
     paired,
+    premise_errors_end,
     when_errors_end,
     without_exceptions,
 )
@@ -37,8 +38,8 @@ from learning_dynamics.tidy import Quantity, Table, settings_of
 
 # Settings of these claims, whose values stand in workflow/config/neural_collapse.yaml:
 # - average: over trainings: the mean, or the median, must be above zero
-# - train_error: largest share of train images misclassified at which train errors count as ended; 1e-3 is the
-#   effective beginning of the terminal phase by Papyan, Han and Donoho 2020
+# - train_error: largest share of train images misclassified at which train errors count as ended: see
+#   `EFFECTIVELY_ZERO` in `neural_collapse.trainings`
 # - correlation: least rank correlation that is "roughly monotonic"
 # - factor: ratio of the two losses' test errors from which on they are not comparable: the root of two, half way in
 #   ratios from as many to twice as many
@@ -47,41 +48,46 @@ CHANCE = 0.05  # share of orders of the data sets that may do as well as one tha
 
 
 def _slower_on_test(
-    trainings: Sequence[Table], average: Average, quantities: Sequence[Quantity], train_error: float
-) -> Claim:
-    """Yield checks that quantities fall less on test than on train images after train errors end, and end above.
+    included: Sequence[Table], excluded: Mapping[str, int], quantity: Quantity, average: Average, train_error: float
+) -> Iterator[Check]:
+    """Yield checks that a quantity falls less on test than on train images after train errors end, and ends above."""
+    train_fall, test_fall = (_fall(included, quantity, split, train_error) for split in ("train", "test"))
+    train_end, test_end = (np.log10(at_the_end(included, quantity, split)) for split in ("train", "test"))
+    label = f"$\\log_{{10}}$ of {IN_WORDS[quantity]}"
+    yield _positive(
+        f"{label}: fall on train minus fall on test images",
+        train_fall - test_fall,
+        average,
+        excluded,
+        with_splits_exchanged=test_fall - train_fall,
+    )
+    yield _positive(
+        f"{label}: test minus train images, last epoch",
+        test_end - train_end,
+        average,
+        excluded,
+        with_splits_exchanged=train_end - test_end,
+    )
 
-    Of NC1 that it falls on test images too; with the others NC4, of which the ends alone are compared.
-    """
-    included, excluded = without_exceptions(trainings)
 
-    def positive(name: str, values: np.ndarray, with_splits_exchanged: np.ndarray) -> Check:
-        """Check that the average over trainings is above zero."""
-        rivals = {
-            "test and train images exchanged": with_splits_exchanged,
-            "test and train images exchanged in every second training": half_exchanged(values),
-        }
-        return above_zero(name, values, average, excluded=excluded, rivals=rivals)
+def _fall(trainings: Sequence[Table], quantity: Quantity, split: str, train_error: float) -> np.ndarray:
+    """Return by how many decades a quantity falls on the images of a split after train errors end, (trainings,)."""
+    start = when_errors_end(trainings, quantity, split, train_error=train_error)
+    return np.log10(start) - np.log10(at_the_end(trainings, quantity, split))
 
-    for quantity in quantities:
-        train_start, test_start = (
-            np.log10(when_errors_end(included, quantity, split, train_error=train_error)) for split in ("train", "test")
-        )
-        train_end, test_end = (np.log10(at_the_end(included, quantity, split)) for split in ("train", "test"))
-        train_fall, test_fall = train_start - train_end, test_start - test_end
-        label = f"$\\log_{{10}}$ of {IN_WORDS[quantity]}"
-        yield positive(
-            f"{label}: fall on train minus fall on test images", train_fall - test_fall, test_fall - train_fall
-        )
-        yield positive(f"{label}: test minus train images, last epoch", test_end - train_end, train_end - test_end)
-        if quantity == NC1:
-            yield positive(f"{label}: fall on test images", test_fall, train_fall)
-    if NC1 not in quantities:
-        train_nc4, test_nc4 = (at_the_end(included, NC4, split) for split in ("train", "test"))
-        yield positive(
-            f"{IN_WORDS[NC4]}: test minus train images, last epoch", test_nc4 - train_nc4, train_nc4 - test_nc4
-        )
-    yield errors_end(included, excluded, train_error=train_error)
+
+def _positive(
+    name: str, values: np.ndarray, average: Average, excluded: Mapping[str, int], *, with_splits_exchanged: np.ndarray
+) -> Check:
+    """Check that the average over trainings is above zero."""
+    rivals = {
+        "test and train images exchanged": with_splits_exchanged,
+        # The sign turns in every second training. That exchanges test and train images where values are differences
+        # between them. The fall on test images is none: its sign turns, too, and the fall on train images, which is
+        # above zero as well, does not replace it
+        "test and train images exchanged in every second training": half_exchanged(values),
+    }
+    return above_zero(name, values, average, excluded=excluded, rivals=rivals)
 
 
 @claim("Figure 12", scope=SMALL + ", both losses", empirical=True, quantifier="an average")
@@ -92,7 +98,17 @@ def test_collapse_slower(trainings: Sequence[Table], *, average: Average, train_
     From the end of train errors to the last epoch NC1 falls on test images, but by less than on train images, and its
     last value is larger. All test classes have the same weight, whether equally frequent or not.
     """
-    return _slower_on_test(trainings, average, [NC1], train_error)
+    included, excluded = without_exceptions(trainings)
+    yield from _slower_on_test(included, excluded, NC1, average, train_error)
+    train_fall, test_fall = (_fall(included, NC1, split, train_error) for split in ("train", "test"))
+    yield _positive(
+        f"$\\log_{{10}}$ of {IN_WORDS[NC1]}: fall on test images",
+        test_fall,
+        average,
+        excluded,
+        with_splits_exchanged=train_fall,
+    )
+    yield premise_errors_end(included, excluded, train_error=train_error)
 
 
 test_collapse_slower.__test__ = False  # a claim, not a test
@@ -113,8 +129,7 @@ def test_collapse_by_difficulty(trainings: Sequence[Table], *, correlation: Frac
     therefore an order of the data sets drawn at random, the same for all networks: one in twenty of the 120 orders may
     do as well as the one that is judged.
     """
-    on_five_data_sets = [table for table in trainings if data_and_network(table)[0] in FIVE_DATA_SETS]
-    included, excluded = without_exceptions(on_five_data_sets)
+    included, excluded = without_exceptions(on_five_data_sets(trainings))
     # Tr(Sigma_W pinv(Sigma_B)) / C of test images, the mean over seeds, by (network, loss) and data set
     nc1_by_network: dict[tuple[str, str], dict[str, float]] = {}
     for table in included:
@@ -161,7 +176,7 @@ def test_collapse_by_difficulty(trainings: Sequence[Table], *, correlation: Frac
         rivals={phrase: {"estimate": with_interval(wrong)} for phrase, wrong in wrong_difficulties.items()},
     )
     yield at_least(
-        "size of the rank correlation of NC1 on test images and difficulty",
+        "rank correlation of NC1 on test images and difficulty, the number alone",
         rank_correlation(published_errors),
         correlation,
         because="roughly monotonic",
@@ -181,8 +196,18 @@ def collapse_on_test_images(trainings: Sequence[Table], *, average: Average, tra
     Of the share of images on which they differ (NC4) only the last values are compared. On train images it is often
     zero when train errors end, and cannot fall.
     """
-    quantities = [EQUINORM_MEANS, EQUIANGULAR_MEANS, MAXIMAL_ANGLE_MEANS, SELF_DUALITY]
-    return _slower_on_test(trainings, average, quantities, train_error)
+    included, excluded = without_exceptions(trainings)
+    for quantity in (EQUINORM_MEANS, EQUIANGULAR_MEANS, MAXIMAL_ANGLE_MEANS, SELF_DUALITY):
+        yield from _slower_on_test(included, excluded, quantity, average, train_error)
+    train_nc4, test_nc4 = (at_the_end(included, NC4, split) for split in ("train", "test"))
+    yield _positive(
+        f"{IN_WORDS[NC4]}: test minus train images, last epoch",
+        test_nc4 - train_nc4,
+        average,
+        excluded,
+        with_splits_exchanged=train_nc4 - test_nc4,
+    )
+    yield premise_errors_end(included, excluded, train_error=train_error)
 
 
 @claim("Table 1", scope=SMALL, empirical=True, quantifier="an average")
@@ -206,7 +231,7 @@ def accuracy_after_zero_error(trainings: Sequence[Table], *, average: Average, t
             "the first epoch instead of the last": 100 * (start - at_first_epoch(trainings, ERROR, "test")),
         },
     )
-    yield errors_end(trainings, train_error=train_error)
+    yield premise_errors_end(trainings, train_error=train_error)
     yield Facts(median=np.nanmedian(gain), least=np.nanmin(gain), most=np.nanmax(gain))
 
 

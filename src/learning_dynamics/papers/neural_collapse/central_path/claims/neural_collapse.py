@@ -36,8 +36,8 @@ from learning_dynamics.papers.neural_collapse.draws import (
 )
 from learning_dynamics.tidy import Table
 
-# of distances that fall with the spread of singular values: rivals' exponents in time
-WRONG_POWERS = {"distances that fall as $1/\\sqrt t$": -0.5, "distances that stay": 0.0}
+# of distances that fall with the spread of singular values: exponents in time that the spread does not have
+WRONG_EXPONENTS = {"distances that fall as $1/\\sqrt t$": -0.5, "distances that stay": 0.0}
 # distances of NC2 and NC3, with the power of the spread of singular values as which each falls
 NC2_AND_NC3 = {
     NC2_NORM_SPREAD: 1,  # std / mean of |mu_c|
@@ -92,7 +92,9 @@ def corollary_2(flows: Table) -> Claim:
     for flow in FLOWS:
         # ||SNR / omega_max - U_0 V_0^T|| falls as the spread itself (eq. 10)
         for quantity, power_of_spread in ({SNR_LIMIT_DISTANCE: 1} | NC2_AND_NC3).items():
-            yield from vanishing_checks(flows, quantity, flow, order=power_of_spread, powers=WRONG_POWERS)
+            yield from vanishing_checks(
+                flows, quantity, flow, power_of_spread=power_of_spread, wrong_exponents=WRONG_EXPONENTS
+            )
         yield zero_on_every_draw(
             f"distance of eq. 11 at all times, relative error, {flow} map",
             errors_of_eq_11(flow),
@@ -176,7 +178,9 @@ def theorem_3(flows: Table) -> Claim:
         )
     for flow in FLOWS:
         for quantity, power_of_spread in NC2_AND_NC3.items():
-            yield from vanishing_checks(flows, quantity, flow, order=power_of_spread, powers=WRONG_POWERS)
+            yield from vanishing_checks(
+                flows, quantity, flow, power_of_spread=power_of_spread, wrong_exponents=WRONG_EXPONENTS
+            )
         yield every_draw(
             f"examples that NC4 fails for at the last time, {flow} map",
             _examples_nc4_fails_for(flows, flow, LAST),

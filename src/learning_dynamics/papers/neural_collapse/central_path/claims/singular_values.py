@@ -130,7 +130,7 @@ def corollary_1_equality(flows: Table) -> Claim:
             flows,
             SINGULAR_VALUE_SPREAD,
             flow,
-            powers={"as $1/\\sqrt t$": -0.5, "a spread that stays": 0.0},
+            wrong_exponents={"as $1/\\sqrt t$": -0.5, "a spread that stays": 0.0},
             scaled=True,
         )
 

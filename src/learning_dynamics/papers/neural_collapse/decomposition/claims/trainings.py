@@ -26,20 +26,20 @@ from learning_dynamics.papers.neural_collapse.training.quantities import (
 )
 from learning_dynamics.papers.neural_collapse.trainings import (
     EFFECTIVELY_ZERO,
+    IN_SCOPE_UNDECIDED_AT_FASTER_RECIPE,
     SMALL,
-    UNDECIDED_AT_FASTER_RECIPE,
+    after_errors_end,
     at_the_drop,
     at_the_end,
-    at_zero_error,
     by_seed,
     deviation_share,
-    errors_end,
-    first_drop,
+    epochs_errors_end,
+    last_epoch_at_full_rate,
     loss_term,
     over_trainings,
-    without_error,
+    premise_errors_end,
+    values_when_errors_end,
     without_exceptions,
-    zero_error_epochs,
 )
 from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import Draws, Quantity, Table, settings_of
@@ -52,8 +52,8 @@ from learning_dynamics.tidy import Draws, Quantity, Table, settings_of
 # - since, of `nc23_vanishes_first`: where falls are counted from: the first recorded epoch, or the end of train errors
 # - until: where they are counted to: the last epoch, or the last before the learning rate drops
 # - decay: weight decay in the terms: the trained one, or a tenth of it as in copies of the authors' notebook
-# - train_error: largest share of train images misclassified at which train errors count as ended; 1e-3 is the
-#   effective beginning of the terminal phase by Papyan, Han and Donoho 2020
+# - train_error: largest share of train images misclassified at which train errors count as ended: see
+#   `EFFECTIVELY_ZERO` in `neural_collapse.trainings`
 # - factor: by how much more than another term L_NC2/3 must fall, as a ratio of falls
 # - tolerance: of the measured noise over its law, in decades; the law is of first order in the learning rate
 
@@ -154,16 +154,19 @@ def least_squares_deviation_negligible(
             "$L_{NC1}$ instead of the deviation": {"values": largest(variability_shares)},
         },
     )
-    yield errors_end(included, excluded, train_error=train_error)
+    yield premise_errors_end(included, excluded, train_error=train_error)
 
     nc1, nc23, nc1_decay = (
         at_the_end(included, with_decay(term, decay)) for term in (LOSS_NC1, LOSS_NC23, LOSS_NC1_DECAY)
     )
     final, data_final = (np.concatenate([values.iloc[-1] for values in each]) for each in (shares, data_shares))
-    error_free = [without_error(values, table, train_error) for values, table in zip(shares, included, strict=True)]
-    largest_error_free = np.concatenate([values.max() for values in error_free])
+    shares_after_errors_end = [
+        after_errors_end(values, table, train_error) for values, table in zip(shares, included, strict=True)
+    ]
+    largest_after_errors_end = np.concatenate([values.max() for values in shares_after_errors_end])
     largest_before_drop = [
-        values[values.index <= first_drop(table)].max() for values, table in zip(error_free, included, strict=True)
+        values[values.index <= last_epoch_at_full_rate(table)].max()
+        for values, table in zip(shares_after_errors_end, included, strict=True)
     ]
     yield Facts(
         decay_share=np.median(nc1_decay / (nc1 + nc23)),
@@ -171,8 +174,8 @@ def least_squares_deviation_negligible(
         data_worst=np.max(data_final),
         last=np.max(final),
         noisy=np.nanmax(np.concatenate(largest_before_drop)),
-        best=np.nanmin(largest_error_free),
-        worst=np.nanmax(largest_error_free),
+        best=np.nanmin(largest_after_errors_end),
+        worst=np.nanmax(largest_after_errors_end),
     )
 
 
@@ -184,16 +187,16 @@ def _largest_since(
     The epoch is where train errors end, the first after the learning rate has dropped, or the last.
     """
     if since == "zero_error":
-        starts = zero_error_epochs(table, train_error)
+        starts = epochs_errors_end(table, train_error)
     elif since == "drop":
-        starts = pd.Series(first_drop(table) + 1, index=values.columns)
+        starts = pd.Series(last_epoch_at_full_rate(table) + 1, index=values.columns)
     else:
         starts = pd.Series(values.index[-1], index=values.columns)
     # no epoch is later than nan, and the largest of none is nan
     return np.array([values.loc[values.index >= starts[seed], seed].max(skipna=False) for seed in values.columns])
 
 
-@claim("Figure 2", scope=SMALL + UNDECIDED_AT_FASTER_RECIPE, empirical=True, quantifier="an average")
+@claim("Figure 2", scope=SMALL + IN_SCOPE_UNDECIDED_AT_FASTER_RECIPE, empirical=True, quantifier="an average")
 def nc23_vanishes_first(
     trainings: Sequence[Table],
     *,
@@ -231,8 +234,8 @@ def nc23_vanishes_first(
 
         def of_training(table: Table) -> pd.Series:
             values = loss_term(table, term, decay, without_decay=parts == "data")
-            start = values.iloc[0] if since == "start" else at_zero_error(values, table, EFFECTIVELY_ZERO)
-            last_epoch = settings_of(table)["epochs"] if until == "end" else first_drop(table)
+            start = values.iloc[0] if since == "start" else values_when_errors_end(values, table, EFFECTIVELY_ZERO)
+            last_epoch = settings_of(table)["epochs"] if until == "end" else last_epoch_at_full_rate(table)
             return np.log10(start / values[values.index <= last_epoch].iloc[-1])
 
         return over_trainings(trainings, of_training)
@@ -257,7 +260,7 @@ def nc23_vanishes_first(
         return decades_of_fall(LOSS_NC23, decay) - decades_of_fall(LOSS_LS_PERP, decay)
 
     def largest_share(decay: Decay) -> float:
-        shares = [without_error(deviation_share(table, decay), table, EFFECTIVELY_ZERO).max() for table in trainings]
+        shares = [after_errors_end(deviation_share(table, decay), table, EFFECTIVELY_ZERO).max() for table in trainings]
         return np.nanmax(np.concatenate(shares))
 
     yield Facts(
@@ -361,7 +364,8 @@ def deviation_split(trainings: Sequence[Table], *, tolerance: Positive) -> Claim
         },
     )
     before_drop = [
-        without_error(deviation_share(table), table, EFFECTIVELY_ZERO, until=first_drop(table)) for table in included
+        after_errors_end(deviation_share(table), table, EFFECTIVELY_ZERO, until=last_epoch_at_full_rate(table))
+        for table in included
     ]
     yield Facts(
         sampling=np.median(sampling / least_squares_loss),

@@ -1,0 +1,55 @@
+"""What a distance may leave by its law: on a made-up flow, with next orders, spreads and bounds computed by hand."""
+
+import pandas as pd
+import pytest
+
+from learning_dynamics.papers.neural_collapse.central_path.vanishing import vanishing_checks
+
+# The spread is 0.05 / t and the integrator's error 20 rtol = 1e-6: at t = 100 the spread is 500 errors and visible, at
+# t = 1000 it is 50 and no longer is. The exponent is read from t = 10 to t = 100.
+TIMES = (0.0, 1.0, 10.0, 100.0, 1e3, 1e4)
+SPREADS = (1.0, 5e-2, 5e-3, 5e-4, 5e-5, 5e-6)
+RTOL = 5e-8
+# The next order is 2 C / omega^2 for the least omega: with C = 3 it is 0.2 at t = 10 and 0.05 at t = 100
+LEAST_OMEGA_SQUARED = (3.0, 10.0, 30.0, 120.0, 400.0, 1200.0)
+# 0.2 + 1e-6 / 5e-4: the next order at the start of the decade, and the error in the spread at its end
+TOLERANCE = 0.202
+# of the spread, from t = 100 to t = 10^4: (1 / 100)^(1 - 0.05) = 10^-1.9 = 0.01258925, and twice the error, 0.004
+LARGEST_SHARE = 0.01658925
+
+
+def checks_of(power_of_spread, *, exponent=None, share_left=0.0):
+    """The states of the checks of a distance that is one at t = 100."""
+    exponent = -power_of_spread if exponent is None else exponent
+    before = 0.1**exponent  # at t = 10
+    distances = (before, before, before, 1.0, share_left, share_left)
+    rows = []
+    for time, spread, least, distance in zip(TIMES, SPREADS, LEAST_OMEGA_SQUARED, distances, strict=True):
+        values = {("omega", 1): (2 * least) ** 0.5, ("omega", 2): least**0.5}
+        values |= {("singular_value_spread", 0): spread, ("nc3", 0): distance}
+        rows += [(time, quantity, index, value) for (quantity, index), value in values.items()]
+    table = pd.DataFrame(rows, columns=["time", "quantity", "index", "value"])
+    table = table.assign(classes=3, examples=6, features=4, seed=0, flow="orthogonal", step=0.0)
+    table.attrs["settings"] = {"integration": {"rtol": RTOL}}
+    exponent_check, share_check = vanishing_checks(
+        table,
+        "nc3",
+        "orthogonal",
+        power_of_spread=power_of_spread,
+        wrong_exponents={"a distance that stays": 0.0},
+    )
+    return exponent_check.state, share_check.state
+
+
+@pytest.mark.parametrize("power", [1, 2])
+@pytest.mark.parametrize("side", [1, -1])
+def test_an_exponent_may_be_off_by_the_next_order_where_the_decade_starts(power, side):
+    for factor, expected in ((0.99, "holds"), (1.01, "fails")):
+        exponent = power * (-1 + side * factor * TOLERANCE)
+        assert checks_of(power, exponent=exponent) == (expected, "holds"), factor
+
+
+@pytest.mark.parametrize("power", [1, 2])
+def test_the_last_time_may_have_what_the_law_leaves_to_the_next_order_and_twice_the_error(power):
+    for factor, expected in ((0.99, "holds"), (1.01, "fails")):
+        assert checks_of(power, share_left=(factor * LARGEST_SHARE) ** power) == ("holds", expected), factor
