@@ -4,6 +4,11 @@ A claim's function is given metrics tables by role and yields checks, the headli
 is about are its rivals, its correction and the fact that the page prints. A rival that alters several checks has its
 phrase beside each of them.
 
+Every function of `criteria` takes, besides the parameters that it shows, `rivals`, `printed`, `corrected`, `fact` and
+`scaled` (`checks.takes_rivals`). A rival, or a correction, is another value of what the check predicts: the bound of
+`at_most`, `at_least`, `every_draw` and `share_of_draws`, `predicted` of `equal` and `equal_on_every_draw`. Where it
+changes something else it is a mapping from parameter to argument, as ``{"values": other}``.
+
 - `checks`: a check, and what goes with it
 - `criteria`: bounds and equalities, on every draw, on an estimate or on a share of draws
 - `verdicts`: from checks to a verdict

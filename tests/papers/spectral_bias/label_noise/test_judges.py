@@ -73,3 +73,19 @@ def test_rates_are_shown_with_their_sign():
     assert (facts["angle"], facts["growth"]) == (0.25, 0.125)
     assert 0 < facts["steps"] < 0.01
     np.testing.assert_allclose(facts["outside"], 0, atol=1e-9)
+
+
+@pytest.mark.parametrize(("outside", "verdict"), [(True, "contradicted"), (False, "reproduced")])
+def test_noise_outside_the_span_of_the_data_is_told_where_there_is_an_outside(outside, verdict):
+    """With as many samples as inputs nothing is outside the span, and such noise would change nothing."""
+
+    def fill_the_span(tables):
+        for table in tables["ensembles"]:
+            table["samples"] = table["samples"] if outside else table["inputs"]
+
+    (told,) = [
+        state
+        for phrase, state in evaluation_on("label_noise_sde", exact, fill_the_span).rivals.items()
+        if phrase.startswith("noise that moves what is outside")
+    ]
+    assert told == verdict
