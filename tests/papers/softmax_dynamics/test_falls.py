@@ -13,6 +13,7 @@ from learning_dynamics.papers.softmax_dynamics.falls import (
     swings,
     three_phases,
     troughs,
+    warm_up_and_growth,
     windows,
 )
 
@@ -55,6 +56,13 @@ def test_falls_and_swings_of_a_series_that_is_not_finite_are_nan():
     whole = (np.zeros(2, int), np.full(2, 2))
     np.testing.assert_array_equal(falls_within(NOT_FINITE, 0.1, whole, np.zeros(2, int)), [np.nan, 1.0])
     np.testing.assert_array_equal(swings(NOT_FINITE, 0.1, 2), [[np.nan, np.nan], [1.0, -1.0]])
+
+
+def test_a_warm_up_ends_at_the_trough_and_growth_begins_there():
+    """The first class is learned at the place 3: what is lower later is no trough."""
+    series = np.array([[1.5, 1.6, 1.0, 1.2, 1.9, 0.8], [1.0, 1.1, 1.2, 1.3, 1.1, 1.2]])
+    found = warm_up_and_growth(series, windows_of(3, (0, 4), 4))
+    np.testing.assert_allclose([found["warm_up"], found["growth"]], [[0.6, 0.0], [0.9, 0.3]])
 
 
 def test_a_trough_is_the_lowest_of_what_is_finite():

@@ -18,6 +18,8 @@ FALL = "fall"  # depth of its deepest fall after a rise, since the warm-up's tro
 FALL_RARE = "fall_rare"  # of such a fall the part while the rarest classes are learned
 FALL_SINCE = "fall_since_rare"  # of such a fall the part since the rarest classes begin to be learned, to the end
 FALL_LEARNING = "fall_learning"  # of such a fall the part while all classes after the first are learned
+WARM_UP = "warm_up"  # depth of its fall to the warm-up's trough
+GROWTH = "growth"  # how much it rises from there
 PHASES = "phases"  # 1 where warm-up, growth and compression follow one another, else 0
 PHASES_SINCE = "phases_since_rare"  # the same, where compression may go on after the rarest classes are learned
 NET = "net"  # how much it is higher after the rarest classes are learned than before
@@ -211,6 +213,24 @@ def falls_by_window(series: np.ndarray, threshold: float, learning_windows: Wind
     return {name: falls_within(series, threshold, window, trough) for name, window in window_of.items()}
 
 
+def warm_up_and_growth(series: np.ndarray, learning_windows: Windows) -> dict[str, np.ndarray]:
+    """Return how deep each series falls in the warm-up, and how much it rises from there, shape (members,) each.
+
+    Quantities
+    ----------
+    warm_up
+        From where the rank is highest before the warm-up's trough to the trough: where it is lowest until the first
+        class is learned. 0 where it is lowest at the start.
+    growth
+        From the trough to where the rank is highest later. 0 where it is nowhere higher.
+    """
+    trough = troughs(series, learning_windows.learning[0])
+    places, at_trough = np.arange(series.shape[1]), series[np.arange(len(series)), trough]
+    highest_before = np.where(places <= trough[:, None], series, -np.inf).max(axis=1)
+    highest_after = np.where(places >= trough[:, None], series, -np.inf).max(axis=1)
+    return {WARM_UP: highest_before - at_trough, GROWTH: highest_after - at_trough}
+
+
 def three_phases(series: np.ndarray, threshold: float, learning_windows: Windows) -> dict[str, np.ndarray]:
     """Return which series show a warm-up, a growth and a compression, in this order, shape (members,).
 
@@ -226,8 +246,7 @@ def three_phases(series: np.ndarray, threshold: float, learning_windows: Windows
         (see ``fall_since_rare``).
     """
     trough = troughs(series, learning_windows.learning[0])
-    peak_before = np.where(np.arange(series.shape[1]) <= trough[:, None], series, -np.inf).max(axis=1)
-    warms_up = peak_before - series[np.arange(len(series)), trough] >= threshold
+    warms_up = warm_up_and_growth(series, learning_windows)[WARM_UP] >= threshold
     window_of = {PHASES: learning_windows.rare, PHASES_SINCE: (learning_windows.rare[0], _last_places(series))}
     # a fall counts only after a rise of the threshold: where there is one, the rank has grown
     falls = {name: falls_within(series, threshold, window, trough) for name, window in window_of.items()}

@@ -18,7 +18,7 @@ from tests.support import plan
 CELLS = [(counts, "gaussian", scale) for counts in ("4-2-1-1", "2-2-2-2") for scale in (0.01, 1.0)]
 SEEDS = 50
 JUDGED = {"measure": "rankme_centred", "threshold": 0.05, "small": 0.1}
-TYPICAL = {**JUDGED, "typical": 0.5}
+TYPICAL = {**JUDGED, "typical": 0.5, "warm_up": "to the trough"}
 
 
 def draws(share: float) -> np.ndarray:
@@ -31,20 +31,21 @@ def grid(
     rises: float = 1.0,
     saturated: float = 1.0,
     warm: float = 1.0,
+    rise_first: float = 0.0,
     equal: float | None = None,
     **settings,
 ):
     depth = np.where(draws(falls), 0.06, 0.04)
     if equal is not None:
         depth[2 * SEEDS :] = np.where(draws(equal), 0.06, 0.04)[2 * SEEDS :]
-    swing = np.zeros((len(CELLS) * SEEDS, 4))
-    swing[:, 0] = -0.3
-    swing[:, 1] = np.where(draws(rises), 0.5, 0.0)
-    swing[~draws(warm)] = [0.5, 0.0, 0.0, 0.0]
+    swing = np.tile([-0.3, 0.5, 0.0, 0.0], (len(CELLS) * SEEDS, 1))
+    swing[draws(rise_first)] = [0.1, -0.3, 0.5, 0.0]
     measured = {
         "fall@rankme_centred@0.05": depth,
         "fall_rare@rankme_centred@0.05": depth / 2,
         "swing@rankme_centred@0.05": swing,
+        "warm_up@rankme_centred": np.where(draws(warm), 0.06, 0.04),
+        "growth@rankme_centred": np.where(draws(rises), 0.06, 0.04),
         "tail@rankme_centred": np.where(draws(saturated), -0.04, -0.06),
         "sigma_1": np.ones((len(CELLS) * SEEDS, 5)),
     }
@@ -81,8 +82,27 @@ def test_most_draws_of_a_control_warm_up_grow_from_the_trough_and_saturate(name,
     found = judge(name, grid(**given, **CONTROLS[name]))
     assert found.verdict == verdict
     assert (found.facts["rare"], found.facts["treated"]) == (0.0, 0.7)
-    assert found.facts["value"] == pytest.approx(1 - given.get("falls", 0.0))
-    assert found.facts["first"] == pytest.approx(given.get("warm", 1.0))
+    (part,) = given.values() or [1.0]
+    assert found.facts["value"] == pytest.approx(1 - part if "falls" in given else part)
+    parts = {"warm": "warm", "rises": "rises", "saturates": "saturated"}
+    assert [found.facts[fact] for fact in parts] == pytest.approx([given.get(name, 1.0) for name in parts.values()])
+    assert found.facts["never"] == pytest.approx(1 - given.get("falls", 0.0))
+
+
+def test_one_draw_must_show_all_parts_of_the_growth():
+    """Each part is true of two draws in three, and all of one in three."""
+    table = grid(warm=0.66)
+    last = (table["quantity"] == "growth") & (table["seed"] >= 0.34 * SEEDS)  # the draws that do warm up come first
+    first = (table["quantity"] == "growth") & (table["seed"] < 0.34 * SEEDS)
+    table.loc[last, "value"], table.loc[first, "value"] = 0.06, 0.04
+    found = judge("controls_uniform", table)
+    assert (found.facts["warm"], found.facts["rises"], found.facts["value"]) == (0.66, 0.66, 0.32)
+    assert found.verdict == "not reproduced"
+
+
+@pytest.mark.parametrize(("warm_up", "verdict"), [("to the trough", "reproduced"), ("first", "not reproduced")])
+def test_a_rise_before_the_fall_is_part_of_the_warm_up_or_is_not(warm_up, verdict):
+    assert judge("controls_uniform", grid(rise_first=0.7), warm_up=warm_up).verdict == verdict
 
 
 def test_treated_case_and_control_have_one_quantifier():
@@ -106,7 +126,9 @@ def test_a_control_is_judged_on_its_own_classes(name, skewed):
 @pytest.mark.parametrize(("least", "undecided", "verdict"), [(0.5, 0, "reproduced"), (0.0, 30, "undecided")])
 def test_starts_of_large_scale_are_left_out_and_flows_that_failed_are_not(least, undecided, verdict):
     table = grid()
-    rows = table["quantity"].isin(["fall", "swing", "tail"]) & (table["seed"] < 30) & (table["scale"] > least)
+    rows = (
+        table["quantity"].isin(["fall", "warm_up", "growth", "tail"]) & (table["seed"] < 30) & (table["scale"] > least)
+    )
     table.loc[rows, "value"] = np.nan
     found = judge("controls_uniform", table)
     assert (found.judgement.headline.draws_undecided, found.verdict) == (undecided, verdict)

@@ -9,65 +9,71 @@ from learning_dynamics.errors import ProjectError
 from learning_dynamics.evidence import Estimate, difference
 from learning_dynamics.judging import Check, Claim, Facts, at_least, claim, share_of_draws
 from learning_dynamics.papers.softmax_dynamics.draws import SmallStarts, most_draws, share_difference, unless_nan
-from learning_dynamics.papers.softmax_dynamics.falls import FALL, FALL_RARE, LEARNED
+from learning_dynamics.papers.softmax_dynamics.falls import FALL, FALL_RARE, GROWTH, LEARNED, WARM_UP
 from learning_dynamics.papers.softmax_dynamics.grids import FINAL, TAIL, Grid
 from learning_dynamics.papers.softmax_dynamics.spectra import Measure
 from learning_dynamics.settings import Fraction, Positive
-from learning_dynamics.tidy import Table, ascending, settings_of
+from learning_dynamics.tidy import Quantity, Table, ascending, settings_of
 
 # Settings of these claims, whose values stand in workflow/config/softmax_dynamics.yaml:
 # - measure: which effective rank is judged, by its name in `spectra.RANKS`
 # - threshold: least change of the effective rank, a number from 1 to d, that counts as a fall or a rise
 # - small: largest initialisation scale of starts that are judged, whose predictions are near uniform
 # - typical: least share of draws that makes "most"
+# - warm_up: which fall of the rank is the warm-up: one to its trough, or one before any rise
 # - exceptions: largest share of draws that may break an "only" or "always"
+
+WarmUp = Literal["to the trough", "first"]
 
 SMALL = "gradient flow from small starts, balanced and Gaussian"
 
 
 def _monotone_growth(
-    control: Grid, treated: Grid, *, measure: str, threshold: float, small: float, typical: float
+    control: Grid,
+    treated: Grid,
+    *,
+    measure: str,
+    threshold: float,
+    small: float,
+    typical: float,
+    warm_up: WarmUp,
 ) -> Claim:
-    """Yield checks that on most draws from small starts the rank falls first, then grows without a fall and saturates.
+    """Yield the check that in most draws from small starts the rank falls, then grows without a fall and saturates.
 
-    The rank is one of `measure`. It falls or rises where it changes by the threshold or more. Starts are small up to
-    the scale `small`; "most" draws are the share `typical`. `control` lacks skew, the bottleneck or cross-entropy;
-    `treated` has all three, and gives a number of the text, and no check. The only rival is a rise first: "a fall after
-    the growth" would say no more than that the check of the growth does not hold.
+    One draw must do all of it. The rank is one of `measure`; it falls or rises where it changes by the threshold or
+    more. The warm-up is a fall to the trough, as `falls.three_phases` has it, or one before any rise (``first``).
+    Starts are small up to the scale `small`; "most" draws are the share `typical`. `control` lacks skew, the bottleneck
+    or cross-entropy; `treated` has all three, and gives a number of the text, and no check.
     """
     starts = SmallStarts(control.scale, small)
-    fall = control.number(FALL, measure=measure, threshold=threshold)[starts.judged]
-    tail = np.abs(control.number(TAIL, measure=measure)[starts.judged])
-    courses = control.courses(measure, threshold)[starts.judged]
 
-    def course_has(pattern: str) -> np.ndarray:
-        """Return which draws' course matches: ``R`` a rise, ``^F`` a fall first; nan where the flow failed."""
-        return courses.str.contains(pattern).astype(float).mask(courses.isna()).to_numpy()
+    def number(quantity: Quantity, at: float = 0.0) -> np.ndarray:
+        return control.number(quantity, measure=measure, threshold=at)[starts.judged]
 
-    def check(name: str, holds: np.ndarray, rivals: dict[str, np.ndarray] | None = None) -> Check:
-        return most_draws(name, holds, typical=typical, excluded=starts.excluded, rivals=rivals)
-
-    yield check(
-        "draws whose rank does not fall once it has risen from the warm-up's trough", unless_nan(fall < threshold, fall)
-    )
-    rises, falls_first, rises_first = (course_has(pattern) for pattern in ("R", "^F", "^R"))
-    yield check("draws whose rank rises", rises)
-    yield check(
-        "draws whose rank changes by less than the threshold over the last half decade of time",
-        unless_nan(tail < threshold, tail),
-    )
-    yield check(
-        "draws whose rank falls first: the warm-up",
-        falls_first,
-        rivals={"a rise first, without a warm-up": rises_first},
+    fall, tail = number(FALL, threshold), number(TAIL)
+    rises = number(GROWTH) >= threshold
+    warms_up = number(WARM_UP) >= threshold
+    if warm_up == "first":
+        warms_up = control.courses(measure, threshold)[starts.judged].str.startswith("F", na=False).to_numpy()
+    never_falls, saturates = fall < threshold, np.abs(tail) < threshold
+    grows = rises & never_falls & saturates
+    yield most_draws(
+        "draws with a warm-up, then a growth of the rank without a fall, which saturates",
+        unless_nan(warms_up & grows, fall, tail),
+        typical=typical,
+        excluded=starts.excluded,
+        rivals={"such a growth from the start, without a warm-up": unless_nan(~warms_up & grows, fall, tail)},
     )
     treated_judged = SmallStarts(treated.scale, small).judged
     fall_of_treated = treated.number(FALL, measure=measure, threshold=threshold)[treated_judged]
-    fall_while_rare = control.number(FALL_RARE, measure=measure, threshold=threshold)[starts.judged]
+    has_failed = np.isnan(fall)
     yield Facts(
+        warm=np.mean(warms_up[~has_failed]),
+        rises=np.mean(rises[~has_failed]),
+        never=np.mean(never_falls[~has_failed]),
+        saturates=np.mean(saturates[~has_failed]),
         treated=np.mean(fall_of_treated < threshold),
-        rare=np.mean(fall_while_rare >= threshold),
-        first=np.nanmean(falls_first),
+        rare=np.mean(number(FALL_RARE, threshold) >= threshold),
     )
 
 
@@ -85,16 +91,24 @@ def _require(setting: str, value: object, **tables: Table) -> None:
     quantifier="most draws",
 )
 def controls_uniform(
-    control: Table, treated: Table, *, measure: Measure, threshold: Positive, small: Positive, typical: Fraction
+    control: Table,
+    treated: Table,
+    *,
+    measure: Measure,
+    threshold: Positive,
+    small: Positive,
+    typical: Fraction,
+    warm_up: WarmUp,
 ) -> Claim:
     """Without class skew, from small starts, the warm-up is followed by a monotone, saturating growth of the effective
     rank.
 
-    Most draws must do this. The rank is RankMe of the covariance about the mean. After its lowest value until the first
-    class is learned, the warm-up's trough, it does not fall in {value:.1%} of the draws ({draws_against} of {draws}
-    fall), and with skew, a bottleneck and cross-entropy it does not in {treated:.1%}. In {rare:.1%} it falls by the
-    threshold or more while classes are learned. It falls first in {first:.0%}. Whether control and treated case differ
-    is another claim, `controls_differ`.
+    Most draws must do all of this, and {value:.1%} do. The rank is RankMe of the covariance about the mean. It falls to
+    its lowest value until the first class is learned, the warm-up's trough, in {warm:.0%}, and rises from there in
+    {rises:.0%}. Once it has risen it does not fall in {never:.1%} of the draws, and with skew, a bottleneck and
+    cross-entropy it does not in {treated:.1%}. It hardly changes over the last half decade of time in {saturates:.0%}.
+    In {rare:.1%} it falls while classes are learned. Whether control and treated case differ is another claim,
+    `controls_differ`.
     """
     _require("loss", "cross_entropy", control=control)
     return _monotone_growth(
@@ -104,6 +118,7 @@ def controls_uniform(
         threshold=threshold,
         small=small,
         typical=typical,
+        warm_up=warm_up,
     )
 
 
@@ -114,15 +129,23 @@ def controls_uniform(
     quantifier="most draws",
 )
 def controls_no_bottleneck(
-    control: Table, treated: Table, *, measure: Measure, threshold: Positive, small: Positive, typical: Fraction
+    control: Table,
+    treated: Table,
+    *,
+    measure: Measure,
+    threshold: Positive,
+    small: Positive,
+    typical: Fraction,
+    warm_up: WarmUp,
 ) -> Claim:
     """Without a bottleneck, from small starts, the warm-up is followed by a monotone, saturating growth of the
     effective rank.
 
-    Most draws must do this. The rank is RankMe of the covariance about the mean. After its lowest value until the first
-    class is learned, the warm-up's trough, it does not fall in {value:.1%} of the draws ({draws_against} of {draws}
-    fall), and with skew, a bottleneck and cross-entropy it does not in {treated:.1%}.
-    In {rare:.1%} it falls by the threshold or more while the rarest classes are learned. It falls first in {first:.0%}.
+    Most draws must do all of this, and {value:.1%} do. The rank is RankMe of the covariance about the mean. It falls to
+    its lowest value until the first class is learned, the warm-up's trough, in {warm:.0%}, and rises from there in
+    {rises:.0%}. Once it has risen it does not fall in {never:.1%} of the draws, and with skew, a bottleneck and
+    cross-entropy it does not in {treated:.1%}. It hardly changes over the last half decade of time in {saturates:.0%}.
+    In {rare:.1%} it falls while the rarest classes are learned.
     """
     _require("loss", "cross_entropy", control=control)
     # V - 1 for V = 4: logits do not change with their mean, so that three dimensions are no bottleneck
@@ -134,6 +157,7 @@ def controls_no_bottleneck(
         threshold=threshold,
         small=small,
         typical=typical,
+        warm_up=warm_up,
     )
 
 
@@ -144,15 +168,23 @@ def controls_no_bottleneck(
     quantifier="most draws",
 )
 def controls_squared_loss(
-    control: Table, treated: Table, *, measure: Measure, threshold: Positive, small: Positive, typical: Fraction
+    control: Table,
+    treated: Table,
+    *,
+    measure: Measure,
+    threshold: Positive,
+    small: Positive,
+    typical: Fraction,
+    warm_up: WarmUp,
 ) -> Claim:
     """Under the squared loss with skewed classes, from small starts, the warm-up is followed by a monotone, saturating
     growth of the effective rank.
 
-    Most draws must do this. The rank is RankMe of the covariance about the mean. After its lowest value until the first
-    class is learned, the warm-up's trough, it does not fall in {value:.1%} of the draws ({draws_against} of {draws}
-    fall), and with skew, a bottleneck and cross-entropy it does not in {treated:.1%}.
-    In {rare:.1%} it falls by the threshold or more while the rarest classes are learned. It falls first in {first:.0%}.
+    Most draws must do all of this, and {value:.1%} do. The rank is RankMe of the covariance about the mean. It falls to
+    its lowest value until the first class is learned, the warm-up's trough, in {warm:.0%}, and rises from there in
+    {rises:.0%}. Once it has risen it does not fall in {never:.1%} of the draws, and with skew, a bottleneck and
+    cross-entropy it does not in {treated:.1%}. It hardly changes over the last half decade of time in {saturates:.0%}.
+    In {rare:.1%} it falls while the rarest classes are learned.
     """
     _require("loss", "squared", control=control)
     return _monotone_growth(
@@ -162,6 +194,7 @@ def controls_squared_loss(
         threshold=threshold,
         small=small,
         typical=typical,
+        warm_up=warm_up,
     )
 
 
@@ -172,15 +205,23 @@ def controls_squared_loss(
     quantifier="most draws",
 )
 def controls_squared_loss_uniform(
-    control: Table, treated: Table, *, measure: Measure, threshold: Positive, small: Positive, typical: Fraction
+    control: Table,
+    treated: Table,
+    *,
+    measure: Measure,
+    threshold: Positive,
+    small: Positive,
+    typical: Fraction,
+    warm_up: WarmUp,
 ) -> Claim:
     """Under the squared loss with equal classes, from small starts, the warm-up is followed by a monotone, saturating
     growth of the effective rank.
 
-    Most draws must do this. The rank is RankMe of the covariance about the mean. After its lowest value until the first
-    class is learned, the warm-up's trough, it does not fall in {value:.1%} of the draws ({draws_against} of {draws}
-    fall), and with skew, a bottleneck and cross-entropy it does not in {treated:.1%}.
-    In {rare:.1%} it falls by the threshold or more while classes are learned. It falls first in {first:.0%}.
+    Most draws must do all of this, and {value:.1%} do. The rank is RankMe of the covariance about the mean. It falls to
+    its lowest value until the first class is learned, the warm-up's trough, in {warm:.0%}, and rises from there in
+    {rises:.0%}. Once it has risen it does not fall in {never:.1%} of the draws, and with skew, a bottleneck and
+    cross-entropy it does not in {treated:.1%}. It hardly changes over the last half decade of time in {saturates:.0%}.
+    In {rare:.1%} it falls while classes are learned.
     """
     _require("loss", "squared", control=control)
     return _monotone_growth(
@@ -190,6 +231,7 @@ def controls_squared_loss_uniform(
         threshold=threshold,
         small=small,
         typical=typical,
+        warm_up=warm_up,
     )
 
 
@@ -234,7 +276,7 @@ def controls_differ(
 
     It falls, at any time after the warm-up, in {treated:.1%} of the draws with both, in {equal:.1%} with equal classes
     and in {wide:.1%} without a bottleneck. The rank is over all examples, of classes as skewed as eight examples allow.
-    Over class means, and at larger skews, equal classes do differ, and three dimensions do up to some skew.
+    Class means and larger skews are other claims, `skew_is_necessary` and `bottleneck_is_necessary`.
     """
     _require("loss", "cross_entropy", treated=treated, no_bottleneck=no_bottleneck)
     ascending("dimension", treated=treated, no_bottleneck=no_bottleneck)

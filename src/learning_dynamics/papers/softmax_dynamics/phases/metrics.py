@@ -147,8 +147,8 @@ def flow_grid(
         The same of the means of classes, each counting once.
     rank
         The rank at each moment.
-    lowest
-        The rank where it is lowest.
+    `falls.warm_up_and_growth`
+        Of each rank.
     tail
         Change of the rank over the last half decade of time.
     net
@@ -219,9 +219,8 @@ def flow_grid(
     before_end = np.searchsorted(times, times[-1] / np.sqrt(10))
     for name, series in ranks_of(f, labels, populations).items():
         tail, net = series[:, -1] - series[:, before_end], falls.net_change(series, windows.rare)
-        yield of_members(
-            {RANK: at_moments(series), "lowest": series.min(axis=1), TAIL: tail, falls.NET: net}, measure=name
-        )
+        swept = falls.warm_up_and_growth(series, windows)
+        yield of_members({RANK: at_moments(series), TAIL: tail, falls.NET: net} | swept, measure=name)
         for threshold in thresholds:
             swings = {SWING: falls.swings(series, threshold, 4)}
             phases = falls.three_phases(series, threshold, windows)
