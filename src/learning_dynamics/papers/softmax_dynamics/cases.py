@@ -12,8 +12,8 @@ Within = Literal["fall", "fall_rare", "fall_learning"]  # when the rank falls: a
 # the cases' names, of maps and of trainings
 CONTROLS = {"treated": "skewed, $d = {least}$", "equal": "equal, $d = {least}$", "wide": r"skewed, $d \geq V - 1$"}
 CASES = CONTROLS | {"wide": "skewed, $d = {most}$"}
-SETTING = ["learning_rate", "batch", "steps"]
-MEMBER = ["method", "decay", *SETTING, "counts", "dimension", "scale", "seed"]
+SETTING = ["scale", "learning_rate", "batch", "steps"]  # columns that tell settings apart which any class sizes have
+MEMBER = ["method", "decay", *SETTING, "counts", "dimension", "seed"]
 
 
 def case_rows(rows: pd.DataFrame, case: str) -> pd.DataFrame:

@@ -72,29 +72,33 @@ def test_optimisers_have_a_row_each_and_laws_a_column():
 
 def test_a_search_is_hatched_where_few_learn_and_counts_all_draws():
     rows = []
-    for rate, batch, skewed, d, seed in itertools.product((0.1, 1.0), (2, 0), (True, False), (2, 3), range(SEEDS)):
+    sizes = ("4-2-1-1", "3-3-1-1", "2-2-2-2")
+    for rate, batch, counts, d, seed in itertools.product((0.1, 1.0), (2, 0), sizes, (2, 3), range(SEEDS)):
         cell = {
             "method": "SGD",
             "learning_rate": rate,
             "decay": 0.0,
             "batch": batch,
             "steps": 100,
-            "counts": "4-2-1-1" if skewed else "2-2-2-2",
-            "skewed": skewed,
+            "counts": counts,
+            "skewed": counts != "2-2-2-2",
             "dimension": d,
             "scale": 0.01,
             "seed": seed,
         }
-        learned, phases = float(seed < (4 if rate == 1.0 else 10)), float(skewed and batch == 0)
+        learned, phases = float(seed < (4 if rate == 1.0 else 10)), float(counts == "4-2-1-1" and batch == 0)
         rows += [
             {**cell, "population": "", "threshold": 0.0, "quantity": "learned", "value": learned},
             {**cell, "population": "examples", "threshold": 0.05, "quantity": "phases", "value": phases},
         ]
     table = pd.DataFrame(rows)
-    table.attrs["settings"] = {"seeds": SEEDS, "counts": [[4, 2, 1, 1], [2, 2, 2, 2]]}
-    treated, equal, wide = figures.eight_examples(table, threshold=0.05).figure.axes[:3]
+    table.attrs["settings"] = {"seeds": SEEDS, "steps": 100}
+    drawn = [axis for axis in figures.eight_examples(table, threshold=0.05).figure.axes if axis.images]
+    treated, other_sizes, equal, wide, wide_of_other_sizes = drawn[:5]
+    assert [axis.get_title()[4:] for axis in drawn[:3]] == [" : ".join(counts.split("-")) for counts in sizes]
     # batches upwards, all examples on top; rates to the right
     assert treated.images[0].get_array().tolist() == wide.images[0].get_array().tolist() == [[0, 0], [1, 0.4]]
-    assert not equal.images[0].get_array().any()
+    for axis in (other_sizes, equal, wide_of_other_sizes):
+        assert not axis.images[0].get_array().any()
     assert [label.get_text() for label in treated.get_yticklabels()] == ["2", "all"]
     assert hatched(treated) == {(0, 1), (1, 1)}

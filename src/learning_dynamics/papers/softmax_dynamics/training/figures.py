@@ -22,38 +22,47 @@ LAWS = ("equal", "$1/k$", "$1/k^2$")
 def eight_examples(trainings: Table, *, threshold: Positive) -> Plot:
     r"""Eight examples, by learning rate and batch size: share of seeds that learn and show all three phases.
 
-    RankMe, centred, over all examples. The phases are a warm-up, a growth and a fall while the rarest classes are
-    learned, in this order, each of {threshold:g} or more. (a) to (c) Class sizes {sizes} in {least} dimensions. (d) to
-    (f) Equal classes. (g) to (i) Skewed ones in {most} dimensions. Columns: numbers of steps. Cells give the share in
-    per cent of all {seeds} seeds, with its 95 % Wilson interval. Training is gradient descent; a minibatch's gradient
-    is scaled to the sum over examples. Hatched: fewer than half of the seeds have learned. A seed has learned if at the
-    end every example's own class has a probability above one half.
+    RankMe, centred, over all examples, at every step. The phases are a warm-up, a growth and a fall while the rarest
+    classes are learned, in this order, each of {threshold:g} or more. Columns: class sizes, the last ones equal. Top:
+    {least} dimensions. Bottom: {most}, without a bottleneck. Cells give the share in per cent of all {seeds} seeds,
+    with its 95 % Wilson interval. Training is gradient descent for {steps} steps from starts of scale {scale:g}; a
+    minibatch's gradient is scaled to the sum over examples. Hatched: fewer than half of the seeds have learned. A seed
+    has learned if at the end every example's own class has a probability above one half.
     """
-    steps = sorted(trainings["steps"].unique())
+    settings, dimensions = settings_of(trainings), trainings["dimension"]
     draws = {case: case_draws(trainings, case, "examples", threshold) for case in CASES}
-    dimensions = trainings["dimension"]
+    skewed, equal = (sorted(draws[case]["counts"].unique(), reverse=True) for case in ("treated", "equal"))
     figure, axes = plt.subplots(
-        len(CASES), len(steps), figsize=(WIDTH, 2.2 * len(CASES)), sharex=True, sharey=True, squeeze=False
+        2, len(skewed) + len(equal), figsize=(WIDTH, 4.6), sharex=True, sharey=True, squeeze=False
     )
-    for row, (case, name) in zip(axes, CASES.items(), strict=True):
-        for axis, end in zip(row, steps, strict=True):
-            image = _draw_map(axis, draws[case][draws[case]["steps"] == end])
-        row[0].set_ylabel(f"{name.format(least=dimensions.min(), most=dimensions.max())}\nbatch")
-    for top, bottom, end in zip(axes[0], axes[-1], steps, strict=True):
-        top.set_title(f"{end} steps", fontsize=10)
-        bottom.set_xlabel("learning rate")
-    letters(axes.flat)
+    panels = {(0, counts): "treated" for counts in skewed} | {(0, counts): "equal" for counts in equal}
+    panels |= {(1, counts): "wide" for counts in skewed}
+    for (row, counts), case in panels.items():
+        axis = axes[row, [*skewed, *equal].index(counts)]
+        image = _draw_map(axis, draws[case][draws[case]["counts"] == counts])
+    for axis, counts in zip(axes[0], [*skewed, *equal], strict=True):
+        axis.set_title(counts.replace("-", " : "), fontsize=10)
+    for axis, dimension in zip(axes[:, 0], (dimensions.min(), dimensions.max()), strict=True):
+        axis.set_ylabel(f"$d = {dimension}$\nbatch")
+    for axis in axes[1, len(skewed) :]:  # equal classes have a bottleneck
+        axis.set_axis_off()
+    lowest = [*axes[1, : len(skewed)], *axes[0, len(skewed) :]]
+    for axis in lowest:
+        axis.set_xlabel("learning rate")
+        axis.tick_params(labelbottom=True)
+    drawn = [axis for axis in axes.flat if axis.axison]
+    letters(drawn)
     share_bar(figure, image, axes, "share of seeds that learn and show three phases", aspect=40, pad=0.015)
     legend_below(figure, [unlearned_handle()])
-    settings = settings_of(trainings)
     facts = {
         "threshold": threshold,
-        "sizes": ", ".join(map(str, next(sizes for sizes in settings["counts"] if len(set(sizes)) > 1))),
         "least": dimensions.min(),
         "most": dimensions.max(),
         "seeds": settings["seeds"],
+        "steps": settings["steps"],
+        "scale": trainings["scale"].iloc[0],
     }
-    alt = "Shares of seeds by learning rate, batch and number of steps, with and without skew and bottleneck."
+    alt = "Shares of seeds by learning rate and batch for three class sizes, with a bottleneck and without."
     return Plot(figure, facts, alt)
 
 
