@@ -213,7 +213,8 @@ def nc4(trainings: Sequence[Table], *, share: Fraction, train_error: Fraction) -
 
 @claim(
     "Figure 10",
-    scope=SMALL + IN_SCOPE_AUTHORS_DECAYS + "; the learning rate of each loss and network chosen by test error",
+    scope=SMALL + IN_SCOPE_AUTHORS_DECAYS + "; the learning rate of each loss and network chosen by test error, in "
+    "shorter trainings at more weight decay",
     empirical=True,
     quantifier="an average",
 )
@@ -280,8 +281,8 @@ def nc2_not_slower(
     logarithmic scale. NC2 has arrived when the last of the spreads of norms and angles of class means has. NC1 and NC3
     have arrived when both have. Arrivals are known only to the next recorded epoch, and recorded epochs are a factor
     {spacing:.2g} apart. NC2 is given the benefit of the doubt: its lead is counted from the last recorded epoch before
-    its arrival, in the mean of logarithms over trainings. Counted from arrival to arrival NC1 and NC3 take {plain:.1f}
-    times as long.
+    its arrival, in the mean of logarithms over trainings. Counted from arrival to arrival, as the variant does, it is
+    {plain:.2g} [{plain_low:.2g}, {plain_high:.2g}].
     """
     included, excluded = without_exceptions(trainings)
     # example: everything is first seen to have arrived at epoch 30, and the epoch recorded before is 10. NC2 may have
@@ -289,23 +290,27 @@ def nc2_not_slower(
     nc2_before, nc2_arrival = _arrivals(included, [EQUINORM_MEANS, EQUIANGULAR_MEANS, MAXIMAL_ANGLE_MEANS], arrived)
     _, nc1_nc3_arrival = _arrivals(included, [NC1, SELF_DUALITY], arrived)
     lead = np.log10(nc1_nc3_arrival / nc2_before)
+    lead_from_arrival = np.log10(nc1_nc3_arrival / nc2_arrival)
     # where NC2 arrives at twice the epoch of NC1 and NC3 in the mean, and trainings differ from it as they do here
-    at_twice_the_epoch = np.mean(np.log10(nc2_arrival / nc2_before / 2)) + lead - lead.mean()
-    rivals = {"NC2 at twice the epoch of NC1 and NC3": at_twice_the_epoch}
+    at_twice_the_epoch = "NC2 at twice the epoch of NC1 and NC3"
     if reading == "no_evidence":
+        late = np.mean(np.log10(nc2_arrival / nc2_before / 2)) + lead - lead.mean()
         label = r"$\log_{10}$ of the last epoch before the arrival of NC2 over that of NC1 and NC3"
-        yield _not_behind(label, lead, excluded=excluded, rivals=rivals)
+        yield _not_behind(label, lead, excluded=excluded, rivals={at_twice_the_epoch: late})
     else:
-        label = r"$\log_{10}$ of the arrival of NC1 and NC3 over the last epoch before that of NC2"
-        yield above_zero(label, lead, excluded=excluded, rivals=rivals)
+        late = np.log10(0.5) + lead_from_arrival - lead_from_arrival.mean()
+        label = r"$\log_{10}$ of the arrival of NC1 and NC3 over that of NC2"
+        yield above_zero(label, lead_from_arrival, excluded=excluded, rivals={at_twice_the_epoch: late})
     epochs = by_seed(included[0], NC1).index
-    estimate = evidence.mean(lead)
+    estimate, plain = evidence.mean(lead), evidence.mean(lead_from_arrival)
     yield Facts(
         lead=estimate.value,
         low=estimate.lower,
         high=estimate.upper,
         spacing=(epochs[-1] / epochs[0]) ** (1 / (len(epochs) - 1)),
-        plain=10 ** np.mean(np.log10(nc1_nc3_arrival / nc2_arrival)),
+        plain=plain.value,
+        plain_low=plain.lower,
+        plain_high=plain.upper,
     )
 
 

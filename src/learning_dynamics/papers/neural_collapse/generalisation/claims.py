@@ -95,8 +95,9 @@ def test_collapse_slower(trainings: Sequence[Table], *, average: Average, train_
     r"""In training beyond zero train error variability collapses on test images too, but more slowly and less deeply
     than on train images, in the mean over trainings.
 
-    From the end of train errors to the last epoch NC1 falls on test images, but by less than on train images, and its
-    last value is larger. All test classes have the same weight, whether equally frequent or not.
+    From the end of train errors to the last epoch NC1 falls by {test:.2g} decades on test images and by {train:.2g} on
+    train images, in the mean over trainings, and its last value is larger. The paper says "much more slowly"; how much
+    that is, is not judged. All test classes have the same weight, whether equally frequent or not.
     """
     included, excluded = without_exceptions(trainings)
     yield from _slower_on_test(included, excluded, NC1, average, train_error)
@@ -109,6 +110,7 @@ def test_collapse_slower(trainings: Sequence[Table], *, average: Average, train_
         with_splits_exchanged=train_fall,
     )
     yield premise_errors_end(included, excluded, train_error=train_error)
+    yield Facts(train=np.mean(train_fall), test=np.mean(test_fall))
 
 
 test_collapse_slower.__test__ = False  # a claim, not a test

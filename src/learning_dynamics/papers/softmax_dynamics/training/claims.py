@@ -20,8 +20,8 @@ SETTING_OF_SIZES = ["counts", *SETTING]  # columns that tell settings of skewed 
 
 @claim(
     "Figure 4, at eight examples",
-    scope="eight examples in V = 4 classes, d = 2; equal classes; d = 3; cross-entropy, gradient descent in full and in "
-    "small batches from Gaussian starts of scale 1e-4; RankMe over all examples, at every step",
+    scope="eight examples in V = 4 classes, d = 2; equal classes; d = 3; cross-entropy, gradient descent in full and "
+    "in small batches from Gaussian starts of scale 1e-4; RankMe over all examples, at every step",
     empirical=True,
     quantifier="some setting",
 )

@@ -39,9 +39,8 @@ def eight_examples(trainings: Table, *, threshold: Positive) -> Plot:
     panels |= {(1, counts): "wide" for counts in skewed}
     for (row, counts), case in panels.items():
         axis = axes[row, [*skewed, *equal].index(counts)]
-        image = _draw_map(axis, draws[case][draws[case]["counts"] == counts])
-    for axis, counts in zip(axes[0], [*skewed, *equal], strict=True):
         axis.set_title(counts.replace("-", " : "), fontsize=10)
+        image = _draw_map(axis, draws[case][draws[case]["counts"] == counts])
     for axis, dimension in zip(axes[:, 0], (dimensions.min(), dimensions.max()), strict=True):
         axis.set_ylabel(f"$d = {dimension}$\nbatch")
     for axis in axes[1, len(skewed) :]:  # equal classes have a bottleneck

@@ -59,21 +59,22 @@ def corollary_2(flows: Table) -> Claim:
     Equation 10: what is left is the spread of the singular values, which falls as $1/t$ (`corollary_1_equality`). So do
     the spread of the class means' norms and their distance from the simplex's angles (NC2). Self-duality is a squared
     distance and falls as its square (NC3; off the renormalised features it need not fall: errata 8). That class means
-    span $C-1$ directions does not follow from their centring (errata 15). The nearest class mean's labels agree (NC4);
-    NC1 is $C\sum_j 1/\omega_j^2$ there (see `appendix_d_6`). Equation 11: the deviations never move and only
-    $\omega_{\max}$ grows, so that the squared distance is $CP/\omega_{\max}^2$ plus the squared distance of equation
-    10.
+    span $C-1$ directions does not follow from their centring (errata 15). The nearest class mean's labels agree (NC4).
+    NC1 falls as $C\sum_j 1/\omega_j^2$ with the explicit $\omega_j(t)$ of each map, which grow without bound. Equation
+    11: the deviations never move and only $\omega_{\max}(t)$ grows, so that the squared distance is
+    $CP/\omega_{\max}^2$ plus the squared distance of equation 10.
     """
+    times = times_of(flows)[:, None]
 
-    def errors_of_eq_11(flow: str, *, frozen: bool = False, one_class: bool = False) -> np.ndarray:
+    def errors_of_eq_11(flow: str, dynamics: Dynamics, *, one_class: bool = False) -> np.ndarray:
         """Return the largest relative error over time of ||X / omega_max - (U_0 V_0^T) kron 1^T|| / sqrt(N), (draws,).
 
-        Predicted is sqrt(C P / omega_max^2 + d^2) with the distance d = ||SNR / omega_max - U_0 V_0^T|| of eq. 10; with
-        omega_max of the start if `frozen`, with one for C, the deviations of a single class, if `one_class`.
+        Predicted is sqrt(C P / omega_max(t)^2 + d^2), with omega_max(t) from the start by the dynamics and the distance
+        d = ||SNR / omega_max - U_0 V_0^T|| of eq. 10; with one for C, the deviations of a single class, if `one_class`.
         """
 
         def error(size: Size, omega: np.ndarray, distance: np.ndarray, snr_gap: np.ndarray) -> np.ndarray:
-            omega_max = omega[:, :1, 0] if frozen else omega[..., 0]
+            omega_max = dynamics.course(omega[:, :1], times, size.classes, size.examples)[..., 0]
             classes = 1 if one_class else size.classes
             # X / omega_max less its limit is deviations, of squared norm C N P as Sigma_W is the identity, and N copies
             # of the distance of eq. 10; the distance of eq. 11 is its norm over sqrt(N)
@@ -90,6 +91,8 @@ def corollary_2(flows: Table) -> Claim:
     stay = "features that stay where they started"
     single_class = "$\\sqrt P/\\omega_{\\max}$ in eq. 11, the deviations of a single class"
     for flow in FLOWS:
+        dynamics = {ORTHOGONAL: PAPER, PRINTED: ALGORITHM}[flow]
+        stopped = sped_up(dynamics, 0.0)
         # ||SNR / omega_max - U_0 V_0^T|| falls as the spread itself (eq. 10)
         for quantity, power_of_spread in ({SNR_LIMIT_DISTANCE: 1} | NC2_AND_NC3).items():
             yield from vanishing_checks(
@@ -97,14 +100,15 @@ def corollary_2(flows: Table) -> Claim:
             )
         yield zero_on_every_draw(
             f"distance of eq. 11 at all times, relative error, {flow} map",
-            errors_of_eq_11(flow),
+            errors_of_eq_11(flow, dynamics),
             integration_error(flows),
             "error of the integrator",
             rivals={
-                stay: errors_of_eq_11(flow, frozen=True),
-                single_class: errors_of_eq_11(flow, one_class=True),
+                stay: errors_of_eq_11(flow, stopped),
+                single_class: errors_of_eq_11(flow, dynamics, one_class=True),
             },
         )
+        yield check_variability(flows, flow, dynamics, rivals={stay: stopped})
         yield every_draw(
             f"examples that NC4 fails for, {flow} map",
             _examples_nc4_fails_for(flows, flow, LAST),

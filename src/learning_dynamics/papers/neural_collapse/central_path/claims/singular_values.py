@@ -167,7 +167,8 @@ def lemma_6(flows: Table, descent: Table) -> Claim:
     scope="three sizes, zero global mean; three step sizes, extrapolated to zero",
     correction=r"In the limit of small steps the described algorithm obeys $\dot\omega = \omega/(CN(C + \omega^2))$: "
     r"$\omega$ grows as $(2t/(CN))^{1/2}$ instead of $(4t/N)^{1/4}$. A step of size $\eta$ takes $\omega$ to "
-    r"$(\omega + \eta\alpha)/(1 - \eta\omega\alpha/C)$ exactly, with $\alpha = \omega/(N(C + \omega^2)^2)$.",
+    r"$(\omega + \eta\alpha)/(1 - \eta\omega\alpha/C)$ exactly, with $\alpha = \omega/(N(C + \omega^2)^2)$ and as "
+    r"long as $\eta\omega\alpha < C$.",
     reason="the algorithm's singular values leave the printed closed form",
     quantifier="all draws",
 )

@@ -165,7 +165,8 @@ def covariance_full_rank(trainings: Sequence[Table]) -> Claim:
     exists.
 
     Rank counts directions whose variance is above the square of float32's rounding times the features' mean square.
-    What is missing are dead units: in the median training {dead:.1g} of all features, at the epoch that has most.
+    Dead units are directions without variance: in the median training {dead:.1g} of all features, at the epoch that has
+    most.
     """
     n_features = at_the_end(trainings, FEATURES)
     lowest_rank = over_trainings(trainings, lambda table: by_seed(table, RANK).min(skipna=False))

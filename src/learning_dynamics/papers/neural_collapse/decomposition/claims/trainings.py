@@ -117,7 +117,7 @@ def least_squares_deviation_negligible(
     $L_{LS}^\perp$ becomes negligible against $L_{LS}$ from an early epoch on, and stays so after train errors end.
 
     Judged is every training at its worst recorded epoch from the end of train errors on. Its share runs from {best:.1g}
-    to {worst:.1g} over trainings, and a training that is repeated on another machine moves within that range. Variants
+    to {worst:.1g} over trainings. Variants
     begin after the first drop of the learning rate, or judge the last epoch alone, where the share is at most
     {last:.1g}. A share of {decay_share:.1g} of $L_{LS}$ (median over trainings) is weight decay, which no classifier
     avoids. The rest is the squared errors of predictions; against these, $L_{LS}^\perp$ without its own decay has a

@@ -50,9 +50,9 @@ def three_phases_exist(descents: Table, best: Table, region: Table, *, threshold
     the smallest learning rate, {slow_rate:g}, which follows the flow, no sizes show the phases in more than {slow:.1%};
     under gradient flow no sizes in powers of a ratio do in more than {flow:.0%}. The fall is an overshoot: in
     {lasting:.0%} of the draws that show the phases the rank ends below its highest by the threshold or more. At 64 : 16
-    : 4 : 1 they show in at most {skewest:.1%} of draws, whatever the rate and scale; at the largest rates hardly
-    a draw learns. Where one class is rare the flow shows the phases as well, which is a claim of its own. Over the means of
-    classes it shows them at sizes in powers of a ratio, which is a claim that we add.
+    : 4 : 1 they show in at most {skewest:.1%} of draws, whatever the rate and scale; at the largest rates hardly a
+    draw learns. Where one class is rare the flow shows the phases as well, which is a claim of its own. Over the means
+    of classes it shows them at sizes in powers of a ratio, which is a claim that we add.
     """
     # equal seeds are equal starts, whatever the run
     chose_the_setting = best["seed"].isin(descents["seed"].unique())
