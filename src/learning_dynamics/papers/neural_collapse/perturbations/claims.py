@@ -54,7 +54,8 @@ def mse_more_robust(mse: Sequence[Table], ce: Sequence[Table], *, measure: Measu
     overshoot where outputs are saturated (`deepfool_finds_the_boundary`). A variant judges the smallest perturbation
     that is known, DeepFool's or a crossing towards a train image: it is {mse_smallest:.2g} under MSE and
     {ce_smallest:.2g} under cross-entropy. The judged difference runs from {least:.2g} to {most:.2g} over pairs of
-    trainings.
+    trainings. Families differ more than seeds do: the interval is over trainings of these three, and says nothing of
+    a fourth.
     """
     mse_runs, ce_runs = paired(mse, ce)
     difference = at_the_end(mse_runs, measure, "test") - at_the_end(ce_runs, measure, "test")
@@ -124,8 +125,8 @@ def robustness_grows_after_zero_error(trainings: Sequence[Table], *, measure: Me
 
     Robustness is DeepFool's, as in the paper. Over its fifteen networks the paper reports a median growth of $0.18$ and
     a mean of $0.93$. Here the median is {median:.1g} and the mean {mean:.1g}; trainings range from {least:.1g} to
-    {most:.1g}. A variant judges the smallest perturbation that is known, DeepFool's or a crossing towards a train
-    image.
+    {most:.1g}. Families differ more than seeds do: the interval is over trainings of these three, and says nothing of
+    a fourth. A variant judges the smallest perturbation that is known, DeepFool's or a crossing towards a train image.
     """
     included, excluded = without_exceptions(trainings)
 

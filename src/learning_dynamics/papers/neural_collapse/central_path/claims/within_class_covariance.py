@@ -47,7 +47,7 @@ def appendix_d_6(features: Table, flows: Table, trainings: Sequence[Table]) -> C
     invariant subspace of $\Sigma_W$. With class means $USV^\top$, $U^\top\Sigma_WU \ge (U^\top\Sigma_W^{-1}U)^{-1}$ by
     Schur's complement. On raw features the trace is up to {raw:.3g} times $C\sum_j1/\omega_j^2$; in the median network
     at the end of training it is {network:.3g} times as large. So NC1 follows on the renormalised features, for which it
-    is proved. On other features $\Sigma_W$ must be well conditioned too.
+    is proved. On other features it follows if $\Sigma_W$ is well conditioned too.
     """
 
     def ratios(table: Table, quantity: Quantity, *, has_factor_C: bool, **where: str) -> np.ndarray:
