@@ -136,8 +136,11 @@ def test_ranks_and_their_changes(grid, by_hand):
     half_decade = next(place for place, time in enumerate(times) if time >= times[-1] / 10**0.5)
     for member in by_hand:
         ranks, places = member.ranks, member.places
+        # the warm-up's trough, where the rank is lowest until the first class is learned
+        trough = min(range(places[Moment.FIRST_LEARNED] + 1), key=lambda place: ranks[place])
         expected = {
-            "lowest": ranks.min(),
+            "warm_up": max(ranks[: trough + 1]) - ranks[trough],
+            "growth": max(ranks[trough:]) - ranks[trough],
             "net": ranks[places[Moment.RARE_LEARNED]] - ranks[places[Moment.RARE_BEGIN]],
             "tail": ranks[-1] - ranks[half_decade],
         }
