@@ -23,11 +23,11 @@ def eight_examples(trainings: Table, *, threshold: Positive) -> Plot:
     r"""Eight examples, by learning rate and batch size: share of seeds that learn and show all three phases.
 
     RankMe, centred, over all examples, at every step. The phases are a warm-up, a growth and a fall while the rarest
-    classes are learned, in this order, each of {threshold:g} or more. Columns: class sizes, the last ones equal. Top:
-    {least} dimensions. Bottom: {most}, without a bottleneck. Cells give the share in per cent of all {seeds} seeds,
-    with its 95 % Wilson interval. Training is gradient descent for {steps} steps from starts of scale {scale:g}; a
-    minibatch's gradient is scaled to the sum over examples. Hatched: fewer than half of the seeds have learned. A seed
-    has learned if at the end every example's own class has a probability above one half.
+    classes are learned, in this order, each of {threshold:g} or more. (a) to (c) {least} dimensions, by class sizes;
+    those of (c) are equal. (d), (e) The skewed sizes in {most} dimensions, without a bottleneck. Cells give the share
+    in per cent of all {seeds} seeds, with its 95 % Wilson interval. Training is gradient descent for {steps} steps from
+    starts of scale {scale:g}; a minibatch's gradient is scaled to the sum over examples. Hatched: fewer than half of
+    the seeds have learned. A seed has learned if at the end every example's own class has a probability above one half.
     """
     settings, dimensions = settings_of(trainings), trainings["dimension"]
     draws = {case: case_draws(trainings, case, "examples", threshold) for case in CASES}
