@@ -92,7 +92,7 @@ def times(factors) -> pd.DataFrame:
             "dimension": 2,
             "scale": scale,
             "seed": seed,
-            "quantity": "learned",
+            "quantity": "learning_time",
             "index": index,
             "value": 1 + seed / 10 + factor * np.log(1 / scale),
         }
