@@ -63,6 +63,7 @@ FACTORS = [
     ("corollary_1_growth", "flows", "omega", {"flow": "orthogonal", "time": -1}, 1 - 1e-6, 1 - 5e-4),
     ("corollary_2", "flows", "features_limit_distance", {"flow": "printed", "time": -1}, 1 + 0.5 * FLOW, 1 + 3 * FLOW),
     ("corollary_2", "flows", "features_limit_distance", {"flow": "orthogonal", "time": 0.0}, 1.0, 1 + 3 * FLOW),
+    *[("corollary_2", "flows", "trace", {"flow": flow, "time": -1}, 1 + FLOW, 1 - 5 * FLOW) for flow in BOTH],
     ("appendix_d_6", "features", "trace_renormalised", {}, 1 + 0.8 * ROUNDING, 1 + 2 * ROUNDING),
     *[("appendix_d_6", "flows", "trace", {"flow": flow, "time": -1}, 1 + 0.5 * FLOW, 1 + 3 * FLOW) for flow in BOTH],
     ("described_algorithm_rate", "features", "speed", {"flow": "descent"}, 1 + 0.5 * DIFFERENCES, 1 + 2 * DIFFERENCES),

@@ -51,10 +51,12 @@ def _monotone_growth(
         return control.number(quantity, measure=measure, threshold=at)[starts.judged]
 
     fall, tail = number(FALL, threshold), number(TAIL)
-    rises = number(GROWTH) >= threshold
-    warms_up = number(WARM_UP) >= threshold
     if warm_up == "first":
+        # F is a fall: the course of such a draw begins with one
         warms_up = control.courses(measure, threshold)[starts.judged].str.startswith("F", na=False).to_numpy()
+    else:
+        warms_up = number(WARM_UP) >= threshold
+    rises = number(GROWTH) >= threshold
     never_falls, saturates = fall < threshold, np.abs(tail) < threshold
     grows = rises & never_falls & saturates
     yield most_draws(

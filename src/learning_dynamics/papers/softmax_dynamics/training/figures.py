@@ -35,22 +35,20 @@ def eight_examples(trainings: Table, *, threshold: Positive) -> Plot:
     figure, axes = plt.subplots(
         2, len(skewed) + len(equal), figsize=(WIDTH, 4.6), sharex=True, sharey=True, squeeze=False
     )
-    panels = {(0, counts): "treated" for counts in skewed} | {(0, counts): "equal" for counts in equal}
-    panels |= {(1, counts): "wide" for counts in skewed}
-    for (row, counts), case in panels.items():
-        axis = axes[row, [*skewed, *equal].index(counts)]
-        axis.set_title(counts.replace("-", " : "), fontsize=10)
-        image = _draw_map(axis, draws[case][draws[case]["counts"] == counts])
+    top, bottom = axes
+    panels = [(top, "treated", skewed), (top[len(skewed) :], "equal", equal), (bottom, "wide", skewed)]
+    for row, case, sizes in panels:
+        for axis, counts in zip(row, sizes, strict=False):
+            axis.set_title(counts.replace("-", " : "), fontsize=10)
+            image = _draw_map(axis, draws[case][draws[case]["counts"] == counts])
     for axis, dimension in zip(axes[:, 0], (dimensions.min(), dimensions.max()), strict=True):
         axis.set_ylabel(f"$d = {dimension}$\nbatch")
-    for axis in axes[1, len(skewed) :]:  # equal classes have a bottleneck
+    for axis in bottom[len(skewed) :]:  # equal classes have a bottleneck
         axis.set_axis_off()
-    lowest = [*axes[1, : len(skewed)], *axes[0, len(skewed) :]]
-    for axis in lowest:
+    for axis in (*bottom[: len(skewed)], *top[len(skewed) :]):
         axis.set_xlabel("learning rate")
         axis.tick_params(labelbottom=True)
-    drawn = [axis for axis in axes.flat if axis.axison]
-    letters(drawn)
+    letters([*top, *bottom[: len(skewed)]])
     share_bar(figure, image, axes, "share of seeds that learn and show three phases", aspect=40, pad=0.015)
     legend_below(figure, [unlearned_handle()])
     facts = {
