@@ -40,11 +40,9 @@ NEEDS_FIVE_DATA_SETS = (
 SMALL = "networks of three families; at the default scale small ones, on 8 x 8 digits"
 # what still departs from the paper's recipe, where another one turns a verdict
 _FEW_STEPS = ", by the paper's recipe but for batches of 64 of 1,400 images, which are a twentieth of its steps"
-IN_SCOPE_REPRODUCED_AT_FASTER_RECIPE = (
-    _FEW_STEPS + " (at more weight decay and two to four times the rates under MSE this is reproduced: full_scale.md)"
-)
-IN_SCOPE_UNDECIDED_AT_FASTER_RECIPE = (
-    _FEW_STEPS + " (at more weight decay and two to four times the rates under MSE this is undecided: full_scale.md)"
+IN_SCOPE_FEW_STEPS = (
+    _FEW_STEPS + " (at more weight decay and two to four times the rates under MSE the verdict may be another: "
+    "full_scale.md)"
 )
 IN_SCOPE_AUTHORS_DECAYS = "; the authors' weight decay under both losses"
 EXCEPTIONS = (("stl10", "resnet"), ("stl10", "densenet"))  # appendix A.7

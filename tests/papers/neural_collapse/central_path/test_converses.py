@@ -90,6 +90,16 @@ def test_l_nc1_under_other_scatter_and_after_a_push_is_that_of_solved_classifier
     assert left <= 0.5
 
 
+def test_l_nc1_beside_noise_that_stays_is_that_of_solved_classifiers():
+    X, least = central_features(), converses.SCATTERS[0]
+    U = simplex_of_means(X)[1][:, :DIFFER]
+    H = with_scatter(X, np.eye(FEATURES) - (1 - least) * U @ U.T)
+    variances = np.linalg.eigvalsh(oracles.covariances(H, CLASSES)[0])
+    np.testing.assert_allclose(variances, [least**2] * DIFFER + [1.0] * (FEATURES - DIFFER), rtol=1e-6)
+    found = converses.small_terms(X, CLASSES)["loss_nc1_beside_noise"]
+    assert found == pytest.approx(nc1_term(H), rel=1e-6)
+
+
 @pytest.fixture
 def concentrated():
     """Class means of features, and the classifiers solved where deviations from them are the smallest."""
@@ -123,11 +133,12 @@ def test_where_deviations_are_small_neither_means_nor_classifiers_are_a_frame_no
 
 
 @pytest.mark.parametrize("place", noises(converses.SIMPLEX_NOISES))
-def test_isotropic_noise_around_a_simplex_leaves_the_scores_of_solved_classifiers(place):
+def test_noise_along_a_simplex_leaves_the_scores_of_solved_classifiers(place):
     X, noise = central_features(), converses.SIMPLEX_NOISES[place]
     found = converses.simplex_scores(X, CLASSES)
-    M, _ = simplex_of_means(X)
-    H = with_means(with_scatter(X, noise * np.eye(FEATURES)), M)
+    M, U = simplex_of_means(X)
+    along = np.array([noise] * DIFFER + [1.0] * (FEATURES - DIFFER))
+    H = with_means(with_scatter(X, (U * along) @ U.T), M)
     W, b = oracles.least_squares(H, CLASSES)
     short = oracles.relative(W @ M, SIMPLEX)
     assert found["simplex_score_error"][place] == pytest.approx(short, rel=1e-7)
@@ -190,6 +201,24 @@ def test_coupled_noise_around_a_simplex_has_nc1_by_definition(place):
     trace = np.trace(scipy.linalg.pinvh(between, rtol=1e-9) @ within) / CLASSES
     found = converses.simplex_means(central_features(), CLASSES)
     assert found["vanishing_nc1"][place] == pytest.approx(trace, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("quantity", "beside"),
+    [("vanishing_nc4_far_points", DIFFER), ("vanishing_nc4_far_points--uncoupled", 0)],
+    ids=["coupled", "uncoupled"],
+)
+@pytest.mark.parametrize("place", noises(converses.NOISES))
+def test_points_off_the_class_means_are_decided_by_solved_classifiers(quantity, beside, place):
+    H, M = around_a_simplex(place, beside)
+    W, b = oracles.least_squares(H, CLASSES)
+    n = simplex_of_means(central_features())[1][:, DIFFER]
+    # what is nearest to the mean of a class, and decided for another
+    otherwise = sum(
+        np.argmax(W @ (M[:, c] + side * converses.FAR * n) + b) != c for c in range(CLASSES) for side in (-1, 1)
+    )
+    assert converses.simplex_means(central_features(), CLASSES)[quantity][place] == otherwise
+    assert otherwise > 0 or beside == 0
 
 
 def test_coupled_noise_needs_a_direction_beside_the_class_means():

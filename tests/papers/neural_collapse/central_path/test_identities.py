@@ -25,7 +25,9 @@ def test_gaps_of_the_classifiers_identities(decay):
     geometry = total(best) - norm - scatter
     mean = np.append(means.mean(axis=1), 1.0)
     rows = np.vstack([H, np.ones(H.shape[1])])
-    covariance = rows @ rows.T / H.shape[1] + decay * np.eye(FEATURES + 1) - np.outer(mean, mean)
+    metric = rows @ rows.T / H.shape[1] + decay * np.eye(FEATURES + 1)
+    covariance = metric - np.outer(mean, mean)
+    excess = total(W) - total(best)  # over the least that a classifier as far from the best can have
     wrong = (np.linalg.inv(covariance) @ np.vstack([means, np.ones(CLASSES)])).T / CLASSES
     expected = {
         "classifier_gap": 0.0,
@@ -34,6 +36,7 @@ def test_gaps_of_the_classifiers_identities(decay):
         "classifier_gap--half_decay": oracles.relative(half, best),
         "classifier_gap--without_mean": oracles.relative(wrong, best),
         "loss_decomposition_gap--without_mean": 0.5 * np.sum(((W - best) @ mean) ** 2) / total(W),
+        "deviation_over_least": 2 * excess / np.linalg.eigvalsh(metric).min() / np.sum((W - best) ** 2),
         "ls_decomposition_gap--without_decay": norm / total(best),
         "ls_decomposition_gap--without_classes": (CLASSES - 1) * geometry / total(best),
     }

@@ -177,8 +177,10 @@ def test_the_printed_sum_lacks_a_factor_of_the_number_of_classes():
         assert check.value == pytest.approx(largest), check.name
 
 
-@pytest.mark.parametrize(("factor", "expected"), [(1.0, "corrected"), (1 - 1e-11, "refused")])
-def test_a_trace_of_raw_features_below_its_bound_is_refused(factor, expected):
+@pytest.mark.parametrize(
+    ("factor", "expected"), [(1 + 2 * ROUNDING, "corrected"), (1.0, "refused"), (1 - 1e-11, "refused")]
+)
+def test_a_trace_of_raw_features_that_is_no_larger_than_the_sum_is_refused(factor, expected):
     tables = tables_of("appendix_d_6")
     least = least_traces(tables["features"])[3, 0]
     altered.put(tables, "features", "trace", least * factor, **FIRST)
@@ -260,6 +262,16 @@ def test_self_duality_is_held_to_what_coupled_noise_leaves_of_it(quantity, passe
             support.claim_tables(PAPER, name), "features", quantity, lambda v, moved=moved: v + moved, **FIRST, index=3
         )
         assert altered.verdict(name, tables) == expected, f"moved by {moved}"
+
+
+@pytest.mark.parametrize("wrong", [0.0, np.nan])
+def test_a_draw_in_which_nc4_holds_of_far_points_too_is_refused(wrong):
+    name = "nc1_and_nc2_imply_nc3"
+    tables = support.claim_tables(PAPER, name)
+    far_points = select(tables["features"], "vanishing_nc4_far_points", index=3)["value"]
+    assert support.evaluation(PAPER, name, tables).facts["far"] == far_points.min() > 0
+    altered.put(tables, "features", "vanishing_nc4_far_points", wrong, **FIRST, index=3)
+    assert altered.verdict(name, tables) == "refused"
 
 
 def test_without_nc1_nothing_is_said_of_nc3():

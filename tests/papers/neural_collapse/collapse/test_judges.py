@@ -182,6 +182,44 @@ def test_the_share_of_the_way_decides_when_something_has_arrived():
     assert values == pytest.approx({0.85: np.log10(10 / 3), 0.95: np.log10(30 / 3)})
 
 
+@pytest.mark.parametrize("spread", [f"{name}_classifiers" for name in ("equinorm", "equiangular", "maximal_angle")])
+def test_nc2_is_of_the_classifiers_in_a_variant_alone(spread):
+    of_classifiers = dict.fromkeys(("equinorm_classifiers", "equiangular_classifiers", "maximal_angle_classifiers"), 10)
+    tables = steps(ALL_AT | of_classifiers | {spread: 30})
+    leads = {
+        of: support.evaluation(PAPER, "nc2_not_slower", tables, of=of).facts["lead"]
+        for of in ("class_means", "classifiers_as_well")
+    }
+    # NC1 and NC3 at 10, over the epoch before NC2: 3 of the class means, 10 of the classifiers
+    assert leads == pytest.approx({"class_means": np.log10(10 / 3), "classifiers_as_well": 0.0}, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("nc1", "nc2", "expected"),
+    [
+        pytest.param((30, 30, 10), 10, "reproduced", id="NC1 after NC2 in two of three seeds"),
+        pytest.param((30, 10, 3), 10, "undecided", id="NC1 after NC2 and before it"),
+        pytest.param((3, 3, 10), 10, "not reproduced", id="NC1 before NC2 in two of three seeds"),
+    ],
+)
+def test_the_simplex_comes_before_compression_if_nc1_arrives_after_nc2(nc1, nc2, expected):
+    # self-duality, and when classifiers are a frame, is not asked
+    tables = steps(dict.fromkeys(ALL_AT, nc2) | {"self_duality": 3, "equinorm_classifiers": 100})
+    for seed, epoch in enumerate(nc1):
+        altered.put(tables, "trainings", "nc1", np.where(epoch <= EPOCHS, 1e-3, 1.0), split="train", seed=seed)
+    found = support.evaluation(PAPER, "simplex_before_compression", tables)
+    assert found.verdict == expected
+    assert found.judgement.headline.value == pytest.approx(np.mean(np.log10(np.array(nc1) / nc2)), abs=1e-12)
+    assert found.facts["factor"] == pytest.approx(10**found.judgement.headline.value)
+    assert found.facts["low"] < found.facts["factor"] < found.facts["high"]
+
+
+@pytest.mark.parametrize("spread", ["equinorm_means", "equiangular_means", "maximal_angle_means"])
+def test_the_simplex_is_there_when_the_last_of_its_spreads_has_arrived(spread):
+    found = support.evaluation(PAPER, "simplex_before_compression", steps(ALL_AT | {spread: 30}))
+    assert found.judgement.headline.value == pytest.approx(np.log10(10 / 30))
+
+
 @pytest.mark.parametrize(
     "quantity", ["nc1", "equinorm_means", "equiangular_means", "maximal_angle_means", "self_duality", "nc4"]
 )

@@ -27,6 +27,18 @@ def test_a_gap_beyond_rounding_is_refused(claim, quantity, index):
         assert altered.verdict(claim, tables) == expected, gap
 
 
+def test_a_deviation_below_the_least_for_its_distance_is_refused():
+    for over_least, expected in ((1 - 0.9 * ROUNDING, "reproduced"), (1 - 2 * ROUNDING, "refused"), (0.0, "refused")):
+        tables = altered.put(features(), "features", "deviation_over_least", over_least, **FIRST, index=2)
+        assert altered.verdict("theorem_1", tables) == expected, over_least
+
+
+@pytest.mark.parametrize("change", [1 + 1e-3, 1 - 1e-3, np.nan])
+def test_l_nc1_beside_noise_that_stays_is_that_of_the_noise_along_the_class_means(change):
+    tables = altered.put(features(), "features", "loss_nc1_beside_noise", lambda nc1: change * nc1, **FIRST)
+    assert altered.verdict("nc1_term_and_variability", tables) == "refused"
+
+
 def test_l_nc1_is_compared_with_its_formula_at_every_scatter():
     assert support.verdict("neural_collapse", "nc1_term_and_variability", features()) == "corrected"
     for index, change, expected in ((20, 1 + 1e-11, "corrected"), (20, 1.001, "refused"), (1, np.nan, "refused")):
@@ -165,6 +177,32 @@ def test_a_share_of_two_tenths_is_refused_from_the_chosen_epoch_on(settings, epo
     for share, expected in ((0.09, "reproduced"), (0.2, "refused" if bad else "reproduced")):
         altered.put(tables, "trainings", "loss_ls_perp", share * least, network="vgg", epoch=epoch, seed=2)
         assert altered.verdict("least_squares_deviation_negligible", tables, **settings) == expected, share
+
+
+@pytest.mark.parametrize("other", ["loss_ls_perp", "loss_nc23"])
+@pytest.mark.parametrize(
+    ("since", "epoch", "judged"),
+    [("zero_error", 3, False), ("zero_error", 10, True), ("drop", 30, False), ("drop", 100, True), ("end", 30, False)],
+)
+def test_l_nc1_is_the_largest_term_from_the_chosen_epoch_on(since, epoch, judged, other):
+    one = {"network": "densenet", "epoch": epoch, "seed": 1}
+    nc1 = 0.1 * float(epoch) ** -0.3 * made_up.luck(1)
+    for factor, expected in ((0.99, "reproduced"), (1.01, "refused" if judged else "reproduced")):
+        tables = altered.put(trainings(), "trainings", other, factor * nc1, **one)
+        assert altered.verdict("nc1_term_dominates", tables, since=since) == expected, factor
+
+
+def test_the_lead_of_l_nc1_is_over_the_larger_of_the_other_terms_with_or_without_decay():
+    nc1, perp = 0.1 * EPOCHS**-0.3, 0.05 * EPOCHS**-1.2
+    found = evaluation("nc1_term_dominates")
+    assert found.verdict == "reproduced"
+    assert found.judgement.headline.value == pytest.approx(np.log10(nc1[2] / perp[2]))  # at epoch 10
+    facts = [found.facts[name] for name in ("least", "most", "last", "decay_share")]
+    assert facts == pytest.approx([nc1[2] / perp[2], nc1[2] / perp[2], nc1[-1] / perp[-1], 0.5])
+    data = evaluation("nc1_term_dominates", parts="data").judgement.headline.value
+    assert data == pytest.approx(np.log10(0.5 * nc1[2] / (0.98 * perp[2])))
+    notebook = evaluation("nc1_term_dominates", decay="notebook").judgement.headline.value
+    assert notebook == pytest.approx(np.log10(0.06 * 10**-0.5 / (0.1 * 10**-1.0)))
 
 
 def test_the_share_without_decay_has_its_own_numbers():

@@ -19,7 +19,7 @@ from learning_dynamics.papers.neural_collapse.central_path import models as cent
 # sides of every turning point of L_NC1 that singular values between 0.01 and 100 have
 SCATTERS = np.geomspace(1e-3, 1e3, 25)
 LARGEST_SCATTER, SCATTER_OF_ONE = len(SCATTERS) - 1, len(SCATTERS) // 2  # where these are among them
-# standard deviations within classes beside class means that are a simplex frame of singular values one
+# standard deviations within classes, along class means that are a simplex frame of singular values one
 SIMPLEX_NOISES = np.array([10.0, 1.0, 0.1, 0.01])
 # by how much the largest eigenvector of Sigma_W leans towards the class means
 LEANS = (1e-2, 1e-3, 1e-4)
@@ -27,6 +27,8 @@ LARGEST_LEAN, SMALLEST_LEAN = 0, len(LEANS) - 1
 # standard deviation within classes beside class means that are a simplex frame of singular values one
 NOISES = (1e-1, 1e-2, 1e-3)
 SMALLEST_NOISE = len(NOISES) - 1
+# how far points lie off the class means along a direction beside them, in units of the frame's singular value
+FAR = 10.0
 COUPLING = 0.5  # entry of the noise's covariance between a direction of the class means and one beside them
 
 
@@ -49,6 +51,9 @@ def small_terms(X: np.ndarray, classes: int) -> central_path.Numbers:
         renormalised features. Index: that factor, a quarter decade apart.
     scattered_loss_nc23
         L_NC2/3 likewise.
+    loss_nc1_beside_noise
+        L_NC1 while deviations are a thousandth of the renormalised features' along the class means, and theirs beside
+        them.
     pushed_loss_nc1_ratio
         L_NC1 after a push of the deviations towards zero, over L_NC1 before it, for each factor of
         ``scattered_loss_nc1``. The push is to the standard deviation omega_min sqrt(L_NC1 / (C - 1)), with L_NC1 before
@@ -65,16 +70,19 @@ def small_terms(X: np.ndarray, classes: int) -> central_path.Numbers:
         classifiers.
     """
     omega = central_path.snr_singular_values(X, classes)[-1]
-    nc1, nc23 = np.array([_least_squares_losses(X, scatter, classes) for scatter in SCATTERS]).T
+    identity = np.eye(len(X))
+    nc1, nc23 = np.array([_least_squares_losses(X, scatter * identity, classes) for scatter in SCATTERS]).T
     pushes = omega * np.sqrt(nc1 / (classes - 1))
-    pushed_nc1 = np.array([_least_squares_losses(X, push, classes)[0] for push in pushes])
-    concentrated = rescattered(X, SCATTERS[0] * min(1.0, omega) * np.eye(len(X)), classes)
+    pushed_nc1 = np.array([_least_squares_losses(X, push * identity, classes)[0] for push in pushes])
+    along_means = _scaled_along(central_path.snr_vectors(X, classes)[0], SCATTERS[0])
+    concentrated = rescattered(X, SCATTERS[0] * min(1.0, omega) * identity, classes)
     W, M = central_path.classifier(concentrated, classes), central_path.class_means(concentrated, classes)
     inverse = np.linalg.pinv(M, rcond=1e-9)
     return {
         quantities.SCATTERED_LOSS_NC1: nc1,
         quantities.SCATTERED_LOSS_NC23: nc23,
         quantities.PUSHED_LOSS_NC1_RATIO: pushed_nc1 / nc1,
+        quantities.LOSS_NC1_BESIDE_NOISE: _least_squares_losses(X, along_means, classes)[0],
         quantities.CONCENTRATED_SCORE_ERROR: _score_error(W, M),
         quantities.MEANS_FRAME_DISTANCE: theory.simplex_gram(M),
         quantities.CLASSIFIERS_FRAME_DISTANCE: theory.simplex_gram(W.T),
@@ -84,9 +92,14 @@ def small_terms(X: np.ndarray, classes: int) -> central_path.Numbers:
     }
 
 
-def _least_squares_losses(X: np.ndarray, scatter: float, classes: int) -> tuple[float, float]:
-    """Return L_NC1 (eq. 17) and L_NC2/3 (eq. 18) of features whose deviations from the class means are multiplied."""
-    H = rescattered(X, scatter * np.eye(len(X)), classes)
+def _scaled_along(U: np.ndarray, factor: float) -> np.ndarray:
+    """Return the map, (P, P), that scales the directions of U, (P, C - 1), by a factor, and keeps all beside them."""
+    return np.eye(len(U)) + (factor - 1) * U @ U.T
+
+
+def _least_squares_losses(X: np.ndarray, change: np.ndarray, classes: int) -> tuple[float, float]:
+    """Return L_NC1 (eq. 17) and L_NC2/3 (eq. 18) of features whose deviations from the class means are mapped."""
+    H = rescattered(X, change, classes)
     W = central_path.classifier(H, classes)
     deviation_scores = W @ central_path.deviations(H, classes)
     score_errors = W @ central_path.centred(central_path.class_means(H, classes)) - _simplex(classes)
@@ -104,13 +117,14 @@ def _score_error(W: np.ndarray, M: np.ndarray) -> float:
 
 
 def simplex_scores(X: np.ndarray, classes: int) -> central_path.Numbers:
-    """Measure what class means that are a simplex frame leave of L_NC2/3 under isotropic noise (appendix C.2).
+    """Measure what class means that are a simplex frame leave of L_NC2/3 under noise within classes (appendix C.2).
 
     Quantities
     ----------
     simplex_score_error
         ||W M - Phi||_F / ||Phi||_F for class means M that are a simplex frame of singular values one and their
-        least-squares classifier W. Index: standard deviation within classes, 10, 1, 0.1, 0.01.
+        least-squares classifier W. The noise has a standard deviation of one beside the class means; along them it is
+        the index: 10, 1, 0.1, 0.01.
     simplex_frame_distance
         The larger distance of two Gram matrices, of class means and of classifiers, from the nearest multiple of a
         simplex frame's, relative. Index: as for ``simplex_score_error``.
@@ -121,7 +135,8 @@ def simplex_scores(X: np.ndarray, classes: int) -> central_path.Numbers:
     M = U @ V.T
     scores, frames, duality = np.empty((3, len(SIMPLEX_NOISES)))
     for index, noise in enumerate(SIMPLEX_NOISES):
-        H = noise * central_path.deviations(X, classes) + np.repeat(M, X.shape[1] // classes, axis=1)
+        deviations = _scaled_along(U, noise) @ central_path.deviations(X, classes)
+        H = deviations + np.repeat(M, X.shape[1] // classes, axis=1)
         W = central_path.classifier(H, classes)
         scores[index] = _score_error(W, M)
         frames[index] = max(theory.simplex_gram(M), theory.simplex_gram(W.T))
@@ -184,13 +199,18 @@ def simplex_means(X: np.ndarray, classes: int) -> central_path.Numbers:
     vanishing_self_duality, vanishing_self_duality--uncoupled
         Squared distance of the least-squares classifiers from the class means, both of unit norm, under coupled and
         uncoupled noise. Index: e.
+    vanishing_nc4_far_points, vanishing_nc4_far_points--uncoupled
+        Of the class means moved by `FAR` to either side along the direction beside them, how many least-squares
+        classifier and nearest class mean decide otherwise, under coupled and uncoupled noise. Index: e.
     """
-    nc1, nc4, duality, duality_uncoupled = np.full((4, len(NOISES)), np.nan)
+    nc1, nc4, duality, duality_uncoupled, far, far_uncoupled = np.full((6, len(NOISES)), np.nan)
     measured: central_path.Numbers = {
         quantities.VANISHING_NC1: nc1,
         quantities.VANISHING_NC4_EXAMPLES: nc4,
         quantities.VANISHING_SELF_DUALITY: duality,
         quantities.VANISHING_SELF_DUALITY_UNCOUPLED: duality_uncoupled,
+        quantities.VANISHING_NC4_FAR_POINTS: far,
+        quantities.VANISHING_NC4_FAR_POINTS_UNCOUPLED: far_uncoupled,
     }
     if len(X) < classes:
         return measured
@@ -205,12 +225,20 @@ def simplex_means(X: np.ndarray, classes: int) -> central_path.Numbers:
         H = noise + np.repeat(M, X.shape[1] // classes, axis=1)
         return H, central_path.classifier(H, classes)
 
+    def decided_otherwise(W: np.ndarray, points: np.ndarray) -> int:
+        """Return how many points, as columns, the classifier W and the nearest class mean decide differently."""
+        nearest = np.argmin(np.linalg.norm(points.T[:, None] - M.T, axis=2), axis=1)
+        return int(np.sum((W @ points).argmax(axis=0) != nearest))
+
+    # `beside` is orthogonal to the class means: each of these points is nearest to the mean that it was moved from
+    far_points = np.hstack([M + FAR * beside[:, None], M - FAR * beside[:, None]])
     for index, standard_deviation in enumerate(NOISES):
         H, W = with_noise(standard_deviation, coupled)
-        nearest = np.argmin(np.linalg.norm(H.T[:, None] - M.T, axis=2), axis=1)
         nc1[index] = collapse.variability(*identities.moments(H, classes))
-        nc4[index] = np.sum((W @ H).argmax(axis=0) != nearest)
+        nc4[index] = decided_otherwise(W, H)
         duality[index] = collapse.self_duality(W, M.T)
+        far[index] = decided_otherwise(W, far_points)
         _, W = with_noise(standard_deviation, uncoupled)
         duality_uncoupled[index] = collapse.self_duality(W, M.T)
+        far_uncoupled[index] = decided_otherwise(W, far_points)
     return measured

@@ -42,6 +42,9 @@ def classifier_identities(H: np.ndarray, W: np.ndarray, decay: float) -> central
         Loss of W less the solver's loss and the deviation L_LS^perp, relative to the loss of W (Theorem 1).
     loss_decomposition_gap--without_mean
         ``loss_decomposition_gap`` with the deviation in the metric without the global mean's square.
+    deviation_over_least
+        L_LS^perp over the least that a classifier as far from the solver's can have: half the squared distance times
+        the smallest eigenvalue of the metric, the regularised second moment (Theorem 1, footnote 7).
     ls_decomposition_gap
         The solver's loss less its two terms L_NC1 and L_NC2/3, relative to the solver's loss (Theorem 2).
     ls_decomposition_gap--without_decay, ls_decomposition_gap--without_classes
@@ -69,6 +72,7 @@ def classifier_identities(H: np.ndarray, W: np.ndarray, decay: float) -> central
         quantities.LOSS_DECOMPOSITION_GAP: parts["loss_ls_perp"],
         quantities.LOSS_DECOMPOSITION_GAP_WITHOUT_MEAN: deviation_without_mean,
     }
+    least_deviation = 0.5 * np.linalg.eigvalsh(second_moment)[0] * np.sum(excess**2)
     splits = {
         quantities.LS_DECOMPOSITION_GAP: nc1 + nc23,
         quantities.LS_DECOMPOSITION_GAP_WITHOUT_DECAY: nc1 - parts["loss_nc1_decay"] + nc23,
@@ -77,6 +81,7 @@ def classifier_identities(H: np.ndarray, W: np.ndarray, decay: float) -> central
     return {
         **{name: central_path.relative_gap(weights, solution) for name, weights in classifiers.items()},
         **{name: abs(total - optimal_loss - deviation) / total for name, deviation in deviations.items()},
+        quantities.DEVIATION_OVER_LEAST: parts["loss_ls_perp"] / least_deviation,
         **{name: abs(optimal_loss - split) / optimal_loss for name, split in splits.items()},
     }
 

@@ -31,6 +31,7 @@ CLASSIFIER_GAP_WITHOUT_MEAN: str = "classifier_gap--without_mean"  # without mu_
 # |L - L_LS - L_LS^perp| / L (Theorem 1)
 LOSS_DECOMPOSITION_GAP: str = "loss_decomposition_gap"
 LOSS_DECOMPOSITION_GAP_WITHOUT_MEAN: str = "loss_decomposition_gap--without_mean"  # L_LS^perp without mu_G mu_G^T
+DEVIATION_OVER_LEAST: str = "deviation_over_least"  # L_LS^perp over lambda_min ||W - W_LS||^2 / 2
 # |L_LS - L_NC1 - L_NC2/3| / L_LS (Theorem 2)
 LS_DECOMPOSITION_GAP: str = "ls_decomposition_gap"
 LS_DECOMPOSITION_GAP_WITHOUT_DECAY: str = "ls_decomposition_gap--without_decay"  # L_NC1 without lambda
@@ -123,6 +124,8 @@ IN_WORDS: dict[str, str] = {
 SCATTERED_LOSS_NC1: str = "scattered_loss_nc1"  # L_NC1 (eq. 17)
 SCATTERED_LOSS_NC23: str = "scattered_loss_nc23"  # L_NC2/3 (eq. 18)
 PUSHED_LOSS_NC1_RATIO: str = "pushed_loss_nc1_ratio"  # L_NC1 after a push of Sigma_W towards zero, over L_NC1 before it
+# class means kept, deviations a thousandth along them, and kept beside them
+LOSS_NC1_BESIDE_NOISE: str = "loss_nc1_beside_noise"
 # class means M kept, deviations from them small; W their least-squares classifier, P the pseudo-inverse of M.
 # A frame distance is that of E^T E from the nearest multiple of a simplex frame's, relative (`theory.simplex_gram`);
 # self-duality is || A / ||A||_F - M^T / ||M||_F ||_F^2 for A = W or P
@@ -132,7 +135,7 @@ CLASSIFIERS_FRAME_DISTANCE: str = "classifiers_frame_distance"  # E = W^T
 INVERSE_FRAME_DISTANCE: str = "inverse_frame_distance"  # E = P^T
 CLASSIFIERS_SELF_DUALITY: str = "classifiers_self_duality"  # A = W
 INVERSE_SELF_DUALITY: str = "inverse_self_duality"  # A = P
-# class means M that are a simplex frame, isotropic noise of each of `converses.SIMPLEX_NOISES`
+# class means M that are a simplex frame, noise of each of `converses.SIMPLEX_NOISES` along them and of one beside them
 SIMPLEX_SCORE_ERROR: str = "simplex_score_error"  # ||W M - Phi|| / ||Phi||
 SIMPLEX_FRAME_DISTANCE: str = "simplex_frame_distance"  # the larger of E = M and E = W^T
 SIMPLEX_SELF_DUALITY: str = "simplex_self_duality"  # A = W
@@ -145,3 +148,6 @@ VANISHING_NC1: str = "vanishing_nc1"  # tr(pinv(Sigma_B) Sigma_W) / C, TRACE ove
 VANISHING_NC4_EXAMPLES: str = "vanishing_nc4_examples"  # number that classifier and nearest mean decide differently
 VANISHING_SELF_DUALITY: str = "vanishing_self_duality"  # A = W
 VANISHING_SELF_DUALITY_UNCOUPLED: str = "vanishing_self_duality--uncoupled"  # A = W, noise that is not coupled
+# numbers of points off the class means that classifier and nearest mean decide differently
+VANISHING_NC4_FAR_POINTS: str = "vanishing_nc4_far_points"
+VANISHING_NC4_FAR_POINTS_UNCOUPLED: str = "vanishing_nc4_far_points--uncoupled"

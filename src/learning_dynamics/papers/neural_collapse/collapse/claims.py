@@ -31,7 +31,7 @@ from learning_dynamics.papers.neural_collapse.training.quantities import (
 from learning_dynamics.papers.neural_collapse.trainings import (
     FIVE_DATA_SETS,
     IN_SCOPE_AUTHORS_DECAYS,
-    IN_SCOPE_REPRODUCED_AT_FASTER_RECIPE,
+    IN_SCOPE_FEW_STEPS,
     NEEDS_FIVE_DATA_SETS,
     SMALL,
     at_first_epoch,
@@ -59,16 +59,21 @@ from learning_dynamics.tidy import Quantity, Table, settings_of
 # - arrived: share of the way from its first to its last value, in logarithms, at which a quantity has arrived
 # - reading: whether nothing may show that NC2 is slower, as the paper says (no_evidence), or its lead must be above
 #   zero (not_slower)
+# - of: whether NC2 is of the class means, as section 1.1 defines it, or of the classifiers as well, as figures 3 to 5
+#   draw it
 
 # the authors' weight decay, that of Papyan, Han, Donoho 2020 (appendix A.3). Under MSE it belongs to `MSELoss`, which
 # averages over classes. The paper's loss, half the sum over them, is C / 2 times as large, and so is its weight decay
 AUTHORS_DECAY = 5e-4
+NC2_OF_MEANS = (EQUINORM_MEANS, EQUIANGULAR_MEANS, MAXIMAL_ANGLE_MEANS)
+NC2_OF_CLASSIFIERS = (EQUINORM_CLASSIFIERS, EQUIANGULAR_CLASSIFIERS, MAXIMAL_ANGLE_CLASSIFIERS)
 # rivals of every limit over epochs
 DONE_WHEN_ERRORS_END = "collapse that is done when train errors end"
 TIMES_EXCHANGED = "end and start exchanged in every second training"
 UNRELATED = "vectors without relation"
-# what checks of NC4 are about
+# what checks of NC4 are about, and a rival
 SHARE_THAT_DIFFERS = IN_WORDS[NC4].removeprefix("the ")
+STAY_AS_AT_FIRST = "decisions that stay as they were at the first epoch"
 
 
 def _tend_to_zero(
@@ -130,7 +135,7 @@ def nc1(trainings: Sequence[Table], *, level: Positive, train_error: Fraction) -
 
 @claim(
     "Section 1.1 (NC2), Figure 3",
-    scope=SMALL + IN_SCOPE_REPRODUCED_AT_FASTER_RECIPE,
+    scope=SMALL + IN_SCOPE_FEW_STEPS,
     empirical=True,
     quantifier="all draws",
 )
@@ -202,7 +207,7 @@ def nc4(trainings: Sequence[Table], *, share: Fraction, train_error: Fraction) -
         because="all images but stray ones",
         excluded=excluded,
         rivals={
-            "decisions that stay as they were at the first epoch": {"values": at_first_epoch(included, NC4)},
+            STAY_AS_AT_FIRST: {"values": at_first_epoch(included, NC4)},
             # a nearest mean without relation to the decision is of its class once in C times
             UNRELATED: {"values": 1 - 1 / at_the_end(included, CLASSES)},
         },
@@ -267,7 +272,11 @@ def mse_collapses_faster(mse: Sequence[Table], ce: Sequence[Table], *, until: Li
 
 @claim("Appendix E.1", scope=SMALL, empirical=True, quantifier="an average")
 def nc2_not_slower(
-    trainings: Sequence[Table], *, arrived: Fraction, reading: Literal["no_evidence", "not_slower"]
+    trainings: Sequence[Table],
+    *,
+    arrived: Fraction,
+    reading: Literal["no_evidence", "not_slower"],
+    of: Literal["class_means", "classifiers_as_well"],
 ) -> Claim:
     r"""There is no evidence that NC2 happens more slowly than NC1 and NC3, in the mean over trainings and as far as
     recorded epochs tell.
@@ -278,16 +287,18 @@ def nc2_not_slower(
     then the interval must be above zero.
 
     A quantity has arrived at the first recorded epoch at which it has made the given share of its way to the last, on a
-    logarithmic scale. NC2 has arrived when the last of the spreads of norms and angles of class means has. NC1 and NC3
-    have arrived when both have. Arrivals are known only to the next recorded epoch, and recorded epochs are a factor
-    {spacing:.2g} apart. NC2 is given the benefit of the doubt: its lead is counted from the last recorded epoch before
-    its arrival, in the mean of logarithms over trainings. Counted from arrival to arrival, as the variant does, it is
-    {plain:.2g} [{plain_low:.2g}, {plain_high:.2g}].
+    logarithmic scale. NC2 has arrived when the last of the spreads of norms and angles of class means has; in a variant
+    those of classifiers must have as well. NC1 and NC3 have arrived when both have. Arrivals are known only to the next
+    recorded epoch, and recorded epochs are a factor {spacing:.2g} apart. NC2 is given the benefit of the doubt: its
+    lead is counted from the last recorded epoch before its arrival, in the mean of logarithms over trainings. Counted
+    from arrival to arrival, as the variant that asks for more does, it is {plain:.2g} [{plain_low:.2g},
+    {plain_high:.2g}].
     """
     included, excluded = without_exceptions(trainings)
     # example: everything is first seen to have arrived at epoch 30, and the epoch recorded before is 10. NC2 may have
     # arrived just after 10, so that NC1 and NC3 count as 30 / 10 behind it: it is given the benefit of the doubt
-    nc2_before, nc2_arrival = _arrivals(included, [EQUINORM_MEANS, EQUIANGULAR_MEANS, MAXIMAL_ANGLE_MEANS], arrived)
+    nc2 = NC2_OF_MEANS if of == "class_means" else NC2_OF_MEANS + NC2_OF_CLASSIFIERS
+    nc2_before, nc2_arrival = _arrivals(included, nc2, arrived)
     _, nc1_nc3_arrival = _arrivals(included, [NC1, SELF_DUALITY], arrived)
     lead = np.log10(nc1_nc3_arrival / nc2_before)
     lead_from_arrival = np.log10(nc1_nc3_arrival / nc2_arrival)
@@ -312,6 +323,34 @@ def nc2_not_slower(
         plain_low=plain.lower,
         plain_high=plain.upper,
     )
+
+
+@claim("Figure 2, its last sentences", scope=SMALL, empirical=True, quantifier="an average")
+def simplex_before_compression(trainings: Sequence[Table], *, arrived: Fraction) -> Claim:
+    r"""Networks first arrange their class means in a simplex, and compress activations towards them from there: NC2
+    arrives before NC1, in the mean over trainings.
+
+    NC1 arrives {factor:.2g} times as late as NC2 [{low:.2g}, {high:.2g}]. A quantity has arrived at the first recorded
+    epoch at which it has made the given share of its way to the last, on a logarithmic scale, and NC2 when the last of
+    the spreads of norms and angles of class means has. The paper reads the order off the terms of the loss, of which
+    $L_{{NC2/3}}$ falls fastest. It does so in whatever order class means and activations arrive
+    (`nc23_vanishes_first`). Here they are measured themselves.
+    """
+    included, excluded = without_exceptions(trainings)
+    _, nc1_arrival = _arrivals(included, [NC1], arrived)
+    _, nc2_arrival = _arrivals(included, NC2_OF_MEANS, arrived)
+    lead = np.log10(nc1_arrival / nc2_arrival)
+    yield above_zero(
+        r"$\log_{10}$ of the arrival of NC1 over that of NC2",
+        lead,
+        excluded=excluded,
+        rivals={
+            "activations compressed first": -lead,
+            "order exchanged in every second training": half_exchanged(lead),
+        },
+    )
+    estimate = evidence.mean(lead)
+    yield Facts(factor=10**estimate.value, low=10**estimate.lower, high=10**estimate.upper)
 
 
 @takes_rivals("lead")
@@ -396,7 +435,7 @@ def _collapse_on_every_data_set(
             UNRELATED: {"values": unrelated},
         },
     )
-    for quantity in (NC1, EQUINORM_MEANS, EQUIANGULAR_MEANS, MAXIMAL_ANGLE_MEANS, SELF_DUALITY):
+    for quantity in (NC1, *NC2_OF_MEANS, SELF_DUALITY):
         first, last = at_first_epoch(included, quantity), at_the_end(included, quantity)
         at_errors_end = when_errors_end(included, quantity, train_error=train_error)
         fall = np.log10(at_errors_end / last)
@@ -417,7 +456,7 @@ def _collapse_on_every_data_set(
         at_most=share,
         because="all images but stray ones",
         excluded=excluded,
-        # of the first epoch: where train errors end the share is often zero already
-        rivals={DONE_WHEN_ERRORS_END: {"values": at_first_epoch(included, NC4)}},
+        # where train errors end the share is often zero already
+        rivals={STAY_AS_AT_FIRST: {"values": at_first_epoch(included, NC4)}},
     )
     yield premise_errors_end(included, excluded, train_error=train_error)

@@ -15,7 +15,7 @@ from learning_dynamics.papers.neural_collapse.training.quantities import (
 )
 from learning_dynamics.papers.neural_collapse.trainings import (
     IN_SCOPE_AUTHORS_DECAYS,
-    IN_SCOPE_REPRODUCED_AT_FASTER_RECIPE,
+    IN_SCOPE_FEW_STEPS,
     SMALL,
     at_first_epoch,
     at_the_end,
@@ -42,7 +42,7 @@ Measure = Literal["robustness_smallest", "robustness"]
 
 @claim(
     "Figure 11",
-    scope=SMALL + IN_SCOPE_REPRODUCED_AT_FASTER_RECIPE + IN_SCOPE_AUTHORS_DECAYS,
+    scope=SMALL + IN_SCOPE_FEW_STEPS + IN_SCOPE_AUTHORS_DECAYS,
     empirical=True,
     quantifier="an average",
 )

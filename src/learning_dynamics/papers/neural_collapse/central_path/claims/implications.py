@@ -28,6 +28,8 @@ from learning_dynamics.papers.neural_collapse.central_path.quantities import (
     PRODUCT_TRACE,
     VANISHING_NC1,
     VANISHING_NC4_EXAMPLES,
+    VANISHING_NC4_FAR_POINTS,
+    VANISHING_NC4_FAR_POINTS_UNCOUPLED,
     VANISHING_SELF_DUALITY,
     VANISHING_SELF_DUALITY_UNCOUPLED,
 )
@@ -152,6 +154,8 @@ def nc1_and_nc2_imply_nc3(features: Table) -> Claim:
     class means comes with noise in one beside them, the least-squares classifier subtracts the part that it can
     predict: its rows keep a component along the second direction, however small the noise is. The squared distance of
     NC3 then stays at {coupled:.2g} or more. Where the noise is as small but not coupled it is at most {uncoupled:.1g}.
+    NC4 holds of every example. Of points that lie off the class means along that second direction, by ten times the
+    frame's singular value, the classifier decides {far:.2g} or more otherwise than the nearest mean.
     """
     draws, excluded = _with_free_directions(features)
 
@@ -200,6 +204,16 @@ def nc1_and_nc2_imply_nc3(features: Table) -> Claim:
         because="whole examples",
         excluded=excluded,
     )
+    far_points = at_smallest_noise(VANISHING_NC4_FAR_POINTS)
+    yield every_draw(
+        "points off the class means that NC4 fails for",
+        far_points,
+        at_least=0.5,
+        because="whole points",
+        printed=NOT_CLAIMED,
+        rivals={"noise that is not coupled": {"values": at_smallest_noise(VANISHING_NC4_FAR_POINTS_UNCOUPLED)}},
+        excluded=excluded,
+    )
     yield premise(
         every_draw(
             "NC1",
@@ -209,4 +223,4 @@ def nc1_and_nc2_imply_nc3(features: Table) -> Claim:
             excluded=excluded,
         )
     )
-    yield Facts(coupled=coupled.min(), uncoupled=uncoupled.max())
+    yield Facts(coupled=coupled.min(), uncoupled=uncoupled.max(), far=far_points.min())

@@ -1,10 +1,11 @@
 """Identities of the loss of the least-squares classifier, on any features (section 2, appendices B and C.1)."""
 
-from learning_dynamics.judging import Claim, claim
+from learning_dynamics.judging import Claim, claim, every_draw
 from learning_dynamics.papers.neural_collapse.central_path.quantities import (
     CLASSIFIER_GAP,
     CLASSIFIER_GAP_HALF_DECAY,
     CLASSIFIER_GAP_WITHOUT_MEAN,
+    DEVIATION_OVER_LEAST,
     LOSS_DECOMPOSITION_GAP,
     LOSS_DECOMPOSITION_GAP_WITHOUT_MEAN,
     LS_DECOMPOSITION_GAP,
@@ -14,8 +15,8 @@ from learning_dynamics.papers.neural_collapse.central_path.quantities import (
     UNEXTENDED_CLASSIFIER_GAP_CONSTANT_BIAS,
     UNEXTENDED_CLASSIFIER_GAP_WITHIN,
 )
-from learning_dynamics.papers.neural_collapse.draws import no_gap
-from learning_dynamics.tidy import Table
+from learning_dynamics.papers.neural_collapse.draws import ROUNDING, no_gap
+from learning_dynamics.tidy import Draws, Table
 
 # Each claim judges a relative gap, zero where its equation holds. The least-squares solution, and L_LS with it, is a
 # solver's, by singular values (`central_path.identities.least_squares`).
@@ -48,10 +49,13 @@ def proposition_1(features: Table) -> Claim:
 
 @claim("Theorem 1", scope=ANY_FEATURES, quantifier="all draws")
 def theorem_1(features: Table) -> Claim:
-    r"""The loss of any classifier is that of the least-squares classifier plus its deviation from it.
+    r"""The loss of any classifier is that of the least-squares classifier plus its deviation from it, which is zero
+    for the least-squares classifier alone.
 
     The deviation is the squared distance to the optimum in the metric of the regularised second moment: the loss is
-    quadratic in the classifier. $L_{LS}$ is computed from the least-squares solution, not from the decomposition.
+    quadratic in the classifier. $L_{LS}$ is computed from the least-squares solution, not from the decomposition. The
+    deviation is at least half the squared distance times the metric's smallest eigenvalue. That is above zero under
+    weight decay, and without it where extended features span all directions, as they do here.
     """
     # L_LS^perp = tr((W - W_LS) (Sigma_T + mu_G mu_G^T + lambda I) (W - W_LS)^T) / 2, in extended features
     rivals = {"a metric without the global mean's square": LOSS_DECOMPOSITION_GAP_WITHOUT_MEAN}
@@ -61,6 +65,12 @@ def theorem_1(features: Table) -> Claim:
         LOSS_DECOMPOSITION_GAP,
         because=CONDITIONED,
         rivals=rivals,
+    )
+    yield every_draw(
+        "$L_{LS}^\\perp$ over $\\frac12\\mu_{\\min}\\|\\tilde W - \\tilde W_{LS}\\|^2$",
+        Draws(features).smallest(DEVIATION_OVER_LEAST),
+        at_least=1 - ROUNDING,
+        because="a quadratic form is no less than its smallest eigenvalue allows, to rounding",
     )
 
 

@@ -18,6 +18,7 @@ from learning_dynamics.papers.neural_collapse.central_path.quantities import (
     CONCENTRATED_SCORE_ERROR,
     INVERSE_FRAME_DISTANCE,
     INVERSE_SELF_DUALITY,
+    LOSS_NC1_BESIDE_NOISE,
     MEANS_FRAME_DISTANCE,
     OMEGA,
     PUSHED_LOSS_NC1_RATIO,
@@ -104,6 +105,26 @@ def nc1_term_and_variability(features: Table) -> Claim:
             "largest at $\\omega = 1$": errors_of(lambda omega, _: theory.spectral_variability_loss(omega, 1)),
             "largest at $\\omega = C$": errors_of(lambda omega, C: theory.spectral_variability_loss(omega, C**2)),
         },
+    )
+
+    def error_beside_noise(size: Size, omega: np.ndarray, measured: np.ndarray) -> np.ndarray:
+        """Return |L_NC1 / formula - 1| where deviations are small along the class means alone, shape (draws,).
+
+        Sigma_W is the least scatter's square there, and the identity beside: omega_j are those of the least scatter.
+        """
+        predicted = theory.spectral_variability_loss(omega[:, 0] / SCATTERS[0], size.classes)
+        return np.abs(measured[:, 0, 0] / predicted - 1)
+
+    yield zero_on_every_draw(
+        "$L_{NC1}$ where deviations are least along the class means, and stay beside them, minus the formula, relative",
+        over_sizes(
+            error_beside_noise,
+            omega=by_size(features, OMEGA),
+            measured=by_size(features, LOSS_NC1_BESIDE_NOISE),
+        ),
+        10 * UNIT * conditioning,
+        "rounding: 10 units, times the conditioning $1 + \\omega_{\\max}^2/C$ at the least scatter",
+        printed=NOT_CLAIMED,
     )
 
     def error_of_loss_nc23(size: Size, omega: np.ndarray, measured: np.ndarray) -> np.ndarray:
@@ -206,8 +227,8 @@ def nc23_term_and_simplex(features: Table) -> Claim:
 
 @claim(
     "Appendix C.2 (NC2 and NC3)",
-    scope="class means that are a simplex frame, noise within classes that is the same in all directions, of a "
-    "hundredth to ten times their singular value; no weight decay",
+    scope="class means that are a simplex frame; noise within classes of a hundredth to ten times their singular value "
+    "along them, and of that value in all directions beside them; no weight decay",
     correction=r"NC1 is needed too: where NC2 and NC3 hold, all SNR singular values are one $\omega$, "
     r"$W_{LS}\bar M = \frac{\omega^2}{C+\omega^2}\Phi$ and "
     r"$L_{NC2/3} = \frac{C-1}{2C}\bigl(\frac{C}{C+\omega^2}\bigr)^2$, which vanishes as $\omega \to \infty$.",
@@ -217,7 +238,7 @@ def nc23_term_and_simplex(features: Table) -> Claim:
 def nc2_and_nc3_demand_simplex_scores(features: Table) -> Claim:
     r"""(NC2) and (NC3) together demand that $W_{LS}\bar M \to \Phi$, and so that $L_{NC2/3} \to 0$.
 
-    Both are statements up to scale. Class means that are a simplex frame, amid noise that is the same in all
+    Both are statements up to scale. Class means that are a simplex frame, amid noise that is the same in all of their
     directions, have classifiers in proportion to them whatever its size: NC2 and NC3 hold exactly, and the scores fall
     short of $\Phi$ by the share $C/(C+\omega^2)$. Three classes with noise of the size of the signal, $\omega = 1$,
     keep $L_{NC2/3} = 3/16$. Noise of ten times the signal leaves {noisy:.3g} of $\|\Phi\|$, noise of a hundredth

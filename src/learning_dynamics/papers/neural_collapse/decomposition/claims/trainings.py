@@ -26,7 +26,7 @@ from learning_dynamics.papers.neural_collapse.training.quantities import (
 )
 from learning_dynamics.papers.neural_collapse.trainings import (
     EFFECTIVELY_ZERO,
-    IN_SCOPE_UNDECIDED_AT_FASTER_RECIPE,
+    IN_SCOPE_FEW_STEPS,
     SMALL,
     after_errors_end,
     at_the_drop,
@@ -47,8 +47,8 @@ from learning_dynamics.tidy import Draws, Quantity, Table, settings_of
 # Settings of these claims, whose values stand in workflow/config/neural_collapse.yaml:
 # - share: largest L_LS^perp / L_LS that is negligible: a tenth, as a figure shows it
 # - parts: whole terms of the loss (all), or terms without what weight decay adds to them (data)
-# - since, of `least_squares_deviation_negligible`: first epoch that is judged: the end of train errors, the first one
-#   after the learning rate has dropped, or the last
+# - since, of `least_squares_deviation_negligible` and `nc1_term_dominates`: first epoch that is judged: the end of
+#   train errors, the first one after the learning rate has dropped, or the last
 # - since, of `nc23_vanishes_first`: where falls are counted from: the first recorded epoch, or the end of train errors
 # - until: where they are counted to: the last epoch, or the last before the learning rate drops
 # - decay: weight decay in the terms: the trained one, or a tenth of it as in copies of the authors' notebook
@@ -61,6 +61,8 @@ from learning_dynamics.tidy import Draws, Quantity, Table, settings_of
 # float64 rounding remains, amplified by the conditioning of the regularised second moment, at most its trace over the
 # decay
 NETWORK_ROUNDING = 1e-10
+# values of `since` in words
+PERIODS = {"zero_error": "from the end of train errors on", "drop": "after the first drop", "end": "last epoch"}
 
 
 @claim(
@@ -142,9 +144,8 @@ def least_squares_deviation_negligible(
             [_largest_since(frame, table, since, train_error) for frame, table in zip(values, included, strict=True)]
         )
 
-    periods = {"zero_error": "from the end of train errors on", "drop": "after the first drop", "end": "last epoch"}
     yield every_draw(
-        f"largest $L_{{LS}}^\\perp / L_{{LS}}$, {periods[since]}{without}",
+        f"largest $L_{{LS}}^\\perp / L_{{LS}}$, {PERIODS[since]}{without}",
         largest(judged_shares),
         at_most=share,
         because="a tenth: what a figure shows as negligible",
@@ -179,6 +180,61 @@ def least_squares_deviation_negligible(
     )
 
 
+@claim("Section 2, Figure 2", scope=SMALL, empirical=True, quantifier="all draws")
+def nc1_term_dominates(
+    trainings: Sequence[Table],
+    *,
+    parts: Literal["all", "data"],
+    since: Literal["zero_error", "drop", "end"],
+    decay: Decay,
+    train_error: Fraction,
+) -> Claim:
+    r"""From the end of train errors on, $L_{NC1}$ is the dominant term of the loss: it is larger than
+    $L_{NC2/3}$ and than $L_{LS}^\perp$.
+
+    Judged is every training at the recorded epoch at which $L_{NC1}$ is least in units of the larger of the other two.
+    There it is {least:.2g} to {most:.2g} times that over trainings; at the last epoch it is at least {last:.2g} times.
+    Variants begin after the first drop of the learning rate, judge the last epoch alone, leave out what weight decay
+    adds to the terms, or take a tenth of it. A share of {decay_share:.1g} of $L_{NC1}$ at the last epoch (median over
+    trainings) is weight decay.
+    """
+    included, excluded = without_exceptions(trainings)
+
+    def term_of(table: Table, term: Quantity) -> pd.DataFrame:
+        return loss_term(table, term, decay, without_decay=parts == "data")
+
+    # log10 of each term over the larger of the other two, for each training at its worst epoch
+    def least_lead(term: Quantity, others: Sequence[Quantity]) -> np.ndarray:
+        leads = []
+        for table in included:
+            larger = np.maximum(*(term_of(table, other) for other in others))
+            leads.append(-_largest_since(np.log10(larger / term_of(table, term)), table, since, train_error))
+        return np.concatenate(leads)
+
+    nc1_leads = least_lead(LOSS_NC1, (LOSS_NC23, LOSS_LS_PERP))
+    yield every_draw(
+        f"least $\\log_{{10}}$ of $L_{{NC1}}$ over the larger of the other terms, {PERIODS[since]}",
+        nc1_leads,
+        at_least=0.0,
+        because="the largest term",
+        excluded=excluded,
+        rivals={
+            "$L_{LS}^\\perp$ dominant": {"values": least_lead(LOSS_LS_PERP, (LOSS_NC1, LOSS_NC23))},
+            "$L_{NC2/3}$ dominant": {"values": least_lead(LOSS_NC23, (LOSS_NC1, LOSS_LS_PERP))},
+        },
+    )
+    yield premise_errors_end(included, excluded, train_error=train_error)
+    nc1, nc23, perp, nc1_decay = (
+        at_the_end(included, with_decay(term, decay)) for term in (LOSS_NC1, LOSS_NC23, LOSS_LS_PERP, LOSS_NC1_DECAY)
+    )
+    yield Facts(
+        least=10 ** np.nanmin(nc1_leads),
+        most=10 ** np.nanmax(nc1_leads),
+        last=np.min(nc1 / np.maximum(nc23, perp)),
+        decay_share=np.median(nc1_decay / nc1),
+    )
+
+
 def _largest_since(
     values: pd.DataFrame, table: Table, since: Literal["zero_error", "drop", "end"], train_error: float
 ) -> np.ndarray:
@@ -196,7 +252,7 @@ def _largest_since(
     return np.array([values.loc[values.index >= starts[seed], seed].max(skipna=False) for seed in values.columns])
 
 
-@claim("Figure 2", scope=SMALL + IN_SCOPE_UNDECIDED_AT_FASTER_RECIPE, empirical=True, quantifier="an average")
+@claim("Figure 2", scope=SMALL + IN_SCOPE_FEW_STEPS, empirical=True, quantifier="an average")
 def nc23_vanishes_first(
     trainings: Sequence[Table],
     *,
