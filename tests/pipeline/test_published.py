@@ -389,7 +389,7 @@ def test_a_card_names_the_verdicts_that_are_published_of_other_scales(publishing
     publishing.snakemake()
     measured = claims.set_index("claim").loc["toy.decay", "measured"]
     said = f"On twenty steps: undecided ({measured:.4g})."
-    in_all = "On twenty steps 1 of 1 claims gets another verdict: decay (undecided, here reproduced)."
+    in_all = "Claims with another verdict at other scales: 1 of 1 on twenty steps"
     assert said in publishing.stage("judge", "toy.decay").stdout
     # it reads other runs, which are the same there
     assert "twenty steps" not in publishing.stage("judge", "toy.geometric").stdout
@@ -398,3 +398,8 @@ def test_a_card_names_the_verdicts_that_are_published_of_other_scales(publishing
         text = publishing.read(page)
         assert in_all in text, page
         assert text.count("On twenty steps: undecided (") == 1, page
+    # and a table of those that turn, whose rows lead to the cards
+    row = f"](#toy.decay) | reproduced | undecided ({measured:.4g}) |"
+    assert row in publishing.read("docs/results/toy.md")
+    cells = f"<td>reproduced</td><td>undecided ({measured:.4g})</td>"
+    assert cells in publishing.read("figures/toy.html")

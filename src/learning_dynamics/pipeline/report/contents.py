@@ -104,6 +104,15 @@ class Topic:
 
 
 @dataclass
+class OtherScales:
+    """What a paper's claims say at its other scales."""
+
+    summary: str  # how many get another verdict at each
+    trained_on: list[str]  # of each scale
+    turned: list[tuple[Row, list[str]]]  # claims with another verdict at some scale, and what they get at each
+
+
+@dataclass
 class Paper:
     """The content of one paper."""
 
@@ -119,7 +128,7 @@ class Paper:
     lead: Lead | None
     references: list[Row]
     findings: list[str] = field(default_factory=list)
-    elsewhere: list[str] = field(default_factory=list)  # for each other scale, which verdicts turn there
+    other_scales: OtherScales | None = None
     earlier: str = ""  # that its results were there before a run of other papers
 
     @property
@@ -230,7 +239,7 @@ def _paper(config: Config, paper: str, tables: Mapping[str, pd.DataFrame], figur
         _lead(lead, block, config.where(paper, "lead_panels")) if lead else None,
         [reference | {"place": link_name(reference["url"])} for reference in block.get("references", [])],
         [fill(finding, facts, config.where(paper, "findings")) for finding in block.get("findings", [])],
-        [describe_scale(own, verdicts) for _, verdicts in scales.groupby("scale", sort=False)],
+        compare_scales(own, scales) if len(scales) else None,
     )
 
 
@@ -260,24 +269,36 @@ def describe_elsewhere(row: Row, scales: pd.DataFrame) -> str:
     >>> describe_elsewhere(here, pd.DataFrame([there | {"measured": float("nan")}]))
     'On 5,000 digits: undecided'
     """
-    texts: list[str] = []
-    for one in judged_on_other_runs(row, scales).to_dict("records"):
-        number = "" if pd.isna(one["measured"]) else f" ({one['measured']:.4g})"
-        texts.append(f"{'on' if texts else 'On'} {one['trained_on']}: {one['verdict']}{number}")
-    return "; ".join(texts)
+    texts = [
+        f"on {one['trained_on']}: {_verdict_and_number(one)}"
+        for one in judged_on_other_runs(row, scales).to_dict("records")
+    ]
+    text = "; ".join(texts)
+    return text[:1].upper() + text[1:]
 
 
-def describe_scale(claims: Sequence[Row], verdicts: pd.DataFrame) -> str:
-    """Return in a sentence which claims get another verdict at a scale, of those judged on other runs there."""
-    judged, turned = 0, []
+def _verdict_and_number(row: Row) -> str:
+    """Return a verdict with its number, where it has one, as 'undecided (0.1)'."""
+    return str(row["verdict"]) + ("" if pd.isna(row["measured"]) else f" ({row['measured']:.4g})")
+
+
+def compare_scales(claims: Sequence[Row], scales: pd.DataFrame) -> OtherScales:
+    """Return how many claims get another verdict at each scale, of those judged on other runs there, and which."""
+    by_scale = [verdicts for _, verdicts in scales.groupby("scale", sort=False)]
+    trained_on = [str(verdicts["trained_on"].iloc[0]) for verdicts in by_scale]
+    rows, judged, differing = [], [], []  # the last two: for each claim a bool for each scale
     for claim in claims:
-        for verdict in judged_on_other_runs(claim, verdicts)["verdict"]:
-            judged += 1
-            if verdict != claim["verdict"]:
-                turned.append(f"{claim['id']} ({verdict}, here {claim['verdict']})")
-    get = "gets" if len(turned) == 1 else "get"
-    text = f"On {verdicts['trained_on'].iloc[0]} {len(turned)} of {judged} claims {get} another verdict"
-    return f"{text}: {', '.join(turned)}." if turned else f"{text}."
+        # what is published of a claim at each scale: its row, or none
+        others = [judged_on_other_runs(claim, verdicts).to_dict("records") for verdicts in by_scale]
+        judged.append([bool(found) for found in others])
+        differing.append([any(one["verdict"] != claim["verdict"] for one in found) for found in others])
+        if any(differing[-1]):
+            rows.append((claim, ["; ".join(map(_verdict_and_number, found)) for found in others]))
+    counts = [
+        f"{turned} of {all_of_them} on {name}"
+        for turned, all_of_them, name in zip(np.sum(differing, axis=0), np.sum(judged, axis=0), trained_on, strict=True)
+    ]
+    return OtherScales(f"Claims with another verdict at other scales: {', '.join(counts)}", trained_on, rows)
 
 
 def _lead(figure: Exhibit, block: Mapping[str, Any], where: str) -> Lead:

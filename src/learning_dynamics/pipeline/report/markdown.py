@@ -10,7 +10,15 @@ import pandas as pd
 
 from learning_dynamics.pipeline.plan.config_files import ROOT
 from learning_dynamics.pipeline.report import maths
-from learning_dynamics.pipeline.report.contents import Exhibit, Paper, Row, count_verdicts, rejected, rejects
+from learning_dynamics.pipeline.report.contents import (
+    Exhibit,
+    OtherScales,
+    Paper,
+    Row,
+    count_verdicts,
+    rejected,
+    rejects,
+)
 from learning_dynamics.pipeline.report.robustness import meanings
 from learning_dynamics.pipeline.report.templates import MATHS
 from learning_dynamics.pipeline.report.verdict_styles import VERDICT_STYLES
@@ -140,7 +148,8 @@ def paper_page(paper: Paper, folder: Path) -> str:
     lines = [f"# {prose(paper.title)}", citation, f"{tally}. {other_pages}"]
     lines.append(prose(paper.summary))
     lines.append("\n".join(f"{place}. {prose(finding)}" for place, finding in enumerate(paper.findings, start=1)))
-    lines += [prose(sentence) for sentence in paper.elsewhere]
+    if paper.other_scales:
+        lines += [f"{prose(paper.other_scales.summary)}.", _scales_table(paper.other_scales)]
     if paper.notation:
         lines.append("> **Model and notation.** " + prose(paper.notation))
     if paper.lead:
@@ -163,6 +172,16 @@ def paper_page(paper: Paper, folder: Path) -> str:
     if paper.references:
         lines += ["## To cite", f"```bibtex\n{paper.bibtex}\n```"]
     return _join(lines)
+
+
+def _scales_table(scales: OtherScales) -> str:
+    """Return a table of the claims with another verdict at some scale; empty if there are none."""
+    if not scales.turned:
+        return ""
+    lines = [_table_row("claim", "here", *scales.trained_on), "|---|---|" + "---|" * len(scales.trained_on)]
+    for claim, texts in scales.turned:
+        lines.append(_table_row(f"[{_cell(claim['reference'])}](#{claim['claim']})", claim["verdict"], *texts))
+    return "\n".join(lines)
 
 
 def _claim(claim: Row, folder: Path, scopes: dict[str, Row]) -> str:
