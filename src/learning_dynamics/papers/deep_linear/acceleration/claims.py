@@ -48,13 +48,14 @@ SCOPE = "z-scored regression data (by default diabetes, 442 × 10), small balanc
 
 @claim("Slide 24, Acceleration by depth", quantifier="an average", scope=SCOPE, empirical=True)
 def depth_accelerates_l4(fourth: Table, second: Table, *, grid_steps: Positive) -> Claim:
-    r"""For regression with the $\ell_4$ loss gradient descent from small starts is faster through redundant linear
+    r"""On a regression with the $\ell_4$ loss gradient descent from small starts is faster through redundant linear
     layers.
 
     Each depth and start runs at the best learning rate of one logarithmic grid. A speed-up counts when it exceeds the
     ratio of neighbouring rates, by which the grid alone could mislead; depth 2 takes {value:.3g} times fewer iterations
     than depth 1, the geometric mean over {draws} starts, all of which are counted. The deeper networks express the
-    same linear functions, and their problem is not convex. Starts matter: `l4_from_large_starts`.
+    same linear functions, and their problem is not convex. The slide says that depth can do this: it need not on other
+    data. Starts matter as well: `l4_from_large_starts`.
     """
     not_faster = dict.fromkeys(_speedups(fourth), 1.0)
     rivals: dict[str, Speedups] = {"the same at p = 2": _speedups(second), NOT_FASTER: not_faster}
@@ -69,7 +70,7 @@ def depth_accelerates_l4(fourth: Table, second: Table, *, grid_steps: Positive) 
     empirical=True,
 )
 def depth_does_not_accelerate_l2(fourth: Table, second: Table, *, grid_steps: Positive) -> Claim:
-    r"""For regression with the $\ell_2$ loss depth brings no speed-up.
+    r"""On the same regression with the $\ell_2$ loss depth brings no speed-up.
 
     The slide is about $p > 2$ only, and this is its other side: at $p = 2$ the Hessian is the same everywhere, so that
     one step size suits a linear model all the way. No deeper network may be faster than depth

@@ -77,18 +77,16 @@ def completion_exponents(
     {measured_at:g}, and other starts; powers from scales {first:g} to {last:g}. For singular values 3 : 1 the power
     rises from {lowest:.2g} with {fewest} entries to {highest:.2g} with {most}: the fewer entries, the less of what is
     beyond the rank does a smaller scale remove at depth 2; at depth 3 their number does not matter. (The completion's
-    error is another matter: the stopping rule sets it.) With fewer entries than three times the degrees of freedom the
-    matrix is not recovered on every draw, and neither power holds.
+    error is another matter: the stopping rule sets it.)
 
     Close means nearer than half the way to the $\alpha$ of the path's start; at rank one, where the path hardly leaves
     that $\alpha$, to the error that one step of descent more or less makes. The law is not exact at rank 2: at depth 2
-    {above} of {medians} medians lie above it, by {off:.2g} at most and beyond their intervals: directions turn when a
-    singular value is learned, which costs a factor that is not paid at once; at scales from {first_coarse:g} to
-    {last_coarse:g} they differ by up to {off_coarse:.2g}, either way. {further} of {paths} draws are further off than
-    the tolerance. A flow's
-    rates $g$ in place of $\log(1 + \eta g) / \eta$ would raise predicted powers by {flow:.2g} at most and pass as well;
-    so would an average of the ratio along the path, in place of that of sums: at these singular values the two are
-    nearly the same.
+    {above} of {medians} medians lie above it, {clear} with all of their interval, by {off:.2g} at most. A likely reason
+    is that directions turn when a singular value is learned, which costs a factor that is not paid at once. At scales
+    from {first_coarse:g} to {last_coarse:g} they differ by up to {off_coarse:.2g}, either way. {further} of {paths}
+    draws are further off than the tolerance. A flow's rates $g$ in place of $\log(1 + \eta g) / \eta$ would raise
+    predicted powers by {flow:.2g} at most and pass as well; so would an average of the ratio along the path, in place
+    of that of sums: at these singular values the two are nearly the same.
     """
     ends = {UNEVEN: uneven, GAUSSIAN: gaussian, DEEPER: deeper}
     paths = {UNEVEN: uneven_path, GAUSSIAN: gaussian_path, DEEPER: uneven_path}
@@ -154,6 +152,7 @@ def completion_exponents(
         highest=np.nanmedian(uneven_cells[-1].measured()),
         off=max(abs(np.nanmedian(error)) for error in errors),
         above=sum(bool(np.nanmedian(error) > 0) for error in errors_at_depth_2),
+        clear=sum(median(error).lower > 0 for error in errors_at_depth_2),
         medians=len(errors_at_depth_2),
         further=int(sum(np.sum(np.abs(error) > tolerance) for error in errors)),
         paths=sum(map(len, errors)),

@@ -102,8 +102,8 @@ def _order_error(x: np.ndarray, depth: np.ndarray, settings: dict[str, Any]) -> 
     scope="squared loss, 3 × 3 targets of drawn spectra, whitened inputs, labels that leave some loss; descent with a "
     "step of c⁴ at depth 3 and one margin, and at those of the table of varied settings; flows with margins down to a "
     "two-hundredth of σ_min at depths 2, 3 and 4",
-    correction="The bound is one of the excess over the least loss, on whitened inputs and for steps below a bound "
-    "that falls as the norm of the optimum grows: $\\ell(t) - \\min \\ell \\le (\\ell(0) - \\min \\ell)\\, "
+    correction="The bound is one of the excess over the least loss, on whitened inputs and for an imbalance and steps "
+    "below bounds that fall as the norm of the optimum grows: $\\ell(t) - \\min \\ell \\le (\\ell(0) - \\min \\ell)\\, "
     "e^{-c^{2(N-1)/N} \\eta t}$; for $c \\le 1$ its rate is at least the printed $c^2$.",
     reason="the loss tends to its least value, which need not be zero, and may start anywhere",
 )
@@ -112,7 +112,7 @@ def linear_rate(flows: Table, descent: Table, *, least_loss: NonNegative) -> Cla
     $\sigma_{min}(W) \le c$, gradient descent with a step $\eta$ of at most $O(c^4)$ reaches a loss of at most
     $e^{-\Omega(c^2 \eta t)}$.
 
-    Read as printed, it is about the loss (errata 4). The labels of a regression leave some loss, here {least:g}, and
+    Read as printed, it is about the loss (errata 3). The labels of a regression leave some loss, here {least:g}, and
     then no such bound holds for ever: within $\eta t$ = {horizon:.3g} the loss falls at {printed:.2g} times the
     guaranteed rate. Read as the theorem behind it (Arora, Cohen, Golowich and Hu 2019), whose loss is half the squared
     distance from its optimum, it is about the excess over the least loss, relative to the first excess. With no least
@@ -120,12 +120,12 @@ def linear_rate(flows: Table, descent: Table, *, least_loss: NonNegative) -> Cla
     thresholds has that reading.
 
     The theorem has the exponent $c^{2(N-1)/N} \eta t$ with the constant one, which is more for $c \le 1$ and is what is
-    tested; imbalance is allowed up to a bound of order $c^2$. The starts meet the assumptions as barely as can be,
-    exactly balanced or with all the imbalance that is allowed; descent takes a step of {step:.2g}, which is $c^4$ times
-    {multiple:g}. From the target with its smallest singular value lowered to $c$ the flow starts at the rate
-    $2N c^{2(N-1)/N}$, so that no guarantee above $2N$ times this one could hold; the smallest rate of an excess is
-    {value:.3g} times the guaranteed one by descent, {flow:.3g} times by flows. A rate without the power of $c$ is
-    missed by a factor of {missed:.2g}.
+    tested; imbalance is allowed up to $c^2 / (256 N^3 \|W^*\|^{2-2/N})$ at an optimum $W^*$. The starts meet the
+    assumptions as barely as can be, exactly balanced or with all the imbalance that is allowed; descent takes a step of
+    {step:.2g}, which is $c^4$ times {multiple:g}. From the target with its smallest singular value lowered to $c$ the
+    flow starts at the rate $2N c^{2(N-1)/N}$, so that no guarantee above $2N$ times this one could hold; the smallest
+    rate of an excess is {value:.3g} times the guaranteed one by descent, {flow:.3g} times by flows. A rate without the
+    power of $c$ is missed by a factor of {missed:.2g}.
     """
 
     @takes_rivals("guaranteed", scaled=True)
