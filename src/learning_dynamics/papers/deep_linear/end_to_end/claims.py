@@ -225,8 +225,8 @@ def preconditioner_positive(balanced: Table, *, amplification: Positive) -> Clai
     quantifier="all draws",
     scope="balanced layers of square matrices, depths from 2 to 8 at "
     "one matrix, singular values from a hundredth to three",
-    correction="It holds for ratios: the factor of a larger singular value over that of a smaller one, "
-    "$(\\sigma_1 / \\sigma_2)^{2-2/N}$, grows with every layer. One layer more makes the factors "
+    correction="Read of each factor, it holds for ratios alone: the factor of a larger singular value over that of a "
+    "smaller one, $(\\sigma_1 / \\sigma_2)^{2-2/N}$, grows with every layer. One layer more makes the factors "
     "themselves larger for $\\sigma > (N / (N+1))^{N(N+1)/2}$ and smaller for the others, so that from about "
     "$2 \\ln(1/\\sigma)$ layers on every further layer makes a small singular value faster again.",
     reason="factors below one may grow with further layers",
@@ -237,10 +237,11 @@ def larger_depth_larger_factors(
     r"""With two layers and more the factors $N \sigma^{2-2/N}$ speed large singular values up and slow small ones down,
     and the more so the more layers there are.
 
-    Read of each factor: one above one grows with every layer, one below one falls. At one matrix, through balanced
-    layers of each depth, {slowed} of {steps} factors below one change against that as a layer is added; the slide's
-    picture, in which depth pulls singular values apart, is that of their ratios, of which each grows. The sentence
-    leaves open which of the two it is about; the varied thresholds have the verdict on ratios.
+    Read of the factors' ratios it is the slide's picture, in which depth pulls singular values apart: the ratio of any
+    two grows with every layer. The sentence can also be read of each factor, against the one that a linear model has:
+    one above one grows with every layer, one below one falls. That fails. At one matrix, through balanced layers of
+    each depth, {slowed} of {steps} factors below one grow as a layer is added, and slow their singular value down less.
+    The varied thresholds have that reading.
     """
     by_depth = dict(Draws(factors).groups("depth"))
     # by depth, shape (draws, singular values); singular values are those of one matrix at every depth
@@ -264,6 +265,7 @@ def larger_depth_larger_factors(
         because="larger with each",
         rivals={"ratios fall": least(np.diff(change))} if reading == "ratios" else None,
     )
+    yield Facts(slowed=int(np.sum(change[log_factor < 0] > 0)), steps=int(np.sum(log_factor < 0)))
     if reading == "ratios":
         yield of_ratios
         return
@@ -280,7 +282,6 @@ def larger_depth_larger_factors(
         },
     )
     yield of_ratios
-    yield Facts(slowed=int(np.sum(change[log_factor < 0] > 0)), steps=int(np.sum(log_factor < 0)))
 
 
 def log_of_turning_value(fewer: int, more: int) -> float:
