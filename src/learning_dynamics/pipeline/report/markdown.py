@@ -180,7 +180,8 @@ def _scales_table(scales: OtherScales) -> str:
         return ""
     lines = [_table_row("claim", "here", *scales.trained_on), "|---|---|" + "---|" * len(scales.trained_on)]
     for claim, texts in scales.turned:
-        lines.append(_table_row(f"[{_cell(claim['reference'])}](#{claim['claim']})", claim["verdict"], *texts))
+        name = f"[{_cell(claim['reference'])}](#{claim['claim']}) (`{claim['id']}`)"
+        lines.append(_table_row(name, claim["verdict"], *map(_cell, texts)))
     return "\n".join(lines)
 
 
