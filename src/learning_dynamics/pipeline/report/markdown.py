@@ -196,7 +196,8 @@ def _claim(claim: Row, folder: Path, scopes: dict[str, Row]) -> str:
         f'- <a name="{claim["claim"]}"></a>{verdict}. {prose(claim["reference"])} ({name}): {prose(claim["statement"])}'
     ]
     if claim["correction"]:
-        lines.append(f"What holds: {prose(claim['correction'])}")
+        opening = "What holds" if claim["verdict"] == "corrected" else "Proposed correction"
+        lines.append(f"{opening}: {prose(claim['correction'])}")
     if claim["reason"]:
         lines.append(f"Why: {prose(claim['reason'])}.")
     if decisive:

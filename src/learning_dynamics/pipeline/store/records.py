@@ -50,7 +50,7 @@ COLUMNS = (
     Column("statement", "str", "the claim in our words"),
     Column("quantifier", "str", "all draws, most draws, an average, some setting or a number: what it is about"),
     Column("scope", "str", "a theorem's hypotheses as tested, or what an empirical statement was tested on"),
-    Column("correction", "str", "what holds instead, for claims that fail as printed"),
+    Column("correction", "str", "what holds instead, or is proposed, for claims that do not hold as printed"),
     *CHECK,
     *AS_PRINTED,
     Column("rivals", "str", "wrong predictions and the verdict that each would get, as JSON"),
@@ -169,7 +169,8 @@ def claim_row(about: About, evaluation: Evaluation) -> dict[str, Any]:
         "origin": about.origin,
         "scope": about.scope,
         "quantifier": evaluation.quantifier,
-        "correction": about.correction,
+        # a sentence that holds as it stands needs none, whatever another reading of it would
+        "correction": "" if evaluation.verdict == "reproduced" else about.correction,
         **check_row(deciding),
         **{column.name: check_row(printed)[column.name.removesuffix(PRINTED)] for column in AS_PRINTED},
         "margin": margin,

@@ -369,9 +369,11 @@ def test_factors_as_derived_correct_the_sentence():
 def test_read_of_ratios_the_sentence_holds():
     assert factors(factor, reading="ratios").verdict == "reproduced"
     assert factors(ratios_that_shrink, reading="ratios").verdict == "contradicted"
-    # and says how many factors below one grow all the same: that of 0.4 from three to eight layers, those of 0.1 from six
+    # and says how many factors below one grow all the same
     small = [(sigma, more, fewer) for sigma in (0.4, 0.1) for fewer, more in ((2, 3), (3, 4), (4, 6), (6, 8))]
-    growing = sum(factor(sigma, more) > factor(sigma, fewer) for sigma, more, fewer in small if factor(sigma, fewer) < 1)
+    growing = sum(
+        factor(sigma, more) > factor(sigma, fewer) for sigma, more, fewer in small if factor(sigma, fewer) < 1
+    )
     facts = factors(factor, reading="ratios").facts
     assert facts["slowed"] == growing > 0
 

@@ -189,13 +189,13 @@ def nc1_term_dominates(
     decay: Decay,
     train_error: Fraction,
 ) -> Claim:
-    r"""From the end of train errors on, $L_{NC1}$ is the dominant term of the loss: it is larger than
-    $L_{NC2/3}$ and than $L_{LS}^\perp$.
+    r"""From the end of train errors on, $L_{NC1}$ is the dominant term of the loss: it is larger than $L_{NC2/3}$ and
+    than $L_{LS}^\perp$.
 
     Judged is every training at the recorded epoch at which $L_{NC1}$ is least in units of the larger of the other two.
     There it is {least:.2g} to {most:.2g} times that over trainings; at the last epoch it is at least {last:.2g} times.
     Variants begin after the first drop of the learning rate, judge the last epoch alone, leave out what weight decay
-    adds to the terms, or take a tenth of it. A share of {decay_share:.1g} of $L_{NC1}$ at the last epoch (median over
+    adds to the terms, or take a tenth of it. A share of {decay_share:.2g} of $L_{NC1}$ at the last epoch (median over
     trainings) is weight decay.
     """
     included, excluded = without_exceptions(trainings)
@@ -203,24 +203,24 @@ def nc1_term_dominates(
     def term_of(table: Table, term: Quantity) -> pd.DataFrame:
         return loss_term(table, term, decay, without_decay=parts == "data")
 
-    # log10 of each term over the larger of the other two, for each training at its worst epoch
-    def least_lead(term: Quantity, others: Sequence[Quantity]) -> np.ndarray:
-        leads = []
+    def least_ratio(term: Quantity, others: Sequence[Quantity]) -> np.ndarray:
+        """Return a term over the larger of the other two where that is least, for each training."""
+        inverse = []
         for table in included:
             larger = np.maximum(*(term_of(table, other) for other in others))
-            leads.append(-_largest_since(np.log10(larger / term_of(table, term)), table, since, train_error))
-        return np.concatenate(leads)
+            inverse.append(_largest_since(larger / term_of(table, term), table, since, train_error))
+        return 1 / np.concatenate(inverse)
 
-    nc1_leads = least_lead(LOSS_NC1, (LOSS_NC23, LOSS_LS_PERP))
+    ratios = least_ratio(LOSS_NC1, (LOSS_NC23, LOSS_LS_PERP))
     yield every_draw(
-        f"least $\\log_{{10}}$ of $L_{{NC1}}$ over the larger of the other terms, {PERIODS[since]}",
-        nc1_leads,
-        at_least=0.0,
+        f"least $L_{{NC1}}$ over the larger of the other terms, {PERIODS[since]}",
+        ratios,
+        at_least=1.0,
         because="the largest term",
         excluded=excluded,
         rivals={
-            "$L_{LS}^\\perp$ dominant": {"values": least_lead(LOSS_LS_PERP, (LOSS_NC1, LOSS_NC23))},
-            "$L_{NC2/3}$ dominant": {"values": least_lead(LOSS_NC23, (LOSS_NC1, LOSS_LS_PERP))},
+            "$L_{LS}^\\perp$ dominant": {"values": least_ratio(LOSS_LS_PERP, (LOSS_NC1, LOSS_NC23))},
+            "$L_{NC2/3}$ dominant": {"values": least_ratio(LOSS_NC23, (LOSS_NC1, LOSS_LS_PERP))},
         },
     )
     yield premise_errors_end(included, excluded, train_error=train_error)
@@ -228,8 +228,8 @@ def nc1_term_dominates(
         at_the_end(included, with_decay(term, decay)) for term in (LOSS_NC1, LOSS_NC23, LOSS_LS_PERP, LOSS_NC1_DECAY)
     )
     yield Facts(
-        least=10 ** np.nanmin(nc1_leads),
-        most=10 ** np.nanmax(nc1_leads),
+        least=np.nanmin(ratios),
+        most=np.nanmax(ratios),
         last=np.min(nc1 / np.maximum(nc23, perp)),
         decay_share=np.median(nc1_decay / nc1),
     )
