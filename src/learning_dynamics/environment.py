@@ -5,13 +5,13 @@ import importlib.util
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from learning_dynamics.errors import ProjectError
 
 BACKEND = "MPLBACKEND"
-NOT_COMPILED = "NUMBA_DISABLE_JIT"
+NO_JIT_VARIABLE = "NUMBA_DISABLE_JIT"
 MODULE = "module://"
 ROOT = Path(__file__).resolve().parents[2]  # of the checkout that this package is in
 
@@ -34,7 +34,7 @@ def set_variables_of_commands() -> None:
     To be called before the first of them is imported.
     """
     os.environ[BACKEND] = "agg"
-    os.environ.pop(NOT_COMPILED, None)  # runs would take hundreds of times as long
+    os.environ.pop(NO_JIT_VARIABLE, None)  # runs would take hundreds of times as long
     threads = os.environ.get("NUMBA_NUM_THREADS", "1")
     if not threads.isdecimal() or int(threads) == 0:
         del os.environ["NUMBA_NUM_THREADS"]  # numba refuses to be imported
@@ -57,15 +57,15 @@ def functions_as_written() -> Iterator[None]:
     For a process that reads functions' signatures and runs none of them: in a fresh clone compiling takes fifteen
     seconds, and each job compiles what it needs.
     """
-    set_before = os.environ.get(NOT_COMPILED)
-    os.environ[NOT_COMPILED] = "1"
+    set_before = os.environ.get(NO_JIT_VARIABLE)
+    os.environ[NO_JIT_VARIABLE] = "1"
     try:
         yield
     finally:
         if set_before is None:
-            del os.environ[NOT_COMPILED]
+            del os.environ[NO_JIT_VARIABLE]
         else:
-            os.environ[NOT_COMPILED] = set_before
+            os.environ[NO_JIT_VARIABLE] = set_before
 
 
 def set_variables_of_user() -> None:
@@ -77,10 +77,10 @@ def set_variables_of_user() -> None:
         getpass.getuser()
     except (KeyError, OSError):
         os.environ["LOGNAME"] = str(os.getuid())
-    caches = Path(os.environ.get("XDG_CACHE_HOME") or Path(os.path.expanduser("~"), ".cache"))
-    try:
-        Path(caches, "snakemake").mkdir(parents=True, exist_ok=True)
-    except OSError:
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path(os.path.expanduser("~"), ".cache"), "snakemake")
+    with suppress(OSError):
+        cache.mkdir(parents=True, exist_ok=True)
+    if not os.access(cache, os.W_OK):
         os.environ["XDG_CACHE_HOME"] = str(Path.cwd() / ".cache")
         os.environ.setdefault("MPLCONFIGDIR", str(Path.cwd() / ".cache/matplotlib"))
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from learning_dynamics.environment import ROOT
 from learning_dynamics.errors import ProjectError
 
-TOLD_BY_LIBRARIES = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS)
+BEHIND_LIBRARY_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS)
 FIXES = {
     **dict.fromkeys((errno.ENOSPC, errno.EDQUOT), "free space"),
     **dict.fromkeys((errno.EACCES, errno.EPERM, errno.EROFS), "make the folder writable"),
@@ -66,7 +66,7 @@ def atomic_write(path: str | Path, own_file: bool = False) -> Iterator[Path]:
     except Exception as error:
         # A library that fails while it cleans up after such an error raises another one, with the first as its context.
         os_error = error if isinstance(error, OSError) else error.__context__
-        if not isinstance(os_error, OSError) or (os_error is not error and os_error.errno not in TOLD_BY_LIBRARIES):
+        if not isinstance(os_error, OSError) or (os_error is not error and os_error.errno not in BEHIND_LIBRARY_ERRORS):
             raise
         fix = FIXES.get(os_error.errno or 0, "fix that")
         raise ProjectError(
@@ -114,7 +114,7 @@ def check_replaceable(path: str | Path, own_file: bool = False) -> None:
 
     Such a file is the configuration, or is in one of the folders of `OWN`; with `own_file` it may be replaced.
     """
-    if not os.path.exists(path):  # nor does a name that no file can have: the write refuses it
+    if not os.path.exists(path):  # a name that no file can have does not exist either: the write refuses it
         return
     if not os.path.isfile(path):
         raise ProjectError(f"{path}: is no file that could be replaced; name another")

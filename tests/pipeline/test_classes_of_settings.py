@@ -82,7 +82,7 @@ def test_what_varies_a_run_reaches_inside(configured):
     assert found.run("toy", "teas--pace.rtol-0.001")["settings"]["pace"] == PACE | {"rtol": 1e-3}
     measuring = configured("runs.teas.sweep", {"met.rtol": [1e-3, 1e-5]})
     assert measuring.measure("toy", "teas--met.rtol-0.001")["settings"] == {"met": {"rtol": 1e-3}}
-    assert measuring.trajectory("toy", "teas--met.rtol-0.001") == "tea"
+    assert measuring.measured_run("toy", "teas--met.rtol-0.001") == "tea"
     assert types_of_settings(found.config, "toy", "tea").keys() == {
         "rate",
         *(f"pace.{key}" for key in PACE),

@@ -44,7 +44,7 @@ def test_a_swept_run_is_one_role_of_many_runs(configured):
 
 def test_runs_that_differ_in_measuring_alone_share_a_trajectory(configured):
     found = configured("runs.scan", swept(rate=[0.1, 0.2], every=[1, 2, 4]))
-    of = {name: found.trajectory("toy", name) for name in found.config.runs["toy"]}
+    of = {name: found.measured_run("toy", name) for name in found.config.runs["toy"]}
     assert of["slow"] == "slow"
     assert of["slow--steps-20"] == "slow--steps-20"
     for rate in (0.1, 0.2):
@@ -52,8 +52,8 @@ def test_runs_that_differ_in_measuring_alone_share_a_trajectory(configured):
         assert {of[name] for name in shared} == {f"scan--rate-{rate}--every-1"}, rate
         assert len({found.fingerprint("run", "toy", name) for name in shared}) == 1, rate
         assert len({found.fingerprint("metrics", "toy", name) for name in shared}) == 3, rate
-        assert {f"toy/metrics/{name}.parquet" for name in shared} <= set(found.outputs), rate
-    assert sum(name.startswith("toy/runs/scan") for name in found.outputs) == 2
+        assert {f"toy/metrics/{name}.parquet" for name in shared} <= set(found.output_fingerprints), rate
+    assert sum(name.startswith("toy/runs/scan") for name in found.output_fingerprints) == 2
 
 
 def test_a_reason_belongs_to_kind_and_setting_and_is_inherited(configured):
@@ -85,7 +85,7 @@ def test_a_run_that_is_like_a_sweep_is_one_less_what_it_sets(configured, own, ru
     found = configured("runs.scan", scan)
     assert [run for run, _ in found.config.runs_of("toy", "also")] == runs
     assert {found.run("toy", run)["settings"]["steps"] for run in runs} == {own.get("steps", 40)}
-    assert {f"toy/metrics/{run}.parquet" for run in runs} <= found.outputs.keys()
+    assert {f"toy/metrics/{run}.parquet" for run in runs} <= found.output_fingerprints.keys()
 
 
 def test_what_an_overlay_changes_has_the_reasons_and_expectations_that_it_gives_or_none(configured, tmp_path):
@@ -125,7 +125,7 @@ def test_what_is_made_from_what_shows_in_fingerprints(configured):
         assert after.fingerprint(stage, "toy", name) != before.fingerprint(stage, "toy", name), stage
     for stage, name in (("run", "descent"), ("metrics", "descent"), ("figure", "decay")):
         assert after.fingerprint(stage, "toy", name) == before.fingerprint(stage, "toy", name), stage
-    assert set(before.outputs) == {
+    assert set(before.output_fingerprints) == {
         *(f"toy/{table}.parquet" for table in ("claims", "checks", "variations")),
         "toy/data/starts.npz",
         *(f"toy/runs/{name}.npz" for name in ("descent", "slow", "fast", "slow--steps-20")),

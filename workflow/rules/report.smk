@@ -12,7 +12,7 @@ rule page:
         "<results>/logs/page.log",
     localrule: True
     params:
-        fingerprints=[plan.page, plan.verdicts],
+        fingerprints=[plan.page_fingerprint, plan.verdicts_fingerprint],
         overlays=overlays,
         texts=digest_of_texts(plan.config),
         variations=judged_again(),
@@ -32,6 +32,6 @@ rule verdicts:
         "<results>/logs/verdicts.log",
     localrule: True
     params:
-        fingerprint=plan.verdicts,
+        fingerprint=plan.verdicts_fingerprint,
     shell:
         "python -m learning_dynamics verdicts {input.claims} --out {output} > {log} 2>&1"

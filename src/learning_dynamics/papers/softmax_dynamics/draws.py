@@ -130,7 +130,8 @@ class SmallStarts:
 @takes_rivals("holds")
 def most_draws(name: str, holds: ArrayLike, *, typical: float, excluded: Mapping[str, int] | None = None) -> Check:
     """Check that something holds of a `typical` share of the draws, or more; nan, undecided, counts against it."""
-    return share_of_draws(name, holds, at_least=typical, because=MORE, excluded=excluded)
+    because = MORE if typical == 0.5 else "the share that counts as most"
+    return share_of_draws(name, holds, at_least=typical, because=because, excluded=excluded)
 
 
 def most_small_starts(

@@ -205,7 +205,7 @@ class Project:
         check_known(run, plan.config.runs[paper], "run", paper)
         if any(run in runs for runs in plan.config.bundles[paper].values()):
             raise ProjectError(f"{paper} {run}: bundles leave no trajectories; make it here with `simulate`")
-        file = self._results(paper, "runs", f"{plan.trajectory(paper, run)}.npz")
+        file = self._results(paper, "runs", f"{plan.measured_run(paper, run)}.npz")
         states = load_trajectory(file, plan.fingerprint("run", paper, run))[0]
         data = plan.measured_data(paper, run)
         if data is not None:  # which the file does not repeat

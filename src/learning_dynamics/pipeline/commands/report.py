@@ -33,7 +33,7 @@ def execute(plan: Path | None = None, files: Sequence[Path] = ()) -> None:
     option = configuration_option(plan, files)
     planned = Plan.read(option, check=False)
     results, figures = Path(planned.results), Path(planned.figures)
-    record = stamp("report", "all", "claims", {"papers": planned.config.papers, **option}, planned.verdicts)
+    record = stamp("report", "all", "claims", {"papers": planned.config.papers, **option}, planned.verdicts_fingerprint)
     n_checked, problems = find_stale(expected_outputs(planned, planned.results))
     tables = read_claim_tables(planned, results)
     papers = gather(planned.config, tables, figures, option)
@@ -50,7 +50,7 @@ def execute(plan: Path | None = None, files: Sequence[Path] = ()) -> None:
         tables |= tables_of_other
     order = configured_papers(option)
     papers.sort(key=lambda paper: order.index(paper.name))
-    record_of_pages = record | {"checked": n_checked, "stale": problems, "page": planned.page}
+    record_of_pages = record | {"checked": n_checked, "stale": problems, "page": planned.page_fingerprint}
     # a page of another paper that is there stays as it is
     written = [paper.name for paper in papers if not (paper.earlier and (figures / f"{paper.name}.html").is_file())]
     pages = page.render(papers, figures, record_of_pages, written)

@@ -56,7 +56,7 @@ def execute(papers: Sequence[str] = (), since: float | None = None, files: Seque
             print(f"  {paper}: {', '.join(file.stem for file in files_of_paper)}")
     page = figures / "index.html"
     if page.is_file():
-        problem = None if papers else fault(page, plan.page)
+        problem = None if papers else fault(page, plan.page_fingerprint)
         old = problem or (since is not None and page.stat().st_mtime < since and bool(missing or outdated))
         print(f"the page to read{' (from an earlier run)' if old else ''}: {page.resolve()}")
     return int(bool(missing or outdated or unexpected))

@@ -31,7 +31,9 @@ def execute(archive: Path, /, papers: Sequence[str] = (), files: Sequence[Path] 
         Overlays, as for Snakemake.
     """
     plan = Plan(load(files, {"papers": list(papers)} if papers else {}), check=False)
-    expected = {f"{plan.results}/{path}": made for path, made in plan.outputs.items() if "/runs/" not in path}
+    expected = {
+        f"{plan.results}/{path}": made for path, made in plan.output_fingerprints.items() if "/runs/" not in path
+    }
     others = unpack(archive, plan, expected)
     for path, why in others.items():
         print(f"left out: {path}: {why}", file=sys.stderr)

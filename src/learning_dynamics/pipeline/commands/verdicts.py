@@ -69,7 +69,7 @@ def outdated_claims(claims: Path, record: Mapping[str, Any]) -> list[str]:
     present = [paper for paper in every.config.papers if Path(claims.parent, paper, "claims.parquet").is_file()]
     papers = dict.fromkeys([*plan.config.papers, *present])
     problems = filter(None, (outdated_verdicts(every, paper, claims.parent) for paper in papers))
-    return [*problems, *filter(None, [fault(claims, plan.verdicts)])]
+    return [*problems, *filter(None, [fault(claims, plan.verdicts_fingerprint)])]
 
 
 def complaints(table: pd.DataFrame) -> list[str]:

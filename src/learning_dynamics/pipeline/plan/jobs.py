@@ -1,7 +1,7 @@
 """What each job is to do, as a file: Snakemake writes it when it starts, and every job reads its own line of it.
 
 The file has a line for the configuration and a line for each job: ``run spectral_bias small_scale``, a tab, and JSON. A
-job finds its line without a look at the others, so that ten thousand jobs cost each of them a few milliseconds.
+job finds its line without parsing the others, so that ten thousand jobs cost each of them a few milliseconds.
 ``grep "^run spectral_bias small_scale" .snakemake/plan.jsonl`` shows one.
 """
 
@@ -33,7 +33,7 @@ class Job:
     spec : mapping
         The function that it calls, and its settings; of what draws or judges also the runs by role.
     inputs : mapping from str to path or list of paths
-        Of `data` and `run` the file, of `metrics` the folder.
+        ``data``: the data set's file, of a bundle a list; ``run``: the run's file; ``metrics``: the folder of tables.
     output : path
         The file that it makes.
     made_from : str or None

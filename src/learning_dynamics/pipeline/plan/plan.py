@@ -100,7 +100,7 @@ class Plan:
 
     def claims(self, paper: str) -> Spec:
         """What a claims job is to do: every claim with its runs and thresholds, and ``values`` of ``robustness:``."""
-        checks = {}
+        entries = {}
         for name, entry in self.config.variations(paper).items():
             if "values" in entry:
                 runs = [
@@ -108,9 +108,9 @@ class Plan:
                     for run, differing in _runs_of_entry(entry)
                     for value in differing.values()
                 ]
-                checks[name] = {**entry, "swept": runs}
+                entries[name] = {**entry, "swept": runs}
         claims = {name: self.claim(paper, name) for name in self.config.blocks(paper, "claims")}
-        return {"claims": claims, "robustness": checks}
+        return {"claims": claims, "robustness": entries}
 
     def claim(self, paper: str, name: str, **changes: Any) -> Spec:
         """What is known of one claim: function, runs by role, figure, expected verdict, settings and their variants."""
@@ -128,8 +128,8 @@ class Plan:
         """What a job that reads a run's metrics knows of it: name, sweep and bundle if there are, fingerprint."""
         block = self.config.resolved(paper, "runs", name)
         sweep, bundle = block.get("sweep"), block.get("bundle", 1)
-        prints = [self.fingerprint("metrics", paper, run) for run, _ in runs_of_sweep(name, sweep)]
-        described = {"name": name, "sweep": sweep, "fingerprint": digest(prints) if sweep else prints[0]}
+        fingerprints = [self.fingerprint("metrics", paper, run) for run, _ in runs_of_sweep(name, sweep)]
+        described = {"name": name, "sweep": sweep, "fingerprint": digest(fingerprints) if sweep else fingerprints[0]}
         return described if bundle == 1 else described | {"bundle": bundle}
 
     # -- the files that jobs read, and what they ask for ---------------------------------------------
@@ -149,7 +149,7 @@ class Plan:
         data_sets = (self.run_data(paper, run) for run in self.config.bundles[paper][name])
         return [data for data in dict.fromkeys(data_sets) if data]
 
-    def trajectory(self, paper: str, name: str) -> str:
+    def measured_run(self, paper: str, name: str) -> str:
         """The run whose trajectory a run's metrics measure: the first with the same function, settings and data."""
         if paper not in self._trajectories:
             self._trajectories[paper] = {}
@@ -190,7 +190,7 @@ class Plan:
 
     def run_file(self, paper: str, name: str) -> str:
         """The file of the run that a run's metrics measure, below its paper's folder; a temporary one in `scratch`."""
-        measured = self.trajectory(paper, name)
+        measured = self.measured_run(paper, name)
         return f"{'runs' if self.keeps(paper, measured) else 'scratch'}/{measured}.npz"
 
     def data_files(self, paper: str, *data_sets: str | None) -> list[str]:
@@ -299,7 +299,7 @@ class Plan:
     def science_list(self, stage: str, paper: str, name: str = "", function: str = "") -> list[str]:
         """The same, of a job or of a function, as ``name@digest``: a parameter whose changes Snakemake prints."""
         digests = science(stage, paper, function) if function else self.science(stage, paper, name)
-        return sorted(f"{label}@{digest}" for label, digest in digests.items())
+        return sorted(f"{module}@{its_digest}" for module, its_digest in digests.items())
 
     def made_from(self, stage: str, paper: str, name: str) -> str | None:
         """The fingerprint of a run's data set, or of the run that metrics measure."""
@@ -329,27 +329,27 @@ class Plan:
     def change_fingerprint(self, paper: str, name: str) -> str:
         """What judging claims again with one thing changed is made from: settings, science, the change, the claims."""
         change = variations.change(self.config, paper, name)
-        data = {name: self.fingerprint("data", paper, name) for name in self.config.blocks(paper, "data")}
+        data = {data_set: self.fingerprint("data", paper, data_set) for data_set in self.config.blocks(paper, "data")}
         layers = [variations.layer_of(self.config, paper, change, value) for value in change.grid]
         claims = self.fingerprint("claims", paper, "claims")
         return digest([claims, data, change.claims, change.grid, dict(change.entry), layers])
 
     @cached_property
-    def verdicts(self) -> str:
+    def verdicts_fingerprint(self) -> str:
         """The fingerprint of all papers' verdicts together."""
         return digest({paper: self.fingerprint("claims", paper, "claims") for paper in self.config.papers})
 
     @cached_property
-    def page(self) -> str:
+    def page_fingerprint(self) -> str:
         """The fingerprint of the page: of all verdicts, and of all that is drawn."""
         drawings: dict[str, dict[str, str]] = {stage: {} for stage in FORMATS}
         for paper in self.config.papers:
             for stage, names in self.config.drawings(paper).items():
                 drawings[stage] |= {f"{paper}/{name}": self.fingerprint(stage, paper, name) for name in names}
-        return digest([self.verdicts, drawings])
+        return digest([self.verdicts_fingerprint, drawings])
 
     @cached_property
-    def outputs(self) -> dict[str, str]:
+    def output_fingerprints(self) -> dict[str, str]:
         """The fingerprint of every data set, run, metrics table and claims, by its path below the results folder."""
         fingerprints = {}
         for paper in self.config.papers:

@@ -26,7 +26,7 @@ MARK = Path(".snakemake/made_by_other_settings_or_code")  # Snakemake names it a
 
 def expected_outputs(plan: Plan, results: str, figures: str | None = None) -> dict[str, str]:
     """Return the fingerprint that each output must carry, by its path: with `figures` also what is drawn and joined."""
-    config, found = plan.config, {f"{results}/{name}": made for name, made in plan.outputs.items()}
+    config, found = plan.config, {f"{results}/{name}": made for name, made in plan.output_fingerprints.items()}
     if figures is not None:
         found |= existing_variations(plan, Path(results))
         for paper in config.papers:
@@ -35,8 +35,8 @@ def expected_outputs(plan: Plan, results: str, figures: str | None = None) -> di
                 for name in names:
                     made = plan.fingerprint(stage, paper, name)
                     found |= {f"{figures}/{paper}/{name}.{kind}": made for kind in FORMATS[stage]}
-        found |= dict.fromkeys((f"{results}/claims.parquet", f"{results}/verdicts.txt"), plan.verdicts)
-        found |= dict.fromkeys(_pages(config, figures), plan.page)
+        found |= dict.fromkeys((f"{results}/claims.parquet", f"{results}/verdicts.txt"), plan.verdicts_fingerprint)
+        found |= dict.fromkeys(_pages(config, figures), plan.page_fingerprint)
     return found
 
 

@@ -1,5 +1,6 @@
 """Prose with numbers in it: templates whose fields are filled from what was measured, so that no result is typed."""
 
+import math
 import re
 import string
 from collections.abc import Mapping
@@ -8,7 +9,8 @@ from typing import Any
 from learning_dynamics.errors import ProjectError, suggest_name
 
 MATHS = re.compile(r"(\$[^$]+\$)")
-IN_MATHS = re.compile(r"(?<![\\\w^}])\{([a-z]\w+)(?::[^{}]*)?\}")  # braces that are not an argument's
+# `{name}` and `{name:.2f}`, but no argument's braces: not those of `\frac{a}`, `x_{ab}` and `}{b}`
+IN_MATHS = re.compile(r"(?<![\\\w^}])\{([a-z]\w+)(?::[^{}]*)?\}")
 
 
 class _Fields(string.Formatter):
@@ -47,8 +49,8 @@ def fill(text: str, facts: Mapping[str, Any], where: str = "") -> str:
             )
         parts[::2] = [_Fields().vformat(part, (), shown) for part in parts[::2]]
     except ValueError as error:
-        text = f"the text {text[:60]!r}... has a field that cannot be filled: {error}"
-        raise ProjectError(f"{where}: {text}" if where else text) from None
+        message = f"the text {text[:60]!r}... has a field that cannot be filled: {error}"
+        raise ProjectError(f"{where}: {message}" if where else message) from None
     except ProjectError as error:
         raise ProjectError(f"{where}: {error}" if where else str(error)) from None
     return "".join(parts)
@@ -68,7 +70,7 @@ class _Shown:
 
     def __format__(self, form: str) -> str:
         value = self.value
-        if value is None or (isinstance(value, float) and value != value):
+        if value is None or (isinstance(value, float) and math.isnan(value)):
             return "–"
         if isinstance(value, str):
             return value

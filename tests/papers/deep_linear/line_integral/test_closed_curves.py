@@ -27,8 +27,8 @@ SETTINGS = {
     "seed": 5,
 }
 # by the name of a curve: outputs, and whether inputs are correlated
-CASES = dict(zip(quantities.CURVES, ((1, False), (1, True), (2, False)), strict=True))
-WHITENED, CORRELATED, SEVERAL = quantities.CURVES
+CASES = dict(zip(quantities.CASES, ((1, False), (1, True), (2, False)), strict=True))
+WHITENED, CORRELATED, SEVERAL = quantities.CASES
 
 
 def preconditioned(W, gradient, depth):

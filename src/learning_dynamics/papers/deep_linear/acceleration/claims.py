@@ -59,7 +59,7 @@ def depth_accelerates_l4(fourth: Table, second: Table, *, grid_steps: Positive) 
     """
     not_faster = dict.fromkeys(_speedups(fourth), 1.0)
     rivals: dict[str, Speedups] = {"the same at p = 2": _speedups(second), NOT_FASTER: not_faster}
-    return _speedup_checks(fourth, rivals, is_upper=False, grid_steps=grid_steps)
+    return _speedup_checks(fourth, rivals, bounded_above=False, grid_steps=grid_steps)
 
 
 @claim(
@@ -77,7 +77,7 @@ def depth_does_not_accelerate_l2(fourth: Table, second: Table, *, grid_steps: Po
     1 by more than the ratio of neighbouring rates; depth 2's speed-up is {value:.3g} over {draws} starts.
     """
     rivals: dict[str, Speedups] = {"the same at p = 4": _speedups(fourth), TWICE_AS_FAST: {2: 2.0}}
-    return _speedup_checks(second, rivals, is_upper=True, grid_steps=grid_steps)
+    return _speedup_checks(second, rivals, bounded_above=True, grid_steps=grid_steps)
 
 
 @claim(
@@ -96,6 +96,7 @@ def depth_accelerates_l4_gas_sensor(fourth: Table, second: Table, *, grid_steps:
         raise Untested(
             "needs the UCI gas-sensor data (id 270), which must be downloaded: see workflow/config/gas_sensor.yaml"
         )
+    # a claim is a plain function, which yields its checks: here those of the same sentence on other data
     return depth_accelerates_l4(fourth, second, grid_steps=grid_steps)
 
 
@@ -119,7 +120,7 @@ def l4_on_further_tables(fourth: Sequence[Table], second: Sequence[Table], *, gr
     for table, other in zip(fourth, second, strict=True):
         rivals: dict[str, Speedups] = {"the same at p = 2": _speedups(other), NOT_FASTER: {2: 1.0}}
         on = f", {_data_set(table)}"
-        yield from _speedup_checks(table, rivals, is_upper=False, grid_steps=grid_steps, deepest=2, on=on)
+        yield from _speedup_checks(table, rivals, bounded_above=False, grid_steps=grid_steps, deepest=2, on=on)
 
     def means(tables: Sequence[Table], depth: int) -> str:
         return ", ".join(f"{_speedups(table)[depth].value:.3g}" for table in tables)
@@ -153,7 +154,7 @@ def l4_from_large_starts(large: Table, small: Table, *, grid_steps: Positive) ->
     fewer iterations than depth 1, the geometric mean over {draws} starts; a number below one means more iterations.
     """
     rivals: dict[str, Speedups] = {"as from small starts": _speedups(small), TWICE_AS_FAST: {2: 2.0}}
-    yield from _speedup_checks(large, rivals, is_upper=True, grid_steps=grid_steps)
+    yield from _speedup_checks(large, rivals, bounded_above=True, grid_steps=grid_steps)
     yield Facts(start=settings_of(large)["start"], other=settings_of(small)["start"])
 
 
@@ -325,7 +326,7 @@ def _speedup_checks(
     table: Table,
     rivals: Mapping[str, Speedups],
     *,
-    is_upper: bool,
+    bounded_above: bool,
     grid_steps: float,
     deepest: float = np.inf,
     on: str = "",
@@ -335,7 +336,7 @@ def _speedup_checks(
     Parameters
     ----------
     rivals : mapping from phrase to other speed-ups, by depth
-    is_upper : bool
+    bounded_above : bool
         Whether depth is not to be faster: the bound is one from above.
     grid_steps : float
         How many steps of the grid of rates may mislead, each by the ratio of two neighbours.
@@ -345,17 +346,18 @@ def _speedup_checks(
         Of which data, for the check's name.
     """
     optima, rates = _optima(table), np.sort(select(table, ITERATIONS)["learning_rate"].unique())
-    # of a bound from above: what a network that did not arrive would have come to can only be slower
-    slowest = settings_of(table)["max_steps"] if is_upper else np.nan
+    # a network that has not arrived would have taken more than `max_steps`: counted with so many, its speed-up is too
+    # large, which is the safe side of a bound from above
+    slowest = settings_of(table)["max_steps"] if bounded_above else np.nan
     # steps at depth 1 / steps at depth N, each at its best rate of the grid: beyond (ratio of rates)^grid_steps
-    check_bound = at_most if is_upper else at_least
+    check_bound = at_most if bounded_above else at_least
     for depth, speedup in _speedups(table, slowest=slowest).items():
         if depth <= deepest:
             check = check_bound(
                 f"iterations at depth 1 over iterations at depth {depth}{on}",
                 speedup,
                 (rates[1] / rates[0]) ** grid_steps,
-                because="ratio of neighbouring learning rates",
+                because=f"ratio of neighbouring learning rates, to the power {grid_steps:g}",
                 rivals={phrase: {"estimate": other[depth]} for phrase, other in rivals.items() if depth in other},
             )
             yield at_optimum(check, *_extremes(optima[1]), *_extremes(optima[depth]))

@@ -100,8 +100,8 @@ NOT_AS_SQUARE = (
 def table_2k_nuclear_norm(minimiser: Table, *, unit: Unit) -> Claim:
     r"""Nuclear-norm minimisation from 2000 entries: error 2e-1, nuclear norm 217, effective rank 8.
 
-    The median error over {draws} draws is {error:.2g} as a mean square, and {root:.2g} as its root. The nuclear norm is
-    {norm:.2g} from the matrix's own, where the printed 217 is four below the printed 221, and the effective rank is
+    The median error over {draws} draws is {error:.2g} as a mean square, and {root:.2g} as its root. The nuclear norm
+    less the matrix's own is {norm:.2g}, where the printed 217 is four below the printed 221, and the effective rank is
     {rank:.2g}. No numerical accuracy enters here: the error is compared with the printed digit.
     """
     # no `fit`, here and at depth 2: what the stop leaves open is far less than this error
@@ -229,7 +229,7 @@ def table_2k_depth_3(deep: Table, *, scale: Positive, fit: NonNegative, unit: Un
 
 
 def _medians(table: Table, scale: float | None = None) -> Row:
-    """Return the medians over draws of what a row has."""
+    """Return the medians over draws of what a row has; of the error that of its logarithm."""
     row = measured_row(table, scale)
     error = 10 ** np.median(np.log10(row.error))  # the median of logarithms, as `_row_checks` has it
     return Row(float(error), float(np.median(row.excess_norm)), float(np.median(row.rank)))
@@ -268,7 +268,7 @@ def _row_checks(
     @takes_rivals("error", scaled=True)
     def error_is(error: float) -> Check:
         error = max(error, 1e-300)  # the search for the smallest refused error tries zero too
-        # example: 6e-2 stands for 5.5e-2 to 6.5e-2, so that rounding leaves log10(6.5 / 6) decades upwards
+        # example: 6e-2 stands for 5.5e-2 to 6.5e-2; the smaller side, log10(6.5 / 6) decades, is allowed both ways
         digit = _leading_digit(error)
         rounding = np.log10((digit + 0.5) / digit)
         by_stop = f"a stop sets it to a factor of {10**precision:.2g}"

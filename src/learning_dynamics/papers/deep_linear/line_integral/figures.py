@@ -3,7 +3,7 @@
 import matplotlib.pyplot as plt
 import numpy as np
 
-from learning_dynamics.papers.deep_linear.line_integral.quantities import CURVES, INTEGRAL, WHITENED
+from learning_dynamics.papers.deep_linear.line_integral.quantities import CASES, INTEGRAL, WHITENED
 from learning_dynamics.plotting import COLOURS, WIDTH, Plot
 from learning_dynamics.tidy import Table, select
 
@@ -20,7 +20,7 @@ def line_integral(curve: Table) -> Plot:
     table = select(curve, INTEGRAL)
     depths = sorted(table["depth"].unique())
     figure, axis = plt.subplots(figsize=(0.75 * WIDTH, 3.0))
-    cases = sorted(CURVES)
+    cases = sorted(CASES)
     for case, name, shift in zip(cases, ("orange", "blue", "green"), np.linspace(-0.22, 0.22, len(cases)), strict=True):
         rows = select(table, case=case)
         place = np.searchsorted(depths, rows["depth"]) + shift

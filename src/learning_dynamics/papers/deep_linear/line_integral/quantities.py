@@ -3,4 +3,4 @@
 INTEGRAL = "integral"  # of P_W vec(grad) along the curve, over the integral of its absolute value
 
 WHITENED = "one output, whitened inputs"
-CURVES = (WHITENED, "one output, correlated inputs", "two outputs, whitened inputs")
+CASES = (WHITENED, "one output, correlated inputs", "two outputs, whitened inputs")

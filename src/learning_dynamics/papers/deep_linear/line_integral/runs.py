@@ -4,7 +4,7 @@ import numpy as np
 
 from learning_dynamics.datasets.whitened import haar
 from learning_dynamics.papers.deep_linear import networks, recorded
-from learning_dynamics.papers.deep_linear.line_integral.quantities import CURVES
+from learning_dynamics.papers.deep_linear.line_integral.quantities import CASES
 from learning_dynamics.seeds import generators
 from learning_dynamics.settings import Count, NonNegative, Positive, Seed
 from learning_dynamics.trajectories import Trajectory
@@ -27,8 +27,8 @@ def closed_curve(
 
     Each draw has a sector of its own: the radii of its arcs are in the first and in the last third from `inner` to
     `outer`, the angles of its sides in those from `first_angle` to `last_angle`. The loss is half the squared distance
-    from a target, in the metric of the inputs' covariance, for each of `CURVES`. Time counts Gauss-Legendre nodes along
-    the four sides.
+    from a target T, tr((W - T) S (W - T)^T) / 2 with the inputs' covariance S, for each of `CASES`. Time counts
+    Gauss-Legendre nodes along the four sides.
 
     Returns
     -------
@@ -44,18 +44,19 @@ def closed_curve(
         correlated = factor @ factor.T / inputs
         sector = *_draw_from_thirds(rng, inner, outer), *_draw_from_thirds(rng, first_angle, last_angle)
         covariances = np.eye(inputs), correlated, np.eye(inputs)
-        for case, outputs, covariance in zip(CURVES, (1, 1, 2), covariances, strict=True):
+        for case, outputs, covariance in zip(CASES, (1, 1, 2), covariances, strict=True):
             basis = haar(rng, outputs * inputs)[:2].reshape(2, outputs, inputs)
             W, elements = _sector_boundary(basis, sector, nodes)
             gradients = (W - target * basis[0]) @ covariance  # of the loss, (4 nodes, outputs, inputs)
             for depth in depths:
+                # the end-to-end matrix moves at - P_W grad
                 velocity = [-networks.end_to_end_velocity(w, g, depth) for w, g in zip(W, gradients, strict=True)]
                 series = {
                     name: np.pad(np.reshape(matrices, (len(W), -1)), ((0, 0), (0, (2 - outputs) * inputs)))
                     for name, matrices in (("end_to_end", W), ("velocity", velocity), ("element", elements))
                 }
                 members.append(series | {"depth": depth, "case": case, "member": draw, "sector": sector})
-    return recorded.trajectory(np.arange(4.0 * nodes), members, *series)
+    return recorded.trajectory(np.arange(4.0 * nodes), members, "end_to_end", "velocity", "element")
 
 
 def _draw_from_thirds(rng: np.random.Generator, low: float, high: float) -> tuple[float, float]:
@@ -70,8 +71,8 @@ def _sector_boundary(
     """Return points and line elements along the four sides of a sector of the plane that two matrices span.
 
     Both have the shape (4 nodes, outputs, inputs). The sides are: out along the ray at the first angle, round the outer
-    arc, in along the ray at the last angle, and back round the inner arc. The last two are the first two with both ends
-    exchanged.
+    arc, in along the ray at the last angle, and back round the inner arc. The last two repeat the first two with both
+    ends exchanged.
     """
     inner, outer, first_angle, last_angle = sector
     x, weights = np.polynomial.legendre.leggauss(nodes)

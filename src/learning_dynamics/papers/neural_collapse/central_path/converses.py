@@ -18,15 +18,15 @@ from learning_dynamics.papers.neural_collapse.central_path import models as cent
 # standard deviations within classes, in units of the renormalised features': a quarter decade apart, and on both
 # sides of every turning point of L_NC1 that singular values between 0.01 and 100 have
 SCATTERS = np.geomspace(1e-3, 1e3, 25)
-LARGEST_SCATTER, SCATTER_OF_ONE = len(SCATTERS) - 1, len(SCATTERS) // 2  # where these are among them
+AT_LARGEST_SCATTER, AT_SCATTER_OF_ONE = len(SCATTERS) - 1, len(SCATTERS) // 2  # where these are among them
 # standard deviations within classes, along class means that are a simplex frame of singular values one
 SIMPLEX_NOISES = np.array([10.0, 1.0, 0.1, 0.01])
 # by how much the largest eigenvector of Sigma_W leans towards the class means
 LEANS = (1e-2, 1e-3, 1e-4)
-LARGEST_LEAN, SMALLEST_LEAN = 0, len(LEANS) - 1
+AT_LARGEST_LEAN, AT_SMALLEST_LEAN = 0, len(LEANS) - 1
 # standard deviation within classes beside class means that are a simplex frame of singular values one
 NOISES = (1e-1, 1e-2, 1e-3)
-SMALLEST_NOISE = len(NOISES) - 1
+AT_SMALLEST_NOISE = len(NOISES) - 1
 # how far points lie off the class means along a direction beside them, in units of the frame's singular value
 FAR = 10.0
 COUPLING = 0.5  # entry of the noise's covariance between a direction of the class means and one beside them

@@ -21,9 +21,9 @@ class Dynamics:
     Attributes
     ----------
     speed : callable
-        d omega / dt from omega, C, N.
+        d omega / dt from omega, shape (..., C - 1), C, N.
     course : callable
-        omega(t) from omega(0), t, C, N.
+        omega(t), shape (times, C - 1), from omega(0), shape (C - 1,), t, C, N.
     asymptote : callable
         What omega(t) tends to, from t, C, N.
     exponent : float

@@ -100,7 +100,8 @@ def _tend_to_zero(
             fall,
             excluded=excluded,
             rivals={
-                # a training that stops where train errors end: it has fallen as well, but ends above the bound
+                # a training that stops where train errors end: its fall is that up to there, which passes here; the
+                # bound above refuses it
                 DONE_WHEN_ERRORS_END: np.log10(first / at_errors_end),
                 TIMES_EXCHANGED: half_exchanged(fall),
                 UNRELATED: np.log10(at_errors_end / unrelated),
@@ -162,7 +163,8 @@ def nc2_equiangular(trainings: Sequence[Table], *, level: Positive, train_error:
     the class means ends at {end:.1g} in the median training; from the first recorded epoch to the last it falls
     {fall:.1g}-fold, in the geometric mean over trainings.
     """
-    # std of cos(mu_c - mu_G, mu_c' - mu_G), and of cos(w_c, w_c'), over pairs of classes
+    # std of cos(mu_c - mu_G, mu_c' - mu_G), and of cos(w_c, w_c'), over pairs of classes: at most level / sqrt(P) at
+    # the end of every training
     return _tend_to_zero(trainings, [EQUIANGULAR_MEANS, EQUIANGULAR_CLASSIFIERS], level, train_error)
 
 
@@ -208,8 +210,8 @@ def nc4(trainings: Sequence[Table], *, share: Fraction, train_error: Fraction) -
         excluded=excluded,
         rivals={
             STAY_AS_AT_FIRST: {"values": at_first_epoch(included, NC4)},
-            # a nearest mean without relation to the decision is of its class once in C times
-            UNRELATED: {"values": 1 - 1 / at_the_end(included, CLASSES)},
+            # such a mean is of the decided class once in C times
+            "a nearest mean unrelated to the decision": {"values": 1 - 1 / at_the_end(included, CLASSES)},
         },
     )
     yield premise_errors_end(included, excluded, train_error=train_error)

@@ -251,8 +251,8 @@ def accuracy_comparable_to_ce(mse: Sequence[Table], ce: Sequence[Table], *, fact
     the last epoch, for the same network and seed. That factor is half way, in ratios, between as many and twice as
     many; the 95 % interval over pairs of trainings must exclude it. A margin in percentage points would not tell these
     two apart where errors are few: {mse_error:.2g} per cent are misclassified under MSE, {ce_error:.2g} under
-    cross-entropy. Among a few hundred test images these are so few that {draws} trainings seldom decide; ten thousand
-    test images would.
+    cross-entropy. Among a few hundred test images these are so few that {draws} pairs of trainings seldom decide; ten
+    thousand test images would.
     """
     mse_runs, ce_runs = paired(mse, ce)
     mse_errors, ce_errors = (100 * at_the_end(tables, ERROR, "test") for tables in (mse_runs, ce_runs))

@@ -21,7 +21,7 @@ COLUMNS = (
     Column("seeds", "int", "trainings that reached 99.9 % train accuracy"),
     Column("zero_error", "float", "test accuracy at the first measured epoch at 99.9 % train accuracy, percent", True),
     Column("zero_error_se", "float", "its standard error over seeds", True),
-    Column("end", "float", "test accuracy at the last epoch, percent", True),
+    Column("end", "float", "test accuracy at the last epoch, percent, of these trainings; of all if none is", True),
     Column("end_se", "float", "its standard error over seeds", True),
     Column("change", "float", "end less zero_error, percentage points, mean over seeds", True),
     Column("change_se", "float", "its standard error over seeds", True),
@@ -29,7 +29,7 @@ COLUMNS = (
     Column("paper_zero_error", "float", "the paper's accuracy at zero error, where it has the data set", True),
     Column("paper_end", "float", "the paper's accuracy at the end", True),
 )
-# test accuracy in percent at the first epoch without a train error, and at the end (Table 1)
+# test accuracy in percent at the first epoch without a train error, where ours has 99.9 %, and at the end (Table 1)
 PAPER_TABLE_1 = {
     ("mnist", "vgg"): (99.23, 99.59),
     ("mnist", "resnet"): (99.16, 99.70),
@@ -51,7 +51,7 @@ PAPER_TABLE_1 = {
 
 @columns(*COLUMNS)
 def accuracies(tables: Sequence[Table]) -> pd.DataFrame:
-    """Return one row for each training; see `COLUMNS`."""
+    """Return one row for each table, which has the trainings of one data set, network and loss; see `COLUMNS`."""
     rows = []
     for table in tables:
         (data, network), loss = data_and_network(table), settings_of(table)["loss"]

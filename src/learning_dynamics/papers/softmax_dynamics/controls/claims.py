@@ -47,8 +47,9 @@ def _monotone_growth(
     """
     starts = SmallStarts(control.scale, small)
 
-    def number(quantity: Quantity, at: float = 0.0) -> np.ndarray:
-        return control.number(quantity, measure=measure, threshold=at)[starts.judged]
+    def number(quantity: Quantity, threshold: float = 0.0) -> np.ndarray:
+        """Return a quantity of the judged draws; those that depend on no threshold have it as zero."""
+        return control.number(quantity, measure=measure, threshold=threshold)[starts.judged]
 
     fall, tail = number(FALL, threshold), number(TAIL)
     if warm_up == "first":
@@ -68,14 +69,15 @@ def _monotone_growth(
     )
     treated_judged = SmallStarts(treated.scale, small).judged
     fall_of_treated = treated.number(FALL, measure=measure, threshold=threshold)[treated_judged]
+    fall_of_rare = number(FALL_RARE, threshold)
     has_failed = np.isnan(fall)
     yield Facts(
         warm=np.mean(warms_up[~has_failed]),
         rises=np.mean(rises[~has_failed]),
         never=np.mean(never_falls[~has_failed]),
         saturates=np.mean(saturates[~has_failed]),
-        treated=np.mean(fall_of_treated < threshold),
-        rare=np.mean(number(FALL_RARE, threshold) >= threshold),
+        treated=np.mean(fall_of_treated[~np.isnan(fall_of_treated)] < threshold),
+        rare=np.mean(fall_of_rare[~np.isnan(fall_of_rare)] >= threshold),
     )
 
 

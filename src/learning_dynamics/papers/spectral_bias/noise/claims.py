@@ -340,12 +340,12 @@ def proposition_4_1_c(
     r"""The commutators $[w_i, a]$ of rows of $W$ with $a$ vanish in the mean,
     $E|[w_i, a]| = |[w_i(0), a(0)]| e^{-t} \to 0$.
 
-    They do not. From $W(0) = I$, $a(0) = 0$ the formula gives zero at all times; the mean of an entry's size $|e|$
-    for $d = 2$ rises to {value:.3f} and stays. The proof applies Itô's formula to $|x|$, which has a kink at 0: each
-    time an entry crosses zero, the kink adds to the mean (the local time, by Tanaka's formula), and this term is left
-    out. For $d = 2$ it balances the decay in the end, and the limit of the mean can be computed:
-    $\frac{2}{\pi} e^{-1/2} \Gamma(\frac{3}{2}) / \Gamma(\frac{3}{2}, \frac{1}{2})$ = {limit:.4f}. In more dimensions it
-    wins: the mean length $E|c|$, $c = w_1 a_2 - w_2 a_1$ of two columns, grows as $e^{gt}$, $g$ = {rates} by an
+    They do not. From $W(0) = I$, $a(0) = 0$ the formula gives zero at all times; the mean of an entry's size $|e|$ for
+    $d = 2$ rises to {value:.3f} and stays. The proof applies Itô's formula to $|x|$, which has a kink at 0: each time
+    an entry crosses zero, the kink adds to the mean (the local time, by Tanaka's formula), and this term is left out.
+    For $d = 2$ it balances the decay in the end, and the limit of the mean can be computed: $\frac{2}{\pi} e^{-1/2}
+    \Gamma(\frac{3}{2}) / \Gamma(\frac{3}{2}, \frac{1}{2})$ = {limit:.4f}. In more dimensions it wins: the mean length
+    $E|c|$, $c = W_{\cdot 1} a_2 - W_{\cdot 2} a_1$ of two columns of $W$, grows as $e^{gt}$, $g$ = {rates} by an
     eigenvalue problem of one dimension (docs/noise_spectrum.md). Its course is known too, and measured at time
     {late:g}: {lengths}.
 
@@ -379,6 +379,7 @@ def proposition_4_1_c(
             because="growing",
         )
     yield equals_derived(rates.commutator(2), scaled=False)  # lambda_1 + lambda_2
+    # outside of `growing` the rival alone says a sign: neither the paper nor the correction claims one there
     for inputs in sorted({*dimensions, *growing}):
         yield has_sign(
             rates.commutator(inputs),
@@ -450,13 +451,13 @@ def _mean_square_of_entry_is_exact(plane: Table, early: float, errors: float) ->
         resolution=0.5 * exact,
         because="standard errors, and the scheme's bias",
         corrected=exact,
-        rivals={"a second moment that vanishes": 0.0},
+        rivals={"a second moment that vanishes": 0.0},  # as printed: refused beside the correction
         scaled=False,
     )
 
 
 def _mean_length_is_exact(table: Table, at: float, errors: float) -> Check:
-    """Check that E|w_1 a_2 - w_2 a_1| of two columns is zero; corrected, that it solves its backward equation.
+    """Check that E|W_.1 a_2 - W_.2 a_1|, of two columns of W, is zero; corrected, that it solves its backward equation.
 
     The equation is in docs/noise_spectrum.md, its solution `theory.mean_commutator`.
     """
@@ -478,7 +479,7 @@ def _mean_length_is_exact(table: Table, at: float, errors: float) -> Check:
 
 
 def _exact_mean_length(inputs: int, time: float) -> float:
-    """Return E|w_1 a_2 - w_2 a_1| in d dimensions at a time of the process."""
+    """Return E|W_.1 a_2 - W_.2 a_1| in d dimensions at a time of the process."""
     return float(theory.mean_commutator(inputs, np.array([time]))[0])
 
 
@@ -488,6 +489,6 @@ def _times(table: Table) -> list[float]:
 
 
 def _early_time(table: Table) -> float:
-    """Return the recorded time a quarter of the way through, where a sample still has the mean of squares."""
+    """Return the recorded time a quarter of the way through: there a sample's mean of squares is near the true one."""
     times = _times(table)
     return times[len(times) // 4]

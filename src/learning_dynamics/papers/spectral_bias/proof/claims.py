@@ -25,12 +25,13 @@ from learning_dynamics.tidy import Draws, Table
 def lemma_3_2(flows: Sequence[Table]) -> Claim:
     r"""From $I_\gamma$ the imbalance $Z_1^\top Z_1 - Z_2 Z_2^\top$ stays $2\gamma I$ for all times.
 
-    Compared with all eigenvalues of the imbalance at all recorded times; a check with meaning wherever the error
-    allowed is far below $2\gamma$ itself. The largest error in {draws} draws is {largest:.1e} of
-    $|Z_1^\top Z_1|$.
+    Each eigenvalue of the imbalance is compared with $2\gamma$ at every recorded time. The check means something where
+    the allowed error is far below $2\gamma$. The largest error in {draws} draws is {largest:.1e} of $|Z_1^\top Z_1|$.
     """
     flow = Draws(flows, phase="flow")
-    imbalance, two_gamma = flow.with_prediction(quantities.IMBALANCE)  # eigenvalues; 2 gamma by the lemma (C.8)
+    imbalance, two_gamma = flow.with_prediction(
+        quantities.IMBALANCE
+    )  # eigenvalues, shape (draws, entries at all times); 2 gamma by the lemma (C.8)
     yield equal_on_every_draw(
         r"largest error of an eigenvalue of $Z_1^\top Z_1 - Z_2 Z_2^\top$, relative to $|Z_1^\top Z_1|$",
         imbalance,

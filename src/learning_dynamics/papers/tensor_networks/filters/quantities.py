@@ -3,7 +3,7 @@
 eta_1 and eta_2 are the layers in the singular coordinates of M(x), and rho their product.
 """
 
-GAP_L1 = "gap_l1"  # 1 - y (s . rho) / (s_1 |rho|_1), with s the singular values of M(x) (57)
+GAP_L1 = "gap_l1"  # 1 - y (s . rho) / (s_1 |rho|_1), with s the singular values of M(x) (eq. 57)
 GAP_L2 = "gap_l2"  # 1 - y (s . rho) / (|s| |rho|), the same in the l2 norm
 LAYER_DIFFERENCE = "layer_difference"  # |eta_1 - y eta_2| / |eta_1|
 LAYER_DIFFERENCE_OPPOSITE = "layer_difference_opposite"  # |eta_1 + y eta_2| / |eta_1|
@@ -14,7 +14,7 @@ DIRECTION = "direction"  # beta / |beta|, predicted by Corollary 4
 ANGLE_COROLLARY = "angle_corollary"  # Corollary 4's
 ANGLE_POINT = "angle_point"  # that of y x
 ANGLE_OTHER_SIGN = "angle_other_sign"  # that of the filter of length two with the other sign
-ANGLE_FOURIER = "angle_fourier"  # the max margin in the Fourier transform's l1 norm
+ANGLE_FOURIER = "angle_fourier"  # that of the max margin in the Fourier transform's l1 norm
 
 # of the start
 POINT = "point"  # y x

@@ -42,18 +42,18 @@ def depth(flow: Table, descent: Table) -> Interactive:
     # the line of global minima, drawn beyond the two solutions of least norm
     along = (l2_point - l1_point) / np.linalg.norm(l2_point - l1_point)
     minima = [_place(l1_point - 0.06 * along), _place(l2_point + 0.15 * along)]
-    stars = [_place(place) | {"name": f"least {norm} norm"} for place, norm in ((l1_point, "ℓ₁"), (l2_point, "ℓ₂"))]
+    stars = [_place(end) | {"name": f"least {norm} norm"} for end, norm in ((l1_point, "ℓ₁"), (l2_point, "ℓ₂"))]
     corners = np.array([[0.0, 0.0], *(list(end.values()) for end in minima)])
     low, high = corners.min(axis=0), corners.max(axis=0)
     margin = 0.06 * (high - low)
     axes = [
         axis(
             f"{field}:Q",
-            title=f"{italic('β')}{place}",
+            title=f"{italic('β')}{subscript}",
             scale=alt.Scale(domain=domain, nice=False),
             axis=alt.Axis(tickCount=5),
         )
-        for axis, field, place, domain in zip(
+        for axis, field, subscript, domain in zip(
             (alt.X, alt.Y), "xy", "₁₂", np.stack([low - margin, high + margin], axis=1).tolist(), strict=True
         )
     ]
@@ -68,9 +68,9 @@ def depth(flow: Table, descent: Table) -> Interactive:
         _chart(paths)
         .transform_filter(run_filter)
         .transform_flatten(["x", "y"])
-        .transform_window(place="row_number()", groupby=["depth"])
+        .transform_window(step="row_number()", groupby=["depth"])
         .mark_line(strokeWidth=2.2)
-        .encode(*axes, colour, order="place:Q")
+        .encode(*axes, colour, order="step:Q")
     )
     chart = alt.layer(
         _chart(minima).mark_line(color=COLOURS["orange"], strokeWidth=5, opacity=0.45).encode(*axes),
@@ -110,6 +110,7 @@ def _path(point: np.ndarray, scale: float, depth: int) -> np.ndarray:
 
 
 def _ends(table: Table, by: str, names: dict[int, str]) -> pd.DataFrame:
+    """Return where a table's runs ended, at the slider's nearest scale, two decades in 41 steps."""
     rows = select(table, quantities.COEFFICIENT, seed=0)
     wide = rows.pivot_table(index=["depth", "scale"], columns="index", values="value").reset_index()
     return pd.DataFrame(
@@ -124,6 +125,7 @@ def _ends(table: Table, by: str, names: dict[int, str]) -> pd.DataFrame:
 
 
 def _place(point: np.ndarray) -> dict[str, Any]:
+    """Return a point of the plane as fields of a chart."""
     return dict(zip("xy", point.tolist(), strict=True))
 
 

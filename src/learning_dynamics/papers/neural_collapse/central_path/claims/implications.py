@@ -16,11 +16,11 @@ from learning_dynamics.judging import (
 )
 from learning_dynamics.papers.neural_collapse.central_path import theory
 from learning_dynamics.papers.neural_collapse.central_path.converses import (
+    AT_LARGEST_LEAN,
+    AT_SMALLEST_LEAN,
+    AT_SMALLEST_NOISE,
     COUPLING,
-    LARGEST_LEAN,
     NOISES,
-    SMALLEST_LEAN,
-    SMALLEST_NOISE,
 )
 from learning_dynamics.papers.neural_collapse.central_path.quantities import (
     COVARIANCE_CONDITION,
@@ -37,7 +37,7 @@ from learning_dynamics.tidy import Draws, Quantity, Table
 
 
 def _with_free_directions(features: Table) -> tuple[Draws, dict[str, int]]:
-    """Return the draws with directions in which class means do not differ, P >= C, and how many have none, with why."""
+    """Return the draws with P >= C, whose noise has directions free of class means, and how many others, with why."""
     free = features[features["features"] >= features["classes"]]
     if not len(free):
         raise Untested("class means span all directions in every size: noise has none of its own; give more features")
@@ -94,7 +94,7 @@ def trace_and_product(features: Table) -> Claim:
     yield premise(
         every_draw(
             "trace at the smallest lean over that at the largest",
-            trace[:, SMALLEST_LEAN] / trace[:, LARGEST_LEAN],
+            trace[:, AT_SMALLEST_LEAN] / trace[:, AT_LARGEST_LEAN],
             at_most=0.02,
             because="eigenvalues that tend to zero, with the lean a hundredth",
             excluded=excluded,
@@ -108,16 +108,16 @@ def trace_and_product(features: Table) -> Claim:
     def is_bounded(exponent: float) -> Check:
         return every_draw(
             "norm of the product over its trace, smallest lean",
-            norm_over_trace[:, SMALLEST_LEAN],
-            at_most=condition[:, SMALLEST_LEAN] ** exponent * (1 + 1e-9),
+            norm_over_trace[:, AT_SMALLEST_LEAN],
+            at_most=condition[:, AT_SMALLEST_LEAN] ** exponent * (1 + 1e-9),
             because="the bound, to rounding",
             excluded=excluded,
         )
 
     @takes_rivals("exponent", scaled=True)
     def grows_with_the_condition_number(exponent: float) -> Check:
-        growth = norm_over_trace[:, SMALLEST_LEAN] / norm_over_trace[:, LARGEST_LEAN]
-        growth_of_condition = condition[:, SMALLEST_LEAN] / condition[:, LARGEST_LEAN]
+        growth = norm_over_trace[:, AT_SMALLEST_LEAN] / norm_over_trace[:, AT_LARGEST_LEAN]
+        growth_of_condition = condition[:, AT_SMALLEST_LEAN] / condition[:, AT_LARGEST_LEAN]
         return equal_on_every_draw(
             "exponent of that ratio's growth in the condition number, minus its prediction",
             np.log(growth) / np.log(growth_of_condition),
@@ -141,9 +141,9 @@ def trace_and_product(features: Table) -> Claim:
     "covariance of half the variance, or uncoupled and of half as much variance again",
     correction=r"With $\Sigma_W = \epsilon^2Q$ the classifier tends to "
     r"$(\bar M^\top Q^{-1}\bar M)^\dagger\bar M^\top Q^{-1}$ as $\epsilon \to 0$, which is a multiple of "
-    r"$\bar M^\top$ only where class means span an invariant subspace of $Q$, as on the renormalised features. A "
-    r"coupling $c$ of one direction leaves $2 - 2/\sqrt{1 + c^2/(C-1)}$ of the squared distance. NC4 holds of the "
-    r"features that collapse, and not of all points.",
+    r"$\bar M^\top$ only where class means span an invariant subspace of $Q$, as on the renormalised features. With a "
+    r"coupling $c$ of one direction the squared distance of NC3 tends to $2 - 2/\sqrt{1 + c^2/(C-1)}$. NC4 holds of "
+    r"the features that collapse, and not of all points.",
     reason="the classifier leans against noise that is coupled to the class means",
     quantifier="all draws",
 )
@@ -151,7 +151,7 @@ def nc1_and_nc2_imply_nc3(features: Table) -> Claim:
     r"""On the central path, without weight decay, NC1 and NC2 imply NC3 and NC4.
 
     Take class means that are a simplex frame and noise that vanishes around them. Where noise in a direction of the
-    class means comes with noise in one beside them, the least-squares classifier subtracts the part that it can
+    class means is correlated with noise in one beside them, the least-squares classifier subtracts the part that it can
     predict: its rows keep a component along the second direction, however small the noise is. The squared distance of
     NC3 then stays at {coupled:.2g} or more. Where the noise is as small but not coupled it is at most {uncoupled:.1g}.
     NC4 holds of every example. Of points that lie off the class means along that second direction, by ten times the
@@ -160,18 +160,21 @@ def nc1_and_nc2_imply_nc3(features: Table) -> Claim:
     draws, excluded = _with_free_directions(features)
 
     def at_smallest_noise(quantity: Quantity) -> np.ndarray:
-        return draws.entries(quantity)[:, SMALLEST_NOISE]
+        return draws.entries(quantity)[:, AT_SMALLEST_NOISE]
 
     # || W / ||W|| - M^T / ||M|| ||^2 (NC3) for class means M that are a simplex frame
-    coupled, uncoupled = at_smallest_noise(VANISHING_SELF_DUALITY), at_smallest_noise(VANISHING_SELF_DUALITY_UNCOUPLED)
+    duality_coupled, duality_uncoupled = (
+        at_smallest_noise(VANISHING_SELF_DUALITY),
+        at_smallest_noise(VANISHING_SELF_DUALITY_UNCOUPLED),
+    )
     classes = draws.column("classes")
-    tolerance = (10 * NOISES[SMALLEST_NOISE]) ** 2
+    tolerance = (10 * NOISES[AT_SMALLEST_NOISE]) ** 2
     because = "a hundred times the next order, which is the square of noise over signal"
     remaining = theory.self_duality_under_coupling(COUPLING, classes)  # 2 - 2 / sqrt(1 + c^2 / (C - 1))
     # as printed the distance of NC3 vanishes; as corrected the coupling leaves `remaining` of it
     yield equal_on_every_draw(
         "self-duality minus its prediction, coupled noise",
-        coupled,
+        duality_coupled,
         0.0,
         tolerance=tolerance,
         relative_to=1.0,
@@ -187,7 +190,7 @@ def nc1_and_nc2_imply_nc3(features: Table) -> Claim:
     )
     yield equal_on_every_draw(
         "self-duality minus its prediction, equally small noise that is not coupled",
-        uncoupled,
+        duality_uncoupled,
         0.0,
         tolerance=tolerance,
         relative_to=1.0,
@@ -214,13 +217,14 @@ def nc1_and_nc2_imply_nc3(features: Table) -> Claim:
         rivals={"noise that is not coupled": {"values": at_smallest_noise(VANISHING_NC4_FAR_POINTS_UNCOUPLED)}},
         excluded=excluded,
     )
+    # NC2 holds by construction: the class means are a simplex frame
     yield premise(
         every_draw(
             "NC1",
             at_smallest_noise(VANISHING_NC1),  # tr(pinv(Sigma_B) Sigma_W) / C
             at_most=0.01**2,
-            because="noise of a hundredth of the signal",
+            because="noise of at most a hundredth of the signal",
             excluded=excluded,
         )
     )
-    yield Facts(coupled=coupled.min(), uncoupled=uncoupled.max(), far=far_points.min())
+    yield Facts(coupled=duality_coupled.min(), uncoupled=duality_uncoupled.max(), far=far_points.min())

@@ -7,8 +7,8 @@ import numpy as np
 from learning_dynamics.judging import NOT_CLAIMED, Claim, Facts, claim, equal_on_every_draw, every_draw, premise
 from learning_dynamics.papers.neural_collapse.central_path import theory
 from learning_dynamics.papers.neural_collapse.central_path.converses import (
-    LARGEST_SCATTER,
-    SCATTER_OF_ONE,
+    AT_LARGEST_SCATTER,
+    AT_SCATTER_OF_ONE,
     SCATTERS,
     SIMPLEX_NOISES,
 )
@@ -134,7 +134,7 @@ def nc1_term_and_variability(features: Table) -> Claim:
         summand of the loss: where omega_j is small, nearly all of the loss is L_NC2/3.
         """
         predicted = theory.spectral_geometry_loss(omega[:, 0] / SCATTERS[-1], size.classes)
-        return np.abs(measured[:, 0, LARGEST_SCATTER] / predicted - 1)
+        return np.abs(measured[:, 0, AT_LARGEST_SCATTER] / predicted - 1)
 
     yield zero_on_every_draw(
         "$L_{NC2/3}$ where deviations are largest minus the formula, relative: all of the loss but $\\omega_j^2/C$",
@@ -156,7 +156,7 @@ def nc1_term_and_variability(features: Table) -> Claim:
         because="reduced, as section 2 says it always can be",
         fact="pushed",
     )
-    yield Facts(drowned=np.median(loss_nc1[:, LARGEST_SCATTER] / loss_nc1[:, SCATTER_OF_ONE]))
+    yield Facts(drowned=np.median(loss_nc1[:, AT_LARGEST_SCATTER] / loss_nc1[:, AT_SCATTER_OF_ONE]))
 
 
 @claim(
