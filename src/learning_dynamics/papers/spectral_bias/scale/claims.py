@@ -82,7 +82,7 @@ def time_to_loss(flow: Table, *, largest_gamma: Positive) -> Claim:
     scope="well-conditioned data, d > n, three outputs, scales from 1 down to the smallest of the run",
     correction=r"For fixed $\beta \neq 0$, $\Psi_\gamma \sim \frac{1}{2} \ln(1/\gamma) \|\beta\|_*$: half of what is "
     "printed, for the printed potential and the corrected one alike.",
-    reason=r"the hyperbolic entropy has the factor one half",
+    reason=r"the printed $\Psi_\gamma$ has a half before $\sinh^{-1}$ that the hyperbolic entropy does not have",
 )
 def nuclear_norm_limit(flow: Table, *, largest_gamma: Positive) -> Claim:
     r"""As $\gamma \to 0$: the potential $\Psi_\gamma$ of Theorem 3.2 (a) grows as $\ln(1/\gamma) \|\beta\|_*$; and the

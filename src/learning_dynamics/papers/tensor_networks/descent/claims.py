@@ -126,7 +126,7 @@ def _second_divided_difference(descents: Draws, sizes: Sequence[float]) -> np.nd
     correction=r"Under the conditions of Theorem 5, where the largest singular value of $M(x)$ is simple, limit points "
     "become independent of the initial directions up to a joint sign of both layers. Where it is not, layers depend on "
     "them; coefficients become independent in fully connected networks and in full-length convolutional ones with one "
-    "conjugate pair of frequencies on top, but not in every network.",
+    "conjugate pair of frequencies on top.",
     quantifier="all draws",
     reason="where the largest singular values tie, the start decides",
 )
