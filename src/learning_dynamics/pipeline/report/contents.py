@@ -286,7 +286,7 @@ def compare_scales(claims: Sequence[Row], scales: pd.DataFrame) -> OtherScales:
     """Return how many claims get another verdict at each scale, of those judged on other runs there, and which."""
     by_scale = [verdicts for _, verdicts in scales.groupby("scale", sort=False)]
     trained_on = [str(verdicts["trained_on"].iloc[0]) for verdicts in by_scale]
-    rows, judged, differing = [], [], []  # the last two: for each claim a bool for each scale
+    rows, judged, differing = [], [], []  # the last two: for each claim whether it is at each scale
     for claim in claims:
         # what is published of a claim at each scale: its row, or none
         others = [judged_on_other_runs(claim, verdicts).to_dict("records") for verdicts in by_scale]
@@ -294,9 +294,12 @@ def compare_scales(claims: Sequence[Row], scales: pd.DataFrame) -> OtherScales:
         differing.append([any(one["verdict"] != claim["verdict"] for one in found) for found in others])
         if any(differing[-1]):
             rows.append((claim, ["; ".join(map(_verdict_and_number, found)) for found in others]))
+    turned_at, judged_at = (
+        np.array(each, dtype=bool).reshape(len(claims), len(by_scale)).sum(axis=0) for each in (differing, judged)
+    )
     counts = [
         f"{turned} of {all_of_them} on {name}"
-        for turned, all_of_them, name in zip(np.sum(differing, axis=0), np.sum(judged, axis=0), trained_on, strict=True)
+        for turned, all_of_them, name in zip(turned_at, judged_at, trained_on, strict=True)
     ]
     return OtherScales(f"Claims with another verdict at other scales: {', '.join(counts)}", trained_on, rows)
 

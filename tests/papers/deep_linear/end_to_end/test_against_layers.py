@@ -369,6 +369,12 @@ def test_factors_as_derived_correct_the_sentence():
 def test_read_of_ratios_the_sentence_holds():
     assert factors(factor, reading="ratios").verdict == "reproduced"
     assert factors(ratios_that_shrink, reading="ratios").verdict == "contradicted"
+    # nor if large singular values are slowed down, or small ones sped up, against a linear model
+    for law in (
+        lambda sigma, depth: 100 * factor(sigma, depth),
+        lambda sigma, depth: 1e-3**depth * factor(sigma, depth),
+    ):
+        assert factors(law, reading="ratios").verdict == "contradicted"
     # and says how many factors below one grow all the same
     small = [(sigma, more, fewer) for sigma in (0.4, 0.1) for fewer, more in ((2, 3), (3, 4), (4, 6), (6, 8))]
     growing = sum(

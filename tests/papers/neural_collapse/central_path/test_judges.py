@@ -160,6 +160,18 @@ def least_traces(features):
     return least
 
 
+def test_with_as_many_features_as_class_means_span_the_trace_may_be_the_sum():
+    tables = tables_of("appendix_d_6")
+    table = tables["features"]
+    table["features"] = np.where(table["classes"] == 3, 2, table["features"])
+    for (classes, seed), least in least_traces(table).items():
+        if classes == 3:
+            altered.put(tables, "features", "trace", least, classes=classes, seed=seed)
+    assert altered.verdict("appendix_d_6", tables) == "corrected"
+    altered.put(tables, "features", "trace", least_traces(table)[3, 0] * (1 - 1e-11), **FIRST)
+    assert altered.verdict("appendix_d_6", tables) == "refused"
+
+
 def test_the_ratios_in_the_text_are_the_largest_of_raw_features_and_the_median_of_networks():
     tables = tables_of("appendix_d_6")
     facts = support.evaluation(PAPER, "appendix_d_6", tables).facts

@@ -186,6 +186,10 @@ def test_the_share_of_the_way_decides_when_something_has_arrived():
 def test_nc2_is_of_the_classifiers_in_a_variant_alone(spread):
     of_classifiers = dict.fromkeys(("equinorm_classifiers", "equiangular_classifiers", "maximal_angle_classifiers"), 10)
     tables = steps(ALL_AT | of_classifiers | {spread: 30})
+    # those of the class means are asked in both
+    late_means = steps(ALL_AT | of_classifiers | {spread.replace("classifiers", "means"): 30})
+    for of in ("class_means", "classifiers_as_well"):
+        assert support.evaluation(PAPER, "nc2_not_slower", late_means, of=of).facts["lead"] == pytest.approx(0.0), of
     leads = {
         of: support.evaluation(PAPER, "nc2_not_slower", tables, of=of).facts["lead"]
         for of in ("class_means", "classifiers_as_well")
@@ -212,6 +216,36 @@ def test_the_simplex_comes_before_compression_if_nc1_arrives_after_nc2(nc1, nc2,
     assert found.judgement.headline.value == pytest.approx(np.mean(np.log10(np.array(nc1) / nc2)), abs=1e-12)
     assert found.facts["factor"] == pytest.approx(10**found.judgement.headline.value)
     assert found.facts["low"] < found.facts["factor"] < found.facts["high"]
+    counts = {"after": 3 * sum(epoch > nc2 for epoch in nc1), "before": 3 * sum(epoch < nc2 for epoch in nc1)}
+    assert {name: found.facts[name] for name in counts} == counts
+    assert (found.facts["trainings"], found.facts["spacing"]) == (9, pytest.approx(100 ** (1 / 4)))
+    assert found.rivals.keys() == {"activations compressed first", "order exchanged in every second training"}
+
+
+@pytest.mark.parametrize("quantity", ["nc1", "equinorm_means", "equiangular_means", "maximal_angle_means"])
+@pytest.mark.parametrize(("last", "expected"), [(0.4, "reproduced"), (0.6, "undecided"), (2.0, "undecided")])
+def test_of_what_hardly_falls_no_order_is_said(quantity, last, expected):
+    tables = steps(dict.fromkeys(ALL_AT, 10) | {"nc1": 30})
+    one = {"network": "vgg", "seed": 0, "split": "train"}
+    epoch = 30 if quantity == "nc1" else 10
+    altered.put(tables, "trainings", quantity, np.where(epoch <= EPOCHS, last, 1.0), **one)
+    assert support.verdict(PAPER, "simplex_before_compression", tables) == expected
+
+
+def test_an_epoch_without_a_number_leaves_the_order_undecided():
+    tables = steps(ALL_AT | {"nc1": 30})
+    assert support.verdict(PAPER, "simplex_before_compression", tables) == "reproduced"
+    altered.put(tables, "trainings", "nc1", np.nan, network="vgg", seed=0, split="train", epoch=10)
+    assert support.verdict(PAPER, "simplex_before_compression", tables) == "undecided"
+
+
+@pytest.mark.parametrize(("arrived", "lead"), [(0.85, 0.0), (0.95, np.log10(3))])
+def test_the_share_of_the_way_decides_when_activations_are_compressed(arrived, lead):
+    tables = steps(ALL_AT)
+    # nine tenths of the way of NC1 at epoch 10, all at 30
+    altered.put(tables, "trainings", "nc1", np.tile([1, 1, 10**-2.7, 1e-3, 1e-3], 3), split="train")
+    found = support.evaluation(PAPER, "simplex_before_compression", tables, arrived=arrived)
+    assert found.judgement.headline.value == pytest.approx(lead, abs=1e-12)
 
 
 @pytest.mark.parametrize("spread", ["equinorm_means", "equiangular_means", "maximal_angle_means"])

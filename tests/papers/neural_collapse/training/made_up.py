@@ -12,7 +12,7 @@ CE_SLOWER = 0.7  # under cross-entropy some powers are smaller by this
 CURVES = {
     ("train", "nc1"): (1.0, 1.5),
     ("test", "nc1"): (1.2, 0.5),
-    ("train", "nc4"): (1e-3, 2.0),
+    ("train", "nc4"): (1e-2, 2.0),
     ("test", "nc4"): (1e-2, 0.5),
     ("train", "self_duality"): (1.5, 0.75),
     ("test", "self_duality"): (1.6, 0.3),

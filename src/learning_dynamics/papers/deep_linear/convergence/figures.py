@@ -56,8 +56,10 @@ def convergence(initialisations: Table, guarantee: Table) -> Plot:
         if some_unconverged
         else f"which all come to that loss within {cap}"
     )
-    medians = steps[steps["depth"] == depths[-1]].pivot_table(
-        index="deviation", columns="init", values="value", aggfunc="median"
+    medians = (
+        select(steps, depth=depths[-1])
+        .fillna({"value": np.inf})
+        .pivot_table(index="deviation", columns="init", values="value", aggfunc="median")
     )
     times_as_many = medians["balanced"] / medians["layer_wise"]
     facts = {

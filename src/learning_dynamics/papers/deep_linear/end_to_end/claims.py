@@ -237,8 +237,9 @@ def larger_depth_larger_factors(
     r"""With two layers and more the factors $N \sigma^{2-2/N}$ speed large singular values up and slow small ones down,
     and the more so the more layers there are.
 
-    Read of the factors' ratios it is the slide's picture, in which depth pulls singular values apart: the ratio of any
-    two grows with every layer. The sentence can also be read of each factor, against the one that a linear model has:
+    Read of the factors' ratios it is what the slides are about, that depth pulls singular values apart: the ratio of
+    any two grows with every layer, while the factor of the largest is above that of a linear model, one, and that of
+    the smallest below. The sentence can also be read of each factor, against the one that a linear model has:
     one above one grows with every layer, one below one falls. That fails. At one matrix, through balanced layers of
     each depth, {slowed} of {steps} factors below one grow as a layer is added, and slow their singular value down less.
     The varied thresholds have that reading.
@@ -268,6 +269,18 @@ def larger_depth_larger_factors(
     yield Facts(slowed=int(np.sum(change[log_factor < 0] > 0)), steps=int(np.sum(log_factor < 0)))
     if reading == "ratios":
         yield of_ratios
+        log_factors_by_size = np.stack([log_factors[depth] for depth in log_factors if depth > 1], axis=1)
+        # singular values are descending; shape (draws, depths) each
+        for name, log_of_factor, sign in (
+            ("largest", log_factors_by_size[..., 0], 1),
+            ("smallest", log_factors_by_size[..., -1], -1),
+        ):
+            yield every_draw(
+                f"logarithm of the {name} singular value's factor, its sign as predicted, the least over depths",
+                np.min(sign * log_of_factor, axis=1),
+                at_least=0.0,
+                because="above one is faster than a linear model, below one slower",
+            )
         return
     yield every_draw(
         "least change of a factor's logarithm with further layers, in the direction predicted",

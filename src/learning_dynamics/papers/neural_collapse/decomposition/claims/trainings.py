@@ -194,24 +194,32 @@ def nc1_term_dominates(
 
     Judged is every training at the recorded epoch at which $L_{NC1}$ is least in units of the larger of the other two.
     There it is {least:.2g} to {most:.2g} times that over trainings; at the last epoch it is at least {last:.2g} times.
-    Variants begin after the first drop of the learning rate, judge the last epoch alone, leave out what weight decay
-    adds to the terms, or take a tenth of it. A share of {decay_share:.2g} of $L_{NC1}$ at the last epoch (median over
-    trainings) is weight decay.
+    Weight decay is a share of {decay_share:.2g} of $L_{NC1}$ at the last epoch (median over trainings). Without what it
+    adds to the terms, $L_{NC1}$ is {data_least:.2g} to {data_most:.2g} times the larger of the others at its worst,
+    and {data_last:.2g} times or more at the last. Variants leave it out, take a tenth of it, begin after the first drop
+    of the learning rate, or judge the last epoch alone. Whether $L_{LS}^\perp$ is not only smaller but negligible is
+    asked by `least_squares_deviation_negligible`.
     """
     included, excluded = without_exceptions(trainings)
 
-    def term_of(table: Table, term: Quantity) -> pd.DataFrame:
-        return loss_term(table, term, decay, without_decay=parts == "data")
-
-    def least_ratio(term: Quantity, others: Sequence[Quantity]) -> np.ndarray:
+    def least_ratio(
+        term: Quantity,
+        others: Sequence[Quantity],
+        *,
+        since: Literal["zero_error", "drop", "end"] = since,
+        without_decay: bool = parts == "data",
+    ) -> np.ndarray:
         """Return a term over the larger of the other two where that is least, for each training."""
         inverse = []
         for table in included:
-            larger = np.maximum(*(term_of(table, other) for other in others))
-            inverse.append(_largest_since(larger / term_of(table, term), table, since, train_error))
+            value, *other_values = (
+                loss_term(table, one, decay, without_decay=without_decay) for one in (term, *others)
+            )
+            inverse.append(_largest_since(np.maximum(*other_values) / value, table, since, train_error))
         return 1 / np.concatenate(inverse)
 
-    ratios = least_ratio(LOSS_NC1, (LOSS_NC23, LOSS_LS_PERP))
+    others = (LOSS_NC23, LOSS_LS_PERP)
+    ratios = least_ratio(LOSS_NC1, others)
     yield every_draw(
         f"least $L_{{NC1}}$ over the larger of the other terms, {PERIODS[since]}",
         ratios,
@@ -224,14 +232,16 @@ def nc1_term_dominates(
         },
     )
     yield premise_errors_end(included, excluded, train_error=train_error)
-    nc1, nc23, perp, nc1_decay = (
-        at_the_end(included, with_decay(term, decay)) for term in (LOSS_NC1, LOSS_NC23, LOSS_LS_PERP, LOSS_NC1_DECAY)
-    )
+    nc1, nc1_decay = (at_the_end(included, with_decay(term, decay)) for term in (LOSS_NC1, LOSS_NC1_DECAY))
+    of_data = least_ratio(LOSS_NC1, others, without_decay=True)
     yield Facts(
         least=np.nanmin(ratios),
         most=np.nanmax(ratios),
-        last=np.min(nc1 / np.maximum(nc23, perp)),
+        last=least_ratio(LOSS_NC1, others, since="end").min(),
         decay_share=np.median(nc1_decay / nc1),
+        data_least=np.nanmin(of_data),
+        data_most=np.nanmax(of_data),
+        data_last=least_ratio(LOSS_NC1, others, since="end", without_decay=True).min(),
     )
 
 
