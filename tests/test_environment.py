@@ -33,7 +33,7 @@ def test_in_a_notebook_a_backend_that_is_there_is_left_alone_and_one_that_is_mis
     (tmp_path / "there.py").touch()
     for given, expected in (("module://there", "module://there"), (INLINE, "agg")):
         ended = python("-c", code, folder=tmp_path, MPLBACKEND=given, PYTHONPATH=str(tmp_path))
-        assert ended.stdout.strip() == expected, ended.stderr
+        assert ended.stdout.strip() == expected, (given, ended.stderr)
 
 
 # a shell's, a notebook's and a user's of matplotlib, and those with which numba does not start, or does not compile
@@ -63,7 +63,7 @@ def test_what_reads_signatures_alone_compiles_nothing(tmp_path):
     )
     ended = python("-c", code, folder=tmp_path, NUMBA_CACHE_DIR=str(tmp_path / "compiled"))
     assert (ended.stdout.strip(), ended.stderr) == ("False", "")
-    # the configuration is checked anew, and the functions that it names are imported
+    # Snakemake checks the configuration, and imports the functions that it names
     command = ["snakemake", "-n", "--snakefile", str(ROOT / "Snakefile"), "figures/spectral_bias/fig1a.pdf"]
     ended = python("-m", *command, folder=tmp_path, NUMBA_CACHE_DIR=str(tmp_path / "compiled"))
     assert "1 figure" in ended.stdout, ended.stderr
@@ -86,22 +86,45 @@ def test_files_in_the_working_folder_are_not_run(command, tmp_path):
         assert "neither results nor figures lie here" in ended.stderr, path
 
 
-def test_another_checkout_is_refused(tmp_path, monkeypatch):
-    inside = "docs/notebooks"
-    for folder in ("src/learning_dynamics", "results", inside):
-        (tmp_path / folder).mkdir(parents=True, exist_ok=True)
-    monkeypatch.chdir(tmp_path / inside)
-    environment.check_checkout()  # a folder of results
+@pytest.fixture
+def inside_another(tmp_path):
+    """A folder inside another checkout, `tmp_path`."""
+    (tmp_path / "src/learning_dynamics").mkdir(parents=True)
     (tmp_path / "Snakefile").touch()
+    inside = tmp_path / "docs/notebooks"
+    inside.mkdir(parents=True)
+    return inside
+
+
+def test_another_checkout_is_refused_and_its_own_is_not(inside_another, tmp_path, monkeypatch):
+    monkeypatch.chdir(inside_another)
     with pytest.raises(ProjectError, match=rf"the code of {ROOT}, and the working folder belongs to {tmp_path};"):
         environment.check_checkout()
     environment.check_checkout(tmp_path)
-    ended = python("-m", "learning_dynamics", "new", "begun", folder=tmp_path / inside)
+
+
+def test_a_folder_without_a_snakefile_is_no_checkout(inside_another, tmp_path, monkeypatch):
+    (tmp_path / "Snakefile").unlink()
+    (tmp_path / "results").mkdir()
+    monkeypatch.chdir(inside_another)
+    environment.check_checkout()
+
+
+def test_a_command_in_another_checkout_ends_with_one_line_and_writes_nothing(inside_another, tmp_path):
+    ended = python("-m", "learning_dynamics", "new", "begun", folder=inside_another)
     assert (ended.returncode, ended.stderr.count("\n")) == (1, 1)
     assert f"belongs to {tmp_path}" in ended.stderr
-    assert not (ROOT / "workflow/config/begun.yaml").exists()
-    ended = python("-c", "import learning_dynamics as ld; ld.paper_names()", folder=tmp_path / inside)
+    for checkout in (ROOT, tmp_path):
+        assert not (checkout / "workflow/config/begun.yaml").exists(), checkout
+
+
+def test_python_in_another_checkout_is_refused(inside_another, tmp_path):
+    ended = python("-c", "import learning_dynamics as ld; ld.paper_names()", folder=inside_another)
+    assert ended.returncode == 1
     assert f"belongs to {tmp_path}" in ended.stderr
+
+
+def test_a_link_to_the_checkout_is_the_checkout(tmp_path, monkeypatch):
     (tmp_path / "link").symlink_to(ROOT)
     monkeypatch.chdir(tmp_path / "link")
     environment.check_checkout()
@@ -202,7 +225,7 @@ def test_a_repository_around_it_or_that_does_not_hold_it_is_not_its_own(unpacked
     for folder, ignored in ((unpacked.parent, "code"), (unpacked.parent, ""), (unpacked, "src")):
         (folder / ".gitignore").write_text(f"{ignored}\n")
         committed(folder)
-        assert commit_of(unpacked, monkeypatch) == (None, None), folder
+        assert commit_of(unpacked, monkeypatch) == (None, None), (folder, ignored)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The errata: their counterexamples hold, and they are of the claims that hold in another form only."""
+"""The errata: their counterexamples hold, corrected claims and no others have one, and docstrings cite them."""
 
 import ast
 import inspect
@@ -28,8 +28,10 @@ def test_every_corrected_claim_has_an_erratum_and_no_other():
         if block.get("expected") == "corrected"
         and paper_function(paper, "claims", block["function"]).claim.origin != "ours"
     ]
-    told = [claim for file in FILES for claim in re.findall(r"(?m)^Claims?: .*$", file.read_text(encoding="utf-8"))]
-    ids = re.findall(r"\[([a-z_]+\.[a-z0-9_]+)\]\(\.\./results/\w+\.md#\1\)", "\n".join(told))
+    claim_lines = [
+        line for file in FILES for line in re.findall(r"(?m)^Claims?: .*$", file.read_text(encoding="utf-8"))
+    ]
+    ids = re.findall(r"\[([a-z_]+\.[a-z0-9_]+)\]\(\.\./results/\w+\.md#\1\)", "\n".join(claim_lines))
     assert sorted(ids) == sorted(corrected)
 
 
@@ -38,9 +40,9 @@ def test_a_letter_says_how_many_statements_it_lists_and_numbers_them(file):
     text = file.read_text(encoding="utf-8")
     opening, *_ = text.partition("\n## ")
     numbers = [int(number) for number in re.findall(r"(?m)^## (\d+)\. ", text)]
+    assert numbers
     assert re.search(rf"\b{len(numbers)} statements?\b", opening)
     assert numbers == list(range(1, len(numbers) + 1))
-    assert numbers
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
@@ -52,7 +54,7 @@ def test_docstrings_know_no_misprint_that_the_letter_lacks(file):
             if not isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
                 continue
             docstring = inspect.cleandoc(ast.get_docstring(node) or "")
-            told = [int(number) for number in re.findall(r"\berrata (\d+)", docstring)]
+            cited = [int(number) for number in re.findall(r"\berrata (\d+)", docstring)]
             where = f"{module.relative_to(ROOT)}, {getattr(node, 'name', 'module')}"
-            assert told or not re.search(r"misprint|as printed|is printed|a slip\b|erratum", docstring), where
-            assert all(1 <= number <= listed for number in told), where
+            assert cited or not re.search(r"misprint|as printed|is printed|a slip\b|erratum", docstring), where
+            assert all(1 <= number <= listed for number in cited), where

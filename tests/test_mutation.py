@@ -58,20 +58,41 @@ def session_of(folder, *results):
     return path
 
 
-def test_the_scores_are_of_what_moves_a_number(tmp_path):
-    killed, survived = work_item.TestOutcome.KILLED, work_item.TestOutcome.SURVIVED
-    outputs = ["stage: tests\n", "stage: tests\n.\nstage: verdicts\n", "stage: verdicts\nstage: numbers\n"]
-    ends = ["stage: numbers\nstage: moved\n", "stage: moved\n", "stage: unmoved\n"]
-    session = session_of(tmp_path, *((killed, text) for text in outputs), *((survived, text) for text in ends))
-    known = {"file": "f.py", "before": "old 4", "after": "new 4", "because": "..."}
-    mutants = score.results({"p/topic": session}, [known])
-    assert list(mutants["outcome"]) == ["tests", "verdicts", "moved", "moved", "equivalent", "unmoved"]
+KILLED, SURVIVED = work_item.TestOutcome.KILLED, work_item.TestOutcome.SURVIVED
+MUTANTS = [  # test outcome, output, and as what it counts
+    (KILLED, "stage: tests\n", "tests"),
+    (KILLED, "stage: tests\n.\nstage: verdicts\n", "verdicts"),
+    (KILLED, "stage: verdicts\nstage: numbers\n", "moved"),
+    (SURVIVED, "stage: numbers\nstage: moved\n", "moved"),
+    (SURVIVED, "stage: moved\n", "equivalent"),
+    (SURVIVED, "stage: unmoved\n", "unmoved"),
+]
+KNOWN = {"file": "f.py", "before": "old 4", "after": "new 4", "because": "..."}  # the equivalent one
+
+
+@pytest.fixture
+def mutants(tmp_path):
+    session = session_of(tmp_path, *((outcome, output) for outcome, output, _ in MUTANTS))
+    return score.results({"p/topic": session}, [KNOWN])
+
+
+def test_a_mutant_counts_as_what_noticed_it_or_as_what_it_moves(mutants):
+    assert list(mutants["outcome"]) == [expected for *_, expected in MUTANTS]
+
+
+def test_shares_are_of_what_moves_a_number(mutants):
     row = score.scores(mutants)
     assert row["drawn"] == 6
     assert row["move a number"] == 4
     assert row["noticed, %"] == "50 (15-85)"  # Wilson's interval for 2 of 4
     assert row["without the net, %"] == "25 (5-70)"
+
+
+def test_the_table_has_a_row_for_each_topic_each_paper_and_all(mutants):
     rows = score.table(mutants).splitlines()[2:]
     assert [row.split("|")[1].strip() for row in rows] == ["p/topic", "**p**", "**all**"]
+
+
+def test_an_equivalent_mutant_without_a_reason_is_refused():
     with pytest.raises(ValueError, match="say why"):
-        score.results({"p/topic": session}, [known | {"because": ""}])
+        score.results({}, [KNOWN | {"because": ""}])

@@ -28,7 +28,8 @@ def test_every_method_follows_a_rotation_to_its_tolerance(rtol, method):
 def test_it_goes_on_until_the_condition_holds_or_its_patience_ends():
     flow = integrate(decay, np.ones(1), TIMES, rtol=1e-9, atol=1e-12, until=lambda state: state[0] < 1e-4)
     assert flow.final_state[0] < 1e-4
-    assert -np.log(1e-4) <= flow.final_time < -np.log(1e-4) + 3
+    # it looks after each step; at this tolerance steps are about half a unit long
+    assert -np.log(1e-4) <= flow.final_time < -np.log(1e-4) + 1
     flow = integrate(decay, np.ones(1), TIMES, rtol=1e-9, atol=1e-12, until=lambda state: False, last_time=7.0)
     assert flow.final_time == pytest.approx(7.0)
 
@@ -53,7 +54,7 @@ def test_a_flow_that_does_not_get_through_says_where_and_what_to_do(field, why):
         integrate(field, np.ones(1), np.array([0.0, 2.0]), rtol=1e-9, atol=1e-12, max_steps=1000)
 
 
-def test_steps_that_land_on_recorded_times_are_the_integrators_own():
+def test_recorded_times_on_which_it_lands_are_steps_and_not_interpolated():
     times = np.linspace(0.0, 10.0, 37)
     landed, between = (
         np.abs(
