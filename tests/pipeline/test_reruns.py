@@ -10,7 +10,7 @@ import pytest
 from learning_dynamics.pipeline.store.pictures import read_record
 from learning_dynamics.pipeline.store.tables import read_stamp
 from tests.pipeline.conftest import PAPER, toy
-from tests.pipeline.test_faults import same
+from tests.pipeline.test_faults import assert_same_and_none_half_written
 
 PAGE = {"figures/index.html", "results/verdicts.txt"}
 CLAIMS = {"results/toy/claims.parquet"} | PAGE
@@ -58,7 +58,9 @@ def test_a_second_clean_run_gives_the_same_data_and_pixels(built, tmp_path):
     # one figure needs only its own runs
     assert again.would_run("figures/toy/growth.pdf") == DATA | {path for path in GROWTH if "--" not in path}
     again.snakemake()
-    same(again, built, [*GROWTH_RUNS, *GROWTH_METRICS, *DATA, "results/claims.parquet", "results/toy/checks.parquet"])
+    assert_same_and_none_half_written(
+        again, built, [*GROWTH_RUNS, *GROWTH_METRICS, *DATA, "results/claims.parquet", "results/toy/checks.parquet"]
+    )
     for name in ("growth", "decay"):
         images = [matplotlib.image.imread(one.folder / f"figures/toy/{name}.png") for one in (again, built)]
         np.testing.assert_array_equal(*images)
