@@ -145,15 +145,17 @@ def check_writable(folder: Path) -> None:
 
 
 def check_links(folder: Path) -> None:
-    """Refuse a folder whose results or figures are a link that leads nowhere.
+    """Refuse a folder whose results or figures are a link that leads nowhere, or a file.
 
     Raises
     ------
     ProjectError
-        It names the link, and says how to make the folder behind it.
+        It names the link, and says how to make the folder behind it; or the file.
     """
     for name in ("results", "figures"):
         link = folder / name
+        if link.is_file():
+            raise ProjectError(f"{link}: is a file, where a folder should be; move it, then run the same command again")
         if link.is_symlink() and not link.exists():
             raise ProjectError(
                 f"{link}: is a link to {os.readlink(link)}, which is not there, as where a file system is purged; make "

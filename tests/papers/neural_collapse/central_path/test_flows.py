@@ -1,5 +1,7 @@
 """Tangent maps against their adjoint, the flows that they give against closed forms, and what runs make of settings."""
 
+import functools
+
 import numpy as np
 import pytest
 
@@ -28,6 +30,7 @@ def test_printed_map_and_its_adjoint_change_places_in_the_inner_product_but_are_
     assert abs(left - np.sum(A * renormalised.printed_map(X, B, CLASSES))) > 0.1
 
 
+@functools.cache
 def flow_by(name):
     """Return the flow that a tangent map gives, and its features, shape (times, features, samples)."""
     X = start()
