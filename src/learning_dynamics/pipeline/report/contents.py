@@ -109,7 +109,7 @@ class OtherScales:
 
     summary: str  # how many get another verdict at each
     trained_on: list[str]  # of each scale
-    turned: list[tuple[Row, list[str]]]  # claims with another verdict at some scale, and what they get at each
+    turned: list[tuple[Row, list[str]]]  # claims with another verdict at some scale, and what they get here and at each
 
 
 @dataclass
@@ -293,7 +293,8 @@ def compare_scales(claims: Sequence[Row], scales: pd.DataFrame) -> OtherScales:
         judged.append([bool(found) for found in others])
         differing.append([any(one["verdict"] != claim["verdict"] for one in found) for found in others])
         if any(differing[-1]):
-            rows.append((claim, ["; ".join(map(_verdict_and_number, found)) for found in others]))
+            texts = ["; ".join(map(_verdict_and_number, found)) for found in others]
+            rows.append((claim, [_verdict_and_number(claim), *texts]))
     turned_at, judged_at = (
         np.array(each, dtype=bool).reshape(len(claims), len(by_scale)).sum(axis=0) for each in (differing, judged)
     )

@@ -181,7 +181,7 @@ def _scales_table(scales: OtherScales) -> str:
     lines = [_table_row("claim", "here", *scales.trained_on), "|---|---|" + "---|" * len(scales.trained_on)]
     for claim, texts in scales.turned:
         name = f"[{_cell(claim['reference'])}](#{claim['claim']}) (`{claim['id']}`)"
-        lines.append(_table_row(name, claim["verdict"], *map(_cell, texts)))
+        lines.append(_table_row(name, *map(_cell, texts)))
     return "\n".join(lines)
 
 
