@@ -29,9 +29,8 @@ def lemma_3_2(flows: Sequence[Table]) -> Claim:
     the allowed error is far below $2\gamma$. The largest error in {draws} draws is {largest:.1e} of $|Z_1^\top Z_1|$.
     """
     flow = Draws(flows, phase="flow")
-    imbalance, two_gamma = flow.with_prediction(
-        quantities.IMBALANCE
-    )  # eigenvalues, shape (draws, entries at all times); 2 gamma by the lemma (C.8)
+    # eigenvalues, shape (draws, entries at all times), and by the lemma 2 gamma for each (C.8)
+    imbalance, two_gamma = flow.with_prediction(quantities.IMBALANCE)
     yield equal_on_every_draw(
         r"largest error of an eigenvalue of $Z_1^\top Z_1 - Z_2 Z_2^\top$, relative to $|Z_1^\top Z_1|$",
         imbalance,

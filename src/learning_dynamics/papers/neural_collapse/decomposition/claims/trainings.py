@@ -202,24 +202,20 @@ def nc1_term_dominates(
     """
     included, excluded = without_exceptions(trainings)
 
-    def least_ratio(
-        term: Quantity,
-        others: Sequence[Quantity],
-        *,
-        since: Literal["zero_error", "drop", "end"] = since,
-        without_decay: bool = parts == "data",
-    ) -> np.ndarray:
-        """Return a term over the larger of the other two where that is least, for each training."""
-        inverse = []
+    def least_ratio(term: Quantity, period: Literal["zero_error", "drop", "end"], *, without_decay: bool) -> np.ndarray:
+        """Return a term over the larger of the other two where that is least in a period, for each training."""
+        other, another = (each for each in (LOSS_NC1, LOSS_NC23, LOSS_LS_PERP) if each != term)
+        largest_inverse = []
         for table in included:
-            value, *other_values = (
-                loss_term(table, one, decay, without_decay=without_decay) for one in (term, *others)
+            value, other_value, another_value = (
+                loss_term(table, each, decay, without_decay=without_decay) for each in (term, other, another)
             )
-            inverse.append(_largest_since(np.maximum(*other_values) / value, table, since, train_error))
-        return 1 / np.concatenate(inverse)
+            inverse = np.maximum(other_value, another_value) / value
+            largest_inverse.append(_largest_since(inverse, table, period, train_error))
+        return 1 / np.concatenate(largest_inverse)
 
-    others = (LOSS_NC23, LOSS_LS_PERP)
-    ratios = least_ratio(LOSS_NC1, others)
+    leaves_out_decay = parts == "data"
+    ratios = least_ratio(LOSS_NC1, since, without_decay=leaves_out_decay)
     yield every_draw(
         f"least $L_{{NC1}}$ over the larger of the other terms, {PERIODS[since]}",
         ratios,
@@ -227,21 +223,21 @@ def nc1_term_dominates(
         because="the largest term",
         excluded=excluded,
         rivals={
-            "$L_{LS}^\\perp$ dominant": {"values": least_ratio(LOSS_LS_PERP, (LOSS_NC1, LOSS_NC23))},
-            "$L_{NC2/3}$ dominant": {"values": least_ratio(LOSS_NC23, (LOSS_NC1, LOSS_LS_PERP))},
+            "$L_{LS}^\\perp$ dominant": {"values": least_ratio(LOSS_LS_PERP, since, without_decay=leaves_out_decay)},
+            "$L_{NC2/3}$ dominant": {"values": least_ratio(LOSS_NC23, since, without_decay=leaves_out_decay)},
         },
     )
     yield premise_errors_end(included, excluded, train_error=train_error)
     nc1, nc1_decay = (at_the_end(included, with_decay(term, decay)) for term in (LOSS_NC1, LOSS_NC1_DECAY))
-    of_data = least_ratio(LOSS_NC1, others, without_decay=True)
+    ratios_of_data = least_ratio(LOSS_NC1, since, without_decay=True)
     yield Facts(
         least=np.nanmin(ratios),
         most=np.nanmax(ratios),
-        last=least_ratio(LOSS_NC1, others, since="end").min(),
+        last=least_ratio(LOSS_NC1, "end", without_decay=leaves_out_decay).min(),
         decay_share=np.median(nc1_decay / nc1),
-        data_least=np.nanmin(of_data),
-        data_most=np.nanmax(of_data),
-        data_last=least_ratio(LOSS_NC1, others, since="end", without_decay=True).min(),
+        data_least=np.nanmin(ratios_of_data),
+        data_most=np.nanmax(ratios_of_data),
+        data_last=least_ratio(LOSS_NC1, "end", without_decay=True).min(),
     )
 
 
