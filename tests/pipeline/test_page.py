@@ -17,13 +17,24 @@ pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this ma
 LARGEST = 14_000_000  # bytes of all pages together, for who reads them over a slow line
 
 
+NAME = "strict_to_the_last_of_all_the_digits"  # of a claim, too long for a cell on a phone
+SCALES = {"few": "the same with nine draws in place of three", "many": "a thousand draws of another kind"}
+
+
 @pytest.fixture(scope="module")
 def made_up(built, tmp_path_factory) -> Path:
-    """The folder of pages of the made-up paper, with a film, a chart, and a claim that does not hold."""
+    """The folder of pages of the made-up paper: a film, a chart, a claim that does not hold, and two other scales."""
     workspace = built.copy(tmp_path_factory.mktemp("page") / "project")
     declare(workspace)
     strict = {"function": "growth.geometric", "runs": {"slow": "slow", "fast": "fast"}, "figure": "growth"}
-    workspace.configure("claims", "strict", value=strict | {"rounding": 1e-30, "expected": "contradicted"})
+    workspace.configure("claims", NAME, value=strict | {"rounding": 1e-30, "expected": "contradicted"})
+    for scale, trained_on in SCALES.items():
+        published = workspace.folder / f"docs/scales/{scale}/claims.csv"
+        published.parent.mkdir(parents=True)
+        published.write_text(
+            f"paper,claim,verdict,measured,lower,upper,draws\ntoy,toy.{NAME},not reproduced,0.12345,0.1,0.2,7\n"
+        )
+        workspace.configure("scales", scale, value=trained_on)
     workspace.snakemake()
     return workspace.folder / "figures"
 
