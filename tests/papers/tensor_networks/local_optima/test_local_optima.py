@@ -145,7 +145,7 @@ def test_starts_of_all_data_sets_differ(scaled_starts):
     assert len(np.unique(layers)) == layers.size
 
 
-@pytest.mark.parametrize(("place", "scale"), enumerate(SCALES))
+@pytest.mark.parametrize(("place", "scale"), list(enumerate(SCALES)))
 def test_starts_are_the_same_at_every_scale(data, scaled_starts, place, scale):
     labelled_points = data["y"][4, :, None] * data["X"][4]
     layers = scaled_starts.constants["layers_3"][4, 1]
