@@ -6,7 +6,8 @@ from learning_dynamics.papers.spectral_bias.quantities import SAMPLES, SIGMA_W1
 from learning_dynamics.tidy import Draws, Table
 
 STEPS_BY_RTOL = "the integrator's steps times its relative tolerance"
-# allowed on a bound by the remaining residual: with one sample the bound is an equality, and a small residual rounds
+# factor on a bound by the remaining residual: with one sample the bound is an equality, and a small residual, a
+# difference of near numbers, is known to a few digits only
 ROUNDED_BOUND = 1 + 1e-3
 LEFT_OPEN = "what the remaining residual leaves open, and steps times the relative tolerance"
 

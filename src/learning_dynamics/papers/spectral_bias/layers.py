@@ -52,7 +52,7 @@ def transposed(matrices: np.ndarray) -> np.ndarray:
 
 
 def ratio(numerator: np.ndarray, denominator: np.ndarray) -> np.ndarray:
-    """Return above / below, and zero where both vanish (a commutator of zero with anything)."""
+    """Return numerator / denominator, and zero where both vanish (a commutator of zero with anything)."""
     return numerator / np.where(denominator == 0, 1.0, denominator)
 
 

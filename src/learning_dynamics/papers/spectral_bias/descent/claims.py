@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from learning_dynamics.judging import Claim, Facts, claim, every_draw
+from learning_dynamics.judging import Check, Claim, Facts, claim, every_draw
 from learning_dynamics.papers.spectral_bias.descent import quantities
 from learning_dynamics.papers.spectral_bias.quantities import SIGMA_W1
 from learning_dynamics.settings import Fraction
-from learning_dynamics.tidy import Draws, Table
+from learning_dynamics.tidy import Draws, Quantity, Table
 
 # Settings of these claims, whose values stand in workflow/config/spectral_bias.yaml:
 # - share: least share of |W|^2 in its largest singular value that is close to rank one
@@ -26,17 +26,18 @@ def discrete_descent(whitened: Table, others: Table, *, share: Fraction) -> Clai
     X^\top X R$; and where $X^\top X = I$, $R$ and $a$ only grow in norm and keep their directions, so that $W$
     ends close to rank one from small $\gamma$.
 
-    As printed (errata 16), $a$ would never leave zero. With $W^\top R$ in its place, and $W^\top$ in the term of second
-    order, the recursion is that of the gradient, to rounding. On whitened data the directions stay and the updates of
-    $W$ are multiples of $R(0) R(0)^\top$; $a$ grows, but $R$, the residual, shrinks. On other data the directions turn,
-    by up to {turning:.0%} (sine).
+    As printed (errata 16), $a$ would never leave zero. With $W^\top R$ for $W^\top a$, and $W^\top$ for $W$ in the term
+    of second order, the recursion is that of the gradient, to rounding. On whitened data the directions stay and the
+    updates of $W$ are multiples of $R(0) R(0)^\top$; $a$ grows, but $R$, the residual, shrinks. On other data the
+    directions turn, by up to {turning:.0%} (sine).
     """
     on_whitened, on_others, on_all = Draws(whitened), Draws(others), Draws([whitened, others])
-    # a step rounds a few hundred operations; a direction collects the rounding of every step
+    # what the few hundred operations of a step round; a direction adds it up over all steps
     rounding = 100 * np.finfo(float).eps
-    rounding_of_all_steps = rounding * whitened["time"].max()
-    transposed = "$W$ for $W^\\top$ in the term of second order"
+    rounding_of_all_steps = rounding * whitened["time"].max()  # time counts steps
+    W_for_its_transpose = "$W$ for $W^\\top$ in the term of second order"
 
+    # distance of a' from a + eta W^T a, and corrected from a + eta W^T R
     yield every_draw(
         "largest distance of $a'$ from its formula, relative to the largest $|a|$",
         on_all.largest(quantities.OUTPUT_STEP_PRINTED),
@@ -45,6 +46,7 @@ def discrete_descent(whitened: Table, others: Table, *, share: Fraction) -> Clai
         predicted=0.0,
         corrected={"values": on_all.largest(quantities.OUTPUT_STEP)},
     )
+    # distance of R' from R - eta X^T X (W W^T + |a|^2) R - eta^2 (a^T W R) X^T X R, and corrected with a^T W^T R
     yield every_draw(
         "largest distance of $R'$ from its formula, relative to $|R(0)|$",
         on_all.largest(quantities.GRADIENT_STEP_PRINTED),
@@ -54,39 +56,50 @@ def discrete_descent(whitened: Table, others: Table, *, share: Fraction) -> Clai
         corrected={"values": on_all.largest(quantities.GRADIENT_STEP)},
         rivals={
             "no term of second order, as for the flow": {"values": on_all.largest(quantities.GRADIENT_STEP_FIRST)},
-            transposed: {"values": on_all.largest(quantities.GRADIENT_STEP_PRINTED)},
+            W_for_its_transpose: {"values": on_all.largest(quantities.GRADIENT_STEP_PRINTED)},
         },
     )
-    for quantity, label, bound, because in (
-        (quantities.OUTPUT_TURNING, "$a$", rounding_of_all_steps, "rounding of every step"),
-        (quantities.LAYER_TURNING, "$W - W(0)$", rounding_of_all_steps, "rounding of every step"),
-        (quantities.GRADIENT_TURNING, "$R$", np.sqrt(rounding), "rounding over a residual of $10^{-8}$"),
-    ):
-        yield every_draw(
+
+    def stays_along_R0(label: str, turning: Quantity, *, at_most: float, because: str) -> Check:
+        """Check that a quantity keeps the direction of R(0) on whitened data, by the sine of its turning."""
+        return every_draw(
             f"largest turning of {label} from the direction of $R(0)$",
-            on_whitened.largest(quantity),
-            at_most=bound,
+            on_whitened.largest(turning),
+            at_most=at_most,
             because=because,
-            rivals={"directions that stay whatever the data": {"values": on_others.largest(quantity)}},
+            rivals={"directions that stay whatever the data": {"values": on_others.largest(turning)}},
         )
 
-    against_the_trend = "largest step against the trend that {}, relative to the largest norm"
+    of_all_steps = "rounding of every step"
+    yield stays_along_R0("$a$", quantities.OUTPUT_TURNING, at_most=rounding_of_all_steps, because=of_all_steps)
+    yield stays_along_R0("$W - W(0)$", quantities.LAYER_TURNING, at_most=rounding_of_all_steps, because=of_all_steps)
+    # |R| rounds by eps |R(0)|, and is followed down to 1e-8 |R(0)|: its direction is known to eps / 1e-8 = 2e-8
+    residual_rounds = "rounding over a residual of $10^{-8}$"
+    yield stays_along_R0("$R$", quantities.GRADIENT_TURNING, at_most=np.sqrt(rounding), because=residual_rounds)
+
+    # |a'| - |a| and |R'| - |R|, over the largest norm, shape (draws, steps)
     change_of_a = np.diff(on_whitened.entries(quantities.OUTPUT_NORM), axis=1)
     change_of_R = np.diff(on_whitened.entries(quantities.GRADIENT_NORM), axis=1)
     yield every_draw(
-        against_the_trend.format("$a$ grows"), (-change_of_a).max(axis=1), at_most=rounding, because="rounding"
+        "largest step against the trend that $a$ grows, relative to the largest norm",
+        (-change_of_a).max(axis=1),
+        at_most=rounding,
+        because="rounding",
     )
-    shrinks = {"name": against_the_trend.format("$R$ shrinks"), "values": change_of_R.max(axis=1)}
+    R_shrinks = {
+        "name": "largest step against the trend that $R$ shrinks, relative to the largest norm",
+        "values": change_of_R.max(axis=1),
+    }
     yield every_draw(
-        against_the_trend.format("$R$ grows"),
+        "largest step against the trend that $R$ grows, relative to the largest norm",
         (-change_of_R).max(axis=1),
         at_most=rounding,
         because="rounding",
-        corrected=shrinks,
-        # $R$ shrinks under this rival too: it is the corrected recursion with one misprint left in
-        rivals={transposed: shrinks},
+        corrected=R_shrinks,
+        # R shrinks under this rival too: it is the corrected recursion with one misprint left in (errata 16)
+        rivals={W_for_its_transpose: R_shrinks},
     )
-    squares = on_whitened.at_end().entries(SIGMA_W1) ** 2
+    squares = on_whitened.at_end().entries(SIGMA_W1) ** 2  # sigma_i(W)^2, shape (draws, d)
     yield every_draw(
         "share of $|W|^2$ in its largest singular value at the end",
         squares[:, 0] / squares.sum(axis=1),

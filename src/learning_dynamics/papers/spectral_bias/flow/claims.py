@@ -43,7 +43,8 @@ def theorem_3_1_i(flows: Sequence[Table]) -> Claim:
         at_most=1.0,
         because="the bound by the imbalance",
         rivals={
-            # the bound has sqrt(lambda) below the line, so that the other eigenvalue divides it by cond(X)
+            # lambda_min = sigma_min(X)^2 and lambda_max = sigma_max(X)^2: the bound, in proportion to lambda^(-1/2),
+            # is smaller by the factor sigma_min(X) / sigma_max(X)
             r"a way bounded with $\lambda_{\max}$ in place of $\lambda_{\min}$": draws[
                 quantities.INVERSE_CONDITION_OF_X
             ],
@@ -69,8 +70,8 @@ def theorem_3_1_ii(flows: Sequence[Table], unequal: Table) -> Claim:
     interpolator of least $\ell_2$ norm, $\beta_* = X^+ Y$.
 
     The distance that is left, {largest:.1e} of $|\beta_*|$ at most in {draws} draws, is what the residual at the end
-    explains. It takes the imbalance to be a multiple of the identity: from rows of unequal lengths, with the same zero
-    second layer and on the same data as in the first of these runs, the flow ends at interpolators that are
+    explains. The theorem needs an imbalance that is a multiple of the identity: from rows of unequal lengths, with the
+    same zero second layer and on the same data as in the first of these runs, the flow ends at interpolators that are
     {unequal:.2g} (median) of $|\beta_*|$ away. (The proof, in Lemma C.6, prints Woodbury's identity with a minus for
     a plus (errata 11); $\beta = 2\gamma\alpha(I - \alpha^\top\alpha)^{-1}$ is in the row space all the same.)
     """
@@ -79,13 +80,13 @@ def theorem_3_1_ii(flows: Sequence[Table], unequal: Table) -> Claim:
     limits = Draws(flows, phase="limit")
     distance_from_unequal_rows = float(np.nanmedian(Draws(unequal, phase="limit")[DISTANCE]))
     rivals = {r"an interpolator $10^{-6}$ away": 1e-6}
-    if has_several_interpolators(flows[0]):
+    if has_several_interpolators(flows[0]):  # the run from unequal rows has the data of this one
         rivals["an interpolator as far away as the limit from rows of unequal lengths"] = distance_from_unequal_rows
     yield equal_on_every_draw(
         r"$|\beta - \beta_*| / |\beta_*|$ at the end of the flow",
         limits[DISTANCE],
         0.0,
-        # |X beta - Y| / (sigma_min(X) |beta_*|) bounds the distance of a beta in the row space of X
+        # the distance of a beta in the row space of X is |X beta - Y| / (sigma_min(X) |beta_*|) at most
         tolerance=limits[DISTANCE_BOUND] * ROUNDED_BOUND + steps_by_rtol(limits),
         relative_to=1.0,
         because=LEFT_OPEN,
@@ -115,7 +116,7 @@ def theorem_3_1_iii(flows: Sequence[Table]) -> Claim:
     """
     limits = Draws(flows, phase="limit")
     condition = Draws(flows, phase="flow").largest(quantities.CONDITION_OF_Z1)
-    tolerance = steps_by_rtol(limits) * condition
+    tolerance = steps_by_rtol(limits) * condition  # alpha = Z1^{-T} Z2 multiplies the error of Z1 by its condition
 
     yield every_draw(
         "gradient of the Lagrangian in $W_1$ at the end, relative to $|W_1|$",
@@ -130,17 +131,18 @@ def theorem_3_1_iii(flows: Sequence[Table]) -> Claim:
             },
         },
     )
-    elsewhere = {
-        "another interpolator, a thousandth away in $W_2$": {"values": limits[quantities.GRADIENT_W2_ELSEWHERE]}
-    }
+    rivals_by_W2 = {}
+    if any(has_several_interpolators(table) for table in flows):
+        gradient_elsewhere = limits[quantities.GRADIENT_W2_ELSEWHERE]
+        rivals_by_W2["another interpolator, a thousandth away in $W_2$"] = {"values": gradient_elsewhere}
     yield every_draw(
         "gradient of the Lagrangian in $W_2$ at the end, relative to $|W_2|$",
         limits[quantities.GRADIENT_W2],  # |Z2 - Z1^T X^+ X alpha| / |Z2|, by (P1)
-        # alpha's error is relative to |alpha|, which is |W_2| / |W_1| times the condition number at most
+        # Z1^T alpha errs by `tolerance` times |Z1| |alpha|, which is cond(Z1) |Z2| at most, as alpha = Z1^{-T} Z2
         at_most=tolerance * condition,
         because="steps times the relative tolerance times the squared condition number of $Z_1$",
         predicted=0.0,
-        rivals=elsewhere if any(has_several_interpolators(table) for table in flows) else {},
+        rivals=rivals_by_W2,
     )
     yield every_draw(
         "least increase of the potential over perturbations",
@@ -173,11 +175,11 @@ def corollary_3_1(flows: Sequence[Table]) -> Claim:
     # by how much |beta - beta_*| <= |X beta - Y| / sigma_min(X) can change a singular value of W1, over sigma_1(W1)
     tolerance = limits[quantities.SIGMA_W1_LEFT_OPEN] * ROUNDED_BOUND + steps_by_rtol(limits)
 
-    def hidden(*, beta_times: float = 1.0, gamma_times: float = 1.0) -> np.ndarray:
-        """Return sigma_i(W1) by the corollary, beta_* and gamma multiplied by factors, shape (draws, inputs)."""
+    def sigma_W1_of(*, beta_times: float = 1.0, gamma_times: float = 1.0) -> np.ndarray:
+        """Return sigma_i(W1) by the corollary, for beta_* and gamma multiplied by factors, shape (draws, inputs)."""
 
         def of_one_table(limit: Draws) -> np.ndarray:
-            sigma_star = limit.entries(SIGMA_BETA, column="predicted")
+            sigma_star = limit.entries(SIGMA_BETA, column="predicted")  # sigma_i(beta_*), shape (draws, k)
             gamma, inputs = limit.setting("gamma")[:, None], limit.entries(SIGMA_W1).shape[1]
             return theory.hidden_singular_values(beta_times * sigma_star, gamma_times * gamma, inputs)
 
@@ -186,23 +188,24 @@ def corollary_3_1(flows: Sequence[Table]) -> Claim:
     yield equal_on_every_draw(
         r"largest error of $\sigma_i(W_1)$ at the end, relative to $\sigma_1$",
         sigma_W1,
-        hidden(),
+        sigma_W1_of(),
         tolerance=tolerance,
         because=LEFT_OPEN,
         rivals={
-            r"the square root of $\sigma_i(\beta_*)$, as from balanced layers": hidden(gamma_times=0.0),
-            r"$\gamma/2$ in place of $\gamma$": hidden(gamma_times=0.5),
-            "all singular values as at the start": hidden(beta_times=0.0),
+            r"the square root of $\sigma_i(\beta_*)$, as from balanced layers": sigma_W1_of(gamma_times=0.0),
+            r"$\gamma/2$ in place of $\gamma$": sigma_W1_of(gamma_times=0.5),
+            "all singular values as at the start": sigma_W1_of(beta_times=0.0),
         },
         fact="largest",
     )
     sigma_star, gamma = limits.entries(SIGMA_BETA, column="predicted"), limits.setting("gamma")[:, None]
+    # sigma_1(W1)^2 - sigma_1(W2)^2 = 2 gamma stays (Lemma 3.2): both squares err by the same amount, so that the error
+    # relative to sigma_1(W2) is larger by the ratio of the squares
+    ratio = np.maximum(sigma_W1[:, 0] / sigma_W2[:, 0], 1.0)
     yield equal_on_every_draw(
         r"largest error of $\sigma_i(W_2)$ at the end, relative to $\sigma_1$",
         sigma_W2,
         theory.output_singular_values(sigma_star, gamma),
-        # sigma_1(W1)^2 - sigma_1(W2)^2 = 2 gamma stays (Lemma 3.2): both squares move alike, and relative errors are as
-        # the inverse squares
-        tolerance=tolerance * np.maximum(sigma_W1[:, 0] / sigma_W2[:, 0], 1.0) ** 2,
+        tolerance=tolerance * ratio**2,
         because=LEFT_OPEN,
     )

@@ -87,7 +87,7 @@ def linear_flow(trajectory: Trajectory, *, settled: Positive, perturbations: Cou
         What the residual at the limit leaves open for a singular value of W1, relative to the largest.
     asymmetry
         Asymmetry at the limit of the derivative of Z - Z^{-T} D, D = 2 gamma I, which is the gradient of a potential of
-        Z1 if there is one (Lemma C.4), relative to the derivative: the largest over random pairs of directions.
+        Z1 if there is one (Lemma C.4), relative to its term in D: the largest over random pairs of directions.
     `potential.at_limit`
         At the limit, over `perturbations` random perturbations.
     distance_over_its_bound
@@ -186,7 +186,7 @@ def anisotropic_flow(trajectory: Trajectory) -> Tables:
     imbalance_drift
         Largest singular value of Z1^T Z1 - Z2 Z2^T - D, relative to that of Z1^T Z1 (Lemma C.4).
     asymmetry
-        Asymmetry of the derivative of Z - Z^{-T} D at Z1, relative to the derivative, the largest over random pairs of
+        Asymmetry of the derivative of Z - Z^{-T} D at Z1, relative to its term in D, the largest over random pairs of
         directions: at the limit this is the gradient of a potential of Z1 if there is one (Lemma C.4).
     gradient_printed
         At the limit, distance of Z^{-T} Z2 Z2^T from Z - D Z^{-T}, the gradient of a potential as Lemma C.4 has it,

@@ -36,27 +36,27 @@ def gaussian_init_low_rank(printed: Table, deviation: Table, *, share: Fraction,
     there on {value:.0%} of {draws} draws. Read as a standard deviation, $0.01$ means $\gamma = 0.01$, and the $k$
     largest end with {deviation:.1%} at least.
     """
-    _require_spare_values(printed)
+    _require_fewer_outputs_than_inputs(printed)
     as_deviation = "0.01 as the standard deviation"
-    leading, leading_of_deviation = _leading_share(printed), _leading_share(deviation)
+    leading_share, leading_share_of_deviation = _leading_share(printed), _leading_share(deviation)
     yield share_of_draws(
         "share of draws that end with approximately rank $k$",
-        **_flags(leading >= share, leading),
+        **_holds_if_finite(leading_share >= share, leading_share),
         at_least=0.5,
         because=f"most draws; the $k$ largest hold {share:.0%} of $|W_1|^2$",
-        rivals={as_deviation: _flags(leading_of_deviation >= share, leading_of_deviation)},
+        rivals={as_deviation: _holds_if_finite(leading_share_of_deviation >= share, leading_share_of_deviation)},
     )
     yield share_of_draws(
         "share of draws on which only $k$ singular values grow",
-        **_only_grow(printed, since, at_most=1 - share),
+        **_only_k_grow(printed, since, at_most=1 - share),
         at_least=0.5,
         because=f"most draws; beyond the $k$ largest {1 - share:.0%} of the squared displacement at most",
-        rivals={as_deviation: _only_grow(deviation, since, at_most=1 - share)},
+        rivals={as_deviation: _only_k_grow(deviation, since, at_most=1 - share)},
     )
     yield Facts(
-        least=float(np.nanmin(leading)),
-        largest=float(np.nanmax(leading)),
-        deviation=float(np.nanmin(leading_of_deviation)),
+        least=float(np.nanmin(leading_share)),
+        largest=float(np.nanmax(leading_share)),
+        deviation=float(np.nanmin(leading_share_of_deviation)),
     )
 
 
@@ -88,64 +88,68 @@ def nonzero_second_layer(
     all draws if it is read as one of the whole. With the numbers read as standard deviations, which Figure 1a suggests,
     {deviation:.0%} of the draws show it value by value.
     """
-    _require_spare_values(flows[0])
+    _require_fewer_outputs_than_inputs(flows[0])
+    first_variance, *other_variances = flows  # of W2, in the order in which the paper names them
     at_most = 1 - share
 
-    def only_grow(table: Table, fewer: int = 0) -> dict[str, Any]:
-        """Return the arguments that check that k - fewer singular values grow."""
+    def only_k_grow(table: Table, fewer: int = 0) -> dict[str, Any]:
+        """Return name, holds and undecided of the check that only k - fewer singular values grow."""
         growing = f"k - {fewer}" if fewer else "k"
         settings = settings_of(table)
         return {
             "name": f"share of draws on which only ${growing}$ singular values grow, variance of $W_1$ "
             f"{settings['variance']:g}, of $W_2$ {settings['output_variance']:g}",
-            **_only_grow(table, since, at_most=at_most, fewer=fewer),
+            **_only_k_grow(table, since, at_most=at_most, fewer=fewer),
         }
 
-    def trend(table: Table) -> Check:
-        """Check that only k singular values grow on most draws."""
+    def shows_trend(table: Table) -> Check:
+        """Check that on most draws only k singular values grow."""
         return share_of_draws(
-            **only_grow(table),
+            **only_k_grow(table),
             at_least=0.5,
             because=f"most draws; beyond the $k$ largest {at_most:.0%} of the squared displacement at most",
             rivals={
-                "only $k - 1$ values grow": only_grow(table, fewer=1),
-                "a hidden layer that starts at the large scale of Figure 1a": only_grow(large),
+                "only $k - 1$ values grow": only_k_grow(table, fewer=1),
+                "a hidden layer that starts at the large scale of Figure 1a": only_k_grow(large),
             },
         )
 
-    first, *others = flows
-    of_first = trend(first)
-    if trend(larger_teacher).state != of_first.state:
-        of_first = of_first.as_undecided("the size of the teacher, which the paper does not state, decides")
-    yield of_first
-    for table in (*others, *deviations):
-        yield trend(table)
-    value_by_value = [_only_grow(table, "k-th", at_most=at_most)["holds"] for table in (*flows, *deviations)]
-    of_the_whole = [_displacement_share(table, beyond=_outputs(table)) for table in flows]
-    with_larger = _only_grow(larger_teacher, "k-th", at_most=at_most)["holds"]
+    headline = shows_trend(first_variance)
+    if shows_trend(larger_teacher).state != headline.state:
+        headline = headline.as_undecided("the size of the teacher, which the paper does not state, decides")
+    yield headline
+    for table in (*other_variances, *deviations):
+        yield shows_trend(table)
+
+    def shows_value_by_value(table: Table) -> np.ndarray:
+        """Return for each draw whether only k singular values grow, by displacements from the k-th on."""
+        return _only_k_grow(table, "k-th", at_most=at_most)["holds"]
+
+    share_of_spectrum = [_displacement_share(table, beyond=_outputs(table)) for table in flows]
     yield Facts(
-        times=_predictor_norm(larger_teacher) / _predictor_norm(first),
-        with_larger=float(np.mean(with_larger)),
-        second=float(np.mean(value_by_value[len(flows) - 1])),
+        times=_predictor_norm(larger_teacher) / _predictor_norm(first_variance),
+        with_larger=float(np.mean(shows_value_by_value(larger_teacher))),
+        second=float(np.mean(shows_value_by_value(flows[-1]))),
         left=at_most,
-        whole=float(np.nanmax(np.concatenate(of_the_whole))),
-        deviation=float(np.mean(np.concatenate(value_by_value[len(flows) :]))),
+        whole=float(np.nanmax(np.concatenate(share_of_spectrum))),
+        deviation=float(np.mean(np.concatenate([shows_value_by_value(table) for table in deviations]))),
     )
 
 
-def _flags(holds: np.ndarray, measured: np.ndarray) -> dict[str, np.ndarray]:
-    """Return of each draw whether it is so, and whether its measurement does not say."""
+def _holds_if_finite(holds: np.ndarray, measured: np.ndarray) -> dict[str, np.ndarray]:
+    """Return the arguments of `share_of_draws`: draws whose measurement is not finite are undecided."""
     return {"holds": holds, "undecided": ~np.isfinite(measured)}
 
 
-def _only_grow(table: Table, since: Since, *, at_most: float, fewer: int = 0) -> dict[str, np.ndarray]:
-    """Return of each draw whether the values beyond k - fewer take up no more than `at_most` of the displacement.
+def _only_k_grow(table: Table, since: Since, *, at_most: float, fewer: int = 0) -> dict[str, np.ndarray]:
+    """Return for each draw whether the values beyond k - fewer take up no more than `at_most` of the displacement.
 
-    Of that of the whole spectrum, or of that from the last value on that is to grow.
+    The displacement is that of the whole spectrum, or of the values from number k - fewer on.
     """
     growing = _outputs(table) - fewer
-    displaced = _displacement_share(table, beyond=growing, since=1 if since == "first" else max(growing, 1))
-    return _flags(displaced <= at_most, displaced)
+    first_counted = 1 if since == "first" else max(growing, 1)
+    displaced = _displacement_share(table, beyond=growing, since=first_counted)
+    return _holds_if_finite(displaced <= at_most, displaced)
 
 
 def _predictor_norm(table: Table) -> float:
@@ -154,20 +158,20 @@ def _predictor_norm(table: Table) -> float:
     return float(np.median(norms))
 
 
-def _require_spare_values(table: Table) -> None:
+def _require_fewer_outputs_than_inputs(table: Table) -> None:
     if _outputs(table) >= Draws(table, phase="limit").entries(SIGMA_W1).shape[1]:
         raise Untested("as many outputs as inputs: all singular values may grow; give fewer outputs")
 
 
 def _leading_share(table: Table) -> np.ndarray:
-    """Share of |W1|^2 in its k largest singular values at the end, shape (draws,)."""
+    """Return the share of |W1|^2 in its k largest singular values at the end, shape (draws,)."""
     _, end = _start_and_end(table)
     squares = end**2
     return squares[:, : _outputs(table)].sum(axis=1) / squares.sum(axis=1)
 
 
 def _displacement_share(table: Table, *, beyond: int, since: int = 1) -> np.ndarray:
-    """Share of the singular values of W1 beyond one of them in the squared displacement from start to end.
+    """Return how much of the squared displacement, from start to end, the singular values of W1 beyond one take up.
 
     Parameters
     ----------

@@ -45,44 +45,47 @@ def theorem_c_11(whitened: Sequence[Table], others: Sequence[Table], unequal: Ta
     all_data = [*whitened, *others]
     because = "steps times the relative tolerance times the squared condition number of $Z_1$"
 
-    def largest(quantity: Quantity, tables: Sequence[Table]) -> dict[str, Any]:
-        """Return the largest value along each flow, and what the integrator's errors explain of it."""
+    def largest_on(tables: Sequence[Table], quantity: Quantity) -> dict[str, Any]:
+        """Return values and at_most: the largest value along each flow, and the integrator's error."""
         draws = Draws(tables)
-        # alpha, and beta at the start, are as small as the scale: relative errors are larger by the condition
+        # relative errors of alpha, and of beta at the start, where both are small, are larger by the condition of Z1
         return {
             "values": draws.largest(quantity),
             "at_most": steps_by_rtol(draws) * draws.largest(quantities.CONDITION_OF_Z1) ** 2,
         }
 
+    # with beta_* = U S V^T, |U^T beta V less its diagonal| / |beta|
     yield every_draw(
         r"largest part of $\beta$ off the diagonal in the singular basis of $\beta_*$, relative to $|\beta|$",
-        **largest(quantities.BETA_OFF_DIAGONAL, whitened),
+        **largest_on(whitened, quantities.BETA_OFF_DIAGONAL),
         because=because,
         predicted=0.0,
-        rivals={"vectors that stand still whatever the data": largest(quantities.BETA_OFF_DIAGONAL, all_data)},
+        rivals={"vectors that stand still whatever the data": largest_on(all_data, quantities.BETA_OFF_DIAGONAL)},
     )
     yield every_draw(
         r"largest part of $\alpha$ off the diagonal in the basis of $\beta_*$, relative to $|\alpha|$",
-        **largest(quantities.ALPHA_OFF_DIAGONAL, whitened),
+        **largest_on(whitened, quantities.ALPHA_OFF_DIAGONAL),
         because=because,
-        rivals={"vectors that stand still whatever the data": largest(quantities.ALPHA_OFF_DIAGONAL, all_data)},
+        rivals={"vectors that stand still whatever the data": largest_on(all_data, quantities.ALPHA_OFF_DIAGONAL)},
     )
+    # beta shares left singular vectors with A where beta beta^T commutes with A A^T, and right ones with B where
+    # beta^T beta commutes with B^T B
     for quantity, label in (
-        (quantities.COMMUTATOR_WITH_LAYERS, "$Z_1$ and $Z_2$"),
-        (quantities.COMMUTATOR_WITH_ALPHA, r"$\alpha$"),
+        (quantities.COMMUTATOR_WITH_LAYERS, "$Z_1$ and $Z_2$"),  # A = Z1, B = Z2
+        (quantities.COMMUTATOR_WITH_ALPHA, r"$\alpha$"),  # A = B = alpha
     ):
         yield every_draw(
             rf"largest commutator of $\beta$'s Gram matrices with those of {label}, relative to their norms",
-            **largest(quantity, all_data),
+            **largest_on(all_data, quantity),
             because=because,
-            rivals={"vectors that are shared from rows of unequal lengths too": largest(quantity, [unequal])},
+            rivals={"vectors that are shared from rows of unequal lengths too": largest_on([unequal], quantity)},
         )
     for quantity, label in SYMMETRIC_MATRICES.items():
         yield every_draw(
             f"largest asymmetry of {label}, relative to its factors",
-            **largest(quantity, whitened),
+            **largest_on(whitened, quantity),
             because=because,
-            rivals={"matrices that are symmetric whatever the data": largest(quantity, all_data)},
+            rivals={"matrices that are symmetric whatever the data": largest_on(all_data, quantity)},
         )
     yield Facts(turning=float(np.nanmax(Draws(others).largest(quantities.BETA_OFF_DIAGONAL))))
 
@@ -102,17 +105,17 @@ def theorem_c_12(jump: Table, networks: Sequence[Table]) -> Claim:
     and after the jump. At $t = 1/(2\sigma)$, where the theorem prints $\sigma$ (and section 3.2 prints 0), neither
     holds (errata 15): the value there is $\sigma/(1 + 2\sigma)$, as the last lines of the proof say.
     """
-    gamma = float(jump["gamma"].min())
-    # the column `time` is flow time over ln(1/gamma); at the smallest scale, the first recorded one of each singular
-    # value at which its limit is not zero: the jump, at 1 / (2 sigma)
-    reached = jump[(jump["gamma"] == gamma) & (jump["limit"] > 0)]
-    at_jump = reached.loc[reached.groupby("index")["time"].idxmin()]
-    sigma = jump.groupby("index")["limit"].max()[at_jump["index"]].to_numpy()
+    smallest_gamma = float(jump["gamma"].min())
+    # the column `time` is flow time over ln(1/gamma), `limit` the value as gamma vanishes: zero before the jump at
+    # 1 / (2 sigma), which is a recorded time, and not zero from it on
+    from_jump_on = jump[(jump["gamma"] == smallest_gamma) & (jump["limit"] > 0)]
+    at_jump = from_jump_on.loc[from_jump_on.groupby("index")["time"].idxmin()]  # a row for each singular value
+    sigma = jump.groupby("index")["limit"].max()[at_jump["index"]].to_numpy()  # the limit after the jump
     yield equal_on_every_draw(
         r"error of $\sigma_i(\beta)$ at time $\ln(1/\gamma) / (2\sigma_i)$, relative to $\sigma_i$, each $i$",
         at_jump["value"].to_numpy(),
         sigma,
-        tolerance=_next_terms(gamma) + steps_by_rtol(Draws(jump)).max(),
+        tolerance=_distance_from_limit(smallest_gamma) + steps_by_rtol(Draws(jump)).max(),
         relative_to=sigma,
         because="the smallest scale's distance from its limit, and steps times the relative tolerance",
         excluded={"larger scales, which are further from the limit": jump["gamma"].nunique() - 1},
@@ -145,15 +148,16 @@ def jump_process(jump: Table, *, away: Fraction) -> Claim:
     """
     jumps = _jumps(jump)  # times are flow time over ln(1/gamma)
     predicted = 1 / (2 * jumps.sigma)
-    smaller, larger = np.sort(jump["gamma"].unique())[:2]
-    near, far = 1 / np.log(1 / smaller), 1 / np.log(1 / larger)
+    smallest, next_smallest = np.sort(jump["gamma"].unique())[:2]
+    # the line through the times t_1 and t_2 at x = 1 / ln(1/gamma) of both scales is (x_2 t_1 - x_1 t_2) / (x_2 - x_1)
+    # at x = 0: it multiplies the larger error of both, that at the larger scale, by this factor at most
+    x_1, x_2 = 1 / np.log(1 / smallest), 1 / np.log(1 / next_smallest)
+    amplification = (x_1 + x_2) / (x_2 - x_1)
     yield equal_on_every_draw(
         "error of the extrapolated time of the jump, relative to it, each singular value",
         jumps.extrapolated,
         predicted,
-        # the line through the times at `near` and `far` ends at (far t_near - near t_far) / (far - near): it multiplies
-        # their errors by (near + far) / (far - near), and the larger scale's error is the larger
-        tolerance=(near + far) / (far - near) * (_next_terms(larger) + steps_by_rtol(Draws(jump)).max()),
+        tolerance=amplification * (_distance_from_limit(next_smallest) + steps_by_rtol(Draws(jump)).max()),
         relative_to=predicted,
         because="the larger scale's distance from its limit and steps times the relative tolerance, extrapolated",
         resolution=0.01,
@@ -164,22 +168,23 @@ def jump_process(jump: Table, *, away: Fraction) -> Claim:
             "the times at the smallest scale, not extrapolated": jumps.at_smallest_scale,
         },
     )
-    jump_time = 1 / (2 * jump.groupby("index")["limit"].transform("max"))
-    distant = jump[(jump["time"] - jump_time).abs() > away]
-    distance = (distant["value"] - distant["limit"]).abs().groupby(distant["gamma"]).max()
-    by_falling_scale = distance.sort_index(ascending=False).to_numpy()
+    sigma_of_row = jump.groupby("index")["limit"].transform("max")
+    away_from_jump = jump[(jump["time"] - 1 / (2 * sigma_of_row)).abs() > away]
+    distance = (away_from_jump["value"] - away_from_jump["limit"]).abs()
+    # the largest distance at each scale, from the largest scale to the smallest
+    largest_distance = distance.groupby(away_from_jump["gamma"]).max().sort_index(ascending=False).to_numpy()
     yield every_draw(
         "distance to the limit away from the jump, over that at the next larger scale",
-        by_falling_scale[1:] / by_falling_scale[:-1],
+        largest_distance[1:] / largest_distance[:-1],
         at_most=1.0,
         because="each smaller scale is nearer to the limit",
         excluded={"the largest scale, which has no larger one": 1},
     )
-    yield Facts(smallest=float(smaller))
+    yield Facts(smallest=float(smallest))
 
 
-def _next_terms(gamma: float) -> float:
-    """Return what Theorem C.12's closed form may differ from its limit by: a hundred times gamma ln(1/gamma).
+def _distance_from_limit(gamma: float) -> float:
+    """Return how far Theorem C.12's closed form may be from its limit: a hundred times gamma ln(1/gamma).
 
     The next terms of the expansion in gamma are of this order; the hundred leaves room for their factors.
     """
@@ -212,15 +217,15 @@ def _jumps(table: pd.DataFrame) -> Jumps:
     linear in t, and is interpolated; and s passes sigma / 2 where 2 sigma gamma^(2 sigma t - 1) = 1, which is at
     t = 1 / (2 sigma) + ln(2 sigma) / (2 sigma ln(1/gamma)), linear in 1 / ln(1/gamma).
     """
-    scales = np.sort(table["gamma"].unique())[:2]
+    two_smallest = np.sort(table["gamma"].unique())[:2]
     sigmas, times = [], []
     for _, rows in table.groupby("index"):
         sigma = rows["limit"].max()
         inside = rows[(rows["value"] > 0.01 * sigma) & (rows["value"] < 0.99 * sigma)]
-        log_odds = np.log(inside["value"] / (sigma - inside["value"]))
-        at_scales = [inside["gamma"] == gamma for gamma in scales]
+        log_odds = np.log(inside["value"] / (sigma - inside["value"]))  # ln(s / (sigma - s)), zero at s = sigma / 2
         sigmas.append(sigma)
+        at_scales = [inside["gamma"] == gamma for gamma in two_smallest]
         times.append([np.interp(0.0, log_odds[at_scale], inside["time"][at_scale]) for at_scale in at_scales])
-    at_smallest_scale = np.array(times)[:, 0]
-    intercepts = np.polyfit(1 / np.log(1 / scales), np.array(times).T, 1)[1]
-    return Jumps(np.array(sigmas), at_smallest_scale, intercepts)
+    times_at_scales = np.array(times).T  # shape (2, singular values), the smallest scale first
+    _, intercepts = np.polyfit(1 / np.log(1 / two_smallest), times_at_scales, 1)
+    return Jumps(sigma=np.array(sigmas), at_smallest_scale=times_at_scales[0], extrapolated=intercepts)

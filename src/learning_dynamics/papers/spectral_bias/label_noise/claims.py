@@ -46,71 +46,78 @@ def label_noise_low_rank(plain: Table, noisy: Table, *, fallen: Fraction) -> Cla
     half is {inflated:.2f} times that (median).
     """
     time = Draws(noisy).entries(LOSS, column="time")[0]
-    late = time >= time[-1] / 2
+    second_half = time >= time[-1] / 2
 
     def end_over_start(table: Table) -> np.ndarray:
         """Return all sigma_i(W1) at the end, relative to the start, shape (draws, inputs)."""
         return Draws(table).at_end().entries(SIGMA_W1) / Draws(table, time=0.0).entries(SIGMA_W1)
 
-    def slopes(table: Table, half: np.ndarray) -> np.ndarray:
-        """Return the slope of ln sigma_2(W1) against time over half of the records, shape (draws,)."""
+    def slope(table: Table, records: np.ndarray) -> np.ndarray:
+        """Return the slope of ln sigma_2(W1) against time over some of the records, shape (draws,)."""
         sigma_2 = Draws(table, index=2).entries(SIGMA_W1)
-        return np.polyfit(time[half], np.log(sigma_2[:, half]).T, 1)[0]
+        return np.polyfit(time[records], np.log(sigma_2[:, records]).T, 1)[0]
 
     def slope_ratio(table: Table) -> np.ndarray:
         """Return the slope over the second half relative to that over the first: 1 for an exponential."""
-        return slopes(table, late) / slopes(table, ~late)
+        return slope(table, second_half) / slope(table, ~second_half)
 
+    with_noise, without_noise = end_over_start(noisy), end_over_start(plain)
+    sigma_2_left, sigma_2_left_without_noise = with_noise[:, 1], without_noise[:, 1]
+    ratio, ratio_without_noise = slope_ratio(noisy), slope_ratio(plain)
+    # phrases of rivals; each of the first two alters two checks
     falls_without_noise = "plain descent takes them away too"
     moves_without_noise = "plain descent does not leave them where they were"
-    left, ratio = end_over_start(noisy)[:, 1], slope_ratio(noisy)
-    left_without_noise, ratio_without_noise = end_over_start(plain)[:, 1], slope_ratio(plain)
     falls_ever_more_slowly = "they fall at first and then stay, or fall ever more slowly, like a power of time"
     yield share_of_draws(
         r"share of draws on which $\sigma_2(W_1)$ falls with label noise",
-        _unless_nan(left <= fallen, left),
+        _nan_where_unknown(sigma_2_left <= fallen, sigma_2_left),
         at_least=0.5,
         because=f"most draws; at the end {fallen:g} of the start or less",
-        rivals={falls_without_noise: {"holds": _unless_nan(left_without_noise <= fallen, left_without_noise)}},
+        rivals={
+            falls_without_noise: {
+                "holds": _nan_where_unknown(sigma_2_left_without_noise <= fallen, sigma_2_left_without_noise)
+            }
+        },
     )
     yield share_of_draws(
         r"share of draws on which $\ln\sigma_2(W_1)$ falls with label noise about as fast in the second half as before",
-        _unless_nan(ratio >= 0.5, ratio),
+        _nan_where_unknown(ratio >= 0.5, ratio),
         at_least=0.5,
         because="most draws; at half the slope or more: an exponential keeps its slope, $1/t$ less than a quarter",
         rivals={
-            falls_without_noise: {"holds": _unless_nan(ratio_without_noise >= 0.5, ratio_without_noise)},
-            falls_ever_more_slowly: {"holds": _unless_nan(ratio < 0.5, ratio)},
+            falls_without_noise: {"holds": _nan_where_unknown(ratio_without_noise >= 0.5, ratio_without_noise)},
+            falls_ever_more_slowly: {"holds": _nan_where_unknown(ratio < 0.5, ratio)},
         },
     )
     yield every_draw(
         r"largest change of $\sigma_i(W_1)$, $i > 1$, without noise, relative to it",
-        np.abs(end_over_start(plain)[:, 1:] - 1).max(axis=1),
+        np.abs(without_noise[:, 1:] - 1).max(axis=1),
         at_most=1e-9,
         because="rounding over all steps",
-        rivals={moves_without_noise: {"values": np.abs(end_over_start(noisy)[:, 1:] - 1).max(axis=1)}},
+        rivals={moves_without_noise: {"values": np.abs(with_noise[:, 1:] - 1).max(axis=1)}},
     )
     yield every_draw(
         r"$\sigma_1(W_1)$ at the end without noise, relative to the start",
-        end_over_start(plain)[:, 0],
+        without_noise[:, 0],
         at_least=1.0,
         because="plain descent raises one singular value (section 4.1)",
-        rivals={moves_without_noise: {"values": end_over_start(noisy)[:, 0]}},
+        rivals={moves_without_noise: {"values": with_noise[:, 0]}},
     )
     # a layer of rank one, sigma_1 |W2| = |beta_*|, with |W1|^2 = d |W2|^2 has sigma_1^2 = sqrt(d) |beta_*|
     at_start = Draws(noisy, time=0.0)
-    of_rank_one = np.sqrt(at_start.entries(SIGMA_W1).shape[1]) * at_start[quantities.BETA_NORM]
-    late_squares = Draws(noisy, index=1).entries(SIGMA_W1)[:, late] ** 2
+    inputs = at_start.entries(SIGMA_W1).shape[1]  # d
+    square_at_rank_one = np.sqrt(inputs) * at_start[quantities.BETA_NORM]
+    squares = Draws(noisy, index=1).entries(SIGMA_W1)[:, second_half] ** 2  # sigma_1^2, shape (draws, times)
     yield Facts(
-        rate=float(-np.median(slopes(noisy, late))),
-        left=float(np.median(left)),
-        most_left=float(left.max()),
-        inflated=float(np.median(late_squares.mean(axis=1) / of_rank_one)),
+        rate=float(-np.median(slope(noisy, second_half))),
+        left=float(np.median(sigma_2_left)),
+        most_left=float(sigma_2_left.max()),
+        inflated=float(np.median(squares.mean(axis=1) / square_at_rank_one)),
     )
 
 
-def _unless_nan(holds: np.ndarray, measured: np.ndarray) -> np.ndarray:
-    """Return of each draw whether it is so, and nan where its measurement is nan."""
+def _nan_where_unknown(holds: np.ndarray, measured: np.ndarray) -> np.ndarray:
+    """Return for each draw whether it is so, and nan where its measurement is nan: such a draw is undecided."""
     return np.where(np.isnan(measured), np.nan, holds)
 
 
@@ -137,8 +144,9 @@ def label_noise_sde(ensembles: Sequence[Table], weighted: Table, five: Table, *,
     What does not extend is the low rank of $W$ for $d > n$: what $W$ has outside the span of the data never moves
     ({outside:.1e} of $|W|$ at most), so that $d - n$ directions keep their size.
     """
-    draws = Draws(ensembles)
-    angle, growth = _rate(weighted, noise_quantities.ANGLE_RATE), _rate(five, noise_quantities.DIRECTION_RATE, index=1)
+    draws = Draws(ensembles)  # one for each data set
+    angle = _rate(weighted, noise_quantities.ANGLE_RATE)  # lambda_2 - lambda_1
+    growth = _rate(five, noise_quantities.DIRECTION_RATE, index=1)  # lambda_1
     yield _moments_follow_the_process(draws, errors)
     yield _what_is_outside_the_data_stays(draws)
     yield _rows_align(angle)
@@ -165,15 +173,17 @@ def _moments_follow_the_process(draws: Draws, errors: float) -> Check:
     """
     ends = draws.at_end()
     measured, predicted = _moments(ends), _moments(ends, "predicted")
-    output_second_moment = predicted[:, :1]
-    # relative errors: the recursion's finite steps, and the drift over the whole time beside the sizes that it acts on
+    output_second_moment = predicted[:, :1]  # E|a|^2, shape (data sets, 1)
+    # relative errors: of the recursion's finite steps, and of the drift, which adds up over the whole time
     finite_steps = _error_of_finite_steps(ends)
     drift = (draws.setting("step") * draws.setting("steps"))[:, None] * output_second_moment
-    # with one dominating weight |a|^2 is lognormal; its logarithm's variance is four times the time. At 0.6, means over
-    # 96,000 paths have an excess kurtosis of about 0.2, and five errors in some 27 means are a false alarm in fewer
-    # than one run of a thousand; at 1 a single path could move a mean by as much
+    # Are means over paths normal? Where one weight dominates, |a|^2 is lognormal, and the variance of its logarithm is
+    # four times the process's time. At a time of 0.6, means over 96,000 paths have an excess kurtosis of about 0.2: any
+    # of some 27 means is five errors off by chance in fewer than one run of a thousand. At a time of 1 a single path
+    # could move a mean by as much
     allowed = errors * _moments(ends, "error") + (2 * finite_steps + drift) * predicted
-    allowed = np.where(allowed > 0, allowed, output_second_moment)  # of rows that are not there
+    # data sets with fewer rows than others have zeros there, and nothing allowed; any unit will do
+    allowed = np.where(allowed > 0, allowed, output_second_moment)
 
     def halfway(ensemble: Draws) -> np.ndarray:
         """Return the process's moments at the recorded time that is nearest to half of the last."""
@@ -182,9 +192,10 @@ def _moments_follow_the_process(draws: Draws, errors: float) -> Check:
 
     def of_first_order(ensemble: Draws) -> np.ndarray:
         """Return the moments at the end if they grew as at first: E|a|^2 as the time, the rows as its square."""
-        first, end = _times(ensemble)[[1, -1]]
+        times = _times(ensemble)
+        first, end = times[1], times[-1]  # the time before is 0
         early = _moments(ensemble.where(time=first), "predicted")
-        powers = np.array([1] + [2] * (early.shape[1] - 1))
+        powers = np.array([1] + [2] * (early.shape[1] - 1))  # of E|a|^2, and of each row
         return early * (end / first) ** powers
 
     return equal_on_every_draw(
@@ -211,7 +222,7 @@ def _what_is_outside_the_data_stays(draws: Draws) -> Check:
     sqrt((d - n) g / (2 gamma d + d g)) of |W| or more.
     """
     ends = draws.at_end()
-    samples, inputs = draws.column("samples"), draws.column("inputs")
+    samples, inputs = draws.column("samples"), draws.column("inputs")  # n and d, one for each data set
     growth = ends.entries(quantities.ROW_GROWTH_OF_EQUAL_WEIGHTS)[:, 0]
     gain_if_all_move = np.sqrt((inputs - samples) * growth / (2 * draws.setting("gamma") * inputs + inputs * growth))
     return equal_on_every_draw(
@@ -268,7 +279,7 @@ def _error_of_finite_steps(ends: Draws) -> np.ndarray:
 
 
 def _rate(exponents: Table, quantity: str, **where: int) -> Estimate:
-    """Return an almost sure growth rate, a mean over paths."""
+    """Return an almost sure growth rate, a mean over paths with its 95 % interval."""
     row = select(exponents, quantity, **where).iloc[0]
     return Estimate(row["value"], row["lower"], row["upper"], int(row["paths"]), "mean (t)")
 

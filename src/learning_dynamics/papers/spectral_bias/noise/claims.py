@@ -13,11 +13,11 @@ from learning_dynamics.papers.spectral_bias.noise.rates import (
     below_zero,
     decays,
     equals_derived,
+    estimate_within,
     extra_half_widths,
     grows,
     has_sign,
     increase,
-    interval,
     number_ranges,
     rises_as_corrected,
     statistic,
@@ -65,17 +65,20 @@ def noise_low_rank(
     """
     rates = Rates(exponents)
     dimensions = rates.dimensions()
-    signs = dict.fromkeys(decaying, decays) | dict.fromkeys(growing, grows)
-    # the dimension farthest from the paper's pictures first: there what is printed and what holds differ most
-    for inputs in sorted({*dimensions, *signs}, reverse=True):
+    # the sign of lambda_2 that the correction claims, by d; it claims none where lambda_2 crosses zero
+    corrected_signs = dict.fromkeys(decaying, decays) | dict.fromkeys(growing, grows)
+    # sigma_2 decays, as the paper says of d >= 2; first in the dimension farthest from its pictures, where paper and
+    # correction differ most
+    for inputs in sorted({*dimensions, *corrected_signs}, reverse=True):
         yield has_sign(
             rates.sigma(2, inputs),
             decays,
-            corrected=signs.get(inputs, NOT_CLAIMED),
+            corrected=corrected_signs.get(inputs, NOT_CLAIMED),
             rivals={"the second grows in every dimension": grows, "the second decays in every dimension": decays},
         )
     second_rates = [rates.sigma(2, inputs) for inputs in dimensions]
-    yield from rises_as_corrected(second_rates, falls="the second falls with the dimension")
+    yield from rises_as_corrected(second_rates, rival="the second falls with the dimension")
+    # sigma_1 grows, as the paper says; by the correction from d = 3 on, since lambda_1 is zero for d = 2
     for inputs in dimensions:
         yield has_sign(
             rates.sigma(1, inputs),
@@ -84,12 +87,13 @@ def noise_low_rank(
             rivals={"the first has a positive growth rate in the plane too": grows},
         )
     for inputs in dimensions:
-        yield decays(rates.angle(inputs))  # the ratio sigma_2 / sigma_1
+        yield decays(rates.angle(inputs))  # at lambda_2 - lambda_1, the rate of sigma_2 / sigma_1 too
     for inputs in collapsing:
         yield decays(rates.sigma(1, inputs))
+    # the correction alone names rates; scaled=False since the sentence is about their signs, which no factor changes
     for inputs in dimensions:
-        first = rates.sigma(1, inputs)
-        yield equals_derived(first, printed=NOT_CLAIMED, scaled=False)
+        yield equals_derived(rates.sigma(1, inputs), printed=NOT_CLAIMED, scaled=False)
+    # by the exact formula, in dimensions around the change of sign
     lambda_2 = {inputs: float(theory.lyapunov_exponents(inputs)[1]) for inputs in range(2, 11)}
     last_decaying = max(inputs for inputs, rate in lambda_2.items() if rate < 0)
     decay, grow = below_zero(second_rates), above_zero(second_rates)
@@ -127,47 +131,50 @@ def lyapunov_spectrum(exponents: Sequence[Table]) -> Claim:
     intervals at most {error:.3f}. Exact values: $\lambda_1 = 0$ for $d = 2$, $\lambda_1 + \lambda_2 = 0$ for $d = 3$,
     $\lambda_1 = 1/4$ for $d = 4$.
     """
-    spectra = [(inputs, rates) for rates in map(Rates, exponents) for inputs in rates.dimensions()]
-    # lambda_1, ..., lambda_{d+1} of each table and dimension in turn
-    directions = [rate for inputs, rates in spectra for rate in rates.directions(inputs)]
+    by_dimension = [(inputs, rates) for rates in map(Rates, exponents) for inputs in rates.dimensions()]
+    # lambda_1, ..., lambda_{d+1} of each table and dimension in turn, in one list
+    measured_rates = [rate for inputs, rates in by_dimension for rate in rates.directions(inputs)]
     # by the formula above, with lambda_{d+1} = -d - (lambda_1 + ... + lambda_d)
-    derived = {inputs: theory.lyapunov_exponents(inputs) for inputs, _ in spectra}
+    spectra = {inputs: theory.lyapunov_exponents(inputs) for inputs, _ in by_dimension}
 
-    def in_every_dimension(law: Callable[[int, np.ndarray], np.ndarray]) -> np.ndarray:
-        """Return what a law makes of d and the derived rates, as many as `directions`."""
-        return np.concatenate([law(inputs, derived[inputs]) for inputs, _ in spectra])
+    def in_turn(spectrum_of: Callable[[int], np.ndarray]) -> np.ndarray:
+        """Return the d + 1 rates that a function gives each dimension d, in the order of `measured_rates`."""
+        return np.concatenate([spectrum_of(inputs) for inputs, _ in by_dimension])
 
-    def evenly_spaced(inputs: int, rates: np.ndarray) -> np.ndarray:
-        return np.linspace(rates[0], rates[-1], inputs + 1)
+    def evenly_spaced(inputs: int) -> np.ndarray:
+        return np.linspace(spectra[inputs][0], spectra[inputs][-1], inputs + 1)
 
-    def of_many_dimensions(inputs: int, rates: np.ndarray) -> np.ndarray:
-        return np.append(theory.spectrum_limit((np.arange(inputs) + 0.5) / inputs), rates[-1])
+    def limit_of_many_dimensions(inputs: int) -> np.ndarray:
+        """Return the limit of lambda_i at i = q d, with q = (i - 1/2) / d for i = 1, ..., d, and lambda_{d+1}."""
+        of_singular_values = theory.spectrum_limit((np.arange(inputs) + 0.5) / inputs)
+        return np.append(of_singular_values, spectra[inputs][-1])
 
-    def with_sum_zero(inputs: int, rates: np.ndarray) -> np.ndarray:
-        """Return the rates without the drift, whose sum is -d, shared out evenly over all d + 1."""
-        return rates + inputs / (inputs + 1)
+    def with_sum_zero(inputs: int) -> np.ndarray:
+        """Return the rates, each raised by d / (d + 1), so that their sum, which the drift makes -d, is zero."""
+        return spectra[inputs] + inputs / (inputs + 1)
 
+    derived_rates = in_turn(lambda inputs: spectra[inputs])
     yield equal_on_every_draw(
         "largest error of a growth rate over what is allowed, rates of all directions and dimensions",
-        [rate.measured.value for rate in directions],
-        np.concatenate([derived[inputs] for inputs, _ in spectra]),
+        [rate.measured.value for rate in measured_rates],
+        derived_rates,
         tolerance=1.0,
-        relative_to=[rate.measured.uncertainty + rate.tolerance for rate in directions],
+        relative_to=[rate.measured.uncertainty + rate.tolerance for rate in measured_rates],
         because="four standard errors, and the scheme's next order",
         rivals={
-            "rates that are evenly spaced between the first and the last": in_every_dimension(evenly_spaced),
-            "the limit of many dimensions": in_every_dimension(of_many_dimensions),
-            "rates larger by a tenth": in_every_dimension(lambda _, rates: 1.1 * rates),
-            "the drift left out, as if all added up to zero": in_every_dimension(with_sum_zero),
+            "rates that are evenly spaced between the first and the last": in_turn(evenly_spaced),
+            "the limit of many dimensions": in_turn(limit_of_many_dimensions),
+            "rates larger by a tenth": 1.1 * derived_rates,
+            "the drift left out, as if all added up to zero": in_turn(with_sum_zero),
         },
     )
-    for inputs, rates in spectra:
-        if inputs > 2:
+    for inputs, rates in by_dimension:
+        if inputs > 2:  # for d = 2 the sum of the first d - 1 is lambda_1 alone
             yield equals_derived(rates.volume(inputs))  # lambda_1 + ... + lambda_{d-1}, derived to be 0
     yield Facts(
-        count=len(directions),
-        dimensions=number_ranges(list(derived)),
-        error=max(rate.measured.uncertainty for rate in directions),
+        count=len(measured_rates),
+        dimensions=number_ranges(list(spectra)),
+        error=max(rate.measured.uncertainty for rate in measured_rates),
     )
 
 
@@ -191,10 +198,10 @@ def quarter_grows(many: Table) -> Claim:
     rates = Rates(many)
     inputs = max(rates.dimensions())
     dimensions = (10, 20, 40, 160, 640)
-    derived = {number: theory.lyapunov_exponents(number) for number in {*dimensions, inputs}}
-    # lambda_1, ..., lambda_{d+1}, of which the first d are those of singular values
-    growing = {number: int((spectrum[:number] > 0).sum()) for number, spectrum in derived.items()}
-    *_, smaller, larger = dimensions
+    spectra = {number: theory.lyapunov_exponents(number) for number in {*dimensions, inputs}}
+    # how many of lambda_1, ..., lambda_d, the rates of the singular values, are positive
+    growing = {number: int((spectrum[:number] > 0).sum()) for number, spectrum in spectra.items()}
+    smaller, larger = dimensions[-2:]
     yield equal(
         f"share of the singular values that grow in {larger} dimensions, by the exact rates",
         growing[larger] / larger,
@@ -209,8 +216,9 @@ def quarter_grows(many: Table) -> Claim:
         },
         scaled=False,
     )
-    # lambda_1 / sqrt(d) = c + c' / sqrt(d) + O(1 / d): from d / 4 to d dimensions the second term halves
-    extrapolated = 2 * derived[larger][0] / np.sqrt(larger) - derived[smaller][0] / np.sqrt(smaller)
+    # lambda_1 / sqrt(d) = c + c' / sqrt(d) + O(1 / d): the larger d is four times the smaller, which halves the second
+    # term, so that twice the larger's value less the smaller's is c
+    extrapolated = 2 * spectra[larger][0] / np.sqrt(larger) - spectra[smaller][0] / np.sqrt(smaller)
     yield equal(
         r"$\lambda_1 / \sqrt{d}$, extrapolated",
         float(extrapolated),
@@ -220,7 +228,7 @@ def quarter_grows(many: Table) -> Claim:
         because="terms of the order of one over the smaller dimension",
         rivals={r"$\lambda_1 \sim \sqrt{d} / 2$, half the rate of $E|W|^2$": 0.5},
     )
-    # the two rates beside the crossing are too near zero for a sign
+    # lambda_i > 0 up to i = `growing` by the formula; that one and the next are too near zero for a sign
     for index in range(1, growing[inputs]):
         yield grows(rates.sigma(index, inputs))
     for index in range(growing[inputs] + 2, inputs + 1):
@@ -248,18 +256,20 @@ def proposition_4_1_a(plane: Table, five: Table, *, at: Positive, errors: Positi
     for table in (plane, five):
         inputs, step = settings_of(table)["inputs"], settings_of(table)["integration"]["step"]
         root = float(np.sqrt(inputs))
-        # u = E|w_i|^2 and v = E a_i^2 obey u' = d v and v' = u, the mean of (D.2), from 1 and 0: u + sqrt(d) v is
-        # exp(sqrt(d) t), behind which the scheme's own moments lag
-        u, v = (statistic(table, name, at=at) for name in (quantities.HIDDEN_SQUARE, quantities.OUTPUT_SQUARE))
-        scheme_u, scheme_v = theory.euler_second_moments(inputs, np.full(round(at / step), step))
-        exact = np.exp(root * at)
+        u = statistic(table, quantities.HIDDEN_SQUARE, at=at)  # E|w_i|^2
+        v = statistic(table, quantities.OUTPUT_SQUARE, at=at)  # E a_i^2
         half_width = u.uncertainty + root * v.uncertainty
-        estimate = interval(u.value + root * v.value, half_width, u.draws, "mean (normal)")
+        estimate = estimate_within(u.value + root * v.value, half_width, draws=u.draws, how="mean (normal)")
+        # u' = d v and v' = u, the mean of (D.2), from 1 and 0: u + sqrt(d) v is exp(sqrt(d) t)
+        exact = np.exp(root * at)
+        # steps of finite length let the scheme's own moments lag behind
+        scheme_u, scheme_v = theory.euler_second_moments(inputs, np.full(round(at / step), step))
+        bias = abs(scheme_u[-1] + root * scheme_v[-1] - exact)
         yield equal(
             rf"$E|w_i|^2 + \sqrt{{d}} E a_i^2$, d = {inputs}",
             estimate,
             float(exact),
-            tolerance=extra_half_widths(errors) * half_width + abs(scheme_u[-1] + root * scheme_v[-1] - exact),
+            tolerance=extra_half_widths(errors) * half_width + bias,
             resolution=0.25 * estimate.value,
             because="standard errors, and the scheme's bias",
             rivals={
@@ -291,10 +301,10 @@ def proposition_4_1_b(exponents: Table, five: Table, *, between: list[Positive])
     lowest_rate = theory.lyapunov_exponents(dimensions[0])[0]
     for inputs in dimensions:
         first = rates.sigma(1, inputs)
-        # a rival has one law for all dimensions: rates lower by what makes that of the first of them zero
         yield equals_derived(
             first,
             rivals={
+                # rates in all dimensions lower by the same amount, which leaves none in the lowest dimension
                 "no growth, as in the plane": first.derived - lowest_rate,
                 "rates larger by a tenth": first.derived + 0.1,
             },
@@ -312,7 +322,7 @@ def proposition_4_1_b(exponents: Table, five: Table, *, between: list[Positive])
             0.0,
             because="growing",
         )
-    # where sqrt(d) - (1 - alpha) (sqrt(d) + 1)^2 / (2 sqrt(d)) of the proof vanishes, d = 5
+    # sqrt(d) - (1 - alpha) (sqrt(d) + 1)^2 / (2 sqrt(d)) of the proof vanishes at alpha = 1 - 2 d / (sqrt(d) + 1)^2
     gap = 1 - 2 * 5.0 / (np.sqrt(5.0) + 1) ** 2
     positive = above_zero([rates.sigma(1, inputs) for inputs in rates.dimensions()])
     yield Facts(positive=number_ranges(positive), gap=float(gap))
@@ -378,8 +388,9 @@ def proposition_4_1_c(
             0.0,
             because="growing",
         )
+    # scaled=False: the smallest error that would have been refused is sought of the headline's number alone
     yield equals_derived(rates.commutator(2), scaled=False)  # lambda_1 + lambda_2
-    # outside of `growing` the rival alone says a sign: neither the paper nor the correction claims one there
+    # the paper claims no sign of lambda_1 + lambda_2, the correction claims growth in `growing`, the rival everywhere
     for inputs in sorted({*dimensions, *growing}):
         yield has_sign(
             rates.commutator(inputs),
@@ -391,17 +402,18 @@ def proposition_4_1_c(
     for inputs in dimensions:
         yield decays(rates.angle(inputs))  # lambda_2 - lambda_1
     falling, rising = below_zero(commutator_rates), above_zero(commutator_rates)
+    mean_rates = [f"{theory.mean_commutator_rate(inputs):.3f} for d = {inputs}" for inputs in (3, 4, 5)]
+    lengths = []
+    for inputs, table in by_dimension.items():
+        length, exact = statistic(table, quantities.COMMUTATOR_LENGTH, at=at), _exact_mean_length(inputs, at)
+        lengths.append(f"{length.value:.3f} for d = {inputs}, where {exact:.3f} is exact")
     yield Facts(
         limit=theory.commutator_mean_limit(),
         typical=rates.commutator(2).measured.value,
         early=early,
         late=at,
-        rates=", ".join(f"{theory.mean_commutator_rate(inputs):.3f} for d = {inputs}" for inputs in (3, 4, 5)),
-        lengths=", ".join(
-            f"{statistic(table, quantities.COMMUTATOR_LENGTH, at=at).value:.3f} for d = {inputs}, "
-            f"where {_exact_mean_length(inputs, at):.3f} is exact"
-            for inputs, table in by_dimension.items()
-        ),
+        rates=", ".join(mean_rates),
+        lengths=", ".join(lengths),
         falling=number_ranges(falling),
         rising=number_ranges(rising),
         open=number_ranges(dimensions, but=[*falling, *rising]),
@@ -420,7 +432,8 @@ def _mean_entry_tends_to_its_limit(plane: Table, *, precision: float, errors: fl
     step = settings_of(plane)["integration"]["step"]
     times = _times(plane)[1:]
     entry_at = {time: statistic(plane, quantities.COMMUTATOR_ENTRY, at=time) for time in times}
-    latest = max((time for time in times if entry_at[time].uncertainty < precision), default=times[0])
+    precise_times = [time for time in times if entry_at[time].uncertainty < precision]
+    latest = max(precise_times, default=times[0])
     entry, limit = entry_at[latest], theory.commutator_mean_limit()
     return equal(
         f"mean of $|e|$ at time {latest:g}, d = 2",
@@ -428,7 +441,7 @@ def _mean_entry_tends_to_its_limit(plane: Table, *, precision: float, errors: fl
         0.0,
         # the slowest part of the approach to the limit falls as exp(-t)
         tolerance=extra_half_widths(errors) * entry.uncertainty + step + limit * float(np.exp(-latest)),
-        resolution=0.25,
+        resolution=0.25,  # about half of the limit
         because="standard errors, the scheme's bias, and the approach to the limit",
         corrected=limit,
         rivals={"half the limit": limit / 2},
@@ -447,6 +460,7 @@ def _mean_square_of_entry_is_exact(plane: Table, early: float, errors: float) ->
         f"mean of $e^2$ at time {early:g}, d = 2",
         square,
         0.0,
+        # the scheme's bias is of first order in the step; four leaves room
         tolerance=extra_half_widths(errors) * square.uncertainty + 4 * step * exact,
         resolution=0.5 * exact,
         because="standard errors, and the scheme's bias",
@@ -463,7 +477,8 @@ def _mean_length_is_exact(table: Table, at: float, errors: float) -> Check:
     """
     inputs, step = settings_of(table)["inputs"], settings_of(table)["integration"]["step"]
     length, exact = statistic(table, quantities.COMMUTATOR_LENGTH, at=at), _exact_mean_length(inputs, at)
-    # the scheme's second moments lag by d h t / 2, relative to them, and roots of squares by less
+    # second moments of W and a grow as exp(sqrt(d) t), with steps h as (1 + sqrt(d) h)^(t / h): the scheme's lag by
+    # d h t / 2, relative to them, and roots of squares by less
     lag = inputs * step * at / 2 * exact
     return equal(
         f"mean length of the commutator of two columns at time {at:g}, d = {inputs}",

@@ -84,10 +84,13 @@ class Rates:
 
     def _rate(self, subject: str, quantity: Quantity, index: int, inputs: int) -> Rate:
         row = self._rows[quantity, index, inputs]
-        measured = Estimate(row.value, row.lower, row.upper, row.paths, "mean over paths (t)")
-        name = f"almost sure growth rate of {subject}, d = {inputs}"
+        difference = self._rows[quantities.DIFFERENCE_BETWEEN_STEPS, 0, inputs]
         return Rate(
-            name, inputs, measured, row.predicted, abs(self._rows[quantities.DIFFERENCE_BETWEEN_STEPS, 0, inputs].value)
+            name=f"almost sure growth rate of {subject}, d = {inputs}",
+            inputs=inputs,
+            measured=Estimate(row.value, row.lower, row.upper, row.paths, "mean over paths (t)"),
+            derived=row.predicted,
+            extrapolated=abs(difference.value),
         )
 
 
@@ -117,10 +120,10 @@ def has_sign(rate: Rate, grows_or_decays: Callable[[Rate], Check]) -> Check:
     return grows_or_decays(rate)
 
 
-def rises_as_corrected(rates: list[Rate], *, falls: str = "") -> Iterator[Check]:
+def rises_as_corrected(rates: list[Rate], *, rival: str = "") -> Iterator[Check]:
     """Check that rates rise from each dimension of a list to the next, the intervals' widths added.
 
-    The correction alone says so. `falls` is the phrase of a rival by which they fall.
+    The correction alone says so. `rival` is the phrase of one by which they fall.
     """
     for before, after in itertools.pairwise(rates):
         difference = _difference(before.measured, after.measured, "difference of means (t)")
@@ -131,7 +134,7 @@ def rises_as_corrected(rates: list[Rate], *, falls: str = "") -> Iterator[Check]
             0.0,
             because="rises with the dimension",
             printed=NOT_CLAIMED,
-            rivals={falls: {"estimate": opposite}} if falls else None,
+            rivals={rival: {"estimate": opposite}} if rival else None,
         )
 
 
@@ -175,23 +178,27 @@ def increase(table: Table, quantity: Quantity, early: float, late: float) -> Est
     return _difference(before, after, "difference of means (normal)")
 
 
-def interval(value: float, half_width: float, draws: int, how: str) -> Estimate:
-    """Return an estimate by its value and the half-width of its interval."""
+def estimate_within(value: float, half_width: float, *, draws: int, how: str) -> Estimate:
+    """Return an estimate whose interval reaches a half-width to each side of its value."""
     return Estimate(value, value - half_width, value + half_width, draws, how)
 
 
 def extra_half_widths(standard_errors: float) -> float:
-    """Return by how many half-widths of a 95 % interval a number of standard errors exceeds it."""
+    """Return by how many half-widths a number of standard errors exceeds a 95 % interval, of 1.96 to each side.
+
+    Four standard errors are 2.04 half-widths. `equal` allows one by itself, so that its tolerance is the other 1.04.
+    """
     return standard_errors / 1.96 - 1
 
 
 def _difference(before: Estimate, after: Estimate, how: str) -> Estimate:
     """Return what an estimate exceeds another by, the intervals' widths added."""
-    return interval(after.value - before.value, before.uncertainty + after.uncertainty, after.draws, how)
+    half_width = before.uncertainty + after.uncertainty
+    return estimate_within(after.value - before.value, half_width, draws=after.draws, how=how)
 
 
 def number_ranges(numbers: list[int], but: list[int] | None = None) -> str:
-    """Return whole numbers, but some, as a person would write them, runs as ranges; `none` for none."""
+    """Return whole numbers, but some, as a person would write them: ``2, 5 to 10``, or ``none``."""
     runs: list[list[int]] = []
     for number in sorted(set(numbers) - set(but or ())):
         if runs and number == runs[-1][-1] + 1:

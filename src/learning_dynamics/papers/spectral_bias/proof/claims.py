@@ -61,13 +61,18 @@ def lemma_c_3(flows: Sequence[Table]) -> Claim:
     if not any(has_several_interpolators(table) for table in flows):
         raise Untested("as many samples as inputs in every run: nothing is outside of their span; give fewer samples")
     flow, limits = Draws(flows, phase="flow"), Draws(flows, phase="limit")
-    inputs = limits.per_table(lambda limit: np.full(len(limit[DISTANCE]), limit.entries(SIGMA_W1).shape[1]))
-    samples = Draws(flows, phase="draw")[SAMPLES]
-    # of a random direction's squared length d - n parts of d are outside of n directions, on average
+
+    def number_of_inputs(limit: Draws) -> np.ndarray:
+        """Return d for each draw of a table: W1 has as many singular values, shape (draws, d)."""
+        sigma_W1 = limit.entries(SIGMA_W1)
+        return np.full(len(sigma_W1), sigma_W1.shape[1])
+
+    inputs, samples = limits.per_table(number_of_inputs), Draws(flows, phase="draw")[SAMPLES]
+    # a random direction has the share (d - n) / d of its squared length outside the span of n others, on average
     outside_at_random = np.sqrt(np.maximum(inputs - samples, 0) / inputs)
     yield equal_on_every_draw(
         r"largest part of $\alpha$ outside the span of the data, relative to $|\alpha|$",
-        flow.largest(quantities.ALPHA_OUTSIDE_DATA),
+        flow.largest(quantities.ALPHA_OUTSIDE_DATA),  # |alpha - X^+ X alpha| / |alpha|
         0.0,
         tolerance=steps_by_rtol(flow) * flow.largest(quantities.CONDITION_OF_Z1),
         relative_to=1.0,
@@ -100,9 +105,12 @@ def lemma_c_4(equal: Sequence[Table], unequal: Table, *, visible: Positive) -> C
     of unequal lengths the flow does not end at $\beta_*$, but {away:.2g} of $|\beta_*|$ away from it (median), while
     the imbalance stays $D$ as it should.
     """
-    flow, limit = Draws(unequal), Draws(unequal, phase="limit")
-    where_isotropic, where_not = Draws(equal, phase="limit")[quantities.ASYMMETRY], limit[quantities.ASYMMETRY]
-    everywhere = {"values": np.concatenate([where_isotropic, where_not])}
+    limit = Draws(unequal, phase="limit")
+    # |<K, dF[H]> - <H, dF[K]>| of the field F(Z) = Z - Z^{-T} D over pairs K, H, relative to its term in D
+    asymmetry_of_equal_rows = Draws(equal, phase="limit")[quantities.ASYMMETRY]
+    asymmetry_of_unequal_rows = limit[quantities.ASYMMETRY]
+    of_all_rows = {"values": np.concatenate([asymmetry_of_equal_rows, asymmetry_of_unequal_rows])}
+    # from Z1^{-T} Z2 Z2^T, by (P2), to Z1 - D Z1^{-T}, and corrected to Z1 - Z1^{-T} D
     yield every_draw(
         "distance of the formula from the gradient that (P2) asks for, relative to it, from rows of unequal lengths",
         limit[quantities.GRADIENT_PRINTED],
@@ -113,19 +121,20 @@ def lemma_c_4(equal: Sequence[Table], unequal: Table, *, visible: Positive) -> C
     )
     yield every_draw(
         "asymmetry of the derivative where a potential exists, relative to its term in $D$",
-        where_isotropic,
+        asymmetry_of_equal_rows,
         at_most=1e-12,
         because="rounding, over inverses",
-        rivals={"a potential whatever the imbalance": everywhere},
+        rivals={"a potential whatever the imbalance": of_all_rows},
     )
     yield every_draw(
         "asymmetry of the derivative where no potential exists",
-        where_not,
+        asymmetry_of_unequal_rows,
         at_least=visible,
         because="far above rounding",
-        rivals={"no potential whatever the imbalance": everywhere},
+        rivals={"no potential whatever the imbalance": of_all_rows},
         fact="least",
     )
+    flow = Draws(unequal)  # at all times, the limit among them
     yield every_draw(
         "drift of the imbalance from $D$, relative to $|Z_1^\\top Z_1|$",
         flow.largest(quantities.IMBALANCE_DRIFT),
@@ -156,35 +165,38 @@ def lemma_c_6(flows: Sequence[Table]) -> Claim:
     X\beta|^2$ by the imbalance. The measured rate of its fall is {slowest:.3g} units at least.
     """
     draws = Draws(flows, phase="draw")
-    # slowest relative decay along the flow, in units of gamma lambda_min: negative where the square grows
-    gradient_rate, residual_rate = draws[quantities.DECAY_RATE_OF_R], draws[quantities.DECAY_RATE_OF_RESIDUAL]
-    decay = "slowest relative decay of {}, in units of $\\gamma\\lambda_{{\\min}}$"
-    rounded = 1 - 1e-6  # a small residual is a difference, and rounds
+    # -(d|A|^2/dt) / |A|^2 for A = R and A = Y - X beta, in units of gamma lambda_min: the least along each flow, and
+    # negative where the square grows
+    rate_of_R, rate_of_residual = draws[quantities.DECAY_RATE_OF_R], draws[quantities.DECAY_RATE_OF_RESIDUAL]
+    rounded = 1 - 1e-6  # a small residual is a difference of near numbers, of which few digits are left
 
-    def of_residual(at_least: float | np.ndarray) -> dict[str, Any]:
-        """Return the arguments that check the residual itself instead of R."""
-        return {"name": decay.format("$|Y - X\\beta|^2$"), "values": residual_rate, "at_least": at_least * rounded}
+    def residual_decays(at_least: float | np.ndarray) -> dict[str, Any]:
+        """Return name, values and bound of the check that the residual itself, instead of R, decays at a rate."""
+        return {
+            "name": r"slowest relative decay of $|Y - X\beta|^2$, in units of $\gamma\lambda_{\min}$",
+            "values": rate_of_residual,
+            "at_least": at_least * rounded,
+        }
 
     yield every_draw(
-        decay.format("$|R|^2$"),
-        gradient_rate,
+        r"slowest relative decay of $|R|^2$, in units of $\gamma\lambda_{\min}$",
+        rate_of_R,
         at_least=2.0 * rounded,  # (C.13)
         because="up to the rounding of a small residual",
         # with r = Y - X beta and R = X^T r: -d|r|^2/dt = 2 |Z1^T R|^2 + 2 |R Z2^T|^2, where Z1 Z1^T >= 2 gamma I (C.8)
         # and |R|^2 >= lambda_min |r|^2, so that the residual falls at the rate 4 gamma lambda_min at least
-        corrected=of_residual(4.0),
+        corrected=residual_decays(4.0),
         rivals={
-            "the residual twice as fast": of_residual(8.0),
-            # lambda_max / lambda_min = cond(X)^2
-            r"the residual with $\lambda_{\max}$ in place of $\lambda_{\min}$": of_residual(
-                4.0 / draws[quantities.INVERSE_CONDITION_OF_X] ** 2
+            "the residual twice as fast": residual_decays(8.0),
+            r"the residual with $\lambda_{\max}$ in place of $\lambda_{\min}$": residual_decays(
+                4.0 / draws[quantities.INVERSE_CONDITION_OF_X] ** 2  # lambda_max / lambda_min = cond(X)^2
             ),
         },
     )
     yield Facts(
-        growing=int((gradient_rate < 0).sum()),
-        fastest=float(max(-np.nanmin(gradient_rate), 0.0)),
-        slowest=float(np.nanmin(residual_rate)),
+        growing=int((rate_of_R < 0).sum()),
+        fastest=float(max(-np.nanmin(rate_of_R), 0.0)),
+        slowest=float(np.nanmin(rate_of_residual)),
     )
 
 
@@ -205,12 +217,14 @@ def lemma_c_10(flows: Sequence[Table]) -> Claim:
     sigma_Z1, predicted_Z1 = flow.with_prediction(SIGMA_W1)
     sigma_Z2, predicted_Z2 = flow.with_prediction(SIGMA_W2)
 
-    def predicted_Z1_with(gamma_factor: float) -> np.ndarray:
+    def predicted_Z1_with(gamma_times: float) -> np.ndarray:
         """Return sigma_i(Z1) by (C.16), with gamma multiplied by a factor; the shape of `sigma_Z1`."""
 
         def of_table(draws: Draws) -> np.ndarray:
-            gamma, inputs = draws.setting("gamma")[:, None, None], draws.entries(SIGMA_W1, "time").shape[2]
-            sigma = theory.hidden_singular_values(draws.entries(SIGMA_BETA, "time"), gamma_factor * gamma, inputs)
+            gamma = draws.setting("gamma")[:, None, None]  # beside times and indices
+            inputs = draws.entries(SIGMA_W1, "time").shape[2]
+            sigma_beta = draws.entries(SIGMA_BETA, "time")  # shape (draws, times, k)
+            sigma = theory.hidden_singular_values(sigma_beta, gamma_times * gamma, inputs)
             return sigma.reshape(len(sigma), -1)  # times and indices in one axis
 
         return flow.per_table(of_table)  # tables may differ in their number of inputs
@@ -226,13 +240,13 @@ def lemma_c_10(flows: Sequence[Table]) -> Claim:
             r"$2\gamma$ in place of $\gamma$": predicted_Z1_with(2.0),
         },
     )
-    # rivals are those of Z1: both follow from one gamma
+    # without rivals: those of Z1 have another gamma, which would change this spectrum too
     yield equal_on_every_draw(
         r"largest error of $\sigma_i(Z_2)$ along the flow, relative to $\sigma_1(Z_1)$",
         sigma_Z2,
         predicted_Z2,
         tolerance=steps_by_rtol(flow),
-        relative_to=sigma_Z1.max(axis=1),
+        relative_to=sigma_Z1.max(axis=1),  # Z2 starts at zero
         because=STEPS_BY_RTOL,
     )
 
@@ -253,21 +267,22 @@ def balanced_start(flows: Sequence[Table], unbalanced: Table) -> Claim:
     if limit.entries(SIGMA_W2).shape[1] >= limit.entries(SIGMA_W1).shape[1]:
         raise Untested("as many outputs as inputs: there is no rank to fall short of; give fewer outputs")
 
-    def first_beyond_rank(flow: Draws, fewer: int = 0) -> np.ndarray:
+    def largest_beyond_rank(flow: Draws, fewer: int = 0) -> np.ndarray:
         """Return the largest sigma_(k - fewer + 1) / sigma_1 of W1 along the flow, shape (draws,)."""
-        sigma, outputs = flow.entries(SIGMA_W1, "time"), flow.entries(SIGMA_W2, "time").shape[2]
-        return (sigma[..., outputs - fewer] / sigma[..., 0]).max(axis=1)
+        sigma = flow.entries(SIGMA_W1, "time")  # shape (draws, times, d)
+        outputs = flow.entries(SIGMA_W2, "time").shape[2]  # k
+        return (sigma[..., outputs - fewer] / sigma[..., 0]).max(axis=1)  # from 0, sigma_(k+1) is number k
 
     balanced, not_balanced = Draws(flows, phase="flow"), Draws(unbalanced, phase="flow")
     yield every_draw(
         r"largest $\sigma_{k+1}(W_1) / \sigma_1(W_1)$ along the flow",
-        balanced.per_table(first_beyond_rank),
+        balanced.per_table(largest_beyond_rank),
         at_most=np.sqrt(steps_by_rtol(balanced)),
         because="the square root of an error of steps times the relative tolerance",
         rivals={
-            "rank at most $k - 1$": {"values": balanced.per_table(lambda flow: first_beyond_rank(flow, fewer=1))},
+            "rank at most $k - 1$": {"values": balanced.per_table(lambda flow: largest_beyond_rank(flow, fewer=1))},
             "layers that are not balanced": {
-                "values": first_beyond_rank(not_balanced),
+                "values": largest_beyond_rank(not_balanced),
                 "at_most": np.sqrt(steps_by_rtol(not_balanced)),
             },
         },

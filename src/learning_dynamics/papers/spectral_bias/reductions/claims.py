@@ -25,6 +25,7 @@ def lemma_3_1(flows: Sequence[Table]) -> Claim:
     """
     draws = Draws(flows)
     tolerance = steps_by_rtol(draws)
+    # the larger of |W1 P^T - z1| and |P W2 - z2|, over |W1|, where the pair (z1, z2) solves (3.4) by itself
     yield every_draw(
         "larger of the distances of $Z_1$ and $Z_2$ from the pair integrated by itself, relative to $|W_1|$",
         draws.largest(quantities.DISTANCE_FROM_PAIR),
@@ -33,13 +34,13 @@ def lemma_3_1(flows: Sequence[Table]) -> Claim:
         predicted=0.0,
         rivals={
             "the pair scaled to start at the identity, as the proof's last line has it": {
-                "values": draws.largest(quantities.DISTANCE_FROM_UNIT_PAIR)  # |Z1 - z1 / sqrt(2 gamma)| / |W1|
+                "values": draws.largest(quantities.DISTANCE_FROM_UNIT_PAIR)  # |W1 P^T - z1 / sqrt(2 gamma)| / |W1|
             }
         },
     )
     yield every_draw(
         "largest part of the layers outside the span of $P$, relative to $|W_1|$",
-        draws.largest(quantities.PART_OUTSIDE_P),
+        draws.largest(quantities.PART_OUTSIDE_P),  # the larger of |W1 - W1 P^T P| and |W2 - P^T P W2|, over |W1|
         at_most=tolerance,
         because="steps times the relative tolerance",
         predicted=0.0,
@@ -64,8 +65,8 @@ def lemma_3_3(flows: Sequence[Table]) -> Claim:
     the right side grows like $1/\gamma$ while the predictor comes to rest.
     """
     draws = Draws(flows)
-    # alpha = Z1^{-T} Z2 is found by inverting Z1; I - alpha alpha^T = 2 gamma (Z1 Z1^T)^{-1} (C.12) has the square of
-    # its condition
+    # alpha = Z1^{-T} Z2 takes the inverse of Z1, which multiplies errors by its condition; the condition of
+    # I - alpha alpha^T = 2 gamma (Z1 Z1^T)^{-1} (C.12) is the square of it
     condition = draws.largest(quantities.CONDITION_OF_Z1)
     tolerance = steps_by_rtol(draws)
     yield every_draw(
@@ -112,15 +113,15 @@ def theorem_3_2_a(flows: Sequence[Table]) -> Claim:
     \sinh^{-1}(D/\gamma) - \sqrt{D^2 + \gamma^2})$, and that one holds.
     """
     draws = Draws(flows)
-    # both speeds are the curvature of a potential at sigma_i times u^T (d beta/dt) v, and should be u^T R v;
-    # shape (draws, times x singular values) each
+    # with a potential sum_i phi(sigma_i) the speed of the mirror coordinate phi'(sigma_i) is phi''(sigma_i) times
+    # u^T (d beta/dt) v, and should be the force u^T R v; shape (draws, times x singular values) each
     speed, force = draws.with_prediction(quantities.MIRROR_SPEED)
     printed_speed = draws.entries(quantities.PRINTED_MIRROR_SPEED)
     yield equal_on_every_draw(
         "largest difference of a mirror coordinate's speed and its force, relative to the largest force",
-        force,
+        force,  # comes first since errors are relative to it
         printed_speed,
-        # the coordinate's curvature at zero, 1 / (2 gamma), multiplies the states' error
+        # the states' error times the largest phi'', which is 1 / (2 gamma), at zero
         tolerance=steps_by_rtol(draws) * np.maximum(1.0, 1 / (2 * draws.column("gamma"))),
         because=r"steps times the relative tolerance over $2\gamma$",
         corrected=speed,
@@ -143,16 +144,17 @@ def theorem_3_2_b(flows: Sequence[Table]) -> Claim:
     rivals = {"a predictor shrunk by a millionth": (1 - 1e-6) * mirror}
 
     def mirror_of_another_scale(of_one_table: Draws) -> np.ndarray:
-        """Return each draw's prediction at the scale before, on the same data, shape (draws, entries).
+        """Return each draw's prediction at the previous scale, on the same data, shape (draws, entries).
 
-        A table lists all data sets at its first scale, then all at its second, and so on: the scale before is as many
+        A table lists all data sets at its first scale, then all at its second, and so on: the previous scale is as many
         draws back as there are data sets; the first scale takes the last.
         """
         gamma = of_one_table.column("gamma")
-        data_sets = np.sum(gamma == gamma[0])
-        return np.roll(of_one_table.entries(quantities.BETA, column="predicted"), data_sets, axis=0)
+        n_data_sets = np.sum(gamma == gamma[0])
+        return np.roll(of_one_table.entries(quantities.BETA, column="predicted"), n_data_sets, axis=0)
 
-    if all(np.unique(of_one_table.column("gamma")).size > 1 for of_one_table in draws):
+    every_table_has_several_scales = all(np.unique(of_one_table.column("gamma")).size > 1 for of_one_table in draws)
+    if every_table_has_several_scales:
         rivals["the mirror flow of another scale, on the same data"] = draws.per_table(mirror_of_another_scale)
     yield equal_on_every_draw(
         r"largest distance between the network's $\beta$ and the mirror flow's, relative to the largest entry",
@@ -185,9 +187,9 @@ def lemma_c_8(flows: Sequence[Table]) -> Claim:
         return (loss / bound).max(axis=1)
 
     ratios = draws.per_table(loss_over_bound)
-    rivals = {
+    rivals = {  # bounds on these ratios
         "a bound ten times as sharp": 0.1,
-        # D / t times sqrt(2 gamma) instead of over it: 2 gamma times the bound
+        # D_psi / t times sqrt(2 gamma) instead of over it: 2 gamma times the bound
         r"$\sqrt{2\gamma}$ above the line, as if small scales took less time": 2 * draws.column("gamma"),
     }
     yield every_draw(

@@ -38,14 +38,14 @@ def relu_low_rank(small: Table, large: Table, *, percent: Count, loss: Fraction)
     """
     ranks_from_small, ranks_from_large = last_ranks(small, percent), last_ranks(large, percent)
     small_unfitted, large_unfitted = ~fitted_draws(small, loss), ~fitted_draws(large, loss)
-    low_too, high_too = "low rank from large weights too", "high rank from small ones"
+    low_rank_from_large = "low rank from large weights too"  # this rival alters two checks
     yield share_of_draws(
         "share of draws from small weights that end at rank 2 or below",
         ranks_from_small <= 2,
         undecided=small_unfitted,
         at_least=0.5,
         because="most draws",
-        rivals={low_too: {"holds": ranks_from_large <= 2, "undecided": large_unfitted}},
+        rivals={low_rank_from_large: {"holds": ranks_from_large <= 2, "undecided": large_unfitted}},
     )
     yield share_of_draws(
         "share of draws from small weights that end at rank 1",
@@ -53,7 +53,7 @@ def relu_low_rank(small: Table, large: Table, *, percent: Count, loss: Fraction)
         undecided=small_unfitted,
         at_most=0.5,
         because="not the rule",
-        rivals={low_too: {"holds": ranks_from_large <= 1, "undecided": large_unfitted}},
+        rivals={low_rank_from_large: {"holds": ranks_from_large <= 1, "undecided": large_unfitted}},
     )
     yield share_of_draws(
         "share of draws from large weights that end above rank 2",
@@ -61,7 +61,7 @@ def relu_low_rank(small: Table, large: Table, *, percent: Count, loss: Fraction)
         undecided=large_unfitted,
         at_least=0.5,
         because="most draws",
-        rivals={high_too: {"holds": ranks_from_small > 2, "undecided": small_unfitted}},
+        rivals={"high rank from small ones": {"holds": ranks_from_small > 2, "undecided": small_unfitted}},
     )
     yield Facts(
         one=float(np.mean(ranks_from_small == 1)),
@@ -92,12 +92,11 @@ def relu_teacher_directions(small: Table, large: Table, *, cosine: Fraction, los
     neuron of the teacher is silent, need not fix its directions; more do (`relu_directions_with_samples`).
     """
     from_small, from_large = Draws(small), Draws(large)
-    # cosines of both principal angles, the larger first, shape (draws, 2)
-    small_cosines, large_cosines = (
-        from_small.entries(quantities.TEACHER_COSINE),
-        from_large.entries(quantities.TEACHER_COSINE),
-    )
+    # cosines of both principal angles to the teacher's span, the larger first, shape (draws, 2)
+    small_cosines = from_small.entries(quantities.TEACHER_COSINE)
+    large_cosines = from_large.entries(quantities.TEACHER_COSINE)
     chance_cosines = from_small.entries(quantities.CHANCE_COSINE)
+    # both directions are learnt where the smaller cosine is large enough
     large_learns = {"holds": large_cosines.min(axis=1) >= cosine, "undecided": ~fitted_draws(large, loss)}
     yield share_of_draws(
         "share of draws from small weights that learn both of the teacher's directions",
@@ -148,29 +147,30 @@ def relu_directions_with_samples(few: Table, more: Sequence[Table], *, cosine: F
     same.
     """
     by_samples = {int(Draws(table)[SAMPLES][0]): table for table in (few, *more)}
-    learnt = {
-        samples: Draws(table).smallest(quantities.TEACHER_COSINE) >= cosine for samples, table in by_samples.items()
-    }
-    fitted = {samples: fitted_draws(table, loss) for samples, table in by_samples.items()}
+    # for each draw, by the number of samples
+    learns_both, is_fitted = {}, {}
+    for samples, table in by_samples.items():
+        learns_both[samples] = Draws(table).smallest(quantities.TEACHER_COSINE) >= cosine
+        is_fitted[samples] = fitted_draws(table, loss)
 
-    def with_samples(samples: int) -> dict[str, np.ndarray]:
-        return {"holds": learnt[samples], "undecided": ~fitted[samples]}
+    def draws_with(samples: int) -> dict[str, np.ndarray]:
+        return {"holds": learns_both[samples], "undecided": ~is_fitted[samples]}
 
     fewest, most = min(by_samples), max(by_samples)
     yield share_of_draws(
         "share of draws that learn both directions, with the most samples",
-        **with_samples(most),
+        **draws_with(most),
         at_least=0.5,
         because="most draws",
-        rivals={"samples that change nothing": with_samples(fewest)},
+        rivals={"samples that change nothing": draws_with(fewest)},
     )
     yield share_of_draws(
         "share of draws that learn both directions, with the fewest samples",
-        **with_samples(fewest),
+        **draws_with(fewest),
         at_most=0.5,
         because="not the rule",
     )
-    shares = {samples: np.mean(learnt[samples] & fitted[samples]) for samples in sorted(by_samples)}
+    shares = {samples: np.mean(learns_both[samples] & is_fitted[samples]) for samples in sorted(by_samples)}
     course = [f"{share:.0%} with {samples} samples" for samples, share in shares.items()]
     yield Facts(course=", ".join(course))
 
@@ -193,9 +193,11 @@ def relu_phase_one(scales: Table, *, percent: Count) -> Claim:
     plateau of the others is the second cannot be told: they are undecided. Of those that meet a second,
     {conditional:.0%} have rank 1 there. The share rises as the scale falls: {course}. It lies above one half, with
     its interval, {turns}. What counts as a plateau is our choice: with stricter thresholds, a slower fall or a
-    longer stretch, the share is smaller, and so is the scale from which it lies above one half (turning checks).
+    longer stretch, the share is smaller, and so is the scale from which it lies above one half (variations of both are
+    on the robustness page).
     """
-    by_scale = dict(iter(scales.groupby("scale")))  # ascending
+    by_scale = dict(iter(scales.groupby("scale")))  # initialisation scales, ascending
+    # for each draw: the rank when its second plateau begins, nan without one; whether it starts on a plateau, at zero
     ranks = {scale: first_saddle_ranks(table, percent) for scale, table in by_scale.items()}
     at_zero = {scale: starts_at_zero(table) for scale, table in by_scale.items()}
     smallest, largest = min(by_scale), max(by_scale)
@@ -217,28 +219,32 @@ def relu_phase_one(scales: Table, *, percent: Count) -> Claim:
             "share of draws that start on a plateau", at_zero[scale], at_least=0.5, because="most draws", rivals=rivals
         )
 
-    elsewhere = "the same at the largest scale"
+    at_largest = "the same at the largest scale"
     yield reaches_rank_one(
         smallest,
         rivals={
             "rank 2 at the first saddle": has_rank(2, smallest),
             "rank 3": has_rank(3, smallest),
-            elsewhere: has_rank(1, largest),
+            at_largest: has_rank(1, largest),
         },
     )
-    yield starts_on_plateau(smallest, rivals={elsewhere: {"holds": at_zero[largest]}})
+    yield starts_on_plateau(smallest, rivals={at_largest: {"holds": at_zero[largest]}})
 
     def holds_at(scale: float) -> bool:
         return reaches_rank_one(scale).state == starts_on_plateau(scale).state == "holds"
 
+    # from the smallest scale up to the first at which it does not hold
     scales_that_hold = list(itertools.takewhile(holds_at, by_scale))
+    turns = f"from {scales_that_hold[-1]:.0e} down" if scales_that_hold else "at no scale tried"
     meets_second = np.isfinite(ranks[smallest])
+    ranks_of_those = ranks[smallest][meets_second]
     rank_one_share = {scale: np.mean(of_draws == 1) for scale, of_draws in ranks.items()}
+    course = [f"{rank_one_share[scale]:.0%} at {scale:.0e}" for scale in reversed(by_scale)]
     yield Facts(
         smallest=smallest,
         second=float(meets_second.mean()),
         zero=float(at_zero[smallest].mean()),
-        conditional=float(np.mean(ranks[smallest][meets_second] == 1)) if meets_second.any() else float("nan"),
-        course=", ".join(f"{rank_one_share[scale]:.0%} at {scale:.0e}" for scale in reversed(by_scale)),
-        turns=f"from {scales_that_hold[-1]:.0e} down" if scales_that_hold else "at no scale tried",
+        conditional=float(np.mean(ranks_of_those == 1)) if meets_second.any() else float("nan"),
+        course=", ".join(course),
+        turns=turns,
     )

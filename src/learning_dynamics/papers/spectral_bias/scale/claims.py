@@ -13,8 +13,11 @@ from learning_dynamics.tidy import Draws, Table, settings_of
 # Settings of these claims, whose values stand in workflow/config/spectral_bias.yaml:
 # - largest_gamma: largest initialisation scale that the fit of a slope takes
 # - sine: largest sine of the angle between a column and beta that counts as aligned, at the smallest scale
+#
+# The role `unfed` of `column_alignment` is a run in which one column of P is orthogonal to the first gradient X^T Y.
 
-# factor of the next order in the scale: about the ratio of eigenvalues of X^T X, which is nine for these data
+# factor before the terms of next order in the scale: about the ratio of the eigenvalues of X^T X, which is nine for
+# these data
 NEXT_ORDER = 10.0
 
 
@@ -37,42 +40,42 @@ def time_to_loss(flow: Table, *, largest_gamma: Positive) -> Claim:
     draws, settings = Draws(flow), settings_of(flow)
     gamma = draws.entries(quantities.TIME_TO_LOSS, column="gamma")[0]
     # flow times, shape (draws, scales); promised by the bound of Lemma C.8, D_psi(beta_*, 0) / (sqrt(2 gamma) loss)
-    time, promised = draws.with_prediction(quantities.TIME_TO_LOSS)
-    # of each draw: |X^T Y|, the rate at which both layers grow near zero, and |beta_*|
-    growth, beta_norm = (draws.entries(name)[:, 0] for name in (quantities.FIRST_GRADIENT, quantities.BETA_NORM))
+    time, promised_time = draws.with_prediction(quantities.TIME_TO_LOSS)
+    growth_rate = draws.entries(quantities.FIRST_GRADIENT)[:, 0]  # |X^T Y|, of both layers near zero; shape (draws,)
+    beta_norm = draws.entries(quantities.BETA_NORM)[:, 0]  # |beta_*|, shape (draws,)
     slopes = _slopes(gamma, time, largest_gamma)
-    # the time passes between two records, which lie evenly on its last tenth; their distance in units of 1 / |X^T Y|
-    spacing = growth[:, None] * 0.1 * time / (settings["points"] - 1)
-    time_errors = (  # in units of the slope
-        NEXT_ORDER * gamma * np.log(1 / gamma) / np.minimum(beta_norm, 1.0)[:, None]
-        + spacing**4  # of a cubic spline
-        + draws.entries(quantities.TIME_TO_LOSS, column="steps") * settings["integration"]["rtol"]
-    )
+    # the loss is recorded at even distances over the last tenth of the time, and a cubic spline finds the time at which
+    # it passes the given one; distances are in units of 1 / |X^T Y|
+    spacing = growth_rate[:, None] * 0.1 * time / (settings["points"] - 1)
+    spline_error = spacing**4
+    next_order = NEXT_ORDER * gamma * np.log(1 / gamma) / np.minimum(beta_norm, 1.0)[:, None]
+    integrator_error = draws.entries(quantities.TIME_TO_LOSS, column="steps") * settings["integration"]["rtol"]
+    time_errors = next_order + spline_error + integrator_error  # in units of the slope, shape (draws, scales)
     yield equal_on_every_draw(
         r"error of the slope of the time against $\ln(1/\gamma)$, relative to it",
         slopes,
-        1 / (2 * growth),  # the predictor starts at order gamma and grows at twice the layers' rate
+        1 / (2 * growth_rate),  # the predictor starts at order gamma and grows at twice the layers' rate
         tolerance=_slope_errors(gamma, time_errors, largest_gamma),
         because=r"terms of the order of $\gamma\ln(1/\gamma) / |\beta_*|$, the crossing found between records, "
         "and steps times the relative tolerance, through the fit",
         resolution=0.1,
         rivals={
-            r"the rate $|X^\top Y|$ of the layers": 1 / growth,
-            "the bound's time": _slopes(gamma, promised, largest_gamma),
-            "a time that does not depend on the scale": 0 * growth,
+            r"the rate $|X^\top Y|$ of the layers": 1 / growth_rate,
+            "the bound's time": _slopes(gamma, promised_time, largest_gamma),
+            "a time that does not depend on the scale": 0 * growth_rate,
         },
     )
     yield every_draw(
         "largest time to the loss over the time that the bound promises",
-        (time / promised).max(axis=1),
+        (time / promised_time).max(axis=1),
         at_most=1.0,
         because="Lemma C.8",
     )
-    at_smallest, at_largest = np.argmin(gamma), np.argmax(gamma)
+    smallest, largest = np.argmin(gamma), np.argmax(gamma)
     yield Facts(
-        times=float(np.nanmedian(time[:, at_smallest] / time[:, at_largest])),
-        bounds=float(np.nanmedian(promised[:, at_smallest] / promised[:, at_largest])),
-        worst=float(np.nanmax(np.abs(1 - 1 / (2 * growth * slopes)))),
+        times=float(np.nanmedian(time[:, smallest] / time[:, largest])),
+        bounds=float(np.nanmedian(promised_time[:, smallest] / promised_time[:, largest])),
+        worst=float(np.nanmax(np.abs(1 - 1 / (2 * growth_rate * slopes)))),
     )
 
 
@@ -96,18 +99,15 @@ def nuclear_norm_limit(flow: Table, *, largest_gamma: Positive) -> Claim:
     """
     draws = Draws(flow)
     gamma = draws.entries(quantities.POTENTIAL, column="gamma")[0]
-    # sum of sigma_i(beta_*), and (|W1|^2 + |W2|^2) / 2 at the end, shape (draws, scales)
-    nuclear_norm, half_square = draws.entries(quantities.NUCLEAR_NORM), draws.entries(quantities.HALF_SQUARE)
-    inputs = draws.entries(SIGMA_W1, "gamma").shape[2]
-    # of the potential with both terms halved, and as printed
-    slopes = [
-        _slopes(gamma, draws.entries(potential), largest_gamma) / nuclear_norm[:, 0]
-        for potential in (quantities.POTENTIAL, quantities.PRINTED_POTENTIAL)
-    ]
+    nuclear_norm = draws.entries(quantities.NUCLEAR_NORM)  # sum of sigma_i(beta_*), shape (draws, scales)
+    # Psi_gamma at the end of each flow, where beta is beta_* whatever the scale: beta is fixed while gamma vanishes
+    slope = _slopes(gamma, draws.entries(quantities.POTENTIAL), largest_gamma)  # of the corrected potential
+    printed_slope = _slopes(gamma, draws.entries(quantities.PRINTED_POTENTIAL), largest_gamma)  # (errata 1)
     yield equal_on_every_draw(
         r"error of the slope of $\Psi_\gamma$ against $\ln(1/\gamma)$ over $\|\beta\|_*$",
-        np.stack(slopes, axis=1),
+        np.stack([slope, printed_slope], axis=1) / nuclear_norm[:, :1],
         1.0,
+        # asinh(s / gamma) is ln(2 s / gamma) up to gamma^2 / s^2, and a singular value of zero adds gamma; ten is room
         tolerance=10 * largest_gamma / draws.smallest(quantities.LEAST_SINGULAR_VALUE),
         relative_to=1.0,
         because="terms of the order of the largest scale over the smallest singular value",
@@ -116,12 +116,18 @@ def nuclear_norm_limit(flow: Table, *, largest_gamma: Positive) -> Claim:
         rivals={"a quarter": 0.25},
     )
 
-    # by Corollary 3.1 and Lemma C.10 half of |W1|^2 + |W2|^2 is the sum of sqrt(s_i^2 + gamma^2) over d singular values
-    # of beta, each of which exceeds s_i by gamma at most; the residual at the end leaves the rest open
+    half_square = draws.entries(quantities.HALF_SQUARE)  # (|W1|^2 + |W2|^2) / 2 at the end, shape (draws, scales)
+    inputs = draws.entries(SIGMA_W1, "gamma").shape[2]
+    # by Lemma C.10 half of |W1|^2 + |W2|^2 is the sum of sqrt(s_i^2 + gamma^2) over d singular values of beta, each of
+    # which exceeds s_i by gamma at most. Where beta is at a distance from beta_*, nuclear norms differ by sqrt(k) times
+    # the distance at most, for which ten leaves room
     allowed = inputs * gamma / nuclear_norm + 10 * draws.entries(DISTANCE_BOUND)
 
     def half_square_is(norm: np.ndarray, label: str) -> dict[str, Any]:
-        """Return the arguments that compare half the parameters' squared norm with a norm of beta_*."""
+        """Return name and values of the check that half the parameters' squared norm is a norm of beta_*.
+
+        Values are the largest distances over scales, in units of what is allowed, shape (draws,).
+        """
         return {
             "name": f"distance of half the parameters' squared norm from the {label} norm over $d\\gamma$",
             "values": (np.abs(half_square / norm - 1) / allowed).max(axis=1),
@@ -178,14 +184,15 @@ def column_alignment(flow: Table, unfed: Table, *, largest_gamma: Positive, sine
 def _columns_align(draws: Draws, unfed: Draws, *, sine: float) -> Check:
     """Check that all columns of W1 align at the smallest scale, |w - u u^T w| / |w| <= sine for each column w.
 
-    u is the direction of beta. A column that keeps its first length, sqrt(2 gamma) or less, across beta, and grows
-    along it to its share of sigma_1 = |beta_*|^{1/2}, ends at a sine of sqrt(2 gamma / |beta_*|) over its share or
-    less.
+    u is the direction of beta. Across beta a column keeps a length of sqrt(2 gamma) or less, as at the start; along it
+    the column grows to its share of sigma_1 = |beta_*|^{1/2}. So it ends at a sine of sqrt(2 gamma / |beta_*|) over
+    its share or less.
     """
     smallest = _smallest(draws)
     sine_at_random = draws.entries(quantities.LARGEST_SINE)[:, smallest]
     sine_of_unfed = unfed.entries(quantities.LARGEST_SINE)[:, smallest]
-    share_is_too_small = (_column_length(draws) / _least_shares(draws))[:, smallest] > sine
+    expected_sine = _column_length(draws) / _least_shares(draws)  # of the column with the smallest share
+    share_is_too_small = expected_sine[:, smallest] > sine
     return every_draw(
         r"largest sine of the angle between a column of $W_1$ and $\beta$, at the smallest scale",
         np.concatenate([sine_of_unfed, sine_at_random]),
@@ -228,12 +235,14 @@ def _components_tend_to_shares(draws: Draws) -> Check:
     # of each column, shape (draws, scales, columns)
     components, shares = draws.with_prediction(quantities.COMPONENTS_ALONG, "gamma")
     shares_of_beta_star = draws.entries(quantities.SHARES_OF_BETA_STAR, "gamma")
+    # the same size for all columns of a draw, with their own signs
     equal_shares = np.sign(shares) * np.sqrt(np.mean(shares**2, axis=2, keepdims=True))
     allowed = NEXT_ORDER * _column_length(draws) + _left_open(draws) + _rounding(draws)
 
     def components_are(parts: np.ndarray) -> dict[str, np.ndarray]:
-        """Return the columns' largest distance from given components, at all scales, over what is allowed."""
-        return {"values": (np.abs(components - parts).max(axis=2) / allowed).max(axis=1)}
+        """Return each draw's largest distance from given components, over columns and scales, over what is allowed."""
+        largest_over_columns = np.abs(components - parts).max(axis=2)  # shape (draws, scales)
+        return {"values": (largest_over_columns / allowed).max(axis=1)}
 
     return every_draw(
         r"error of the columns' components along $\beta$ over $\sigma_1(W_1)$, at all scales, over what is allowed",
@@ -254,10 +263,10 @@ def _crossover_depends_on_the_ratio(draws: Draws) -> Check:
     """Check that sigma_2^2 / sigma_1^2 of W1 is 2 gamma / (gamma + sqrt(gamma^2 + |beta_*|^2)) (Corollary 3.1)."""
     gamma, beta_norm = _scales(draws), draws.entries(quantities.BETA_NORM)
     square_ratio = (_sigma_W1(draws, 2) / _sigma_W1(draws, 1)) ** 2
-    allowed = 2 * (_left_open(draws) + _rounding_of_sigma_2(draws))  # of squares
+    allowed = 2 * (_left_open(draws) + _rounding_of_sigma_2(draws))  # squares double a relative error
 
     def ratio_is(law: np.ndarray) -> dict[str, np.ndarray]:
-        """Return the largest relative distance of sigma_2^2 / sigma_1^2 from a law, over what is allowed of squares."""
+        """Return the largest relative distance of the ratio from a law over scales, in units of what is allowed."""
         return {"values": (np.abs(np.log(square_ratio / law)) / allowed).max(axis=1)}
 
     crossover = 2 * gamma / (gamma + np.hypot(gamma, beta_norm))
@@ -334,11 +343,11 @@ def _slopes(gamma: np.ndarray, values: np.ndarray, largest_gamma: float) -> np.n
     ndarray, shape (draws,)
     """
     small, x = _centred_logarithms(gamma, largest_gamma)
-    return values[:, small] @ x / np.sum(x**2)
+    return values[:, small] @ x / np.sum(x**2)  # least squares: sum of x (y - mean y) over sum of x^2, x of mean zero
 
 
 def _slope_errors(gamma: np.ndarray, errors: np.ndarray, largest_gamma: float) -> np.ndarray:
-    """Return the largest error that errors of these sizes can add up to in `_slopes`, shape (draws,)."""
+    """Return how far errors of these sizes, shape (draws, scales), can move `_slopes` at most, shape (draws,)."""
     small, x = _centred_logarithms(gamma, largest_gamma)
     return errors[:, small] @ np.abs(x) / np.sum(x**2)
 
