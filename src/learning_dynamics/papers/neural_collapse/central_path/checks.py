@@ -4,7 +4,7 @@ To find the smallest error that would have been refused, dynamics are `sped_up`.
 
 Draws have several sizes. The function inside a check, mostly `error`, takes the arrays of one size and returns a number
 for each draw, shape (draws,); `over_sizes` calls it for all. Shapes: `omega` (draws, times, C - 1), descending; of
-features there is one time.
+features there is one time. A course from omega[:, :1], (draws, 1, C - 1), at times (times, 1) has the shape of omega.
 """
 
 import numpy as np

@@ -90,9 +90,13 @@ STAY_AS_AT_FIRST = "decisions that stay as they were at the first epoch"
 def _tend_to_zero(
     trainings: Sequence[Table], quantities: Sequence[Quantity], level: float, train_error: float
 ) -> Claim:
-    """Yield checks that quantities tend to zero: all end below a bound, and fall in the mean after train errors end."""
+    """Yield checks that quantities tend to zero: all end below a bound, and fall in the mean after train errors end.
+
+    The facts, for the docstring's fields, are those of the first quantity.
+    """
     included, excluded = without_exceptions(trainings)
     for quantity in quantities:
+        # shape (trainings,) each
         first, last = at_first_epoch(included, quantity), at_the_end(included, quantity)
         at_errors_end = when_errors_end(included, quantity, train_error=train_error)
         unrelated = chance_level(included, quantity)
@@ -126,7 +130,8 @@ def _tend_to_zero(
 def _bound_at_the_end(quantity: Quantity, unrelated: np.ndarray, level: float) -> tuple[np.ndarray, str]:
     """Return the bound below which a quantity has vanished, shape (trainings,), and the reason for it.
 
-    `unrelated` is what random vectors without relation have. NC1, a ratio of noise to signal, has a meaning of its own.
+    Spreads and distances are small if they are a small share of `unrelated`, what random vectors without relation have.
+    NC1 is a ratio of noise to signal, and small by itself.
     """
     if quantity == NC1:
         return np.full(unrelated.shape, level), f"noise of {np.sqrt(level):.2g} of the signal, in standard deviations"
@@ -258,18 +263,26 @@ def mse_collapses_faster(mse: Sequence[Table], ce: Sequence[Table], *, until: Li
         epoch, last_lead = "before the learning rate drops", lead(at_the_drop)
     first_lead = lead(at_first_epoch)
     growth = last_lead - first_lead
-    ce_faster, half_swapped = "cross-entropy faster", "losses exchanged in every second pair"
+    ce_faster, half_of_pairs_exchanged = "cross-entropy faster", "losses exchanged in every second pair"
     only_from_start = "the lead at the first recorded epoch"
     yield above_zero(
         rf"$\log_{{10}}$ of NC1 under CE over NC1 under MSE, {epoch}",
         last_lead,
-        rivals={ce_faster: -last_lead, half_swapped: half_exchanged(last_lead), only_from_start: first_lead},
+        rivals={
+            ce_faster: -last_lead,
+            half_of_pairs_exchanged: half_exchanged(last_lead),
+            only_from_start: first_lead,
+        },
     )
     yield above_zero(
         r"growth of $\log_{10}$ of NC1 under CE over NC1 under MSE since the first recorded epoch",
         growth,
-        # a lead that was there from the start, and is no more than that, has not grown
-        rivals={ce_faster: -growth, half_swapped: half_exchanged(growth), only_from_start: 0 * growth},
+        rivals={
+            ce_faster: -growth,
+            half_of_pairs_exchanged: half_exchanged(growth),
+            # a lead that was there from the start, and is no more than that, has not grown
+            only_from_start: 0 * growth,
+        },
     )
     # those of the first pair are those of all: a configuration trains its networks with one weight decay for each loss,
     # and every data set has ten classes
@@ -294,10 +307,10 @@ def nc2_not_slower(
     r"""There is no evidence that NC2 happens more slowly than NC1 and NC3, in the mean over trainings and as far as
     recorded epochs tell.
 
-    The lead of NC2 is {lead:.2g} [{low:.2g}, {high:.2g}], in decades of epochs. It would be evidence if its whole 95 %
-    interval were below zero. As a test of this criterion, an NC2 that arrives at twice the epoch, in trainings that
-    differ as they do here, must count as evidence. A variant asks for more than the paper says, that NC2 is not slower:
-    then the interval must be above zero.
+    The lead of NC2, the decades of epochs by which NC1 and NC3 arrive after it, is {lead:.2g} [{low:.2g}, {high:.2g}].
+    It would be evidence if its whole 95 % interval were below zero. As a test of this criterion, an NC2 that arrives at
+    twice the epoch, in trainings that differ as they do here, must count as evidence. A variant asks for more than the
+    paper says, that NC2 is not slower: then the interval must be above zero.
 
     A quantity has arrived at the first recorded epoch at which it has made the given share of its way to the last, on a
     logarithmic scale. NC2 has arrived when the last of the spreads of norms and angles of class means has; in a variant
@@ -308,28 +321,30 @@ def nc2_not_slower(
     {plain_high:.2g}].
     """
     included, excluded = without_exceptions(trainings)
-    # example: everything is first seen to have arrived at epoch 30, and the epoch recorded before is 10. NC2 may have
-    # arrived just after 10, so that NC1 and NC3 count as 30 / 10 behind it: it is given the benefit of the doubt
     nc2 = NC2_OF_MEANS if of == "class_means" else NC2_OF_MEANS + NC2_OF_CLASSIFIERS
     nc2_before, nc2_arrival = _arrivals(included, nc2, arrived)
     _, nc1_nc3_arrival = _arrivals(included, [NC1, SELF_DUALITY], arrived)
+    # Example: everything is first seen to have arrived at epoch 30, and the epoch recorded before is 10. NC2 may have
+    # arrived just after 10, so that NC1 and NC3 count as 30 / 10 behind it: it is given the benefit of the doubt
     lead = np.log10(nc1_nc3_arrival / nc2_before)
     lead_from_arrival = np.log10(nc1_nc3_arrival / nc2_arrival)
-    # where NC2 arrives at twice the epoch of NC1 and NC3 in the mean, and trainings differ from it as they do here
+    # The rival: in the mean NC1 and NC3 arrive at half the epoch of NC2. Trainings differ from that mean as they differ
+    # here from theirs
     at_twice_the_epoch = "NC2 at twice the epoch of NC1 and NC3"
     if reading == "no_evidence":
-        late = np.mean(np.log10(nc2_arrival / nc2_before / 2)) + lead - lead.mean()
+        mean_if_late = np.mean(np.log10(nc2_arrival / nc2_before / 2))
+        lead_if_late = mean_if_late + lead - lead.mean()
         label = r"$\log_{10}$ of the last epoch before the arrival of NC2 over that of NC1 and NC3"
-        yield _not_behind(label, lead, excluded=excluded, rivals={at_twice_the_epoch: late})
+        yield _not_behind(label, lead, excluded=excluded, rivals={at_twice_the_epoch: lead_if_late})
     else:
-        late = np.log10(0.5) + lead_from_arrival - lead_from_arrival.mean()
+        lead_if_late = np.log10(0.5) + lead_from_arrival - lead_from_arrival.mean()
         label = r"$\log_{10}$ of the arrival of NC1 and NC3 over that of NC2"
-        yield above_zero(label, lead_from_arrival, excluded=excluded, rivals={at_twice_the_epoch: late})
-    estimate, plain = evidence.mean(lead), evidence.mean(lead_from_arrival)
+        yield above_zero(label, lead_from_arrival, excluded=excluded, rivals={at_twice_the_epoch: lead_if_late})
+    mean_lead, plain = evidence.mean(lead), evidence.mean(lead_from_arrival)
     yield Facts(
-        lead=estimate.value,
-        low=estimate.lower,
-        high=estimate.upper,
+        lead=mean_lead.value,
+        low=mean_lead.lower,
+        high=mean_lead.upper,
         spacing=_spacing_of_epochs(included[0]),
         plain=plain.value,
         plain_low=plain.lower,
@@ -352,7 +367,7 @@ def simplex_before_compression(trainings: Sequence[Table], *, arrived: Fraction)
     included, excluded = without_exceptions(trainings)
     _, nc1_arrival = _arrivals(included, [NC1], arrived)
     _, nc2_arrival = _arrivals(included, NC2_OF_MEANS, arrived)
-    lead = np.log10(nc1_arrival / nc2_arrival)
+    lead = np.log10(nc1_arrival / nc2_arrival)  # of NC2, shape (trainings,)
     yield above_zero(
         r"$\log_{10}$ of the arrival of NC1 over that of NC2",
         lead,
@@ -372,11 +387,11 @@ def simplex_before_compression(trainings: Sequence[Table], *, arrived: Fraction)
             excluded=excluded,
         )
     )
-    estimate = evidence.mean(lead)
+    mean_lead = evidence.mean(lead)
     yield Facts(
-        factor=10**estimate.value,
-        low=10**estimate.lower,
-        high=10**estimate.upper,
+        factor=10**mean_lead.value,
+        low=10**mean_lead.lower,
+        high=10**mean_lead.upper,
         after=int(np.sum(lead > 0)),
         before=int(np.sum(lead < 0)),
         trainings=len(lead),
@@ -392,12 +407,15 @@ def _spacing_of_epochs(table: Table) -> float:
 
 @takes_rivals("lead")
 def _not_behind(name: str, lead: np.ndarray, *, excluded: Mapping[str, int]) -> Check:
-    """Check that a mean lead over trainings is not below zero with all of its 95 % interval; rivals are leads."""
-    behind = evidence.mean(-lead)
+    """Check that a mean lead over trainings is not below zero with all of its 95 % interval; rivals are leads.
+
+    `name` is of minus the lead, of whose interval the lower end must not be above zero.
+    """
+    mean_lag = evidence.mean(-lead)
     return at_most(
         f"lower end of the 95 % interval over trainings: {name}",
         # one training has no interval, and where one gives no number there is no mean
-        behind.lower if np.isfinite(behind.lower) else np.nan,
+        mean_lag.lower if np.isfinite(mean_lag.lower) else np.nan,
         0.0,
         because="above zero it would be evidence",
         excluded=excluded,
@@ -407,26 +425,27 @@ def _not_behind(name: str, lead: np.ndarray, *, excluded: Mapping[str, int]) -> 
 def _arrivals(
     trainings: Sequence[Table], quantities: Sequence[Quantity], arrived: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the last recorded epoch before the last of some quantities has arrived, and the epoch of its arrival.
+    """Return the recorded epochs at which the last of some quantities arrives: the one before, and that of arrival.
 
     A quantity arrives at the first recorded epoch at which it has made the share `arrived` of its way to the last, on a
-    logarithmic scale; nan where it never does, or is not known at every epoch.
+    logarithmic scale; nan where it never does, or is not known at every epoch. Shape (trainings,) each.
     """
-    before, at_arrival = [], []
+    epochs_before, epochs_of_arrival = [], []
     for table in trainings:
-        bounds = []
+        before, of_arrival = [], []  # by quantity, shape (seeds,) each
         for quantity in quantities:
-            values = np.log(by_seed(table, quantity))
-            progress = (values.iloc[0] - values) / (values.iloc[0] - values.iloc[-1])
+            logs = np.log(by_seed(table, quantity))  # epochs by seeds
+            progress = (logs.iloc[0] - logs) / (logs.iloc[0] - logs.iloc[-1])
             has_arrived = (progress >= arrived).to_numpy()
-            arrival = np.maximum(has_arrived.argmax(axis=0), 1)
-            epochs = values.index.to_numpy(dtype=float)
+            # the index of the first such epoch; where there is none argmax is 0, which has no epoch before
+            first_index = np.maximum(has_arrived.argmax(axis=0), 1)
             is_known = has_arrived.any(axis=0) & progress.notna().all().to_numpy()
-            bounds.append(np.where(is_known, [epochs[arrival - 1], epochs[arrival]], np.nan))
-        epoch_before, epoch_of_arrival = np.max(bounds, axis=0)
-        before.append(epoch_before)
-        at_arrival.append(epoch_of_arrival)
-    return np.concatenate(before), np.concatenate(at_arrival)
+            epochs = logs.index.to_numpy(dtype=float)
+            before.append(np.where(is_known, epochs[first_index - 1], np.nan))
+            of_arrival.append(np.where(is_known, epochs[first_index], np.nan))
+        epochs_before.append(np.max(before, axis=0))
+        epochs_of_arrival.append(np.max(of_arrival, axis=0))
+    return np.concatenate(epochs_before), np.concatenate(epochs_of_arrival)
 
 
 @claim(
@@ -444,13 +463,15 @@ def five_data_sets(trainings: Sequence[Table], *, level: Positive, share: Fracti
     and needs a GPU. One data set can be against the sentence, and fewer than five cannot confirm it.
     """
     tables = on_five_data_sets(trainings)
-    data_of_included = {data_and_network(table)[0] for table in without_exceptions(tables)[0]}
-    tried = [data for data in FIVE_DATA_SETS if data in data_of_included]
-    if not tried:
+    included, _ = without_exceptions(tables)
+    data_of_included = {data_and_network(table)[0] for table in included}
+    data_sets = [data for data in FIVE_DATA_SETS if data in data_of_included]
+    if not data_sets:
         raise Untested(NEEDS_FIVE_DATA_SETS)
     checks = list(_collapse_on_every_data_set(tables, level, share, train_error))
-    if tried != list(FIVE_DATA_SETS) and Judgement(*checks).state != "fails":
-        raise Untested(f"tried on {', '.join(tried)}, which is not against it; {NEEDS_FIVE_DATA_SETS}")
+    # fewer than five may refute the sentence, and cannot confirm it
+    if data_sets != list(FIVE_DATA_SETS) and Judgement(*checks).state != "fails":
+        raise Untested(f"tried on {', '.join(data_sets)}, which is not against it; {NEEDS_FIVE_DATA_SETS}")
     yield from checks
 
 
@@ -459,7 +480,6 @@ def _collapse_on_every_data_set(
 ) -> Iterator[Check]:
     """Yield checks that every training but the exceptions collapses after train errors end."""
     included, excluded = without_exceptions(tables)
-
     unrelated = chance_level(included, NC1)
     bound, because = _bound_at_the_end(NC1, unrelated, level)
     yield every_draw(
@@ -494,7 +514,7 @@ def _collapse_on_every_data_set(
         at_most=share,
         because="all images but stray ones",
         excluded=excluded,
-        # where train errors end the share is often zero already
+        # no rival stops where train errors end: there the share is often zero already
         rivals={STAY_AS_AT_FIRST: {"values": at_first_epoch(included, NC4)}},
     )
     yield premise_errors_end(included, excluded, train_error=train_error)

@@ -54,10 +54,11 @@ from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Draws, Quantity, Table, by_draw, select, settings_of
 
 # Settings of these claims, whose values stand in workflow/config/neural_collapse.yaml:
-# - tolerance: of the order, in the step, of the remainder over the step, which is one; the next order may change it
+# - tolerance, of `lemma_2`: by how much the order of the remainder over the step may differ from one
 #
 # In comments a C between features is the class-centring matrix (I - Y^T Y / N) / (C N), bold in the claims' texts
-# (eq. 21): the projector that takes class means away, over the number of examples.
+# (eq. 21): the projector that takes class means away, over the number C N of examples. X are renormalised features, Z
+# any direction, Pi a map onto the tangent space at X, by the column ``flow``.
 
 RENORMALISED = FREE + ", renormalised"
 
@@ -124,8 +125,9 @@ def tangent_space(features: Table) -> Claim:
     yield no_gap_under_map("change of tangents", features, TANGENT_CHANGE, PRINTED, rivals=other_maps)
     minus_sign = "$X\\mathbf{C}Z^\\top - Z\\mathbf{C}X^\\top = 0$ instead of the equation"
     uncentred = "$XZ^\\top + ZX^\\top = 0$ instead of the equation"
-    # for velocities V of curves on the manifold ||X C V^T + V C X^T||, over the same of any Z; and for solutions Z how
-    # far they are from the velocity of the curve through X along Z, over Z: the larger of both
+    # The larger of two gaps, with the velocity V(Z) of the curve that R(X + h Z), renormalised, draws on the manifold:
+    # - V is a solution: ||X C V^T + V C X^T|| / ||X C Z^T + Z C X^T||
+    # - a solution is such a velocity: ||V(T) - T|| / ||T|| of a solution T
     yield every_draw(
         "violation of the equation by velocities of curves",
         largest(features, CURVE_EQUATION_GAP, CURVE_VELOCITY_GAP),
@@ -138,7 +140,7 @@ def tangent_space(features: Table) -> Claim:
     )
     draws = Draws(features)
     P = draws.column("features")
-    # of the map Z -> X C Z^T + Z C X^T, whose values are symmetric (P, P) matrices
+    # of the map Z -> X C Z^T + Z C X^T, whose values are symmetric (P, P) matrices: P (P + 1) / 2 free entries
     yield equal_on_every_draw(
         "rank of the equation",
         draws[CODIMENSION],
@@ -186,13 +188,16 @@ def projection_self_adjoint(features: Table) -> Claim:
         "the orthogonal projection without its factor $1/2$, self-adjoint too": WHOLE_ORTHOGONAL,
         "the printed map with a minus between its products": MINUS_SIGN,
     }
-    # the printed map fails the first alone: it is a projection, though not the orthogonal one
-    for name, gap in {
+    gaps = {
+        # Pi as a matrix, which is symmetric if the map is self-adjoint
         "$\\|\\Pi - \\Pi^\\top\\|_F / \\|\\Pi\\|_F$": ASYMMETRY,
         # ||X C Pi(Z)^T + Pi(Z) C X^T|| / ||X C Z^T + Z C X^T||
         "part of the image outside of the tangent space": IMAGE_TANGENCY_GAP,
-        "change of tangents": TANGENT_CHANGE,  # ||Pi(T) - T|| / ||T|| of a tangent T
-    }.items():
+        # ||Pi(T) - T|| / ||T|| of a tangent T
+        "change of tangents": TANGENT_CHANGE,
+    }
+    # the printed map fails the first check alone: it is a projection, though not the orthogonal one
+    for name, gap in gaps.items():
         yield no_gap_under_map(name, features, gap, PRINTED, corrected=ORTHOGONAL, rivals=other_maps)
     draws = Draws(features)
     yield Facts(
@@ -213,11 +218,11 @@ def lemma_2(features: Table, *, tolerance: Positive) -> Claim:
     """
 
     def order(flow: str) -> np.ndarray:
-        """Return log2 of the remainder over what half the step leaves, from the two smallest steps.
+        """Return the power of the step h as which the remainder falls when h is halved, shape (draws,).
 
         The remainder is ||R(X + h Z) - X - h Pi(Z)|| / ||h Z||, with R the renormalisation.
         """
-        remainders = by_draw(features, STEP_REMAINDER, flow=flow)
+        remainders = by_draw(features, STEP_REMAINDER, flow=flow)  # shape (draws, steps), each step half the one before
         of_step, of_half_step = remainders[:, -2], remainders[:, -1]
         return np.log2(of_step / of_half_step)
 
@@ -255,7 +260,8 @@ def lemma_3(features: Table) -> Claim:
         """Return the largest |slope - formula| over the largest |slope|, over the singular values of each draw."""
 
         def of_size(_: Size, slope: np.ndarray, predicted: np.ndarray) -> np.ndarray:
-            return np.abs(slope - predicted).max(axis=(1, 2)) / np.abs(slope).max(axis=(1, 2))
+            largest_error = np.abs(slope - predicted).max(axis=(1, 2))  # of (draws, 1 time, C - 1)
+            return largest_error / np.abs(slope).max(axis=(1, 2))
 
         return over_sizes(of_size, slope=by_size(features, SLOPE), predicted=by_size(features, formula))
 
@@ -289,7 +295,7 @@ def lemma_4(features: Table) -> Claim:
     by {off_printed:.2g} or more under the printed map. The first product alone is right under the orthogonal
     projection, so that Lemmas 5 and 6 follow there.
     """
-    # what holds instead: the first product, and under the printed map the same times 1 + omega_j^2 / C
+    # what holds instead: the first product alone, and under the printed map 1 + omega_j^2 / C times as much
     corrected = {ORTHOGONAL: VELOCITY_GAP_MEANS, PRINTED: VELOCITY_GAP_MEANS_FASTER}
     for flow in (ORTHOGONAL, PRINTED):
         yield no_gap(
@@ -324,6 +330,8 @@ def lemma_7(features: Table) -> Claim:
         "equal singular values without columns that sum to zero": SIMPLEX_FRAME_GAP_OTHER_NULL_SPACE,
         "columns that sum to zero without equal singular values": SIMPLEX_FRAME_GAP_UNEQUAL_VALUES,
     }
-    # of E with both properties, the distance of E^T E from the nearest alpha (C I - 1 1^T) / (C - 1), relative; of a
-    # rotated frame, how unequal its C - 1 singular values are, its last one, and E 1, over the largest singular value
+    # The larger of two gaps, which a rival replaces by the first of a matrix that has one property alone:
+    # - of E with both properties, the relative distance of E^T E from the nearest alpha (C I - 1 1^T) / (C - 1)
+    # - of a rotated frame E, the largest of three numbers over its largest singular value: how far its first C - 1
+    #   singular values are apart, its last one, and the entries of E 1
     yield no_gap("relative gap, the larger of both directions", features, SIMPLEX_FRAME_GAP, rivals=rivals)

@@ -44,24 +44,24 @@ from learning_dynamics.tidy import Quantity, Table, settings_of
 # - factor: ratio of the two losses' test errors from which on they are not comparable: the root of two, half way in
 #   ratios from as many to twice as many
 
-CHANCE = 0.05  # share of orders of the data sets that may do as well as one that is more than chance
+CHANCE = 0.05  # a correlation is beyond chance if at most this share of all orders of the data sets reaches it
 
 
 def _slower_on_test(
-    included: Sequence[Table], excluded: Mapping[str, int], quantity: Quantity, average: Average, train_error: float
+    quantity: Quantity, included: Sequence[Table], excluded: Mapping[str, int], *, average: Average, train_error: float
 ) -> Iterator[Check]:
     """Yield checks that a quantity falls less on test than on train images after train errors end, and ends above."""
     train_fall, test_fall = (_fall(included, quantity, split, train_error) for split in ("train", "test"))
     train_end, test_end = (np.log10(at_the_end(included, quantity, split)) for split in ("train", "test"))
     label = f"$\\log_{{10}}$ of {IN_WORDS[quantity]}"
-    yield _positive(
+    yield _above_zero_on_test(
         f"{label}: fall on train minus fall on test images",
         train_fall - test_fall,
         average,
         excluded,
         with_splits_exchanged=test_fall - train_fall,
     )
-    yield _positive(
+    yield _above_zero_on_test(
         f"{label}: test minus train images, last epoch",
         test_end - train_end,
         average,
@@ -76,15 +76,15 @@ def _fall(trainings: Sequence[Table], quantity: Quantity, split: str, train_erro
     return np.log10(start) - np.log10(at_the_end(trainings, quantity, split))
 
 
-def _positive(
+def _above_zero_on_test(
     name: str, values: np.ndarray, average: Average, excluded: Mapping[str, int], *, with_splits_exchanged: np.ndarray
 ) -> Check:
-    """Check that the average over trainings is above zero."""
+    """Check that the average over trainings is above zero, with rivals that exchange test and train images."""
     rivals = {
         "test and train images exchanged": with_splits_exchanged,
-        # The sign turns in every second training. That exchanges test and train images where values are differences
-        # between them. The fall on test images is none: its sign turns, too, and the fall on train images, which is
-        # above zero as well, does not replace it
+        # This turns the sign of every second training. It exchanges the images where values are a difference between
+        # test and train. The fall on test images is no difference: there the rival is a rise in every second training,
+        # because the fall on train images is above zero too, and would pass
         "test and train images exchanged in every second training": half_exchanged(values),
     }
     return above_zero(name, values, average, excluded=excluded, rivals=rivals)
@@ -100,9 +100,9 @@ def test_collapse_slower(trainings: Sequence[Table], *, average: Average, train_
     that is, is not judged. All test classes have the same weight, whether equally frequent or not.
     """
     included, excluded = without_exceptions(trainings)
-    yield from _slower_on_test(included, excluded, NC1, average, train_error)
+    yield from _slower_on_test(NC1, included, excluded, average=average, train_error=train_error)
     train_fall, test_fall = (_fall(included, NC1, split, train_error) for split in ("train", "test"))
-    yield _positive(
+    yield _above_zero_on_test(
         f"$\\log_{{10}}$ of {IN_WORDS[NC1]}: fall on test images",
         test_fall,
         average,
@@ -138,33 +138,41 @@ def test_collapse_by_difficulty(trainings: Sequence[Table], *, correlation: Frac
         data, network = data_and_network(table)
         nc1_by_data = nc1_by_network.setdefault((network, settings_of(table)["loss"]), {})
         nc1_by_data[data] = float(at_the_end([table], NC1, "test").mean())
-    if {data for nc1_by_data in nc1_by_network.values() for data in nc1_by_data} != set(FIVE_DATA_SETS):
+    data_sets = {data_and_network(table)[0] for table in included}
+    if data_sets != set(FIVE_DATA_SETS):
         raise Untested(NEEDS_FIVE_DATA_SETS)
 
     def rank_correlation(difficulty: Mapping[str, float]) -> float:
-        """Return Spearman's, the mean over networks; rounded, so that orders that do equally well are equal."""
-        correlations = [
-            scipy.stats.spearmanr(list(nc1_by_data.values()), [difficulty[data] for data in nc1_by_data]).statistic
-            for nc1_by_data in nc1_by_network.values()
-        ]
+        """Return Spearman's, the mean over networks and losses; rounded, so that orders that do equally well are equal.
+
+        A network that is an exception on a data set has its correlation over the others.
+        """
+        correlations = []
+        for nc1_by_data in nc1_by_network.values():
+            difficulties = [difficulty[data] for data in nc1_by_data]
+            correlations.append(scipy.stats.spearmanr(list(nc1_by_data.values()), difficulties).statistic)
         return round(float(np.mean(correlations)), 9)
 
-    orders = permutations(range(len(FIVE_DATA_SETS)))
-    by_chance = np.array([rank_correlation(dict(zip(FIVE_DATA_SETS, order, strict=True))) for order in orders])
+    orders = [dict(zip(FIVE_DATA_SETS, ranks, strict=True)) for ranks in permutations(range(len(FIVE_DATA_SETS)))]
+    chance_correlations = np.array([rank_correlation(order) for order in orders])
     # the least correlation that at most a share CHANCE of all orders reaches
-    beyond_chance = min((value for value in by_chance if np.mean(by_chance >= value) <= CHANCE), default=np.inf)
+    beyond_chance = min(
+        (value for value in chance_correlations if np.mean(chance_correlations >= value) <= CHANCE), default=np.inf
+    )
 
     def with_interval(difficulty: Mapping[str, float]) -> evidence.Estimate:
-        """Return the rank correlation, with `beyond_chance` to both sides as its interval."""
+        """Return the rank correlation with an interval that is above zero where the correlation is beyond chance."""
         value = rank_correlation(difficulty)
         how = "one in twenty orders of the data sets"
         return evidence.Estimate(value, value - beyond_chance, value + beyond_chance, len(FIVE_DATA_SETS), how)
 
-    # in per cent, the mean over the paper's networks; Table 1 has accuracies at zero train error and at the end
-    published_errors = {
-        data: float(np.mean([100 - end for (other, _), (_, end) in PAPER_TABLE_1.items() if other == data]))
-        for data in FIVE_DATA_SETS
-    }
+    # test errors at the end in per cent, the mean over the paper's networks
+    published_errors: dict[str, float] = {}
+    for data in FIVE_DATA_SETS:
+        accuracies_at_end = [
+            at_end for (other, _network), (_zero_error, at_end) in PAPER_TABLE_1.items() if other == data
+        ]
+        published_errors[data] = float(np.mean([100 - accuracy for accuracy in accuracies_at_end]))
     wrong_difficulties: dict[str, dict[str, float]] = {
         "smaller on harder data sets": {data: -error for data, error in published_errors.items()},
         "an order that has no reason, the alphabet's": {data: rank for rank, data in enumerate(sorted(FIVE_DATA_SETS))},
@@ -200,9 +208,9 @@ def collapse_on_test_images(trainings: Sequence[Table], *, average: Average, tra
     """
     included, excluded = without_exceptions(trainings)
     for quantity in (EQUINORM_MEANS, EQUIANGULAR_MEANS, MAXIMAL_ANGLE_MEANS, SELF_DUALITY):
-        yield from _slower_on_test(included, excluded, quantity, average, train_error)
+        yield from _slower_on_test(quantity, included, excluded, average=average, train_error=train_error)
     train_nc4, test_nc4 = (at_the_end(included, NC4, split) for split in ("train", "test"))
-    yield _positive(
+    yield _above_zero_on_test(
         f"{IN_WORDS[NC4]}: test minus train images, last epoch",
         test_nc4 - train_nc4,
         average,
@@ -259,7 +267,10 @@ def accuracy_comparable_to_ce(mse: Sequence[Table], ce: Sequence[Table], *, fact
     first_errors = 100 * at_first_epoch(mse_runs, ERROR, "test")
 
     def excess(errors: np.ndarray, other_errors: np.ndarray) -> evidence.Estimate:
-        """Return by how much errors exceed the others' times the factor; no ratio, as a training may have no error."""
+        """Return the mean of errors less `factor` times the others', with its interval over pairs of trainings.
+
+        It is no ratio, because a training may have no error.
+        """
         return evidence.difference(errors, factor * other_errors)
 
     because = "95 % interval over pairs of trainings"

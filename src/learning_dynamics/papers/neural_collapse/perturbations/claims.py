@@ -91,7 +91,7 @@ def robustness_by_magnitudes(
     mse_runs, ce_runs = paired(mse, ce)
 
     def log_ratios(quantity: Quantity, read: Callable[..., np.ndarray] = at_the_end) -> np.ndarray:
-        """Return the logarithm of robustness under MSE over that under CE, shape (networks, seeds)."""
+        """Return log10 of robustness under MSE over that under CE, shape (networks, seeds)."""
         ratios = read(mse_runs, quantity, "test") / read(ce_runs, quantity, "test")
         return np.log10(ratios).reshape(len(mse_runs), -1)
 

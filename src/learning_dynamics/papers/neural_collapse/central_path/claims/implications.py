@@ -101,11 +101,13 @@ def trace_and_product(features: Table) -> Claim:
         )
     )
 
-    # norm <= kappa^exponent trace; as printed the norm falls as the trace does, and no exponent is claimed (errata 7)
+    # The correction: norm <= kappa^(1/2) trace, and on these features norm / trace grows as kappa^(1/2). The printed
+    # sentence, that the norm falls with the trace (errata 7), names no exponent
     norm_over_trace = norm / trace
 
     @takes_rivals("exponent", scaled=True)
     def is_bounded(exponent: float) -> Check:
+        """Check that the norm is at most kappa^exponent times the trace."""
         return every_draw(
             "norm of the product over its trace, smallest lean",
             norm_over_trace[:, AT_SMALLEST_LEAN],
@@ -116,6 +118,7 @@ def trace_and_product(features: Table) -> Claim:
 
     @takes_rivals("exponent", scaled=True)
     def grows_with_the_condition_number(exponent: float) -> Check:
+        """Check that the norm over the trace grows as kappa^exponent from the largest lean to the smallest."""
         growth = norm_over_trace[:, AT_SMALLEST_LEAN] / norm_over_trace[:, AT_LARGEST_LEAN]
         growth_of_condition = condition[:, AT_SMALLEST_LEAN] / condition[:, AT_LARGEST_LEAN]
         return equal_on_every_draw(
@@ -160,13 +163,12 @@ def nc1_and_nc2_imply_nc3(features: Table) -> Claim:
     draws, excluded = _with_free_directions(features)
 
     def at_smallest_noise(quantity: Quantity) -> np.ndarray:
+        """Return a quantity at the last of NOISES, shape (draws,)."""
         return draws.entries(quantity)[:, AT_SMALLEST_NOISE]
 
     # || W / ||W|| - M^T / ||M|| ||^2 (NC3) for class means M that are a simplex frame
-    duality_coupled, duality_uncoupled = (
-        at_smallest_noise(VANISHING_SELF_DUALITY),
-        at_smallest_noise(VANISHING_SELF_DUALITY_UNCOUPLED),
-    )
+    duality_coupled = at_smallest_noise(VANISHING_SELF_DUALITY)
+    duality_uncoupled = at_smallest_noise(VANISHING_SELF_DUALITY_UNCOUPLED)
     classes = draws.column("classes")
     tolerance = (10 * NOISES[AT_SMALLEST_NOISE]) ** 2
     because = "a hundred times the next order, which is the square of noise over signal"

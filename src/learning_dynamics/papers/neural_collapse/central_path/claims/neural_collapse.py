@@ -36,17 +36,17 @@ from learning_dynamics.papers.neural_collapse.draws import (
 )
 from learning_dynamics.tidy import Table
 
-# of distances that fall with the spread of singular values: exponents in time that the spread does not have
-WRONG_EXPONENTS = {"distances that fall as $1/\\sqrt t$": -0.5, "distances that stay": 0.0}
-# distances of NC2 and NC3, with the power of the spread of singular values as which each falls
+FIRST, LAST = 0, -1  # indices of recorded times
+# what the SNR singular values do under each map (errata 3)
+RIGHT_DYNAMICS = {ORTHOGONAL: PAPER, PRINTED: ALGORITHM}
+# Distances of NC2 and NC3 fall as a power of the spread of singular values, omega_max / omega_min - 1, and the spread
+# falls as 1/t: the powers, and exponents in t that the spread does not have
 NC2_AND_NC3 = {
     NC2_NORM_SPREAD: 1,  # std / mean of |mu_c|
     NC2_ANGLE_DISTANCE: 1,  # mean of |cos(mu_c, mu_c') + 1 / (C - 1)|
     NC3: 2,  # || W^T / ||W|| - M / ||M|| ||^2
 }
-
-
-FIRST, LAST = 0, -1  # indices of recorded times
+WRONG_EXPONENTS = {"distances that fall as $1/\\sqrt t$": -0.5, "distances that stay": 0.0}
 
 
 @claim("Corollary 2, eqs. 10 and 11", scope="both flows, " + THREE_SIZES, quantifier="all draws")
@@ -67,34 +67,38 @@ def corollary_2(flows: Table) -> Claim:
     times = times_of(flows)[:, None]
 
     def errors_of_eq_11(flow: str, dynamics: Dynamics, *, one_class: bool = False) -> np.ndarray:
-        """Return the largest relative error over time of ||X / omega_max - (U_0 V_0^T) kron 1^T|| / sqrt(N), (draws,).
+        """Return the largest relative error of the distance of eq. 11 over time, shape (draws,).
 
-        Predicted is sqrt(C P / omega_max(t)^2 + d^2), with omega_max(t) from the start by the dynamics and the distance
-        d = ||SNR / omega_max - U_0 V_0^T|| of eq. 10; with one for C, the deviations of a single class, if `one_class`.
+        The distance is ||X / omega_max - (U_0 V_0^T) kron 1^T|| / sqrt(N), predicted sqrt(C P / omega_max(t)^2 + d^2):
+        omega_max(t) follows from the start by the dynamics, and d is the distance of eq. 10,
+        ||SNR / omega_max - U_0 V_0^T||. If `one_class`, C is one: the deviations of a single class.
+
+        Derivation: X / omega_max less its limit is N copies of the matrix of norm d, and the deviations over omega_max,
+        which are orthogonal to them. The squared norm of deviations is C N P, because Sigma_W is the identity.
         """
 
-        def error(size: Size, omega: np.ndarray, distance: np.ndarray, snr_gap: np.ndarray) -> np.ndarray:
+        def error(size: Size, omega: np.ndarray, distance: np.ndarray, snr_distance: np.ndarray) -> np.ndarray:
+            # omega (draws, times, C - 1), descending; its start and times (times, 1) give the course in the same shape
             omega_max = dynamics.course(omega[:, :1], times, size.classes, size.examples)[..., 0]
             classes = 1 if one_class else size.classes
-            # X / omega_max less its limit is deviations, of squared norm C N P as Sigma_W is the identity, and N copies
-            # of the distance of eq. 10; the distance of eq. 11 is its norm over sqrt(N)
-            predicted = np.hypot(np.sqrt(classes * size.features) / omega_max, snr_gap[..., 0])
+            predicted = np.hypot(np.sqrt(classes * size.features) / omega_max, snr_distance[..., 0])
             return relative_error(distance[..., 0], predicted)
 
         return over_sizes(
             error,
             omega=by_size(flows, OMEGA, flow=flow),
             distance=by_size(flows, FEATURES_LIMIT_DISTANCE, flow=flow),
-            snr_gap=by_size(flows, SNR_LIMIT_DISTANCE, flow=flow),
+            snr_distance=by_size(flows, SNR_LIMIT_DISTANCE, flow=flow),
         )
 
     stay = "features that stay where they started"
     single_class = "$\\sqrt P/\\omega_{\\max}$ in eq. 11, the deviations of a single class"
+    # ||SNR / omega_max - U_0 V_0^T|| falls as the spread itself (eq. 10)
+    powers_of_spread = {SNR_LIMIT_DISTANCE: 1} | NC2_AND_NC3
     for flow in FLOWS:
-        dynamics = {ORTHOGONAL: PAPER, PRINTED: ALGORITHM}[flow]
+        dynamics = RIGHT_DYNAMICS[flow]
         stopped = sped_up(dynamics, 0.0)
-        # ||SNR / omega_max - U_0 V_0^T|| falls as the spread itself (eq. 10)
-        for quantity, power_of_spread in ({SNR_LIMIT_DISTANCE: 1} | NC2_AND_NC3).items():
+        for quantity, power_of_spread in powers_of_spread.items():
             yield from vanishing_checks(
                 flows, quantity, flow, power_of_spread=power_of_spread, wrong_exponents=WRONG_EXPONENTS
             )
@@ -131,11 +135,10 @@ def _examples_nc4_fails_for(flows: Table, flow: str, time_index: int) -> np.ndar
 def check_variability(flows: Table, flow: str, dynamics: Dynamics) -> Check:
     """Check tr(pinv(Sigma_B) Sigma_W) along a flow: C sum_j 1 / omega_j(t)^2, with omega_j(t) from omega_j(0)."""
     times = times_of(flows)[:, None]
-    course = dynamics.course
 
     def error(size: Size, trace: np.ndarray, omega: np.ndarray) -> np.ndarray:
-        predicted = course(omega[:, :1], times, size.classes, size.examples)
-        return relative_error(trace[..., 0], theory.trace_bound(predicted, size.classes))
+        predicted_omega = dynamics.course(omega[:, :1], times, size.classes, size.examples)
+        return relative_error(trace[..., 0], theory.trace_bound(predicted_omega, size.classes))
 
     return zero_on_every_draw(
         f"NC1 along the flow, {flow} map, by its explicit dynamics, relative error",
@@ -165,9 +168,9 @@ def theorem_3(flows: Table) -> Claim:
     fall with the spread of the singular values, and NC4 holds for every example at the end. Zero global mean does not
     imply that class means span $C-1$ directions (errata 15): the theorem is tested where they do.
     """
-    # what each prediction says of omega(t) under the two maps
+    # what each prediction says of omega(t) under the two maps; the theorem is about the printed map alone
     printed = {ORTHOGONAL: NOT_CLAIMED, PRINTED: PAPER}
-    corrected = {ORTHOGONAL: PAPER, PRINTED: ALGORITHM}
+    corrected = RIGHT_DYNAMICS
     rivals = {
         "the paper's equation for both maps": {ORTHOGONAL: PAPER, PRINTED: PAPER},
         "the algorithm's equation for both maps": {ORTHOGONAL: ALGORITHM, PRINTED: ALGORITHM},
@@ -194,8 +197,8 @@ def theorem_3(flows: Table) -> Claim:
 
     def median_nc1(flow: str, time_index: int) -> float:
         """Return the median over draws of tr(pinv(Sigma_B) Sigma_W) at a time."""
-        traces = over_sizes(lambda _, trace: trace[:, time_index, 0], trace=by_size(flows, TRACE, flow=flow))
-        return float(np.median(traces))
+        traces = [trace[:, time_index, 0] for trace in by_size(flows, TRACE, flow=flow).values()]
+        return float(np.median(np.concatenate(traces)))
 
     yield Facts(
         first=median_nc1(ORTHOGONAL, FIRST),

@@ -66,9 +66,12 @@ def appendix_d_6(features: Table, flows: Table, trainings: Sequence[Table]) -> C
         """Return the largest |ratio - 1| of each draw, shape (draws,)."""
         return relative_error(ratios(table, quantity, has_factor_C=has_factor_C, **where), 1.0)
 
+    # two wrong corrections: the trace equals C sum_j 1 / omega_j^2 everywhere, not on renormalised features alone; and
+    # the trace is no less than the sum without C
     equality, bound = "$C\\sum_j1/\\omega_j^2$ for any features", "a bound without $C$"
 
-    # an equality on renormalised features and along flows: |tr(pinv(Sigma_B) Sigma_W) / (C sum_j 1 / omega_j^2) - 1|
+    # on renormalised features and along flows an equality: |tr(pinv(Sigma_B) Sigma_W) / (C sum_j 1 / omega_j^2) - 1|,
+    # as printed without C
     without_C = errors(features, TRACE_RENORMALISED, has_factor_C=False)
     with_C = errors(features, TRACE_RENORMALISED, has_factor_C=True)
     yield zero_on_every_draw(
@@ -100,15 +103,19 @@ def appendix_d_6(features: Table, flows: Table, trainings: Sequence[Table]) -> C
         corrected=NOT_CLAIMED,
         rivals={equality: errors(features, TRACE, has_factor_C=True)},
     )
-    raw, raw_without_C = (ratios(features, TRACE, has_factor_C=has)[:, 0] for has in (True, False))
-    # C - 1 features have no direction beside the class means, whose span is then invariant
-    has_directions_beside = over_sizes(
-        lambda size, omega: np.full(len(omega), size.features >= size.classes), omega=by_size(features, OMEGA)
-    )
+    # features have one time
+    raw = ratios(features, TRACE, has_factor_C=True)[:, 0]
+    raw_without_C = ratios(features, TRACE, has_factor_C=False)[:, 0]
+
+    def has_other_directions(size: Size, omega: np.ndarray) -> np.ndarray:
+        """Return of each draw whether class means leave directions free: with P = C - 1 their span is invariant."""
+        return np.full(len(omega), size.features >= size.classes)
+
+    is_larger = over_sizes(has_other_directions, omega=by_size(features, OMEGA))
     yield every_draw(
         "raw features: trace over the sum, minus one",
         raw - 1,
-        at_least=np.where(has_directions_beside, ROUNDING, -ROUNDING),
+        at_least=np.where(is_larger, ROUNDING, -ROUNDING),
         because="the trace is larger than $C\\sum_j1/\\omega_j^2$ by more than rounding; no less with $C-1$ features",
         printed=NOT_CLAIMED,
         rivals={equality: NOT_CLAIMED, bound: {"values": raw_without_C - 1}},
@@ -129,19 +136,20 @@ def appendix_d_6(features: Table, flows: Table, trainings: Sequence[Table]) -> C
 def _trace_over_sum_of_networks(trainings: Sequence[Table]) -> tuple[np.ndarray, int]:
     """Return the trace over C sum_j 1 / omega_j^2 at the last epoch, and how many covariances lack rank.
 
-    The statement is about covariances of full rank, so that networks without are left out. Where none has one, their
-    nan stay: there is nothing to judge.
+    The statement is about covariances of full rank, so that networks without are left out. If no network has full rank
+    their nan are returned, which leave the check undecided.
     """
 
     def least_traces(table: Table) -> np.ndarray:
         """Return C sum_j 1 / omega_j^2 of each seed's network at the last epoch."""
         spectra = select(table, SNR, epoch=table["epoch"].max())
-        classes = by_seed(table, CLASSES).iloc[-1]
-        return np.array(
-            [theory.trace_bound(select(spectra, seed=seed)["value"].to_numpy(), C) for seed, C in classes.items()]
-        )
+        bounds = []
+        for seed, classes in by_seed(table, CLASSES).iloc[-1].items():
+            omega = select(spectra, seed=seed)["value"].to_numpy()  # shape (C - 1,)
+            bounds.append(theory.trace_bound(omega, classes))
+        return np.array(bounds)
 
-    traces = at_the_end(trainings, CLASSES) * at_the_end(trainings, NC1)
+    traces = at_the_end(trainings, CLASSES) * at_the_end(trainings, NC1)  # NC1 is the trace over C
     has_full_rank = at_the_end(trainings, RANK) == at_the_end(trainings, FEATURES)
     ratios = np.where(has_full_rank, traces / over_trainings(trainings, least_traces), np.nan)
     rank_deficient = np.isnan(ratios)
@@ -169,7 +177,7 @@ def covariance_full_rank(trainings: Sequence[Table]) -> Claim:
     yield equal_on_every_draw(
         "directions that $\\Sigma_W$ lacks at its lowest rank, as a share of the features",
         lowest_rank / n_features,
-        n_features / n_features,
+        np.ones_like(n_features),
         tolerance=0.0,
         relative_to=1.0,
         because="a rank is a whole number",

@@ -57,7 +57,8 @@ def theorem_1(features: Table) -> Claim:
     deviation is at least half the squared distance times the metric's smallest eigenvalue. That is above zero under
     weight decay, and without it where extended features span all directions, as they do here.
     """
-    # L_LS^perp = tr((W - W_LS) (Sigma_T + mu_G mu_G^T + lambda I) (W - W_LS)^T) / 2, in extended features
+    # L_LS^perp = tr((W - W_LS) (Sigma_T + mu_G mu_G^T + lambda I) (W - W_LS)^T) / 2, in extended features; mu_min
+    # is the smallest eigenvalue of the matrix in the middle
     rivals = {"a metric without the global mean's square": LOSS_DECOMPOSITION_GAP_WITHOUT_MEAN}
     yield no_gap(
         "$L - L_{LS} - L_{LS}^\\perp$, relative to $L$",

@@ -61,47 +61,52 @@ def nc1_term_and_variability(features: Table) -> Claim:
     loss. What is left of the loss is then in $L_{NC2/3}$. Deviations a thousand times as large leave {drowned:.1g} of
     $L_{NC1}$ (median over draws).
     """
-    # L_NC1 = tr(W_LS Sigma_W W_LS^T) / 2 (eq. 17), class means kept and deviations from them scaled by each of
-    # SCATTERS; shape (draws, scatters), the largest scatter last
+    # L_NC1 = tr(W_LS Sigma_W W_LS^T) / 2 (eq. 17) with class means kept and deviations from them multiplied by each of
+    # SCATTERS, shape (draws, scatters), the largest scatter last
     loss_nc1 = Draws(features).entries(SCATTERED_LOSS_NC1)
-    # between the two largest scatters
-    exponent = np.log(loss_nc1[:, -1] / loss_nc1[:, -2]) / np.log(SCATTERS[-1] / SCATTERS[-2])
+    growth_of_loss = loss_nc1[:, -1] / loss_nc1[:, -2]
+    growth_of_scatter = SCATTERS[-1] / SCATTERS[-2]
     yield every_draw(
         "exponent of $L_{NC1}$ in the standard deviation within classes, where this is largest",
-        exponent,
+        np.log(growth_of_loss) / np.log(growth_of_scatter),
         at_least=0.0,
         because="a term that vanishes with $\\Sigma_W$ alone does not fall as it grows",
         corrected=NOT_CLAIMED,
     )
 
-    def errors_of(law: Callable[[np.ndarray, int], np.ndarray]) -> np.ndarray:
-        """Return the largest relative error of ``law(omega, C)`` over scatters, shape (draws,)."""
+    # By Lemma 1 both terms of the loss are functions of the SNR singular values omega_j. Below, omega are those of the
+    # renormalised features, (draws, 1 time, C - 1). Deviations that are multiplied by s divide them by s
+
+    def errors_of(formula: Callable[[np.ndarray, int], np.ndarray]) -> np.ndarray:
+        """Return the largest |L_NC1 / formula(omega, C) - 1| over scatters, shape (draws,)."""
 
         def of_size(size: Size, measured: np.ndarray, omega: np.ndarray) -> np.ndarray:
-            # deviations that are scaled by s divide the SNR singular values by s
-            predicted = law(omega / SCATTERS[:, None], size.classes)  # shape (draws, scatters)
+            omega_by_scatter = omega / SCATTERS[:, None]  # shape (draws, scatters, C - 1)
+            predicted = formula(omega_by_scatter, size.classes)  # shape (draws, scatters)
             return relative_error(measured[:, 0], predicted)
 
         return over_sizes(of_size, measured=by_size(features, SCATTERED_LOSS_NC1), omega=by_size(features, OMEGA))
 
     def condition_number(size: Size, omega: np.ndarray) -> np.ndarray:
-        """Return that of I + M^T Sigma_W^-1 M / C, which gives the classifier, at the least scatter, shape (draws,).
+        """Return the condition number of I + M^T Sigma_W^-1 M / C at the least scatter, shape (draws,).
 
-        M^T Sigma_W^-1 M has the eigenvalues omega_j^2 and zero.
+        Its inverse gives the classifier. M^T Sigma_W^-1 M has the eigenvalues omega_j^2 and zero.
         """
         omega_max = omega[:, 0, 0] / SCATTERS[0]
         return 1 + omega_max**2 / size.classes
 
-    conditioning = over_sizes(condition_number, omega=by_size(features, OMEGA))
+    tolerance = 10 * UNIT * over_sizes(condition_number, omega=by_size(features, OMEGA))
+    because = "rounding: 10 units, times the conditioning $1 + \\omega_{\\max}^2/C$ at the least scatter"
     yield zero_on_every_draw(
         "$L_{NC1}$ at every scatter minus the formula, relative",
         errors_of(theory.spectral_variability_loss),  # sum_j omega_j^2 / (C + omega_j^2)^2 / 2, Lemma 1
-        10 * UNIT * conditioning,
-        "rounding: 10 units, times the conditioning $1 + \\omega_{\\max}^2/C$ at the least scatter",
+        tolerance,
+        because,
         printed=NOT_CLAIMED,
         rivals={
-            # the formula at large omega: without C it has no maximum
+            # sum_j 1 / omega_j^2 / 2, the formula where omega_j^2 is much larger than C: it has no maximum
             "larger wherever deviations are larger": errors_of(lambda omega, _: 0.5 * np.sum(omega**-2.0, axis=-1)),
+            # a summand is largest where omega_j^2 equals the second argument, which for the formula is C
             "largest at $\\omega = 1$": errors_of(lambda omega, _: theory.spectral_variability_loss(omega, 1)),
             "largest at $\\omega = C$": errors_of(lambda omega, C: theory.spectral_variability_loss(omega, C**2)),
         },
@@ -110,7 +115,7 @@ def nc1_term_and_variability(features: Table) -> Claim:
     def error_beside_noise(size: Size, omega: np.ndarray, measured: np.ndarray) -> np.ndarray:
         """Return |L_NC1 / formula - 1| where deviations are small along the class means alone, shape (draws,).
 
-        Sigma_W is the least scatter's square there, and the identity beside: omega_j are those of the least scatter.
+        Sigma_W is SCATTERS[0]^2 along the class means and one beside them. Only the former enters omega_j.
         """
         predicted = theory.spectral_variability_loss(omega[:, 0] / SCATTERS[0], size.classes)
         return np.abs(measured[:, 0, 0] / predicted - 1)
@@ -122,16 +127,16 @@ def nc1_term_and_variability(features: Table) -> Claim:
             omega=by_size(features, OMEGA),
             measured=by_size(features, LOSS_NC1_BESIDE_NOISE),
         ),
-        10 * UNIT * conditioning,
-        "rounding: 10 units, times the conditioning $1 + \\omega_{\\max}^2/C$ at the least scatter",
+        tolerance,
+        because,
         printed=NOT_CLAIMED,
     )
 
     def error_of_loss_nc23(size: Size, omega: np.ndarray, measured: np.ndarray) -> np.ndarray:
         """Return |L_NC2/3 / formula - 1| at the largest scatter, shape (draws,).
 
-        By Lemma 1 it is sum_j C / (C + omega_j^2)^2 / 2, and L_NC1 the share omega_j^2 / (C + omega_j^2) of each
-        summand of the loss: where omega_j is small, nearly all of the loss is L_NC2/3.
+        By Lemma 1 L_NC2/3 is sum_j C / (C + omega_j^2)^2 / 2, and L_NC1 has the share omega_j^2 / (C + omega_j^2) of
+        each summand of the loss: where omega_j is small, nearly all of the loss is L_NC2/3.
         """
         predicted = theory.spectral_geometry_loss(omega[:, 0] / SCATTERS[-1], size.classes)
         return np.abs(measured[:, 0, AT_LARGEST_SCATTER] / predicted - 1)
@@ -147,8 +152,8 @@ def nc1_term_and_variability(features: Table) -> Claim:
         "rounding",
         printed=NOT_CLAIMED,
     )
-    # the push makes the deviations omega_min sqrt(L_NC1 / (C - 1)) times those of the renormalised features: as a
-    # summand of L_NC1 is at most 1 / (2 omega_j^2), L_NC1 after it is at most half of that before
+    # The push takes the standard deviation within classes to s = omega_min sqrt(L_NC1 / (C - 1)), with L_NC1 before it.
+    # A summand of L_NC1 is then at most s^2 / (2 omega_j^2), so that L_NC1 after it is at most half of that before
     yield every_draw(
         "$L_{NC1}$ after a push of $\\Sigma_W$ towards zero over $L_{NC1}$ before it, the largest over scatters",
         Draws(features).largest(PUSHED_LOSS_NC1_RATIO),
@@ -182,23 +187,24 @@ def nc23_term_and_simplex(features: Table) -> Claim:
     """
     draws = Draws(features)
     score_error = draws[CONCENTRATED_SCORE_ERROR]  # ||W M - Phi|| / ||Phi||: the root of L_NC2/3 (eq. 18) but for units
-    # of E^T E from the nearest alpha (C I - 1 1^T) / (C - 1) (Lemma 7), relative, for E = M and for E = W^T
-    means, classifiers = draws[MEANS_FRAME_DISTANCE], draws[CLASSIFIERS_FRAME_DISTANCE]
+    # distance of E^T E from the nearest alpha (C I - 1 1^T) / (C - 1) (Lemma 7), relative, for E = M and for E = W^T
+    means_frame_distance = draws[MEANS_FRAME_DISTANCE]
+    classifiers_frame_distance = draws[CLASSIFIERS_FRAME_DISTANCE]
     in_proportion = "classifiers in proportion to class means"
-    # as printed, both distances are zero where the term is small; as corrected, they are those of the class means'
-    # pseudo-inverse. A distance that is of a lower power than the square root of another would hardly be its measure
+    # As printed, the distances below are zero where the score error is small; as corrected, they are those of the class
+    # means' pseudo-inverse. The score error measures no distance that falls more slowly than its square root
     tolerance = np.sqrt(score_error)
     because = "the square root of what is left of $\\|W\\bar M - \\Phi\\|/\\|\\Phi\\|$"
     yield equal_on_every_draw(
         "distance of classifiers from a simplex frame, minus its prediction",
-        classifiers,
+        classifiers_frame_distance,
         0.0,
         tolerance=tolerance,
         relative_to=1.0,
         resolution=0.1,
         because=because,
         corrected=draws[INVERSE_FRAME_DISTANCE],  # for E^T = pinv(M)
-        rivals={in_proportion: means, "classifiers that are a simplex frame": 0.0},
+        rivals={in_proportion: means_frame_distance, "classifiers that are a simplex frame": 0.0},
         scaled=False,
     )
     # || W / ||W|| - M^T / ||M|| ||^2, and as corrected the same of pinv(M) instead of W
@@ -222,7 +228,11 @@ def nc23_term_and_simplex(features: Table) -> Claim:
             because="the term is small: a hundredth of what a classifier of zeros leaves",
         )
     )
-    yield Facts(term=score_error.max(), means=np.median(means), classifiers=np.median(classifiers))
+    yield Facts(
+        term=score_error.max(),
+        means=np.median(means_frame_distance),
+        classifiers=np.median(classifiers_frame_distance),
+    )
 
 
 @claim(
@@ -244,12 +254,12 @@ def nc2_and_nc3_demand_simplex_scores(features: Table) -> Claim:
     keep $L_{NC2/3} = 3/16$. Noise of ten times the signal leaves {noisy:.3g} of $\|\Phi\|$, noise of a hundredth
     {quiet:.1g} (largest over draws). For the other direction see `nc23_term_and_simplex`.
     """
-    scores = Draws(features).entries(SIMPLEX_SCORE_ERROR)  # shape (draws, noises), the largest noise first
+    score_errors = Draws(features).entries(SIMPLEX_SCORE_ERROR)  # shape (draws, noises), the largest noise first
     classes = Draws(features).column("classes")[:, None]  # C, shape (draws, 1)
-    omega = 1 / SIMPLEX_NOISES  # SNR singular values of class means with singular values one
+    omega = 1 / SIMPLEX_NOISES  # SNR singular values of class means with singular values one, shape (noises,)
     yield equal_on_every_draw(
         "$\\|W\\bar M - \\Phi\\| / \\|\\Phi\\|$ where class means and classifiers are the same simplex frame",
-        scores,
+        score_errors,
         0.0,
         tolerance=ROUNDING,
         relative_to=1.0,
@@ -260,12 +270,13 @@ def nc2_and_nc3_demand_simplex_scores(features: Table) -> Claim:
             "$C/(C+\\omega)$": theory.simplex_score_error(omega**0.5, classes),
         },
     )
-    for name, quantity in {
-        # of E^T E from the nearest alpha (C I - 1 1^T) / (C - 1), the larger of E = M and E = W^T
+    premises = {
+        # distance of E^T E from the nearest alpha (C I - 1 1^T) / (C - 1), the larger of E = M and E = W^T
         "NC2: distance of class means and classifiers from a simplex frame": SIMPLEX_FRAME_DISTANCE,
         # || W / ||W|| - M^T / ||M|| ||^2
         "NC3: squared distance of classifiers from class means": SIMPLEX_SELF_DUALITY,
-    }.items():
-        worst = Draws(features).largest(quantity)
-        yield premise(every_draw(name, worst, at_most=ROUNDING, because="exact, to rounding"))
-    yield Facts(noisy=scores[:, 0].max(), quiet=scores[:, -1].max())
+    }
+    for name, quantity in premises.items():
+        largest_of_draw = Draws(features).largest(quantity)  # over noises
+        yield premise(every_draw(name, largest_of_draw, at_most=ROUNDING, because="exact, to rounding"))
+    yield Facts(noisy=score_errors[:, 0].max(), quiet=score_errors[:, -1].max())

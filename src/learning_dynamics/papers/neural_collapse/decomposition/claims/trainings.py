@@ -54,11 +54,11 @@ from learning_dynamics.tidy import Draws, Quantity, Table, settings_of
 # - decay: weight decay in the terms: the trained one, or a tenth of it as in copies of the authors' notebook
 # - train_error: largest share of train images misclassified at which train errors count as ended: see
 #   `EFFECTIVELY_ZERO` in `neural_collapse.trainings`
-# - factor: by how much more than another term L_NC2/3 must fall, as a ratio of falls
-# - tolerance: of the measured noise over its law, in decades; the law is of first order in the learning rate
+# - factor: how many times as far as another term L_NC2/3 must fall
+# - tolerance: by how many decades the measured noise may be off its law, which is of first order in the learning rate
 
-# The terms are computed from float64 moments of the features, the outputs in float64 from the same features: only
-# float64 rounding remains, amplified by the conditioning of the regularised second moment, at most its trace over the
+# The terms are computed from float64 moments of the features, the loss from float64 outputs of the same features. They
+# differ by rounding, 2e-16, times the condition number of the regularised second moment, at most its trace over the
 # decay
 NETWORK_ROUNDING = 1e-10
 # values of `since` in words
@@ -82,11 +82,12 @@ def identity_on_networks(trainings: Sequence[Table]) -> Claim:
         """Return the largest |sum of terms less what is left out - loss| / loss over epochs, for each training."""
 
         def of_training(table: Table) -> np.ndarray:
-            loss = by_seed(table, LOSS)
+            loss = by_seed(table, LOSS)  # epochs by seeds
             total = sum(by_seed(table, term) for term in terms)
             if left_out:
                 total = total - by_seed(table, left_out)
-            return (np.abs(total - loss) / loss).max(skipna=False).to_numpy()
+            gap = np.abs(total - loss) / loss
+            return gap.max(skipna=False).to_numpy()
 
         return over_trainings(trainings, of_training)
 
@@ -96,7 +97,7 @@ def identity_on_networks(trainings: Sequence[Table]) -> Claim:
         largest_gap(),
         NETWORK_ROUNDING,
         "float64 rounding of moments, times the conditioning of the regularised second moment",
-        resolution=1e-4,
+        resolution=1e-4,  # what the rivals leave out is some thousandths of the loss, or more
         rivals={
             "no weight decay in $L_{NC1}$": largest_gap(left_out=LOSS_NC1_DECAY),
             "no weight decay in $L_{LS}^\\perp$": largest_gap(left_out=LOSS_LS_PERP_DECAY),
@@ -119,33 +120,35 @@ def least_squares_deviation_negligible(
     $L_{LS}^\perp$ becomes negligible against $L_{LS}$ from an early epoch on, and stays so after train errors end.
 
     Judged is every training at its worst recorded epoch from the end of train errors on. Its share runs from {best:.1g}
-    to {worst:.1g} over trainings. Variants
-    begin after the first drop of the learning rate, or judge the last epoch alone, where the share is at most
-    {last:.1g}. A share of {decay_share:.1g} of $L_{LS}$ (median over trainings) is weight decay, which no classifier
-    avoids. The rest is the squared errors of predictions; against these, $L_{LS}^\perp$ without its own decay has a
-    share of {data_share:.1g} at the last epoch (largest {data_worst:.1g}). Between the end of train errors and the
-    first drop of the learning rate the share of the whole is up to {noisy:.1g}. A variant has a tenth of the trained
-    weight decay, as the authors' notebook seems to have it (`nc23_vanishes_first`). Its reference is another
-    classifier, which is not the optimum of the loss that was trained.
+    to {worst:.1g} over trainings. Variants begin after the first drop of the learning rate, or judge the last epoch
+    alone, where the share is at most {last:.1g}. A share of {decay_share:.1g} of $L_{LS}$ (median over trainings) is
+    weight decay, which no classifier avoids. The rest is the squared errors of predictions; against these,
+    $L_{LS}^\perp$ without its own decay has a share of {data_share:.1g} at the last epoch (largest {data_worst:.1g}).
+    Between the end of train errors and the first drop of the learning rate the share of the whole is up to
+    {noisy:.1g}. A variant has a tenth of the trained weight decay, as the authors' notebook seems to have it
+    (`nc23_vanishes_first`). Its reference is another classifier, which is not the optimum of the loss that was trained.
     """
     included, excluded = without_exceptions(trainings)
-    # L_LS^perp / (L_NC1 + L_NC2/3) of each training, epochs by seeds
-    shares = [deviation_share(table, decay) for table in included]
-    data_shares = [deviation_share(table, decay, without_decay=True) for table in included]
-    judged_shares, without = (data_shares, ", without decay") if parts == "data" else (shares, "")
-    variability_shares = []  # L_NC1 / (L_NC1 + L_NC2/3)
+    # L_LS^perp / (L_NC1 + L_NC2/3) and, for a rival, L_NC1 / (L_NC1 + L_NC2/3): of each table epochs by seeds
+    deviation_shares = [deviation_share(table, decay) for table in included]
+    deviation_shares_without_decay = [deviation_share(table, decay, without_decay=True) for table in included]
+    variability_shares = []
     for table in included:
         nc1, nc23 = loss_term(table, LOSS_NC1, decay), loss_term(table, LOSS_NC23, decay)
         variability_shares.append(nc1 / (nc1 + nc23))
+    if parts == "data":
+        judged_shares, qualifier = deviation_shares_without_decay, ", without decay"
+    else:
+        judged_shares, qualifier = deviation_shares, ""
 
-    def largest(values: Sequence[pd.DataFrame]) -> np.ndarray:
-        """Return the largest of each seed in the judged period, one training after the other."""
+    def largest(shares: Sequence[pd.DataFrame]) -> np.ndarray:
+        """Return the largest share of each training in the judged period, one table after the other."""
         return np.concatenate(
-            [_largest_since(frame, table, since, train_error) for frame, table in zip(values, included, strict=True)]
+            [_largest_since(values, table, since, train_error) for values, table in zip(shares, included, strict=True)]
         )
 
     yield every_draw(
-        f"largest $L_{{LS}}^\\perp / L_{{LS}}$, {PERIODS[since]}{without}",
+        f"largest $L_{{LS}}^\\perp / L_{{LS}}$, {PERIODS[since]}{qualifier}",
         largest(judged_shares),
         at_most=share,
         because="a tenth: what a figure shows as negligible",
@@ -157,26 +160,26 @@ def least_squares_deviation_negligible(
     )
     yield premise_errors_end(included, excluded, train_error=train_error)
 
+    # of each training from the end of train errors on: up to the last epoch, and up to the learning rate's first drop
+    largest_after_errors_end, largest_before_drop = [], []
+    for values, table in zip(deviation_shares, included, strict=True):
+        after = after_errors_end(values, table, train_error)
+        largest_after_errors_end.append(after.max())
+        largest_before_drop.append(after[after.index <= last_epoch_at_full_rate(table)].max())
+    # of each training at the last epoch
     nc1, nc23, nc1_decay = (
         at_the_end(included, with_decay(term, decay)) for term in (LOSS_NC1, LOSS_NC23, LOSS_NC1_DECAY)
     )
-    final, data_final = (np.concatenate([values.iloc[-1] for values in each]) for each in (shares, data_shares))
-    shares_after_errors_end = [
-        after_errors_end(values, table, train_error) for values, table in zip(shares, included, strict=True)
-    ]
-    largest_after_errors_end = np.concatenate([values.max() for values in shares_after_errors_end])
-    largest_before_drop = [
-        values[values.index <= last_epoch_at_full_rate(table)].max()
-        for values, table in zip(shares_after_errors_end, included, strict=True)
-    ]
+    last_shares = np.concatenate([values.iloc[-1] for values in deviation_shares])
+    last_shares_without_decay = np.concatenate([values.iloc[-1] for values in deviation_shares_without_decay])
     yield Facts(
         decay_share=np.median(nc1_decay / (nc1 + nc23)),
-        data_share=np.median(data_final),
-        data_worst=np.max(data_final),
-        last=np.max(final),
+        data_share=np.median(last_shares_without_decay),
+        data_worst=np.max(last_shares_without_decay),
+        last=np.max(last_shares),
         noisy=np.nanmax(np.concatenate(largest_before_drop)),
-        best=np.nanmin(largest_after_errors_end),
-        worst=np.nanmax(largest_after_errors_end),
+        best=np.nanmin(np.concatenate(largest_after_errors_end)),
+        worst=np.nanmax(np.concatenate(largest_after_errors_end)),
     )
 
 
@@ -204,15 +207,16 @@ def nc1_term_dominates(
 
     def least_ratio(term: Quantity, period: Literal["zero_error", "drop", "end"], *, without_decay: bool) -> np.ndarray:
         """Return a term over the larger of the other two where that is least in a period, for each training."""
-        other, another = (each for each in (LOSS_NC1, LOSS_NC23, LOSS_LS_PERP) if each != term)
         largest_inverse = []
         for table in included:
-            value, other_value, another_value = (
-                loss_term(table, each, decay, without_decay=without_decay) for each in (term, other, another)
-            )
-            inverse = np.maximum(other_value, another_value) / value
-            largest_inverse.append(_largest_since(inverse, table, period, train_error))
-        return 1 / np.concatenate(largest_inverse)
+            terms = {
+                each: loss_term(table, each, decay, without_decay=without_decay)  # epochs by seeds
+                for each in (LOSS_NC1, LOSS_NC23, LOSS_LS_PERP)
+            }
+            judged = terms.pop(term)
+            larger_of_others = np.maximum(*terms.values())  # the two that are left
+            largest_inverse.append(_largest_since(larger_of_others / judged, table, period, train_error))
+        return 1 / np.concatenate(largest_inverse)  # where the inverse is largest the ratio is least
 
     leaves_out_decay = parts == "data"
     ratios = least_ratio(LOSS_NC1, since, without_decay=leaves_out_decay)
@@ -291,39 +295,45 @@ def nc23_vanishes_first(
     the end of train errors, instead of {trained_share:.1g} (largest over trainings).
     """
 
-    def decades_of_fall(term: Quantity, decay: Decay) -> np.ndarray:
+    def decades_of_fall(term: Quantity, of_decay: Decay) -> np.ndarray:
         """Return log10 of a term where its fall begins over the term where it ends, for each training."""
 
         def of_training(table: Table) -> pd.Series:
-            values = loss_term(table, term, decay, without_decay=parts == "data")
+            values = loss_term(table, term, of_decay, without_decay=parts == "data")  # epochs by seeds
             start = values.iloc[0] if since == "start" else values_when_errors_end(values, table, EFFECTIVELY_ZERO)
             last_epoch = settings_of(table)["epochs"] if until == "end" else last_epoch_at_full_rate(table)
-            return np.log10(start / values[values.index <= last_epoch].iloc[-1])
+            end = values[values.index <= last_epoch].iloc[-1]
+            return np.log10(start / end)
 
         return over_trainings(trainings, of_training)
 
-    nc1, nc23, ls_perp = (decades_of_fall(term, decay) for term in (LOSS_NC1, LOSS_NC23, LOSS_LS_PERP))
+    nc1_fall, nc23_fall, ls_perp_fall = (decades_of_fall(term, decay) for term in (LOSS_NC1, LOSS_NC23, LOSS_LS_PERP))
+    # by a rival another term falls fastest: each check compares it with one of the two others
     nc1_first, ls_perp_first = "$L_{NC1}$ first", "$L_{LS}^\\perp$ first"
     yield _further_by(
         "$\\log_{10}$ of the fall of $L_{NC2/3}$ over that of $L_{LS}^\\perp$",
-        nc23 - ls_perp,
+        nc23_fall - ls_perp_fall,
         factor,
-        rivals={nc1_first: nc1 - ls_perp, ls_perp_first: ls_perp - nc1},
+        rivals={nc1_first: nc1_fall - ls_perp_fall, ls_perp_first: ls_perp_fall - nc1_fall},
     )
     yield _further_by(
         "$\\log_{10}$ of the fall of $L_{NC2/3}$ over that of $L_{NC1}$",
-        nc23 - nc1,
+        nc23_fall - nc1_fall,
         factor,
-        rivals={nc1_first: nc1 - nc23, ls_perp_first: ls_perp - nc23},
+        rivals={nc1_first: nc1_fall - nc23_fall, ls_perp_first: ls_perp_fall - nc23_fall},
     )
 
-    def advantage(decay: Decay) -> np.ndarray:
+    def advantage(of_decay: Decay) -> np.ndarray:
         """Return by how many decades L_NC2/3 falls further than L_LS^perp, for each training."""
-        return decades_of_fall(LOSS_NC23, decay) - decades_of_fall(LOSS_LS_PERP, decay)
+        return decades_of_fall(LOSS_NC23, of_decay) - decades_of_fall(LOSS_LS_PERP, of_decay)
 
-    def largest_share(decay: Decay) -> float:
-        shares = [after_errors_end(deviation_share(table, decay), table, EFFECTIVELY_ZERO).max() for table in trainings]
-        return np.nanmax(np.concatenate(shares))
+    def largest_share(of_decay: Decay) -> float:
+        """Return the largest L_LS^perp / L_LS after the end of train errors, over epochs and trainings."""
+        largest_of_training = []
+        for table in trainings:
+            shares = after_errors_end(deviation_share(table, of_decay), table, EFFECTIVELY_ZERO)
+            largest_of_training.append(shares.max())
+        return np.nanmax(np.concatenate(largest_of_training))
 
     yield Facts(
         trained=10 ** np.mean(advantage("trained")),
@@ -380,31 +390,33 @@ def deviation_split(trainings: Sequence[Table], *, tolerance: Positive) -> Claim
     a frozen body does not show.
     """
     included, excluded = without_exceptions(trainings)
-    # L_LS^perp at the last recorded epoch at the full rate: of a last layer that is trained on, its body frozen, on the
-    # features of evaluation mode, and on those that batch norm takes from each batch; and of the network itself
-    sampling, batches = at_the_drop(included, SPLIT_SAMPLING), at_the_drop(included, SPLIT_BATCHES)
+    # L_LS^perp of each training at the last recorded epoch at the full learning rate, of a last layer that is trained
+    # on while its body is frozen,
+    fixed_features = at_the_drop(included, SPLIT_SAMPLING)  # on the features of evaluation mode
+    batch_features = at_the_drop(included, SPLIT_BATCHES)  # on the features that batch norm takes from each batch
+    with_replacement = at_the_drop(included, SPLIT_REPLACED)  # on fixed features, batches drawn with replacement
+    law = at_the_drop(included, SPLIT_LAW)  # the first order of `with_replacement` in the learning rate
+    # and of the network itself
     network = at_the_drop(included, LOSS_LS_PERP)
-    # the first of these with batches drawn with replacement, and its first order in the learning rate
-    with_replacement, law = at_the_drop(included, SPLIT_REPLACED), at_the_drop(included, SPLIT_LAW)
-    least_squares_loss = at_the_drop(included, LOSS_NC1) + at_the_drop(included, LOSS_NC23)
     reverse = "the reverse order"
-    statistics, motion = np.log10(batches / sampling), np.log10(network / batches)
+    # in decades
+    batch_norm_adds, motion_adds = np.log10(batch_features / fixed_features), np.log10(network / batch_features)
     yield above_zero(
         "$\\log_{10}$ of the last layer's deviation with the statistics of batches over that without",
-        statistics,
+        batch_norm_adds,
         excluded=excluded,
         rivals={
-            "frozen bodies exchanged in every second training": half_exchanged(statistics),
-            reverse: -statistics,
+            "frozen bodies exchanged in every second training": half_exchanged(batch_norm_adds),
+            reverse: -batch_norm_adds,
         },
     )
     yield above_zero(
         "$\\log_{10}$ of the network's deviation over that of a frozen body",
-        motion,
+        motion_adds,
         excluded=excluded,
         rivals={
-            "networks and frozen bodies exchanged in every second training": half_exchanged(motion),
-            reverse: -motion,
+            "networks and frozen bodies exchanged in every second training": half_exchanged(motion_adds),
+            reverse: -motion_adds,
         },
     )
 
@@ -412,13 +424,13 @@ def deviation_split(trainings: Sequence[Table], *, tolerance: Positive) -> Claim
         """Return the mean over trainings of log10 of the noise over its law, the law multiplied by a factor."""
         return evidence.mean(np.log10(with_replacement / (law * factor)))
 
-    momentum = Draws(included, draw="seed").setting("momentum")
+    momentum = Draws(included, draw="seed").setting("momentum")  # m; the law has the factor 1 / (1 - m)
     yield equal(
         "$\\log_{10}$ of the noise of batches drawn with replacement over its law",
         over_law(1.0),
         0.0,
         tolerance=tolerance,
-        resolution=0.3,
+        resolution=0.3,  # a factor of two, which is a rival's
         because="the law is of first order in the learning rate",
         rivals={
             "a law without momentum": {"estimate": over_law(1 - momentum)},
@@ -429,9 +441,10 @@ def deviation_split(trainings: Sequence[Table], *, tolerance: Positive) -> Claim
         after_errors_end(deviation_share(table), table, EFFECTIVELY_ZERO, until=last_epoch_at_full_rate(table))
         for table in included
     ]
+    least_squares_loss = at_the_drop(included, LOSS_NC1) + at_the_drop(included, LOSS_NC23)
     yield Facts(
-        sampling=np.median(sampling / least_squares_loss),
-        batches=np.median(batches / least_squares_loss),
+        sampling=np.median(fixed_features / least_squares_loss),
+        batches=np.median(batch_features / least_squares_loss),
         network=np.median(network / least_squares_loss),
         least=np.nanmin([shares.min().min() for shares in before_drop]),
         most=np.nanmax([shares.max().max() for shares in before_drop]),
