@@ -21,8 +21,8 @@ MOST_LEFT_OUT = 0.25  # of an architecture at one depth: what is judged is three
 
 
 def last_exact_log_time(flows: Draws) -> float:
-    """Return the log t up to which all flows are those of the exponential loss itself, log log t = log(1 + log t)."""
-    return float(np.expm1(min(map(last_exact_log_log_time, flows.tables))))
+    """Return the log t up to which all flows are those of the exponential loss itself."""
+    return float(np.expm1(min(map(last_exact_log_log_time, flows.tables))))  # log log t is log(1 + log t)
 
 
 def falls_below_one(flows: Draws) -> Check:
@@ -37,7 +37,7 @@ def falls_below_one(flows: Draws) -> Check:
     )
 
 
-def at_rest(tables: Sequence[Table], slack: float, residuals: Sequence[Sequence[Quantity]], **where: Any) -> Draws:
+def at_rest(tables: Sequence[Table], slack: float, *, residuals: Sequence[Sequence[Quantity]], **where: Any) -> Draws:
     """Return the draws that Theorems 1 and 2 are about: without those whose X^T r still turns late.
 
     Two kinds of draws that turn stay, undecided (`still_turns`): those of which a residual is beyond the bound and does
@@ -46,28 +46,29 @@ def at_rest(tables: Sequence[Table], slack: float, residuals: Sequence[Sequence[
 
     Parameters
     ----------
-    residuals
-        Of each table, what vanishes on draws at rest, by the theorem.
+    residuals : sequence of sequences of str
+        Of each table, the quantities that vanish on draws at rest, by the theorem.
     **where
         Which rows are read, as for `select`.
     """
     flows = Draws(tables, **where)
-    turns = still_turns(flows, slack)
-    of_architecture = pd.Series(turns).groupby([flows.column("network"), flows.column("depth")])
-    stays_beyond = np.concatenate(
-        [
-            np.any([_stays_beyond(of_table, residual, slack) for residual in of_this], axis=0)
-            for of_table, of_this in zip(flows, residuals, strict=True)
-        ]
-    )
-    left = turns & ~stays_beyond & (of_architecture.transform("mean") <= MOST_LEFT_OUT)
-    ends = np.cumsum([len(of_table.column("seed")) for of_table in flows])
-    kept = []
-    for of_table, is_left in zip(flows, np.split(left, ends[:-1]), strict=True):
+    turns = still_turns(flows, slack)  # shape (draws,), the draws of one table after those of another
+    by_architecture = pd.Series(turns).groupby([flows.column("network"), flows.column("depth")])
+    share_turning = by_architecture.transform("mean").to_numpy()  # of the draws of its architecture; shape (draws,)
+    stays_beyond = []
+    for of_table, vanishing in zip(flows, residuals, strict=True):
+        stays_beyond.append(np.any([_stays_beyond(of_table, residual, slack) for residual in vanishing], axis=0))
+    is_left_out = turns & ~np.concatenate(stays_beyond) & (share_turning <= MOST_LEFT_OUT)
+
+    # tables without the rows of the draws that are left out
+    kept, first = [], 0
+    for of_table in flows:
         (table,) = of_table.tables
-        names = list(draw_columns(table))
+        names = draw_columns(table)
         draws = pd.MultiIndex.from_arrays([of_table.column(name) for name in names])
-        kept.append(table[~pd.MultiIndex.from_frame(table[names]).isin(draws[is_left])])
+        draws_left_out = draws[is_left_out[first : first + len(draws)]]
+        kept.append(table[~pd.MultiIndex.from_frame(table[names]).isin(draws_left_out)])
+        first += len(draws)
     return Draws(kept, **where)
 
 
@@ -88,12 +89,12 @@ def _late_turns(flows: Draws) -> np.ndarray:
 
 def _stays_beyond(flows: Draws, residual: Quantity, slack: float) -> np.ndarray:
     """Return of each draw whether its residual ends beyond the bound, and has not fallen by a tenth since halfway."""
-    sizes = np.abs(second_half(flows).entries(residual))
+    sizes = np.abs(second_half(flows).entries(residual))  # shape (draws, times)
     return (sizes[:, -1] > largest_lag(flows, slack)) & (1.1 * sizes[:, -1] > sizes[:, 0])
 
 
 def _largest_turn(flows: Draws, slack: float) -> float:
-    """Return the degrees up to which a direction counts as at rest."""
+    """Return the degrees up to which a direction counts as at rest: the largest lag, as an angle."""
     return float(np.degrees(largest_lag(flows, slack)))
 
 

@@ -28,28 +28,28 @@ LEAST_L1 = r"the least $\ell_1$ norm"
 
 
 def _by_scale(*tables: Table) -> Draws:
-    """Return draws whose entries are flows at ascending scales."""
+    """Return draws of which each quantity has an entry for each scale alpha, ascending."""
     return Draws([table.sort_values("scale", kind="stable") for table in tables])
 
 
 def _of_flows(draws: Draws, quantity: Quantity, *, column: str = "value") -> np.ndarray:
     """Return a quantity of each flow, that is of each draw at each scale, shape (flows,).
 
-    They are taken table by table, as depths of different tables differ in number.
+    They are taken table by table, as tables differ in their numbers of scales.
     """
-    return draws.per_table(lambda flow: flow.entries(quantity, column=column).ravel())
+    return draws.per_table(lambda of_table: of_table.entries(quantity, column=column).ravel())
 
 
 def _powers(draws: Draws, quantity: Quantity) -> np.ndarray:
-    """Return the power of alpha in a quantity between the two smallest scales, shape (draws,)."""
+    """Return the power of alpha in a quantity between the two smallest scales, shape (draws,); draws are by scale."""
 
-    def read(flow: Draws) -> np.ndarray:
-        smallest, next_smallest, *_ = np.unique(flow.tables[0]["scale"])
-        values = flow.entries(quantity)
+    def powers_of_table(of_table: Draws) -> np.ndarray:
+        smallest, next_smallest, *_ = np.unique(of_table.tables[0]["scale"])
+        values = of_table.entries(quantity)  # shape (draws, scales)
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.log(values[:, 1] / values[:, 0]) / np.log(next_smallest / smallest)
 
-    return draws.per_table(read)
+    return draws.per_table(powers_of_table)
 
 
 @claim(
@@ -69,7 +69,8 @@ def theorem_6_convergence(
     conditions are sufficient, not necessary: of the flows from Gaussian layers, which no part of the verdict rests on,
     {outside} of {other} converge too.
     """
-    gaussian_residuals, within = _residuals(gaussian), [*identity, *descending]
+    within = [*identity, *descending]  # tables of flows within the conditions
+    gaussian_residuals = _residuals(gaussian)
     precision = max(settings_of(table)["integration"]["residual"] for table in (*within, *silent))
     stays = r"networks stay at the saddle within the conditions as with $\lambda = 0$"
     yield every_draw(
@@ -88,6 +89,7 @@ def theorem_6_convergence(
         1.0,
         tolerance=precision,
         because="a network that stays zero; the precision asked for",
+        # by the rival flows within the conditions have a residual of one as well
         rivals={stays: {"measured": _residuals([*identity, *silent])}},
         scaled=False,
     )
@@ -121,8 +123,8 @@ def theorem_6_bias(identity: Sequence[Table], descending: Sequence[Table], *, or
     """
     yield from _tends_to_least_norm(descending, order)
     flows = Draws(identity)
-    distance = _of_flows(flows, quantities.DISTANCE_FROM_LEAST_L2)  # |beta - beta_*| / |beta_*|
-    # |X^+| |r| / |beta_*|, with the residual r asked for
+    # shape (flows,): |beta - beta_*| / |beta_*|, and |X^+| |r| / |beta_*| with the residual r asked for
+    distance = _of_flows(flows, quantities.DISTANCE_FROM_LEAST_L2)
     allowed = _of_flows(flows, quantities.DISTANCE_BOUND_OF_RESIDUAL)
     yield every_draw(
         "from the identity: distance, in units of what the residual allows",
@@ -138,17 +140,18 @@ def _tends_to_least_norm(tables: Sequence[Table], order: float) -> Claim:
     A draw is left out if one of its flows ends at a saddle, and undecided if the integrator gave one up.
     """
     draws = _by_scale(*tables)
-    # at a saddle residuals are of order one; those of flows that were given up, nan, pass
-    precision = np.sqrt(draws.setting("integration.residual"))[:, None]
-    converged = ~(draws.entries(quantities.RESIDUAL) > precision).any(axis=1)
+    # halfway, in the logarithm, between the residual asked for and that at a saddle, of order one; shape (draws, 1)
+    saddle_from = np.sqrt(draws.setting("integration.residual"))[:, None]
+    converged = ~(draws.entries(quantities.RESIDUAL) > saddle_from).any(axis=1)  # nan, a flow given up, is no saddle
     followed = converged & np.isfinite(draws.largest(quantities.DISTANCE_FROM_LEAST_L2))
     excluded = {"the loss does not vanish, of which the theorem does not speak": int((~converged).sum())}
-    lost = int((converged & ~followed).sum())
-    counts = {"draws_for": int(followed.sum()), "draws_undecided": lost} if lost else {}
+    n_given_up = int((converged & ~followed).sum())
+    counts = {"draws_for": int(followed.sum()), "draws_undecided": n_given_up} if n_given_up else {}
 
     def largest_ratio(distance: Quantity) -> np.ndarray:
         """Return the largest |beta - beta_*| / |beta_*| over its bound, at any scale, one a draw that converged."""
-        ratios = draws.per_table(lambda flow: flow.entries(distance) / flow.entries(quantities.DISTANCE_BOUND))
+        # shape (draws, scales)
+        ratios = draws.per_table(lambda table: table.entries(distance) / table.entries(quantities.DISTANCE_BOUND))
         return ratios.max(axis=1)[converged]
 
     def mean_power(distance: Quantity) -> Estimate:
@@ -211,19 +214,23 @@ def equation_84(layers: Table) -> Claim:
     second. What the proof needs, the first matrix against the last, holds on every draw: the least eigenvalue is at
     least {value:.3g} times $\lambda^{L-1}$.
     """
-    draws = Draws(layers)
+    draws = Draws(layers)  # arrays below have shape (draws,)
     rounding = 1e-12  # of products of 2 (L - 1) matrices, relative to what each check divides by
     depth = draws.column("depth")
-    first_step = draws[quantities.FIRST_DIFFERENCE]  # of P^T P - A^(L-1), over the largest eigenvalue of P^T P
-    second_step = draws[quantities.SECOND_DIFFERENCE]  # of A^(L-1) - (A - w_L w_L^T)^(L-1), over that of A^(L-1)
+    # least eigenvalues: of P^T P - A^(L-1), over the largest of P^T P; and of A^(L-1) - (A - w_L w_L^T)^(L-1), over
+    # the largest of A^(L-1)
+    first_step = draws[quantities.FIRST_DIFFERENCE]
+    second_step = draws[quantities.SECOND_DIFFERENCE]
 
-    def up_to(layers: int, step: np.ndarray) -> Any:
+    def up_to(most_layers: int, step: np.ndarray) -> Any:
         """Return what a check of a step takes instead, if it is claimed for so many layers at most."""
-        return {"values": step[depth <= layers]} if (depth <= layers).any() else NOT_CLAIMED
+        is_claimed = depth <= most_layers
+        return {"values": step[is_claimed]} if is_claimed.any() else NOT_CLAIMED
 
     yield every_draw(
         r"least eigenvalue of the product, in units of $\lambda^{L-1}$",
-        draws[quantities.PRODUCT_OVER_LEAST],  # of P^T P, with lambda the least eigenvalue of A - w_L w_L^T
+        # of P^T P, with lambda the least eigenvalue of A - w_L w_L^T, so that the third step holds
+        draws[quantities.PRODUCT_OVER_LEAST],
         at_least=1 - rounding,
         because="rounding",
         rivals={
@@ -312,21 +319,25 @@ def equation_93(descending: Sequence[Table], gaussian: Sequence[Table]) -> Claim
     singular vectors by an angle of that order, whose square is of order $\alpha^4$.
     """
     draws = _by_scale(*descending, *gaussian)
-    # of each flow the largest (1 - (v_l^T u_(l+1))^2) s_(l+1)^2 / (alpha^2 G_l), and its alpha
+
+    def at_smallest_scale(quantity: Quantity) -> np.ndarray:
+        """Return a quantity of the flows from the smallest scale, shape (draws,)."""
+        return draws.per_table(lambda of_table: of_table.entries(quantity)[:, 0])
+
+    # of each flow the largest (1 - (v_l^T u_(l+1))^2) s_(l+1)^2 / (alpha^2 G_l), and its alpha; shape (flows,)
     at_limit = _of_flows(draws, quantities.MISALIGNMENT_OVER_BOUND)
-    misalignment = np.maximum(at_limit, _of_flows(draws, quantities.MISALIGNMENT_OVER_BOUND_ON_THE_WAY))
+    on_the_way = _of_flows(draws, quantities.MISALIGNMENT_OVER_BOUND_ON_THE_WAY)
     alpha = _of_flows(draws, quantities.MISALIGNMENT_OVER_BOUND, column="scale")
-    at_smallest_scale = draws.per_table(lambda flow: flow.entries(quantities.MISALIGNMENT_OVER_BOUND)[:, 0])
     # 1 - cos^2 has the rounding of one, which is below a hundredth of this
-    is_rounding = draws.per_table(lambda flow: flow.entries(quantities.MISALIGNMENT)[:, 0]) < 1e-13
+    is_rounding = at_smallest_scale(quantities.MISALIGNMENT) < 1e-13
     power = mean(_powers(draws, quantities.MISALIGNMENT)[~is_rounding])
 
     yield every_draw(
         "largest misalignment $1 - (v_l^T u_{l+1})^2$ in units of the bound",
-        misalignment,
+        np.maximum(at_limit, on_the_way),
         at_most=1.0,
         because="(93) and (94)",
-        # (93)'s bound is of order two
+        # in units of alpha^2 G_l / s_(l+1)^2
         rivals={"a tenth of the bound": 0.1, r"$\alpha^5 G_l / s_{l+1}^2$ as the bound": alpha**3},
         scaled=True,
     )
@@ -338,4 +349,4 @@ def equation_93(descending: Sequence[Table], gaussian: Sequence[Table]) -> Claim
         excluded={"below rounding at the smallest scale": int(is_rounding.sum())},
         rivals={r"a misalignment of order $\alpha^5$": 5.0},
     )
-    yield Facts(power=power.value, small=float(at_smallest_scale.max()))
+    yield Facts(power=power.value, small=float(at_smallest_scale(quantities.MISALIGNMENT_OVER_BOUND).max()))

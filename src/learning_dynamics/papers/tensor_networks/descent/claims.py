@@ -54,26 +54,7 @@ def theorem_5(tensors: Table, step_sizes: Table) -> Claim:
     zero at the formula. Fully connected networks have equal singular values, where the condition need hold only in
     some choice of singular vectors.
     """
-    sizes = sorted(step_sizes["step_size"].unique())
-    h, larger_h = sizes[1:3]  # the first is zero, where the table has the line through the limits at the next two
-    descents = Draws(step_sizes, draw=["network", "scale"])  # of a draw: the coefficients of the limits from all starts
-    residual = select(step_sizes, quantities.RESIDUAL)["value"].max()  # |f(x) - y|
-
-    def largest_error(quantity: Quantity, size: float) -> np.ndarray:
-        """Return the largest |beta - beta predicted| at a step size over entries and starts, shape (draws,)."""
-        limits, predicted = descents.where(step_size=size).with_prediction(quantity)
-        return np.abs(limits - predicted).max(axis=1)
-
-    # Limits are a + b h + c h^2 in the step size h, with the formula at a. The line through h and h' then meets zero at
-    # a - c h h', and the order that the errors at both have is 1 + c (h' - h) / (b log(h' / h)): with the error at h'
-    # for b h', at most c h'^2 / (error log(h' / h)) off one. c is the second divided difference of three limits.
-    c = _second_divided_difference(descents, sizes[-3:])
-    error, larger_error = (largest_error(quantities.LIMIT, size) for size in (h, larger_h))
-    is_resolved = error > 1e3 * residual  # the residual then changes the order by 1e-3 / log(h' / h) at most
-    order = np.log(larger_error / error) / np.log(larger_h / h)
-    order_uncertainty = c * larger_h**2 / (larger_error * np.log(larger_h / h))
-
-    wrong_power = r"$g(\nu) = y / \alpha$"
+    wrong_power = r"$g(\nu) = y / \alpha$"  # in place of (78)
     # entries of v_1 and v_2, (75); a table for each network, as they have different numbers of parameters
     flows = Draws([tensors[tensors["network"] == network] for network in np.unique(tensors["network"])])
     yield check_limits(
@@ -85,13 +66,36 @@ def theorem_5(tensors: Table, step_sizes: Table) -> Claim:
             "the opposite label's limit": flows.entries(quantities.OPPOSITE_LABEL, column="predicted"),
         },
     )
+
+    descents = Draws(step_sizes, draw=["network", "scale"])  # of a draw: the coefficients of the limits from all starts
+    sizes = sorted(step_sizes["step_size"].unique())
+    zero, h, larger_h, *_ = sizes  # at zero the table has the line through the limits at h and h', the next two
+    residual = select(step_sizes, quantities.RESIDUAL)["value"].max()  # |f(x) - y|
+
+    def largest_error(quantity: Quantity, step_size: float) -> np.ndarray:
+        """Return the largest |beta - beta predicted| at a step size over entries and starts, shape (draws,)."""
+        limits, predicted = descents.where(step_size=step_size).with_prediction(quantity)
+        return np.abs(limits - predicted).max(axis=1)
+
+    # Limits are a + b h + c h^2 in the step size h, and the formula is a. The line through the limits at h and h' is
+    # a - c h h' at zero. c is the second divided difference of three limits, best resolved at the largest steps.
+    c = _second_divided_difference(descents, sizes[-3:])
     yield every_draw(
         "gradient descent, extrapolated to step size zero: distance from the formula",
-        largest_error(quantities.LIMIT, 0.0),
+        largest_error(quantities.LIMIT, zero),
         at_most=2 * c * h * larger_h + 10 * residual,
         because="twice what the limits' second difference by the step makes of it, and the residual",
-        rivals={wrong_power: {"values": largest_error(quantities.WRONG_POWER, 0.0)}},
+        rivals={wrong_power: {"values": largest_error(quantities.WRONG_POWER, zero)}},
     )
+
+    # The errors b h + c h^2 at h and h' have the order log(error' / error) / log(h' / h), to first order in c
+    # 1 + c (h' - h) / (b log(h' / h)). With the error at h' for b h' that is at most c h'^2 / (error' log(h' / h)) off
+    # one.
+    error = largest_error(quantities.LIMIT, h)
+    larger_error = largest_error(quantities.LIMIT, larger_h)
+    order = np.log(larger_error / error) / np.log(larger_h / h)
+    order_uncertainty = c * larger_h**2 / (larger_error * np.log(larger_h / h))
+    is_resolved = error > 1e3 * residual  # the residual then changes the order by 1e-3 / log(h' / h) at most
     yield equal_on_every_draw(
         "order of gradient descent's largest error in its step, less one, by network and scale",
         order[is_resolved],
@@ -105,18 +109,21 @@ def theorem_5(tensors: Table, step_sizes: Table) -> Claim:
     yield premise(
         every_draw(
             r"descent: largest $\lambda$ for which the initial directions fulfil the theorem's condition",
-            select(step_sizes, quantities.CONDITION, step_size=0.0)["value"],
+            select(step_sizes, quantities.CONDITION, step_size=zero)["value"],
             at_least=1e-6,
             because="positive, far above rounding; flows start within the condition by construction",
         )
     )
 
 
-def _second_divided_difference(descents: Draws, sizes: Sequence[float]) -> np.ndarray:
-    """Return c of the limits a + b h + c h^2 through three step sizes h, the largest entry's, shape (draws,)."""
-    low, middle, high = (descents.where(step_size=size).entries(quantities.LIMIT) for size in sizes)
-    slope, next_slope = (middle - low) / (sizes[1] - sizes[0]), (high - middle) / (sizes[2] - sizes[1])
-    return np.abs((next_slope - slope) / (sizes[2] - sizes[0])).max(axis=1)
+def _second_divided_difference(descents: Draws, step_sizes: Sequence[float]) -> np.ndarray:
+    """Return |c| of the limits a + b h + c h^2 through three step sizes h, the largest entry's, shape (draws,)."""
+    h0, h1, h2 = step_sizes
+    # beta of all starts, shape (draws, entries)
+    limit0, limit1, limit2 = (descents.where(step_size=h).entries(quantities.LIMIT) for h in step_sizes)
+    slope = (limit1 - limit0) / (h1 - h0)
+    next_slope = (limit2 - limit1) / (h2 - h1)
+    return np.abs((next_slope - slope) / (h2 - h0)).max(axis=1)
 
 
 @claim(
@@ -145,20 +152,21 @@ def limit_points_small_scale(limits: Table, *, share: Positive) -> Claim:
     by_point = Draws(limits, draw=["network", "seed"], scale=smallest)  # a draw is a network and a data point
     is_simple = by_point.largest(quantities.SECOND_SINGULAR_VALUE) < 1 - 1e-9  # s_2 / s_1, equal but for rounding
     everywhere = np.full(len(is_simple), True)
-    # what the smallest scale leaves of other coordinates: where it is large, points that agree in the limit of a
-    # vanishing scale cannot be told from such as differ
+    # What the smallest scale leaves of the other coordinates in the distance of two limit points, relative to their
+    # norm. With m singular values and r = REMAINDER they make up at most sqrt(m - 1) r of each point (each coordinate
+    # at most r, of those of the largest singular value), so of the distance 2 sqrt(m - 1) r, or 4 r for m up to 5.
     remainder = 4 * by_point.largest(quantities.REMAINDER)
-    is_resolved = share + remainder <= 10 * share
 
     def agree(distances: np.ndarray, where: np.ndarray) -> Any:
         """Return the arguments of a check that limit points agree on some draws."""
-        judged = where & is_resolved
+        # a larger remainder would let points pass that count as different
+        judged = where & (share + remainder <= 10 * share)
         if not judged.any():
             return NOT_CLAIMED
         return {
             "values": distances[judged],
             "at_most": share + remainder[judged],
-            "excluded": {TOO_NEAR: int((where & ~is_resolved).sum())},
+            "excluded": {TOO_NEAR: int(where.sum() - judged.sum())},
         }
 
     def differ(distances: np.ndarray, where: np.ndarray) -> Any:
@@ -173,18 +181,14 @@ def limit_points_small_scale(limits: Table, *, share: Positive) -> Claim:
         }
 
     # max_ij |p_i - p_j| / max_i |p_i| of the limit points p_i = [v_1, v_2] from direction i, and of their coefficients
-    layers, layers_at_largest = (
-        _relative_spreads(limits, quantities.PARAMETER, scale, up_to_sign=True) for scale in (smallest, largest)
-    )
-    coefficients, coefficients_at_largest = (
-        _relative_spreads(limits, quantities.COEFFICIENT, scale) for scale in (smallest, largest)
-    )
-    with_signs = _relative_spreads(limits, quantities.PARAMETER, smallest)
-    in_sign, never, early = (
-        "layers that agree in sign as well",
-        "layers that never agree",
-        "layers that agree from a scale of one already",
-    )
+    layers = _relative_spreads(limits, quantities.PARAMETER, smallest, up_to_sign=True)
+    layers_at_largest = _relative_spreads(limits, quantities.PARAMETER, largest, up_to_sign=True)
+    layers_with_sign = _relative_spreads(limits, quantities.PARAMETER, smallest)
+    coefficients = _relative_spreads(limits, quantities.COEFFICIENT, smallest)
+    coefficients_at_largest = _relative_spreads(limits, quantities.COEFFICIENT, largest)
+    same_sign = "layers that agree in sign as well"
+    never = "layers that never agree"
+    at_any_scale = "layers that agree from a scale of one already"
     because = f"{share:g}, chosen, and four times what Theorem 5 leaves of other coordinates at the smallest scale"
     yield every_draw(
         "largest distance of limit points, where they are predicted to agree",
@@ -192,9 +196,9 @@ def limit_points_small_scale(limits: Table, *, share: Positive) -> Claim:
         printed=agree(layers, everywhere),
         corrected=agree(layers, is_simple),
         rivals={
-            in_sign: agree(with_signs, is_simple),
+            same_sign: agree(layers_with_sign, is_simple),
             never: NOT_CLAIMED,
-            early: agree(layers_at_largest, is_simple),
+            at_any_scale: agree(layers_at_largest, is_simple),
         },
     )
     yield every_draw(
@@ -202,7 +206,7 @@ def limit_points_small_scale(limits: Table, *, share: Positive) -> Claim:
         because=because,
         printed=agree(coefficients, everywhere),
         corrected=agree(coefficients, everywhere),
-        rivals={early: agree(coefficients_at_largest, everywhere)},
+        rivals={at_any_scale: agree(coefficients_at_largest, everywhere)},
     )
     yield every_draw(
         "distance of limit points, where they are predicted to differ",
@@ -210,9 +214,9 @@ def limit_points_small_scale(limits: Table, *, share: Positive) -> Claim:
         printed=NOT_CLAIMED,
         corrected=differ(layers, ~is_simple),
         rivals={
-            in_sign: differ(with_signs, ~is_simple),
+            same_sign: differ(layers_with_sign, ~is_simple),
             never: differ(layers, everywhere),
-            early: differ(layers_at_largest, ~is_simple),
+            at_any_scale: differ(layers_at_largest, ~is_simple),
         },
     )
     yield Facts(
@@ -229,7 +233,7 @@ def _relative_spreads(limits: Table, quantity: Quantity, scale: float, *, up_to_
     """
     spreads = []
     for _, _, from_directions in Draws(limits, scale=scale).groups("network", "seed"):
-        points = from_directions.entries(quantity)
+        points = from_directions.entries(quantity)  # shape (directions, entries)
         distances = np.linalg.norm(points[:, None] - points, axis=-1)
         if up_to_sign:
             distances = np.minimum(distances, np.linalg.norm(points[:, None] + points, axis=-1))
@@ -247,21 +251,24 @@ def min_norm_points(
     The classification data are special: in the convolutional case both points lie exactly on the margin, so that
     the multipliers are not unique.
     """
-    runs = {"regression": regression, "classification": classification}
-    for role, run in runs.items():
+    for role, run in (("regression", regression), ("classification", classification)):
         if by_draw(run, quantities.LABELLED_POINTS)[0].tolist() != points[role]:
             raise Untested(f"the solutions are printed for other data of {role}")
     # of each network two rows: the interpolator, and the max-margin direction at the length of the printed point
     solutions = []
     for name, point in printed.items():
-        interpolator, classifier = (by_draw(run, quantities.REFERENCE, network=name)[0] for run in runs.values())
+        interpolator = by_draw(regression, quantities.REFERENCE, network=name)[0]
+        classifier = by_draw(classification, quantities.REFERENCE, network=name)[0]
         solutions += [interpolator, classifier / np.linalg.norm(classifier) * np.linalg.norm(point)]
 
-    def printed_points(**others: list[float]) -> np.ndarray:
-        """Return the printed points, some networks' replaced, as the rows of `solutions`."""
-        return np.repeat(list({**printed, **others}.values()), 2, axis=0)
+    def printed_points(**replaced: list[float]) -> np.ndarray:
+        """Return the printed points, those of some networks replaced, in the rows of `solutions`: each twice."""
+        point_of = {**printed, **replaced}
+        return np.repeat(list(point_of.values()), 2, axis=0)
 
-    euclidean, sparse = printed["fully_connected"], printed["diagonal"]
+    least_l2 = printed["fully_connected"]
+    # [0, 1/2]; with x = [1, 2] the other interpolator with one entry is [1, 0], and the midpoint of both [1/2, 1/4]
+    half = printed["diagonal"][1]
     yield equal_on_every_draw(
         "distance between the printed points and the solver's",
         solutions,
@@ -270,11 +277,9 @@ def min_norm_points(
         relative_to=1.0,
         because="two decimals are printed",
         rivals={
-            "the other interpolator with one entry": printed_points(diagonal=[2 * sparse[1], 0.0]),
-            r"least $\ell_2$ norm also in the DFT domain, which is unitary": printed_points(convolutional=euclidean),
-            r"the midpoint of the sparse interpolators for $\ell_2$": printed_points(
-                fully_connected=[sparse[1], sparse[1] / 2]
-            ),
+            "the other interpolator with one entry": printed_points(diagonal=[2 * half, 0.0]),
+            r"least $\ell_2$ norm also in the DFT domain, which is unitary": printed_points(convolutional=least_l2),
+            r"the midpoint of the sparse interpolators for $\ell_2$": printed_points(fully_connected=[half, half / 2]),
         },
     )
 
@@ -292,9 +297,9 @@ def predictions_after_5000_steps(regression: Table, *, accuracy: Positive) -> Cl
     `limit_accuracy` has the same runs with smaller ones.
     """
     draws = Draws(regression)
-    limit, predicted = draws.with_prediction(quantities.LIMIT)
-    networks = draws.entries(quantities.LIMIT, column="network")[:, 0]
-    # the interpolator of least norm of each run's architecture
+    limit, predicted = draws.with_prediction(quantities.LIMIT)  # shape (draws, inputs)
+    networks = draws.entries(quantities.LIMIT, column="network")[:, 0]  # shape (draws,)
+    # the interpolator of least norm of each draw's architecture, shape (draws, inputs)
     least_norm = np.concatenate([by_draw(regression, quantities.REFERENCE, network=name) for name in networks])
     yield equal_on_every_draw(
         "distance from the predicted limit, relative to the largest coefficient",
@@ -327,7 +332,7 @@ def small_scale_forgets_direction(regression: Table, *, share: Positive) -> Clai
     smallest, second_largest, largest = scales[0], scales[-2], scales[-1]
 
     def spreads(scale: float) -> np.ndarray:
-        """Return max_ij |beta_i - beta_j| of the limits from start i, shape (networks,)."""
+        """Return max_ij |beta_i - beta_j| of the limits beta_i from start i, shape (networks,)."""
         return np.array([spread(limits) for limits in _limits_by_network(regression, scale)])
 
     yield every_draw(
@@ -364,22 +369,22 @@ def finite_loss_remembers_initialisation(classification: Table, *, degrees: Posi
     """
     scales = select(classification, quantities.LIMIT)["scale"]
 
-    def spans(scale: float) -> list[float]:
+    def largest_angles(scale: float) -> list[float]:
         """Return the largest angle in degrees between the limits from two starts, one a network."""
-        return list(map(_span, _limits_by_network(classification, scale)))
+        return [_largest_angle(limits) for limits in _limits_by_network(classification, scale)]
 
     yield every_draw(
         "degrees that the directions from different starts span, by network",
-        spans(scales.max()),
+        largest_angles(scales.max()),
         at_least=degrees,
         because="chosen: an angle that a figure shows",
-        rivals={"the smallest scale remembers as well": {"values": spans(scales.min())}},
+        rivals={"the smallest scale remembers as well": {"values": largest_angles(scales.min())}},
     )
-    yield Facts(smallest=min(spans(scales.min())))
+    yield Facts(smallest=min(largest_angles(scales.min())))
 
 
-def _span(points: np.ndarray) -> float:
-    """Return the largest angle in degrees between the directions of two points."""
+def _largest_angle(points: np.ndarray) -> float:
+    """Return the largest angle in degrees between the directions of two of some points, shape (points, entries)."""
     units = points / np.linalg.norm(points, axis=-1, keepdims=True)
     return float(angle_between_units(units[:, None], units).max())
 

@@ -37,7 +37,19 @@ def _left_by_transient(
     resolution: float,
     excluded: Mapping[str, int] | None = None,
 ) -> Check:
-    """Check that no more is left at the last time than a draw's own start and the time allow."""
+    """Check that no more is left at the last time than a draw's own start and the time allow.
+
+    Parameters
+    ----------
+    values : ndarray, shape (draws,)
+        Gap or angle to the limit at the last time.
+    transient : ndarray, shape (draws,)
+        Most that it may be, by Theorem 3's law for what dies (`one_point.remainder_bounds`).
+    error : float
+        Of the integrator.
+    resolution : float
+        Draws whose transient may exceed it are undecided.
+    """
     return every_draw(
         name,
         values,
@@ -68,7 +80,8 @@ def theorem_3(flows: Sequence[Table], *, slack: Positive, resolution: Positive) 
     the loss capped at late times; the loss is judged before.
     """
     draws = Draws(flows)
-    end, error = draws.at_end("log_log_time"), limit_error(draws)
+    end = draws.at_end("log_log_time")
+    error = limit_error(draws)
     yield _left_by_transient(
         r"gap to the largest $\ell_1$ margin in singular coordinates",
         np.abs(end[quantities.GAP_L1]),
@@ -116,11 +129,9 @@ def corollary_4(flows: Sequence[Table], *, degrees: Positive) -> Claim:
     judged = ~has_no_direction
     if not judged.any():
         raise Untested("every signal has an autocorrelation of zero, of which Corollary 4 does not speak")
-    end, transient, error = (
-        draws.at_end("log_log_time"),
-        draws[quantities.LARGEST_ANGLE],
-        np.degrees(limit_error(draws)),
-    )
+    end = draws.at_end("log_log_time")
+    transient = draws[quantities.LARGEST_ANGLE]
+    error = np.degrees(limit_error(draws))
     yield _left_by_transient(
         "angle to the predicted direction (degrees)",
         end[quantities.ANGLE_COROLLARY][judged],

@@ -54,37 +54,37 @@ def global_optimum_share(starts: Table, *, middle: Positive, right: Fraction) ->
     small, large = min(starts["scale"]), max(starts["scale"])
     depths = np.unique(starts["depth"])
     shallow, deep = depths[0], depths[-1]
-    # of each data set: gains in the share of starts at the global optimum
-    shallow_gain = _least_gain(starts, shallow, middle, over=small)
+    # gains in the share of starts at the global optimum, shape (data sets,)
+    least_shallow_gain = _least_gain(starts, shallow, middle, over=small)
     most_deep_gain = -_least_gain(starts, deep, small, over=middle)
-    gain_over_large = np.mean([_least_gain(starts, depth, middle, over=large) for depth in depths], axis=0)
+    gains_over_large = [_least_gain(starts, depth, middle, over=large) for depth in depths]
 
     share = "share of starts at the global optimum"
     differ = f"{share}, $\\alpha = {middle:g}$ less $\\alpha = {small:g}$"
     yield _mean_has_sign(
         f"{shallow} layers: {differ}",
-        shallow_gain,
+        least_shallow_gain,
         sign=1,
         rivals={NO_SCALE: 0, LARGER_WORSE: -1},
     )
     yield _mean_has_sign(
         f"{shallow} less {deep} layers: {differ}",
-        shallow_gain - most_deep_gain,
+        least_shallow_gain - most_deep_gain,
         sign=1,
         rivals={NO_SCALE: 0, NO_DEPTH: 0, LARGER_WORSE: -1},
     )
     yield _mean_has_sign(
         f"all depths: {share}, $\\alpha = {middle:g}$ less $\\alpha = {large:g}$",
-        gain_over_large,
+        np.mean(gains_over_large, axis=0),
         sign=1,
         rivals={NO_SCALE: 0, LARGER_BETTER: -1},
     )
     for depth in depths:
-        reached = _numbers(starts, quantities.OPTIMUM, depth, small)
-        greedy, by_gradients, by_weighted_l1 = (
-            _predicted_numbers(starts, choice, depth, small)
-            for choice in (quantities.OPTIMUM, quantities.OPTIMUM_BY_GRADIENTS, quantities.OPTIMUM_BY_WEIGHTED_L1)
-        )
+        # numbers of optima, shape (data sets, starts)
+        reached = _reached(starts, depth, small)
+        greedy = _predicted(starts, quantities.OPTIMUM, depth, small)
+        by_gradients = _predicted(starts, quantities.OPTIMUM_BY_GRADIENTS, depth, small)
+        by_weighted_l1 = _predicted(starts, quantities.OPTIMUM_BY_WEIGHTED_L1, depth, small)
         yield at_least(
             f"{depth} layers, $\\alpha = {small:g}$: share of starts at the optimum that is predicted",
             _mean_share(reached == greedy),
@@ -103,17 +103,18 @@ def global_optimum_share(starts: Table, *, middle: Positive, right: Fraction) ->
         )
 
     def global_share(depth: int, scale: float) -> float:
-        return float(np.mean(_numbers(starts, quantities.OPTIMUM, depth, scale) == quantities.GLOBAL))
+        """Return the share of starts at the global optimum."""
+        return float(np.mean(_reached(starts, depth, scale) == quantities.GLOBAL))
 
-    def right_at(scale: float, choice: Quantity) -> float:
-        """Return the share of all starts that are at the optimum that is predicted."""
-        is_right = [
-            _numbers(starts, quantities.OPTIMUM, depth, scale) == _predicted_numbers(starts, choice, depth, scale)
-            for depth in depths
-        ]
+    def share_as_predicted(scale: float, prediction: Quantity) -> float:
+        """Return the share of the starts of all depths that are at the optimum that is predicted."""
+        is_right = [_reached(starts, depth, scale) == _predicted(starts, prediction, depth, scale) for depth in depths]
         return float(np.mean(is_right))
 
-    weighted = select(starts, quantities.OPTIMUM_BY_WEIGHTED_L1, scale=large)["predicted"]
+    by_weighted_l1_from_large = share_as_predicted(large, quantities.OPTIMUM_BY_WEIGHTED_L1)
+    # nan where the least weighted l1 norm is at no local optimum
+    weighted_optima = select(starts, quantities.OPTIMUM_BY_WEIGHTED_L1, scale=large)["predicted"]
+    greedy_optima = select(starts, quantities.OPTIMUM, scale=small)["predicted"]
     yield Facts(
         small=small,
         middle=middle,
@@ -125,37 +126,37 @@ def global_optimum_share(starts: Table, *, middle: Positive, right: Fraction) ->
         middle_deep=global_share(deep, middle),
         large_deep=global_share(deep, large),
         optima=float(select(starts, quantities.NUMBER_OF_OPTIMA)["value"].mean()),
-        missed=1 - right_at(small, quantities.OPTIMUM),
+        missed=1 - share_as_predicted(small, quantities.OPTIMUM),
         escaped=float(select(starts, quantities.WITHIN_ESCAPED, scale=small)["value"].mean()),
-        later=right_at(middle, quantities.OPTIMUM),
-        latest=right_at(large, quantities.OPTIMUM),
-        weighted=right_at(large, quantities.OPTIMUM_BY_WEIGHTED_L1),
-        possible=right_at(large, quantities.OPTIMUM_BY_WEIGHTED_L1) / weighted.notna().mean(),
-        greedy=float(np.mean(select(starts, quantities.OPTIMUM, scale=small)["predicted"] == quantities.GLOBAL)),
+        later=share_as_predicted(middle, quantities.OPTIMUM),
+        latest=share_as_predicted(large, quantities.OPTIMUM),
+        weighted=by_weighted_l1_from_large,
+        possible=by_weighted_l1_from_large / weighted_optima.notna().mean(),
+        greedy=float(np.mean(greedy_optima == quantities.GLOBAL)),
     )
 
 
 @takes_rivals("sign")
 def _mean_has_sign(name: str, differences: np.ndarray, *, sign: int) -> Check:
-    """Check that the mean of differences has a sign, or is zero."""
+    """Check that the mean of differences, shape (data sets,), has a sign, or is zero."""
     if sign == 0:
         return equal(name, mean(differences), 0.0, because=PAIRED)
     return at_least(f"minus: {name}" if sign < 0 else name, mean(sign * differences), 0.0, because=PAIRED)
 
 
-def _mean_share(is_there: np.ndarray) -> Estimate:
-    """Return the share of starts, shape (data sets, starts), of which something is true: the mean over data sets."""
-    return mean(is_there.mean(axis=1))
+def _mean_share(is_right: np.ndarray) -> Estimate:
+    """Return the share of starts, shape (data sets, starts), that are predicted right: the mean over data sets."""
+    return mean(is_right.mean(axis=1))
 
 
-def _numbers(starts: Table, quantity: Quantity, depth: int, scale: float) -> np.ndarray:
+def _reached(starts: Table, depth: int, scale: float) -> np.ndarray:
     """Return the numbers of the optima that are reached, nan at none, shape (data sets, starts)."""
-    return by_draw(starts, quantity, depth=depth, scale=scale)
+    return by_draw(starts, quantities.OPTIMUM, depth=depth, scale=scale)
 
 
-def _predicted_numbers(starts: Table, quantity: Quantity, depth: int, scale: float) -> np.ndarray:
-    """Return the numbers of the optima that are predicted, shape (data sets, starts)."""
-    return by_draw(starts, quantity, column="predicted", depth=depth, scale=scale)
+def _predicted(starts: Table, prediction: Quantity, depth: int, scale: float) -> np.ndarray:
+    """Return the numbers of the optima that are predicted, nan for none, shape (data sets, starts)."""
+    return by_draw(starts, prediction, column="predicted", depth=depth, scale=scale)
 
 
 def _least_gain(starts: Table, depth: int, scale: float, *, over: float) -> np.ndarray:
@@ -165,7 +166,6 @@ def _least_gain(starts: Table, depth: int, scale: float, *, over: float) -> np.n
     none at the scale, and as at the global one at the other. The most that a gain can be is minus the least of the
     opposite one.
     """
-    at_scale, at_other = (_numbers(starts, quantities.OPTIMUM, depth, alpha) for alpha in (scale, over))
-    return np.mean(at_scale == quantities.GLOBAL, axis=1) - np.mean(
-        (at_other == quantities.GLOBAL) | np.isnan(at_other), axis=1
-    )
+    reached, reached_from_other = _reached(starts, depth, scale), _reached(starts, depth, over)
+    may_be_global = (reached_from_other == quantities.GLOBAL) | np.isnan(reached_from_other)
+    return np.mean(reached == quantities.GLOBAL, axis=1) - np.mean(may_be_global, axis=1)

@@ -16,7 +16,7 @@ from learning_dynamics.papers.tensor_networks.limit_checks import (
 from learning_dynamics.papers.tensor_networks.matrix_sensing import quantities
 from learning_dynamics.papers.tensor_networks.tables import OTHER_SCALE
 from learning_dynamics.settings import Positive
-from learning_dynamics.tidy import Draws, Quantity, Table, by_draw
+from learning_dynamics.tidy import Draws, Quantity, Table
 
 # Settings of these claims, whose values stand in workflow/config/tensor_networks.yaml:
 # - start: largest entry off the diagonal below which a departure counts as growing linearly, so that formats can be
@@ -54,7 +54,7 @@ def corollary_7(eigen: Table) -> Claim:
     def predicted(quantity: Quantity) -> np.ndarray:
         return flows.entries(quantity, column="predicted")
 
-    yield limits_are(
+    yield _check_sensitive_limits(
         "error of $W_1 \\cdots W_L$, relative to its largest eigenvalue",
         flows,
         predicted(quantities.ENTRY),
@@ -93,17 +93,18 @@ def corollary_7_generic_basis(
     no more than that; so formed, more digits delay the departure in proportion.
     """
     formats = [name for name in BITS if name in set(rounding["precision"])]
-    smallest = rounding["scale"].min()
-    departures = {name: by_draw(rounding, quantities.OFF_DIAGONAL, scale=smallest, precision=name) for name in formats}
+    from_smallest = Draws(rounding, scale=rounding["scale"].min())
+    # largest entry off the diagonal, by format, shape (draws, times)
+    departures = {name: from_smallest.where(precision=name).entries(quantities.OFF_DIAGONAL) for name in formats}
     *other_pairs, finest_pair = pairwise(formats)
-    for coarse, fine in (finest_pair, *other_pairs):
+    for coarse, fine in (finest_pair, *other_pairs):  # the headline is on the finest pair
         gained = float(BITS[fine] - BITS[coarse])
         yield equal(
             f"bits of the departure gained from {coarse} to {fine} precision, mean of draws",
             mean(_bits_between(departures[coarse], departures[fine], linear_below=start)),
             gained,
             tolerance=tolerance,
-            resolution=8.0,
+            resolution=8.0,  # bits; the least gain, from double to extended, is 11
             because="how rounding starts a departure differs from format to format by a few bits",
             rivals={
                 "a departure that no precision changes: an instability of the flow itself": 0.0,
@@ -111,11 +112,12 @@ def corollary_7_generic_basis(
             },
             scaled=False,
         )
-    depth, limits = max(generic["depth"]), Draws(generic)
+    limits = Draws(generic)
+    most_layers = limits.where(depth=max(generic["depth"]))
     large_scales = [scale for scale in generic["scale"].unique() if scale >= least]
     cases = {
         "two layers, every scale: error of the limit": limits.where(depth=2),
-        "the most layers, scales of order one: error of the limit": limits.where(depth=depth, scale=large_scales),
+        "the most layers, scales of order one: error of the limit": most_layers.where(scale=large_scales),
     }
     for name, flows in cases.items():
         yield check_limits(
@@ -125,19 +127,21 @@ def corollary_7_generic_basis(
             rivals={r"the minimiser for $2 \alpha$ as the limit": flows.entries(OTHER_SCALE, column="predicted")},
             scaled=False,
         )
-    measured, predicted = limits.where(scale=min(generic["scale"]), depth=depth).with_prediction(quantities.ENTRY)
+    smallest_scale = min(generic["scale"])
+    measured, predicted = most_layers.where(scale=smallest_scale).with_prediction(quantities.ENTRY)
     errors = np.abs(measured - predicted).max(axis=1) / np.abs(predicted).max(axis=1)
-    yield Facts(broken=int((~(errors <= 0.01)).sum()), tried=len(errors), smallest=min(generic["scale"]))
+    n_broken = int((~(errors <= 0.01)).sum())  # nan, where a flow did not converge, counts
+    yield Facts(broken=n_broken, tried=len(errors), smallest=smallest_scale)
 
 
 @takes_rivals("predicted", scaled=True)
-def limits_are(name: str, flows: Draws, predicted: np.ndarray) -> Check:
-    """Check that limits of flows are those that are predicted, to the integrator's error.
+def _check_sensitive_limits(name: str, flows: Draws, predicted: np.ndarray) -> Check:
+    """Check that limits of flows are those that are predicted, to the integrator's error, as `check_limits`.
 
     That error changes what the flow conserves, and so acts like other initial layers. Where the minimiser moves further
     than the start, relative to either, the error of the limit is as many times larger.
     """
-    sensitivity = np.maximum(1.0, flows[quantities.SENSITIVITY])
+    sensitivity = np.maximum(1.0, flows[quantities.SENSITIVITY])  # shape (draws,)
     return equal_on_every_draw(
         name,
         flows.entries(quantities.ENTRY),

@@ -30,27 +30,27 @@ def tensor_formulation(outputs: Table) -> Claim:
     nothing changes. Where they are predicted to agree the largest difference is {value:.1e}; with sigmoid or softplus
     and three or more layers it is at least {apart:.1g}.
     """
-    draws = Draws(outputs)
-    # eq. 2, and eqs. 3 to 5
-    by_tensor, by_layers = (outputs[:, 0] for outputs in draws.with_prediction(quantities.OUTPUT))
+    draws = Draws(outputs)  # arrays below have shape (draws,)
+    by_tensor = draws[quantities.OUTPUT]  # (2)
+    by_layers = draws.entries(quantities.OUTPUT, column="predicted")[:, 0]  # (3) to (5)
     network, depth, activation = (draws.column(name) for name in ("network", "depth", "activation"))
     is_zero_at_zero = draws[quantities.ACTIVATION_AT_ZERO] == 0
     has_zero_blocks = np.isin(network, ["diagonal", "fully_connected"])
-    # where ReLU leaves nothing, both outputs are zero
-    size = np.maximum(np.maximum(np.abs(by_tensor), np.abs(by_layers)), 1e-300)
+    larger = np.maximum(np.abs(by_tensor), np.abs(by_layers))
+    size = np.maximum(larger, 1e-300)  # where ReLU leaves nothing, both outputs are zero
     difference = np.abs(by_tensor - by_layers) / size
 
-    # of each draw, whether the correction and rivals predict that the two formulations agree
+    # of each draw, whether the correction predicts that the two formulations agree, and whether each rival does
     agree = is_zero_at_zero | ~has_zero_blocks | (depth == 2)
-    rivals = {
+    agree_by_rival = {
         r"$\phi(0) = 0$ is needed by every architecture": is_zero_at_zero | (depth == 2),
         r"$\phi(0) = 0$ is needed with two layers too": is_zero_at_zero | ~has_zero_blocks,
         "only linear networks agree": activation == "identity",
     }
 
-    def on(draws: np.ndarray) -> Any:
+    def on(where: np.ndarray) -> Any:
         """Return the argument of a check on some draws."""
-        return {"values": difference[draws]} if draws.any() else NOT_CLAIMED
+        return {"values": difference[where]} if where.any() else NOT_CLAIMED
 
     yield every_draw(
         "difference of outputs, relative, where they are predicted to agree",
@@ -58,7 +58,7 @@ def tensor_formulation(outputs: Table) -> Claim:
         at_most=1e-10,
         because="rounding, of sums that cancel to a thousandth",
         corrected=on(agree),
-        rivals={rival: on(others_agree) for rival, others_agree in rivals.items()},
+        rivals={rival: on(predicted) for rival, predicted in agree_by_rival.items()},
     )
     yield every_draw(
         "difference of outputs, relative, where they are predicted to differ",
@@ -66,7 +66,7 @@ def tensor_formulation(outputs: Table) -> Claim:
         because="chosen: far above rounding",
         printed=NOT_CLAIMED,
         corrected=on(~agree),
-        rivals={rival: on(~others_agree) for rival, others_agree in rivals.items()},
+        rivals={rival: on(~predicted) for rival, predicted in agree_by_rival.items()},
     )
     yield Facts(apart=float(difference[has_zero_blocks & (depth > 2) & ~is_zero_at_zero].min()))
 
@@ -103,8 +103,12 @@ def equation_80(flow: Table) -> Claim:
 
 
 def _conserved(flow: Draws, rival: str) -> Claim:
-    """Yield the check that matrices or squares that a flow conserves do not drift; the rival conserves others."""
-    size, loss = flow.largest(quantities.LARGEST_TERM), flow.entries(quantities.LOSS)
+    """Yield the check that the differences that a flow conserves do not drift.
+
+    `rival` says in words of which other differences `OTHER_DRIFT` is.
+    """
+    size = flow.largest(quantities.LARGEST_TERM)  # shape (draws,)
+    loss = flow.entries(quantities.LOSS)  # shape (draws, times)
     yield every_draw(
         "largest drift relative to the largest term",
         flow.largest(quantities.DRIFT) / size,

@@ -17,8 +17,12 @@ from learning_dynamics.tidy import Draws, Quantity, Table, by_draw, select, sett
 #   relative to the solution's norm, with three layers and more; chosen
 
 
-def _limits(flows: Table | Sequence[Table], *, printed: Quantity, corrected: Quantity | None = None) -> Claim:
-    """Check that the flows' limits are what a quantity predicts: minimisers of Q."""
+def _check_limits(flows: Table | Sequence[Table], *, printed: Quantity, corrected: Quantity | None = None) -> Claim:
+    """Check that the flows' limits are the minimisers of Q, (67).
+
+    `printed` and `corrected` are quantities whose predictions are these minimisers: COEFFICIENT has Theorem 4's,
+    PRINTED_MINIMISER Corollary 6's as printed (errata 7).
+    """
     return limits_minimise(
         "error of the flow's limit, relative to the largest coefficient",
         Draws(flows),
@@ -44,7 +48,7 @@ def theorem_4(flow: Table) -> Claim:
     $H_L(h_L(t)) = t\, h_L(t) - q_L(t)^2 / 2$ and $p_L^2 - q_L^2 = 1$ reduce everything to $q_L$. The largest error of
     {draws} limits is {value:.1e}.
     """
-    return _limits(flow, printed=quantities.COEFFICIENT)
+    return _check_limits(flow, printed=quantities.COEFFICIENT)
 
 
 @claim(
@@ -58,7 +62,7 @@ def corollary_5(flows: Sequence[Table]) -> Claim:
 
     The largest error of {draws} limits is {value:.1e}.
     """
-    return _limits(flows, printed=quantities.COEFFICIENT)
+    return _check_limits(flows, printed=quantities.COEFFICIENT)
 
 
 @claim(
@@ -77,7 +81,7 @@ def corollary_6(flow: Table) -> Claim:
     is not homogeneous, so that the factor moves the minimiser, except in the limits $\alpha \to 0$ and $\alpha \to
     \infty$ (errata 7). Without it the limits are missed by up to {printed:.2g}, with it by at most {value:.1e}.
     """
-    return _limits(flow, printed=quantities.PRINTED_MINIMISER, corrected=quantities.COEFFICIENT)
+    return _check_limits(flow, printed=quantities.PRINTED_MINIMISER, corrected=quantities.COEFFICIENT)
 
 
 @claim(
@@ -99,43 +103,45 @@ def remark_4(ends: Table, *, ratio: Positive) -> Claim:
     therefore fitted to the minimiser of $Q$ at scales from {coarse:.0e} to {fine:.0e}: it is between {slowest:.3f} and
     {fastest:.3f}.
     """
+    # the scales of flows; further scales in the table are those of minimisers without a flow
     smallest, second_smallest, *_, largest = sorted(select(ends, quantities.COEFFICIENT)["scale"].unique())
     deep = Draws(ends, depth=lambda depth: depth > 2)
-    power, predicted_power = (powers[:, 0] for powers in Draws(ends).with_prediction(quantities.VANISHING_POWER))
 
-    def from_flow(norm: Quantity) -> np.ndarray:
-        """Return the distances of the flows' limits from the largest scale to a solution of least norm."""
+    def distance_of_limit(norm: Quantity) -> np.ndarray:
+        """Return the relative distances of flows' limits, from the largest scale, to a solution of least norm."""
         return relative_distances(Draws(ends, scale=largest), norm)
 
-    def from_minimiser(norm: Quantity) -> np.ndarray:
-        """Return those of the minimisers of Q at a small scale."""
+    def distance_of_minimiser(norm: Quantity) -> np.ndarray:
+        """Return those of the minimisers of Q at a small scale, with three layers and more."""
         return relative_distances(deep.where(scale=SMALL_DEEP), quantities.AT_SMALL_SCALE[norm])
 
     yield every_draw(
         "largest scale: relative distance from the least weighted $\\ell_2$ norm",
-        from_flow(quantities.WEIGHTED_L2),
-        at_most=1e3 / largest**4,  # two layers, where the next term is largest; the factor is chosen
+        distance_of_limit(quantities.WEIGHTED_L2),
+        at_most=1e3 / largest**4,  # alpha^(-2L) for two layers, where it is largest; the factor is chosen
         because=r"the next term of $Q$ is smaller by $(\rho_j / (\alpha |\bar\eta_j|)^L)^2$",
         rivals={
-            r"plain $\ell_2$ in place of the weighted": {"values": from_flow(quantities.PLAIN_L2)},
-            "the two ends exchanged": {"values": from_flow(quantities.WEIGHTED_L1)},
+            r"plain $\ell_2$ in place of the weighted": {"values": distance_of_limit(quantities.PLAIN_L2)},
+            "the two ends exchanged": {"values": distance_of_limit(quantities.WEIGHTED_L1)},
         },
     )
     yield every_draw(
         f"three layers and more, minimiser at {SMALL_DEEP:g}: distance from the least weighted $\\ell_1$ norm",
-        from_minimiser(quantities.WEIGHTED_L1),
+        distance_of_minimiser(quantities.WEIGHTED_L1),
         at_most=ratio,
         because=r"chosen: it falls like $\alpha^{L-2}$ or faster, from constants that ties make large",
         rivals={
-            r"plain $\ell_1$ in place of the weighted": {"values": from_minimiser(quantities.PLAIN_L1)},
-            "the two ends exchanged": {"values": from_minimiser(quantities.WEIGHTED_L2)},
+            r"plain $\ell_1$ in place of the weighted": {"values": distance_of_minimiser(quantities.PLAIN_L1)},
+            "the two ends exchanged": {"values": distance_of_minimiser(quantities.WEIGHTED_L2)},
         },
     )
+    power = Draws(ends)[quantities.VANISHING_POWER]  # of two layers, shape (draws,)
+    predicted_power = Draws(ends).entries(quantities.VANISHING_POWER, column="predicted")[:, 0]
     yield equal_on_every_draw(
         r"two layers: power of $\alpha$ of entries outside the support of the least $\ell_1$ norm, less its prediction",
         power,
         predicted_power,
-        tolerance=10 / (np.e * np.log(1 / SMALL[0])),
+        tolerance=10 / (np.e * np.log(1 / SMALL[0])),  # alpha is SMALL[0]; delta alpha^delta <= 1 / (e log(1 / alpha))
         relative_to=1.0,
         because=r"ten times $\max_\delta \delta \alpha^\delta$: what a power larger by $\delta$ changes",
         rivals={
@@ -144,9 +150,8 @@ def remark_4(ends: Table, *, ratio: Positive) -> Claim:
         },
         scaled=False,
     )
-    at_second_smallest, at_smallest = (
-        relative_distances(deep.where(scale=scale), quantities.WEIGHTED_L1) for scale in (second_smallest, smallest)
-    )
+    at_second_smallest = relative_distances(deep.where(scale=second_smallest), quantities.WEIGHTED_L1)
+    at_smallest = relative_distances(deep.where(scale=smallest), quantities.WEIGHTED_L1)
     yield Facts(
         fall=float(np.median(at_second_smallest / np.maximum(at_smallest, 1e-300))),
         two=float(relative_distances(Draws(ends, scale=smallest, depth=2), quantities.WEIGHTED_L1).max()),
@@ -174,14 +179,15 @@ def remark_4_growth(functions: Table) -> Claim:
     to a number is judged by its slope against $\log |t|$ between the last two records: it is {shallow:.4f} with two
     layers, and at most {deep:.1e} with more.
     """
-    draws = Draws(functions)
-    penalty = draws.entries(quantities.PENALTY_OVER_H)  # H_L(h) / |h|, at the values h of h_L along the way
-    h, q = np.abs(draws.entries(quantities.H)), np.abs(draws.entries(quantities.Q))
-    depth = draws.where(quantity=quantities.TIME_OF_LAST_Q).column("depth")
+    draws = Draws(functions)  # a draw is a depth, forward or backward in time
+    penalty = draws.entries(quantities.PENALTY_OVER_H)  # H_L(h) / |h| at the values h, shape (draws, times after zero)
+    h = np.abs(draws.entries(quantities.H))  # shape (draws, times), zero first
+    q = np.abs(draws.entries(quantities.Q))
+    depth = draws.column("depth")
     is_shallow = depth == 2
     if not is_shallow.any() or is_shallow.all():
         raise Untested("needs two layers, and more")
-    last_span = np.log(h[:, -1] / h[:, -2])
+    last_span = np.log(h[:, -1] / h[:, -2])  # of log |t|: the claim's t is h here
     slope = (penalty[:, -1] - penalty[:, -2]) / last_span
     # By parts H_L(h) = t h - q^2 / 2 at the time t of h. With two layers H_2(h) / |h| is log(4 |h|) / 2 - 1/2 and
     # 1 / (4 |h|) more. With more, c - |t| is |q|^(2 - L) / (L - 2) and q^2 / (2 |h|) is |q|^(2 - L) / 2: together
@@ -205,7 +211,7 @@ def remark_4_growth(functions: Table) -> Claim:
             r"$|t| \log |t| / L$ at every depth": 1 / depth,
         },
     )
-    # at the first value after zero
+    # at the first time after zero, where H_L(h) / h^2 is `penalty` over h
     yield equal_on_every_draw(
         r"small $t$: $H_L(t) / t^2$ less its prediction",
         penalty[:, 0] / h[:, 1],
@@ -227,10 +233,11 @@ def lemma_5_1(functions: Table) -> Claim:
     $\pi / 2$ at depth three and 1 at depth four, because $p_L^2 - q_L^2 = 1$. The time at which $|q_L|$ passes the
     bound agrees to {passes:.1e}.
     """
-    draws = Draws(functions)
-    tolerance = FLOW_ERROR * settings_of(functions)["integration"]["rtol"]
-    direction = draws.where(quantity=quantities.TIME_OF_LAST_Q).column("sign")[:, None]
-    arcsinh_time = direction * np.arcsinh(settings_of(functions)["last"])
+    draws = Draws(functions)  # a draw is a depth, forward or backward in time
+    settings = settings_of(functions)
+    tolerance = FLOW_ERROR * settings["integration"]["rtol"]
+    arcsinh_time = draws.column("sign")[:, None] * np.arcsinh(settings["last"])  # q_2 is sinh; shape (draws, 1)
+    h_ascending_in_time = by_draw(functions.sort_values("time"), quantities.H)  # shape (draws, times)
     yield equal_on_every_draw(
         "time at which $h_L$, forward and backward, takes a value, against its odd closed form",
         *draws.with_prediction(quantities.TIME_OF_H),
@@ -239,7 +246,7 @@ def lemma_5_1(functions: Table) -> Claim:
     )
     yield every_draw(
         "recorded times at which $h_L$ is not above its previous value",
-        (np.diff(by_draw(functions.sort_values("time"), quantities.H)) <= 0).sum(axis=1),
+        (np.diff(h_ascending_in_time) <= 0).sum(axis=1),
         at_most=0.0,
         because="strictly increasing",
     )

@@ -40,7 +40,8 @@ def theorem_1(two: Table, three: Table, *, slack: Positive) -> Claim:
     {exact:.0f}; directions, which are slower, at the end, and of two layers again with a cap ten times as late.
     """
     flows = Draws([two, three])
-    judged = at_rest([two, three], slack, [[quantities.SINGULAR_RESIDUAL]] * 2)
+    vanishing = [quantities.SINGULAR_RESIDUAL]  # (8)
+    judged = at_rest([two, three], slack, residuals=[vanishing, vanishing])
     excluded = left_out(flows, judged)
     yield settles(
         "largest residual of the singular-vector equations",
@@ -83,7 +84,6 @@ def equation_14(two: Table, three: Table, *, slack: Positive) -> Claim:
     exponent is capped, growth is that of margins kept in proportion to $\log t$, as the loss before the cap has them.
     """
     flows = Draws([two, three])
-    growth = flows.at_end("log_log_time")[quantities.GROWTH_POWER]
     yield settles(
         r"one minus the cosine between $\Theta$ and the negative gradient",
         flows,
@@ -95,11 +95,12 @@ def equation_14(two: Table, three: Table, *, slack: Positive) -> Claim:
     yield vanishes(
         "distance of a layer's share of the squared norm from that predicted",
         flows,
-        quantities.LAYER_SHARE_ERROR,
+        quantities.LAYER_SHARE_ERROR,  # from 1 / L (C.1)
         slack,
         rivals={"layers that grow in proportion to their lengths": quantities.LAYER_SHARE_ERROR_LENGTHS},
         fact="share",
     )
+    growth = flows.at_end("log_log_time")[quantities.GROWTH_POWER]  # L log |Theta| / log log t, shape (draws,)
     yield equal_on_every_draw(
         r"power of $\log t$ in $\|\Theta\|^L$, less its prediction",
         growth,
@@ -113,7 +114,7 @@ def equation_14(two: Table, three: Table, *, slack: Positive) -> Claim:
     yield vanishes(
         "fully connected: distance between the directions of $\\beta$ and of what is predicted",
         flows.where(network="fully_connected"),
-        quantities.DISTANCE_FROM_PUSH,
+        quantities.DISTANCE_FROM_PUSH,  # from -X^T r (15, 19)
         slack,
         rivals={r"fully connected: coefficients along $\sum_i y_i x_i$": quantities.DISTANCE_FROM_DATA_SUM},
     )

@@ -49,10 +49,12 @@ def theorem_2(two: Table, three: Table, *, slack: Positive) -> Claim:
     """
     flows = Draws([two, three], network=ORTHOGONAL)
     residual = quantities.STATIONARITY_RESIDUAL  # (28)
-    residuals = [[residual, quantities.GAP_OWN, quantities.TOP_GAP], [residual]]
-    judged = at_rest([two, three], slack, residuals, network=ORTHOGONAL)
+    residuals_of_two = [residual, quantities.GAP_OWN, quantities.TOP_GAP]
+    judged = at_rest([two, three], slack, residuals=[residuals_of_two, [residual]], network=ORTHOGONAL)
+    all_of_two, _ = flows  # table by table
     two_layers, three_layers = judged
-    excluded, excluded_of_two = left_out(flows, judged), left_out(next(iter(flows)), two_layers)
+    excluded = left_out(flows, judged)
+    excluded_of_two = left_out(all_of_two, two_layers)
     l2_problem = r"the $\ell_2$ max-margin problem"
     l1_problem = r"the $\ell_1$ norm, whatever the depth and $S$"
     yield vanishes(
@@ -140,8 +142,8 @@ def corollary_2(two: Table, three: Table, *, slack: Positive) -> Claim:
     turns, {turning} are judged by their loss alone.
     """
     flows = Draws([two, three], network="diagonal")
-    judged = at_rest([two, three], slack, _judged_residuals("l1"), network="diagonal")
-    _, three_layers = judged
+    judged = at_rest([two, three], slack, residuals=_judged_residuals("l1"), network="diagonal")
+    _, three_layers = judged  # table by table
     yield from _limit_is_stationary(flows, judged, norm="l1", slack=slack)
     yield _above_global_minimum(three_layers)
 
@@ -161,7 +163,7 @@ def corollary_3(two: Table, three: Table, *, slack: Positive) -> Claim:
     draws in which it still turns, {turning} are judged by their loss alone.
     """
     flows = Draws([two, three], network="convolutional")
-    judged = at_rest([two, three], slack, _judged_residuals("dft_l1"), network="convolutional")
+    judged = at_rest([two, three], slack, residuals=_judged_residuals("dft_l1"), network="convolutional")
     return _limit_is_stationary(flows, judged, norm="dft_l1", slack=slack)
 
 
@@ -175,8 +177,8 @@ def _limit_is_stationary(flows: Draws, judged: Draws, *, norm: str, slack: float
 
     Limits are those of the draws that are `judged`; the loss vanishes on all.
     """
+    all_of_two, all_of_three = flows  # table by table
     two_layers, three_layers = judged
-    excluded_of_two, excluded_of_three = (left_out(*pair) for pair in zip(flows, judged, strict=True))
     other_norm = "dft_l1" if norm == "l1" else "l1"
     yield vanishes(
         f"two layers: gap to the largest ${NORM_NAMES[norm]}$ margin",
@@ -184,7 +186,7 @@ def _limit_is_stationary(flows: Draws, judged: Draws, *, norm: str, slack: float
         quantities.GAP[norm],
         slack,
         undecided=still_turns(two_layers, slack),
-        excluded=excluded_of_two,
+        excluded=left_out(all_of_two, two_layers),
         rivals={
             r"the $\ell_2$ max margin": quantities.GAP["l2"],
             f"the ${NORM_NAMES[other_norm]}$ max margin": quantities.GAP[other_norm],
@@ -196,7 +198,7 @@ def _limit_is_stationary(flows: Draws, judged: Draws, *, norm: str, slack: float
         quantities.STATIONARITY_RESIDUAL,
         slack,
         undecided=still_turns(three_layers, slack),
-        excluded=excluded_of_three,
+        excluded=left_out(all_of_three, three_layers),
         rivals={
             # these problems are convex: being stationary is having the largest margin
             f"with three layers, the ${NORM_NAMES[norm]}$ max margin again": quantities.GAP[norm],
@@ -224,16 +226,20 @@ def remark_2(first_zero: Table, opposed: Table, *, slack: Positive) -> Claim:
     {value:.1e} of it. Assumption 1 treats all layers alike, so that the other half is Theorem 2 with layers renamed.
     """
     time = float(opposed["time"].max())
-    initial, final = (Draws(opposed, time=at)[quantities.LOSS] for at in (0.0, time))
+    initial_loss = Draws(opposed, time=0.0)[quantities.LOSS]  # exp(-y f(x)), shape (draws,)
+    final_loss = Draws(opposed, time=time)[quantities.LOSS]
+    # Opposed layers stay so, w_2j = -sign(y x_j) w_1j: the loss is exp(sum_j |x_j| w_1j^2), never below 1, and
+    # d w_1j / dt = -(loss) |x_j| w_1j. So each w_1j^2 is at most exp(-2 |x_j| t) times its initial value, a number of
+    # order one, and the loss exceeds 1 by about sum_j |x_j| exp(-2 |x_j| t) times these.
     yield equal_on_every_draw(
         r"from opposed layers: loss at the last time, where the network that is zero has the loss 1",
-        final,
-        np.ones_like(final),
+        final_loss,
+        np.ones_like(final_loss),
         tolerance=slack / (2 * np.e * time),
         relative_to=1.0,
         because=rf"{slack:g} times $|x_j| e^{{-2 |x_j| t}} \leq 1 / (2 e t)$",
         rivals={
-            "from opposed layers, a loss that keeps its initial value": initial,
+            "from opposed layers, a loss that keeps its initial value": initial_loss,
             "from opposed layers, a loss that vanishes like $1/t$": 1 / time,
         },
     )
@@ -246,7 +252,7 @@ def remark_2(first_zero: Table, opposed: Table, *, slack: Positive) -> Claim:
         slack,
         rivals={r"with the first layer zero, the $\ell_2$ norm": quantities.STATIONARITY_RESIDUAL_L2},
     )
-    yield Facts(stuck=len(final))
+    yield Facts(stuck=len(final_loss))
 
 
 @claim(
@@ -269,24 +275,24 @@ def remark_3(two: Table, three: Table, *, sparse: Literal["T z", "rho"], slack: 
     """
     flows = Draws([two, three], network="decomposable")
     end = flows.at_end("log_log_time")
-    inputs, mapped, transformed = (
-        end[quantity]
-        for quantity in (quantities.DENSE_SHARE_BETA, quantities.DENSE_SHARE_S_BETA, quantities.DENSE_SHARE_RHO)
-    )
+    # shares of the l1 norm beyond as many of the largest entries as there are points, shape (draws,); beta is z, S is T
+    beyond_in_z = end[quantities.DENSE_SHARE_BETA]
+    beyond_in_tz = end[quantities.DENSE_SHARE_S_BETA]
+    beyond_in_rho = end[quantities.DENSE_SHARE_RHO]
+    rivals = {"a classifier that is sparse in the inputs": {"values": beyond_in_z}}
+    if sparse == "rho":
+        rivals[r"a classifier $z$ with a sparse $T z$"] = {"values": beyond_in_tz}
     yield every_draw(
         r"share of the $\ell_1$ norm outside as many entries as there are points",
-        mapped if sparse == "T z" else transformed,
+        beyond_in_tz if sparse == "T z" else beyond_in_rho,
         at_most=largest_lag(flows, slack),
         because="chosen: the bound of Theorem 2; with two layers what lags falls like "
         "$(\\log t)^{-(1 - s)}$, so that a near tie would fail here",
-        corrected={"values": transformed},
-        rivals={
-            "a classifier that is sparse in the inputs": {"values": inputs},
-            **({r"a classifier $z$ with a sparse $T z$": {"values": mapped}} if sparse == "rho" else {}),
-        },
+        corrected={"values": beyond_in_rho},
+        rivals=rivals,
     )
     yield Facts(
-        inputs=float(np.median(inputs)),
-        mapped=float(np.median(mapped)),
-        transformed=float(np.max(transformed)),
+        inputs=float(np.median(beyond_in_z)),
+        mapped=float(np.median(beyond_in_tz)),
+        transformed=float(np.max(beyond_in_rho)),
     )

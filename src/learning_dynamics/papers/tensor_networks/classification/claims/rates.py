@@ -13,9 +13,9 @@ from learning_dynamics.tidy import Draws, Table, draw_columns
 #   networks, largest distance of the direction from its limit
 # - open_at_most: largest error that what still moves may make in a power that is judged
 
-# an error of a hundredth of the law shows in large powers alone, and in several of them
-LARGE = 0.3
-FEWEST = 5
+# a law that is off by a hundredth shows in powers of 0.3 and more alone: there it is off by the fit's tolerance, 0.003
+LARGE_POWER = 0.3
+FEWEST_LARGE_POWERS = 5  # chosen: one alone may agree by chance
 
 
 @claim(
@@ -37,52 +37,62 @@ def log_time_exponents(
     zero.
 
     The exception is the zero-asymmetric start, $W_l = I$ and $w_L = 0$, on one point, where nothing is ever outside.
-    The multipliers come from the convex problem, not from the path; where they are many, as in the convolutional case
-    of figure 3, nothing is predicted. Powers are local: the slope of each share against $\log\log t$ within a window.
-    An entry is the difference of a part that grows and one that falls, $\rho_j = (u_j^2 - w_j^2) / 4$; the law is exact
-    for the part that grows, $u_j^2 / 2 = (|\eta_{1j}|^2 + |\eta_{2j}|^2) / 2 + |\rho_j|$, and that is what is measured.
-    It begins when a flow has passed its last vertex, that is, when what is to vanish holds at most a share {settled:g}
-    of the $\ell_1$ norm (outside the span: the direction is as near to its limit) and has the sign of what pushes it.
-    Multipliers may be off by as much as the entries that stay still turn and grow unequally. Outside the span the first
-    layer stays as it is, and the product $p$ of the later ones reads it: while $p$ still turns against that part, most
-    of all where the two nearly cancel, the power of $|W_1 p| / (|W_1| |p|)$ outside adds to the law's. Where all this
-    leaves more than {open_at_most:g} of a power open, none is judged. Late windows follow the flow of a loss whose
-    exponent is capped. Its limit is the same as long as the vanishing part is above rounding; data whose margins this
-    cap cannot tell apart are left out. An angle is a sum of such powers, and shows the slowest of them only late.
-    Predicted powers lie between {slowest:.3f} and {fastest:.3f}; of fully connected networks the medians are
-    {shallow:.3f} with two layers and {deep:.3f} with three.
+    Powers are local: the slope of each share against $\log\log t$ within a window. Predicted powers lie between
+    {slowest:.3f} and {fastest:.3f}; of fully connected networks the medians are {shallow:.3f} with two layers and
+    {deep:.3f} with three. An angle is a sum of such powers, and shows the slowest of them only late.
+
+    With two decomposable layers the multipliers come from the convex problem, not from the path; where they are many,
+    as in the convolutional case of figure 3, nothing is predicted. An entry is the difference of a part that grows and
+    one that falls, $\rho_j = (u_j^2 - w_j^2) / 4$. The law is exact for the part that grows, $u_j^2 / 2 =
+    (|\eta_{1j}|^2 + |\eta_{2j}|^2) / 2 + |\rho_j|$, and that is what is measured. Multipliers may be off by as much as
+    the entries that stay still turn and grow unequally.
+
+    In fully connected networks the first layer stays as it is outside the span, and the product $p$ of the later ones
+    reads it: while $p$ still turns against that part, most of all where the two nearly cancel, the power of $|W_1 p| /
+    (|W_1| |p|)$ outside adds to the law's.
+
+    The law begins when a flow has passed its last vertex, that is, when what is to vanish holds at most a share
+    {settled:g} of the $\ell_1$ norm (outside the span: the direction is as near to its limit) and has the sign of what
+    pushes it. Where multipliers or turns leave more than {open_at_most:g} of a power open, none is judged. Late windows
+    follow the flow of a loss whose exponent is capped. Its limit is the same as long as the vanishing part is above
+    rounding; data whose margins this cap cannot tell apart are left out.
     """
     tables = [table for table in (settling, two, three) if (table["quantity"] == quantities.VANISHING_POWER).any()]
     if not tables:
         raise Untested("no network leaves anything out whose power is predicted")
 
-    # a draw is one entry that vanishes, of one flow
+    # a draw is one entry that vanishes, of one flow; all arrays have shape (draws,)
     draws = Draws(tables, draw=[*draw_columns(tables[0]), "index"])
-    measured, predicted, network, depth = (
-        draws.entries(quantities.VANISHING_POWER, column=column)[:, 0]
-        for column in ("value", "predicted", "network", "depth")
-    )
-    is_connected = network == "fully_connected"
+
+    def of_power(column: str) -> np.ndarray:
+        return draws.entries(quantities.VANISHING_POWER, column=column)[:, 0]
+
+    power, predicted = of_power("value"), of_power("predicted")
+    depth = of_power("depth")
+    is_connected = of_power("network") == "fully_connected"
     uncertainty = draws[quantities.POWER_UNCERTAINTY]
-    is_left_out = {  # an entry has the first reason that applies
+    is_left_out = {
         "multipliers that are not unique, or more active entries than tight margins": ~np.isfinite(predicted),
         "still between vertices, or not yet of the sign of what pushes them": (
-            (draws[quantities.REMAINING_DISTANCE] > settled) | (draws[quantities.PHASE_COSINE] < 0.99)
+            (draws[quantities.REMAINING_DISTANCE] > settled)
+            | (draws[quantities.PHASE_COSINE] < 0.99)  # chosen: the push along an entry is off by a hundredth
         ),
         "what stays does not yet grow alike, or still turns": uncertainty > open_at_most,
-        "below what the integrator resolves": ~np.isfinite(measured),
+        "below what the integrator resolves": ~np.isfinite(power),
     }
+    # of several reasons an entry has the first, as `np.select` takes it
     reason = np.select(list(is_left_out.values()), list(is_left_out), default="")
     judged = reason == ""
-    n_large = int(np.sum(judged & (predicted > LARGE)))
-    if n_large < FEWEST:
+    n_large = int(np.sum(judged & (predicted > LARGE_POWER)))
+    if n_large < FEWEST_LARGE_POWERS:
         raise Untested(
-            f"{n_large} powers above {LARGE:g} can be judged; laws a little off need {FEWEST} to be told apart"
+            f"{n_large} powers above {LARGE_POWER:g} can be judged; laws a little off need {FEWEST_LARGE_POWERS} to be "
+            "told apart"
         )
 
     yield equal_on_every_draw(
         "largest error of a local power",
-        measured[judged],
+        power[judged],
         predicted[judged],
         tolerance=tolerance + uncertainty[judged],
         relative_to=1.0,
@@ -92,6 +102,7 @@ def log_time_exponents(
             r"$1/L$ for all": 1 / depth[judged],
             "one for all, as the margins' offsets": 1.0,
             r"$1/2$ for all, whatever the depth": 0.5,
+            # of two decomposable layers, whose prediction is 1 - s_j
             r"$s_j$ in place of $1 - s_j$": np.where(is_connected, predicted, 1 - predicted)[judged],
         },
     )
@@ -100,6 +111,6 @@ def log_time_exponents(
         open_at_most=open_at_most,
         slowest=float(np.min(predicted[judged])),
         fastest=float(np.max(predicted[judged])),
-        shallow=float(np.median(measured[is_connected & (depth == 2)])),
-        deep=float(np.median(measured[is_connected & (depth == 3)])),
+        shallow=float(np.median(power[is_connected & (depth == 2)])),
+        deep=float(np.median(power[is_connected & (depth == 3)])),
     )

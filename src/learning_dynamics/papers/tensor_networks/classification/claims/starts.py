@@ -42,17 +42,20 @@ def limits_and_starts(starts: Sequence[Table], *, degrees: Positive) -> Claim:
     global minimum.
     """
     problems = pd.concat([_limits_of_problems(table) for table in starts], ignore_index=True)
+    # arrays of shape (problems,)
     depth = problems["depth"].to_numpy()
     is_decomposable = np.isin(problems["network"], ORTHOGONAL)
-    largest_angle, largest_turn = problems["largest_angle"].to_numpy(), problems["largest_turn"].to_numpy()
+    largest_angle = problems["largest_angle"].to_numpy()  # between the limits from two starts
+    largest_turn = problems["largest_turn"].to_numpy()
+    # two directions that both turn by half of `degrees` still move by `degrees` relative to each other
     is_turning = (largest_angle > degrees) & (largest_turn > degrees / 2)
 
     def one_limit(where: np.ndarray) -> dict[str, np.ndarray]:
-        """Return the arguments of a check that problems have one limit from all starts."""
+        """Return the arguments of a check that some problems have one limit from all starts."""
         return {"values": largest_angle[where], "undecided": is_turning[where]}
 
     def several_limits(where: np.ndarray) -> Any:
-        """Return the arguments of a check that each architecture and depth has a problem with several limits.
+        """Return the arguments of a check that of some problems each architecture and depth has one of several limits.
 
         Starts may have one limit on a data set by chance, but not on all data sets.
         """
@@ -61,20 +64,20 @@ def limits_and_starts(starts: Sequence[Table], *, degrees: Positive) -> Claim:
         angle_of_kind = problems[where].groupby(["network", "depth"])["largest_angle"].max().to_numpy()
         return {"values": angle_of_kind, "undecided": angle_of_kind < degrees}
 
-    # of each problem, whether the correction and rivals predict one limit
+    # of each problem, whether the correction predicts one limit, and whether each rival does
     has_one_limit = ~is_decomposable | (depth == 2)
-    rivals = {
+    has_one_limit_by_rival = {
         "one limit at any depth but four": ~is_decomposable | (depth != 4),
         "one limit for two layers alone": depth == 2,
         "one limit for fully connected networks alone": ~is_decomposable,
     }
     yield every_draw(
         "largest angle in degrees between the limits from two starts, where one limit is predicted",
-        **one_limit(np.full(len(problems), True)),
+        **one_limit(np.full(len(problems), True)),  # the sentence of the paper is on all problems
         at_most=degrees,
         because="chosen; undecided while a direction turns by half as much",
         corrected=one_limit(has_one_limit),
-        rivals={rival: one_limit(predicted) for rival, predicted in rivals.items()},
+        rivals={rival: one_limit(predicted) for rival, predicted in has_one_limit_by_rival.items()},
     )
     yield premise(
         every_draw(
@@ -90,7 +93,7 @@ def limits_and_starts(starts: Sequence[Table], *, degrees: Positive) -> Claim:
         because="as above; undecided where no data set shows a second limit, which others may have",
         printed=NOT_CLAIMED,
         corrected=several_limits(~has_one_limit),
-        rivals={rival: several_limits(~predicted) for rival, predicted in rivals.items()},
+        rivals={rival: several_limits(~predicted) for rival, predicted in has_one_limit_by_rival.items()},
     )
     deep = problems[is_decomposable & (depth > 2)]
     deep_excess = select(pd.concat(starts), quantities.QUASI_NORM_EXCESS, depth=lambda depth: depth > 2)["value"]
@@ -113,12 +116,11 @@ def _limits_of_problems(table: Table) -> pd.DataFrame:
     problems = []
     last_log_log_time = table["log_log_time"].max()
     for network, depth, _, from_starts in Draws(table).groups("network", "depth", "seed"):
-        halfway, end = (
-            from_starts.where(log_log_time=time).entries(quantities.DIRECTION)
-            for time in (last_log_log_time / 2, last_log_log_time)
-        )
-        angles = angle_between_units(end[:, None], end)
-        distinct: list[int] = []  # starts whose limits are new
+        # beta / |beta|, shape (starts, inputs)
+        halfway = from_starts.where(log_log_time=last_log_log_time / 2).entries(quantities.DIRECTION)
+        end = from_starts.where(log_log_time=last_log_log_time).entries(quantities.DIRECTION)
+        angles = angle_between_units(end[:, None], end)  # shape (starts, starts)
+        distinct: list[int] = []  # starts whose limits are more than a degree from those of all starts listed before
         for start in range(len(end)):
             if (angles[start, distinct] > 1.0).all():
                 distinct.append(start)
