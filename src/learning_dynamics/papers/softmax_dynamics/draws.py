@@ -39,6 +39,7 @@ def pairs_in_order(times: np.ndarray, sizes: np.ndarray) -> np.ndarray:
     times, sizes : ndarray, shape (members, classes)
         Pairs that are never learned, at infinite times, are not in order; a member with a time of nan is nan.
     """
+    # shape (members, classes, classes): whether the first of two classes is larger, or earlier, than the second
     larger = sizes[:, :, None] > sizes[:, None, :]
     earlier = times[:, :, None] < times[:, None, :]
     shares = (larger & earlier).sum(axis=(1, 2)) / larger.sum(axis=(1, 2))
@@ -62,6 +63,7 @@ def share_difference(first: np.ndarray, second: np.ndarray) -> Estimate:
     (p, first_interval), (q, second_interval) = (
         (proportion, test.proportion_ci(LEVEL, method="wilson")) for proportion, test in tests
     )
+    # Newcombe's method 10: p's own error and q's add up like the legs of a right triangle
     lower = p - q - np.hypot(p - first_interval.low, second_interval.high - q)
     upper = p - q + np.hypot(first_interval.high - p, q - second_interval.low)
     return Estimate(

@@ -67,8 +67,10 @@ def pair_times(counts: Sequence[int]) -> np.ndarray:
         Class sizes, largest first and all different, so that gaps of the rates are large against 1 / log(1 / scale).
     """
     pairs = (len(counts) + 1) // 2
+    # how much each direction that is not taken yet has left to grow, in units of log(1 / scale)
     remaining, time, times = np.ones(pairs), 0.0, []
     for pair in range(pairs):
+        # of A without the rows of the pairs that are learned, as many as directions are left
         rates = np.linalg.svd(uniform_gain(counts, range(2 * pair)), compute_uv=False)[: pairs - pair]
         step = remaining[0] / rates[0]
         time += step

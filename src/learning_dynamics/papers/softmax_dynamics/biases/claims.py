@@ -1,7 +1,6 @@
 """Primacy bias, selection bias, and the alignment of the two spaces (section 3.3)."""
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -51,15 +50,17 @@ def primacy_bias(grid: Table, *, small: Positive, chance: Fraction) -> Claim:
     scale are left out, since predictions are not uniform there: {large:.0%} of their pairs are in order.
     """
     skewed = Grid(grid, skewed=True)
-    times, sizes, starts = skewed.learning_times(), skewed.class_sizes, SmallStarts(skewed.scale, small)
-    in_order = pairs_in_order(times, sizes)
+    starts = SmallStarts(skewed.scale, small)
+    times, sizes = skewed.learning_times(), skewed.class_sizes  # shape (draws, classes), the largest class first
+    in_order = pairs_in_order(times, sizes)  # the share of each draw's pairs, shape (draws,)
+    # rivals: the order of learning is that of these sizes
     other_sizes = {
         "rare classes first": sizes[:, ::-1],
         "sizes handed to other classes": np.roll(sizes, -1, axis=1),
     }
 
-    def in_order_more_often_than_not(name: str, judged: np.ndarray, **excluded: Any) -> Check:
-        """Check the share of pairs in order on the draws that a mask selects."""
+    def in_order_more_often_than_not(name: str, judged: np.ndarray, excluded: Mapping[str, int] | None = None) -> Check:
+        """Check the share of pairs in order, mean over the draws that a mask selects."""
         return at_least(
             name,
             mean(in_order[judged]),
@@ -69,13 +70,13 @@ def primacy_bias(grid: Table, *, small: Positive, chance: Fraction) -> Claim:
                 phrase: {"estimate": mean(pairs_in_order(times, other)[judged])}
                 for phrase, other in other_sizes.items()
             },
-            **excluded,
+            excluded=excluded,
         )
 
     yield in_order_more_often_than_not(
         "share of pairs in which the more frequent class is learned first (mean over draws)",
         starts.judged,
-        excluded=starts.excluded,
+        starts.excluded,
     )
     for scale, judged in starts.by_scale():
         yield in_order_more_often_than_not(
@@ -85,12 +86,12 @@ def primacy_bias(grid: Table, *, small: Positive, chance: Fraction) -> Claim:
     larger_starts = in_order[~starts.judged]
     yield Facts(
         first=np.mean(most_frequent_first[starts.judged]),
-        ordered=share_true(in_order[starts.judged]),
+        ordered=share_true(in_order[starts.judged]),  # all pairs: their share is one
         large=larger_starts.mean() if larger_starts.size else np.nan,
     )
 
 
-COIN = "a coin's"
+COIN = "a coin's"  # the criterion reads: at least 0.5 (a coin's)
 # orders of the rates in the singular value, |d sigma / dt| = |g| sigma^order; by eq. 20 it is one
 OTHER_ORDERS = {"rates that do not depend on the singular value": 0.0, "rates like its square": 2.0}
 
@@ -115,39 +116,50 @@ def selection_bias(starts: Table, course: Table, *, chance: Fraction) -> Claim:
     the larger one grows faster is between {highest:.0%} (time {when_highest:.3g}) and {lowest:.0%} (time
     {when_lowest:.3g}).
     """
+    # -- at random starts: tables by scale and seed, with columns 1 and 2 for the two singular values
     at_starts = starts.pivot_table(index=["scale", "seed"], columns="index", values=["rate", "sigma"]).abs()
     rates, sigmas = at_starts["rate"], at_starts["sigma"]
-    often = share(int((rates[1] > rates[2]).sum()), len(at_starts))
-    yield at_least("random starts at which the larger singular value changes faster", often, chance, because=COIN)
+    larger_is_faster = share(int((rates[1] > rates[2]).sum()), len(at_starts))
+    yield at_least(
+        "random starts at which the larger singular value changes faster", larger_is_faster, chance, because=COIN
+    )
 
-    exchanged = _exchange_gains(rates, sigmas)
+    # |g_1| sigma_1^order exceeds |g_2| sigma_2^order where log |g_2 / g_1| < order log(sigma_1 / sigma_2)
+    log_gain_ratios = _exchanged_gain_ratios(rates / sigmas)  # |g_i| = rate_i / sigma_i, eqs. 17 and 18
+    log_sigma_ratios = np.log(sigmas[1] / sigmas[2])
 
     def predicted_share(order: float) -> float:
-        """Return in which share of them |g_1| sigma_1^order exceeds |g_2| sigma_2^order, mean over scales."""
-        shares = [
-            np.mean(np.searchsorted(log_gains, order * log_sigmas) / log_gains.size)
-            for log_gains, log_sigmas in exchanged
-        ]
+        """Return in which share of starts, with gains exchanged, the larger value is faster; mean over scales."""
+        shares = []
+        for scale, sorted_ratios in log_gain_ratios.items():
+            n_below = np.searchsorted(sorted_ratios, order * log_sigma_ratios.loc[scale].to_numpy())
+            shares.append(np.mean(n_below / sorted_ratios.size))
         return float(np.mean(shares))
+
+    # the interval of the share must tell the order one from the nearest rival
+    resolution = min(abs(predicted_share(other) - predicted_share(1.0)) for other in OTHER_ORDERS.values())
 
     # a rival is another order, of which each of the two checks below makes a prediction of its own
     @takes_rivals("order", scaled=True)
     def is_predicted_by(order: float) -> Check:
         return equal(
             "share of such starts, against that of rates in proportion to the value, gains exchanged among starts",
-            often,
+            larger_is_faster,
             predicted_share(order),
-            resolution=min(abs(predicted_share(other) - predicted_share(1.0)) for other in OTHER_ORDERS.values()),
+            resolution=resolution,
             because="interval of the share",
         )
 
     yield is_predicted_by(1.0, rivals=OTHER_ORDERS)
 
+    # -- along the course: arrays of shape (draws, times)
     least_learned = _by_time(select(course, PROBABILITY).groupby(["seed", "time"])["value"].min())
-    ongoing = least_learned.to_numpy() <= LEARNED  # up to when the last class is learned
+    is_learning = least_learned.to_numpy() <= LEARNED  # the last class is not learned yet
     loss = _by_time(select(course, LOSS).set_index(["seed", "time"])["value"]).to_numpy()
-    decrease = np.where(ongoing[:, :-1], -np.diff(loss, axis=1), 0.0)
+    # by how much the loss falls in each step that begins before the last class is learned, shape (draws, times - 1)
+    decrease = np.where(is_learning[:, :-1], -np.diff(loss, axis=1), 0.0)
 
+    # by seed and time, with columns 1 and 2; rates keep their sign
     rate, sigma = first_two(course, RATE), first_two(course, SIGMA)
 
     def grows_faster(order: float) -> pd.DataFrame:
@@ -163,7 +175,7 @@ def selection_bias(starts: Table, course: Table, *, chance: Fraction) -> Claim:
         return (decrease * faster).sum(axis=1) / decrease.sum(axis=1)
 
     @takes_rivals("order", scaled=True)
-    def most_is_lost_meanwhile(order: float) -> Check:
+    def loss_falls_meanwhile(order: float) -> Check:
         return at_least(
             "share of the loss that is lost while the larger one grows faster, until the last class is learned",
             mean(loss_share(order)),
@@ -171,14 +183,15 @@ def selection_bias(starts: Table, course: Table, *, chance: Fraction) -> Claim:
             because=COIN,
         )
 
-    yield most_is_lost_meanwhile(1.0, rivals=OTHER_ORDERS)
-    over_time = grows_faster(1.0).mean()
-    learning = over_time[(ongoing.mean(axis=0) > 0) & (over_time.index > 0)]
+    yield loss_falls_meanwhile(1.0, rivals=OTHER_ORDERS)
+    share_by_time = grows_faster(1.0).mean()
+    # after the start, while some draw is still learning
+    while_learning = share_by_time[is_learning.any(axis=0) & (share_by_time.index > 0)]
     yield Facts(
-        highest=learning.max(),
-        when_highest=learning.idxmax(),
-        lowest=learning.min(),
-        when_lowest=learning.idxmin(),
+        highest=while_learning.max(),
+        when_highest=while_learning.idxmax(),
+        lowest=while_learning.min(),
+        when_lowest=while_learning.idxmin(),
         expected=predicted_share(1.0),
         square=predicted_share(2.0),
         course=np.mean(loss_share(1.0)),
@@ -186,20 +199,18 @@ def selection_bias(starts: Table, course: Table, *, chance: Fraction) -> Claim:
     )
 
 
-def _exchange_gains(rates: pd.DataFrame, sigmas: pd.DataFrame) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Return log |g_2 / g_1| and log(sigma_1 / sigma_2) of the starts of each scale, g_1 of each with g_2 of each.
+def _exchanged_gain_ratios(gains: pd.DataFrame) -> dict[float, np.ndarray]:
+    """Return log |g_2 / g_1| by scale, with g_1 of each start and g_2 of each, sorted to be counted by bisection.
 
-    Gains are those of the starts, |g_i| = rate_i / sigma_i. Where the first number is below the second times an order,
-    |g_1| sigma_1^order exceeds |g_2| sigma_2^order. The first, of every pair of draws, are sorted to be counted.
+    Parameters
+    ----------
+    gains : DataFrame
+        |g_1| and |g_2| by scale and seed.
     """
-    log_gains, log_sigmas = np.log(rates / sigmas), np.log(sigmas[1] / sigmas[2])
-    return [
-        (
-            np.sort(np.subtract.outer(gains[2].to_numpy(), gains[1].to_numpy()).ravel()),
-            log_sigmas.loc[scale].to_numpy(),
-        )
-        for scale, gains in log_gains.groupby("scale")
-    ]
+    return {
+        scale: np.sort(np.subtract.outer(log_gains[2].to_numpy(), log_gains[1].to_numpy()).ravel())
+        for scale, log_gains in np.log(gains).groupby("scale")
+    }
 
 
 def _by_time(series: pd.Series) -> pd.DataFrame:
@@ -223,13 +234,14 @@ def alignment(grid: Table, *, cosine: Fraction, small: Positive, typical: Fracti
     )
 
     def aligned(moment: Moment) -> np.ndarray:
+        """Return of each draw whether the eigenvectors are aligned: 1 or 0, nan where the flow failed."""
         cosines = gaussian.at(moment, ALIGNMENT)
         return unless_nan(cosines >= cosine, cosines)
 
-    at_start, first_learned = aligned(Moment.START), aligned(Moment.FIRST_LEARNED)
+    at_start, when_learned = aligned(Moment.START), aligned(Moment.FIRST_LEARNED)
     yield from most_small_starts(
         "draws whose leading eigenvectors are aligned when the first class is learned",
-        first_learned,
+        when_learned,
         starts,
         typical=typical,
         rivals={"aligned from the start": at_start},
@@ -238,13 +250,13 @@ def alignment(grid: Table, *, cosine: Fraction, small: Positive, typical: Fracti
         # the angle of two random lines in the plane is uniform up to a right angle
         random=np.arccos(cosine) / (np.pi / 2),
         before=share_true(at_start[starts.judged]),
-        large=share_true(first_learned[~starts.judged]),
+        large=share_true(when_learned[~starts.judged]),
     )
 
 
 JUDGED = (1, 2, 3)  # classes by size: the first pair, and the first of the second
-# from class sizes to when each class is learned, in units of log(1 / scale)
-LearningTimes = Callable[[Sequence[int]], np.ndarray]
+# from class sizes, largest first, to a number for each class, shape (classes,): a rate, or a time
+OfSizes = Callable[[Sequence[int]], np.ndarray]
 
 
 def _rates(counts: Sequence[int]) -> np.ndarray:
@@ -257,32 +269,37 @@ def _rates_alone(counts: Sequence[int]) -> np.ndarray:
     return np.linalg.norm(theory.uniform_gain(counts), axis=1)
 
 
-def _two_stages(rates: LearningTimes, last_rates: LearningTimes) -> LearningTimes:
+def _two_stages(rates: OfSizes, last_rates: OfSizes) -> OfSizes:
     """Return times of two pairs: the second grows at its rate until the first is learned, then at another.
 
     In units of log(1 / scale) the first pair is learned after 1 / r_1. The second has grown by r_2 / r_1 by then, and
-    what is left, 1 - r_2 / r_1, takes it 1 / r_last of that.
+    what is left, 1 - r_2 / r_1, takes it 1 / r_last of that. The last rate is the third of `last_rates`, that of the
+    third class.
     """
 
     def times(counts: Sequence[int]) -> np.ndarray:
-        learned = np.full(len(counts), np.nan)
         first, second = rates(counts)[:2]
+        last = last_rates(counts)[2]
+        learned = np.full(len(counts), np.nan)  # nothing is predicted of a third pair
         learned[:2] = 1 / first
-        learned[2:4] = 1 / first + (1 - second / first) / last_rates(counts)[2]
+        learned[2:4] = 1 / first + (1 - second / first) / last
         return learned
 
     return times
 
 
 def _one_singular_value_a_pair(counts: Sequence[int]) -> np.ndarray:
+    """Return 1 / sigma_1 for the first pair of classes, 1 / sigma_2 for the second, and so on."""
     return theory.times_one_by_one(counts)[np.arange(len(counts)) // 2]
 
 
 def _all_at_once(counts: Sequence[int]) -> np.ndarray:
+    """Return 1 / sigma_1 for every class."""
     return np.full(len(counts), theory.times_one_by_one(counts)[0])
 
 
-OTHER_TIMES: dict[str, LearningTimes] = {
+# rivals of `theory.pair_times`: when each class is learned, in units of log(1 / scale)
+OTHER_TIMES: dict[str, OfSizes] = {
     "a class for each singular value of A at the start": theory.times_one_by_one,
     "a pair for each singular value of A at the start": _one_singular_value_a_pair,
     "a last stage at the third singular value of A at the start": _two_stages(_rates, _rates),
@@ -326,27 +343,35 @@ def classes_are_learned_in_pairs(flows: Sequence[Table]) -> Claim:
     same rule it would have a third stage, but the fifth class's slope is {fifth:.2f} times what that predicts.
     """
     times = times_by_scale(flows)
-    smallest, larger, *_, largest = times.columns
+    smallest, larger, *_, largest = times.columns  # scales, ascending
     slopes = slopes_by_scale(times)
-    ratios = _slope_ratios(slopes, theory.pair_times)
-    tolerances = _tolerances(ratios, flows, smaller=smallest, larger=larger)
-    other_ratios = {phrase: _slope_ratios(slopes, times_of) for phrase, times_of in OTHER_TIMES.items()}
+    ratios = _over_prediction(slopes, theory.pair_times)  # a row for each draw, columns 1, 2, ... for classes
+    other_ratios = {phrase: _over_prediction(slopes, times_of) for phrase, times_of in OTHER_TIMES.items()}
+    record_error = _error_of_records(flows, smallest=smallest, larger=larger)
+    square_error = _error_of_a_square(_sizes_of_draws(ratios), smallest=smallest, larger=larger)
+    by_records = "neighbouring records of a time, at both scales"
+    by_square = "what a factor of the time squared beside the exponential adds, at the rate and sizes of the draw"
+    tolerances = {1: record_error, 2: record_error, 3: square_error}
+    reasons = {1: by_records, 2: by_records, 3: by_square}
     for index in JUDGED:
-        tolerance, because = tolerances[index]
         yield equal_on_every_draw(
             f"slope of the time on log(1 / scale) over its factor, minus its prediction, class {index} by size",
             ratios[index],
+            # an array, as each draw's prediction is divided out: ratios that agree are counted as repeats
             np.ones(len(ratios)),
-            tolerance=tolerance,
+            tolerance=tolerances[index],
             relative_to=1.0,
-            because=because,
+            because=reasons[index],
             rivals={phrase: {"measured": others[index]} for phrase, others in other_ratios.items()},
         )
     by_sizes = ratios.groupby("counts").mean()
-    example = sizes_of(min(by_sizes.index, key=len))
-    last_alone = _two_stages(_rates, _rates_alone)
-    differences = [last_alone(sizes)[2] / theory.pair_times(sizes)[2] - 1 for sizes in map(sizes_of, by_sizes.index)]
-    slopes_before = slopes_by_scale(times.drop(columns=smallest))
+    example = sizes_of(min(by_sizes.index, key=len))  # of the shortest name: few classes, and small ones
+    last_alone = _two_stages(_rates, _rates_alone)  # the second stage at the third class's own rate
+    differences = []
+    for sizes in map(sizes_of, by_sizes.index):
+        third_alone, third = last_alone(sizes)[2], theory.pair_times(sizes)[2]
+        differences.append(third_alone / third - 1)
+    slopes_before = slopes_by_scale(times.drop(columns=smallest))  # between the next larger scales
     yield Facts(
         larger=larger,
         smallest=smallest,
@@ -356,7 +381,7 @@ def classes_are_learned_in_pairs(flows: Sequence[Table]) -> Claim:
         naive=f"{theory.times_one_by_one(example)[2]:.3f}",
         alone=np.max(np.abs(differences)),
         first=_ratio_to_limit(times, largest, index=1),
-        before=_slope_ratios(slopes_before, theory.pair_times)[3].mean(),
+        before=_over_prediction(slopes_before, theory.pair_times)[3].mean(),
         third=ratios[3].mean(),
         fourth=ratios[4].mean(),
         fourth_most=by_sizes[4].max(),
@@ -365,41 +390,48 @@ def classes_are_learned_in_pairs(flows: Sequence[Table]) -> Claim:
     )
 
 
-def _tolerances(
-    slopes: Table, flows: Sequence[Table], *, smaller: float, larger: float
-) -> dict[int, tuple[np.ndarray, str]]:
-    """Return the relative error that the slope between two scales may have on each draw, and why, by class.
+def _error_of_records(flows: Sequence[Table], *, smallest: float, larger: float) -> float:
+    """Return the relative error of a slope between two scales that is left by when flows are recorded.
 
-    Times are T = F L with L = log(1 / scale), and the slope is F. A recorded time may be off by the step to the next,
-    which is a share of T: the slope by that share of (L + L') / (L - L'). Growth ``exp(rate t)`` times t squared moves
-    T by ``2 log(T) / rate``, its difference by ``2 log(L / L') / rate``, and F by that over (L - L').
+    Times are T = F L with L = log(1 / scale), and the slope is F. A recorded time may be off by the step to the next.
+    Records are spaced evenly in the logarithm, so that the step is a share of T: the slope is off by that share of
+    (L + L') / (L - L').
     """
-    last, before = np.log(1 / smaller), np.log(1 / larger)
     spans = [settings_of(table)["integration"] for table in flows]
     step = max(np.log(span["horizon"] / span["start"]) / (span["points"] - 1) for span in spans)
-    records = np.full(len(slopes), step * (last + before) / (last - before))
-    sizes = [sizes_of(counts) for counts in slopes.index.get_level_values("counts")]
-    # rate times F, by which the relative error is divided
-    growth = np.array([theory.fastest_growth(cell, learned=[0, 1]) * theory.pair_times(cell)[2] for cell in sizes])
-    by_records = records, "neighbouring records of a time, at both scales"
-    by_square = (
-        2 * np.log(last / before) / (last - before) / growth,
-        "what a factor of the time squared beside the exponential adds, at the rate and sizes of the draw",
+    log_smallest, log_larger = np.log(1 / smallest), np.log(1 / larger)  # L and L'
+    return float(step * (log_smallest + log_larger) / (log_smallest - log_larger))
+
+
+def _error_of_a_square(sizes: Sequence[Sequence[int]], *, smallest: float, larger: float) -> np.ndarray:
+    """Return the relative error of the third class's slope if it grows like t^2 exp(rate t), for each of some sizes.
+
+    With T = F L as above, the factor t^2 moves T by ``2 log(T) / rate``, the difference of two times by
+    ``2 log(L / L') / rate``, and F by that over (L - L').
+    """
+    log_smallest, log_larger = np.log(1 / smallest), np.log(1 / larger)  # L and L'
+    # the rate of the second stage times F, as the error is relative to F
+    rate_times_slope = np.array(
+        [theory.fastest_growth(counts, learned=[0, 1]) * theory.pair_times(counts)[2] for counts in sizes]
     )
-    return {1: by_records, 2: by_records, 3: by_square}
+    return 2 * np.log(log_smallest / log_larger) / (log_smallest - log_larger) / rate_times_slope
 
 
-def _slope_ratios(slopes: Table, learning_times: LearningTimes) -> Table:
+def _sizes_of_draws(table: pd.DataFrame) -> list[list[int]]:
+    """Return the class sizes of each row, whose index names them."""
+    return [sizes_of(counts) for counts in table.index.get_level_values("counts")]
+
+
+def _over_prediction(slopes: pd.DataFrame, learning_times: OfSizes) -> pd.DataFrame:
     """Return measured slopes over predicted ones, a row for each draw and a column for each class."""
-    predicted = np.full(slopes.shape, np.nan)
-    for row, counts in zip(predicted, slopes.index.get_level_values("counts"), strict=True):
-        times = learning_times(sizes_of(counts))
-        row[: len(times)] = times
+    predicted = np.full(slopes.shape, np.nan)  # of draws with fewer classes the last columns stay empty
+    for row, sizes in zip(predicted, _sizes_of_draws(slopes), strict=True):
+        row[: len(sizes)] = learning_times(sizes)
     return slopes / predicted
 
 
-def _ratio_to_limit(times: Table, scale: float, *, index: int) -> float:
+def _ratio_to_limit(times: pd.DataFrame, scale: float, *, index: int) -> float:
     """Return the median time at which a class is learned from a scale, over the limit's prediction."""
     class_times = times[scale].xs(index, level="index").fillna(np.inf)  # a class not learned by the horizon comes later
-    limits = [theory.pair_times(sizes_of(counts))[index - 1] for counts in class_times.index.get_level_values("counts")]
+    limits = [theory.pair_times(sizes)[index - 1] for sizes in _sizes_of_draws(class_times)]
     return float(np.median(class_times / np.log(1 / scale) / limits))

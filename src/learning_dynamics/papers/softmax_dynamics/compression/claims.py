@@ -5,6 +5,7 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
+from learning_dynamics.evidence import Estimate
 from learning_dynamics.judging import Check, Claim, Facts, at_least, claim, share_of_draws
 from learning_dynamics.papers.softmax_dynamics.cases import Within, map_draws
 from learning_dynamics.papers.softmax_dynamics.cells import HAS_LEARNED
@@ -65,7 +66,8 @@ def compression(grid: Table, *, measure: Measure, threshold: Positive, within: W
     the means of classes, and at larger skews, three phases show, which is a claim that we add.
     """
     skewed = Grid(grid, skewed=True)
-    depth, net = skewed.number(within, measure=measure, threshold=threshold), skewed.number(NET, measure=measure)
+    depth = skewed.number(within, measure=measure, threshold=threshold)  # of the deepest fall, 0 where there is none
+    net = skewed.number(NET, measure=measure)  # change of the rank while the rarest classes are learned
     falls = depth >= threshold
     yield most_draws(
         "draws whose rank, after a rise, falls while the rare classes are learned",
@@ -106,11 +108,13 @@ def three_phases_under_flow(
     it begins to be learned to the end the rank falls in {falls:.0%}, with a warm-up or without. "Can emerge" is read as
     in the claim on large steps: who tries a handful of starts sees them.
     """
+    # with both, and each control without one of the two
     grids = {
         "treated": Grid(narrow, skewed=True),
         "equal": Grid(narrow, skewed=False),
         "wide": Grid(wide, skewed=True),
     }
+    # 1 where a draw shows the phases, 0 where it does not, nan where its flow failed
     shows = {case: grid.number(within, measure=measure, threshold=threshold) for case, grid in grids.items()}
     equal_classes, three_dimensions = "equal classes instead of skewed ones", "three dimensions instead of two"
     yield share_of_draws(
@@ -120,25 +124,32 @@ def three_phases_under_flow(
         because="who tries five starts sees one",
         rivals={equal_classes: {"holds": shows["equal"]}, three_dimensions: {"holds": shows["wide"]}},
     )
-    for control, phrase, needed in (
-        ("equal", equal_classes, "with equal classes"),
-        ("wide", three_dimensions, "in three dimensions"),
+
+    def excess(case: str, other: str) -> Estimate:
+        """Return by how much the share that shows the phases exceeds another's; failed flows count against that."""
+        return share_difference(shows[case] == 1, shows[other] != 0)
+
+    for control, in_words, exchanged in (
+        ("equal", "with equal classes", equal_classes),
+        ("wide", "in three dimensions", three_dimensions),
     ):
         yield at_least(
-            f"share of draws that show the phases, minus that {needed}",
-            share_difference(shows["treated"] == 1, shows[control] != 0),
+            f"share of draws that show the phases, minus that {in_words}",
+            excess("treated", control),
             0.0,
             because="what emerges from skew and a bottleneck is rarer without one of them",
-            rivals={phrase: {"estimate": share_difference(shows[control] == 1, shows["treated"] != 0)}},
+            rivals={exchanged: {"estimate": excess(control, "treated")}},
         )
     treated = grids["treated"]
     depth = treated.number(FALL_SINCE, measure=measure, threshold=threshold)
+    fall_of_rare = treated.number(FALL_RARE, measure=measure, threshold=threshold)
+    depth_of_showing = depth[shows["treated"] == 1]
     yield Facts(
         equal=share_true(shows["equal"]),
         wide=share_true(shows["wide"]),
-        depth=np.median(depth[shows["treated"] == 1]) if (shows["treated"] == 1).any() else 0.0,
+        depth=np.median(depth_of_showing) if depth_of_showing.size else 0.0,
         falls=np.mean(depth >= threshold),
-        meanwhile=np.mean(treated.number(FALL_RARE, measure=measure, threshold=threshold) >= threshold),
+        meanwhile=np.mean(fall_of_rare >= threshold),
         grows=share_true(_grows_more(treated, "examples", (Moment.RARE_BEGIN, Moment.END))),
     )
 
@@ -148,19 +159,21 @@ def dominant_direction_reused(grid: Table, *, spectrum: Spectrum, typical: Fract
     r"""While rare classes are learned, the dominant direction is re-used: $\sigma_1$ grows faster than $\sigma_2$, and
     goes on to do so.
 
-    Class sizes are those at which the rank over all inputs falls in that time. The caption calls $\sigma_1$ and
-    $\sigma_2$ eigenvalues, while the appendix uses the letters for singular values, and the two readings differ.
-    Directions and eigenvalues are those of the covariance of all inputs, from which RankMe is computed. From the moment
-    at which the first class is learned to that at which the rarest are, the dominant direction turns by less than 45
-    degrees in {kept:.0%} of the draws. The whole sentence, with $\sigma_1$ growing more than $\sigma_2$ while rare
-    classes are learned and from there to the end, is true in {eigenvalues:.0%} for eigenvalues and in {singular:.0%}
-    for singular values. With the time before, in which the rank rises, it is true in {before:.0%} for eigenvalues and
-    in {before_singular:.0%} for singular values: a larger eigenvalue that grows more than a smaller one is no sign that
+    Class sizes are those at which the rank over all inputs falls from when the rare class begins to be learned. The
+    caption calls $\sigma_1$ and $\sigma_2$ eigenvalues, while the appendix uses the letters for singular values, and
+    the two readings differ. Eigenvalues are those of the covariance of all inputs, from which RankMe is computed;
+    singular values, and the dominant direction, are those of the features without centring. From the moment at which
+    the first class is learned to that at which the rarest are, the dominant direction turns by less than 45 degrees in
+    {kept:.0%} of the draws. The whole sentence, with $\sigma_1$ growing more than $\sigma_2$ while rare classes are
+    learned and from there to the end, is true in {eigenvalues:.0%} for eigenvalues and in {singular:.0%} for singular
+    values. With the time before, in which the rank rises, it is true in {before:.0%} for eigenvalues and in
+    {before_singular:.0%} for singular values: a larger eigenvalue that grows more than a smaller one is no sign that
     the rank falls.
     """
     skewed = Grid(grid, skewed=True)
 
     def reused(population: Population, rare: Window, spectrum: Spectrum) -> np.ndarray:
+        """Return of each draw whether its dominant direction stays and sigma_1 grows more, in `rare` and afterwards."""
         return _all_of(
             _keeps_direction(skewed, population),
             _grows_more(skewed, population, rare, spectrum),
@@ -204,8 +217,10 @@ def dominant_direction_over_classes(grid: Table, *, typical: Fraction) -> Claim:
     skewed = Grid(grid, skewed=True)
 
     def outgrown(population: Population, rare: Window, after: Window) -> np.ndarray:
+        """Return of each draw whether its dominant direction turns and sigma_1 grows more, in `rare` and in `after`."""
+        turns = 1 - _keeps_direction(skewed, population)
         return _all_of(
-            1 - _keeps_direction(skewed, population),
+            turns,
             _grows_more(skewed, population, rare),
             _grows_more(skewed, population, after),
         )
@@ -232,9 +247,11 @@ def _grows_more(
 ) -> np.ndarray:
     """Return of each draw whether sigma_1 grows, and by more than sigma_2: 1 or 0, nan where the flow failed."""
     names = SPECTRA[population]
-    values = {"singular values": (names.sigma_1, names.sigma_2), "eigenvalues": (names.variance_1, names.variance_2)}
-    first, second = (grid.change(window, quantity) for quantity in values[spectrum])
-    return unless_nan((first > 0) & (first > second), first, second)
+    if spectrum == "singular values":
+        growth_1, growth_2 = grid.change(window, names.sigma_1), grid.change(window, names.sigma_2)
+    else:
+        growth_1, growth_2 = grid.change(window, names.variance_1), grid.change(window, names.variance_2)
+    return unless_nan((growth_1 > 0) & (growth_1 > growth_2), growth_1, growth_2)
 
 
 def _keeps_direction(grid: Grid, population: Population) -> np.ndarray:
@@ -242,6 +259,7 @@ def _keeps_direction(grid: Grid, population: Population) -> np.ndarray:
 
     From when the first class is learned to when the rarest are.
     """
+    # |cos| of the angle to the direction when the rarest classes are learned
     cosine = grid.at(Moment.FIRST_LEARNED, SPECTRA[population].direction)
     return unless_nan(cosine > np.cos(np.pi / 4), cosine)
 
@@ -271,9 +289,11 @@ def ratio_by_population(grid: Table, *, typical: Fraction) -> Claim:
         return ratio(population, end) - ratio(population, begin)
 
     def difference_change(population: Population, window: Window) -> np.ndarray:
+        """Return by how much sigma_1 - sigma_2 grows."""
         names = SPECTRA[population]
         return skewed.change(window, names.sigma_1) - skewed.change(window, names.sigma_2)
 
+    # phrases of the rivals
     rising_examples = "it rises over examples as it does over classes"
     falling_classes = "it falls over classes as it does over examples"
     not_the_ratio = "the difference, not the ratio"
@@ -361,17 +381,19 @@ def adamw_compresses(
     over_examples, over_classes = MEASURES["examples"][measure], MEASURES["classes"][measure]
     # the first half of the draws chooses the decay, the other half judges it
     is_first_half = decays["seed"] <= decays["seed"].max() / 2
-    choosing, judging = decays[is_first_half], decays[~is_first_half]
+    first_half, second_half = decays[is_first_half], decays[~is_first_half]
 
-    def of_draws(draws: Table, quantity: Quantity, case: str, decay: float) -> np.ndarray:
-        """Return a quantity of the rank over all examples that no threshold enters, shape (draws,)."""
-        rows = map_draws(draws, quantity, over_examples, 0.0, control=case)
+    # cases: skew and a bottleneck (treated), equal classes (equal), three dimensions (wide)
+    def by_draw(
+        draws: Table, quantity: Quantity, case: str, decay: float, *, rank: str = over_examples, at: float = 0.0
+    ) -> np.ndarray:
+        """Return a quantity of a rank under one decay, shape (draws,), at a threshold: 0 for what needs none."""
+        rows = map_draws(draws, quantity, rank, at, control=case)
         return rows[np.isclose(rows["amount"], decay)]["value"].to_numpy()
 
     def depths(draws: Table, case: str, decay: float, rank: str = over_examples) -> np.ndarray:
         """Return how deep a rank falls while the rarest class is learned, shape (draws,)."""
-        rows = map_draws(draws, FALL_RARE, rank, threshold, control=case)
-        return rows[np.isclose(rows["amount"], decay)]["value"].to_numpy()
+        return by_draw(draws, FALL_RARE, case, decay, rank=rank, at=threshold)
 
     def share(draws: Table, case: str, decay: float, rank: str = over_examples) -> float:
         """Return the share of draws whose rank falls by the threshold or more."""
@@ -379,20 +401,22 @@ def adamw_compresses(
 
     def excess(decay: float) -> float:
         """Return by how much the share exceeds that of both controls, on the draws that choose."""
-        return share(choosing, "treated", decay) - max(share(choosing, case, decay) for case in ("equal", "wide"))
+        of_controls = max(share(first_half, "equal", decay), share(first_half, "wide", decay))
+        return share(first_half, "treated", decay) - of_controls
 
-    tried = [amount for amount in sorted(decays["amount"].unique()) if amount > 0]
-    decay = max(tried, key=excess)
-    excluded = {"draws on which the decay was chosen": len(depths(choosing, "treated", decay))}
+    decays_tried = [amount for amount in sorted(decays["amount"].unique()) if amount > 0]
+    decay = max(decays_tried, key=excess)
+    excluded = {"draws on which the decay was chosen": len(depths(first_half, "treated", decay))}
 
     def falls(case: str, decay: float, rank: str = over_examples) -> np.ndarray:
-        """Return which of the judging draws fall, nan where nothing was measured."""
-        depth = depths(judging, case, decay, rank)
+        """Return of each draw that judges whether its rank falls: 1 or 0, nan where nothing was measured."""
+        depth = depths(second_half, case, decay, rank)
         return unless_nan(depth >= threshold, depth)
 
     no_decay, class_means = "no decay", "the rank over the means of classes"
 
-    def rarely_fall(what_is_missing: str, case: str, decay: float) -> Check:
+    def do_not_fall_in_most(what_is_missing: str, case: str, decay: float) -> Check:
+        """Check that not most draws fall in a case that lacks something."""
         return share_of_draws(
             f"draws whose rank falls, with {what_is_missing}",
             falls(case, decay),
@@ -412,22 +436,22 @@ def adamw_compresses(
         excluded=excluded,
         rivals={no_decay: falls("treated", 0.0), class_means: falls("treated", decay, over_classes)},
     )
-    yield rarely_fall("equal classes", "equal", decay)
-    yield rarely_fall("three dimensions", "wide", decay)
-    yield rarely_fall("no decay", "treated", 0.0)
-    with_both = depths(judging, "treated", decay)
+    yield do_not_fall_in_most("equal classes", "equal", decay)
+    yield do_not_fall_in_most("three dimensions", "wide", decay)
+    yield do_not_fall_in_most("no decay", "treated", 0.0)
+    with_both = depths(second_half, "treated", decay)
     deep = with_both[with_both >= threshold]
-    at_other_decays = [share(judging, "treated", other) for other in tried if other != decay]
+    at_other_decays = [share(second_half, "treated", other) for other in decays_tried if other != decay]
     yield Facts(
-        tried=len(tried),
+        tried=len(decays_tried),
         decay=decay,
         fewest=min(at_other_decays, default=np.nan),
         most=max(at_other_decays, default=np.nan),
-        equal=share(judging, "equal", decay),
-        wide=share(judging, "wide", decay),
-        none=share(judging, "treated", 0.0),
-        classes=share(judging, "treated", decay, over_classes),
+        equal=share(second_half, "equal", decay),
+        wide=share(second_half, "wide", decay),
+        none=share(second_half, "treated", 0.0),
+        classes=share(second_half, "treated", decay, over_classes),
         depth=np.median(deep) if deep.size else 0.0,
-        net=np.nanmedian(of_draws(judging, NET, "treated", decay)),
-        learned=np.nanmean(of_draws(judging, HAS_LEARNED, "treated", decay)),
+        net=np.nanmedian(by_draw(second_half, NET, "treated", decay)),
+        learned=np.nanmean(by_draw(second_half, HAS_LEARNED, "treated", decay)),
     )

@@ -51,13 +51,14 @@ def _monotone_growth(
         """Return a quantity of the judged draws; those that depend on no threshold have it as zero."""
         return control.number(quantity, measure=measure, threshold=threshold)[starts.judged]
 
-    fall, tail = number(FALL, threshold), number(TAIL)
     if warm_up == "first":
         # F is a fall: the course of such a draw begins with one
         warms_up = control.courses(measure, threshold)[starts.judged].str.startswith("F", na=False).to_numpy()
     else:
         warms_up = number(WARM_UP) >= threshold
     rises = number(GROWTH) >= threshold
+    fall = number(FALL, threshold)  # the deepest after a rise, 0 where there is none, nan where the flow failed
+    tail = number(TAIL)  # change over the last half decade of time
     never_falls, saturates = fall < threshold, np.abs(tail) < threshold
     grows = rises & never_falls & saturates
     yield most_draws(
@@ -251,8 +252,8 @@ def _falls_after_growth(grid: Grid, *, measure: str, threshold: float, small: fl
 
 def _paired_difference(first: pd.Series, second: pd.Series) -> Estimate:
     """Return the difference of two shares of draws, paired by their index, over the draws that both have."""
-    pairs = pd.concat([first, second], axis=1, join="inner")
-    return difference(pairs[0], pairs[1])
+    pairs = pd.concat([first, second], axis=1, join="inner", keys=["first", "second"])
+    return difference(pairs["first"], pairs["second"])
 
 
 def _more_falls(name: str, excess: Estimate) -> Check:
@@ -288,6 +289,7 @@ def controls_differ(
     with_both = _falls_after_growth(Grid(treated, skewed=True), **settings)
     equal = _falls_after_growth(Grid(treated, skewed=False), **settings)
     wide = _falls_after_growth(Grid(no_bottleneck, skewed=True), **settings)
+    # other classes, or another dimension, have other starts: the shares are independent
     yield _more_falls("equal classes", share_difference(with_both, equal))
     yield _more_falls("no bottleneck", share_difference(with_both, wide))
     yield Facts(treated=with_both.mean(), equal=equal.mean(), wide=wide.mean())
@@ -315,7 +317,7 @@ def controls_differ_squared_loss(
     with_all = _falls_after_growth(Grid(treated, skewed=True), **settings)
     skewed = _falls_after_growth(Grid(squared, skewed=True), **settings)
     equal = _falls_after_growth(Grid(squared, skewed=False), **settings)
-    # with the same classes both losses have the same starts; with equal classes starts are others
+    # with the same classes both losses have the same starts, so that draws are paired; equal classes have other starts
     yield _more_falls("the squared loss", _paired_difference(with_all, skewed))
     yield _more_falls("the squared loss and equal classes", share_difference(with_all, equal))
     yield Facts(treated=with_all.mean(), squared=skewed.mean(), squared_equal=equal.mean())
@@ -348,12 +350,12 @@ def squared_loss_learns_frequent_classes(squared: Table, cross_entropy: Table, *
         grid = Grid(table, skewed=True)
         final = grid.entries(FINAL)  # shape (draws, classes)
         learned = final > LEARNED
-        # what grows from the class that should be learned last to the one that should be first
+        # the larger, the earlier a class should be learned
         priority = grid.class_sizes if frequency == "most frequent" else -grid.class_sizes
         lowest_learned = np.where(learned, priority, np.inf).min(axis=1)
         highest_not_learned = np.where(learned, -np.inf, priority).max(axis=1)
-        in_part = learned.any(axis=1) & ~learned.all(axis=1)
-        return unless_nan(in_part & (lowest_learned >= highest_not_learned), *final.T)
+        only_some = learned.any(axis=1) & ~learned.all(axis=1)
+        return unless_nan(only_some & (lowest_learned >= highest_not_learned), *final.T)
 
     yield share_of_draws(
         "draws in which only the most frequent classes are learned",

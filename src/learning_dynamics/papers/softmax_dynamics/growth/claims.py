@@ -66,7 +66,7 @@ def theorem_b_3_proportional(flows: Sequence[Table], starts: Table, *, simple: P
     for matrix in (FEATURES, CLASSIFIER):
         yield _rates_follow_a_power(matrix, flows, 1.0, simple=simple, rivals=other_exponents)
     log_sigma, log_rate = np.log(starts["sigma"].to_numpy()), np.log(starts["rate"].abs().to_numpy())
-    fit = slope(log_sigma, log_rate)
+    fit = slope(log_sigma, log_rate)  # of log |g_i| + log sigma_i, where g_i is independent of sigma_i
     yield equal(
         r"slope of $\log|\dot\sigma_i|$ on $\log\sigma_i$ among random starts of one scale",
         fit,
@@ -76,6 +76,7 @@ def theorem_b_3_proportional(flows: Sequence[Table], starts: Table, *, simple: P
         because="interval of the slope, and a twentieth besides: a tenth of the distance to the nearest rival",
         rivals=other_exponents,
     )
+    # what the fit leaves of log |g_i|
     residuals = log_rate - log_rate.mean() - fit.value * (log_sigma - log_sigma.mean())
     yield Facts(slope=fit.value, spread=residuals.std(), shrinking=(starts["rate"] < 0).mean())
 
@@ -84,11 +85,13 @@ def theorem_b_3_proportional(flows: Sequence[Table], starts: Table, *, simple: P
 def _rates_follow_a_power(matrix: FactorNames, flows: Sequence[Table], exponent: float, *, simple: float) -> Check:
     """Check along flows that singular values change at -g_i sigma_i^exponent, where the spectrum is simple.
 
-    The predictions in the table are those of eqs. 17 and 18, whose exponent is one.
+    The predictions in the table are those of eqs. 17 and 18, whose exponent is one. Singular values of f and W are
+    equal from balanced starts.
     """
     errors, not_simple = [], 0
     for table in flows:
         smooth = at_each_time(table, GAP) > simple
+        # from -g_i sigma_i, which is in the table, to -g_i sigma_i^exponent
         power = select(table, SIGMA)["value"].to_numpy() ** (exponent - 1)
         errors.append(rate_errors(table, matrix.rate, matrix.speed, smooth, factor=power))
         not_simple += int((~smooth).sum())
@@ -149,7 +152,7 @@ def theorem_b_3_dominant_class(starts: Table, early: Table, repeated: Table, *, 
     growth = r"slope of $\log(\dot\sigma_1 / \sigma_1)$ on $\log N$, features aligned"
     yield _has_order(
         growth,
-        _orders(early),
+        _orders_in_size(early),
         PRINTED.aligned,
         left_by_alignment=_order_left_by_alignment(early),
         corrected=CORRECTED.aligned,
@@ -157,7 +160,7 @@ def theorem_b_3_dominant_class(starts: Table, early: Table, repeated: Table, *, 
     )
     yield _has_order(
         f"{growth}, one repeated context",
-        _orders(repeated),
+        _orders_in_size(repeated),
         PRINTED.repeated,
         corrected=CORRECTED.repeated,
         rivals={phrase: other.repeated for phrase, other in OTHERS.items()},
@@ -168,22 +171,26 @@ def theorem_b_3_dominant_class(starts: Table, early: Table, repeated: Table, *, 
         r"slope of $\log(|\dot\sigma_i| / \sigma_i)$ on $\log N$ at random starts",
         order_at_random,
         PRINTED.random,
+        # E g^2 = (V - 1) / V^2 whatever N is (errata 1); the mean of log |g|, which the slope is of, may depend on it
         tolerance=0.05,
-        resolution=0.25,
+        resolution=0.25,  # half the distance of the orders 0, 1/2 and 1
         because="interval of the slope; N changes the shape of the rates' distribution, though not its square",
         corrected=CORRECTED.random,
         rivals={phrase: other.random for phrase, other in OTHERS.items()},
     )
     end = early[early["time"] == early["time"].max()]
-    medians = (end["growth"] / end["fastest"]).groupby([end["classes"], end["largest"]]).median().to_numpy()
+    share_of_norm = end["growth"] / end["fastest"]  # of ||A|| at uniform predictions
+    # a cell has one number of classes and one size of the largest
+    medians = share_of_norm.groupby([end["classes"], end["largest"]]).median()
     deficit = _growth_deficits(early).groupby(["classes", "largest"])["deficit"].median().max()
     yield every_draw(
         r"aligned growth over $\|A\|$, difference of the cells' medians from one",
-        np.abs(medians - 1),
+        np.abs(medians.to_numpy() - 1),
         at_most=2 * deficit + float(end["departure"].max()),
         because="twice what the gap of $A$ leaves of the features across at half the time, and "
         "the predictions' departure from 1/V",
     )
+    # rates are below sigma N^order: at random starts as well, where the typical rate does not grow with N
     yield _is_bounded_by_a_power(
         starts,
         early,
@@ -191,14 +198,20 @@ def theorem_b_3_dominant_class(starts: Table, early: Table, repeated: Table, *, 
         corrected=CORRECTED.aligned,
         rivals={phrase: other.aligned for phrase, other in OTHERS.items()},
     )
-    yield Facts(start=order_at_random.value, aligned=_orders(early).mean(), repeats=_orders(repeated).mean())
+    yield Facts(
+        start=order_at_random.value,
+        aligned=_orders_in_size(early).mean(),
+        repeats=_orders_in_size(repeated).mean(),
+    )
 
 
-def _orders(early: Table) -> np.ndarray:
-    """Return each seed's order in N of the growth rate at the last time, with the most classes."""
+def _orders_in_size(early: Table) -> np.ndarray:
+    """Return each seed's order in N of the growth rate at the last time, with the most classes, shape (seeds,)."""
     end = early[(early["time"] == early["time"].max()) & (early["classes"] == early["classes"].max())]
-    rates = np.log(end.pivot_table(index="seed", columns="largest", values="growth", dropna=False))
-    return np.polyfit(np.log(rates.columns.to_numpy(dtype=float)), rates.to_numpy().T, 1)[0]
+    log_rates = np.log(end.pivot_table(index="seed", columns="largest", values="growth", dropna=False))
+    log_sizes = np.log(log_rates.columns.to_numpy(dtype=float))
+    slopes, _ = np.polyfit(log_sizes, log_rates.to_numpy().T, 1)  # a straight line for each seed
+    return slopes
 
 
 @takes_rivals("order", scaled=True)
@@ -208,9 +221,10 @@ def _has_order(name: str, orders: np.ndarray, order: float, *, left_by_alignment
         f"{name}, error",
         orders,
         order,
+        # terms in 1/V move the order of ||A|| in N, 2 to 64, from 1/2 by 0.02 with 4 classes and by 0.001 with 100
         tolerance=0.02 + np.asarray(left_by_alignment),
-        relative_to=1.0,
-        resolution=0.25,
+        relative_to=1.0,  # orders differ by absolute errors
+        resolution=0.25,  # half the distance of the orders 0, 1/2 and 1
         because="terms in 1/V, and what alignment leaves",
     )
 
@@ -218,14 +232,16 @@ def _has_order(name: str, orders: np.ndarray, order: float, *, left_by_alignment
 def _order_left_by_alignment(early: Table) -> np.ndarray:
     """Return by how much each seed's order in N may be off, as features are not quite aligned.
 
-    The order is the slope of a straight line through log rates at log N, which is a sum of them with the weights below;
-    a relative deficit of a rate changes its logarithm by as much. Twice the deficits are allowed.
+    The order is the slope of a straight line through log rates at x = log N: the sum of the log rates with the weights
+    (x - mean x) / sum (x - mean x)^2. A relative deficit of a rate changes its logarithm by as much. Twice the deficits
+    are allowed.
     """
     deficits = _growth_deficits(early)
     most_classes = deficits[deficits["classes"] == deficits["classes"].max()]
     by_seed = most_classes.pivot_table(index="seed", columns="largest", values="deficit", dropna=False)
     log_sizes = np.log(by_seed.columns.to_numpy(dtype=float))
-    weights = np.abs(log_sizes - log_sizes.mean()) / np.sum((log_sizes - log_sizes.mean()) ** 2)
+    centred = log_sizes - log_sizes.mean()
+    weights = np.abs(centred) / np.sum(centred**2)
     return 2 * by_seed.to_numpy() @ weights
 
 
@@ -238,11 +254,14 @@ def _growth_deficits(early: Table) -> pd.DataFrame:
     leading singular vector of f has a squared share of (|across| / |along|)^2 or less across the leading direction of
     A, never more than one: with the share p growth is below s by p (s - 1), a deficit of p (1 - 1/s) in units of s.
     """
-    times = early["time"].unique()
-    half = early[early["time"] == times[np.argmin(np.abs(times - early["time"].max() / 2))]]
-    time_left = (early["time"].max() - half["time"]) / np.sqrt(half["largest"])
-    left = half["across"] * np.exp(-(half["fastest"] - 1) * time_left)
-    return half.assign(deficit=(1 - 1 / half["fastest"]) * np.minimum(left**2, 1.0))
+    times, last = early["time"].unique(), early["time"].max()
+    half_time = times[np.argmin(np.abs(times - last / 2))]
+    at_half = early[early["time"] == half_time]
+    # the column `time` is in units of 1 / sqrt(N), and rates are per unit of flow time
+    flow_time_left = (last - at_half["time"]) / np.sqrt(at_half["largest"])
+    across_at_end = at_half["across"] * np.exp(-(at_half["fastest"] - 1) * flow_time_left)  # |across| / |along|
+    share_across = np.minimum(across_at_end**2, 1.0)
+    return at_half.assign(deficit=(1 - 1 / at_half["fastest"]) * share_across)
 
 
 @takes_rivals("order")
@@ -250,26 +269,27 @@ def _is_bounded_by_a_power(starts: Table, early: Table, order: float) -> Check:
     """Check that relative growth rates, random and aligned, are at most N^order; in the paper's eq. 22 it is one."""
     return every_draw(
         rf"$|\dot\sigma_i| / \sigma_i$ over $N$ to the power {order:g}, random and aligned",
-        _relative_rates(starts, early, order),
-        at_most=_bound_on_relative_rates(early),
+        _relative_rates(starts, [early], order),
+        at_most=_bound_on_relative_rates([early]),
         because="the bound, and ten times the predictions' departure from 1/V",
     )
 
 
-def _relative_rates(starts: Table, early: Table, order: float) -> np.ndarray:
-    """Return relative growth rates at random starts and of aligned features, over N to a power."""
+def _relative_rates(starts: Table, flows: Sequence[Table], order: float) -> np.ndarray:
+    """Return relative growth rates at random starts, and of aligned features along early flows, over N^order."""
     random = starts["rate"].abs() / (starts["sigma"] * starts["largest"] ** order)
-    return np.concatenate([random, _aligned_rates(early, order)])
+    aligned = [flow["growth"].abs() / flow["largest"] ** order for flow in flows]
+    return np.concatenate([random, *aligned])
 
 
-def _aligned_rates(early: Table, order: float) -> np.ndarray:
-    """Return relative growth rates along early flows, over N to a power."""
-    return (early["growth"].abs() / early["largest"] ** order).to_numpy()
+def _bound_on_relative_rates(flows: Sequence[Table]) -> float:
+    """Return the bound on relative rates over a power of N: one, plus ten times the predictions' departure from 1/V.
 
-
-def _bound_on_relative_rates(early: Table) -> float:
-    """Return the bound on relative rates over a power of N: one, plus ten times the predictions' departure from 1/V."""
-    return 1 + 10 * float(early["departure"].max())
+    Aligned u is 1 / sqrt(N) on the N examples and aligned v along e_1 - 1/V. A departure of all entries of A changes
+    u^T A v by at most its size times |u|_1 |v|_1 < 2 sqrt(N), that is, |g| / sqrt(N) by twice the departure. Ten times
+    leave room for features that are not quite aligned.
+    """
+    return 1 + 10 * max(float(flow["departure"].max()) for flow in flows)
 
 
 @claim(
@@ -287,27 +307,25 @@ def theorem_b_3_bound(starts: Table, early: Table, repeated: Table, confident: T
     needed: of starts with confident, mostly wrong predictions {broken:.0%} have a singular value that changes faster,
     the fastest {fastest:.2g} times as fast as the bound allows.
     """
-
-    def rates(order: float) -> np.ndarray:
-        return np.concatenate([_relative_rates(starts, early, order), _aligned_rates(repeated, order)])
-
+    flows = [early, repeated]
     yield every_draw(
         r"$|\dot\sigma_i| / (\eta\, \sigma_i N)$ at uniform predictions",
-        rates(1.0),  # eq. 22
-        at_most=max(_bound_on_relative_rates(early), _bound_on_relative_rates(repeated)),
+        _relative_rates(starts, flows, 1.0),  # eq. 22
+        at_most=_bound_on_relative_rates(flows),
         because="the bound, and ten times the predictions' departure from 1/V",
         rivals={
-            "the root of N as the bound": {"values": rates(0.5)},
-            "a bound that does not grow with N": {"values": rates(0.0)},
+            "the root of N as the bound": {"values": _relative_rates(starts, flows, 0.5)},
+            "a bound that does not grow with N": {"values": _relative_rates(starts, flows, 0.0)},
         },
     )
-    of_bound = confident["rate"].abs() / (confident["sigma"] * confident["largest"])
-    fastest_of_draw = of_bound.groupby([confident[name] for name in draw_columns(confident)]).max()
+    # at confident, mostly wrong predictions; a draw has two singular values
+    over_bound = confident["rate"].abs() / (confident["sigma"] * confident["largest"])
+    largest_of_draw = over_bound.groupby([confident[name] for name in draw_columns(confident)]).max()
     yield Facts(
-        uniform=np.nanmax(_relative_rates(starts, early, 1.0)),
-        sharp=np.nanmax(_relative_rates(starts, early, 0.5)),
-        broken=(fastest_of_draw > 1).mean(),
-        fastest=of_bound.max(),
+        uniform=np.nanmax(_relative_rates(starts, [early], 1.0)),
+        sharp=np.nanmax(_relative_rates(starts, [early], 0.5)),
+        broken=(largest_of_draw > 1).mean(),
+        fastest=over_bound.max(),
     )
 
 
@@ -336,7 +354,7 @@ def equation_21(starts: Table, early: Table, repeated: Table, *, dropped: Fracti
     order_of_g = r"order of $g_1$ in $N$ for aligned features"
     yield _has_order(
         order_of_g,
-        _orders(early),
+        _orders_in_size(early),  # |g_1| is the relative growth rate, eqs. 17 and 18
         1.0,
         left_by_alignment=_order_left_by_alignment(early),
         corrected=0.5,
@@ -344,12 +362,14 @@ def equation_21(starts: Table, early: Table, repeated: Table, *, dropped: Fracti
     )
     yield _has_order(
         f"{order_of_g} of one repeated context",
-        _orders(repeated),
+        _orders_in_size(repeated),
         1.0,
         rivals={no_dependence: 0.0, "the root of N where a context is repeated as well": 0.5},
     )
-    errors, errors_apart = _errors_by_classes(starts, "gain_many_classes"), _errors_by_classes(starts, "gain_separate")
-    most = max(errors)
+    # root mean square errors, relative to g_i, by the number of classes
+    errors = _errors_by_classes(starts, "gain_many_classes")
+    errors_apart = _errors_by_classes(starts, "gain_separate")
+    fewest, most = min(errors), max(errors)
     yield at_most(
         r"error of $g_i$ without terms in $1/V$ at the most classes, relative to $g_i$ (root mean square)",
         errors[most],
@@ -362,8 +382,8 @@ def equation_21(starts: Table, early: Table, repeated: Table, *, dropped: Fracti
         _order_in_classes(errors),
         # dropped are (1 / V) (sum of u) (sum of v), of size 1 / V, beside a gain of size 1 / sqrt(V)
         -0.5,
-        tolerance=0.05,
-        resolution=0.5,
+        tolerance=0.05,  # on 4 to 1000 classes the slope of log sqrt(1 / (V - 1)) is -0.52
+        resolution=0.5,  # the distance to the order of the rival 1 / V
         because="interval of the slope, and that the exact law is the root of 1 / (V - 1)",
         rivals={
             sums_apart: {"estimate": _order_in_classes(errors_apart)},
@@ -371,18 +391,19 @@ def equation_21(starts: Table, early: Table, repeated: Table, *, dropped: Fracti
         },
     )
     yield Facts(
-        few=errors[min(errors)].value,
-        fewest=min(errors),
+        few=errors[fewest].value,
+        fewest=fewest,
         error=errors[most].value,
         most=most,
         order=_order_in_classes(errors).value,
-        repeats=_orders(repeated).mean(),
+        repeats=_orders_in_size(repeated).mean(),
     )
 
 
 def _errors_by_classes(starts: Table, approximation: str) -> dict[float, Estimate]:
     """Return the root mean square error of an approximation of g_i, relative to g_i, by the number of classes."""
     squares = starts.assign(error=(starts[approximation] - starts["gain"]) ** 2, square=starts["gain"] ** 2)
+    # the sums over the singular values of each draw
     draws = squares.groupby(["classes", "largest", "scale", "seed"])[["error", "square"]].sum()
     return {
         float(classes): _root_of_ratio(rows["error"].to_numpy(), rows["square"].to_numpy())

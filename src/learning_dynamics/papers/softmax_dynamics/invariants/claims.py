@@ -1,10 +1,10 @@
 """Lemma B.1, the conserved difference of the factors, and Theorem B.2: what holds along every flow."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 
 from learning_dynamics.evidence import mean, slope
 from learning_dynamics.judging import (
@@ -49,8 +49,8 @@ RESOLUTION = 1e-4
 
 
 @takes_rivals("errors")
-def _vanishes(name: str, errors: np.ndarray, tolerance: Any, because: str) -> Check:
-    """Check that relative errors are none but those of the method on every draw."""
+def _vanishes(name: str, errors: np.ndarray, *, tolerance: ArrayLike, because: str) -> Check:
+    """Check that relative errors, shape (draws,), are zero on every draw but for those of the method."""
     return equal_on_every_draw(
         name, errors, 0.0, tolerance=tolerance, relative_to=1.0, resolution=RESOLUTION, because=because
     )
@@ -58,19 +58,31 @@ def _vanishes(name: str, errors: np.ndarray, tolerance: Any, because: str) -> Ch
 
 @takes_rivals("factor", scaled=True)
 def _rates_are(
-    name: str, rates: tuple[Table, Quantity, Quantity], factor: float, *, smooth: pd.Series, error: float, because: str
+    name: str,
+    factor: float,
+    *,
+    table: Table,
+    rate: Quantity,
+    speed: Quantity,
+    smooth: pd.Series,
+    error: float,
+    because: str,
 ) -> Check:
     """Check that singular values change at a factor times the rates of Lemma B.1, where the spectrum is smooth.
 
     Parameters
     ----------
-    rates : Table, and the names in it of the rates and of the matrix's speed
+    factor : float
+        One by the lemma.
+    rate, speed : str
+        Quantities of the table: derivatives of singular values, predicted by the lemma; the norm of the matrix's own.
+    smooth : Series of bool, by seed and time
     error : float
-        What is left of rates by differences, relative to the speed.
+        What differences leave in measured rates, relative to the speed.
     """
     return every_draw(
         name,
-        rate_errors(*rates, smooth, factor=factor),
+        rate_errors(table, rate, speed, smooth, factor=factor),
         at_most=error,
         because=because,
         excluded={"times at which the spectrum is not simple": int((~smooth).sum())},
@@ -89,15 +101,18 @@ def lemma_b_1(curves: Table, flow: Table, *, simple: Positive) -> Claim:
     assumes that singular vectors are smooth (errata 4). Where two singular values meet, the ordered ones have no
     derivative, and at zero none has. Times whose relative gap is below {simple:g} are left out.
     """
-    # the spectrum must be smooth on the scale of the step: no step longer than a share `simple` of a gap
+    # differences need a spectrum that is smooth on the scale of their step: along the curves a step may not move the
+    # matrix by more than a share `simple` of the gap; along the flow the step is in proportion to the gap anyway
     step = settings_of(curves)["step"]
     curve_smooth = step * at_each_time(curves, CURVE_SPEED) < simple * at_each_time(curves, GAP)
     flow_smooth = at_each_time(flow, GAP) > simple
     other_factors = {"rates a thousandth larger": 1.001, "rates of the opposite sign": -1.0}
     yield _rates_are(
         r"largest error of $\dot\sigma_k$ along the curves, relative to $|\dot M|$",
-        (curves, CURVE_LEMMA, CURVE_SPEED),
         1.0,
+        table=curves,
+        rate=CURVE_LEMMA,
+        speed=CURVE_SPEED,
         smooth=curve_smooth,
         error=truncation_error(simple),
         because="truncation of fourth-order differences",
@@ -106,8 +121,10 @@ def lemma_b_1(curves: Table, flow: Table, *, simple: Positive) -> Claim:
     for matrix in (FEATURES, CLASSIFIER):
         yield _rates_are(
             rf"largest error of $\dot\sigma_k({matrix.symbol})$ along the flow, relative to $|\dot {matrix.symbol}|$",
-            (flow, matrix.lemma, matrix.speed),
             1.0,
+            table=flow,
+            rate=matrix.lemma,
+            speed=matrix.speed,
             smooth=flow_smooth,
             error=difference_error(simple),
             because="rounding of the differences",
@@ -127,8 +144,8 @@ def conservation(balanced: Table, gaussian: Table) -> Claim:
     yield _vanishes(
         r"largest change of $f^T f - W W^T$ relative to $|f^T f + W W^T|$",
         Draws(flows).largest(DRIFT),
-        flow_error(flows),
-        "10 rtol",
+        tolerance=flow_error(flows),
+        because="10 rtol",
         rivals={"the factors become equal: the difference itself vanishes": imbalance},
     )
     yield Facts(imbalance=imbalance.max())
@@ -149,14 +166,14 @@ def conservation_gradient_descent(descent: Table) -> Claim:
     """
     largest = select(descent, DRIFT).groupby(["seed", "learning_rate"])["value"].max()
     by_rate = largest.unstack("learning_rate")  # noqa: PD010 - a series
-    log_rates = np.log(by_rate.columns.to_numpy(dtype=float))
-    orders = [slope(log_rates, log_drifts).value for log_drifts in np.log(by_rate.to_numpy())]
+    log_rates, log_drifts = np.log(by_rate.columns.to_numpy(dtype=float)), np.log(by_rate.to_numpy())
+    orders = [slope(log_rates, log_drifts_of_seed).value for log_drifts_of_seed in log_drifts]
     yield equal(
         r"order of the drift in $\eta$",
         mean(np.array(orders)),
         1.0,
         tolerance=0.1,
-        resolution=0.5,
+        resolution=0.5,  # half the distance to the rivals
         because="terms of higher order raise it by up to a tenth",
         rivals={"no drift but rounding (order 0)": 0.0, "a drift of second order": 2.0},
     )
@@ -175,23 +192,24 @@ def equation_12(inputs: Table) -> Claim:
     tolerance {looser:g} times as large. With inputs whose correlation is {correlation:g} the features depart from free
     ones by up to {correlated:.0%} of their size in the median draw: orthonormal inputs are needed.
     """
-    distances, errors = (
-        select(inputs, quantity).groupby(["correlation", "seed"])["value"].max() for quantity in (DEPARTURE, LOOSER)
-    )
-    most, looser = float(inputs["correlation"].max()), settings_of(inputs)["looser"]
+    # the largest along each flow, by the correlation of inputs, 0 where they are orthonormal, and by seed
+    distances = select(inputs, DEPARTURE).groupby(["correlation", "seed"])["value"].max()
+    errors = select(inputs, LOOSER).groupby(["correlation", "seed"])["value"].max()
+    correlation, looser = float(inputs["correlation"].max()), settings_of(inputs)["looser"]
+    # df/dt = X dTheta/dt = -eta X X^T A W^T, which is eq. 12 where X X^T = 1
     yield _vanishes(
         "largest distance of linear from free features, relative to these",
         distances.loc[0.0].to_numpy(),
-        errors.loc[0.0].to_numpy(),
-        f"the draw's own error of integration at a tolerance {looser:g} times as large",
+        tolerance=errors.loc[0.0].to_numpy(),
+        because=f"the draw's own error of integration at a tolerance {looser:g} times as large",
         rivals={
             "inputs that are correlated": {
-                "errors": distances.loc[most].to_numpy(),
-                "tolerance": errors.loc[most].to_numpy(),
+                "errors": distances.loc[correlation].to_numpy(),
+                "tolerance": errors.loc[correlation].to_numpy(),
             }
         },
     )
-    yield Facts(looser=looser, correlation=most, correlated=distances.loc[most].median())
+    yield Facts(looser=looser, correlation=correlation, correlated=distances.loc[correlation].median())
 
 
 @claim("Theorem B.2", scope="balanced starts, cross-entropy, d = 2 and d = 3, V = 4", quantifier="all draws")
@@ -207,14 +225,14 @@ def theorem_b_2(flows: Sequence[Table], unbalanced: Table) -> Claim:
     yield _vanishes(
         r"largest $|\sigma_{1i}^2 - \sigma_{2i}^2| / \sigma_1^2$",
         Draws(flows).largest(SPECTRUM_DIFFERENCE),
-        flow_error(flows),
-        "10 rtol",
+        tolerance=flow_error(flows),
+        because="10 rtol",
         rivals={"starts that are not balanced": Draws(unbalanced).largest(SPECTRUM_DIFFERENCE)},
     )
     yield _vanishes(
         r"largest sine of the angle of $v_{1i}$ and $u_{2i}$, times the gap of squares over $\sigma_1^2$",
         Draws(flows).largest(DIRECTION_DIFFERENCE),
-        flow_error(flows),
-        "10 rtol",
+        tolerance=flow_error(flows),
+        because="10 rtol",
         rivals={"starts that are not balanced": Draws(unbalanced).largest(DIRECTION_DIFFERENCE)},
     )

@@ -30,7 +30,7 @@ from learning_dynamics.papers.softmax_dynamics.grids import (
 from learning_dynamics.papers.softmax_dynamics.phases.quantities import CLASS, FEATURE, PROBABILITY
 from learning_dynamics.papers.softmax_dynamics.spectra import SPECTRA, Measure
 from learning_dynamics.settings import Fraction, Positive
-from learning_dynamics.tidy import Quantity, Table, select, settings_of
+from learning_dynamics.tidy import Draws, Quantity, Table, settings_of
 
 # Settings of these claims, whose values stand in workflow/config/softmax_dynamics.yaml:
 # - factor, of `frequent_classes_gain_confidence`: least factor by which an error must shrink
@@ -97,10 +97,15 @@ def warmup_lowers_rank(
     of them fall first.
     """
     skewed = Grid(grid, skewed=True)
-    starts, courses = SmallStarts(skewed.scale, small), skewed.courses(measure, threshold)
-    failed = courses.isna()
+    starts = SmallStarts(skewed.scale, small)
     # F is a fall and R a rise: FRF falls first, RF after a rise
-    falls_first, falls_second = (courses.str[place].eq("F").astype(float).mask(failed) for place in (0, 1))
+    courses = skewed.courses(measure, threshold)
+
+    def falls_in_place(place: int) -> pd.Series:
+        """Return of each draw whether the swing at a place of its course is a fall: 1 or 0, nan for a failed flow."""
+        return courses.str[place].eq("F").astype(float).mask(courses.isna())
+
+    falls_first, falls_second = falls_in_place(0), falls_in_place(1)
     yield from most_small_starts(
         "draws whose rank falls first",
         falls_first.to_numpy(),
@@ -128,16 +133,19 @@ def phases_entropy_seeking(
     probability that it leaves, and count as begun as soon as it is learned.
     """
     skewed = Grid(grid, skewed=True)
-    starts, times, spectrum = SmallStarts(skewed.scale, small), skewed.learning_times(), SPECTRA["examples"]
+    starts = SmallStarts(skewed.scale, small)
     judged = starts.judged
+    spectrum = SPECTRA["examples"]
 
     def rises(window: Window) -> np.ndarray:
+        """Return of each draw whether the rank rises by the threshold."""
         change = skewed.change(window, RANK, measure=measure)
         return unless_nan(change >= threshold, change)
 
     def both_grow(window: Window) -> np.ndarray:
-        first, second = skewed.change(window, spectrum.sigma_1), skewed.change(window, spectrum.sigma_2)
-        return unless_nan((first > 0) & (second > 0), first, second)
+        """Return of each draw whether both singular values grow."""
+        growth_1, growth_2 = skewed.change(window, spectrum.sigma_1), skewed.change(window, spectrum.sigma_2)
+        return unless_nan((growth_1 > 0) & (growth_2 > 0), growth_1, growth_2)
 
     the_time_before = "the time before, instead"
     yield from most_small_starts(
@@ -154,10 +162,11 @@ def phases_entropy_seeking(
         excluded=starts.excluded,
         rivals={the_time_before: both_grow(WARM_UP)[judged]},
     )
-    others_last = times[:, 1:].max(axis=1)
+    times = skewed.learning_times()  # shape (draws, classes), the largest class first
+    frequent, last_of_others = times[:, 0], times[:, 1:].max(axis=1)
     yield share_of_draws(
         "draws in which the most frequent class is learned before the last of the others",
-        unless_nan(times[:, 0] < others_last, times[:, 0], others_last)[judged],
+        unless_nan(frequent < last_of_others, frequent, last_of_others)[judged],
         # an order of learning that does not know the sizes puts any one class last as often as any other
         at_least=1 - 1 / times.shape[1],
         because="more often than in an order that does not know the sizes",
@@ -190,44 +199,48 @@ def frequent_classes_gain_confidence(
     are learned it does in {later:.0%}. Until the first class is learned it shrinks {before:.2g}-fold.
     """
     probabilities = _probabilities(course)
-    windows = _windows(course, probabilities, lower, upper)
     sizes = np.array(settings_of(course)["counts"])
+    # errors, shape (draws, times)
     frequent = 1 - probabilities[:, :, 0]  # the first class listed is the largest
     rarest = 1 - probabilities[:, :, sizes == sizes.min()].mean(axis=2)
+    # places along times, shape (draws,)
+    windows = _windows(course, probabilities, lower, upper)
     first_learned, _ = windows.learning
-    begin, end = windows.rare
+    rare_begin, rare_learned = windows.rare
     start = np.zeros_like(first_learned)
 
-    def shrinks(error: np.ndarray, begin: np.ndarray, end: np.ndarray) -> np.ndarray:
+    def shrinkage(error: np.ndarray, begin: np.ndarray, end: np.ndarray) -> np.ndarray:
         """Return by which factor an error shrinks in each draw."""
-        members = np.arange(len(error))
-        return error[members, begin] / error[members, end]
+        return _at_place(error, begin) / _at_place(error, end)
 
-    def shrinks_more(begin: np.ndarray, end: np.ndarray) -> np.ndarray:
-        of_frequent, of_rarest = shrinks(frequent, begin, end), shrinks(rarest, begin, end)
+    def frequent_shrinks_more(begin: np.ndarray, end: np.ndarray) -> np.ndarray:
+        """Return of each draw whether the error of the most frequent class shrinks by more than the rarest's."""
+        of_frequent, of_rarest = shrinkage(frequent, begin, end), shrinkage(rarest, begin, end)
         return unless_nan(of_frequent > of_rarest, of_frequent, of_rarest)
 
-    while_expanding, before = shrinks(frequent, first_learned, begin), shrinks(frequent, start, first_learned)
-    while_rare = shrinks_more(begin, end)
+    while_expanding = shrinkage(frequent, first_learned, rare_begin)
+    in_warm_up = shrinkage(frequent, start, first_learned)
+    more_while_expanding = frequent_shrinks_more(first_learned, rare_begin)
+    more_while_rare = frequent_shrinks_more(rare_begin, rare_learned)
     yield most_draws(
         "draws in which the error of the most frequent class shrinks while the features expand",
         unless_nan(while_expanding >= factor, while_expanding),
         typical=typical,
-        rivals={"the warm-up instead": unless_nan(before >= factor, before)},
+        rivals={"the warm-up instead": unless_nan(in_warm_up >= factor, in_warm_up)},
     )
     yield most_draws(
         "draws in which it shrinks by more than the error of the rarest classes",
-        shrinks_more(first_learned, begin),
+        more_while_expanding,
         typical=typical,
-        rivals={"the time in which the rare classes are learned, instead": while_rare},
+        rivals={"the time in which the rare classes are learned, instead": more_while_rare},
     )
     yield Facts(
         factor=factor,
         frequent=np.nanmedian(while_expanding),
-        rarest=np.nanmedian(shrinks(rarest, first_learned, begin)),
-        more=share_true(shrinks_more(first_learned, begin)),
-        later=share_true(while_rare),
-        before=np.nanmedian(before),
+        rarest=np.nanmedian(shrinkage(rarest, first_learned, rare_begin)),
+        more=share_true(more_while_expanding),
+        later=share_true(more_while_rare),
+        before=np.nanmedian(in_warm_up),
     )
 
 
@@ -244,73 +257,94 @@ def rare_classes_separate(
     learned until then the separation of features grows {before:.2g}-fold, that of weights {before_w:.2g}-fold.
     """
     probabilities = _probabilities(course)
-    windows = _windows(course, probabilities, lower, upper)
     sizes = np.array(settings_of(course)["counts"])
+    # places along times, shape (draws,)
+    windows = _windows(course, probabilities, lower, upper)
     first_learned, _ = windows.learning
-    begin, end = windows.rare
-    spaces = {"features": _feature_means(course, sizes), "weights": _in_plane(course, CLASS)}
-    apart = {name: _distance_of_rarest(points, sizes) for name, points in spaces.items()}
-    members = np.arange(len(apart["features"]))
-    growth = {name: one[members, end[members]] / one[members, begin[members]] for name, one in apart.items()}
-    earlier = {name: one[members, begin[members]] / one[members, first_learned[members]] for name, one in apart.items()}
-    excluded = {"draws of which no paths are written down": len(probabilities) - len(members)}
-    for name in spaces:
+    rare_begin, rare_learned = windows.rare
+    separations = {
+        "features": _distance_of_rarest(_feature_means(course, sizes), sizes),
+        "weights": _distance_of_rarest(_in_plane(course, CLASS), sizes),
+    }
+    growth: dict[str, np.ndarray] = {}  # while the rare classes are learned
+    growth_before: dict[str, np.ndarray] = {}  # from when the first class is learned to then
+    for space, separation in separations.items():
+        at_begin = _at_place(separation, rare_begin)
+        growth[space] = _at_place(separation, rare_learned) / at_begin
+        growth_before[space] = at_begin / _at_place(separation, first_learned)
+    without_paths = len(probabilities) - len(separations["features"])
+
+    def separate(factors: np.ndarray) -> np.ndarray:
+        """Return of each draw whether its separation grows by the factor."""
+        return unless_nan(factors >= factor, factors)
+
+    for space in separations:
         yield most_draws(
-            f"draws in which the rare classes' {name} separate while they are learned",
-            unless_nan(growth[name] >= factor, growth[name]),
+            f"draws in which the rare classes' {space} separate while they are learned",
+            separate(growth[space]),
             typical=typical,
-            excluded=excluded,
-            rivals={
-                "before they are learned, instead of while they are": unless_nan(earlier[name] >= factor, earlier[name])
-            },
+            excluded={"draws of which no paths are written down": without_paths},
+            rivals={"before they are learned, instead of while they are": separate(growth_before[space])},
         )
     yield Facts(
         factor=factor,
         features=np.nanmedian(growth["features"]),
         weights=np.nanmedian(growth["weights"]),
         share_w=np.mean(growth["weights"] >= factor),
-        before=np.nanmedian(earlier["features"]),
-        before_w=np.nanmedian(earlier["weights"]),
+        before=np.nanmedian(growth_before["features"]),
+        before_w=np.nanmedian(growth_before["weights"]),
     )
 
 
-def _entries(course: Table, quantity: Quantity) -> np.ndarray:
-    """Return a quantity that a flow has by class or example, shape (members, times, entries)."""
-    rows = select(course, quantity)
-    shape = (rows["seed"].nunique(), rows["time"].nunique(), rows["index"].nunique())
-    return rows.sort_values(["seed", "time", "index"])["value"].to_numpy().reshape(shape)
-
-
 def _probabilities(course: Table) -> np.ndarray:
-    """Return the mean probability of its own class, shape (members, times, classes)."""
-    return _entries(course, PROBABILITY)
+    """Return the mean probability of its own class, shape (draws, times, classes)."""
+    return Draws(course).entries(PROBABILITY, "time")
+
+
+def _at_place(series: np.ndarray, places: np.ndarray) -> np.ndarray:
+    """Return a series, shape (draws, times), at one place of each draw, shape (draws,).
+
+    A series that is written down of the first draws alone takes the places of these.
+    """
+    draws = np.arange(len(series))
+    return series[draws, places[draws]]
 
 
 def _windows(course: Table, probabilities: np.ndarray, lower: float, upper: float) -> Windows:
     """Return when classes are learned in each draw."""
     sizes = np.broadcast_to(settings_of(course)["counts"], probabilities[:, 0].shape)
-    return windows_of_learning(np.where(np.isnan(probabilities), 0.0, probabilities), sizes, lower, upper)
+    # a flow that failed learns nothing
+    finite = np.where(np.isnan(probabilities), 0.0, probabilities)
+    return windows_of_learning(finite, sizes, lower, upper)
 
 
 def _in_plane(course: Table, coordinates: tuple[Quantity, Quantity]) -> np.ndarray:
-    """Return points in a plane by the names of their coordinates, shape (members, times, points, 2)."""
-    return np.stack([_entries(course, coordinate) for coordinate in coordinates], axis=-1)
+    """Return points in a plane by the names of their coordinates, shape (draws, times, points, 2)."""
+    return np.stack([Draws(course).entries(coordinate, "time") for coordinate in coordinates], axis=-1)
 
 
 def _feature_means(course: Table, sizes: np.ndarray) -> np.ndarray:
-    """Return the means of each class's features, shape (members, times, classes, 2)."""
-    points = _in_plane(course, FEATURE)
+    """Return the means of each class's features, shape (draws, times, classes, 2)."""
+    points = _in_plane(course, FEATURE)  # examples are sorted by class
     edges = np.concatenate([[0], np.cumsum(sizes)])
-    return np.stack([points[:, :, a:b].mean(axis=2) for a, b in itertools.pairwise(edges)], axis=2)
+    means = [points[:, :, begin:end].mean(axis=2) for begin, end in itertools.pairwise(edges)]
+    return np.stack(means, axis=2)
 
 
 def _distance_of_rarest(points: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-    """Return how far the rarest classes are from the nearest other one, shape (members, times).
+    """Return how far the rarest classes are from the nearest other one, shape (draws, times).
 
     In units of the root mean square distance of all classes from their centre, mean over the rarest.
+
+    Parameters
+    ----------
+    points : ndarray, shape (draws, times, classes, 2)
+    sizes : ndarray, shape (classes,)
     """
-    distances = np.linalg.norm(points[:, :, :, None] - points[:, :, None], axis=-1)
-    distances = np.where(np.eye(len(sizes), dtype=bool), np.inf, distances).min(axis=-1)
+    differences = points[:, :, :, None] - points[:, :, None]  # shape (draws, times, classes, classes, 2)
+    distances = np.linalg.norm(differences, axis=-1)
+    is_itself = np.eye(len(sizes), dtype=bool)
+    to_nearest = np.where(is_itself, np.inf, distances).min(axis=-1)  # shape (draws, times, classes)
     centred = points - points.mean(axis=2, keepdims=True)
     unit = np.sqrt(np.mean(np.sum(centred**2, axis=-1), axis=-1))
-    return distances[:, :, sizes == sizes.min()].mean(axis=-1) / unit
+    return to_nearest[:, :, sizes == sizes.min()].mean(axis=-1) / unit

@@ -3,7 +3,6 @@
 import pandas as pd
 
 from learning_dynamics.papers.softmax_dynamics.draws import fall_rows
-from learning_dynamics.papers.softmax_dynamics.falls import FALL_RARE
 from learning_dynamics.papers.softmax_dynamics.spectra import Population
 from learning_dynamics.tidy import Quantity, Table
 
@@ -13,7 +12,7 @@ REGION = (
 
 
 def small_starts(
-    region: Table, population: Population, within: Quantity = FALL_RARE, *, threshold: float, small: float
+    region: Table, population: Population, within: Quantity, *, threshold: float, small: float
 ) -> pd.DataFrame:
     """Return by how much the rank falls in a window of learning, of starts of scales up to `small`, a row a draw."""
     rows = fall_rows(region, within, population, threshold)

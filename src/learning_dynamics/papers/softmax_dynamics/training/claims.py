@@ -39,9 +39,10 @@ def eight_examples_show_three_phases(trainings: Table, best: Table, *, threshold
     just below those at which trainings no longer learn: in full batches at most {full:.0%} of the draws show the
     phases. The rank is read at every step, since noise moves it from one to the next.
     """
-    judged = {case: case_draws(best, case, "examples", threshold) for case in CASES}
+    # skew and a bottleneck (treated), equal classes (equal), three dimensions (wide)
+    judged_draws = {case: case_draws(best, case, "examples", threshold) for case in CASES}
     # which draws show the phases, nan for those that have not learned
-    shows = {case: np.where(draws["learned"], draws["shows"], np.nan) for case, draws in judged.items()}
+    shows = {case: np.where(draws["learned"], draws["shows"], np.nan) for case, draws in judged_draws.items()}
     # each rival exchanges the roles of skewed classes in two dimensions and of a control
     equal_classes, three_dimensions = "equal classes instead of skewed ones", "three dimensions instead of two"
     name = "draws with warm-up, growth and compression, in this order, "
@@ -65,35 +66,35 @@ def eight_examples_show_three_phases(trainings: Table, best: Table, *, threshold
         because=MISSING,
         rivals={equal_classes: {"holds": shows["wide"]}, three_dimensions: {"holds": shows["treated"]}},
     )
-    tried = {case: case_draws(trainings, case, "examples", threshold) for case in CASES}
-    treated = _shares(tried["treated"], SETTING_OF_SIZES)["shows"]
-    wide = _shares(tried["wide"], SETTING_OF_SIZES)["shows_or_open"]
-    # equal classes are the control of all sizes
-    equal = _shares(tried["equal"], SETTING)["shows_or_open"]
+    tried_draws = {case: case_draws(trainings, case, "examples", threshold) for case in CASES}
+    treated = _shares(tried_draws["treated"], SETTING_OF_SIZES)["shows"]
+    wide = _shares(tried_draws["wide"], SETTING_OF_SIZES)["shows_or_not_learned"]
+    # equal classes are the control of all sizes: their shares, without sizes, are repeated for each
+    equal = _shares(tried_draws["equal"], SETTING)["shows_or_not_learned"]
     equal = equal.reindex(treated.index.droplevel("counts")).set_axis(treated.index)
-    # by how much the check that is farthest from it is met, in each setting
+    # in each setting, by how much that of the three checks is met which is met the least; negative if it is not
     margins = pd.concat([treated - typical, typical - equal, typical - wide], axis=1).min(axis=1)
-    (setting,) = judged["treated"].groupby(SETTING_OF_SIZES).groups
+    (setting,) = judged_draws["treated"].groupby(SETTING_OF_SIZES).groups  # all judged draws have one setting
     yield Facts(
         settings=len(margins),
         place=int((margins > margins.get(setting, np.nan)).sum()) + 1,
-        setting=_name(setting),
-        learned=judged["treated"]["learned"].mean(),
-        equal=judged["equal"]["shows"].mean(),
-        equal_learned=judged["equal"]["learned"].mean(),
-        wide=judged["wide"]["shows"].mean(),
-        wide_learned=judged["wide"]["learned"].mean(),
+        setting=_setting_in_words(setting),
+        learned=judged_draws["treated"]["learned"].mean(),
+        equal=judged_draws["equal"]["shows"].mean(),
+        equal_learned=judged_draws["equal"]["learned"].mean(),
+        wide=judged_draws["wide"]["shows"].mean(),
+        wide_learned=judged_draws["wide"]["learned"].mean(),
         full=treated[treated.index.get_level_values("batch") == 0].max(),
     )
 
 
 def _shares(draws: pd.DataFrame, by: list[str]) -> pd.DataFrame:
     """Return, by setting, the shares of draws that show the phases, and that show them or have not learned."""
-    shows_or_open = draws["shows"] | ~draws["learned"]
-    return draws.assign(shows_or_open=shows_or_open).groupby(by)[["shows", "shows_or_open"]].mean()
+    either = draws["shows"] | ~draws["learned"]
+    return draws.assign(shows_or_not_learned=either).groupby(by)[["shows", "shows_or_not_learned"]].mean()
 
 
-def _name(setting: tuple[str, float, float, int, int]) -> str:
+def _setting_in_words(setting: tuple[str, float, float, int, int]) -> str:
     """Return a setting of `SETTING_OF_SIZES` in words."""
     counts, scale, rate, batch, steps = setting
     batches = "full batches" if batch == 0 else f"batches of {batch}"

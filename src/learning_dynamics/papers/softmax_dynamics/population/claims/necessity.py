@@ -28,38 +28,33 @@ Compression = Literal["fall_rare", "fall_since_rare"]  # while the rarest classe
 ONE_RARE = "33, 33, 33 and 1 examples, a row of features for each"
 
 
-def _fallen(rows: pd.DataFrame) -> np.ndarray:
-    """Return which draws of a region's rows fall, nan where a flow failed."""
+def _region_falls(rows: pd.DataFrame) -> np.ndarray:
+    """Return of each row of a region whether the rank falls: 1 or 0, nan where the flow failed."""
     return unless_nan(rows["fallen"], rows["value"])
 
 
-def _rarely_falls(name: str, holds: np.ndarray, exceptions: float, *, rivals: dict[str, np.ndarray]) -> Check:
-    """Check that few draws fall; draws with what is necessary are the rivals."""
+def _grid_falls(grid: Grid, population: Population, within: Quantity, threshold: float) -> np.ndarray:
+    """Return of each draw of a grid whether the rank falls by the threshold: 1 or 0, nan where the flow failed."""
+    depth = grid.number(within, measure=MEASURES[population]["rankme_centred"], threshold=threshold)
+    return unless_nan(depth >= threshold, depth)
+
+
+def _rarely_falls(name: str, falls: np.ndarray, exceptions: float, *, rivals: dict[str, np.ndarray]) -> Check:
+    """Check that few draws fall; a rival has other draws, with what is necessary."""
     return share_of_draws(
         name,
-        holds,
+        falls,
         at_most=exceptions,
         because="a never cannot be measured; one draw in twenty is let pass",
         rivals={phrase: {"holds": other} for phrase, other in rivals.items()},
     )
 
 
-def _with_both(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows with skew and a bottleneck."""
-    return narrowest(rows[rows["skewed"]])
-
-
-def _falls_of(grid: Grid, population: Population, within: Quantity, threshold: float) -> np.ndarray:
-    """Return which draws of a grid fall by the threshold in a window of learning, nan for those that failed."""
-    depth = grid.number(within, measure=MEASURES[population]["rankme_centred"], threshold=threshold)
-    return unless_nan(depth >= threshold, depth)
-
-
-def _falls_with_both(holds: np.ndarray, seen: float) -> Check:
+def _can_fall(falls: np.ndarray, seen: float) -> Check:
     """Check what necessity takes for granted: with skew and a bottleneck the rank can be seen to fall."""
     return premise(
         share_of_draws(
-            "draws that fall with skew and a bottleneck", holds, at_least=seen, because="who tries five starts sees one"
+            "draws that fall with skew and a bottleneck", falls, at_least=seen, because="who tries five starts sees one"
         )
     )
 
@@ -93,32 +88,35 @@ def skew_is_necessary(
     something never happens, and with more draws some equal classes do fall: the check is that few do. Large steps of
     descent are left out: under them equal classes fall as well.
     """
-    rows = small_starts(region, population, within, threshold=threshold, small=small)
-    of_all_scales = fall_rows(region, within, population, threshold)
-    larger = of_all_scales[(of_all_scales["scale"] > small) & ~of_all_scales["skewed"]]
-    with_both = _falls_of(Grid(narrow, skewed=True), population, within, threshold)
+    rows = fall_rows(region, within, population, threshold)
+    equal = rows[~rows["skewed"]]
+    is_small = equal["scale"] <= small
+    with_both = _grid_falls(Grid(narrow, skewed=True), population, within, threshold)
     rivals = {"skewed classes with a bottleneck instead": with_both}
     yield _rarely_falls(
         "draws of equal classes whose rank falls from when they begin to be learned",
-        _fallen(rows[~rows["skewed"]]),
+        _region_falls(equal[is_small]),
         exceptions,
         rivals=rivals,
     )
     yield _rarely_falls(
         "draws of equal classes of 25 examples, a row for each, whose rank falls",
-        _falls_of(Grid(narrow, skewed=False), population, within, threshold),
+        _grid_falls(Grid(narrow, skewed=False), population, within, threshold),
         exceptions,
         rivals=rivals,
     )
-    yield _falls_with_both(with_both, seen)
-    over_inputs, over_classes = (
-        _with_both(small_starts(region, name, threshold=threshold, small=small)) for name in ("examples", "classes")
-    )
+    yield _can_fall(with_both, seen)
+
+    def share_at_powers(over: Population) -> float:
+        """Return the share that falls while the rarest class is learned, at powers of a ratio, in two dimensions."""
+        rows = small_starts(region, over, FALL_RARE, threshold=threshold, small=small)
+        return narrowest(rows[rows["skewed"]])["fallen"].mean()
+
     yield Facts(
         with_both=share_true(with_both),
-        over_inputs=over_inputs["fallen"].mean(),
-        over_classes=over_classes["fallen"].mean(),
-        large=larger["fallen"].mean(),
+        over_inputs=share_at_powers("examples"),
+        over_classes=share_at_powers("classes"),
+        large=equal[~is_small]["fallen"].mean(),
     )
 
 
@@ -157,18 +155,19 @@ def bottleneck_is_necessary(
     need {turns_larger:.0f} : 1. Skew alone, if large enough for the start, makes the rank of the class means fall.
     """
 
-    def skewed(name: Population, quantity: Quantity) -> pd.DataFrame:
-        """Return how far the rank falls with skewed classes, of small starts."""
-        of_regions = [small_starts(region, name, quantity, threshold=threshold, small=small) for region in regions]
+    def skewed_rows(over: Population, window: Quantity) -> pd.DataFrame:
+        """Return how far a rank falls in a window with skewed classes, in all regions, from small starts."""
+        of_regions = [small_starts(region, over, window, threshold=threshold, small=small) for region in regions]
         rows = pd.concat(of_regions)
         return rows[rows["skewed"]]
 
-    rows = skewed(population, within)
-    with_both, same_sizes = (
-        _falls_of(Grid(table, skewed=True), population, within, threshold) for table in (narrow, wide)
-    )
-    of_powers = _fallen(rows[rows["dimension"] > rows["dimension"].min()])
-    of_one_frequent = _fallen(small_starts(one_frequent, population, within, threshold=threshold, small=small))
+    # sizes with one rare class, in two dimensions and in three
+    with_both = _grid_falls(Grid(narrow, skewed=True), population, within, threshold)
+    same_sizes = _grid_falls(Grid(wide, skewed=True), population, within, threshold)
+    # sizes in powers of a ratio, in three dimensions and in four, without the bottleneck of two
+    rows = skewed_rows(population, within)
+    of_powers = _region_falls(rows[rows["dimension"] > rows["dimension"].min()])
+    of_one_frequent = _region_falls(small_starts(one_frequent, population, within, threshold=threshold, small=small))
     rivals = {"two dimensions instead": with_both}
     yield _rarely_falls(
         "draws without a bottleneck that fall from when rare classes begin to be learned, where one is frequent",
@@ -182,29 +181,30 @@ def bottleneck_is_necessary(
     yield _rarely_falls(
         "draws without a bottleneck that fall, at the sizes that fall with one", same_sizes, exceptions, rivals=rivals
     )
-    yield _falls_with_both(with_both, seen)
-    over_classes = skewed("classes", FALL_RARE)
-    narrowest_dimension, widest = over_classes["dimension"].min(), over_classes["dimension"].max()
+    yield _can_fall(with_both, seen)
+    over_classes = skewed_rows("classes", FALL_RARE)
+    fewest_dimensions, most_dimensions = over_classes["dimension"].min(), over_classes["dimension"].max()
     shares = over_classes.groupby(["scale", "dimension", "ratio"])["fallen"].mean()
-    scales_of_widest = over_classes[over_classes["dimension"] == widest]["scale"]
-    at, larger = scales_of_widest.min(), scales_of_widest.max()
+    scales = over_classes[over_classes["dimension"] == most_dimensions]["scale"]
+    smallest_scale, largest_scale = scales.min(), scales.max()
 
-    def smallest_ratio_of_most(scale: float) -> float:
-        """Return the least skew at which most draws of the most dimensions fall, from starts of one scale."""
-        return min((size for size, share in shares[scale, widest].items() if share > 0.5), default=np.nan)
+    def least_ratio(scale: float) -> float:
+        """Return the least ratio of sizes at which most draws of the most dimensions fall, from starts of one scale."""
+        by_ratio = shares[scale, most_dimensions]  # indexed by the ratio
+        return min(by_ratio.index[by_ratio > 0.5], default=np.nan)
 
-    turns = smallest_ratio_of_most(at)
+    ratio = least_ratio(smallest_scale)
     yield Facts(
         with_both=share_true(with_both),
         same=share_true(same_sizes),
         powers=share_true(of_powers),
         frequent=share_true(of_one_frequent),
-        fallen=over_classes[over_classes["dimension"] > narrowest_dimension]["fallen"].mean(),
-        wide=widest,
-        at=at,
-        larger=larger,
-        turns=turns,
-        turns_larger=smallest_ratio_of_most(larger),
-        share=shares.get((at, widest, turns), np.nan),
-        narrow=shares.get((at, narrowest_dimension, turns), np.nan),
+        fallen=over_classes[over_classes["dimension"] > fewest_dimensions]["fallen"].mean(),
+        wide=most_dimensions,
+        at=smallest_scale,
+        larger=largest_scale,
+        turns=ratio,
+        turns_larger=least_ratio(largest_scale),
+        share=shares.get((smallest_scale, most_dimensions, ratio), np.nan),
+        narrow=shares.get((smallest_scale, fewest_dimensions, ratio), np.nan),
     )

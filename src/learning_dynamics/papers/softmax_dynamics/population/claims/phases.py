@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from learning_dynamics.evidence import Estimate
-from learning_dynamics.judging import Claim, Facts, at_least, claim, share_of_draws
+from learning_dynamics.judging import Check, Claim, Facts, at_least, claim, share_of_draws
 from learning_dynamics.papers.softmax_dynamics.cells import HAS_LEARNED
 from learning_dynamics.papers.softmax_dynamics.draws import (
     fall_rows,
@@ -57,15 +57,18 @@ def three_phases_exist(descents: Table, best: Table, region: Table, *, threshold
     # equal seeds are equal starts, whatever the run
     chose_the_setting = best["seed"].isin(descents["seed"].unique())
     excluded = {"draws on which the setting was chosen": best["seed"][chose_the_setting].nunique()}
-    cases = _cases(best[~chose_the_setting], threshold)
-    shows = {case: draws["shows"].to_numpy() for case, draws in cases.items()}
+    judged_draws = _cases(best[~chose_the_setting], threshold)
+    # 1 where a draw shows the phases, 0 where it does not, nan where it has not learned
+    shows = {case: draws["shows"].to_numpy() for case, draws in judged_draws.items()}
+    # of the draws that have learned: others show no phase of learning
+    shows_if_learned = {case: flags[~np.isnan(flags)] for case, flags in shows.items()}
 
     def excess(case: str, other: str) -> Estimate:
-        """Return the difference of two shares of the draws that have learned: others show no phase of learning."""
-        learned, learned_in_other = (shows[name][~np.isnan(shows[name])] for name in (case, other))
-        if not (learned.size and learned_in_other.size):
+        """Return the difference of the shares of two cases, of the draws that have learned."""
+        first, second = shows_if_learned[case], shows_if_learned[other]
+        if not (first.size and second.size):
             return Estimate(np.nan, -1.0, 1.0, 0, "no draw has learned")
-        return share_difference(learned == 1, learned_in_other == 1)
+        return share_difference(first == 1, second == 1)
 
     # each rival exchanges the roles of skewed classes in two dimensions and of a control
     equal_classes, three_dimensions = "equal classes instead of skewed ones", "three dimensions instead of two"
@@ -97,27 +100,28 @@ def three_phases_exist(descents: Table, best: Table, region: Table, *, threshold
             three_dimensions: {"estimate": excess("wide", "treated")},
         },
     )
-    of_descent, of_flow = _cases(descents, threshold)["treated"], _cases(region, threshold)["treated"]
-    by_setting = _by_setting(of_descent)
-    of_controls = pd.concat([_by_setting(_cases(descents, threshold)[case]) for case in ("equal", "wide")], axis=1)
-    by_excess = by_setting - of_controls.max(axis=1)
-    by_rate = by_setting.groupby("learning_rate").max()
-    of_largest = of_descent[of_descent["ratio"] == of_descent["ratio"].max()]
-    showing = cases["treated"][cases["treated"]["shows"] == 1]
-    (setting,) = _by_setting(cases["treated"]).index
+    # all settings that were tried
+    tried_draws = _cases(descents, threshold)
+    shares = _share_by_setting(tried_draws["treated"])
+    of_controls = pd.concat([_share_by_setting(tried_draws["equal"]), _share_by_setting(tried_draws["wide"])], axis=1)
+    excesses = shares - of_controls.max(axis=1)
+    by_rate = shares.groupby("learning_rate").max()  # of the sizes and scales that show the most
+    is_skewest = tried_draws["treated"]["ratio"] == tried_draws["treated"]["ratio"].max()
+    showing = judged_draws["treated"][judged_draws["treated"]["shows"] == 1]
+    (setting,) = _share_by_setting(judged_draws["treated"]).index  # all judged draws have one setting
     counts, scale, rate = setting
     yield Facts(
-        settings=len(by_setting),
-        place=int((by_excess > by_excess.get(setting, np.nan)).sum()) + 1,
+        settings=len(shares),
+        place=int((excesses > excesses.get(setting, np.nan)).sum()) + 1,
         setting=f"sizes {counts.replace('-', ' : ')} from scale {scale:g}, rate {rate:g}",
-        learned=_share_of_learned(shows["treated"]),
-        equal=_share_of_learned(shows["equal"]),
-        wide=_share_of_learned(shows["wide"]),
+        learned=_mean_or_nan(shows_if_learned["treated"]),
+        equal=_mean_or_nan(shows_if_learned["equal"]),
+        wide=_mean_or_nan(shows_if_learned["wide"]),
         slow_rate=by_rate.index.min(),
         slow=by_rate.iloc[0],
-        flow=_by_setting(of_flow).max(),
+        flow=_share_by_setting(_cases(region, threshold)["treated"]).max(),
         lasting=share_true(showing["drop"] >= threshold),
-        skewest=_by_setting(of_largest).max(),
+        skewest=_share_by_setting(tried_draws["treated"][is_skewest]).max(),
     )
 
 
@@ -131,6 +135,7 @@ def _cases(table: Table, threshold: float) -> dict[str, pd.DataFrame]:
     keys = ["counts", "dimension", "scale", "learning_rate", "seed"]
 
     def column(quantity: Quantity, population: str, at: float) -> pd.Series:
+        """Return a quantity at a threshold, 0 for what needs none, by the keys."""
         rows = select(table, quantity, population=population, threshold=at)
         rows = rows.assign(learning_rate=rows.get("learning_rate", 0.0))
         return rows.set_index(keys)["value"]
@@ -142,6 +147,7 @@ def _cases(table: Table, threshold: float) -> dict[str, pd.DataFrame]:
     draws = draws.reset_index()
     draws = draws.assign(ratio=draws["counts"].map(ratio))
     skewed, narrow = draws["ratio"] > 1, draws["dimension"] == draws["dimension"].min()
+    # equal classes are repeated under the name of each of the skewed sizes
     equal = draws[~skewed & narrow].drop(columns="counts")
     sizes = draws[skewed][["counts"]].drop_duplicates()
     # three dimensions are the paper's control without a bottleneck for four classes
@@ -149,14 +155,13 @@ def _cases(table: Table, threshold: float) -> dict[str, pd.DataFrame]:
     return {"treated": draws[skewed & narrow], "equal": equal.merge(sizes, how="cross"), "wide": wide}
 
 
-def _share_of_learned(shows: np.ndarray) -> float:
-    """Return the share that shows the phases of the draws that have learned; nan where none has."""
-    learned = ~np.isnan(shows)
-    return float(np.mean(shows[learned])) if learned.any() else np.nan
+def _mean_or_nan(flags: np.ndarray) -> float:
+    """Return the share of flags that are 1; nan where there are none."""
+    return float(np.mean(flags)) if flags.size else np.nan
 
 
-def _by_setting(draws: pd.DataFrame) -> pd.Series:
-    """Return the share of draws that show the phases, those that cannot be judged left in, by setting."""
+def _share_by_setting(draws: pd.DataFrame) -> pd.Series:
+    """Return the share of all draws that show the phases, by setting; those that have not learned show none."""
     return (draws["shows"] == 1).groupby([draws[name] for name in SETTING]).mean()
 
 
@@ -181,25 +186,28 @@ def three_phases_over_classes(
     smallest, or more. At {below:.0f} : 1 {share_below:.0%} do. Far smaller starts need a larger skew (errata 6).
     """
     draws = Grid(grid)
-    scale, kind = draws.scale, draws.members["init"].to_numpy()
-    over_examples, over_classes = (
-        draws.number(PHASES, measure=MEASURES[population][measure], threshold=threshold)
-        for population in ("examples", "classes")
-    )
+    scale, init = draws.scale, draws.members["init"].to_numpy()  # shape (draws,)
+    # 1 where a draw shows the phases, 0 where it does not, nan where its flow failed
+    over_examples = draws.number(PHASES, measure=MEASURES["examples"][measure], threshold=threshold)
+    over_classes = draws.number(PHASES, measure=MEASURES["classes"][measure], threshold=threshold)
+
+    def show_phases(name: str, judged: np.ndarray) -> Check:
+        """Check that most of the draws that a mask selects show the phases."""
+        rivals = {"the rank over all examples": over_examples[judged]}
+        return most_draws(name, over_classes[judged], typical=typical, rivals=rivals)
+
     is_small = scale == scale.min()
-    judged = {"draws with warm-up, growth and compression, in this order": is_small}
-    judged |= {
-        f"draws with all three phases, from {name.capitalize()} starts": is_small & (kind == name)
-        for name in np.unique(kind)
-    }
-    for name, chosen in judged.items():
-        rivals = {"the rank over all examples": over_examples[chosen]}
-        yield most_draws(name, over_classes[chosen], typical=typical, rivals=rivals)
+    yield show_phases("draws with warm-up, growth and compression, in this order", is_small)
+    for kind in np.unique(init):
+        name = f"draws with all three phases, from {kind.capitalize()} starts"
+        yield show_phases(name, is_small & (init == kind))
+
     rows = narrowest(fall_rows(region, PHASES, "classes", threshold))
     rows = rows[rows["scale"] == scale.min()]
-    share_by_ratio = (rows["value"] == 1).groupby(rows["ratio"]).mean()
-    least = min((size for size in share_by_ratio.index if (share_by_ratio.loc[size:] > 0.5).all()), default=np.nan)
-    below = max((size for size in share_by_ratio.index if not size >= least), default=np.nan)
+    shares = (rows["value"] == 1).groupby(rows["ratio"]).mean()  # by the ratio of sizes, ascending
+    # the least ratio from which on most draws show the phases, and the next below it
+    least = min((size_ratio for size_ratio in shares.index if (shares.loc[size_ratio:] > 0.5).all()), default=np.nan)
+    below = max((size_ratio for size_ratio in shares.index if not size_ratio >= least), default=np.nan)
     yield Facts(
         at=scale.min(),
         larger=scale.max(),
@@ -207,5 +215,5 @@ def three_phases_over_classes(
         examples=share_true(over_examples[is_small]),
         least=least,
         below=below,
-        share_below=share_by_ratio.get(below, np.nan),
+        share_below=shares.get(below, np.nan),
     )

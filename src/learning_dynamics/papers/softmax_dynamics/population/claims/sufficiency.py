@@ -7,7 +7,7 @@ from learning_dynamics.evidence import mean
 from learning_dynamics.judging import Claim, Facts, claim, equal, every_draw, share_of_draws
 from learning_dynamics.papers.softmax_dynamics import theory
 from learning_dynamics.papers.softmax_dynamics.draws import most_draws, narrowest, share_true, unless_nan
-from learning_dynamics.papers.softmax_dynamics.falls import END, PEAK
+from learning_dynamics.papers.softmax_dynamics.falls import END, FALL_RARE, PEAK
 from learning_dynamics.papers.softmax_dynamics.population.regions import REGION, small_starts
 from learning_dynamics.papers.softmax_dynamics.sizes import ratio
 from learning_dynamics.papers.softmax_dynamics.spectra import Population
@@ -37,28 +37,29 @@ def skew_and_bottleneck_suffice(region: Table, *, threshold: Positive, small: Po
     times the smallest, {mild:.1%} (errata 6). Over class means, and from scales up to {tiny:g}, every draw here falls
     only from {enough:.0f} : 1 on.
     """
-    skewed = {}
-    for population in ("examples", "classes"):
-        rows = narrowest(small_starts(region, population, threshold=threshold, small=small))
-        skewed[population], equal = rows[rows["skewed"]], rows[~rows["skewed"]]
+    # how far the rank falls while the rarest classes are learned: a row for each draw
+    over_examples = narrowest(small_starts(region, "examples", FALL_RARE, threshold=threshold, small=small))
+    over_classes = narrowest(small_starts(region, "classes", FALL_RARE, threshold=threshold, small=small))
+    for population, rows in (("examples", over_examples), ("classes", over_classes)):
         yield every_draw(
             f"fall of the rank over {population} while the rare classes are learned",
-            skewed[population]["value"],
+            rows[rows["skewed"]]["value"],
             at_least=threshold,
             because="what counts as a fall; what suffices does so always",
-            rivals={"equal classes instead of skewed ones": {"values": equal["value"]}},
+            rivals={"equal classes instead of skewed ones": {"values": rows[~rows["skewed"]]["value"]}},
         )
-    classes = skewed["classes"]
+    examples, classes = over_examples[over_examples["skewed"]], over_classes[over_classes["skewed"]]
     mildest, two_smallest_scales = classes["ratio"].min(), sorted(classes["scale"].unique())[:2]
     tiny = classes[classes["scale"].isin(two_smallest_scales)]
-    always = tiny.groupby("ratio")["fallen"].all()
+    all_fall = tiny.groupby("ratio")["fallen"].all()  # by the ratio of sizes, ascending
     yield Facts(
-        examples=skewed["examples"]["fallen"].mean(),
+        examples=examples["fallen"].mean(),
         classes=classes["fallen"].mean(),
         mildest=mildest,
         mild=classes[classes["ratio"] == mildest]["fallen"].mean(),
         tiny=tiny["scale"].max(),
-        enough=min((size for size in always.index if always.loc[size:].all()), default=np.nan),
+        # the least ratio from which on every draw falls
+        enough=min((least for least in all_fall.index if all_fall.loc[least:].all()), default=np.nan),
     )
 
 
@@ -87,10 +88,10 @@ def population_decides(region: Table, *, threshold: Positive, typical: Fraction,
     {predicted_rank:.2f}; it ends at {end:.2f}, as margins are not quite equal. Over examples it ends at
     {end_examples:.2f}, raised by centring.
     """
-    smallest = region["scale"].min()
-    rows = narrowest(region[(region["scale"] == smallest) & region["skewed"]])
+    rows = narrowest(region[(region["scale"] == region["scale"].min()) & region["skewed"]])
 
     def by_draw(quantity: Quantity, population: Population) -> pd.Series:
+        """Return a quantity of the rank over a population, by class sizes and seed."""
         return select(rows, quantity, population=population).set_index(["counts", "seed"])["value"]
 
     def ends_below(population: Population) -> np.ndarray:
@@ -103,13 +104,13 @@ def population_decides(region: Table, *, threshold: Positive, typical: Fraction,
         mean(select(rows, "length_order")["value"].to_numpy()),
         -0.5,  # |f|^2 = m / sqrt(n), as n |f|^2 = |w|^2 and m = |f| |w|
         tolerance=0.05,
-        resolution=0.25,
+        resolution=0.25,  # half the distance to the rivals
         because="interval of the mean, and a tenth of the slope for 'about': classes share directions",
         rivals={
             "lengths that do not depend on the size": 0.0,
             "squared lengths of one over the size": -1.0,
         },
-        scaled=False,
+        scaled=False,  # the sentence says "about": no smallest error that would be refused is sought
     )
     exchanged = "the populations exchanged"
     yield most_draws(
@@ -125,13 +126,13 @@ def population_decides(region: Table, *, threshold: Positive, typical: Fraction,
         because="one draw in twenty is let pass",
         rivals={exchanged: {"holds": ends_below("classes")}},
     )
-    most = max(rows["counts"].unique(), key=ratio)
+    skewest = max(rows["counts"].unique(), key=ratio)
     yield Facts(
         classes=share_true(ends_below("classes")),
         examples=share_true(ends_below("examples")),
-        most=ratio(most),
+        most=ratio(skewest),
         # of sizes r^3 : r^2 : r : 1 the largest over the smallest is r^3
-        predicted_rank=theory.rank_of_two_pairs(ratio(most) ** (1 / 3)),
-        end=by_draw(END, "classes").loc[most].median(),
-        end_examples=by_draw(END, "examples").loc[most].median(),
+        predicted_rank=theory.rank_of_two_pairs(ratio(skewest) ** (1 / 3)),
+        end=by_draw(END, "classes").loc[skewest].median(),
+        end_examples=by_draw(END, "examples").loc[skewest].median(),
     )
