@@ -119,7 +119,7 @@ def preconditioner_of_layers(layers: Sequence[np.ndarray]) -> np.ndarray:
     """Return the map from row-major vectorised gradients to -dW/dt that the layers make, balanced or not.
 
     sum_j (W_N ... W_{j+1})(W_N ... W_{j+1})^T G (W_{j-1} ... W_1)^T (W_{j-1} ... W_1), by the product rule (slide 17);
-    shape (d_N d_0, d_N d_0).
+    shape (d_N d_0, d_N d_0). Row by row, G is multiplied by A from the left and by B from the right by kron(A, B^T).
     """
     total = np.zeros(())
     for j in range(len(layers)):

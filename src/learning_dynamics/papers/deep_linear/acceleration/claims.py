@@ -36,7 +36,7 @@ from learning_dynamics.tidy import Draws, Table, select, settings_of
 
 # Settings of these claims, whose values stand in workflow/config/deep_linear.yaml:
 # - grid_steps: power of the ratio of neighbouring learning rates, beyond which a speed-up counts
-# - tolerance: of the power of kappa: half of the difference between the laws
+# - tolerance: of the power of kappa: half of 1/3, the least by which a rival's power at depth 3 differs from the law's
 
 Speedups = Mapping[int, Estimate | float]  # by depth
 
@@ -57,8 +57,8 @@ def depth_accelerates_l4(fourth: Table, second: Table, *, grid_steps: Positive) 
     same linear functions, and their problem is not convex. The slide says that depth can do this: it need not on other
     data. Starts matter as well: `l4_from_large_starts`.
     """
-    not_faster = dict.fromkeys(_speedups(fourth), 1.0)
-    rivals: dict[str, Speedups] = {"the same at p = 2": _speedups(second), NOT_FASTER: not_faster}
+    no_speedup = dict.fromkeys(_speedups(fourth), 1.0)
+    rivals: dict[str, Speedups] = {"the same at p = 2": _speedups(second), NOT_FASTER: no_speedup}
     return _speedup_checks(fourth, rivals, bounded_above=False, grid_steps=grid_steps)
 
 
@@ -117,8 +117,8 @@ def l4_on_further_tables(fourth: Sequence[Table], second: Sequence[Table], *, gr
     `depth_accelerates_l4`; depth 3, which the claim leaves open, takes {threes} times fewer. With the $\ell_2$ loss
     depth 2 takes {seconds} times fewer; a number below one means more iterations.
     """
-    for table, other in zip(fourth, second, strict=True):
-        rivals: dict[str, Speedups] = {"the same at p = 2": _speedups(other), NOT_FASTER: {2: 1.0}}
+    for table, table_at_p_2 in zip(fourth, second, strict=True):
+        rivals: dict[str, Speedups] = {"the same at p = 2": _speedups(table_at_p_2), NOT_FASTER: {2: 1.0}}
         on = f", {_data_set(table)}"
         yield from _speedup_checks(table, rivals, bounded_above=False, grid_steps=grid_steps, deepest=2, on=on)
 
@@ -176,18 +176,19 @@ def accelerates_for_p_above_2(samples: Table) -> Claim:
     the logarithm from $\log \kappa \approx (p - 1) / (2p - 4)$ on. What other depths do is another statement:
     `steps_by_stiffness`.
     """
-    powers = {depth: powers_of_stiffness(samples, depth) for depth in (1, 2)}
-    # the power of kappa in the speed-up, by exponent p and start
-    gains = {exponent: powers[1][exponent] - powers[2][exponent] for exponent in powers[2]}
-    above = [exponent for exponent in gains if exponent > 2]
+    # power of kappa in the number of steps, by exponent p an array over starts
+    powers_1, powers_2 = powers_of_stiffness(samples, depth=1), powers_of_stiffness(samples, depth=2)
+    # the speed-up is the ratio of the numbers of steps: its power is the difference
+    power_of_speedup = {exponent: powers_1[exponent] - powers_2[exponent] for exponent in powers_2}
+    above = [exponent for exponent in power_of_speedup if exponent > 2]
     for exponent in above:
-        rivals = {"the same at p = 2": _median_of_stable(gains[2.0])}
+        rivals = {"the same at p = 2": _median_of_stable(power_of_speedup[2.0])}
         if exponent == max(above):
-            bounded = np.zeros(len(gains[exponent]))
+            bounded = np.zeros(len(power_of_speedup[exponent]))
             rivals["the speed-up at the largest exponent alone is bounded"] = _median_of_stable(bounded)
         yield at_least(
             f"power of kappa with which the speed-up grows, p = {exponent:g}",
-            **_median_of_stable(gains[exponent]),
+            **_median_of_stable(power_of_speedup[exponent]),
             bound=0.0,
             because="a bounded speed-up has none",
             rivals=rivals,
@@ -218,33 +219,33 @@ def steps_by_stiffness(samples: Sequence[Table], *, tolerance: Positive) -> Clai
     \kappa$. So depth 3 gains nothing for $p \le 2.2$, and for $p < N + 1$ depth $N$ gains less than depth 2; from $p =
     N + 1$ on the powers are equal, up to the logarithm of depth 2. These $\kappa$ do not show that logarithm:
     measured powers are nearer to the law with it at $p$ = {nearer}, and nearer to the law without it at $p$ =
-    {further}. With it the largest error of a power is {error:.2g}. In
-    {lucky} of {cells} cases a larger rate than the largest stable one arrived earlier; {unstable} have no stable rate
-    and are left out.
+    {further}. With it the largest error of a power is {error:.2g}. In {lucky} of {cells} cases a larger rate than the
+    largest stable one arrived earlier; {unstable} have no stable rate and are left out.
     """
     laws = [law for table in samples for law in _laws(table)]
     if len({(law.p, law.N) for law in laws}) < len(laws):
         raise ProjectError("two runs have one exponent and depth; give each to one of them")
 
-    for p, N, powers, law, logarithm in laws:
-        # in place of the law, 1 - 2/N + 2 / min(N, p - 1)
-        other_laws = {
+    for law in laws:
+        p, N = law.p, law.N
+        # the law is 1 - 2/N + 2 / min(N, p - 1): the power of the time, and that of one over the largest stable step
+        other_powers = {
             "the time to leave small weights is the same for every kappa": 2 / min(N, p - 1),
-            "nothing pushes the long sample off its fit": 1.0,
+            "nothing pushes the long sample off its fit": 1.0,  # 1 - 2/N + 2/N
             "the first steps' limit alone": 2 / N,
             "gradient descent's own": 2.0,
         }
         yield equal(
             f"power of kappa with which steps grow, depth {N}, p = {p:g}",
-            **_median_of_stable(powers),
-            predicted=law + logarithm,
+            **_median_of_stable(law.measured),
+            predicted=law.power + law.logarithm,
             tolerance=tolerance,
             resolution=2 * tolerance,
             because="half of the difference between the laws",
-            rivals={phrase: other + logarithm for phrase, other in other_laws.items()},
+            rivals={phrase: other + law.logarithm for phrase, other in other_powers.items()},
         )
     draws = Draws(samples)
-    steps, fewest = draws[STEPS], draws[FEWEST_STEPS]
+    steps, fewest = draws[STEPS], draws[FEWEST_STEPS]  # shape (draws,): exponents, kappas, depths and starts
     at_depth_2 = sorted((law for law in laws if law.N == 2), key=lambda law: law.p)
     yield Facts(
         nearer=", ".join(f"{law.p:g}" for law in at_depth_2 if law.error_with_logarithm < law.error_without),
@@ -257,37 +258,37 @@ def steps_by_stiffness(samples: Sequence[Table], *, tolerance: Positive) -> Clai
 
 
 class _Law(NamedTuple):
-    """What is measured and predicted of steps as kappa grows, at one exponent p and depth N."""
+    """The power of kappa in the number of steps, measured and predicted, at one exponent p and depth N."""
 
     p: float
     N: int
-    powers: np.ndarray  # of kappa in the number of steps, shape (starts,); nan without a stable rate
-    law: float  # 1 - 2/N + 2 / min(N, p - 1)
-    logarithm: float  # what a logarithm of kappa adds to the power over these kappa
+    measured: np.ndarray  # shape (starts,); nan without a stable rate
+    power: float  # predicted but for the logarithm, 1 - 2/N + 2 / min(N, p - 1)
+    logarithm: float  # what a logarithm of kappa adds to the power over these kappa; 0 but at depth 2
 
     @property
     def error_with_logarithm(self) -> float:
-        return float(abs(np.nanmedian(self.powers) - (self.law + self.logarithm)))
+        return float(abs(np.nanmedian(self.measured) - (self.power + self.logarithm)))
 
     @property
     def error_without(self) -> float:
-        return float(abs(np.nanmedian(self.powers) - self.law))
+        return float(abs(np.nanmedian(self.measured) - self.power))
 
 
 def _laws(table: Table) -> list[_Law]:
     """Return the laws of a table, for each of its depths and exponents."""
-    first, last = table["stiffness"].min(), table["stiffness"].max()
+    first, last = table["stiffness"].min(), table["stiffness"].max()  # kappa
     return [
-        _Law(p, N, powers, power_of_stiffness(p, N), logarithm_at_depth_two(N, first, last))
+        _Law(p, N, measured, power=power_of_stiffness(p, N), logarithm=logarithm_at_depth_two(N, first, last))
         for N in sorted(table["depth"].unique())
-        for p, powers in powers_of_stiffness(table, N).items()
+        for p, measured in powers_of_stiffness(table, N).items()
     ]
 
 
 def _median_of_stable(powers: np.ndarray) -> dict[str, Any]:
-    """Return a check's estimate, the median over starts with a stable rate for every kappa, and how many have none."""
-    stable = np.isfinite(powers)
-    return {"estimate": median(powers[stable]), "excluded": {"no stable learning rate": int(np.sum(~stable))}}
+    """Return a check's arguments: the median over starts with a stable rate for every kappa, and how many have none."""
+    is_stable = np.isfinite(powers)
+    return {"estimate": median(powers[is_stable]), "excluded": {"no stable learning rate": int(np.sum(~is_stable))}}
 
 
 def _optima(table: Table) -> dict[int, list[Optimum]]:
@@ -301,15 +302,15 @@ def _optima(table: Table) -> dict[int, list[Optimum]]:
 def _speedups(table: Table, *, slowest: float = np.nan) -> dict[int, Estimate]:
     """Return the geometric mean of the speed-ups over starts, for each deeper network.
 
-    A deeper network that reaches the tolerance at no rate counts with `slowest` iterations. If that is the number that
-    the run waited, the speed-up is at least what it would come to. Without it, and where depth 1 does not arrive, the
-    estimate is nan, and the check undecided.
+    A deeper network that reaches the tolerance at no rate counts with `slowest` iterations. Without that, and where
+    depth 1 does not arrive, the estimate is nan and its check undecided.
     """
+    # iterations at the best rate by depth, shape (starts,) each; not finite where no rate arrives
     steps = {depth: np.array([best.value for best in optima]) for depth, optima in _optima(table).items()}
     speedups = {}
     for depth in sorted(steps.keys() - {1}):
-        deeper = np.where(np.isfinite(steps[depth]), steps[depth], slowest)
-        logs = mean(np.log(steps[1] / deeper))
+        steps_deeper = np.where(np.isfinite(steps[depth]), steps[depth], slowest)
+        logs = mean(np.log(steps[1] / steps_deeper))
         value, lower, upper = np.exp([logs.value, logs.lower, logs.upper])
         how = "geometric mean (t of logarithms)"
         speedups[depth] = Estimate(value, lower, upper, logs.draws, how, logs.missing)
@@ -317,9 +318,9 @@ def _speedups(table: Table, *, slowest: float = np.nan) -> dict[int, Estimate]:
 
 
 def _extremes(optima: list[Optimum]) -> list[Optimum]:
-    """Return the lowest and the highest of the optima that there are, those nearest the edges of the grid."""
-    ordered = sorted((best for best in optima if np.isfinite(best.value)), key=lambda best: best.at)
-    return list(dict.fromkeys([*ordered[:1], *ordered[-1:]]))
+    """Return the optima at the lowest and at the highest rate, those nearest the edges of the grid; equal ones once."""
+    by_rate = sorted((best for best in optima if np.isfinite(best.value)), key=lambda best: best.at)
+    return list(dict.fromkeys([*by_rate[:1], *by_rate[-1:]]))
 
 
 def _speedup_checks(
@@ -345,18 +346,19 @@ def _speedup_checks(
     on : str
         Of which data, for the check's name.
     """
-    optima, rates = _optima(table), np.sort(select(table, ITERATIONS)["learning_rate"].unique())
+    optima = _optima(table)
+    rates = np.sort(select(table, ITERATIONS)["learning_rate"].unique())  # in equal ratios
+    bound = (rates[1] / rates[0]) ** grid_steps
     # a network that has not arrived would have taken more than `max_steps`: counted with so many, its speed-up is too
     # large, which is the safe side of a bound from above
     slowest = settings_of(table)["max_steps"] if bounded_above else np.nan
-    # steps at depth 1 / steps at depth N, each at its best rate of the grid: beyond (ratio of rates)^grid_steps
     check_bound = at_most if bounded_above else at_least
     for depth, speedup in _speedups(table, slowest=slowest).items():
         if depth <= deepest:
             check = check_bound(
                 f"iterations at depth 1 over iterations at depth {depth}{on}",
                 speedup,
-                (rates[1] / rates[0]) ** grid_steps,
+                bound,
                 because=f"ratio of neighbouring learning rates, to the power {grid_steps:g}",
                 rivals={phrase: {"estimate": other[depth]} for phrase, other in rivals.items() if depth in other},
             )

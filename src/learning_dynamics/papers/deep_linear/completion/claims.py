@@ -19,8 +19,8 @@ from learning_dynamics.tidy import Table, settings_of
 # Settings of these claims, whose values stand in workflow/config/deep_linear.yaml:
 # - scale: initialisation scale s at which networks are judged, one of the run's `scales`; the slides print none
 # - factor: largest mean square error of a matrix that is recovered, in units of the squared slack on observed entries
-# - decades: least gain of log10 of the error: of depth 3 "by orders of magnitude" over the convex program, and "far
-#   better" than depth 2
+# - decades: what "by orders of magnitude" and "far better" mean: the least fall of log10 of the error, of depth 3
+#   from the convex program, and from depth 2
 
 SCOPE = (
     "matrices with the slides' size, rank and numbers of entries (at default scale), from Gaussian factors; plain "
@@ -45,6 +45,7 @@ def nuclear_norm_recovers_5k(many: Table, few: Table, *, factor: Positive) -> Cl
         because=f"{factor:g} times the square of the slack on observed entries",
         rivals={
             "few entries recover it as well": {"values": errors_of_few},
+            # one draw has an error as from few entries
             "many entries recover all draws but one": {"values": np.append(errors[:-1], errors_of_few.min())},
         },
     )
@@ -76,6 +77,10 @@ def depth_beats_nuclear_norm_2k(
         """Return how many decades the network's error is below the convex program's, shape (draws,)."""
         return np.log10(values_by_draw(convex, ERROR)) - np.log10(network_values(deep, ERROR, at_scale))
 
+    def decades_beyond_slack(convex: Table) -> np.ndarray:
+        """Return how many decades the convex program's error is above the squared slack on observed entries."""
+        return np.log10(values_by_draw(convex, ERROR)) - 2 * np.log10(values_by_draw(convex, MISFIT))
+
     with_many = "depth matters with many entries as well"
     yield at_least(
         "log10 of the convex program's error over depth 3's",
@@ -94,11 +99,6 @@ def depth_beats_nuclear_norm_2k(
         because="depth 2 is nearer",
         rivals={with_many: {"estimate": mean(decades_below_convex(depth_2_many, minimiser_many))}},
     )
-
-    def decades_beyond_slack(convex: Table) -> np.ndarray:
-        """Return how many decades the convex program's error is above the squared slack on observed entries."""
-        return np.log10(values_by_draw(convex, ERROR)) - 2 * np.log10(values_by_draw(convex, MISFIT))
-
     yield at_least(
         "log10 of the convex program's error over the squared slack on observed entries",
         mean(decades_beyond_slack(minimiser)),
@@ -172,16 +172,18 @@ def deep_has_larger_nuclear_norm(
     is {least:.2g}. The proved gap of the convex solver is the margin.
     """
     beyond_slack = {}
-    for depth, table, with_many in ((2, depth_2, depth_2_many), (3, depth_3, depth_3_many)):
+    for depth, with_few, with_many in ((2, depth_2, depth_2_many), (3, depth_3, depth_3_many)):
         excess_many = excess_norm(with_many, minimiser_many, scale)
-        beyond_slack[depth] = excess_beyond_slack(table, minimiser, with_many, minimiser_many, scale=scale)
+        # the excess with few entries less `excess_many`
+        beyond_slack[depth] = excess_beyond_slack(with_few, minimiser, with_many, minimiser_many, scale=scale)
         yield every_draw(
             f"relative excess over the least nuclear norm, beyond that with many entries, depth {depth}",
             beyond_slack[depth],
             at_least=proved_gap(minimiser, minimiser_many),
             because="the solver's proved gaps",
             rivals={
-                f"depth {depth} minimises it": {"values": -excess_many},
+                f"depth {depth} minimises it": {"values": -excess_many},  # no excess with few entries
+                # the same excess with few entries as with many
                 f"the slack explains the excess of depth {depth}": {"values": np.zeros_like(excess_many)},
             },
         )
@@ -223,10 +225,10 @@ def depth_lowers_effective_rank(
     # from many entries
     many_convex = values_by_draw(minimiser_many, EFFECTIVE_RANK)
     many_2, many_3 = rank(depth_2_many), rank(depth_3_many)
-    accuracy = max(np.max(np.abs(many_2 - many_convex)), np.max(np.abs(many_3 - many_2)))
+    accuracy = max(np.max(np.abs(many_2 - many_convex)), np.max(np.abs(many_3 - many_2)))  # all recover one matrix
     because = "the largest difference with many entries"
     with_many = "depth lowers it with many entries as well"
-    like_minimiser = "depth 2 is like the minimiser"
+    like_minimiser = "depth 2 is like the minimiser"  # both checks then have the minimiser's rank for that of depth 2
     yield at_least(
         "effective rank, minimiser less depth 2",
         difference(rank_convex, rank_2),

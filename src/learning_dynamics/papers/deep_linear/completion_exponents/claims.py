@@ -33,19 +33,19 @@ class Cell(NamedTuple):
 
     kind: str
     entries: int
-    ends: Table  # completions, from which powers are measured
-    path: Table  # of descent from one scale at depth 2, from which alpha is read
+    ends: Table  # completions from every scale, from which powers are measured
+    path: Table  # descent from one scale at depth 2, along which alpha is measured
 
     def measured(self) -> np.ndarray:
         """Return the power of the initialisation scale in the first singular value beyond the rank."""
         return measured_powers(self.ends, self.entries)
 
     def law_of_depth_2(self, alpha: Quantity = ALPHA) -> np.ndarray:
-        """Return 1 - alpha, whatever the depth."""
+        """Return 1 - alpha, whatever the depth; `alpha` is one of the ratios in `quantities`."""
         return predicted_powers(self.path, self.entries, alpha)
 
     def law(self, alpha: Quantity = ALPHA) -> np.ndarray:
-        """Return 1 - alpha at depth 2, and one at depth 3."""
+        """Return the predicted power: 1 - alpha at depth 2, one at depth 3."""
         at_depth_2 = self.law_of_depth_2(alpha)
         return np.ones_like(at_depth_2) if self.kind == DEEPER else at_depth_2
 
@@ -102,14 +102,16 @@ def completion_exponents(
         """Return how far another prediction is from the law on uneven singular values, the median over draws."""
         return float(np.median([np.abs(other(cell) - cell.law()) for cell in uneven_cells]))
 
-    # at rank one no singular value is learned before the last: nothing is set aside, and the path keeps its first ratio
+    # at rank one no singular value is learned before the last: nothing is set aside, and alpha, the whole gradient's
+    # ratio, hardly differs from that of the start. What the check must then tell from the law is the power one
     is_rank_one = all(
         np.allclose(cell.law(ALPHA_OF_WHOLE), cell.law(), rtol=0, atol=1e-9, equal_nan=True) for cell in cells
     )
     step_error = _whole_step_error(uneven, uneven_path)
     if is_rank_one:
-        tolerance, because = step_error, "one step of descent more or less"
         resolution = median_distance_from_law(lambda cell: np.ones_like(cell.law()))
+        tolerance = step_error
+        because = "one step of descent more or less"
     else:
         resolution = median_distance_from_law(lambda cell: cell.law(ALPHA_AT_START))
         tolerance = max(share * resolution, step_error)
@@ -117,6 +119,7 @@ def completion_exponents(
 
     @takes_rivals("power", scaled=True)
     def power_is(cell: Cell, power: np.ndarray) -> Check:
+        """Check that a cell's measured powers are as predicted by draw, in the median."""
         return equal(
             f"power of s in the first singular value beyond the rank, less 1 − α, {cell.kind}, {cell.entries} entries",
             median(cell.measured() - power),
@@ -139,6 +142,7 @@ def completion_exponents(
             rivals["the whole gradient's singular values, nothing set aside"] = cell.law(ALPHA_OF_WHOLE)
         yield power_is(cell, cell.law(), rivals=rivals)
 
+    # by cell, shape (draws,) each
     errors = [cell.measured() - cell.law() for cell in cells]
     errors_at_depth_2 = [cell.measured() - cell.law() for cell in cells_at_depth_2]
     errors_at_coarse_scales = [measured_powers(coarse, cell.entries) - cell.law() for cell in uneven_cells]

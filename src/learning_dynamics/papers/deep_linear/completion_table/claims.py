@@ -18,6 +18,7 @@ from learning_dynamics.papers.deep_linear.completion_table.printed import (
     PRINTED,
     SIZE_AND_ENTRIES,
     Row,
+    RowByDraw,
     measured_row,
 )
 from learning_dynamics.papers.deep_linear.quantities import OBSERVED_ENTRIES, SIZE
@@ -128,8 +129,12 @@ def table_2k_depth_2(deep: Table, *, scale: Positive, unit: Unit) -> Claim:
     medians = _medians(deep, scale)
     yield Facts(scale=scale, error=medians.error, root=medians.error**0.5, rank=medians.rank)
     largest_scale = max(settings_of(deep)["scales"])
-    other = measured_row(deep, largest_scale)
-    yield Facts(largest_scale=largest_scale, other_error=np.median(other.error), other_rank=np.median(other.rank))
+    from_largest = measured_row(deep, largest_scale)
+    yield Facts(
+        largest_scale=largest_scale,
+        other_error=np.median(from_largest.error),
+        other_rank=np.median(from_largest.rank),
+    )
 
 
 @claim(
@@ -154,28 +159,25 @@ def table_2k_error_is_a_root(minimisers: Sequence[Table], deep: Table) -> Claim:
     nothing. A column has one unit: if this row is a root, all six are, and the four rows that hold as mean squares do
     so because their error is that of the stop.
     """
-    row, row_of_depth_2 = PRINTED[FEW][MINIMISATION], PRINTED[FEW][DEPTH_2]
-    # along the number of entries: shape (numbers, draws) each
-    errors, excess_norms, ranks = np.array([measured_row(table) for table in minimisers]).swapaxes(0, 1)
-    # of depth 2, along the initialisation scale: shape (scales, draws) each
-    scales = sorted(settings_of(deep)["scales"])
-    errors_depth_2, _, ranks_depth_2 = np.array([measured_row(deep, scale) for scale in scales]).swapaxes(0, 1)
+    printed, printed_depth_2 = PRINTED[FEW][MINIMISATION], PRINTED[FEW][DEPTH_2]
     # log10 of the mean square error by draw, where a quantity has its printed value
-    at_rank = _interpolate(ranks, row.rank, np.log10(errors))
-    at_norm = _interpolate(excess_norms, row.excess_norm, np.log10(errors))
-    at_rank_depth_2 = _interpolate(ranks_depth_2, row_of_depth_2.rank, np.log10(errors_depth_2))
+    by_entries = [measured_row(table) for table in minimisers]
+    at_rank = _log_error_at(printed.rank, [row.rank for row in by_entries], by_entries)
+    at_norm = _log_error_at(printed.excess_norm, [row.excess_norm for row in by_entries], by_entries)
+    by_scale = [measured_row(deep, scale) for scale in sorted(settings_of(deep)["scales"])]
+    at_rank_depth_2 = _log_error_at(printed_depth_2.rank, [row.rank for row in by_scale], by_scale)
 
-    # in decades: half a digit of the printed error is 0.11; one in the norm adds 0.04 at least, half of one in the rank
-    # 0.06: no more than rounding leaves open
+    # in decades: the printed 2e-1 stands for errors that differ from it by log10(2.5 / 1.5) / 2 = 0.11 on average; the
+    # norm, off by up to one as a difference of rounded ones, adds 0.04 at least, the rank, off by a half, 0.06
     rounding = 0.15
 
     @takes_rivals("power", scaled=True)
     def error_is_power(quantity: str, log_square: np.ndarray, power: float) -> Check:
-        """Check that the printed error is a power of the mean square; the root is the power one half."""
+        """Check that the printed error is a power of the mean square: 1/2 for the root."""
         return equal(
             f"log10 of the error that goes with the printed {quantity}, {METHODS[MINIMISATION]}",
             median(power * log_square),
-            np.log10(row.error),
+            np.log10(printed.error),
             tolerance=rounding,
             resolution=RESOLUTION,
             because="rounding of both as printed",
@@ -195,19 +197,25 @@ def table_2k_error_is_a_root(minimisers: Sequence[Table], deep: Table) -> Claim:
     )
 
 
-def _interpolate(quantity: np.ndarray, printed: float, log_error: np.ndarray) -> np.ndarray:
-    """Return the error's logarithm where a quantity has its printed value, shape (draws,).
+def _log_error_at(value: float, quantity: Sequence[np.ndarray], sweep: Sequence[RowByDraw]) -> np.ndarray:
+    """Return log10 of the mean square error where a quantity has some value, shape (draws,).
 
     Linear between neighbouring settings of a sweep; beyond its ends the last line is continued.
 
     Parameters
     ----------
-    quantity, log_error : ndarray, shape (settings, draws)
+    quantity : sequence of ndarray, shape (draws,)
+        At each setting of the sweep.
+    sweep : sequence of RowByDraw
+        The rows at these settings.
     """
+    quantity_by_draw = np.transpose(quantity)  # shape (draws, settings), as the next
+    log_error_by_draw = np.transpose(np.log10([row.error for row in sweep]))
     lines = [
-        interp1d(values, logs, fill_value="extrapolate") for values, logs in zip(quantity.T, log_error.T, strict=True)
+        interp1d(values, logs, fill_value="extrapolate")
+        for values, logs in zip(quantity_by_draw, log_error_by_draw, strict=True)
     ]
-    return np.array([line(printed) for line in lines])
+    return np.array([line(value) for line in lines])
 
 
 @claim("Slide 32, Table, 2K observations, depth 3", quantifier="an average", scope=SCOPE, empirical=True)
@@ -263,7 +271,7 @@ def _row_checks(
     printed, measured = PRINTED[observed][method], measured_row(table, scale)
     power = 0.5 if unit == "root" else 1.0  # the root of an error has half of its decades
     log_error = median(power * np.log10(measured.error))
-    precision = power * fit
+    precision = power * fit  # in decades of what is printed
 
     @takes_rivals("error", scaled=True)
     def error_is(error: float) -> Check:
@@ -309,6 +317,7 @@ def _row_checks(
         rivals={"an effective rank of two more": printed.rank + 2},
         scaled=False,
     )
-    size, entries = (int(values_by_draw(table, name)[0]) for name in (SIZE, OBSERVED_ENTRIES))
+    size = int(values_by_draw(table, SIZE)[0])
+    entries = int(values_by_draw(table, OBSERVED_ENTRIES)[0])
     if (size, entries) != SIZE_AND_ENTRIES[observed]:
         yield Reason(f"not the slides' matrices: {size} × {size}, {entries} entries observed")

@@ -18,18 +18,17 @@ from learning_dynamics.judging import (
 )
 from learning_dynamics.papers.deep_linear.convergence import quantities, theory
 from learning_dynamics.settings import NonNegative, Positive
-from learning_dynamics.tidy import Draws, Table, settings_of
+from learning_dynamics.tidy import Draws, Quantity, Table, settings_of
 
 # Settings of these claims, whose values stand in workflow/config/deep_linear.yaml:
 # - rounding: error that rounding may make in orders, in eigenvalues and in the fall of the loss, each of order one
 # - least_loss: loss that labels leave at the optimum; with 0 the printed sentence is about the excess over it
 # - reached: largest ratio of the last loss to the first at which a start has arrived
 
-# starts of the guarantee's descent that meet its assumptions; those that break the first and the second have a growing
-# loss, or (the first alone) one that stops above its minimum
-MEETING = (quantities.MEETS_BOTH, quantities.ALLOWED_IMBALANCE)
-STOPPING = quantities.BEYOND_SINGULAR
-GROWING = (quantities.TOO_FAR, quantities.UNBALANCED)
+# kinds of starts of the guarantee's descent
+MEETING = (quantities.MEETS_BOTH, quantities.ALLOWED_IMBALANCE)  # they meet both assumptions
+STOPPING = quantities.BEYOND_SINGULAR  # breaks the first: the loss stops above its minimum
+GROWING = (quantities.TOO_FAR, quantities.UNBALANCED)  # break the first, and the second: the loss grows
 
 
 @claim(
@@ -46,11 +45,19 @@ def saddle_at_zero(zero: Table, *, rounding: Positive) -> Claim:
     singular value of the loss's gradient. The measured orders are off by at most {largest:.1e}.
     """
     draws = Draws(zero)
-    order, depth = (values[:, 0] for values in draws.with_prediction(quantities.ORDER))
-    curvature, predicted_curvature = (values[:, 0] for values in draws.with_prediction(quantities.CURVATURE))
-    fall, leading_term = (values[:, 0] for values in draws.with_prediction(quantities.FALL))
-    x = draws[quantities.NEXT_TERM]
-    everywhere, nowhere = "a strict saddle at every depth", "a saddle that is not strict at depth 2 either"
+
+    def with_prediction(quantity: Quantity) -> tuple[np.ndarray, np.ndarray]:
+        """Return what was measured and what is predicted, shape (draws,) each."""
+        measured, predicted = draws.with_prediction(quantity)
+        return measured[:, 0], predicted[:, 0]
+
+    order, depth = with_prediction(quantities.ORDER)
+    curvature, predicted_curvature = with_prediction(quantities.CURVATURE)
+    fall, leading_term = with_prediction(quantities.FALL)
+    x = draws[quantities.NEXT_TERM]  # the fall is its leading term times 1 - x, see `_order_error`
+    strict_everywhere = "a strict saddle at every depth"
+    strict_nowhere = "a saddle that is not strict at depth 2 either"
+    # a rival is left out where the run has no depth of which it is wrong
     has_deeper, has_two_layers = (depth > 2).any(), (depth == 2).any()
     yield equal_on_every_draw(
         "error of the order of the loss's fall from zero weights",
@@ -59,7 +66,7 @@ def saddle_at_zero(zero: Table, *, rounding: Positive) -> Claim:
         tolerance=_order_error(x, depth, settings_of(zero)) + rounding,
         relative_to=1.0,
         because="what the fall's next term changes, and rounding",
-        rivals={everywhere: 2.0 if has_deeper else None},
+        rivals={strict_everywhere: 2.0 if has_deeper else None},
         scaled=False,
     )
     yield equal_on_every_draw(
@@ -69,7 +76,7 @@ def saddle_at_zero(zero: Table, *, rounding: Positive) -> Claim:
         tolerance=rounding,
         relative_to=1.0,
         because="rounding of differences",
-        rivals={everywhere: -1.0 if has_deeper else None, nowhere: 0.0 if has_two_layers else None},
+        rivals={strict_everywhere: -1.0 if has_deeper else None, strict_nowhere: 0.0 if has_two_layers else None},
         scaled=False,
     )
     yield equal_on_every_draw(
@@ -90,7 +97,7 @@ def _order_error(x: np.ndarray, depth: np.ndarray, settings: dict[str, Any]) -> 
     falls by ``epsilon**N sigma_1 (1 - x)`` with ``x = epsilon**N / (2 sigma_1)``. The order is read between epsilon and
     q epsilon, where x is q^N times as large: it is ``N + log((1 - q**N x) / (1 - x)) / log(q)``.
     """
-    q = (settings["largest"] / settings["smallest"]) ** (1 / (settings["points"] - 1))
+    q = (settings["largest"] / settings["smallest"]) ** (1 / (settings["points"] - 1))  # distances are in equal ratios
     # at distances where the loss rises again there is no order: the error is large, but finite
     remainder = np.maximum(1 - q**depth * x, np.finfo(float).tiny)
     return np.log(np.maximum(1 - x, remainder) / remainder) / np.log(q)
@@ -130,7 +137,7 @@ def linear_rate(flows: Table, descent: Table, *, least_loss: NonNegative) -> Cla
 
     @takes_rivals("guaranteed", scaled=True)
     def at_least_as_fast(name: str, rate: np.ndarray, guaranteed: np.ndarray | float) -> Check:
-        """Check that min over t of -log(loss) / t is at least the guaranteed rate, on every draw."""
+        """Check that a rate, min over t of -log(loss) / t, is at least the guaranteed one on every draw."""
         return every_draw(name, rate / guaranteed, at_least=1.0, because="the bound holds at all times")
 
     def other_rates(c: Any, N: Any) -> dict[str, Any]:
@@ -143,29 +150,31 @@ def linear_rate(flows: Table, descent: Table, *, least_loss: NonNegative) -> Cla
 
     settings = settings_of(descent)
     margin, depth = settings["margin"], settings["depth"]
-    guaranteed = theory.guaranteed_rate(margin, depth)
-    of_excess, of_loss, times = [], [], []
+    # of each kind of start, arrays with draws along the first axis
+    rates_of_excess, rates_of_loss, times = [], [], []
     for case in MEETING:
         draws = Draws(descent, case=case)
-        of_excess.append(draws[quantities.SMALLEST_RATE])
         initial_excess = draws[quantities.INITIAL_EXCESS][:, None]  # l(0) - min l
         relative_excess = draws.entries(quantities.RELATIVE_EXCESS)  # (l(t) - min l) / (l(0) - min l)
         time = draws.entries(quantities.RELATIVE_EXCESS, column="time")  # eta t
         loss = initial_excess * relative_excess + least_loss  # the printed sentence is about l(t) itself
-        of_loss.append(_smallest_rate_of_loss(loss, time, settings["floor"] * initial_excess))
+        rates_of_excess.append(draws[quantities.SMALLEST_RATE])
+        rates_of_loss.append(_smallest_rate_of_loss(loss, time, floor=settings["floor"] * initial_excess))
         times.append(time)
-    rate_of_excess, rate_of_loss = np.concatenate(of_excess), np.concatenate(of_loss)
+    rate_of_excess = np.concatenate(rates_of_excess)
     yield at_least_as_fast(
         "smallest rate of the loss in ηt over the guaranteed one (corrected: of its excess), gradient descent",
-        rate_of_loss,
-        guaranteed,
+        np.concatenate(rates_of_loss),
+        theory.guaranteed_rate(margin, depth),
         corrected={"rate": rate_of_excess},
+        # a rival is another guarantee for the excess
         rivals={
             name: {"rate": rate_of_excess, "guaranteed": other} for name, other in other_rates(margin, depth).items()
         },
     )
-    flow = Draws(flows)
-    rate_of_flows, margins, depths = flow[quantities.SMALLEST_RATE], flow.column("margin"), flow.column("depth")
+    draws_of_flows = Draws(flows)
+    rate_of_flows = draws_of_flows[quantities.SMALLEST_RATE]
+    margins, depths = draws_of_flows.column("margin"), draws_of_flows.column("depth")
     yield at_least_as_fast(
         "smallest rate of the excess in t over the guaranteed one, gradient flow",
         rate_of_flows,
@@ -176,19 +185,26 @@ def linear_rate(flows: Table, descent: Table, *, least_loss: NonNegative) -> Cla
     yield Facts(
         least=least_loss,
         horizon=np.max(times),
-        missed=1 / np.nanmin(rate_of_flows),
+        missed=1 / np.nanmin(rate_of_flows),  # without the power of c the rate would be one
         multiple=settings["step"],
         step=settings["step"] * margin**4,
     )
 
 
-def _smallest_rate_of_loss(loss: np.ndarray, time: np.ndarray, floor: np.ndarray) -> np.ndarray:
-    """Return by draw the smallest of -log(loss) / time after the start, until the loss is lost in rounding.
+def _smallest_rate_of_loss(loss: np.ndarray, time: np.ndarray, *, floor: np.ndarray) -> np.ndarray:
+    """Return by draw the smallest of -log(l(t)) / t after the start, until the loss first falls to the floor.
 
-    Of a loss as it is, where `SMALLEST_RATE` is of the excess relative to the first one.
+    From there on it is lost in rounding. `quantities.SMALLEST_RATE` is the same of the excess relative to the first
+    one.
+
+    Parameters
+    ----------
+    loss, time : ndarray, shape (draws, times)
+    floor : ndarray, shape (draws, 1)
     """
-    counts = np.minimum.accumulate(loss > floor, axis=1)[:, 1:]
-    return np.where(counts, -np.log(loss[:, 1:]) / time[:, 1:], np.inf).min(axis=1)
+    is_above = np.minimum.accumulate(loss > floor, axis=1)
+    rate = -np.log(loss[:, 1:]) / time[:, 1:]
+    return np.where(is_above[:, 1:], rate, np.inf).min(axis=1)
 
 
 @claim(
@@ -204,11 +220,12 @@ def assumptions_necessary(descent: Table, *, reached: Positive) -> Claim:
     singular matrix: balanced, but with one singular value of the target's negative. Balanced layers cannot change the
     sign of a determinant, and the loss stops at half the square of that singular value. There the loss does not grow.
     It grows from balanced starts too far from the target, multiples of it at which the step that suits the target is
-    too long: up to {grown_far:.0e} times. Unbalanced: the successful start with its first layer multiplied and its
-    second divided by a large number. The end-to-end matrix is the same, but the curvature grows with the square of that
-    number, the step that suits balanced layers is too long, and the loss grows up to {grown:.0e} times. Shortened by
-    that square, the step brings the same starts to {shorter:.1e} of their first loss at the most. So balance is
-    necessary for the step of the guarantee, not for every step.
+    too long: up to {grown_far:.0e} times until the run is given up. Unbalanced: the successful start with its first
+    layer multiplied and its second divided by a large number. The end-to-end matrix is the same, but the curvature
+    grows with the square of that number, the step that suits balanced layers is too long, and the loss grows up to
+    {grown:.0e} times until the run is given up. Shortened by that square, the step brings the same starts to
+    {shorter:.1e} of their first loss at the most. So balance is necessary for the step of the guarantee, not for every
+    step.
     """
     # (l - min l) / (l(0) - min l) after the last step, shape (draws,)
     last_excess = {
@@ -228,8 +245,13 @@ def assumptions_necessary(descent: Table, *, reached: Positive) -> Claim:
 
     yield end_of_descent(STOPPING, arrives=False, rivals={f"starts {STOPPING} converge": True})
     for case in GROWING:
-        rivals = {f"starts that are {case} converge": True}
-        yield end_of_descent(case, arrives=False, above=10.0, because="has grown tenfold", rivals=rivals)
+        yield end_of_descent(
+            case,
+            arrives=False,
+            above=10.0,
+            because="has grown tenfold",
+            rivals={f"starts that are {case} converge": True},
+        )
     for case in MEETING:
         yield end_of_descent(case, arrives=True, rivals={"starts that meet both fail as well": False})
     yield end_of_descent(
@@ -271,14 +293,15 @@ def other_convex_losses(losses: Table, *, reached: Positive) -> Claim:
 
         At the end where it never has.
         """
-        below, beyond = relative_loss(loss, quantities.BELOW), relative_loss(loss, quantities.BEYOND)
-        has_arrived = below <= reached
-        arrival = np.where(has_arrived.any(axis=1), has_arrived.argmax(axis=1), -1)
-        return beyond[np.arange(len(arrival)), arrival]
+        has_arrived = relative_loss(loss, quantities.BELOW) <= reached
+        first_time = np.where(has_arrived.any(axis=1), has_arrived.argmax(axis=1), -1)  # its place along the times
+        beyond = relative_loss(loss, quantities.BEYOND)
+        return beyond[np.arange(len(beyond)), first_time]
 
     from_below = {loss: relative_loss(loss, quantities.BELOW)[:, -1] for loss in names}
     rivals = {}
     for loss in names:
+        # the draws of one loss come from beyond, those of the others from below
         with_one_from_beyond = from_below | {loss: from_beyond(loss)}
         rivals[f"starts beyond singular matrices reach it as well: {loss}"] = {
             "values": np.concatenate(list(with_one_from_beyond.values()))
@@ -306,18 +329,16 @@ def output_dimension_one(starts: Table) -> Claim:
     deviation proportional to one over the dimension the probability has a closed form that tends to a constant; it is
     {predicted:.3g} in {dimension} dimensions, where a share of {value:.3g} was measured. Entries over the
     root of the dimension, with which the start is about as long as the target, would make it fall with the dimension.
-    Of the starts that meet the assumption, {arrived} of {followed} that were followed arrive; of the others
-    {others:.3g}: the assumption is sufficient, not
-    necessary for each start.
+    Of the starts that meet the assumption, {arrived} of {followed} that were followed arrive; of the others a share of
+    {others:.3g}: the assumption is sufficient, not necessary for each start.
     """
     settings = settings_of(starts)
     *smaller_dimensions, last = settings["dimensions"]
-    over_dimension = Draws(starts, deviation=quantities.OVER_DIMENSION)
-    holds, converged, dimension = (
-        over_dimension[quantities.MEETS_ASSUMPTION].astype(bool),
-        over_dimension[quantities.CONVERGED],
-        over_dimension.column("dimension"),
-    )
+    # starts whose entries have a deviation proportional to one over the dimension; shape (draws,) each
+    draws = Draws(starts, deviation=quantities.OVER_DIMENSION)
+    meets_assumption = draws[quantities.MEETS_ASSUMPTION].astype(bool)
+    converged = draws[quantities.CONVERGED]  # nan where the start was not followed
+    dimension = draws.column("dimension")
 
     def probability(d: int, *, over_root: bool = False) -> float:
         """Return with which probability a random start in d dimensions meets the assumption, in closed form."""
@@ -325,12 +346,12 @@ def output_dimension_one(starts: Table) -> Claim:
 
     def share_is(d: int, predicted: float) -> dict[str, Any]:
         """Return a predicted share, and two standard errors of a share of the draws in d dimensions."""
-        draws = np.sum(dimension == d)
-        return {"predicted": predicted, "tolerance": 2 * np.sqrt(predicted * (1 - predicted) / draws)}
+        n_draws = np.sum(dimension == d)
+        return {"predicted": predicted, "tolerance": 2 * np.sqrt(predicted * (1 - predicted) / n_draws)}
 
     shares = {}
     for d in (last, *smaller_dimensions):  # the largest dimension first: it is the headline
-        shares[d] = share(int(np.sum(holds[dimension == d])), int(np.sum(dimension == d)))
+        shares[d] = share(int(np.sum(meets_assumption[dimension == d])), int(np.sum(dimension == d)))
         yield equal(
             f"share of random starts that meet the assumption, {d} inputs",
             shares[d],
@@ -350,7 +371,7 @@ def output_dimension_one(starts: Table) -> Claim:
     yield at_least(
         "smallest share over dimensions", smallest_share, 0.25, because="any constant below one half will do"
     )
-    arrived = converged[holds]
+    arrived = converged[meets_assumption]
     is_followed = ~np.isnan(arrived)
     yield every_draw(
         "starts that meet it arrive (1) or not (0)",
@@ -363,5 +384,5 @@ def output_dimension_one(starts: Table) -> Claim:
         dimension=last,
         arrived=int(np.nansum(arrived)),
         followed=int(np.sum(is_followed)),
-        others=np.nanmean(converged[~holds]),
+        others=np.nanmean(converged[~meets_assumption]),
     )

@@ -15,7 +15,10 @@ def guaranteed_rate(margin: np.ndarray | float, depth: np.ndarray | int) -> np.n
 
 
 def allowed_imbalance(margin: float, depth: int, target: np.ndarray) -> float:
-    """The imbalance that the guarantee allows: c^2 / (256 N^3 ||Phi||_F^(2(N-1)/N)) (Arora et al. 2019, theorem 1)."""
+    """The imbalance that the guarantee allows: c^2 / (256 N^3 ||W*||_F^(2(N-1)/N)) (Arora et al. 2019, theorem 1).
+
+    W* is the target, and c the margin.
+    """
     return float(margin**2 / (256 * depth**3 * np.linalg.norm(target) ** (2 * (depth - 1) / depth)))
 
 

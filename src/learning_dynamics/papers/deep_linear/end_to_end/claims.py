@@ -1,5 +1,6 @@
 """Balance, end-to-end dynamics, the rates of singular values, and the preconditioner."""
 
+from collections.abc import Mapping
 from itertools import pairwise
 from typing import Any, Literal
 
@@ -66,7 +67,7 @@ def balancedness_gd_first_order(descent: Table) -> Claim:
         "error of the drift's order in the step",
         order,
         1.0,
-        tolerance=4 * change + 1e-3,
+        tolerance=4 * change + 1e-3,  # `change` is the error that the next order makes (`_order`); four times is safe
         relative_to=1.0,
         resolution=0.25,
         because="four times the change from one halving to the next, and a thousandth",
@@ -116,12 +117,13 @@ def singular_value_dynamics(balanced: Table, gaussian: Table, *, amplification: 
     they differ by at most {value:.1e} of the largest. Given $W$, depth enters through the factor $N \sigma_r^{2-2/N}$
     alone, which speeds large singular values up and holds small ones back.
     """
+    # the rivals' quantities are the same singular values beside another law's prediction
     yield _as_predicted(
         "largest error of σ_r(t) over the largest σ",
         balanced,
         SIGMA,
         amplification,
-        because=" of the integrator, which integrates both",
+        because=f"{amplification:g} relative tolerances of the integrator, which integrates both",
         rivals={
             "rates without the factor N": quantities.WITHOUT_FACTOR,
             "the exponent 2 − 1/N": quantities.OTHER_EXPONENT,
@@ -145,16 +147,17 @@ def preconditioner_psd(balanced: Table, gaussian: Table, *, amplification: Posit
     already gone. Built from layers the map is a sum of Kronecker products of Gram matrices, positive semidefinite for
     any layers; the form of the eigenvalues needs balance.
     """
-    unbalanced = "the same eigenvalues for layers that are not balanced"
+    without_balance = "the same eigenvalues for layers that are not balanced"
+    # predicted are sums of powers of singular values, none of them negative
     yield _as_predicted(
         "largest error of an eigenvalue over the largest eigenvalue",
         balanced,
         quantities.EIGENVALUE,
         amplification,
-        because=", to which the layers are balanced",
+        because=f"{amplification:g} relative tolerances, to which the layers are balanced",
         rivals={
             "the eigenvalues of one layer fewer": quantities.EIGENVALUE_FEWER,
-            unbalanced: {"table": gaussian},
+            without_balance: {"table": gaussian},
         },
     )
     yield every_draw(
@@ -162,7 +165,7 @@ def preconditioner_psd(balanced: Table, gaussian: Table, *, amplification: Posit
         Draws(balanced).largest(quantities.MISALIGNMENT),
         at_most=1e-6,
         because="errors of the relative tolerance in the layers, over the gap between eigenvalues",
-        rivals={unbalanced: {"values": Draws(gaussian).largest(quantities.MISALIGNMENT)}},
+        rivals={without_balance: {"values": Draws(gaussian).largest(quantities.MISALIGNMENT)}},
     )
 
 
@@ -184,18 +187,18 @@ def preconditioner_positive(balanced: Table, *, amplification: Positive) -> Clai
     flows, settings = Draws(balanced), settings_of(balanced)
     rounding = amplification * _rtol(balanced)
     because = f"{amplification:g} relative tolerances, to which the layers are balanced"
-    # shape (draws, times, ...)
-    eigenvalues, sigma = flows.entries(quantities.EIGENVALUE, "time"), flows.entries(SIGMA, "time")
-    largest, sigma_min = eigenvalues.max(axis=-1), sigma.min(axis=-1)
-    depth = flows.entries(quantities.EIGENVALUE_AT_SINGULAR, column="depth")
+    eigenvalues = flows.entries(quantities.EIGENVALUE, "time")  # shape (draws, times, eigenvalues)
+    least, largest = eigenvalues.min(axis=-1), eigenvalues.max(axis=-1)  # these and all below: shape (draws, times)
+    least_at_singular = flows.entries(quantities.EIGENVALUE_AT_SINGULAR)
+    sigma_min = flows.entries(SIGMA, "time").min(axis=-1)
+    depth = flows.column("depth")[:, None]
     lower_bound = sigma_min ** (2 - 2 / depth)
-    at_singular = np.abs(flows.entries(quantities.EIGENVALUE_AT_SINGULAR)) / largest
 
     @takes_rivals("bound", scaled=True)
     def least_eigenvalue_above(bound: np.ndarray) -> Check:
         return every_draw(
             "least eigenvalue less σ_min^(2−2/N), over the largest eigenvalue, least along a flow",
-            ((eigenvalues.min(axis=-1) - bound) / largest).min(axis=1),
+            ((least - bound) / largest).min(axis=1),
             at_least=-rounding,
             because=because,
         )
@@ -203,14 +206,16 @@ def preconditioner_positive(balanced: Table, *, amplification: Positive) -> Clai
     # of square matrices the least eigenvalue is N sigma_min^(2 - 2/N), which this rival would predict rightly
     is_square = settings["inputs"] == settings["outputs"]
     yield least_eigenvalue_above(lower_bound, rivals={"N times that bound": None if is_square else depth * lower_bound})
+    # an eigenvalue that is zero may be computed as slightly negative
+    share_at_singular = np.abs(least_at_singular) / largest
     yield every_draw(
         "least eigenvalue at the nearest singular matrix over the largest one",
-        at_singular.max(axis=1),
+        share_at_singular.max(axis=1),
         at_most=rounding,
         because=because,
         rivals={
             "it is positive at singular matrices as well": {
-                "values": at_singular.min(axis=1),
+                "values": share_at_singular.min(axis=1),
                 "at_most": None,
                 "at_least": rounding,
             }
@@ -239,62 +244,66 @@ def larger_depth_larger_factors(
 
     Read of the factors' ratios it is what the slides are about, that depth pulls singular values apart: the ratio of
     any two grows with every layer, while the factor of the largest is above that of a linear model, one, and that of
-    the smallest below. The sentence can also be read of each factor, against the one that a linear model has:
-    one above one grows with every layer, one below one falls. That fails. At one matrix, through balanced layers of
-    each depth, {slowed} of {steps} factors below one grow as a layer is added, and slow their singular value down less.
-    The varied thresholds have that reading.
+    the smallest below. The sentence can also be read of each factor: above that of a linear model it grows with every
+    layer, below that it falls. This fails. At one matrix, through balanced layers of each depth, {slowed} of {steps}
+    factors below one grow as a layer is added, and slow their singular value down less. The table of varied thresholds
+    has this reading.
     """
-    by_depth = dict(Draws(factors).groups("depth"))
-    # by depth, shape (draws, singular values); singular values are those of one matrix at every depth
-    log_factors = {depth: np.log(draws.entries(quantities.FACTOR)) for depth, draws in by_depth.items()}
-    pairs = list(pairwise(depth for depth in log_factors if depth > 1))
-    # shape (draws, pairs, singular values): at the fewer layers, and the change to the next larger number of them
-    log_factor = np.stack([log_factors[fewer] for fewer, _ in pairs], axis=1)
-    log_sigma = np.stack([np.log(by_depth[fewer].entries(SIGMA)) for fewer, _ in pairs], axis=1)
-    change = np.stack([log_factors[more] - log_factors[fewer] for fewer, more in pairs], axis=1)
-    log_turning_value = np.array([log_of_turning_value(*pair) for pair in pairs])[:, None]
+    by_depth = {depth: draws for depth, draws in Draws(factors).groups("depth") if depth > 1}
+    # shape (draws, depths, singular values); a draw has one matrix, and so the same singular values at every depth
+    log_factor = np.log(np.stack([draws.entries(quantities.FACTOR) for draws in by_depth.values()], axis=1))
+    log_sigma = np.log(np.stack([draws.entries(SIGMA) for draws in by_depth.values()], axis=1))
+    # from each depth to the next: shape (draws, depths - 1, singular values)
+    change = np.diff(log_factor, axis=1)
+    log_factor_before, log_sigma_before = log_factor[:, :-1], log_sigma[:, :-1]
+    # singular values are descending: the ratio's logarithm is log f(sigma_r) - log f(sigma_(r+1))
+    change_of_ratio = change[..., :-1] - change[..., 1:]
 
     def least(changes: np.ndarray) -> dict[str, Any]:
         """Return the least change of each draw, which is undecided where it is rounding."""
         values = np.min(changes, axis=(1, 2))
         return {"values": values, "undecided": np.abs(values) < rounding}
 
-    of_ratios = every_draw(
-        "least change of the logarithm of neighbouring factors' ratio with further layers",
-        **least(-np.diff(change)),
-        at_least=0.0,
-        because="larger with each",
-        rivals={"ratios fall": least(np.diff(change))} if reading == "ratios" else None,
-    )
-    yield Facts(slowed=int(np.sum(change[log_factor < 0] > 0)), steps=int(np.sum(log_factor < 0)))
+    def ratios_grow(rivals: Mapping[str, Any] | None = None) -> Check:
+        return every_draw(
+            "least change of the logarithm of neighbouring factors' ratio with further layers",
+            **least(change_of_ratio),
+            at_least=0.0,
+            because="larger with each",
+            rivals=rivals,
+        )
+
     if reading == "ratios":
-        yield of_ratios
-        log_factors_by_size = np.stack([log_factors[depth] for depth in log_factors if depth > 1], axis=1)
-        # singular values are descending; shape (draws, depths) each
-        for name, log_of_factor, sign in (
-            ("largest", log_factors_by_size[..., 0], 1),
-            ("smallest", log_factors_by_size[..., -1], -1),
+        yield ratios_grow(rivals={"ratios fall": least(-change_of_ratio)})
+        for name, log_of_factor, predicted_sign in (
+            ("largest", log_factor[..., 0], 1),
+            ("smallest", log_factor[..., -1], -1),
         ):
             yield every_draw(
                 f"logarithm of the {name} singular value's factor, its sign as predicted, the least over depths",
-                np.min(sign * log_of_factor, axis=1),
+                np.min(predicted_sign * log_of_factor, axis=1),
                 at_least=0.0,
                 because="above one is faster than a linear model, below one slower",
             )
-        return
-    yield every_draw(
-        "least change of a factor's logarithm with further layers, in the direction predicted",
-        **least(np.sign(log_factor) * change),
-        at_least=0.0,
-        because="grows, or falls, as predicted",
-        corrected=least(np.sign(log_sigma - log_turning_value) * change),
-        rivals={
-            "every factor grows": least(change),
-            "every factor falls": least(-change),
-            "factors of singular values above one grow, the others fall": least(np.sign(log_sigma) * change),
-        },
-    )
-    yield of_ratios
+    else:
+        log_turning_values = [log_of_turning_value(fewer, more) for fewer, more in pairwise(by_depth)]
+        # as corrected: log sigma above the turning value, whose shape is (depths - 1, 1)
+        log_sigma_beyond = log_sigma_before - np.array(log_turning_values)[:, None]
+        yield every_draw(
+            "least change of a factor's logarithm with further layers, in the direction predicted",
+            **least(np.sign(log_factor_before) * change),
+            at_least=0.0,
+            because="grows, or falls, as predicted",
+            corrected=least(np.sign(log_sigma_beyond) * change),
+            rivals={
+                "every factor grows": least(change),
+                "every factor falls": least(-change),
+                "factors of singular values above one grow, the others fall": least(np.sign(log_sigma_before) * change),
+            },
+        )
+        yield ratios_grow()
+    is_slow = log_factor_before < 0  # slower than a linear model, whose factor is one
+    yield Facts(slowed=int(np.sum(change[is_slow] > 0)), steps=int(np.sum(is_slow)))
 
 
 def log_of_turning_value(fewer: int, more: int) -> float:
@@ -326,7 +335,7 @@ def approximate_balance(starts: Table, *, amplification: Positive) -> Claim:
         "error of the order in s of the imbalance over the layers' size",
         order,
         2.0,
-        tolerance=4 * change + 1e-2,
+        tolerance=4 * change + 1e-2,  # as in `balancedness_gd_first_order`
         relative_to=1.0,
         resolution=0.5,
         because="four times the change from one scale to the next, and a hundredth",
@@ -348,7 +357,10 @@ def approximate_balance(starts: Table, *, amplification: Positive) -> Claim:
 
 
 def _order(rows: Table, by: str) -> tuple[np.ndarray, np.ndarray]:
-    """Return by draw the order of a quantity in a setting, at the two least values, and its change at the next.
+    """Return by draw the order of a quantity in a setting, at its two least values, and the change to the next two.
+
+    If the quantity is c h^k (1 + a h), its order between h and 2h is about k + 1.4 a h, between 2h and 4h it is
+    k + 2.9 a h: the change is as large as the error.
 
     Raises
     ------
@@ -356,7 +368,9 @@ def _order(rows: Table, by: str) -> tuple[np.ndarray, np.ndarray]:
         If there are fewer than three values.
     """
     by_setting = rows.pivot_table(index=by, columns="seed", values="value", dropna=False)
-    orders = np.diff(np.log(by_setting.to_numpy()), axis=0) / np.diff(np.log(by_setting.index.to_numpy()))[:, None]
+    log_setting = np.log(by_setting.index.to_numpy())  # ascending
+    log_quantity = np.log(by_setting.to_numpy())  # shape (settings, draws)
+    orders = np.diff(log_quantity, axis=0) / np.diff(log_setting)[:, None]
     if len(orders) < 2:
         raise ProjectError(f"`{by}`: an order and its change take three values (are {len(by_setting)}); give more")
     return orders[0], np.abs(orders[0] - orders[1])
@@ -370,7 +384,7 @@ def _as_predicted(name: str, table: Table, quantity: Quantity, amplification: fl
         *Draws(table).with_prediction(quantity),
         tolerance=amplification * _rtol(table),
         resolution=1e-3,
-        because=f"{amplification:g} relative tolerances{because}",
+        because=because,
     )
 
 

@@ -108,8 +108,10 @@ def end_to_end_flow(trajectory: Trajectory) -> Tables:
 
 
 def _orders(in_steps: np.ndarray, in_half_steps: np.ndarray) -> np.ndarray:
-    """Return with which orders in the step the distances of W from each of two equations' solutions fall, largest."""
-    # states are (times, 3, outputs, inputs)
+    """Return the order in the step of the largest distance along a flow, of W from each of two equations' solutions.
+
+    States are (times, 3, outputs, inputs): the layers' product W, the end-to-end dynamics, those of one layer fewer.
+    """
     distances = [
         [_norm(W - direct).max() for direct in (equation, fewer)]
         for W, equation, fewer in (np.moveaxis(states, 1, 0) for states in (in_steps, in_half_steps))

@@ -11,7 +11,7 @@ from learning_dynamics.tidy import Table, select
 # Settings of these claims, whose values stand in workflow/config/deep_linear.yaml:
 # - scale: initialisation scale s from which networks are judged, one of the run's `scales`
 # - recovered: largest mean square error over all entries of a matrix that is recovered, relative to the mean square
-#   entry
+#   entry, which is one
 
 
 @claim(
@@ -33,13 +33,13 @@ def enough_entries(depth_2: Table, depth_3: Table, convex: Table, *, scale: Posi
     thresholds are {of_convex:.0f} for the convex program, {of_2:.0f} at depth 2 and {of_3:.0f} at depth 3, all from
     initialisation scale {scale:g}.
     """
-    # by draw; of a network that did not reach its training loss the threshold is known between two bounds only
-    of_convex, _ = thresholds(convex, recovered)
+    # thresholds by draw, a lower and an upper bound: they differ where a network did not reach its training loss
+    threshold_convex, _ = thresholds(convex, recovered)
     lower_2, upper_2 = thresholds(select(depth_2, scale=scale), recovered)
     lower_3, upper_3 = thresholds(select(depth_3, scale=scale), recovered)
-    counts = np.sort(convex["observed"].unique()).astype(float)
-    # bounds are taken as what speaks against the claim: the lower one of what is to need more, the upper of depth 3
-    before_convex, before_3 = number_before(counts, of_convex), number_before(counts, lower_3)
+    # the claim is judged by the bounds that are against it: a lower one above the fraction line, an upper one below
+    grid = np.sort(convex["observed"].unique()).astype(float)  # numbers of entries
+    before_convex, before_3 = number_before(grid, threshold_convex), number_before(grid, lower_3)
     fewest, no_difference = "the convex program needs fewest", "depth makes no difference"
     depth_2_fewer = "depth 2 needs fewer than depth 3"
     yield at_least(
@@ -48,7 +48,7 @@ def enough_entries(depth_2: Table, depth_3: Table, convex: Table, *, scale: Posi
         0.0,
         because="wherever thresholds are between neighbouring numbers of entries",
         rivals={
-            fewest: {"estimate": _mean_log2(before_3, of_convex)},
+            fewest: {"estimate": _mean_log2(before_3, threshold_convex)},
             no_difference: {"estimate": _mean_log2(before_3, upper_3)},
             "the convex program needs what depth 3 needs": {"estimate": _mean_log2(before_3, upper_3)},
             depth_2_fewer: {"estimate": _mean_log2(before_convex, upper_2)},
@@ -60,13 +60,13 @@ def enough_entries(depth_2: Table, depth_3: Table, convex: Table, *, scale: Posi
         0.0,
         because="depth 3 needs no more than depth 2",
         rivals={
-            fewest: {"estimate": _mean_log2(lower_2, of_convex)},
+            fewest: {"estimate": _mean_log2(lower_2, threshold_convex)},
             no_difference: {"estimate": _mean_log2(lower_3, upper_3)},
             depth_2_fewer: {"estimate": _mean_log2(lower_3, upper_2)},
         },
     )
     yield Facts(
-        of_convex=np.median(of_convex),
+        of_convex=np.median(threshold_convex),
         of_2=np.median(upper_2),
         of_3=np.median(upper_3),
         scale=scale,

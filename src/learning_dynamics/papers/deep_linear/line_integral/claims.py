@@ -35,10 +35,12 @@ def no_regulariser(curve: Table, *, rounding: Positive) -> Claim:
     g \rangle + \frac{2}{3}|W|^3$, an objective of the kind that is ruled out. Elsewhere the integral is at least
     {value:.2g} of the integral of the absolute value.
     """
+    # a row for each curve, depth and case: one output with whitened or correlated inputs, or two outputs
     table = select(curve, INTEGRAL)
     integrals = table["value"].abs().to_numpy()
-    depth, is_whitened = table["depth"].to_numpy(), (table["case"] == WHITENED).to_numpy()
-    # which integrals vanish: as printed those of the gradient itself, at depth 1
+    depth = table["depth"].to_numpy()
+    is_whitened = (table["case"] == WHITENED).to_numpy()  # one output with whitened inputs
+    # which integrals vanish: by the slide those of the gradient itself, at depth 1; by the correction; by two rivals
     vanishes = depth == 1
     vanishes_as_corrected = vanishes | (is_whitened & (depth == 2))
     vanishes_at_depth_2 = depth <= 2
@@ -68,11 +70,11 @@ def no_regulariser(curve: Table, *, rounding: Positive) -> Claim:
             if_whitened: {"values": integrals[vanishes_if_whitened]},
         },
     )
-    has_closed_form = table[table["predicted"].notna()]
+    with_closed_form = table[table["predicted"].notna()]  # that of `theory.sector_integral`
     yield equal_on_every_draw(
         "difference from the closed form, one output and whitened inputs",
-        has_closed_form["value"],
-        has_closed_form["predicted"],
+        with_closed_form["value"],
+        with_closed_form["predicted"],
         tolerance=rounding,
         relative_to=1.0,
         because="Gauss-Legendre quadrature of smooth sides",

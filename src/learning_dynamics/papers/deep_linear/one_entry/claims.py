@@ -51,16 +51,19 @@ def one_measurement(generic: Table, entry: Table, aligned: Table, *, share: Frac
     depths = sorted(generic["depth"].unique())
     # d log sigma_2 / d log sigma_1 under one linear measurement: a line, a power, and asymptotes from depth 3 on
     predicted_exponents = dict.fromkeys(depths, 0.0) | {1: 1.0, 2: ratio}
+    # measured at the end of each path, by depth, shape (draws,) each
     exponents_generic = {depth: _last_exponents(generic, depth) for depth in depths}
     exponents_entry = {depth: _last_exponents(entry, depth) for depth in depths}
-    line, power = "a line at depth 2 as well", "a power at depth 3 as well"
+    line_at_2, power_at_3 = "a line at depth 2 as well", "a power at depth 3 as well"
     squared = "slope and power are the square of the ratio"
+    # by depth, the exponents that rivals predict instead
     wrong_exponents = {
-        2: {line: 1.0, "an asymptote at depth 2 already": 0.0, squared: ratio**2},
-        3: {power: ratio},
+        2: {line_at_2: 1.0, "an asymptote at depth 2 already": 0.0, squared: ratio**2},
+        3: {power_at_3: ratio},
     }
 
     def median_equals(name: str, values: np.ndarray, predicted: float, **beside: Any) -> Check:
+        """Check the median over draws; `beside` are the check's rivals or its correction."""
         return equal(
             name,
             median(values),
@@ -72,8 +75,8 @@ def one_measurement(generic: Table, entry: Table, aligned: Table, *, share: Frac
             **beside,
         )
 
-    # depth 1 comes first: it is the headline, and the only depth of which the slide says a number that fails; it names
-    # no power at depth 2, where the check is that of the correction
+    # under one entry the slide has a line at depth 1, exponent one, which fails: this check is the headline. At depth 2
+    # it has a power but names none, so that only the correction's zero can be checked. From depth 3 on both have zero
     for depth in depths:
         yield median_equals(
             f"d log σ_2 / d log σ_1 at the end, one entry, depth {depth}",
@@ -92,10 +95,14 @@ def one_measurement(generic: Table, entry: Table, aligned: Table, *, share: Frac
         "dσ_2 / dσ_1 at the end, depth 1", _last_slopes(generic, depth=1), ratio, rivals={squared: ratio**2}
     )
     aligned_settings = settings_of(aligned)
-    sigma_1, sigma_2 = sigmas(aligned, 1, 2)
+    sigma_1, sigma_2 = sigmas(aligned, 1, 2)  # shape (depths, times) each: the run has one start
 
     def closed_form(*, depth_for: Mapping[int, int]) -> np.ndarray:
-        """Return sigma_2 along each path, by the closed form of its depth, or of the depth that stands for it."""
+        """Return sigma_2 along each path as a function of sigma_1, shape (depths, times).
+
+        The closed form is that of the path's depth, or of the one that `depth_for` has for it: {2: 1} takes the line of
+        depth 1 for depth 2.
+        """
         start, aligned_ratio = aligned_settings["start"], aligned_settings["ratio"]
         return np.array(
             [
@@ -111,12 +118,13 @@ def one_measurement(generic: Table, entry: Table, aligned: Table, *, share: Frac
         tolerance=amplification * aligned_settings["integration"]["rtol"],
         because=f"{amplification:g} relative tolerances of the integrator",
         rivals={
-            line: closed_form(depth_for={2: 1}),
-            power: closed_form(depth_for={3: 2}),
+            line_at_2: closed_form(depth_for={2: 1}),
+            power_at_3: closed_form(depth_for={3: 2}),
             "aligned, the asymptote of one layer more": closed_form(depth_for={3: 4}),
         },
         scaled=False,
     )
+    # shape (depths, draws)
     errors = np.array([np.abs(exponents_generic[depth] - predicted_exponents[depth]) for depth in depths])
     yield Facts(
         off=np.median(errors, axis=1).max(),
@@ -128,8 +136,8 @@ def one_measurement(generic: Table, entry: Table, aligned: Table, *, share: Frac
 
 def _last_doubling(table: Table, depth: int) -> tuple[np.ndarray, np.ndarray]:
     """Return sigma_1 and sigma_2 where the last doubling of sigma_1 begins and ends, each of shape (draws, 2)."""
-    sigma_1, sigma_2 = sigmas(table, 1, 2, depth=depth)
-    # flows that could not be integrated are nan throughout
+    sigma_1, sigma_2 = sigmas(table, 1, 2, depth=depth)  # shape (draws, times) each
+    # the first time of the doubling, by draw; flows that could not be integrated are nan throughout
     begin = np.argmax(sigma_1 >= sigma_1[:, -1:] / 2, axis=1)
     draws = np.arange(len(begin))
     return (
@@ -166,24 +174,24 @@ def one_entry_determinant_sign(flows: Table) -> Claim:
     deeper networks from depth 1 under one observed entry.
     """
     depth_1, deeper = Draws(flows, depth=1), Draws(flows, depth=lambda depth: depth > 1)
-    # of flows that could not be integrated they are nan
-    sign_1, signs_deeper = (np.sign(draws.at_end()[DETERMINANT]) for draws in (depth_1, deeper))
-    predicted = depth_1[PREDICTED_SIGN]
-    # every depth starts from the same matrices
-    predicted_for_each = np.tile(predicted, len(signs_deeper) // len(predicted))
+    # 1 or -1; of flows that could not be integrated nan
+    last_sign_1, last_signs_deeper = (np.sign(draws.at_end()[DETERMINANT]) for draws in (depth_1, deeper))
+    predicted_1 = depth_1[PREDICTED_SIGN]  # the sign of w_11 w_22 - y w_21 at the start
+    # every depth starts from the same matrices, and draws are sorted by depth first
+    predicted_as_1 = np.tile(predicted_1, len(last_signs_deeper) // len(predicted_1))
     yield every_draw(
         "error of the determinant's last sign, depths of two and more",
-        np.abs(signs_deeper - SIGN_AT_START),
+        np.abs(last_signs_deeper - SIGN_AT_START),
         at_most=0.0,
         because="signs are exact",
         predicted=0.0,
-        rivals={"deeper layers turn it where depth 1 does": {"values": np.abs(signs_deeper - predicted_for_each)}},
+        rivals={"deeper layers turn it where depth 1 does": {"values": np.abs(last_signs_deeper - predicted_as_1)}},
     )
     yield every_draw(
         "error of the determinant's last sign, depth 1",
-        np.abs(sign_1 - predicted),
+        np.abs(last_sign_1 - predicted_1),
         at_most=0.0,
         because="signs are exact",
-        rivals={"depth 1 keeps it as well": {"values": np.abs(sign_1 - SIGN_AT_START)}},
+        rivals={"depth 1 keeps it as well": {"values": np.abs(last_sign_1 - SIGN_AT_START)}},
     )
-    yield Facts(turned=int((predicted < 0).sum()), starts=len(predicted))
+    yield Facts(turned=int((predicted_1 < 0).sum()), starts=len(predicted_1))

@@ -42,22 +42,26 @@ def restricted_setting_nuclear_norm(ends: Table, *, tolerance: Positive) -> Clai
     the end's.
     """
     by_start = [Draws(ends, scale=scale) for scale in sorted(ends["scale"].unique(), reverse=True)]
-    largest, smallest = by_start[0], by_start[-1]
+    from_largest, from_smallest = by_start[0], by_start[-1]
 
-    def norm_beside_prediction(draws: Draws, quantity: Quantity) -> dict[str, Any]:
-        """Return the nuclear norm at the end, and what the quantity has as its prediction."""
-        measured, predicted = draws.with_prediction(quantity)
+    def norm_and_prediction(draws: Draws, quantity: Quantity) -> dict[str, Any]:
+        """Return the nuclear norm at the end and a prediction of it, as a check's arguments.
+
+        Both quantities have the same norm. `NUCLEAR_NORM` is predicted the least one that fits the measurements,
+        `NUCLEAR_NORM_BESIDE_LEAST_SQUARES` that of the matrix of least Frobenius norm.
+        """
+        measured, predicted = draws.with_prediction(quantity)  # shape (draws, 1)
         return {"measured": measured, "predicted": predicted, "relative_to": predicted[:, 0]}
 
     yield equal_on_every_draw(
         "error of the nuclear norm at the end, relative",
-        **norm_beside_prediction(smallest, NUCLEAR_NORM),
+        **norm_and_prediction(from_smallest, NUCLEAR_NORM),
         tolerance=tolerance,
         resolution=0.1,
         because="what the smallest start leaves: at depth 2 about the start to the power of the dual slack",
         rivals={
-            "the least Frobenius norm": norm_beside_prediction(smallest, NUCLEAR_NORM_BESIDE_LEAST_SQUARES),
-            "the end is the same from any start": norm_beside_prediction(largest, NUCLEAR_NORM),
+            "the least Frobenius norm": norm_and_prediction(from_smallest, NUCLEAR_NORM_BESIDE_LEAST_SQUARES),
+            "the end is the same from any start": norm_and_prediction(from_largest, NUCLEAR_NORM),
         },
         scaled=False,
     )
@@ -68,7 +72,7 @@ def restricted_setting_nuclear_norm(ends: Table, *, tolerance: Positive) -> Clai
         return np.abs(measured / least - 1)[:, 0]
 
     def largest_ratio(distances: np.ndarray) -> np.ndarray:
-        """Return by draw the largest ratio of a start's distance to that of the one before it."""
+        """Return by draw the largest ratio of a start's distance to that of the one before it, along the first axis."""
         return np.max(distances[1:] / np.maximum(distances[:-1], INTEGRATION_ERROR), axis=0)
 
     distances = np.array([distance(draws) for draws in by_start])  # shape (starts, draws), largest start first
@@ -81,12 +85,12 @@ def restricted_setting_nuclear_norm(ends: Table, *, tolerance: Positive) -> Clai
     )
     yield every_draw(
         "largest relative error of a measurement",
-        smallest[MISFIT],
+        from_smallest[MISFIT],
         at_most=1e-6,
         because="the flow has fitted them",
     )
-    nuclear, least_squares = smallest.with_prediction(NUCLEAR_NORM_BESIDE_LEAST_SQUARES)
-    yield Facts(other=np.max(least_squares / nuclear))
+    norm, norm_of_least_squares = from_smallest.with_prediction(NUCLEAR_NORM_BESIDE_LEAST_SQUARES)
+    yield Facts(other=np.max(norm_of_least_squares / norm))
 
 
 @claim("Slide 30, Current theory is oblivious to depth, proposition", quantifier="all draws", scope=SCOPE)
@@ -101,23 +105,22 @@ def restricted_setting_not_schatten(ends: Table, *, resolution: NonNegative) -> 
     """
     draws = _from_smallest_start(ends)
     powers = np.array(settings_of(ends)["powers"])  # p of the norms, below, at and above 1
-    # of each sum over sigma^p, when two eigenvectors of the flow's end are turned; shape (draws, powers)
+    # relative change of each sum of sigma^p when two eigenvectors of the flow's end are turned; shape (draws, powers)
     change = draws.entries(SCHATTEN_CHANGE)
-    # the power 1 occurs once
-    nuclear_change = change[:, powers == 1.0][:, 0]
+    change_of_nuclear_norm = change[:, powers == 1.0][:, 0]  # the power 1 occurs once
     yield every_draw(
         "largest relative change of Σσ^p over p",
         change[:, powers < 1.0].max(axis=1),
         at_most=-resolution,
         because="beyond rounding",
         rivals={
-            "the nuclear norm falls as well": {"values": nuclear_change},
+            "the nuclear norm falls as well": {"values": change_of_nuclear_norm},
             "sums of convex powers fall as well": {"values": change[:, powers > 1.0].max(axis=1)},
         },
     )
     yield every_draw(
         "relative change of the nuclear norm",
-        np.abs(nuclear_change),
+        np.abs(change_of_nuclear_norm),
         at_most=1e-9,
         because="rounding",
     )
@@ -167,10 +170,10 @@ def single_norm(
     ) -> Check:
         """Check that a norm at the networks' end exceeds that of another matrix, which fits as well.
 
-        A norm that captures both settings would be least at the networks' end.
+        The rival: the norm captures both settings, and so is least at the networks' end, with no excess.
         """
-        captures_both = {"at_least": None, "at_most": at_least}
-        rivals = {f"{norm} captures both": captures_both}
+        no_excess = {"at_least": None, "at_most": at_least}
+        rivals = {f"{norm} captures both": no_excess}
         return every_draw(name, excess, at_least=at_least, because=because, rivals=rivals)
 
     excess_in_completion = [
@@ -181,12 +184,13 @@ def single_norm(
         "excess of the nuclear norm over the least one in completion, relative",
         np.concatenate(excess_in_completion),
         norm="the nuclear norm",
-        at_least=np.tile(proved_gap(minimiser, minimiser_many), 2),
+        at_least=np.tile(proved_gap(minimiser, minimiser_many), 2),  # depths 2 and 3 have the same minimisers
         because="the solver's proved gaps",
     )
     powers = settings_of(ends)["powers"]
     draws = _from_smallest_start(ends)
-    # over another matrix that fits: for p < 1 the end turned, for p > 1 a convex solution; shape (draws, powers) each
+    # how much less another matrix has that fits, for p < 1 the end turned, for p > 1 the solution of a convex problem;
+    # shape (draws, powers) each
     fall_if_turned = -draws.entries(SCHATTEN_CHANGE)
     excess_over_least = draws.entries(SCHATTEN_EXCESS)
     for place, p in enumerate(powers):
@@ -199,8 +203,8 @@ def single_norm(
                 at_least=resolution,
                 because="beyond rounding",
             )
-    measured, predicted = draws.with_prediction(NUCLEAR_NORM)
-    yield Facts(powers=", ".join(f"{p:g}" for p in powers), left=np.max(measured / predicted - 1))
+    norm, least_norm = draws.with_prediction(NUCLEAR_NORM)
+    yield Facts(powers=", ".join(f"{p:g}" for p in powers), left=np.max(norm / least_norm - 1))
 
 
 def _from_smallest_start(ends: Table) -> Draws:

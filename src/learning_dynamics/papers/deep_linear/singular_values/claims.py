@@ -33,8 +33,8 @@ def depth_separates_singular_values(
     depths {depths}, in the median of {draws} draws; a gain below the times between records is not decided. The last of
     the leading singular values over the next one ends at {gap_one:.3g}, {gap_two:.3g} and {gap_three:.3g}.
     """
-    # keys are the roles' numbers; which depths the runs have their settings say
-    tables = {1: depth_1, 2: depth_2, 3: depth_3}
+    tables = {1: depth_1, 2: depth_2, 3: depth_3}  # by role: another configuration may give them other depths
+    # by role, shape (draws,) each
     separation, uncertainty = {}, {}
     for depth, table in tables.items():
         separation[depth], uncertainty[depth] = _separations(table, risen, begun)
@@ -46,8 +46,8 @@ def depth_separates_singular_values(
         return {"values": gain, "undecided": np.abs(gain) < uncertainty[deeper] + uncertainty[shallower]}
 
     because = "a difference below the time between records decides nothing"
-    separates_less = "depth separates them less"
-    adds_nothing = "the second further layer adds nothing"
+    separates_less = "depth separates them less"  # the roles 1 and 3 are exchanged
+    adds_nothing = "the second further layer adds nothing"  # the role 3 has the separation of 2
     yield every_draw(
         "separation of rises at the greatest depth less that at the smallest",
         **gain_of(3, 1),
@@ -93,7 +93,7 @@ def _separations(table: Table, risen: float, begun: float) -> tuple[np.ndarray, 
     """Return the separation of rises and its uncertainty, shape (draws,) each; see `_separation`."""
     leading = select(table, SIGMA, index=np.arange(1, _rank(table) + 1))
     by_draw = [_separation(rows, risen, begun) for _, rows in leading.groupby("draw")]
-    separation, uncertainty = np.array(by_draw).T
+    separation, uncertainty = np.transpose(by_draw)
     return separation, uncertainty
 
 
