@@ -84,7 +84,7 @@ def settings_page(config: Config, paper: str) -> Iterator[str]:
     blocks = config.paper_block(paper)
     kinds: dict[tuple[str, str], list[str]] = {}
     for name in blocks["runs"]:
-        kinds.setdefault(("runs", config.resolved(paper, "runs", name)["function"]), []).append(name)
+        kinds.setdefault(("runs", config.resolved_block(paper, "runs", name)["function"]), []).append(name)
     for name, block in blocks.get("data", {}).items():
         kinds.setdefault(("data", block["source"]), []).append(name)
     yield f"# Settings of {paper}"

@@ -14,7 +14,7 @@ __all__ = [
     *("claims", "figure", "figures", "judge", "measure", "paper_names", "project", "runs", "simulate", "table"),
     "trajectory",
 ]
-# Python writes what it compiles without a look at how much of it a full disk has taken, and reads it ever after
+# a full disk may take only a part of a compiled file; Python does not notice, and fails whenever it reads the file
 CUT_SHORT = (
     "a compiled file is cut short, as a full disk leaves it; free space, delete them all, and run the "
     "same command again: find . -name __pycache__ -prune -exec rm -r {} +"
@@ -27,7 +27,7 @@ if "MPLBACKEND" in os.environ:
 
 
 def __getattr__(name: str) -> object:
-    # read on first use: no job waits for what only notebooks need
+    # imported on first use: no job waits for what only notebooks need
     if name not in __all__:
         raise AttributeError(f"module 'learning_dynamics' has no attribute {name!r}")
     try:

@@ -10,14 +10,16 @@ from pathlib import Path
 from learning_dynamics.environment import ROOT
 from learning_dynamics.errors import ProjectError
 
+# errors of the disk for which a library may raise one of its own, see `atomic_write`
 BEHIND_LIBRARY_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS)
+# what a person has to do, by error
 FIXES = {
     **dict.fromkeys((errno.ENOSPC, errno.EDQUOT), "free space"),
     **dict.fromkeys((errno.EACCES, errno.EPERM, errno.EROFS), "make the folder writable"),
     **dict.fromkeys((errno.EEXIST, errno.ENOTDIR), "move the file that is in the folder's place"),
 }
 OWN = ("workflow", "profiles", "src", "config.yaml", "Snakefile", "Makefile", "pyproject.toml")  # of the project itself
-NO_SYNC = (errno.EINVAL, errno.ENOTSUP, errno.ENOSYS)  # of file systems that cannot be asked
+NO_SYNC = (errno.EINVAL, errno.ENOTSUP, errno.ENOSYS)  # errors of `os.fsync` where a file system does not have it
 
 
 def find_files(folder: Path, pattern: str) -> list[Path]:
@@ -100,7 +102,7 @@ def configured_path(text: str | Path, key: str) -> Path:
 
 
 def _sync(path: Path) -> None:
-    """Wait until a file is on the disk, where the file system can tell."""
+    """Wait until a file is on the disk, where the file system can say so."""
     with open(path, "rb+") as written:
         try:
             os.fsync(written.fileno())

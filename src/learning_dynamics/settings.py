@@ -1,6 +1,6 @@
 """The types of settings: what a keyword parameter of a configured function may be annotated with.
 
-They are plain numbers to whoever calls the function; the configuration is held to the bounds beside them. Any other
+To the function they are plain numbers; the bounds beside them are what the configuration may give. Any other
 annotation that pydantic understands works too. Settings that belong together are fields of a frozen dataclass, and the
 class is their type.
 """
@@ -18,7 +18,7 @@ Real = Annotated[float, doc("a finite number")]  # as is every number of a confi
 Positive = Annotated[float, Gt(0), doc("a finite number above 0")]
 NonNegative = Annotated[float, Ge(0), doc("a finite number, 0 or more")]
 Fraction = Annotated[float, Ge(0), Le(1), doc("a number from 0 to 1")]
-# squared size of weights at the start: below its bound rounding of what is learnt shows in what is not yet
+# squared size of weights at the start; below the bound, rounding errors of learnt modes show in those yet to be learnt
 Scale = Annotated[float, Ge(1e-24), doc("a finite number, 1e-24 or more")]
 
 __all__ = ["Count", "Fraction", "Natural", "NonNegative", "Positive", "Real", "Scale", "Seed"]

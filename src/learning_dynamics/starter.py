@@ -45,7 +45,7 @@ ONE_THREAD = {
 def relevant(environment: Mapping[str, str]) -> dict[str, str]:
     """Return the variables that libraries may read when they are imported.
 
-    Of PYTHONPATH the folders that are the same wherever a process is; a fork adds the others.
+    Of PYTHONPATH only absolute folders, which are the same in every working folder; `Command.run` adds the others.
     """
     read = {name: value for name, value in environment.items() if name.startswith(READ_AT_IMPORT)}
     folders = read.pop("PYTHONPATH", "").split(os.pathsep)
@@ -136,10 +136,10 @@ def _receive_exactly(connection: socket.socket, length: int) -> bytes:
 
 
 def start_server(libraries: Sequence[str] = LIBRARIES) -> None:
-    """Start the process, to which commands that this one starts are then directed; it ends with this one.
+    """Start the process that forks for commands which this process starts; it ends with this one.
 
-    Nothing where there is one already, where the system cannot tell that a process has ended (not Linux, or an old
-    one), or where temporary files cannot be, or their path is too long for a socket.
+    It is not started where there is one already, where the system cannot say that a process has ended (no Linux, or an
+    old one), where no temporary file can be made, or where its path is too long for a socket.
     """
     if ADDRESS in os.environ:
         return
@@ -166,7 +166,7 @@ def start_server(libraries: Sequence[str] = LIBRARIES) -> None:
 
 
 def _stop(server: subprocess.Popen) -> None:
-    """Let the process end: its standard input does, and no job is left for which it would wait."""
+    """Let the process end by the end of its standard input; at exit no job is left for which it would wait."""
     assert server.stdin is not None
     server.stdin.close()
     with contextlib.suppress(subprocess.TimeoutExpired):

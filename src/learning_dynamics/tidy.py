@@ -111,6 +111,7 @@ def rows(measured: Mapping[str, Any], axes: Mapping[str, Any], **labels: Any) ->
             raise ValueError(f"{quantity}: {value.ndim} axes for coordinates {list(axes)} and an index")
         indices = [grid.ravel() for grid in np.indices(value.shape)]
         for depth, (name, coordinates) in enumerate(axes.items(), start=1):
+            # with axes (seed, time): times of shape (times,) are read at the second index, (draws, times) at both
             coordinates = np.asarray(coordinates)
             parts[name].append(coordinates[tuple(indices[depth - coordinates.ndim : depth])])
         for name, label in labels.items():
@@ -167,8 +168,8 @@ def select(table: pd.DataFrame, quantity: Quantity | list[Quantity] | None = Non
 def cached_per_table(read: Callable[Concatenate[pd.DataFrame, P], T]) -> Callable[Concatenate[pd.DataFrame, P], T]:
     """Let what a function reads from a table be read once: claims ask for it again for every rival and every variant.
 
-    For functions of a table that nobody changes and of hashable arguments. Arrays become read-only; of other things
-    callers are given copies by who reads them. What was read is forgotten with the table.
+    It is for functions of a table that nobody changes and of hashable arguments. Arrays become read-only. Of results
+    of another kind all callers get the same object; hand out copies of it. What was read is forgotten with the table.
     """
     results: dict[int, dict[Any, Any]] = {}
 
@@ -239,6 +240,7 @@ class Draws:
     def per_table(self, read: Callable[[Draws], np.ndarray]) -> np.ndarray:
         """Return what is read of the draws of each table, one below the other, padded with zeros to the largest."""
         parts = [np.asarray(read(of_table)) for of_table in self]
+        # (5, 3, 4) and (2, 6, 4) become (7, 6, 4)
         largest = np.max([part.shape[1:] for part in parts], axis=0)
         widths = [[(0, 0), *((0, int(width)) for width in largest - part.shape[1:])] for part in parts]
         return np.concatenate([np.pad(*pair) for pair in zip(parts, widths, strict=True)])
@@ -257,6 +259,7 @@ class Draws:
 
         def read(draws: Draws) -> np.ndarray:
             chosen = select(draws.tables[0], quantity, **self._where)
+            # of each row the number of its draw, -1 where a draw column is empty
             places = chosen.groupby(draws._draw_columns()).ngroup().fillna(-1).to_numpy(dtype=int)
             order = np.argsort(places, kind="stable")[np.sum(places < 0) :]  # rows that miss a draw column are of none
             counts = np.bincount(places[order])

@@ -91,6 +91,7 @@ def ensemble(
             failures.append(failure)
     if failures and not any(kept):
         raise failures[0]
+    # of a member that did not get through every number is nan, of the shape that others have
     example = {name: np.asarray(value) for name, value in next(filter(None, kept)).items()}
     lost = {name: np.full_like(value, np.nan if value.dtype.kind == "f" else 0) for name, value in example.items()}
     arrays = {name: np.stack([(states or lost)[name] for states in kept]) for name in example}

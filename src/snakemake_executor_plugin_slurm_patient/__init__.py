@@ -89,9 +89,9 @@ FUTILE = re.compile(
     r"(?:No space left on device|Disk quota exceeded|Read-only file system|have changed since Snakemake planned).*"
 )
 FULL = (errno.ENOSPC, errno.EDQUOT)
-PROBE = 1 << 20  # bytes that a disk with room takes
+PROBE = 1 << 20  # bytes of a file that is written to see whether a disk has room
 # reasons for which a job waits a moment, and then does not
-PASSING = ("None", "BeginTime", "Cleaning")
+PASSING_REASONS = ("None", "BeginTime", "Cleaning")
 # The plugin asks `sacct` for an account, with an option that no `sacct` has, and goes on without: Slurm then takes the
 # user's default account. It advises against a Snakemake that is a job itself, which this executor is made for.
 NOISE = re.compile(
@@ -137,11 +137,12 @@ class Executor(SlurmExecutor):
     # -- looks at the queue ----------------------------------------------------------------------------------------
 
     async def check_active_jobs(self, active_jobs: list[SubmittedJobInfo]) -> AsyncIterator[SubmittedJobInfo]:
-        """Yield the jobs that are still active; those of which the queue said nothing are."""
+        """Yield the jobs that are still active; jobs of which the queue says nothing count as active."""
         if self.submitter is not None:
             submitters.write(self.folder, self.submitter)
         if active_jobs:
             self._look_at_waiting_jobs()
+        # of each active job the base yields it, or reports how it ended, or, where the queue is silent, does neither
         self.reported, kept = set(), set()
         async for job in super().check_active_jobs(active_jobs):
             kept.add(id(job))
@@ -201,6 +202,7 @@ class Executor(SlurmExecutor):
         self._submit(super().run_array_jobs, jobs, jobs)
 
     def _submit(self, submit: Callable[[Any], None], what: Any, jobs: list[Any]) -> None:
+        """Call the base's method once the controller answers; if it raises, all jobs of the submission fail."""
         if controller_is_down():
             self.logger.warning("Slurm's controller does not answer; the submission waits for it.")
             while controller_is_down():
@@ -243,8 +245,12 @@ class Executor(SlurmExecutor):
         Snakemake's own lock refuses the first case, unless somebody has removed it.
         """
         queued = queued_jobs(self.folder)
-        others = {other.run: (other, at_work) for other, at_work in submitters.read(self.folder)}
-        for other, at_work in others.values():
+        owners: dict[str, submitters.Submitter] = {}  # by the name of their jobs in the queue
+        runs_at_work: set[str] = set()
+        for other, at_work in submitters.read(self.folder):
+            owners[other.run] = other
+            if at_work:
+                runs_at_work.add(other.run)
             shared = sorted(files.intersection(other.makes))
             if at_work and shared:
                 raise WorkflowError(
@@ -254,10 +260,9 @@ class Executor(SlurmExecutor):
             if not at_work and other.run not in queued:
                 submitters.remove(self.folder, other.run)
         for run, jobs in queued.items():
-            known = others.get(run)
-            if known is not None and known[1]:  # at work
+            if run in runs_at_work:
                 continue
-            owner = known[0] if known is not None else None
+            owner = owners.get(run)
             if owner is None or files.intersection(owner.makes):
                 raise WorkflowError(
                     f"{len(jobs)} jobs of a Snakemake that has ended{f' ({owner})' if owner else ''} are still in "
@@ -276,7 +281,7 @@ class Executor(SlurmExecutor):
             return
         by_reason: dict[str, list[str]] = {}
         for job, (label, reason) in waiting.items():
-            if reason not in PASSING:
+            if reason not in PASSING_REASONS:
                 by_reason.setdefault(reason, []).append(f"{job} ({label})")
         for reason, jobs in by_reason.items():
             if reason not in self.reasons_shown:
@@ -304,23 +309,27 @@ class Executor(SlurmExecutor):
 
     def additional_general_args(self) -> str:
         """Return how the Snakemake of a submission runs its jobs."""
-        # `abreast` is declared by the rules whose jobs travel together
-        return super().additional_general_args() if self.array_jobs else "--executor local --resources abreast=1"
+        # `profiles/slurm` gives jobs that travel together `abreast: 1`: one of them runs at a time
+        if self.array_jobs:
+            return super().additional_general_args()
+        return "--executor local --resources abreast=1"
 
     def format_job_exec(self, job: Any) -> str:
         """Return what a submission executes; one that Slurm may requeue has a variable that says so."""
-        executed = super().format_job_exec(job)
+        script = super().format_job_exec(job)
         settings = self.workflow.executor_settings
-        alone = settings.requeue and not job.is_group()
-        script = f"export {REQUEUE}=1; {executed}" if alone else executed
+        if settings.requeue and not job.is_group():
+            script = f"export {REQUEUE}=1; {script}"
         if settings.gpu_options and job.resources.get("gpu"):  # sbatch reads options at the beginning of a script
             return f"#SBATCH {settings.gpu_options}\n{script}"
         return script
 
     def get_job_args(self, job: Any, **given: Any) -> str:
         """Return the arguments of a submission's Snakemake, with the processors that it asked for."""
-        asked = super().get_job_args(job, **given)
-        return asked if self.array_jobs else f"{asked} --cores {job.threads}"  # the last one counts
+        arguments = super().get_job_args(job, **given)
+        if self.array_jobs:
+            return arguments
+        return f"{arguments} --cores {job.threads}"  # the last of several counts
 
 
 def _is_worth_showing(record: logging.LogRecord) -> bool:
@@ -368,13 +377,14 @@ def why_futile(logs: Iterable[str], outputs: Iterable[str]) -> str:
     """
     for log in logs:
         try:
-            found = FUTILE.search(Path(log).read_text(encoding="utf-8", errors="replace"))
+            line = FUTILE.search(Path(log).read_text(encoding="utf-8", errors="replace"))
         except OSError:
             continue
-        if found:
-            return found[0]
+        if line:
+            return line[0]
     for folder in {Path(output).parent for output in outputs}:
-        if folder.is_dir() and (reason := why_full(folder)):
+        reason = why_full(folder) if folder.is_dir() else ""
+        if reason:
             return f"{folder}: {reason}"
     return ""
 
@@ -387,7 +397,8 @@ def why_full(folder: Path) -> str:
             probe.flush()
             os.fsync(probe.fileno())
     except OSError as error:
-        return error.strerror or str(error) if error.errno in FULL else ""
+        if error.errno in FULL:
+            return error.strerror or str(error)
     return ""
 
 

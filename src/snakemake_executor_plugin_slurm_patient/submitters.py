@@ -49,9 +49,15 @@ class Submitter:
 
 
 def this_process(run: str, makes: Collection[str]) -> Submitter:
-    """Return this Snakemake."""
-    started = psutil.Process().create_time()
-    return Submitter(run, socket.gethostname(), os.getpid(), _machine(), started, tuple(makes))
+    """Return this Snakemake, whose jobs have the name `run` in Slurm's queue."""
+    return Submitter(
+        run=run,
+        host=socket.gethostname(),
+        process=os.getpid(),
+        machine=_machine(),
+        started=psutil.Process().create_time(),
+        makes=tuple(makes),
+    )
 
 
 def write(folder: Path, submitter: Submitter) -> None:
@@ -91,15 +97,16 @@ def _is_at_work(submitter: Submitter, age: float) -> bool:
 
 def _age(file: Path) -> float:
     """Return how long ago a file was touched, by the clock of its file system, which all machines share."""
-    now = file.with_name(f".now.{socket.gethostname()}.{os.getpid()}")
-    now.touch()
+    new = file.with_name(f".now.{socket.gethostname()}.{os.getpid()}")
+    new.touch()
     try:
-        return now.stat().st_mtime - file.stat().st_mtime
+        return new.stat().st_mtime - file.stat().st_mtime
     finally:
-        now.unlink(missing_ok=True)
+        new.unlink(missing_ok=True)
 
 
 def _machine() -> str:
+    """Return what tells a machine, and a container on it, from others: its boot and its namespace of processes."""
     try:
         boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
         return f"{boot} {os.readlink('/proc/self/ns/pid')}"

@@ -21,8 +21,12 @@ from snakemake_interface_logger_plugins.base import LogHandlerBase
 from snakemake_interface_logger_plugins.common import LogEvent
 
 LAST_LINES = 12
-# said again at the end of every failing run; each failure has been shown by then
-WORN = ("Exiting because a job execution failed", "Shutting down, this might take", "At least one job did not complete")
+# how messages begin that Snakemake adds at the end of every failing run; each failure has been shown by then
+REPEATED = (
+    "Exiting because a job execution failed",
+    "Shutting down, this might take",
+    "At least one job did not complete",
+)
 # what Snakemake's reasons begin with, and what a person needs of them
 SHORT_REASONS = {
     "Missing output files": "new",
@@ -61,6 +65,11 @@ class Job:
     resources: Mapping[str, Any]
     started: float = field(default_factory=time.monotonic)
 
+    @property
+    def minutes(self) -> float:
+        """The time that it asks a cluster for; 0 without."""
+        return self.resources.get("runtime") or 0
+
 
 class LogHandler(LogHandlerBase):
     """Writes to standard error, a dry run to standard output; on a terminal the last line names what runs."""
@@ -81,7 +90,7 @@ class LogHandler(LogHandlerBase):
         self.jobs: dict[int, Job] = {}
         self.planned: list[Job] = []
         self.submissions = 0
-        self.errors: list[str] = []  # of shells, not yet told with their job
+        self.errors: list[str] = []  # of shells, until the failure of their job is printed
         self.stream = sys.stdout if self.common_settings.dryrun else sys.stderr
         self.terminal = self.stream.isatty() and not self.common_settings.dryrun
 
@@ -106,24 +115,28 @@ class LogHandler(LogHandlerBase):
             pass
 
     def _say(self, text: str, level: int) -> None:
+        """Print a message of Snakemake's: an error as one line, without tracebacks; of the rest warnings alone."""
         if "CalledProcessError" in text:
             self.errors.append(text)
             return
         if text.startswith("WorkflowError:\n"):  # with the place in Snakemake or in an executor that raised it
             lines = text.splitlines()[1:]
             text = "\n".join(line for line in lines if not line.startswith('  File "'))
-            text = text if text.startswith(WORN) else f"error: {text}"
+            if not text.startswith(REPEATED):
+                text = f"error: {text}"
         if "marshal data too short" in text:
             text = f"error: {CUT_SHORT}"
         no_overlay = NO_OVERLAY.search(text)
         if no_overlay:
             text = f"error: {no_overlay[2]}: cannot be read ({no_overlay[1]}); name another with --configfile"
-        known = PROJECT_ERROR.search(text) or NO_RULE.search(text)
-        if known:
-            no_rule = known.re is NO_RULE
-            text = f"error: {_unknown_target(known[1]) if no_rule else known[1]}"
-        worth = level >= logging.WARNING or "Nothing to be done" in text
-        if worth and text.strip() and not text.startswith(WORN):
+        project_error, no_rule = PROJECT_ERROR.search(text), NO_RULE.search(text)
+        if project_error:
+            text = f"error: {project_error[1]}"
+        elif no_rule:
+            text = f"error: {_unknown_target(no_rule[1])}"
+
+        is_worth_showing = level >= logging.WARNING or "Nothing to be done" in text
+        if is_worth_showing and text.strip() and not text.startswith(REPEATED):
             self._print(text)
 
     # -- what is to be done ------------------------------------------------------------------------
@@ -138,17 +151,17 @@ class LogHandler(LogHandlerBase):
 
     def _summarise(self, counts: Mapping[str, int]) -> None:
         self._print(f"{self.total} jobs: {', '.join(f'{count} {rule}' for rule, count in counts.items())}")
-        seconds = [known for job in self.planned if (known := _seconds_before(job)) is not None]
+        earlier = [_seconds_before(job) for job in self.planned]
+        seconds = [duration for duration in earlier if duration is not None]
         if seconds:
             minutes = sum(seconds) / 60
             self._print(f"{len(seconds)} of them took {minutes:.1f} minutes when they ran last, one after the other")
-        requests = [(job.resources.get("runtime") or 0, job) for job in self.planned]
-        cpu = sum(minutes * job.resources.get("_cores", 1) for minutes, job in requests) / 60
-        gpu = sum(minutes * (job.resources.get("gpu") or 0) for minutes, job in requests) / 60
-        longest, of_job = max(requests, key=lambda request: request[0])
+        cpu = sum(job.minutes * job.resources.get("_cores", 1) for job in self.planned) / 60
+        gpu = sum(job.minutes * (job.resources.get("gpu") or 0) for job in self.planned) / 60
+        longest = max(self.planned, key=lambda job: job.minutes)
         self._print(
             f"at most, by what they ask a cluster for: {self.submissions} submissions, {cpu:,.0f} CPU hours, "
-            f"{gpu:,.0f} GPU hours; the longest is {of_job.label}, {longest:,.0f} minutes"
+            f"{gpu:,.0f} GPU hours; the longest is {longest.label}, {longest.minutes:,.0f} minutes"
         )
 
     def _start_group(self, known: Mapping[str, Any]) -> None:
@@ -157,15 +170,16 @@ class LogHandler(LogHandlerBase):
     def _start(self, known: Mapping[str, Any]) -> None:
         outputs = list(known.get("output") or [])
         job = Job(
-            _label(known["rule_name"], known.get("wildcards") or {}),
-            outputs,
-            list(known.get("log") or []),
-            _reason(outputs, known.get("reason") or ""),
-            dict(known["resources"].items()) if known.get("resources") else {},
+            label=_label(known["rule_name"], known.get("wildcards") or {}),
+            outputs=outputs,
+            logs=list(known.get("log") or []),
+            reason=_reason(outputs, known.get("reason") or ""),
+            resources=dict(known["resources"].items()) if known.get("resources") else {},
         )
         if self.common_settings.dryrun:
             self.planned.append(job)
-            self.submissions += bool(outputs) and not known.get("indent")
+            if outputs and not known.get("indent"):  # indented are the jobs of a group, which is counted by itself
+                self.submissions += 1
             if outputs:
                 self._print(f"{known['rule_name']:<12s} {outputs[0]:<60s} {job.reason}")
             return
@@ -192,12 +206,11 @@ class LogHandler(LogHandlerBase):
     def _explain(self, label: str, known: Mapping[str, Any], resources: Mapping[str, Any]) -> None:
         self.failed += 1
         self._print(f"FAILED  {label}")
-        why = _executors_reason(known.get("rule_msg") or "")
-        if why:
-            self._print(f"        {why}")
-        ended = self._how_it_ended(known.get("shellcmd") or "", resources)
-        if ended:
-            self._print(f"        {ended}")
+        reasons = (
+            _executors_reason(known.get("rule_msg") or ""),
+            self._how_it_ended(known.get("shellcmd") or "", resources),
+        )
+        self._print_all(f"        {reason}" for reason in reasons if reason)
         for log in known.get("log") or []:
             self._print_all(f"        {line}" for line in last_lines(Path(log)))
             self._print(f"        (all of it: {log})")
@@ -206,10 +219,10 @@ class LogHandler(LogHandlerBase):
 
     def _how_it_ended(self, command: str, resources: Mapping[str, Any]) -> str:
         """Return which signal ended a job's command, and the memory that it had asked for; "" if none did."""
-        told = next((text for text in self.errors if command and command in text), "")
-        if told:
-            self.errors.remove(told)
-        match = EXIT_STATUS.search(told)
+        error = next((text for text in self.errors if command and command in text), "")
+        if error:
+            self.errors.remove(error)
+        match = EXIT_STATUS.search(error)
         if match is None:
             return ""
         number = int(match[1]) - KILLED if match[1] else signal.Signals[match[2]].value

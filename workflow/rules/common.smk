@@ -20,18 +20,20 @@ NAME = r"[a-z][A-Za-z0-9_.+-]*"  # of data sets, runs and figures
 set_variables_of_jobs()
 try:
     check_snakefile(workflow.basedir)
-    # Snakemake reads configuration files as YAML 1.1: they are read again
+    # read again, since Snakemake reads configuration files as YAML 1.1, in which `no` is false and 1e-4 a text
     overlays, given = [str(file) for file in workflow.configfiles], workflow.config_settings.config
     configuration = load([Path(file) for file in overlays], given, ROOT)
     plan = Plan(configuration, check=False)
     if workflow.is_main_process:
         check_writable(Path.cwd())
-        Path(".snakemake").mkdir(exist_ok=True)  # where it is noted what has been checked
+        Path(".snakemake").mkdir(exist_ok=True)  # `refusals` writes there what it has checked
         with functions_as_written():
             outputs = checked_outputs(plan)
         stale_outputs = StaleOutputs(plan, outputs, REASONS)
-        sweeps = [f"{paper}_{sweep}" for paper in plan.config.papers for sweep in plan.config.sweeps(paper)]
-        TARGETS.extend([*plan.config.papers, *(f"{paper}_metrics" for paper in plan.config.papers), *sweeps, *outputs])
+        # of these the logger suggests the nearest where a target is misspelt
+        for paper in plan.config.papers:
+            TARGETS.extend([paper, f"{paper}_metrics", *(f"{paper}_{sweep}" for sweep in plan.config.sweeps(paper))])
+        TARGETS.extend(outputs)
 except ProjectError as error:
     sys.exit(f"error: {error}")
 
@@ -41,14 +43,14 @@ pathvars:  # here, since Snakemake 8 does not read them: the Snakefile says whic
     figures=plan.figures,
 
 
-option = {"files": overlays, "given": given}
+option = {"files": overlays, "given": given}  # which configuration: its overlays, what the command line set
 PLAN = plan_path(option)  # every job's argument: it finds there what it is to do
 
 
 onstart:
     if workflow.is_main_process:  # not the Snakemake that a cluster's node starts
         write_plan(PLAN, option, plan.jobs())
-        # Snakemake's own limit of jobs a second wakes it every second as often as jobs have ended (its issue 3744)
+        # Snakemake's default limit of 100 jobs a second costs it time for each job that has ended (its issue 3744)
         limiter = workflow.scheduler.job_rate_limiter
         if limiter and (limiter.max_jobs, limiter.timespan) == (100, 1):
             workflow.scheduler.job_rate_limiter = None
@@ -57,7 +59,10 @@ onstart:
 
 
 def stale(rule):
-    """Return an input function: a file that is newer than the rule's outputs, if one is of other settings or code."""
+    """Return an input function: a file that is newer than the rule's outputs, if one of these is stale.
+
+    The fingerprint in an output decides, not Snakemake's record of the job; see `StaleOutputs`.
+    """
 
     def further_input(wildcards):
         if not workflow.is_main_process:
@@ -68,13 +73,16 @@ def stale(rule):
 
 
 def of_job(function):
-    """Return a function of wildcards that calls `function(paper, name)` once for each job."""
+    """Return a function of wildcards that calls `function(paper, name)`, once for each job.
+
+    Snakemake calls it many times. The job that judges all claims has no wildcard `name`.
+    """
     cached = functools.cache(function)
     return lambda wildcards: cached(wildcards.paper, wildcards.get("name", "claims"))
 
 
 def input_of(stage, key):
-    """Return an input function: the files that a job of a stage reads under a key; none if it reads none."""
+    """Return an input function: the files that a job of a stage reads, under a key of `plan.inputs`."""
     return of_job(lambda paper, name: plan.inputs(stage, paper, name).get(key, []))
 
 
@@ -96,7 +104,7 @@ def request(stage, resource):
         if resource == "mem_mb":
             return asked["mem_mb"] * attempt
         if resource == "runtime":
-            # jobs that share a GPU take so much longer
+            # `--config sharing=4`: four jobs share a GPU, and take so much longer
             sharing = config.get("sharing", 1) if asked.get("gpu") else 1
             return asked["runtime"] * attempt * sharing
         return asked[resource]
@@ -126,23 +134,15 @@ def short_runs(wildcards):
 
 
 def threads_of(stage):
+    """Return a function of wildcards: the threads that the configuration gives a job."""
     return of_job(lambda paper, name: plan.resources(stage, paper, name).get("threads", 1))
 
 
-def rates_metrics():
-    """Return the metrics of every sweep `..._rates` of neural_collapse."""
-    if "neural_collapse" not in plan.config.papers:
-        return []
-    sweeps = [name for name in plan.config.sweeps("neural_collapse") if name.endswith("_rates")]
-    return [
-        file
-        for sweep in sweeps
-        for file in plan.metrics_files("neural_collapse", plan.config.tables("neural_collapse", sweep))
-    ]
+def digest_of_variations():
+    """Return a digest of what was judged again, here or as published: if it changes, the page is written again.
 
-
-def judged_again():
-    """Return a digest of what was judged again, here or as published; no input of the page, which does not wait."""
+    These files are no input of the page: it would wait for `snakemake robustness`.
+    """
     scale = plan.config.configuration.scale
     folder = Path("docs/scales", scale) if scale else Path("docs/results")
     files = [Path(plan.results, "variations.parquet"), folder / "robustness.csv"]

@@ -15,13 +15,13 @@ rule page:
         fingerprints=[plan.page_fingerprint, plan.verdicts_fingerprint],
         overlays=overlays,
         texts=digest_of_texts(plan.config),
-        variations=judged_again(),
+        variations=digest_of_variations(),
     shell:
         "python -m learning_dynamics report --plan {PLAN} > {log} 2>&1"
 
 
 rule verdicts:
-    """The same of all papers; it also says what differs from the published results."""
+    """The verdicts of all papers, and what differs from the published results."""
     input:
         claims="<results>/claims.parquet",
         page="<figures>/index.html",

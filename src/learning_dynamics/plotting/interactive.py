@@ -12,12 +12,12 @@ HEIGHT = 300  # CSS pixels; a chart is as wide as its place
 FONT = 'system-ui, "Segoe UI", Roboto, "Helvetica Neue", "DejaVu Sans", sans-serif'
 DASHES = [6, 4]
 SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
-ITALIC = {"h": "ℎ"}  # what mathematical italics have elsewhere
+ITALIC = {"h": "ℎ"}  # Unicode's block of mathematical italics has a gap for it
 
 
 @dataclass(frozen=True)
 class Interactive:
-    """A chart with at least one parameter that an input of the page sets, and what is said of it.
+    """A chart with at least one parameter that an input of the page sets, its facts and alternative text.
 
     Attributes
     ----------

@@ -19,7 +19,8 @@ class Motion:
     figure : Figure
         `MOVING` wide; its layout is that of the last frame.
     draw : callable
-        Given 0, 1, ..., `frames` - 1, in any order, it changes what is drawn; limits and labels stay.
+        Called with the number of a frame, 0 to `frames` - 1 in any order, it changes what is drawn; limits and labels
+        stay.
     frames : int
     seconds : float
         How long they are shown together; the last is then held for a moment before the first follows again.

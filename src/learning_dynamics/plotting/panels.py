@@ -117,7 +117,8 @@ def direct_labels(axis: Axes, *, gap: float = 11.0, pad: float = 4.0) -> None:
 def _apart(heights: np.ndarray, gap: float) -> np.ndarray:
     """Return heights moved as little as needed so that neighbours are `gap` apart, their order kept."""
     order = np.argsort(heights, kind="stable")
-    # with the gaps taken out, what is left must not decrease: the nearest such sequence pools what violates it
+    # Less the gaps below them, heights must not decrease. The nearest sequence that does not is found by pooling: where
+    # a height is below the one before, both get their mean, and so on backwards. A pool is its mean and its size.
     wanted = heights[order] - gap * np.arange(len(heights))
     pools: list[list[float]] = []
     for height in wanted:
@@ -150,7 +151,7 @@ def readable_ticks(axis: Axis) -> None:
 
 
 def legible_ticks(figure: Figure) -> None:
-    """Give logarithmic axes whose ticks nobody has set labels that tell the range and do not touch each other.
+    """Give logarithmic axes whose ticks nobody has set labels that show the range and do not touch each other.
 
     The figure's layout is settled when this returns.
     """

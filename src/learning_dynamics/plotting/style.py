@@ -17,7 +17,7 @@ from matplotlib.figure import Figure
 
 WIDTH = 7.0  # inches: the text width of a two-column page
 COLUMN = 3.4  # inches: one of its columns
-# each look's style sheet, laid over the project's, and its width where a figure of WIDTH is to stand
+# by look: the style sheet that is laid over the project's, and the width that a figure of WIDTH gets
 LOOKS = {"paper": (None, WIDTH), "talk": ("talk.mplstyle", WIDTH), "thesis": ("thesis.mplstyle", 5.9)}
 
 # Okabe and Ito's colours, told apart with any colour vision

@@ -33,7 +33,7 @@ from learning_dynamics.pipeline.commands.functions import paper_function
 from learning_dynamics.pipeline.commands.in_process import join_tables
 from learning_dynamics.pipeline.commands.metrics import measure as measure_run
 from learning_dynamics.pipeline.commands.own_torch import imports_torch, own_torch
-from learning_dynamics.pipeline.commands.robustness import read_all_again
+from learning_dynamics.pipeline.commands.robustness import read_all_variations
 from learning_dynamics.pipeline.commands.roles import call_drawing, empty_table, load_table, load_tables
 from learning_dynamics.pipeline.commands.run import simulate as simulate_run
 from learning_dynamics.pipeline.plan.blocks import flat
@@ -76,14 +76,14 @@ class Judged(Evaluation):
     def __repr__(self) -> str:
         of = f", of {self.quantifier}" if self.quantifier else ""
         lines = [f"{self.claim} ({self.reference}): {self.verdict}{of}", self.statement]
-        lines += [f"why: {self.reason}"] if self.reason else []
-        lines += map(str, self.decisive.checks if self.decisive else ())
+        if self.reason:
+            lines.append(f"why: {self.reason}")
+        if self.decisive:
+            lines += map(str, self.decisive.checks)
         lines += [f"rival: {rival}: {verdict}" for rival, verdict in self.rivals.items()]
-        lines += (
-            [f"smallest error detected: a prediction off by a fraction of {self.min_detectable_error:.2g}"]
-            if self.min_detectable_error > 0
-            else []
-        )
+        if self.min_detectable_error > 0:  # false for nan
+            error = f"{self.min_detectable_error:.2g}"
+            lines.append(f"smallest error detected: a prediction off by a fraction of {error}")
         return "\n  ".join(map(maths.plain, lines))
 
 
@@ -184,10 +184,13 @@ class Project:
         for column in where:
             check_known(column, list(empty_table(folder, described)), "column", f"{paper} {run}")
         conditions = {"quantity": quantity, **where} if quantity is not None else where
-        in_files = {key: value for key, value in conditions.items() if key not in (described["sweep"] or {})}
-        rows = load_table(
-            folder, described, {key: one for key, one in in_files.items() if isinstance(one, str | float | int)}
-        )
+        # what reading the files can select by: single values of their own columns; `select` does the rest
+        selected_in_files = {
+            key: value
+            for key, value in conditions.items()
+            if key not in (described["sweep"] or {}) and isinstance(value, str | float | int)
+        }
+        rows = load_table(folder, described, selected_in_files)
         if rows.empty and isinstance(quantity, str):
             first_table = folder / f"{next(iter(plan.config.tables(paper, run)))}.parquet"
             check_known(quantity, values_in(first_table, "quantity", {}), "quantity", f"{paper} {run}")
@@ -206,11 +209,12 @@ class Project:
         if any(run in runs for runs in plan.config.bundles[paper].values()):
             raise ProjectError(f"{paper} {run}: bundles leave no trajectories; make it here with `simulate`")
         file = self._results(paper, "runs", f"{plan.measured_run(paper, run)}.npz")
-        states = load_trajectory(file, plan.fingerprint("run", paper, run))[0]
+        states, _ = load_trajectory(file, plan.fingerprint("run", paper, run))
         data = plan.measured_data(paper, run)
-        if data is not None:  # which the file does not repeat
+        if data is not None:  # the file of the run does not repeat its data set
             file_of_data = self._results(paper, "data", f"{data}.npz")
-            states.constants = load_arrays(file_of_data, plan.fingerprint("data", paper, data))[0] | states.constants
+            arrays, _ = load_arrays(file_of_data, plan.fingerprint("data", paper, data))
+            states.constants = arrays | states.constants
         return Simulated(**vars(states))
 
     def claims(self, paper: str | None = None) -> pd.DataFrame:
@@ -223,23 +227,25 @@ class Project:
         names = [paper] if paper else self.paper_names()
         judged = [name for name in names if self._results(name, "claims.parquet").is_file()]
         if judged:
-            source, lacking = self._results(), "its claims were not judged here"
-            rows = pd.concat(
-                [read_table(self._results(name, "claims.parquet"), declared=COLUMNS) for name in judged],
-                ignore_index=True,
-            )
-            rows = count_judged_again(rows, read_all_again(plan, self._results(), rows))
-            outdated = [text for name in judged if (text := outdated_verdicts(plan, name, self._results()))]
+            source, why_missing = self._results(), "its claims were not judged here"
+            tables = [read_table(self._results(name, "claims.parquet"), declared=COLUMNS) for name in judged]
+            rows = pd.concat(tables, ignore_index=True)
+            rows = count_judged_again(rows, read_all_variations(plan, self._results(), rows))
+            problems = [outdated_verdicts(plan, name, self._results()) for name in judged]
+            outdated = [problem for problem in problems if problem]
         else:
-            source, lacking = published.FOLDER / published.CLAIMS, "was neither judged here nor published"
+            source, why_missing = published.FOLDER / published.CLAIMS, "was neither judged here nor published"
             all_rows = published.read_claims()
             if all_rows is None:
                 raise ProjectError(
                     f"{self._results()}: no claims, and nothing is published; run snakemake to make them"
                 )
             rows = all_rows[all_rows["paper"].isin(names)].reset_index(drop=True)
-            outdated = published.find_outdated_papers({n: plan.fingerprint("claims", n, "claims") for n in names})
-        outdated += [f"{name}: {lacking}; run: snakemake {name}" for name in names if name not in set(rows["paper"])]
+            fingerprints = {name: plan.fingerprint("claims", name, "claims") for name in names}
+            outdated = published.find_outdated_papers(fingerprints)
+        missing = [name for name in names if name not in set(rows["paper"])]
+        outdated += [f"{name}: {why_missing}; run: snakemake {name}" for name in missing]
+
         if len(outdated) == 1:
             warnings.warn(outdated[0], stacklevel=2)
         elif outdated:
@@ -315,6 +321,7 @@ class Project:
             settings["seed"] = seed
         trajectories = {}
         for name, differing in plan.config.runs_of(paper, run):
+            # a swept setting is refused, with a run to name instead
             swept = next((key for key in flat(settings) if key in differing), None)
             if swept is not None:
                 raise ProjectError(f"{paper} {run}.{swept}: is swept; name one of its runs: {name}")
@@ -324,6 +331,7 @@ class Project:
     def _simulate_with(
         self, plan: Plan, paper: str, run: str, data: str | Mapping[str, Any] | None, settings: Mapping[str, Any]
     ) -> Trajectory:
+        """Return the trajectory of one run; each setting goes to the run or to its data set, the seed to both."""
         function = plan.config.signature("run", paper, run)
         of_run = function.settings | set(function.fields)
         name = plan.run_data(paper, run)
@@ -339,10 +347,10 @@ class Project:
             check_known(key, sorted(of_data | of_run), "setting", f"{paper} {run}")
         arrays = None
         if name is not None:
-            changes = {
-                key: value for key, value in settings.items() if key not in of_run or {key} & of_data == {"seed"}
-            }
-            changes |= data if isinstance(data, Mapping) else {}
+            shared = {"seed"} & of_data
+            changes = {key: value for key, value in settings.items() if key not in of_run or key in shared}
+            if isinstance(data, Mapping):
+                changes |= data
             arrays = make_data(paper, name, plan.data(paper, name, **changes))
         spec = plan.run(paper, run, **{key: value for key, value in settings.items() if key in of_run})
         with _as_job(plan, "run", paper, run):
@@ -358,7 +366,7 @@ class Project:
         plan = self._plan_with(paper, run)
         runs = plan.config.runs_of(paper, run)
         if isinstance(of, Trajectory):
-            first_run = runs[0][0]
+            first_run, _ = runs[0]
             with _as_job(plan, "metrics", paper, first_run):
                 measured = measure_run(paper, first_run, plan.measure(paper, first_run, **settings), of)
             measured.attrs["run"] = run
@@ -397,12 +405,12 @@ class Project:
         spec, given_tables = plan.claim(paper, claim, **settings), tables_by_role or {}
         for role in given_tables:
             check_known(role, list(spec["runs"]), "role", f"{paper} {claim}")
-        tables = {
-            role: self._as_role(paper, f"{claim}, role `{role}`", spec["runs"][role], given_tables[role])
-            if role in given_tables
-            else load_tables(self._results(paper, "metrics"), {role: spec["runs"][role]})[role]
-            for role in spec["runs"]
-        }
+        tables = {}
+        for role, run in spec["runs"].items():
+            if role in given_tables:
+                tables[role] = self._as_role(paper, f"{claim}, role `{role}`", run, given_tables[role])
+            else:
+                tables |= load_tables(self._results(paper, "metrics"), {role: run})
         function = paper_function(paper, "claims", spec["function"])
         evaluation = evaluate_claim(claim, function, tables, spec["settings"])
         facts = plain_facts(evaluation.facts)
@@ -422,17 +430,21 @@ class Project:
                 raise ProjectError(f"{paper} {where}: holds one run, not a list")
             return self._as_table(paper, where, role["name"], value)
         values = value if isinstance(value, list | tuple) else [value]
-        # what is given beyond the configured runs is of the kind of the last
-        return [
-            self._as_table(paper, where, role[min(n, len(role) - 1)]["name"], item) for n, item in enumerate(values)
-        ]
+        tables = []
+        for number, item in enumerate(values):
+            # what is given beyond the configured runs is of the kind of the last
+            run = role[min(number, len(role) - 1)]
+            tables.append(self._as_table(paper, where, run["name"], item))
+        return tables
 
     def _as_table(self, paper: str, where: str, run: str, value: Any) -> pd.DataFrame:
+        """Return a table or trajectory as the table of a run that a claim can read; `where` is for errors."""
         if not isinstance(value, pd.DataFrame | Trajectory | Mapping):
             raise ProjectError(f"{paper} {where}: takes a table of metrics or a trajectory (is {type(value).__name__})")
         rows = value if isinstance(value, pd.DataFrame) else self.measure(paper, run, value)
         config = self._plan().config
-        function_name = config.function_name("metrics", paper, config.runs_of(paper, run)[0][0])
+        first_run, _ = config.runs_of(paper, run)[0]
+        function_name = config.function_name("metrics", paper, first_run)
         declared = paper_function(paper, "metrics", function_name).columns
         missing = [column.name for column in declared if column.name not in rows]
         if missing or "settings" not in rows.attrs:
@@ -455,7 +467,7 @@ class Project:
         return ROOT.joinpath(self._plan().results, *path)
 
     def _plan(self, paper: str | None = None, check: bool = False) -> Plan:
-        """Return the plan of all papers, to be read; with `check` of one, checked, for what calls its functions."""
+        """Return the plan of all papers, unchecked; with `check` that of one paper, checked, to call its functions."""
         check_checkout()
         files, config = (self.files, self.config) if self.files or self.config else _default_configuration()
         plan = fresh_plan(files, config, check=False)
@@ -495,12 +507,13 @@ def _as_job(plan: Plan, stage: str, paper: str, run: str) -> Iterator[None]:
 
 
 default = Project()
-claims, figure, figures, judge, measure = (
-    default.claims,
-    default.figure,
-    default.figures,
-    default.judge,
-    default.measure,
-)
-paper_names, runs, simulate, table = default.paper_names, default.runs, default.simulate, default.table
+claims = default.claims
+figure = default.figure
+figures = default.figures
+judge = default.judge
+measure = default.measure
+paper_names = default.paper_names
+runs = default.runs
+simulate = default.simulate
+table = default.table
 trajectory = default.trajectory

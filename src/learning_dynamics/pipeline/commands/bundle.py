@@ -56,33 +56,40 @@ def execute(
     ProjectError
         If runs failed: how many, the first of them, and why.
     """
-    job = find_job("bundle", paper, name, plan, fingerprint, files)
+    job = find_job("bundle", paper, name, plan=plan, planned_fingerprint=fingerprint, files=files)
     spec, out = job.spec, Path(job.output)
+
     data_sets = {Path(file).stem: load_arrays(file) for file in job.inputs["data"]}
     columns = paper_function(paper, "metrics", spec["function"]).columns
     paper_function(paper, "runs", spec["function"])  # read before its digest is
     runs = list(_runs_of_bundle(paper, spec, {key: record["fingerprint"] for key, (_, record) in data_sets.items()}))
     if digest([run.fingerprint for run in runs]) != job.fingerprint:
         raise ProjectError(f"bundle {paper} {name}: {CHANGED}")
+
     first_run = runs[0]
     settings = {"function": spec["function"], **first_run.run_spec["settings"], **first_run.metrics_spec["settings"]}
     digests = {**science("run", paper, spec["function"]), **science("metrics", paper, spec["function"])}
     record = record_of(job, settings, digests)
     column_types = types_of_columns(paper, spec["function"], spec["axes"])
+
     resume = Path(job.folder, "resume")
-    tables, failures = dict(_rows_made_before(out, resume, runs, [column.name for column in columns])), {}
+    tables = dict(_rows_made_before(out, resume, runs, [column.name for column in columns]))  # by run
+    failures: dict[str, ProjectError] = {}
     if tables:
         print(f"{len(tables)} of {len(runs)} runs were measured before")
     try:
-        latest: tuple[str, Trajectory] | None = None
+        # runs that differ in settings of measuring alone follow each other, and share a trajectory
+        simulated: str | None = None
+        trajectory: Trajectory | None = None
         # what was measured before comes first: whatever interrupts the others, all tables have the same columns
         for run in sorted(runs, key=lambda run: run.name not in tables):
             try:
                 if run.name not in tables:
-                    if latest is None or latest[0] != run.run_fingerprint:
+                    if trajectory is None or simulated != run.run_fingerprint:
                         arrays = None if run.data is None else data_sets[run.data][0]
-                        latest = run.run_fingerprint, simulate(paper, run.name, run.run_spec, arrays)
-                    table = measure(paper, run.name, run.metrics_spec, latest[1])
+                        trajectory = simulate(paper, run.name, run.run_spec, arrays)
+                        simulated = run.run_fingerprint
+                    table = measure(paper, run.name, run.metrics_spec, trajectory)
                     tables[run.name] = to_arrow(run.name, table, columns)
                 tables[run.name] = add_settings(tables[run.name], run.differing, column_types)
             except ProjectError as error:
@@ -93,6 +100,7 @@ def execute(
         record["contents"] = {run.name: [run.fingerprint, tables[run.name].num_rows] for run in ready}
         if 0 < len(ready) < len(runs):
             write_arrow(resume / out.name, pa.concat_tables([tables[run.name] for run in ready]), record)
+
     if failures:
         listed = "; ".join(f"{failed}: {failures[failed]}" for failed in list(failures)[:MAX_FAILURES_SHOWN])
         ellipsis = "; ..." if len(failures) > MAX_FAILURES_SHOWN else ""
@@ -112,6 +120,7 @@ def types_of_columns(paper: str, function_name: str, settings: Sequence[str]) ->
 
 
 def _column_type(annotation: Any) -> str:
+    """Return the type of a column for a setting's annotation, ``Annotated[int, Ge(1)] | None``: numbers, else text."""
     if typing.get_origin(annotation) is typing.Annotated:
         return _column_type(typing.get_args(annotation)[0])
     if typing.get_origin(annotation) in (typing.Union, types.UnionType):
@@ -137,46 +146,52 @@ def _tables_made_before(out: Path, resume: Path) -> Iterator[tuple[Path, dict[st
 def _rows_made_before(
     out: Path, resume: Path, runs: Sequence[BundledRun], columns: Sequence[str]
 ) -> Iterator[tuple[str, pa.Table]]:
-    """Yield the runs that other tables hold, made by the same settings and code, with their declared columns."""
+    """Yield the runs that other tables hold, made by the same settings and code, each with its rows.
+
+    A table's ``contents`` say how many of its rows, from the first on, belong to each run. Its columns are the declared
+    ones: swept settings are added again.
+    """
     wanted = {run.fingerprint: run.name for run in runs}
     for file, contents in _tables_made_before(out, resume):
         if not any(fingerprint in wanted for fingerprint, _ in contents.values()):
             continue
         with suppress(ProjectError):  # damaged, or put away meanwhile
-            arrow, start = read_arrow(file)[0].select(columns), 0
+            arrow, _ = read_arrow(file)
+            arrow, start = arrow.select(columns), 0
             for fingerprint, length in contents.values():
                 if fingerprint in wanted:
                     yield wanted.pop(fingerprint), arrow.slice(start, length)
                 start += length
 
 
-def _put_away(out: Path, resume: Path, made: Mapping[str, Sequence[Any]]) -> None:
-    """Take out of the results tables of the sweep from another range of values, which share runs with this one.
+def _put_away(out: Path, resume: Path, contents_of_new: Mapping[str, Sequence[Any]]) -> None:
+    """Take tables out of the results that were made for another range of the sweep and share runs with the new one.
 
-    A run of a sweep is in one table: a table that shares some with one that was just `made` is not of the sweep as
-    it is now. It is put into `resume`, from where other bundles may take runs, and is deleted when all of them are
-    in the results. Runs are the same if their values or their fingerprints are.
+    A run of a sweep is in one table: a table that shares some with the new one is not of the sweep as it is now. It is
+    put into `resume`, from where other bundles may take runs, and is deleted when all of its runs are in the results.
+    Runs are the same if their values or their fingerprints are.
     """
     (resume / out.name).unlink(missing_ok=True)
     sweep = out.name.partition("@")[0]
-    in_results = _marks(made)
+    in_results = _names_and_fingerprints(contents_of_new)
     for file, contents in list(_tables_made_before(out, resume)):
         if file.name.partition("@")[0] != sweep:
             continue
         if file.parent == resume:
-            if all(_marks({name: entry}) & in_results for name, entry in contents.items()):
+            # all tables in the results come before these: `in_results` has every run that is there
+            if all(_names_and_fingerprints({name: entry}) & in_results for name, entry in contents.items()):
                 file.unlink(missing_ok=True)
-        elif _marks(contents) & _marks(made):
+        elif _names_and_fingerprints(contents) & _names_and_fingerprints(contents_of_new):
             resume.mkdir(exist_ok=True)
             with suppress(FileNotFoundError):  # another bundle was first
                 file.replace(resume / file.name)
         else:
-            in_results |= _marks(contents)
+            in_results |= _names_and_fingerprints(contents)
 
 
-def _marks(contents: Mapping[str, Sequence[Any]]) -> set[str]:
+def _names_and_fingerprints(contents: Mapping[str, Sequence[Any]]) -> set[str]:
     """Return the names and the fingerprints of a table's runs."""
-    return {mark for name, (fingerprint, _) in contents.items() for mark in (name, fingerprint)}
+    return {*contents, *(fingerprint for fingerprint, _ in contents.values())}
 
 
 def _runs_of_bundle(paper: str, spec: Mapping[str, Any], data_fingerprints: Mapping[str, str]) -> Iterator[BundledRun]:
@@ -190,14 +205,25 @@ def _runs_of_bundle(paper: str, spec: Mapping[str, Any], data_fingerprints: Mapp
     they are made alone or in a bundle, and two runs that differ in ``every`` alone share one trajectory.
     """
     function_name = spec["function"]
-    simulating, measuring = science("run", paper, function_name), science("metrics", paper, function_name)
+    science_of_run, science_of_metrics = science("run", paper, function_name), science("metrics", paper, function_name)
     for values in spec["rows"]:
         differing = dict(zip(spec["axes"], values, strict=True))
         ((name, swept),) = runs_of_sweep(spec["sweep"], {key: [value] for key, value in differing.items()})
+
+        # each value belongs to the data set, to the metrics or, what is left, to the run
         data = differing.pop("data", spec["data"])
-        measured = {key: differing.pop(key) for key in flat(spec["measure"]) if key in differing}
+        of_metrics = {key: differing.pop(key) for key in flat(spec["measure"]) if key in differing}
         run_spec = {"function": function_name, "settings": overlay(spec["settings"], differing)}
-        metrics_spec = {"function": function_name, "settings": overlay(spec["measure"], measured)}
-        simulated = fingerprint_of("run", run_spec, simulating, None if data is None else data_fingerprints[data])
-        measured_fingerprint = fingerprint_of("metrics", metrics_spec, measuring, simulated)
-        yield BundledRun(name, swept, data, run_spec, metrics_spec, simulated, measured_fingerprint)
+        metrics_spec = {"function": function_name, "settings": overlay(spec["measure"], of_metrics)}
+
+        data_fingerprint = None if data is None else data_fingerprints[data]
+        run_fingerprint = fingerprint_of("run", run_spec, science_of_run, data_fingerprint)
+        yield BundledRun(
+            name=name,
+            differing=swept,
+            data=data,
+            run_spec=run_spec,
+            metrics_spec=metrics_spec,
+            run_fingerprint=run_fingerprint,
+            fingerprint=fingerprint_of("metrics", metrics_spec, science_of_metrics, run_fingerprint),
+        )

@@ -37,7 +37,7 @@ def execute(papers: Sequence[str] = (), files: Sequence[Path] = ()) -> int:
     """
     check_links(Path.cwd())
     plan = Plan(load(files, {"papers": list(papers)} if papers else {}), check=False)
-    outputs = _expected(plan, files)
+    outputs = _expected_outputs(plan, files)
 
     def find_problem(path: str, fingerprint: str) -> str | None:
         problem = fault(path, fingerprint)
@@ -59,7 +59,7 @@ def execute(papers: Sequence[str] = (), files: Sequence[Path] = ()) -> int:
     return int(bool(problems))
 
 
-def _expected(plan: Plan, files: Sequence[Path]) -> dict[str, str]:
+def _expected_outputs(plan: Plan, files: Sequence[Path]) -> dict[str, str]:
     """Return the outputs of a configuration with the fingerprints that they must have."""
     with functions_as_written():
         outputs = checked_outputs(plan)
@@ -101,13 +101,17 @@ def find_stale(
 ) -> tuple[int, list[str]]:
     """Return how many of the expected outputs there are, and what is wrong with them."""
     present = [path for path in expected if Path(path).exists()]
-    return len(present), [problem for path in present if (problem := problem_of(path, expected[path])) is not None]
+    problems = [problem_of(path, expected[path]) for path in present]
+    return len(present), [problem for problem in problems if problem is not None]
 
 
 def find_damage(path: Path) -> str | None:
     """Return why a file whose format has checksums cannot be read; None if it can."""
+    read = READERS.get(path.suffix)
+    if read is None:
+        return None
     try:
-        READERS.get(path.suffix, lambda _: None)(path)
+        read(path)
     except ProjectError as error:
         return str(error)
     return None

@@ -34,7 +34,7 @@ def execute(
 
     Writes ``claims.parquet``, ``checks.parquet`` and ``variations.parquet`` of the paper.
     """
-    job = find_job("claims", paper, "claims", plan, fingerprint, files)
+    job = find_job("claims", paper, "claims", plan=plan, planned_fingerprint=fingerprint, files=files)
     spec, metrics = job.spec, Path(job.inputs["metrics"])
     for block in spec["claims"].values():
         paper_function(paper, "claims", block["function"])  # read before its digest is
@@ -65,9 +65,11 @@ def rows_of(
     function, settings = paper_function(paper, "claims", block["function"]), block["settings"]
     judge, tables = partial(evaluate_claim, name, function), load_tables(metrics, block["runs"])
     evaluation = judge(tables, settings)
-    variations = [*_thresholds(judge, tables, settings, block["vary"])]
-    variations += _settings(judge, tables, settings, entries, metrics)
-    judged_again = [records.variation_row(paper, name, *row) for row in variations]
+    variations = [*_vary_thresholds(judge, tables, settings, block["vary"])]
+    variations += _vary_runs(judge, tables, settings, entries, metrics)
+    judged_again = [
+        records.variation_row(paper, name, change, what, value, changed) for change, what, value, changed in variations
+    ]
     runs = run_names(map_roles(itemgetter("name"), block["runs"]))
     head = {"paper": paper, "claim": f"{paper}.{name}"}
     claim = records.claim_row(function.claim, evaluation)
@@ -117,13 +119,14 @@ def evaluate_claim(
         raise ProjectError(text) from None
 
 
-Variation = tuple[str, str, str, Evaluation]  # what kind of change, of what, to which value, and what came of it
+Variation = tuple[str, str, str, Evaluation]  # the kind of change, what was changed, to which value, the evaluation
 
 
-def _thresholds(
+def _vary_thresholds(
     judge: Callable[..., Evaluation], tables: Any, own: Mapping[str, Any], vary: Mapping[str, Any]
 ) -> Iterator[Variation]:
     """Judge a claim again under every other combination of its own settings and those of ``vary:``."""
+    # the claim's own value first: the first combination is the claim as configured
     choices = [[own[key], *(value for value in values if value != own[key])] for key, values in vary.items()]
     for values in list(itertools.product(*choices))[1:]:
         chosen = dict(zip(vary, values, strict=True))
@@ -132,7 +135,7 @@ def _thresholds(
         yield "threshold", " and ".join(changed), " and ".join(map(str, changed.values())), evaluation
 
 
-def _settings(
+def _vary_runs(
     judge: Callable[..., Evaluation],
     tables: Any,
     settings: Mapping[str, Any],

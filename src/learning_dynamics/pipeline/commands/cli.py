@@ -13,7 +13,7 @@ import sys
 import time
 import types
 import typing
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -55,16 +55,15 @@ def parse(arguments: Sequence[str]) -> tuple[Callable[..., int | None], dict[str
         With status 2 if it is no command line; with 0 if it asks for help.
     """
     known = commands()
+    lists = [
+        _format_list("commands that you type:", [name for name in known if name not in JOBS], known),
+        _format_list("jobs of Snakemake, which you can type as well:", JOBS, known),
+        "what a command takes: python -m learning_dynamics COMMAND --help",
+    ]
     root = argparse.ArgumentParser(
         prog="python -m learning_dynamics",
         description=ABOUT,
-        epilog="\n\n".join(
-            [
-                _listed("commands that you type:", [name for name in known if name not in JOBS], known),
-                _listed("jobs of Snakemake, which you can type as well:", JOBS, known),
-                "what a command takes: python -m learning_dynamics COMMAND --help",
-            ]
-        ),
+        epilog="\n\n".join(lists),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     root.add_argument("command", choices=known, metavar="command", help="one of those below")
@@ -73,13 +72,14 @@ def parse(arguments: Sequence[str]) -> tuple[Callable[..., int | None], dict[str
     return execute, vars(_parser(f"{root.prog} {name}", execute).parse_args(arguments[1:]))
 
 
-def _listed(title: str, names: Iterable[str], about: Mapping[str, str]) -> str:
+def _format_list(title: str, names: Iterable[str], about: Mapping[str, str]) -> str:
     return "\n".join([title, *(f"  {name:12} {about[name]}" for name in names)])
 
 
 def _parser(program: str, execute: Callable[..., int | None]) -> argparse.ArgumentParser:
+    """Return what parses the arguments of a command; the texts of its help are the docstring's."""
     text = inspect.getdoc(execute) or ""
-    meanings = dict(_meanings(text))
+    meanings = _meanings(text)
     parser = argparse.ArgumentParser(prog=program, description=text.partition("\n\n")[0], allow_abbrev=False)
     parameters = inspect.signature(execute, eval_str=True).parameters
     for name, parameter in parameters.items():
@@ -98,9 +98,9 @@ def _parser(program: str, execute: Callable[..., int | None]) -> argparse.Argume
 
 def _options(parameter: inspect.Parameter) -> dict[str, Any]:
     """Return how argparse reads a parameter, by its annotation and default."""
-    annotation, default, optional = parameter.annotation, parameter.default, True
-    if default is parameter.empty:
-        default, optional = None, False
+    annotation = parameter.annotation
+    optional = parameter.default is not parameter.empty
+    default = parameter.default if optional else None
     if isinstance(annotation, types.UnionType):
         optional = True
         annotation = next(kind for kind in typing.get_args(annotation) if kind is not types.NoneType)
@@ -118,16 +118,19 @@ def _options(parameter: inspect.Parameter) -> dict[str, Any]:
     return options | {"type": _json_object if kind is Mapping else kind}
 
 
-def _meanings(docstring: str) -> Iterator[tuple[str, str]]:
-    """Yield names and texts of a docstring's section of parameters."""
+def _meanings(docstring: str) -> dict[str, str]:
+    """Return the text of each parameter, by name, of a docstring's section of parameters."""
     _, _, section = docstring.partition("Parameters\n----------\n")
-    for entry in section.partition("\n\n")[0].splitlines():
-        if not entry.startswith(" "):
-            names = entry.partition(" : ")[0].split(", ")
-            text: list[str] = []
-        else:
-            text.append(entry.strip())
-            yield from ((name, " ".join(text).replace("%", "%%")) for name in names)
+    texts: dict[str, list[str]] = {}
+    names: list[str] = []
+    for line in section.partition("\n\n")[0].splitlines():
+        if line.startswith(" "):
+            for name in names:
+                texts[name].append(line.strip())
+        else:  # ``x, y : str``
+            names = line.partition(" : ")[0].split(", ")
+            texts |= {name: [] for name in names}
+    return {name: " ".join(lines).replace("%", "%%") for name, lines in texts.items()}  # as argparse reads a percent
 
 
 def _json_object(text: str) -> dict[str, Any]:
@@ -168,7 +171,9 @@ def _execute(arguments: Sequence[str]) -> int | None:
             limit_time(minutes)
             grant(cluster.time_until_stop(60.0 * minutes))
     plan, started = options.get("plan"), time.monotonic()
-    positional = [options.pop(name) for name, one in parameters.items() if one.kind is one.POSITIONAL_ONLY]
+    positional = [
+        options.pop(name) for name, parameter in parameters.items() if parameter.kind is parameter.POSITIONAL_ONLY
+    ]
     status = execute(*positional, **options)
     stage = execute.__module__.rpartition(".")[2]
     if plan is not None and stage in STAGES:

@@ -32,15 +32,21 @@ def execute(claims: Path = Path("results/claims.parquet"), /) -> int:
         print(f"outdated: {outdated}")
     cells = [
         [
-            *(row["claim"], row["verdict_published"], compared_number(row, "_published")),
-            *(row["verdict"], compared_number(row), row["outcome"]),
+            row["claim"],
+            row["verdict_published"],
+            compared_number(row, "_published"),
+            row["verdict"],
+            compared_number(row),
+            row["outcome"],
         ]
         for row in comparison.fillna({"verdict": "", "verdict_published": ""}).to_dict("records")
     ]
     print(tabulate(cells, headers=HEAD, disable_numparse=True))
     counts = comparison["outcome"].value_counts()
     print(f"\n{len(comparison)} claims: " + ", ".join(f"{count} {outcome}" for outcome, count in counts.items()))
-    differences = count_differences(claims.parent, DEFAULT_FIGURES) if claims.parent == DEFAULT_RESULTS else []
+    differences = []
+    if claims.parent == DEFAULT_RESULTS:
+        differences = count_differences(claims.parent, DEFAULT_FIGURES)
     for difference in differences:
         print(f"counts differ: {difference}")
     return int(bool(differences) or comparison["outcome"].isin(["with another verdict", "missing"]).any())

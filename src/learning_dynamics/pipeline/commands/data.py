@@ -13,7 +13,7 @@ def execute(
     paper: str, name: str, /, plan: Path | None = None, fingerprint: str | None = None, files: Sequence[Path] = ()
 ) -> None:
     """Call the data set's function with its settings and save what it returns."""
-    job = find_job("data", paper, name, plan, fingerprint, files)
+    job = find_job("data", paper, name, plan=plan, planned_fingerprint=fingerprint, files=files)
     spec = job.spec
     data_function(paper, spec["source"])  # read before its digest is
     digests = verify_science(job, spec["source"])

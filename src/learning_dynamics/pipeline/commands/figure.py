@@ -30,7 +30,7 @@ def execute(
 
     A figure of another style is in a folder of that name: ``figures/talk/``.
     """
-    job = find_job("figure", paper, name, plan, fingerprint, files)
+    job = find_job("figure", paper, name, plan=plan, planned_fingerprint=fingerprint, files=files)
     pdf = Path(job.output) if look == "paper" else Path("figures", look, paper, f"{name}.pdf")
     with matplotlib_defaults(), style(look):
         result, record = draw(job)

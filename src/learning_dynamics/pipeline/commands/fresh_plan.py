@@ -13,6 +13,7 @@ from learning_dynamics.pipeline.plan.sources import PACKAGE, SOURCE_ROOT
 
 State = dict[Path, tuple[int, int]]  # of files: when they were changed, and their sizes
 
+# by overlays and values of the command line: the state of the configuration's files, and the plan
 _plans: dict[tuple[tuple[Path, ...], str], tuple[State, Plan]] = {}
 _sources: dict[str, State] = {}  # as they were when the process imported them, and when they were last looked at
 
@@ -29,18 +30,24 @@ def fresh_plan(files: tuple[Path, ...], given: Mapping[str, Any], check: bool) -
         At the first mistake in the configuration.
     """
     sources = _state(_files_below(SOURCE_ROOT / PACKAGE, {".py", *digests.DATA_FILES}))
-    imported, last = _sources.setdefault("imported", sources), _sources.setdefault("last", sources)
+    imported = _sources.setdefault("imported", sources)
+    last = _sources.setdefault("last", sources)
     if sources != last:
         _sources["last"] = sources
         digests.forget()
         _plans.clear()
     if check and sources != imported:
         warnings.warn("the project's source has changed since this kernel read it; restart the kernel", stacklevel=4)
+
     key = files, json.dumps([given, check], sort_keys=True, default=str)
-    configuration = _state([*files, ROOT / "config.yaml", *_files_below(ROOT / PAPERS, {".yaml"})])
-    if key not in _plans or _plans[key][0] != configuration:
-        _plans[key] = configuration, Plan(load(files, given), check)
-    return _plans[key][1]
+    state = _state([*files, ROOT / "config.yaml", *_files_below(ROOT / PAPERS, {".yaml"})])
+    if key in _plans:
+        state_before, plan = _plans[key]
+        if state_before == state:
+            return plan
+    plan = Plan(load(files, given), check)
+    _plans[key] = state, plan
+    return plan
 
 
 def _files_below(folder: Path, ends: Collection[str]) -> list[Path]:
@@ -48,5 +55,9 @@ def _files_below(folder: Path, ends: Collection[str]) -> list[Path]:
 
 
 def _state(files: Iterable[Path]) -> State:
-    status = {file: file.stat() for file in files if file.is_file()}
-    return {file: (one.st_mtime_ns, one.st_size) for file, one in status.items()}
+    states: State = {}
+    for file in files:
+        if file.is_file():
+            status = file.stat()
+            states[file] = status.st_mtime_ns, status.st_size
+    return states

@@ -37,22 +37,22 @@ def data_function(paper: str, source: str) -> Any:
 def arguments_for(function: Any, settings: Mapping[str, Any]) -> dict[str, Any]:
     """Return settings as a function takes them: those of a class as an instance of it."""
     function = inspect.unwrap(function)
-    taken = dict(settings)
+    arguments = dict(settings)
     for key, value in settings.items():
         annotation = function.__annotations__.get(key)
-        kind = function.__globals__.get(annotation) if isinstance(annotation, str) else annotation
-        if isinstance(value, Mapping) and isinstance(kind, type):
-            taken[key] = kind(**value)
-    return taken
+        if isinstance(annotation, str):  # of a module with postponed annotations: the name of a class
+            annotation = function.__globals__.get(annotation)
+        if isinstance(value, Mapping) and isinstance(annotation, type):
+            arguments[key] = annotation(**value)
+    return arguments
 
 
 def _function(module: str, function_name: str) -> Any:
     name = function_name.rpartition(".")[2]
     known = vars(importlib.import_module(module))
     if name not in known:
-        raise ProjectError(
-            f"{module}: no function `{name}`{suggest_name(name, [key for key in known if key[0] != '_'])}"
-        )
+        public_names = [key for key in known if key[0] != "_"]
+        raise ProjectError(f"{module}: no function `{name}`{suggest_name(name, public_names)}")
     return known[name]
 
 

@@ -1,4 +1,4 @@
-"""Draw a figure whose reader moves it from parquet alone: a Vega-Lite chart with provenance and facts, as JSON."""
+"""Draw a figure whose reader moves it from parquet alone: a Vega-Lite chart with its stamp and facts, as JSON."""
 
 import json
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ def execute(
     paper: str, name: str, /, plan: Path | None = None, fingerprint: str | None = None, files: Sequence[Path] = ()
 ) -> None:
     """Call the interactive figure's function with its runs' tables by role and save the chart that it returns."""
-    job = find_job("interactive", paper, name, plan, fingerprint, files)
+    job = find_job("interactive", paper, name, plan=plan, planned_fingerprint=fingerprint, files=files)
     drawn, record = draw(job)
     facts = plain_facts(drawn.facts)
     chart = chart_json(drawn, maths.plain(fill(drawn.alt, facts)), f"interactive {name}")

@@ -12,7 +12,7 @@ import pandas as pd
 
 from learning_dynamics.errors import ProjectError, check_known
 from learning_dynamics.pipeline.commands.claims import TABLES, rows_of
-from learning_dynamics.pipeline.commands.robustness import read_all_again
+from learning_dynamics.pipeline.commands.robustness import read_all_variations
 from learning_dynamics.pipeline.plan.config_files import load
 from learning_dynamics.pipeline.plan.plan import Plan
 from learning_dynamics.pipeline.report import contents, plain_text
@@ -72,8 +72,8 @@ def make(targets: Sequence[str], papers: Sequence[str], cores: str, files: Seque
     # a scratch `random.py` in this folder is not Python's
     with subprocess.Popen([*command, "--", *targets], env=os.environ | {"PYTHONSAFEPATH": "1"}) as process:
         # Snakemake has Ctrl-C from the terminal as well, and ends in its own time; what ends this process ends it too
-        handled = {signal.SIGINT: lambda *_: None, signal.SIGTERM: lambda *_: process.terminate()}
-        previous = {number: signal.signal(number, handler) for number, handler in handled.items()}
+        handlers = {signal.SIGINT: lambda *_: None, signal.SIGTERM: lambda *_: process.terminate()}
+        previous = {number: signal.signal(number, handler) for number, handler in handlers.items()}
         try:
             return process.wait()
         finally:
@@ -89,7 +89,7 @@ def card(plan: Plan, paper: str, name: str) -> str:
         table: pd.DataFrame(rows[table], columns=[column.name for column in declared])
         for table, declared in TABLES.items()
     }
-    known = read_all_again(plan, Path(plan.results), tables["claims"])
+    known = read_all_variations(plan, Path(plan.results), tables["claims"])
     # `rows_of` has just tried the thresholds; these are the other changes
     known = known[(known["claim"] == f"{paper}.{name}") & (known["change"] != "threshold")]
     if tables["variations"].empty:  # pandas warns where an empty table is joined

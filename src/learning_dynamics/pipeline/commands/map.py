@@ -1,5 +1,6 @@
 """Draw a run's metrics against one of their columns, or as a map over two: swept settings, or any that it records."""
 
+import math
 import re
 import textwrap
 from collections.abc import Mapping, Sequence
@@ -84,13 +85,15 @@ def execute(
     check_known(name, plan.config.paper_block(paper)["runs"], "run", f"{paper} (is its --configfile given?)")
     results, figures = output_folders(configuration)
     run, folder = plan.describe_run(paper, name), results / paper / "metrics"
-    others = other_tables(plan, paper, name, folder) if run["sweep"] else []
+    sweep = run["sweep"] or {}
+    others = other_tables(plan, paper, name, folder) if sweep else []
     if others:
         print(f"{folder}: {len(others)} tables are not of {name} as configured, such as {others[0].name}; delete them")
+
     example = empty_table(folder, run)
     axes = [x, *([y] if y else [])]
     for axis in axes:
-        known = [column for column in example if column not in NO_AXIS or column in (run["sweep"] or ())]
+        known = [column for column in example if column not in NO_AXIS or column in sweep]
         check_known(axis, known, "axis", name)
     if x == y:
         raise ProjectError(f"--y {y}: is what --x is; name another, or leave it out to draw lines")
@@ -98,18 +101,25 @@ def execute(
     if quantity is None:
         raise ProjectError(f"--quantity: name one of {', '.join(sorted(values_in(first_table, 'quantity', {})))}")
     conditions = parse_conditions(where, example)
-    unfixed = [key for key in run["sweep"] or () if key not in (*axes, *conditions)]
+    unfixed = [key for key in sweep if key not in (*axes, *conditions)]
     if unfixed:
         raise ProjectError(f"{name} sweeps {', '.join(unfixed)} too; take one value with --where {unfixed[0]}=...")
-    points, lost = points_of_run(folder, run, quantity, conditions, axes, at, above)
+
+    points, n_not_finite = points_of_run(
+        folder, run, quantity=quantity, conditions=conditions, axes=axes, at=at, above=above
+    )
     if points.empty:
         refuse_conditions(first_table, run, quantity, conditions)
+
     labels = Labels(plan, paper, name)
-    label, measured, limits = labels.of_quantity(quantity), quantity, None
+    label, what, limits = labels.of_quantity(quantity), quantity, None
     if above is not None:
-        label, measured = (f"share of draws with {text} above {above:g}" for text in (label, quantity))
+        label = f"share of draws with {label} above {above:g}"
+        what = f"share of draws with {quantity} above {above:g}"
         limits = (0.0, 1.0)
-    title = [labels.of_name(quantity)] + [f"{labels.of_name(key)} {_written(conditions[key])}" for key in conditions]
+    title = [labels.of_name(quantity)] + [
+        f"{labels.of_name(key)} {_format_value(conditions[key])}" for key in conditions
+    ]
     pdf = out or figures / paper / f"{name}--{quantity}.pdf"
     with matplotlib_defaults(), style():
         figure = draw_heat_map(points, x, y, label, limits) if y else draw_lines(points, x, label)
@@ -121,13 +131,14 @@ def execute(
         for file in (pdf, pdf.with_suffix(".png")):
             with atomic_write(file) as partial:
                 figure.savefig(partial, format=file.suffix[1:], metadata={"Title": f"{paper} {name} {quantity}"})
-    remark = f"; {lost} are not finite" if lost else ""
-    print(f"{pdf}, {pdf.with_suffix('.png')}: {measured}, {len(points)} values{remark}")
+    remark = f"; {n_not_finite} are not finite" if n_not_finite else ""
+    print(f"{pdf}, {pdf.with_suffix('.png')}: {what}, {len(points)} values{remark}")
 
 
 def points_of_run(
     folder: Path,
     run: Mapping[str, Any],
+    *,
     quantity: str,
     conditions: Mapping[str, Any],
     axes: Sequence[str],
@@ -138,16 +149,18 @@ def points_of_run(
 
     Runs of a sweep are read and reduced some at a time: all rows of a large sweep fill a machine's memory.
     """
+    # files of single runs have no columns of swept settings
     in_files = {key: value for key, value in conditions.items() if key not in (run["sweep"] or ())}
-    points, lost = [], 0
+    points, n_not_finite = [], 0
     for part in parts_of_table(folder, run, {"quantity": quantity, **in_files}):
         rows = part.astype({column: str for column in part if not is_numeric_dtype(part[column])})
         for column, value in conditions.items():
             rows = rows[rows[column] == value]
         if not rows.empty:
             points.append(reduce_draws(rows, axes, at, above))
-            lost += int((~np.isfinite(rows["value"])).sum())
-    return pd.concat(points, ignore_index=True) if points else pd.DataFrame(), lost
+            n_not_finite += int((~np.isfinite(rows["value"])).sum())
+    table = pd.concat(points, ignore_index=True) if points else pd.DataFrame()
+    return table, n_not_finite
 
 
 def refuse_conditions(table: Path, run: Mapping[str, Any], quantity: str, conditions: Mapping[str, Any]) -> None:
@@ -161,13 +174,15 @@ def refuse_conditions(table: Path, run: Mapping[str, Any], quantity: str, condit
     quantities = sorted(values_in(table, "quantity", {}))
     if quantity not in quantities:
         raise ProjectError(f"--quantity: name one of {', '.join(quantities)}")
-    met: dict[str, Any] = {"quantity": quantity}
+    sweep = run["sweep"] or {}
+    met: dict[str, Any] = {"quantity": quantity}  # the conditions so far: values are looked for in rows that meet them
     for column, value in conditions.items():
-        known = (run["sweep"] or {}).get(column) or values_in(table, column, met)
+        known = sweep.get(column) or values_in(table, column, met)
         if value not in known and value not in map(str, known):
             listed = ", ".join(map(str, known[:MAX_VALUES]))
-            raise ProjectError(f"--where {column}={_written(value)}: no such rows; there are {listed}")
-        met |= {} if column in (run["sweep"] or {}) else {column: value}
+            raise ProjectError(f"--where {column}={_format_value(value)}: no such rows; there are {listed}")
+        if column not in sweep:
+            met[column] = value
     raise ProjectError("--where: no row meets all of these conditions; leave one out")
 
 
@@ -176,7 +191,8 @@ class Labels:
 
     def __init__(self, plan: Plan, paper: str, run: str) -> None:
         self._symbols = symbols_of(plan.config.paper_block(paper).get("notation", ""))
-        function_name = plan.config.function_name("metrics", paper, plan.config.runs_of(paper, run)[0][0])
+        first_run, _ = plan.config.runs_of(paper, run)[0]
+        function_name = plan.config.function_name("metrics", paper, first_run)
         self._meanings = declared_quantities(paper, function_name)
 
     def of_name(self, name: str) -> str:
@@ -236,7 +252,7 @@ def reduce_draws(rows: pd.DataFrame, axes: Sequence[str], at: At, above: float |
             f"a draw has several such numbers, by {', '.join(differing)}; take one of them: --where {differing[0]}=..."
         )
     order = moments if at in ("last", "first") else ["value"]
-    if order:  # a draw without a value stays one
+    if order:  # a draw without a value is kept: nan is sorted before the row that is taken
         ordered = rows.sort_values(order, ascending=at in ("last", "largest"), na_position="first")
         rows = ordered.groupby(draw).tail(1).sort_index()
     if above is not None:
@@ -274,7 +290,7 @@ def draw_heat_map(
         predicted = grid("predicted")
         levels = [tick for tick in bar.get_ticks() if np.nanmin(predicted) < tick < np.nanmax(predicted)]
         if levels:
-            shown = levels[:: -(-len(levels) // MAX_CONTOURS)]
+            shown = levels[:: math.ceil(len(levels) / MAX_CONTOURS)]
             lines = axis.contour(predicted, levels=shown, colors="white", linewidths=0.9)
             for artist in (lines, *axis.clabel(lines, fmt="%g", fontsize=6)):
                 artist.set_path_effects([withStroke(linewidth=2, foreground="black")])  # legible on light cells
@@ -285,8 +301,8 @@ def draw_heat_map(
 
 
 def _label_cells(axis: Axis, values: np.ndarray) -> None:
-    step = -(-len(values) // MAX_TICKS)
-    axis.set_ticks(range(0, len(values), step), [_written(value) for value in values[::step]])
+    step = math.ceil(len(values) / MAX_TICKS)
+    axis.set_ticks(range(0, len(values), step), [_format_value(value) for value in values[::step]])
 
 
 def draw_lines(points: pd.DataFrame, x: str, label: str) -> Figure:
@@ -310,7 +326,7 @@ def _has_prediction(points: pd.DataFrame) -> bool:
     return "predicted" in points and bool(points["predicted"].notna().any())
 
 
-def _written(value: Any) -> str:
+def _format_value(value: Any) -> str:
     return value if isinstance(value, str) else f"{value:.3g}"
 
 

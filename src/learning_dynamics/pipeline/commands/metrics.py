@@ -23,7 +23,7 @@ def execute(
 
     A function with a parameter `data` is given the data set that the run was simulated on.
     """
-    job = find_job("metrics", paper, name, plan, fingerprint, files)
+    job = find_job("metrics", paper, name, plan=plan, planned_fingerprint=fingerprint, files=files)
     spec, data = job.spec, job.inputs.get("data")
     columns = paper_function(paper, "metrics", spec["function"]).columns
     digests = verify_science(job, spec["function"])

@@ -28,7 +28,7 @@ def execute(
     paper: str, name: str, /, plan: Path | None = None, fingerprint: str | None = None, files: Sequence[Path] = ()
 ) -> None:
     """Call the motion's function with its runs' tables by role and save what it draws."""
-    job = find_job("motion", paper, name, plan, fingerprint, files)
+    job = find_job("motion", paper, name, plan=plan, planned_fingerprint=fingerprint, files=files)
     with matplotlib_defaults(), style():
         motion, record = draw(job)
         with error_context(f"motion {name}", record["settings"]):

@@ -16,14 +16,14 @@ def imports_torch(modules: Iterable[str]) -> bool:
 
 @contextmanager
 def own_torch(threads: int) -> Iterator[None]:
-    """Give what runs inside so many threads, gradients, and single precision on the processor unless it says otherwise.
+    """Run a body with PyTorch's own defaults: so many threads, gradients, new tensors in float32 on the processor.
 
     Whatever was set before is set again afterwards: threads, type and device of new tensors, `autocast`, `no_grad` and
     `inference_mode`.
     """
     import torch
 
-    before = torch.get_num_threads(), torch.get_default_dtype()
+    threads_before, type_before = torch.get_num_threads(), torch.get_default_dtype()
     torch.set_num_threads(threads)
     torch.set_default_dtype(torch.float32)
     try:
@@ -36,5 +36,5 @@ def own_torch(threads: int) -> Iterator[None]:
                 contexts.enter_context(torch.autocast(device, enabled=False))
             yield
     finally:
-        torch.set_num_threads(before[0])
-        torch.set_default_dtype(before[1])
+        torch.set_num_threads(threads_before)
+        torch.set_default_dtype(type_before)

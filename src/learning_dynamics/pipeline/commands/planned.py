@@ -19,7 +19,13 @@ CHANGED = "the source or the settings have changed since Snakemake planned this 
 
 
 def find_job(
-    stage: str, paper: str, name: str, plan: Path | None, planned_fingerprint: str | None, files: Sequence[Path] = ()
+    stage: str,
+    paper: str,
+    name: str,
+    *,
+    plan: Path | None,
+    planned_fingerprint: str | None,
+    files: Sequence[Path],
 ) -> Job:
     """Return a job, from the plan or, without one, from the configuration.
 
@@ -27,10 +33,10 @@ def find_job(
     ----------
     plan : path, optional
         The plan that Snakemake wrote.
-    files : sequence of path
-        Overlays of the configuration; a plan has them already.
     planned_fingerprint : str, optional
         The fingerprint that Snakemake planned the job with.
+    files : sequence of path
+        Overlays of the configuration; a plan has them already.
 
     Raises
     ------

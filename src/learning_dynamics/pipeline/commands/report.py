@@ -12,7 +12,7 @@ from learning_dynamics.files import atomic_write
 from learning_dynamics.pipeline.commands.check import find_stale
 from learning_dynamics.pipeline.commands.claims import TABLES
 from learning_dynamics.pipeline.commands.planned import configuration_option
-from learning_dynamics.pipeline.commands.robustness import read_all_again
+from learning_dynamics.pipeline.commands.robustness import read_all_variations
 from learning_dynamics.pipeline.plan.plan import Plan
 from learning_dynamics.pipeline.plan.stale_outputs import expected_outputs, outdated_verdicts
 from learning_dynamics.pipeline.report import page
@@ -85,7 +85,7 @@ def read_claim_tables(plan: Plan, results: Path) -> dict[str, dict[str, pd.DataF
             name: read_table(results / paper / f"{name}.parquet", declared=declared)
             for name, declared in TABLES.items()
         }
-    variations = read_all_again(plan, results, pd.concat([of_paper["claims"] for of_paper in tables.values()]))
+    variations = read_all_variations(plan, results, pd.concat([of_paper["claims"] for of_paper in tables.values()]))
     for paper, of_paper in tables.items():
         of_paper["variations"] = variations[variations["paper"] == paper]
         of_paper["claims"] = count_judged_again(of_paper["claims"], of_paper["variations"])

@@ -29,7 +29,7 @@ def execute(plan: Path | None = None, files: Sequence[Path] = ()) -> None:
     results = Path(planned.results)
     tables = [results / paper / "claims.parquet" for paper in planned.config.papers]
     claims = pd.concat([read_table(table, declared=records.COLUMNS) for table in tables], ignore_index=True)
-    variations = read_all_again(planned, results, claims)
+    variations = read_all_variations(planned, results, claims)
     record = stamp("robustness", "all", "variations", option)
     write_table(results / "variations.parquet", variations, records.VARIATION_COLUMNS, record)
     with atomic_write(results / "robustness.csv") as partial:
@@ -50,13 +50,13 @@ def read_variations(plan: Plan, results: Path) -> tuple[pd.DataFrame, list[str]]
     return rows.drop_duplicates(["claim", "change", "what", "value"], ignore_index=True), outdated
 
 
-def read_all_again(plan: Plan, results: Path, claims: pd.DataFrame) -> pd.DataFrame:
+def read_all_variations(plan: Plan, results: Path, claims: pd.DataFrame) -> pd.DataFrame:
     """Return a row for each time that one of some claims was judged again: here, else as it is published.
 
     Of settings that the configuration no longer changes nothing published is kept.
     """
     folder = published.folder_of(plan.config.configuration.scale)
-    rows = published.complete_again(read_variations(plan, results)[0], claims, folder)
+    rows = published.complete_variations(read_variations(plan, results)[0], claims, folder)
     of_settings = pd.MultiIndex.from_frame(rows[["paper", "what"]])
     is_configured = of_settings.isin(changed_settings(plan.config))
     return rows[(rows["change"] != "setting") | is_configured].reset_index(drop=True)

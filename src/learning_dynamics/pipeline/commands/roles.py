@@ -30,8 +30,7 @@ from learning_dynamics.pipeline.store.tables import (
 )
 from learning_dynamics.tidy import Settings
 
-# what a spec says of a run: its name, its sweep and bundle if it has them, the fingerprint of its
-# metrics
+# what `Plan.describe_run` says of a run: its name, its sweep and bundle if it has them, the fingerprint of its metrics
 RunSpec = Mapping[str, Any]
 FILES_AT_ONCE = 8  # tables of a sweep that are in memory before they are joined
 ROWS_AT_ONCE = 2**18
@@ -91,28 +90,31 @@ def parts_of_table(
     name, sweep, expected = run["name"], run.get("sweep") or {}, run.get("fingerprint")
     tables = sweep_tables(name, sweep, run.get("bundle", 1))
     differing = [values for runs in tables.values() for _, values in runs]
-    # indexed by the number of the run that a row belongs to
+    # of each swept setting the value of every run, in the order of the runs
     swept = {key: pd.Series([values[key] for values in differing]).to_numpy() for key in sweep}
-    fingerprints: list[str | None] = []
+    fingerprints: list[str | None] = []  # of the runs read so far
     attrs: dict[str, Any] = {}
     arrows: list[pa.Table] = []
-    numbers: list[np.ndarray] = []
-    for arrow, rows_read, record in _read_side_by_side([folder / f"{table}.parquet" for table in tables], where):
-        # a bundle says which of its rows are whose
+    run_numbers: list[np.ndarray] = []  # of each row of `arrows` the place of its run among all runs
+    for arrow, row_numbers, record in _read_side_by_side([folder / f"{table}.parquet" for table in tables], where):
+        # a bundle says how many of its rows, from the first on, are those of each run
         contents = record.get("contents", {name: [record.get("fingerprint"), math.inf]}).values()
         ends = np.cumsum([length for _, length in contents])
-        numbers.append(len(fingerprints) + np.searchsorted(ends, rows_read, side="right"))
+        run_numbers.append(len(fingerprints) + np.searchsorted(ends, row_numbers, side="right"))
         fingerprints += [fingerprint for fingerprint, _ in contents]
+
         draw_columns, added = draw_columns_of(arrow.schema), added_columns_of(arrow.schema)
         attrs = attrs or {"settings": Settings(overlay(record["settings"], sweep)), "draw": draw_columns, "run": name}
         arrows.append(arrow.drop_columns(added))
         if rows is not None and sum(map(len, arrows)) >= rows:
-            yield _with_swept(folder / name, arrows, numbers, swept, attrs)
-            arrows, numbers = [], []
-    if expected is not None and (digest(fingerprints) if sweep else fingerprints[0]) != expected:
+            yield _join_with_swept(folder / name, arrows, run_numbers, swept, attrs)
+            arrows, run_numbers = [], []
+
+    fingerprint = digest(fingerprints) if sweep else fingerprints[0]
+    if expected is not None and fingerprint != expected:
         check_made_from(f"{folder}/{name} (runs of a sweep)", {"stage": "metrics", "name": name}, expected)
     if arrows:
-        yield _with_swept(folder / name, arrows, numbers, swept, attrs)
+        yield _join_with_swept(folder / name, arrows, run_numbers, swept, attrs)
 
 
 def empty_table(folder: Path, run: RunSpec) -> pd.DataFrame:
@@ -141,19 +143,27 @@ def _read_rows(where: Mapping[str, Any], file: Path) -> tuple[pa.Table, np.ndarr
     return arrow, np.arange(arrow.num_rows), record
 
 
-def _with_swept(
+def _join_with_swept(
     what: Path,
     arrows: Sequence[pa.Table],
-    numbers: Sequence[np.ndarray],
+    run_numbers: Sequence[np.ndarray],
     swept: Mapping[str, np.ndarray],
     attrs: Mapping[str, Any],
 ) -> pd.DataFrame:
-    """Return tables one below the other, with the swept values of the runs whose numbers are given as columns."""
+    """Return tables one below the other, with a column for each swept setting: the value of the run of each row.
+
+    Parameters
+    ----------
+    what : path
+        How an error begins.
+    run_numbers : sequence of ndarray, each of shape (rows,)
+        For each table the places in `swept` of its rows' runs.
+    """
     # joined before they become a data frame: three times faster than joining thousands of data frames
     table = pa.concat_tables(arrows).to_pandas()
-    runs = np.concatenate(numbers)
-    for key, of_runs in swept.items():
-        values = of_runs[runs]
+    runs = np.concatenate(run_numbers)
+    for key, values_of_runs in swept.items():
+        values = values_of_runs[runs]
         if key in table and not (table[key].to_numpy() == values).all():
             raise ProjectError(f"{what}: {CLASH.format(key)}")
         table[key] = values

@@ -30,7 +30,7 @@ def execute(
 
     Constants that are arrays of the data set are not written where metrics are given the data set anyway.
     """
-    job = find_job("run", paper, name, plan, fingerprint, files)
+    job = find_job("run", paper, name, plan=plan, planned_fingerprint=fingerprint, files=files)
     spec, function_name = job.spec, job.spec["function"]
     paper_function(paper, "runs", function_name)  # read before its digest is
     digests = verify_science(job, function_name)

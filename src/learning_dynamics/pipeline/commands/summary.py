@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from learning_dynamics.pipeline.commands.robustness import read_all_again
+from learning_dynamics.pipeline.commands.robustness import read_all_variations
 from learning_dynamics.pipeline.commands.verdicts import complaints, describe, describe_differences
 from learning_dynamics.pipeline.plan.config_files import load, output_folders
 from learning_dynamics.pipeline.plan.plan import Plan
@@ -36,19 +36,21 @@ def execute(papers: Sequence[str] = (), since: float | None = None, files: Seque
             missing.append(f"{paper}: its claims were not judged")
         wanted = [figures / paper / f"{name}.png" for name in block["figures"]]
         missing += [f"{paper}: {file.stem} was not drawn" for file in wanted if not file.is_file()]
+
     if tables:
         judged = pd.concat(tables, ignore_index=True)
-        table = count_judged_again(judged, read_all_again(plan, results, judged))
+        table = count_judged_again(judged, read_all_variations(plan, results, judged))
         print(describe(table), end="")
         if not configuration.scale:
             print(describe_differences(table, published.read_claims()), end="")
         unexpected = complaints(table)
-    for text in unexpected:
-        print(text)
-    for text in outdated:
-        print(f"outdated: {text}")
-    for text in missing:
-        print(f"missing: {text}")
+    for complaint in unexpected:
+        print(complaint)
+    for problem in outdated:
+        print(f"outdated: {problem}")
+    for problem in missing:
+        print(f"missing: {problem}")
+
     if since is not None:
         new = [file for file in sorted(figures.glob("*/*.png")) if file.stat().st_mtime >= since]
         print(f"{len(new)} figures are new{':' if new else ''}")
@@ -56,7 +58,9 @@ def execute(papers: Sequence[str] = (), since: float | None = None, files: Seque
             print(f"  {paper}: {', '.join(file.stem for file in files_of_paper)}")
     page = figures / "index.html"
     if page.is_file():
-        problem = None if papers else fault(page, plan.page_fingerprint)
-        old = problem or (since is not None and page.stat().st_mtime < since and bool(missing or outdated))
-        print(f"the page to read{' (from an earlier run)' if old else ''}: {page.resolve()}")
+        # the page of all papers has another fingerprint than that of some
+        is_outdated = not papers and fault(page, plan.page_fingerprint) is not None
+        was_left = since is not None and page.stat().st_mtime < since and bool(missing or outdated)
+        remark = " (from an earlier run)" if is_outdated or was_left else ""
+        print(f"the page to read{remark}: {page.resolve()}")
     return int(bool(missing or outdated or unexpected))

@@ -66,31 +66,34 @@ def execute(
         raise ProjectError(f"{paper} has a run `{swept}`; choose another --name")
     changes = {paper: overlay_of_sweep(config, paper, run, swept, vary, settings, bundle)}
     varied = changes[paper]["runs"][swept]["sweep"]
-    # new values come after those of the file, so that bundles of these stay as they are
-    for key, old_values in {} if out is None else values_of_file(out, {"changes": changes}, paper, swept).items():
-        varied[key] = old_values + [value for value in varied[key] if value not in old_values]
+    if out is not None:
+        # new values come after those of the file, so that bundles of these stay as they are
+        for key, old_values in values_of_file(out, {"changes": changes}, paper, swept).items():
+            varied[key] = old_values + [value for value in varied[key] if value not in old_values]
     try:
         with functions_as_written():
             plan = Plan(load(files, {"papers": [paper], "changes": changes}))
     except ProjectError as error:
         raise ProjectError(str(error).replace("--config: ", "--vary: ", 1)) from None
     refuse_other_results(plan, paper, swept)
+
     text = yaml.safe_dump({"changes": changes}, default_flow_style=None, sort_keys=False, width=110)
     file = str(out or "FILE")
     overlays = shlex.join(["--configfile", *map(str, files), file])
     axes = " ".join(f"--{letter} {setting}" for letter, setting in zip("xy", varied, strict=False))
     jobs = f", {bundle} to a job" if bundle else ""
+    arguments = ", ".join(repr(str(overlay_file)) for overlay_file in [*files, file])
     instructions = (
         f"{len(plan.config.sweeps(paper)[swept])} runs like {run} of {paper}{jobs}; with their metrics:\n"
         f"  snakemake --cores all {overlays} -- {paper}_{swept}\n"
         f"and as a picture, once they are there:\n"
         f"  python -m learning_dynamics map {paper} {swept} {axes} {overlays} --quantity QUANTITY\n"
         f"and as a data frame:\n"
-        f"  learning_dynamics.project({', '.join(map(repr, map(str, [*files, file])))})"
-        f".table({paper!r}, {swept!r}, 'QUANTITY')"
+        f"  learning_dynamics.project({arguments}).table({paper!r}, {swept!r}, 'QUANTITY')"
     )
-    if out is None:
-        print(instructions.replace("\n", "\n# ").join(["# ", ""]), text, sep="\n", end="")
+    if out is None:  # as comments above the overlay, so that all of it may go into a file
+        comment = "# " + instructions.replace("\n", "\n# ")
+        print(comment, text, sep="\n", end="")
         return
     with atomic_write(out) as partial:
         partial.write_text(text, encoding="utf-8")
@@ -133,14 +136,18 @@ def overlay_of_sweep(
     of_data = {key: value for key, value in fixed.items() if key not in types}
     if of_data and "data" in {*sweep, *fixed}:
         raise ProjectError(f"--set {next(iter(of_data))}: is of the data set, and `data` names another; remove one")
+    of_run = {key: value for key, value in fixed.items() if key in types}
+
     block: dict[str, Any] = {"extends": run}
     if of_data:
         block["data"] = swept
-    block |= place_settings(config.resolved(paper, "runs", run), {key: fixed[key] for key in fixed if key in types})
-    block |= {"sweep": sweep} | ({} if bundle is None else {"bundle": bundle})
+    block |= place_settings(config.resolved_block(paper, "runs", run), of_run)
+    block["sweep"] = sweep
+    if bundle is not None:
+        block["bundle"] = bundle
     changes: dict[str, Any] = {"runs": {swept: block}}
     if of_data:
-        declared = config.declared(paper, "data", str(data))
+        declared = config.declared_block(paper, "data", str(data))
         own = overlay(own_settings("data", declared), of_data)
         changes = {"data": {swept: {"source": declared["source"], **own}}} | changes
     return changes
@@ -160,8 +167,9 @@ def refuse_other_results(plan: Plan, paper: str, swept: str) -> None:
     for file in sorted([*folder.glob(f"{swept}--*.parquet"), *folder.glob(f"{swept}@*.parquet")]):
         with suppress(ProjectError):  # a damaged table is made again
             record = read_stamp(file)
-            held = list(record.get("contents", {file.stem: None}))
-            if not runs.issuperset(held) or record["settings"] != _settings(plan, paper, held[0]):
+            runs_of_table = list(record.get("contents", {file.stem: None}))
+            is_planned = runs.issuperset(runs_of_table)
+            if not is_planned or record["settings"] != _settings(plan, paper, runs_of_table[0]):
                 others.append(file)
     if others:
         raise ProjectError(
@@ -188,13 +196,15 @@ def values_of_file(out: Path, written: Mapping[str, Any], paper: str, swept: str
     if not out.is_file():  # what is no file is refused when it is to be written
         return {}
     with suppress(ProjectError, KeyError, TypeError, AttributeError):  # it is no such overlay
-        (old, old_values), (new, new_values) = (_apart(one, paper, swept) for one in (read_yaml(out), written))
-        if old == new and all(value in new_values[key] for key, values in old_values.items() for value in values):
+        old, old_values = _split_sweep(read_yaml(out), paper, swept)
+        new, new_values = _split_sweep(written, paper, swept)
+        has_all = all(value in new_values[key] for key, values in old_values.items() for value in values)
+        if old == new and has_all:
             return old_values
     raise ProjectError(f"{out}: is there, and is not this sweep or fewer of its values; name another file with --out")
 
 
-def _apart(written: Mapping[str, Any], paper: str, swept: str) -> tuple[dict[str, Any], dict[str, list[Any]]]:
+def _split_sweep(written: Mapping[str, Any], paper: str, swept: str) -> tuple[dict[str, Any], dict[str, list[Any]]]:
     """Return an overlay without the values of a sweep and its bundles, and these values."""
     rest = deepcopy(dict(written))
     run = rest["changes"][paper]["runs"][swept]
@@ -213,10 +223,13 @@ def types_of_settings(config: Config, paper: str, name: str) -> Mapping[str, Any
     check_known(name, config.blocks(paper, "runs"), "run", paper)
     if name in config.sweeps(paper):
         raise ProjectError(f"{paper} {name}: is swept already; name a run that is not")
-    run, metrics = (config.signature(stage, paper, name).fields for stage in ("run", "metrics"))
-    # of what is measured only the settings that the run's block gives can be swept
-    fields = {**run} | {key: metrics[key] for key in flat(config.settings("metrics", paper, name))}
-    return types_of_fields(fields) | ({"data": str} if config.block("run", paper, name).get("data") else {})
+    # of measuring only the settings that the run's block gives can be swept
+    measuring = config.signature("metrics", paper, name).fields
+    measured = {key: measuring[key] for key in flat(config.settings("metrics", paper, name))}
+    types = types_of_fields({**config.signature("run", paper, name).fields, **measured})
+    if config.block("run", paper, name).get("data"):
+        types["data"] = str
+    return types
 
 
 def types_of_fields(fields: Mapping[str, Any]) -> dict[str, Any]:
@@ -261,21 +274,24 @@ def parse_axis(text: str, types: Mapping[str, Any]) -> tuple[str, list[Any]]:
 
 def _values(written: str, number: type | None) -> list[Any]:
     """Return the values of one range, or the one value that is written."""
-    return _in_range(written, number) if ":" in written and number else [read_value(written)]
+    if number and ":" in written:
+        return _in_range(written, number)
+    return [read_value(written)]
 
 
 def _in_range(written: str, number: type) -> list[Any]:
     """Return the values of ``FIRST:LAST:COUNT`` or ``FIRST:LAST:COUNT:log``; `ValueError` if it is none."""
     first, last, count, *scale = written.split(":")
-    start, end = float(number(first)), float(number(last))
-    if (
-        scale not in ([], ["log"])
-        or int(count) < 2
-        or not np.isfinite([start, end]).all()
-        or (scale and min(start, end) <= 0)
-    ):
+    start, end, points = float(number(first)), float(number(last)), int(count)
+    is_logarithmic = scale == ["log"]
+    if scale and not is_logarithmic:
         raise ValueError(written)
-    if int(count) > MAX_RUNS:
+    if points < 2 or not np.isfinite([start, end]).all():
+        raise ValueError(written)
+    if is_logarithmic and min(start, end) <= 0:
+        raise ValueError(written)
+    if points > MAX_RUNS:
         raise ProjectError(f"`{written}`: ask for at most {MAX_RUNS} values")
-    values = (np.geomspace if scale else np.linspace)(start, end, int(count)).tolist()
+    spaced = np.geomspace if is_logarithmic else np.linspace
+    values = spaced(start, end, points).tolist()
     return [round(value) for value in values] if number is int else values

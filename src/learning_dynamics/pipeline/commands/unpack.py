@@ -34,8 +34,8 @@ def execute(archive: Path, /, papers: Sequence[str] = (), files: Sequence[Path] 
     expected = {
         f"{plan.results}/{path}": made for path, made in plan.output_fingerprints.items() if "/runs/" not in path
     }
-    others = unpack(archive, plan, expected)
-    for path, why in others.items():
+    left_out = unpack(archive, plan, expected)
+    for path, why in left_out.items():
         print(f"left out: {path}: {why}", file=sys.stderr)
     needed = tables_needed(plan)
     missing = [path for path in needed if not Path(path).exists()]
@@ -74,7 +74,7 @@ def unpack(archive: Path, plan: Plan, expected: dict[str, str]) -> dict[str, str
     ProjectError
         If it is no archive.
     """
-    others: dict[str, str] = {}
+    left_out: dict[str, str] = {}
     Path(plan.results).mkdir(parents=True, exist_ok=True)
     try:
         with tarfile.open(archive) as tar, tempfile.TemporaryDirectory(dir=plan.results) as folder:
@@ -87,17 +87,16 @@ def unpack(archive: Path, plan: Plan, expected: dict[str, str]) -> dict[str, str
                 problem = fault(unpacked, expected[path]) or find_damage(unpacked)
                 if problem is not None:
                     why = problem.removeprefix(f"{unpacked}: ").partition("; delete it")[0]
-                    others[path] = reason_of(unpacked, plan) or why
+                    left_out[path] = reason_of(unpacked, plan) or why
                     continue
                 Path(path).parent.mkdir(parents=True, exist_ok=True)
                 os.replace(unpacked, path)
     except (OSError, EOFError, zlib.error, lzma.LZMAError, tarfile.TarError) as error:
-        of_writing = isinstance(error, OSError) and error.errno and Path(error.filename or "") != archive
-        if of_writing:
-            raise
+        if isinstance(error, OSError) and error.errno and Path(error.filename or "") != archive:
+            raise  # what is wrong is not the archive, but where its files go
         reason = getattr(error, "strerror", None) or error
         raise ProjectError(f"{archive}: cannot be unpacked ({reason}); name a tar file of metrics") from error
-    return others
+    return left_out
 
 
 def _is_right(path: str, expected: str) -> bool:

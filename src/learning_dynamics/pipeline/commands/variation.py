@@ -32,7 +32,7 @@ NOT_DECIDED = ("undecided", "untested")
 def execute(
     paper: str, name: str, /, plan: Path | None = None, fingerprint: str | None = None, files: Sequence[Path] = ()
 ) -> None:
-    """Write the verdict on every claim concerned, under every value that was tried, as rows of the table ``again``.
+    """Write the verdict on every claim concerned, under every value that was tried, as rows of ``variations/<name>.parquet``.
 
     Each judgement is written down at once, with the fingerprint of all that it is made from. So an interrupted job goes
     on where it was, and after an edit those claims are judged that it concerns. A claim whose runs fail is untested,
@@ -58,7 +58,7 @@ def execute(
             for low, high in itertools.pairwise(change.grid):
                 values += bisect(partial(judgements.verdict, claim), low, high)
         values = sorted(set(values))
-    rows = [row for claim in judgements.claims for row in (judgements.at(value)[claim] for value in values)]
+    rows = [judgements.at(value)[claim] for claim in judgements.claims for value in values]
     table = pd.DataFrame(rows, columns=[column.name for column in VARIATION_COLUMNS])
     layers = {str(value): variations.layer_of(configured.config, paper, change, value) for value in change.grid}
     record = stamp("variation", paper, name, {"layers": layers}, made)
@@ -70,12 +70,12 @@ def bisect(verdict_at: Any, low: Any, high: Any) -> list[Any]:
     """Return the values tried between two at which decided verdicts differ, halving the way until it is short."""
     tried = []
     for _ in range(variations.MAX_BISECTIONS):
-        verdicts = verdict_at(low), verdict_at(high)
+        at_low, at_high = verdict_at(low), verdict_at(high)
         middle = variations.midpoint(low, high)
-        if verdicts[0] == verdicts[1] or set(verdicts) & set(NOT_DECIDED) or middle is None:
+        if at_low == at_high or at_low in NOT_DECIDED or at_high in NOT_DECIDED or middle is None:
             break
         tried.append(middle)
-        if verdict_at(middle) == verdicts[0]:
+        if verdict_at(middle) == at_low:
             low = middle
         else:
             high = middle
@@ -108,7 +108,7 @@ class Judgements:
         plan = Plan(variations.changed_configuration(self.plan.config, self.paper, self.change, value))
         workbench, rows = Workbench(plan), {}
         for claim in self.claims:
-            expected = self.plan.config.declared(self.paper, "claims", claim).get("expected", "")
+            expected = self.plan.config.declared_block(self.paper, "claims", claim).get("expected", "")
             made = digest([plan.claim_fingerprint(self.paper, claim), self.change.kind, str(value), expected])
             self.fingerprints.add(made)
             if made in self.earlier:
@@ -176,8 +176,8 @@ def verdict_on_draw(evaluation: Evaluation, expected: Any) -> tuple[str, str]:
         return "reproduced", _explain_few_undecided(printed)
     reason = evaluation.reason
     if evaluation.verdict == "contradicted":
-        worst = next(c for c in printed.checks if c.state == "fails")
-        reason = "; ".join(filter(None, [reason, str(worst)]))
+        first_failing = next(check for check in printed.checks if check.state == "fails")
+        reason = "; ".join(filter(None, [reason, str(first_failing)]))
     return evaluation.verdict, reason
 
 
@@ -187,14 +187,12 @@ def _rivals_with(evaluation: Evaluation, verdict: str) -> str:
 
 
 def _explain_few_undecided(judgement: Judgement) -> str:
-    """Return what is open where nothing but one in ten of the draws that all parts are judged on is; else ""."""
+    """Return why checks are undecided if at most one in ten draws, over all checks, is the only cause; else ""."""
     checks = judgement.checks
     undecided = [check for check in checks if check.state != "holds"]
-    is_few = (
-        sum(check.draws_undecided for check in checks)
-        <= (1 - MIN_DECIDED) * sum(check.draws for check in checks) + 1e-9
-    )
-    # and each part for no other reason: of an average all draws are open
+    n_undecided, n_draws = sum(check.draws_undecided for check in checks), sum(check.draws for check in checks)
+    is_few = n_undecided <= (1 - MIN_DECIDED) * n_draws + 1e-9
+    # each check is undecided for no other reason: of an average all draws are undecided together
     is_only_reason = all(
         check.state == "undecided" and not check.draws_against and 0 < 2 * check.draws_undecided <= check.draws
         for check in undecided

@@ -101,16 +101,19 @@ def describe(table: pd.DataFrame, width: int | None = None) -> str:
     for paper, rows in table.groupby("paper", sort=False):
         head, cells = ["claim", "where", "verdict", "measured", "predicted", "as printed"], []
         for row in rows.to_dict("records"):
-            verdict = row["verdict"] + marks(row) + " (ours)" * (row["origin"] == "ours")
+            verdict = row["verdict"] + marks(row)
+            if row["origin"] == "ours":
+                verdict += " (ours)"
             if not is_expected(row["verdict"], row["expected"]):
                 verdict += f" (expected: {row['expected']})"
             name = row["claim"].partition(".")[2]
             numbers = [measurement(row), number(row["predicted"]), measurement(printed_check(row))]
             cells.append([name, maths.plain(row["reference"]), verdict, *numbers])
         width_used = sum(max(len(cell) for cell in column) + 2 for column in zip(head, *cells, strict=True))
+        # the quantity has what is left of a line
         room = max(width - width_used, MIN_QUANTITY_WIDTH)
-        for line, quantity in zip(cells, rows["quantity"], strict=True):
-            line.append(shorten(maths.plain(quantity), room, placeholder="…"))
+        for row_of_cells, quantity in zip(cells, rows["quantity"], strict=True):
+            row_of_cells.append(shorten(maths.plain(quantity), room, placeholder="…"))
         blocks.append(f"{paper}\n" + tabulate(cells, headers=[*head, "quantity"], disable_numparse=True))
     papers_claims = table[table["origin"] != "ours"]
     n_observations = len(table) - len(papers_claims)

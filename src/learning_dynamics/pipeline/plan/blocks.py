@@ -34,10 +34,10 @@ def overlay(below: Mapping[str, Any], above: Mapping[str, Any]) -> Spec:
 
 def map_roles(change: Callable[[Any], Any], roles: Mapping[str, Any]) -> dict[str, Any]:
     """Return what `change` makes of the run, table or spec of each role, or of each that the role lists."""
-    return {
-        role: [change(each) for each in given] if isinstance(given, list) else change(given)
-        for role, given in roles.items()
-    }
+    changed: dict[str, Any] = {}
+    for role, given in roles.items():
+        changed[role] = [change(item) for item in given] if isinstance(given, list) else change(given)
+    return changed
 
 
 def run_names(roles: Roles) -> list[str]:
@@ -52,6 +52,6 @@ def run_names(roles: Roles) -> list[str]:
 
 
 def select_keys(values: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
-    """Return what is given under some names, in the order given."""
+    """Return the entries of a mapping whose keys are among some names, in the order of the mapping."""
     names = set(names)
     return {key: value for key, value in values.items() if key in names}

@@ -36,7 +36,7 @@ def requeue(reason: str) -> NoReturn:
     """
     job = os.environ["SLURM_JOB_ID"]
     print(f"{reason}: job {job} goes back into Slurm's queue", file=sys.stderr, flush=True)
-    ended = run_program(["scontrol", "requeue", job])
-    if ended.returncode == 0:
-        time.sleep(REQUEUE_TIMEOUT)
-    raise ProjectError(f"{reason}; Slurm did not put job {job} back ({ended.stderr.strip() or 'no reason given'})")
+    answer = run_program(["scontrol", "requeue", job])
+    if answer.returncode == 0:
+        time.sleep(REQUEUE_TIMEOUT)  # Slurm ends this process meanwhile
+    raise ProjectError(f"{reason}; Slurm did not put job {job} back ({answer.stderr.strip() or 'no reason given'})")

@@ -1,6 +1,6 @@
 """What a configuration declares: each paper's data, runs, figures and claims, resolved.
 
-A run has the settings of those that it ``extends``, and a sweep stands for its runs. `checks` compares every block
+A run has the settings of those that it ``extends``, and a sweep stands for its runs. `refusals` compares every block
 with the function that it names; `plan.Plan` says what jobs make of it.
 """
 
@@ -31,7 +31,9 @@ class Config:
     papers : list of str
         In the order of the configuration.
     runs : mapping of paper to mapping of run to (str, mapping)
-        Every run, sweeps and values of ``robustness:`` expanded, as `declared_run` returns it.
+        Every run by the name of its files, those of sweeps and of ``values:`` of ``robustness:`` among them: the run
+        of the configuration that it comes from, and the settings in which it differs. A run ``width`` with ``sweep:
+        {width: [10, 20]}`` gives ``"width--width-10": ("width", {"width": 10})`` and another like it.
     bundles : mapping of paper to mapping of bundle to list of runs
         Runs of a sweep that one job simulates and measures into one table.
 
@@ -52,12 +54,12 @@ class Config:
         self._definitions: dict[tuple[str, str, str], Definition] = {}
         for paper in self.papers:
             for name in self.blocks(paper, "runs"):
-                self._expand(paper, name, self.resolved(paper, "runs", name).get("sweep"))
-                self._bundle(paper, name)
-            for name, entry in self.variations(paper).items():
+                self._add_runs(paper, name, self.resolved_block(paper, "runs", name).get("sweep"))
+                self._add_bundles(paper, name)
+            for name, entry in self.robustness_entries(paper).items():
                 if "values" in entry:
-                    self.declared(paper, "runs", entry["run"], self.where(paper, "robustness", name, "run"))
-                    self._expand(paper, entry["run"], {entry["setting"]: entry["values"]})
+                    self.declared_block(paper, "runs", entry["run"], self.where(paper, "robustness", name, "run"))
+                    self._add_runs(paper, entry["run"], {entry["setting"]: entry["values"]})
 
     # -- what is declared ---------------------------------------------------------------------------
 
@@ -81,8 +83,8 @@ class Config:
         """The blocks of a section of a paper, by name."""
         return self.paper_block(paper).get(section, {})
 
-    def declared(self, paper: str, section: str, name: str, where: str = "") -> Block:
-        """One block of a section, as it is written."""
+    def declared_block(self, paper: str, section: str, name: str, where: str = "") -> Block:
+        """One block of a section, as it is written; `where` is how an error begins if there is none."""
         blocks = self.blocks(paper, section)
         label = {"data": "data set", "interactive": "interactive figure"}.get(section, section.removesuffix("s"))
         where = where or self.where(paper, section)
@@ -113,64 +115,75 @@ class Config:
         """All that is drawn of a paper, by stage."""
         return {"figure": self.figures(paper), "motion": self.motions(paper), "interactive": self.interactives(paper)}
 
-    def variations(self, paper: str) -> Block:
+    def robustness_entries(self, paper: str) -> Block:
         """The entries of ``robustness:``."""
         return self.blocks(paper, "robustness")
 
-    def expected(self, paper: str, claim: str) -> str:
-        """The verdict that is expected of a claim, or two, ``a or b``; another scale's does not hold at this one."""
-        scaled = self.configuration.overlaid and self.configuration.scale is not None
-        if scaled and self.configuration.layers[paper].origin("claims", claim, "expected") == f"{PAPERS}/{paper}.yaml":
+    def expected_verdict(self, paper: str, claim: str) -> str:
+        """The verdict that is expected of a claim, or two, ``a or b``; "" where none is.
+
+        At another scale the shipped file's verdicts are not expected, but those of the scale's own overlay are.
+        """
+        is_other_scale = self.configuration.overlaid and self.configuration.scale is not None
+        file = self.configuration.layers[paper].origin("claims", claim, "expected")
+        if is_other_scale and file == f"{PAPERS}/{paper}.yaml":
             return ""
-        expected = self.declared(paper, "claims", claim).get("expected", "")
+        expected = self.declared_block(paper, "claims", claim).get("expected", "")
         return next(iter(expected)) if isinstance(expected, Mapping) else expected
 
     # -- runs, with what they inherit, and those of sweeps -------------------------------------------
 
     def ancestry(self, paper: str, name: str, descendants: tuple[str, ...] = ()) -> Iterator[tuple[str, Block]]:
         """Yield a run with its block and those it inherits from, nearest first."""
-        block = self.declared(
-            paper, "runs", name, self.where(paper, "runs", descendants[-1], "extends") if descendants else ""
-        )
+        where = self.where(paper, "runs", descendants[-1], "extends") if descendants else ""
+        block = self.declared_block(paper, "runs", name, where)
         if name in descendants:
             raise ProjectError(f"{self.where(paper, 'runs', name, 'extends')}: refers back to itself; break the circle")
         yield name, block
         if "extends" in block:
             yield from self.ancestry(paper, block["extends"], (*descendants, name))
 
-    def resolved(self, paper: str, section: str, name: str) -> Block:
-        """The block of a data set or run, with what it inherits; not to be changed."""
+    def resolved_block(self, paper: str, section: str, name: str) -> Block:
+        """The block of a data set or run, with what it inherits; callers must not change it."""
         if section != "runs":
-            return self.declared(paper, section, name)
+            return self.declared_block(paper, section, name)
         if (paper, name) not in self._resolved:
-            self._resolved[paper, name] = self._inherited(paper, name)
+            self._resolved[paper, name] = self._merge_ancestry(paper, name)
         return self._resolved[paper, name]
 
-    def _inherited(self, paper: str, name: str) -> Block:
+    def _merge_ancestry(self, paper: str, name: str) -> Block:
+        """Return a run's block over those of the runs that it extends.
+
+        A setting that the run gives one value is no longer swept: of ``sweep: {width: [10, 20], rate: [1, 2]}`` a run
+        that extends it with ``width: 30`` inherits the sweep of `rate` alone, and none, with no bundles, if it gives
+        `rate` a value too.
+        """
         merged: Block = {}
-        for depth, (_, block) in enumerate(self.ancestry(paper, name)):
-            own = {key: value for key, value in block.items() if key != "extends"}
-            if depth:  # an inherited sweep is less what the run sets itself
-                inherited, bundle = own.pop("sweep", {}), own.pop("bundle", None)
-                swept = {key: values for key, values in inherited.items() if key not in all_settings(merged)}
-                own |= {"sweep": swept} if swept else {}
-                own |= {"bundle": bundle} if swept and bundle else {}
-            merged = lay_over(own, merged)
+        for ancestor, block in self.ancestry(paper, name):
+            inherited = {key: value for key, value in block.items() if key != "extends"}
+            if ancestor != name:
+                sweep, bundle = inherited.pop("sweep", {}), inherited.pop("bundle", None)
+                still_swept = {key: values for key, values in sweep.items() if key not in all_settings(merged)}
+                if still_swept:
+                    inherited["sweep"] = still_swept
+                if still_swept and bundle:
+                    inherited["bundle"] = bundle
+            merged = lay_over(inherited, merged)
         return merged
 
     def every_setting(self, paper: str, section: str, name: str) -> Spec:
         """All settings of a run or data set, `flat`: its own and inherited ones, swept ones, those of measuring."""
-        return all_settings(self.resolved(paper, section, name))
+        return all_settings(self.resolved_block(paper, section, name))
 
     def tables(self, paper: str, name: str) -> dict[str, SweptRuns]:
         """The tables of metrics that a run of the configuration makes: a run's each, or a bundle's."""
-        block = self.resolved(paper, "runs", name)
+        block = self.resolved_block(paper, "runs", name)
         return sweep_tables(name, block.get("sweep"), block.get("bundle", 1))
 
     def runs_of(self, paper: str, name: str) -> SweptRuns:
         """The runs that a run stands for, itself or its sweep's, and the settings in which each differs."""
         if name in self.blocks(paper, "runs"):
-            return runs_of_sweep(name, self.resolved(paper, "runs", name).get("sweep"))
+            return runs_of_sweep(name, self.resolved_block(paper, "runs", name).get("sweep"))
         return [(name, {})]
 
     def declared_run(self, paper: str, name: str) -> tuple[str, Spec]:
@@ -180,18 +193,18 @@ class Config:
 
     def sweeps(self, paper: str) -> dict[str, list[str]]:
         """The runs of each sweep."""
-        swept = [name for name in self.blocks(paper, "runs") if self.resolved(paper, "runs", name).get("sweep")]
+        swept = [name for name in self.blocks(paper, "runs") if self.resolved_block(paper, "runs", name).get("sweep")]
         return {name: [run for run, _ in self.runs_of(paper, name)] for name in swept}
 
     # -- what a job is given ------------------------------------------------------------------------
 
     def block(self, stage: str, paper: str, name: str) -> Block:
-        """The block of a job, a run's with what it inherits and what its sweep sets; not to be changed."""
+        """The block of a job, a run's with what it inherits and what its sweep sets; callers must not change it."""
         if stage in ("run", "metrics"):
             if (paper, name) not in self._blocks:
-                self._blocks[paper, name] = self.varied(paper, *self.declared_run(paper, name))
+                self._blocks[paper, name] = self.varied_block(paper, *self.declared_run(paper, name))
             return self._blocks[paper, name]
-        return self.declared(paper, SECTIONS.get(stage, stage), name)
+        return self.declared_block(paper, SECTIONS.get(stage, stage), name)
 
     def function_name(self, stage: str, paper: str, name: str) -> str:
         """The function that a job calls, as the configuration names it."""
@@ -214,11 +227,12 @@ class Config:
 
     def settings(self, stage: str, paper: str, name: str, /, **changes: Any) -> Spec:
         """The settings with which a job calls its function, with any of them changed."""
-        block, names = self.block(stage, paper, name), self.definition(stage, paper, name).settings
+        block = self.block(stage, paper, name)
+        names = self.definition(stage, paper, name).settings
         settings = dict(block.get("measure", {})) if stage == "metrics" else own_settings(stage, block)
         if stage in ("data", "run") and "seed" in names:
             settings.setdefault("seed", self.seed)
-        if stage == "motion":
+        if stage == "motion":  # its block is its figure's, of which it may take less
             settings = select_keys(settings, names)
         if changes:
             settings = overlay(settings, changes)
@@ -234,14 +248,14 @@ class Config:
         """The runs that a claim is given, sweeps as one."""
         return sorted(set(run_names(self.roles("claims", paper, claim))))
 
-    def varied(self, paper: str, name: str, differing: Spec) -> Block:
+    def varied_block(self, paper: str, name: str, differing: Spec) -> Block:
         """The block of a run in which some settings differ."""
-        block = self.resolved(paper, "runs", name)
+        block = self.resolved_block(paper, "runs", name)
         return lay_over(block, place_settings(block, differing))
 
     def moves(self, paper: str, name: str) -> bool:
         """Whether a figure also moves."""
-        topic, _, function = self.declared(paper, "figures", name)["function"].partition(".")
+        topic, _, function = self.declared_block(paper, "figures", name)["function"].partition(".")
         return function in definitions(f"{PACKAGE}.papers.{paper}.{topic}.{TOPIC_MODULES['motion']}")
 
     # -- words --------------------------------------------------------------------------------------
@@ -259,10 +273,10 @@ class Config:
         """A claim's explanation: the rest of its function's docstring; a template of its facts."""
         return self.caption(paper, name, "claims").partition("\n\n")[2].strip()
 
-    # -- runs that are taken up ---------------------------------------------------------------------
+    # -- runs and bundles, listed at the start ------------------------------------------------------
 
-    def _expand(self, paper: str, name: str, sweep: Mapping[str, Sequence[Any]] | None) -> None:
-        """Take up among the runs those that a run stands for."""
+    def _add_runs(self, paper: str, name: str, sweep: Mapping[str, Sequence[Any]] | None) -> None:
+        """Add to `runs` those that a run stands for: itself, or those of a sweep."""
         where = self.where(paper, "runs", name)
         for key in sweep or {}:
             if key in NOT_SWEPT:
@@ -280,9 +294,9 @@ class Config:
                 )
             self.runs[paper].setdefault(run, (name, differing))
 
-    def _bundle(self, paper: str, name: str) -> None:
-        """Take up the bundles of a sweep whose runs travel together."""
-        block, where = self.resolved(paper, "runs", name), self.where(paper, "runs", name, "bundle")
+    def _add_bundles(self, paper: str, name: str) -> None:
+        """Add to `bundles` those of a run's sweep, if its block has a key ``bundle``."""
+        block, where = self.resolved_block(paper, "runs", name), self.where(paper, "runs", name, "bundle")
         if "bundle" not in block:
             return
         sweep = block.get("sweep", {})

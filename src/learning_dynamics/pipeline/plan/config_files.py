@@ -33,7 +33,8 @@ class Layers:
     def merged(self, model: type[BaseModel]) -> Block:
         """Return one block of them all.
 
-        Null over a block of a paper drops it. Over one of ``changes:`` it stays, for the paper's block below.
+        In a paper's layers null drops the block of the layers below it. In those of ``config.yaml`` it is a value: a
+        null inside ``changes:`` is meant for the paper's own layers.
 
         Raises
         ------
@@ -45,7 +46,8 @@ class Layers:
             merge(block, layer, drop=model is Paper)
         problem = find_problem(model, block)
         if problem is not None:
-            raise ProjectError(f"{self.where(*problem[0])}: {problem[1]}")
+            path, message = problem
+            raise ProjectError(f"{self.where(*path)}: {message}")
         return block
 
     def setters(self, *path: str) -> list[str]:
@@ -78,14 +80,15 @@ class ConfigFiles:
     ----------
     seed : int
     scale : str or None
-        The name under which results lie; None for the default's.
+        The folder of the results below ``results``; None for the default's.
     papers : mapping from paper to block
         Each paper's data, runs, figures, claims.
     layers : mapping from paper to Layers
-        Of what a paper's block is merged.
+        The files that a paper's block is merged from.
     seeds : sequence of int
-        Under which claims are judged again; of the papers in `seeds_of`.
+        The seeds under which claims of the papers in `seeds_of` are judged again.
     draws : int
+        On how many draws ``snakemake robustness`` judges claims.
     """
 
     seed: int
@@ -120,11 +123,16 @@ def load(files: Sequence[Path] = (), overrides: Mapping[str, Any] | None = None,
         At the first mistake in form: file, key and fix.
     """
     shipped = read_yaml(root / "config.yaml")
+    # Snakemake has converted a number that is a value by itself, but none inside a mapping or list
     given = {
-        key: _typed(value) if isinstance(value, Mapping | list) else value for key, value in (overrides or {}).items()
+        key: _as_yaml_reads(value) if isinstance(value, Mapping | list) else value
+        for key, value in (overrides or {}).items()
     }
-    layers = Layers({"config.yaml": shipped, **{_name(file): read_yaml(file) for file in files}, COMMAND_LINE: given})
-    top, where = layers.merged(Top), layers.where
+    overlays = {_layer_name(file): read_yaml(file) for file in files}
+    layers = Layers({"config.yaml": shipped, **overlays, COMMAND_LINE: given})
+    top = layers.merged(Top)
+    where = layers.where
+
     known = shipped_papers(root)
     scale = top.get("scale") or (f"seed{top['seed']}" if top["seed"] != shipped.get("seed") else None)
     if scale in [*top["papers"], *known]:
@@ -135,30 +143,34 @@ def load(files: Sequence[Path] = (), overrides: Mapping[str, Any] | None = None,
         check_known(paper, known, "paper", where("changes", paper))  # fewer papers may be chosen
     for paper in top.get("seeds_of", []):
         check_known(paper, known, "paper", where("seeds_of"))
+
     folders = {folder: _overlay_folder(folder, root, where("overlays")) for folder in top.get("overlays", [])}
     seeds_of = tuple(paper for paper in top.get("seeds_of", []) if paper in top["papers"])
     first, n_seeds = top.get("first_seed", top["seed"] + 1), top.get("seeds", 0)
+    # one more than asked for, since the configured seed is none of them
     seeds = [seed for seed in range(first, first + n_seeds + 1) if seed != top["seed"]][:n_seeds]
     configuration = ConfigFiles(top["seed"], scale, seeds=seeds, seeds_of=seeds_of, draws=top.get("draws", 0))
+
     for paper in top["papers"]:
         name = f"{paper}.yaml"
         blocks = {f"{PAPERS}/{name}": read_yaml(root / PAPERS / name)}
         blocks |= {f"{key}/{name}": read_yaml(path / name) for key, path in folders.items() if (path / name).is_file()}
         if paper in top.get("changes", {}):
             blocks[layers.origin("changes", paper)] = top["changes"][paper]
-        of_paper = configuration.layers[paper] = Layers(blocks)
-        configuration.papers[paper] = of_paper.merged(Paper)
+        layers_of_paper = Layers(blocks)
+        configuration.layers[paper] = layers_of_paper
+        configuration.papers[paper] = layers_of_paper.merged(Paper)
         if "scale" not in top:
-            _check_unchanged(configuration.papers[paper], of_paper)
+            _check_unchanged(configuration.papers[paper], layers_of_paper)
     return configuration
 
 
-def _typed(value: Any) -> Any:
-    """Return a value of the command line with its numbers and nulls: inside mappings Snakemake leaves them as text."""
+def _as_yaml_reads(value: Any) -> Any:
+    """Return a value of the command line in which texts of numbers and nulls, at any depth, are numbers and None."""
     if isinstance(value, Mapping):
-        return {key: _typed(inner) for key, inner in value.items()}
+        return {key: _as_yaml_reads(inner) for key, inner in value.items()}
     if isinstance(value, list):
-        return [_typed(inner) for inner in value]
+        return [_as_yaml_reads(inner) for inner in value]
     if value == "null":
         return None
     with suppress(YAMLError, ValueError, TypeError):
@@ -175,8 +187,9 @@ def _overlay_folder(folder: str, root: Path, where: str) -> Path:
     return path
 
 
-def _name(file: Path) -> str:
-    return f"./{file}" if str(file) == "config.yaml" else str(file)  # another file than the shipped one
+def _layer_name(file: Path) -> str:
+    """Return how errors name an overlay; a ``config.yaml`` of the working folder is not the shipped one."""
+    return f"./{file}" if str(file) == "config.yaml" else str(file)
 
 
 def _check_unchanged(block: Block, layers: Layers) -> None:

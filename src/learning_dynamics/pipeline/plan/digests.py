@@ -20,10 +20,8 @@ from learning_dynamics.pipeline.plan.sources import (
 )
 
 # no module imports these files: they belong to the package in whose folder they are
-DATA_FILES = {
-    *(".mplstyle", ".csv", ".tsv", ".txt", ".dat", ".json", ".yaml", ".toml"),
-    *(".npy", ".npz", ".mat", ".parquet"),
-}
+TEXT_FILES = {".mplstyle", ".csv", ".tsv", ".txt", ".dat", ".json", ".yaml", ".toml"}
+DATA_FILES = TEXT_FILES | {".npy", ".npz", ".mat", ".parquet"}
 JOB_PACKAGES = tuple(f"{PACKAGE}.pipeline.{folder}." for folder in ("commands", "store"))
 
 
@@ -57,7 +55,8 @@ def science(stage: str, paper: str, *function_names: str, with_statements: bool 
 
 def used_modules(*modules: str) -> list[str]:
     """Return the modules of science that modules import, themselves and the packages around them included, sorted."""
-    waiting, seen = [module for module in modules if _is_followed(module)], set()
+    waiting = [module for module in modules if _is_followed(module)]
+    seen: set[str] = set()
     while waiting:
         module = waiting.pop()
         if module not in seen:
@@ -75,13 +74,14 @@ def _followed_imports(module: str) -> list[str]:
 
 @functools.cache
 def _is_followed(module: str) -> bool:
+    """Whether imports of a module are followed: of science, and of the code of jobs, which may import science."""
     if module == PACKAGE or (is_infrastructure(module) and not module.startswith(JOB_PACKAGES)):
         return False
     return module_path(module) is not None
 
 
 def machinery() -> str:
-    """Return one digest of the modules on which no result depends: the pipeline's, and the types of settings."""
+    """Return one digest of the modules on which no result depends, as `sources.INFRASTRUCTURE` lists them."""
     folder = SOURCE_ROOT / PACKAGE
     files = [file for file in find_files(folder, "**/*.py") if is_infrastructure(_module_of(file))]
     return short_digest(b"".join(file.read_bytes() for file in files))

@@ -37,9 +37,9 @@ class Job:
     output : path
         The file that it makes.
     made_from : str or None
-        The fingerprint that its input must carry.
+        The fingerprint that a run's data set, or the run that is measured, must carry.
     fingerprint : str
-        That which its output will carry.
+        The one that its output will carry.
     """
 
     stage: str
@@ -54,9 +54,10 @@ class Job:
 
 
 def plan_path(option: Mapping[str, Any]) -> Path:
-    """Return where the plan of a configuration is, given its overlays and what the command line set.
+    """Return where the plan of a configuration is.
 
-    Every Snakemake of this configuration finds the same file, those inside a cluster's submissions too.
+    `option` says which configuration: under ``files`` its overlays, under ``given`` what the command line set. Every
+    Snakemake of this configuration finds the same file, those inside a cluster's submissions too.
     """
     if not option["files"] and not option["given"]:
         return FOLDER / "plan.jsonl"
@@ -65,7 +66,7 @@ def plan_path(option: Mapping[str, Any]) -> Path:
 
 
 def write_plan(path: Path, option: Mapping[str, Any], jobs: Iterable[Job]) -> None:
-    """Write the configuration and every job."""
+    """Write which configuration it is, as `plan_path` takes it, and every job."""
     with atomic_write(path) as partial, open(partial, "w", encoding="utf-8") as file:
         file.write(f"{CONFIGURATION}\t{json.dumps(option)}\n")
         for job in jobs:

@@ -35,7 +35,7 @@ class Plan:
         if check:
             refusals.check(self.config)
         self._fingerprints: dict[tuple[str, str, str], str] = {}
-        self._trajectories: dict[str, dict[str, str]] = {}
+        self._trajectories: dict[str, dict[str, str]] = {}  # by paper and `_simulation_key`, the run that is simulated
         scale = configuration.scale
         self.results = f"results/{scale}" if scale else "results"
         self.figures = f"figures/{scale}" if scale else "figures"
@@ -53,9 +53,12 @@ class Plan:
             return self.drawing(stage, paper, name)
         if stage == "claims":
             return self.claims(paper)
-        return self.bundle(paper, name) if stage == "bundle" else self._call(stage, paper, name)
+        if stage == "bundle":
+            return self.bundle(paper, name)
+        return self._call(stage, paper, name)
 
     def _call(self, stage: str, paper: str, name: str, **changes: Any) -> Spec:
+        """The function that a job of data, runs or metrics calls, and its settings, with any of them changed."""
         settings = self.config.settings(stage, paper, name, **changes)
         return {
             "source" if stage == "data" else "function": self.config.function_name(stage, paper, name),
@@ -101,8 +104,9 @@ class Plan:
     def claims(self, paper: str) -> Spec:
         """What a claims job is to do: every claim with its runs and thresholds, and ``values`` of ``robustness:``."""
         entries = {}
-        for name, entry in self.config.variations(paper).items():
+        for name, entry in self.config.robustness_entries(paper).items():
             if "values" in entry:
+                # a run for each value: `differing` has one setting
                 runs = [
                     {"value": str(value), "name": run, "fingerprint": self.fingerprint("metrics", paper, run)}
                     for run, differing in _runs_of_entry(entry)
@@ -119,14 +123,14 @@ class Plan:
             "function": block["function"],
             "runs": map_roles(partial(self.describe_run, paper), block["runs"]),
             "figure": block.get("figure"),
-            "expected": self.config.expected(paper, name),
+            "expected": self.config.expected_verdict(paper, name),
             "settings": self.config.settings("claims", paper, name, **changes),
             "vary": block.get("vary", {}),
         }
 
     def describe_run(self, paper: str, name: str) -> Spec:
         """What a job that reads a run's metrics knows of it: name, sweep and bundle if there are, fingerprint."""
-        block = self.config.resolved(paper, "runs", name)
+        block = self.config.resolved_block(paper, "runs", name)
         sweep, bundle = block.get("sweep"), block.get("bundle", 1)
         fingerprints = [self.fingerprint("metrics", paper, run) for run, _ in runs_of_sweep(name, sweep)]
         described = {"name": name, "sweep": sweep, "fingerprint": digest(fingerprints) if sweep else fingerprints[0]}
@@ -140,9 +144,9 @@ class Plan:
 
     def measured_data(self, paper: str, name: str) -> str | None:
         """The data set of a run whose metrics are measured on it as well; its trajectory's file does not repeat it."""
-        return (
-            self.run_data(paper, name) if "data" in self.config.definition("metrics", paper, name).arguments else None
-        )
+        if "data" in self.config.definition("metrics", paper, name).arguments:
+            return self.run_data(paper, name)
+        return None
 
     def bundle_data(self, paper: str, name: str) -> list[str]:
         """The data sets that a bundle's runs take."""
@@ -153,20 +157,22 @@ class Plan:
         """The run whose trajectory a run's metrics measure: the first with the same function, settings and data."""
         if paper not in self._trajectories:
             self._trajectories[paper] = {}
-            for run in self._runs_alone(paper):
-                self._trajectories[paper].setdefault(self._simulated(paper, run), run)
-        return self._trajectories[paper].get(self._simulated(paper, name), name)
+            for run in self._unbundled_runs(paper):
+                self._trajectories[paper].setdefault(self._simulation_key(paper, run), run)
+        return self._trajectories[paper].get(self._simulation_key(paper, name), name)
 
-    def _simulated(self, paper: str, name: str) -> str:
+    def _simulation_key(self, paper: str, name: str) -> str:
+        """Return a text that runs have in common if they simulate the same."""
         return json.dumps([self.run(paper, name), self.run_data(paper, name)])
 
-    def _runs_alone(self, paper: str) -> list[str]:
+    def _unbundled_runs(self, paper: str) -> list[str]:
+        """Return the runs that have jobs of their own."""
         bundled = {run for runs in self.config.bundles[paper].values() for run in runs}
         return [run for run in self.config.runs[paper] if run not in bundled]
 
     def tables(self, paper: str) -> list[str]:
         """The tables of metrics that jobs make: a run's each, or a bundle's."""
-        return [*self._runs_alone(paper), *self.config.bundles[paper]]
+        return [*self._unbundled_runs(paper), *self.config.bundles[paper]]
 
     def tables_for(self, stage: str, paper: str, name: str = "claims") -> list[str]:
         """The tables of metrics that drawing a figure reads, or judging all claims of a paper."""
@@ -174,7 +180,7 @@ class Plan:
             return self._tables(paper, run_names(self.config.roles(stage, paper, name)))
         claims = self.config.blocks(paper, "claims")
         tables = [table for claim in claims for table in self.tables_for_claim(paper, claim)]
-        entries = self.config.variations(paper).values()
+        entries = self.config.robustness_entries(paper).values()
         return list(dict.fromkeys([*tables, *(run for entry in entries for run, _ in _runs_of_entry(entry))]))
 
     def tables_for_claim(self, paper: str, claim: str) -> list[str]:
@@ -231,15 +237,15 @@ class Plan:
     def job(self, stage: str, paper: str, name: str) -> Job:
         """A job of a stage: what it is to do, the files that it reads and the one that it makes, its fingerprint."""
         return Job(
-            stage,
-            paper,
-            name,
-            f"{self.results}/{paper}",
-            self.spec(stage, paper, name),
-            self.inputs(stage, paper, name),
-            self._output(stage, paper, name),
-            self.made_from(stage, paper, name),
-            self.fingerprint(stage, paper, name),
+            stage=stage,
+            paper=paper,
+            name=name,
+            folder=f"{self.results}/{paper}",
+            spec=self.spec(stage, paper, name),
+            inputs=self.inputs(stage, paper, name),
+            output=self._output(stage, paper, name),
+            made_from=self.made_from(stage, paper, name),
+            fingerprint=self.fingerprint(stage, paper, name),
         )
 
     def jobs(self) -> Iterator[Job]:
@@ -247,7 +253,7 @@ class Plan:
         for paper in self.config.papers:
             for name in self.config.blocks(paper, "data"):
                 yield self.job("data", paper, name)
-            for name in self._runs_alone(paper):
+            for name in self._unbundled_runs(paper):
                 yield self.job("run", paper, name)
                 yield self.job("metrics", paper, name)
             for name in self.config.bundles[paper]:
@@ -258,7 +264,7 @@ class Plan:
             yield self.job("claims", paper, "claims")
 
     def inputs(self, stage: str, paper: str, name: str) -> dict[str, Any]:
-        """The files that a job reads; what draws or judges is given the folder of all tables."""
+        """The files that a job reads; a job that draws or judges has the folder of all tables."""
         if stage == "data":
             return {}
         if stage == "bundle":
@@ -288,16 +294,15 @@ class Plan:
     def science(self, stage: str, paper: str, name: str) -> Mapping[str, str]:
         """The digests of the modules and tables that a job uses, by name."""
         if stage == "claims":
-            return science(
-                stage, paper, *sorted({block["function"] for block in self.config.blocks(paper, stage).values()})
-            )
+            function_names = {block["function"] for block in self.config.blocks(paper, stage).values()}
+            return science(stage, paper, *sorted(function_names))
         if stage == "bundle":
             first_run = self.config.bundles[paper][name][0]
             return {**self.science("run", paper, first_run), **self.science("metrics", paper, first_run)}
         return science(stage, paper, self.config.function_name(stage, paper, name))
 
     def science_list(self, stage: str, paper: str, name: str = "", function: str = "") -> list[str]:
-        """The same, of a job or of a function, as ``name@digest``: a parameter whose changes Snakemake prints."""
+        """The digests that a job or function depends on, as ``name@digest``: Snakemake prints which of them changed."""
         digests = science(stage, paper, function) if function else self.science(stage, paper, name)
         return sorted(f"{module}@{its_digest}" for module, its_digest in digests.items())
 
@@ -306,22 +311,25 @@ class Plan:
         if stage == "run":
             data = self.run_data(paper, name)
             return self.fingerprint("data", paper, data) if data else None
-        return self.fingerprint("run", paper, name) if stage == "metrics" else None
+        if stage == "metrics":
+            return self.fingerprint("run", paper, name)
+        return None
 
     def fingerprint(self, stage: str, paper: str, name: str) -> str:
         """What an output is made from, as one digest: settings, science, and inputs' fingerprints."""
         key = (stage, paper, name)
-        if key not in self._fingerprints:
-            if stage == "bundle":
-                made = digest([self.fingerprint("metrics", paper, run) for run in self.config.bundles[paper][name]])
-            else:
-                spec, made_from = self.spec(stage, paper, name), self.made_from(stage, paper, name)
-                made = fingerprint(stage, spec, self.science(stage, paper, name), made_from)
-            self._fingerprints[key] = made
-        return self._fingerprints[key]
+        if key in self._fingerprints:
+            return self._fingerprints[key]
+        if stage == "bundle":
+            made = digest([self.fingerprint("metrics", paper, run) for run in self.config.bundles[paper][name]])
+        else:
+            spec, made_from = self.spec(stage, paper, name), self.made_from(stage, paper, name)
+            made = fingerprint(stage, spec, self.science(stage, paper, name), made_from)
+        self._fingerprints[key] = made
+        return made
 
     def claim_fingerprint(self, paper: str, name: str) -> str:
-        """What the verdict on one claim is made from: its runs with their fingerprints, settings, science, no words."""
+        """What the verdict on one claim is made from: runs with their fingerprints, settings, science; not its text."""
         spec = self.claim(paper, name)
         digests = science("claims", paper, spec["function"], with_statements=False)
         return digest([spec["function"], spec["runs"], spec["settings"], dict(digests)])

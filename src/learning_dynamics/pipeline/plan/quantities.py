@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
 
 from learning_dynamics.errors import ProjectError
-from learning_dynamics.pipeline.plan.sources import module_of, module_path, parsed
+from learning_dynamics.pipeline.plan.sources import module_of, module_path, read_syntax_tree
 
 SECTION = re.compile(r"\n\nQuantities\n-+\n(.*?)(?:\n\n(?:Parameters|Returns|Raises|Notes)\n-+\n|\Z)", re.DOTALL)
 ENTRY = re.compile(r"^(\S.*)((?:\n(?: .*)?)*)", re.MULTILINE)  # at the margin, and the text below it
@@ -24,7 +24,7 @@ def declared_quantities(paper: str, function_name: str) -> Mapping[str, str]:
     ProjectError
         If it refers to a function that is not there.
     """
-    return _declared(module_of("metrics", paper, function_name), function_name.rpartition(".")[2])
+    return _listed_quantities(module_of("metrics", paper, function_name), function_name.rpartition(".")[2])
 
 
 def refuse_unlisted(paper: str, function_name: str, measured: Iterable[str]) -> None:
@@ -36,14 +36,17 @@ def refuse_unlisted(paper: str, function_name: str, measured: Iterable[str]) -> 
         It names the quantities.
     """
     listed = declared_quantities(paper, function_name)
-    missing = [quantity for quantity in measured if listed and not any(fnmatchcase(quantity, name) for name in listed)]
+    if not listed:
+        return
+    missing = [quantity for quantity in measured if not any(fnmatchcase(quantity, name) for name in listed)]
     if missing:
         raise ProjectError(
             f"metrics {function_name} of {paper} measures {', '.join(missing)}; list it under `Quantities`"
         )
 
 
-def _declared(module: str, name: str) -> Mapping[str, str]:
+def _listed_quantities(module: str, name: str) -> Mapping[str, str]:
+    """Return the meanings that the docstring of a module's function lists, by name or pattern."""
     function = _functions(module).get(name)
     meanings: dict[str, str] = {}
     if function is None:
@@ -51,7 +54,7 @@ def _declared(module: str, name: str) -> Mapping[str, str]:
     section = SECTION.search(ast.get_docstring(function) or "")
     for head, text in ENTRY.findall(section[1]) if section else []:
         if head.startswith("`"):
-            meanings |= _declared(*_resolve_function(module, head.strip("`")))
+            meanings |= _listed_quantities(*_resolve_function(module, head.strip("`")))
         else:
             meanings |= dict.fromkeys(head.split(", "), " ".join(text.split()))
     return meanings
@@ -70,5 +73,5 @@ def _resolve_function(module: str, name: str) -> tuple[str, str]:
 
 def _functions(module: str) -> Mapping[str, ast.FunctionDef]:
     path = module_path(module)
-    body = parsed(path).body if path else []
+    body = read_syntax_tree(path).body if path else []
     return {node.name: node for node in body if isinstance(node, ast.FunctionDef)}

@@ -10,7 +10,7 @@ from learning_dynamics.pipeline.plan.plan import FORMATS, Plan
 MAX_CHANGES = 4  # that are named; the others are counted
 MAX_VALUE = 40  # characters of a value
 SECTIONS = {"data": "data", "run": "runs", "metrics": "runs", "bundle": "runs", "claims": "claims"}
-Change = tuple[str, Any, Any]  # a setting, its value in the record, and in the plan
+ChangedSetting = tuple[str, Any, Any]  # a setting, its value in the record, and in the plan
 NOTHING = object()
 
 
@@ -28,7 +28,7 @@ def what_changed(record: Mapping[str, Any], plan: Plan) -> str:
         job, science = plan.job(stage, paper, name), plan.science(stage, paper, name)
     except (ProjectError, KeyError):
         return "no longer in the configuration"
-    changes = [_describe(*change) for change in _changed_settings(stage, name, made_of["spec"], job.spec)]
+    changes = [_describe(key, old, new) for key, old, new in _changed_settings(stage, name, made_of["spec"], job.spec)]
     before = made_of["science"]
     modules = sorted(module for module in before.keys() | science.keys() if before.get(module) != science.get(module))
     if modules:
@@ -41,24 +41,31 @@ def what_changed(record: Mapping[str, Any], plan: Plan) -> str:
     return "; ".join(shown)
 
 
-def _changed_settings(stage: str, name: str, before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[Change]:
+def _changed_settings(
+    stage: str, name: str, before: Mapping[str, Any], now: Mapping[str, Any]
+) -> Iterator[ChangedSetting]:
     """Yield the settings that differ, under the keys of the configuration."""
     if stage == "claims":
         for claim in sorted(before["claims"].keys() | now["claims"].keys()):
-            blocks = (spec["claims"].get(claim, {}) for spec in (before, now))
-            yield from _differing(f"claims.{claim}", *map(_keys, blocks))
-        yield from _differing("robustness", *(_keys({"settings": spec["robustness"]}) for spec in (before, now)))
+            old, new = before["claims"].get(claim, {}), now["claims"].get(claim, {})
+            yield from _differing(f"claims.{claim}", _by_dotted_key(old), _by_dotted_key(new))
+        # below `settings`, a key that is left out of the dotted ones
+        old, new = {"settings": before["robustness"]}, {"settings": now["robustness"]}
+        yield from _differing("robustness", _by_dotted_key(old), _by_dotted_key(new))
         return
     section = "figures" if stage in FORMATS else SECTIONS[stage]
     owner = now.get("sweep", name) if stage == "bundle" else name
     prefix = f"{section}.{owner}"
     if stage == "metrics":
         prefix += ".measure"
-    yield from _differing(prefix, _keys(before), _keys(now))
+    yield from _differing(prefix, _by_dotted_key(before), _by_dotted_key(now))
 
 
-def _keys(spec: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a specification's entries by dotted keys; of a run that is read, its name and the metrics' fingerprint."""
+def _by_dotted_key(spec: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a spec's entries by dotted keys; of a run that is read, the fingerprint by ``metrics of NAME``.
+
+    Keys are those of the configuration: without the spec's own `settings` and `runs`.
+    """
     flattened: dict[str, Any] = {}
 
     def visit(key: str, value: Any) -> None:
@@ -67,9 +74,9 @@ def _keys(spec: Mapping[str, Any]) -> dict[str, Any]:
         elif isinstance(value, Mapping):
             for inner, inner_value in value.items():
                 visit(f"{key}.{inner}" if key else inner, inner_value)
-        elif isinstance(value, list) and any(isinstance(one, Mapping) for one in value):
-            for number, one in enumerate(value):
-                visit(f"{key}.{number}", one)
+        elif isinstance(value, list) and any(isinstance(item, Mapping) for item in value):
+            for number, item in enumerate(value):
+                visit(f"{key}.{number}", item)
         else:
             flattened[key] = value
 
@@ -78,7 +85,8 @@ def _keys(spec: Mapping[str, Any]) -> dict[str, Any]:
     return flattened
 
 
-def _differing(prefix: str, before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[Change]:
+def _differing(prefix: str, before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[ChangedSetting]:
+    """Yield the entries that differ, settings under their prefix."""
     for key in [*before, *(key for key in now if key not in before)]:
         old, new = before.get(key, NOTHING), now.get(key, NOTHING)
         if old == new:
@@ -91,7 +99,7 @@ def _differing(prefix: str, before: Mapping[str, Any], now: Mapping[str, Any]) -
 
 def _describe(key: str, before: Any, now: Any) -> str:
     if not key.startswith("metrics of "):
-        return f"{key}: {_value(before)} -> {_value(now)}"
+        return f"{key}: {_shown_value(before)} -> {_shown_value(now)}"
     if now is NOTHING:
         return f"{key} are no longer read"
     if before is NOTHING:
@@ -99,7 +107,7 @@ def _describe(key: str, before: Any, now: Any) -> str:
     return f"{key} changed"
 
 
-def _value(value: Any) -> str:
+def _shown_value(value: Any) -> str:
     if value is NOTHING:
         return "(none)"
     text = json.dumps(value, ensure_ascii=False)

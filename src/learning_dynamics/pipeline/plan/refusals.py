@@ -40,9 +40,9 @@ def check(config: Config) -> None:
 def check_new(config: Config, outputs: Mapping[str, str]) -> None:
     """Check every paper, unless this very configuration of it has been checked in this folder by this very code.
 
-    To check all five papers takes two seconds of imports. The answer depends on the configuration, on the science, of
-    which the outputs' fingerprints are digests, and on the code that checks: a digest of them is written down when
-    nothing is wrong, and whatever changes one of them changes the digest.
+    Checking all five papers takes two seconds of imports. The answer depends on the configuration, on the science, of
+    which the outputs' fingerprints are digests, and on the code that checks. A digest of all these is written down
+    when nothing is wrong.
 
     Parameters
     ----------
@@ -83,6 +83,8 @@ def _check_paper(config: Config, paper: str) -> None:
 
 
 class _Paper:
+    """The checks of one paper; each raises `ProjectError` at the first mistake."""
+
     def __init__(self, config: Config, paper: str) -> None:
         self.config, self.paper = config, paper
 
@@ -91,28 +93,31 @@ class _Paper:
         for name, block in config.blocks(paper, "data").items():
             signature_of("data", paper, block["source"], self.where("data", name, "source"))
             self.check_settings("data", name)
+
         for name in config.blocks(paper, "runs"):
             self.check_runs_of(name)
+        # a sweep is a target of Snakemake, beside papers and their metrics
         taken = {*config.papers, *(f"{other}_metrics" for other in config.papers)}
         for name in config.sweeps(paper):
             if f"{paper}_{name}" in taken:
                 raise ProjectError(
                     f"{self.where('runs', name)}: `snakemake {paper}_{name}` makes something else; rename the run"
                 )
+
         for name in config.figures(paper):
             self.check_drawing("figure", name)
         for name in config.motions(paper):
             roles = config.roles("motion", paper, name)
             config.signature("motion", paper, name).check_roles(roles, self.where("figures", name))
             self.check_settings("motion", name)
-        for topic in sorted(
-            {config.function_name("figure", paper, name).partition(".")[0] for name in config.figures(paper)}
-        ):
+        topics = {config.function_name("figure", paper, name).partition(".")[0] for name in config.figures(paper)}
+        for topic in sorted(topics):
             self.check_motions(f"{PACKAGE}.papers.{paper}.{topic}")
         for name in config.interactives(paper):
             self.check_interactive(name)
         if "lead_figure" in config.paper_block(paper):
             self.check_name("figures", config.paper_block(paper)["lead_figure"], "lead_figure")
+
         for name in config.blocks(paper, "claims"):
             self.check_claim(name)
 
@@ -127,8 +132,8 @@ class _Paper:
         return self.config.where(self.paper, *path)
 
     def check_name(self, section: str, name: str, *path: str) -> Block:
-        """Return the block that a key names, if there is one."""
-        return self.config.declared(self.paper, section, name, self.where(*path))
+        """Return the block that the key at `path` names; refuse a name that no block has."""
+        return self.config.declared_block(self.paper, section, name, self.where(*path))
 
     def check_settings(self, stage: str, name: str, /, **varied: Any) -> None:
         """Check the settings of a job, with any of them varied."""
@@ -138,20 +143,23 @@ class _Paper:
             return
         (key, *inner), message = problem
         section = SECTIONS.get(stage, stage)
-        owner = self.owner(stage, name, {key, ".".join(problem[0][:2])}) if section == "runs" else name
+        owner = name
+        if section == "runs":
+            # blocks have a field of a class of settings under `limit`, or as `limit.rtol`
+            owner = self.owner(stage, name, {key, ".".join([key, *inner[:1]])})
         inside = []  # the key of the block in which the setting is
         if varied:
             inside = ["vary"]
         elif stage == "metrics":
             inside = ["measure"]
         nearest = difflib.get_close_matches(key, KEYS.get(stage, KEYS["run"]), n=1)
-        is_named = "did you mean" in message or "it is now" in message
-        if message.startswith("unknown") and not is_named and nearest:
+        has_advice = "did you mean" in message or "it is now" in message
+        if message.startswith("unknown") and not has_advice and nearest:
             message = f"unknown key; did you mean `{nearest[0]}`?"
         raise ProjectError(f"{self.where(section, owner, *inside, key, *inner)}: {message}")
 
     def owner(self, stage: str, name: str, keys: set[str]) -> str:
-        """Return the run that gives a wrong setting of a run: its own sweep, or the nearest that has it."""
+        """Return the run whose block gives a wrong setting: the run, its sweep, or the nearest that it extends."""
         run, swept = self.config.declared_run(self.paper, name)
         if keys & swept.keys():
             return run
@@ -162,11 +170,12 @@ class _Paper:
         return run
 
     def check_runs_of(self, name: str) -> None:
-        """Check a run, every swept value once."""
+        """Check a run; of a sweep every value once, since to check all combinations would take long."""
         runs = self.config.runs_of(self.paper, name)
-        first = runs[0][1]
+        _, first = runs[0]
         for run, swept in runs:
-            if sum(swept[key] != first[key] for key in first) <= 1:
+            n_differing = sum(swept[key] != first[key] for key in first)
+            if n_differing <= 1:
                 self.check_run(name, run)
 
     def check_run(self, name: str, run: str) -> None:
@@ -206,6 +215,7 @@ class _Paper:
         interactives = self.config.blocks(self.paper, "interactive")
         figure = interactives[name]["figure"]
         self.check_name("figures", figure, "interactive", name, "figure")
+        # the page shows one below its figure
         first = next(other for other, block in interactives.items() if block["figure"] == figure)
         if first != name:
             where = self.where("interactive", name, "figure")

@@ -18,34 +18,37 @@ SEED_OR_DRAW = re.compile(r"(seed|draw)([1-9]\d{0,18}|0)")  # the names of these
 VERDICTS = ("reproduced", "corrected", "contradicted", "not reproduced", "undecided", "untested")
 
 
-def _distinct(values: list[Any]) -> list[Any]:
+def _refuse_repeats(values: list[Any]) -> list[Any]:
     if len(set(map(_comparable, values))) < len(values):
         raise PydanticCustomError("distinct", "must not hold a value twice")
     return values
 
 
 def _comparable(value: Any) -> Any:
-    """Return what two values share if they are the same setting: 1 and 1.0 are, 1 and true are not."""
+    """Return a value that compares equal for equal settings: of 1 and 1.0 it is the same, of 1 and true it is not."""
     if isinstance(value, list):
         return tuple(map(_comparable, value))
     return value if isinstance(value, int | float) and not isinstance(value, bool) else repr(value)
 
 
-def _no_seed_or_draw(name: str) -> str:
+def _refuse_seed_or_draw(name: str) -> str:
     if SEED_OR_DRAW.fullmatch(name):
         raise PydanticCustomError("form", "is the name of a seed or draw; rename it")
     return name
 
 
-def _one_verdict(expected: Any) -> Any:
-    """Return the verdict that is expected; two only with the reason why a processor's rounding decides between them."""
+def _check_expected(expected: Any) -> Any:
+    """Return what is expected of a claim: ``reproduced``, or two verdicts with a reason.
+
+    Two are ``{undecided or reproduced: why}``, where a processor's rounding decides between them.
+    """
     if isinstance(expected, str):
-        two, reason = expected, ""
+        text, reason = expected, ""
     elif isinstance(expected, Mapping) and len(expected) == 1:
-        two, reason = next(iter(expected.items()))
+        text, reason = next(iter(expected.items()))
     else:
         raise PydanticCustomError("form", "must be a verdict")
-    verdicts = str(two).split(" or ")
+    verdicts = str(text).split(" or ")
     unknown = [verdict for verdict in verdicts if verdict not in VERDICTS]
     if unknown:
         raise PydanticCustomError("form", f"no verdict `{unknown[0]}`; one of {', '.join(VERDICTS)}")
@@ -72,8 +75,8 @@ Name = Annotated[str, Field(pattern="^[a-z][a-z0-9_]*$", max_length=80)]
 # of a run or data set; one of a class as `limit.rtol`
 SettingName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)?$", max_length=160)]
 FunctionName = Annotated[str, Field(pattern=r"^[a-z_][a-z0-9_]*\.[a-z_][a-z0-9_]*$", max_length=160)]
-Values = Annotated[list[Any], Field(min_length=1), AfterValidator(_distinct)]
-Names = Annotated[list[Name], AfterValidator(_distinct)]
+Values = Annotated[list[Any], Field(min_length=1), AfterValidator(_refuse_repeats)]
+Names = Annotated[list[Name], AfterValidator(_refuse_repeats)]
 # runs by role: one, or a list
 Roles = dict[Name, Annotated[list[Name], Field(min_length=1), BeforeValidator(_as_list)]]
 # of each setting: stated, code, inferred, or {chosen: why}; an overlay may add another
@@ -81,6 +84,7 @@ Provenance = dict[str, Annotated[dict[Origin, str], Field(min_length=1), BeforeV
 
 
 def _up_to(most: int, least: int = 1) -> Any:
+    """Return a field of a whole number from `least`, its default, to `most`."""
     return Field(default=least, ge=least, le=most)
 
 
@@ -157,7 +161,7 @@ class Claim(Figure):
 
     figure: Name = ""
     # the verdict at this scale; two where a processor's rounding decides: {undecided or reproduced: why}
-    expected: Annotated[Any, AfterValidator(_one_verdict)] = ""
+    expected: Annotated[Any, AfterValidator(_check_expected)] = ""
     vary: dict[str, Annotated[list[Any], Field(min_length=1)]] = {}  # other values of the claim's own settings
     free: Literal[False] | None = None
 
@@ -225,7 +229,7 @@ class Paper(Strict):
     figures: dict[Name, Figure]
     interactive: dict[Name, Interactive] = {}
     claims: dict[Name, Claim]
-    robustness: dict[Annotated[Name, AfterValidator(_no_seed_or_draw)], Entry] = {}
+    robustness: dict[Annotated[Name, AfterValidator(_refuse_seed_or_draw)], Entry] = {}
 
 
 # -- which keys of a block are settings

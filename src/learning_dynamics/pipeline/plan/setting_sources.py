@@ -1,6 +1,5 @@
 """Why a setting has its value, as ``provenance:`` says: the paper or its code has it, or somebody chose it."""
 
-import functools
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -34,41 +33,45 @@ def provenance(config: Config, paper: str, section: str, name: str, key: str) ->
     """
     layers = config.configuration.layers[paper]
     # the run, then the runs that it extends, nearest first; a data set extends none
-    blocks = [(name, config.declared(paper, section, name))]
+    blocks = [(name, config.declared_block(paper, section, name))]
     if section == "runs":
         blocks = list(config.ancestry(paper, name))
     setters = [number for number, (_, block) in enumerate(blocks) if key in all_settings(block)]
     if not setters:
         return None
-    owner, block = blocks[setters[0]]  # whose value it is; further setters had theirs overridden
+    nearest = setters[0]  # of the runs that set it, the one whose value counts
+    owner, block = blocks[nearest]
     path = (section, owner, *_path_in_block(block, key))
     overlay, file = layers.overlay_of(*path), layers.origin(*path)
     every_file = (file, *layers.blocks)
-    # a reason of the run, of those between it and the owner, of the owner: of its own block an overlay that changed
-    # the value has made every older reason void
-    for heir, _ in blocks[: setters[0] + 1]:
+
+    # First a reason in a block: of the run, of those between it and the owner, of the owner. If an overlay changed the
+    # value in the owner's block, reasons of older files are of another value: its own file alone counts there.
+    for heir, _ in blocks[: nearest + 1]:
         files = every_file
         if overlay and heir == owner:
             files = (file,)
         reason = _reason(layers, (section, heir, "provenance", key), *files)
         if reason:
             return reason
-    # a reason of the kind of run, or of the class that the setting is a field of
-    function_name, functions = _function_name(config, paper, section, name), _functions(config, paper, section, name)
+    # Then a reason below ``provenance:`` of the paper, of the kind of run or the class that the setting is a field of.
+    function_name = _function_name(config, paper, section, name)
+    functions = _functions(config, paper, section, name)
     holders = [(function_name, key), *_class_fields(functions, key)]
 
-    def shared(*files: str) -> Any:
+    def reason_of_kind(*files: str) -> Any:
         reasons = (_reason(layers, ("provenance", *holder), *files) for holder in holders)
         return next(filter(None, reasons), None)
 
     is_shipped = file == f"{PAPERS}/{paper}.yaml"
-    if not is_shipped and shared(file):
-        return shared(file)
+    if not is_shipped and reason_of_kind(file):
+        return reason_of_kind(file)
     if not overlay:
-        reason = shared(*every_file)
+        reason = reason_of_kind(*every_file)
         overrides = len(setters) > 1 or key in block.get("sweep", {})
         if reason and not (overrides and _origin_and_reason(reason)[0] in ("stated", "code")):
             return reason
+
     if is_shipped:
         return None
     how = "changed" if overlay else "set"
@@ -106,8 +109,9 @@ def check_reasons(config: Config, paper: str) -> None:
     classes: dict[str, set[str]] = {}
     for section, name in _blocks(config, paper):
         for function in _functions(config, paper, section, name):
-            for settings_class in (one for argument in function.classes.values() for one in argument.lineage):
-                classes.setdefault(settings_class.name, set()).update(settings_class.fields)
+            for argument in function.classes.values():
+                for settings_class in argument.lineage:
+                    classes.setdefault(settings_class.name, set()).update(settings_class.fields)
     known = {*classes, *(function_name for function_name in by_function if signatures_of(paper, function_name))}
     for function_name, reasons in by_function.items():
         where = config.where(paper, "provenance", function_name)
@@ -117,7 +121,7 @@ def check_reasons(config: Config, paper: str) -> None:
     for section, name in _blocks(config, paper):
         where = config.where(paper, section, name)
         fields = {key for function in _functions(config, paper, section, name) for key in function.fields}
-        for key in config.declared(paper, section, name).get("provenance", {}):
+        for key in config.declared_block(paper, section, name).get("provenance", {}):
             check_known(key, fields, "setting", f"{where}.provenance.{key}")
         for key in config.every_setting(paper, section, name):
             if provenance(config, paper, section, name, key) is None:
@@ -134,7 +138,7 @@ def _blocks(config: Config, paper: str) -> Iterator[tuple[str, str]]:
 
 
 def _function_name(config: Config, paper: str, section: str, name: str) -> str:
-    return config.resolved(paper, section, name)["function" if section == "runs" else "source"]
+    return config.resolved_block(paper, section, name)["function" if section == "runs" else "source"]
 
 
 def _functions(config: Config, paper: str, section: str, name: str) -> list[Signature]:
@@ -150,6 +154,7 @@ def _class_fields(functions: list[Signature], key: str) -> Iterator[tuple[str, s
 
 
 def _path_in_block(block: Mapping[str, Any], key: str) -> Key:
+    """Return the keys under which a block has a setting: ``limit.rtol`` is below `limit`, that below `measure`."""
     if key in block.get("sweep", {}):
         return ("sweep", key)
     path = tuple(key.split("."))
@@ -159,11 +164,15 @@ def _path_in_block(block: Mapping[str, Any], key: str) -> Key:
 def _reason(layers: Layers, path: Key, *files: str) -> Any:
     """Return the reason at a path of keys of the first file that gives one."""
     for file in files:
-        reason = functools.reduce(lambda block, key: (block or {}).get(key, {}), path, layers.blocks[file])
-        if reason:
-            return reason
+        block: Any = layers.blocks[file]
+        for key in path:
+            block = (block or {}).get(key)  # an overlay may have null there
+        if block:
+            return block
     return None
 
 
 def _origin_and_reason(provenance: Any) -> tuple[str, str]:
-    return next(iter(provenance.items())) if isinstance(provenance, Mapping) else (provenance, "")
+    if isinstance(provenance, Mapping):
+        return next(iter(provenance.items()))  # a mapping of one: the origin to the reason
+    return provenance, ""

@@ -37,7 +37,7 @@ class Signature:
     Attributes
     ----------
     name, where : str
-        `where` is the file.
+        Its name, and the file that it is in.
     arguments : mapping from name to type
         The positional parameters: a run's data, a figure's or claim's tables by role.
     defaults : mapping from name to value
@@ -48,23 +48,27 @@ class Signature:
         Of the settings whose type is a dataclass, that class.
     """
 
-    def __init__(self, called: Callable[..., Any]) -> None:
-        self._decorated = called
-        self.called = inspect.unwrap(called)
-        self.name: str = self.called.__name__
-        self.where = inspect.getsourcefile(self.called) or ""
+    def __init__(self, decorated: Callable[..., Any]) -> None:
+        self._decorated = decorated
+        self.function = inspect.unwrap(decorated)  # or the class
+        self.name: str = self.function.__name__
+        self.where = inspect.getsourcefile(self.function) or ""
         try:
-            hints = typing.get_type_hints(self.called, include_extras=True)
+            hints = typing.get_type_hints(self.function, include_extras=True)
         except (NameError, TypeError) as error:
             raise ProjectError(f"{self.where}: `{self.name}`: {error}; correct its annotations") from None
-        parameters = inspect.signature(self.called).parameters
+        parameters = inspect.signature(self.function).parameters
         self.types = {
             name: hints.get(name)
             for name, parameter in parameters.items()
-            if isinstance(self.called, type) or parameter.kind is inspect.Parameter.KEYWORD_ONLY
+            if isinstance(self.function, type) or parameter.kind is inspect.Parameter.KEYWORD_ONLY
         }
         self.arguments = {name: hints.get(name) for name in parameters if name not in self.types}
-        self.defaults = {name: one.default for name, one in parameters.items() if one.default is not one.empty}
+        self.defaults = {
+            name: parameter.default
+            for name, parameter in parameters.items()
+            if parameter.default is not parameter.empty
+        }
         self.classes = {
             name: _signature(kind) for name, kind in self.types.items() if isinstance(kind, type) and is_dataclass(kind)
         }
@@ -81,8 +85,8 @@ class Signature:
     @property
     def lineage(self) -> list["Signature"]:
         """A class and those that it inherits fields from, nearest first."""
-        classes = self.called.__mro__ if isinstance(self.called, type) else ()
-        return [_signature(one) for one in classes if is_dataclass(one)]
+        classes = self.function.__mro__ if isinstance(self.function, type) else ()
+        return [_signature(base) for base in classes if is_dataclass(base)]
 
     @functools.cached_property
     def model(self) -> type[BaseModel]:
@@ -101,9 +105,10 @@ class Signature:
     @functools.cached_property
     def fields(self) -> Mapping[str, FieldInfo]:
         """What each setting may be, those of a class under keys like ``limit.rtol``."""
-        own = {name: info for name, info in self.model.model_fields.items() if name not in self.classes}
-        classes = self.classes.items()
-        return own | {f"{name}.{key}": info for name, inner in classes for key, info in inner.fields.items()}
+        fields = {name: info for name, info in self.model.model_fields.items() if name not in self.classes}
+        for name, settings_class in self.classes.items():
+            fields |= {f"{name}.{key}": info for key, info in settings_class.fields.items()}
+        return fields
 
     def find_problem(self, settings: Mapping[str, Any]) -> tuple[tuple[str, ...], str] | None:
         """Return the path of keys to the first setting that does not fit, and what is wrong; None if all fit."""
@@ -117,7 +122,8 @@ class Signature:
         """Raise `ProjectError` that names the key and the fix unless `settings` fit."""
         problem = self.find_problem(settings)
         if problem is not None:
-            raise ProjectError(f"{'.'.join([where, *problem[0]])}: {problem[1]}")
+            path, message = problem
+            raise ProjectError(f"{'.'.join([where, *path])}: {message}")
 
     def check_roles(self, runs: Mapping[str, Any], where: str) -> None:
         """Raise `ProjectError` unless `runs` gives each argument a run, or a list of runs where it takes several."""
@@ -173,10 +179,10 @@ def _imported(module: str, name: str) -> Signature:
         raise
     except Exception as error:
         frame = traceback.extract_tb(error.__traceback__)[-1]
-        place, said = f"{frame.filename}:{frame.lineno}", str(error)
+        place, message = f"{frame.filename}:{frame.lineno}", str(error)
         if isinstance(error, SyntaxError):  # of a module that the last frame imports
-            place, said = f"{error.filename}:{error.lineno}", error.msg
-        raise ProjectError(f"{module} cannot be imported: {place}: {type(error).__name__}: {said}") from error
+            place, message = f"{error.filename}:{error.lineno}", error.msg
+        raise ProjectError(f"{module} cannot be imported: {place}: {type(error).__name__}: {message}") from error
 
 
 def _to_python(value: Any) -> Any:

@@ -1,7 +1,7 @@
 """What planning needs of a source file: what it imports, the functions that it defines, digests of its syntax.
 
-To parse the package and to write its syntax out takes a second. What a file says depends on its bytes alone: it is
-kept under their digest, in ``.snakemake``, so that a start reads the files and parses those that are new.
+Parsing the package and writing its syntax out takes a second. What a file says depends on its bytes alone. It is
+stored under their digest, in ``.snakemake``, so that a start reads the files and parses those that are new.
 """
 
 import ast
@@ -21,7 +21,7 @@ from learning_dynamics.errors import ProjectError
 from learning_dynamics.files import atomic_write
 
 STORE = Path(".snakemake/learning_dynamics.sources.json")
-VERSION = f"{sys.version_info[:2]} 1"  # of Python's syntax trees, and of what is kept of them
+VERSION = f"{sys.version_info[:2]} 1"  # of Python's syntax trees, and of what is stored of them
 STATEMENTS = ("body", "handlers", "orelse", "finalbody", "cases")  # where a statement holds others
 # a docstring, as `ast.dump` writes a statement that is text alone
 DOCSTRING = re.compile(r"""Expr\(value=Constant\(value=(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")\)\)(?:, )?""")
@@ -71,13 +71,14 @@ def read_source(path: Path) -> Source:
 
 @functools.lru_cache(maxsize=2048)
 def _read(path: Path, _modified: int, _size: int) -> Source:
+    # time and size are there for the cache: a file with others is read again
     content = path.read_bytes()
     key = hashlib.sha256(content).hexdigest()
-    kept = _kept()
-    if key not in kept:
-        kept[key] = asdict(_parse(path, content))
-        _keep_at_exit()
-    return _restore(kept[key])
+    stored = _stored_sources()
+    if key not in stored:
+        stored[key] = asdict(_parse(path, content))
+        _store_at_exit()
+    return _restore(stored[key])
 
 
 def syntax_tree(path: Path, content: bytes) -> ast.Module:
@@ -135,8 +136,8 @@ def short_digest(content: str | bytes) -> str:
 
 
 @functools.cache
-def _kept() -> dict[str, Any]:
-    """Return what is known of files, by the digest of their bytes; filled by and by."""
+def _stored_sources() -> dict[str, Any]:
+    """Return what earlier starts stored of files, by the digest of their bytes; this one adds to it."""
     with suppress(OSError, ValueError, KeyError, TypeError):
         stored = json.loads(STORE.read_text(encoding="utf-8"))
         if stored["version"] == VERSION:
@@ -144,22 +145,23 @@ def _kept() -> dict[str, Any]:
     return {}
 
 
-@functools.cache
-def _keep_at_exit() -> None:
-    store = STORE.absolute()
+@functools.cache  # once a process
+def _store_at_exit() -> None:
+    store = STORE.absolute()  # the process may go to another folder
     if store.parent.is_dir():
-        atexit.register(_keep, store)
+        atexit.register(_write_store, store)
 
 
-def _keep(store: Path) -> None:
-    with suppress(ProjectError, OSError), atomic_write(store) as partial:  # what is not kept is parsed again
-        partial.write_text(json.dumps({"version": VERSION, "files": _kept()}), encoding="utf-8")
+def _write_store(store: Path) -> None:
+    with suppress(ProjectError, OSError), atomic_write(store) as partial:  # what is not stored is parsed again
+        partial.write_text(json.dumps({"version": VERSION, "files": _stored_sources()}), encoding="utf-8")
 
 
-def _restore(kept: dict[str, Any]) -> Source:
-    imports = tuple((level, module, tuple(names)) for level, module, names in kept["imports"])
+def _restore(stored: dict[str, Any]) -> Source:
+    """Return a source from its fields as JSON has them: with lists for tuples."""
+    imports = tuple((level, module, tuple(names)) for level, module, names in stored["imports"])
     functions = {
-        name: Definition(tuple(one["arguments"]), tuple(one["settings"]), one["docstring"])
-        for name, one in kept["functions"].items()
+        name: Definition(tuple(function["arguments"]), tuple(function["settings"]), function["docstring"])
+        for name, function in stored["functions"].items()
     }
-    return Source(imports, functions, kept["digest"], kept["digest_with_words"])
+    return Source(imports, functions, stored["digest"], stored["digest_with_words"])

@@ -21,7 +21,7 @@ TOPIC_MODULES = {
     "interactive": "interactive",
     "claims": "claims",
 }
-# it carries jobs out and words messages: no result depends on it (`settings` has types that say what may be configured)
+# no result depends on the modules that carry jobs out, word messages, or say what may be configured (`settings`)
 INFRASTRUCTURE = tuple(f"{PACKAGE}.{name}" for name in ("pipeline", "errors", "files", "progress", "settings"))
 
 
@@ -127,7 +127,7 @@ def definition_of(stage: str, paper: str, function_name: str, where: str) -> Def
 
 
 def is_infrastructure(module: str) -> bool:
-    """Whether a module is machinery or words, on which no result depends."""
+    """Whether a module is one of `INFRASTRUCTURE`, or inside one, so that no result depends on it."""
     return module in INFRASTRUCTURE or module.startswith(tuple(f"{name}." for name in INFRASTRUCTURE))
 
 
@@ -146,14 +146,17 @@ def imports_of(module: str) -> tuple[str, ...]:
     package = module if path.name == "__init__.py" else module.rpartition(".")[0]
     names: set[str] = set()
     for level, named, members in read_source(path).imports:
-        parts = package.split(".")[: len(package.split(".")) - level + 1] if level else []
-        base = ".".join([*parts, named] if named else parts)
-        names.update((base, *(f"{base}.{member}" for member in members)))
+        parts = [named] if named else []
+        if level:  # one dot is the package itself, each further one the package around it
+            around = package.split(".")
+            parts = [*around[: len(around) - level + 1], *parts]
+        base = ".".join(parts)
+        names.update((base, *(f"{base}.{member}" for member in members)))  # a member may be a module
     return tuple(sorted(name for name in names if name.split(".")[0] == PACKAGE))
 
 
-def parsed(path: Path) -> ast.Module:
-    """Return a file's syntax tree, not to be changed: as long as the file stays the same, it is parsed once.
+def read_syntax_tree(path: Path) -> ast.Module:
+    """Return a file's syntax tree, which callers must not change: a file that stays the same is parsed once.
 
     Raises
     ------
@@ -161,9 +164,9 @@ def parsed(path: Path) -> ast.Module:
         If it is no Python: file, line and what is wrong.
     """
     status = path.stat()
-    return _parsed(path, status.st_mtime_ns, status.st_size)
+    return _syntax_tree_of_version(path, status.st_mtime_ns, status.st_size)
 
 
 @functools.lru_cache(maxsize=1024)
-def _parsed(path: Path, _modified: int, _size: int) -> ast.Module:
+def _syntax_tree_of_version(path: Path, _modified: int, _size: int) -> ast.Module:
     return syntax_tree(path, path.read_bytes())

@@ -25,19 +25,24 @@ MARK = Path(".snakemake/made_by_other_settings_or_code")  # Snakemake names it a
 
 
 def expected_outputs(plan: Plan, results: str, figures: str | None = None) -> dict[str, str]:
-    """Return the fingerprint that each output must carry, by its path: with `figures` also what is drawn and joined."""
-    config, found = plan.config, {f"{results}/{name}": made for name, made in plan.output_fingerprints.items()}
-    if figures is not None:
-        found |= existing_variations(plan, Path(results))
-        for paper in config.papers:
-            found[f"{results}/{paper}/verdicts.txt"] = plan.fingerprint("claims", paper, "claims")
-            for stage, names in config.drawings(paper).items():
-                for name in names:
-                    made = plan.fingerprint(stage, paper, name)
-                    found |= {f"{figures}/{paper}/{name}.{kind}": made for kind in FORMATS[stage]}
-        found |= dict.fromkeys((f"{results}/claims.parquet", f"{results}/verdicts.txt"), plan.verdicts_fingerprint)
-        found |= dict.fromkeys(_pages(config, figures), plan.page_fingerprint)
-    return found
+    """Return the fingerprint that each output must carry, by its path.
+
+    With the folder of `figures` these are all outputs; without it data sets, runs, metrics and claims of each paper.
+    """
+    config = plan.config
+    outputs = {f"{results}/{name}": made for name, made in plan.output_fingerprints.items()}
+    if figures is None:
+        return outputs
+    outputs |= existing_variations(plan, Path(results))
+    for paper in config.papers:
+        outputs[f"{results}/{paper}/verdicts.txt"] = plan.fingerprint("claims", paper, "claims")
+        for stage, names in config.drawings(paper).items():
+            for name in names:
+                made = plan.fingerprint(stage, paper, name)
+                outputs |= {f"{figures}/{paper}/{name}.{kind}": made for kind in FORMATS[stage]}
+    outputs |= dict.fromkeys((f"{results}/claims.parquet", f"{results}/verdicts.txt"), plan.verdicts_fingerprint)
+    outputs |= dict.fromkeys(_pages(config, figures), plan.page_fingerprint)
+    return outputs
 
 
 def checked_outputs(plan: Plan) -> dict[str, str]:
@@ -87,9 +92,10 @@ def other_tables(plan: Plan, paper: str, sweep: str, metrics: Path) -> list[Path
 
 def outdated_verdicts(plan: Plan, paper: str, results: Path) -> str | None:
     """Return why a paper's verdicts are not those of the configuration and the sources; None if they are."""
-    wrong = fault(results / paper / "claims.parquet", plan.fingerprint("claims", paper, "claims"))
-    other = f"{paper}: verdicts of other settings or other code; run: snakemake {paper}"
-    return other if wrong and MADE_BY_OTHERS in wrong else wrong
+    problem = fault(results / paper / "claims.parquet", plan.fingerprint("claims", paper, "claims"))
+    if problem and MADE_BY_OTHERS in problem:
+        return f"{paper}: verdicts of other settings or other code; run: snakemake {paper}"
+    return problem
 
 
 def reason_of(path: str | Path, plan: Plan) -> str:
@@ -114,7 +120,7 @@ def fault(path: str | Path, expected: str) -> str | None:
                 return f"{path}: is cut short; delete it and run snakemake again"
         else:
             record = _record(path)
-            # one of a job's tables copied over another carries the job's fingerprint, and another name
+            # a job's tables have one fingerprint: `checks.parquet` copied over `claims.parquet` has another name
             carried = record.get("fingerprint") == expected and record.get("name", path.stem) == path.stem
     except ProjectError as error:
         return str(error)
@@ -155,15 +161,16 @@ class StaleOutputs:
 
     def __init__(self, plan: Plan, expected: Mapping[str, str], reasons: dict[str, str]) -> None:
         self._plan, self._expected = plan, expected
-        self._checked: dict[str, bool] = {}
+        self._checked: dict[str, bool] = {}  # by path, whether it is stale
         self._reasons = reasons
+        # by path, the state of a file that was read and is right
         try:
             self._right = dict(json.loads(SEEN.read_text(encoding="utf-8")))
         except (OSError, ValueError, TypeError):
             self._right = {}
         with atomic_write(MARK) as partial:  # with new contents: Snakemake ignores an input of unchanged contents
             partial.write_text(f"{time.time_ns()}\n", encoding="utf-8")
-        atexit.register(self._keep)
+        atexit.register(self._write_seen)
 
     def inputs(self, outputs: Iterable[Any]) -> list[str]:
         """Return the further input of a job with these outputs: a newer file, if one of them is stale."""
@@ -171,7 +178,8 @@ class StaleOutputs:
         if not stale:
             return []
         known = filter(None, (reason_of(path, self._plan) for path in stale))
-        self._reasons.update(dict.fromkeys(stale, next(known, self._unnamed_reason(stale[0]))))
+        reason = next(known, self._unnamed_reason(stale[0]))
+        self._reasons.update(dict.fromkeys(stale, reason))
         return [str(MARK)]
 
     def _unnamed_reason(self, path: str) -> str:
@@ -199,6 +207,6 @@ class StaleOutputs:
         self._right[path] = state
         return False
 
-    def _keep(self) -> None:
-        with suppress(ProjectError), atomic_write(SEEN) as partial:  # what is not kept is read again
+    def _write_seen(self) -> None:
+        with suppress(ProjectError), atomic_write(SEEN) as partial:  # what is not written down is read again
             partial.write_text(json.dumps(self._right), encoding="utf-8")

@@ -37,10 +37,10 @@ def sweep_tables(name: str, sweep: Mapping[str, Sequence[Any]] | None, bundle: i
     if bundle == 1:
         return {run: [(run, differing)] for run, differing in runs}
     bundles = (runs[start : start + bundle] for start in range(0, len(runs), bundle))
-    return {f"{name}@{_number_of(held)}": held for held in bundles}
+    return {f"{name}@{_bundle_number(runs_of_bundle)}": runs_of_bundle for runs_of_bundle in bundles}
 
 
-def _number_of(runs: SweptRuns) -> str:
+def _bundle_number(runs: SweptRuns) -> str:
     """Return twelve digits that follow from the values of a bundle's runs."""
     values = json.dumps([differing for _, differing in runs])
     return f"{int(hashlib.sha256(values.encode()).hexdigest(), 16) % 10**12:012d}"

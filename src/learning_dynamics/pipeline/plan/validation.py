@@ -31,8 +31,6 @@ MESSAGES = {
     "model_attributes_type": "must be a mapping of settings",
     "literal_error": "must be {expected}",
 }
-
-
 # keys, and settings of functions, of earlier versions
 RENAMED = {
     "kind": "function",
@@ -62,8 +60,8 @@ class Strict(BaseModel):
             for key in block:
                 is_old = RENAMED.get(key) in cls.model_fields
                 if key not in cls.model_fields and (is_old or cls.model_config["extra"] == "forbid"):
-                    now = f"; it is now `{RENAMED[key]}`" if is_old else suggest_name(key, cls.model_fields)
-                    context = {"key": str(key), "what": cls.unknown(), "nearest": now}
+                    advice = f"; it is now `{RENAMED[key]}`" if is_old else suggest_name(key, cls.model_fields)
+                    context = {"key": str(key), "what": cls.unknown(), "nearest": advice}
                     raise PydanticCustomError("unknown_key", "{what}{nearest}", context)
         return block
 

@@ -7,9 +7,10 @@ A configuration says it in three places.
   ``values:`` in the default run, each as a run of its own; ``grid:``, and ``range:`` (a grid, then bisection wherever a
   verdict turns) by ``snakemake robustness``.
 - ``free:`` of a data set or run gives what the hypotheses of statements leave free, for draws by ``snakemake
-  robustness``: by setting a range ``[2, 12]`` (by its logarithm from a decade on; an end may name another setting, as
-  drawn: ``width: [inputs, 40]``; an empty range is its lower end), a list of any other length, or of words, to choose
-  from, or one value. A run's ``free:`` may choose its ``data``. A claim with ``free: false`` is not judged on draws.
+  robustness``: for each setting a range, a list to choose from, or one value. ``[2, 12]`` is a range, drawn uniformly,
+  or by its logarithm from a decade on; an end may name another setting, as drawn: ``width: [inputs, 40]``; of a range
+  that is then empty the lower end is taken. A list of words or of any other length is one to choose from. A run's
+  ``free:`` may choose its ``data``. A claim with ``free: false`` is not judged on draws.
 
 ``snakemake robustness`` also judges every claim of the papers in ``seeds_of`` under other seeds, from ``first_seed``.
 """
@@ -30,7 +31,7 @@ from learning_dynamics.pipeline.plan.schema import SEED_OR_DRAW, all_settings, p
 
 Layer = dict[str, Any]
 DECADE = 10.0
-MIN_RATIO = 1.1  # of two settings between which bisection stops
+MIN_RATIO = 1.1  # of two values of a setting; bisection stops between closer ones
 MAX_BISECTIONS = 12
 N_POINTS = 9  # of a range within a decade
 
@@ -63,7 +64,7 @@ class Change:
 def changes(config: Config, paper: str) -> dict[str, Change]:
     """Return by name what ``snakemake robustness`` judges of a paper with the configured numbers of seeds and draws."""
     configuration = config.configuration
-    names = [name for name, entry in config.variations(paper).items() if "values" not in entry]
+    names = [name for name, entry in config.robustness_entries(paper).items() if "values" not in entry]
     if paper in configuration.seeds_of:
         names += [f"seed{seed}" for seed in configuration.seeds]
     if any(_free_blocks(config, paper)):
@@ -79,17 +80,22 @@ def change(config: Config, paper: str, name: str) -> Change:
     ProjectError
         If the paper has no such change.
     """
-    part = SEED_OR_DRAW.fullmatch(name)
-    if part and part[1] == "seed":
-        return Change(name, "seed", "seed", list(config.blocks(paper, "claims")), [int(part[2])], {})
-    if part:
-        if not any(_free_blocks(config, paper)) or int(part[2]) == 0:
+    seed_or_draw = SEED_OR_DRAW.fullmatch(name)
+    if seed_or_draw:
+        kind, number = seed_or_draw[1], int(seed_or_draw[2])
+        if kind == "seed":
+            claims = list(config.blocks(paper, "claims"))
+        elif number == 0 or not any(_free_blocks(config, paper)):
             raise ProjectError(f"{paper}: {name}: draws need a `free:` block of a data set or run, and count from 1")
-        return Change(name, "draw", "draw", claims_on_draws(config, paper), [int(part[2])], {})
-    entries = {key: entry for key, entry in config.variations(paper).items() if "values" not in entry}
+        else:
+            claims = claims_on_draws(config, paper)
+        return Change(name, kind, what=kind, claims=claims, grid=[number], entry={})
+
+    entries = {key: entry for key, entry in config.robustness_entries(paper).items() if "values" not in entry}
     check_known(name, entries, "`robustness` entry with a `range` or `grid`", paper)
     entry = entries[name]
-    return Change(name, "setting", _changed_setting(entry), entry["claims"], grid_of(entry), entry)
+    what = _changed_setting(entry)
+    return Change(name, "setting", what=what, claims=entry["claims"], grid=grid_of(entry), entry=entry)
 
 
 def _changed_setting(entry: Mapping[str, Any]) -> str:
@@ -99,7 +105,11 @@ def _changed_setting(entry: Mapping[str, Any]) -> str:
 
 def changed_settings(config: Config) -> set[tuple[str, str]]:
     """Return the settings that are configured to be changed, with the paper of each."""
-    return {(paper, _changed_setting(entry)) for paper in config.papers for entry in config.variations(paper).values()}
+    return {
+        (paper, _changed_setting(entry))
+        for paper in config.papers
+        for entry in config.robustness_entries(paper).values()
+    }
 
 
 def changed_configuration(config: Config, paper: str, change: Change, value: Any) -> ConfigFiles:
@@ -145,14 +155,14 @@ def draw_layer(config: Config, paper: str, draw: int) -> Layer:
     layer: Layer = {"data": {}, "runs": {}}
     for section, name, free in _free_blocks(config, paper):
         values: Block = {}
-        # the data set first, then what names no other setting: ends of ranges are those of the draw
+        # first the data set, then settings with numbers, at last ranges whose ends name other settings, by then drawn
         for key in sorted(free, key=lambda key: (key != "data", _names_a_setting(free[key]))):
             # published draws come from this label
             label = f"wild.{paper}.{section}.{name}.{key.rpartition('.')[2]}"
             rng = np.random.default_rng([config.seed, draw, *label.encode()])
             settings = _settings_so_far(config, paper, section, name, layer, values)
             values[key] = _draw_value(free[key], settings, rng, f"{paper}: {section}.{name}.free.{key}")
-        layer[section][name] = place_settings(config.resolved(paper, section, name), values)
+        layer[section][name] = place_settings(config.resolved_block(paper, section, name), values)
     return layer
 
 
@@ -172,20 +182,25 @@ def claims_on_draws(config: Config, paper: str) -> list[str]:
 
 
 def _settings_so_far(config: Config, paper: str, section: str, name: str, layer: Layer, values: Block) -> Block:
-    """Return the settings of a data set or run and its data as far as a draw has set them."""
-    settings = flat(config.resolved(paper, section, name))
+    """Return the settings of a data set, or of a run and its data set, as far as a draw has set them.
+
+    `layer` has what was drawn for data sets and runs before, `values` what was drawn for this one.
+    """
+    settings = flat(config.resolved_block(paper, section, name))
     if section == "runs":
+        # from the farthest ancestor on: its block, what was drawn for it, then the next
         for owner, block in reversed(list(config.ancestry(paper, name))):
             settings |= select_keys(flat(block), settings) | flat(layer["runs"].get(owner, {}))
         data = values.get("data", settings.get("data"))
         if data is not None:
-            settings = flat(config.resolved(paper, "data", data)) | flat(layer["data"].get(data, {})) | settings
+            settings = flat(config.resolved_block(paper, "data", data)) | flat(layer["data"].get(data, {})) | settings
     return settings | values
 
 
 def _data_set_of(config: Config, paper: str, run: str) -> str | None:
     """Return the data set of a run, or of the first run of a sweep."""
-    return config.block("run", paper, config.runs_of(paper, run)[0][0]).get("data")
+    first_run, _ = config.runs_of(paper, run)[0]
+    return config.block("run", paper, first_run).get("data")
 
 
 def _free_blocks(config: Config, paper: str) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
@@ -201,6 +216,7 @@ def _names_a_setting(value: Any) -> bool:
 
 
 def _is_range(value: Any) -> bool:
+    """Whether a value is two numbers, or a number and the name of a setting."""
     if not isinstance(value, list) or len(value) != 2:
         return False
     types = {type(end) for end in value}
@@ -208,6 +224,7 @@ def _is_range(value: Any) -> bool:
 
 
 def _draw_value(choice: Any, settings: Mapping[str, Any], rng: np.random.Generator, where: str) -> Any:
+    """Return a value from a range, whose ends may name settings, from a list, or the only one."""
     if not isinstance(choice, list):
         return choice
     if not _is_range(choice):
@@ -218,7 +235,7 @@ def _draw_value(choice: Any, settings: Mapping[str, Any], rng: np.random.Generat
         if not isinstance(value, int | float) or isinstance(value, bool):
             raise ProjectError(f"{where}: `{end}` is no number and names none{suggest_name(str(end), settings)}")
         ends.append(value)
-    low, high = ends[0], max(ends)
+    low, high = ends[0], max(ends)  # a range whose named end is below the first is empty
     if all(isinstance(end, int) for end in ends):
         return int(rng.integers(int(low), int(high), endpoint=True))
     if _by_decades(low, high):
@@ -234,9 +251,9 @@ def _setting_layer(config: Config, paper: str, change: Change, value: Any) -> La
     owner, key = change.entry.get("run"), change.entry["setting"]
     if owner is None:
         return {"data": {change.entry["data"]: overlay({}, {key: value})}}
-    layer: Layer = {owner: place_settings(config.resolved(paper, "runs", owner), {key: value})}
+    layer: Layer = {owner: place_settings(config.resolved_block(paper, "runs", owner), {key: value})}
     for child, block in config.blocks(paper, "runs").items():
-        settings = config.resolved(paper, "runs", child)
+        settings = config.resolved_block(paper, "runs", child)
         if block.get("extends") == owner and key not in all_settings(block):
             layer[child] = place_settings(settings, {key: all_settings(settings).get(key)})
     return {"runs": layer}
@@ -290,7 +307,7 @@ def check(config: Config, paper: str) -> None:
     ProjectError
         It names the block and the key.
     """
-    for name, entry in config.variations(paper).items():
+    for name, entry in config.robustness_entries(paper).items():
         _check_entry(config, paper, entry, config.where(paper, "robustness", name))
     for section, name, free in _free_blocks(config, paper):
         where = config.where(paper, section, name, "free")
@@ -302,8 +319,8 @@ def check(config: Config, paper: str) -> None:
                 values = [end for end in choice if not isinstance(end, str)]
                 if len(values) == 2 and not values[0] < values[1]:
                     raise ProjectError(f"{where}.{key}: from the smaller to the larger")
-            _check_values(config, paper, section, name, key, values, f"{where}.{key}")
-    draw_layer(config, paper, 1)  # or an end of a range names nothing
+            _check_values(config, paper, section, name, key=key, values=values, where=f"{where}.{key}")
+    draw_layer(config, paper, 1)  # refuses an end of a range that names nothing
 
 
 def _check_entry(config: Config, paper: str, entry: Mapping[str, Any], where: str) -> None:
@@ -311,16 +328,15 @@ def _check_entry(config: Config, paper: str, entry: Mapping[str, Any], where: st
         section, owner, kind = "data", entry["data"], "data set"
     else:
         section, owner, kind = "runs", entry["run"], "run"
-    config.declared(paper, section, owner, f"{where}.{section.removesuffix('s')}")
-    block, key = config.resolved(paper, section, owner), entry["setting"]
+    config.declared_block(paper, section, owner, f"{where}.{section.removesuffix('s')}")
+    block, key = config.resolved_block(paper, section, owner), entry["setting"]
     if "values" in entry and "bundle" in block:
         raise ProjectError(f"{where}.run: `{owner}` runs in bundles; remove its `bundle`")
     for claim in entry["claims"]:
-        config.declared(paper, "claims", claim, f"{where}.claims")
-        read: list[str | None] = [*run_names(config.block("claims", paper, claim)["runs"])]
-        if section == "data":
-            read = [_data_set_of(config, paper, run) for run in read if run is not None]
-        if owner not in read:
+        config.declared_block(paper, "claims", claim, f"{where}.claims")
+        runs = run_names(config.block("claims", paper, claim)["runs"])
+        used = [_data_set_of(config, paper, run) for run in runs] if section == "data" else runs
+        if owner not in used:
             raise ProjectError(f"{where}: claim `{claim}` does not use {kind} `{owner}`")
     settings = block if key == "data" else config.every_setting(paper, section, owner)
     configured = settings.get(key)
@@ -329,13 +345,14 @@ def _check_entry(config: Config, paper: str, entry: Mapping[str, Any], where: st
     if isinstance(configured, float) and all(isinstance(end, int) for end in entry.get("range", [configured])):
         raise ProjectError(f"{where}.range: {key} is a real number; write its ends with a point")
     values = entry["values"] if "values" in entry else grid_of(entry)
-    _check_values(config, paper, section, owner, key, values, f"{where}.setting")
+    _check_values(config, paper, section, owner, key=key, values=values, where=f"{where}.setting")
 
 
 def _check_values(
-    config: Config, paper: str, section: str, name: str, key: str, values: Sequence[Any], where: str
+    config: Config, paper: str, section: str, name: str, *, key: str, values: Sequence[Any], where: str
 ) -> None:
-    if key in config.resolved(paper, section, name).get("sweep", {}):
+    """Refuse values that the setting `key` of a data set or run cannot have."""
+    if key in config.resolved_block(paper, section, name).get("sweep", {}):
         raise ProjectError(f"{where}: `{key}` is swept")
     if section == "runs" and key == "data":
         for value in values:
@@ -343,7 +360,8 @@ def _check_values(
         return
     job_name, stages = name, ["data"]
     if section == "runs":
-        job_name, stages = config.runs_of(paper, name)[0][0], ["run", "metrics"]
+        job_name, _ = config.runs_of(paper, name)[0]
+        stages = ["run", "metrics"]
     fields = {stage: config.signature(stage, paper, job_name).fields for stage in stages}
     stage = next((stage for stage in stages if key in fields[stage]), None)
     if stage is None:
@@ -352,4 +370,5 @@ def _check_values(
         try:
             config.settings(stage, paper, job_name, **{key: value})
         except ProjectError as error:
-            raise ProjectError(f"{where}: {str(error).partition(': ')[2]}") from None
+            message = str(error).partition(": ")[2]  # without where it would begin: paper, run and setting
+            raise ProjectError(f"{where}: {message}") from None

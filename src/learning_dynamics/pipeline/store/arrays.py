@@ -14,7 +14,9 @@ from learning_dynamics.files import atomic_write
 from learning_dynamics.pipeline.store.stamps import KEY, check_made_from, reading
 from learning_dynamics.trajectories import Arrays, Trajectory
 
-N_SAMPLES, SAMPLE_BYTES = 8, 8192  # of an array that is to be written, and bytes of each, by which compression is tried
+# compression is tried on so many pieces of an array, of so many bytes each
+N_SAMPLES = 8
+SAMPLE_BYTES = 8192
 
 
 def save_arrays(path: str | Path, arrays: Mapping[str, np.ndarray], record: Mapping[str, Any]) -> None:
@@ -28,10 +30,10 @@ def save_arrays(path: str | Path, arrays: Mapping[str, np.ndarray], record: Mapp
     for name, values in arrays.items():
         if np.ma.is_masked(values):
             raise ProjectError(f"{path}: array `{name}` has masked entries; leave them out, or fill them")
-    # a zip archive does not notice that its directory has lost an entry
-    described = np.array(json.dumps({**record, "arrays": list(arrays)}))
+    # the names are written down: a zip archive does not notice that its directory has lost an entry
+    description = np.array(json.dumps({**record, "arrays": list(arrays)}))
     with atomic_write(path) as partial, zipfile.ZipFile(partial, "w", compresslevel=1) as archive:
-        for name, values in {KEY: described, **arrays}.items():
+        for name, values in {KEY: description, **arrays}.items():
             array = np.asarray(values)
             archive.compression = zipfile.ZIP_DEFLATED if _is_compressible(array) else zipfile.ZIP_STORED
             with archive.open(f"{name}.npy", "w", force_zip64=True) as entry:
@@ -82,15 +84,19 @@ def read_record(path: str | Path) -> dict[str, Any]:
 
 
 def _parse(path: str | Path, record: np.ndarray) -> dict[str, Any]:
+    """Return the stamp that an array of text holds as JSON."""
     with reading(path):
         return dict(json.loads(str(record)))
 
 
 def _read(path: str | Path, names: Collection[str] | None = None) -> Arrays:
-    """Return some arrays of an archive, all without `names`; always that of the record."""
+    """Return some arrays of an archive; without `names` all, and an archive without the stamp's is an error."""
     arrays = {}
     with reading(path), zipfile.ZipFile(path) as archive:
-        for name in names or {KEY: None, **{entry.removesuffix(".npy"): None for entry in archive.namelist()}}:
+        if names is None:
+            entries = [entry.removesuffix(".npy") for entry in archive.namelist()]
+            names = dict.fromkeys([KEY, *entries])
+        for name in names:
             with archive.open(f"{name}.npy") as entry:
                 arrays[name] = np.lib.format.read_array(entry, allow_pickle=False)
                 if entry.read():  # at the end of an entry its CRC is checked

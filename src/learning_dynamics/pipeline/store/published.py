@@ -15,8 +15,9 @@ ROOT = Path(__file__).resolve().parents[4]
 FOLDER = ROOT / "docs/results"
 SCALES = ROOT / "docs/scales"  # of other scales, a folder each
 CLAIMS = "claims.csv"
-AGAIN = "robustness.csv"
+ROBUSTNESS = "robustness.csv"
 VERSIONS = "versions.json"
+# columns of a table of claims that the published one leaves out
 UNPUBLISHED = ("quantifier", "uncertainty", "expected", "evidence", "facts")
 COLUMNS = tuple(column.name for column in records.COLUMNS if column.name not in UNPUBLISHED)
 COMPARED = ("paper", "claim", "verdict", "measured", "lower", "upper")
@@ -72,37 +73,38 @@ def read_claims(folder: Path = FOLDER) -> pd.DataFrame | None:
 
 def read_variations(folder: Path = FOLDER) -> pd.DataFrame:
     """Return what was published of claims judged again, with the paper before the columns of the file."""
-    path = folder / AGAIN
+    path = folder / ROBUSTNESS
     if not path.is_file():
         return pd.DataFrame(columns=[column.name for column in records.VARIATION_COLUMNS])
     text = {"value": str, "what": str, "reason": str}
-    again = pd.read_csv(path, dtype=text, keep_default_na=False, na_values={"measured": [""]}, encoding="utf-8")
-    again.insert(0, "paper", again["claim"].str.partition(".")[0])
-    return again
+    rows = pd.read_csv(path, dtype=text, keep_default_na=False, na_values={"measured": [""]}, encoding="utf-8")
+    rows.insert(0, "paper", rows["claim"].str.partition(".")[0])
+    return rows
 
 
-def complete_again(again: pd.DataFrame, claims: pd.DataFrame, folder: Path = FOLDER) -> pd.DataFrame:
-    """Return what was judged again here, and after it what was published of papers of which that was not.
+def complete_variations(variations: pd.DataFrame, claims: pd.DataFrame, folder: Path = FOLDER) -> pd.DataFrame:
+    """Return the variations that were judged here, and after them published ones of papers that were not varied here.
 
     Published seeds stay where no seed of the paper was judged here; draws and settings, where no draw was. Of claims
     that have another verdict now, and of thresholds, which every run tries, nothing published is kept.
     """
     published_claims, earlier = read_claims(folder), read_variations(folder)
     if published_claims is None or earlier.empty:
-        return again
+        return variations
     compared = compare_claims(claims, published_claims)
     same = compared.loc[compared["outcome"].isin(["as published", "with another number"]), "claim"]
-    with_seeds, with_draws = (set(again.loc[again["change"] == change, "paper"]) for change in ("seed", "draw"))
+    with_seeds = set(variations.loc[variations["change"] == "seed", "paper"])
+    with_draws = set(variations.loc[variations["change"] == "draw", "paper"])
     is_seed = earlier["change"] == "seed"
     seeds_judged_here = is_seed & earlier["paper"].isin(with_seeds)
     draws_judged_here = ~is_seed & earlier["paper"].isin(with_draws)
     judged_here = seeds_judged_here | draws_judged_here
     kept = earlier[earlier["claim"].isin(same) & ~judged_here & (earlier["change"] != "threshold")]
     if kept.empty:
-        return again
-    if again.empty:
+        return variations
+    if variations.empty:  # pandas warns where an empty table is joined
         return kept.reset_index(drop=True)
-    rows = pd.concat([again, kept], ignore_index=True)
+    rows = pd.concat([variations, kept], ignore_index=True)
     return rows.drop_duplicates(["claim", "change", "what", "value"], ignore_index=True)
 
 
@@ -154,9 +156,8 @@ def compare_claims(claims: pd.DataFrame, published: pd.DataFrame) -> pd.DataFram
     merged = published[columns].merge(claims[columns], on="claim", how="outer", suffixes=("_published", ""))
     order = dict.fromkeys([*claims["claim"], *published["claim"]])
     merged = merged.set_index("claim").loc[list(order)].reset_index()
-    merged["outcome"] = [_comparison_word(row) for row in merged.to_dict("records")]
-    excluded = ("lower", "upper")
-    return merged.drop(columns=[*excluded, *(f"{name}_published" for name in excluded)])
+    merged["outcome"] = [_outcome(row) for row in merged.to_dict("records")]
+    return merged.drop(columns=["lower", "upper", "lower_published", "upper_published"])
 
 
 def compare_with_default(claims: pd.DataFrame) -> pd.DataFrame:
@@ -173,7 +174,8 @@ def compare_with_default(claims: pd.DataFrame) -> pd.DataFrame:
     return compare_claims(claims, default)
 
 
-def _comparison_word(row: dict[str, Any]) -> str:
+def _outcome(row: dict[str, Any]) -> str:
+    """Return how a claim's verdict and number compare with the published ones."""
     if pd.isna(row["verdict_published"]):
         return "new"
     if pd.isna(row["verdict"]):

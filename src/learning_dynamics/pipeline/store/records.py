@@ -156,7 +156,7 @@ def check_row(check: Check) -> dict[str, Any]:
 
 def claim_row(about: About, evaluation: Evaluation) -> dict[str, Any]:
     """Return the columns of a claim that its evaluation fills; it is of one seed, and no other is counted."""
-    nothing = Check("", "undecided", np.nan, "", draws=0)
+    nothing = Check("", "undecided", np.nan, "", draws=0)  # for the columns of what is not there
     deciding, printed, margin = nothing, nothing, np.nan
     if evaluation.verdict == "corrected" and evaluation.judgement:
         printed = evaluation.judgement.deciding

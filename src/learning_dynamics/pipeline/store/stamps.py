@@ -26,7 +26,7 @@ def digest(content: Any) -> str:
 
 
 def fingerprint(stage: str, spec: Any, science: Mapping[str, str], made_from: Any) -> str:
-    """Return what an output was made from, as one digest: what to do, the science that did it, and its inputs'."""
+    """Return what an output was made from, as one digest: spec, digests of science, the fingerprint of its input."""
     return digest([stage, spec, dict(science), made_from])
 
 

@@ -17,9 +17,9 @@ from learning_dynamics.files import atomic_write
 from learning_dynamics.pipeline.store.stamps import KEY, check_made_from, reading
 from learning_dynamics.tidy import Column, Settings
 
-# why the metrics of a sweep's runs cannot be one table
+# why the metrics of a sweep's runs cannot be one table; {0} is the column
 CLASH = "the metrics have a column `{0}` that is not the swept setting `{0}`; rename it"
-BATCH = 2**15  # rows that are looked at together where few of a table are wanted
+BATCH = 2**15  # rows that are in memory together where few of a table are wanted
 BUFFER = 2**16  # bytes of a column that are read from a file together
 TYPES = {"int": pa.int64(), "float": pa.float64(), "str": pa.string(), "bool": pa.bool_()}
 
@@ -56,10 +56,12 @@ def add_settings(arrow: pa.Table, settings: Mapping[str, Any], types: Mapping[st
     ProjectError
         If a setting is one of the columns and has other values there.
     """
+    # `types` has the type of each setting's column, as `tidy.Column` has it
     for key, value in settings.items():
         kind = TYPES[types[key]]
-        written = value if value is None or types[key] != "str" or isinstance(value, str) else json.dumps(value)
-        column = pa.repeat(pa.scalar(written, kind), arrow.num_rows)
+        if types[key] == "str" and value is not None and not isinstance(value, str):
+            value = json.dumps(value)  # a list, say
+        column = pa.repeat(pa.scalar(value, kind), arrow.num_rows)
         if key not in arrow.column_names:
             arrow = arrow.append_column(pa.field(key, kind, True, {"description": "swept", "swept": "True"}), column)
         elif not arrow[key].cast(kind).equals(pa.chunked_array([column])):
@@ -147,13 +149,14 @@ def read_rows(path: str | Path, where: Mapping[str, Any]) -> tuple[pa.Table, np.
         The rows, the number of each in the file, and the table's stamp. What cannot be compared with a column,
         such as text with numbers, excludes nothing.
     """
-    with reading(path), _opened(path) as file:
+    with reading(path), _open_for_batches(path) as file:
         schema = pq.read_schema(path)
         record = _record_of(schema)
-        numbers = np.flatnonzero(_meets(file, where))
+        numbers = np.flatnonzero(_rows_that_meet(file, where))
         parts = []
         start = 0
         for batch in file.iter_batches(BATCH, use_threads=False):
+            # which of the wanted rows are in this batch
             first, last = np.searchsorted(numbers, [start, start + len(batch)])
             if first < last:
                 parts.append(batch.take(pa.array(numbers[first:last] - start)))
@@ -164,8 +167,8 @@ def read_rows(path: str | Path, where: Mapping[str, Any]) -> tuple[pa.Table, np.
 
 def values_in(path: str | Path, column: str, where: Mapping[str, Any]) -> list[Any]:
     """Return the different values that a column of a table has in the rows that `read_rows` would return."""
-    with reading(path), _opened(path) as file:
-        met = pa.array(_meets(file, where))
+    with reading(path), _open_for_batches(path) as file:
+        met = pa.array(_rows_that_meet(file, where))
         return file.read([column], use_threads=False).filter(met).column(0).unique().to_pylist()
 
 
@@ -175,7 +178,7 @@ def read_columns(path: str | Path) -> pa.Schema:
         return pq.read_schema(path).remove_metadata()
 
 
-def _opened(path: str | Path) -> pq.ParquetFile:
+def _open_for_batches(path: str | Path) -> pq.ParquetFile:
     """Return a file that is to be read batch by batch: text as numbers of its few values, nothing read ahead."""
     texts = [field.name for field in pq.read_schema(path) if pa.types.is_string(field.type)]
     return pq.ParquetFile(
@@ -183,8 +186,8 @@ def _opened(path: str | Path) -> pq.ParquetFile:
     )
 
 
-def _meets(file: pq.ParquetFile, conditions: Mapping[str, Any]) -> np.ndarray:
-    """Return whether each row of a table meets conditions, shape (rows,)."""
+def _rows_that_meet(file: pq.ParquetFile, conditions: Mapping[str, Any]) -> np.ndarray:
+    """Return whether each row of a table has the given values in columns, shape (rows,)."""
     met = np.ones(file.metadata.num_rows, dtype=bool)
     for column, value in conditions.items():
         if not _can_equal(file.schema_arrow.field(column).type, value):
