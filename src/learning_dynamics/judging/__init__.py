@@ -10,6 +10,7 @@ Every function of `criteria` takes, besides the parameters that it shows, `rival
 changes something else it is a mapping from parameter to argument, as ``{"values": other}``.
 
 - `checks`: a check, and what goes with it
+- `inputs`: what a check is given, as arrays
 - `criteria`: bounds and equalities, on every draw, on an estimate or on a share of draws
 - `verdicts`: from checks to a verdict
 """

@@ -142,14 +142,15 @@ def takes_rivals(
 
         yield falls_like(1.0, corrected=2.0, rivals={"as a root": 0.5})
 
-    The function then takes besides its own parameters `printed`, `corrected` and `rivals`. The first two, and each of
-    the rivals, are a prediction; or a mapping from parameter to argument (``{"values": other}``) where others than the
-    prediction differ from the arguments as given; or `NOT_CLAIMED` where the check is no part of what that says.
+    The function then takes the five parameters below besides its own. What is `printed`, what is `corrected`, and each
+    of the rivals is a prediction; or a mapping from parameter to argument, ``{"values": other}``, where an argument
+    other than the prediction differs; or `NOT_CLAIMED` where the paper, the correction or the rival says nothing of the
+    quantity.
 
     printed : object
-        What the paper says, where that is not what the arguments say: without `corrected` these are the correction's. A
-        correction that claims more than what is printed is ``every_draw(name, ratios, at_most=1.0,
-        printed=NOT_CLAIMED)``.
+        What the paper says, where that is not what the arguments say; these are then the correction's, unless
+        `corrected` is given. A correction that claims more than the paper does is ``every_draw(name, ratios,
+        at_most=1.0, printed=NOT_CLAIMED)``.
     corrected : object
         What holds where the printed prediction fails. A correction that claims less is ``equal(name, power, 2.0,
         corrected=NOT_CLAIMED)``.
@@ -165,8 +166,8 @@ def takes_rivals(
     Parameters
     ----------
     predictions : str
-        The parameter that is the prediction, or several: the first that is given, as an argument or in the mapping of
-        `printed` or `corrected`; if none is, the first.
+        The parameter that is the prediction. Of several it is the first that a call gives, as an argument or in the
+        mapping of `printed` or `corrected`; if it gives none, the first.
     upper_bound, lower_bound : str
         Which of these parameters is a bound. A bound is scaled to one side, that of a tighter one: a number that meets
         a bound meets every looser one too.
@@ -187,8 +188,9 @@ def takes_rivals(
         ) -> Check:
             title = _title(function.__name__, signature, arguments, named)
             _check_rivals(title, rivals)
-            _check_claimed(title, (*arguments, *named.values()))
+            _refuse_not_claimed(title, (*arguments, *named.values()))
             _check_call(title, function, arguments, named, complete=False)
+
             given = dict(zip(signature.parameters, arguments, strict=False)) | named  # arguments by their parameter
             # the parameter whose argument is what the claim predicts
             named_anywhere = {**given, **_mapping(printed), **_mapping(corrected)}
@@ -202,7 +204,7 @@ def takes_rivals(
                 if other is NOT_CLAIMED:
                     continue
                 where = title if other is None else f"{title}: `{phrase}`"
-                _check_claimed(where, _mapping(other).values())
+                _refuse_not_claimed(where, _mapping(other).values())
                 _check_parameters(signature, other, where)
                 _check_call(where, function, (), {**given, **_changes(other, prediction)}, complete=True)
 
@@ -222,13 +224,14 @@ def takes_rivals(
                 check_as_printed = function(**{**given, **_changes(printed, prediction)})
 
             def under(phrases: Sequence[str], factor: float) -> Check | None:
-                phrase = _first_that_speaks(phrases, replacements, prediction)
+                phrase = _first_applicable(phrases, replacements, prediction)
                 other = replacements[phrase] if phrase else printed
                 if other is NOT_CLAIMED:
                     return None
                 changed = {**given, **_changes(other, prediction)}
                 argument = changed.get(prediction)
-                if factor != 1 and (callable(scaled) or (scaled and _is_numbers(argument))):
+                can_be_scaled = callable(scaled) or (scaled and _is_numbers(argument))
+                if factor != 1 and can_be_scaled:
                     return function(**{**changed, prediction: multiplied(argument, factor)})
                 if not phrase:
                     return check_as_printed
@@ -277,7 +280,7 @@ def _check_rivals(title: str, rivals: Any) -> None:
             raise CheckError(f"{title}: `{phrase}` is no rival's name; say in words what is wrong")
 
 
-def _check_claimed(where: str, arguments: Iterable[Any]) -> None:
+def _refuse_not_claimed(where: str, arguments: Iterable[Any]) -> None:
     if any(argument is NOT_CLAIMED for argument in arguments):
         raise CheckError(f"{where}: give NOT_CLAIMED as printed=, as corrected= or as a rival, and not as an argument")
 
@@ -305,20 +308,19 @@ def _check_parameters(signature: inspect.Signature, other: Any, where: str) -> N
             check_known(parameter, list(signature.parameters), "parameter", where)
 
 
-def _first_that_speaks(phrases: Sequence[str], replacements: Mapping[str, Any], prediction: str) -> str:
-    """Return the first of some replacements that a check has; "" if it has none of them.
+def _first_applicable(phrases: Sequence[str], replacements: Mapping[str, Any], prediction: str) -> str:
+    """Return the phrase of the first of some replacements that a check has and can use; "" if there is none.
 
-    A rival that says nothing is passed over. A correction that says nothing leaves its check undecided.
+    A rival whose prediction has no number, as where its draws are not in the tables, is passed over. A correction that
+    has none is used, and leaves its check undecided.
     """
     for phrase in phrases:
         if phrase not in replacements:
             continue
         other = replacements[phrase]
-        if (
-            phrase == CORRECTION
-            or other is NOT_CLAIMED
-            or not _says_nothing(_changes(other, prediction).get(prediction))
-        ):
+        if phrase == CORRECTION or other is NOT_CLAIMED:
+            return phrase
+        if not _has_no_number(_changes(other, prediction).get(prediction)):
             return phrase
     return ""
 
@@ -335,7 +337,7 @@ def _mapping(other: Any) -> Mapping[str, Any]:
     return other if isinstance(other, Mapping) else {}
 
 
-def _says_nothing(prediction: Any) -> bool:
+def _has_no_number(prediction: Any) -> bool:
     """Return whether a prediction is numbers of which none is finite; an empty list of draws is a mistake instead."""
     return _is_numbers(prediction) and np.size(prediction) > 0 and not np.isfinite(np.asarray(prediction)).any()
 

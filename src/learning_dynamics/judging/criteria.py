@@ -48,8 +48,10 @@ def every_draw(
         Draws that cannot be judged (an integration that did not get through).
     excluded : mapping from reason to count, optional
         Draws that the claim is not about.
+    predicted : float
+        What the prediction says of the quantity, where it is not the bound.
     different : int, optional
-        How many of the draws differ, where the values do not tell (errors of what repeats differ by rounding).
+        How many of the draws differ, where the values do not show it: errors of numbers that repeat differ by rounding.
 
     Raises
     ------
@@ -76,20 +78,21 @@ def every_draw(
     nearest = _nearest_its_bound(measured, bound, is_undecided, upper)
     shown = measured if not is_undecided.all() else np.full(measured.shape, np.nan)
     sign = "<=" if upper else ">="
+    n_distinct = distinct(measured) if different is None else different
     return Check(
-        name,
-        state,
-        float(shown[nearest]),
-        f"{sign} {bound[nearest]:.4g} on every draw" + (f" ({because})" if because else ""),
-        interval=_of_draws(shown, nearest, upper, distinct(measured) if different is None else different),
+        name=name,
+        state=state,
+        value=float(shown[nearest]),
+        criterion=f"{sign} {bound[nearest]:.4g} on every draw" + (f" ({because})" if because else ""),
+        interval=_describe_draws(shown, nearest, upper, n_distinct),
         margin=_factor(float(bound[nearest]), float(shown[nearest]), upper),
-        # a bound is no prediction, whoever passes it as one
+        # what only repeats the bound is no prediction; 0 is one, of errors that are allowed no tolerance
         predicted=predicted if predicted != bound[nearest] or predicted == 0 else np.nan,
         draws=measured.size,
         draws_for=int(holds.sum()),
         draws_against=n_against,
         draws_undecided=int(is_undecided.sum()),
-        excluded=_reasons(excluded),
+        excluded=_describe_excluded(excluded),
         undecided_reason=_cannot_be_judged(int(is_undecided.sum()), measured.size) if state == "undecided" else "",
         outermost=float((np.fmax if upper else np.fmin).reduce(measured)),  # but for nan
     )
@@ -121,7 +124,7 @@ def equal_on_every_draw(
     resolution : float
         Smallest error that must be visible for the check to mean anything: a larger tolerance leaves it undecided.
     """
-    # of what is predicted to be the same on every draw, numbers may agree
+    # numbers that repeat are reported where each draw has a prediction of its own; of one for all they may agree
     by_draw = np.ndim(predicted) >= np.ndim(measured) and len(np.atleast_1d(predicted)) > 1
     measured, predicted = alike(name, measured, predicted)
     if measured.size == 0:
@@ -133,8 +136,8 @@ def equal_on_every_draw(
     if relative_to is None:
         relative_to = np.where(np.isfinite(measured), np.abs(measured), 0.0).reshape(draws, -1).max(axis=1)
     unit = one_per_draw(name, "relative_to", relative_to, draws)
-    # an error in units of nothing finite says nothing
-    errors = np.where(np.isfinite(unit), errors / np.where(np.isfinite(unit) & (unit > 0), unit, 1.0), np.nan)
+    has_unit = np.isfinite(unit)  # of draws without one nothing can be said
+    errors = np.where(has_unit, errors / np.where(has_unit & (unit > 0), unit, 1.0), np.nan)
     check = every_draw(
         name,
         errors,
@@ -158,18 +161,21 @@ def equal_on_every_draw(
 def at_most(name: str, estimate: Estimate | float, bound: float, *, because: str = "", **counts: Any) -> Check:
     """Check that an estimate lies below a bound; undecided while its interval covers the bound."""
     bound = one_number(name, "bound", bound)
-    return _counting(_ordered(name, _estimate(name, estimate), bound, True, because, counts))
+    measured = _estimate(name, estimate)
+    return _undecided_with_its_draws(_ordered(name, measured, bound, upper=True, because=because, counts=counts))
 
 
 @takes_rivals("bound", lower_bound="bound")
 def at_least(name: str, estimate: Estimate | float, bound: float, *, because: str = "", **counts: Any) -> Check:
     """Check that an estimate lies above a bound; undecided while its interval covers the bound.
 
-    Nothing but zeros does not decide a sign: a difference that is none on every draw is not above zero.
+    A difference that is 0 on every draw decides no sign: it is not above 0.
     """
     measured, bound = _estimate(name, estimate), one_number(name, "bound", bound)
-    check = _counting(_ordered(name, measured, bound, False, because, counts))
-    return check.as_undecided("no difference on any draw") if bound == measured.lower == measured.upper == 0 else check
+    check = _undecided_with_its_draws(_ordered(name, measured, bound, upper=False, because=because, counts=counts))
+    if bound == measured.lower == measured.upper == 0:
+        return check.as_undecided("no difference on any draw")
+    return check
 
 
 @takes_rivals("predicted", scaled=True)
@@ -200,7 +206,9 @@ def equal(
     criterion = f"prediction {predicted:.4g} within {allowed:.2g}" + (f" ({because})" if because else "")
     state: State = "holds" if low <= predicted <= high else "fails"
     margin = allowed / abs(measured.value - predicted) if measured.value != predicted else np.inf
-    check = _counting(_check(name, state, measured, criterion, margin, predicted, counts))
+    check = _undecided_with_its_draws(
+        _check(name, state, measured, criterion=criterion, margin=margin, predicted=predicted, counts=counts)
+    )
     if measured.missing:
         return check
     if not np.isfinite(measured.value) or not np.isfinite(predicted):
@@ -240,26 +248,35 @@ def share_of_draws(
         is_undecided |= one_per_draw(name, "undecided", undecided, flags.size).astype(bool)
     holds = flags.astype(bool)
     n_true, n_false = int((holds & ~is_undecided).sum()), int((~holds & ~is_undecided).sum())
-    proportion = share(n_true if at_least is not None else n_true + int(is_undecided.sum()), holds.size)
-    counts = {
-        "draws_for": n_true if at_least is not None else n_false,
-        "draws_against": n_false if at_least is not None else n_true,
-        "draws_undecided": int(is_undecided.sum()),
-        "excluded": excluded,
-    }
+    n_undecided = int(is_undecided.sum())
+    counts: dict[str, Any] = {"draws_undecided": n_undecided, "excluded": excluded}
     if at_least is not None:
-        return _ordered(name, proportion, at_least, False, because, counts)
-    return _ordered(name, proportion, float(at_most or 0.0), True, because, counts)
+        counts |= {"draws_for": n_true, "draws_against": n_false}
+        proportion = share(n_true, holds.size)
+        return _ordered(name, proportion, at_least, upper=False, because=because, counts=counts)
+    counts |= {"draws_for": n_false, "draws_against": n_true}
+    proportion = share(n_true + n_undecided, holds.size)
+    return _ordered(name, proportion, float(at_most or 0.0), upper=True, because=because, counts=counts)
 
 
 def at_optimum(check: Check, *optima: Optimum) -> Check:
     """Return a check on the best of a grid: the grid in its criterion, and undecided if the best is at its edge."""
-    check = check.with_change(lambda one: replace(one, criterion="; ".join([one.criterion, *map(str, optima)])))
-    at_edge = any(optimum.at_edge for optimum in optima)
-    return check.as_undecided("the best lies at the edge of its grid") if at_edge else check
+    places: dict[str, list[str]] = {}  # of the best, by grid
+    for optimum in optima:
+        grid, _, place = str(optimum).partition(" at ")  # "best of 27 values from 0.01 to 1 at 0.05"
+        places.setdefault(grid, []).append(place)
+    grids = [f"{grid} at {' and '.join(at)}" for grid, at in places.items()]
+
+    def with_grid(check: Check) -> Check:
+        return replace(check, criterion="; ".join([check.criterion, *grids]))
+
+    check = check.with_change(with_grid)
+    if any(optimum.at_edge for optimum in optima):
+        return check.as_undecided("the best lies at the edge of its grid")
+    return check
 
 
-def _counting(check: Check) -> Check:
+def _undecided_with_its_draws(check: Check) -> Check:
     """Return a check on an estimate, undecided where draws that the estimate leaves out cannot be judged."""
     if check.state == "holds" and check.draws_undecided:
         return check.as_undecided(_cannot_be_judged(check.draws_undecided, check.draws))
@@ -283,8 +300,9 @@ def _estimate(name: str, estimate: Estimate | float) -> Estimate:
 
 
 def _ordered(
-    name: str, estimate: Estimate, bound: float, upper: bool, because: str, counts: Mapping[str, Any]
+    name: str, estimate: Estimate, bound: float, *, upper: bool, because: str, counts: Mapping[str, Any]
 ) -> Check:
+    """Return a check of an estimate against an upper bound, or a lower one: by its interval, all of it on one side."""
     inside = estimate.upper <= bound if upper else estimate.lower >= bound
     beyond = estimate.lower > bound if upper else estimate.upper < bound
     state: State = "undecided"
@@ -293,70 +311,73 @@ def _ordered(
     elif beyond:
         state = "fails"
     criterion = f"{'<=' if upper else '>='} {bound:.4g}" + (f" ({because})" if because else "")
-    check = _check(name, state, estimate, criterion, _factor(bound, estimate.value, upper), np.nan, counts)
+    margin = _factor(bound, estimate.value, upper)
+    check = _check(name, state, estimate, criterion=criterion, margin=margin, predicted=np.nan, counts=counts)
     if state != "undecided" or estimate.missing:
         return check
     if np.isnan(estimate.value):
         return check.as_undecided("it cannot be judged")
+    reason = "the interval contains the bound, so that the data decide neither way"
     n_needed = estimate.draws_to_decide(bound)
-    hint = f"; about {n_needed:,} such draws would be needed instead of {estimate.draws}" if n_needed else ""
-    return check.as_undecided(f"the interval covers the bound{hint}")
+    if n_needed:
+        reason += f"; about {float(f'{n_needed:.2g}'):,.0f} draws would be needed, there are {estimate.draws}"
+    return check.as_undecided(reason)
 
 
 def _check(
     name: str,
     state: State,
     estimate: Estimate,
+    *,
     criterion: str,
     margin: float,
     predicted: float,
     counts: Mapping[str, Any],
 ) -> Check:
+    """Return a check on an estimate, undecided where draws gave no number."""
     draw_counts = dict(counts)
     excluded = draw_counts.pop("excluded", None)
     if not any(key in draw_counts for key in ("draws_for", "draws_against", "draws_undecided")):
-        # draws are judged together: all stand behind the answer
-        column = {"holds": "draws_for", "fails": "draws_against", "undecided": "draws_undecided"}[
-            "undecided" if estimate.missing else state
-        ]
-        draw_counts[column] = estimate.draws
+        # draws are judged together: all of them count for the answer
+        columns: dict[State, str] = {"holds": "draws_for", "fails": "draws_against", "undecided": "draws_undecided"}
+        draw_counts[columns["undecided" if estimate.missing else state]] = estimate.draws
     has_interval = estimate.lower < estimate.upper or estimate.draws > 1  # one number repeats nothing
     check = Check(
-        name,
-        state,
-        estimate.value,
-        criterion,
-        estimate.lower if has_interval else np.nan,
-        estimate.upper if has_interval else np.nan,
-        estimate.how,
-        margin,
-        predicted,
-        estimate.draws,
-        excluded=excluded if isinstance(excluded, str) else _reasons(excluded),
+        name=name,
+        state=state,
+        value=estimate.value,
+        criterion=criterion,
+        lower=estimate.lower if has_interval else np.nan,
+        upper=estimate.upper if has_interval else np.nan,
+        interval=estimate.how,
+        margin=margin,
+        predicted=predicted,
+        draws=estimate.draws,
+        excluded=excluded if isinstance(excluded, str) else _describe_excluded(excluded),
         **draw_counts,
     )
-    return (
-        check.as_undecided(f"{estimate.missing} of {estimate.draws} draws gave no number")
-        if estimate.missing
-        else check
-    )
+    if estimate.missing:
+        return check.as_undecided(f"{estimate.missing} of {estimate.draws} draws gave no number")
+    return check
 
 
-def _of_draws(values: np.ndarray, nearest: int, upper: bool, n_distinct: int) -> str:
+def _describe_draws(values: np.ndarray, nearest: int, upper: bool, n_distinct: int) -> str:
     """Return which of the draws is shown; the one that lies farthest out, if it is another; how many draws differ."""
     if values.size == 1:
         return "one number"
     description = f"{NEAREST}, of {values.size}"
+    if n_distinct < values.size:
+        description += f" with {n_distinct} different values"
     if np.isfinite(values).any():
         outermost = np.nanmax(values) if upper else np.nanmin(values)
         if outermost != values[nearest]:
-            description += f"; the {'largest' if upper else 'least'} of all is {outermost:.4g}"
-    return description + (f"; {n_distinct} of the numbers differ" if n_distinct < values.size else "")
+            description += f"; the {'largest' if upper else 'least'} value is {outermost:.4g}"
+    return description
 
 
 def _nearest_its_bound(measured: np.ndarray, bound: np.ndarray, is_undecided: np.ndarray, upper: bool) -> int:
     """Return the draw nearest its bound by the factor that is left, or beyond it; without such factors, by distance."""
-    factors = np.array([_factor(*pair, upper) for pair in zip(bound, measured, strict=True)])
+    factors = np.array([_factor(limit, value, upper) for limit, value in zip(bound, measured, strict=True)])
     inside = ~is_undecided & (measured <= bound if upper else measured >= bound)
     factors = np.where(inside & (measured == 0) & (bound != 0), np.inf, factors)
     if np.isnan(factors[~is_undecided]).any():
@@ -371,5 +392,5 @@ def _factor(bound: float, value: float, upper: bool) -> float:
     return float(abs(bound / value) if upper == (bound > 0) else abs(value / bound))
 
 
-def _reasons(excluded: Mapping[str, int] | None) -> str:
+def _describe_excluded(excluded: Mapping[str, int] | None) -> str:
     return "; ".join(f"{count} left out: {why}" for why, count in (excluded or {}).items() if count)

@@ -22,7 +22,7 @@ def numbers(name: str, parameter: str, value: Any) -> np.ndarray:
     except ValueError:  # lists of unequal lengths
         raise CheckError(f"{name}: {parameter} has rows of unequal lengths; give an array of numbers") from None
     if array.dtype.kind not in "biuf":
-        raise CheckError(f"{name}: {parameter} must be numbers (is {_described(value, array)})")
+        raise CheckError(f"{name}: {parameter} must be numbers (is {_describe(value, array)})")
     return array.astype(float)
 
 
@@ -53,9 +53,9 @@ def refuse_negative(name: str, parameter: str, value: Any) -> None:
 
 
 def one_per_draw(name: str, parameter: str, value: Any, draws: int | None = None) -> np.ndarray:
-    """Return one number for each draw, shape (draws,), of a single one as many as there are draws.
+    """Return one number for each draw, shape (draws,); a single number is that of every draw.
 
-    Without `draws` there are as many as numbers.
+    Without `draws` there are as many draws as numbers.
 
     Raises
     ------
@@ -66,12 +66,13 @@ def one_per_draw(name: str, parameter: str, value: Any, draws: int | None = None
     if draws is None:
         draws = array.size if array.ndim <= 1 else len(array)
     if array.ndim > 1 or array.size not in (1, draws):
-        of_draws = "one number for each draw"
-        if array.ndim > 1:
-            fix = "reduce each draw to one, as by .max(axis=1)" if array.shape[1:] != (1,) else "write [:, 0]"
-        else:
+        if array.ndim <= 1:
             fix = f"there are {draws} draws"
-        raise CheckError(f"{name}: {parameter} must be {of_draws} (has shape {array.shape}); {fix}")
+        elif array.shape[1:] == (1,):
+            fix = "write [:, 0]"
+        else:
+            fix = "reduce each draw to one, as by .max(axis=1)"
+        raise CheckError(f"{name}: {parameter} must be one number for each draw (has shape {array.shape}); {fix}")
     return np.broadcast_to(array, (draws,))
 
 
@@ -94,5 +95,5 @@ def alike(name: str, measured: Any, predicted: Any) -> tuple[np.ndarray, np.ndar
     return np.atleast_1d(first), np.atleast_1d(second)
 
 
-def _described(value: Any, array: np.ndarray) -> str:
+def _describe(value: Any, array: np.ndarray) -> str:
     return shortened(value) if array.ndim == 0 else f"{type(value).__name__} of {array.dtype}"

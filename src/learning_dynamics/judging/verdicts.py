@@ -12,7 +12,7 @@ from learning_dynamics.errors import CheckError
 from learning_dynamics.judging.checks import CORRECTION, NEAREST, Check, Claim, Reason, State, Untested
 
 Origin = Literal["paper", "ours"]
-# of what a sentence speaks; "a number" is one that no draws repeat
+# what a sentence is about; "a number" is one that no draws repeat
 Quantifier = Literal["all draws", "most draws", "an average", "some setting", "a number"]
 VERDICTS = ("reproduced", "corrected", "contradicted", "not reproduced", "undecided", "untested")
 
@@ -120,7 +120,7 @@ def claim(
     correction : str
         What holds instead, for claims that fail as printed.
     quantifier : str
-        Of what the statement speaks: all draws, most draws, an average, some setting ("can happen"), or one number that
+        What the statement is about: all draws, most draws, an average, some setting ("can happen"), or one number that
         no draws repeat. The headline must check that: a "for all" is not judged by a share, nor a mean by every draw.
     reason : str, optional
         Why, in words, for a verdict other than `reproduced`.
@@ -138,7 +138,15 @@ def claim(
         raise CheckError(f"{reference}: an empirical statement is not corrected by another scale")
 
     def mark(function: Callable[..., Any]) -> Callable[..., Any]:
-        about = About(reference, scope, origin, empirical, correction, quantifier, reason)
+        about = About(
+            reference=reference,
+            scope=scope,
+            origin=origin,
+            empirical=empirical,
+            correction=correction,
+            quantifier=quantifier,
+            reason=reason,
+        )
         function.claim = about  # type: ignore[attr-defined]
         return function
 
@@ -190,14 +198,14 @@ def evaluate(
     n_draws = _draws_in(tables)
     printed = _with_missing_draws(judgement_under(checks), n_draws)
 
-    def judged(name: str, phrases: Sequence[str]) -> Judgement:
+    def judge_under(name: str, phrases: Sequence[str]) -> Judgement:
         judgement = _with_missing_draws(judgement_under(checks, phrases), n_draws)
         if [check.name for check in judgement.unmet] != [check.name for check in printed.unmet]:
             raise CheckError(f"{about.reference}: {name} changes whether a premise holds, which no prediction may do")
         return judgement
 
     replacements = list(dict.fromkeys(name for check in checks for name in check.replacements))
-    corrected = judged(CORRECTION, [CORRECTION]) if CORRECTION in replacements else None
+    corrected = judge_under(CORRECTION, [CORRECTION]) if CORRECTION in replacements else None
     verdict = _verdict(about, printed.state, corrected.state if corrected else None)
 
     rivals = {}
@@ -206,7 +214,7 @@ def evaluate(
             continue
         # a rival alters some checks; the others are as printed where that holds, else as corrected
         phrases = [name] if verdict == "reproduced" else [name, CORRECTION]
-        state = judged(f"the rival `{name}`", phrases).state
+        state = judge_under(f"the rival `{name}`", phrases).state
         if verdict == "corrected":
             rivals[name] = _verdict(about, "fails", state)
         else:
@@ -214,12 +222,14 @@ def evaluate(
             rivals[name] = _verdict(about, state, corrected_state)
 
     undetected = [name for name, rival_verdict in rivals.items() if rival_verdict == verdict]
-    known = run_reason or about.reason
-    reason = [known] if verdict != "reproduced" and known else []
+    stated_reason = run_reason or about.reason
+    reason = [stated_reason] if verdict != "reproduced" and stated_reason else []
     if not rivals:
-        verdict, reason = "undecided", [*reason, "no rival was tried"]
+        verdict = "undecided"
+        reason.append("no rival was tried")
     elif undetected and verdict in ("reproduced", "corrected"):
-        reason.append(f"{' and '.join(undetected)} would get the same verdict ({verdict})")
+        rivals_named = " and ".join(f"the rival “{name}”" for name in undetected)
+        reason.append(f"{rivals_named} would get the same verdict ({verdict})")
         verdict = "undecided"
     elif verdict == "undecided" and corrected and printed.state == "fails":
         reason.append(f"it fails as printed, and the correction is undecided: {_undecided_reason(corrected)}")
@@ -232,9 +242,18 @@ def evaluate(
     if verdict in ("reproduced", "corrected") and not verdict_alone:
         min_detectable_error = _min_detectable_error(checks, [CORRECTION] if verdict == "corrected" else [])
     facts = {**_numbers(printed, corrected if verdict == "corrected" else None), **facts}
-    quantifiers = [_quantifier(about, judgement.headline) for judgement in (printed, corrected) if judgement]
+    quantifier = _quantifier(about, printed.headline)
+    if corrected:
+        _quantifier(about, corrected.headline)  # refuses a correction that is about something else
     return Evaluation(
-        verdict, printed, corrected, rivals, min_detectable_error, "; ".join(reason), facts, quantifiers[0]
+        verdict=verdict,
+        judgement=printed,
+        corrected=corrected,
+        rivals=rivals,
+        min_detectable_error=min_detectable_error,
+        reason="; ".join(reason),
+        facts=facts,
+        quantifier=quantifier,
     )
 
 
@@ -261,7 +280,10 @@ def _read(yields: Claim) -> tuple[list[Check], dict[str, Any], str]:
 
 
 def _quantifier(about: About, check: Check) -> Quantifier:
-    """Return of what a statement speaks, which the check must do too; one number may be that of a single draw."""
+    """Return what a statement is about; the check must be about the same.
+
+    A check on one number has no quantifier of its own, and fits each: the number may be that of a single draw.
+    """
     beginnings: dict[str, Quantifier] = {
         NEAREST: "all draws",
         "share": "most draws",
@@ -287,8 +309,10 @@ def _undecided_reason(judgement: Judgement) -> str:
 
 def _draws_in(tables: Mapping[str, Any]) -> int:
     """Return the number of draws that every table has; 0 where tables have no seeds."""
-    listed = [table for value in tables.values() for table in (value if isinstance(value, list | tuple) else [value])]
-    counts = [table["seed"].nunique() for table in listed if "seed" in getattr(table, "columns", ())]
+    every_table: list[Any] = []
+    for value in tables.values():
+        every_table += value if isinstance(value, list | tuple) else [value]
+    counts = [table["seed"].nunique() for table in every_table if "seed" in getattr(table, "columns", ())]
     return min(counts, default=0)
 
 
@@ -305,6 +329,7 @@ def _with_missing_draws(judgement: Judgement, n_draws: int) -> Judgement:
 
 
 def _verdict(about: About, printed: State, corrected: State | None) -> str:
+    """Return the verdict that follows from what the checks say of the printed prediction and of its correction."""
     if printed == "holds":
         return "reproduced"
     if printed == "undecided":
@@ -325,6 +350,7 @@ def _min_detectable_error(checks: Sequence[Check], phrases: Sequence[str]) -> fl
 
 
 def _numbers(printed: Judgement, corrected: Judgement | None) -> dict[str, Any]:
+    """Return what fills the fields of a docstring that every claim has; `corrected` of a corrected claim alone."""
     check = (corrected or printed).headline
     return {
         "value": check.value,

@@ -2,7 +2,7 @@
 
 import json
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -23,7 +23,6 @@ from learning_dynamics.pipeline.store import published
 from learning_dynamics.pipeline.store.stamps import read_bytes, stamp
 
 MAX_BYTES = 4_700_000  # bytes of all figures together
-ROBUSTNESS_FILES = ("robustness.md", published.AGAIN)  # made only when it is asked for
 TEXT_COLUMNS = (
     *("reference", "statement", "scope", "correction"),
     *("quantity", "interval", "criterion", "excluded", "reason"),
@@ -37,7 +36,8 @@ def execute(files: Sequence[Path] = (), papers: Sequence[str] = ()) -> None:
     """Write README, a page of Markdown for each paper, claims as CSV, versions, and the figures.
 
     What was judged again stays as it was published where no draw, seed or range is there of this configuration. With
-    `files` it is another scale's, of some `papers`: verdict by verdict beside the default run's.
+    `files` it is another scale's, of some `papers`: verdict by verdict beside the default run's. The first pages of
+    other scales, which show the default run's verdicts, are written again with it.
 
     Raises
     ------
@@ -51,19 +51,22 @@ def execute(files: Sequence[Path] = (), papers: Sequence[str] = ()) -> None:
     out = published.folder_of(scale)
     results, figures = output_folders(configuration)
     refuse_stale(plan, results, figures)
+
     tables_of_papers = read_claim_tables(plan, results)
     variations = pd.concat([tables["variations"] for tables in tables_of_papers.values()], ignore_index=True)
     judged_again = find_judged_again(plan, results, variations, out)
     papers_shown = gather(plan.config, tables_of_papers, figures, {})
     record = stamp("publish", "all", "results", {"papers": plan.config.papers})
     claims = pd.concat([tables["claims"] for tables in tables_of_papers.values()], ignore_index=True)
-    texts = {}
+
+    titles = {paper.name: paper.title for paper in papers_shown}
+    texts: dict[str, str] = {}  # by file
     if judged_again is not None:
         phrases = {paper: plan.config.phrases(paper) for paper in plan.config.papers}
-        contents = robustness.page(claims, variations, phrases), variations_to_csv(variations)
-        texts = dict(zip(ROBUSTNESS_FILES, contents, strict=True))
+        texts["robustness.md"] = robustness.page(claims, variations, phrases)
+        texts[published.ROBUSTNESS] = variations_to_csv(variations)
     if scale:
-        texts["README.md"] = markdown.scale_page(scale, papers_shown, published.compare_with_default(claims))
+        texts["README.md"] = markdown.scale_page(scale, titles, claims, published.compare_with_default(claims))
     else:
         texts["README.md"] = markdown.results_page(papers_shown, out, judged_again)
     texts |= {f"{paper.name}.md": markdown.paper_page(paper, out) for paper in papers_shown}
@@ -75,12 +78,14 @@ def execute(files: Sequence[Path] = (), papers: Sequence[str] = ()) -> None:
         "judged_again": judged_again,
     }
     texts[published.VERSIONS] = json.dumps(versions, indent=1) + "\n"
+
     shutil.rmtree(out, ignore_errors=True)  # git has it
     for name, text in texts.items():
         _write(out / name, text)
     write_figures(papers_shown, out)
     if not scale:
         update_readme(ROOT / "README.md", markdown.readme_table(papers_shown, out.relative_to(ROOT).as_posix()))
+        update_scale_pages(titles)
     size = sum(path.stat().st_size for path in out.rglob("*") if path.is_file())
     print(f"wrote {out}: {len(papers_shown)} papers, {len(claims)} claims, {size / 1e6:.1f} MB")
     if record["dirty"]:
@@ -128,10 +133,28 @@ def update_readme(readme: Path, findings: str) -> None:
         _write(readme, f"{before}{begin}\n{findings}\n{end}{after}")
 
 
-def find_judged_again(plan: Plan, results: Path, variations: pd.DataFrame, out: Path) -> str | None:
-    """Return of which earlier commit a part of what was judged again is.
+def update_scale_pages(titles: Mapping[str, str]) -> None:
+    """Write the first page of every other published scale again: it shows the default run's verdicts beside its own.
 
-    It is "" if no part is, and None if no seed and no draw was ever judged.
+    Parameters
+    ----------
+    titles : mapping of str to str
+        Of the papers, by name.
+    """
+    for path in sorted(published.SCALES.glob(f"*/{published.CLAIMS}")):
+        folder = path.parent
+        claims = published.read_claims(folder)
+        if claims is None:
+            continue
+        judged = {paper: titles[paper] for paper in claims["paper"].unique()}
+        comparison = published.compare_with_default(claims)
+        _write(folder / "README.md", markdown.scale_page(folder.name, judged, claims, comparison))
+
+
+def find_judged_again(plan: Plan, results: Path, variations: pd.DataFrame, out: Path) -> str | None:
+    """Return the earlier commit from which some of the variations are.
+
+    It is "" if all were judged here, and None if no seed and no draw was ever judged.
     """
     here, outdated = read_variations(plan, results)
     if outdated:
@@ -139,7 +162,7 @@ def find_judged_again(plan: Plan, results: Path, variations: pd.DataFrame, out: 
     if len(variations) > len(here):
         published_with = published.read_versions(out)
         return str(published_with.get("judged_again") or published_with.get("commit", ""))
-    was_judged = here["change"].isin(["seed", "draw"]).any() or (out / published.AGAIN).is_file()
+    was_judged = here["change"].isin(["seed", "draw"]).any() or (out / published.ROBUSTNESS).is_file()
     return "" if was_judged else None
 
 

@@ -17,7 +17,7 @@ PAGES = "figures"  # the folder of the site that holds the pages
 
 @dataclass(frozen=True)
 class Edition:
-    """What all that is cited of one version has in common.
+    """What the BibTeX entries of one version have in common.
 
     Attributes
     ----------
@@ -59,9 +59,9 @@ class Edition:
 
 
 def edition(record: Mapping[str, Any]) -> Edition:
-    """Return the edition of pages with this provenance."""
-    cited = read_yaml(CITATION) if CITATION.is_file() else {}
-    authors = " and ".join(author.get("name", "") for author in cited.get("authors", [])) or "learning-dynamics"
+    """Return the edition of pages with this stamp."""
+    citation = read_yaml(CITATION) if CITATION.is_file() else {}
+    authors = " and ".join(author.get("name", "") for author in citation.get("authors", [])) or "learning-dynamics"
     version = f"learning-dynamics {record['versions'].get('learning-dynamics', '')}".strip()
     if record["commit"]:
         version += f", commit {record['commit'][:12]}"
@@ -71,8 +71,8 @@ def edition(record: Mapping[str, Any]) -> Edition:
 @functools.cache
 def site_address() -> str:
     """Return where the pages are shown: ``url`` of CITATION.cff, else GitHub Pages of the clone's origin, else ""."""
-    cited = read_yaml(CITATION) if CITATION.is_file() else {}
-    return str(cited.get("url", "")) or github_pages(origin() or "")
+    citation = read_yaml(CITATION) if CITATION.is_file() else {}
+    return str(citation.get("url", "")) or github_pages(origin() or "")
 
 
 def github_pages(remote: str) -> str:
@@ -83,5 +83,5 @@ def github_pages(remote: str) -> str:
     >>> github_pages("https://example.org/x.git")
     ''
     """
-    found = re.fullmatch(r"(?:https://|(?:ssh://)?git@)github\.com[:/]([\w.-]+)/([\w.-]+?)(?:\.git)?/?", remote)
-    return f"https://{found[1].lower()}.github.io/{found[2]}/" if found else ""
+    parts = re.fullmatch(r"(?:https://|(?:ssh://)?git@)github\.com[:/]([\w.-]+)/([\w.-]+?)(?:\.git)?/?", remote)
+    return f"https://{parts[1].lower()}.github.io/{parts[2]}/" if parts else ""

@@ -109,7 +109,8 @@ class OtherScales:
 
     summary: str  # how many get another verdict at each
     trained_on: list[str]  # of each scale
-    turned: list[tuple[Row, list[str]]]  # claims with another verdict at some scale, and what they get here and at each
+    # claims with another verdict at some scale, each with its verdicts in words: here, then at each scale
+    turned: list[tuple[Row, list[str]]]
 
 
 @dataclass
@@ -168,7 +169,7 @@ def count_verdicts(claims: Sequence[Row]) -> dict[str, int]:
 
 
 def rejects(claim: Row) -> bool:
-    """Return whether a claim's verdict says that its rivals were rejected."""
+    """Return whether a claim's verdict says that its rivals were rejected: it stands, as printed or corrected."""
     return claim["verdict"] in ("reproduced", "corrected")
 
 
@@ -204,10 +205,13 @@ def _paper(config: Config, paper: str, tables: Mapping[str, pd.DataFrame], figur
     block = config.paper_block(paper)
     scales = published_scales(config, paper)
     rows = [card(config, paper, row, tables, scales) for row in tables["claims"].to_dict("records")]
+
+    # what fills the fields of summary and findings: `claim.fact`, `verdicts.corrected`
     facts = {f"{row['id']}.{key}": value for row in rows for key, value in row["facts"].items()}
     own = [row for row in rows if row["origin"] != "ours"]
     counts = count_verdicts(own)
     facts |= {f"verdicts.{verdict.replace(' ', '_')}": counts.get(verdict, 0) for verdict in VERDICTS}
+
     exhibits = {name: _exhibit(config, paper, name, figures, options) for name in config.figures(paper)}
     topics: dict[str, Topic] = {}
     for name, exhibit in exhibits.items():
@@ -223,23 +227,23 @@ def _paper(config: Config, paper: str, tables: Mapping[str, pd.DataFrame], figur
                 exhibit_of_row.claims.append(row)
         elif row["origin"] != "ours":
             _topic(topics, paper, row["function"]).unshown_claims.append(row)
+
     lead = exhibits.get(block.get("lead_figure", next(iter(exhibits), "")))
+    verdicts = {row["claim"]: row["verdict"] for row in rows}
     return Paper(
-        paper,
-        block["title"],
-        block["citation"],
-        fill(block.get("summary", ""), facts, config.where(paper, "summary")),
-        block.get("notation", ""),
-        list(topics.values()),
-        own,
-        [row for row in rows if row["origin"] == "ours"],
-        _group_settings(
-            unstated_settings(config, paper), tables["variations"], {row["claim"]: row["verdict"] for row in rows}
-        ),
-        _lead(lead, block, config.where(paper, "lead_panels")) if lead else None,
-        [reference | {"place": link_name(reference["url"])} for reference in block.get("references", [])],
-        [fill(finding, facts, config.where(paper, "findings")) for finding in block.get("findings", [])],
-        compare_scales(own, scales) if len(scales) else None,
+        name=paper,
+        title=block["title"],
+        citation=block["citation"],
+        summary=fill(block.get("summary", ""), facts, config.where(paper, "summary")),
+        notation=block.get("notation", ""),
+        topics=list(topics.values()),
+        claims=own,
+        observations=[row for row in rows if row["origin"] == "ours"],
+        unstated=_group_settings(unstated_settings(config, paper), tables["variations"], verdicts),
+        lead=_lead(lead, block, config.where(paper, "lead_panels")) if lead else None,
+        references=[reference | {"place": link_name(reference["url"])} for reference in block.get("references", [])],
+        findings=[fill(finding, facts, config.where(paper, "findings")) for finding in block.get("findings", [])],
+        other_scales=compare_scales(own, scales) if len(scales) else None,
     )
 
 
@@ -250,12 +254,16 @@ def published_scales(config: Config, paper: str) -> pd.DataFrame:
 
 
 def judged_on_other_runs(row: Row, verdicts: pd.DataFrame) -> pd.DataFrame:
-    """Return the verdicts of a claim at other scales; the same number from as many draws is one of the same runs."""
+    """Return the verdicts of a claim at other scales, without those on the same runs.
+
+    The same number from as many draws is one of the same runs; two that are both no more than rounding count as the
+    same.
+    """
     own = verdicts[verdicts["claim"] == row["claim"]]
-    is_same = [
-        published.is_same_number(row["measured"], measured) and row["draws"] == draws
-        for measured, draws in zip(own["measured"], own["draws"], strict=True)
-    ]
+    is_same = []
+    for measured, draws in zip(own["measured"], own["draws"], strict=True):
+        is_rounding = max(abs(row["measured"]), abs(measured)) < robustness.ROUNDING
+        is_same.append(row["draws"] == draws and (is_rounding or published.is_same_number(row["measured"], measured)))
     return own[~np.array(is_same, dtype=bool)]
 
 
@@ -286,23 +294,24 @@ def compare_scales(claims: Sequence[Row], scales: pd.DataFrame) -> OtherScales:
     """Return how many claims get another verdict at each scale, of those judged on other runs there, and which."""
     by_scale = [verdicts for _, verdicts in scales.groupby("scale", sort=False)]
     trained_on = [str(verdicts["trained_on"].iloc[0]) for verdicts in by_scale]
-    rows, judged, differing = [], [], []  # the last two: for each claim whether it is at each scale
+    n_judged, n_turned = [0] * len(by_scale), [0] * len(by_scale)  # claims at each scale
+    turned = []
     for claim in claims:
-        # what is published of a claim at each scale: its row, or none
-        others = [judged_on_other_runs(claim, verdicts).to_dict("records") for verdicts in by_scale]
-        judged.append([bool(found) for found in others])
-        differing.append([any(one["verdict"] != claim["verdict"] for one in found) for found in others])
-        if any(differing[-1]):
-            texts = ["; ".join(map(_verdict_and_number, found)) for found in others]
-            rows.append((claim, [_verdict_and_number(claim), *texts]))
-    turned_at, judged_at = (
-        np.array(each, dtype=bool).reshape(len(claims), len(by_scale)).sum(axis=0) for each in (differing, judged)
-    )
-    counts = [
-        f"{turned} of {all_of_them} on {name}"
-        for turned, all_of_them, name in zip(turned_at, judged_at, trained_on, strict=True)
-    ]
-    return OtherScales(f"Claims with another verdict at other scales: {', '.join(counts)}", trained_on, rows)
+        texts = [_verdict_and_number(claim)]
+        has_turned = False
+        for scale, verdicts in enumerate(by_scale):
+            # what is published of the claim at this scale: a row, or none
+            others = judged_on_other_runs(claim, verdicts).to_dict("records")
+            differs = any(other["verdict"] != claim["verdict"] for other in others)
+            n_judged[scale] += bool(others)
+            n_turned[scale] += differs
+            has_turned |= differs
+            texts.append("; ".join(map(_verdict_and_number, others)))
+        if has_turned:
+            turned.append((claim, texts))
+    counts = [f"{n_turned[scale]} of {n_judged[scale]} on {name}" for scale, name in enumerate(trained_on)]
+    summary = f"Some claims about trainings get another verdict at other scales: {', '.join(counts)}"
+    return OtherScales(summary, trained_on, turned)
 
 
 def _lead(figure: Exhibit, block: Mapping[str, Any], where: str) -> Lead:
@@ -335,8 +344,9 @@ def card(config: Config, paper: str, row: Row, tables: Mapping[str, pd.DataFrame
         As `published_scales` returns it.
     """
     name, facts = row["claim"].partition(".")[2], json.loads(row["facts"])
-    checks, variations = (tables[table][tables[table]["claim"] == row["claim"]] for table in ("checks", "variations"))
-    function_name, checks = config.function_name("claims", paper, name), checks.to_dict("records")
+    function_name = config.function_name("claims", paper, name)
+    variations = tables["variations"][tables["variations"]["claim"] == row["claim"]]
+    checks = tables["checks"][tables["checks"]["claim"] == row["claim"]].to_dict("records")
     prediction = "corrected" if row["verdict"] == "corrected" else "printed"
     # the headline of the prediction that stands, which for a corrected claim is not the printed one
     decisive = next((check for check in checks if check["of"] == prediction and check["decides"]), None)
@@ -385,6 +395,37 @@ def drop_repeated_clause(meaning: str, reason: str) -> str:
     return reason
 
 
+JUDGED_TOGETHER = ("mean", "median", "geometric mean", "slope")  # how the interval of an estimate over draws begins
+
+
+def describe_draws(check: Row) -> str:
+    """Return how many draws meet a check's criterion, how many do not, and which were left out.
+
+    >>> counts = {"draws": 60, "draws_for": 60, "draws_against": 0, "draws_undecided": 0, "excluded": ""}
+    >>> describe_draws(counts | {"interval": "the draw nearest its bound, of 60"})
+    'all 60 draws meet the criterion'
+    >>> describe_draws(counts | {"draws_for": 50, "draws_against": 10, "interval": "share (Wilson)"})
+    '50 draws meet the criterion, 10 do not'
+    >>> describe_draws(counts | {"interval": "mean (t)", "excluded": "2 left out: rank above 2"})
+    '60 draws, judged together; 2 left out: rank above 2'
+    """
+    n_for, n_against, n_undecided = (check[f"draws_{kind}"] for kind in ("for", "against", "undecided"))
+    n_draws = n_for + n_against + n_undecided
+    if n_draws <= 1:
+        text = "one draw" if n_draws else "no draws"
+    elif str(check["interval"]).startswith(JUDGED_TOGETHER):
+        text = f"{n_draws} draws, judged together"
+    elif n_for == n_draws:
+        text = f"all {n_draws} draws meet the criterion"
+    else:
+        text = f"{n_for} draws meet the criterion"
+        if n_against:
+            text += f", {n_against} do not"
+        if n_undecided:
+            text += f", {n_undecided} cannot be judged"
+    return f"{text}; {check['excluded']}" if check["excluded"] else text
+
+
 def describe_margin(margin: Any) -> str:
     """Return how far inside its bound a measurement lies, in words."""
     if margin is None or pd.isna(margin):
@@ -398,34 +439,33 @@ def describe_margin(margin: Any) -> str:
 
 
 def _exhibit(config: Config, paper: str, name: str, figures: Path, options: str) -> Exhibit:
-    png, webp = (figures / paper / f"{name}.{kind}" for kind in ("png", "webp"))
+    png = figures / paper / f"{name}.png"
     text, alt = _caption_and_alt(config, "figure", paper, name, png)
     heading, _, caption = text.partition("\n\n")
     title = " ".join(heading.split()).rstrip(".")
-    pdf = png.with_suffix(".pdf")
-    output = output_folders(config.configuration)[1] / paper / pdf.name  # wherever it is read from
+    _, figures_of_snakemake = output_folders(config.configuration)  # `figures` may be a copy elsewhere
     record = read_record(png)
     exhibit = Exhibit(
-        paper,
-        name,
-        title,
-        caption,
-        alt or title,
-        png,
-        pdf,
-        link_to_function(paper, "figure", config.function_name("figure", paper, name)),
-        f"snakemake --cores all {output}{options}",
+        paper=paper,
+        name=name,
+        title=title,
+        caption=caption,
+        alt=alt or title,
+        png=png,
+        pdf=png.with_suffix(".pdf"),
+        code=link_to_function(paper, "figure", config.function_name("figure", paper, name)),
+        command=f"snakemake --cores all {figures_of_snakemake / paper / name}.pdf{options}",
         panels=[tuple(box) for box in record.get("panels", [])],
         table=pd.DataFrame(**record["table"]) if "table" in record else None,
     )
     if name in config.motions(paper):
+        webp = png.with_suffix(".webp")
         exhibit.film = Film(webp, *_caption_and_alt(config, "motion", paper, name, webp))
     for interactive, block in config.blocks(paper, "interactive").items():
         if block["figure"] == name:
             file = figures / paper / f"{interactive}.json"
-            exhibit.interactive = Interactive(
-                file, _caption_and_alt(config, "interactive", paper, interactive, file)[0]
-            )
+            caption_of_interactive, _ = _caption_and_alt(config, "interactive", paper, interactive, file)
+            exhibit.interactive = Interactive(file, caption_of_interactive)
     return exhibit
 
 
@@ -454,16 +494,13 @@ def _options(overlays: Mapping[str, Any]) -> str:
 
 
 def _group_settings(rows: list[Row], variations: pd.DataFrame, verdicts: Mapping[str, str]) -> list[Row]:
-    """Join rows that differ only in the run or data set that uses the setting; say what came of varying it."""
+    """Return settings sorted by name, one row for runs or data sets that agree, with what came of varying each."""
     groups: dict[tuple[str, ...], Row] = {}
     for row in rows:
-        checks = variations[
-            (variations["change"] == "setting") & (variations["what"] == f"{row['name']}.{row['setting']}")
-        ]
-        n_same = sum(
-            verdicts.get(claim) == verdict for claim, verdict in zip(checks["claim"], checks["verdict"], strict=True)
-        )
-        varied = f"varied: {n_same} of {len(checks)} verdicts stay" if len(checks) else ""
+        is_of_setting = variations["what"] == f"{row['name']}.{row['setting']}"
+        judged_again = variations[(variations["change"] == "setting") & is_of_setting]
+        n_same = int((judged_again["verdict"] == judged_again["claim"].map(verdicts)).sum())
+        varied = f"varied: {n_same} of {len(judged_again)} verdicts stay" if len(judged_again) else ""
         key = (row["setting"], str(row["value"]), row["origin"], row["reason"], varied)
         if key in groups:
             groups[key]["name"] += f", {row['name']}"

@@ -35,7 +35,9 @@ def count_differences(results: Path, figures: Path, root: Path = published.ROOT)
         document, table = next(iter(in_documents)), next(iter(in_run))
         # a run may be of some papers
         both = [paper for paper in in_run[table] if paper in in_documents[document] and paper != ALL]
-        lines += differences({document: _only(in_documents[document], both), table: _only(in_run[table], both)})
+        lines += differences(
+            {document: _of_papers(in_documents[document], both), table: _of_papers(in_run[table], both)}
+        )
     return lines
 
 
@@ -71,7 +73,7 @@ def run_counts(results: Path, figures: Path) -> dict[str, Counts]:
 
 
 def differences(places: Mapping[str, Counts]) -> list[str]:
-    """Return in what each place differs from the first, in a line."""
+    """Return a line for each place whose counts differ from those of the first."""
     if not places:
         return []
     first, *others = places
@@ -103,19 +105,19 @@ def counts_of_table(table: pd.DataFrame) -> Counts:
 
 def counts_of_results_page(text: str) -> Counts:
     """Return the counts of ``docs/results/README.md``: of its first sentence, and of each paper."""
-    counts = {ALL: _counted(_first(r"tested \d+ claims? of \d+ papers?: ([^.]*)", text))}
+    counts = {ALL: _parse_counts(_first_match(r"tested \d+ claims? of \d+ papers?: ([^.]*)", text))}
     tallies = re.findall(r"^(.*)\. \[All figures and claims\]\((\w+)\.md\)", text, re.MULTILINE)
-    return counts | {paper: _counted(tally) for tally, paper in tallies}
+    return counts | {paper: _parse_counts(tally) for tally, paper in tallies}
 
 
 def counts_of_paper_page(text: str) -> Counter[str]:
     """Return the counts of ``docs/results/<paper>.md``."""
-    return _counted(_first(r"^(.*)\. \[All papers\]", text))
+    return _parse_counts(_first_match(r"^(.*)\. \[All papers\]", text))
 
 
 def counts_of_readme(text: str) -> Counts:
     """Return the counts of the table in the project's README; none where there is no such table."""
-    head = _cells(_first(r"^(\| claims of \|.*)$", text))[1:]
+    head = _cells(_first_match(r"^(\| paper \|.*)$", text))[1:]
     counts: dict[str, Counter[str]] = {}
     for row, paper in re.findall(r"^(\| \[.*\]\(docs/results/(\w+)\.md\) \|.*)$", text, re.MULTILINE):
         # a title may hold a bar, counts stand behind it
@@ -126,30 +128,32 @@ def counts_of_readme(text: str) -> Counts:
 
 def counts_of_terminal(text: str) -> Counter[str]:
     """Return the counts that `verdicts.describe` prints below its tables."""
-    return _counted(_first(r"^\d+ claims: ([^;\n]*)", text))
+    return _parse_counts(_first_match(r"^\d+ claims: ([^;\n]*)", text))
 
 
 def counts_of_page(html: str) -> Counter[str]:
     """Return the counts of the first bar of verdicts on a page."""
-    return _counted(re.sub("<[^>]*>", " ", _first(r'(?s)<div class="tally">(.*?)</p>', html)))
+    return _parse_counts(re.sub("<[^>]*>", " ", _first_match(r'(?s)<div class="tally">(.*?)</p>', html)))
 
 
-def _only(counts: Counts, papers: Sequence[str]) -> Counts:
+def _of_papers(counts: Counts, papers: Sequence[str]) -> Counts:
     return {paper: counts[paper] for paper in papers}
 
 
-def _first(pattern: str, text: str) -> str:
-    found = re.search(pattern, text, re.MULTILINE)
-    return found[1] if found else ""
+def _first_match(pattern: str, text: str) -> str:
+    """Return what the group of a pattern matches first; "" if nothing does."""
+    match = re.search(pattern, text, re.MULTILINE)
+    return match[1] if match else ""
 
 
-def _counted(text: str) -> Counter[str]:
+def _parse_counts(text: str) -> Counter[str]:
     """Return the counts in a list such as ``21 reproduced, 9 corrected``."""
-    found = re.findall(rf"(\d+) ({'|'.join(VERDICTS)})\b", text)
-    return Counter({verdict: int(count) for count, verdict in found})
+    pairs = re.findall(rf"(\d+) ({'|'.join(VERDICTS)})\b", text)
+    return Counter({verdict: int(count) for count, verdict in pairs})
 
 
 def _cells(row: str) -> list[str]:
+    """Return the cells of a row of a table in Markdown."""
     return [cell.strip() for cell in row.strip().strip("|").split("|")]
 
 

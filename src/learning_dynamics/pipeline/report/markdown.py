@@ -16,12 +16,13 @@ from learning_dynamics.pipeline.report.contents import (
     Paper,
     Row,
     count_verdicts,
+    describe_draws,
     rejected,
     rejects,
 )
 from learning_dynamics.pipeline.report.robustness import meanings
 from learning_dynamics.pipeline.report.templates import MATHS
-from learning_dynamics.pipeline.report.verdict_styles import VERDICT_STYLES
+from learning_dynamics.pipeline.report.verdict_styles import QUANTIFIERS, VERDICT_STYLES
 from learning_dynamics.pipeline.store.records import printed_check
 
 ERRATA = ROOT / "docs/errata"
@@ -68,61 +69,72 @@ def results_page(papers: Sequence[Paper], folder: Path, judged_again: str | None
         head = "| where | as printed | what holds |\n|---|---|---|\n"
         lines.append(head + "\n".join(map(_failed_claim, failed)))
     if judged_again is not None:
+        n_judged_again = sum(bool(claim["variations"]) for paper in papers for claim in paper.all_claims)
         lines += [
             "## Robustness",
-            "Every claim was judged again with other thresholds, settings, seeds and draws: "
-            "[robustness.md](robustness.md), [robustness.csv](robustness.csv).",
+            f"{n_judged_again} of {len(claims) + n_observations} claims and statements were judged again, each under "
+            "the changes that apply to it: other thresholds, other values of settings that the paper does not state, "
+            "other seeds, random settings. See [robustness.md](robustness.md) and [robustness.csv](robustness.csv).",
         ]
     if judged_again:
-        lines.append(f"Some of these runs are of an earlier commit, `{judged_again[:7]}`.")
+        lines.append(f"Some of them were judged with the code of an earlier commit, `{judged_again[:7]}`.")
     return _join(lines)
 
 
-def scale_page(scale: str, papers: Sequence[Paper], comparison: pd.DataFrame) -> str:
+def scale_page(scale: str, titles: Mapping[str, str], claims: pd.DataFrame, comparison: pd.DataFrame) -> str:
     """Return the first page of another scale: which verdicts are those of the default run, and which are others.
 
     Parameters
     ----------
+    titles : mapping of str to str
+        Of the papers that were judged at this scale, by name.
+    claims : DataFrame
+        What is published at this scale, with columns claim and reference.
     comparison : DataFrame
         As `published.compare_claims` returns it.
     """
-    references = {claim["claim"]: claim for paper in papers for claim in (*paper.claims, *paper.observations)}
-    comparison = comparison[comparison["claim"].isin(references)]
-    in_both = comparison[comparison["verdict_published"].notna()]
+    references = dict(zip(claims["claim"], claims["reference"], strict=True))
+    in_both = comparison[comparison["claim"].isin(references) & comparison["verdict_published"].notna()]
     turned = in_both["verdict"] != in_both["verdict_published"]
+    pages = ", ".join(f"[{prose(title)}]({paper}.md)" for paper, title in titles.items())
     lines = [
         f"# Results at the scale `{scale}`",
-        f"{len(in_both)} verdicts beside those of the default run: {int((~turned).sum())} are the same, "
-        f"{int(turned.sum())} are others. Figures and the evidence for each verdict: "
-        + ", ".join(f"[{prose(paper.title)}]({paper.name}.md)" for paper in papers)
-        + f". The table: [claims.csv](claims.csv). Written by `python -m learning_dynamics publish --configfile "
-        f"workflow/config/{scale}.yaml`; [the default run](../../results/README.md).",
+        f"{_plural(len(in_both), 'claim')} were judged at this scale. {int((~turned).sum())} get the verdict of [the "
+        f"default run](../../results/README.md), {int(turned.sum())} another. Figures and the evidence for each "
+        f"verdict: {pages}. The table: [claims.csv](claims.csv). Written by `python -m learning_dynamics publish "
+        f"--configfile workflow/config/{scale}.yaml`, from the commit in [versions.json](versions.json).",
     ]
-    for title, chosen in (("Verdicts that turn", in_both[turned]), ("Verdicts that carry", in_both[~turned])):
+    for title, chosen in (
+        ("Another verdict than in the default run", in_both[turned]),
+        ("The verdict of the default run", in_both[~turned]),
+    ):
         rows = [
             _table_row(
                 f"[{row['claim']}]({row['claim'].partition('.')[0]}.md#{row['claim']})",
-                _cell(references[row["claim"]]["reference"]),
-                *(row["verdict_published"], compared_number(row, "_published")),
-                *(row["verdict"], compared_number(row)),
+                _cell(references[row["claim"]]),
+                row["verdict_published"],
+                compared_number(row, "_published"),
+                row["verdict"],
+                compared_number(row),
             )
             for row in chosen.to_dict("records")
         ]
         if rows:
-            head = "| claim | where | default | measured | here | measured |\n|---|---|---|---:|---|---:|\n"
-            lines += [f"## {title}", head + "\n".join(rows)]
+            head = _table_row("claim", "where", "default run", "its number", "this scale", "its number")
+            lines += [f"## {title}", "\n".join([head, "|---|---|---|---:|---|---:|", *rows])]
     return _join(lines)
 
 
 def readme_table(papers: Sequence[Paper], folder: str) -> str:
     """Return what the project's README shows first: one figure, and how many claims of each verdict; one link."""
-    figure = next((paper.lead.figure for paper in papers if paper.lead), None)
+    lead = next((paper.lead for paper in papers if paper.lead), None)
     verdicts = list(count_verdicts([claim for paper in papers for claim in paper.claims]))
     lines = []
-    if figure:
+    if lead:
+        figure = lead.figure
         page = f"{folder}/{figure.paper}.md"
-        lines += [_image(figure, f"{folder}/"), "", f"*{prose(figure.title)}.* [All about it]({page})", ""]
-    lines += [_table_row("claims of", *verdicts), "|---|" + "---:|" * len(verdicts)]
+        lines += [_image(figure, f"{folder}/"), "", f"*{prose(lead.caption)}* [The figure and its claims]({page})", ""]
+    lines += ["Claims by verdict:", "", _table_row("paper", *verdicts), "|---|" + "---:|" * len(verdicts)]
     for paper in papers:
         counts = (str(paper.counts.get(verdict, "")) for verdict in verdicts)
         lines.append(_table_row(f"[{_cell(paper.title)}]({folder}/{paper.name}.md)", *counts))
@@ -139,9 +151,9 @@ def paper_page(paper: Paper, folder: Path) -> str:
     citation, tally = prose(paper.citation), _verdict_counts(paper.counts)
     if links:
         citation += f": {links}"
-    marks = meanings(claim["marks"] for claim in paper.all_claims)
-    if marks:
-        tally += f" ({'; '.join(marks)})"
+    meanings_of_marks = meanings(claim["marks"] for claim in paper.all_claims)
+    if meanings_of_marks:
+        tally += f" ({'; '.join(meanings_of_marks)})"
     other_pages = "[All papers](README.md)"
     if GUIDE.is_file():
         other_pages = f"[How a verdict is made]({os.path.relpath(GUIDE, folder.resolve())}). {other_pages}"
@@ -154,6 +166,7 @@ def paper_page(paper: Paper, folder: Path) -> str:
         lines.append("> **Model and notation.** " + prose(paper.notation))
     if paper.lead:
         lines.append(f"Below each figure is its name; `{paper.lead.figure.command}` draws one.")
+
     scopes: dict[str, Row] = {}  # the first claim with each scope; `_details` fills it
     for topic in paper.topics:
         lines += [f"## {prose(topic.title)}", prose(topic.about)]
@@ -166,8 +179,12 @@ def paper_page(paper: Paper, folder: Path) -> str:
             lines.append(f"[`{figure.name}`]({_source_link(figure.code, folder)})")
             lines += [_claim(claim, folder, scopes) for claim in figure.claims]
         lines += [_claim(claim, folder, scopes) for claim in topic.unshown_claims]
+
     if paper.observations:
-        lines += ["## Further observations", "The paper does not make these statements; its tally excludes them."]
+        lines += [
+            "## Further observations",
+            "These statements are ours, not the paper's. The counts at the top of the page leave them out.",
+        ]
         lines += [_claim(claim, folder, scopes) for claim in paper.observations]
     if paper.references:
         lines += ["## To cite", f"```bibtex\n{paper.bibtex}\n```"]
@@ -190,7 +207,7 @@ def _claim(claim: Row, folder: Path, scopes: dict[str, Row]) -> str:
     decisive = claim["decisive"]
     verdict = f"{VERDICT_STYLES[claim['verdict']].sign} **{claim['verdict']}**{claim['marks']}"
     if claim["quantifier"]:
-        verdict += f" (about {claim['quantifier']})"
+        verdict += f" (a claim about {QUANTIFIERS[claim['quantifier']]})"
     name = f"[`{claim['id']}`]({_source_link(claim['code'], folder)})"
     lines = [
         f'- <a name="{claim["claim"]}"></a>{verdict}. {prose(claim["reference"])} ({name}): {prose(claim["statement"])}'
@@ -211,36 +228,37 @@ def _claim(claim: Row, folder: Path, scopes: dict[str, Row]) -> str:
     text = "\n  ".join(f"{line}  " for line in lines).rstrip()
     if not decisive:
         return text
-    return f"{text}\n\n  <details><summary>Details</summary>\n\n  {_details(claim, scopes)}\n\n  </details>"
+    details = [_details(claim, scopes)]
+    if claim["explanation"]:
+        details.insert(0, prose(claim["explanation"]).replace("\n", "\n  "))
+    folded = "\n\n  ".join(details)
+    return f"{text}\n\n  <details><summary>Details</summary>\n\n  {folded}\n\n  </details>"
 
 
 def _numbers(check: Row, quantifier: str) -> str:
-    """Return the number of a check, what is predicted, of which quantity, and what it has to satisfy."""
-    numbers = f"**{measurement(check) or '–'}**"
+    """Return a check's quantity with its number, what is predicted, and what the number has to satisfy."""
+    numbers = f"{prose(check['quantity'])}: **{measurement(check) or '–'}**"
     if not pd.isna(check["predicted"]):
         numbers += f", predicted {number(check['predicted'])}"
     interval = check.get("interval", "")  # results keep none of the printed check of a corrected claim
-    # words of `criteria.every_draw`, where the draw that decides has not the largest, or least, number
-    if " of all is " in interval:
+    # as `criteria.every_draw` writes it where bounds differ: "...; the largest value is 0.5"
+    if " value is " in interval:
         numbers += f" ({prose(interval)})"
     criterion = check["criterion"]
     if quantifier == "all draws":
         criterion = criterion.replace(" on every draw", "")
-    return f"{numbers}: {prose(check['quantity'])}; {prose(criterion)}."
+    return f"{numbers[:1].upper()}{numbers[1:]}. Criterion: {prose(criterion)}."
 
 
 def _details(claim: Row, scopes: dict[str, Row]) -> str:
     """Return scope, draws and rivals; a scope that a claim above has too is a link to that claim."""
     decisive = claim["decisive"]
     first = scopes.setdefault(claim["scope"], claim)
-    scope = prose(claim["scope"]) if first is claim else f"Scope of [`{first['id']}`](#{first['claim']})"
-    counts = {kind: decisive[f"draws_{kind}"] for kind in ("for", "against", "undecided")}
-    draws = "Draws: " + (", ".join(f"{count} {kind}" for kind, count in counts.items() if count) or "none")
-    if 0 < counts["for"] == sum(counts.values()):
-        draws = f"{counts['for']}/{counts['for']} draws"
-    if decisive["excluded"]:
-        draws += f"; {prose(decisive['excluded'])}"
-    text = f"{scope}. {draws}."
+    scope = prose(claim["scope"])
+    if first is not claim:
+        scope = f"the same as [`{first['id']}`](#{first['claim']})"
+    draws = prose(describe_draws(decisive))
+    text = f"Tested on: {scope}. {draws[:1].upper()}{draws[1:]}."
     if not claim["rivals"]:
         return text
     # a verdict that no rival shares rejects them all: then only another outcome needs a word
@@ -250,7 +268,7 @@ def _details(claim: Row, scopes: dict[str, Row]) -> str:
             rivals.append(prose(rival))
         else:
             rivals.append(f"{prose(rival)} ({verdict})")
-    head = "Rejected rivals" if rejects(claim) else "Rivals would be"
+    head = "Rejected rivals (wrong predictions)" if rejects(claim) else "Rivals (wrong predictions), by the same test"
     text += f" {head}: {'; '.join(rivals)}."
     if not pd.isna(claim["min_detectable_error"]):
         error = number(claim["min_detectable_error"], 2)
@@ -326,13 +344,13 @@ def _source_link(path: str, folder: Path) -> str:
 
 
 def formula(latex: str) -> str:
-    """Return a formula in the dialect that no Markdown reads into, without the macro that GitHub forbids."""
+    """Return a formula as code between dollars, in which Markdown finds no markup; GitHub forbids one macro."""
     return "$`" + re.sub(r"\\operatorname\b", r"\\mathrm", latex) + "`$"
 
 
 def prose(text: str) -> str:
-    """Return prose on one line a paragraph, with what Markdown would take for markup outside of formulas escaped."""
-    # emphasis and tags, and the bracket that would make a link
+    """Return prose, a line for each paragraph, in which Markdown finds formulas and code but no other markup."""
+    # what is escaped: emphasis, tags, and the bracket that would make a link
     markup = r"(?<![`\w])([*_<>])|([*<>])|\](?=\()"
     paragraphs = []
     for paragraph in re.split(r"\n\s*\n", text.strip()):

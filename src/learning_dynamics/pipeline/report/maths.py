@@ -17,24 +17,34 @@ from markupsafe import Markup, escape
 PROSE = re.compile(r"\$([^$]+)\$|`+([^`]+)`+")
 POWER = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)e([+-]?\d+)(?![\w.]\d)")
 SIGNS = {"<=": "≤", ">=": "≥", "+-": "±"}
-# names of functions and of quantities, with what is raised or lowered, as one word that is set upright
+# names that are set upright, as one word: \mathrm{NC}, \operatorname{rank}, \log
 NAME = re.compile(
     r"\\(?:(?:mathrm|operatorname)\{([A-Za-z0-9]+)\}"
     r"|(arccos|arg|cosh?|deg|det|dim|exp|inf|ker|lim|liminf|ln|log|max|min|sinh?|sup|tanh?)(?![A-Za-z]))"
 )
+# such a name, as `\text`, with its subscripts and superscripts
 SCRIPTED = r"\\text\{\w+\}(?:\s*[_^](?:\{[^{}]*\}|\\?\w+))*"
 ACCENTS = {"^": "\u0302", "~": "\u0303", "¯": "\u0304", "˙": "\u0307", "¨": "\u0308", "→": "\u20d7", "ˇ": "\u030c"}
 RELATIONS = set("=<>≤≥≪≫≈≃≅≡∼∝→⟶↦←⇒∈∉⊂⊆∪∩±≠≲≳⪰⪯≻")
-TERMS, OPENING, CLOSING = set("+−"), set("([{⟨⌊⌈"), set(")]}⟩⌋⌉")
+TERMS = set("+−")
+OPENING = set("([{⟨⌊⌈")
+CLOSING = set(")]}⟩⌋⌉")
 MAX_UNBROKEN = 20  # characters: longer formulas may break after a relation, or before a term
 
 
 def _letters(kind: str) -> dict[str, str]:
     """Return characters and what Unicode has for them as ``<super>`` or ``<sub>``."""
-    ends = ((0xB2, 0xBA), (0x2B0, 0x2E5), (0x1D2C, 0x1DC0), (0x2070, 0x20A0), (0x2C7C, 0x2C7E))
-    blocks = [range(*pair) for pair in ends]
-    raised = [chr(code) for block in blocks for code in block if unicodedata.decomposition(chr(code)).startswith(kind)]
-    return {unicodedata.normalize("NFKC", letter): letter for letter in raised}
+    # where Unicode has them
+    blocks = (
+        range(0xB2, 0xBA),
+        range(0x2B0, 0x2E5),
+        range(0x1D2C, 0x1DC0),
+        range(0x2070, 0x20A0),
+        range(0x2C7C, 0x2C7E),
+    )
+    letters = [chr(code) for block in blocks for code in block]
+    of_kind = [letter for letter in letters if unicodedata.decomposition(letter).startswith(kind)]
+    return {unicodedata.normalize("NFKC", letter): letter for letter in of_kind}
 
 
 SUBSCRIPTS = _letters("<sub>")
@@ -56,17 +66,20 @@ def to_mathml(latex: str) -> str:
     tree = _tree(latex)
     if tree is None:
         return str(Markup("<code>{}</code>").format(latex))
-    pieces, depth, long = [Element("math")], 0, len(to_text(latex)) > MAX_UNBROKEN
+    pieces = [Element("math")]
+    is_long = len(to_text(latex)) > MAX_UNBROKEN
+    depth = 0  # of parentheses
     for child in tree:
         sign = child.text if child.tag == "mo" else None
         depth += (sign in OPENING) - (sign in CLOSING)
-        # parentheses grow with what is between them: a formula breaks within them only where it is long
         is_sum = sign in TERMS and child.get("form") != "prefix"
-        if long and is_sum and len(_text(pieces[-1])) > MAX_UNBROKEN * (0.5 if depth == 0 else 0.75):
-            child.set("form", "infix")
+        # parentheses grow with what is between them: within them a line breaks later
+        least = MAX_UNBROKEN * (0.5 if depth == 0 else 0.75)
+        if is_long and is_sum and len(_text(pieces[-1])) > least:
+            child.set("form", "infix")  # it would be a sign, at the beginning of an element
             pieces.append(Element("math"))
         pieces[-1].append(child)
-        if long and sign in RELATIONS:
+        if is_long and sign in RELATIONS:
             pieces.append(Element("math"))
     return "<wbr>".join(
         ElementTree.tostring(piece, encoding="unicode", short_empty_elements=False) for piece in pieces if len(piece)
@@ -83,25 +96,27 @@ def to_text(latex: str) -> str:
     tree = _tree(latex)
     if tree is None:
         return latex
-    return " ".join(re.sub(r"(?<=\w)\0", " ", _text(tree)).replace("\0", "").split())
+    # a space before a fraction that follows a letter or digit: `_text` marks where fractions begin
+    text = re.sub(r"(?<=\w)\0", " ", _text(tree)).replace("\0", "")
+    return " ".join(text.split())
 
 
 def _tree(latex: str) -> Element | None:
-    words = NAME.sub(lambda name: rf"\text{{{name[1] or name[2]}}}", latex)
-    words = re.sub(rf"({SCRIPTED})\s*(?!\\(?:left|right|big|to|in)\b)(?=[\w|]|\\[A-Za-z|])", r"\1\\,", words)
-    words = re.sub(rf"(?<=[\w}})])\s*(?<![_^{{])(?<!frac)(?={SCRIPTED})", r"\\,", words)
+    """Return a formula's MathML, with names set upright and signs told from differences; None if it has none."""
+    prepared = NAME.sub(lambda name: rf"\text{{{name[1] or name[2]}}}", latex)
+    # a thin space after such a name before a letter, digit, bar or macro, as in `\log x`; none before a relation
+    prepared = re.sub(rf"({SCRIPTED})\s*(?!\\(?:left|right|big|to|in)\b)(?=[\w|]|\\[A-Za-z|])", r"\1\\,", prepared)
+    # and before it after a letter, digit or closing bracket, as in `2 \log x`, if it is no index or argument
+    prepared = re.sub(rf"(?<=[\w}})])\s*(?<![_^{{])(?<!frac)(?={SCRIPTED})", r"\\,", prepared)
     try:
-        text = convert(words)
+        text = convert(prepared)
     except Exception:  # the parser has a class of its own for each way to be wrong, and some IndexErrors
         return None
     tree = ElementTree.fromstring(text.replace(' xmlns="http://www.w3.org/1998/Math/MathML" display="inline"', ""))[0]
     for node in tree.iter():
         for before, child in pairwise(node):
-            if (
-                before.tag == child.tag == "mo"
-                and child.text in ("+", "−", "±")
-                and before.text not in CLOSING | set("|‖")
-            ):
+            is_after_sign = before.tag == child.tag == "mo" and before.text not in CLOSING | set("|‖")
+            if is_after_sign and child.text in ("+", "−", "±"):
                 child.set("form", "prefix")  # a sign of a number, not a difference
         if node.tag == "mo" and node.text in ("|", "‖", "/"):
             node.attrib.update(stretchy="false", lspace="0", rspace="0")  # browsers take them for relations
@@ -121,12 +136,12 @@ def _text(node: Element) -> str:
         case "mspace":
             return " "
         case "mfrac":
-            return "\0" + "/".join(map(_bracketed, parts))  # becomes a space behind a letter or digit
+            return "\0" + "/".join(map(_in_parentheses, parts))  # `to_text` puts a space for the mark, or nothing
         case "msqrt":
             radicand = "".join(parts)
             return f"√{radicand}" if len(radicand) == 1 or radicand.isdigit() else f"√({radicand})"
         case "mroot":
-            return f"{_script(parts[1], SUPERSCRIPTS, '')}√{_bracketed(parts[0])}"
+            return f"{_script(parts[1], SUPERSCRIPTS, '')}√{_in_parentheses(parts[0])}"
         case "msub" | "munder":
             return parts[0] + _script(parts[1], SUBSCRIPTS, "_")
         case "msup":
@@ -142,11 +157,13 @@ def _text(node: Element) -> str:
             return node.text or "".join(parts)
 
 
-def _bracketed(text: str) -> str:
+def _in_parentheses(text: str) -> str:
+    """Return a text in parentheses, one letter, number or word as it is."""
     return text if len(text) < 2 or re.fullmatch(r"[\w.]+[₀-₉ᵢⱼ⁰-⁹]*", text) else f"({text})"
 
 
 def _script(text: str, letters: dict[str, str], mark: str) -> str:
+    """Return a text raised or lowered by Unicode's characters, if it has them all, else after `mark`: ^ or _."""
     plain = text.replace(" ", "")
     if plain and all(letter in letters for letter in plain):
         return "".join(letters[letter] for letter in plain)
@@ -158,11 +175,11 @@ def _script(text: str, letters: dict[str, str], mark: str) -> str:
 
 def html(text: str) -> Markup:
     """Return prose as HTML: formulas as MathML, names between backquotes as code, powers of ten raised."""
-    prose = _each_piece(
+    prose = _convert_pieces(
         text,
-        to_mathml,
-        lambda code: f"<code>{escape(code)}</code>",
-        lambda words: _powers(str(escape(_signs(words))), lambda power: f"<sup>{power}</sup>"),
+        formula=to_mathml,
+        code=lambda name: f"<code>{escape(name)}</code>",
+        words=lambda words: _powers(str(escape(_signs(words))), lambda power: f"<sup>{power}</sup>"),
     )
     # a browser would break the line between a formula and the comma after it
     return Markup(re.sub(r"(<math>(?:(?!<math>).)*</math>)([.,;:!?)\]’']+)", r'<span class="line">\1\2</span>', prose))
@@ -180,7 +197,7 @@ def plain(text: str) -> str:
     >>> plain("an error of $10^{-3}$ or 2e-05")
     'an error of 10⁻³ or 2·10⁻⁵'
     """
-    return " ".join(_each_piece(text, to_text, str, plain_words).split())
+    return " ".join(_convert_pieces(text, formula=to_text, code=str, words=plain_words).split())
 
 
 def plain_words(text: str) -> str:
@@ -188,12 +205,15 @@ def plain_words(text: str) -> str:
     return _powers(_signs(text), lambda power: _script(power, SUPERSCRIPTS, "^"))
 
 
-def _each_piece(text: str, *converters: Callable[[str], str]) -> str:
+Convert = Callable[[str], str]
+
+
+def _convert_pieces(text: str, *, formula: Convert, code: Convert, words: Convert) -> str:
     """Return a text whose formulas, code and words are converted, by a function each."""
-    formula, code, words = converters
+    # the split gives words, a formula or None, code or None, words, ...; it ends with words
     pieces = [*PROSE.split(text), "", ""]
     converted = []
-    for before, latex, name in zip(*(pieces[start::3] for start in range(3)), strict=True):
+    for before, latex, name in zip(pieces[::3], pieces[1::3], pieces[2::3], strict=True):
         converted.append(words(before))
         if latex:
             converted.append(formula(latex))
@@ -203,13 +223,18 @@ def _each_piece(text: str, *converters: Callable[[str], str]) -> str:
 
 
 def _signs(text: str) -> str:
+    """Return a text with a sign for each of `SIGNS` that stands alone, and with minus signs before numbers."""
     for ascii_, sign in SIGNS.items():
         text = re.sub(rf"(?<![^\s(]){re.escape(ascii_)}(?=\s)", sign, text)
     return re.sub(r"(?<![^\s(\[])-(?=\.?\d)", "−", text)
 
 
-def _powers(text: str, raised: Callable[[str], str]) -> str:
+def _powers(text: str, raise_power: Convert) -> str:
     """Return a text with numbers like 2e-05 as powers of ten."""
-    return POWER.sub(
-        lambda number: f"{number[1]}·10".removeprefix("1·") + raised(f"{int(number[2])}".replace("-", "−")), text
-    )
+
+    def as_power(number: re.Match[str]) -> str:
+        base = f"{number[1]}·10".removeprefix("1·")
+        exponent = str(int(number[2])).replace("-", "−")
+        return base + raise_power(exponent)
+
+    return POWER.sub(as_power, text)

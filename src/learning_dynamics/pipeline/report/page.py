@@ -22,6 +22,7 @@ from learning_dynamics.pipeline.report.contents import (
     Paper,
     Row,
     count_verdicts,
+    describe_draws,
     describe_margin,
     rejected,
     rejects,
@@ -34,7 +35,7 @@ from learning_dynamics.pipeline.report.pictures import (
     read_vector,
 )
 from learning_dynamics.pipeline.report.robustness import MARKS
-from learning_dynamics.pipeline.report.verdict_styles import VERDICT_STYLES
+from learning_dynamics.pipeline.report.verdict_styles import QUANTIFIERS, VERDICT_STYLES
 
 MAX_BYTES = 1_000_000  # of a paper's figures, still and in motion; its page holds them as text, a third longer
 THUMBNAIL = 210  # CSS pixels of width
@@ -54,7 +55,7 @@ def render(
     folder : path
         Where the pages will lie; links to data and code are relative to it.
     record : mapping
-        Provenance for a page's foot, with ``checked`` and ``stale``: how many outputs were compared with the
+        The stamp that a page's foot shows, with ``checked`` and ``stale``: how many outputs were compared with the
         configuration, and what is wrong with them.
     written : collection of str, optional
         The papers whose pages are returned; without it all.
@@ -84,13 +85,18 @@ def render(
             if figure.interactive
         }
         drawings = [figure for figure in paper.exhibits if figure.table is None]
-        vectors = {figure.png: svg for figure in drawings if (svg := read_vector(figure.svg))}
-        moving = sum(len(picture.data) for pair in films.values() for picture in pair)
+        vectors = {}
+        for figure in drawings:
+            vector = read_vector(figure.svg)
+            if vector is not None:
+                vectors[figure.png] = vector
+        # a film is its file and its last frame alone
+        bytes_of_films = sum(len(picture.data) for pictures in films.values() for picture in pictures)
         pages[_file(paper.name)] = _template("paper", paper.name, folder).render(
             shared,
             paper=paper,
             unexpected=_unexpected(paper.all_claims),
-            pictures=compress_to_fit([figure.png for figure in drawings], MAX_BYTES - moving, vectors),
+            pictures=compress_to_fit([figure.png for figure in drawings], MAX_BYTES - bytes_of_films, vectors),
             films=films,
             charts=charts,
             library=library_uri() if charts else "",
@@ -107,6 +113,7 @@ def _unexpected(claims: Sequence[Row]) -> list[Row]:
 
 
 def _template(name: str, current: str | None, folder: Path) -> jinja2.Template:
+    """Return a template, with the functions and filters that it may use; `current` is the paper that a page is of."""
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(Path(__file__).parent),
         autoescape=True,
@@ -130,6 +137,7 @@ def _template(name: str, current: str | None, folder: Path) -> jinja2.Template:
         "measured": format_measurement,
         "shown_variations": _shown_variations,
         "meaning_of_mark": MARKS,
+        "quantifiers": QUANTIFIERS,
     }
     environment.filters |= {
         "prose": maths.html,
@@ -137,6 +145,7 @@ def _template(name: str, current: str | None, folder: Path) -> jinja2.Template:
         "paragraphs": maths.paragraphs,
         "number": format_number,
         "factor": describe_margin,
+        "draws": describe_draws,
         "table_html": tables.to_html,
         "table_csv": tables.to_csv,
         "table_latex": tables.to_latex,

@@ -20,7 +20,7 @@ PIXELS_PER_INCH = 96  # CSS's
 POINTS_PER_INCH = 72
 ENLARGEMENT = 1.15  # figures are shown a little above their printed size, at two pixels of the file for one of the page
 MAX_VECTOR_BYTES = 150_000  # bytes of a figure that is shown as SVG
-RARE = 1e-4  # share of the pixels below which a colour is one of a line's smoothed edge
+RARE = 1e-4  # share of the pixels: a colour that fewer have is of a line's smoothed edge
 STEP = 8  # of 0 to 255: rare colours are rounded to its multiples, by 4 at most, which no eye sees
 MARGIN = 0.008  # of a figure's width, around panels that are shown alone
 
@@ -99,6 +99,7 @@ def round_rare_colours(picture: Image.Image) -> Image.Image:
 def read_vector(svg: Path) -> Picture | None:
     """Return a figure as SVG, coordinates to a hundredth of a point; None if that is too large."""
     text = read_bytes(svg).decode()
+    # what a browser does not need: declarations, comments, metadata, white space, further digits
     text = re.sub(r"(?s)<\?xml.*?\?>|<!DOCTYPE.*?>|<!--.*?-->|<metadata>.*?</metadata>", "", text)
     text = re.sub(r"\s+", " ", text).replace("> <", "><").strip()
     text = re.sub(r' d="[^"]*"', lambda path: re.sub(r"(\.\d\d)\d+", r"\1", path[0]), text)
@@ -131,9 +132,10 @@ def compress_to_fit(
         others = [png for png in pngs if png not in pictures]
         pictures |= zip(others, threads.map(compress, others), strict=True)
     by_size = sorted(pngs, key=lambda png: -len(pictures[png].data))
-    coarser = [(png, False) for png in by_size if pictures[png].kind == "svg+xml"]
-    coarser += [(png, True) for png in by_size]
-    for png, rounded in coarser:
+    # what is tried, in this order: each drawing as WebP, then each picture with rare colours rounded
+    attempts = [(png, False) for png in by_size if pictures[png].kind == "svg+xml"]
+    attempts += [(png, True) for png in by_size]
+    for png, rounded in attempts:
         if sum(len(picture.data) for picture in pictures.values()) <= max_bytes:
             break
         smaller = compress(png, rounded=rounded)

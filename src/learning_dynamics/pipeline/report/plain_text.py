@@ -7,9 +7,10 @@ from collections.abc import Iterator
 import pandas as pd
 
 from learning_dynamics.pipeline.report import maths
-from learning_dynamics.pipeline.report.contents import Row, describe_margin
+from learning_dynamics.pipeline.report.contents import Row, describe_draws, describe_margin
 from learning_dynamics.pipeline.report.markdown import measurement, number
 from learning_dynamics.pipeline.report.robustness import meanings
+from learning_dynamics.pipeline.report.verdict_styles import QUANTIFIERS
 
 MAX_WIDTH = 100  # characters: longer lines are hard to read
 INDENT = "  "
@@ -29,14 +30,14 @@ def card(claim: Row, citation: str, width: int | None = None) -> str:
         Of a line in characters; by default the terminal's.
     """
     width = min(width or shutil.get_terminal_size((MAX_WIDTH, 24)).columns, MAX_WIDTH)
-    return "\n".join(_wrapped(line, depth, width) for depth, line in _lines(claim, citation)) + "\n"
+    return "\n".join(_wrap(line, depth, width) for depth, line in _lines(claim, citation)) + "\n"
 
 
 def _lines(claim: Row, citation: str) -> Iterator[tuple[int, str]]:
     """Yield the paragraphs of a card, each with how far it is indented."""
     verdict = claim["verdict"] + claim["marks"]
     if claim["quantifier"]:
-        verdict += f", about {claim['quantifier']}"
+        verdict += f", about {QUANTIFIERS[claim['quantifier']]}"
     if not claim["as_expected"]:
         verdict += f" (expected: {claim['expected']})"
     yield 0, f"{claim['claim']}: {verdict}"
@@ -55,7 +56,7 @@ def _lines(claim: Row, citation: str) -> Iterator[tuple[int, str]]:
             yield from _check(check)
     if claim["rivals"]:
         yield 0, "Rivals, and the verdict that the same checks give each:"
-        yield from ((1, f"{got}: {rival}") for rival, got in claim["rivals"].items())
+        yield from ((1, f"{its_verdict}: {rival}") for rival, its_verdict in claim["rivals"].items())
     if not pd.isna(claim["min_detectable_error"]):
         smallest = number(claim["min_detectable_error"], 2)
         yield 0, f"Smallest relative error of the prediction that the checks would reject: {smallest}"
@@ -75,11 +76,7 @@ def _check(check: Row) -> Iterator[tuple[int, str]]:
         measured += " (decides)"
     yield 1, measured
     details = [check["criterion"], check["undecided_reason"], describe_margin(check["margin"])]
-    counts = {kind: check[f"draws_{kind}"] for kind in ("for", "against", "undecided")}
-    if check["draws"] > 1:
-        others = ", ".join(f"{counts[kind]} {kind}" for kind in ("against", "undecided") if counts[kind])
-        details.append(", ".join(filter(None, [f"{counts['for']} of {check['draws']} draws for", others])))
-    details += [check["excluded"], "a premise" if check["is_premise"] else ""]
+    details += [describe_draws(check), "a premise" if check["is_premise"] else ""]
     yield 2, "; ".join(filter(None, details))
 
 
@@ -94,7 +91,7 @@ def _variations(claim: Row) -> Iterator[tuple[int, str]]:
         yield 0, UNTRIED
 
 
-def _wrapped(text: str, depth: int, width: int) -> str:
+def _wrap(text: str, depth: int, width: int) -> str:
     return textwrap.fill(
         maths.plain(" ".join(text.split())),
         width,

@@ -25,9 +25,8 @@ def _entry(reference: Mapping[str, Any]) -> str:
         kind, fields = "inproceedings", fields | {"booktitle": reference["venue"]}
     fields |= {"year": str(reference["year"]), "url": reference["url"]}
     family = re.sub(r"[^a-z]", "", reference["authors"][0].partition(",")[0].lower())
-    title_word = next(
-        (title_word for title_word in re.findall(r"[a-z]+", reference["title"].lower()) if len(title_word) > 3), ""
-    )
+    words = re.findall(r"[a-z]+", reference["title"].lower())
+    title_word = next((word for word in words if len(word) > 3), "")
     lines = ",\n".join(f"  {key} = {{{value}}}" for key, value in fields.items())
     return f"@{kind}{{{family}{reference['year']}{title_word},\n{lines}\n}}"
 

@@ -2,10 +2,10 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from itertools import groupby
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -14,22 +14,21 @@ from learning_dynamics.pipeline.report import maths
 from learning_dynamics.pipeline.report.verdict_styles import VERDICT_STYLES, legend
 from learning_dynamics.pipeline.store.records import OWN_CHOICES, agreement
 
-# how another value of a claim's setting is named, by `setting` or `claim.setting`: a text with {} for the value, or a
-# text for each value
+# `in_words` of a paper's configuration, by `setting` or `claim.setting`: how another value of a claim's setting is
+# named, as a text with {} for the value, or a text for each value
 Phrases = Mapping[str, str | Mapping[str, str]]
 MIN_SHARE = 2 / 3  # of other seeds that give a verdict; fewer are marked
 MAX_DIGITS = 4  # of a number without an interval
 ROUNDING = 1e-6  # errors below it are those of arithmetic and integrators, whose range says nothing
 MAX_OTHERS = 4  # changes with another verdict that are named
-SENTENCES = {
-    "threshold": "at {} of {} other thresholds",
-    "seed": "with {} of {} other seeds",
-    "draw": "in {} of {} random settings",
+OTHERS = {  # what else was tried, by the kind of change
+    "threshold": "other choices of thresholds",
+    "seed": "other seeds",
+    "draw": "random settings",
 }
-CELLS = dict.fromkeys(SENTENCES, "{}/{}")  # in a table whose head names the kind
 MARKS = {  # beside a verdict
     "†": "another choice of a threshold or setting gives another verdict",
-    "‡": "fewer than two of three other seeds give this verdict",
+    "‡": "fewer than two thirds of the other seeds that were tried give this verdict",
 }
 
 
@@ -67,13 +66,31 @@ def meanings(marked: Iterable[str]) -> list[str]:
 
 
 def describe(verdict: str, rows: pd.DataFrame, phrases: Phrases) -> str:
-    """Return in a line under which changes a claim keeps its verdict; nothing if there are none."""
-    parts = [f"with {text}" for text in _settings(verdict, rows)]
-    parts += [text for kind, words in SENTENCES.items() for text in _count(kind, words, verdict, rows, phrases)]
-    if not parts:
-        return ""
-    opening = "Holds" if verdict in ("reproduced", "corrected") else "Same verdict"
-    return f"{opening} {'; '.join(parts)}"
+    """Return in a sentence or two which changes keep a claim's verdict, and which do not; nothing if there are none."""
+    keeping, turning = [], []
+    for setting in _settings(verdict, rows):
+        runs = f"in {setting.runs}{setting.turned}"
+        if setting.kept:
+            keeping.append(f"with `{setting.name}` {setting.kept} {runs}")
+        else:
+            turning.append(f"with any other value of `{setting.name}` that was tried {runs}")
+    for kind, others in OTHERS.items():
+        count = _count(kind, verdict, rows, phrases=phrases)
+        if count is None:
+            continue
+        listed = count.turned
+        if kind == "seed":
+            listed = [*_range_over_seeds(verdict, rows), *listed]
+        if count.n_kept:
+            keeping.append(f"with {count.n_kept} of {count.n_tried} {others}{_in_brackets(listed)}")
+        else:
+            turning.append(f"with any of {count.n_tried} {others}{_in_brackets(listed)}")
+    sentences = []
+    if keeping:
+        sentences.append(f"The verdict stays {'; '.join(keeping)}")
+    if turning:
+        sentences.append(f"{'It' if keeping else 'The verdict'} does not stay {'; '.join(turning)}")
+    return ". ".join(sentences)
 
 
 def stable_digits(claim: Mapping[str, Any], rows: pd.DataFrame) -> int:
@@ -83,7 +100,9 @@ def stable_digits(claim: Mapping[str, Any], rows: pd.DataFrame) -> int:
     values = values[np.isfinite(values)]
     if not len(values) or np.ptp(values) == 0:
         return MAX_DIGITS
-    return int(np.clip(np.floor(np.log10(np.abs(values).max() / np.ptp(values))) + 1, 2, MAX_DIGITS))
+    # from 0.123 to 0.125 the numbers share two digits and differ in the third
+    n_shared = np.floor(np.log10(np.abs(values).max() / np.ptp(values))) + 1
+    return int(np.clip(n_shared, 2, MAX_DIGITS))
 
 
 def page(claims: pd.DataFrame, variations: pd.DataFrame, phrases: Mapping[str, Phrases]) -> str:
@@ -96,7 +115,7 @@ def page(claims: pd.DataFrame, variations: pd.DataFrame, phrases: Mapping[str, P
     """
     claims = claims.assign(marks=[marks(claim) for claim in _records(claims)])
     lines = [
-        "# Judged again",
+        "# Robustness: claims judged again",
         "",
         _summary(claims, variations),
         "",
@@ -108,7 +127,7 @@ def page(claims: pd.DataFrame, variations: pd.DataFrame, phrases: Mapping[str, P
         ),
         "",
         "; ".join([legend(claims["verdict"]), *meanings(claims["marks"])])
-        + ". 2/3: two of three give the verdict, of the other thresholds, the other seeds, or the random settings.",
+        + ". 14/17: 14 of the 17 other thresholds, other seeds or random settings that were tried give the verdict.",
         "",
     ]
     judged_again = claims[claims["claim"].isin(variations["claim"])]
@@ -133,15 +152,16 @@ def _summary(claims: pd.DataFrame, variations: pd.DataFrame) -> str:
     """Return in a paragraph how many claims were judged again, and how many got another verdict."""
     under_seeds = claims[claims["seeds"] > 0]
     under_draws = variations.loc[variations["change"] == "draw", "claim"]
+    n_contradicted = _contradicted_draws(claims, variations)["claim"].nunique()
     return (
-        f"{variations['claim'].nunique()} claims were judged again with something changed. No change alters a verdict, "
-        "which is that of the default run. Another threshold, or another value of a setting that the paper does not "
-        f"state, gives another verdict on {sum('†' in shown for shown in claims['marks'])} (†). Under other seeds "
-        f"{len(under_seeds)} claims were judged: all seeds give the verdict on "
-        f"{(under_seeds['seeds_agreeing'] == under_seeds['seeds']).sum()}, fewer than two of three on "
-        f"{sum('‡' in shown for shown in claims['marks'])} (‡). Under random settings of what hypotheses leave free "
-        f"{under_draws.nunique()} theorems and formulas were judged; "
-        f"{_contradicted_draws(claims, variations)['claim'].nunique()} are contradicted under one."
+        f"{variations['claim'].nunique()} claims were judged again under some change. The published verdict is always "
+        "that of the default run; what was judged again only sets marks beside it. For "
+        f"{sum('†' in shown for shown in claims['marks'])} claims another threshold, or another value of a setting "
+        "that the paper does not state, gives another verdict (†). Other seeds were tried for "
+        f"{len(under_seeds)} claims: for {(under_seeds['seeds_agreeing'] == under_seeds['seeds']).sum()} every seed "
+        f"gives the verdict, for {sum('‡' in shown for shown in claims['marks'])} fewer than two thirds do (‡). For "
+        f"{under_draws.nunique()} theorems and formulas, what their hypotheses leave free was drawn at random: "
+        f"{n_contradicted or 'none'} of them {'is' if n_contradicted <= 1 else 'are'} contradicted under such a draw."
     )
 
 
@@ -150,13 +170,19 @@ def _table(claims: pd.DataFrame, variations: pd.DataFrame, phrases: Phrases) -> 
     names_by_row: dict[str, list[str]] = {}
     for claim in _records(claims):
         rows, verdict = variations[variations["claim"] == claim["claim"]], claim["verdict"]
-        cells = ["<br>".join(_settings(verdict, rows))]
-        cells += ["".join(_count(kind, words, verdict, rows, phrases)) for kind, words in CELLS.items()]
+        settings = [
+            f"`{setting.name}` {setting.kept or 'at no other value'} in {setting.runs}{setting.turned}"
+            for setting in _settings(verdict, rows)
+        ]
+        cells = ["<br>".join(settings)]
+        for kind in OTHERS:
+            count = _count(kind, verdict, rows, phrases=phrases)
+            cells.append(f"{count.n_kept}/{count.n_tried}{_in_brackets(count.turned)}" if count else "")
         row = "|".join(_in_unicode(cell).replace("|", "\\|") for cell in cells)
         name = claim["claim"].partition(".")[2]
         names_by_row.setdefault(row, []).append(f"{VERDICT_STYLES[verdict].sign}{claim['marks']}&nbsp;`{name}`")
     return [
-        "|claims|settings|thresholds|seeds|random settings|",
+        "|claims|settings with the same verdict|thresholds|seeds|random settings|",
         "|---|---|---|---|---|",
         *(f"|{' '.join(names)}|{row}|" for row, names in names_by_row.items()),
     ]
@@ -167,38 +193,62 @@ def _in_unicode(text: str) -> str:
     return re.sub(r"\$(.+?)\$", lambda formula: maths.to_text(formula[1]), text)
 
 
-def _settings(verdict: str, rows: pd.DataFrame) -> Iterator[str]:
-    """Yield for each setting over which values a verdict holds: one text for runs that agree."""
+class Setting(NamedTuple):
+    """Over which values of a setting a verdict holds."""
+
+    name: str
+    runs: str  # in which it was varied
+    kept: str  # values that keep the verdict; nothing if none does
+    turned: str  # in brackets, those that turn it; nothing if none does
+
+
+def _settings(verdict: str, rows: pd.DataFrame) -> list[Setting]:
+    """Return for each setting over which values a verdict holds, once for the runs that agree."""
     rows = rows[rows["change"] == "setting"].sort_values("what", kind="stable")
     runs: dict[tuple[str, str, str], list[str]] = {}
-    for what, tried in rows.groupby("what", sort=False):
-        run, _, setting = str(what).partition(".")
-        runs.setdefault((setting, *_stretches(verdict, tried.to_dict("records"))), []).append(run)
-    for (setting, kept, turned), names in runs.items():
-        values = f"`{setting}` {kept}" if kept else f"no other `{setting}` tried"
-        yield f"{values} in {', '.join(names)}{turned}"
+    for what, rows_of_setting in rows.groupby("what", sort=False):
+        run, _, name = str(what).partition(".")
+        kept, turned = _stretches(verdict, rows_of_setting.to_dict("records"))
+        runs.setdefault((name, kept, turned), []).append(run)
+    return [Setting(name, ", ".join(of_runs), kept, turned) for (name, kept, turned), of_runs in runs.items()]
 
 
-def _count(kind: str, words: str, verdict: str, all_rows: pd.DataFrame, phrases: Phrases) -> Iterator[str]:
-    """Yield how many changes of a kind keep a verdict, and which turn it; nothing where none was tried."""
+class Count(NamedTuple):
+    """How many changes of a kind keep a verdict."""
+
+    n_kept: int
+    n_tried: int
+    turned: list[str]  # the changes that turn it, in words
+
+
+def _count(kind: str, verdict: str, all_rows: pd.DataFrame, *, phrases: Phrases) -> Count | None:
+    """Return how many changes of a kind keep a verdict, and which turn it; None if none was tried."""
     rows = all_rows[all_rows["change"] == kind].to_dict("records")
     if not rows:
-        return
+        return None
     turned = [row for row in rows if row["verdict"] != verdict]
     if kind == "threshold":
-        others = [f"{row['verdict']} where {describe_thresholds(row, phrases)}" for row in _smallest_changes(turned)]
+        words = [f"{row['verdict']} if {describe_thresholds(row, phrases)}" for row in _smallest_changes(turned)]
     elif kind == "seed":
-        others = [f"{row['verdict']} with seed {row['value']}" for row in turned]
-        measured = [row["measured"] for row in rows if np.isfinite(row["measured"])]
-        low, high = (f"{end:.2g}" for end in (min(measured, default=0), max(measured, default=0)))
-        is_rounding = max(map(abs, measured), default=0) < ROUNDING
-        # of a verdict that turns they are perhaps another check's
-        if low != high and not (turned or is_rounding) and words is SENTENCES[kind]:
-            others.insert(0, f"measured {low} to {high}")
+        words = [f"{row['verdict']} with seed {row['value']}" for row in turned]
     else:
         counts = Counter(row["verdict"] for row in turned)
-        others = [f"{counts[other]} {other}" for other in VERDICT_STYLES if counts[other]]
-    yield words.format(len(rows) - len(turned), len(rows)) + _in_brackets(others)
+        words = [f"{counts[other]} {other}" for other in VERDICT_STYLES if counts[other]]
+    return Count(len(rows) - len(turned), len(rows), words)
+
+
+def _range_over_seeds(verdict: str, all_rows: pd.DataFrame) -> list[str]:
+    """Return what other seeds measured, as 'measured 1 to 2'.
+
+    Nothing if all agree, or differ by rounding; and nothing if a verdict turns: then the numbers may be of another
+    check.
+    """
+    rows = all_rows[all_rows["change"] == "seed"]
+    measured = rows.loc[np.isfinite(rows["measured"]), "measured"]
+    if measured.empty or (rows["verdict"] != verdict).any() or measured.abs().max() < ROUNDING:
+        return []
+    low, high = f"{measured.min():.2g}", f"{measured.max():.2g}"
+    return [f"measured {low} to {high}"] if low != high else []
 
 
 def describe_thresholds(row: Mapping[str, Any], phrases: Phrases) -> str:
@@ -224,13 +274,17 @@ def _thresholds(row: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _smallest_changes(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the changes of thresholds of which no part alone gives the same verdict."""
-    changes = [(_thresholds(row).items(), row["verdict"]) for row in rows]
-    return [
-        row
-        for row, (change, verdict) in zip(rows, changes, strict=True)
-        if not any(part < change and other == verdict for part, other in changes)
-    ]
+    """Return the changes of thresholds of which no part alone gives the same verdict.
+
+    If ``level = 0.1`` gives `undecided`, so that ``level = 0.1`` with ``share = 0.2`` does too, the first is enough.
+    """
+    smallest = []
+    for row in rows:
+        # `<` of items is a proper subset
+        parts = [other for other in rows if _thresholds(other).items() < _thresholds(row).items()]
+        if not any(part["verdict"] == row["verdict"] for part in parts):
+            smallest.append(row)
+    return smallest
 
 
 def _in_brackets(others: Sequence[str]) -> str:
@@ -248,15 +302,15 @@ def _stretches(verdict: str, rows: Sequence[dict[str, Any]]) -> tuple[str, str]:
     values = list(by_value)
     with suppress(ValueError):  # words and lists stay in the order of the configuration
         values.sort(key=float)
-    stretches: dict[bool, list[str]] = {True: [], False: []}
-    for other, group in groupby(values, key=lambda value: by_value[value]["verdict"]):
-        first, *rest = map(format_value, group)
+    kept, turned = [], []
+    for its_verdict, neighbours in groupby(values, key=lambda value: by_value[value]["verdict"]):
+        first, *rest = map(format_value, neighbours)
         stretch = f"from {first} to {rest[-1]}" if rest else f"at {first}"
-        if other == verdict:
-            stretches[True].append(stretch)
+        if its_verdict == verdict:
+            kept.append(stretch)
         else:
-            stretches[False].append(f"{other} {stretch}")
-    return " and ".join(stretches[True]), _in_brackets(stretches[False])
+            turned.append(f"{its_verdict} {stretch}")
+    return " and ".join(kept), _in_brackets(turned)
 
 
 def format_value(value: str) -> str:
@@ -264,8 +318,22 @@ def format_value(value: str) -> str:
 
     >>> format_value("1e+06"), format_value("1.0"), format_value("[[64, 16, 4, 1]]"), format_value("[0.1, 0.5]")
     ('1e6', '1', '64:16:4:1', '[0.1, 0.5]')
+    >>> format_value("[0.01]"), format_value("0.00031622776"), format_value("697.83"), format_value("100000000.0")
+    ('0.01', '0.000316', '698', '1e8')
     """
     one_list = re.fullmatch(r"\[\[([\d, ]+)\]\]", value)
     if one_list:
         return one_list[1].replace(", ", ":")
-    return re.sub(r"e\+?(-?)0*(?=\d)", r"e\1", value).removesuffix(".0")
+    value = re.sub(r"^\[([^\[\],]+)\]$", r"\1", value)  # a list of one value is that value
+    with suppress(ValueError):
+        value = _format_number(float(value))
+    return re.sub(r"e\+?(-?)0*(?=\d)", r"e\1", value)
+
+
+def _format_number(value: float) -> str:
+    """Return a number in three digits, a whole one below a million in all of its digits."""
+    if value.is_integer() and abs(value) < 1e6:
+        return str(int(value))
+    if 1000 <= abs(value) < 1e6:
+        return f"{value:.0f}"
+    return f"{value:.3g}"

@@ -5,14 +5,14 @@ import os
 import re
 
 from learning_dynamics.pipeline.plan.config_files import ROOT
-from learning_dynamics.pipeline.plan.sources import SOURCE_ROOT, TOPIC_MODULES, parsed, topic_module
+from learning_dynamics.pipeline.plan.sources import SOURCE_ROOT, TOPIC_MODULES, read_syntax_tree, topic_module
 
 
 def link_to_function(paper: str, stage: str, function_name: str) -> str:
     """Return where the function of a figure or claim stands: path below the project's folder, and line."""
     path = SOURCE_ROOT.joinpath(*topic_module(paper, TOPIC_MODULES[stage], function_name).split(".")).with_suffix(".py")
     name = function_name.rpartition(".")[2]
-    line = next((node.lineno for node in parsed(path).body if getattr(node, "name", None) == name), 1)
+    line = next((node.lineno for node in read_syntax_tree(path).body if getattr(node, "name", None) == name), 1)
     return f"{os.path.relpath(path, ROOT)}#L{line}"
 
 
@@ -31,5 +31,8 @@ def topic_about(paper: str, topic: str) -> str:
 
 
 def _docstring(*package: str) -> str:
+    """Return the docstring of a paper, or of a paper's topic; "" without one."""
     file = SOURCE_ROOT.joinpath("learning_dynamics/papers", *package, "__init__.py")
-    return ast.get_docstring(parsed(file)) or "" if file.is_file() else ""
+    if not file.is_file():
+        return ""
+    return ast.get_docstring(read_syntax_tree(file)) or ""

@@ -1,4 +1,4 @@
-"""Tables that a figure shows: as HTML, as Markdown, as CSV and as LaTeX."""
+"""Tables that a figure shows: as HTML, as CSV and as LaTeX; `markdown` has them as Markdown."""
 
 import pandas as pd
 from markupsafe import Markup

@@ -14,6 +14,8 @@ IN_MATHS = re.compile(r"(?<![\\\w^}])\{([a-z]\w+)(?::[^{}]*)?\}")
 
 
 class _Fields(string.Formatter):
+    """Fills fields by their whole names: ``{claim.value}`` is the fact of that name, not an attribute."""
+
     def get_field(self, field_name: str, args: Any, kwargs: Mapping[str, Any]) -> Any:
         # dotted names are looked up whole: nothing is called or reached into
         if field_name not in kwargs:
@@ -39,10 +41,12 @@ def fill(text: str, facts: Mapping[str, Any], where: str = "") -> str:
         If a field has no fact, or its format does not fit, or a fact's field stands within mathematics; it begins with
         where the text stands.
     """
-    parts, shown = MATHS.split(text), {key: _Shown(value) for key, value in facts.items()}
+    parts = MATHS.split(text)  # words at even places, formulas at odd ones
+    shown = {key: _Shown(value) for key, value in facts.items()}
     try:
-        inside = next((name for maths in parts[1::2] for name in IN_MATHS.findall(maths) if name in facts), None)
-        if inside is not None:
+        fields_in_maths = [name for formula in parts[1::2] for name in IN_MATHS.findall(formula) if name in facts]
+        if fields_in_maths:
+            inside = fields_in_maths[0]
             raise ProjectError(
                 f"the text has the field `{{{inside}}}` within mathematics, where nothing is filled; end it before, "
                 f"as in `$x =$ {{{inside}}}`"

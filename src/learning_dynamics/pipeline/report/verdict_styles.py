@@ -26,6 +26,15 @@ class VerdictStyle:
     dark: tuple[str, str]
 
 
+# what a claim is about, by its quantifier
+QUANTIFIERS = {
+    "all draws": "every draw",
+    "most draws": "most draws",
+    "an average": "an average over draws",
+    "some setting": "some setting",
+    "a number": "one number",
+}
+
 VERDICT_STYLES = {
     "reproduced": VerdictStyle(
         "✓",
@@ -57,9 +66,8 @@ VERDICT_STYLES = {
     ),
     "undecided": VerdictStyle(
         "?",
-        "the measurement cannot decide the sentence, or the correction of one that fails; or a premise is not met, "
-        "no rival was tried, or a rival would get the same "
-        "verdict",
+        "one of: the measurement cannot decide the sentence; the printed sentence fails and its correction cannot be "
+        "decided; a premise is not met; no rival was tried; a rival would get the same verdict",
         COLOURS["sky"],
         ("#0b4a73", "#d8ebf8"),
         ("#9fd3f5", "#123a54"),
