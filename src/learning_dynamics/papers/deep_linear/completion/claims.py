@@ -20,7 +20,7 @@ from learning_dynamics.tidy import Table, settings_of
 # - scale: initialisation scale s at which networks are judged, one of the run's `scales`; the slides print none
 # - factor: largest mean square error of a matrix that is recovered, in units of the squared slack on observed entries
 # - decades: what "by orders of magnitude" and "far better" mean: the least fall of log10 of the error, of depth 3
-#   from the convex program, and from depth 2
+#   from nuclear-norm minimisation, and from depth 2
 
 SCOPE = (
     "matrices with the slides' size, rank and numbers of entries (at default scale), from Gaussian factors; plain "
@@ -32,9 +32,9 @@ SCOPE = (
 def nuclear_norm_recovers_5k(many: Table, few: Table, *, factor: Positive) -> Claim:
     r"""With many observed entries (the slides' 5000 of 10000) nuclear-norm minimisation recovers the matrix.
 
-    Recovered means: to within the slack that the convex program leaves observed entries, up to a factor in the mean
-    square; entries have mean square one. With {observed} entries the largest error over {draws} draws is {value:.1e},
-    with {observed_few} it is {few:.2g}.
+    Recovered means: to within the slack that nuclear-norm minimisation leaves observed entries, up to a factor in the
+    mean square; entries have mean square one. With {observed} entries the largest error over {draws} draws is
+    {value:.1e}, with {observed_few} it is {few:.2g}.
     """
     slack = values_by_draw(many, MISFIT).max()
     errors, errors_of_few = values_by_draw(many, ERROR), values_by_draw(few, ERROR)
@@ -67,23 +67,23 @@ def depth_beats_nuclear_norm_2k(
     r"""With few observed entries (the slides' 2000 of 10000) nuclear-norm minimisation does not recover the matrix;
     depth 2 comes nearer to it, and depth 3 by orders of magnitude.
 
-    In decades, depth 3's error from {few} entries lies {value:.2g} below the convex program's, draw by draw at
-    initialisation scale {scale:g}; depth 2 is {second:.2g} below. At the largest scale of the grid that is
-    {second_large:.2g} at depth 2. Where entries are many, {many}, there is no such gap. The convex program's own error
+    In decades, depth 3's error from {few} entries lies {value:.2g} below that of nuclear-norm minimisation, draw by
+    draw at initialisation scale {scale:g}; depth 2 is {second:.2g} below. At the largest scale of the grid that is
+    {second_large:.2g} at depth 2. Where entries are many, {many}, there is no such gap. That minimisation's own error
     lies {beyond:.2g} decades above the square of the slack that it leaves observed entries.
     """
 
     def decades_below_convex(deep: Table, convex: Table, at_scale: float = scale) -> np.ndarray:
-        """Return how many decades the network's error is below the convex program's, shape (draws,)."""
+        """Return how many decades the network's error is below that of nuclear-norm minimisation, shape (draws,)."""
         return np.log10(values_by_draw(convex, ERROR)) - np.log10(network_values(deep, ERROR, at_scale))
 
     def decades_beyond_slack(convex: Table) -> np.ndarray:
-        """Return how many decades the convex program's error is above the squared slack on observed entries."""
+        """Return how many decades the error of the minimisation is above the squared slack on observed entries."""
         return np.log10(values_by_draw(convex, ERROR)) - 2 * np.log10(values_by_draw(convex, MISFIT))
 
     with_many = "depth matters with many entries as well"
     yield at_least(
-        "log10 of the convex program's error over depth 3's",
+        "log10 of the error of nuclear-norm minimisation over depth 3's",
         mean(decades_below_convex(depth_3, minimiser)),
         decades,
         because=f"orders of magnitude: {10**decades:g} times",
@@ -93,14 +93,14 @@ def depth_beats_nuclear_norm_2k(
         },
     )
     yield at_least(
-        "log10 of the convex program's error over depth 2's",
+        "log10 of the error of nuclear-norm minimisation over depth 2's",
         mean(decades_below_convex(depth_2, minimiser)),
         0.0,
         because="depth 2 is nearer",
         rivals={with_many: {"estimate": mean(decades_below_convex(depth_2_many, minimiser_many))}},
     )
     yield at_least(
-        "log10 of the convex program's error over the squared slack on observed entries",
+        "log10 of the error of nuclear-norm minimisation over the squared slack on observed entries",
         mean(decades_beyond_slack(minimiser)),
         decades,
         because="not recovered: the error is orders of magnitude beyond what the slack explains",

@@ -81,12 +81,11 @@ def completion_exponents(
 
     Close means nearer than half the way to the $\alpha$ of the path's start; at rank one, where the path hardly leaves
     that $\alpha$, to the error that one step of descent more or less makes. The law is not exact at rank 2: at depth 2
-    {above} of {medians} medians lie above it, {clear} with all of their interval, by {off:.2g} at most. A likely reason
-    is that directions turn when a singular value is learned, which costs a factor that is not paid at once. At scales
-    from {first_coarse:g} to {last_coarse:g} they differ by up to {off_coarse:.2g}, either way. {further} of {paths}
-    draws are further off than the tolerance. A flow's rates $g$ in place of $\log(1 + \eta g) / \eta$ would raise
-    predicted powers by {flow:.2g} at most and pass as well; so would an average of the ratio along the path, in place
-    of that of sums: at these singular values the two are nearly the same.
+    {above} of {medians} medians lie above it, {clear} with all of their interval, by {off:.2g} at most (over both
+    depths). A likely reason is that directions turn when a singular value is learned, which costs a factor that is not
+    paid at once. At scales from {first_coarse:g} to {last_coarse:g} they differ by up to {off_coarse:.2g}, either way.
+    {further} of {paths} draws are further off than the tolerance. A flow's rates $g$ in place of $\log(1 + \eta g) /
+    \eta$ would raise predicted powers by {flow:.2g} at most and pass as well.
     """
     ends = {UNEVEN: uneven, GAUSSIAN: gaussian, DEEPER: deeper}
     paths = {UNEVEN: uneven_path, GAUSSIAN: gaussian_path, DEEPER: uneven_path}

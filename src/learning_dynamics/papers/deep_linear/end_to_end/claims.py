@@ -266,7 +266,7 @@ def larger_depth_larger_factors(
 
     def ratios_grow(rivals: Mapping[str, Any] | None = None) -> Check:
         return every_draw(
-            "least change of the logarithm of neighbouring factors' ratio with further layers",
+            "least growth, with one more layer, of the logarithm of the ratio of two neighbouring factors",
             **least(change_of_ratio),
             at_least=0.0,
             because="larger with each",

@@ -40,17 +40,17 @@ def enough_entries(depth_2: Table, depth_3: Table, convex: Table, *, scale: Posi
     # the claim is judged by the bounds that are against it: a lower one above the fraction line, an upper one below
     grid = np.sort(convex["observed"].unique()).astype(float)  # numbers of entries
     before_convex, before_3 = number_before(grid, threshold_convex), number_before(grid, lower_3)
-    fewest, no_difference = "the convex program needs fewest", "depth makes no difference"
+    fewest, no_difference = "nuclear-norm minimisation needs fewest", "depth makes no difference"
     depth_2_fewer = "depth 2 needs fewer than depth 3"
     yield at_least(
-        "log2 of the number of entries before the convex program's threshold over depth 3's threshold",
+        "log2 of the number of entries before the threshold of nuclear-norm minimisation over depth 3's threshold",
         _mean_log2(before_convex, upper_3),
         0.0,
         because="wherever thresholds are between neighbouring numbers of entries",
         rivals={
             fewest: {"estimate": _mean_log2(before_3, threshold_convex)},
             no_difference: {"estimate": _mean_log2(before_3, upper_3)},
-            "the convex program needs what depth 3 needs": {"estimate": _mean_log2(before_3, upper_3)},
+            "nuclear-norm minimisation needs what depth 3 needs": {"estimate": _mean_log2(before_3, upper_3)},
             depth_2_fewer: {"estimate": _mean_log2(before_convex, upper_2)},
         },
     )

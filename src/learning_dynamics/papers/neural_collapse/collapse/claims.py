@@ -79,9 +79,9 @@ AUTHORS_DECAY = 5e-4
 NC2_OF_MEANS = (EQUINORM_MEANS, EQUIANGULAR_MEANS, MAXIMAL_ANGLE_MEANS)
 NC2_OF_CLASSIFIERS = (EQUINORM_CLASSIFIERS, EQUIANGULAR_CLASSIFIERS, MAXIMAL_ANGLE_CLASSIFIERS)
 # rivals of every limit over epochs
-DONE_WHEN_ERRORS_END = "collapse that is done when train errors end"
-TIMES_EXCHANGED = "end and start exchanged in every second training"
-UNRELATED = "vectors without relation"
+DONE_WHEN_ERRORS_END = "no further collapse beyond zero train error"
+TIMES_EXCHANGED = "start and end swapped in every second training"
+UNRELATED = "independent random vectors"
 # what checks of NC4 are about, and a rival
 SHARE_THAT_DIFFERS = IN_WORDS[NC4].removeprefix("the ")
 STAY_AS_AT_FIRST = "decisions that stay as they were at the first epoch"
@@ -111,7 +111,7 @@ def _tend_to_zero(
         )
         fall = np.log10(at_errors_end / last)
         yield above_zero(
-            f"$\\log_{{10}}$ of the fall of {IN_WORDS[quantity]} after train errors end",
+            f"$\\log_{{10}}$ of the fall of {IN_WORDS[quantity]} beyond zero train error",
             fall,
             excluded=excluded,
             rivals={
@@ -135,7 +135,7 @@ def _bound_at_the_end(quantity: Quantity, unrelated: np.ndarray, level: float) -
     """
     if quantity == NC1:
         return np.full(unrelated.shape, level), f"noise of {np.sqrt(level):.2g} of the signal, in standard deviations"
-    return level * unrelated, f"a share {level:g} of what unrelated random vectors have"
+    return level * unrelated, f"{level:g} times the value for independent random vectors"
 
 
 @claim("Section 1.1 (NC1), Figure 7", scope=SMALL, empirical=True, quantifier="all draws")
@@ -498,7 +498,7 @@ def _collapse_on_every_data_set(
         at_errors_end = when_errors_end(included, quantity, train_error=train_error)
         fall = np.log10(at_errors_end / last)
         yield every_draw(
-            f"$\\log_{{10}}$ of the fall of {IN_WORDS[quantity]} after train errors end",
+            f"$\\log_{{10}}$ of the fall of {IN_WORDS[quantity]} beyond zero train error",
             fall,
             at_least=0.0,
             excluded=excluded,

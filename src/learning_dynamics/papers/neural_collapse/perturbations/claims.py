@@ -60,7 +60,7 @@ def mse_more_robust(mse: Sequence[Table], ce: Sequence[Table], *, measure: Measu
     mse_runs, ce_runs = paired(mse, ce)
     difference = at_the_end(mse_runs, measure, "test") - at_the_end(ce_runs, measure, "test")
     yield above_zero(
-        "robustness under MSE minus that under CE, last epoch",
+        "mean of $|r| / |x|$ under MSE minus that under CE, at the last epoch",
         difference,
         rivals={
             "cross-entropy more robust": -difference,
@@ -137,7 +137,7 @@ def robustness_grows_after_zero_error(trainings: Sequence[Table], *, measure: Me
 
     by_measure = growth(measure)
     yield above_zero(
-        "growth of robustness after train errors end",
+        "growth of robustness, the mean of $|r| / |x|$, beyond zero train error",
         by_measure,
         excluded=excluded,
         rivals={
@@ -157,11 +157,11 @@ def robustness_grows_after_zero_error(trainings: Sequence[Table], *, measure: Me
 
 @claim("Figures 9 and 11", scope=SMALL, origin="ours", empirical=True, quantifier="an average")
 def deepfool_finds_the_boundary(trainings: Sequence[Table], *, average: Average) -> Claim:
-    r"""At the first epoch DeepFool's perturbations are no longer, in the mean, than known crossings of the decision
+    r"""At the first epoch DeepFool's perturbations are, in the mean, not longer than known crossings of the decision
     boundary; after collapse under MSE they are longer in the mean over trainings, and so not the smallest.
 
     Take the straight way from a test image to the nearest train image that the network decides differently. The
-    decision changes somewhere on it, and no gradient is needed to find where. The smallest perturbation is no longer
+    decision changes somewhere on it, and no gradient is needed to find where. The smallest perturbation is not longer
     than that. Where DeepFool's mean is larger than the mean of these crossings, it has not found the nearest boundary.
     It is larger in {longer} of {trainings} trainings; families differ, from {least:.2g} times to {most:.2g} times. A
     likely reason, which is not measured, is that outputs near 0 and 1 are flat around collapsed features: a step that
@@ -186,7 +186,7 @@ def deepfool_finds_the_boundary(trainings: Sequence[Table], *, average: Average)
         "DeepFool's mean over that of known crossings, first recorded epoch",
         first,
         at_most=1.0,
-        because="a smallest perturbation is no longer than a known crossing",
+        because="a smallest perturbation is not longer than a known crossing",
         rivals={
             "first and last epoch exchanged": {"values": last},
         },

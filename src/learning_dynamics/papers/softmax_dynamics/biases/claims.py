@@ -91,7 +91,7 @@ def primacy_bias(grid: Table, *, small: Positive, chance: Fraction) -> Claim:
     )
 
 
-COIN = "a coin's"  # the criterion reads: at least 0.5 (a coin's)
+COIN = "what chance gives"  # the criterion reads: at least 0.5 (what chance gives)
 # orders of the rates in the singular value, |d sigma / dt| = |g| sigma^order; by eq. 20 it is one
 OTHER_ORDERS = {"rates that do not depend on the singular value": 0.0, "rates like its square": 2.0}
 
@@ -240,7 +240,7 @@ def alignment(grid: Table, *, cosine: Fraction, small: Positive, typical: Fracti
 
     at_start, when_learned = aligned(Moment.START), aligned(Moment.FIRST_LEARNED)
     yield from most_small_starts(
-        "draws whose leading eigenvectors are aligned when the first class is learned",
+        "share of draws whose leading eigenvectors are aligned when the first class is learned",
         when_learned,
         starts,
         typical=typical,

@@ -39,7 +39,7 @@ from learning_dynamics.tidy import Quantity, Table
 # - threshold: least change of the effective rank, a number from 1 to d, that counts as a fall or a rise
 # - typical: least share of draws that makes "most"; of `adamw_compresses` also the largest share
 #   that may fall in each control
-# - seen: least share of draws that show the phases if they "can emerge": who tries five starts sees one
+# - seen: least share of draws that show the phases if they "can emerge": one start in five
 # - spectrum: what sigma_1 and sigma_2 are: eigenvalues of the covariance, as the caption calls them, or singular
 #   values, as the appendix does
 
@@ -70,7 +70,7 @@ def compression(grid: Table, *, measure: Measure, threshold: Positive, within: W
     net = skewed.number(NET, measure=measure)  # change of the rank while the rarest classes are learned
     falls = depth >= threshold
     yield most_draws(
-        "draws whose rank, after a rise, falls while the rare classes are learned",
+        "share of draws whose rank, after a rise, falls while the rare classes are learned",
         unless_nan(falls, depth),
         typical=typical,
         rivals={"the rank rises while they are learned": unless_nan(net >= threshold, net)},
@@ -118,10 +118,10 @@ def three_phases_under_flow(
     shows = {case: grid.number(within, measure=measure, threshold=threshold) for case, grid in grids.items()}
     equal_classes, three_dimensions = "equal classes instead of skewed ones", "three dimensions instead of two"
     yield share_of_draws(
-        "draws with warm-up, growth and compression, in this order",
+        "share of draws with warm-up, growth and compression, in this order",
         shows["treated"],
         at_least=seen,
-        because="who tries five starts sees one",
+        because="one start in five",
         rivals={equal_classes: {"holds": shows["equal"]}, three_dimensions: {"holds": shows["wide"]}},
     )
 
@@ -181,7 +181,7 @@ def dominant_direction_reused(grid: Table, *, spectrum: Spectrum, typical: Fract
         )
 
     yield most_draws(
-        "draws whose dominant direction stays and whose larger value grows more",
+        "share of draws whose dominant direction stays and whose larger value grows more",
         reused("examples", WHILE_RARE, spectrum),
         typical=typical,
         rivals={
@@ -226,7 +226,7 @@ def dominant_direction_over_classes(grid: Table, *, typical: Fraction) -> Claim:
         )
 
     yield most_draws(
-        "draws whose larger singular value grows more, along another direction",
+        "share of draws whose larger singular value grows more, along another direction",
         outgrown("classes", WHILE_RARE, AFTER_RARE),
         typical=typical,
         rivals={
@@ -299,7 +299,7 @@ def ratio_by_population(grid: Table, *, typical: Fraction) -> Claim:
     not_the_ratio = "the difference, not the ratio"
     from_the_start = "so from the start, before any class is learned"
     yield most_draws(
-        "draws whose ratio over examples falls while the rare classes are learned",
+        "share of draws whose ratio over examples falls while the rare classes are learned",
         _falls(ratio_change("examples", WHILE_RARE)),
         typical=typical,
         rivals={
@@ -309,7 +309,7 @@ def ratio_by_population(grid: Table, *, typical: Fraction) -> Claim:
         },
     )
     yield most_draws(
-        "draws whose ratio over examples falls after that",
+        "share of draws whose ratio over examples falls after that",
         _falls(ratio_change("examples", AFTER_RARE)),
         typical=typical,
         rivals={
@@ -318,7 +318,7 @@ def ratio_by_population(grid: Table, *, typical: Fraction) -> Claim:
         },
     )
     yield most_draws(
-        "draws whose ratio over classes rises while the rare classes are learned",
+        "share of draws whose ratio over classes rises while the rare classes are learned",
         _rises(ratio_change("classes", WHILE_RARE)),
         typical=typical,
         rivals={
@@ -328,7 +328,7 @@ def ratio_by_population(grid: Table, *, typical: Fraction) -> Claim:
         },
     )
     yield most_draws(
-        "draws whose ratio over classes rises after that",
+        "share of draws whose ratio over classes rises after that",
         _rises(ratio_change("classes", AFTER_RARE)),
         typical=typical,
         rivals={
@@ -418,7 +418,7 @@ def adamw_compresses(
     def do_not_fall_in_most(what_is_missing: str, case: str, decay: float) -> Check:
         """Check that not most draws fall in a case that lacks something."""
         return share_of_draws(
-            f"draws whose rank falls, with {what_is_missing}",
+            f"share of draws whose rank falls, with {what_is_missing}",
             falls(case, decay),
             at_most=typical,
             because="what is needed for a fall is missing",
@@ -430,7 +430,7 @@ def adamw_compresses(
         )
 
     yield most_draws(
-        "draws whose rank, after a rise, falls while the rarest class is learned",
+        "share of draws whose rank, after a rise, falls while the rarest class is learned",
         falls("treated", decay),
         typical=typical,
         excluded=excluded,

@@ -62,7 +62,7 @@ def _monotone_growth(
     never_falls, saturates = fall < threshold, np.abs(tail) < threshold
     grows = rises & never_falls & saturates
     yield most_draws(
-        "draws with a warm-up, then a growth of the rank without a fall, which saturates",
+        "share of draws with a warm-up, then a growth of the rank without a fall, which saturates",
         unless_nan(warms_up & grows, fall, tail),
         typical=typical,
         excluded=starts.excluded,
@@ -358,7 +358,7 @@ def squared_loss_learns_frequent_classes(squared: Table, cross_entropy: Table, *
         return unless_nan(only_some & (lowest_learned >= highest_not_learned), *final.T)
 
     yield share_of_draws(
-        "draws in which only the most frequent classes are learned",
+        "share of draws in which only the most frequent classes are learned",
         only_the("most frequent", squared),
         at_least=1 - exceptions,
         because="an always cannot be measured; one draw in twenty is let pass",

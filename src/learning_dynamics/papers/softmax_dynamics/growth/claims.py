@@ -99,7 +99,7 @@ def _rates_follow_a_power(matrix: FactorNames, flows: Sequence[Table], exponent:
         rf"largest error of $\dot\sigma_i({matrix.symbol})$ along the flow, relative to $|\dot {matrix.symbol}|$",
         np.concatenate(errors),
         at_most=difference_error(simple) + flow_error(flows) / simple,
-        because="rounding of the differences, and 10 rtol over the gap",
+        because="rounding of the differences, and ten relative tolerances over the gap",
         excluded={"times at which the spectrum is not simple": not_simple},
     )
 

@@ -145,7 +145,7 @@ def conservation(balanced: Table, gaussian: Table) -> Claim:
         r"largest change of $f^T f - W W^T$ relative to $|f^T f + W W^T|$",
         Draws(flows).largest(DRIFT),
         tolerance=flow_error(flows),
-        because="10 rtol",
+        because="ten times the integrator's relative tolerance",
         rivals={"the factors become equal: the difference itself vanishes": imbalance},
     )
     yield Facts(imbalance=imbalance.max())
@@ -226,13 +226,13 @@ def theorem_b_2(flows: Sequence[Table], unbalanced: Table) -> Claim:
         r"largest $|\sigma_{1i}^2 - \sigma_{2i}^2| / \sigma_1^2$",
         Draws(flows).largest(SPECTRUM_DIFFERENCE),
         tolerance=flow_error(flows),
-        because="10 rtol",
+        because="ten times the integrator's relative tolerance",
         rivals={"starts that are not balanced": Draws(unbalanced).largest(SPECTRUM_DIFFERENCE)},
     )
     yield _vanishes(
         r"largest sine of the angle of $v_{1i}$ and $u_{2i}$, times the gap of squares over $\sigma_1^2$",
         Draws(flows).largest(DIRECTION_DIFFERENCE),
         tolerance=flow_error(flows),
-        because="10 rtol",
+        because="ten times the integrator's relative tolerance",
         rivals={"starts that are not balanced": Draws(unbalanced).largest(DIRECTION_DIFFERENCE)},
     )

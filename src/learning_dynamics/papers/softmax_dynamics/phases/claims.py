@@ -69,7 +69,7 @@ def phases_warmup(grid: Table, *, factor: Positive, small: Positive, typical: Fr
 
     for name, quantity in (("features", SEPARATION_F), ("weights", SEPARATION_W)):
         yield most_draws(
-            f"draws in which the most frequent class's {name} separate",
+            f"share of draws in which the most frequent class's {name} separate",
             separates(quantity, WARM_UP),
             typical=typical,
             excluded=starts.excluded,
@@ -107,7 +107,7 @@ def warmup_lowers_rank(
 
     falls_first, falls_second = falls_in_place(0), falls_in_place(1)
     yield from most_small_starts(
-        "draws whose rank falls first",
+        "share of draws whose rank falls first",
         falls_first.to_numpy(),
         starts,
         typical=typical,
@@ -149,14 +149,14 @@ def phases_entropy_seeking(
 
     the_time_before = "the time before, instead"
     yield from most_small_starts(
-        "draws whose rank rises from the first class learned to the last",
+        "share of draws whose rank rises from the first class learned to the last",
         rises(FIRST_TO_RARE),
         starts,
         typical=typical,
         rivals={the_time_before: rises(WARM_UP)},
     )
     yield most_draws(
-        "draws in which both singular values grow meanwhile",
+        "share of draws in which both singular values grow meanwhile",
         both_grow(FIRST_TO_RARE)[judged],
         typical=typical,
         excluded=starts.excluded,
@@ -165,7 +165,7 @@ def phases_entropy_seeking(
     times = skewed.learning_times()  # shape (draws, classes), the largest class first
     frequent, last_of_others = times[:, 0], times[:, 1:].max(axis=1)
     yield share_of_draws(
-        "draws in which the most frequent class is learned before the last of the others",
+        "share of draws in which the most frequent class is learned before the last of the others",
         unless_nan(frequent < last_of_others, frequent, last_of_others)[judged],
         # an order of learning that does not know the sizes puts any one class last as often as any other
         at_least=1 - 1 / times.shape[1],
@@ -223,13 +223,13 @@ def frequent_classes_gain_confidence(
     more_while_expanding = frequent_shrinks_more(first_learned, rare_begin)
     more_while_rare = frequent_shrinks_more(rare_begin, rare_learned)
     yield most_draws(
-        "draws in which the error of the most frequent class shrinks while the features expand",
+        "share of draws in which the error of the most frequent class shrinks while the features expand",
         unless_nan(while_expanding >= factor, while_expanding),
         typical=typical,
         rivals={"the warm-up instead": unless_nan(in_warm_up >= factor, in_warm_up)},
     )
     yield most_draws(
-        "draws in which it shrinks by more than the error of the rarest classes",
+        "share of draws in which it shrinks by more than the error of the rarest classes",
         more_while_expanding,
         typical=typical,
         rivals={"the time in which the rare classes are learned, instead": more_while_rare},
@@ -280,7 +280,7 @@ def rare_classes_separate(
 
     for space in separations:
         yield most_draws(
-            f"draws in which the rare classes' {space} separate while they are learned",
+            f"share of draws in which the rare classes' {space} separate while they are learned",
             separate(growth[space]),
             typical=typical,
             excluded={"draws of which no paths are written down": without_paths},

@@ -45,7 +45,7 @@ def eight_examples_show_three_phases(trainings: Table, best: Table, *, threshold
     shows = {case: np.where(draws["learned"], draws["shows"], np.nan) for case, draws in judged_draws.items()}
     # each rival exchanges the roles of skewed classes in two dimensions and of a control
     equal_classes, three_dimensions = "equal classes instead of skewed ones", "three dimensions instead of two"
-    name = "draws with warm-up, growth and compression, in this order, "
+    name = "share of draws with warm-up, growth and compression, in this order, "
     yield most_draws(
         name + "skewed classes in two dimensions",
         shows["treated"],

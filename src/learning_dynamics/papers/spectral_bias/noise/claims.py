@@ -55,13 +55,13 @@ def noise_low_rank(
     What decays in every dimension tried is the ratio: $W$ loses rank relative to its size. The singular values
     themselves grow at the Lyapunov exponents $\lambda_i$, which add up, over all $d + 1$ directions of $(W, a)$, to
     $-d$; all of them are known (`lyapunov_spectrum`). $\lambda_2$ is below zero up to $d$ = {last}, where it is
-    {below:.4f}, and above from $d$ = {next} on, where it is {above:.4f}, so that in many dimensions several singular
+    {below:.4f}, and above zero at $d$ = {next}, where it is {above:.4f}, so that in many dimensions several singular
     values grow, in very many a quarter of them (`quarter_grows`). Measured, it is below zero for $d$ = {decay} and
     above for $d$ = {grow} (95 % intervals; open for {open}). Signs are judged for $d$ = {judged}; at {between}, where
     $\lambda_2$ crosses zero, only its rise from each dimension to the next is judged. $\lambda_1$ is above zero for $d
     \geq 3$, and exactly zero for $d = 2$: there $\ln|W|$ is a walk without drift, which exceeds every bound some day
     and falls below it again. At time {end:g}, $\sigma_1$ has grown on {grown:.0%} of paths in the plane; means grow all
-    the same, carried by ever rarer paths. For $d = 1$ both directions shrink at the rate one half.
+    the same, carried by ever rarer paths. For $d = 1$ both directions shrink, by the formula at the rate one half.
     """
     rates = Rates(exponents)
     dimensions = rates.dimensions()
@@ -306,7 +306,7 @@ def proposition_4_1_b(exponents: Table, five: Table, *, between: list[Positive])
             rivals={
                 # rates in all dimensions lower by the same amount, which leaves none in the lowest dimension
                 "no growth, as in the plane": first.derived - lowest_rate,
-                "rates larger by a tenth": first.derived + 0.1,
+                "a rate higher by 0.1": first.derived + 0.1,
             },
         )
     for inputs in dimensions:

@@ -22,7 +22,7 @@ from learning_dynamics.tidy import Draws, Table
 # solver's, by singular values (`central_path.identities.least_squares`).
 
 ANY_FEATURES = "Gaussian features of three sizes, neither centred nor normalised, and several weight decays"
-CONDITIONED = "rounding: 1000 units, for condition numbers below 100"
+CONDITIONED = "rounding: 1000 units, for condition numbers below 500"
 
 
 @claim("Proposition 1", scope=ANY_FEATURES, quantifier="all draws")

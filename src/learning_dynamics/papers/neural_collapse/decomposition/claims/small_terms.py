@@ -166,8 +166,8 @@ def nc1_term_and_variability(features: Table) -> Claim:
 
 @claim(
     "Section 2, Appendix C.2 (second term)",
-    scope="renormalised Gaussian features of three sizes, their deviations within classes a thousandth of the "
-    "smallest difference between class means; no weight decay",
+    scope="renormalised Gaussian features of three sizes, their deviations within classes at most a "
+    "thousandth of the class means' smallest singular value; no weight decay",
     correction=r"$L_{NC2/3} \to 0$ as $\Sigma_W \to 0$ for any class means of rank $C-1$. Where $\Sigma_W$ is a "
     r"multiple of the identity the classifier then tends to $\bar M^\dagger$, which for $C \geq 3$ is a simplex frame, "
     r"and a multiple of $\bar M^\top$, only where $\bar M$ is a simplex frame already; two classes always make one.",

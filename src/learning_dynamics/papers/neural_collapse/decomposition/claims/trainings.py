@@ -62,7 +62,7 @@ from learning_dynamics.tidy import Draws, Quantity, Table, settings_of
 # decay
 NETWORK_ROUNDING = 1e-10
 # values of `since` in words
-PERIODS = {"zero_error": "from the end of train errors on", "drop": "after the first drop", "end": "last epoch"}
+PERIODS = {"zero_error": "from zero train error on", "drop": "after the first drop", "end": "last epoch"}
 
 
 @claim(
@@ -117,12 +117,12 @@ def least_squares_deviation_negligible(
     train_error: Fraction,
 ) -> Claim:
     r"""During training the network's classifier becomes nearly the least-squares classifier of its features:
-    $L_{LS}^\perp$ becomes negligible against $L_{LS}$ from an early epoch on, and stays so after train errors end.
+    $L_{LS}^\perp$ becomes negligible against $L_{LS}$ from an early epoch on, and stays so beyond zero train error.
 
     Judged is every training at its worst recorded epoch from the end of train errors on. Its share runs from {best:.1g}
     to {worst:.1g} over trainings. Variants begin after the first drop of the learning rate, or judge the last epoch
     alone, where the share is at most {last:.1g}. A share of {decay_share:.1g} of $L_{LS}$ (median over trainings) is
-    weight decay, which no classifier avoids. The rest is the squared errors of predictions; against these,
+    the least-squares classifier's own weight decay. The rest is the squared errors of predictions; against these,
     $L_{LS}^\perp$ without its own decay has a share of {data_share:.1g} at the last epoch (largest {data_worst:.1g}).
     Between the end of train errors and the first drop of the learning rate the share of the whole is up to
     {noisy:.1g}. A variant has a tenth of the trained weight decay, as the authors' notebook seems to have it
@@ -192,7 +192,7 @@ def nc1_term_dominates(
     decay: Decay,
     train_error: Fraction,
 ) -> Claim:
-    r"""From the end of train errors on, $L_{NC1}$ is the dominant term of the loss: it is larger than $L_{NC2/3}$ and
+    r"""From zero train error on, $L_{NC1}$ is the dominant term of the loss: it is larger than $L_{NC2/3}$ and
     than $L_{LS}^\perp$.
 
     Judged is every training at the recorded epoch at which $L_{NC1}$ is least in units of the larger of the other two.

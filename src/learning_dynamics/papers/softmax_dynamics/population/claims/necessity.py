@@ -21,7 +21,7 @@ from learning_dynamics.tidy import Quantity, Table
 #   learned to the end (fall_since_rare)
 # - threshold: least fall of the effective rank that counts
 # - small: largest initialisation scale of starts that are judged
-# - seen: least share of draws that fall with skew and a bottleneck, the premise: who tries five starts sees one
+# - seen: least share of draws that fall with skew and a bottleneck, the premise: one start in five
 # - exceptions: largest share of draws that may fall where the claim says that none does
 
 Compression = Literal["fall_rare", "fall_since_rare"]  # while the rarest classes are learned, or from then to the end
@@ -45,7 +45,7 @@ def _rarely_falls(name: str, falls: np.ndarray, exceptions: float, *, rivals: di
         name,
         falls,
         at_most=exceptions,
-        because="a never cannot be measured; one draw in twenty is let pass",
+        because="draws cannot show that something never happens; one in twenty may",
         rivals={phrase: {"holds": other} for phrase, other in rivals.items()},
     )
 
@@ -54,7 +54,7 @@ def _can_fall(falls: np.ndarray, seen: float) -> Check:
     """Check what necessity takes for granted: with skew and a bottleneck the rank can be seen to fall."""
     return premise(
         share_of_draws(
-            "draws that fall with skew and a bottleneck", falls, at_least=seen, because="who tries five starts sees one"
+            "share of draws that fall with skew and a bottleneck", falls, at_least=seen, because="one start in five"
         )
     )
 
@@ -85,8 +85,8 @@ def skew_is_necessary(
     learned. At sizes in powers of a ratio it does not under gradient flow ({over_inputs:.1%} of the draws fall while
     the rarest class is learned); over the means of classes it does ({over_classes:.0%}). With equal classes {value:.2%}
     of {draws} draws fall. Starts of larger scale are left out; {large:.1%} of them fall. Draws cannot show that
-    something never happens, and with more draws some equal classes do fall: the check is that few do. Large steps of
-    descent are left out: under them equal classes fall as well.
+    something never happens: the check is that few do. Large steps of descent are left out: under them equal classes
+    fall as well (`three_phases_exist`).
     """
     rows = fall_rows(region, within, population, threshold)
     equal = rows[~rows["skewed"]]
@@ -94,13 +94,13 @@ def skew_is_necessary(
     with_both = _grid_falls(Grid(narrow, skewed=True), population, within, threshold)
     rivals = {"skewed classes with a bottleneck instead": with_both}
     yield _rarely_falls(
-        "draws of equal classes whose rank falls from when they begin to be learned",
+        "share of draws of equal classes whose rank falls from when they begin to be learned",
         _region_falls(equal[is_small]),
         exceptions,
         rivals=rivals,
     )
     yield _rarely_falls(
-        "draws of equal classes of 25 examples, a row for each, whose rank falls",
+        "share of draws of equal classes of 25 examples, a row for each, whose rank falls",
         _grid_falls(Grid(narrow, skewed=False), population, within, threshold),
         exceptions,
         rivals=rivals,
@@ -150,9 +150,10 @@ def bottleneck_is_necessary(
     control, though fewer than there are classes (errata 7): both are judged. Over the means of classes (`population`) a
     bottleneck is not necessary at sizes in powers of a ratio either: {fallen:.0%} of the draws without one fall while
     the rarest class is learned. How much skew is needed depends on the scale. With {wide} dimensions and starts of
-    scale {at:g} most draws fall if the largest class is {turns:.0f} times the smallest, or more ({share:.0%} at that
-    ratio; with two dimensions {narrow:.0%}): the other directions are not used in time. From a scale of {larger:g} they
-    need {turns_larger:.0f} : 1. Skew alone, if large enough for the start, makes the rank of the class means fall.
+    scale {at:g} most draws fall if the largest class is {turns:.0f} times the smallest ({share:.0%}; with two
+    dimensions {narrow:.0%}): the other directions are not used in time. From a scale of {larger:g} the least ratio
+    tried at which most draws fall is {turns_larger:.0f} : 1. Skew alone, if large enough for the start, makes the rank
+    of the class means fall.
     """
 
     def skewed_rows(over: Population, window: Quantity) -> pd.DataFrame:
@@ -170,16 +171,22 @@ def bottleneck_is_necessary(
     of_one_frequent = _region_falls(small_starts(one_frequent, population, within, threshold=threshold, small=small))
     rivals = {"two dimensions instead": with_both}
     yield _rarely_falls(
-        "draws without a bottleneck that fall from when rare classes begin to be learned, where one is frequent",
+        "share of draws without a bottleneck that fall from when rare classes begin to be learned, one being frequent",
         of_one_frequent,
         exceptions,
         rivals=rivals,
     )
     yield _rarely_falls(
-        "draws without a bottleneck that fall, at sizes in powers of a ratio", of_powers, exceptions, rivals=rivals
+        "share of draws without a bottleneck that fall, at sizes in powers of a ratio",
+        of_powers,
+        exceptions,
+        rivals=rivals,
     )
     yield _rarely_falls(
-        "draws without a bottleneck that fall, at the sizes that fall with one", same_sizes, exceptions, rivals=rivals
+        "share of draws without a bottleneck that fall, at the sizes that fall with one",
+        same_sizes,
+        exceptions,
+        rivals=rivals,
     )
     yield _can_fall(with_both, seen)
     over_classes = skewed_rows("classes", FALL_RARE)

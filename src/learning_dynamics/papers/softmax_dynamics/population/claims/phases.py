@@ -23,7 +23,7 @@ from learning_dynamics.tidy import Quantity, Table, select
 # Settings of these claims, whose values stand in workflow/config/softmax_dynamics.yaml:
 # - measure: which effective rank is judged, by its name in `spectra.RANKS`
 # - threshold: least change of the effective rank, a number from 1 to d, that counts as a fall or a rise
-# - seen: least share of draws that show the phases if they "can emerge": who tries five starts sees one
+# - seen: least share of draws that show the phases if they "can emerge": one start in five
 # - typical: least share of draws that makes "most"
 
 SETTING = ["counts", "scale", "learning_rate"]  # columns that tell the settings of full-batch descent apart
@@ -50,13 +50,13 @@ def three_phases_exist(descents: Table, best: Table, region: Table, *, threshold
     the smallest learning rate, {slow_rate:g}, which follows the flow, no sizes show the phases in more than {slow:.1%};
     under gradient flow no sizes in powers of a ratio do in more than {flow:.0%}. The fall is an overshoot: in
     {lasting:.0%} of the draws that show the phases the rank ends below its highest by the threshold or more. At 64 : 16
-    : 4 : 1 they show in at most {skewest:.1%} of draws, whatever the rate and scale; at the largest rates hardly a
-    draw learns. Where one class is rare the flow shows the phases as well, which is a claim of its own. Over the means
-    of classes it shows them at sizes in powers of a ratio, which is a claim that we add.
+    : 4 : 1 they show in at most {skewest:.1%} of draws, whatever the rate and scale. Where one class is rare the flow
+    shows the phases as well, which is a claim of its own. Over the means of classes it shows them at sizes in powers of
+    a ratio, which is a claim that we add.
     """
     # equal seeds are equal starts, whatever the run
     chose_the_setting = best["seed"].isin(descents["seed"].unique())
-    excluded = {"draws on which the setting was chosen": best["seed"][chose_the_setting].nunique()}
+    excluded = {"seeds with which all settings were tried": best["seed"][chose_the_setting].nunique()}
     judged_draws = _cases(best[~chose_the_setting], threshold)
     # 1 where a draw shows the phases, 0 where it does not, nan where it has not learned
     shows = {case: draws["shows"].to_numpy() for case, draws in judged_draws.items()}
@@ -73,10 +73,10 @@ def three_phases_exist(descents: Table, best: Table, region: Table, *, threshold
     # each rival exchanges the roles of skewed classes in two dimensions and of a control
     equal_classes, three_dimensions = "equal classes instead of skewed ones", "three dimensions instead of two"
     yield share_of_draws(
-        "draws with warm-up, growth and compression, in this order",
+        "share of draws with warm-up, growth and compression, in this order",
         shows["treated"],
         at_least=seen,
-        because="who tries five starts sees one",
+        because="one start in five",
         excluded=excluded,
         rivals={equal_classes: {"holds": shows["equal"]}, three_dimensions: {"holds": shows["wide"]}},
     )
@@ -197,9 +197,9 @@ def three_phases_over_classes(
         return most_draws(name, over_classes[judged], typical=typical, rivals=rivals)
 
     is_small = scale == scale.min()
-    yield show_phases("draws with warm-up, growth and compression, in this order", is_small)
+    yield show_phases("share of draws with warm-up, growth and compression, in this order", is_small)
     for kind in np.unique(init):
-        name = f"draws with all three phases, from {kind.capitalize()} starts"
+        name = f"share of draws with all three phases, from {kind.capitalize()} starts"
         yield show_phases(name, is_small & (init == kind))
 
     rows = narrowest(fall_rows(region, PHASES, "classes", threshold))

@@ -114,13 +114,13 @@ def population_decides(region: Table, *, threshold: Positive, typical: Fraction,
     )
     exchanged = "the populations exchanged"
     yield most_draws(
-        "draws whose rank over classes ends below its highest by the threshold",
+        "share of draws whose rank over classes ends below its highest by the threshold",
         ends_below("classes"),
         typical=typical,
         rivals={exchanged: ends_below("examples")},
     )
     yield share_of_draws(
-        "draws whose rank over examples ends below its highest by the threshold",
+        "share of draws whose rank over examples ends below its highest by the threshold",
         ends_below("examples"),
         at_most=exceptions,
         because="one draw in twenty is let pass",
