@@ -15,7 +15,7 @@ REFERENCE = {"interpreter": 0.100, "products of matrices": 0.100, "convolutions"
 
 def rows(repeats: int) -> list[dict[str, Any]]:
     """Return a row for each piece, and one for the machine, whose speed is their geometric mean."""
-    found: list[dict[str, Any]] = []
+    measured: list[dict[str, Any]] = []
     pieces: dict[str, Callable[[], object]] = {
         "interpreter": _interpreter,
         "products of matrices": _products(),
@@ -24,10 +24,10 @@ def rows(repeats: int) -> list[dict[str, Any]]:
     for piece, work in pieces.items():
         work()
         spent = min(_processor_seconds(work) for _ in range(repeats))
-        found.append(
-            {"piece": piece, "seconds": spent, "at speed one": REFERENCE[piece], "speed": REFERENCE[piece] / spent}
-        )
-    return [*found, {"piece": "machine", "speed": float(np.exp(np.mean([np.log(row["speed"]) for row in found])))}]
+        reference = REFERENCE[piece]
+        measured.append({"piece": piece, "seconds": spent, "at speed one": reference, "speed": reference / spent})
+    geometric_mean = np.exp(np.mean([np.log(row["speed"]) for row in measured]))
+    return [*measured, {"piece": "machine", "speed": float(geometric_mean)}]
 
 
 def speed(repeats: int = 3) -> float:

@@ -69,10 +69,10 @@ def rows() -> list[Row]:
         Row(
             "within-class covariance, P = 512, N = 10,000",
             "an outer product for each example",
-            30,
-            lambda: in_batches(EXAMPLES, FEATURES),
-            lambda: by_outer_products(EXAMPLES, FEATURES),
-            close(1e-4),
+            goal=30,
+            ours=lambda: in_batches(EXAMPLES, FEATURES),
+            theirs=lambda: by_outer_products(EXAMPLES, FEATURES),
+            agree=close(1e-4),
             note="the peer works in float32",
         )
     ]

@@ -49,10 +49,10 @@ def rows() -> list[Row]:
     rng = np.random.default_rng(0)
     tensors = rng.standard_normal((3, 2, 2))
     labels, initial = np.array([1.0, -1.0, 1.0]), rng.standard_normal((1, 4)) * 0.5
-    found = [autograd(tensors, labels, initial)]
+    compared = [autograd(tensors, labels, initial)]
     if shutil.which("cc"):
-        found.append(compiled(tensors, labels, initial))
-    return [*found, completion()]
+        compared.append(loop_in_c(tensors, labels, initial))
+    return [*compared, completion()]
 
 
 def autograd(tensors: np.ndarray, labels: np.ndarray, initial: np.ndarray) -> Row:
@@ -78,16 +78,16 @@ def autograd(tensors: np.ndarray, labels: np.ndarray, initial: np.ndarray) -> Ro
     return Row(
         "two-layer descent, 2e6 steps",
         "PyTorch autograd",
-        3000,
-        lambda: _descend(tensors, labels, initial, STEPS),
-        theirs,
-        agree,
-        few / STEPS,
-        f"the peer's {few} steps, times {STEPS // few}",
+        goal=3000,
+        ours=lambda: _descend(tensors, labels, initial, STEPS),
+        theirs=theirs,
+        agree=agree,
+        share=few / STEPS,
+        note=f"the peer's {few} steps, times {STEPS // few}",
     )
 
 
-def compiled(tensors: np.ndarray, labels: np.ndarray, initial: np.ndarray) -> Row:
+def loop_in_c(tensors: np.ndarray, labels: np.ndarray, initial: np.ndarray) -> Row:
     """A loop in C of the same generality: any tensors, any depth."""
     folder = Path(tempfile.mkdtemp(prefix="bench-"))
     (folder / "descend.c").write_text(SOURCE)
@@ -113,7 +113,7 @@ def compiled(tensors: np.ndarray, labels: np.ndarray, initial: np.ndarray) -> Ro
         return state
 
     ours = lambda: _descend(tensors, labels, initial, STEPS)  # noqa: E731
-    return Row("two-layer descent, 2e6 steps", "C, gcc -O3", 1 / 1.5, ours, theirs, close(1e-9))
+    return Row("two-layer descent, 2e6 steps", "C, gcc -O3", goal=1 / 1.5, ours=ours, theirs=theirs, agree=close(1e-9))
 
 
 def _descend(tensors: np.ndarray, labels: np.ndarray, initial: np.ndarray, steps: int) -> np.ndarray:
@@ -153,9 +153,9 @@ def completion() -> Row:
     return Row(
         "matrix completion, 40 runs of 1,000 steps",
         "PyTorch autograd, one by one",
-        8,
-        ours,
-        theirs,
-        close(1e-8),
+        goal=8,
+        ours=ours,
+        theirs=theirs,
+        agree=close(1e-8),
         note="the peer's runs share one process: each in its own would start Python 40 times",
     )

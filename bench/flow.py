@@ -22,7 +22,7 @@ Solve = Callable[[float], np.ndarray]
 
 def rows() -> list[Row]:
     """One two-layer network at gamma = 1e-4, and 500 diagonal networks."""
-    return [*network(), many()]
+    return [*network(), ensemble()]
 
 
 def problem() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -34,7 +34,7 @@ def problem() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return X, Y, two_layer.pack(first, np.zeros((WIDTH, OUTPUTS)))
 
 
-def followed(rtol: float = RTOL, times: np.ndarray = TIMES) -> two_layer_flow.NetworkFlow:
+def network_flow(rtol: float = RTOL, times: np.ndarray = TIMES) -> two_layer_flow.NetworkFlow:
     """Return the flow of `problem`, in the basis of the hidden directions that it cannot leave."""
     X, Y, initial = problem()
     W1, W2 = two_layer.unpack(initial, INPUTS, WIDTH, OUTPUTS)
@@ -64,7 +64,7 @@ def network() -> list[Row]:
     Q = two_layer.hidden_basis(*two_layer.unpack(initial, INPUTS, WIDTH, OUTPUTS))
 
     def ours(rtol: float = RTOL) -> np.ndarray:
-        found = followed(rtol)
+        found = network_flow(rtol)
         return np.concatenate([found.W1.reshape(len(TIMES), -1), found.W2.reshape(len(TIMES), -1)], axis=1)
 
     def inside(states: np.ndarray) -> np.ndarray:
@@ -75,30 +75,30 @@ def network() -> list[Row]:
     def alike(tolerance: float) -> Callable[[np.ndarray, np.ndarray], None]:
         return lambda mine, theirs: close(tolerance)(mine, inside(theirs))
 
-    def scipys() -> np.ndarray:
+    def by_scipy() -> np.ndarray:
         return solve_ivp(field, (0, HORIZON), initial, "DOP853", TIMES, rtol=RTOL, atol=ATOL).y.T
 
-    # tolerances a thousandth of the bench's: its error does not show in theirs
+    # tolerances a thousandth of the bench's: the error of the truth does not show in that of others
     truth = ours(1e-3 * RTOL)
 
     def error(states: np.ndarray) -> float:
         mine = states if states.shape == truth.shape else inside(states)
         return float(np.abs(mine - truth).max() / np.abs(truth).max())
 
-    found = [Row(WORK, "scipy solve_ivp, DOP853", 8, ours, scipys, alike(1e-7))]
+    scipys = Row(WORK, "scipy solve_ivp, DOP853", goal=8, ours=ours, theirs=by_scipy, agree=alike(1e-7))
     work, peer = f"{WORK}, error {EQUAL:.0e}", "diffrax Dopri8, compiled"
     ours_at, ours_error = loosest(ours, error)
     if not installed("diffrax"):
-        return [*found, Row(work, peer, 5, ours_at, None, close(0.0))]
+        return [scipys, Row(work, peer, goal=5, ours=ours_at, theirs=None, agree=close(0.0))]
     peer_at, peer_error = loosest(in_diffrax(X, Y, initial), error)
     # each is as far from the truth as its error says, and rounding is far below both
     agree = alike(2 * (ours_error + peer_error))
     note = f"errors {ours_error:.1g}, ours, and {peer_error:.1g}"
-    return [*found, Row(work, peer, 5, ours_at, peer_at, agree, note=note)]
+    return [scipys, Row(work, peer, goal=5, ours=ours_at, theirs=peer_at, agree=agree, note=note)]
 
 
 def loosest(solve: Solve, error: Callable[[np.ndarray], float]) -> tuple[Callable[[], np.ndarray], float]:
-    """Return an integration at the loosest tolerance, in half decades, whose error is at most `EQUAL`; its error."""
+    """Return an integration at the loosest rtol, in half decades, whose error is at most `EQUAL`, and that error."""
     rtol = 1e-6
     while (reached := error(solve(rtol))) > EQUAL:
         rtol /= np.sqrt(10)
@@ -120,7 +120,7 @@ def in_diffrax(X: np.ndarray, Y: np.ndarray, initial: np.ndarray) -> Solve:
         return jnp.concatenate([(R @ W2.T).ravel(), (W1.T @ R).ravel()])
 
     @jax.jit
-    def compiled(start: Any, rtol: Any) -> Any:
+    def integrate(start: Any, rtol: Any) -> Any:
         return diffrax.diffeqsolve(
             diffrax.ODETerm(field),
             diffrax.Dopri8(),
@@ -133,7 +133,7 @@ def in_diffrax(X: np.ndarray, Y: np.ndarray, initial: np.ndarray) -> Solve:
             max_steps=100_000,
         ).ys
 
-    return lambda rtol: np.asarray(compiled(initial, rtol))
+    return lambda rtol: np.asarray(integrate(initial, rtol))
 
 
 def diagonal_networks(members: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
@@ -161,36 +161,45 @@ def diagonal_field(state: np.ndarray, data: np.ndarray, shape: np.ndarray, slope
         slope[i], slope[size + i] = twice * u[i], -twice * v[i]
 
 
-def each_alone(members: int, rtol: float, atol: float) -> np.ndarray:
+def diagonal_flows(members: int, rtol: float, atol: float) -> np.ndarray:
     """Return the states of so many diagonal networks, none of which depends on the others."""
     X, y, initial, times = diagonal_networks(members)
     data = np.concatenate([X.reshape(members, -1), y], axis=1)
     return flows(diagonal_field, data, X.shape[1:], initial, times, rtol=rtol, atol=atol).states
 
 
-def many() -> Row:
+def ensemble() -> Row:
     """500 diagonal networks, of which the peer follows the first hundred: they do not depend on each other."""
     members, some = 500, 100
     X, y, initial, times = diagonal_networks(members)
     size = X.shape[-1]
 
     def ours() -> np.ndarray:
-        return each_alone(members, RTOL, ATOL)
+        return diagonal_flows(members, RTOL, ATOL)
 
     def theirs() -> np.ndarray:
-        ends = []
+        paths = []
         for data, labels, start in zip(X[:some], y, initial, strict=False):
 
-            def alone(_time: float, state: np.ndarray, data: Any = data, labels: Any = labels) -> np.ndarray:
+            def field(_time: float, state: np.ndarray, data: Any = data, labels: Any = labels) -> np.ndarray:
                 u, v = state[:size], state[size:]
                 slope = data.T @ (labels - data @ (u**2 - v**2))
                 return np.concatenate([2 * u * slope, -2 * v * slope])
 
-            ends.append(solve_ivp(alone, (0, 10.0), start, "DOP853", times, rtol=RTOL, atol=ATOL).y.T)
-        return np.array(ends)
+            paths.append(solve_ivp(field, (0, 10.0), start, "DOP853", times, rtol=RTOL, atol=ATOL).y.T)
+        return np.array(paths)
 
     def agree(all_of_them: np.ndarray, first: np.ndarray) -> None:
         close(1e-6)(all_of_them[:some], first)
 
     note = f"the peer's first {some}, times {members // some}"
-    return Row("flows of 500 small networks", "a loop of solve_ivp", 200, ours, theirs, agree, some / members, note)
+    return Row(
+        "flows of 500 small networks",
+        "a loop of solve_ivp",
+        goal=200,
+        ours=ours,
+        theirs=theirs,
+        agree=agree,
+        share=some / members,
+        note=note,
+    )

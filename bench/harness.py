@@ -29,6 +29,7 @@ class Row:
     share : float
         The part of the work that the peer does; its time is divided by it.
     note : str
+        A remark of the table's last column.
     """
 
     work: str

@@ -26,6 +26,7 @@ class Work:
     Attributes
     ----------
     what, size : str
+        Its name in the table, and what grows, as ``paths``.
     sizes, peers_sizes : tuple of int
         The peer's may end earlier; the last that both have is compared.
     sides : dict
@@ -44,44 +45,45 @@ class Work:
 
 WORKS = {
     "label noise": Work(
-        "label noise, 20 steps",
-        "paths",
-        (20_000, 100_000, 500_000),
-        (20_000, 100_000, 500_000),
-        {
+        what="label noise, 20 steps",
+        size="paths",
+        sizes=(20_000, 100_000, 500_000),
+        peers_sizes=(20_000, 100_000, 500_000),
+        sides={
             "ours": lambda paths: simulate(noise.INPUTS, paths, np.full(STEPS, noise.STEP), np.array([STEPS]), seed=0),
             "numpy, all paths at once": lambda paths: (noise.all_at_once(paths, STEPS),),
         },
-        None,
+        goal=None,
     ),
     "class moments": Work(
-        f"within-class covariance, P = {FEATURES}",
-        "examples",
-        (10_000, 100_000, 1_000_000),
-        (10_000, 100_000),
-        {
+        what=f"within-class covariance, P = {FEATURES}",
+        size="examples",
+        sizes=(10_000, 100_000, 1_000_000),
+        peers_sizes=(10_000, 100_000),
+        sides={
             "ours": lambda examples: (collapse.in_batches(examples, FEATURES),),
             "an outer product for each example": lambda examples: (
-                # what it needs is one batch's, so that a few batches tell
+                # it needs as much memory for ten batches as for all
                 collapse.by_outer_products(min(examples, 10 * collapse.PEERS_BATCH), FEATURES),
             ),
             "numpy, all examples at once": lambda examples: (collapse.all_at_once(examples, FEATURES),),
         },
-        0.25,
+        goal=0.25,
     ),
 }
 
 
 def rows(name: str) -> list[dict[str, Any]]:
     """Return a row for each side and size of one piece of work: megabytes beside the result."""
-    work, found = WORKS[name], []
+    work = WORKS[name]
+    measured = []
     for side in work.sides:
         for size in work.sizes if side == "ours" else work.peers_sizes:
             command = [sys.executable, "-m", "bench.memory", name, side, str(size)]
             ended = subprocess.run(command, capture_output=True, text=True, check=True, env=os.environ)
             about = {"work": work.what, "size": work.size, "goal": work.goal}
-            found.append({**about, "by": side, "value": size, "MB": float(ended.stdout)})
-    return found
+            measured.append({**about, "by": side, "value": size, "MB": float(ended.stdout)})
+    return measured
 
 
 def main(name: str, side: str, size: str) -> None:

@@ -100,14 +100,14 @@ def table(plan: Plan, rate: float = RATE) -> str:
         if plan.run_data(PAPER, run) not in SHAPES or run in swept or spec["settings"]["loss"] != "mse":
             continue
         need, resources = needs(plan, run), plan.resources("run", PAPER, run)
-        hours = [operations / (3600e12 * rate) for operations in (need.operations, need.measuring)]
+        operations_per_hour = 3600e12 * rate
         rows.append(
             {
                 "training": run.removesuffix("_mse"),
                 "parameters (M)": f"{need.parameters / 1e6:.1f}",
                 "operations (10¹⁵)": f"{need.operations / 1e15:.0f}",
-                "hours": f"{hours[0]:.1f}",
-                "of measuring": f"{hours[1]:.2f}",
+                "hours": f"{need.operations / operations_per_hour:.1f}",
+                "of measuring": f"{need.measuring / operations_per_hour:.2f}",
                 "disk (GB)": f"{need.disk / 1e9:.1f}",
                 "GPU memory (GB)": f"{need.memory / 1e9:.1f}",
                 "main memory (GB)": f"{resources.get('mem_mb', 0) / 1000:.0f}",

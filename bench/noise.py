@@ -10,9 +10,10 @@ from learning_dynamics.papers.spectral_bias.noise.models import simulate
 PATHS, STEPS, STEP, INPUTS = 20_000, 400, 0.0025, 2
 
 
-def simulated(paths: int = PATHS, steps: int = STEPS) -> np.ndarray:
+def in_batches(paths: int = PATHS, steps: int = STEPS) -> np.ndarray:
     """Return W at the end by this project, shape (paths, d, d)."""
-    return simulate(INPUTS, paths, np.full(steps, STEP), np.array([steps]), seed=0)[0][:, 0]
+    W, _, _ = simulate(INPUTS, paths, np.full(steps, STEP), np.array([steps]), seed=0)
+    return W[:, 0]
 
 
 def all_at_once(paths: int = PATHS, steps: int = STEPS) -> np.ndarray:
@@ -28,9 +29,10 @@ def all_at_once(paths: int = PATHS, steps: int = STEPS) -> np.ndarray:
 def rows() -> list[Row]:
     """20,000 paths of 400 steps, against numpy and torchsde."""
     work = f"label noise, {PATHS:,} paths of {STEPS} steps"
+    torchsde = in_torchsde if installed("torchsde") else None
     return [
-        Row(work, "numpy, all paths at once", 1.0, simulated, all_at_once, same_law),
-        Row(work, "torchsde, Euler", 30, simulated, in_torchsde if installed("torchsde") else None, same_law),
+        Row(work, "numpy, all paths at once", goal=1.0, ours=in_batches, theirs=all_at_once, agree=same_law),
+        Row(work, "torchsde, Euler", goal=30, ours=in_batches, theirs=torchsde, agree=same_law),
     ]
 
 

@@ -36,15 +36,18 @@ def memory_by_side(memory: pd.DataFrame) -> pd.DataFrame:
 
     Ours is compared with a peer at the largest size that both have.
     """
-    found = []
+    rows = []
     for work, sides in memory.groupby("work", sort=False):
         ours = sides[sides["by"] == "ours"].set_index("value")["MB"]
         for by, side in sides.groupby("by", sort=False):
             # memory comes in pages, and a power is fitted to logarithms
             sizes = side.set_index("value")["MB"].clip(lower=0.1)
-            share = None if by == "ours" else ours[sizes.index[-1]] / sizes.iloc[-1]
-            goal = None if by == "ours" or pd.isna(side["goal"].iloc[0]) else side["goal"].iloc[0]
-            found.append(
+            share, goal = None, None
+            if by != "ours":
+                share = ours[sizes.index[-1]] / sizes.iloc[-1]
+                if pd.notna(side["goal"].iloc[0]):
+                    goal = side["goal"].iloc[0]
+            rows.append(
                 {
                     "work": work,
                     "by": by,
@@ -55,7 +58,7 @@ def memory_by_side(memory: pd.DataFrame) -> pd.DataFrame:
                     "met": None if goal is None else bool(share <= goal),
                 }
             )
-    return pd.DataFrame(found)
+    return pd.DataFrame(rows)
 
 
 def write(tables: Mapping[str, pd.DataFrame], repeats: int) -> None:
@@ -67,6 +70,5 @@ def write(tables: Mapping[str, pd.DataFrame], repeats: int) -> None:
     for name, heading in HEADINGS.items():
         parts += [f"## {heading}", table(name, tables[name])]
     text = "\n\n".join(parts)
-    PAGE.write_text(
-        MARKS.sub(lambda found: f"{found[1]}{text}\n{found[2]}", PAGE.read_text(encoding="utf-8")), encoding="utf-8"
-    )
+    page = MARKS.sub(lambda marks: f"{marks[1]}{text}\n{marks[2]}", PAGE.read_text(encoding="utf-8"))
+    PAGE.write_text(page, encoding="utf-8")

@@ -27,13 +27,13 @@ def rows(wanted: str = "") -> Iterator[dict[str, Any]]:
 
     with tempfile.TemporaryDirectory() as folder:
         os.environ.setdefault(SHARED, folder)  # the workspaces of the tests lie there
-        found = {
+        measurements = {
             "a second `make figures`": second_run,
             "graph of 10,000 runs, dry run": lambda name: dry_run(name, 40),
             "the same graph in four plain rules": lambda name: plain_dry_run(name, 25),
             "graph of 10,000 runs, dry run for Slurm": lambda name: dry_run(name, 60, "--profile", "profiles/slurm"),
         }
-        for name, measure in found.items():
+        for name, measure in measurements.items():
             if wanted in name:
                 yield measure(name)
 

@@ -47,7 +47,7 @@ def _resident(what: str) -> float:
 
 def main(library: str, module: str, *arguments: str) -> None:
     """Do what a module does as a program, and print what it took."""
-    sys.path[0] = ""  # as for ``python -m``, in place of this file's folder
+    sys.path[0] = ""  # the working directory, as for ``python -m``: it was this file's folder
     sys.argv[1:] = arguments
     importlib.import_module(library)
     counter = Spent()

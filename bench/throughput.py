@@ -55,7 +55,7 @@ def images_per_second(network: nn.Module, images: Tensor, labels: Tensor, recipe
 def attainable(device: torch.device, precision: str, *, seconds: float) -> float:
     """Return the floating-point operations per second of a product of large square matrices in a precision.
 
-    It is what a device reaches when nothing but arithmetic limits it: the peak to hold a network against.
+    It is what a device reaches when nothing but arithmetic limits it: the peak that a network's rate is compared with.
     """
     size = 8192 if device.type == "cuda" else 2048
     kind = torch.bfloat16 if precision == "bfloat16" else torch.float32

@@ -20,10 +20,10 @@ from tqdm import tqdm
 from mutation import drawing, score, trial
 
 ROOT = Path(__file__).resolve().parent.parent
-COPIED = ("src", "tests", "mutation")  # linked is everything else that tests read
+COPIED = ("src", "tests", "mutation")  # into each copy of the project; all else that tests read is linked there
 SOURCES = (*COPIED, "workflow/config", "config.yaml")
 NOT_LINKED = (*COPIED, "results", "figures", "site")
-SECONDS = 1800  # that a mutant may wait; `trial` limits what it computes
+SECONDS = 1800  # after which a mutant is ended, computing or waiting; `trial` limits what it computes
 
 
 def main() -> None:

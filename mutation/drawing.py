@@ -26,7 +26,8 @@ NAMED_CALLS = ("every_draw", "equal_on_every_draw", "at_most", "at_least", "equa
 
 def groups(root: Path) -> dict[str, list[Path]]:
     """Return the modules that compute, by topic (``paper/topic``, ``paper/shared``) and part of the library."""
-    package, found = root / PACKAGE, {}
+    package = root / PACKAGE
+    found = {}
     for paper in sorted(folder for folder in (package / "papers").iterdir() if (folder / "__init__.py").exists()):
         found[f"{paper.name}/shared"] = _computing(paper)
         for topic in sorted(folder for folder in paper.iterdir() if (folder / "__init__.py").exists()):

@@ -23,7 +23,7 @@ COSMIC_RAY = (
 
 
 class _OfOneNode(Operator):
-    """An operator that gives each node a list of texts to stand in its place."""
+    """An operator that replaces a node of the syntax tree by one text of several."""
 
     @abc.abstractmethod
     def texts(self, node: Any) -> Sequence[str]:
@@ -59,8 +59,11 @@ class FunctionExchanged(_OfOneNode):
     }
 
     def texts(self, node: Any) -> Sequence[str]:
-        called = node.type == "name" and (after := node.get_next_leaf()) is not None and after.value == "("
-        return self.PARTNERS.get(node.value, []) if called and node.parent.type != "funcdef" else []
+        if node.type != "name" or node.parent.type == "funcdef":
+            return []
+        after = node.get_next_leaf()
+        is_call = after is not None and after.value == "("
+        return self.PARTNERS.get(node.value, []) if is_call else []
 
     @classmethod
     def examples(cls) -> tuple[Example, ...]:
@@ -96,7 +99,7 @@ class ArgumentDoubled(_OfOneNode):
     """``f(2 * (x))`` for ``f(x)``."""
 
     KINDS = ("name", "atom_expr", "arith_expr", "term", "power", "factor")
-    # what takes no number first: doubled, it would only raise
+    # what takes no number as its first argument, which doubled would only raise
     NOT_OF_NUMBERS = (
         *("len", "list", "tuple", "dict", "set", "sorted", "enumerate", "zip", "isinstance", "str", "range", "map"),
         *("append", "extend", "replace", "items", "joined", "rows", "by_draw", "select", "settings_of", "integrate"),
@@ -108,9 +111,9 @@ class ArgumentDoubled(_OfOneNode):
         arguments = node.parent.parent if node.parent.type == "arglist" else node.parent
         if arguments is None or arguments.type != "trailer" or node.get_previous_leaf() is not arguments.children[0]:
             return []
-        called = arguments.get_previous_leaf().value
-        is_call = arguments.children[0].value == "("
-        return [f"2 * ({_code(node)})"] if is_call and called not in self.NOT_OF_NUMBERS else []
+        function = arguments.get_previous_leaf().value
+        is_call = arguments.children[0].value == "("  # not x[0]
+        return [f"2 * ({_code(node)})"] if is_call and function not in self.NOT_OF_NUMBERS else []
 
     @classmethod
     def examples(cls) -> tuple[Example, ...]:
@@ -143,8 +146,9 @@ class TextExchanged(_OfOneNode):
     def texts(self, node: Any) -> Sequence[str]:
         if not self._is_name(node):
             return []
-        others = sorted({one.value for one in ast_nodes(node.get_root_node()) if self._is_name(one)})
-        return [others[(others.index(node.value) + 1) % len(others)]] if len(others) > 1 else []
+        names = sorted({other.value for other in ast_nodes(node.get_root_node()) if self._is_name(other)})
+        following = names[(names.index(node.value) + 1) % len(names)]
+        return [following] if following != node.value else []
 
     def _is_name(self, node: Any) -> bool:
         return node.type == "string" and node.parent.type != "simple_stmt" and bool(self.NAME.fullmatch(node.value))

@@ -18,8 +18,8 @@ def outcome(killed: bool, output: str) -> str:
     """Return what the output of `trial` says: noticed by ``tests`` or ``verdicts``, or not: ``moved``, ``unmoved``."""
     stages = re.findall(r"^stage: (\w+)$", output, re.MULTILINE)
     last = stages[-1] if stages else "verdicts"  # nothing is known of when a process that waits was ended
-    if killed:
-        return "moved" if last == "numbers" else last  # it crashed where only numbers were compared
+    if killed and last == "numbers":
+        return "moved"  # it crashed where only numbers were compared
     return last
 
 
@@ -36,7 +36,7 @@ def results(sessions: Mapping[str, Path], equivalent: Sequence[Mapping[str, str]
     for known in equivalent:
         if not known.get("because"):
             raise ValueError(f"{EQUIVALENT.name}: {known}: say why it computes the same")
-    same = {(known["file"], known["before"].strip(), known["after"].strip()) for known in equivalent}
+    known_changes = {(known["file"], known["before"].strip(), known["after"].strip()) for known in equivalent}
     rows: list[dict[str, Any]] = []
     for group, session in sessions.items():
         with use_db(str(session), WorkDB.Mode.open) as database:
@@ -44,24 +44,27 @@ def results(sessions: Mapping[str, Path], equivalent: Sequence[Mapping[str, str]
                 mutation = item.mutations[0]
                 if result.worker_outcome != WorkerOutcome.NORMAL:
                     raise RuntimeError(f"{session}: {mutation}: {result.output}")
-                before, after = (
-                    "\n".join(re.findall(rf"^\{sign}(?!\{sign}\{sign} )(.*)$", result.diff, re.MULTILINE))
-                    for sign in "-+"
-                )
+                before, after = changed_lines(result.diff, "-"), changed_lines(result.diff, "+")
                 row = {"group": group, "file": str(mutation.module_path), "line": mutation.start_pos[0]}
                 row |= {"operator": mutation.operator_name, "before": before, "after": after}
                 row["outcome"] = outcome(result.is_killed, result.output)
-                if row["outcome"].endswith("moved") and (row["file"], before.strip(), after.strip()) in same:
+                is_known = (row["file"], before.strip(), after.strip()) in known_changes
+                if is_known and row["outcome"] in ("moved", "unmoved"):
                     row["outcome"] = "equivalent"
                 rows.append(row)
     return pd.DataFrame(rows)
 
 
+def changed_lines(diff: str, sign: str) -> str:
+    """Return the lines that a diff takes away (``-``) or adds (``+``), without its heads ``--- file``, ``+++ file``."""
+    lines = [line for line in diff.splitlines() if line.startswith(sign) and not line.startswith(f"{3 * sign} ")]
+    return "\n".join(line[1:] for line in lines)
+
+
 def scores(mutants: pd.DataFrame) -> pd.Series:
     """Return counts and shares of some mutants; shares are of those that move a number."""
-    count = (
-        mutants["outcome"].value_counts().reindex(["equivalent", "unmoved", "tests", "verdicts", "moved"], fill_value=0)
-    )
+    outcomes = ["equivalent", "unmoved", "tests", "verdicts", "moved"]
+    count = mutants["outcome"].value_counts().reindex(outcomes, fill_value=0)
     moving = int(count[["tests", "verdicts", "moved"]].sum())
     row: dict[str, Any] = {"drawn": len(mutants), "equivalent": count["equivalent"], "move nothing": count["unmoved"]}
     row["move a number"] = moving
@@ -93,10 +96,12 @@ def report(sessions: Mapping[str, Path]) -> str:
     parts = []
     for name, heading in (("moved", "move a number, and no test notices"), ("unmoved", "move no number")):
         survivors = mutants[mutants["outcome"] == name]
-        parts += [f"{len(survivors)} {heading}:", *(_shown(row) for row in survivors.to_dict("records"))]
+        parts += [f"{len(survivors)} {heading}:", *(_as_diff(row) for row in survivors.to_dict("records"))]
     return "\n\n".join([*parts, table(mutants)])
 
 
-def _shown(row: Mapping[str, Any]) -> str:
-    lines = [f"- {line}" for line in row["before"].splitlines()] + [f"+ {line}" for line in row["after"].splitlines()]
-    return "\n".join([f"{row['file']}:{row['line']} ({row['operator']})", *lines])
+def _as_diff(row: Mapping[str, Any]) -> str:
+    lines = [f"{row['file']}:{row['line']} ({row['operator']})"]
+    lines += [f"- {line}" for line in row["before"].splitlines()]
+    lines += [f"+ {line}" for line in row["after"].splitlines()]
+    return "\n".join(lines)

@@ -19,54 +19,69 @@ from typing import Any
 
 import pytest
 
+# the regression net: what claims and runs say, compared with what is written down
 NET = ("tests/papers/test_every_claim.py", "tests/papers/test_every_quantity.py")
-# drawings, digests and random settings compare no numbers
+# drawings, digests and random settings compare no numbers, and the net is tried by itself
 NOT_NUMBERS = re.compile(r"test_(every_.*|any_settings|written)\.py")
 JUDGES = ("tests/judging", "tests/test_evidence.py")
 OPTIONS = ("-x", "-q", "-p", "no:cacheprovider", "-o", "timeout=0", "-W", "ignore::pytest.PytestAssertRewriteWarning")
 TABLES = "LEARNING_DYNAMICS_TESTS"  # where tests/support.py keeps what it simulated
-# of computing: one test; tests of other files; claims
+# computing time: of one test; of all tests of other files than the mutant's; of the net, and of numbers of each paper
 TEST_SECONDS, OTHERS_SECONDS, NET_SECONDS = 120, 20, 40
-MEMORY = 6 * 2**30
+MEMORY = 6 * 2**30  # bytes
+Digests = dict[str, dict[str, str]]  # by claim and run; a claim's own science is under ""
+
+
+# of a source file `parts[2]` is a folder of src/learning_dynamics or a file in it: in
+# src/learning_dynamics/papers/deep_linear/completion/runs.py `papers`, then `parts[3]` the paper, `parts[4]` the topic
 
 
 def papers_of(file: Path) -> list[str]:
     """Return the papers whose claims a source file may concern: its own, or all for the library."""
-    parts = file.parts
-    papers = Path("src/learning_dynamics/papers")
-    return [parts[3]] if parts[2] == "papers" else sorted(one.parent.name for one in papers.glob("*/__init__.py"))
+    if file.parts[2] == "papers":
+        return [file.parts[3]]
+    return sorted(path.parent.name for path in Path("src/learning_dynamics/papers").glob("*/__init__.py"))
 
 
 def is_own(test: Path, file: Path) -> bool:
     """Whether a test file is in the folder of the source file's topic, or has the source file's name."""
+    is_of_a_topic = len(file.parts) == 6
     same_folder = test.parent.parts[1:] == file.parent.parts[2:]
-    return same_folder and (len(file.parts) == 6 or test.stem == f"test_{file.stem}")
+    return same_folder and (is_of_a_topic or test.stem == f"test_{file.stem}")
 
 
 def test_files(file: Path) -> list[str]:
     """Return test files that concern a source file: its own, then those that import it, then its paper's."""
+    part = file.parts[2]
+    if part == "papers":
+        tops = [Path("tests", *file.parts[2:4])]
+    elif part in ("judging", "evidence.py"):
+        tops = [Path("tests/papers"), *map(Path, JUDGES)]
+    else:
+        tops = [Path("tests/papers"), Path("tests", part)]
+    tests: list[Path] = []
+    for top in tops:
+        tests += [top] if top.is_file() else top.rglob("test_*.py")
+
     package = ".".join(file.parent.parts[1:])
-    tops = [Path("tests", *file.parts[2:4])] if file.parts[2] == "papers" else [Path("tests/papers")]
-    if file.parts[2] in ("judging", "evidence.py"):
-        tops += map(Path, JUDGES)
-    elif file.parts[2] != "papers":
-        tops.append(Path("tests", file.parts[2]))
+    is_of_a_whole_paper = len(file.parts) == 5
     ranks: dict[Path, int] = {}
-    for test in [one for top in tops for one in ([top] if top.is_file() else top.rglob("test_*.py"))]:
+    for test in tests:
+        if NOT_NUMBERS.fullmatch(test.name):
+            continue
         text = test.read_text(encoding="utf-8")
         imports = package in text and re.search(rf"\b{file.stem}\b", text) is not None
-        nearby = test.parent == tops[0] or len(file.parts) == 5 or "papers" not in test.parts
-        if not NOT_NUMBERS.fullmatch(test.name) and (imports or nearby or is_own(test, file)):
-            if is_own(test, file):
-                ranks[test] = 0
-            elif imports:
-                ranks[test] = 1
-            else:
-                ranks[test] = 2
+        nearby = test.parent == tops[0] or is_of_a_whole_paper or "papers" not in test.parts
+        if is_own(test, file):
+            ranks[test] = 0
+        elif imports:
+            ranks[test] = 1
+        elif nearby:
+            ranks[test] = 2
     return [str(test) for test in sorted(ranks, key=lambda test: (ranks[test], test))]
 
 
-def digests(paper: str) -> dict[str, dict[str, str]]:
+def digests(paper: str) -> Digests:
     """Return for each claim of a paper the digests of its own science and of the runs that it reads."""
     from tests.papers.written import runs_of_claim
     from tests.support import smoke
@@ -74,36 +89,46 @@ def digests(paper: str) -> dict[str, dict[str, str]]:
     from learning_dynamics.pipeline.plan.digests import science
 
     plan = smoke(paper)
-    return {
-        claim: {"": json.dumps(science("claims", paper, plan.claim(paper, claim)["function"]), sort_keys=True)}
-        | {run: plan.fingerprint("metrics", paper, run) for run in runs_of_claim(paper, claim)}
-        for claim in plan.config.paper_block(paper)["claims"]
-    }
+    found: Digests = {}
+    for claim in plan.config.paper_block(paper)["claims"]:
+        own = science("claims", paper, plan.claim(paper, claim)["function"])
+        found[claim] = {"": json.dumps(own, sort_keys=True)}
+        found[claim] |= {run: plan.fingerprint("metrics", paper, run) for run in runs_of_claim(paper, claim)}
+    return found
 
 
-def concerned(before: dict[str, dict[str, str]], now: dict[str, dict[str, str]]) -> list[tuple[str, str]]:
-    """Return claims whose digests changed, the fewest changed runs first, each followed by the runs that changed."""
-    changed = {claim: [name for name in now[claim] if now[claim][name] != before[claim].get(name)] for claim in now}
-    order: dict[tuple[str, str], None] = {}
-    for claim in sorted((claim for claim in changed if changed[claim]), key=lambda claim: (len(changed[claim]), claim)):
-        order |= {("name", claim): None} | {("run", name): None for name in changed[claim] if name}
+def changed_claims_and_runs(before: Digests, now: Digests) -> list[tuple[str, str]]:
+    """Return claims whose digests changed, the fewest changed runs first, each followed by the runs that changed.
+
+    A claim is ``("name", claim)`` and a run ``("run", run)``, as the parameters of the net's tests are called.
+    """
+    changed: dict[str, list[str]] = {}
+    for claim, of_claim in now.items():
+        names = [name for name, digest in of_claim.items() if digest != before[claim].get(name)]
+        if names:
+            changed[claim] = names
+    order: dict[tuple[str, str], None] = {}  # a set that keeps its order: claims share runs
+    for claim in sorted(changed, key=lambda claim: (len(changed[claim]), claim)):
+        order[("name", claim)] = None
+        order |= {("run", name): None for name in changed[claim] if name}
     return list(order)
 
 
 def numbers(paper: str, names: Sequence[tuple[str, str]]) -> dict[str, Any]:
     """Return what claims and runs of a paper say, in JSON's types, numbers to nine digits."""
     import pandas as pd
-    from tests.papers.test_every_claim import evaluated
+    from tests.papers.test_every_claim import smoke_evaluation
     from tests.papers.written import claim_entry, quantity_rows
-    from tests.support import made, smoke
+    from tests.support import metrics_file, smoke
 
     values: dict[str, Any] = {}
     for kind, name in names:
         if kind == "name":
-            evaluation = evaluated(paper, name)
+            evaluation = smoke_evaluation(paper, name)
             values[f"{kind} {name}"] = claim_entry(evaluation) | {"facts": evaluation.facts}
         else:
-            values[f"{kind} {name}"] = quantity_rows(paper, name, pd.read_parquet(made(smoke(paper), paper, name)))
+            table = pd.read_parquet(metrics_file(smoke(paper), paper, name))
+            values[f"{kind} {name}"] = quantity_rows(paper, name, table)
     return json.loads(json.dumps(values, default=str), parse_float=_rounded, parse_constant=str)
 
 
@@ -116,8 +141,11 @@ class Limits:
 
     Parameters
     ----------
-    order : of test files, or of ``paper``, ``name`` or ``run``, and its value; other claims are left out
-    seconds : of computing, after which tests are skipped, but for those of `own` files
+    order : sequence
+        Test files, or claims and runs of the net as ``(paper, "name", claim)`` and ``(paper, "run", run)``; tests of
+        none of them are left out.
+    seconds : float
+        Of computing, after which tests are skipped, but for those of `own` files.
     """
 
     def __init__(self, order: Sequence[Any], seconds: float, own: Sequence[str] = ()) -> None:
@@ -132,15 +160,16 @@ class Limits:
         hypothesis.settings.load_profile("unshrunk")
 
     def _key(self, item: pytest.Item) -> Any:
+        """Return the entry of the order that a test is of, or None."""
         parameters = item.callspec.params if hasattr(item, "callspec") else {}
-        names = [(parameters.get("paper"), kind, parameters[kind]) for kind in ("name", "run") if kind in parameters]
-        return next((key for key in (item.nodeid.partition("::")[0], *names) if key in self.rank), None)
+        keys: list[Any] = [item.nodeid.partition("::")[0]]
+        keys += [(parameters.get("paper"), kind, parameters[kind]) for kind in ("name", "run") if kind in parameters]
+        return next((key for key in keys if key in self.rank), None)
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        items[:] = sorted(
-            (item for item in items if self._key(item) in self.rank), key=lambda item: self.rank[self._key(item)]
-        )
+        ranked = [item for item in items if self._key(item) in self.rank]
+        items[:] = sorted(ranked, key=lambda item: self.rank[self._key(item)])
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
@@ -153,10 +182,8 @@ def stage(name: str, files: Sequence[str], limits: Limits) -> None:
     """Run tests; exit with 1 if one fails."""
     print(f"stage: {name}", flush=True)
     signal.setitimer(signal.ITIMER_PROF, TEST_SECONDS)  # for the collection
-    if pytest.main([*OPTIONS, "-p", "no:xdist", *files], plugins=[limits]) not in (
-        0,
-        pytest.ExitCode.NO_TESTS_COLLECTED,
-    ):
+    code = pytest.main([*OPTIONS, "-p", "no:xdist", *files], plugins=[limits])
+    if code not in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
         sys.exit(1)
 
 
@@ -167,18 +194,20 @@ def main(original: Path) -> None:
     tables = Path(os.environ[TABLES])
     shutil.rmtree(tables, ignore_errors=True)  # of the mutant before
     shutil.copytree(original.parent / "tables", tables, copy_function=os.symlink)
-    file = next(one for one in sorted(Path("src").rglob("*.py")) if not filecmp.cmp(one, original / one, shallow=False))
+    sources = sorted(Path("src").rglob("*.py"))
+    file = next(source for source in sources if not filecmp.cmp(source, original / source, shallow=False))
     tests = test_files(file)
     stage("tests", tests, Limits(tests, OTHERS_SECONDS, [test for test in tests if is_own(Path(test), file)]))
     known = {
         paper: json.loads((original.parent / "numbers" / f"{paper}.json").read_text()) for paper in papers_of(file)
     }
-    names = {paper: concerned(known[paper]["digests"], digests(paper)) for paper in known}
-    stage("verdicts", NET, Limits([(paper, *name) for paper in names for name in names[paper]], NET_SECONDS))
+    changed = {paper: changed_claims_and_runs(known[paper]["digests"], digests(paper)) for paper in known}
+    order = [(paper, kind, name) for paper in changed for kind, name in changed[paper]]
+    stage("verdicts", NET, Limits(order, NET_SECONDS))
     print("stage: numbers", flush=True)
-    for paper, of_paper in names.items():
+    for paper, names in changed.items():
         end = time.process_time() + NET_SECONDS
-        for kind, name in of_paper:
+        for kind, name in names:
             if time.process_time() > end:
                 break
             if any(value != known[paper]["numbers"][key] for key, value in numbers(paper, [(kind, name)]).items()):
@@ -192,7 +221,8 @@ def write_numbers(papers: Sequence[str], folder: Path) -> None:
     folder.mkdir(exist_ok=True)
     for paper in papers:
         now = digests(paper)
-        values = numbers(paper, concerned({claim: {} for claim in now}, now))
+        everything = changed_claims_and_runs({claim: {} for claim in now}, now)
+        values = numbers(paper, everything)
         (folder / f"{paper}.json").write_text(json.dumps({"digests": now, "numbers": values}))
 
 

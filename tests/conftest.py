@@ -20,7 +20,7 @@ from bench import clock
 from xdist.scheduler import LoadScopeScheduling
 
 from learning_dynamics.pipeline.plan.sweeps import runs_of_sweep
-from tests.support import PAPERS, SHARED, as_text, smoke
+from tests.support import PAPERS, SHARED, as_text, each_of_roles, smoke
 
 # the same examples each time, however long a busy machine takes over one
 hypothesis.settings.register_profile("repeatable", deadline=None, derandomize=True)
@@ -87,8 +87,8 @@ LONG = {
     *("test_what_an_orphan_writes_is_made_again", "test_spoilt_outputs_are_made_again"),
     "test_a_broken_cache_is_replaced",
 }
-# files whose tests take long, in this order: whoever is free takes the next; those that read what all papers' pipeline
-# makes, once it may be there
+# files whose tests take long, which processes begin first, in this order; `test_whole.py` makes all papers by
+# Snakemake, and the last files read what it has made
 FIRST = (
     *("test_whole.py", "test_slurm.py", "test_faults.py", "test_docs_commands.py", "test_reruns.py"),
     *("test_page.py", "test_every_claim.py"),
@@ -136,41 +136,56 @@ SLOW_RUNS = (
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    def place(item: pytest.Item) -> int:
-        name = PurePosixPath(group(item.nodeid)).name
-        return FIRST.index(name) if name in FIRST else len(FIRST)
-
-    items.sort(key=place)
+    """Sort the tests by `FIRST`, and mark those that are long and those of the quick loop."""
+    items.sort(key=_rank)
     for item in items:
-        if {PurePosixPath(group(item.nodeid)).name, getattr(item, "originalname", None)} & LONG:
+        if {_file(item).name, getattr(item, "originalname", None)} & LONG:
             item.add_marker("long")
         if "whole" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.timeout(3600))  # all papers by Snakemake, on a slow machine beside other tests
     if "quick" in config.option.markexpr:
-        claims = {f"{paper}.{name}" for paper in PAPERS for name in one_claim_a_topic(paper)}
-        tests = set()
-        for item in items:
-            file, callspec = PurePosixPath(group(item.nodeid)), getattr(item, "callspec", None)
-            if file.name == "test_every_claim.py":
-                chosen = callspec is not None and callspec.id in claims
-            else:
-                test = item.nodeid.partition("[")[0]
-                slow = "pipeline" in file.parts or {file.name, test.rpartition("::")[2]} & set(THOROUGH)
-                chosen = not slow and ("papers" not in file.parts or test not in tests)
-                tests.add(test)
-            if chosen:
+        mark_quick(items)
+
+
+def _file(item: pytest.Item) -> PurePosixPath:
+    return PurePosixPath(group(item.nodeid))
+
+
+def _rank(item: pytest.Item) -> int:
+    name = _file(item).name
+    return FIRST.index(name) if name in FIRST else len(FIRST)
+
+
+def mark_quick(items: list[pytest.Item]) -> None:
+    """Mark the tests of the quick loop: one claim a topic, and of a paper's other tests the first example of each."""
+    claims = {f"{paper}.{name}" for paper in PAPERS for name in one_claim_a_topic(paper)}
+    begun = set()  # tests of which there has been an example
+    for item in items:
+        file = _file(item)
+        if file.name == "test_every_claim.py":
+            callspec = getattr(item, "callspec", None)
+            if callspec is not None and callspec.id in claims:
                 item.add_marker("quick")
+            continue
+        test = item.nodeid.partition("[")[0]
+        is_first = "papers" not in file.parts or test not in begun
+        begun.add(test)
+        function = test.rpartition("::")[2]
+        if is_first and "pipeline" not in file.parts and not {file.name, function} & set(THOROUGH):
+            item.add_marker("quick")
 
 
 def one_claim_a_topic(paper: str) -> list[str]:
     """Return for each topic of a paper the claim that reads the fewest runs, none of them a slow one."""
-    whose, found = smoke(paper), {}
-    for name in whose.config.paper_block(paper)["claims"]:
-        claim = whose.claim(paper, name)
-        runs = [one for given in claim["runs"].values() for one in (given if isinstance(given, list) else [given])]
-        if any(whose.config.resolved(paper, "runs", spec["name"])["function"].startswith(SLOW_RUNS) for spec in runs):
+    plan = smoke(paper)
+    fewest: dict[str, tuple[int, str]] = {}  # by topic: the number of runs, and the claim
+    for name in plan.config.paper_block(paper)["claims"]:
+        claim = plan.claim(paper, name)
+        runs = each_of_roles(claim["runs"])
+        functions = [plan.config.resolved_block(paper, "runs", run["name"])["function"] for run in runs]
+        if any(function.startswith(SLOW_RUNS) for function in functions):
             continue
-        count = sum(len(runs_of_sweep(spec["name"], spec["sweep"])) for spec in runs)
+        count = sum(len(runs_of_sweep(run["name"], run["sweep"])) for run in runs)
         topic = claim["function"].partition(".")[0]
-        found[topic] = min(found.get(topic, (count, name)), (count, name))
-    return [name for _, name in found.values()]
+        fewest[topic] = min(fewest.get(topic, (count, name)), (count, name))
+    return [name for _, name in fewest.values()]

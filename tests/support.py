@@ -20,30 +20,13 @@ from learning_dynamics.pipeline.commands import data, metrics, run
 from learning_dynamics.pipeline.commands.claims import evaluate_claim
 from learning_dynamics.pipeline.commands.functions import arguments_for, paper_function
 from learning_dynamics.pipeline.commands.roles import load_tables
-from learning_dynamics.pipeline.plan.blocks import overlay
+from learning_dynamics.pipeline.plan.blocks import map_roles, overlay
 from learning_dynamics.pipeline.plan.config_files import ROOT, load, read_yaml
 from learning_dynamics.pipeline.plan.jobs import Job, write_plan
 from learning_dynamics.pipeline.plan.plan import Plan
 from learning_dynamics.pipeline.plan.stale_outputs import fault
 from learning_dynamics.pipeline.plan.sweeps import runs_of_sweep
 from learning_dynamics.pipeline.store.stamps import fingerprint
-
-__all__ = [
-    "PAPERS",
-    "ROOT",
-    "SMOKE",
-    "as_text",
-    "called",
-    "claim_tables",
-    "evaluation",
-    "measured",
-    "named_after_its_call",
-    "plan",
-    "scaled",
-    "smoke",
-    "verdict",
-    "with_integration",
-]
 
 SMOKE = ROOT / "workflow/config/smoke.yaml"
 PAPERS: list[str] = read_yaml(ROOT / "config.yaml")["papers"]
@@ -53,7 +36,9 @@ Tables = dict[str, Any]  # by role: a table, or a list of tables
 
 def plan(*overlays: Path, papers: list[str] | None = None, **given: Any) -> Plan:
     """Return the shipped configuration with overlays, restricted to some papers."""
-    return Plan(load(overlays, {**given, **({"papers": papers} if papers else {})}))
+    if papers:
+        given["papers"] = papers
+    return Plan(load(overlays, given))
 
 
 @functools.cache
@@ -62,13 +47,13 @@ def smoke(paper: str) -> Plan:
     return plan(SMOKE, papers=[paper])
 
 
-# one folder for all processes of a test run (see conftest); files in it are named by what they are made from
+# environment variable: one folder for all processes of a test run (see conftest); files in it are named by fingerprint
 SHARED = "LEARNING_DYNAMICS_TESTS"
 WHOLE = "whole/project"  # in it: where Snakemake makes all papers at smoke scale
 
 
 @contextmanager
-def _alone(path: Path) -> Iterator[None]:
+def _locked(path: Path) -> Iterator[None]:
     """Let one process at a time make a file."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with open(path.with_suffix(".lock"), "a") as lock:
@@ -76,36 +61,40 @@ def _alone(path: Path) -> Iterator[None]:
         yield
 
 
-def made(whose: Plan, paper: str, name: str) -> Path:
-    """Return the metrics file of one run, made once in a test run: by Snakemake if it has, else in this process."""
+def metrics_file(whose: Plan, paper: str, name: str) -> Path:
+    """Return the metrics file of one run: Snakemake's if a test has made it, else made here, once for all processes."""
     folder = Path(os.environ[SHARED], paper)
     fingerprint = whose.fingerprint("metrics", paper, name)
     built = Path(os.environ[SHARED], WHOLE, "results/smoke", paper, "metrics", f"{name}.parquet")
     if built.exists() and fault(built, fingerprint) is None:
         return built
     out = folder / fingerprint / f"{name}.parquet"
-    trajectory = folder / f"{whose.fingerprint('run', paper, name)}.npz"
-    with _alone(out):
-        if not out.exists():
-            inputs: dict[str, str] = {}
-            data_set = whose.run_data(paper, name)
-            if data_set is not None:
-                source = folder / f"{whose.fingerprint('data', paper, data_set)}.npz"
-                with _alone(source):
-                    if not source.exists():
-                        do_job(data.execute, whose.job("data", paper, data_set), source, {})
-                inputs["data"] = str(source)
-            with _alone(trajectory):
-                if not trajectory.exists():
-                    do_job(run.execute, whose.job("run", paper, name), trajectory, inputs)
-            inputs = inputs if whose.measured_data(paper, name) else {}
-            job = whose.job("metrics", paper, name)
-            do_job(metrics.execute, job, out, {**inputs, "run": str(trajectory)})
+    with _locked(out):
+        if out.exists():
+            return out
+        inputs: dict[str, str] = {}
+        data_set = whose.run_data(paper, name)
+        if data_set is not None:
+            source = folder / f"{whose.fingerprint('data', paper, data_set)}.npz"
+            _make_once(data.execute, whose.job("data", paper, data_set), source, {})
+            inputs["data"] = str(source)
+        trajectory = folder / f"{whose.fingerprint('run', paper, name)}.npz"
+        _make_once(run.execute, whose.job("run", paper, name), trajectory, inputs)
+        measured = {"run": str(trajectory)}
+        if whose.measured_data(paper, name):
+            measured |= inputs
+        do_job(metrics.execute, whose.job("metrics", paper, name), out, measured)
     return out
 
 
+def _make_once(execute: Callable[..., None], job: Job, output: Path, inputs: Mapping[str, str]) -> None:
+    with _locked(output):
+        if not output.exists():
+            do_job(execute, job, output, inputs)
+
+
 def do_job(execute: Callable[..., None], job: Job, output: Path, inputs: Mapping[str, str], folder: str = "") -> None:
-    """Do a job in this process, with its files elsewhere; the paper's results are in `folder`, or beside the output."""
+    """Do a job in this process, with other files than planned; a paper's results are in `folder`, or by the output."""
     job = replace(job, output=str(output), inputs=dict(inputs), folder=folder or str(output.parent))
     with tempfile.TemporaryDirectory() as there:
         path = Path(there, "plan.jsonl")
@@ -114,7 +103,7 @@ def do_job(execute: Callable[..., None], job: Job, output: Path, inputs: Mapping
 
 
 def with_settings(whose: Plan, job: Job, made_from: str | None = None, **settings: Any) -> Job:
-    """Return a job with other settings, made from another input if one is named, and the fingerprint of that."""
+    """Return a job with other settings and their fingerprint, made from another input if one is named."""
     spec = {**job.spec, "settings": job.spec["settings"] | settings}
     made_from = made_from or job.made_from
     digests = whose.science(job.stage, job.paper, job.name)
@@ -123,26 +112,26 @@ def with_settings(whose: Plan, job: Job, made_from: str | None = None, **setting
 
 def tables_of(whose: Plan, paper: str, roles: Mapping[str, Any]) -> Tables:
     """Return fresh tables by role, sweeps joined, as a figure's or claim's function is given them."""
-    runs = [one for given in roles.values() for one in (given if isinstance(given, list) else [given])]
     with tempfile.TemporaryDirectory() as folder:
-        for spec in runs:
+        for spec in each_of_roles(roles):
             for name, _ in runs_of_sweep(spec["name"], spec["sweep"]):
                 link = Path(folder, f"{name}.parquet")
                 if not link.exists():
-                    link.symlink_to(made(whose, paper, name))
-        return load_tables(Path(folder), _unchecked(roles))
+                    link.symlink_to(metrics_file(whose, paper, name))
+        # without its fingerprint a table is not compared with the plan
+        unchecked = map_roles(lambda spec: {"name": spec["name"], "sweep": spec["sweep"]}, roles)
+        return load_tables(Path(folder), unchecked)
 
 
-def _unchecked(roles: Mapping[str, Any]) -> dict[str, Any]:
-    def one(spec: Mapping[str, Any]) -> dict[str, Any]:
-        return {"name": spec["name"], "sweep": spec["sweep"]}
+def each_of_roles(roles: Mapping[str, Any]) -> list[Any]:
+    """Return the runs, tables or specs of all roles, whether a role has one or a list of them."""
+    found: list[Any] = []
+    for given in roles.values():
+        found += given if isinstance(given, list) else [given]
+    return found
 
-    return {
-        role: [one(spec) for spec in given] if isinstance(given, list) else one(given) for role, given in roles.items()
-    }
 
-
-def measured(paper: str, name: str) -> pd.DataFrame:
+def metrics_table(paper: str, name: str) -> pd.DataFrame:
     """Return a fresh copy of the metrics of one run at smoke scale, sweeps joined."""
     whose = smoke(paper)
     return tables_of(whose, paper, {"run": whose.describe_run(paper, name)})["run"]
@@ -161,13 +150,13 @@ def evaluation(paper: str, claim: str, tables: Mapping[str, Any], **settings: An
     return evaluate_claim(claim, function, tables, spec["settings"] | settings)
 
 
-def called(function: Callable[..., Any], *arguments: Any, **settings: Any) -> Any:
-    """Return what a run makes of settings of which those that it does not name itself are of its integration."""
+def trajectory_of(function: Callable[..., Any], *arguments: Any, **settings: Any) -> Any:
+    """Return a run's trajectory; settings that its function does not name, as `rtol`, are of its integration."""
     return function(*arguments, **arguments_for(function, with_integration(function, settings)))
 
 
 def with_integration(function: Callable[..., Any], settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a run's settings as they are recorded, from such in which those of the integration stand beside others."""
+    """Return settings as a run records them: `rtol=1e-9`, if it does not name that, as `integration={"rtol": 1e-9}`."""
     own = inspect.signature(function).parameters
     return overlay({}, {key if key in own else f"integration.{key}": value for key, value in settings.items()})
 
@@ -185,10 +174,13 @@ def as_text(value: object) -> str:
         shape = f"{type(value).__name__} of shape {value.shape}"
         return getattr(value, "attrs", {}).get("call", shape)
     if isinstance(value, dict):
-        return ", ".join(f"{key}={as_text(one)}" for key, one in value.items()) or "nothing"
+        return ", ".join(f"{key}={as_text(item)}" for key, item in value.items()) or "nothing"
     if isinstance(value, tuple | list):
-        runs = [(word, len(list(equal))) for word, equal in itertools.groupby(as_text(one) for one in value)]
-        return f"[{', '.join(word if count == 1 else f'{count} times {word}' for word, count in runs)}]"
+        words = []
+        for word, equal in itertools.groupby(as_text(item) for item in value):
+            count = len(list(equal))
+            words.append(word if count == 1 else f"{count} times {word}")  # [0, 0, 1] reads `[2 times 0, 1]`
+        return f"[{', '.join(words)}]"
     return str(getattr(value, "__name__", value))
 
 
@@ -197,34 +189,15 @@ def named_after_its_call(factory: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(factory)
     def make(*arguments: Any, **options: Any) -> Any:
-        made = factory(*arguments, **options)
-        given = [as_text(one) for one in arguments]
+        product = factory(*arguments, **options)
+        words = [as_text(argument) for argument in arguments]
         if options:
-            given.append(as_text(options))
-        call = f"{factory.__name__}({', '.join(given)})"
-        if isinstance(made, pd.DataFrame):
-            made.attrs["call"] = call
+            words.append(as_text(options))
+        call = f"{factory.__name__}({', '.join(words)})"
+        if isinstance(product, pd.DataFrame):
+            product.attrs["call"] = call
         else:
-            made.__name__ = call
-        return made
+            product.__name__ = call
+        return product
 
     return make
-
-
-@named_after_its_call
-def scaled(quantity: str, factor: float, **where: object) -> Callable[[Tables], Tables]:
-    """Return an alteration of tables: multiply the values of a quantity, in the rows where columns match."""
-
-    def alter(tables: Tables) -> Tables:
-        found = False
-        for given in tables.values():
-            for table in given if isinstance(given, list) else [given]:
-                rows = table["quantity"] == quantity
-                for column, value in where.items():
-                    rows &= table[column] == value if column in table else False
-                table.loc[rows, "value"] *= factor
-                found |= bool(rows.any())
-        assert found, f"no rows of {quantity!r} where {where}"
-        return tables
-
-    return alter

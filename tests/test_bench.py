@@ -25,13 +25,24 @@ def sleeping(seconds: float, result: float):
 
 
 def test_a_peer_that_does_a_tenth_is_scaled():
-    row = timed(Row("sleep", "itself", 5.0, sleeping(0.01, 1.0), sleeping(0.01, 1.0), close(1e-9), share=0.1), 2)
+    row = timed(
+        Row(
+            "sleep",
+            "itself",
+            goal=5.0,
+            ours=sleeping(0.01, 1.0),
+            theirs=sleeping(0.01, 1.0),
+            agree=close(1e-9),
+            share=0.1,
+        ),
+        2,
+    )
     assert 5 < row["ratio"] < 20
     assert row["met"]
 
 
 def test_outcomes_that_differ_are_not_timed():
-    row = Row("sleep", "another", 1.0, sleeping(0.0, 1.0), sleeping(0.0, 1.1), close(1e-3))
+    row = Row("sleep", "another", goal=1.0, ours=sleeping(0.0, 1.0), theirs=sleeping(0.0, 1.1), agree=close(1e-3))
     with pytest.raises(AssertionError):
         timed(row, repeats=1)
 

@@ -11,7 +11,7 @@ import pytest
 
 from learning_dynamics.pipeline.commands import cli
 from learning_dynamics.pipeline.plan.sources import papers
-from tests.pipeline.test_adding_a_figure import applied
+from tests.pipeline.test_adding_a_figure import apply_diffs
 from tests.pipeline.warm import warm_python
 from tests.support import ROOT
 
@@ -23,32 +23,36 @@ COPIED = ("Snakefile", "Makefile", "pyproject.toml", "requirements", "config.yam
 
 def commands() -> list[str]:
     """Return every command once, in the order of the pages; those with placeholders are left out."""
-    found: dict[str, None] = {}
+    found: dict[str, None] = {}  # a set that keeps its order
     for page in PAGES:
-        text = page.read_text(encoding="utf-8")
-        blocks = re.findall(r"```(?:sh)?\n(.*?)```", text, re.DOTALL)
-        lines = [line for block in blocks for line in block.replace("\\\n", " ").splitlines()]
-        prose = re.sub(r"```.*?```", "", text, flags=re.DOTALL)
-        lines += re.findall(r"`([^`\n]+)`", prose)
-        for line in lines:
-            for part in re.split(r"\s+&&\s+", re.split(r"\s+#\s", line)[0]):
+        for line in lines_of_code(page.read_text(encoding="utf-8")):
+            without_comment = re.split(r"\s+#\s", line)[0]
+            for part in re.split(r"\s+&&\s+", without_comment):
                 command = part.strip()
                 if command.startswith(tuple(f"{kind} " for kind in KINDS)) and not PLACEHOLDERS.search(command):
                     found[command] = None
     return list(found)
 
 
-def planned() -> list[str]:
-    """Return Snakemake's commands, of those that plan the same the one with most options."""
+def lines_of_code(text: str) -> list[str]:
+    """Return the lines of a page's blocks of code, continued lines as one, and what is between single backticks."""
+    blocks = re.findall(r"```(?:sh)?\n(.*?)```", text, re.DOTALL)
+    lines = [line for block in blocks for line in block.replace("\\\n", " ").splitlines()]
+    prose = re.sub(r"```.*?```", "", text, flags=re.DOTALL)
+    return lines + re.findall(r"`([^`\n]+)`", prose)
+
+
+def distinct_dry_runs() -> list[str]:
+    """Return Snakemake's commands; of those that plan the same, one with cores and one without, the longest."""
     longest: dict[frozenset, str] = {}
-    for command in of("snakemake"):
+    for command in commands_of_kind("snakemake"):
         plan = re.sub(r" (-n|--dry-run|--cores \S+|--resources gpu=\d+|--)(?= |$)", "", command)
         key = frozenset(shlex.split(plan))
         longest[key] = max(longest.get(key, ""), command, key=len)
     return list(longest.values())
 
 
-def of(kind: str) -> list[str]:
+def commands_of_kind(kind: str) -> list[str]:
     return [command for command in commands() if command.startswith(kind + " ")]
 
 
@@ -61,15 +65,15 @@ def plan(tmp_path_factory) -> Path:
             shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
         else:
             shutil.copy2(ROOT / name, folder)
-    for command in of("python -m learning_dynamics"):
+    for command in commands_of_kind("python -m learning_dynamics"):
         if " new " in command:
-            ended = typed(command, folder)
+            ended = run_typed(command, folder)
             assert ended.returncode == 0, ended.stderr
     for page in ("README.md", "CONTRIBUTING.md"):
-        applied(folder, page)
-    for command in of("python -m learning_dynamics"):
+        apply_diffs(folder, page)
+    for command in commands_of_kind("python -m learning_dynamics"):
         if " sweep " in command:
-            ended = typed(command, folder)
+            ended = run_typed(command, folder)
             assert ended.returncode == 0, ended.stderr
     rates = folder / "results/full/neural_collapse/learning_rates.yaml"
     rates.parent.mkdir(parents=True)
@@ -77,7 +81,7 @@ def plan(tmp_path_factory) -> Path:
     return folder
 
 
-def typed(command: str, folder: Path) -> subprocess.CompletedProcess:
+def run_typed(command: str, folder: Path) -> subprocess.CompletedProcess:
     words = shlex.split(command)
     if words[0] == "snakemake":
         words[:1] = [warm_python(), "-m", "snakemake"]
@@ -87,14 +91,15 @@ def typed(command: str, folder: Path) -> subprocess.CompletedProcess:
     return subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True)
 
 
-@pytest.mark.parametrize("command", of("make"))
+@pytest.mark.parametrize("command", commands_of_kind("make"))
 def test_targets_exist(command, plan):
-    # without the installation that every target begins with
-    ended = typed(f"{command} --dry-run" + ("" if ".installed" in command else " INSTALLED="), plan)
+    # every target begins with the installation, which is left out
+    installed = "" if ".installed" in command else " INSTALLED="
+    ended = run_typed(f"{command} --dry-run{installed}", plan)
     assert ended.returncode == 0, ended.stderr
 
 
-@pytest.mark.parametrize("command", of("python -m learning_dynamics"))
+@pytest.mark.parametrize("command", commands_of_kind("python -m learning_dynamics"))
 def test_options_are_known(command):
     words = shlex.split(command)[3:]
     if "--help" in words:
@@ -105,12 +110,14 @@ def test_options_are_known(command):
     assert words[0] == "new" or options.get("paper", papers()[0]) in [*papers(), "PAPER"]
 
 
-@pytest.mark.parametrize("command", planned())
+@pytest.mark.parametrize("command", distinct_dry_runs())
 def test_dry_runs_plan_what_is_asked_for(command, plan):
     if shutil.which("sbatch") is None and "--slurm-" in command:
         pytest.skip("an option of the Slurm executor")
     # before the options that take several values
-    ended = typed(command.replace("snakemake ", "snakemake --dry-run --quiet all ", 1), plan)
+    ended = run_typed(command.replace("snakemake ", "snakemake --dry-run --quiet all ", 1), plan)
     if re.search(r"--(report|rulegraph|lint)", command):
+        # they plan nothing, and a report asks for results
+        assert "unrecognized arguments" not in ended.stderr
         return
     assert ended.returncode == 0, ended.stdout + ended.stderr

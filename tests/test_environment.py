@@ -187,7 +187,7 @@ def git(folder, *arguments):
     subprocess.run(["git", "-C", str(folder), *identity, *arguments], check=True, capture_output=True)
 
 
-def committed(folder):
+def commit_all(folder):
     git(folder, "init", "-q")
     git(folder, "add", ".")
     git(folder, "commit", "-qm", "all", "--allow-empty")
@@ -210,7 +210,7 @@ def unpacked(tmp_path):
 
 def test_the_commit_is_that_of_the_checkout(unpacked, monkeypatch):
     assert commit_of(unpacked, monkeypatch) == (None, None)
-    commit = committed(unpacked)
+    commit = commit_all(unpacked)
     (unpacked / "notes").touch()
     assert commit_of(unpacked, monkeypatch) == (commit, False)
     (unpacked / "src/learning_dynamics/pipeline/store/stamps.py").write_text("edited")
@@ -224,7 +224,7 @@ def test_the_commit_is_that_of_the_checkout(unpacked, monkeypatch):
 def test_a_repository_around_it_or_that_does_not_hold_it_is_not_its_own(unpacked, monkeypatch):
     for folder, ignored in ((unpacked.parent, "code"), (unpacked.parent, ""), (unpacked, "src")):
         (folder / ".gitignore").write_text(f"{ignored}\n")
-        committed(folder)
+        commit_all(folder)
         assert commit_of(unpacked, monkeypatch) == (None, None), (folder, ignored)
 
 
@@ -240,8 +240,8 @@ def test_a_repository_around_it_or_that_does_not_hold_it_is_not_its_own(unpacked
 def test_a_variable_that_names_another_repository_is_dropped(unpacked, monkeypatch, tmp_path, variable, place):
     other = tmp_path / "other"
     other.mkdir()
-    committed(other)
-    commit = committed(unpacked)
+    commit_all(other)
+    commit = commit_all(unpacked)
     monkeypatch.setenv(variable, str(other / place))
     assert commit_of(unpacked, monkeypatch) == (commit, False)
 
@@ -252,7 +252,7 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["
 BASE = ("cluster", "docs", "test", "lint")  # the extras that `make` installs with the project itself
 
 
-def pinned(group):
+def pinned_packages(group):
     """Return the names of the packages in a file of requirements."""
     text = (ROOT / f"requirements/{group}.txt").read_text(encoding="utf-8")
     return set(re.findall(r"^([a-z0-9-]+)==", text, re.MULTILINE))
@@ -264,8 +264,8 @@ def test_every_dependency_is_pinned(extra):
         re.split(r"[\[<>=!~ ;]", dependency)[0].lower().replace("_", "-").replace(".", "-")
         for dependency in [*PROJECT["dependencies"], *PROJECT["optional-dependencies"][extra]]
     }
-    there = pinned("base") | pinned("torch")
+    there = pinned_packages("base") | pinned_packages("torch")
     if extra not in BASE:
-        assert not there & pinned(extra), "what base.txt has already"
-        there |= pinned(extra)
+        assert not there & pinned_packages(extra), "what base.txt has already"
+        there |= pinned_packages(extra)
     assert dependencies - there == set(), "run .ci/lock"

@@ -40,26 +40,32 @@ def test_a_folder_that_cannot_be_made_is_named(tmp_path):
         pass
 
 
-REMEDIES = {errno.ENOSPC: "free space", errno.EACCES: "make the folder writable", errno.ESTALE: "fix that"}
+def write_with_failing_fsync(path, number, monkeypatch):
+    """Write a file on a file system whose fsync raises the error of this number."""
+
+    def fail(_):
+        raise OSError(number, os.strerror(number))
+
+    with monkeypatch.context() as patch, atomic_write(path) as partial:
+        patch.setattr(os, "fsync", fail)
+        partial.write_text("all")
 
 
-def test_a_failure_to_write_names_its_own_remedy(tmp_path, monkeypatch):
-    def write(number):
-        def fail(_):
-            raise OSError(number, os.strerror(number))
+@pytest.mark.parametrize(
+    ("number", "remedy"),
+    [(errno.ENOSPC, "free space"), (errno.EACCES, "make the folder writable"), (errno.ESTALE, "fix that")],
+)
+def test_a_failure_to_write_names_its_own_remedy(tmp_path, monkeypatch, number, remedy):
+    message = rf"cannot be written \({os.strerror(number)}\); {remedy}, then run"
+    with pytest.raises(ProjectError, match=message):
+        write_with_failing_fsync(tmp_path / "x", number, monkeypatch)
+    assert os.listdir(tmp_path) == []
 
-        with monkeypatch.context() as patch, atomic_write(tmp_path / "x") as partial:
-            patch.setattr(os, "fsync", fail)
-            partial.write_text("all")
 
-    for number, mend in REMEDIES.items():
-        told = rf"cannot be written \({os.strerror(number)}\); {mend}, then run"
-        with pytest.raises(ProjectError, match=told):
-            write(number)
-        assert os.listdir(tmp_path) == [], number
-    for number in (errno.EINVAL, errno.ENOTSUP):  # of a file system that has no fsync
-        write(number)
-        (tmp_path / "x").unlink()
+@pytest.mark.parametrize("number", [errno.EINVAL, errno.ENOTSUP])
+def test_a_file_system_that_has_no_fsync_is_written_to(tmp_path, monkeypatch, number):
+    write_with_failing_fsync(tmp_path / "x", number, monkeypatch)
+    assert os.listdir(tmp_path) == ["x"]
 
 
 # -- folders of others -------------------------------------------------------------------------------------------------

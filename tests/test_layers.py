@@ -14,7 +14,7 @@ from learning_dynamics.pipeline.plan.sources import (
     imports_of,
     module_path,
     papers,
-    parsed,
+    read_syntax_tree,
     topics,
 )
 from tests.support import ROOT
@@ -79,8 +79,11 @@ def test_parts_of_a_topic_import_none_of_those_forbidden_to_them():
     assert len(MODULES_OF_TOPICS) > 100
     wrong = []
     for module, part in MODULES_OF_TOPICS:
-        later = set(FORBIDDEN[part])
-        wrong += imports([module], lambda name, later=later: module_path(name) and set(parts_of(name)[-1:]) & later)
+        wrong += [
+            (module, name)
+            for name in imports_of(module)
+            if module_path(name) and parts_of(name) and parts_of(name)[-1] in FORBIDDEN[part]
+        ]
     assert wrong == []
 
 
@@ -91,7 +94,7 @@ def test_what_a_topic_calls_knows_nothing_of_the_pipeline():
 def test_what_is_compiled_names_nothing_of_another_file():
     """What is kept of a compiled function is outdated when its own file changes, and no other."""
     for module in MODULES:
-        tree = parsed(module_path(module))
+        tree = read_syntax_tree(module_path(module))
         imported = {
             alias.asname or alias.name
             for node in ast.walk(tree)
@@ -111,18 +114,23 @@ def test_what_is_compiled_names_nothing_of_another_file():
 def parts_read(text):
     """Return the modules that a source reads off others without importing them: ``a.b`` after ``import a``."""
     nodes = list(ast.walk(ast.parse(text)))
-    bound, imported = {}, set()
+    bound = {}  # what each name stands for, and all modules that are imported
+    imported = set()
     for node in nodes:
         if isinstance(node, ast.Import):
             imported |= {name.name for name in node.names}
-            bound |= {name.asname: name.name for name in node.names if name.asname}
-            bound |= {top: top for name in node.names if not name.asname for top in [name.name.partition(".")[0]]}
+            for alias in node.names:
+                top = alias.name.partition(".")[0]
+                bound[alias.asname or top] = alias.name if alias.asname else top
         elif isinstance(node, ast.ImportFrom):
             imported |= {f"{node.module}.{name.name}" for name in node.names} | {node.module}
-    read = [ast.unparse(node).split(".", 1) for node in nodes if isinstance(node, ast.Attribute)]
-    return {
-        f"{bound[top]}.{rest}" for top, rest in read if top in bound and is_module(f"{bound[top]}.{rest}")
-    } - imported
+    modules = set()
+    for node in nodes:
+        if isinstance(node, ast.Attribute):
+            name, attribute = ast.unparse(node).split(".", 1)
+            if name in bound and is_module(f"{bound[name]}.{attribute}"):
+                modules.add(f"{bound[name]}.{attribute}")
+    return modules - imported
 
 
 @functools.cache

@@ -36,7 +36,9 @@ def _flags():
 def test_a_network_is_timed_in_the_arithmetic_that_it_trains_in(precision, monkeypatch):
     monkeypatch.setattr(torch.backends.cudnn, "allow_tf32", True)
     before, timed, products = _flags(), _Spy(), set()
-    recipe = Recipe("mse", 0.1, 0.9, 1e-3, 4, 1, (), precision=precision)
+    recipe = Recipe(
+        loss="mse", learning_rate=0.1, momentum=0.9, weight_decay=1e-3, batch=4, epochs=1, drops=(), precision=precision
+    )
     throughput.images_per_second(timed, torch.randn(8, 4), torch.arange(8) % 2, recipe, seconds=0.0)
     monkeypatch.setattr(torch, "mm", lambda *_: products.add(_flags()))
     throughput.attainable(torch.device("cpu"), precision, seconds=0.0)

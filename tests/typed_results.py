@@ -15,7 +15,9 @@ REFERENCE = re.compile(
     r"\s+\(?[A-Z]?\.?\d[\w.\-–]*\)?(?:(?:\s*,\s*|\s+and\s+|\s+to\s+)\(?[A-Z]?\.?\d[\w.\-–]*\)?)*",
     re.IGNORECASE,
 )
+# the level of an interval or accuracy: 95 % confidence, 99.5 % train accuracy
 LEVEL = re.compile(r"\b9\d(?:\.\d)?\s*%\s+(?:\w+\s+)?(?:intervals?|confidence|level|quantiles?|accuracy)\b")
+# 3 of 4, 17 out of the 20, 12 %, 0.25, 1.5e-3, 1e-9
 TYPED = re.compile(
     r"(?<![\w.])\d+\s+(?:out\s+)?of\s+(?:the\s+)?\d+\b|(?<![\w.])\d+(?:\.\d+)?\s*(?:%|per\s?cent\b)"
     r"|(?<![\w.(])\d+\.\d+(?:e[+-]?\d+)?\b|(?<![\w.])\d+e[+-]?\d+\b"
@@ -28,8 +30,10 @@ def typed_results(text: str) -> list[str]:
     Numbers of theorems, figures and equations are names, not results, and so are the level of an interval and the train
     accuracy at which train errors count as ended.
     """
-    plain = re.sub(r"\{[^{}]*\}", " ", "".join(MATHS.split(text)[::2]))
-    return [match.group().strip() for match in TYPED.finditer(LEVEL.sub(" ", REFERENCE.sub(" ", plain)))]
+    prose = "".join(MATHS.split(text)[::2])  # what is between formulas
+    for pattern in (r"\{[^{}]*\}", REFERENCE, LEVEL):  # fields, names, levels
+        prose = re.sub(pattern, " ", prose)
+    return [match.group().strip() for match in TYPED.finditer(prose)]
 
 
 def assert_filled(facts: Mapping[str, Any], *texts: str) -> None:

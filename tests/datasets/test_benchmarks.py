@@ -67,7 +67,7 @@ HOUSES, NUMBERS = HOUSES.transpose(2, 3, 1, 0), np.where(NUMBERS == 0, 10, NUMBE
 
 @named_after_its_call
 def idx(**arrays):
-    """Write IDX files anew, by the name of their constant here."""
+    """Write IDX files over those that are there, by the name of their constant here."""
 
     def spoil(folder):
         for name, array in arrays.items():

@@ -19,7 +19,7 @@ def product_of(depth):
     return tensors
 
 
-def contracted(tensors, layers, kept=None):
+def contract(tensors, layers, kept=None):
     """Contract tensors with all layers, or all but one: an output for each sample, or its gradient in that layer."""
     letters = "abc"[: len(layers)]
     places = [place for place in range(len(layers)) if place != kept]
@@ -32,9 +32,9 @@ def by_hand(tensors, state, loss, step, steps):
     ends = np.cumsum(tensors.shape[1:])[:-1]
     for _ in range(steps):
         layers = np.split(state, ends)
-        f = contracted(tensors, layers)
+        f = contract(tensors, layers)
         weights = f - Y if loss == "squared" else -Y * np.exp(-Y * f)
-        gradient = [weights @ contracted(tensors, layers, kept) for kept in range(len(layers))]
+        gradient = [weights @ contract(tensors, layers, kept) for kept in range(len(layers))]
         state = state - step * np.concatenate(gradient)
     return state
 

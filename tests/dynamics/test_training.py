@@ -19,7 +19,9 @@ from learning_dynamics.dynamics import training
 from learning_dynamics.errors import DivergenceError, ProjectError, UnfinishedError
 from tests.support import ROOT
 
-RECIPE = training.Recipe("mse", 0.05, 0.9, 1e-3, 8, 6, (1 / 3, 2 / 3))
+RECIPE = training.Recipe(
+    loss="mse", learning_rate=0.05, momentum=0.9, weight_decay=1e-3, batch=8, epochs=6, drops=(1 / 3, 2 / 3)
+)
 RECORD = np.array([1, 3, 6])
 ONCE = np.array([1])
 ALWAYS = 1e9  # share of the time that resume points may take: one after every epoch
@@ -49,14 +51,16 @@ def network() -> Classifier:
         return Classifier()
 
 
-def trained(recipe: training.Recipe = RECIPE, record: np.ndarray = RECORD, **options: Any) -> dict[int, training.State]:
+def states_of_training(
+    recipe: training.Recipe = RECIPE, record: np.ndarray = RECORD, **options: Any
+) -> dict[int, training.State]:
     return training.train(network(), *problem(), recipe, record, **{"seed": 5, **options})
 
 
 needs_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
 
 
-def trained_on_gpu(recipe: training.Recipe, **options: Any) -> dict[int, training.State]:
+def states_of_training_on_gpu(recipe: training.Recipe, **options: Any) -> dict[int, training.State]:
     images, labels = (tensor.cuda() for tensor in problem())
     return training.train(network().cuda(), images, labels, recipe, RECORD, seed=5, **options)
 
@@ -74,7 +78,7 @@ class KilledError(Exception):
 
 def test_killed_twice_equals_left_in_peace_and_what_is_finished_is_not_trained_again(tmp_path, monkeypatch):
     monkeypatch.setattr(training, "SHARE", ALWAYS)
-    undisturbed = trained()
+    undisturbed = states_of_training()
     whole_epoch = training.one_epoch
     taken = []
 
@@ -91,10 +95,10 @@ def test_killed_twice_equals_left_in_peace_and_what_is_finished_is_not_trained_a
     for after in (2, 5):
         monkeypatch.setattr(training, "one_epoch", killed_in(after))
         with pytest.raises(KilledError):
-            trained(resume=tmp_path)
+            states_of_training(resume=tmp_path)
     for one_epoch in (whole_epoch, None):
         monkeypatch.setattr(training, "one_epoch", one_epoch)
-        assert_same(trained(resume=tmp_path), undisturbed)
+        assert_same(states_of_training(resume=tmp_path), undisturbed)
 
 
 class Clock:
@@ -131,7 +135,7 @@ def test_resume_points_take_a_share_of_the_time_and_bound_what_may_be_lost(
     epoch, point, share, lost, tmp_path, monkeypatch
 ):
     clock = Clock(monkeypatch, epoch=epoch, point=point)
-    trained(replace(RECIPE, batch=30, epochs=350), np.array([1, 350]), resume=tmp_path)
+    states_of_training(replace(RECIPE, batch=30, epochs=350), np.array([1, 350]), resume=tmp_path)
     *points, last = clock.written
     assert last == clock.now  # at the end, for whoever has other members to train
     assert len(points) * point <= share * clock.now
@@ -139,20 +143,20 @@ def test_resume_points_take_a_share_of_the_time_and_bound_what_may_be_lost(
 
 
 def test_a_training_whose_time_is_over_stops_at_a_resume_point_and_nowhere_else(tmp_path, monkeypatch):
-    undisturbed = trained()
+    undisturbed = states_of_training()
     clock = Clock(monkeypatch, epoch=10.0, point=1.0)
     reached = []
     for granted in (35.0, 35.0, 1e6):
         # two epochs more, and what writing takes, must fit into what is left after each
         monkeypatch.setattr(progress, "_ends", clock.now + granted)
         try:
-            states = trained(resume=tmp_path)
+            states = states_of_training(resume=tmp_path)
         except UnfinishedError as stopped:
             reached.append(int(str(stopped).split()[0]))
     assert reached == [2, 4]
     assert_same(states, undisturbed)
     monkeypatch.setattr(progress, "_ends", -np.inf)
-    assert_same(trained(), undisturbed)
+    assert_same(states_of_training(), undisturbed)
 
 
 def test_a_resume_point_has_the_states_that_were_recorded_since_the_last_and_names_none_before_it_is_there(
@@ -160,7 +164,8 @@ def test_a_resume_point_has_the_states_that_were_recorded_since_the_last_and_nam
 ):
     net = network()
     optimiser = torch.optim.SGD(net.parameters(), 0.1, 0.9)
-    point, states = training.ResumePoint(tmp_path), {}
+    point = training.ResumePoint(tmp_path)
+    states = {}
     for recorded, epoch in (([1, 3], 4), ([6], 7), ([], 8)):
         states |= {number: {"weight": np.full(2, number)} for number in recorded}
         point.set_down(net, optimiser, states, epoch)
@@ -257,17 +262,19 @@ def graphs_on_cpu(monkeypatch):
 @pytest.mark.parametrize("changes", [{}, {"drop_last": True}, {"momentum": 0.0}, {"loss": "ce"}, {"batch": 1000}])
 def test_recording_a_step_takes_none(changes, graphs_on_cpu):
     recipe = replace(RECIPE, **changes)
-    found = trained(recipe)
+    found = states_of_training(recipe)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(training, "steps_of", training.Step)
-        assert_same(found, trained(recipe))
+        assert_same(found, states_of_training(recipe))
 
 
 @needs_gpu
 @pytest.mark.parametrize("precision", ["float32", "bfloat16"])
 def test_recorded_steps_train_as_steps_operation_by_operation(precision):
     recipe = replace(RECIPE, precision=precision)
-    expected, found = (trained_on_gpu(replace(recipe, execution=execution)) for execution in ("eager", "graphs"))
+    expected, found = (
+        states_of_training_on_gpu(replace(recipe, execution=execution)) for execution in ("eager", "graphs")
+    )
     # a compiled network rounds elsewhere; a learning rate, a momentum or a statistic that a recording leaves changed
     # moves parameters by a tenth
     bound = {"float32": 1e-4, "bfloat16": 2e-2}[precision]
@@ -280,7 +287,9 @@ def test_recorded_steps_train_as_steps_operation_by_operation(precision):
 def test_recorded_steps_resume_where_they_were_interrupted(tmp_path, monkeypatch):
     monkeypatch.setattr(training, "SHARE", ALWAYS)
     recipe = replace(RECIPE, execution="graphs", drop_last=True)
-    undisturbed, whole_epoch, taken = trained_on_gpu(recipe), training.one_epoch, []
+    undisturbed = states_of_training_on_gpu(recipe)
+    whole_epoch = training.one_epoch
+    taken = []
 
     def epoch(*arguments):
         taken.append(None)
@@ -290,20 +299,21 @@ def test_recorded_steps_resume_where_they_were_interrupted(tmp_path, monkeypatch
 
     monkeypatch.setattr(training, "one_epoch", epoch)
     with pytest.raises(KilledError):
-        trained_on_gpu(recipe, resume=tmp_path)
-    assert_same(trained_on_gpu(recipe, resume=tmp_path), undisturbed)
+        states_of_training_on_gpu(recipe, resume=tmp_path)
+    assert_same(states_of_training_on_gpu(recipe, resume=tmp_path), undisturbed)
     assert len(taken) == 4 + 3
 
 
 def test_graphs_without_a_gpu_are_eager_and_say_so():
     with pytest.warns(UserWarning, match="graphs needs a GPU"):
-        found = trained(replace(RECIPE, execution="graphs"))
-    assert_same(found, trained())
+        found = states_of_training(replace(RECIPE, execution="graphs"))
+    assert_same(found, states_of_training())
 
 
 def test_members_and_seeds_differ():
     first, member, seed = (
-        trained(seed=seed, member=member)[6]["classifier.weight"] for seed, member in ((5, 0), (5, 1), (6, 0))
+        states_of_training(seed=seed, member=member)[6]["classifier.weight"]
+        for seed, member in ((5, 0), (5, 1), (6, 0))
     )
     assert not np.allclose(first, member)
     assert not np.allclose(first, seed)
@@ -324,12 +334,12 @@ def test_measured_epochs_are_denser_early():
 
 def test_divergence_names_the_epoch_and_the_rate():
     with pytest.raises(DivergenceError, match=r"epoch 1: .* learning rate 1e\+30"):
-        trained(replace(RECIPE, learning_rate=1e30))
+        states_of_training(replace(RECIPE, learning_rate=1e30))
 
 
 def test_in_a_sweep_a_diverged_network_counts_as_untrained():
     untrained = {name: value.numpy().copy() for name, value in network().state_dict().items()}
-    found = trained(replace(RECIPE, learning_rate=1e30, diverged="reset"))
+    found = states_of_training(replace(RECIPE, learning_rate=1e30, diverged="reset"))
     assert_same(found, dict.fromkeys(RECORD, untrained))
 
 
@@ -347,14 +357,16 @@ def test_the_loss_is_half_the_sum_over_classes():
     outputs = net.train()(images).detach()
     bias = net.classifier.bias.detach().clone()
     gradient = (outputs - torch.nn.functional.one_hot(labels, 3)).mean(dim=0) + 0.1 * bias
-    recipe = training.Recipe("mse", 0.01, 0.0, 0.1, 30, 1, ())
+    recipe = training.Recipe(
+        loss="mse", learning_rate=0.01, momentum=0.0, weight_decay=0.1, batch=30, epochs=1, drops=()
+    )
     state = training.train(net, images, labels, recipe, ONCE, seed=5)[1]
     np.testing.assert_allclose(state["classifier.bias"], bias - 0.01 * gradient, rtol=1e-5, atol=1e-7)
 
 
 def test_bfloat16_trains_float32_parameters():
     weights, exact = (
-        trained(replace(RECIPE, loss="ce", precision=precision), ONCE)[1]["classifier.weight"]
+        states_of_training(replace(RECIPE, loss="ce", precision=precision), ONCE)[1]["classifier.weight"]
         for precision in ("bfloat16", "float32")
     )
     assert weights.dtype == np.float32

@@ -10,8 +10,8 @@ OPEN = every_draw("error", np.nan, at_most=1.0)
 STATES = {"holds": HOLDS, "fails": FAILS, "undecided": OPEN}
 
 
-def judged(*checks, tables=None, **about):
-    """Evaluate a claim of these checks, by the name of Theorem 1."""
+def evaluation_of(*checks, tables=None, **about):
+    """Return what a claim of these checks says, under the name of Theorem 1; `about` are arguments of `@claim`."""
 
     @claim("Theorem 1", **{"scope": "made up", **about})
     def made_up(**_tables):

@@ -15,7 +15,7 @@ from learning_dynamics.judging import (
     every_draw,
     share_of_draws,
 )
-from tests.judging.made_up import judged
+from tests.judging.made_up import evaluation_of
 
 # -- every draw ----------------------------------------------------------------------------------------------------
 
@@ -44,9 +44,9 @@ def test_the_worst_draw_is_shown_with_its_margin_and_the_largest_where_that_is_a
     check = every_draw("x", [1.0, 4.0, 2.0], at_least=0.5)
     assert (check.value, check.margin) == (1.0, 2.0)
     assert every_draw("x", [1.0, 40.0, 2.0], at_most=[1.01, 60.0, 20.0]).interval.endswith(
-        "of 3; the largest of all is 40"
+        "of 3; the largest value is 40"
     )
-    assert every_draw("x", [1.0, 40.0], at_least=[0.2, 39.0]).interval.endswith("of 2; the least of all is 1")
+    assert every_draw("x", [1.0, 40.0], at_least=[0.2, 39.0]).interval.endswith("of 2; the least value is 1")
 
 
 ODD = np.array([1.234567, 1.3456789, np.pi])  # numbers of many digits, which do not repeat by themselves
@@ -71,12 +71,12 @@ def test_only_draws_that_agree_in_many_digits_count_once(numbers, different):
 
 
 def test_what_repeats_is_told():
-    assert every_draw("x", ODD[[0, 1, 0]], at_most=9.0).interval.endswith("; 2 of the numbers differ")
+    assert every_draw("x", ODD[[0, 1, 0]], at_most=9.0).interval.endswith("of 3 with 2 different values")
     assert mean(ODD[[0, 1, 0]]).how == "mean (t); 2 of the 3 numbers differ"
     # errors of what repeats differ by rounding; a constant that is predicted may repeat
     repeated = ODD[[0, 0, 0]] * (1 + 1e-12 * np.array([1, 3, -2]))
-    assert "1 of the numbers differ" in equal_on_every_draw("x", repeated, ODD[[0, 0, 0]], tolerance=1e-9).interval
-    assert "differ" not in equal_on_every_draw("x", repeated, ODD[0], tolerance=1e-9).interval
+    assert "with 1 different values" in equal_on_every_draw("x", repeated, ODD[[0, 0, 0]], tolerance=1e-9).interval
+    assert "different" not in equal_on_every_draw("x", repeated, ODD[0], tolerance=1e-9).interval
 
 
 def test_draws_that_a_run_could_not_decide_or_that_have_a_nan_anywhere_or_no_finite_unit_are_undecided():
@@ -91,7 +91,7 @@ def test_draws_that_a_run_could_not_decide_or_that_have_a_nan_anywhere_or_no_fin
 def test_what_is_left_out_is_told_and_what_a_claim_drops_by_itself_as_well():
     check = every_draw("x", [0.0], at_most=1.0, excluded={"rank above 2": 3, "no such": 0})
     assert check.excluded == "3 left out: rank above 2"
-    found = judged(every_draw("x", np.zeros(17), at_most=1.0), tables={"run": pd.DataFrame({"seed": range(20)})})
+    found = evaluation_of(every_draw("x", np.zeros(17), at_most=1.0), tables={"run": pd.DataFrame({"seed": range(20)})})
     assert found.judgement.headline.excluded == "17 judged of an ensemble of 20: no reason given"
 
 
@@ -177,13 +177,16 @@ def test_draws_without_a_number_leave_an_estimate_open_and_are_counted(check, of
     ("part", "why"),
     [
         pytest.param(
-            at_most("size", mean([1.0, 3.0]), 2.0), "size: the interval covers the bound", id="a mean at its bound"
+            at_most("size", mean([1.0, 3.0]), 2.0),
+            "size: the interval contains the bound, so that the data decide neither way",
+            id="a mean at its bound",
         ),
         pytest.param(
             at_most("size", Estimate(1.5, 0.5, 2.5, 9, "mean (t)"), 2.0),
             # the bound is half as far as the interval's end: it takes four times the draws
-            "size: the interval covers the bound; about 36 such draws would be needed instead of 9",
-            id="an interval that covers the bound",
+            "size: the interval contains the bound, so that the data decide neither way; about 36 draws would be "
+            "needed, there are 9",
+            id="an interval that contains the bound",
         ),
         pytest.param(at_most("size", np.nan, 2.0), "size: it cannot be judged", id="no number"),
         pytest.param(
@@ -199,7 +202,7 @@ def test_draws_without_a_number_leave_an_estimate_open_and_are_counted(check, of
     ],
 )
 def test_an_undecided_claim_says_what_left_it_open(part, why):
-    assert judged(every_draw("error", 0.1, at_most=1.0, rivals={"not": 0.0}), part).reason == why
+    assert evaluation_of(every_draw("error", 0.1, at_most=1.0, rivals={"not": 0.0}), part).reason == why
 
 
 @pytest.mark.parametrize(("good", "state"), [(20, "holds"), (0, "fails"), (12, "undecided")])

@@ -23,7 +23,7 @@ from learning_dynamics.judging import (
     takes_rivals,
 )
 from learning_dynamics.pipeline.store.records import check_rows, claim_row
-from tests.judging.made_up import judged
+from tests.judging.made_up import evaluation_of
 
 MEASURED, TRUE, SHAPE = np.array([1.0, 2.0, 4.0]), np.array([1.0, 2.0, 4.0 + 1e-9]), np.array([0.1, 0.2, 0.7])
 BOUNDS = np.array([1.0, 0.25, 1.0])  # the second draw is nearest its bound, the third the largest
@@ -63,10 +63,10 @@ def test_what_stands_beside_a_check_is_judged_with_it(printed, corrected, verdic
 def test_rivals_stand_beside_the_correction_which_may_replace_what_is_measured():
     double = {"measured": 2 * MEASURED, "predicted": 2 * TRUE}
     error = equal_on_every_draw("error", MEASURED, 3 * TRUE, tolerance=1e-6, corrected=double)
-    found = judged(error, every_draw("shape", SHAPE, at_most=1.0, rivals={"strict": 0.5, "loose": 2.0}))
+    found = evaluation_of(error, every_draw("shape", SHAPE, at_most=1.0, rivals={"strict": 0.5, "loose": 2.0}))
     assert found.rivals == {"strict": "contradicted", "loose": "corrected"}
     assert found.verdict == "undecided"
-    found = judged(error, every_draw("shape", SHAPE, at_most=1.0, rivals={"strict": 0.5}))
+    found = evaluation_of(error, every_draw("shape", SHAPE, at_most=1.0, rivals={"strict": 0.5}))
     assert found.verdict == "corrected"
     assert 1e-7 < found.min_detectable_error < 1e-5  # about the tolerance
 
@@ -77,7 +77,7 @@ def test_a_check_of_ones_own_takes_rivals_and_its_prediction_may_be_its_default(
         rest = Estimate(0.1**power, 0.0, 0.1**power, 3, "mean (t)")
         return at_most("late", rest, slack, fact="rest", **counts)
 
-    found = judged(vanishes(0.05, rivals={"slower": 1.0}, draws_for=2, fact="left"))
+    found = evaluation_of(vanishes(0.05, rivals={"slower": 1.0}, draws_for=2, fact="left"))
     assert found.facts["rest"] == found.facts["left"] == 0.1**2
     assert (found.verdict, found.rivals) == ("reproduced", {"slower": "undecided"})
     assert found.judgement.headline.draws_for == 2
@@ -85,9 +85,9 @@ def test_a_check_of_ones_own_takes_rivals_and_its_prediction_may_be_its_default(
 
 def test_a_check_with_rivals_that_is_made_undecided_stays_so():
     check = at_most("mean", 1.0, 2.0, rivals={"half": 0.5})
-    found = judged(check.as_undecided("too few"))
+    found = evaluation_of(check.as_undecided("too few"))
     assert (found.verdict, found.reason, found.rivals) == ("undecided", "mean: too few", {"half": "undecided"})
-    found = judged(at_optimum(check, optimum([1.0, 2.0], [1.0, 2.0])))
+    found = evaluation_of(at_optimum(check, optimum([1.0, 2.0], [1.0, 2.0])))
     assert found.reason == "mean: the best lies at the edge of its grid"
     inside = at_optimum(check, optimum([1, 2, 3], [3.0, 1.0, 2.0]))
     assert inside.state == "holds"
@@ -97,33 +97,35 @@ def test_a_check_with_rivals_that_is_made_undecided_stays_so():
 def test_rivals_stand_beside_what_is_printed_where_that_holds():
     weak = at_most("mean", 1.0, 2.0, rivals={"weak": 3.0})
     for corrected in (None, 5.0):
-        found = judged(weak, equal("slope", 1.0, 1.0, tolerance=0.1, corrected=corrected))
+        found = evaluation_of(weak, equal("slope", 1.0, 1.0, tolerance=0.1, corrected=corrected))
         assert (found.verdict, found.rivals) == ("undecided", {"weak": "reproduced"}), corrected
-        assert found.reason == "weak would get the same verdict (reproduced)", corrected
+        assert found.reason == "the rival “weak” would get the same verdict (reproduced)", corrected
 
 
 @pytest.mark.parametrize("nothing", [np.nan, [np.nan] * 3, np.full(3, np.nan), {"predicted": np.nan}], ids=str)
 def test_a_rival_that_says_nothing_refuses_nothing_however_it_is_written(nothing):
-    found = judged(equal_on_every_draw("x", np.ones(3), 1.0, tolerance=0.1, rivals={"nothing": nothing}))
+    found = evaluation_of(equal_on_every_draw("x", np.ones(3), 1.0, tolerance=0.1, rivals={"nothing": nothing}))
     assert (found.verdict, found.rivals) == ("undecided", {"nothing": "reproduced"})
 
 
 @pytest.mark.parametrize("nothing", [np.nan, [np.nan] * 3, np.full(3, np.nan), {"predicted": np.nan}], ids=str)
 def test_a_correction_that_says_nothing_is_undecided_however_it_is_written(nothing):
-    found = judged(equal_on_every_draw("x", np.ones(3), 2.0, tolerance=0.1, corrected=nothing, rivals={"three": 3.0}))
+    found = evaluation_of(
+        equal_on_every_draw("x", np.ones(3), 2.0, tolerance=0.1, corrected=nothing, rivals={"three": 3.0})
+    )
     assert (found.verdict, found.corrected.state) == ("undecided", "undecided")
 
 
 def test_a_rival_without_draws_is_a_mistake_and_no_empty_prediction():
     with pytest.raises(ValueError, match="x: no draws"):
-        judged(every_draw("x", [0.5], at_most=1.0, rivals={"nothing": {"values": []}}))
+        evaluation_of(every_draw("x", [0.5], at_most=1.0, rivals={"nothing": {"values": []}}))
     with pytest.raises(ValueError, match="shape"):
-        judged(equal_on_every_draw("x", np.ones(3), 1.0, tolerance=0.1, rivals={"nothing": []}))
+        evaluation_of(equal_on_every_draw("x", np.ones(3), 1.0, tolerance=0.1, rivals={"nothing": []}))
 
 
 def of_correction(**beside):
     """Evaluate a claim that fails as printed, with a check that its correction alone makes, of numbers near two."""
-    return judged(
+    return evaluation_of(
         equal("size", 1.0, 3.0, tolerance=0.1, corrected=1.0),
         every_draw("rest", [2.0, 2.1], at_most=2.5, printed=NOT_CLAIMED, **beside),
     )
@@ -137,7 +139,7 @@ def test_a_check_of_the_correction_alone_is_not_printed_and_tests_its_rivals():
     assert found.facts["rest"] == 2.1
     # a check of the correction that fails leaves the claim contradicted
     assert (
-        judged(
+        evaluation_of(
             equal("size", 1.0, 3.0, tolerance=0.1, corrected=1.0, rivals={"two": 2.0}),
             every_draw("rest", 3.0, at_most=2.5, printed=NOT_CLAIMED),
         ).verdict
@@ -149,7 +151,7 @@ def test_a_check_of_the_correction_alone_is_no_part_of_a_rival_of_what_is_printe
     def weak(values):
         """Evaluate a claim that holds as printed, with a rival that holds too but for what the correction adds."""
         added = every_draw("rest", values, at_most=1.0, printed=NOT_CLAIMED)
-        return judged(at_most("mean", 1.0, 2.0, rivals={"weak": 3.0}), at_optimum(added, optimum([1.0], [1.0])))
+        return evaluation_of(at_most("mean", 1.0, 2.0, rivals={"weak": 3.0}), at_optimum(added, optimum([1.0], [1.0])))
 
     assert weak(9.0).rivals == weak(0.1).rivals == {"weak": "reproduced"}
 
@@ -159,7 +161,7 @@ def test_what_is_printed_may_stand_beside_the_correction_and_its_rivals():
     in_full = equal("size", 1.0, tolerance=0.1, printed=3.0, corrected=1.0, rivals={"two": {"predicted": 2.0}})
     in_short = equal("size", 1.0, 1.0, tolerance=0.1, printed=3.0, rivals={"two": 2.0})
     arguments_alone = equal("size", 1.0, 3.0, tolerance=0.1, corrected=1.0, rivals={"two": 2.0})
-    found = [judged(check) for check in (in_full, in_short, arguments_alone)]
+    found = [evaluation_of(check) for check in (in_full, in_short, arguments_alone)]
     assert [one.verdict for one in found] == ["corrected"] * 3
     assert [one.judgement.headline.predicted for one in found] == [3.0] * 3
     assert [one.corrected.headline.predicted for one in found] == [1.0] * 3
@@ -169,14 +171,14 @@ def test_what_is_printed_may_stand_beside_the_correction_and_its_rivals():
 def test_what_printed_changes_is_no_part_of_a_correction_or_a_rival():
     """All three change the arguments as given, not one another."""
     check = equal("size", 2.0, 2.0, tolerance=0.1, printed={"estimate": 3.0}, rivals={"loose": {"tolerance": 0.2}})
-    found = judged(check)
+    found = evaluation_of(check)
     assert [one.headline.value for one in (found.judgement, found.corrected)] == [3.0, 2.0]
     assert (found.judgement.headline.state, found.rivals) == ("fails", {"loose": "corrected"})
 
 
 def test_a_bound_that_the_correction_alone_names_is_the_prediction():
     check = every_draw("x", [5.0], printed=NOT_CLAIMED, corrected={"at_least": 1.0}, rivals={"six": 6.0})
-    found = judged(equal("size", 1.0, 3.0, tolerance=0.1, corrected=1.0, rivals={"six": 2.0}), check)
+    found = evaluation_of(equal("size", 1.0, 3.0, tolerance=0.1, corrected=1.0, rivals={"six": 2.0}), check)
     assert (found.verdict, found.rivals) == ("corrected", {"six": "contradicted"})
     assert check.under(["six"], 1.0).state == "fails"
 
@@ -199,7 +201,7 @@ def test_what_does_not_fit_is_one_line_that_names_the_check(arguments, said):
 
 
 def test_a_lower_bound_below_zero_is_tightened_towards_zero():
-    found = judged(every_draw("x", [-0.9, 0.5], at_least=-1.0, scaled=True, rivals={"more": -0.5}))
+    found = evaluation_of(every_draw("x", [-0.9, 0.5], at_least=-1.0, scaled=True, rivals={"more": -0.5}))
     assert found.verdict == "reproduced"
     assert found.min_detectable_error == pytest.approx(0.1, rel=0.8)
 
@@ -210,13 +212,13 @@ def test_a_prediction_that_is_no_number_is_scaled_by_a_function_of_its_own():
         times = np.arange(1.0, 4.0)
         return equal_on_every_draw("size", np.exp(-times), course(times), tolerance=0.1)
 
-    found = judged(follows(lambda time: np.exp(-time), rivals={"half as fast": lambda time: np.exp(-time / 2)}))
+    found = evaluation_of(follows(lambda time: np.exp(-time), rivals={"half as fast": lambda time: np.exp(-time / 2)}))
     assert (found.verdict, found.rivals) == ("reproduced", {"half as fast": "contradicted"})
     assert 0.05 < found.min_detectable_error < 0.2
 
 
 def test_a_correction_and_a_rival_may_leave_a_check_out():
-    found = judged(
+    found = evaluation_of(
         every_draw("first", [0.5], at_most=1.0, rivals={"second alone": NOT_CLAIMED}),
         every_draw("second", [2.0], at_most=1.0, corrected=NOT_CLAIMED, rivals={"second alone": 1.0}),
         every_draw("third", [0.5], at_most=1.0, rivals={"first alone": NOT_CLAIMED}),
@@ -230,7 +232,7 @@ def test_a_correction_and_a_rival_may_leave_a_check_out():
 
 def test_a_check_that_nobody_claims_is_no_part_of_any_judgement():
     nobodys = every_draw("rest", at_most=1.0, printed=NOT_CLAIMED, corrected=NOT_CLAIMED, rivals={"half": NOT_CLAIMED})
-    found = judged(every_draw("x", 0.8, at_most=1.0, rivals={"half": 0.5}), nobodys)
+    found = evaluation_of(every_draw("x", 0.8, at_most=1.0, rivals={"half": 0.5}), nobodys)
     assert (found.verdict, len(found.judgement.checks)) == ("reproduced", 1)
 
 
@@ -238,7 +240,7 @@ def test_what_is_not_claimed_is_written_where_it_is_missing():
     with pytest.raises(ValueError, match="rest: give NOT_CLAIMED as printed=, as corrected= or as a rival"):
         every_draw("rest", NOT_CLAIMED, at_most=1.0)
     with pytest.raises(ValueError, match=r"nothing is checked of .*neither.*: every check is NOT_CLAIMED"):
-        judged(every_draw("first", [0.5], at_most=1.0, rivals={"neither": NOT_CLAIMED}))
+        evaluation_of(every_draw("first", [0.5], at_most=1.0, rivals={"neither": NOT_CLAIMED}))
     with pytest.raises(ValueError, match=r"rest: `strict`: missing a required argument: 'values'"):
         every_draw("rest", at_most=2.5, printed=NOT_CLAIMED, corrected={"values": 2.0}, rivals={"strict": 0.5})
     with pytest.raises(ValueError, match="a premise has no rivals and no correction"):
@@ -259,7 +261,7 @@ def test_what_is_not_claimed_is_written_where_it_is_missing():
 )
 def test_a_bound_is_scaled_to_the_side_that_is_tighter(check):
     # every number is 0.12 to 0.15 inside; 0.178 is the first error beyond that is tried
-    assert judged(check).min_detectable_error == pytest.approx(10**-0.75)
+    assert evaluation_of(check).min_detectable_error == pytest.approx(10**-0.75)
 
 
 def test_a_reason_of_the_run_stands_in_the_place_of_the_decorators():
@@ -273,14 +275,14 @@ def test_a_reason_of_the_run_stands_in_the_place_of_the_decorators():
 
     assert evaluate(made_up, {"is_small": True}, {}).reason == "the run is small"
     assert evaluate(made_up, {"is_small": False}, {}).reason == "a slip"
-    assert judged(every_draw("x", 0.5, at_most=1.0, rivals={"another": 0.1}), Reason("small")).reason == ""
+    assert evaluation_of(every_draw("x", 0.5, at_most=1.0, rivals={"another": 0.1}), Reason("small")).reason == ""
 
 
 @pytest.mark.parametrize(
     "predicted", [1, 1.0, [1, 1, 1], np.ones(3), np.ones(3, int), pd.Series([1.0, 1.0, 1.0])], ids=str
 )
 def test_what_would_have_been_refused_is_found_of_every_number(predicted):
-    found = judged(equal_on_every_draw("x", np.ones(3), predicted, tolerance=0.1, rivals={"two": 2.0}))
+    found = evaluation_of(equal_on_every_draw("x", np.ones(3), predicted, tolerance=0.1, rivals={"two": 2.0}))
     assert found.verdict == "reproduced"
     assert 0.1 <= found.min_detectable_error < 0.2
 
@@ -298,7 +300,9 @@ def test_what_is_no_claim_says_what_to_write(found):
 
 def test_the_row_of_a_claim_shows_its_headline_and_the_nearest_margin_of_all_parts():
     mark = claim("Theorem 1", scope="made up")(lambda: None).claim
-    found = judged(every_draw("distance", 0.5, at_most=1.0, rivals={"less": 0.1}), every_draw("norm", 0.9, at_most=1.0))
+    found = evaluation_of(
+        every_draw("distance", 0.5, at_most=1.0, rivals={"less": 0.1}), every_draw("norm", 0.9, at_most=1.0)
+    )
     assert claim_row(mark, found)["quantity"] == "distance"
     assert claim_row(mark, found)["margin"] == pytest.approx(1 / 0.9)
     assert [part["quantity"] for part in check_rows(found)] == ["distance", "norm"]

@@ -24,7 +24,7 @@ from learning_dynamics.judging import (
     share_of_draws,
     takes_rivals,
 )
-from tests.judging.made_up import FAILS, HOLDS, OPEN, STATES, judged
+from tests.judging.made_up import FAILS, HOLDS, OPEN, STATES, evaluation_of
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,7 @@ def test_the_verdict_follows_from_the_checks(printed, corrected, verdict):
     def is_in(state):
         return STATES[state]
 
-    found = judged(is_in(printed, corrected=corrected, rivals={"another": "fails"}), correction="it is so")
+    found = evaluation_of(is_in(printed, corrected=corrected, rivals={"another": "fails"}), correction="it is so")
     assert found.verdict == verdict
     assert verdict in VERDICTS
     assert (found.reason == "") == (verdict != "undecided")
@@ -56,7 +56,7 @@ def judged_with_correction(printed, correction):
     def is_so(check):
         return check
 
-    return judged(is_so(printed, corrected=correction, rivals={"another": FAILS}), correction="it is so")
+    return evaluation_of(is_so(printed, corrected=correction, rivals={"another": FAILS}), correction="it is so")
 
 
 def test_an_undecided_correction_is_named_where_the_sentence_fails():
@@ -72,16 +72,16 @@ def test_the_sentence_is_named_where_it_is_undecided_itself():
 
 def test_an_empirical_statement_is_never_corrected_or_contradicted():
     failing = every_draw("accuracy", 2.0, at_most=1.0, rivals={"another": 3.0})
-    found = judged(failing, empirical=True)
+    found = evaluation_of(failing, empirical=True)
     assert (found.verdict, found.reason) == ("not reproduced", "does not show at this scale")
     with pytest.raises(ValueError, match="an empirical statement is not corrected"):
-        judged(failing, empirical=True, correction="another number")
+        evaluation_of(failing, empirical=True, correction="another number")
 
 
 def test_a_verdict_without_scope_is_refused_and_one_without_rivals_undecided():
     with pytest.raises(ValueError, match="say for what it was tested"):
-        judged(HOLDS, scope="  ")
-    assert (judged(HOLDS).verdict, judged(HOLDS).reason) == ("undecided", "no rival was tried")
+        evaluation_of(HOLDS, scope="  ")
+    assert (evaluation_of(HOLDS).verdict, evaluation_of(HOLDS).reason) == ("undecided", "no rival was tried")
 
 
 @pytest.mark.parametrize(
@@ -97,26 +97,26 @@ def test_a_verdict_without_scope_is_refused_and_one_without_rivals_undecided():
     ],
 )
 def test_a_claim_says_of_which_draws_it_speaks(headline, of):
-    assert judged(headline).quantifier == judged(headline, quantifier=of).quantifier == of
-    assert judged(headline, quantifier="some setting").quantifier == "some setting"
+    assert evaluation_of(headline).quantifier == evaluation_of(headline, quantifier=of).quantifier == of
+    assert evaluation_of(headline, quantifier="some setting").quantifier == "some setting"
     if of != "a number":  # of a single draw every quantifier is true
         for other in set(get_args(Quantifier)) - {of, "some setting"}:
             with pytest.raises(ValueError, match=f"is about {other}, and its headline checks {of}"):
-                judged(headline, quantifier=other)
+                evaluation_of(headline, quantifier=other)
     with pytest.raises(ValueError, match="Theorem 1: quantifier `every draw` is not one of all draws, most draws"):
-        judged(headline, quantifier="every draw")
+        evaluation_of(headline, quantifier="every draw")
 
 
 def test_a_correction_speaks_of_the_same_draws():
     printed = every_draw("x", [2.0, 0.5], at_most=1.0, corrected=NOT_CLAIMED, rivals={"another": 0.1})
     share = share_of_draws("x", np.ones(50), at_least=0.5, printed=NOT_CLAIMED)
     with pytest.raises(ValueError, match="is about all draws, and its headline checks most draws: x"):
-        judged(printed, share, correction="most of them", quantifier="all draws")
+        evaluation_of(printed, share, correction="most of them", quantifier="all draws")
 
 
 def test_a_premise_that_is_not_met_leaves_the_claim_undecided():
     def trained(error):
-        return judged(
+        return evaluation_of(
             every_draw("x", 2.0, at_most=1.0, rivals={"another": {"at_most": 0.5}}),
             premise(every_draw("train error at the end", error, at_most=0.0, because="collapse is told after it")),
         )
@@ -134,7 +134,7 @@ def test_a_premise_is_no_prediction():
         with pytest.raises(ValueError, match=r"^y: a premise has no rivals and no correction"):
             premise(every_draw("y", 0.5, at_most=1.0, **beside))
     with pytest.raises(ValueError, match=r"^error: is a premise; yield the check that the claim is about before"):
-        judged(premise(HOLDS), bounded)
+        evaluation_of(premise(HOLDS), bounded)
 
 
 @pytest.mark.parametrize("beside", [{"rivals": {"another": 2.0}}, {"rivals": {"another": 0.7}, "corrected": 2.0}])
@@ -145,7 +145,7 @@ def test_no_prediction_changes_whether_a_premise_holds(beside):
 
     checks = every_draw("x", 0.9, at_most=0.8, **beside), premise_that_a_prediction_moves(0.8, **beside)
     with pytest.raises(ValueError, match=r"^Theorem 1: the (rival `another`|correction) changes whether a premise"):
-        judged(*checks, correction="another")
+        evaluation_of(*checks, correction="another")
 
 
 def test_the_check_that_decides_is_shown():

@@ -32,7 +32,8 @@ def test_numbers_are_the_same(moments):
 
 def test_eigenvectors_are_found_once_and_on_the_device(moments, monkeypatch):
     within, means, _ = moments
-    asked, eigh = [], torch.linalg.eigh
+    asked = []
+    eigh = torch.linalg.eigh
 
     def noted(matrix):
         asked.append(matrix.shape)

@@ -25,7 +25,7 @@ from tests.typed_results import assert_filled, typed_results
 SHIPPED = configured()
 
 
-def named(stage):
+def every_name(stage):
     """Return paper and name of every claim, figure, motion or interactive figure."""
     found = []
     for paper in PAPERS:
@@ -36,18 +36,18 @@ def named(stage):
 
 
 @functools.cache
-def evaluated(paper: str, name: str) -> Evaluation:
+def smoke_evaluation(paper: str, name: str) -> Evaluation:
     return evaluation(paper, name, claim_tables(paper, name))
 
 
 written, written_facts = functools.cache(read_verdicts), functools.cache(read_facts)
-every_claim = pytest.mark.parametrize(("paper", "name"), named("claim"))
+every_claim = pytest.mark.parametrize(("paper", "name"), every_name("claim"))
 
 
 @every_claim
 def test_it_is_judged_as_written_down(paper, name):
     """Its verdict and numbers are those of verdicts.yaml, rivals change it, every draw counts, choices may vary."""
-    judged = evaluated(paper, name)
+    judged = smoke_evaluation(paper, name)
     check_verdict(judged)
     check_draws(judged)
     known = written().get(f"{paper}.{name}")
@@ -66,7 +66,7 @@ def test_its_facts_are_those_written_down(paper, name):
     """A wrong number inside its published text is noticed."""
     table = written_facts()
     known = table.loc[table.index.get_level_values("claim") == f"{paper}.{name}"].droplevel("claim")
-    assert fact_differences(claim_facts(evaluated(paper, name)), known) == [], "make verdicts, and read the diff"
+    assert fact_differences(claim_facts(smoke_evaluation(paper, name)), known) == [], "make verdicts, and read the diff"
 
 
 @every_claim
@@ -78,7 +78,7 @@ def test_its_facts_are_printed(paper, name):
     printed = fields(about.explanation(paper, name)) | fields(function.claim.correction)
     in_findings = {field for text in (block.get("summary", ""), *block.get("findings", [])) for field in fields(text)}
     printed |= {field.removeprefix(f"{name}.") for field in in_findings if field.startswith(f"{name}.")}
-    assert set(claim_facts(evaluated(paper, name))) <= printed
+    assert set(claim_facts(smoke_evaluation(paper, name))) <= printed
 
 
 def check_verdict(found):
@@ -108,7 +108,7 @@ def check_draws(found):
 
 @every_claim
 def test_its_words_are_filled_by_its_numbers(paper, name):
-    whose, found = smoke(paper), evaluated(paper, name)
+    whose, found = smoke(paper), smoke_evaluation(paper, name)
     statement, explanation = whose.config.statement(paper, name), whose.config.explanation(paper, name)
     assert statement
     assert typed_results(explanation) == []
@@ -125,14 +125,14 @@ def test_its_words_are_filled_by_its_numbers(paper, name):
     [
         pytest.param(paper, check, name, id=f"{paper}.{check}.{name}")
         for paper in PAPERS
-        for check, entry in SHIPPED.config.variations(paper).items()
+        for check, entry in SHIPPED.config.robustness_entries(paper).items()
         if "values" in entry
         for name in entry["claims"]
     ],
 )
 def test_the_headline_reads_the_run_that_is_varied(paper, check, name):
     """The headline is another if every number of that run is taken away: else its setting could not move it."""
-    run, decisive = SHIPPED.config.variations(paper)[check]["run"], evaluated(paper, name).decisive
+    run, decisive = SHIPPED.config.robustness_entries(paper)[check]["run"], smoke_evaluation(paper, name).decisive
 
     def without_numbers(table):
         missing = {column: np.nan for column in ("value", "predicted") if column in table}
@@ -158,6 +158,6 @@ def test_a_papers_summary_is_filled_by_its_claims(paper):
     assert typed_results(about.get("notation", "")) == []
     claims = {field.partition(".")[0] for field in fields(summary)} - {"verdicts"}
     assert claims <= set(about["claims"])
-    facts = {f"{claim}.{key}": value for claim in claims for key, value in evaluated(paper, claim).facts.items()}
+    facts = {f"{claim}.{key}": value for claim in claims for key, value in smoke_evaluation(paper, claim).facts.items()}
     facts |= {f"verdicts.{verdict.replace(' ', '_')}": 1 for verdict in VERDICTS}  # how many claims have it
     assert_filled(facts, summary)

@@ -12,7 +12,7 @@ from learning_dynamics.pipeline.commands.functions import paper_function
 from learning_dynamics.pipeline.report.templates import MATHS, fill
 from learning_dynamics.pipeline.store.stamps import plain_facts
 from learning_dynamics.plotting import Plot, style
-from tests.papers.test_every_claim import named
+from tests.papers.test_every_claim import every_name
 from tests.support import smoke, tables_of
 from tests.typed_results import assert_filled, typed_results
 
@@ -55,7 +55,7 @@ def is_labelled(axis, which):
     return own or labelled or of_all or words or not any(tick.get_visible() and tick.get_text() for tick in ticks)
 
 
-@pytest.mark.parametrize(("paper", "name"), named("figure"))
+@pytest.mark.parametrize(("paper", "name"), every_name("figure"))
 def test_it_shows_finite_data_on_labelled_axes_with_a_filled_caption(drawn, paper, name):
     shown = [axis for axis in drawn.figure.axes if axis.get_visible() and axis.axison]
     tables = [axis for axis in drawn.figure.axes if axis.tables]
@@ -75,7 +75,7 @@ def test_it_shows_finite_data_on_labelled_axes_with_a_filled_caption(drawn, pape
     assert_filled(drawn.facts, caption, drawn.alt)
 
 
-@pytest.mark.parametrize(("paper", "name"), named("figure"))
+@pytest.mark.parametrize(("paper", "name"), every_name("figure"))
 def test_its_legend_is_not_cut_off(drawn, paper, name):
     drawn.figure.canvas.draw()
     width, height = drawn.figure.bbox.size
@@ -106,7 +106,7 @@ def letters_in(caption):
     return named
 
 
-@pytest.mark.parametrize(("paper", "name"), named("figure"))
+@pytest.mark.parametrize(("paper", "name"), every_name("figure"))
 def test_its_panels_have_letters_that_its_caption_names(drawn, paper, name):
     panels, letters = panels_of(drawn.figure), letters_of(drawn.figure)
     assert letters == list(string.ascii_lowercase[: len(letters)])

@@ -7,7 +7,7 @@ import pytest
 from learning_dynamics.pipeline.commands.functions import paper_function
 from learning_dynamics.pipeline.commands.interactive import MAX_BYTES, chart_json
 from learning_dynamics.pipeline.report.templates import fields
-from tests.papers.test_every_claim import named
+from tests.papers.test_every_claim import every_name
 from tests.support import PAPERS, smoke, tables_of
 from tests.typed_results import assert_filled, typed_results
 
@@ -16,7 +16,7 @@ def test_every_paper_has_one():
     assert [paper for paper in PAPERS if len(smoke(paper).config.interactives(paper)) != 1] == []
 
 
-@pytest.mark.parametrize(("paper", "name"), named("interactive"))
+@pytest.mark.parametrize(("paper", "name"), every_name("interactive"))
 def test_it_can_be_moved_and_says_what_it_shows(paper, name):
     whose = smoke(paper)
     spec = whose.drawing("interactive", paper, name)

@@ -10,7 +10,7 @@ from learning_dynamics.pipeline.commands.motion import MAX_BYTES, encode_webp, r
 from learning_dynamics.pipeline.report.templates import fields
 from learning_dynamics.plotting import style
 from learning_dynamics.plotting.motion import MOVING
-from tests.papers.test_every_claim import named
+from tests.papers.test_every_claim import every_name
 from tests.support import smoke, tables_of
 from tests.typed_results import assert_filled, typed_results
 
@@ -27,7 +27,7 @@ def motion(paper, name):
     plt.close("all")
 
 
-@pytest.mark.parametrize(("paper", "name"), named("motion"))
+@pytest.mark.parametrize(("paper", "name"), every_name("motion"))
 def test_it_moves_and_is_small(motion, name):
     assert motion.figure.get_size_inches()[0] == MOVING
     frames = render_frames(motion)
@@ -38,7 +38,7 @@ def test_it_moves_and_is_small(motion, name):
     assert (np.asarray(frames[0]) != np.asarray(frames[-1])).any()
 
 
-@pytest.mark.parametrize(("paper", "name"), named("motion"))
+@pytest.mark.parametrize(("paper", "name"), every_name("motion"))
 def test_its_numbers_fill_what_is_said_of_it(motion, paper, name):
     caption = smoke(paper).config.caption(paper, name, "motion")
     assert typed_results(caption) == []

@@ -7,7 +7,7 @@ import pytest
 
 from learning_dynamics.pipeline.store.tables import read_table
 from tests.papers.written import VARIES, agree, quantity_rows, read_quantities, runs_of_paper
-from tests.support import PAPERS, made, smoke
+from tests.support import PAPERS, metrics_file, smoke
 
 RUNS = [(paper, run) for paper in PAPERS for run in runs_of_paper(paper)]
 written = functools.cache(read_quantities)
@@ -33,7 +33,7 @@ OVER = {
 def test_its_quantities_are_those_written_down(paper, run):
     known = written().get((paper, run))
     assert known is not None, "tests/papers/quantities.csv says nothing of it; make verdicts, and read the diff"
-    rows = quantity_rows(paper, run, pd.read_parquet(made(smoke(paper), paper, run)))
+    rows = quantity_rows(paper, run, pd.read_parquet(metrics_file(smoke(paper), paper, run)))
     wrong = []
     for row in rows:
         place = (row["quantity"], row["column"])
@@ -55,7 +55,7 @@ def test_its_quantities_are_those_written_down(paper, run):
 @pytest.mark.parametrize(("paper", "run"), RUNS)
 def test_its_draw_columns_tell_its_draws_apart(paper, run):
     whose = smoke(paper)
-    table = read_table(made(whose, paper, run))
+    table = read_table(metrics_file(whose, paper, run))
     draw, within = set(table.attrs["draw"]), {*OF_A_DRAW, OVER.get(whose.measure(paper, run)["function"])}
     assert {"seed", "draw"} & set(table) <= draw
     assert not draw & within

@@ -71,20 +71,20 @@ def test_single_draws_are_not_held_where_numbers_of_trainings_move():
     ("measured", "kept"),
     [(2.0004, (2.0, 1e-3)), (2.0009, (2.0009, 1e-6))],  # the second is rounded, perhaps from beyond it
 )
-def test_written_anew_a_wider_tolerance_stays_where_the_number_does(measured, kept):
-    anew = {"a claim": altered(measured=measured)}
-    _keep_wider(anew, {"a claim": altered(tolerance=1e-3)})
-    part = anew["a claim"]["printed"][0]
+def test_written_again_a_wider_tolerance_stays_where_the_number_does(measured, kept):
+    again = {"a claim": altered(measured=measured)}
+    _keep_wider(again, {"a claim": altered(tolerance=1e-3)})
+    part = again["a claim"]["printed"][0]
     assert (part["measured"], part["tolerance"]) == kept
 
 
-def test_written_anew_a_quantity_keeps_its_wider_tolerance():
+def test_written_again_a_quantity_keeps_its_wider_tolerance():
     known = pd.DataFrame(quantity_rows("paper", "run", pd.DataFrame({"loss": [1.0, 2.0]})))
     known = known.assign(size_tolerance=1e-3, mix_tolerance=1e-9)
-    anew = known.assign(size=known["size"] + 1e-4, mix=known["mix"] + 1e-4, size_tolerance=1e-6, mix_tolerance=1e-6)
-    kept = _keep_wider_quantities(anew, known).iloc[0]
+    again = known.assign(size=known["size"] + 1e-4, mix=known["mix"] + 1e-4, size_tolerance=1e-6, mix_tolerance=1e-6)
+    kept = _keep_wider_quantities(again, known).iloc[0]
     assert (kept["size"], kept["size_tolerance"]) == (known["size"][0], 1e-3)
-    assert (kept["mix"], kept["mix_tolerance"]) == (anew["mix"][0], 1e-6)
+    assert (kept["mix"], kept["mix_tolerance"]) == (again["mix"][0], 1e-6)
 
 
 def test_a_tolerance_covers_other_machines_and_rounding():

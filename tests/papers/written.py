@@ -25,7 +25,7 @@ import yaml
 
 from learning_dynamics.judging import Evaluation
 from learning_dynamics.pipeline.plan.sweeps import runs_of_sweep
-from tests.support import PAPERS, SHARED, claim_tables, evaluation, made, smoke
+from tests.support import PAPERS, SHARED, claim_tables, each_of_roles, evaluation, metrics_file, smoke
 
 VERDICTS = Path(__file__).with_name("verdicts.yaml")
 FACTS = Path(__file__).with_name("facts.csv")
@@ -36,12 +36,12 @@ ROUNDING = 1e-6
 NOISE = 1e-13
 SAFETY = 10.0
 VARIES = -1  # a count that depends on the machine
-# instead of a fact's tolerance: of words, which must be the same, and of words or gaps that depend on the machine
-WORDS, MACHINE = "words", "machine"
+WORDS = "words"  # as the tolerance of a fact: its words must be the same
+MACHINE = "machine"  # as the tolerance of a fact: it depends on the machine, and is not compared
 # numbers of trainings move by more than this share of themselves, and with them how single draws are judged
 LOOSE = 0.1
-# how further machines compute: which instructions OpenBLAS, NumPy, MKL, torch and numba may use, and how many threads;
-# this one computes as `tests` has it, and both overrule that
+# environment variables with which numbers are computed: as tests do (see `tests/__init__.py`), and as further machines
+# would: with fewer instructions for OpenBLAS, NumPy, MKL, torch and numba, and with more threads
 MACHINES: dict[str, dict[str, str]] = {
     "as tests do": {},
     "AVX": {
@@ -74,7 +74,7 @@ def claim_entry(found: Evaluation) -> dict[str, Any]:
     return entry
 
 
-# what every evaluation has, of its headline: `claim_entry` has these of each check
+# facts of every evaluation's headline, which are not written down: `claim_entry` has them of each check
 HEADLINE = {"value", "predicted", "lower", "upper", "printed"}
 HEADLINE |= {"draws", "draws_for", "draws_against", "draws_undecided"}
 
@@ -93,7 +93,10 @@ def fact_differences(here: Mapping[str, float | str], written: pd.DataFrame) -> 
         value, allowed = written.loc[name, ["value", "tolerance"]]
         if allowed == MACHINE:
             continue
-        same = str(here[name]) == value if allowed == WORDS else agree(float(here[name]), float(value), float(allowed))
+        if allowed == WORDS:
+            same = str(here[name]) == value
+        else:
+            same = agree(float(here[name]), float(value), float(allowed))
         if not same:
             wrong.append(f"fact {name}: {here[name]!r}, written {value} ± {allowed}")
     return wrong
@@ -106,18 +109,19 @@ def quantity_rows(paper: str, run: str, table: pd.DataFrame) -> list[dict[str, A
     are noticed; both leave out what is not finite, which is counted. A table that names no quantities has one in each
     of its columns.
     """
-    named = "quantity" in table
-    found = []
-    table = table if named else table.select_dtypes("number").melt(var_name="quantity")
-    for quantity, rows in table.groupby("quantity", sort=named):
+    names_quantities = "quantity" in table
+    if not names_quantities:
+        table = table.select_dtypes("number").melt(var_name="quantity")
+    sums = []
+    for quantity, rows in table.groupby("quantity", sort=names_quantities):
         for column in rows.columns.intersection(["value", "predicted"], sort=False):
             values = rows[column].to_numpy(dtype=float)
             finite = np.isfinite(values)
             if column == "predicted" and not finite.any():
                 continue
-            weights = np.cos(2.399963 * np.arange(len(values)))[finite]
+            weights = np.cos(2.399963 * np.arange(len(values)))[finite]  # the golden angle: no two rows weigh the same
             kept = values[finite]
-            found.append(
+            sums.append(
                 {
                     "paper": paper,
                     "run": run,
@@ -129,7 +133,7 @@ def quantity_rows(paper: str, run: str, table: pd.DataFrame) -> list[dict[str, A
                     "mix": float(np.mean(weights * kept)) if kept.size else 0.0,
                 }
             )
-    return found
+    return sums
 
 
 def runs_of_paper(paper: str) -> list[str]:
@@ -140,20 +144,22 @@ def runs_of_paper(paper: str) -> list[str]:
 
 def runs_of_claim(paper: str, claim: str) -> list[str]:
     """Return the runs that a claim reads at smoke scale, those of sweeps by themselves."""
-    roles = smoke(paper).claim(paper, claim)["runs"].values()
-    specs = [spec for role in roles for spec in (role if isinstance(role, list) else [role])]
+    specs = each_of_roles(smoke(paper).claim(paper, claim)["runs"])
     return [run for spec in specs for run, _ in runs_of_sweep(spec["name"], spec["sweep"])]
 
 
-def computed(papers: Iterable[str]) -> dict[str, Any]:
+def computed_here(papers: Iterable[str]) -> dict[str, Any]:
     """Return all claims, their facts and all quantities of papers, computed here."""
-    claims, facts, quantities = {}, {}, []
+    claims: dict[str, Any] = {}
+    facts: dict[str, Any] = {}
+    quantities: list[dict[str, Any]] = []
     for paper in papers:
         for name in smoke(paper).config.paper_block(paper)["claims"]:
             found = evaluation(paper, name, claim_tables(paper, name))
-            claims[f"{paper}.{name}"], facts[f"{paper}.{name}"] = claim_entry(found), claim_facts(found)
+            claims[f"{paper}.{name}"] = claim_entry(found)
+            facts[f"{paper}.{name}"] = claim_facts(found)
         for run in runs_of_paper(paper):
-            quantities += quantity_rows(paper, run, pd.read_parquet(made(smoke(paper), paper, run)))
+            quantities += quantity_rows(paper, run, pd.read_parquet(metrics_file(smoke(paper), paper, run)))
     return {"claims": claims, "facts": facts, "quantities": quantities}
 
 
@@ -234,16 +240,20 @@ def _rounded(number: float, allowed: float) -> float:
     """Return a number in as many digits as its tolerance leaves it, so that a machine's rounding changes no line."""
     if not math.isfinite(number) or number == 0:
         return number
-    digits = max(2, min(8, 1 + math.ceil(math.log10(abs(number) / allowed)) if allowed < abs(number) else 2))
-    return float(f"{number:.{digits}g}")
+    digits = 2
+    if allowed < abs(number):
+        digits = 1 + math.ceil(math.log10(abs(number) / allowed))  # 1.23456 ± 0.001 is written 1.2346
+    return float(f"{number:.{min(max(digits, 2), 8)}g}")
 
 
 def _claims_together(machines: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return the claims of the first machine, with the tolerances that the others ask for and what varies with them."""
     together = {}
     for name, first in machines[0].items():
         for other in machines[1:]:
-            if _words(other[name]) != _words(first):
-                print(f"{name}: depends on the machine: {_words(first)} here, {_words(other[name])}", file=sys.stderr)
+            here, there = _verdict_and_states(first), _verdict_and_states(other[name])
+            if there != here:
+                print(f"{name}: depends on the machine: {here} here, {there}", file=sys.stderr)
                 verdicts = {first["verdict"], other[name]["verdict"]}
                 first["varies"] = "verdict" if len(verdicts) > 1 else first.get("varies", "parts")
         for judged in ("printed", "corrected"):
@@ -258,18 +268,20 @@ def _claims_together(machines: list[dict[str, Any]]) -> dict[str, Any]:
 
 def _facts_together(machines: list[dict[str, Any]]) -> pd.DataFrame:
     """Return the facts of the first machine, a row each, with the tolerance that the others ask for."""
-    found = []
+    rows = []
     for claim, facts in machines[0].items():
         for fact, here in facts.items():
             values = [here, *(other[claim].get(fact, math.nan) for other in machines[1:])]
-            if any(isinstance(value, str) for value in values):
-                found.append((claim, fact, str(here), WORDS if len({*map(str, values)}) == 1 else MACHINE))
+            value = str(here)
+            if any(isinstance(each, str) for each in values):
+                allowed = WORDS if len({*map(str, values)}) == 1 else MACHINE
             elif len({*map(math.isfinite, values)}) > 1:
-                found.append((claim, fact, str(here), MACHINE))
+                allowed = MACHINE
             else:
-                allowed = float(f"{tolerance(values):.1g}")
-                found.append((claim, fact, repr(_rounded(here, allowed)), repr(allowed)))
-    return pd.DataFrame(found, columns=["claim", "fact", "value", "tolerance"])
+                number = float(f"{tolerance(values):.1g}")
+                value, allowed = repr(_rounded(here, number)), repr(number)
+            rows.append({"claim": claim, "fact": fact, "value": value, "tolerance": allowed})
+    return pd.DataFrame(rows, columns=["claim", "fact", "value", "tolerance"])
 
 
 def _keep_wider_facts(facts: pd.DataFrame, known: pd.DataFrame) -> pd.DataFrame:
@@ -292,12 +304,13 @@ def _keep_wider(claims: Mapping[str, Any], known: Mapping[str, Any]) -> None:
     for name, entry in claims.items():
         for judged in ("printed", "corrected"):
             parts, before = entry.get(judged, []), known.get(name, {}).get(judged, [])
-            if len(parts) == len(before):
-                for part, old in zip(parts, before, strict=True):
-                    allowed = max(part["tolerance"], old["tolerance"])
-                    # numbers here are rounded, those of a test are not: well within what is allowed
-                    if agree(part["measured"], old["measured"], allowed / 2):
-                        part |= {"measured": old["measured"], "tolerance": allowed}
+            if len(parts) != len(before):
+                continue
+            for part, old in zip(parts, before, strict=True):
+                allowed = max(part["tolerance"], old["tolerance"])
+                # numbers here are rounded, those of a test are not: well within what is allowed
+                if agree(part["measured"], old["measured"], allowed / 2):
+                    part |= {"measured": old["measured"], "tolerance": allowed}
 
 
 def _keep_wider_quantities(quantities: pd.DataFrame, known: pd.DataFrame) -> pd.DataFrame:
@@ -313,7 +326,8 @@ def _keep_wider_quantities(quantities: pd.DataFrame, known: pd.DataFrame) -> pd.
     return quantities.reset_index()
 
 
-def _words(entry: Mapping[str, Any]) -> Any:
+def _verdict_and_states(entry: Mapping[str, Any]) -> Any:
+    """Return what a claim says in words, its numbers aside."""
     states = [[part["state"] for part in entry.get(name, [])] for name in ("printed", "corrected")]
     return entry["verdict"], states, entry.get("rivals", {})
 
@@ -330,14 +344,14 @@ def _as_yaml(claims: Mapping[str, Any]) -> str:
         for judged in ("printed", "corrected"):
             if judged in entry:
                 lines.append(f"  {judged}:")
-                lines += [f"  - {_flow(part)}" for part in entry[judged]]
+                lines += [f"  - {_part_as_yaml(part)}" for part in entry[judged]]
         if "rivals" in entry:
             lines.append("  rivals:")
             lines += [f"    {json.dumps(rival, ensure_ascii=False)}: {got}" for rival, got in entry["rivals"].items()]
     return "\n".join(lines) + "\n"
 
 
-def _flow(part: Mapping[str, Any]) -> str:
+def _part_as_yaml(part: Mapping[str, Any]) -> str:
     ordered = {key: part[key] for key in ("state", "measured", "tolerance", "draws")}
     return yaml.dump(ordered, Dumper=yaml.CSafeDumper, default_flow_style=True, sort_keys=False, width=200).strip()
 
@@ -360,7 +374,7 @@ def _quantities_together(machines: list[list[dict[str, Any]]]) -> pd.DataFrame:
     return first[["rows", "finite", "size", "size_tolerance", "mix", "mix_tolerance"]].reset_index()
 
 
-def _elsewhere(papers: list[str], variables: Mapping[str, str]) -> dict[str, Any]:
+def _computed_with(papers: list[str], variables: Mapping[str, str]) -> dict[str, Any]:
     """Return what a fresh process computes under environment variables."""
     with tempfile.TemporaryDirectory(prefix="learning-dynamics-verdicts-") as folder:
         out = Path(folder, "computed.json")
@@ -373,6 +387,34 @@ def _elsewhere(papers: list[str], variables: Mapping[str, str]) -> dict[str, Any
         return json.loads(out.read_text(encoding="utf-8"))
 
 
+def _write_verdicts(claims: Mapping[str, Any], configured: list[str]) -> None:
+    written = read_verdicts() if VERDICTS.exists() else {}
+    _keep_wider(claims, written)
+    written |= claims
+    VERDICTS.write_text(_as_yaml({name: written[name] for name in configured if name in written}), encoding="utf-8")
+
+
+def _write_facts(facts: pd.DataFrame, papers: list[str], configured: list[str]) -> None:
+    if FACTS.exists():
+        known = read_facts()
+        others = known.reset_index()
+        others = others[~others["claim"].str.partition(".")[0].isin(papers)]
+        facts = pd.concat([others, _keep_wider_facts(facts, known)])
+    facts = facts[facts["claim"].isin(configured)]
+    facts = facts.iloc[np.argsort(facts["claim"].map(configured.index).to_numpy(), kind="stable")]
+    FACTS.write_text(facts.to_csv(index=False, lineterminator="\n"), encoding="utf-8")
+
+
+def _write_quantities(quantities: pd.DataFrame, papers: list[str]) -> None:
+    if QUANTITIES.exists():
+        known = pd.read_csv(QUANTITIES, keep_default_na=False)
+        quantities = _keep_wider_quantities(quantities, known)
+        quantities = pd.concat([known[~known["paper"].isin(papers)], quantities])
+    order = quantities["paper"].map(PAPERS.index)
+    quantities = quantities.iloc[np.argsort(order.to_numpy(), kind="stable")]
+    QUANTITIES.write_text(quantities.to_csv(index=False, lineterminator="\n"), encoding="utf-8")
+
+
 def main() -> None:
     """Write the files anew, for all papers or for some."""
     parser = argparse.ArgumentParser(prog="python -m tests.papers.written", description=main.__doc__)
@@ -381,33 +423,14 @@ def main() -> None:
     given = parser.parse_args()
     papers = given.papers or PAPERS
     if given.dump:
-        given.dump.write_text(json.dumps(computed(papers)), encoding="utf-8")
+        given.dump.write_text(json.dumps(computed_here(papers)), encoding="utf-8")
         return
     with ThreadPoolExecutor(2) as two:
-        machines = list(two.map(lambda variables: _elsewhere(papers, variables), MACHINES.values()))
-    claims = read_verdicts() if VERDICTS.exists() else {}
-    together = _claims_together([machine["claims"] for machine in machines])
-    _keep_wider(together, claims)
-    claims |= together
-    facts = _facts_together([machine["facts"] for machine in machines])
+        machines = list(two.map(lambda variables: _computed_with(papers, variables), MACHINES.values()))
     configured = [f"{paper}.{name}" for paper in PAPERS for name in smoke(paper).config.paper_block(paper)["claims"]]
-    VERDICTS.write_text(_as_yaml({name: claims[name] for name in configured if name in claims}), encoding="utf-8")
-    if FACTS.exists():
-        known_facts = read_facts()
-        others = known_facts.reset_index()
-        others = others[~others["claim"].str.partition(".")[0].isin(papers)]
-        facts = pd.concat([others, _keep_wider_facts(facts, known_facts)])
-    facts = facts[facts["claim"].isin(configured)]
-    facts = facts.iloc[np.argsort(facts["claim"].map(configured.index).to_numpy(), kind="stable")]
-    FACTS.write_text(facts.to_csv(index=False, lineterminator="\n"), encoding="utf-8")
-    quantities = _quantities_together([machine["quantities"] for machine in machines])
-    if QUANTITIES.exists():
-        known = pd.read_csv(QUANTITIES, keep_default_na=False)
-        quantities = _keep_wider_quantities(quantities, known)
-        quantities = pd.concat([known[~known["paper"].isin(papers)], quantities])
-    order = quantities["paper"].map(PAPERS.index)
-    quantities = quantities.iloc[np.argsort(order.to_numpy(), kind="stable")]
-    QUANTITIES.write_text(quantities.to_csv(index=False, lineterminator="\n"), encoding="utf-8")
+    _write_verdicts(_claims_together([machine["claims"] for machine in machines]), configured)
+    _write_facts(_facts_together([machine["facts"] for machine in machines]), papers, configured)
+    _write_quantities(_quantities_together([machine["quantities"] for machine in machines]), papers)
 
 
 if __name__ == "__main__":

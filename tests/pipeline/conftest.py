@@ -46,7 +46,7 @@ class Workspace:
     def environment(self) -> dict[str, str]:
         # as a person's shell: none of the test runner's variables, nor of what is imported from where
         kept = {key: value for key, value in os.environ.items() if not key.startswith(("PYTEST", "COV", "PYTHONPATH"))}
-        # this folder's code, in place of what is installed
+        # this folder's code, not what is installed
         return kept | ONE_THREAD | {"PYTHONPATH": "src"} | self.variables
 
     def run(self, *command: str) -> subprocess.CompletedProcess:
@@ -142,7 +142,7 @@ def toy(folder: Path) -> Workspace:
     return Workspace(folder)
 
 
-def once(folder: str, make: Callable[[Path], Workspace]) -> Workspace:
+def shared_workspace(folder: str, make: Callable[[Path], Workspace]) -> Workspace:
     """Return a workspace that all processes of a test run share, built by the first that asks."""
     plan = Path(os.environ[SHARED], folder)
     plan.parent.mkdir(parents=True, exist_ok=True)
@@ -158,13 +158,13 @@ def once(folder: str, make: Callable[[Path], Workspace]) -> Workspace:
 @pytest.fixture(scope="session")
 def whole() -> Workspace:
     """Every figure of every paper, the page and the verdicts at smoke scale, built once; not to be changed."""
-    return once(WHOLE, fresh)
+    return shared_workspace(WHOLE, fresh)
 
 
 @pytest.fixture(scope="session")
 def built() -> Workspace:
     """The made-up paper, built once; not to be changed."""
-    return once("toy/project", toy)
+    return shared_workspace("toy/project", toy)
 
 
 @pytest.fixture

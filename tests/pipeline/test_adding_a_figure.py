@@ -12,7 +12,7 @@ from tests.pipeline.conftest import Workspace, fresh
 from tests.support import ROOT
 
 
-def applied(folder: Path, page: str) -> list[str]:
+def apply_diffs(folder: Path, page: str) -> list[str]:
     """Apply a page's diffs to a folder, as `git apply` does; return the files that they touch."""
     text = (ROOT / page).read_text(encoding="utf-8")
     touched = []
@@ -24,7 +24,7 @@ def applied(folder: Path, page: str) -> list[str]:
     return touched
 
 
-def linted(folder: Path, files: list[str]) -> None:
+def assert_linted(folder: Path, files: list[str]) -> None:
     """Assert that the files that were touched pass the linter and the formatter."""
     python = [file for file in files if not file.endswith(".yaml")]
     for command in (["check"], ["format", "--check"]):
@@ -41,9 +41,9 @@ def copy(tmp_path) -> Workspace:
 
 
 def test_the_readme_example_draws_its_figure(copy):
-    config, module = applied(copy.folder, "README.md")
+    config, module = apply_diffs(copy.folder, "README.md")
     assert config == "workflow/config/spectral_bias.yaml"
-    linted(copy.folder, [module])
+    assert_linted(copy.folder, [module])
     only = ("--config", "papers=[spectral_bias]")
     copy.snakemake("figures/smoke/spectral_bias/limits_against_scale.pdf", *only)
     assert (copy.folder / "figures/smoke/spectral_bias/limits_against_scale.png").stat().st_size > 5_000
@@ -55,10 +55,10 @@ def test_a_paper_and_its_second_topic_run_as_contributing_says(copy):
     begun = copy.stage("new", "waves")
     assert begun.returncode == 0, begun.stderr
     assert "next: snakemake --cores all waves" in begun.stdout
-    linted(copy.folder, ["src/learning_dynamics/papers/waves", "tests/papers/waves"])
-    files = applied(copy.folder, "CONTRIBUTING.md")
+    assert_linted(copy.folder, ["src/learning_dynamics/papers/waves", "tests/papers/waves"])
+    files = apply_diffs(copy.folder, "CONTRIBUTING.md")
     assert "waves]" in copy.read("config.yaml")
-    linted(copy.folder, files)
+    assert_linted(copy.folder, files)
     copy.overlay = ("--config", "papers=[waves]")
     copy.snakemake("waves")
     for figure in ("decay", "momentum"):

@@ -41,7 +41,7 @@ def run(folder: Path, code: str, **variables: str) -> subprocess.CompletedProces
         )
 
 
-def answered(folder: Path, code: str, **variables: str) -> str:
+def output_of(folder: Path, code: str, **variables: str) -> str:
     ended = run(folder, code, **variables)
     assert ended.returncode == 0, ended.stderr
     return ended.stdout
@@ -64,12 +64,12 @@ def test_a_start_imports_what_it_uses_alone():
         every_configuration: {"torch"},
     }
     for imported, others in foreign.items():
-        loaded = answered(ROOT, f"import sys, {imported}; print(sorted(sys.modules))")
+        loaded = output_of(ROOT, f"import sys, {imported}; print(sorted(sys.modules))")
         assert not others & set(eval(loaded)), imported
 
 
 def test_everything_of_a_run_is_found(built):
-    said = answered(
+    said = output_of(
         built.folder,
         """
 import numpy, learning_dynamics as ld
@@ -145,7 +145,7 @@ for asked in __import__("json").loads({!r}):
 
 
 def test_a_mistake_is_named_with_its_mend(built):
-    said = answered(built.folder, ALL_MISTAKES.format(json.dumps([asked for asked, _ in MISTAKES]))).splitlines()
+    said = output_of(built.folder, ALL_MISTAKES.format(json.dumps([asked for asked, _ in MISTAKES]))).splitlines()
     assert [(asked, line) for (asked, mend), line in zip(MISTAKES, said, strict=True) if mend not in line] == []
 
 
@@ -182,7 +182,7 @@ for asked in ({{"quantity": "y"}}, {{"rat": 1}}, {{"time": -1.0}}):
 def test_a_sweep_is_one_data_frame(workspace):
     workspace.write("sweep.yaml", json.dumps(SWEEP))
     workspace.snakemake("--configfile", "sweep.yaml", "--", "toy_scan", "toy_packed")
-    assert answered(workspace.folder, FRAMES.format(folder=workspace.folder)).splitlines() == [
+    assert output_of(workspace.folder, FRAMES.format(folder=workspace.folder)).splitlines() == [
         "toy scan: no quantity `y`; known are: x",
         "toy scan: no column `rat`; did you mean `rate`?",
         "no rows where time is -1.0",
@@ -217,7 +217,7 @@ print(*(one.message for one in heard))
 
 
 def test_a_notebook_sees_what_is_edited_while_it_is_open(workspace):
-    stale, again, restart = answered(workspace.folder, EDITED.format(folder=workspace.folder)).splitlines()
+    stale, again, restart = output_of(workspace.folder, EDITED.format(folder=workspace.folder)).splitlines()
     for line in (stale, again):
         assert "results/toy/metrics/slow.parquet: was made by other settings or other code" in line, line
     assert restart == "the project's source has changed since this kernel read it; restart the kernel"
@@ -250,7 +250,7 @@ def test_a_training_has_the_torch_of_a_job_whatever_the_notebook_sets(workspace)
     constants = '{"torch": np.array([' + state + "], dtype=object)}"
     workspace.edit(file, '{"x": np.array(states).T})', '{"x": np.array(states).T}, ' + constants + ")")
     workspace.edit(file, "import numpy as np", "import numpy as np\nimport torch")
-    kept, outside = json.loads(answered(workspace.folder, TORCH))
+    kept, outside = json.loads(output_of(workspace.folder, TORCH))
     assert outside == [2, "torch.float64", False, True, True, "meta"]
     assert kept == [1, "torch.float32", True, False, False, "cpu"]
 
@@ -264,7 +264,7 @@ print(ld.project("{folder}/sweep.yaml").simulate("toy", "scan"))
 
 def test_what_is_simulated_is_shown_in_a_few_lines(workspace):
     workspace.write("sweep.yaml", json.dumps(SWEEP))
-    *run, sweep = answered(workspace.folder, SHOWN.format(folder=workspace.folder)).splitlines()
+    *run, sweep = output_of(workspace.folder, SHOWN.format(folder=workspace.folder)).splitlines()
     assert run[:2] == ["Trajectory: 3 members, 41 times from 0 to 40", "  series: x (3, 41)"]
     assert len(run) == 4
     assert "rate 0.01" in run[3]
@@ -282,10 +282,10 @@ print(*found.attrs["outdated"], sep="\\n")
 
 
 def test_verdicts_say_of_which_version_they_are(workspace):
-    assert answered(workspace.folder, CLAIMS).split() == []
+    assert output_of(workspace.folder, CLAIMS).split() == []
     workspace.edit(f"{PAPER}/growth/theory.py", "(1 + rate)", "(1.0 + rate)")
     other = "toy: verdicts of other settings or other code; run: snakemake toy"
-    assert answered(workspace.folder, CLAIMS).strip() == other
+    assert output_of(workspace.folder, CLAIMS).strip() == other
     told = workspace.stage("verdicts", "results/claims.parquet")
     assert f"outdated: {other}" in told.stderr
     assert "2 claims: 2 reproduced\nof science and configuration " in told.stdout
@@ -299,7 +299,7 @@ def test_notebooks_run(whole):
     for notebook in NOTEBOOKS:
         cells = [cell.source for cell in nbformat.read(notebook, as_version=4).cells if cell.cell_type == "code"]
         assert cells, notebook
-        answered(whole.folder, "\n\n".join(cells), LEARNING_DYNAMICS_SCALE="smoke")
+        output_of(whole.folder, "\n\n".join(cells), LEARNING_DYNAMICS_SCALE="smoke")
 
 
 def test_examples_in_docstrings_hold():

@@ -16,14 +16,16 @@ RATES = [0.01, 0.02, 0.03, 0.04, 0.05]
 
 def sweep(workspace: Workspace, bundle: int | None, **axes) -> list[str]:
     """Write `scan.yaml`, a sweep of the run `slow`, and return Snakemake's arguments for it."""
-    scan = {"extends": "slow", "sweep": axes} | ({} if bundle is None else {"bundle": bundle})
+    scan: dict = {"extends": "slow", "sweep": axes}
+    if bundle is not None:
+        scan["bundle"] = bundle
     figure = {"function": "growth.growth", "runs": {"slow": "scan", "fast": "fast"}}
     changes = {"runs": {"scan": scan}, "figures": {"scanned": figure}}
     workspace.write("scan.yaml", yaml.safe_dump({"changes": {"toy": changes}}, sort_keys=False))
     return ["--configfile", "scan.yaml", "--", "toy_scan"]
 
 
-def read(workspace: Workspace) -> str:
+def sweep_table(workspace: Workspace) -> str:
     """Return the sweep's table, as one process of the folder reads it."""
     code = """
 from pathlib import Path
@@ -40,7 +42,7 @@ print(table.to_csv())
     return ended.stdout
 
 
-def made(workspace: Workspace) -> list[str]:
+def names_of_tables(workspace: Workspace) -> list[str]:
     return sorted(path.stem for path in (workspace.folder / METRICS).glob("scan*.parquet"))
 
 
@@ -58,28 +60,30 @@ def rate_of(run: str) -> float:
     return float(run.split("--rate-")[1].partition("--")[0])
 
 
-def simulated(workspace: Workspace, *arguments: str) -> dict[float, int]:
+def steps_by_rate(workspace: Workspace, *arguments: str) -> dict[float, int]:
     """Run Snakemake; return how many steps were made for each rate."""
     log = workspace.folder / "steps.log"
     log.unlink(missing_ok=True)
     workspace.variables["GROWTH_LOG"] = str(log)
     workspace.snakemake(*arguments)
-    return dict(Counter(float(line.split()[0]) for line in log.read_text().splitlines())) if log.exists() else {}
+    if not log.exists():
+        return {}
+    return dict(Counter(float(line.split()[0]) for line in log.read_text().splitlines()))
 
 
 def test_bundles_hold_what_their_runs_would_and_are_read_as_they(clean):
     axes = {"rate": RATES, "every": [1, 4]}
     clean.snakemake(*sweep(clean, None, **axes))
-    alone = read(clean)
+    alone = sweep_table(clean)
     assert "'draw': ('seed',)" in alone
-    assert len(made(clean)) == 10
+    assert len(names_of_tables(clean)) == 10
     arguments = sweep(clean, 4, **axes)
     # a trajectory serves all runs that differ in measuring alone; none is kept, and `fast` has its own already
-    steps = simulated(clean, *arguments, "figures/toy/scanned.png")
+    steps = steps_by_rate(clean, *arguments, "figures/toy/scanned.png")
     assert {rate: steps[rate] for rate in RATES} == dict.fromkeys(RATES, 40)
     bundles = [name for name in tables_of(clean) if "@" in name]
     assert len(bundles) == 3
-    assert read(clean) == alone
+    assert sweep_table(clean) == alone
     for table in results(clean, "metrics"):
         if "--rate" in table.name:
             table.unlink()
@@ -96,31 +100,32 @@ def test_bundles_hold_what_their_runs_would_and_are_read_as_they(clean):
 
 
 def test_a_run_of_a_bundle_is_found_by_its_values(clean):
-    assert simulated(clean, *sweep(clean, 4, rate=RATES)) == dict.fromkeys(RATES, 40)
+    assert steps_by_rate(clean, *sweep(clean, 4, rate=RATES)) == dict.fromkeys(RATES, 40)
     before = tables_of(clean)
     # values in front and at the end: every bundle has other runs now, and no value is simulated again
     more = [0.005, 0.007, *RATES, 0.06]
-    assert simulated(clean, *sweep(clean, 4, rate=more)) == {0.005: 40, 0.007: 40, 0.06: 40}
+    assert steps_by_rate(clean, *sweep(clean, 4, rate=more)) == {0.005: 40, 0.007: 40, 0.06: 40}
     assert len(tables_of(clean)) == 2
     assert not set(before) & set(tables_of(clean))
     assert "Nothing to be done" in clean.snakemake("--dry-run", "--configfile", "scan.yaml", "--", "toy_scan").stdout
-    extended = read(clean)
+    extended = sweep_table(clean)
     # as many in front as make a bundle leave the others as they are
     fewer = [0.001, 0.002, 0.003, 0.004]
-    assert simulated(clean, *sweep(clean, 4, rate=[*fewer, *more])) == dict.fromkeys(fewer, 40)
+    assert steps_by_rate(clean, *sweep(clean, 4, rate=[*fewer, *more])) == dict.fromkeys(fewer, 40)
     # of two settings, one of whose values all runs had, the others are new
-    assert simulated(clean, *sweep(clean, 4, rate=[*fewer, *more], steps=[40, 10])) == dict.fromkeys(fewer + more, 10)
+    both = sweep(clean, 4, rate=[*fewer, *more], steps=[40, 10])
+    assert steps_by_rate(clean, *both) == dict.fromkeys(fewer + more, 10)
     assert results(clean, "resume") == []
     runs = [name for file in results(clean, "metrics") for name in read_stamp(file)["contents"]]
     assert len(runs) == len(set(runs)) == 24
     # a table is that of a sweep that was made at once
     sweep(clean, 4, rate=more)
     clean.snakemake("--configfile", "scan.yaml", "--", "toy_scan")
-    assert read(clean) == extended
+    assert sweep_table(clean) == extended
     for file in results(clean, "metrics"):
         file.unlink()
-    simulated(clean, "--configfile", "scan.yaml", "--", "toy_scan")
-    assert read(clean) == extended
+    steps_by_rate(clean, "--configfile", "scan.yaml", "--", "toy_scan")
+    assert sweep_table(clean) == extended
 
 
 def test_a_bundle_says_of_each_row_what_was_swept(clean):
@@ -132,9 +137,8 @@ def test_a_bundle_says_of_each_row_what_was_swept(clean):
     pairs = together[["rate", "every"]].drop_duplicates().itertuples(index=False, name=None)
     assert list(pairs) == [(rate, every) for rate in (0.01, 1, 2.5) for every in (1, 4)]
     last = together[(together["seed"] == 0) & (together["time"] == 40)].drop_duplicates("rate")
-    assert (last["value"] / last["value"].iloc[0]).tolist() == pytest.approx(
-        [((1 + r) / 1.01) ** 40 for r in last["rate"]]
-    )
+    growth = (last["value"] / last["value"].iloc[0]).tolist()
+    assert growth == pytest.approx([((1 + rate) / 1.01) ** 40 for rate in last["rate"]])
 
 
 def test_a_run_that_fails_leaves_the_others_alone(clean):
@@ -142,7 +146,7 @@ def test_a_run_that_fails_leaves_the_others_alone(clean):
     assert ended.returncode == 1
     assert "1 of 4 runs failed" in ended.stdout + ended.stderr
     assert "scan--rate-1e+300: growth left the finite numbers" in ended.stdout + ended.stderr
-    assert made(clean) == []
-    assert set(simulated(clean, *sweep(clean, 4, rate=[0.01, 0.5, 0.02, 0.03]))) == {0.5}
-    assert len(made(clean)) == 1
+    assert names_of_tables(clean) == []
+    assert set(steps_by_rate(clean, *sweep(clean, 4, rate=[0.01, 0.5, 0.02, 0.03]))) == {0.5}
+    assert len(names_of_tables(clean)) == 1
     assert results(clean, "resume") == []

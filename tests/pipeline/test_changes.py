@@ -13,7 +13,7 @@ def layers_of(found, count=40):
     return [variations.draw_layer(found.config, "toy", draw) for draw in range(1, count)]
 
 
-def changed(found, name, value):
+def project_under(found, name, value):
     """The project under one value of a change."""
     change = variations.change(found.config, "toy", name)
     return Plan(variations.changed_configuration(found.config, "toy", change, value))
@@ -47,7 +47,7 @@ def test_draws_are_those_that_were_published(configured):
 
 def test_what_inherits_a_drawn_setting_is_drawn_with_it(configured):
     found = configured("runs.slow.free", {"steps": [3, 9], "rate": [0.001, 0.015]})
-    drawn, layer = changed(found, "draw1", 1), variations.draw_layer(found.config, "toy", 1)
+    drawn, layer = project_under(found, "draw1", 1), variations.draw_layer(found.config, "toy", 1)
     fast, slow = (drawn.run("toy", name)["settings"] for name in ("fast", "slow"))
     assert fast["steps"] == slow["steps"] == layer["runs"]["slow"]["steps"]
     assert (fast["rate"], slow["rate"]) == (0.02, layer["runs"]["slow"]["rate"])  # the fast run has its own
@@ -64,13 +64,13 @@ RANGE = {"run": "slow", "setting": "steps", "range": [5, 50], "claims": ["geomet
 
 
 def test_a_range_changes_the_named_run_alone(configured):
-    found = changed(configured("robustness.range", RANGE), "range", 7)
+    found = project_under(configured("robustness.range", RANGE), "range", 7)
     assert [found.run("toy", name)["settings"]["steps"] for name in ("slow", "fast")] == [7, 40]
     assert list(found.config.paper_block("toy")["claims"]) == ["geometric"]
 
 
 def test_a_seed_changes_every_draw(configured):
-    found = changed(configured(), "seed2030", 2030)
+    found = project_under(configured(), "seed2030", 2030)
     assert found.data("toy", "starts")["settings"]["seed"] == found.config.seed == 2030
     assert list(found.config.paper_block("toy")["claims"]) == ["decay", "geometric"]
 

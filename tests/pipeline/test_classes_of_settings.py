@@ -93,7 +93,12 @@ def test_what_varies_a_run_reaches_inside(configured):
 def test_what_is_judged_again_reaches_inside_and_may_name_what_is_inside(configured):
     config = configured().config
     change = variations.Change(
-        "long", "setting", "tea.pace.horizon", [], [2.0], {"run": "tea", "setting": "pace.horizon"}
+        name="long",
+        kind="setting",
+        what="tea.pace.horizon",
+        claims=[],
+        grid=[2.0],
+        entry={"run": "tea", "setting": "pace.horizon"},
     )
     layer = variations.layer_of(config, "toy", change, 2.0)  # what inherits stays as it is
     assert layer == {"runs": {"tea": {"pace": {"horizon": 2.0}}, "teas": {"pace": {"horizon": 4.0}}}}

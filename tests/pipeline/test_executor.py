@@ -101,7 +101,7 @@ def executor(monkeypatch):
     return made
 
 
-def looked_at(executor, *states):
+def active_jobs(executor, *states):
     async def look():
         return [job.job async for job in executor.check_active_jobs([SubmittedJobInfo(Job(state)) for state in states])]
 
@@ -109,12 +109,12 @@ def looked_at(executor, *states):
 
 
 def test_a_job_of_which_the_queue_says_nothing_stays_active(executor):
-    assert looked_at(executor, "unknown", "unknown") == ["unknown", "unknown"]
+    assert active_jobs(executor, "unknown", "unknown") == ["unknown", "unknown"]
     assert not executor.told
 
 
 def test_a_job_that_ended_is_reported_once_and_is_no_longer_active(executor):
-    assert looked_at(executor, "running", "done", "failed") == ["running"]
+    assert active_jobs(executor, "running", "done", "failed") == ["running"]
     assert executor.told == [("done", "success"), ("failed", "why")]
 
 
@@ -313,7 +313,7 @@ def test_a_snakemake_on_another_machine_is_at_work_as_long_as_it_touches_its_fil
     assert files == [executor.run_uuid]  # that of one that has ended, and has no jobs, is gone
     file = here / submitters.FOLDER / executor.run_uuid
     os.utime(file, (0, 0))
-    looked_at(executor, "running")
+    active_jobs(executor, "running")
     assert file.stat().st_mtime > 0
     executor.shutdown()
     assert not file.exists()
@@ -344,10 +344,10 @@ def test_others_jobs_and_a_slurm_that_does_not_answer_stop_nothing(squeue, monke
 def test_slurms_reason_for_jobs_that_wait_is_shown_once_with_the_first_of_them(executor, squeue, caplog):
     drained = "Nodes required for job are DOWN, DRAINED or reserved"
     squeue(f"7|rule_run_wildcards_toy_slow|{drained}\n8|rule_metrics|{drained}\n9|rule_run|None\n")
-    looked_at(executor, "running")
-    looked_at(executor, "running")
+    active_jobs(executor, "running")
+    active_jobs(executor, "running")
     squeue("9|rule_run_wildcards_toy_fast|Priority\n")
-    looked_at(executor, "running")
+    active_jobs(executor, "running")
     assert caplog.messages == [
         f"Slurm keeps job 7 (run toy_slow) and 1 more waiting: {drained}",
         "Slurm keeps job 9 (run toy_fast) waiting: Priority",
@@ -355,7 +355,8 @@ def test_slurms_reason_for_jobs_that_wait_is_shown_once_with_the_first_of_them(e
 
 
 def test_sigterm_cancels_jobs_that_wait_and_is_handed_on(executor, here, squeue, tmp_path, monkeypatch):
-    cancelled, heard = tmp_path / "cancelled", []
+    cancelled = tmp_path / "cancelled"
+    heard = []
     scancel = tmp_path / "scancel"
     scancel.write_text(f'#!/bin/sh\necho "$@" >> {cancelled}\n')
     scancel.chmod(0o755)
@@ -369,7 +370,7 @@ def test_sigterm_cancels_jobs_that_wait_and_is_handed_on(executor, here, squeue,
     assert heard == ["SIGTERM"]
     # one that comes into the queue after that
     squeue("7|rule_run_wildcards_toy_slow|Priority\n")
-    looked_at(executor, "running")
+    active_jobs(executor, "running")
     assert cancelled.read_text().splitlines() == ["--state=PENDING --name=learning-dynamics_mine"] * 2
 
 

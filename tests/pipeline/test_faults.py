@@ -276,22 +276,22 @@ def test_a_job_refuses_a_source_that_was_edited_since_it_was_planned(workspace):
 # -- files spoilt, swapped, dated -------------------------------------------------------------------------------------
 
 
-def truncated(path: Path, other: Path) -> None:
+def truncate(path: Path, other: Path) -> None:
     path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
 
 
-def emptied(path: Path, other: Path) -> None:
+def empty(path: Path, other: Path) -> None:
     path.write_bytes(b"")
 
 
-def swapped(path: Path, other: Path) -> None:
+def swap(path: Path, other: Path) -> None:
     # as `cp -p`: Snakemake's records see the same time
     times = path.stat()
     shutil.copy(other, path)
     os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
 
 
-def foreign(path: Path, other: Path) -> None:
+def overwrite(path: Path, other: Path) -> None:
     times = path.stat()
     path.write_bytes(b"somebody else's\n")
     os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
@@ -320,14 +320,14 @@ MADE_WITH = {
 @fault("an output is truncated, emptied or replaced, same time", SAME)
 @fault("a rerun output is replaced again", "rerun")
 def test_spoilt_outputs_are_made_again(workspace, built):
-    for spoil, (path, other) in zip(itertools.cycle((truncated, emptied, swapped, foreign)), SPOILT.values()):
+    for spoil, (path, other) in zip(itertools.cycle((truncate, empty, swap, overwrite)), SPOILT.values()):
         spoil(workspace.folder / path, built.folder / other)
     spoilt = {MADE_WITH.get(path, path) for path, _ in SPOILT.values()}
     assert spoilt <= workspace.would_run()
     workspace.snakemake()
     assert_same_and_none_half_written(workspace, built, [path for path, _ in SPOILT.values()])
     assert workspace.stage("check").returncode == 0
-    swapped(workspace.folder / FAST, built.folder / SPOILT["run"][1])
+    swap(workspace.folder / FAST, built.folder / SPOILT["run"][1])
     workspace.snakemake(TARGET)
     assert_same_and_none_half_written(workspace, built)
 
@@ -336,11 +336,11 @@ def test_spoilt_outputs_are_made_again(workspace, built):
 def test_a_swapped_output_is_seen_wherever_it_lies(workspace, built):
     for stage in ("data", "metrics", "claims", "picture", "page"):
         path, other = SPOILT[stage]
-        swapped(workspace.folder / path, built.folder / other)
+        swap(workspace.folder / path, built.folder / other)
         planned = workspace.would_run()
         assert MADE_WITH.get(path, path) in planned, stage
         assert not any("descent" in name or "decay" in name for name in planned), stage
-        swapped(workspace.folder / path, built.folder / path)
+        swap(workspace.folder / path, built.folder / path)
 
 
 # -- what is stale, and what is not -----------------------------------------------------------------------------------

@@ -13,31 +13,30 @@ from learning_dynamics.pipeline.store.tables import read_table
 from tests.pipeline.conftest import PAPER
 
 
-def made(workspace):
-    """Return the tables of metrics that there are, and what else is below the results."""
-    files = [path for path in (workspace.folder / "results").rglob("*.*") if path.parent.name not in ("run", "data")]
-    names = {path.relative_to(workspace.folder / "results").as_posix() for path in files if path.is_file()}
-    outputs = {name for name in names if not re.search(r"/(logs|benchmarks|runs|data|resume)/|README", name)}
-    return outputs
+def outputs_below_results(workspace):
+    """Return the files below the results, but for logs, benchmarks, trajectories, data and what is kept to resume."""
+    results = workspace.folder / "results"
+    names = {path.relative_to(results).as_posix() for path in results.rglob("*.*") if path.is_file()}
+    return {name for name in names if not re.search(r"/(logs|benchmarks|runs|data|resume)/|README", name)}
 
 
 def test_only_what_the_claim_needs_is_made_and_its_card_is_printed(clean):
     ended = clean.stage("judge", "toy.geometric", "--cores", "1")
     assert ended.returncode == 0, ended.stderr
-    assert made(clean) == {"toy/metrics/slow.parquet", "toy/metrics/fast.parquet"}
+    assert outputs_below_results(clean) == {"toy/metrics/slow.parquet", "toy/metrics/fast.parquet"}
     text = " ".join(ended.stdout.split())
     for part in (
-        "toy.geometric: reproduced, about all draws",
+        "toy.geometric: reproduced, about every draw",
         "section 2. Authors, venue, year",  # the paper's citation
         "Growth in steps is geometric, xₙ = (1+r)ⁿx₀, and faster at a larger rate.",
         "holds: largest relative error of xₙ: 5.8",
         "≤ 4.1·10⁻¹⁴ on every draw (one rounding a step); inside its bound by a factor",
         "holds: growth at the larger rate: ",
-        "3 of 3 draws for",
+        "all 3 draws meet the criterion",
         "contradicted: a rate one percent larger",
         "Smallest relative error of the prediction that the checks would reject: ",
         "Scope: normal starts, two rates",
-        "Judged again: Holds at 1 of 1 other thresholds.",
+        "Judged again: The verdict stays with 1 of 1 other choices of thresholds.",
         "Not tried here: other settings, as where the whole paper is judged; seeds and draws, by make robustness",
         "Read from: results/toy/metrics/slow.parquet, results/toy/metrics/fast.parquet",
         "Code: src/learning_dynamics/papers/toy/growth/claims.py:",
@@ -56,7 +55,8 @@ def test_the_card_has_the_numbers_of_the_page_and_what_other_settings_say(built)
         assert card.startswith(f"{name}: {rows.loc[name, 'verdict']}"), name
         n_checks = (checks["claim"] == name).sum()
         assert card.count("  holds: ") == n_checks > 0, name
-    assert "Judged again: Holds with steps at 20 in slow; at 1 of 1 other thresholds." in cards["toy.geometric"]
+    kept = "The verdict stays with steps at 20 in slow; with 1 of 1 other choices of thresholds."
+    assert f"Judged again: {kept}" in " ".join(cards["toy.geometric"].split())
     assert "Not tried here" not in cards["toy.geometric"]
 
 
@@ -64,7 +64,7 @@ def test_the_status_is_0_whatever_the_verdict(workspace):
     workspace.configure("claims", "geometric", "rounding", value=1e-30)
     ended = workspace.stage("judge", "toy.geometric")
     assert ended.returncode == 0, ended.stderr
-    assert "toy.geometric: contradicted†, about all draws (expected: reproduced)" in ended.stdout
+    assert "toy.geometric: contradicted†, about every draw (expected: reproduced)" in ended.stdout
     assert "outside its bound by a factor" in " ".join(ended.stdout.split())
     assert "fails: largest relative error" in ended.stdout
     assert "(decides)" in ended.stdout.partition("fails: ")[2].partition("holds: ")[0]
@@ -104,7 +104,7 @@ def test_no_card_is_printed_where_a_run_fails(clean):
     assert "planted" in ended.stderr
 
 
-def shown(function):
+def card_of(function):
     """Return the card of a claim that needs no tables, as text."""
     evaluation = evaluate(function, {}, {})
     claim_row = records.claim_row(function.claim, evaluation)
@@ -140,8 +140,8 @@ def test_a_corrected_claim_shows_both_predictions_and_what_holds():
         )
         yield equal("the half", 1.0, 1.0, tolerance=0.1, printed=NOT_CLAIMED)
 
-    card = shown(doubled)
-    assert card.startswith("made_up.a: corrected†, about all draws\nTheorem 1. Authors, 2020\n  It is x.\n")
+    card = card_of(doubled)
+    assert card.startswith("made_up.a: corrected†, about every draw\nTheorem 1. Authors, 2020\n  It is x.\n")
     assert "What holds: It is 2x.\n" in card
     printed, _, corrected = card.partition("Checks of the correction:")
     assert "fails: x: 0.5, predicted 0 (decides)" in printed
@@ -162,8 +162,8 @@ def test_an_unmet_premise_is_named():
         yield equal("the number", 1.0, 1.0, tolerance=0.1, rivals={"two": 2.0})
         yield premise(equal("the hypothesis", 0.0, 1.0, tolerance=0.1))
 
-    card = shown(assumed)
-    assert card.startswith("made_up.a: undecided†, about a number\n")
+    card = card_of(assumed)
+    assert card.startswith("made_up.a: undecided†, about one number\n")
     assert "Why: the hypothesis: the premise is not met (0;" in card
     check = card.partition("fails: the hypothesis")[2].partition("Rivals")[0]
     assert "(decides)" in check

@@ -60,12 +60,12 @@ def judged_once(tmp_path_factory):
     return workspace
 
 
-def judged_again(workspace):
+def variations_table(workspace):
     return pd.read_parquet(workspace.folder / "results/variations.parquet")
 
 
 def test_every_claim_is_judged_under_every_seed_and_every_draw(judged_once):
-    found = judged_again(judged_once)
+    found = variations_table(judged_once)
     tried = {kind: set(part["value"]) for kind, part in found.groupby("change")}
     assert tried["seed"] == {"2024", "2025"}
     assert tried["draw"] == set("123456")
@@ -75,7 +75,7 @@ def test_every_claim_is_judged_under_every_seed_and_every_draw(judged_once):
 
 
 def test_a_bound_read_off_the_default_is_contradicted_on_draws_whose_settings_are_measured(judged_once):
-    found = judged_again(judged_once)
+    found = variations_table(judged_once)
     on_draws = found[found["change"] == "draw"]
     verdicts_of = on_draws.groupby("claim")["verdict"].apply(set)
     assert "contradicted" in verdicts_of["toy.narrow"]
@@ -88,7 +88,7 @@ def test_a_bound_read_off_the_default_is_contradicted_on_draws_whose_settings_ar
 
 
 def test_where_a_statement_turns_is_found_within_a_tenth(judged_once):
-    found = judged_again(judged_once)
+    found = variations_table(judged_once)
     over = found[(found["change"] == "setting") & (found["claim"] == "toy.planted")]
     below, above = (over[over["verdict"] == one]["value"].astype(float) for one in ("reproduced", "contradicted"))
     assert max(below) <= 0.37 <= min(above) <= 1.1 * max(below)

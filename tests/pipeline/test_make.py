@@ -10,8 +10,8 @@ import pytest
 from tests.support import ROOT
 
 
-def made(workspace, *arguments):
-    """Run make in a workspace, with the environment that runs these tests in place of an installation."""
+def run_make(workspace, *arguments):
+    """Run make in a workspace, with the environment that runs these tests instead of an installation."""
     shutil.copy(ROOT / "Makefile", workspace.folder)
     workspace.variables["PYTHONPATH"] = str(workspace.folder / "src")
     # a `make test` above these tests would have it announce its folders
@@ -23,7 +23,7 @@ def test_the_end_names_what_is_new_and_where_the_page_is(clean):
     clean.variables["MPLBACKEND"] = "module://matplotlib_inline.backend_inline"
     for name in ("random", "statistics", "tempfile"):
         clean.write(f"{name}.py", f"open('was run', 'a').write({name!r})\nraise SystemExit('a scratch file was run')\n")
-    ended = made(clean, "figures")
+    ended = run_make(clean, "figures")
     assert ended.returncode == 0, ended.stderr
     # a line for each job, numbered to the last
     jobs = re.findall(r"^ *(\d+)/15  (\w+).* s$", ended.stderr, re.MULTILINE)
@@ -34,7 +34,7 @@ def test_the_end_names_what_is_new_and_where_the_page_is(clean):
     assert "2 figures are new:\n  toy: decay, growth\n" in ended.stdout
     assert ended.stdout.splitlines()[-1] == f"the page to read: {clean.folder}/figures/index.html"
     assert not (clean.folder / "was run").exists()
-    again = made(clean, "figures")
+    again = run_make(clean, "figures")
     assert again.returncode == 0, again.stderr
     assert "Nothing to be done" in again.stderr
     assert "0 figures are new" in again.stdout
@@ -42,7 +42,7 @@ def test_the_end_names_what_is_new_and_where_the_page_is(clean):
 
 def test_a_failed_job_shows_its_last_lines_and_what_to_do(workspace):
     workspace.configure("runs", "fast", "rate", value=1.0e300)
-    ended = made(workspace, "figures")
+    ended = run_make(workspace, "figures")
     assert ended.returncode != 0
     assert "FAILED  run toy fast" in ended.stderr
     assert "error: growth left the finite numbers at step" in ended.stderr
@@ -62,7 +62,7 @@ def test_a_failed_job_shows_its_last_lines_and_what_to_do(workspace):
 
 def test_an_unexpected_verdict_names_its_claim_above_the_page(workspace):
     workspace.configure("claims", "decay", "expected", value="contradicted")
-    ended = made(workspace, "figures")
+    ended = run_make(workspace, "figures")
     assert ended.returncode != 0
     assert "FAILED  verdicts" in ended.stderr
     assert "error: toy.decay: verdict `reproduced`, expected `contradicted`" in ended.stdout
@@ -77,7 +77,7 @@ def test_an_unexpected_verdict_names_its_claim_above_the_page(workspace):
 def test_clean_leaves_the_folders_and_what_they_say_of_themselves(workspace):
     for folder in ("results", "figures"):
         workspace.write(f"{folder}/README.md", "what will be here")
-    assert made(workspace, "clean").returncode == 0
+    assert run_make(workspace, "clean").returncode == 0
     for folder in ("results", "figures"):
         assert [path.name for path in (workspace.folder / folder).iterdir()] == ["README.md"], folder
     assert not (workspace.folder / ".snakemake").exists()
@@ -85,11 +85,11 @@ def test_clean_leaves_the_folders_and_what_they_say_of_themselves(workspace):
 
 def test_some_papers_are_a_variable(clean):
     for papers in ("one other", "one,other", " one, other,"):
-        told = made(clean, "-n", "figures", f"PAPERS={papers}").stdout
+        told = run_make(clean, "-n", "figures", f"PAPERS={papers}").stdout
         assert "--config 'papers=[one,other]'" in told, papers
         assert "--papers one other" in " ".join(told.split()), papers
         clean.variables["PAPERS"] = papers
-        assert "--config 'papers=[one,other]'" in made(clean, "-n", "figures").stdout, papers
+        assert "--config 'papers=[one,other]'" in run_make(clean, "-n", "figures").stdout, papers
 
 
 # -- where the environment was made ------------------------------------------------------------------------------------

@@ -47,11 +47,12 @@ def page_of(request, whose, name) -> Path:
     return first.with_name(f"{name}.html")
 
 
-def of(*pages):
+def cases(*pages):
+    """Return pages as the parameters of a test, named ``whole-index``."""
     return [pytest.param(page, id="-".join(page)) for page in pages]
 
 
-FRONTS = of(("made_up", "index"), ("whole", "index"))
+FRONTS = cases(("made_up", "index"), ("whole", "index"))
 
 
 @pytest.fixture
@@ -73,13 +74,14 @@ def chromium():
         browser.close()
 
 
-def opened(chromium, html, width=1400, scheme="light", **options):
+def open_page(chromium, html, width=1400, scheme="light", **options):
     """Return a page, and what it and the network complain about."""
     context = chromium.new_context(
         viewport={"width": width, "height": 900}, color_scheme=scheme, offline=True, **options
     )
     context.set_default_timeout(300_000)  # milliseconds; a busy machine is slow to draw
-    page, complaints = context.new_page(), []
+    page = context.new_page()
+    complaints = []
     page.on("console", lambda message: complaints.append(message.text))
     page.on("pageerror", lambda error: complaints.append(str(error)))
     page.on("requestfailed", lambda request: complaints.append(request.url))
@@ -89,7 +91,7 @@ def opened(chromium, html, width=1400, scheme="light", **options):
 
 @pytest.fixture
 def table(chromium, front):
-    page, _ = opened(chromium, front)
+    page, _ = open_page(chromium, front)
     page.locator("details.whole summary").click()
     yield page
     page.context.close()
@@ -98,11 +100,11 @@ def table(chromium, front):
 # -- looks ------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("which", [*FRONTS, *of(("made_up", "toy"), *(("whole", paper) for paper in PAPERS))])
+@pytest.mark.parametrize("which", [*FRONTS, *cases(("made_up", "toy"), *(("whole", paper) for paper in PAPERS))])
 def test_a_page_can_be_read_in_any_window_by_anybody(request, chromium, which):
     html = page_of(request, *which)
     for width, scheme in ((1400, "light"), (390, "dark")):
-        page, complaints = opened(chromium, html, width, scheme)
+        page, complaints = open_page(chromium, html, width, scheme)
         check_links_and_formulas(page, html)
         check_names_and_headings(page)
         page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
@@ -119,7 +121,7 @@ def test_a_page_can_be_read_in_any_window_by_anybody(request, chromium, which):
 
 
 def test_a_dark_screen_shows_figures_in_their_own_colours_on_white(chromium, busy):
-    page, _ = opened(chromium, busy, scheme="dark")
+    page, _ = open_page(chromium, busy, scheme="dark")
     filters = page.eval_on_selector_all("img", "all => all.map((one) => getComputedStyle(one).filter)")
     assert set(filters) == {"none"}
     link = page.locator(".exhibit > figure > a").first
@@ -128,7 +130,7 @@ def test_a_dark_screen_shows_figures_in_their_own_colours_on_white(chromium, bus
 
 
 def test_paper_shows_figures_and_how_claims_were_judged(chromium, busy):
-    page, _ = opened(chromium, busy, 794)
+    page, _ = open_page(chromium, busy, 794)
     page.locator(".interactive").wait_for(state="visible")
     page.emulate_media(media="print")
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
@@ -149,7 +151,7 @@ def test_every_claim_is_cited_on_its_card(busy):
 
 
 def test_paper_has_few_sheets_without_navigation(chromium, busy):
-    page, _ = opened(chromium, busy, 794)
+    page, _ = open_page(chromium, busy, 794)
     sheets = len(re.findall(rb"/Type\s*/Page[^s]", page.pdf(prefer_css_page_size=True)))
     assert sheets <= 3
     page.emulate_media(media="print")
@@ -159,7 +161,7 @@ def test_paper_has_few_sheets_without_navigation(chromium, busy):
 
 
 def test_pages_are_readable_without_scripts(chromium, front, busy):
-    page, complaints = opened(chromium, front, java_script_enabled=False)
+    page, complaints = open_page(chromium, front, java_script_enabled=False)
     assert complaints == []
     page.locator("details.whole summary").click()
     assert not page.locator("#filter").is_visible()
@@ -176,12 +178,12 @@ def test_pages_are_readable_without_scripts(chromium, front, busy):
 def test_every_claim_is_there_with_its_verdict(request, chromium, which):
     front = page_of(request, *which)
     assert sum(page.stat().st_size for page in front.parent.glob("*.html")) < LARGEST
-    table, _ = opened(chromium, front)
+    table, _ = open_page(chromium, front)
     rows = table.locator("table.claims tbody tr")
     named = table.eval_on_selector_all("table.claims tbody th a", "links => links.map((a) => a.getAttribute('href'))")
     shown = dict(zip(named, rows.evaluate_all("rows => rows.map((row) => row.dataset.verdict)"), strict=True))
     for file in {link.partition("#")[0] for link in shown}:
-        page, _ = opened(chromium, front.with_name(file))
+        page, _ = open_page(chromium, front.with_name(file))
         for link, verdict in shown.items():
             if link.startswith(f"{file}#"):
                 card = page.locator(f'article[id="{link.partition("#")[2]}"]')
@@ -198,7 +200,7 @@ def test_every_claim_is_there_with_its_verdict(request, chromium, which):
 
 
 def test_a_verdict_in_a_tally_leads_to_its_claims(chromium, front):
-    page, _ = opened(chromium, front)
+    page, _ = open_page(chromium, front)
     chip = page.locator(".top .tally a").first
     count, verdict = chip.inner_text().split(maxsplit=1)
     chip.click()
@@ -238,7 +240,7 @@ def test_what_moves_rests_for_who_prefers_it_and_at_a_press(chromium, busy):
         ("no-preference", "Stop", "Play"),
         ("reduce", "Play", "Stop"),
     ):
-        page, _ = opened(chromium, busy, reduced_motion=motion)
+        page, _ = open_page(chromium, busy, reduced_motion=motion)
         films = page.locator(".film")
         assert films.count() > 0, motion
         for film in films.all():
@@ -272,14 +274,14 @@ def test_claims_are_filtered_by_paper_verdict_and_text(table):
 
 
 def test_a_claim_is_found_by_its_id_and_the_filter_stands_in_the_address(chromium, front):
-    page, complaints = opened(chromium, front)
+    page, complaints = open_page(chromium, front)
     rows = page.locator("table.claims tbody tr:not([hidden])")
     claim = page.locator("table.claims tbody tr").nth(1).get_attribute("data-claim")
     page.locator("details.whole summary").press("Enter")
     page.fill("input[name=text]", claim)
     assert claim in rows.evaluate_all("rows => rows.map((row) => row.dataset.claim)")
     assert page.url.endswith(f"#claims?text={claim}")
-    again, _ = opened(chromium, front)
+    again, _ = open_page(chromium, front)
     again.goto(page.url)
     again.wait_for_function("document.querySelector('input[name=text]').value !== ''")
     assert again.locator("table.claims").is_visible()
@@ -362,14 +364,14 @@ CONTRAST = """() => {
 # -- what the reader moves --------------------------------------------------------------------------------------------
 
 
-def drawn(chart):
+def shown_chart(chart):
     """Return what a chart shows: its title, and the shapes of its lines and dots."""
     return chart.locator("svg").evaluate("""(svg) => [svg.querySelector(".role-title-text text").textContent,
         ...[...svg.querySelectorAll(".mark-line path, .mark-symbol path")].map(
           (path) => path.getAttribute("d") + path.getAttribute("transform"))]""")
 
 
-def within(page, holds, milliseconds: int = 300_000) -> None:
+def wait_until(page, holds, milliseconds: int = 300_000) -> None:
     """Wait until a page is as asked: a slow machine draws later, not otherwise."""
     for _ in range(milliseconds // 50):
         if holds():
@@ -379,17 +381,17 @@ def within(page, holds, milliseconds: int = 300_000) -> None:
 
 
 def test_arrow_keys_move_the_curves_and_its_title_says_so(chromium, busy):
-    page, complaints = opened(chromium, busy)
+    page, complaints = open_page(chromium, busy)
     chart = page.locator(".chart")
     assert chart.count() == 1
     slider = chart.locator("input[type=range]")
-    before = drawn(chart)
+    before = shown_chart(chart)
     slider.press("ArrowRight")
-    within(page, lambda: drawn(chart)[0] != before[0] and drawn(chart)[1:] != before[1:])
-    after = drawn(chart)
-    within(page, lambda: slider.get_attribute("aria-valuetext") == after[0])
+    wait_until(page, lambda: shown_chart(chart)[0] != before[0] and shown_chart(chart)[1:] != before[1:])
+    after = shown_chart(chart)
+    wait_until(page, lambda: slider.get_attribute("aria-valuetext") == after[0])
     slider.press("ArrowLeft")
-    within(page, lambda: drawn(chart) == before)
+    wait_until(page, lambda: shown_chart(chart) == before)
     assert chart.locator("svg").get_attribute("aria-label") or chart.locator("[aria-label]").count()
     assert complaints == []
     page.context.close()

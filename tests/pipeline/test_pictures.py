@@ -161,7 +161,17 @@ def test_a_panel_is_shown_alone_with_its_labels(png, tmp_path):
 
 
 def test_a_paper_opens_with_the_panels_that_its_configuration_names():
-    figure = Exhibit("toy", "growth", "Growth", "", "", Path("growth.png"), Path("growth.pdf"), "", "")
+    figure = Exhibit(
+        "toy",
+        "growth",
+        title="Growth",
+        caption="",
+        alt="",
+        png=Path("growth.png"),
+        pdf=Path("growth.pdf"),
+        code="",
+        command="",
+    )
     figure.panels = [(0.0, 0.0, 0.4, 0.9), (0.5, 0.1, 1.0, 1.0)]
     for block, box, caption in (
         ({}, None, "Growth"),

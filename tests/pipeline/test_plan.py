@@ -26,12 +26,12 @@ def test_the_root_seed_reaches_what_draws_and_nothing_else(configured):
     assert other.fingerprint("run", "toy", "slow") != configured().fingerprint("run", "toy", "slow")
 
 
-def swept(**values):
+def sweep_block(**values):
     return {"extends": "slow", "sweep": values, "provenance": {key: {"chosen": "a scan"} for key in values}}
 
 
 def test_a_swept_run_is_one_role_of_many_runs(configured):
-    configured("runs.scan", swept(rate=[0.1, 0.2], steps=[3, 4]))
+    configured("runs.scan", sweep_block(rate=[0.1, 0.2], steps=[3, 4]))
     found = configured("figures.growth.runs", {"slow": "scan", "fast": "fast"})
     assert found.tables_for("figure", "toy", "growth") == [
         *(f"scan--rate-{rate}--steps-{steps}" for rate in (0.1, 0.2) for steps in (3, 4)),
@@ -43,7 +43,7 @@ def test_a_swept_run_is_one_role_of_many_runs(configured):
 
 
 def test_runs_that_differ_in_measuring_alone_share_a_trajectory(configured):
-    found = configured("runs.scan", swept(rate=[0.1, 0.2], every=[1, 2, 4]))
+    found = configured("runs.scan", sweep_block(rate=[0.1, 0.2], every=[1, 2, 4]))
     of = {name: found.measured_run("toy", name) for name in found.config.runs["toy"]}
     assert of["slow"] == "slow"
     assert of["slow--steps-20"] == "slow--steps-20"

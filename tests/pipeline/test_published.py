@@ -15,7 +15,6 @@ from learning_dynamics.pipeline.commands.publish import to_csv
 from learning_dynamics.pipeline.plan.config_files import load, read_yaml
 from learning_dynamics.pipeline.plan.plan import Plan
 from learning_dynamics.pipeline.report import counts, markdown
-from learning_dynamics.pipeline.report.contents import Paper
 from learning_dynamics.pipeline.store import published
 from learning_dynamics.pipeline.store.records import COLUMNS, is_expected
 from learning_dynamics.pipeline.store.tables import write_table
@@ -29,7 +28,7 @@ def claims(*rows):
     return pd.DataFrame([whole | row for row in rows])
 
 
-def put(folder, table):
+def publish_claims(folder, table):
     (folder / published.CLAIMS).write_text(to_csv(table), encoding="utf-8")
     return published.read_claims(folder)
 
@@ -46,7 +45,7 @@ def differences(plan, folder):
     config, verdicts = plan.config, dict(zip(claims["claim"], claims["verdict"], strict=True))
     # a paper that is begun here is published with the next publication
     papers = [paper for paper in config.papers if paper in set(claims["paper"])]
-    expected = {f"{p}.{name}": config.expected(p, name) for p in papers for name in config.blocks(p, "claims")}
+    expected = {f"{p}.{name}": config.expected_verdict(p, name) for p in papers for name in config.blocks(p, "claims")}
     figures = {f"{p}/{name}" for p in papers for name in config.figures(p)}
     figures |= {f"{p}/{name}.motion" for p in papers for name in config.motions(p)}
     # a table is a figure that is published as CSV
@@ -87,13 +86,15 @@ def test_claims_are_compared_in_the_order_of_the_run_and_of_papers_that_were_run
         ),
         ({"verdict": "corrected", "measured": 1.0}, {"verdict": "reproduced", "measured": 1.0}, "with another verdict"),
     ):
-        known = put(tmp_path, claims({"claim": "toy.lemma", **there}))
+        known = publish_claims(tmp_path, claims({"claim": "toy.lemma", **there}))
         assert list(published.compare_claims(claims({"claim": "toy.lemma", **here}), known)["outcome"]) == [outcome], (
             here
         )
 
     others = {"claim": "other.a", "paper": "other", "statement": r"$\sigma_1 \le 10^{-3}$, always"}
-    known = put(tmp_path, claims(*({"claim": f"toy.{name}", "verdict": "reproduced"} for name in "bcx"), others))
+    known = publish_claims(
+        tmp_path, claims(*({"claim": f"toy.{name}", "verdict": "reproduced"} for name in "bcx"), others)
+    )
     assert known["statement"].iloc[-1] == "σ₁ ≤ 10⁻³, always"
     both = published.compare_claims(
         claims(*({"claim": f"toy.{name}", "verdict": "reproduced"} for name in "cab")), known
@@ -103,7 +104,9 @@ def test_claims_are_compared_in_the_order_of_the_run_and_of_papers_that_were_run
 
 
 def test_compare_says_what_differs_and_what_is_of_another_version(tmp_path, monkeypatch, capsys, configured):
-    put(tmp_path, claims({"claim": "toy.a", "verdict": "reproduced"}, {"claim": "toy.b", "verdict": "reproduced"}))
+    publish_claims(
+        tmp_path, claims({"claim": "toy.a", "verdict": "reproduced"}, {"claim": "toy.b", "verdict": "reproduced"})
+    )
     monkeypatch.setattr(published, "FOLDER", tmp_path)
     monkeypatch.setattr(published.read_claims, "__defaults__", (tmp_path,))
     table = claims({"claim": "toy.a", "verdict": "reproduced"}, {"claim": "toy.b", "verdict": "contradicted"})
@@ -123,7 +126,7 @@ def test_compare_says_what_differs_and_what_is_of_another_version(tmp_path, monk
 def test_every_table_shows_the_number_of_what_holds_and_names_that_of_what_is_printed(tmp_path, monkeypatch, capsys):
     corrected = {"claim": "toy.lemma", "verdict": "corrected", "measured": 4.085, "measured_as_printed": -4004.0}
     table = claims(corrected | {"reference": "Lemma 1", "quantity": "decay", "quantity_as_printed": r"$\gamma$ of it"})
-    known = put(tmp_path, table)
+    known = publish_claims(tmp_path, table)
     assert list(known.loc[0, ["measured", "measured_as_printed", "quantity_as_printed"]]) == [4.085, -4004.0, "γ of it"]
     head, _, row = verdicts.describe(table, width=150).splitlines()[1:4]
     assert [row[head.index(column) :].split()[0] for column in ("measured", "as printed")] == ["4.085", "−4004"]
@@ -131,8 +134,7 @@ def test_every_table_shows_the_number_of_what_holds_and_names_that_of_what_is_pr
     write_table(tmp_path / "claims.parquet", table, COLUMNS, {"settings": {}})
     compare.execute(tmp_path / "claims.parquet")
     assert capsys.readouterr().out.count("4.085 (as printed −4004)") == 2
-    papers = [Paper("toy", "Toy", "", "", "", [], table.to_dict("records"), [], [], None, [])]
-    page = markdown.scale_page("small", papers, published.compare_claims(table, known))
+    page = markdown.scale_page("small", {"toy": "Toy"}, table, published.compare_claims(table, known))
     assert "| corrected | 4.085 (as printed −4004) | corrected | 4.085 (as printed −4004) |" in page
 
 
@@ -208,24 +210,26 @@ toy.other,seed,seed,2024,reproduced,1.5,
 """
 
 
-def put_again(folder):
+def publish_claims_with_variations(folder):
     """Publish two claims, judged again, and return those of a run in which the second has another verdict."""
-    put(folder, claims({"claim": "toy.decay", "verdict": "reproduced"}, {"claim": "toy.other", "verdict": "corrected"}))
-    (folder / published.AGAIN).write_text(PUBLISHED_AGAIN, encoding="utf-8")
+    publish_claims(
+        folder, claims({"claim": "toy.decay", "verdict": "reproduced"}, {"claim": "toy.other", "verdict": "corrected"})
+    )
+    (folder / published.ROBUSTNESS).write_text(PUBLISHED_AGAIN, encoding="utf-8")
     return claims(*({"claim": f"toy.{name}", "verdict": "reproduced"} for name in ("decay", "other", "new")))
 
 
 def test_what_is_published_of_claims_judged_again_stays_beside_a_run_with_the_same_verdict(tmp_path):
-    run, nothing = put_again(tmp_path), published.read_variations(tmp_path).head(0)
-    variations = published.complete_again(nothing, run, tmp_path)
+    run, nothing = publish_claims_with_variations(tmp_path), published.read_variations(tmp_path).head(0)
+    variations = published.complete_variations(nothing, run, tmp_path)
     assert set(variations["claim"]) == {"toy.decay"}
     assert list(variations["value"]) == ["2024", "7", "0.5"]
     # other seeds are judged here: published draws and settings stay; other draws: published seeds stay
     seed, draw = (variations[variations["change"] == change].assign(value="9") for change in ("seed", "draw"))
-    assert list(published.complete_again(seed, run, tmp_path)["value"]) == ["9", "7", "0.5"]
-    assert list(published.complete_again(draw, run, tmp_path)["value"]) == ["9", "2024"]
-    (tmp_path / published.AGAIN).unlink()
-    assert published.complete_again(nothing, run, tmp_path).empty
+    assert list(published.complete_variations(seed, run, tmp_path)["value"]) == ["9", "7", "0.5"]
+    assert list(published.complete_variations(draw, run, tmp_path)["value"]) == ["9", "2024"]
+    (tmp_path / published.ROBUSTNESS).unlink()
+    assert published.complete_variations(nothing, run, tmp_path).empty
 
 
 @pytest.mark.parametrize(
@@ -237,20 +241,20 @@ def test_of_a_setting_that_is_no_longer_changed_nothing_published_stays(
     entry = {"run": "slow", "setting": setting, "range": values, "claims": ["geometric"]}
     plan = configured("robustness.range", entry)
     monkeypatch.setattr(published, "folder_of", lambda scale: tmp_path)
-    rows = robustness.read_all_again(plan, tmp_path / "results", put_again(tmp_path))
+    rows = robustness.read_all_variations(plan, tmp_path / "results", publish_claims_with_variations(tmp_path))
     assert list(rows["value"]) == kept
 
 
 def test_what_was_judged_again_at_an_earlier_commit_is_said_so(tmp_path, configured):
-    plan, run = configured(), put_again(tmp_path)
-    variations = published.complete_again(published.read_variations(tmp_path).head(0), run, tmp_path)
+    plan, run = configured(), publish_claims_with_variations(tmp_path)
+    variations = published.complete_variations(published.read_variations(tmp_path).head(0), run, tmp_path)
     for block in ({"commit": "0123456789"}, {"commit": "fedcba", "judged_again": "0123456789"}):
         versions(tmp_path, **block)
         assert publish.find_judged_again(plan, tmp_path, variations, tmp_path) == "0123456789", block
     page = markdown.results_page([], tmp_path, "0123456789")
-    assert "Some of these runs are of an earlier commit, `0123456`." in page
+    assert "Some of them were judged with the code of an earlier commit, `0123456`." in page
     assert publish.find_judged_again(plan, tmp_path, variations.head(0), tmp_path) == ""
-    (tmp_path / published.AGAIN).unlink()
+    (tmp_path / published.ROBUSTNESS).unlink()
     assert publish.find_judged_again(plan, tmp_path, variations.head(0), tmp_path) is None
     assert "robustness.md" not in markdown.results_page([], tmp_path, None)
 
@@ -367,7 +371,8 @@ def test_another_scale_is_published_beside_the_default(publishing):
     ended = publishing.stage("publish", "--configfile", "small.yaml", "--papers", "toy")
     assert ended.returncode == 0, ended.stderr
     page = publishing.read("docs/scales/small/README.md")
-    assert "## Verdicts that carry" in page
+    assert "2 claims were judged at this scale. 2 get the verdict of [the default run]" in page
+    assert "## The verdict of the default run" in page
     assert "[toy.decay](toy.md#toy.decay)" in page
     assert (publishing.folder / "docs/results/claims.csv").read_bytes() == default
     assert publishing.stage("check").returncode == 0
@@ -389,7 +394,7 @@ def test_a_card_names_the_verdicts_that_are_published_of_other_scales(publishing
     publishing.snakemake()
     measured = claims.set_index("claim").loc["toy.decay", "measured"]
     said = f"On twenty steps: undecided ({measured:.4g})."
-    in_all = "Claims with another verdict at other scales: 1 of 1 on twenty steps"
+    in_all = "Some claims about trainings get another verdict at other scales: 1 of 1 on twenty steps"
     assert said in publishing.stage("judge", "toy.decay").stdout
     # it reads other runs, which are the same there
     assert "twenty steps" not in publishing.stage("judge", "toy.geometric").stdout

@@ -12,7 +12,7 @@ from learning_dynamics.tidy import QUANTITY
 from tests.support import PAPERS, ROOT, smoke
 
 
-def measured(paper: str) -> dict[str, set[str]]:
+def quantities_by_kind(paper: str) -> dict[str, set[str]]:
     """Return what is measured at small scale, by kind of run, of tables with a column of quantities."""
     found: dict[str, set[str]] = {}
     whole = smoke(paper)
@@ -28,7 +28,7 @@ OF_OVERLAYS = {"continued_batches", "continued_whole"}  # measured where an over
 
 def test_what_is_measured_is_declared_with_a_meaning_and_nothing_else():
     for paper in PAPERS:
-        for kind, names in measured(paper).items():
+        for kind, names in quantities_by_kind(paper).items():
             declared = quantities.declared_quantities(paper, kind)
             assert all(len(meaning) > 3 for meaning in declared.values()), kind
             missing = {name for name in names if not any(fnmatchcase(name, one) for one in declared)}
@@ -67,7 +67,7 @@ def of_ends(trajectory):
 
 @pytest.fixture
 def waves(tmp_path, monkeypatch):
-    """Return a function that writes the metrics of the paper `waves` with a text in place of another."""
+    """Return a function that writes the metrics of the paper `waves` with one text replaced by another."""
     file = tmp_path / "learning_dynamics/papers/waves/decay/metrics.py"
     file.parent.mkdir(parents=True)
     monkeypatch.setattr(sources, "SOURCE_ROOT", tmp_path)

@@ -30,7 +30,7 @@ def test_every_kind_of_run_has_its_settings_and_its_columns(site):
     for paper in PAPERS:
         _, *parts = re.split(r'<h3 id="([^"]+)"', (site / f"settings/{paper}.html").read_text(encoding="utf-8"))
         sections = dict(zip(parts[::2], parts[1::2], strict=True))
-        for kind in {config.resolved(paper, "runs", name)["function"] for name in config.blocks(paper, "runs")}:
+        for kind in {config.resolved_block(paper, "runs", name)["function"] for name in config.blocks(paper, "runs")}:
             functions = [paper_function(paper, part, kind) for part in ("runs", "metrics")]
             named = [inspect.getfullargspec(inspect.unwrap(function)).kwonlyargs for function in functions]
             names = [*named[0], *named[1], *(column.name for column in functions[1].columns)]

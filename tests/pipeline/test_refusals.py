@@ -14,7 +14,7 @@ from tests.pipeline.test_store import COLUMNS, RECORD, table, write_table
 LONG = "x" * 300
 
 
-def swept(**values):
+def sweep_block(**values):
     return {"extends": "slow", "sweep": values, "provenance": {key: {"chosen": "a scan"} for key in values}}
 
 
@@ -47,26 +47,26 @@ def test_runs_and_data(refuses):
 
 def test_sweeps_and_bundles(refuses, configured):
     refuses(
-        ("runs.scan", swept(rate=[0.1, -1.0]), "scan.rate: must be above 0"),
-        ("runs.scan", swept(rate=[]), "sweep.rate"),
-        ("runs.scan", swept(rate=[0.1, 0.1]), "sweep.rate"),
-        ("runs.scan", swept(rate=[1, 1.0]), "sweep.rate: must not hold a value twice"),
-        ("runs.scan", swept(seed=[1, 2]), "runs.scan.sweep.seed: further draws are not a sweep; raise `seeds`"),
-        ("runs.scan", swept(rtae=[0.1]), "scan.rtae: unknown setting of `growth`; did you mean `rate`"),
-        ("runs.scan", swept(rate=["../x"]), "scan"),
-        ("runs.scan", swept(rate=[1e-3], steps=[*range(1, 2000)], every=[*range(1, 2000)]), "sweep fewer values"),
+        ("runs.scan", sweep_block(rate=[0.1, -1.0]), "scan.rate: must be above 0"),
+        ("runs.scan", sweep_block(rate=[]), "sweep.rate"),
+        ("runs.scan", sweep_block(rate=[0.1, 0.1]), "sweep.rate"),
+        ("runs.scan", sweep_block(rate=[1, 1.0]), "sweep.rate: must not hold a value twice"),
+        ("runs.scan", sweep_block(seed=[1, 2]), "runs.scan.sweep.seed: further draws are not a sweep; raise `seeds`"),
+        ("runs.scan", sweep_block(rtae=[0.1]), "scan.rtae: unknown setting of `growth`; did you mean `rate`"),
+        ("runs.scan", sweep_block(rate=["../x"]), "scan"),
+        ("runs.scan", sweep_block(rate=[1e-3], steps=[*range(1, 2000)], every=[*range(1, 2000)]), "sweep fewer values"),
         ("runs.fast.sweep", {"rate": [1.0], "steps": [10**290]}, "cannot be a file's name; sweep fewer settings"),
         ("runs.fast.sweep", {"measure": ["slow", "fast"]}, "runs.fast.sweep.measure: is no setting of a run"),
-        ("runs.metrics", swept(rate=[0.1, 0.2]), "runs.metrics: `snakemake toy_metrics` makes something else"),
+        ("runs.metrics", sweep_block(rate=[0.1, 0.2]), "runs.metrics: `snakemake toy_metrics` makes something else"),
         ("runs.scan", {"extends": "slow", "bundle": 5}, "runs.scan.bundle: is for the runs of a sweep"),
-        ("runs.scan", swept(rate=[0.1]) | {"bundle": 1}, "runs.scan.bundle"),
+        ("runs.scan", sweep_block(rate=[0.1]) | {"bundle": 1}, "runs.scan.bundle"),
         (
             "runs.scan",
             {"extends": "slow", "sweep": {"function": ["growth.growth"]}, "bundle": 2},
             "of one function; remove it",
         ),
     )
-    configured("runs.scan", swept(rate=[0.1, 0.2]) | {"bundle": 2})
+    configured("runs.scan", sweep_block(rate=[0.1, 0.2]) | {"bundle": 2})
     refuses(("robustness.slow_steps.run", "scan", "robustness.slow_steps.run: `scan` runs in bundles"))
 
 

@@ -191,6 +191,8 @@ def page(folder, **changed):
         "scope": "everywhere",
         "robustness": "",
         "elsewhere": "",
+        "explanation": "",
+        "variations": [],
         "marks": "",
         "rivals": {},
         "decisive": {
@@ -198,6 +200,7 @@ def page(folder, **changed):
             "quantity": "the size",
             "measured": 1.0,
             "lower": float("nan"),
+            "interval": "the draw nearest its bound, of 3",
             "criterion": "at most 2",
             "draws_for": 3,
             "draws_against": 0,
@@ -206,33 +209,56 @@ def page(folder, **changed):
         },
     }
     topic = Topic("made_up", "flow", "The flow", [], [claim | changed, claim | {"id": "b"}])
-    return markdown.paper_page(Paper("made_up", "Things", "Nobody", "", "", [topic], [], [], [], None, []), folder)
+    return markdown.paper_page(
+        Paper(
+            "made_up",
+            "Things",
+            citation="Nobody",
+            summary="",
+            notation="",
+            topics=[topic],
+            claims=[],
+            observations=[],
+            unstated=[],
+            lead=None,
+            references=[],
+        ),
+        folder,
+    )
 
 
 def test_a_card_has_the_verdict_its_marks_and_its_robustness(tmp_path):
-    text = page(tmp_path, robustness="Holds with 2 of 4 other seeds", marks="†‡")
-    assert "**reproduced**†‡ (about all draws). Figure 1" in text
-    assert "\n  Holds with 2 of 4 other seeds.\n" in text
+    text = page(tmp_path, robustness="The verdict stays with 2 of 4 other seeds", marks="†‡")
+    assert "**reproduced**†‡ (a claim about every draw). Figure 1" in text
+    assert "\n  The verdict stays with 2 of 4 other seeds.\n" in text
     assert not {"†", "‡"} & set(page(tmp_path))
 
 
 def test_a_scope_that_a_claim_above_has_is_a_link_to_it(tmp_path):
     first, second = page(tmp_path).split("<summary>Details</summary>")[1:]
-    assert "everywhere. 3/3 draws." in first
-    assert "Scope of [`a`](#made_up.a). 3/3 draws." in second
+    assert "Tested on: everywhere. All 3 draws meet the criterion." in first
+    assert "Tested on: the same as [`a`](#made_up.a). All 3 draws meet the criterion." in second
+
+
+def test_a_card_says_why_in_the_claims_own_words_before_its_draws(tmp_path):
+    text = page(tmp_path, explanation="It falls since\n$x$ does.\n\nMore.")
+    details = text.partition("<summary>Details</summary>")[2]
+    assert details.startswith("\n\n  It falls since $`x`$ does.\n  \n  More.\n\n  Tested on: everywhere.")
 
 
 def test_a_card_of_a_corrected_claim_has_the_number_of_the_printed_one_too(tmp_path):
     printed = {"quantity": "the gradient", "measured": -4004.0, "criterion": ">= 4", "lower": float("nan")}
     columns = {f"{name}_as_printed": value for name, value in (printed | {"upper": float("nan")}).items()}
     corrected = page(tmp_path, verdict="corrected", predicted_as_printed=4.0, **columns)
-    assert "**1**: the size; at most 2.  \n  As printed: **−4004**, predicted 4: the gradient; ≥ 4." in corrected
+    held, printed = "The size: **1**. Criterion: at most 2.", "The gradient: **−4004**, predicted 4. Criterion: ≥ 4."
+    assert f"{held}  \n  As printed: {printed}" in corrected
 
 
 def test_a_card_counts_draws_for_and_against(tmp_path):
     counts = {"draws_for": 2, "draws_against": 2, "draws_undecided": 0, "excluded": "", "lower": float("nan")}
     numbers = {"predicted": float("nan"), "quantity": "the size", "measured": 1.0, "criterion": "at most 2"}
-    assert "Draws: 2 for, 2 against." in page(tmp_path, decisive=counts | numbers)
+    check = counts | numbers | {"interval": "share (Wilson)"}
+    assert "2 draws meet the criterion, 2 do not." in page(tmp_path, decisive=check)
 
 
 @pytest.mark.parametrize(
@@ -240,7 +266,7 @@ def test_a_card_counts_draws_for_and_against(tmp_path):
     [
         ("does not show at this scale", ""),
         ("one direction is learnt; does not show at this scale", "one direction is learnt"),
-        ("the interval covers the bound", "the interval covers the bound"),
+        ("the interval contains the bound", "the interval contains the bound"),
     ],
 )
 def test_a_reason_does_not_repeat_what_the_verdict_means(reason, shown):

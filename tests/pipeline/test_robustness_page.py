@@ -44,35 +44,37 @@ SCALES = [
     ("changes", "line"),
     [
         pytest.param([], "", id="nothing was tried"),
-        pytest.param(SCALES, "Holds with `scale` from 1e-5 to 0.003 in small (undecided at 0.01)", id="a range"),
+        pytest.param(
+            SCALES, "The verdict stays with `scale` from 1e-5 to 0.003 in small (undecided at 0.01)", id="a range"
+        ),
         pytest.param(
             [("setting", "small.scale", "1", "undecided")],
-            "Holds with no other `scale` tried in small (undecided at 1)",
+            "The verdict does not stay with any other value of `scale` that was tried in small (undecided at 1)",
             id="nowhere in a range",
         ),
         pytest.param(
             [("setting", "grid.counts", "[[8, 4]]", "undecided"), ("setting", "grid.counts", "[[2, 1]]", "reproduced")],
-            "Holds with `counts` at 2:1 in grid (undecided at 8:4)",
+            "The verdict stays with `counts` at 2:1 in grid (undecided at 8:4)",
             id="counts of classes",
         ),
         pytest.param(
             [("threshold", "share", "0.9", "reproduced"), ("threshold", "share and loss", "0.8 and 1", "undecided")],
-            "Holds at 1 of 2 other thresholds (undecided where `share` is 0.8 and `loss` is 1)",
+            "The verdict stays with 1 of 2 other choices of thresholds (undecided if `share` is 0.8 and `loss` is 1)",
             id="thresholds, of which one is two together",
         ),
         pytest.param(
             [("seed", "seed", str(seed), "reproduced") for seed in range(3)],
-            "Holds with 3 of 3 other seeds",
+            "The verdict stays with 3 of 3 other seeds",
             id="all seeds",
         ),
         pytest.param(
             [("seed", "seed", "2024", "reproduced"), ("seed", "seed", "2025", "contradicted")],
-            "Holds with 1 of 2 other seeds (contradicted with seed 2025)",
+            "The verdict stays with 1 of 2 other seeds (contradicted with seed 2025)",
             id="one of two seeds",
         ),
         pytest.param(
             [("draw", "draw", "1", "reproduced"), ("draw", "draw", "2", "untested"), ("draw", "draw", "3", "untested")],
-            "Holds in 1 of 3 random settings (2 untested)",
+            "The verdict stays with 1 of 3 random settings (2 untested)",
             id="draws of which two say nothing",
         ),
     ],
@@ -97,14 +99,22 @@ SEEDS = rows(("seed", "seed", "1", "reproduced"), ("seed", "seed", "2", "reprodu
 def test_a_number_has_the_digits_that_seeds_leave_and_the_line_says_their_range(others, digits, text):
     judged = SEEDS.assign(measured=others)
     assert stable_digits({"verdict": "reproduced", "measured": 0.12345}, judged) == digits
-    assert describe("reproduced", judged) == f"Holds with 2 of 2 other seeds{text}"
+    assert describe("reproduced", judged) == f"The verdict stays with 2 of 2 other seeds{text}"
 
 
-def test_a_correction_holds_and_what_is_undecided_is_the_same_verdict():
-    spread = SEEDS.assign(measured=(0.2, 0.3), verdict="corrected")
-    assert stable_digits({"verdict": "corrected", "measured": 0.25}, spread) == 2
-    assert describe("corrected", spread) == "Holds with 2 of 2 other seeds (measured 0.2 to 0.3)"
-    assert describe("undecided", SEEDS.assign(verdict="undecided", measured=0.1)).startswith("Same verdict with 2 of 2")
+@pytest.mark.parametrize("verdict", ["corrected", "undecided"])
+def test_any_verdict_can_stay(verdict):
+    spread = SEEDS.assign(measured=(0.2, 0.3), verdict=verdict)
+    assert stable_digits({"verdict": verdict, "measured": 0.25}, spread) == 2
+    assert describe(verdict, spread) == "The verdict stays with 2 of 2 other seeds (measured 0.2 to 0.3)"
+
+
+def test_what_keeps_a_verdict_and_what_does_not_are_two_sentences():
+    judged = rows(("setting", "small.scale", "0.1", "reproduced"), ("threshold", "loss", "1", "undecided"))
+    assert describe("reproduced", judged) == (
+        "The verdict stays with `scale` at 0.1 in small. "
+        "It does not stay with any of 1 other choices of thresholds (undecided if `loss` is 1)"
+    )
 
 
 @pytest.mark.parametrize(
@@ -135,7 +145,7 @@ def test_a_mark_counts_other_seeds_and_the_verdict_stays_that_of_the_default_run
     printed = verdicts.describe(counted)
     assert f" {own}{mark}\n" in printed
     assert f"1 claims: 1 {own}\n" in printed
-    assert ("‡ fewer than two of three other seeds give this verdict" in printed) == bool(mark)
+    assert ("‡ fewer than two thirds of the other seeds that were tried give this verdict" in printed) == bool(mark)
 
 
 def test_of_thresholds_that_turn_a_verdict_together_only_those_that_all_matter_are_named():
@@ -147,8 +157,8 @@ def test_of_thresholds_that_turn_a_verdict_together_only_those_that_all_matter_a
     )
     phrases = {"level": "?", "known.level": "{} is low", "average": {"median": "medians count"}, "share": {"0.2": "?"}}
     assert describe("reproduced", judged.assign(claim="p.known"), phrases=phrases) == (
-        "Holds at 0 of 4 other thresholds (undecided where 2 is low, "
-        "not reproduced where 2 is low and `share` is 0.1, undecided where 3 is low and `share` is 0.1)"
+        "The verdict does not stay with any of 4 other choices of thresholds (undecided if 2 is low, "
+        "not reproduced if 2 is low and `share` is 0.1, undecided if 3 is low and `share` is 0.1)"
     )
 
 
@@ -156,7 +166,7 @@ def test_the_page_has_formulas_in_unicode_and_names_as_they_are():
     judged = rows(("threshold", "level", "1e-06", "undecided"), ("setting", "small.scale", "0.1", "reproduced"))
     phrases = {"toy": {"level": r"$\rho$ is {}"}}
     text = page(count_judged_again(claims_of("reproduced"), judged), judged, phrases=phrases)
-    assert "|`scale` at 0.1 in small|0/1 (undecided where ρ is 1e-6)|" in text
+    assert "|`scale` at 0.1 in small|0/1 (undecided if ρ is 1e-6)|" in text
 
 
 def test_a_value_may_hold_the_word_that_joins_values():
@@ -182,7 +192,7 @@ def test_the_matrix_says_how_many_other_seeds_give_the_verdict():
     text = page(count_judged_again(claims_of("reproduced"), judged), judged)
     assert "|✓‡&nbsp;`a`|||1/3 (undecided with seed 8, undecided with seed 9)||" in text
     assert (
-        "Under other seeds 1 claims were judged: all seeds give the verdict on 0, fewer than two of three on 1" in text
+        "Other seeds were tried for 1 claims: for 0 every seed gives the verdict, for 1 fewer than two thirds" in text
     )
 
 
@@ -217,7 +227,7 @@ def test_the_table_marks_what_another_choice_turns():
 )
 def test_what_can_happen_is_not_contradicted_where_it_does_not(quantifier, judged, written):
     evaluation = Evaluation(judged, reason="why", quantifier=quantifier)
-    row = variation_row("toy", "a", "setting", "small.scale", 0.1, evaluation)
+    row = variation_row("toy", "a", "setting", "small.scale", value=0.1, evaluation=evaluation)
     assert row["verdict"] == written
     assert row["reason"] == ("why" if judged == written else "does not show in this setting; why")
 
@@ -235,6 +245,6 @@ def test_what_can_happen_has_no_mark_for_settings_in_which_it_does_not():
             claims["verdict"].item(),
             judged["change"].tolist(),
         )
-    assert (
-        describe("reproduced", rows(elsewhere)) == "Holds with no other `scale` tried in small (not reproduced at 0.1)"
+    assert describe("reproduced", rows(elsewhere)) == (
+        "The verdict does not stay with any other value of `scale` that was tried in small (not reproduced at 0.1)"
     )

@@ -139,7 +139,8 @@ def test_no_flipped_bit_changes_what_a_reader_gets(kind, refused, tmp_path):
     path, draw = tmp_path / f"file.{kind}", random.Random(2023)
     write(path)
     whole, right = path.read_bytes(), contents(path)
-    noticed, unnoticed = 0, []
+    noticed = 0
+    unnoticed = []
     for _ in range(FLIPS):
         bit = draw.randrange(8 * len(whole))
         flipped = bytearray(whole)
@@ -316,7 +317,8 @@ def test_of_a_correction_by_other_values_both_numbers_are_kept():
 
 
 def test_an_evaluation_is_a_row_of_claims_and_rows_of_its_checks(tmp_path):
-    columns, found = [column.name for column in records.COLUMNS], {}
+    columns = [column.name for column in records.COLUMNS]
+    found = {}
     # a sentence that holds as it stands needs no correction
     for measured, correction in ((1.0, ""), (2.0, "it is two"), (3.0, "it is two"), (None, "it is two")):
         one = evaluate(theorem, {"measured": measured}, {})

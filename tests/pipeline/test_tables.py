@@ -38,7 +38,18 @@ def test_latex_has_a_line_for_each_row_between_rules(table):
 
 
 def test_markdown_has_the_table_and_links_its_files(table):
-    exhibit = Exhibit("paper", "name", "t", "c", "a", Path("a.png"), Path("a.pdf"), "code", "command", table=table)
+    exhibit = Exhibit(
+        "paper",
+        "name",
+        title="t",
+        caption="c",
+        alt="a",
+        png=Path("a.png"),
+        pdf=Path("a.pdf"),
+        code="code",
+        command="command",
+        table=table,
+    )
     lines = _figure_or_table(exhibit).splitlines()
     assert lines[0] == "| method | error, slides | norm |"
     assert lines[1] == "|---|---:|---:|"

@@ -9,7 +9,7 @@ import pytest
 
 from learning_dynamics.pipeline.store.tables import read_table
 from tests.pipeline.conftest import PAPER
-from tests.pipeline.test_make import made
+from tests.pipeline.test_make import run_make
 
 METRICS = "results/toy/metrics"
 
@@ -35,7 +35,7 @@ def without(archive, name):
 
 def test_figures_and_claims_are_made_from_an_archive_and_no_run_is(archive, built, clean):
     blank = archive.rename(archive.with_name("my metrics.tar"))
-    ended = made(clean, "figures", f"FROM={blank}")
+    ended = run_make(clean, "figures", f"FROM={blank}")
     assert ended.returncode == 0, ended.stderr
     assert ended.stdout.startswith("4 tables are there; figures and claims need no simulation")
     rules = re.findall(r"^ *\d+/\d+  (\w+)", ended.stderr, re.MULTILINE)
@@ -49,7 +49,7 @@ def test_figures_and_claims_are_made_from_an_archive_and_no_run_is(archive, buil
 
 
 def test_a_missing_table_is_one_line_and_nothing_is_run(archive, clean):
-    ended = made(clean, "figures", f"FROM={without(archive, 'metrics/fast.parquet')}")
+    ended = run_make(clean, "figures", f"FROM={without(archive, 'metrics/fast.parquet')}")
     assert ended.returncode != 0
     (line,) = [line for line in ended.stderr.splitlines() if not line.startswith("make")]
     assert line.endswith(

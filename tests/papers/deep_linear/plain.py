@@ -1,4 +1,4 @@
-"""Deep linear networks written out plainly, with derivatives by torch: what the papers' own code is held against.
+"""Deep linear networks written out plainly, with derivatives by torch: what the papers' own code is compared with.
 
 Nothing here is imported from the package. Layers are first layer first.
 """

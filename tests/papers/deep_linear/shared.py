@@ -3,24 +3,26 @@
 from collections.abc import Callable
 from typing import Any
 
-from tests.support import called, claim_tables, named_after_its_call, verdict
+from tests.support import claim_tables, named_after_its_call, trajectory_of, verdict
 
 
-def measured(run: Callable, measure: Callable, settings: dict, *data: Any, **options: Any) -> tuple[Any, Any]:
-    """Return the trajectory of a run with its settings, and the table that is measured of it."""
-    trajectory = called(run, *data, **settings)
+def trajectory_and_table(
+    run: Callable, measure: Callable, settings: dict, *data: Any, **options: Any
+) -> tuple[Any, Any]:
+    """Return the trajectory of a run with its settings, and its metrics; `options` are those of `measure`."""
+    trajectory = trajectory_of(run, *data, **settings)
     trajectory.settings = settings
     return trajectory, measure(trajectory, **options)
 
 
-def judged(claim: str, alter: Callable[[dict], dict] | None = None, **settings: Any) -> str:
+def verdict_on(claim: str, alter: Callable[[dict], dict] | None = None, **settings: Any) -> str:
     """Return the verdict of a claim on its tables at smoke scale, altered or as they are."""
     tables = claim_tables("deep_linear", claim)
     return verdict("deep_linear", claim, alter(tables) if alter else tables, **settings)
 
 
 @named_after_its_call
-def placed(quantity: str, value: Any, /, *, add: bool = False, role: str | None = None, **where: Any) -> Callable:
+def put(quantity: str, value: Any, /, *, add: bool = False, role: str | None = None, **where: Any) -> Callable:
     """Return an alteration of tables by role: set a quantity's values (or add to them) where columns match.
 
     A value may be a function of the rows that match, a column's condition a value or a predicate of it; `role`
@@ -37,7 +39,9 @@ def placed(quantity: str, value: Any, /, *, add: bool = False, role: str | None 
                 matches = wanted(table[key]) if callable(wanted) else table[key] == wanted
                 chosen = chosen & matches.to_numpy()
             given = value(table[chosen]) if callable(value) else value
-            table.loc[chosen, "value"] = table.loc[chosen, "value"] + given if add else given
+            if add:
+                given = table.loc[chosen, "value"] + given
+            table.loc[chosen, "value"] = given
             touched += int(chosen.sum())
         assert touched, f"no rows of {quantity!r} where {where}"
         return tables

@@ -17,18 +17,21 @@ def rows_of(table: pd.DataFrame, quantity: str, **where: Any) -> pd.Series:
     """Return which rows hold a quantity where columns match; ``epoch=-1`` and ``time=-1`` are the last."""
     rows = table["quantity"] == quantity
     for column, value in where.items():
-        rows &= table[column] == (table[column].max() if value == -1 and column in ("epoch", "time") else value)
+        if value == -1 and column in ("epoch", "time"):
+            value = table[column].max()
+        rows &= table[column] == value
     return rows
 
 
-def trained(tables: list[pd.DataFrame], network: str | None = None, data: str | None = None) -> list[int]:
-    """Return the places of the tables of trainings of a network, on a data set; of all where neither is named."""
-    return [
-        place
-        for place, table in enumerate(tables)
-        if network in (None, table.attrs.get("settings", {}).get("network"))
-        and (data is None or (table["data"] == data).all())
-    ]
+def places_of_network(tables: list[pd.DataFrame], network: str | None = None, data: str | None = None) -> list[int]:
+    """Return which tables are trainings of a network, on a data set; all of them where neither is named."""
+    places = []
+    for place, table in enumerate(tables):
+        is_of_network = network is None or table.attrs.get("settings", {}).get("network") == network
+        is_on_data = data is None or (table["data"] == data).all()
+        if is_of_network and is_on_data:
+            places.append(place)
+    return places
 
 
 def put(
@@ -47,7 +50,7 @@ def put(
     """
     given = tables[role]
     several = given if isinstance(given, list) else [given]
-    places = trained(several, network, data)
+    places = places_of_network(several, network, data)
     assert places, (role, network, data)
     for place in places:
         table = several[place] = several[place].copy()

@@ -173,7 +173,8 @@ def test_the_rate_is_the_middle_of_those_that_are_as_good_as_the_best(errors, ch
 
 
 def test_chosen_rates_are_laid_over_the_runs_whose_sweeps_they_come_from(tmp_path):
-    tables, chosen = [], {"mnist_vgg_mse": 0.02, "mnist_vgg_ce": 0.01}
+    tables = []
+    chosen = {"mnist_vgg_mse": 0.02, "mnist_vgg_ce": 0.01}
     for name, best in chosen.items():
         for rate in (0.01, 0.02):
             table = made_up()

@@ -9,7 +9,7 @@ from learning_dynamics.datasets.images import mnist_sample
 from learning_dynamics.tidy import select
 from tests.support import ROOT, plan, tables_of
 
-SHORT = {
+SHORT = {  # the ResNet of the test extends the VGG's block
     "data": {"mnist_sample": {"per_class": 20}},
     "runs": {
         "mnist_sample_vgg_mse": {

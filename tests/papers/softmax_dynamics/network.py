@@ -9,12 +9,12 @@ from scipy import stats
 from scipy.integrate import solve_ivp
 
 from learning_dynamics.trajectories import Trajectory
-from tests.support import called
+from tests.support import trajectory_of
 
 
-def recorded(run: Callable[..., Trajectory], settings: Mapping[str, Any], **seed: int) -> Trajectory:
-    """Return what a run makes of settings, and with it these, as metrics read them."""
-    trajectory = called(run, **settings, **seed)
+def trajectory_with_settings(run: Callable[..., Trajectory], settings: Mapping[str, Any], **seed: int) -> Trajectory:
+    """Return a run's trajectory with its settings, as metrics read them."""
+    trajectory = trajectory_of(run, **settings, **seed)
     trajectory.settings = dict(settings)
     return trajectory
 
@@ -44,15 +44,14 @@ def rates_of_singular_values(matrix: np.ndarray, derivative: np.ndarray) -> np.n
     return found.numpy()
 
 
-def integrated(
-    f: np.ndarray, W: np.ndarray, times: np.ndarray, moving: Callable[..., tuple[np.ndarray, np.ndarray]]
+def integrate_by_scipy(
+    f: np.ndarray, W: np.ndarray, times: np.ndarray, derivatives: Callable[..., tuple[np.ndarray, np.ndarray]]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return f and W at `times` by an implicit scipy integrator; `moving` gives their derivatives."""
+    """Return f and W at `times` by an implicit scipy integrator, from `derivatives(f, W)`."""
 
     def field(_: float, state: np.ndarray) -> np.ndarray:
-        return np.concatenate(
-            [part.ravel() for part in moving(state[: f.size].reshape(f.shape), state[f.size :].reshape(W.shape))]
-        )
+        parts = derivatives(state[: f.size].reshape(f.shape), state[f.size :].reshape(W.shape))
+        return np.concatenate([part.ravel() for part in parts])
 
     start = np.concatenate([f.ravel(), W.ravel()])
     found = solve_ivp(field, (times[0], times[-1]), start, "LSODA", times, rtol=1e-9, atol=1e-12).y.T

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from learning_dynamics.pipeline.plan.blocks import overlay
-from tests.support import Tables, claim_tables, evaluation, named_after_its_call
+from tests.support import Tables, claim_tables, each_of_roles, evaluation, named_after_its_call
 
 PAPER = "spectral_bias"
 Alteration = Callable[[Tables], None]
@@ -33,17 +33,16 @@ def put(
 
     def alter(tables: Tables) -> None:
         changed = 0
-        for given in (tables if role is None else {role: tables[role]}).values():
-            for table in given if isinstance(given, list) else [given]:
-                rows = table["quantity"] == quantity
-                for name, wanted in where.items():
-                    rows &= table[name] == wanted
-                if draw is not None and "seed" in table:
-                    rows &= table["seed"] == draw
-                table.loc[rows, column] = value if times is None else times * table.loc[rows, column]
-                changed += int(rows.sum())
-                if changed and draw is not None:
-                    return
+        for table in each_of_roles(tables if role is None else {role: tables[role]}):
+            rows = table["quantity"] == quantity
+            for name, wanted in where.items():
+                rows &= table[name] == wanted
+            if draw is not None and "seed" in table:
+                rows &= table["seed"] == draw
+            table.loc[rows, column] = value if times is None else times * table.loc[rows, column]
+            changed += int(rows.sum())
+            if changed and draw is not None:
+                return
         assert changed, f"no rows of {quantity!r} where {where}"
 
     return alter
@@ -55,15 +54,14 @@ def everywhere(quantity: str, value: float | None = None, **where: Any) -> Alter
 
 
 @named_after_its_call
-def integrated(steps: int, rtol: float) -> Alteration:
+def with_steps(steps: int, rtol: float) -> Alteration:
     """Let every draw have taken so many steps at this rtol: their product is what integrators are allowed."""
 
     def alter(tables: Tables) -> None:
-        for given in tables.values():
-            for table in given if isinstance(given, list) else [given]:
-                if "steps" in table:
-                    table["steps"] = steps
-                    table.attrs["settings"] = overlay(table.attrs["settings"], {"integration.rtol": rtol})
+        for table in each_of_roles(tables):
+            if "steps" in table:
+                table["steps"] = steps
+                table.attrs["settings"] = overlay(table.attrs["settings"], {"integration.rtol": rtol})
 
     return alter
 

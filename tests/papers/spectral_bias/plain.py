@@ -4,7 +4,7 @@ import numpy as np
 from scipy.integrate import solve_ivp
 from scipy.linalg import expm
 
-from tests.support import called
+from tests.support import trajectory_of
 
 
 def flow(X, Y, first, second, times):
@@ -62,8 +62,8 @@ def noise_step(columns, kicks):
     return columns + np.concatenate([kicks[:, :, None] * a, kicks[:, None] @ W], axis=1)
 
 
-def measured(run, measure, settings, *data, measuring=None, **further):
-    """Return a run's trajectory, and its metrics."""
-    trajectory = called(run, *data, **settings, **further)
+def trajectory_and_table(run, measure, settings, *data, measuring=None, **further):
+    """Return a run's trajectory, and its metrics; `measuring` are settings of the metrics, `further` of the run."""
+    trajectory = trajectory_of(run, *data, **settings, **further)
     trajectory.settings = settings
     return trajectory, measure(trajectory, **(measuring or {}))

@@ -15,7 +15,14 @@ from scipy.optimize import linprog
 from learning_dynamics.judging import Evaluation
 from learning_dynamics.tidy import select
 from learning_dynamics.trajectories import Arrays, Trajectory
-from tests.support import called, claim_tables, evaluation, named_after_its_call, with_integration
+from tests.support import (
+    claim_tables,
+    each_of_roles,
+    evaluation,
+    named_after_its_call,
+    trajectory_of,
+    with_integration,
+)
 
 
 def lengths_of(architecture: str, inputs: int, depth: int) -> list[int]:
@@ -87,9 +94,9 @@ def least_l1(X: np.ndarray, y: np.ndarray, *, classification: bool = False) -> n
     return halves[0] - halves[1]
 
 
-def simulated(run: Callable, data: Arrays | None = None, **settings: Any) -> Trajectory:
-    """A run with its settings, as its metrics are given it; what it does not name itself is of its integration."""
-    trajectory = called(run, **settings) if data is None else called(run, data, **settings)
+def trajectory_with_settings(run: Callable, data: Arrays | None = None, **settings: Any) -> Trajectory:
+    """A run's trajectory with its settings, as its metrics read them; see `trajectory_of`."""
+    trajectory = trajectory_of(run, **settings) if data is None else trajectory_of(run, data, **settings)
     trajectory.settings = with_integration(run, settings)
     return trajectory
 
@@ -102,7 +109,7 @@ def read(table: pd.DataFrame, quantity: str, column: str = "value", **where: Any
 # -- alterations of a claim's tables -----------------------------------------------------------------------------------
 
 
-def judged(claim: str, *alterations: Callable, **settings: Any) -> Evaluation:
+def evaluation_on(claim: str, *alterations: Callable, **settings: Any) -> Evaluation:
     """What a claim says of its tables at small scale, altered."""
     tables = claim_tables("tensor_networks", claim)
     for alter in alterations:
@@ -111,43 +118,44 @@ def judged(claim: str, *alterations: Callable, **settings: Any) -> Evaluation:
 
 
 def verdict(claim: str, *alterations: Callable, **settings: Any) -> str:
-    return judged(claim, *alterations, **settings).verdict
+    return evaluation_on(claim, *alterations, **settings).verdict
 
 
 @named_after_its_call
-def rewriting(
+def rewrite(
     quantity: str, value_of: Callable, *, role: str | None = None, column: str = "value", **where: Any
 ) -> Callable:
     """Set a quantity to what a function of its rows gives, where columns match or are among those listed."""
 
     def alter(tables: dict[str, Any]) -> None:
-        found = False
-        for name, given in tables.items():
-            for table in given if isinstance(given, list) else [given]:
-                rows = (table["quantity"] == quantity) & (role in (None, name))
-                for key, value in where.items():
-                    rows &= table[key].isin(value if isinstance(value, list) else [value]) if key in table else False
-                if rows.any():
-                    table.loc[rows, column] = value_of(table[rows])
-                    found = True
-        assert found, f"no rows of {quantity!r} where {where}"
+        is_changed = False
+        for table in each_of_roles(tables if role is None else {role: tables[role]}):
+            if not where.keys() <= set(table):
+                continue
+            rows = table["quantity"] == quantity
+            for key, wanted in where.items():
+                rows &= table[key].isin(wanted if isinstance(wanted, list) else [wanted])
+            if rows.any():
+                table.loc[rows, column] = value_of(table[rows])
+                is_changed = True
+        assert is_changed, f"no rows of {quantity!r} where {where}"
 
     return alter
 
 
-def setting(quantity: str, value: float | np.ndarray, **where: Any) -> Callable:
-    return rewriting(quantity, lambda _rows: value, **where)
+def put(quantity: str, value: float | np.ndarray, **where: Any) -> Callable:
+    return rewrite(quantity, lambda _rows: value, **where)
 
 
 def times(quantity: str, factor: float, **where: Any) -> Callable:
-    return rewriting(quantity, lambda rows: factor * rows["value"], **where)
+    return rewrite(quantity, lambda rows: factor * rows["value"], **where)
 
 
 def off(quantity: str, error: float, **where: Any) -> Callable:
     """Put every value off its prediction by an error."""
-    return rewriting(quantity, lambda rows: rows["predicted"] + error, **where)
+    return rewrite(quantity, lambda rows: rows["predicted"] + error, **where)
 
 
-def missed(quantity: str, error: float, **where: Any) -> Callable:
+def off_relative(quantity: str, error: float, **where: Any) -> Callable:
     """Put every value off its prediction by an error relative to the largest."""
-    return rewriting(quantity, lambda rows: rows["predicted"] + error * rows["predicted"].abs().max(), **where)
+    return rewrite(quantity, lambda rows: rows["predicted"] + error * rows["predicted"].abs().max(), **where)

@@ -14,7 +14,7 @@ from learning_dynamics.papers.deep_linear.acceleration.stiffness import logarith
 from learning_dynamics.seeds import generators
 from learning_dynamics.tidy import select
 from tests.papers.deep_linear import plain
-from tests.papers.deep_linear.shared import measured
+from tests.papers.deep_linear.shared import trajectory_and_table
 from tests.support import evaluation
 
 SETTINGS = {
@@ -39,7 +39,8 @@ def data():
     return {"X": X, "Y": (X @ [1.0, -0.5] + 0.4 * rng.standard_normal(30))[:, None]}
 
 
-def least(data, exponent):
+def least_loss_by_search(data, exponent):
+    """Return the least mean of |x w - y|^p, found by a search without derivatives."""
     X, Y = data["X"], data["Y"][:, 0]
     options = {"xatol": 1e-10, "fatol": 1e-14, "maxiter": 4000}
     loss = lambda w: np.mean(np.abs(X @ w - Y) ** exponent)  # noqa: E731
@@ -49,12 +50,12 @@ def least(data, exponent):
 @pytest.mark.parametrize("exponent", [2.0, 4.0])
 def test_the_least_loss_is_that_of_a_search_without_slopes(data, exponent):
     found = lp_regression.least_loss(data["X"], data["Y"][:, 0], exponent)
-    assert found == pytest.approx(least(data, exponent), rel=1e-9)
+    assert found == pytest.approx(least_loss_by_search(data, exponent), rel=1e-9)
 
 
 def test_network_descent_is_torchs(data):
-    _, table = measured(runs.lp_descent, metrics.lp_descent, SETTINGS, data, curve_points=5)
-    X, Y, least_loss = torch.tensor(data["X"]), torch.tensor(data["Y"][:, 0]), least(data, 4.0)
+    _, table = trajectory_and_table(runs.lp_descent, metrics.lp_descent, SETTINGS, data, curve_points=5)
+    X, Y, least_loss = torch.tensor(data["X"]), torch.tensor(data["Y"][:, 0]), least_loss_by_search(data, 4.0)
     loss = lambda W: torch.mean((X @ W[0] - Y) ** 4)  # noqa: E731
     for seed, rng in enumerate(generators(1, "deep_linear.lp_descent", 2)):
         start = rng.standard_normal(2)
@@ -82,7 +83,8 @@ def test_network_descent_is_torchs(data):
 
 
 def test_the_end_to_end_rule_is_descent_on_layers_in_the_limit_of_small_steps(data):
-    start, gaps = np.array([[0.3, -0.2]]), []
+    start = np.array([[0.3, -0.2]])
+    gaps = []
     for rate, steps in ((2e-3, 100), (1e-3, 200)):
         given = {"exponent": 4.0, "depth": 3, "learning_rate": np.array([rate]), "target": 0.0, "max_steps": steps}
         network, end_to_end = (
@@ -112,7 +114,7 @@ def test_two_samples_take_their_steps_at_the_largest_stable_rate(monkeypatch):
         "seeds": 2,
         "seed": 9,
     }
-    _, table = measured(runs.two_samples, metrics.two_samples, settings)
+    _, table = trajectory_and_table(runs.two_samples, metrics.two_samples, settings)
     rates = np.array([10.0 / 1.15**down for down in range(58)][::-1])
     assert rates[0] >= 0.05 / 4.0**2 > rates[0] / 1.15
     starts = [rng.standard_normal(2) for rng in generators(9, "deep_linear.two_samples", 2)]
@@ -129,15 +131,17 @@ def test_two_samples_take_their_steps_at_the_largest_stable_rate(monkeypatch):
             target=0.05,
             max_steps=4000,
         ).iterations
-        steps = np.where(steps < 0, np.inf, steps)
+        steps = np.where(steps < 0, np.inf, steps)  # a network that does not arrive has -1
+
+        # below the largest stable rate steps times rate is a constant: none of three rates below takes 1.5 times more
         work = steps * rates
-        limit = max(
-            place for place in range(3, len(rates)) if max(work[place - 3 : place + 1]) <= 1.5 * work[place] < np.inf
-        )
+        stable = [place for place in range(3, len(rates)) if max(work[place - 3 : place + 1]) <= 1.5 * work[place]]
+        limit = max(place for place in stable if work[place] < np.inf)
         row = select(table, exponent=exponent, depth=depth, seed=seed).set_index("quantity")["value"]
-        assert row["steps"] == steps[limit], f"{exponent=}, {depth=}, {seed=}"
-        assert row["learning_rate"] == pytest.approx(rates[limit]), f"{exponent=}, {depth=}, {seed=}"
-        assert row["fewest_steps"] == steps[limit - 3 :].min(), f"{exponent=}, {depth=}, {seed=}"
+        case = f"{exponent=}, {depth=}, {seed=}"
+        assert row["steps"] == steps[limit], case
+        assert row["learning_rate"] == pytest.approx(rates[limit]), case
+        assert row["fewest_steps"] == steps[limit - 3 :].min(), case
 
 
 # -- judges ---------------------------------------------------------------------------------------
@@ -146,14 +150,20 @@ GRID = np.geomspace(0.01, 1.0, 9)
 STEP = GRID[1] / GRID[0]
 
 
-def counts(speedups, seeds=6, best=4, spread=0.0, lost=None):
-    """Iterations with one best rate; deeper networks take so many times fewer, starts spread by a factor."""
+def iteration_table(speedups, seeds=6, best=4, spread=0.0, lost=None):
+    """Return iterations by learning rate, the fewest at GRID[best].
+
+    `speedups` has by depth how many times fewer iterations it takes than depth 1; the start of seed `lost` does not
+    arrive at depths above 1; starts differ by factors exp(spread).
+    """
     rows = []
     for depth, faster in {1: 1.0, **speedups}.items():
         for seed in range(seeds):
-            factor = np.exp(spread * (seed - (seeds - 1) / 2)) if depth > 1 else 1.0
-            values = 1000.0 / (faster * factor) * (1 + (np.arange(len(GRID)) - best) ** 2)
-            values = np.nan * values if depth > 1 and seed == lost else values
+            values = 1000.0 / faster * (1 + (np.arange(len(GRID)) - best) ** 2)
+            if depth > 1:
+                values = values / np.exp(spread * (seed - (seeds - 1) / 2))
+            if depth > 1 and seed == lost:
+                values = np.nan * values
             rows.append(
                 pd.DataFrame(
                     {
@@ -174,13 +184,12 @@ def counts(speedups, seeds=6, best=4, spread=0.0, lost=None):
     return table
 
 
-def state(claim, fourth, second, **settings):
+def evaluation_with(claim, fourth, second, **settings):
     return evaluation("deep_linear", claim, {"fourth": fourth, "second": second}, grid_steps=1.0, **settings)
 
 
-FLAT, FAST = counts({2: 1.0, 3: 1.0}), counts({2: 4.0, 3: 3.0})
-
-
+FLAT, FAST = iteration_table({2: 1.0, 3: 1.0}), iteration_table({2: 4.0, 3: 3.0})
+# speed-ups that the grid of rates cannot show, and that it can
 UNDER, OVER = 0.9 * STEP, 1.1 * STEP
 
 
@@ -193,7 +202,7 @@ UNDER, OVER = 0.9 * STEP, 1.1 * STEP
     ],
 )
 def test_a_speed_up_counts_beyond_the_ratio_of_neighbouring_rates(speedups, verdict):
-    assert state("depth_accelerates_l4", counts(speedups), FLAT).verdict == verdict
+    assert evaluation_with("depth_accelerates_l4", iteration_table(speedups), FLAT).verdict == verdict
 
 
 @pytest.mark.parametrize(
@@ -205,8 +214,8 @@ def test_a_speed_up_counts_beyond_the_ratio_of_neighbouring_rates(speedups, verd
     ],
 )
 def test_no_speed_up_is_allowed_beyond_it_for_squares_and_from_large_starts(speedups, verdict):
-    assert state("depth_does_not_accelerate_l2", FAST, counts(speedups)).verdict == verdict
-    found = from_large_starts(counts(speedups))
+    assert evaluation_with("depth_does_not_accelerate_l2", FAST, iteration_table(speedups)).verdict == verdict
+    found = from_large_starts(iteration_table(speedups))
     assert found.verdict == verdict
     assert (found.facts["start"], found.facts["other"]) == (1.0, 0.1)
 
@@ -218,12 +227,12 @@ def from_large_starts(large, **settings):
 
 @pytest.mark.parametrize(("waited", "state"), [(2000, "holds"), (20, "undecided")])
 def test_a_deeper_network_that_does_not_arrive_counts_with_the_iterations_that_were_waited(waited, state):
-    large = counts({2: 0.5, 3: 0.5}, lost=2)
+    large = iteration_table({2: 0.5, 3: 0.5}, lost=2)
     assert from_large_starts(large, max_steps=waited).judgement.state == state
 
 
 def test_a_linear_model_that_does_not_arrive_decides_nothing():
-    large = counts({2: 0.5, 3: 0.5})
+    large = iteration_table({2: 0.5, 3: 0.5})
     large.loc[(large["depth"] == 1) & (large["seed"] == 2), "value"] = np.nan
     assert from_large_starts(large).judgement.state == "undecided"
 
@@ -231,42 +240,43 @@ def test_a_linear_model_that_does_not_arrive_decides_nothing():
 @pytest.mark.parametrize(
     "table",
     [
-        counts({2: 4.0, 3: 4.0}, best=0),
-        counts({2: 4.0, 3: 4.0}, best=8),
+        iteration_table({2: 4.0, 3: 4.0}, best=0),
+        iteration_table({2: 4.0, 3: 4.0}, best=8),
         # deviations of e^2: the interval of the mean reaches below one rate
-        counts({2: 3.0, 3: 3.0}, spread=2.0),
-        counts({2: 4.0, 3: 4.0}, lost=2),
+        iteration_table({2: 3.0, 3: 3.0}, spread=2.0),
+        iteration_table({2: 4.0, 3: 4.0}, lost=2),
     ],
     ids=["lowest rate is best", "highest rate is best", "starts disagree", "a start arrives at no rate"],
 )
 def test_speed_ups_that_are_not_known_decide_nothing(table):
-    assert state("depth_accelerates_l4", table, FLAT).judgement.state == "undecided"
+    assert evaluation_with("depth_accelerates_l4", table, FLAT).judgement.state == "undecided"
 
 
-def further(*speedups, second=FLAT):
-    """Judge tables of so many times fewer iterations at depth 2, and as many as there is no speed-up at depth 3."""
-    tables = {"fourth": [counts({2: faster, 3: 1.0}) for faster in speedups], "second": [second] * len(speedups)}
+def evaluation_of_sets(*speedups, second=FLAT):
+    """Return what the claim says of data sets on which depth 2 is so many times faster, and depth 3 is not."""
+    fourth = [iteration_table({2: faster, 3: 1.0}) for faster in speedups]
+    tables = {"fourth": fourth, "second": [second] * len(speedups)}
     return evaluation("deep_linear", "l4_on_further_tables", tables, grid_steps=1.0)
 
 
 def test_depth_2_must_be_faster_on_every_further_table():
-    assert further(2.0, OVER).verdict == "reproduced"
-    assert further(2.0, UNDER).verdict == "not reproduced"
-    assert further(UNDER, 2.0).verdict == "not reproduced"
-    assert further(2.0, 2.0, second=FAST).verdict == "undecided", "so would it be at p = 2"
-    assert further(2.0, 3.0).facts["twos"] == "2, 3"
-    assert further(2.0, 3.0).facts["threes"] == "1, 1"
+    assert evaluation_of_sets(2.0, OVER).verdict == "reproduced"
+    assert evaluation_of_sets(2.0, UNDER).verdict == "not reproduced"
+    assert evaluation_of_sets(UNDER, 2.0).verdict == "not reproduced"
+    assert evaluation_of_sets(2.0, 2.0, second=FAST).verdict == "undecided", "so would it be at p = 2"
+    assert evaluation_of_sets(2.0, 3.0).facts["twos"] == "2, 3"
+    assert evaluation_of_sets(2.0, 3.0).facts["threes"] == "1, 1"
 
 
 def test_the_gas_sensor_needs_its_own_data():
-    assert state("depth_accelerates_l4_gas_sensor", FAST, FLAT).verdict == "untested"
+    assert evaluation_with("depth_accelerates_l4_gas_sensor", FAST, FLAT).verdict == "untested"
     own = FAST.copy()
     own.loc[own["quantity"] == "features", "value"] = 128.0
-    assert state("depth_accelerates_l4_gas_sensor", own, FLAT).verdict == "reproduced"
+    assert evaluation_with("depth_accelerates_l4_gas_sensor", own, FLAT).verdict == "reproduced"
 
 
-def grown(powers, *, kappas=(64.0, 256.0), starts=9, wobble=0.01, lost=()):
-    """Steps that grow as given powers of kappa, by exponent and depth; the middle start has the power itself."""
+def steps_table(powers, *, kappas=(64.0, 256.0), starts=9, wobble=0.01, lost=()):
+    """Return steps that grow as given powers of kappa, by exponent and depth; the middle start has the power itself."""
     rows = []
     for (exponent, depth), power in powers.items():
         for kappa, seed in itertools.product(kappas, range(starts)):
@@ -322,41 +332,42 @@ def test_the_power_is_that_of_flows_time_times_curvature(depth, p, power):
 CELLS = {(p, N): power_of_stiffness(p, N) for p in (2.2, 3.0, 4.0) for N in (2, 3)}
 
 
-def of_law(powers, **options):
-    table = grown(
+def evaluation_of_powers(powers, **options):
+    table = steps_table(
         {cell: power + logarithm_at_depth_two(cell[1], 64.0, 256.0) for cell, power in powers.items()}, **options
     )
     return evaluation("deep_linear", "steps_by_stiffness", {"samples": [table]}, tolerance=0.1667)
 
 
 def test_steps_that_grow_by_the_law_are_reproduced_unless_starts_differ_too_much():
-    found = of_law(CELLS)
+    found = evaluation_of_powers(CELLS)
     assert found.verdict == "reproduced"
     assert found.facts["error"] < 1e-9
     assert found.facts["lucky"] == 0
     assert (found.facts["nearer"], found.facts["further"]) == ("2.2, 3, 4", "")
-    assert of_law(CELLS, lost=(0,)).facts["unstable"] == 12
-    assert of_law(CELLS, wobble=0.2).judgement.state == "undecided"
+    assert evaluation_of_powers(CELLS, lost=(0,)).facts["unstable"] == 12
+    assert evaluation_of_powers(CELLS, wobble=0.2).judgement.state == "undecided"
 
 
 @pytest.mark.parametrize("cell", CELLS)
 @pytest.mark.parametrize("sign", [1, -1])
 def test_a_power_that_is_off_by_a_third_is_not(cell, sign):
-    assert of_law(CELLS | {cell: CELLS[cell] + sign * 1 / 3}).verdict == "contradicted"
-    assert of_law(CELLS | {cell: CELLS[cell] + sign * 0.1}).verdict == "reproduced"
+    assert evaluation_of_powers(CELLS | {cell: CELLS[cell] + sign * 1 / 3}).verdict == "contradicted"
+    assert evaluation_of_powers(CELLS | {cell: CELLS[cell] + sign * 0.1}).verdict == "reproduced"
 
 
-def existence(depth_2, at_two=2.0, **options):
+def verdict_on_existence(depth_2, at_two=2.0, **options):
+    """Return the verdict on depth 2's powers of kappa by p, and `at_two` at p = 2, where depth 1 has 2 at every p."""
     powers = {(p, 1): 2.0 for p in (2.0, *depth_2)} | {(p, 2): power for p, power in depth_2.items()}
-    table = grown(powers | {(2.0, 2): at_two}, **options)
+    table = steps_table(powers | {(2.0, 2): at_two}, **options)
     # at depth 1 every start needs the same
     table.loc[table["depth"] == 1, "value"] = 3.0 * table["stiffness"] ** 2
     return evaluation("deep_linear", "accelerates_for_p_above_2", {"samples": table}).verdict
 
 
 def test_a_speed_up_that_grows_at_every_exponent_is_enough():
-    assert existence({2.2: 1.9, 4.0: 1.0}) == "reproduced"
-    assert existence({2.2: 2.1, 4.0: 1.0}) == "not reproduced"
-    assert existence({2.2: 1.9, 4.0: 2.1}) == "not reproduced"
-    assert existence({2.2: 1.99, 4.0: 1.0}) == "undecided", "starts on either side"
-    assert existence({2.2: 1.9, 4.0: 1.0}, at_two=1.5) == "undecided", "so would it be at p = 2"
+    assert verdict_on_existence({2.2: 1.9, 4.0: 1.0}) == "reproduced"
+    assert verdict_on_existence({2.2: 2.1, 4.0: 1.0}) == "not reproduced"
+    assert verdict_on_existence({2.2: 1.9, 4.0: 2.1}) == "not reproduced"
+    assert verdict_on_existence({2.2: 1.99, 4.0: 1.0}) == "undecided", "starts on either side"
+    assert verdict_on_existence({2.2: 1.9, 4.0: 1.0}, at_two=1.5) == "undecided", "so would it be at p = 2"

@@ -11,7 +11,7 @@ from learning_dynamics.papers.deep_linear.completion import metrics, runs
 from learning_dynamics.seeds import generators
 from learning_dynamics.tidy import by_draw, select
 from tests.papers.deep_linear import plain
-from tests.papers.deep_linear.shared import measured
+from tests.papers.deep_linear.shared import trajectory_and_table
 from tests.support import evaluation
 
 SIZE, RANK, SEEN = 6, 2, 22
@@ -32,7 +32,7 @@ def data():
     return low_rank(size=SIZE, rank=RANK, observed=SEEN, draws=2, seed=3)
 
 
-def of_matrix(W, truth, mask):
+def measures_by_definition(W, truth, mask):
     values = np.linalg.svd(W, compute_uv=False)
     return {
         "error": np.mean((W - truth) ** 2),
@@ -46,7 +46,7 @@ def of_matrix(W, truth, mask):
 
 
 def test_completions_are_plain_descent_from_gaussian_layers(data):
-    _, table = measured(runs.completion, metrics.completion, SETTINGS, data)
+    _, table = trajectory_and_table(runs.completion, metrics.completion, SETTINGS, data)
     for draw, rng in enumerate(generators(5, "deep_linear.completion", 2)):
         normal = rng.standard_normal((3, SIZE, SIZE))
         truth, mask = data["truth"][draw], data["mask"][draw]
@@ -55,13 +55,14 @@ def test_completions_are_plain_descent_from_gaussian_layers(data):
             layers, losses = plain.descend_until(layers, plain.observed(truth, mask), 0.5, 0.1, 400)
             rows = select(table, draw=draw, scale=scale)
             row = rows.set_index("quantity")["value"]
-            assert row["steps"] == len(losses) - 1, f"{draw=}, {scale=}"
-            assert rows["converged"].all() == (losses[-1] <= 0.1), f"{draw=}, {scale=}"
-            for name, value in of_matrix(plain.multiply(layers), truth, mask).items():
+            case = f"{draw=}, {scale=}"
+            assert row["steps"] == len(losses) - 1, case
+            assert rows["converged"].all() == (losses[-1] <= 0.1), case
+            for name, value in measures_by_definition(plain.multiply(layers), truth, mask).items():
                 assert row[name] == pytest.approx(value, rel=1e-7), name
-            known = of_matrix(truth, truth, mask)
-            assert row["true_nuclear_norm"] == pytest.approx(known["nuclear_norm"], rel=1e-5), f"{draw=}, {scale=}"
-            assert row["true_effective_rank"] == pytest.approx(known["effective_rank"], rel=1e-5), f"{draw=}, {scale=}"
+            known = measures_by_definition(truth, truth, mask)
+            assert row["true_nuclear_norm"] == pytest.approx(known["nuclear_norm"], rel=1e-5), case
+            assert row["true_effective_rank"] == pytest.approx(known["effective_rank"], rel=1e-5), case
 
 
 def test_nothing_is_measured_of_what_diverged(data):
@@ -77,7 +78,7 @@ def test_the_misfit_is_the_largest_on_an_observed_entry(data):
     rows, columns = np.nonzero(~mask[1])
     moved[1, rows[3], columns[3]] += 0.5
     found = {"truth": truth, "mask": mask, "minimiser": moved, "gap": np.array([1e-4, 2e-4])}
-    _, table = measured(runs.nuclear_norm, metrics.nuclear_norm, {}, found)
+    _, table = trajectory_and_table(runs.nuclear_norm, metrics.nuclear_norm, {}, found)
     np.testing.assert_array_equal(by_draw(table, "gap", draw="draw")[:, 0], [1e-4, 2e-4])
     np.testing.assert_allclose(by_draw(table, "misfit", draw="draw")[:, 0], [0.25, 0.0], atol=1e-15)
     np.testing.assert_allclose(by_draw(table, "error", draw="draw")[:, 0], [0.0625 / 36, 0.25 / 36])
@@ -89,8 +90,11 @@ SCALE, LARGE = 1e-6, 1e-3
 WOBBLE = np.array([-0.1, -0.06, -0.02, 0.02, 0.06, 0.1])  # of draws around their mean, in decades
 
 
-def network(error, norm, rank, *, large=None, converged=True):
-    """Six draws at two scales and two rates; the larger rate is wrong, and not to be read."""
+def network_table(error, norm, rank, *, large=None, converged=True):
+    """Return the table of six draws at two scales and two rates; numbers at the larger rate are wrong.
+
+    `error` (a geometric mean over draws), `norm` and `rank` are those at `SCALE`, `large` those at the larger scale.
+    """
     rows = []
     for scale, values in ((SCALE, (error, norm, rank)), (LARGE, large or (error, norm, rank))):
         for rate, off in ((20.0, 50.0), (10.0, 1.0)):
@@ -118,7 +122,7 @@ def network(error, norm, rank, *, large=None, converged=True):
     return table
 
 
-def convex(error, norm, rank, *, misfit=1e-3, gap=1e-4):
+def minimiser_table(error, norm, rank, *, misfit=1e-3, gap=1e-4):
     rows = []
     for draw, wobble in enumerate(WOBBLE[::-1]):
         measured = {
@@ -133,13 +137,14 @@ def convex(error, norm, rank, *, misfit=1e-3, gap=1e-4):
     return pd.DataFrame(rows)
 
 
+# by role, how its table is made: error, norm and rank with which all claims hold
 RIGHT = {
-    "depth_2": (network, (1e-3, 101.0, 6.0)),
-    "depth_3": (network, (1e-5, 102.0, 5.0)),
-    "minimiser": (convex, (1e-1, 100.0, 8.0)),
-    "depth_2_many": (network, (1e-6, 100.02, 5.0)),
-    "depth_3_many": (network, (1e-6, 100.02, 5.1)),
-    "minimiser_many": (convex, (1e-6, 100.0, 5.05)),
+    "depth_2": (network_table, (1e-3, 101.0, 6.0)),
+    "depth_3": (network_table, (1e-5, 102.0, 5.0)),
+    "minimiser": (minimiser_table, (1e-1, 100.0, 8.0)),
+    "depth_2_many": (network_table, (1e-6, 100.02, 5.0)),
+    "depth_3_many": (network_table, (1e-6, 100.02, 5.1)),
+    "minimiser_many": (minimiser_table, (1e-6, 100.0, 5.05)),
 }
 ROLES = {
     "depth_beats_nuclear_norm_2k": tuple(RIGHT),
@@ -150,7 +155,8 @@ ROLES = {
 GIVEN = {"depth_beats_nuclear_norm_2k": {"decades": 2.0}, "depth_3_beats_depth_2_2k": {"decades": 1.0}}
 
 
-def of(claim, **changed):
+def evaluation_with(claim, **changed):
+    """Return what a claim says of the right tables, with options (or other `values`) for the roles that are named."""
     tables = {}
     for role in ROLES[claim]:
         make, values = RIGHT[role]
@@ -161,7 +167,7 @@ def of(claim, **changed):
 
 @pytest.mark.parametrize("claim", ROLES)
 def test_right_tables_are_reproduced(claim):
-    assert of(claim).verdict == "reproduced"
+    assert evaluation_with(claim).verdict == "reproduced"
 
 
 @pytest.mark.parametrize(
@@ -178,43 +184,43 @@ def test_right_tables_are_reproduced(claim):
     ],
 )
 def test_what_does_not_show_is_not_reproduced(claim, role, values):
-    found = of(claim, **{role: {"values": values}})
+    found = evaluation_with(claim, **{role: {"values": values}})
     assert found.verdict == "not reproduced"
 
 
 @pytest.mark.parametrize("claim", ROLES)
 def test_runs_that_did_not_converge_decide_nothing(claim):
-    assert of(claim, depth_3={"converged": False}).judgement.state == "undecided"
+    assert evaluation_with(claim, depth_3={"converged": False}).judgement.state == "undecided"
 
 
-def test_excesses_are_held_against_the_solvers_proved_gaps():
+def test_excesses_are_compared_with_the_solvers_proved_gaps():
     """An excess of 0.8 % beyond that with many entries: gaps of 0.3 % together leave it, of 1.2 % do not."""
-    assert of("deep_has_larger_nuclear_norm", minimiser={"gap": 3e-3}).verdict == "reproduced"
-    assert of("deep_has_larger_nuclear_norm", minimiser={"gap": 1.2e-2}).verdict == "not reproduced"
-    assert of("deep_has_larger_nuclear_norm", minimiser_many={"gap": 1.2e-2}).verdict == "not reproduced"
-    assert of("deep_has_larger_nuclear_norm").judgement.headline.value == pytest.approx(0.01 - 2e-4)
+    assert evaluation_with("deep_has_larger_nuclear_norm", minimiser={"gap": 3e-3}).verdict == "reproduced"
+    assert evaluation_with("deep_has_larger_nuclear_norm", minimiser={"gap": 1.2e-2}).verdict == "not reproduced"
+    assert evaluation_with("deep_has_larger_nuclear_norm", minimiser_many={"gap": 1.2e-2}).verdict == "not reproduced"
+    assert evaluation_with("deep_has_larger_nuclear_norm").judgement.headline.value == pytest.approx(0.01 - 2e-4)
 
 
 def test_facts_are_those_of_the_tables():
-    found = of("depth_beats_nuclear_norm_2k", depth_2={"large": (1e-2, 101.0, 6.0)})
+    found = evaluation_with("depth_beats_nuclear_norm_2k", depth_2={"large": (1e-2, 101.0, 6.0)})
     assert found.facts["value"] == pytest.approx(4.0)
     assert found.facts["second"] == pytest.approx(2.0)
     assert found.facts["second_large"] == pytest.approx(1.0)
-    found = of("depth_lowers_effective_rank", depth_2={"large": (1e-2, 101.0, 7.5)})
+    found = evaluation_with("depth_lowers_effective_rank", depth_2={"large": (1e-2, 101.0, 7.5)})
     assert found.facts["value"] == pytest.approx(2.0)
     assert found.facts["large"] == pytest.approx(0.5)
 
 
-def recovers(error, fourth=None):
+def evaluation_of_recovery(error, fourth=None):
     """Judge errors of which the worst draw's is 10^0.1 times the given one; the fourth draw's may be another."""
-    many, few = convex(error, 100.0, 5.0), convex(0.1, 100.0, 8.0)
+    many, few = minimiser_table(error, 100.0, 5.0), minimiser_table(0.1, 100.0, 8.0)
     if fourth is not None:
         many.loc[(many["quantity"] == "error") & (many["draw"] == 3), "value"] = fourth
     return evaluation("deep_linear", "nuclear_norm_recovers_5k", {"many": many, "few": few}, factor=10.0)
 
 
 def test_every_draw_is_recovered_to_within_the_slack():
-    assert recovers(0.5e-5).verdict == "reproduced"
-    assert recovers(0.5e-5).judgement.headline.value == pytest.approx(0.5e-5 * 10**0.1)
-    assert recovers(2e-5).verdict == "not reproduced"
-    assert recovers(1e-6, fourth=1.0).verdict == "not reproduced"
+    assert evaluation_of_recovery(0.5e-5).verdict == "reproduced"
+    assert evaluation_of_recovery(0.5e-5).judgement.headline.value == pytest.approx(0.5e-5 * 10**0.1)
+    assert evaluation_of_recovery(2e-5).verdict == "not reproduced"
+    assert evaluation_of_recovery(1e-6, fourth=1.0).verdict == "not reproduced"

@@ -13,7 +13,7 @@ from learning_dynamics.papers.deep_linear.given_spectrum import nested
 from learning_dynamics.seeds import generators
 from learning_dynamics.tidy import select
 from tests.papers.deep_linear import plain
-from tests.papers.deep_linear.shared import measured
+from tests.papers.deep_linear.shared import trajectory_and_table
 from tests.support import evaluation
 
 SIZE, SEEN, SPECTRUM = 6, [28, 33], [3.0, 1.0]
@@ -51,12 +51,13 @@ def test_one_is_learned_after_those_before_it():
 SETTINGS = {"depth": 2, "scale": 1e-3, "learning_rate": 0.4, "share": 0.5, "every": 1, "max_steps": 400, "seed": 8}
 
 
-def recorded(data, draw, count, share, every):
+def plain_gradient_path(data, draw, count, share, every):
     """Return at recorded steps what moves the second singular value and the third, until the second is learned."""
     truth = data["truth"][draw]
     loss = plain.observed(truth, data["mask"][draw, count])
     normal = list(generators(8, "deep_linear.completion_exponents", 2))[draw].standard_normal((2, SIZE, SIZE))
-    layers, found, wholes = list(normal * np.sqrt(1e-3 / SIZE)), [], []
+    layers = list(normal * np.sqrt(1e-3 / SIZE))
+    outsides, wholes = [], []
     for _ in range(0, 400, every):
         W = plain.multiply(layers)
         (G,) = plain.gradients([W], loss)
@@ -67,10 +68,10 @@ def recorded(data, draw, count, share, every):
         number = int(passed[0])
         left = (np.eye(SIZE) - U[:, :number] @ U[:, :number].T) @ G
         outside = left @ (np.eye(SIZE) - Vt[:number].T @ Vt[:number])
-        found.append(scipy.linalg.svdvals(outside)[1 - number : 3 - number])
+        outsides.append(scipy.linalg.svdvals(outside)[1 - number : 3 - number])
         wholes.append(scipy.linalg.svdvals(G)[1:3])
         layers = plain.descend(layers, loss, 0.4, every)
-    return np.array(found), np.array(wholes)
+    return np.array(outsides), np.array(wholes)
 
 
 @pytest.fixture(scope="module", params=[(0.3, 1), (0.5, 2)], ids=["share 0.3, every step", "share 0.5, every other"])
@@ -81,14 +82,14 @@ def path_settings(request):
 
 @pytest.fixture(scope="module")
 def gradients(path_settings, data):
-    return measured(runs.gradient_along_path, metrics.gradient_along_path, path_settings, data)
+    return trajectory_and_table(runs.gradient_along_path, metrics.gradient_along_path, path_settings, data)
 
 
 @pytest.mark.parametrize("draw", [0, 1])
 @pytest.mark.parametrize("count", [0, 1])
 def test_what_is_recorded_is_the_gradient_outside_what_is_learned(data, gradients, path_settings, draw, count):
     trajectory, _ = gradients
-    expected, _ = recorded(data, draw, count, path_settings["share"], path_settings["every"])
+    expected, _ = plain_gradient_path(data, draw, count, path_settings["share"], path_settings["every"])
     outside = trajectory.series["outside"][2 * draw + count]
     assert 20 < len(expected) < 400 / path_settings["every"], "the path has an end"
     np.testing.assert_allclose(outside[: len(expected)], expected, rtol=1e-7)
@@ -99,7 +100,7 @@ def test_what_is_recorded_is_the_gradient_outside_what_is_learned(data, gradient
 @pytest.mark.parametrize("count", [0, 1])
 def test_ratios_and_growths_are_those_of_what_is_recorded(data, gradients, path_settings, draw, count):
     _, table = gradients
-    outside, whole = recorded(data, draw, count, path_settings["share"], path_settings["every"])
+    outside, whole = plain_gradient_path(data, draw, count, path_settings["share"], path_settings["every"])
     row = select(table, draw=draw, observed=SEEN[count]).set_index("quantity")["value"]
     growth, growth_of_whole = np.log(1 + 0.4 * outside), np.log(1 + 0.4 * whole)
     expected = {
@@ -115,7 +116,7 @@ def test_ratios_and_growths_are_those_of_what_is_recorded(data, gradients, path_
 
 def test_a_path_without_an_end_has_no_ratio(data):
     settings = SETTINGS | {"max_steps": 5}
-    trajectory, table = measured(runs.gradient_along_path, metrics.gradient_along_path, settings, data)
+    trajectory, table = trajectory_and_table(runs.gradient_along_path, metrics.gradient_along_path, settings, data)
     assert trajectory.undecided.all()
     assert table["value"].isna().all()
 
@@ -178,7 +179,8 @@ STEP = 0.03 * np.log(1e-8 / 1e-12)  # moves a power by 0.03
 ALPHA, START = {100: 0.8, 200: 0.5}, {100: 0.9, 200: 0.8}
 
 
-def ends(powers, *, converged=True):
+def end_table(powers, *, converged=True):
+    """Return what was learned from each scale, as a power of it, by number of entries seen."""
     rows = [
         {
             "observed": count,
@@ -197,7 +199,8 @@ def ends(powers, *, converged=True):
     return table
 
 
-def path(alpha=ALPHA, start=START, whole=None):
+def path_table(alpha=ALPHA, start=START, whole=None):
+    """Return measured ratios, by number of entries seen: along the path, at its start, and of the whole gradient."""
     quantities = {
         "alpha": alpha,
         "alpha_at_the_start": start,
@@ -216,27 +219,27 @@ def path(alpha=ALPHA, start=START, whole=None):
     return table
 
 
-def of(**changed):
-    law = ends({100: 0.2, 200: 0.5})
+def evaluation_with(**changed):
+    law = end_table({100: 0.2, 200: 0.5})
     tables = {
         "uneven": law,
-        "uneven_path": path(),
+        "uneven_path": path_table(),
         "gaussian": law,
-        "gaussian_path": path(),
-        "deeper": ends({100: 1.0, 200: 1.0}),
-        "coarse": ends({100: 0.25, 200: 0.55}),
+        "gaussian_path": path_table(),
+        "deeper": end_table({100: 1.0, 200: 1.0}),
+        "coarse": end_table({100: 0.25, 200: 0.55}),
     } | changed
     return evaluation("deep_linear", "completion_exponents", tables, share=0.5)
 
 
 def test_powers_are_slopes_of_logarithms_by_draw():
-    np.testing.assert_allclose(measured_powers(ends({100: 0.2, 200: 0.5}), 200), 0.5 + WOBBLE, rtol=1e-9)
-    np.testing.assert_allclose(predicted_powers(path(), 100), 0.2)
-    assert np.isnan(measured_powers(ends({100: 0.2, 200: 0.5}, converged=False), 100)).all()
+    np.testing.assert_allclose(measured_powers(end_table({100: 0.2, 200: 0.5}), 200), 0.5 + WOBBLE, rtol=1e-9)
+    np.testing.assert_allclose(predicted_powers(path_table(), 100), 0.2)
+    assert np.isnan(measured_powers(end_table({100: 0.2, 200: 0.5}, converged=False), 100)).all()
 
 
 def test_powers_that_the_gradient_predicts_are_reproduced():
-    found = of()
+    found = evaluation_with()
     assert found.verdict == "reproduced"
     expected = {
         "off": 0.0,
@@ -263,20 +266,20 @@ def test_powers_that_the_gradient_predicts_are_reproduced():
     ],
 )
 def test_other_powers_are_not(role, powers):
-    assert of(**{role: ends(powers)}).verdict == "contradicted"
+    assert evaluation_with(**{role: end_table(powers)}).verdict == "contradicted"
 
 
 def test_the_tolerance_is_half_of_what_tells_the_path_from_its_start():
     """Here a tenth: half of the median of 0.1 and 0.3."""
-    assert of(uneven=ends({100: 0.2, 200: 0.59})).verdict == "reproduced"
-    assert of(uneven=ends({100: 0.2, 200: 0.63})).verdict == "contradicted"
+    assert evaluation_with(uneven=end_table({100: 0.2, 200: 0.59})).verdict == "reproduced"
+    assert evaluation_with(uneven=end_table({100: 0.2, 200: 0.63})).verdict == "contradicted"
 
 
 @pytest.mark.parametrize(("gap", "off", "verdict"), [(0.02, 0.03, "undecided"), (0.04, 0.08, "contradicted")])
 def test_where_path_and_start_are_alike_a_step_more_or_less_is_allowed_for(gap, off, verdict):
-    near = path(start={count: alpha + gap for count, alpha in ALPHA.items()})
-    off_by = ends({100: 0.2 - off, 200: 0.5 - off})
-    assert of(uneven=off_by, uneven_path=near, gaussian_path=near).verdict == verdict
+    near = path_table(start={count: alpha + gap for count, alpha in ALPHA.items()})
+    off_by = end_table({100: 0.2 - off, 200: 0.5 - off})
+    assert evaluation_with(uneven=off_by, uneven_path=near, gaussian_path=near).verdict == verdict
 
 
 @pytest.mark.parametrize(
@@ -292,10 +295,10 @@ def test_where_path_and_start_are_alike_a_step_more_or_less_is_allowed_for(gap, 
 def test_at_rank_one_path_and_start_are_alike_and_the_law_is_judged(role, powers, verdict):
     """Nothing is set aside before the last is learned, so that the whole gradient's ratio is the path's."""
     rounded = {count: alpha + 1e-13 for count, alpha in ALPHA.items()}  # the whole gradient is not rotated
-    alike = path(start={count: alpha + 0.001 for count, alpha in ALPHA.items()}, whole=rounded)
-    tables = {"uneven_path": alike, "gaussian_path": alike} | {role: ends(powers)}
-    assert of(**tables).verdict == verdict
+    alike = path_table(start={count: alpha + 0.001 for count, alpha in ALPHA.items()}, whole=rounded)
+    tables = {"uneven_path": alike, "gaussian_path": alike} | {role: end_table(powers)}
+    assert evaluation_with(**tables).verdict == verdict
 
 
 def test_runs_that_did_not_converge_decide_nothing():
-    assert of(deeper=ends({100: 1.0, 200: 1.0}, converged=False)).judgement.state == "undecided"
+    assert evaluation_with(deeper=end_table({100: 1.0, 200: 1.0}, converged=False)).judgement.state == "undecided"

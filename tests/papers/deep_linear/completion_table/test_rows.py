@@ -9,7 +9,7 @@ from tests.support import evaluation
 TRUE = 223.0  # nuclear norm of the matrix to complete; the slides' own has 221
 SCALE = 1e-6
 WOBBLE = np.array([-0.05, -0.03, -0.01, 0.01, 0.03, 0.05])
-ROWS = {
+ROWS = {  # by claim, its row as printed: error, excess of the norm over TRUE, rank, entries seen
     "table_5k_nuclear_norm": (8e-7, 0.0, 5.0, 5000),
     "table_5k_depth_2": (5e-6, 0.0, 5.0, 5000),
     "table_5k_depth_3": (4e-6, 0.0, 5.0, 5000),
@@ -17,7 +17,8 @@ ROWS = {
 }
 
 
-def completed(error, norm, rank, observed, *, size=100, converged=True, spread=1.0):
+def completion_rows(error, norm, rank, observed, *, size=100, converged=True, spread=1.0):
+    """Return the table of six draws at two scales and two rates; errors at the larger rate are wrong."""
     rows = []
     for rate, off in ((10.0, 1.0), (20.0, 100.0)):
         for scale in (SCALE, 1e-3):
@@ -47,8 +48,8 @@ def completed(error, norm, rank, observed, *, size=100, converged=True, spread=1
     return table
 
 
-def of(claim, error, norm, rank, observed, unit="mean square", **options):
-    table = completed(error, norm, rank, observed, **options)
+def evaluation_with(claim, error, norm, rank, observed, unit="mean square", **options):
+    table = completion_rows(error, norm, rank, observed, **options)
     if claim.endswith("nuclear_norm"):
         # one number a draw
         table = table[(table["scale"] == SCALE) & (table["learning_rate"] == 10.0)].reset_index(drop=True)
@@ -58,7 +59,7 @@ def of(claim, error, norm, rank, observed, unit="mean square", **options):
 
 @pytest.mark.parametrize("claim", ROWS)
 def test_a_row_as_printed_is_reproduced(claim):
-    found = of(claim, *ROWS[claim])
+    found = evaluation_with(claim, *ROWS[claim])
     assert found.verdict == "reproduced", found
     assert found.facts["error"] == pytest.approx(ROWS[claim][0])
 
@@ -67,10 +68,10 @@ def test_a_row_as_printed_is_reproduced(claim):
 def test_a_row_is_read_in_one_unit(claim):
     """What is reproduced as a mean square is not as its root, which is another number; a stop sets half its decades."""
     printed, *rest = ROWS[claim]
-    assert of(claim, printed, *rest, unit="root").verdict == "not reproduced"
-    assert of(claim, printed**2, *rest, unit="mean square").verdict == "not reproduced"
+    assert evaluation_with(claim, printed, *rest, unit="root").verdict == "not reproduced"
+    assert evaluation_with(claim, printed**2, *rest, unit="mean square").verdict == "not reproduced"
     for decades, verdict in ((0.2, "reproduced"), (0.5, "not reproduced")):  # of a mean square, and 0.3 is allowed
-        assert of(claim, printed**2 * 10**decades, *rest, unit="root").verdict == verdict, decades
+        assert evaluation_with(claim, printed**2 * 10**decades, *rest, unit="root").verdict == verdict, decades
 
 
 @pytest.mark.parametrize("claim", ROWS)
@@ -88,44 +89,47 @@ def test_a_row_is_read_in_one_unit(claim):
 )
 def test_errors_norms_and_ranks_beyond_what_is_printed_are_refused(claim, factor, norm, rank, same):
     error, _, printed, observed = ROWS[claim]
-    found = of(claim, factor * error, norm, printed + rank, observed)
+    found = evaluation_with(claim, factor * error, norm, printed + rank, observed)
     assert (found.verdict == "reproduced") == same
 
 
 @pytest.mark.parametrize("claim", ROWS)
 def test_other_matrices_are_named_as_the_reason(claim):
     error, norm, rank, observed = ROWS[claim]
-    found = of(claim, error * 10, norm, rank, observed, size=50)
+    found = evaluation_with(claim, error * 10, norm, rank, observed, size=50)
     assert f"not the slides' matrices: 50 × 50, {observed} entries" in found.reason
-    assert "not the slides'" not in of(claim, error * 10, norm, rank, observed).reason
+    assert "not the slides'" not in evaluation_with(claim, error * 10, norm, rank, observed).reason
 
 
 @pytest.mark.parametrize(
     ("claim", "options"), [("table_2k_depth_3", {"spread": 10.0}), ("table_5k_depth_2", {"converged": False})]
 )
 def test_draws_that_differ_too_much_or_did_not_converge_decide_nothing(claim, options):
-    assert of(claim, *ROWS[claim], **options).judgement.state == "undecided"
+    assert evaluation_with(claim, *ROWS[claim], **options).judgement.state == "undecided"
 
 
-def sweep(power, *, bend=1.0, spread=0.05):
-    """Minimisers and networks whose printed rank and norm go with the printed error raised to a power."""
+def evaluation_of_power(power, *, bend=1.0, spread=0.05):
+    """Return what the claim says of minimisers and networks that have the printed ranks and norms.
+
+    Their errors are the printed ones raised to a power: 2 if roots are printed, 1 if mean squares are.
+    """
     tables = []
     for rank, norm, off in ((7.0, -2.0, -0.4), (9.0, -6.0, 0.4)):
-        table = completed((0.2 * 10 ** (bend * off)) ** power, norm, rank, 2000, spread=spread)
+        table = completion_rows((0.2 * 10 ** (bend * off)) ** power, norm, rank, 2000, spread=spread)
         keep = (table["scale"] == SCALE) & (table["learning_rate"] == 10.0)
         tables.append(table[keep].reset_index(drop=True))
     ends = ((5.5, -0.3), (6.5, 0.3))
-    deep = [completed((0.06 * 10**off) ** power, -1.0, rank, 2000, spread=spread) for rank, off in ends]
+    deep = [completion_rows((0.06 * 10**off) ** power, -1.0, rank, 2000, spread=spread) for rank, off in ends]
     deep = pd.concat([table[table["scale"] == scale] for table, scale in zip(deep, (SCALE, 1e-3), strict=True)])
     deep.attrs["settings"] = {"scales": [SCALE, 1e-3]}
     return evaluation("deep_linear", "table_2k_error_is_a_root", {"minimisers": tables, "deep": deep})
 
 
 def test_errors_whose_roots_are_printed_are_told_from_mean_squares():
-    found = sweep(2.0)
+    found = evaluation_of_power(2.0)
     assert found.verdict == "reproduced", found
     assert found.facts["root_at_rank"] == pytest.approx(0.2, rel=0.02)
     assert found.facts["root_depth_2"] == pytest.approx(0.06, rel=0.02)
     assert found.facts["square_at_norm"] == pytest.approx(0.04, rel=0.04)
-    assert sweep(1.0).verdict == "not reproduced"
-    assert sweep(4.0).verdict == "not reproduced"
+    assert evaluation_of_power(1.0).verdict == "not reproduced"
+    assert evaluation_of_power(4.0).verdict == "not reproduced"

@@ -12,7 +12,7 @@ from learning_dynamics.papers.deep_linear.convergence import convergence_time, m
 from learning_dynamics.seeds import generators
 from learning_dynamics.tidy import by_draw, select
 from tests.papers.deep_linear import plain
-from tests.papers.deep_linear.shared import judged, measured, placed
+from tests.papers.deep_linear.shared import put, trajectory_and_table, verdict_on
 from tests.support import claim_tables, evaluation, named_after_its_call
 
 VALUES = [1.0, 0.7]
@@ -51,7 +51,7 @@ def test_flows_from_the_smallest_direction_are_scalar():
         "atol": 1e-12,
         "seed": 0,
     }
-    trajectory, table = measured(runs.margins, metrics.margins, settings, floor=1e-8)
+    trajectory, table = trajectory_and_table(runs.margins, metrics.margins, settings, floor=1e-8)
     last = np.linalg.svd(trajectory.constants["target"][0], compute_uv=False)[1]
     times = np.concatenate([[0.0], np.geomspace(1e-3, 10.0, 30)])
     for depth in (2, 3):
@@ -93,7 +93,7 @@ def test_descent_of_the_guarantee_is_plain_descent():
         "seeds": 1,
         "seed": 2,
     }
-    trajectory, table = measured(runs.guarantee, metrics.guarantee, settings, floor=1e-12)
+    trajectory, table = trajectory_and_table(runs.guarantee, metrics.guarantee, settings, floor=1e-12)
     target = trajectory.constants["target"][0]
     loss, rate, allowed = plain.squared(target), 0.5 * 0.4**4, theory.allowed_imbalance(0.4, 3, target)
     U, (first, last), Vt = np.linalg.svd(target)
@@ -114,21 +114,18 @@ def test_descent_of_the_guarantee_is_plain_descent():
         "unbalanced, shorter step": (stretched(5.0), rate / 25),
     }
     for case, (layers, eta) in starts.items():
-        assert select(table, "imbalance", case=case)["value"].item() == pytest.approx(imbalance(layers), abs=1e-12), (
-            f"{case=}"
-        )
+        measured = select(table, "imbalance", case=case)["value"].item()
+        assert measured == pytest.approx(imbalance(layers), abs=1e-12), case
         start = 0.5 * np.sum((plain.multiply(layers) - target) ** 2)
-        assert select(table, "initial_excess", case=case)["value"].item() == pytest.approx(start), f"{case=}"
+        assert select(table, "initial_excess", case=case)["value"].item() == pytest.approx(start), case
         steps = trajectory.time.astype(int)
         _, losses = plain.descend_until(layers, loss, eta, 0.0, steps[-1])
         relative = np.array(losses)[steps] / losses[0]
-        np.testing.assert_allclose(
-            by_draw(table, "relative_excess", case=case)[0], relative, rtol=1e-9, err_msg=f"{case=}"
-        )
+        measured = by_draw(table, "relative_excess", case=case)[0]
+        np.testing.assert_allclose(measured, relative, rtol=1e-9, err_msg=case)
         smallest = np.min(-np.log(relative[1:]) / (eta * steps[1:]))
-        assert select(table, "smallest_rate", case=case)["value"].item() == pytest.approx(smallest, rel=1e-6), (
-            f"{case=}"
-        )
+        measured = select(table, "smallest_rate", case=case)["value"].item()
+        assert measured == pytest.approx(smallest, rel=1e-6), case
     held = select(table, "relative_excess", case="assumptions hold")
     np.testing.assert_allclose(held["predicted"], np.exp(-(0.4 ** (4 / 3)) * held["time"]))
 
@@ -155,7 +152,7 @@ def test_flows_on_other_losses_are_those_of_torch(name):
         "atol": 1e-12,
         "seed": 0,
     }
-    trajectory, table = measured(runs.convex_losses, metrics.convex_losses, settings)
+    trajectory, table = trajectory_and_table(runs.convex_losses, metrics.convex_losses, settings)
     target = torch.tensor(trajectory.constants["target"][0])
     losses = {
         "log cosh": lambda W: torch.sum(torch.log(torch.cosh(W - target))),
@@ -178,7 +175,7 @@ def test_flows_on_other_losses_are_those_of_torch(name):
 @pytest.mark.parametrize("depth", [2, 3])
 def test_second_derivatives_at_zero_are_torchs(depth):
     settings = {"depths": [depth], "size": 2, "smallest": 1e-3, "largest": 0.3, "points": 5, "seeds": 1, "seed": 3}
-    trajectory, table = measured(runs.zero_weights, metrics.zero_weights, settings)
+    trajectory, table = trajectory_and_table(runs.zero_weights, metrics.zero_weights, settings)
     target = trajectory.constants["target"][0]
     loss = plain.squared(target)
 
@@ -218,7 +215,7 @@ def test_random_starts_with_one_output_are_followed_as_plain_descent_does():
         "max_steps": 60,
         "seed": 1,
     }
-    _, table = measured(runs.one_output, metrics.one_output, settings)
+    _, table = trajectory_and_table(runs.one_output, metrics.one_output, settings)
     (rng,) = generators(1, "deep_linear.one_output.3", 1)
     normal, target = rng.standard_normal((6, 3)), np.eye(3)[0]
     # the loss is the mean square of residuals, and so the squared distance
@@ -249,7 +246,7 @@ def test_the_fewest_steps_of_an_initialisation_are_those_of_plain_descent(monkey
         "seeds": 1,
         "seed": 0,
     }
-    _, table = measured(runs.initialisation_range, metrics.initialisation_range, settings, data)
+    _, table = trajectory_and_table(runs.initialisation_range, metrics.initialisation_range, settings, data)
     # with whitened inputs the target is the direction of X'Y among whitened inputs
     U, _, Vt = np.linalg.svd(X, full_matrices=False)
     target = (Vt.T @ U.T @ X @ [1.0, -2.0])[None]
@@ -287,43 +284,43 @@ def of_guaranteed(share, **where):
     """Place the rate of one draw at a share of the guaranteed one."""
     role = "descent" if "case" in where else "flows"
     value = share * 0.3 ** (4 / 3) if role == "descent" else lambda rows: share * rows["predicted"]
-    return placed("smallest_rate", value, role=role, seed=0, **where)
+    return put("smallest_rate", value, role=role, seed=0, **where)
 
 
 @pytest.mark.parametrize(
     ("claim", "alter", "inside"),
     [
-        (SADDLE, placed("order", 4e-9, add=True, depth=4, seed=1), False),
-        (SADDLE, placed("order", 0.5e-9, add=True, depth=4, seed=1), True),
-        (SADDLE, placed("order", -4e-5, add=True, depth=2, seed=1), False),
-        (SADDLE, placed("order", 1e-7, add=True, depth=2, seed=1), True),
-        (SADDLE, placed("curvature", -2e-9, depth=3, seed=0), False),
-        (SADDLE, placed("curvature", -1 + 2e-9, depth=2), False),
-        (SADDLE, placed("curvature", 0.5e-9, depth=4), True),
-        (SADDLE, placed("fall", 1e-30, depth=3, seed=0), False),
-        (SADDLE, placed("fall", 1.0, depth=2, seed=1), False),
-        (NEEDED, placed("relative_excess", 0.5e-5, case="beyond a singular matrix", seed=1), True),
-        (NEEDED, placed("relative_excess", 0.5e-5, case="beyond a singular matrix"), False),
-        (NEEDED, placed("relative_excess", 0.5e-5, case="unbalanced"), False),
-        (NEEDED, placed("relative_excess", 9.0, case="too far"), False),
-        (NEEDED, placed("relative_excess", 9.0, case="too far", seed=1), True),
-        (NEEDED, placed("relative_excess", 9.0, case="unbalanced"), False),
-        (NEEDED, placed("relative_excess", 2e-5, case="assumptions hold", seed=0), False),
-        (NEEDED, placed("relative_excess", 2e-5, case="imbalance allowed", seed=1), False),
-        (NEEDED, placed("relative_excess", 2e-5, case="unbalanced, shorter step", seed=1), False),
-        (NEEDED, placed("relative_excess", 0.5e-5, case="unbalanced, shorter step"), True),
-        (LOSSES, placed("relative_loss", 2e-6, start="below", loss="log cosh"), False),
-        (LOSSES, placed("relative_loss", 0.5e-6, start="below", loss="log cosh"), True),
-        (LOSSES, placed("relative_loss", 0.5e-6, start="beyond", loss="log cosh"), False),
-        (OUTPUT, placed("converged", 0.0, seed=first_five, deviation="over the dimension"), False),
-        (OUTPUT, placed("meets_assumption", 1.0, dimension=8, deviation="over the dimension"), False),
-        (OUTPUT, placed("meets_assumption", 1.0, deviation="over the root"), True),
+        (SADDLE, put("order", 4e-9, add=True, depth=4, seed=1), False),
+        (SADDLE, put("order", 0.5e-9, add=True, depth=4, seed=1), True),
+        (SADDLE, put("order", -4e-5, add=True, depth=2, seed=1), False),
+        (SADDLE, put("order", 1e-7, add=True, depth=2, seed=1), True),
+        (SADDLE, put("curvature", -2e-9, depth=3, seed=0), False),
+        (SADDLE, put("curvature", -1 + 2e-9, depth=2), False),
+        (SADDLE, put("curvature", 0.5e-9, depth=4), True),
+        (SADDLE, put("fall", 1e-30, depth=3, seed=0), False),
+        (SADDLE, put("fall", 1.0, depth=2, seed=1), False),
+        (NEEDED, put("relative_excess", 0.5e-5, case="beyond a singular matrix", seed=1), True),
+        (NEEDED, put("relative_excess", 0.5e-5, case="beyond a singular matrix"), False),
+        (NEEDED, put("relative_excess", 0.5e-5, case="unbalanced"), False),
+        (NEEDED, put("relative_excess", 9.0, case="too far"), False),
+        (NEEDED, put("relative_excess", 9.0, case="too far", seed=1), True),
+        (NEEDED, put("relative_excess", 9.0, case="unbalanced"), False),
+        (NEEDED, put("relative_excess", 2e-5, case="assumptions hold", seed=0), False),
+        (NEEDED, put("relative_excess", 2e-5, case="imbalance allowed", seed=1), False),
+        (NEEDED, put("relative_excess", 2e-5, case="unbalanced, shorter step", seed=1), False),
+        (NEEDED, put("relative_excess", 0.5e-5, case="unbalanced, shorter step"), True),
+        (LOSSES, put("relative_loss", 2e-6, start="below", loss="log cosh"), False),
+        (LOSSES, put("relative_loss", 0.5e-6, start="below", loss="log cosh"), True),
+        (LOSSES, put("relative_loss", 0.5e-6, start="beyond", loss="log cosh"), False),
+        (OUTPUT, put("converged", 0.0, seed=first_five, deviation="over the dimension"), False),
+        (OUTPUT, put("meets_assumption", 1.0, dimension=8, deviation="over the dimension"), False),
+        (OUTPUT, put("meets_assumption", 1.0, deviation="over the root"), True),
     ],
 )
 def test_tables_beyond_their_bound_are_refused(claim, alter, inside):
     settings = BOUNDS.get(claim, {})
-    assert judged(claim, **settings) == "reproduced"
-    assert (judged(claim, alter, **settings) == "reproduced") == inside
+    assert verdict_on(claim, **settings) == "reproduced"
+    assert (verdict_on(claim, alter, **settings) == "reproduced") == inside
 
 
 @pytest.mark.parametrize(
@@ -339,8 +336,8 @@ def test_tables_beyond_their_bound_are_refused(claim, alter, inside):
     ],
 )
 def test_the_excess_falls_at_the_guaranteed_rate(alter, inside):
-    assert judged(RATE, least_loss=0.1) == "corrected"
-    assert judged(RATE, alter, least_loss=0.1) == ("corrected" if inside else "contradicted")
+    assert verdict_on(RATE, least_loss=0.1) == "corrected"
+    assert verdict_on(RATE, alter, least_loss=0.1) == ("corrected" if inside else "contradicted")
 
 
 BOTH = {"case": lambda cases: cases.isin(["assumptions hold", "imbalance allowed"])}
@@ -355,16 +352,16 @@ BOTH = {"case": lambda cases: cases.isin(["assumptions hold", "imbalance allowed
     ],
 )
 def test_the_printed_bound_is_one_of_the_loss_itself(first, least_loss, printed):
-    """Of losses made up: first exp(-t), and what labels leave."""
-    losses = placed("relative_excess", lambda rows: np.exp(-rows["time"]), role="descent", **BOTH)
-    tables = losses(placed("initial_excess", first, role="descent", **BOTH)(claim_tables("deep_linear", RATE)))
+    """Losses are made up: `first` times exp(-t), and what labels leave."""
+    losses = put("relative_excess", lambda rows: np.exp(-rows["time"]), role="descent", **BOTH)
+    tables = losses(put("initial_excess", first, role="descent", **BOTH)(claim_tables("deep_linear", RATE)))
     found = evaluation("deep_linear", RATE, tables, least_loss=least_loss)
     assert found.judgement.headline.state == printed
-    time = np.unique(tables["descent"].query("quantity == 'relative_excess' and case == 'assumptions hold'")["time"])[
-        1:
-    ]
-    time = time[np.exp(-time) * first + least_loss > 1e-12 * first]
-    rate = np.min(-np.log(first * np.exp(-time) + least_loss) / time)
+    time = np.unique(select(tables["descent"], "relative_excess", case="assumptions hold")["time"])
+    time = time[time > 0]
+    loss = first * np.exp(-time) + least_loss
+    counted = loss > 1e-12 * first
+    rate = np.min(-np.log(loss[counted]) / time[counted])
     assert found.judgement.headline.value == pytest.approx(rate / 0.3 ** (4 / 3))
 
 
@@ -380,7 +377,7 @@ def test_shares_of_starts_are_held_to_two_standard_errors(dimension, errors, ins
         count = len(rows) * share + errors * np.sqrt(len(rows) * share * (1 - share))
         return (np.arange(len(rows)) < round(count)).astype(float)
 
-    some_hold = placed("meets_assumption", holds, dimension=dimension, deviation="over the dimension")
-    all_arrive = placed("converged", 1.0, value=lambda reached: reached.notna())
-    found = judged(OUTPUT, lambda tables: all_arrive(some_hold(tables)))
+    some_hold = put("meets_assumption", holds, dimension=dimension, deviation="over the dimension")
+    all_arrive = put("converged", 1.0, value=lambda reached: reached.notna())
+    found = verdict_on(OUTPUT, lambda tables: all_arrive(some_hold(tables)))
     assert (found == "reproduced") == inside

@@ -16,8 +16,8 @@ from learning_dynamics.papers.deep_linear.end_to_end.claims import log_of_turnin
 from learning_dynamics.seeds import generators
 from learning_dynamics.tidy import by_draw, select
 from tests.papers.deep_linear import plain
-from tests.papers.deep_linear.shared import judged, measured, placed
-from tests.support import called, evaluation, named_after_its_call
+from tests.papers.deep_linear.shared import put, trajectory_and_table, verdict_on
+from tests.support import evaluation, named_after_its_call, trajectory_of
 
 INPUTS, OUTPUTS, WIDTH = 3, 2, 4
 TOLERANCES = {"rtol": 1e-9, "atol": 1e-12}
@@ -39,11 +39,13 @@ SETTINGS = {
 
 @pytest.fixture(scope="module", params=["balanced", "gaussian"])
 def flows(request):
-    return request.param, *measured(runs.end_to_end_flow, metrics.end_to_end_flow, SETTINGS | {"init": request.param})
+    return request.param, *trajectory_and_table(
+        runs.end_to_end_flow, metrics.end_to_end_flow, SETTINGS | {"init": request.param}
+    )
 
 
-def followed(trajectory, member):
-    """Return layers at recorded times by torch and scipy, from where the run started."""
+def layers_by_scipy(trajectory, member):
+    """Return a flow's depth and target, and its layers at recorded times by torch and scipy, from the same start."""
     depth, target = int(trajectory.constants["depth"][member]), trajectory.constants["target"][member]
     widths = [INPUTS, *[WIDTH] * (depth - 1), OUTPUTS]
     start = networks.unpack(trajectory.series["layers"][member, 0], widths)
@@ -65,7 +67,7 @@ def factors_of(layers, loss, gradient):
 @pytest.mark.parametrize("member", [0, 1])
 def test_flows_and_what_is_measured_of_them(flows, member):
     init, trajectory, table = flows
-    depth, target, path = followed(trajectory, member)
+    depth, target, path = layers_by_scipy(trajectory, member)
     W = np.array([plain.multiply(layers) for layers in path])
     values = np.linalg.svd(W, compute_uv=False)
     rows = table[table["depth"] == depth]
@@ -95,25 +97,28 @@ def test_flows_and_what_is_measured_of_them(flows, member):
         # one layer fewer follows the balanced layers of that depth
         other = plain.flow(plain.balanced(W[0], depth - 1), plain.squared(target), trajectory.time)
         np.testing.assert_allclose(fewer, [plain.multiply(each) for each in other], atol=1e-7)
-    for quantity, expected in grams(path).items():
+    for quantity, expected in gram_movements(path).items():
         np.testing.assert_allclose(by_draw(rows, quantity)[0], expected, atol=1e-7, err_msg=f"{quantity=}")
 
 
-def grams(path):
-    """Movements of Gram matrices and of their differences, all layers of a time as one vector."""
+def gram_movements(path):
+    """Return by quantity, at each time, how far Gram matrices of neighbouring layers have moved from their start.
+
+    `drift` is of differences, `sum_drift` of sums, and `gram_drift` of W W^T itself, all layers as one vector.
+    """
     stacked = {"drift": [], "sum_drift": [], "gram_drift": []}
     for layers in path:
         pairs = [(up.T @ up, down @ down.T) for down, up in pairwise(layers)]
         stacked["drift"].append(np.concatenate([(a - b).ravel() for a, b in pairs]))
         stacked["sum_drift"].append(np.concatenate([(a + b).ravel() for a, b in pairs]))
         stacked["gram_drift"].append(np.concatenate([b.ravel() for _, b in pairs]))
-    return {name: [np.linalg.norm(each - of[0]) for each in of] for name, of in stacked.items()}
+    return {name: np.linalg.norm(np.array(rows) - rows[0], axis=1) for name, rows in stacked.items()}
 
 
 @pytest.mark.parametrize("member", [0, 1])
 def test_eigenvalues_are_those_of_the_layers_jacobian(flows, member):
     init, trajectory, table = flows
-    depth, _, path = followed(trajectory, member)
+    depth, _, path = layers_by_scipy(trajectory, member)
     rows = table[table["depth"] == depth]
     for place, layers in enumerate(path):
         J = plain.jacobian(layers)
@@ -124,10 +129,9 @@ def test_eigenvalues_are_those_of_the_layers_jacobian(flows, member):
         if init == "balanced":
             np.testing.assert_allclose(measured["predicted"], values[::-1], atol=1e-6, err_msg=f"{place=}")
             other = plain.jacobian(plain.balanced(plain.multiply(layers), depth - 1))
+            expected = np.linalg.eigvalsh(other @ other.T)[::-1]
             fewer = select(at, "eigenvalue_fewer")
-            np.testing.assert_allclose(
-                fewer["predicted"], np.linalg.eigvalsh(other @ other.T)[::-1], atol=1e-6, err_msg=f"{place=}"
-            )
+            np.testing.assert_allclose(fewer["predicted"], expected, atol=1e-6, err_msg=f"{place=}")
             np.testing.assert_allclose(fewer["value"], values[::-1], atol=1e-6, err_msg=f"{place=}")
         U, found, Vt = np.linalg.svd(plain.multiply(layers))
         # without its last singular value W is singular, and so is the map of layers that carry roots of what is left
@@ -142,7 +146,7 @@ def test_eigenvalues_are_those_of_the_layers_jacobian(flows, member):
 @pytest.mark.parametrize("member", [0, 1])
 def test_rates_of_singular_values_are_differences_of_them(flows, member):
     init, trajectory, table = flows
-    depth, target, path = followed(trajectory, member)
+    depth, target, path = layers_by_scipy(trajectory, member)
     W = plain.multiply(path[1])
     factors = factors_of(path[1], plain.squared(target), W - target)
     at = select(table[table["depth"] == depth], "rate_factor", time=trajectory.time[1])
@@ -167,7 +171,7 @@ def test_a_lost_flow_is_empty_and_its_sibling_is_not(flows):
 def test_wrong_laws_start_with_their_own_rates():
     """Over a short time singular values move by the law's rate, by that over N, and by that times sigma^(1/N)."""
     settings = SETTINGS | {"horizon": 1e-4, "points": 2, "depths": [3]}
-    trajectory = called(runs.end_to_end_flow, **settings)
+    trajectory = trajectory_of(runs.end_to_end_flow, **settings)
     law, without, other = np.moveaxis(trajectory.series["integrated"][0], 1, 0)
     moved = law[1] - law[0]
     np.testing.assert_allclose((without[1] - without[0]) * 3, moved, rtol=1e-3)
@@ -176,7 +180,7 @@ def test_wrong_laws_start_with_their_own_rates():
 
 def test_velocities_at_one_matrix_are_those_of_layers_by_torch():
     settings = {"depths": [1, 2, 5], "size": 3, "smallest": 0.05, "largest": 2.0, "seeds": 2, "seed": 8}
-    trajectory, table = measured(runs.balanced_velocity, metrics.balanced_velocity, settings)
+    trajectory, table = trajectory_and_table(runs.balanced_velocity, metrics.balanced_velocity, settings)
     for place, W in enumerate(trajectory.series["end_to_end"][:, 0]):
         depth, seed = int(trajectory.constants["depth"][place]), int(trajectory.constants["member"][place])
         values = np.linalg.svd(W, compute_uv=False)
@@ -219,19 +223,19 @@ def test_steps_leave_balance_as_plain_descent_does():
         "seeds": 1,
         "seed": 6,
     }
-    _, table = measured(runs.balancedness_descent, metrics.balancedness_descent, settings)
+    _, table = trajectory_and_table(runs.balancedness_descent, metrics.balancedness_descent, settings)
     (rng,) = generators(6, "deep_linear.balancedness_descent", 1)
     target = rng.standard_normal((2, 3))
     layers = plain.balanced(0.5 * rng.standard_normal((2, 3)), 3)
     for rate, steps in ((0.1, 4), (0.05, 8)):
         ended = plain.descend(layers, plain.squared(target), rate, steps)
-        expected = grams([layers, ended])["drift"][1]
+        expected = gram_movements([layers, ended])["drift"][1]
         assert select(table, "drift", learning_rate=rate)["value"].item() == pytest.approx(expected), f"{rate=}"
 
 
 def test_small_layers_are_measured_against_what_they_become():
     settings = {"depth": 3, "size": 3, "scales": [0.3], "horizon": 1.0, "seeds": 1, "seed": 1, **TOLERANCES}
-    _, table = measured(runs.approximate_balance, metrics.approximate_balance, settings)
+    _, table = trajectory_and_table(runs.approximate_balance, metrics.approximate_balance, settings)
     (rng,) = generators(1, "deep_linear.approximate_balance", 1)
     target = rng.standard_normal((3, 3)) / np.sqrt(3)
     normal = [rng.standard_normal((3, 3)) for _ in range(3)]
@@ -283,47 +287,47 @@ def above_zero(values):
 @pytest.mark.parametrize(
     ("claim", "alter", "inside"),
     [
-        (CONSERVED, placed("drift", 50 * RTOL, role="gaussian"), True),
-        (CONSERVED, placed("drift", 200 * RTOL, depth=2, role="balanced"), False),
-        (CONSERVED, placed("drift", 200 * RTOL, depth=3, role="gaussian"), False),
-        (CONSERVED, placed("drift", np.nan, depth=3, role="gaussian"), False),
+        (CONSERVED, put("drift", 50 * RTOL, role="gaussian"), True),
+        (CONSERVED, put("drift", 200 * RTOL, depth=2, role="balanced"), False),
+        (CONSERVED, put("drift", 200 * RTOL, depth=3, role="gaussian"), False),
+        (CONSERVED, put("drift", np.nan, depth=3, role="gaussian"), False),
         (LAW, set_share("sigma", 50 * RTOL, index=1), True),
         (LAW, set_share("sigma", 200 * RTOL, index=1), False),
         (LAW, set_share("sigma", -200 * RTOL, index=3), False),
         (SEMIDEFINITE, set_share("eigenvalue", 50 * RTOL, index=12), True),
         (SEMIDEFINITE, set_share("eigenvalue", 200 * RTOL, index=12), False),
         (SEMIDEFINITE, set_share("eigenvalue", -200 * RTOL, index=2), False),
-        (SEMIDEFINITE, placed("misalignment", 0.5e-6, depth=2, role="balanced"), True),
-        (SEMIDEFINITE, placed("misalignment", 2e-6, depth=2, role="balanced"), False),
-        (POSITIVE, placed("eigenvalue_at_singular", 1e-12), True),
-        (POSITIVE, placed("eigenvalue_at_singular", 2e-3, depth=3), False),
-        (POSITIVE, placed("eigenvalue", 1e-3, add=True, index=12), True),
-        (POSITIVE, placed("eigenvalue", -2e-3, depth=2, index=12), False),
-        (POSITIVE, placed("eigenvalue", np.nan, depth=2, index=12), False),
-        (POSITIVE, placed("sigma", 0.5, add=True, depth=3, index=3), False),
-        (BALANCE, placed("imbalance_at_end", 2e-7, scale=0.0, seed=0), False),
-        (BALANCE, placed("layer_growth", 1.0, scale=above_zero, seed=1), False),
+        (SEMIDEFINITE, put("misalignment", 0.5e-6, depth=2, role="balanced"), True),
+        (SEMIDEFINITE, put("misalignment", 2e-6, depth=2, role="balanced"), False),
+        (POSITIVE, put("eigenvalue_at_singular", 1e-12), True),
+        (POSITIVE, put("eigenvalue_at_singular", 2e-3, depth=3), False),
+        (POSITIVE, put("eigenvalue", 1e-3, add=True, index=12), True),
+        (POSITIVE, put("eigenvalue", -2e-3, depth=2, index=12), False),
+        (POSITIVE, put("eigenvalue", np.nan, depth=2, index=12), False),
+        (POSITIVE, put("sigma", 0.5, add=True, depth=3, index=3), False),
+        (BALANCE, put("imbalance_at_end", 2e-7, scale=0.0, seed=0), False),
+        (BALANCE, put("layer_growth", 1.0, scale=above_zero, seed=1), False),
     ],
 )
 def test_what_lies_beyond_the_tolerance_is_refused(claim, alter, inside):
-    assert judged(claim, amplification=100.0) == "reproduced"
-    assert (judged(claim, alter, amplification=100.0) == "reproduced") == inside
+    assert verdict_on(claim, amplification=100.0) == "reproduced"
+    assert (verdict_on(claim, alter, amplification=100.0) == "reproduced") == inside
 
 
 @pytest.mark.parametrize(
     ("alter", "expected"),
     [
-        (placed("order", 2.1, depth=2, role="balanced"), "reproduced"),
-        (placed("order", 1.9, depth=2, role="balanced"), "contradicted"),
-        (placed("order", np.nan, depth=3, role="balanced"), "undecided"),
+        (put("order", 2.1, depth=2, role="balanced"), "reproduced"),
+        (put("order", 1.9, depth=2, role="balanced"), "contradicted"),
+        (put("order", np.nan, depth=3, role="balanced"), "undecided"),
         # a layer fewer, or layers that are not balanced, may not follow the equation as well
-        (placed("order_fewer", 4.0, role="balanced"), "undecided"),
-        (placed("order", 4.0, role="gaussian"), "undecided"),
+        (put("order_fewer", 4.0, role="balanced"), "undecided"),
+        (put("order", 4.0, role="gaussian"), "undecided"),
     ],
 )
 def test_layers_and_equation_part_as_the_integrators_errors_do(alter, expected):
-    assert judged("end_to_end_dynamics", least_order=2.0) == "reproduced"
-    assert judged("end_to_end_dynamics", alter, least_order=2.0) == expected
+    assert verdict_on("end_to_end_dynamics", least_order=2.0) == "reproduced"
+    assert verdict_on("end_to_end_dynamics", alter, least_order=2.0) == expected
 
 
 @pytest.mark.parametrize(
@@ -338,15 +342,15 @@ def test_layers_and_equation_part_as_the_integrators_errors_do(alter, expected):
     ],
 )
 def test_an_order_is_that_of_the_smallest_steps_or_starts(claim, quantity, setting, order, expected):
-    some = {setting: above_zero}
-    assert judged(claim, placed(quantity, lambda rows: 0.3 * rows[setting] ** order, **some)) == expected
+    alter = put(quantity, lambda rows: 0.3 * rows[setting] ** order, **{setting: above_zero})
+    assert verdict_on(claim, alter) == expected
 
 
 # -- factors by depth, made up -------------------------------------------------------------------------------------
 
 
-def factors(law, values=(2.0, 0.4, 0.1), depths=(2, 3, 4, 6, 8), reading="each factor"):
-    """A table in which the factor of each singular value is as a function of it and of the number of layers says."""
+def evaluation_of_factors(law, values=(2.0, 0.4, 0.1), depths=(2, 3, 4, 6, 8), reading="each factor"):
+    """Return what the claim says of singular values whose factor is `law(singular value, number of layers)`."""
     rows = [
         {"depth": depth, "seed": 0, "quantity": quantity, "index": index, "value": value, "predicted": np.nan}
         for depth in depths
@@ -362,30 +366,42 @@ def factor(sigma, depth):
     return depth * sigma ** (2 - 2 / depth)
 
 
+def ratios_that_shrink(sigma, depth):
+    return depth * sigma ** (1 / depth)
+
+
 def test_factors_as_derived_correct_the_sentence():
-    assert factors(factor).verdict == "corrected"
+    assert evaluation_of_factors(factor).verdict == "corrected"
 
 
 def test_read_of_ratios_the_sentence_holds():
-    assert factors(factor, reading="ratios").verdict == "reproduced"
-    assert factors(ratios_that_shrink, reading="ratios").verdict == "contradicted"
-    # nor if large singular values are slowed down, or small ones sped up, against a linear model
-    for law in (
-        lambda sigma, depth: 100 * factor(sigma, depth),
-        lambda sigma, depth: 1e-3**depth * factor(sigma, depth),
-    ):
-        assert factors(law, reading="ratios").verdict == "contradicted"
-    # and says how many factors below one grow all the same
-    small = [(sigma, more, fewer) for sigma in (0.4, 0.1) for fewer, more in ((2, 3), (3, 4), (4, 6), (6, 8))]
-    growing = sum(
-        factor(sigma, more) > factor(sigma, fewer) for sigma, more, fewer in small if factor(sigma, fewer) < 1
-    )
-    facts = factors(factor, reading="ratios").facts
+    assert evaluation_of_factors(factor, reading="ratios").verdict == "reproduced"
+
+
+def small_singular_values_sped_up(sigma, depth):
+    return 100 * factor(sigma, depth)
+
+
+def large_singular_values_slowed_down(sigma, depth):
+    return 1e-3**depth * factor(sigma, depth)
+
+
+@pytest.mark.parametrize("law", [ratios_that_shrink, small_singular_values_sped_up, large_singular_values_slowed_down])
+def test_read_of_ratios_the_sentence_fails_where_they_shrink_or_a_linear_model_is_on_the_other_side(law):
+    assert evaluation_of_factors(law, reading="ratios").verdict == "contradicted"
+
+
+def test_read_of_ratios_it_counts_factors_below_one_that_grow_all_the_same():
+    growing = 0
+    for sigma in (0.4, 0.1):
+        for fewer, more in pairwise((2, 3, 4, 6, 8)):
+            growing += factor(sigma, fewer) < 1 and factor(sigma, more) > factor(sigma, fewer)
+    facts = evaluation_of_factors(factor, reading="ratios").facts
     assert facts["slowed"] == growing > 0
 
 
 def test_where_no_small_factor_turns_the_sentence_holds_as_it_stands():
-    found = factors(lambda sigma, depth: sigma**depth)
+    found = evaluation_of_factors(lambda sigma, depth: sigma**depth)
     assert found.judgement.state == "holds"
     assert found.corrected.state == "fails"
 
@@ -398,16 +414,12 @@ def a_small_factor_that_rises_once(sigma, depth):
     return factor(sigma, depth) * (1.6 if (sigma, depth) == (0.1, 3) else 1.0)
 
 
-def ratios_that_shrink(sigma, depth):
-    return depth * sigma ** (1 / depth)
-
-
 @pytest.mark.parametrize("law", [a_large_factor_that_falls_once, a_small_factor_that_rises_once, ratios_that_shrink])
 def test_factors_that_move_otherwise_are_contradicted(law):
-    assert factors(law).verdict == "contradicted"
+    assert evaluation_of_factors(law).verdict == "contradicted"
 
 
 def test_a_factor_at_its_turn_and_ratios_that_stay_decide_nothing():
-    assert factors(lambda sigma, depth: depth).verdict == "undecided"
+    assert evaluation_of_factors(lambda sigma, depth: depth).verdict == "undecided"
     # two layers and three have one factor at (2/3)^3
-    assert factors(factor, values=(2.0, (2 / 3) ** 3, 0.01)).corrected.state == "undecided"
+    assert evaluation_of_factors(factor, values=(2.0, (2 / 3) ** 3, 0.01)).corrected.state == "undecided"

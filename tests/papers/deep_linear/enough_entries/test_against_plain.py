@@ -9,7 +9,7 @@ from learning_dynamics.papers.deep_linear.enough_entries import metrics, runs
 from learning_dynamics.seeds import generators
 from learning_dynamics.tidy import select
 from tests.papers.deep_linear import plain
-from tests.papers.deep_linear.shared import measured
+from tests.papers.deep_linear.shared import trajectory_and_table
 from tests.support import evaluation
 
 SETTINGS = {
@@ -29,7 +29,7 @@ def data():
 
 
 def test_networks_are_plain_descent_for_every_set_of_entries(data):
-    _, table = measured(runs.networks, metrics.networks, SETTINGS, data)
+    _, table = trajectory_and_table(runs.networks, metrics.networks, SETTINGS, data)
     for draw, rng in enumerate(generators(6, "deep_linear.enough_entries", 2)):
         normal, truth = rng.standard_normal((2, 5, 5)), data["truth"][draw]
         for mask, observed in zip(data["mask"][draw], (12, 18), strict=True):
@@ -39,19 +39,18 @@ def test_networks_are_plain_descent_for_every_set_of_entries(data):
                 W = plain.multiply(layers)
                 rows = select(table, draw=draw, observed=observed, scale=scale)
                 row = rows.set_index("quantity")["value"]
-                assert row["error"] == pytest.approx(np.mean((W - truth) ** 2)), f"{draw=}, {observed=}, {scale=}"
-                assert row["beyond_rank"] == pytest.approx(np.linalg.svd(W, compute_uv=False)[1]), (
-                    f"{draw=}, {observed=}, {scale=}"
-                )
-                assert row["train_loss"] == pytest.approx(losses[-1]), f"{draw=}, {observed=}, {scale=}"
-                assert rows["converged"].all() == (losses[-1] <= 0.05), f"{draw=}, {observed=}, {scale=}"
-    assert table["converged"].nunique() == 2, "both kinds of ends are held against the loop"
+                case = f"{draw=}, {observed=}, {scale=}"
+                assert row["error"] == pytest.approx(np.mean((W - truth) ** 2)), case
+                assert row["beyond_rank"] == pytest.approx(np.linalg.svd(W, compute_uv=False)[1]), case
+                assert row["train_loss"] == pytest.approx(losses[-1]), case
+                assert rows["converged"].all() == (losses[-1] <= 0.05), case
+    assert table["converged"].nunique() == 2, "both kinds of ends are compared with the loop"
 
 
 def test_minimisers_are_cvxpys(data):
     cvxpy = pytest.importorskip("cvxpy")
     given = {"slack": 1e-3, "accuracy": 1e-6, "iterations": 5000}
-    _, table = measured(runs.minimisers, metrics.minimisers, given, data)
+    _, table = trajectory_and_table(runs.minimisers, metrics.minimisers, given, data)
     truth, mask = data["truth"][1], data["mask"][1, 0]
     W = cvxpy.Variable((5, 5))
     problem = cvxpy.Problem(cvxpy.Minimize(cvxpy.normNuc(W)), [cvxpy.abs(cvxpy.multiply(mask, W - truth)) <= 1e-3])
@@ -67,8 +66,11 @@ GRID = [100, 200, 400, 800, 1600]
 SCALE = 1e-4
 
 
-def recovered_from(thresholds, *, scale=None, open_below=()):
-    """Errors that are small from each draw's threshold on; runs below it may not have converged."""
+def threshold_table(thresholds, *, scale=None, open_below=()):
+    """Return errors that are small from each draw's threshold on; runs of draws `open_below` it did not converge.
+
+    At the larger scale, which is not to be read, all errors are one.
+    """
     rows = [
         {
             "draw": draw,
@@ -87,24 +89,24 @@ def recovered_from(thresholds, *, scale=None, open_below=()):
     return pd.concat([wrong, table.assign(scale=scale)], ignore_index=True)
 
 
-def of(convex, two, three, **open_below):
+def evaluation_with(convex, two, three, **open_below):
     tables = {
-        "convex": recovered_from(convex),
-        "depth_2": recovered_from(two, scale=SCALE),
-        "depth_3": recovered_from(three, scale=SCALE, **open_below),
+        "convex": threshold_table(convex),
+        "depth_2": threshold_table(two, scale=SCALE),
+        "depth_3": threshold_table(three, scale=SCALE, **open_below),
     }
     return evaluation("deep_linear", "enough_entries", tables, scale=SCALE, recovered=0.01)
 
 
 def test_thresholds_in_the_claimed_order_are_reproduced():
-    found = of([800] * 5, [400] * 5, [200] * 5)
+    found = evaluation_with([800] * 5, [400] * 5, [200] * 5)
     assert found.verdict == "reproduced"
     # the convex threshold lies above the number before it in the grid
     expected = {"of_convex": 800, "of_2": 400, "of_3": 200, "factor": 2.0, "open": 0}
     assert {name: found.facts[name] for name in expected} == pytest.approx(expected)
     # the number before the convex program's is judged
     assert found.judgement.headline.value == pytest.approx(1.0)
-    found = of([800, 800, 800, 800, 1600], [400] * 5, [100, 200, 200, 200, 400])
+    found = evaluation_with([800, 800, 800, 800, 1600], [400] * 5, [100, 200, 200, 200, 400])
     assert (found.facts["of_convex"], found.facts["of_3"]) == (800, 200), "medians"
 
 
@@ -117,34 +119,37 @@ def test_thresholds_in_the_claimed_order_are_reproduced():
     ],
 )
 def test_other_orders_are_not(convex, two, three):
-    assert of(convex, two, three).verdict == "not reproduced"
+    assert evaluation_with(convex, two, three).verdict == "not reproduced"
 
 
 def test_thresholds_of_networks_that_did_not_converge_are_counted():
-    assert of([800] * 5, [400] * 5, [200] * 5, open_below=(0, 1)).facts["open"] == 2
+    assert evaluation_with([800] * 5, [400] * 5, [200] * 5, open_below=(0, 1)).facts["open"] == 2
 
 
-def of_open(depth, counts):
-    """Judge thresholds in the claimed order, of which at one depth runs at some numbers of entries did not converge."""
-    table = recovered_from([400 if depth == 2 else 200] * 5, scale=SCALE)
+def evaluation_with_open_runs(depth, counts):
+    """Return what the claim says of thresholds in the claimed order.
+
+    At one depth the runs with so many entries (`counts`) did not converge.
+    """
+    table = threshold_table([400 if depth == 2 else 200] * 5, scale=SCALE)
     table.loc[table["observed"].isin(counts), "converged"] = False
     tables = {
-        "convex": recovered_from([800] * 5),
-        "depth_2": recovered_from([400] * 5, scale=SCALE),
-        "depth_3": recovered_from([200] * 5, scale=SCALE),
+        "convex": threshold_table([800] * 5),
+        "depth_2": threshold_table([400] * 5, scale=SCALE),
+        "depth_3": threshold_table([200] * 5, scale=SCALE),
     }
     return evaluation("deep_linear", "enough_entries", tables | {f"depth_{depth}": table}, scale=SCALE, recovered=0.01)
 
 
 def test_depth_3_has_the_largest_threshold_that_it_may_have():
     """Its runs that count as recovered had not converged."""
-    found = of_open(3, [200, 400, 800])
+    found = evaluation_with_open_runs(3, [200, 400, 800])
     assert found.verdict == "not reproduced"
     assert found.facts["of_3"] == 1600
 
 
 def test_depth_2_has_the_smallest_threshold_that_it_may_have():
     """Its runs that count as not recovered had not converged: it may need as many entries as depth 3, or fewer."""
-    assert of_open(2, []).verdict == "reproduced"
-    assert of_open(2, [200]).judgement.state == "undecided"
-    assert of_open(2, [100, 200]).verdict == "not reproduced"
+    assert evaluation_with_open_runs(2, []).verdict == "reproduced"
+    assert evaluation_with_open_runs(2, [200]).judgement.state == "undecided"
+    assert evaluation_with_open_runs(2, [100, 200]).verdict == "not reproduced"

@@ -11,7 +11,7 @@ from learning_dynamics.papers.deep_linear.line_integral import metrics, quantiti
 from learning_dynamics.seeds import generators
 from learning_dynamics.tidy import select
 from tests.papers.deep_linear import plain
-from tests.papers.deep_linear.shared import judged, measured, placed
+from tests.papers.deep_linear.shared import put, trajectory_and_table, verdict_on
 
 DEPTHS = [1, 2, 3, 4]
 SETTINGS = {
@@ -63,7 +63,7 @@ def integrals(basis, covariance, depth, sector):
 
 @pytest.fixture(scope="module")
 def curve():
-    return measured(runs.closed_curve, metrics.closed_curve, SETTINGS)[1]
+    return trajectory_and_table(runs.closed_curve, metrics.closed_curve, SETTINGS)[1]
 
 
 @pytest.mark.parametrize("depth", DEPTHS)
@@ -108,9 +108,9 @@ HALF = "half of the million roundings that a non-zero integral needs"
     ],
 )
 def test_integrals_on_the_wrong_side_of_their_bound_are_refused(value, case, depth):
-    assert judged(CLAIM, rounding=ROUNDING) == "corrected"
-    wrong = placed("integral", value, case=case, depth=depth)
-    assert judged(CLAIM, wrong, rounding=ROUNDING) != "corrected"
+    assert verdict_on(CLAIM, rounding=ROUNDING) == "corrected"
+    wrong = put("integral", value, case=case, depth=depth)
+    assert verdict_on(CLAIM, wrong, rounding=ROUNDING) != "corrected"
 
 
 @pytest.mark.parametrize(
@@ -118,8 +118,8 @@ def test_integrals_on_the_wrong_side_of_their_bound_are_refused(value, case, dep
     [(2 * ROUNDING, "contradicted"), (-2 * ROUNDING, "contradicted"), (0.3 * ROUNDING, "corrected")],
 )
 def test_a_difference_from_the_closed_form_beyond_rounding_is_refused(moved, verdict):
-    alter = placed("integral", moved, add=True, case=WHITENED, depth=3, seed=0)
-    assert judged(CLAIM, alter, rounding=ROUNDING) == verdict
+    alter = put("integral", moved, add=True, case=WHITENED, depth=3, seed=0)
+    assert verdict_on(CLAIM, alter, rounding=ROUNDING) == verdict
 
 
 def test_the_slide_is_reproduced_as_printed_if_no_integral_beyond_depth_one_vanishes():
@@ -129,4 +129,4 @@ def test_the_slide_is_reproduced_as_printed_if_no_integral_beyond_depth_one_vani
         table.loc[chosen, ["value", "predicted"]] = 0.1
         return tables
 
-    assert judged(CLAIM, filled, rounding=ROUNDING) == "reproduced"
+    assert verdict_on(CLAIM, filled, rounding=ROUNDING) == "reproduced"

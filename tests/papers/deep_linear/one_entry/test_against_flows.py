@@ -12,7 +12,7 @@ from learning_dynamics.papers.deep_linear.one_entry import metrics, runs, theory
 from learning_dynamics.seeds import generators
 from learning_dynamics.tidy import by_draw, select
 from tests.papers.deep_linear import plain
-from tests.papers.deep_linear.shared import measured
+from tests.papers.deep_linear.shared import trajectory_and_table
 from tests.support import evaluation
 
 START, RATIO, TARGET = 0.3, 0.4, 2.0
@@ -45,7 +45,7 @@ def test_an_aligned_measurement_is_the_flow_of_diagonal_layers(depth):
         "points": 6,
         **TOLERANCES,
     }
-    trajectory, table = measured(runs.aligned_measurement, metrics.aligned_measurement, settings)
+    trajectory, table = trajectory_and_table(runs.aligned_measurement, metrics.aligned_measurement, settings)
     measurement = torch.diag(torch.tensor([1.0, RATIO], dtype=torch.float64))
     layers = [START ** (1 / depth) * np.eye(2)] * depth
     path = plain.flow(layers, lambda W: 0.5 * (torch.sum(measurement * W) - TARGET) ** 2, trajectory.time)
@@ -72,7 +72,7 @@ def entry():
         "seed": 4,
         **TOLERANCES,
     }
-    return measured(runs.one_entry, metrics.one_entry, settings)
+    return trajectory_and_table(runs.one_entry, metrics.one_entry, settings)
 
 
 def test_one_entry_is_the_flow_of_layers_from_balanced_roots(entry):
@@ -123,7 +123,7 @@ def test_the_path_is_that_of_flows_on_other_losses(depth):
         "seed": 2,
         **TOLERANCES,
     }
-    trajectory, table = measured(runs.one_measurement, metrics.one_measurement, settings)
+    trajectory, table = trajectory_and_table(runs.one_measurement, metrics.one_measurement, settings)
     (rng,) = generators(2, "deep_linear.one_measurement", 1)
     start = 0.3 * rng.standard_normal((3, 3))
     path = trajectory.series["end_to_end"][0]
@@ -153,12 +153,17 @@ def test_the_path_is_that_of_flows_on_other_losses(depth):
 RATE, DEPTHS = 0.5, (1, 2, 3, 4)
 
 
-def made_up(exponents, slope=RATE, draws=9, wobble=0.0):
-    """Paths whose second singular value is a power of the first; at depth 1 a line where its power is one."""
-    larger, rows = np.geomspace(1.0, 1e6, 121), []
+def power_paths(exponents, slope=RATE, draws=9, wobble=0.0):
+    """Return paths whose second singular value is a power of the first, at depth 1 a line of that slope.
+
+    Exponents are by depth; at depth 1 an exponent of zero is a second singular value that stays.
+    """
+    larger = np.geomspace(1.0, 1e6, 121)
+    rows = []
     for depth, draw in itertools.product(DEPTHS, range(draws)):
         power = exponents[depth] + wobble * (draw - (draws - 1) / 2)
-        smaller = (slope if depth == 1 and exponents[1] else 0.3) * larger**power
+        is_line = depth == 1 and exponents[1] != 0
+        smaller = (slope if is_line else 0.3) * larger**power
         rows += [
             pd.DataFrame(
                 {
@@ -177,8 +182,8 @@ def made_up(exponents, slope=RATE, draws=9, wobble=0.0):
     return table
 
 
-def closed(off=0.0, depth=2):
-    """The aligned measurement's table, by its equation; one depth may be off by a share of its largest value."""
+def aligned_table(off=0.0, depth=2):
+    """Return the aligned measurement's table, by its equation; one depth may be off by a share of its largest value."""
     rows = []
     larger = np.linspace(0.1, 50.0, 60)
     for N in DEPTHS:
@@ -201,52 +206,53 @@ def closed(off=0.0, depth=2):
 RIGHT, LEVEL = {1: 1.0, 2: RATE, 3: 0.0, 4: 0.0}, dict.fromkeys(DEPTHS, 0.0)
 
 
-def of(generic=RIGHT, entry=LEVEL, aligned=None, **options):
+def evaluation_with(generic=RIGHT, entry=LEVEL, aligned=None, **options):
     tables = {
-        "generic": made_up(generic, **options),
-        "entry": made_up(entry),
-        "aligned": closed() if aligned is None else aligned,
+        "generic": power_paths(generic, **options),
+        "entry": power_paths(entry),
+        "aligned": aligned_table() if aligned is None else aligned,
     }
     return evaluation("deep_linear", "one_measurement", tables, share=0.1, amplification=1000.0)
 
 
 def test_one_entry_levels_off_at_depth_one_and_a_measurement_has_the_families_of_the_depths():
-    found = of()
+    found = evaluation_with()
     assert found.verdict == "corrected"
     assert found.facts["off"] < 1e-9
     assert found.facts["slow"] == 0
-    assert of(wobble=0.02).facts["slow"] == 16, "beyond a tenth of a half, two draws on either side, at four depths"
+    # beyond a tenth of a half, two draws on either side, at four depths
+    assert evaluation_with(wobble=0.02).facts["slow"] == 2 * 2 * 4
 
 
 @pytest.mark.parametrize("depth", DEPTHS)
 @pytest.mark.parametrize("sign", [1, -1])
 def test_an_exponent_that_is_off_by_twice_the_tolerance_is_refused(depth, sign):
-    assert of(generic=RIGHT | {depth: RIGHT[depth] + sign * 0.1}).verdict == "contradicted"
-    assert of(entry=LEVEL | {depth: sign * 0.1}).verdict == "contradicted"
+    assert evaluation_with(generic=RIGHT | {depth: RIGHT[depth] + sign * 0.1}).verdict == "contradicted"
+    assert evaluation_with(entry=LEVEL | {depth: sign * 0.1}).verdict == "contradicted"
     if depth > 1:
-        assert of(generic=RIGHT | {depth: RIGHT[depth] + sign * 0.03}).verdict == "corrected"
+        assert evaluation_with(generic=RIGHT | {depth: RIGHT[depth] + sign * 0.03}).verdict == "corrected"
 
 
 @pytest.mark.parametrize("slope", [RATE - 0.1, RATE + 0.1])
 def test_another_slope_at_depth_one_is_refused(slope):
-    assert of(slope=slope).verdict == "contradicted"
+    assert evaluation_with(slope=slope).verdict == "contradicted"
 
 
 @pytest.mark.parametrize("depth", DEPTHS)
 def test_a_curve_beyond_the_integrators_error_is_refused(depth):
-    assert of(aligned=closed(2e-7, depth)).verdict == "contradicted"
-    assert of(aligned=closed(2e-8, depth)).verdict == "corrected"
+    assert evaluation_with(aligned=aligned_table(2e-7, depth)).verdict == "contradicted"
+    assert evaluation_with(aligned=aligned_table(2e-8, depth)).verdict == "corrected"
 
 
 def test_draws_that_differ_too_much_leave_it_open():
-    assert of(wobble=0.2).corrected.state == "undecided"
+    assert evaluation_with(wobble=0.2).corrected.state == "undecided"
 
 
 def test_a_line_under_one_entry_is_reproduced_where_there_is_one():
-    assert of(entry=LEVEL | {1: 1.0}).verdict == "reproduced"
+    assert evaluation_with(entry=LEVEL | {1: 1.0}).verdict == "reproduced"
 
 
-def signs(shallow, deep, predicted):
+def evaluation_of_signs(shallow, deep, predicted):
     rows = []
     for depth in (1, 2, 3):
         for seed, sign in enumerate(shallow if depth == 1 else deep):
@@ -278,9 +284,9 @@ def signs(shallow, deep, predicted):
 
 def test_signs_of_determinants_are_judged_at_the_end():
     turning = (1.0, -1.0, -1.0)
-    found = signs(turning, (1.0, 1.0, 1.0), turning)
+    found = evaluation_of_signs(turning, (1.0, 1.0, 1.0), turning)
     assert found.verdict == "reproduced"
     assert found.facts["turned"] == 2
-    assert signs(turning, (1.0, 1.0, -1.0), turning).verdict == "contradicted"
-    assert signs((1.0, 1.0, -1.0), (1.0, 1.0, 1.0), turning).verdict == "contradicted"
-    assert signs(turning, (1.0, np.nan, 1.0), turning).judgement.state == "undecided"
+    assert evaluation_of_signs(turning, (1.0, 1.0, -1.0), turning).verdict == "contradicted"
+    assert evaluation_of_signs((1.0, 1.0, -1.0), (1.0, 1.0, 1.0), turning).verdict == "contradicted"
+    assert evaluation_of_signs(turning, (1.0, np.nan, 1.0), turning).judgement.state == "undecided"

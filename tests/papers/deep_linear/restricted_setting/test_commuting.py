@@ -9,8 +9,8 @@ import scipy
 from learning_dynamics.papers.deep_linear.restricted_setting import metrics, runs
 from learning_dynamics.tidy import select
 from learning_dynamics.trajectories import Trajectory
-from tests.papers.deep_linear.shared import judged, placed
-from tests.support import called, named_after_its_call
+from tests.papers.deep_linear.shared import put, verdict_on
+from tests.support import named_after_its_call, trajectory_of
 
 SETTINGS = {
     "depths": [2, 3],
@@ -28,7 +28,7 @@ POWERS, TURN = [0.5, 1.0, 2.0], 0.2
 
 @pytest.fixture(scope="module")
 def flows():
-    return called(runs.commuting_measurements, **SETTINGS, seed=3)
+    return trajectory_of(runs.commuting_measurements, **SETTINGS, seed=3)
 
 
 def least_sum(A, y):
@@ -151,7 +151,7 @@ def smallest(scale):
 @named_after_its_call
 def excess(share, scale=smallest, **where):
     """Place norms at a relative distance from their predictions."""
-    return placed("nuclear_norm", lambda rows: rows["predicted"] * (1 + share), scale=scale, **where)
+    return put("nuclear_norm", lambda rows: rows["predicted"] * (1 + share), scale=scale, **where)
 
 
 def second_smallest(scale):
@@ -171,13 +171,13 @@ def one_after_the_other(tables):
         (excess(0.06, depth=2, seed=0), "contradicted"),
         (excess(-0.06, depth=3), "contradicted"),
         (one_after_the_other, "contradicted"),
-        (placed("misfit", 2e-6, scale=smallest, seed=0, depth=2), "contradicted"),
-        (placed("misfit", np.nan, scale=smallest, seed=0), "undecided"),
+        (put("misfit", 2e-6, scale=smallest, seed=0, depth=2), "contradicted"),
+        (put("misfit", np.nan, scale=smallest, seed=0), "undecided"),
     ],
 )
 def test_norms_beyond_the_tolerance_and_flows_that_have_not_fitted_are_refused(alter, expected):
-    assert judged(NORM, tolerance=0.03) == "reproduced"
-    assert judged(NORM, alter, tolerance=0.03) == expected
+    assert verdict_on(NORM, tolerance=0.03) == "reproduced"
+    assert verdict_on(NORM, alter, tolerance=0.03) == expected
 
 
 @pytest.mark.parametrize(
@@ -191,17 +191,17 @@ def test_norms_beyond_the_tolerance_and_flows_that_have_not_fitted_are_refused(a
     ],
 )
 def test_changes_on_the_wrong_side_are_refused(quantity, value, where):
-    assert judged(SCHATTEN, resolution=1e-6) == "reproduced"
-    assert judged(SCHATTEN, placed(quantity, value, scale=smallest, **where), resolution=1e-6) != "reproduced"
+    assert verdict_on(SCHATTEN, resolution=1e-6) == "reproduced"
+    assert verdict_on(SCHATTEN, put(quantity, value, scale=smallest, **where), resolution=1e-6) != "reproduced"
 
 
 def test_larger_starts_do_not_count_for_the_quasi_norms():
-    alter = placed("schatten_change", 1.0, scale=lambda scale: scale > scale.min())
-    assert judged(SCHATTEN, alter, resolution=1e-6) == "reproduced"
+    alter = put("schatten_change", 1.0, scale=lambda scale: scale > scale.min())
+    assert verdict_on(SCHATTEN, alter, resolution=1e-6) == "reproduced"
 
 
 def test_deep_flows_that_wait_long_still_commute_with_the_measurements():
-    found = called(
+    found = trajectory_of(
         runs.commuting_measurements, **SETTINGS | {"depths": [5], "scales": [1e-4], "horizon": 100.0}, seed=1
     )
     for member, Q in enumerate(found.constants["basis"]):
@@ -218,10 +218,10 @@ GIVEN = {"scale": 1e-6, "resolution": 1e-6}
 def test_a_network_that_minimises_the_nuclear_norm_leaves_that_norm(role):
     def minimised(tables):
         least = select(tables["minimiser"], "nuclear_norm").sort_values("draw")["value"].iloc[0]
-        return placed("nuclear_norm", least, role=role, draw=0, scale=1e-6)(tables)
+        return put("nuclear_norm", least, role=role, draw=0, scale=1e-6)(tables)
 
-    assert judged(SINGLE, **GIVEN) == "reproduced"
-    assert judged(SINGLE, minimised, **GIVEN) == "not reproduced"
+    assert verdict_on(SINGLE, **GIVEN) == "reproduced"
+    assert verdict_on(SINGLE, minimised, **GIVEN) == "not reproduced"
 
 
 @pytest.mark.parametrize(
@@ -233,10 +233,10 @@ def test_a_network_that_minimises_the_nuclear_norm_leaves_that_norm(role):
     ],
 )
 def test_a_power_of_which_no_other_matrix_has_less_is_left(quantity, value, where):
-    alter = placed(quantity, value, scale=smallest, role="ends", **where)
-    assert judged(SINGLE, alter, **GIVEN) == "not reproduced"
+    alter = put(quantity, value, scale=smallest, role="ends", **where)
+    assert verdict_on(SINGLE, alter, **GIVEN) == "not reproduced"
 
 
 def test_flows_that_are_lost_leave_a_power_open():
-    alter = placed("schatten_excess", np.nan, scale=smallest, role="ends", index=7, seed=0)
-    assert judged(SINGLE, alter, **GIVEN) == "undecided"
+    alter = put("schatten_excess", np.nan, scale=smallest, role="ends", index=7, seed=0)
+    assert verdict_on(SINGLE, alter, **GIVEN) == "undecided"

@@ -10,7 +10,7 @@ from learning_dynamics.datasets.matrix_completion import low_rank
 from learning_dynamics.papers.deep_linear.singular_values import metrics, runs
 from learning_dynamics.tidy import by_draw
 from tests.papers.deep_linear import plain
-from tests.papers.deep_linear.shared import measured
+from tests.papers.deep_linear.shared import trajectory_and_table
 from tests.support import evaluation
 
 SETTINGS = {"depth": 2, "scale": 0.05, "learning_rate": 0.7, "iterations": 12, "points": 4, "draws": 2, "top": 3}
@@ -24,10 +24,10 @@ def data():
 
 @pytest.fixture(scope="module")
 def paths(data):
-    return measured(runs.singular_value_paths, metrics.singular_value_paths, SETTINGS, data)
+    return trajectory_and_table(runs.singular_value_paths, metrics.singular_value_paths, SETTINGS, data)
 
 
-def problem(data, draw, step):
+def completion_at_step(data, draw, step):
     """Return the matrix to complete, the loss, and the end-to-end matrix after so many steps by torch."""
     truth = data["truth"][draw]
     loss = plain.observed(truth, data["mask"][draw])
@@ -42,7 +42,7 @@ every_record = pytest.mark.parametrize(("place", "step"), list(enumerate(STEPS))
 @pytest.mark.parametrize("draw", [0, 1])
 def test_losses_and_spectra_are_those_of_plain_descent(data, paths, draw, place, step):
     trajectory, table = paths
-    truth, loss, W = problem(data, draw, step)
+    truth, loss, W = completion_at_step(data, draw, step)
     values = np.linalg.svd(W, compute_uv=False)
     expected = {
         "train_loss": float(loss(torch.tensor(W))),
@@ -61,7 +61,7 @@ def test_losses_and_spectra_are_those_of_plain_descent(data, paths, draw, place,
 @pytest.mark.parametrize("draw", [0, 1])
 def test_the_gradient_is_measured_in_the_basis_of_leading_singular_vectors(data, paths, draw, place, step):
     _, table = paths
-    _, loss, W = problem(data, draw, step)
+    _, loss, W = completion_at_step(data, draw, step)
     U, _, Vt = np.linalg.svd(W)
     rotated = np.abs(U.T @ plain.gradients([W], loss)[0] @ Vt.T)[:3, :3]
     diagonal, off_diagonal = (by_draw(table, name, draw="draw")[draw, place] for name in ("diagonal", "off_diagonal"))
@@ -79,8 +79,8 @@ BEGUN, RISEN, WIDTH = 0.1, 0.5, 0.4
 TIMES = np.linspace(0, 40, 801)
 
 
-def risen_at(first, last, depth, end=100.0, draws=2, spacing=1):
-    """Two logistic rises at given times, and a third singular value that ends far below."""
+def logistic_rises(first, last, depth, end=100.0, draws=2, spacing=1):
+    """Return two logistic rises at given times, and a third singular value that ends `end` times lower."""
     rows = []
     times = TIMES[::spacing]
     for draw in range(draws):
@@ -99,16 +99,16 @@ def risen_at(first, last, depth, end=100.0, draws=2, spacing=1):
     return table
 
 
-def judged(gaps=(0.0, 4.0, 12.0), ends=(5.0, 50.0, 500.0), spacing=1):
+def evaluation_with(gaps=(0.0, 4.0, 12.0), ends=(5.0, 50.0, 500.0), spacing=1):
     tables = {
-        f"depth_{depth}": risen_at(10.0, 10.0 + gap, depth, end, spacing=spacing)
+        f"depth_{depth}": logistic_rises(10.0, 10.0 + gap, depth, end, spacing=spacing)
         for depth, gap, end in zip((1, 2, 3), gaps, ends, strict=True)
     }
     return evaluation("deep_linear", "depth_separates_singular_values", tables, risen=RISEN, begun=BEGUN)
 
 
 def test_separation_is_the_time_between_rises_over_that_of_a_rise():
-    found = judged()
+    found = evaluation_with()
     assert found.verdict == "reproduced"
     duration = 2 * WIDTH * np.log((1 - BEGUN) / BEGUN)
     for name, gap in (("one", 0.0), ("two", 4.0), ("three", 12.0)):
@@ -119,16 +119,16 @@ def test_separation_is_the_time_between_rises_over_that_of_a_rise():
 
 
 def test_it_takes_a_gain_with_every_layer_and_larger_gaps():
-    assert judged(gaps=(0.0, 12.0, 4.0)).verdict == "not reproduced"
-    assert judged(gaps=(4.0, 0.0, 12.0)).verdict == "not reproduced"
-    assert judged(gaps=(12.0, 4.0, 0.0)).verdict == "not reproduced"
-    assert judged(ends=(50.0, 5.0, 500.0)).verdict == "not reproduced"
-    assert judged(ends=(50.0, 60.0, 70.0)).verdict == "reproduced"
-    assert judged(ends=(5.0, 500.0, 50.0)).verdict == "not reproduced"
+    assert evaluation_with(gaps=(0.0, 12.0, 4.0)).verdict == "not reproduced"
+    assert evaluation_with(gaps=(4.0, 0.0, 12.0)).verdict == "not reproduced"
+    assert evaluation_with(gaps=(12.0, 4.0, 0.0)).verdict == "not reproduced"
+    assert evaluation_with(ends=(50.0, 5.0, 500.0)).verdict == "not reproduced"
+    assert evaluation_with(ends=(50.0, 60.0, 70.0)).verdict == "reproduced"
+    assert evaluation_with(ends=(5.0, 500.0, 50.0)).verdict == "not reproduced"
 
 
 def test_a_gain_below_the_time_between_records_is_not_decided():
     # records are 0.05 apart: separations are open by that in each of two depths
-    assert judged(gaps=(0.0, 4.0, 4.08)).judgement.state == "undecided"
-    assert judged(gaps=(0.0, 4.0, 4.15)).verdict == "reproduced"
-    assert judged(gaps=(0.0, 4.0, 4.15), spacing=2).judgement.state == "undecided"
+    assert evaluation_with(gaps=(0.0, 4.0, 4.08)).judgement.state == "undecided"
+    assert evaluation_with(gaps=(0.0, 4.0, 4.15)).verdict == "reproduced"
+    assert evaluation_with(gaps=(0.0, 4.0, 4.15), spacing=2).judgement.state == "undecided"

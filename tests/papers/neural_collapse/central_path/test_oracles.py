@@ -16,7 +16,7 @@ from learning_dynamics.papers.neural_collapse.central_path.runs import (
 )
 from learning_dynamics.tidy import by_draw, select
 from tests.papers.neural_collapse import oracles
-from tests.support import called
+from tests.support import trajectory_of
 
 SIZES = pytest.mark.parametrize("size", [(2, 9, 4), (3, 7, 5), (5, 6, 4)])
 
@@ -372,7 +372,7 @@ SMALL_RUN = {"sizes": [[3, 6, 4]], "signal": 0.5, "seeds": 2, "seed": 3}
 
 
 def test_the_table_of_flows_has_spectra_and_losses_of_its_states():
-    flow = called(renormalised_flows, **SMALL_RUN, start=0.1, horizon=100.0, points=3, rtol=1e-9, atol=1e-12)
+    flow = trajectory_of(renormalised_flows, **SMALL_RUN, start=0.1, horizon=100.0, points=3, rtol=1e-9, atol=1e-12)
     flow.settings = {"sizes": [[3, 6, 4]]}
     table = measure_flows(flow)
     last = table[(table["flow"] == "orthogonal") & (table["time"] == 100.0) & (table["seed"] == 1)]

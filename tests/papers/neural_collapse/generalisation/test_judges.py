@@ -50,7 +50,8 @@ def test_falls_on_test_images_are_compared_in_decades():
 
 def test_the_gain_in_accuracy_is_a_mean_of_points_with_students_interval():
     rng = np.random.default_rng(0)
-    tables, gains = {"trainings": trainings()}, []
+    tables = {"trainings": trainings()}
+    gains = []
     for network in NETWORKS:
         for seed in range(3):
             start, end = 0.05 + 0.01 * rng.random(), 0.03 + 0.01 * rng.random()

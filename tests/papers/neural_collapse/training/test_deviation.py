@@ -42,7 +42,8 @@ def test_the_last_layer_is_trained_as_torch_trains_it(name, training, network):
         V, c = layer.weight.detach().numpy(), layer.bias.detach().numpy()
         return oracles.square_error(V, c, H, CLASSES) + 0.5 * DECAY * (np.sum(V**2) + np.sum(c**2))
 
-    least, deviations = regularised(), []
+    least = regularised()
+    deviations = []
     network.body.train(training)
     for epoch in range(epochs):
         order = np.random.default_rng(seed_sequence(5, f"frozen body, epoch {epoch}", 1)).permutation(len(pixels))
@@ -102,7 +103,9 @@ def test_the_network_is_trained_on_as_torch_trains_it(name, batch, network):
     steps = {"continued_batches": 8, "continued_whole": 7}[name]  # whole epochs of four steps, or of one
     other = copy.deepcopy(network).requires_grad_(True).train()
     sgd = torch.optim.SGD(other.parameters(), RATE, MOMENTUM, weight_decay=DECAY)
-    wanted, passed, taken = torch.nn.functional.one_hot(labels, CLASSES).float(), [], 0
+    wanted = torch.nn.functional.one_hot(labels, CLASSES).float()
+    passed = []
+    taken = 0
     for epoch in range(1, steps * batch // IMAGES + 1):
         order = np.random.default_rng(seed_sequence(5, f"batches of epoch {epoch}", 1)).permutation(len(pixels))
         for chosen in torch.tensor(order).split(batch):

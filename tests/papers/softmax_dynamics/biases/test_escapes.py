@@ -13,7 +13,7 @@ from learning_dynamics.papers.softmax_dynamics import models as model
 from learning_dynamics.papers.softmax_dynamics import theory, toy_flow
 from learning_dynamics.papers.softmax_dynamics.biases import claims, metrics, runs
 from learning_dynamics.seeds import generators
-from tests.papers.softmax_dynamics.network import recorded
+from tests.papers.softmax_dynamics.network import trajectory_with_settings
 
 SETTINGS = {
     "counts": [[9, 3, 2, 1]],
@@ -43,7 +43,7 @@ def test_a_turned_start_has_the_logits_of_a_gaussian_one_and_grows_first_along_i
 
 @pytest.fixture(scope="module")
 def escaped():
-    return recorded(runs.escapes, SETTINGS, seed=3)
+    return trajectory_with_settings(runs.escapes, SETTINGS, seed=3)
 
 
 @pytest.mark.parametrize("seed", [0, 1])
@@ -78,7 +78,7 @@ def test_a_class_is_learned_when_its_probability_passes_one_half(escaped):
 
 def test_scales_of_one_have_no_unit_of_time():
     with pytest.raises(ProjectError, match="below one"):
-        recorded(runs.escapes, {**SETTINGS, "scales": [1.0]}, seed=3)
+        trajectory_with_settings(runs.escapes, {**SETTINGS, "scales": [1.0]}, seed=3)
 
 
 SIZES = [[64, 16, 4, 1], [27, 9, 3, 1]]

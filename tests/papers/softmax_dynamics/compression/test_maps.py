@@ -12,7 +12,7 @@ from learning_dynamics.papers.softmax_dynamics import models as toy
 from learning_dynamics.papers.softmax_dynamics.cases import map_draws
 from learning_dynamics.papers.softmax_dynamics.compression import metrics, runs
 from learning_dynamics.seeds import generators
-from tests.papers.softmax_dynamics.network import learning_places, loss_of, rank_of, recorded
+from tests.papers.softmax_dynamics.network import learning_places, loss_of, rank_of, trajectory_with_settings
 
 
 def test_variants_change_what_they_say():
@@ -32,7 +32,7 @@ def test_variants_change_what_they_say():
         "shared_inputs": [0.4],
         "class_inputs": [1.0],
     }
-    trajectory = recorded(runs.variants_map, settings, seed=5)
+    trajectory = trajectory_with_settings(runs.variants_map, settings, seed=5)
     grams = dict(zip(trajectory.constants["variant"], trajectory.series["gram"], strict=True))
     # all start from the same parameters: features are equal where inputs are
     (rng,) = generators(5, "softmax_dynamics.map.3-1-1.2.0.5", 1)
@@ -74,7 +74,7 @@ def mapped():
         "steps": 400,
         "points": 40,
     }
-    trajectory = recorded(runs.descent_map, settings, seed=5)
+    trajectory = trajectory_with_settings(runs.descent_map, settings, seed=5)
     return trajectory, metrics.descent_map(trajectory, thresholds=[0.01], lower=0.3, upper=0.8)
 
 
@@ -133,7 +133,7 @@ def test_ranks_are_those_of_moments_and_of_means_of_classes_whatever_the_padding
         "steps": 60,
         "points": 12,
     }
-    trajectory = recorded(runs.adamw_map, settings, seed=5)
+    trajectory = trajectory_with_settings(runs.adamw_map, settings, seed=5)
     table = metrics.adamw_map(trajectory, thresholds=[0.01], lower=0.3, upper=0.6)
     measures = ("rankme_centred", "rankme", "class_rankme_centred", "class_rankme")
     net = {name: map_draws(table, "net", name, 0.0)["value"].to_numpy() for name in measures}
@@ -164,7 +164,9 @@ def test_treated_and_controls_share_no_draw():
         "steps": 50,
         "points": 10,
     }
-    table = metrics.descent_map(recorded(runs.descent_map, settings, seed=5), thresholds=[0.02], lower=0.3, upper=0.9)
+    table = metrics.descent_map(
+        trajectory_with_settings(runs.descent_map, settings, seed=5), thresholds=[0.02], lower=0.3, upper=0.9
+    )
     sizes = [len(map_draws(table, "fall", "rankme", 0.02, control=name)) for name in ("treated", "equal", "wide")]
     assert sizes == [4, 2, 2]  # two dimensions are as good as wide for three classes, and not for four
 
@@ -179,7 +181,7 @@ def test_training_that_diverges_is_empty_and_its_siblings_are_not():
         "steps": 50,
         "points": 8,
     }
-    trajectory = recorded(runs.descent_map, settings, seed=5)
+    trajectory = trajectory_with_settings(runs.descent_map, settings, seed=5)
     for name in trajectory.series:
         trajectory.series[name][1] = np.nan
     trajectory.undecided = np.array([False, True])

@@ -8,7 +8,7 @@ import pytest
 
 from learning_dynamics.judging import evaluate
 from learning_dynamics.papers.softmax_dynamics.growth import claims, metrics, runs
-from tests.papers.softmax_dynamics.network import recorded
+from tests.papers.softmax_dynamics.network import trajectory_with_settings
 from tests.papers.softmax_dynamics.tables import flow_table
 from tests.support import named_after_its_call
 
@@ -174,7 +174,7 @@ def early_from_the_second_direction(share: float, *, seeds: int = 3) -> pd.DataF
         "points": 25,
         "rtol": 1e-8,
     }
-    trajectory = recorded(runs.early_growth, settings, seed=11)
+    trajectory = trajectory_with_settings(runs.early_growth, settings, seed=11)
     for cell, size in enumerate(settings["largest"]):
         labels = np.eye(30)[np.repeat(np.arange(30), [size] + [1] * 29)]
         left, rates, right = np.linalg.svd(labels - 1 / 30, full_matrices=False)
@@ -238,7 +238,7 @@ def test_the_error_of_what_is_dropped_has_an_interval_of_draws_that_covers_the_l
     settings = {"classes": [4, 30, 100], "largest": [2, 8, 32], "dimension": 2, "scales": [1e-3], "seeds": 20}
     errors = []
     for seed in range(20):
-        starts = metrics.initial_states(recorded(runs.initial_states, settings, seed=seed))
+        starts = metrics.initial_states(trajectory_with_settings(runs.initial_states, settings, seed=seed))
         tables = {"starts": starts, "early": aligned(0.5), "repeated": aligned(1.0)}
         found = evaluate(claims.equation_21, tables, {"dropped": 0.2}, verdict_alone=True)
         errors.append(next(check for check in found.corrected.checks if "square" in check.name))

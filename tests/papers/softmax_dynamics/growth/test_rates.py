@@ -8,7 +8,12 @@ import pytest
 
 from learning_dynamics.papers.softmax_dynamics import theory
 from learning_dynamics.papers.softmax_dynamics.growth import metrics, runs
-from tests.papers.softmax_dynamics.network import integrated, rates_of_singular_values, recorded, velocity
+from tests.papers.softmax_dynamics.network import (
+    integrate_by_scipy,
+    rates_of_singular_values,
+    trajectory_with_settings,
+    velocity,
+)
 
 
 def labels_of(counts):
@@ -18,7 +23,7 @@ def labels_of(counts):
 @pytest.fixture(scope="module")
 def starts():
     settings = {"classes": [3, 5], "largest": [2, 6], "dimension": 2, "scales": [0.01, 0.8], "seeds": 2}
-    trajectory = recorded(runs.initial_states, settings, seed=3)
+    trajectory = trajectory_with_settings(runs.initial_states, settings, seed=3)
     return trajectory, metrics.initial_states(trajectory)
 
 
@@ -99,7 +104,7 @@ EARLY = {
 @pytest.fixture(scope="module", params=["early_growth", "repeated_contexts"])
 def early(request):
     """Each example has a row of features, or all of a class share one, which moves by the sum of their gradients."""
-    trajectory = recorded(getattr(runs, request.param), EARLY, seed=2)
+    trajectory = trajectory_with_settings(getattr(runs, request.param), EARLY, seed=2)
     return trajectory, getattr(metrics, request.param)(trajectory), request.param == "repeated_contexts"
 
 
@@ -135,7 +140,7 @@ def test_early_flows_are_scipys(early_flow):
         df, dW = velocity(row_of @ f, W, counts, "cross_entropy")
         return row_of.T @ df, dW
 
-    np.testing.assert_allclose(f, integrated(f[0], W[0], times, moving)[0], atol=1e-6)
+    np.testing.assert_allclose(f, integrate_by_scipy(f[0], W[0], times, moving)[0], atol=1e-6)
 
 
 def test_early_growth_is_the_logarithms_derivative(early_flow):

@@ -7,7 +7,12 @@ from learning_dynamics.papers.softmax_dynamics.invariants import metrics, runs
 from learning_dynamics.seeds import generators
 from learning_dynamics.tidy import by_draw, select
 from learning_dynamics.trajectories import Trajectory
-from tests.papers.softmax_dynamics.network import integrated, rates_of_singular_values, recorded, velocity
+from tests.papers.softmax_dynamics.network import (
+    integrate_by_scipy,
+    rates_of_singular_values,
+    trajectory_with_settings,
+    velocity,
+)
 
 COUNTS = [3, 1, 1]
 FLOW = {
@@ -27,12 +32,12 @@ FLOW = {
 
 @pytest.fixture(scope="module")
 def flow():
-    return recorded(runs.flow, FLOW, seed=1)
+    return trajectory_with_settings(runs.flow, FLOW, seed=1)
 
 
 @pytest.fixture(scope="module", params=["balanced", "gaussian"])
 def measured(request):
-    trajectory = recorded(runs.flow, {**FLOW, "init": request.param}, seed=1)
+    trajectory = trajectory_with_settings(runs.flow, {**FLOW, "init": request.param}, seed=1)
     return trajectory, metrics.flow(trajectory)
 
 
@@ -52,7 +57,7 @@ DESCENT_MEMBERS = list(enumerate([(0.1, 0), (0.1, 1), (0.05, 0), (0.05, 1)]))  #
 
 @pytest.fixture(scope="module")
 def descent():
-    return recorded(runs.descent, DESCENT, seed=1)
+    return trajectory_with_settings(runs.descent, DESCENT, seed=1)
 
 
 @pytest.mark.parametrize(("member", "cell"), DESCENT_MEMBERS)
@@ -103,7 +108,7 @@ INPUTS = {
 
 @pytest.fixture(scope="module")
 def linear():
-    return recorded(runs.linear_inputs, INPUTS, seed=2)
+    return trajectory_with_settings(runs.linear_inputs, INPUTS, seed=2)
 
 
 @pytest.fixture(scope="module")
@@ -125,7 +130,7 @@ def test_linear_features_move_by_the_kernel_of_their_inputs(linear, first_classi
         return kernel @ df, dW
 
     f = linear.series[series][member]
-    np.testing.assert_allclose(f, integrated(f[0], first_classifier, linear.time, moving)[0], atol=1e-6)
+    np.testing.assert_allclose(f, integrate_by_scipy(f[0], first_classifier, linear.time, moving)[0], atol=1e-6)
 
 
 @pytest.mark.parametrize(("quantity", "series"), [("departure", "linear"), ("looser", "looser")])
@@ -164,7 +169,7 @@ def test_gains_predict_rates_from_balanced_starts(flow, quantity):
 
 
 def test_gains_do_not_predict_rates_from_other_starts():
-    rows = select(metrics.flow(recorded(runs.flow, {**FLOW, "init": "gaussian"}, seed=1)), "rate_f")
+    rows = select(metrics.flow(trajectory_with_settings(runs.flow, {**FLOW, "init": "gaussian"}, seed=1)), "rate_f")
     assert (rows["value"] - rows["predicted"]).abs().max() > 1e-2
 
 
@@ -220,7 +225,7 @@ def test_a_flow_that_failed_is_empty_and_its_siblings_are_not(flow):
 @pytest.fixture(scope="module")
 def curves():
     settings = {"rows": 3, "columns": 2, "seeds": 2, "points": 7, "step": 1e-3}
-    return recorded(runs.matrix_curves, settings, seed=5)
+    return trajectory_with_settings(runs.matrix_curves, settings, seed=5)
 
 
 @pytest.mark.parametrize("place", [0, 2, 5], ids=["first time", "third time", "sixth time"])

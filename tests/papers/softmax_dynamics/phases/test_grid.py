@@ -12,12 +12,12 @@ from learning_dynamics.papers.softmax_dynamics.grids import Grid, Moment
 from learning_dynamics.papers.softmax_dynamics.phases import metrics, runs
 from learning_dynamics.tidy import select
 from tests.papers.softmax_dynamics.network import (
-    integrated,
+    integrate_by_scipy,
     learning_places,
     loss_of,
     rank_of,
     rates_of_singular_values,
-    recorded,
+    trajectory_with_settings,
     velocity,
 )
 
@@ -39,7 +39,7 @@ MEASURE = {"thresholds": [0.05], "lower": 0.4, "upper": 0.9, "populations": ["ex
 
 @pytest.fixture(scope="module", params=["cross_entropy", "squared"])
 def grid(request):
-    trajectory = recorded(runs.flow_grid, {**SETTINGS, "loss": request.param}, seed=6)
+    trajectory = trajectory_with_settings(runs.flow_grid, {**SETTINGS, "loss": request.param}, seed=6)
     return trajectory, metrics.flow_grid(trajectory, **MEASURE)
 
 
@@ -72,7 +72,9 @@ def separated(points, size):
 def test_flows_are_scipys_from_torchs_gradient(grid, member, counts):
     trajectory, _ = grid
     f, W = states(trajectory, member)
-    expected = integrated(f[0], W[0], trajectory.time, lambda f, W: velocity(f, W, counts, trajectory.settings["loss"]))
+    expected = integrate_by_scipy(
+        f[0], W[0], trajectory.time, lambda f, W: velocity(f, W, counts, trajectory.settings["loss"])
+    )
     # stored in single precision
     np.testing.assert_allclose(f, expected[0], atol=1e-5)
     np.testing.assert_allclose(W, expected[1], atol=1e-5)
@@ -102,7 +104,7 @@ def by_hand(grid):
         first, begin, learned, _ = learning_places(outputs, counts, 0.4, 0.9)
         places = dict(zip(Moment, [0, first, begin, learned, len(f) - 1], strict=True))
         ranks = np.array([rank_of(points) for points in f])
-        found.append(Member(number, counts, f, W, outputs, ranks, places))
+        found.append(Member(number=number, counts=counts, f=f, W=W, outputs=outputs, ranks=ranks, places=places))
     return found
 
 
@@ -200,7 +202,7 @@ CELL = {
 
 @pytest.fixture(scope="module")
 def cell():
-    trajectory = recorded(runs.toy, CELL, seed=1)
+    trajectory = trajectory_with_settings(runs.toy, CELL, seed=1)
     return trajectory, metrics.toy(trajectory, coordinates=1, populations=["examples", "classes"])
 
 

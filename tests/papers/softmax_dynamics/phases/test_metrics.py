@@ -8,7 +8,7 @@ from learning_dynamics.papers.softmax_dynamics.grids import Grid, Moment
 from learning_dynamics.papers.softmax_dynamics.phases import metrics, runs
 from learning_dynamics.papers.softmax_dynamics.spectra import SPECTRA
 from learning_dynamics.trajectories import Trajectory
-from tests.papers.softmax_dynamics.network import recorded
+from tests.papers.softmax_dynamics.network import trajectory_with_settings
 
 SETTINGS = {
     "counts": [[2, 2, 1, 1], [3, 1, 1, 1]],
@@ -28,7 +28,7 @@ MEASURE = {"thresholds": [0.05], "lower": 0.3, "upper": 0.9, "populations": ["ex
 
 @pytest.fixture(scope="module")
 def trajectory():
-    return recorded(runs.flow_grid, SETTINGS, seed=1)
+    return trajectory_with_settings(runs.flow_grid, SETTINGS, seed=1)
 
 
 @pytest.mark.parametrize("population", ["examples", "classes"])
@@ -67,11 +67,13 @@ def test_a_member_that_failed_is_undecided_and_its_siblings_are_not(trajectory):
 
 def test_the_squared_loss_ends_at_the_best_approximation_of_low_rank():
     settings = {**SETTINGS, "counts": [[4, 2, 1, 1]], "dimension": 2, "loss": "squared", "scales": [0.1]}
-    final = Grid(metrics.flow_grid(recorded(runs.flow_grid, settings, seed=1), **MEASURE)).entries("final")
+    final = Grid(metrics.flow_grid(trajectory_with_settings(runs.flow_grid, settings, seed=1), **MEASURE)).entries(
+        "final"
+    )
     # converged to the size of exp(-300) but for what slow directions leave
     np.testing.assert_allclose(final, np.tile([1.0, 1.0, 0.0, 0.0], (3, 1)), atol=1e-4)
 
 
 def test_grids_of_unequal_shapes_are_refused():
     with pytest.raises(ProjectError, match="as many classes"):
-        recorded(runs.flow_grid, {**SETTINGS, "counts": [[2, 2], [3, 2]]}, seed=1)
+        trajectory_with_settings(runs.flow_grid, {**SETTINGS, "counts": [[2, 2], [3, 2]]}, seed=1)

@@ -208,11 +208,14 @@ def descents(
     for counts, dimension, rate, scale in itertools.product(
         (EQUAL, "8-4-2-1", AT[0]), (2, 3), (0.08, 0.8), (0.01, 0.1)
     ):
-        here = scale == AT[1] and counts in (EQUAL, AT[0])
+        at_the_rate = scale == AT[1] and rate == AT[2]
+        slower = scale == AT[1] and rate != AT[2]
         share = 0.0
-        if here and rate == AT[2]:
-            share = equal if counts == EQUAL else wide if dimension == 3 else treated
-        elif here and dimension == 2 and counts == AT[0]:
+        if at_the_rate and counts == EQUAL:
+            share = equal
+        elif at_the_rate and counts == AT[0]:
+            share = wide if dimension == 3 else treated
+        elif slower and counts == AT[0] and dimension == 2:
             share = slow
         learning = controls_learned if counts == EQUAL or dimension == 3 else learned
         for seed in range(SEEDS):
@@ -343,20 +346,17 @@ def test_phases_over_examples_as_well_would_not_tell_the_populations_apart():
 
 
 def lengths(order: float, classes: float, examples: float) -> pd.DataFrame:
-    """Falls from a highest rank of 2 by 0.06 in so many draws, else by 0.04; lengths of an order."""
+    """Return ranks that fall from 2 by 0.06 in a share of draws, by population, else by 0.04, and lengths' order."""
     rows = []
     for (counts, skew), dimension, scale, seed in itertools.product(SIZES.items(), (2, 3), (0.001, 0.1), range(SEEDS)):
         cell = {"counts": counts, "skewed": skew > 1, "dimension": dimension, "scale": scale, "seed": seed}
-        right = dimension == 2 and scale == 0.001
-        noise = 1e-3 * (-1) ** seed
-        rows.append(
-            {
-                **cell,
-                "population": "",
-                "quantity": "length_order",
-                "value": (order + noise if right else 9.0) if skew > 1 else np.nan,
-            }
-        )
+        if skew == 1:
+            value = np.nan
+        elif dimension == 2 and scale == 0.001:
+            value = order + 1e-3 * (-1) ** seed
+        else:
+            value = 9.0  # is not to be read
+        rows.append({**cell, "population": "", "quantity": "length_order", "value": value})
         for population, share in (("classes", classes), ("examples", examples)):
             fallen = 0.06 if seed < round(share * SEEDS) else 0.04
             rows += [

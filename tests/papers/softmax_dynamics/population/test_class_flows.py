@@ -10,7 +10,13 @@ from learning_dynamics.papers.softmax_dynamics import falls
 from learning_dynamics.papers.softmax_dynamics.population import metrics, runs
 from learning_dynamics.tidy import select
 from learning_dynamics.trajectories import Trajectory
-from tests.papers.softmax_dynamics.network import integrated, learning_places, rank_of, recorded, velocity
+from tests.papers.softmax_dynamics.network import (
+    integrate_by_scipy,
+    learning_places,
+    rank_of,
+    trajectory_with_settings,
+    velocity,
+)
 
 SETTINGS = {
     "counts": [[5, 2, 1], [3, 3, 3]],
@@ -28,7 +34,7 @@ MEASURE = {"thresholds": [0.02], "lower": 0.4, "upper": 0.9}
 
 @pytest.fixture(scope="module")
 def flows():
-    return recorded(runs.class_flows, SETTINGS, seed=3)
+    return trajectory_with_settings(runs.class_flows, SETTINGS, seed=3)
 
 
 @pytest.mark.parametrize("member", [0, 4, 11, 13, 23])
@@ -39,7 +45,7 @@ def test_a_row_stands_for_all_examples_of_its_class(flows, member):
     assert (f[..., dimension:] == 0).all()
     f, W = f[..., :dimension], W[:, :dimension]
     every = np.repeat(np.arange(3), counts)
-    expected = integrated(f[0][every], W[0], flows.time, lambda f, W: velocity(f, W, counts, "cross_entropy"))
+    expected = integrate_by_scipy(f[0][every], W[0], flows.time, lambda f, W: velocity(f, W, counts, "cross_entropy"))
     # stored in single precision
     np.testing.assert_allclose(f[:, every], expected[0], atol=2e-5)
     np.testing.assert_allclose(W, expected[1], atol=2e-5)
@@ -47,7 +53,7 @@ def test_a_row_stands_for_all_examples_of_its_class(flows, member):
 
 def test_starts_have_the_size_of_their_classes_mean():
     settings = {**SETTINGS, "counts": [[100, 1]], "dimensions": [2], "scales": [0.5], "seeds": 600, "points": 1}
-    trajectory = recorded(runs.class_flows, {**settings, "start": 1e-3, "horizon": 1e-3}, seed=3)
+    trajectory = trajectory_with_settings(runs.class_flows, {**settings, "start": 1e-3, "horizon": 1e-3}, seed=3)
     spread = trajectory.series["f"][:, 0].std(axis=(0, 2))
     # 1200 entries: a standard error of two per cent
     np.testing.assert_allclose(spread, [0.05, 0.5], rtol=0.1)
@@ -56,7 +62,7 @@ def test_starts_have_the_size_of_their_classes_mean():
 
 def test_unequal_numbers_of_classes_are_refused():
     with pytest.raises(ProjectError, match="as many classes"):
-        recorded(runs.class_flows, {**SETTINGS, "counts": [[1, 1], [1, 1, 1]]}, seed=1)
+        trajectory_with_settings(runs.class_flows, {**SETTINGS, "counts": [[1, 1], [1, 1, 1]]}, seed=1)
 
 
 @pytest.fixture(scope="module")
@@ -139,7 +145,7 @@ DIRECTIONS = {
 
 @pytest.fixture(scope="module")
 def directions():
-    return recorded(runs.growing_directions, DIRECTIONS)
+    return trajectory_with_settings(runs.growing_directions, DIRECTIONS)
 
 
 @pytest.mark.parametrize("member", range(8))

@@ -8,7 +8,7 @@ import pytest
 
 from learning_dynamics.papers.softmax_dynamics.population import metrics, runs
 from learning_dynamics.tidy import select
-from tests.papers.softmax_dynamics.network import recorded
+from tests.papers.softmax_dynamics.network import trajectory_with_settings
 
 PAGE = (Path(__file__).parents[4] / "docs/which_population_decides.md").read_text()
 
@@ -52,7 +52,7 @@ def falls(sizes: str, scale: float, *, dimension: int, points: int, threshold: f
         "scales": [scale],
         "seeds": 20,
     }
-    flows = recorded(runs.class_flows, {**settings, "integration": integration | span}, seed=1)
+    flows = trajectory_with_settings(runs.class_flows, {**settings, "integration": integration | span}, seed=1)
     table = metrics.class_flows(flows, thresholds=[threshold], lower=0.4, upper=0.9)
     return select(table, "fall_rare", population="classes")["value"].to_numpy()
 

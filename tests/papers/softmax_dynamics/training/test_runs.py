@@ -15,7 +15,7 @@ from learning_dynamics.papers.softmax_dynamics.training import metrics, runs
 from learning_dynamics.seeds import generators
 from learning_dynamics.tidy import select
 from learning_dynamics.trajectories import Trajectory
-from tests.papers.softmax_dynamics.network import loss_of, recorded
+from tests.papers.softmax_dynamics.network import loss_of, trajectory_with_settings
 
 SIZES = [4, 2, 1]
 LABELS = torch.tensor([0, 0, 0, 0, 1, 1, 2])
@@ -149,7 +149,7 @@ def searched():
         "steps": 800,
         "points": 60,
     }
-    return recorded(runs.combinations, settings, seed=5)
+    return trajectory_with_settings(runs.combinations, settings, seed=5)
 
 
 @pytest.fixture(scope="module")

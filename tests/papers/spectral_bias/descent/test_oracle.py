@@ -14,9 +14,9 @@ SETTINGS = {"gamma": 0.05, "step": 0.04, "steps": 60}
 
 
 @pytest.fixture(scope="module")
-def measured():
+def trajectory_and_table():
     data = regression.conditioned(samples=3, inputs=3, outputs=1, condition=2.0, seeds=2, seed=1)
-    return data, *plain.measured(runs.linear_descent, metrics.linear_descent, SETTINGS, data)
+    return data, *plain.trajectory_and_table(runs.linear_descent, metrics.linear_descent, SETTINGS, data)
 
 
 def test_several_outputs_are_refused():

@@ -11,7 +11,7 @@ from learning_dynamics.papers.spectral_bias.flow import claims
 from learning_dynamics.papers.spectral_bias.flow.metrics import linear_flow as measure
 from learning_dynamics.papers.spectral_bias.flow.runs import linear_flow
 from learning_dynamics.papers.spectral_bias.proof import claims as proof
-from tests.support import called
+from tests.support import trajectory_of
 
 EXACT = ("lemma_3_2", "theorem_3_1_i", "theorem_3_1_iii", "corollary_3_1", "lemma_c_10", "lemma_c_3")
 
@@ -21,7 +21,7 @@ def flow(*, samples, inputs, outputs, width, gamma, seed, seeds=1, patience=1e4)
     integration = {"horizon": 5.0, "points": 11, "residual": 1e-11, "patience": patience}
     integration |= {"rtol": 1e-12, "atol": 1e-15}
     settings = {"width": width, "gamma": gamma, "integration": integration}
-    trajectory = called(linear_flow, data, **settings, seed=seed)
+    trajectory = trajectory_of(linear_flow, data, **settings, seed=seed)
     trajectory.settings = {"function": "linear_flow", **settings}
     return trajectory
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from tests.papers.spectral_bias.doctored import everywhere, integrated, put, verdict_on
+from tests.papers.spectral_bias.doctored import everywhere, put, verdict_on, with_steps
 
 # a thousand steps at 1e-12 each: errors up to 1e-9 are the integrator's
-EXACT = integrated(1000, 1e-12)
+EXACT = with_steps(1000, 1e-12)
 NOTHING_OPEN = [EXACT, *(everywhere(name, 0.0, phase="limit") for name in ("distance_bound", "sigma_w1_left_open"))]
 WELL = [EXACT, everywhere("condition_of_Z1", 10.0)]
 LIMIT = {"phase": "limit"}

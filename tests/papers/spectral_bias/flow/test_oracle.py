@@ -9,7 +9,7 @@ from learning_dynamics.datasets import regression
 from learning_dynamics.papers.spectral_bias.flow import metrics, potential, runs
 from learning_dynamics.papers.spectral_bias.two_layer_flow import Limit
 from learning_dynamics.seeds import generators
-from tests.papers.spectral_bias.plain import by_time, flow, measured, spectrum
+from tests.papers.spectral_bias.plain import by_time, flow, spectrum, trajectory_and_table
 
 SHAPE = {"samples": 2, "inputs": 4, "outputs": 2}
 INTEGRATION = {"horizon": 2.0, "points": 5, "residual": 1e-10, "patience": 1e4, "rtol": 1e-11, "atol": 1e-14}
@@ -25,7 +25,7 @@ def data():
 @pytest.fixture(scope="module")
 def linear(data):
     measuring = {"settled": 1e-6, "perturbations": 30}
-    return measured(runs.linear_flow, metrics.linear_flow, SETTINGS, data, measuring=measuring, seed=3)
+    return trajectory_and_table(runs.linear_flow, metrics.linear_flow, SETTINGS, data, measuring=measuring, seed=3)
 
 
 def series(table, quantity, draw, phase="flow", column="value"):
@@ -322,7 +322,7 @@ LENGTHS = 0.4 * 4.0 ** np.linspace(-1, 1, 4)  # squared, of rows whose scales sp
 @pytest.fixture(scope="module")
 def unequal(data):
     settings = {**SETTINGS, "spread": 4.0}
-    return measured(runs.anisotropic_flow, metrics.anisotropic_flow, settings, data, seed=3)
+    return trajectory_and_table(runs.anisotropic_flow, metrics.anisotropic_flow, settings, data, seed=3)
 
 
 @pytest.mark.parametrize("draw", [0, 1])
@@ -375,7 +375,7 @@ def test_the_gradient_of_lemma_c_4_has_the_inverse_on_the_left(data, unequal, dr
 @pytest.mark.parametrize("outputs", [2, 4, 7])
 def test_balanced_layers(outputs):
     data = regression.gaussian(samples=2, inputs=4, outputs=outputs, seeds=1, seed=0)
-    trajectory, table = measured(runs.balanced_flow, metrics.balanced_flow, BALANCED, data, seed=3)
+    trajectory, table = trajectory_and_table(runs.balanced_flow, metrics.balanced_flow, BALANCED, data, seed=3)
     W1, W2 = trajectory.series["W1"][0], trajectory.series["W2"][0]
     np.testing.assert_allclose(W1[0].T @ W1[0], W2[0] @ W2[0].T, atol=1e-12)
     one, two = flow(data["X"][0], data["Y"][0], W1[0], W2[0], trajectory.time)

@@ -5,8 +5,8 @@ import pytest
 
 from learning_dynamics.datasets import regression
 from learning_dynamics.papers.spectral_bias.gaussian import metrics, runs
-from tests.papers.spectral_bias.plain import by_time, flow, measured, spectrum
-from tests.support import called
+from tests.papers.spectral_bias.plain import by_time, flow, spectrum, trajectory_and_table
+from tests.support import trajectory_of
 
 INTEGRATION = {"horizon": 1.0, "points": 3, "residual": 1e-9, "patience": 1e3, "rtol": 1e-11, "atol": 1e-14}
 SETTINGS = {"width": 7, "variance": 0.3, "integration": INTEGRATION}
@@ -17,7 +17,7 @@ OUTPUT_VARIANCES = [0.0, 0.05]
 def test_the_flow_is_scipys(output_variance):
     data = regression.gaussian(samples=2, inputs=4, outputs=2, seeds=1, seed=5)
     settings = SETTINGS | {"output_variance": output_variance}
-    trajectory, table = measured(runs.gaussian_flow, metrics.gaussian_flow, settings, data, seed=2)
+    trajectory, table = trajectory_and_table(runs.gaussian_flow, metrics.gaussian_flow, settings, data, seed=2)
     X, Y = data["X"][0], data["Y"][0]
     start = trajectory.series["W1"][0, 0], trajectory.series["W2"][0, 0]
     W1, W2 = flow(X, Y, *start, np.array([0.0, 0.5, 1.0, 300.0]))
@@ -37,7 +37,7 @@ def test_layers_start_with_the_variance_that_is_said(output_variance):
     data = regression.gaussian(samples=2, inputs=4, outputs=2, seeds=100, seed=0)
     brief = {"integration": INTEGRATION | {"horizon": 1e-3, "points": 2, "patience": 1e-3}}
     settings = SETTINGS | {"output_variance": output_variance} | brief
-    starts = called(runs.gaussian_flow, data, **settings, seed=3)
+    starts = trajectory_of(runs.gaussian_flow, data, **settings, seed=3)
     for name, entries, variance in (("W1", 28, 0.3), ("W2", 14, output_variance)):
         found = np.sum(starts.series[name][:, 0] ** 2, axis=(1, 2)) / entries
         # a mean of squares, each of variance 2 v^2

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from tests.papers.spectral_bias.doctored import evaluation_on, everywhere, integrated, put, verdict_on
+from tests.papers.spectral_bias.doctored import evaluation_on, everywhere, put, verdict_on, with_steps
 from tests.support import named_after_its_call
 
 # a thousand steps at 1e-12 each, times the squared condition number: errors up to 1e-7
-TOLERANT = [integrated(1000, 1e-12), everywhere("condition_of_Z1", 10.0, phase="flow")]
+TOLERANT = [with_steps(1000, 1e-12), everywhere("condition_of_Z1", 10.0, phase="flow")]
 FLOW = {"phase": "flow"}
 
 
@@ -54,7 +54,7 @@ SMALLEST = {"gamma": 1e-32, "role": "jump"}
     ],
 )
 def test_theorem_c_12(alterations, verdict):
-    assert verdict_on("theorem_c_12", integrated(1000, 1e-12), *alterations) == verdict
+    assert verdict_on("theorem_c_12", with_steps(1000, 1e-12), *alterations) == verdict
 
 
 def test_the_value_at_the_jump_may_be_the_printed_one():

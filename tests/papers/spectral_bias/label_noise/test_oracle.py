@@ -10,7 +10,7 @@ from learning_dynamics.datasets import regression
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.papers.spectral_bias.label_noise import metrics, models, runs, theory
 from learning_dynamics.seeds import generators
-from tests.papers.spectral_bias.plain import by_time, measured, noise_step, second_moments, spectrum
+from tests.papers.spectral_bias.plain import by_time, noise_step, second_moments, spectrum, trajectory_and_table
 
 WEIGHTS = np.array([1.0, 0.4])
 
@@ -91,7 +91,7 @@ SQUARE = regression.conditioned(samples=3, inputs=3, outputs=1, condition=2.0, s
 
 def descent(noise):
     settings = {"width": 8, "gamma": 0.3, "step": 0.02, "steps": 40, "every": 10, "noise": noise}
-    return measured(runs.label_noise_descent, metrics.label_noise_descent, settings, SQUARE, seed=1)
+    return trajectory_and_table(runs.label_noise_descent, metrics.label_noise_descent, settings, SQUARE, seed=1)
 
 
 @pytest.mark.parametrize("noise", [0.0, 0.5])
@@ -128,7 +128,7 @@ ENSEMBLE = {"gamma": 0.5, "step": 1e-3, "steps": 8, "every": 4, "noise": 300.0, 
 def ensemble():
     """One data set with fewer samples than inputs, and the moments of 40 paths on it."""
     data = regression.conditioned(samples=2, inputs=3, outputs=1, condition=3.0, seeds=2, seed=3)
-    _, table = measured(runs.label_noise_ensemble, metrics.label_noise_ensemble, ENSEMBLE, data, seed=2)
+    _, table = trajectory_and_table(runs.label_noise_ensemble, metrics.label_noise_ensemble, ENSEMBLE, data, seed=2)
     return data["X"][1], data["Y"][1], table[table["seed"] == 1]
 
 

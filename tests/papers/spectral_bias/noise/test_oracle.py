@@ -12,7 +12,7 @@ from learning_dynamics.errors import ProjectError
 from learning_dynamics.papers.spectral_bias.noise import metrics, models, rates, runs, theory
 from learning_dynamics.seeds import generators
 from learning_dynamics.trajectories import Trajectory
-from tests.papers.spectral_bias.plain import measured, noise_step, second_moments, swaps
+from tests.papers.spectral_bias.plain import noise_step, second_moments, swaps, trajectory_and_table
 
 
 @pytest.mark.parametrize("inputs", [2, 3, 5])
@@ -100,7 +100,9 @@ def test_the_mean_commutator_grows_at_its_rate(inputs, rate):
 
 def test_the_schemes_moments_are_those_of_its_steps():
     sizes = np.array([0.1, 0.3, 0.2])
-    moment, hidden, output = np.diag([1.0, 0.0, 0.0, 0.0]), [], []
+    moment = np.diag([1.0, 0.0, 0.0, 0.0])
+    hidden = []
+    output = []
     for size in sizes:
         moment = moment + size * sum(swap @ moment @ swap for swap in swaps(np.ones(3)))
         hidden.append(np.trace(moment[:-1, :-1]))
@@ -137,7 +139,7 @@ def ensemble():
     """Return the table of an ensemble, and each of its quantities on every path, shape (paths, times)."""
     settings = {"inputs": 3, "paths": 2000, "horizon": 0.6, "points": 3, "step": 0.1, "schedule": "constant"}
     measuring = {"powers": [0.5], "quantiles": [0.5, 0.9]}
-    _, table = measured(runs.noise_process, metrics.noise_process, settings, measuring=measuring, seed=1)
+    _, table = trajectory_and_table(runs.noise_process, metrics.noise_process, settings, measuring=measuring, seed=1)
     W, a, average = models.simulate(3, 2000, np.full(6, 0.1), np.array([0, 3, 6]), seed=1)
     entries = W[:, :, :, 0] * a[:, :, None, 1] - W[:, :, :, 1] * a[:, :, None, 0]
     lengths = np.linalg.norm(W, axis=(2, 3))
@@ -284,7 +286,7 @@ def test_rates_for_unequal_weights(growth):
 def test_weighted_rates_of_a_long_path_by_plain_steps():
     """Euler's method with tiny steps and numpy's QR, on other noise: the same rates within their errors."""
     weights, step, blocks, every = np.array([1.0, 0.5]), 0.005, 400, 40
-    rng, found = np.random.default_rng(3), []
+    rng = np.random.default_rng(3)
     frames, sums = np.repeat(np.eye(3)[None], 60, axis=0), np.zeros((60, 3))
     for block in range(blocks):
         for _ in range(every):

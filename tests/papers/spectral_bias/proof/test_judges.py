@@ -2,10 +2,10 @@
 
 import pytest
 
-from tests.papers.spectral_bias.doctored import evaluation_on, everywhere, integrated, put, verdict_on
+from tests.papers.spectral_bias.doctored import evaluation_on, everywhere, put, verdict_on, with_steps
 
 # a thousand steps at 1e-12 each: errors up to 1e-9 are the integrator's
-EXACT = integrated(1000, 1e-12)
+EXACT = with_steps(1000, 1e-12)
 FLOW, LIMIT = {"phase": "flow"}, {"phase": "limit"}
 
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from tests.papers.spectral_bias.doctored import everywhere, integrated, put, verdict_on
+from tests.papers.spectral_bias.doctored import everywhere, put, verdict_on, with_steps
 
 # a thousand steps at 1e-12 each, and a condition number of ten
-EXACT = [integrated(1000, 1e-12), everywhere("condition_of_Z1", 10.0)]
+EXACT = [with_steps(1000, 1e-12), everywhere("condition_of_Z1", 10.0)]
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from scipy.optimize import brentq
 from learning_dynamics.datasets import regression
 from learning_dynamics.papers.spectral_bias import theory
 from learning_dynamics.papers.spectral_bias.reductions import metrics, models, runs
-from tests.papers.spectral_bias.plain import by_time, flow, measured, spectrum
+from tests.papers.spectral_bias.plain import by_time, flow, spectrum, trajectory_and_table
 
 GAMMAS = [0.7, 0.05]
 INTEGRATION = {"start": 0.1, "horizon": 4.0, "points": 9, "rtol": 1e-11, "atol": 1e-14}
@@ -19,7 +19,7 @@ SETTINGS = {"gammas": GAMMAS, "width": 6, "integration": INTEGRATION}
 @pytest.fixture(scope="module", params=[1, 3])
 def flows(request):
     data = regression.gaussian(samples=2, inputs=4, outputs=request.param, seeds=2, seed=6)
-    return data, *measured(runs.reduced_flow, metrics.reduced_flow, SETTINGS, data, seed=1)
+    return data, *trajectory_and_table(runs.reduced_flow, metrics.reduced_flow, SETTINGS, data, seed=1)
 
 
 def network_flow(X, Y, gamma, times):

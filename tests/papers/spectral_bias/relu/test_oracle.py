@@ -98,7 +98,7 @@ def staircase(time, plateaus):
 
 
 @pytest.fixture(scope="module")
-def measured():
+def trajectory_and_table():
     """Two draws: one with plateaus from the start to 2, and from 5 to 20; one that has its only one late."""
     time = np.r_[0.0, np.geomspace(0.1, 100.0, 301)]
     curves = [

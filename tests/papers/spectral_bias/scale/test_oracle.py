@@ -9,8 +9,8 @@ from learning_dynamics.datasets import regression
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.papers.spectral_bias import theory
 from learning_dynamics.papers.spectral_bias.scale import metrics, runs
-from tests.papers.spectral_bias.plain import flow, measured, spectrum
-from tests.support import called
+from tests.papers.spectral_bias.plain import flow, spectrum, trajectory_and_table
+from tests.support import trajectory_of
 
 GAMMAS = [0.5, 1e-3]
 INTEGRATION = {"residual": 1e-8, "patience": 1e4, "rtol": 1e-10, "atol": 1e-20}
@@ -20,7 +20,9 @@ SETTINGS = {"gammas": GAMMAS, "width": 5, "loss_share": 0.02, "points": 31, "int
 @pytest.fixture(scope="module", params=[1, 2])
 def flows(request):
     data = regression.conditioned(samples=2, inputs=4, outputs=request.param, condition=2.0, seeds=2, seed=6)
-    return data, *measured(runs.scaled_flow, metrics.scaled_flow, SETTINGS, data, measuring={"others": 50}, seed=1)
+    return data, *trajectory_and_table(
+        runs.scaled_flow, metrics.scaled_flow, SETTINGS, data, measuring={"others": 50}, seed=1
+    )
 
 
 def values_of(table, gamma, draw):
@@ -135,7 +137,8 @@ def test_components_of_columns_with_one_output(flows, gamma, draw):
 def test_no_interpolator_has_a_smaller_nuclear_norm_by_brute_force(flows, draw):
     data, _, table = flows
     least, kernel = minimum_norm(data, draw), null_space(data["X"][draw])
-    rng, increases = np.random.default_rng(draw), []
+    rng = np.random.default_rng(draw)
+    increases = []
     for number in range(400):
         away = kernel @ rng.standard_normal((2, least.shape[1]))
         away *= np.linalg.norm(least) * 10.0 ** -(number % 4) / np.linalg.norm(away)
@@ -162,7 +165,7 @@ def test_a_flow_that_does_not_arrive_is_undecided(flows):
     data, _, _ = flows
     with np.errstate(all="ignore"):
         brief = SETTINGS | {"gammas": [1e-12], "integration": INTEGRATION | {"patience": 1.0}}
-        cut = called(runs.scaled_flow, data, **brief, seed=1)
+        cut = trajectory_of(runs.scaled_flow, data, **brief, seed=1)
     assert cut.undecided.all()
 
 
@@ -178,7 +181,7 @@ def test_the_unfed_unit_starts_orthogonal_to_the_first_gradient_and_lengths_stay
 
 def test_every_output_of_an_unfed_run_is_read():
     data = regression.conditioned(samples=2, inputs=4, outputs=2, condition=2.0, seeds=1, seed=7)
-    trajectory = called(runs.scaled_flow, data, **SETTINGS | {"gammas": [0.5]}, unfed=True, seed=1)
+    trajectory = trajectory_of(runs.scaled_flow, data, **SETTINGS | {"gammas": [0.5]}, unfed=True, seed=1)
     gradient = data["X"][0].T @ data["Y"][0]
     np.testing.assert_allclose(trajectory.constants["P"][0, :, -1] @ gradient, 0.0, atol=1e-13)
 
@@ -186,4 +189,4 @@ def test_every_output_of_an_unfed_run_is_read():
 def test_an_unfed_unit_needs_more_inputs_than_outputs():
     data = {"X": np.ones((1, 2, 3)), "Y": np.ones((1, 2, 3))}
     with pytest.raises(ProjectError, match="more inputs than outputs, not 3 and 3; raise inputs"):
-        called(runs.scaled_flow, data, **SETTINGS, unfed=True, seed=1)
+        trajectory_of(runs.scaled_flow, data, **SETTINGS, unfed=True, seed=1)

@@ -15,8 +15,8 @@ from learning_dynamics.papers.tensor_networks.classification import metrics, run
 from learning_dynamics.tidy import select
 from learning_dynamics.trajectories import Trajectory
 from tests.papers.tensor_networks import plain
-from tests.papers.tensor_networks.plain import judged, off, read, rewriting, setting, verdict
-from tests.support import measured
+from tests.papers.tensor_networks.plain import evaluation_on, off, put, read, rewrite, verdict
+from tests.support import metrics_table
 
 NETWORKS = ["fully_connected", "diagonal", "convolutional"]
 ACCURATE = {"sharpness": 1e12, "rtol": 1e-10, "atol": 1e-14, "seed": 2}
@@ -29,25 +29,27 @@ def data():
     return points.separable(samples=2, inputs=3, margin=0.5, seeds=2, seed=2)
 
 
-def assert_flow(architecture, depth, X, y, log_log_times, states):
-    """States are those of the loss's own flow, divided by (1 + log(1 + t))^(1/L)."""
+def assert_flow(architecture, depth, X, y, *, times, states):
+    """Compare states at `times`, log(1 + log(1 + t)), with the loss's own flow, divided by (1 + log(1 + t))^(1/L)."""
     loss = plain.loss_of(architecture, depth, X, y, "exponential")
-    direct = plain.flow(loss, states[0], np.expm1(np.expm1(log_log_times)))
-    np.testing.assert_allclose(states * np.exp(log_log_times / depth)[:, None], direct, atol=1e-6)
+    direct = plain.flow(loss, states[0], np.expm1(np.expm1(times)))
+    np.testing.assert_allclose(states * np.exp(times / depth)[:, None], direct, atol=1e-6)
 
 
 @pytest.mark.parametrize("zero", ["first", "last"])
 @pytest.mark.parametrize("depth", [2, 3])
 def test_flows_are_those_of_the_loss(data, depth, zero):
     settings = {"networks": NETWORKS, "depth": depth, "zero": zero, "last": 0.5, "doublings": 1, **LONG}
-    found, double = (plain.simulated(runs.from_random_layers, data, scale=scale, **settings) for scale in (0.8, 1.6))
+    found, double = (
+        plain.trajectory_with_settings(runs.from_random_layers, data, scale=scale, **settings) for scale in (0.8, 1.6)
+    )
     np.testing.assert_allclose(found.time, [0, 0.5 / 9, 2 / 9, 0.5, 1.0])
     for architecture in NETWORKS:
         states = found.series[architecture][1]
         layers = plain.layers_of(architecture, 3, depth, states[0])
         silent = 0 if zero == "first" else depth - 1
         assert [layer.any() for layer in layers] == [place != silent for place in range(depth)], f"{architecture=}"
-        assert_flow(architecture, depth, data["X"][1], data["y"][1], found.time, states)
+        assert_flow(architecture, depth, data["X"][1], data["y"][1], times=found.time, states=states)
         np.testing.assert_allclose(
             double.series[architecture][:, 0], 2 * found.series[architecture][:, 0], err_msg=f"{architecture=}"
         )
@@ -55,10 +57,10 @@ def test_flows_are_those_of_the_loss(data, depth, zero):
 
 def test_flows_from_given_coefficients():
     settings = {"networks": ["diagonal"], "scales": [0.5, 1.0], "directions": 2, "imbalance": 1.0, "last": 1.0}
-    found = plain.simulated(runs.from_coefficients, TWO, **settings, **LONG)
+    found = plain.trajectory_with_settings(runs.from_coefficients, TWO, **settings, **LONG)
     X, y, states = TWO["X"][0], TWO["y"][0], found.series["diagonal"]
     np.testing.assert_allclose(found.time, np.linspace(0, 1, 4))
-    assert_flow("diagonal", 2, X, y, found.time, states[2])
+    assert_flow("diagonal", 2, X, y, times=found.time, states=states[2])
     starts, ends = (np.prod(np.split(states[:, place], 2, axis=-1), axis=0) for place in (0, -1))
     np.testing.assert_allclose(starts[2:], 4 * starts[:2])
     table = metrics.from_coefficients(found, window=[0.1, 2.0])
@@ -70,13 +72,13 @@ def test_flows_from_given_coefficients():
 def test_many_starts_are_followed_each_by_itself():
     data = points.given(points=[[1.5, 1.0, -0.3], [0.5, -2.0, 1.0]], labels=[1.0, -1.0], separate=True)
     settings = {"networks": ["diagonal", "convolutional"], "depths": [2, 3], "starts": 2, "scale": 0.8, "doublings": 1}
-    found = plain.simulated(runs.from_many_starts, data, last=0.5, **settings, **ACCURATE)
+    found = plain.trajectory_with_settings(runs.from_many_starts, data, last=0.5, **settings, **ACCURATE)
     np.testing.assert_allclose(found.time, [0, 0.5, 1.0])
     table, x = metrics.from_many_starts(found), data["X"][1, 0]
     for network, depth, start in itertools.product(settings["networks"], (2, 3), (0, 1)):
         states = found.series[f"{network}_{depth}"][1]
         assert not np.allclose(states[0, 0], states[0, 1]), f"{network=} {depth=} {start=}"
-        assert_flow(network, depth, data["X"][1], data["y"][1], found.time, states[:, start])
+        assert_flow(network, depth, data["X"][1], data["y"][1], times=found.time, states=states[:, start])
         beta = plain.beta_of(network, 3, depth, states[2, start])
         draw = {"network": network, "depth": depth, "seed": 1, "start": start, "log_log_time": 1.0}
         np.testing.assert_allclose(
@@ -92,7 +94,7 @@ def test_many_starts_are_followed_each_by_itself():
 
 def test_opposed_layers_shrink_as_their_equation_says():
     data = points.given(points=[[2.0, -1.4], [0.5, 1.0]], labels=[1.0, -1.0], separate=True)
-    found = plain.simulated(
+    found = plain.trajectory_with_settings(
         runs.from_opposed_layers, data, scales=[0.3, 1.0], horizon=3.0, points=4, rtol=1e-9, atol=1e-12, seed=2
     )
     table, times = metrics.from_opposed_layers(found), np.arange(4.0)
@@ -123,7 +125,7 @@ def test_opposed_layers_shrink_as_their_equation_says():
         )
 
 
-def course(architecture, log_log_times, states, X, y, depth=2, **integration):
+def course(architecture, log_log_times, states, *, X, y, depth=2, **integration):
     """A trajectory that is at given states, of one draw or of several."""
     settings = {"networks": [architecture], "depth": depth, "scale": 0.8, "seed": 2}
     settings["integration"] = {"sharpness": 1e7, "rtol": 1e-10, "atol": 1e-14, **integration}
@@ -139,14 +141,18 @@ def unit(v):
 @pytest.mark.parametrize("depth", [2, 3])
 @pytest.mark.parametrize("architecture", NETWORKS)
 def test_measures_by_other_means(data, architecture, depth):
-    rng, lengths, courses = np.random.default_rng(0), plain.lengths_of(architecture, 3, depth), []
+    rng = np.random.default_rng(0)
+    lengths = plain.lengths_of(architecture, 3, depth)
+    courses = []
     log_log_times = np.array([0.0, 0.4, 0.9, 1.3])
     for X, y in zip(data["X"], data["y"], strict=True):
         state = rng.standard_normal(sum(lengths))
         while (y * (X @ plain.beta_of(architecture, 3, depth, state))).min() < 0.1:
             state = rng.standard_normal(sum(lengths))
         courses.append(state + 0.05 * rng.standard_normal((4, len(state))) * np.array([[1], [1], [1], [0]]))
-    trajectory = course(architecture, log_log_times, np.array(courses), data["X"], data["y"], depth, sharpness=1e12)
+    trajectory = course(
+        architecture, log_log_times, np.array(courses), X=data["X"], y=data["y"], depth=depth, sharpness=1e12
+    )
     table = metrics.from_random_layers(trajectory, window=[0.1, 2.0])
     assert set(table["depth"]) == {depth}
     assert set(table["scale"]) == {0.8}
@@ -213,7 +219,7 @@ def test_measures_by_other_means(data, architecture, depth):
 @pytest.mark.parametrize("depth", [2, 3])
 def test_the_power_of_the_smallest_quasi_norm_of_one_point(depth):
     X, layer = np.array([[0.5, -2.0, 1.0]]), np.array([0.3, 1.1, -0.4])
-    trajectory = course("diagonal", np.array([0.0, 1.0]), np.tile(layer, (2, depth)), X, -np.ones(1), depth)
+    trajectory = course("diagonal", np.array([0.0, 1.0]), np.tile(layer, (2, depth)), X=X, y=-np.ones(1), depth=depth)
     rho = layer**depth
     size = np.sum(np.abs(rho / (rho @ X[0])) ** (2 / depth))
     excess = read(metrics.from_random_layers(trajectory, window=[0.1, 2.0]), "quasi_norm_excess")
@@ -233,7 +239,7 @@ def test_a_stationary_point_is_stationary(depth):
     layer = np.abs(rho) ** (1 / depth)
     state = np.concatenate([layer] * (depth - 1) + [np.sign(rho) * layer])
     states = np.stack([state, state])
-    trajectory = course("diagonal", np.array([0.0, log_log_time]), states, X, y, depth, sharpness=1e15)
+    trajectory = course("diagonal", np.array([0.0, log_log_time]), states, X=X, y=y, depth=depth, sharpness=1e15)
     value = metrics.from_random_layers(trajectory, window=[0.1, 2.0]).set_index("quantity")["value"]
     assert value["stationarity_residual"] == pytest.approx(0, abs=1e-10)
     assert value["stationarity_residual_l2"] > 1e-3
@@ -251,7 +257,7 @@ def test_exponents_are_those_of_a_path_that_has_them():
     layers = np.sqrt(np.abs(beta))
     states = np.concatenate([layers, np.sign(beta) * layers], axis=1)
     table = metrics.from_random_layers(
-        course("diagonal", log_log_times, states, TWO["X"], TWO["y"]), window=[8.0, 12.0]
+        course("diagonal", log_log_times, states, X=TWO["X"], y=TWO["y"]), window=[8.0, 12.0]
     )
     *before, last = read(table, "angle_power")
     assert last == pytest.approx(0.37, rel=1e-3)
@@ -259,7 +265,7 @@ def test_exponents_are_those_of_a_path_that_has_them():
 
 
 def test_predicted_exponents_of_the_papers_points():
-    table = measured("tensor_networks", "settling")
+    table = metrics_table("tensor_networks", "settling")
 
     def predicted(quantity, network):
         return read(table, quantity, "predicted", network=network, log_log_time=table["log_log_time"].max())
@@ -317,7 +323,7 @@ def test_local_powers_are_those_of_a_path_that_has_them():
     rho[:, 2] *= -1  # not yet of the sign of what pushes it
     layers = np.sqrt(np.abs(rho))
     states = np.concatenate([layers, np.sign(rho) * layers], axis=1)
-    trajectory = course("diagonal", log_log_times, states, X, y)
+    trajectory = course("diagonal", log_log_times, states, X=X, y=y)
     table = metrics.from_random_layers(trajectory, window=[6.0, 9.0])
     share = 0.02 * np.exp(-6 * powers)
     inside = (log_log_times >= 6) & (log_log_times <= 9)
@@ -348,7 +354,9 @@ def test_local_powers_of_fully_connected_networks_are_of_what_no_point_reaches()
         """What is measured where the first layer has a part outside, and all else stays as it is."""
         first = np.stack([np.ones(49), outside, np.zeros(49), np.zeros(49)], axis=1)
         states = np.concatenate([first, np.tile([1.0, 0.0], (49, 1))], axis=1)
-        trajectory = course("fully_connected", log_log_times, states, np.array(X), np.ones(len(X)), sharpness=sharpness)
+        trajectory = course(
+            "fully_connected", log_log_times, states, X=np.array(X), y=np.ones(len(X)), sharpness=sharpness
+        )
         return metrics.from_random_layers(trajectory, window=[6.0, 9.0])
 
     outside = 0.3 * np.exp(-0.41 * log_log_times)
@@ -384,7 +392,7 @@ def test_later_layers_that_turn_against_what_stays_add_their_power(depth, apart)
         last = last @ turn  # the product of the later layers is as without it
     last = last * np.exp(0.01 * log_log_times)[:, None]  # which leaves all shares as they are
     states = np.concatenate([first.reshape(113, 4), *between, last], axis=1)
-    trajectory = course("fully_connected", log_log_times, states, np.array([[1.0, 0.0]]), np.ones(1), depth)
+    trajectory = course("fully_connected", log_log_times, states, X=np.array([[1.0, 0.0]]), y=np.ones(1), depth=depth)
     table = metrics.from_random_layers(trajectory, window=[9.0, 12.0])
     inside = (log_log_times >= 9) & (log_log_times <= 12)
     turning = -np.polyfit(log_log_times[inside], np.log(np.sin(angle[inside])), 1)[0]
@@ -397,7 +405,8 @@ def test_later_layers_that_turn_against_what_stays_add_their_power(depth, apart)
 def test_a_support_that_is_not_yet_of_its_last_phase_leaves_powers_open(monkeypatch):
     log_log_times, X = np.linspace(0, 12, 49), np.array([[2.0, 0.8]])
     sizes = np.stack([np.ones(49), np.sqrt(0.02) * np.exp(-0.3 * log_log_times)], axis=1)
-    trajectory, found = course("diagonal", log_log_times, np.concatenate([sizes, sizes], axis=1), X, np.ones(1)), []
+    trajectory = course("diagonal", log_log_times, np.concatenate([sizes, sizes], axis=1), X=X, y=np.ones(1))
+    found = []
     for lag in (0.0, 0.01):  # of the only entry on the support; the other's push changes half as much with it
         pushes = np.array([np.exp(1j * lag), 0.4]), np.array([[1.0, 0.0], [0.0, 0.5]])
         monkeypatch.setattr(metrics, "pushes_at_the_limit", lambda *_, pushes=pushes: pushes)
@@ -413,7 +422,7 @@ def test_where_coordinates_mix_what_is_far_below_the_largest_is_not_resolved(arc
     small = np.abs(features) < np.abs(features).max()
     sizes = np.where(small, 1e-4 * np.exp(-0.3 * log_log_times)[:, None], 1.0)
     layers = [size @ vectors.T for size, vectors in zip((sizes, sizes * np.sign(features)), network.U, strict=True)]
-    trajectory = course(architecture, log_log_times, np.concatenate(layers, axis=1), X, np.ones(1), rtol=1e-7)
+    trajectory = course(architecture, log_log_times, np.concatenate(layers, axis=1), X=X, y=np.ones(1), rtol=1e-7)
     powers = read(metrics.from_random_layers(trajectory, window=[6.0, 9.0]), "vanishing_power")
     assert len(powers) == small.sum()
     assert np.isfinite(powers).all() == resolved
@@ -429,7 +438,7 @@ def test_the_part_that_grows_has_its_power_however_near_it_is_to_its_rival():
     )
     one = np.ones(49)
     states = np.stack([one, (u + w) / 2, one, (u - w) / 2], axis=1)
-    table = metrics.from_random_layers(course("diagonal", log_log_times, states, X, y), window=[6.0, 9.0])
+    table = metrics.from_random_layers(course("diagonal", log_log_times, states, X=X, y=y), window=[6.0, 9.0])
     np.testing.assert_array_equal(read(table, "phase_cosine"), 1.0)
     np.testing.assert_allclose(read(table, "vanishing_power"), powers, atol=1e-3)
 
@@ -438,7 +447,7 @@ ENTRY = {"network": "diagonal", "scale": 1.0, "direction": 1, "log_log_time": 14
 
 
 def test_local_powers_of_fully_connected_networks_are_one_over_the_depth():
-    facts = judged("log_time_exponents").facts
+    facts = evaluation_on("log_time_exponents").facts
     assert facts["shallow"] == pytest.approx(0.5, abs=0.01)
     assert facts["deep"] == pytest.approx(1 / 3, abs=0.01)
 
@@ -452,9 +461,7 @@ def test_local_powers_are_held_to_their_tolerance(error, expected):
 @pytest.mark.parametrize(("error", "expected"), [(0.0129, "reproduced"), (0.0131, "contradicted")])
 def test_what_still_moves_adds_to_the_tolerance(error, expected):
     assert (
-        verdict(
-            "log_time_exponents", off("vanishing_power", error, **ENTRY), setting("power_uncertainty", 0.01, **ENTRY)
-        )
+        verdict("log_time_exponents", off("vanishing_power", error, **ENTRY), put("power_uncertainty", 0.01, **ENTRY))
         == expected
     )
 
@@ -464,12 +471,12 @@ def test_what_still_moves_adds_to_the_tolerance(error, expected):
 )
 def test_powers_that_have_not_settled_are_left_out(quantity, excluding):
     wrong = off("vanishing_power", 0.3, **ENTRY)
-    assert verdict("log_time_exponents", wrong, setting(quantity, excluding, **ENTRY)) == "reproduced"
+    assert verdict("log_time_exponents", wrong, put(quantity, excluding, **ENTRY)) == "reproduced"
 
 
 def test_powers_that_are_not_resolved_are_left_out():
-    coarse = judged("log_time_exponents", setting("vanishing_power", np.nan, **ENTRY)).judgement.headline
-    assert coarse.draws == judged("log_time_exponents").judgement.headline.draws - 1
+    coarse = evaluation_on("log_time_exponents", put("vanishing_power", np.nan, **ENTRY)).judgement.headline
+    assert coarse.draws == evaluation_on("log_time_exponents").judgement.headline.draws - 1
     assert "left out: below what the integrator resolves" in coarse.excluded
 
 
@@ -501,7 +508,7 @@ ORTHOGONAL = ["diagonal", "convolutional", "decomposable"]
 
 
 def late(quantity, value, network="diagonal", log_log_time=3200.0, **where):
-    return setting(quantity, value, log_log_time=log_log_time, network=network, **(ONE | where))
+    return put(quantity, value, log_log_time=log_log_time, network=network, **(ONE | where))
 
 
 VANISHING = [
@@ -538,7 +545,7 @@ def test_what_still_changes_late_is_undecided(claim, quantity):
     at_rest = late(quantity, 1.1 * BOUND, "general", LATE)
     assert verdict(claim, late(quantity, 0.95 * BOUND, "general", LATE)) == "reproduced"
     assert verdict(claim, at_rest) == "contradicted"
-    moving = judged(claim, at_rest, late(quantity, 1.3 * BOUND, "general"))
+    moving = evaluation_on(claim, at_rest, late(quantity, 1.3 * BOUND, "general"))
     assert moving.verdict not in ("reproduced", "contradicted")
     assert moving.judgement.headline.draws_undecided == 1
 
@@ -556,15 +563,15 @@ NETWORK = {
 @pytest.mark.parametrize("claim", ["theorem_2", "corollary_1", "corollary_2", "corollary_3"])
 def test_losses_are_held_to_one_over_time_before_the_cap(claim):
     off_by, where = 10 * EXACT * np.exp(-EXACT), {"log_log_time": EXACT, "network": NETWORK[claim]} | ONE
-    assert verdict(claim, setting("margin", 1 + 0.95 * off_by, **where)) == "reproduced"
-    assert verdict(claim, setting("margin", 1 - 1.1 * off_by, **where)) == "contradicted"
-    assert verdict(claim, setting("margin", 1 + 1.1 * off_by, **where)) == "contradicted"
+    assert verdict(claim, put("margin", 1 + 0.95 * off_by, **where)) == "reproduced"
+    assert verdict(claim, put("margin", 1 - 1.1 * off_by, **where)) == "contradicted"
+    assert verdict(claim, put("margin", 1 + 1.1 * off_by, **where)) == "contradicted"
 
 
 @pytest.mark.parametrize("claim", ["theorem_1", "corollary_1", "equation_14"])
 def test_a_loss_that_may_be_above_one_decides_nothing(claim):
     least = np.log(100) / np.expm1(EXACT)
-    low = setting("margin", 0.95 * least, log_log_time=EXACT, network=NETWORK[claim], **ONE)
+    low = put("margin", 0.95 * least, log_log_time=EXACT, network=NETWORK[claim], **ONE)
     assert verdict(claim, low) == "undecided"
 
 
@@ -585,12 +592,12 @@ def test_a_draw_whose_residual_still_turns_is_left_out(claim, quantity, network)
     turning = late("turn_of_residuals", 1.1 * TURNS_AT_MOST, network, LATE)
     assert verdict(claim, resting) == "reproduced"
     assert verdict(claim, resting, beyond) == "contradicted"
-    left_out = judged(claim, turning, beyond, still_falls)
+    left_out = evaluation_on(claim, turning, beyond, still_falls)
     assert left_out.verdict == "reproduced"
     assert left_out.facts["turning"] == 1
     assert left_out.facts["turned"] < TURNS_AT_MOST
     assert any(check.excluded.startswith("1 left out: $X^T r$ still turns") for check in left_out.judgement.checks)
-    assert judged(claim, resting).facts["turning"] == 0
+    assert evaluation_on(claim, resting).facts["turning"] == 0
 
 
 @pytest.mark.parametrize(("claim", "quantity", "network"), UNDER_A_PREMISE)
@@ -598,7 +605,7 @@ def test_a_draw_whose_residual_still_turns_is_left_out(claim, quantity, network)
 def test_a_draw_that_turns_and_whose_residual_does_not_fall_is_undecided(claim, quantity, network, halfway):
     turning = late("turn_of_residuals", 1.1 * TURNS_AT_MOST, network, LATE)
     residual = [late(quantity, halfway, network, LATE[:1]), late(quantity, 1.1 * BOUND, network, LATE[1:])]
-    found = judged(claim, turning, *residual)
+    found = evaluation_on(claim, turning, *residual)
     assert found.verdict == "undecided"
     assert found.facts["turning"] == 0
     assert "draws cannot be judged" in found.reason
@@ -615,7 +622,7 @@ OF_TWO_LAYERS = [
 @pytest.mark.parametrize(("claim", "quantity", "network"), OF_TWO_LAYERS)
 def test_so_is_one_of_two_layers_of_which_another_quantity_stays_large(claim, quantity, network):
     turning = late("turn_of_residuals", 1.1 * TURNS_AT_MOST, network, LATE, depth=2)
-    found = judged(claim, turning, late(quantity, 50 * BOUND, network, LATE, depth=2))
+    found = evaluation_on(claim, turning, late(quantity, 50 * BOUND, network, LATE, depth=2))
     assert found.verdict == "undecided"
     assert found.facts["turning"] == 0
 
@@ -637,7 +644,7 @@ def test_of_eight_draws_of_an_architecture_two_may_turn(claim, quantity, network
             tables[role] = pd.concat([table, again], ignore_index=True)
             tables[role].attrs = table.attrs
 
-    found = judged(
+    found = evaluation_on(
         claim, twice, late("turn_of_residuals", 1.1 * TURNS_AT_MOST, network, LATE, seed=list(range(turning)))
     )
     assert found.facts["turning"] == left_out
@@ -647,7 +654,7 @@ def test_of_eight_draws_of_an_architecture_two_may_turn(claim, quantity, network
 @pytest.mark.parametrize(("claim", "quantity", "network"), UNDER_A_PREMISE)
 def test_a_draw_that_turns_and_whose_residual_stays_small_is_left_out(claim, quantity, network):
     turning = late("turn_of_residuals", 1.1 * TURNS_AT_MOST, network, LATE)
-    assert judged(claim, turning, late(quantity, 0.95 * BOUND, network, LATE)).facts["turning"] == 1
+    assert evaluation_on(claim, turning, late(quantity, 0.95 * BOUND, network, LATE)).facts["turning"] == 1
 
 
 @pytest.mark.parametrize(("claim", "quantity", "network"), UNDER_A_PREMISE)
@@ -662,14 +669,14 @@ def test_a_draw_at_rest_counts_beside_one_that_turns(claim, quantity, network):
 @pytest.mark.parametrize("seeds", [2, 4])
 def test_nothing_is_left_out_where_more_than_a_quarter_of_draws_turn(claim, quantity, network, depth, seeds):
     where = {"log_log_time": LATE, "network": network, "depth": depth}
-    found = judged(claim, setting("turn_of_residuals", 1.1 * TURNS_AT_MOST, seed=list(range(seeds)), **where))
+    found = evaluation_on(claim, put("turn_of_residuals", 1.1 * TURNS_AT_MOST, seed=list(range(seeds)), **where))
     assert found.verdict == "undecided"
     assert "still turns" not in "".join(check.excluded for check in found.judgement.checks)
 
 
 @pytest.mark.parametrize("claim", ["theorem_1", "theorem_2", "corollary_2", "corollary_3"])
 def test_a_residual_without_a_number_is_not_left_out(claim):
-    found = judged(claim, late("turn_of_residuals", np.nan, NETWORK[claim], LATE))
+    found = evaluation_on(claim, late("turn_of_residuals", np.nan, NETWORK[claim], LATE))
     assert found.verdict == "undecided"
     assert found.facts["turning"] == 0
 
@@ -677,13 +684,13 @@ def test_a_residual_without_a_number_is_not_left_out(claim):
 @pytest.mark.parametrize("claim", ["theorem_2", "corollary_2", "corollary_3"])
 def test_the_loss_of_a_draw_that_turns_is_judged(claim):
     turning = late("turn_of_residuals", 1.1 * TURNS_AT_MOST, NETWORK[claim], LATE)
-    slow = setting("margin", 1 + 11 * EXACT * np.exp(-EXACT), log_log_time=EXACT, network=NETWORK[claim], **ONE)
+    slow = put("margin", 1 + 11 * EXACT * np.exp(-EXACT), log_log_time=EXACT, network=NETWORK[claim], **ONE)
     assert verdict(claim, turning, slow) == "contradicted"
 
 
 @pytest.mark.parametrize(("claim", "networks"), [("theorem_2", 2), ("corollary_2", 1)])
 def test_a_draw_that_turns_is_not_counted_above_the_global_minimum(claim, networks):
-    facts = judged(
+    facts = evaluation_on(
         claim, late("turn_of_residuals", 1.1 * TURNS_AT_MOST, "diagonal", LATE), late("quasi_norm_excess", 0.02)
     ).facts
     assert facts["deep"] == 4 * networks - 1
@@ -696,33 +703,33 @@ def test_growth_is_held_to_ten_over_log_log_t():
 
 @pytest.mark.parametrize(("claim", "networks"), [("theorem_2", 2), ("corollary_2", 1)])
 def test_draws_above_the_global_minimum_are_counted(claim, networks):
-    below = setting("quasi_norm_excess", 0.005, depth=3)
-    facts = judged(claim, below).facts
+    below = put("quasi_norm_excess", 0.005, depth=3)
+    facts = evaluation_on(claim, below).facts
     assert (facts["other"], facts["deep"]) == (0, 4 * networks)
-    assert judged(claim, below, late("quasi_norm_excess", 0.02)).facts["other"] == 1
+    assert evaluation_on(claim, below, late("quasi_norm_excess", 0.02)).facts["other"] == 1
 
 
 def test_what_is_told_beside_a_verdict():
     gap = late("gap_own", 0.9 * BOUND, depth=2)
-    assert judged("theorem_2", gap).facts["gap"] == pytest.approx(0.9 * BOUND)
+    assert evaluation_on("theorem_2", gap).facts["gap"] == pytest.approx(0.9 * BOUND)
 
 
 @pytest.mark.parametrize("depth", [2, 3])
 def test_remark_3_is_about_T_z_and_corrected_by_rho(depth):
-    as_printed = setting("dense_share_s_beta", 0.95 * BOUND, network="decomposable")
+    as_printed = put("dense_share_s_beta", 0.95 * BOUND, network="decomposable")
     inside, beyond = (late("dense_share_rho", size * BOUND, "decomposable", depth=depth) for size in (0.95, 1.1))
     dense = late("dense_share_s_beta", 1.1 * BOUND, "decomposable", depth=depth)
     assert verdict("remark_3", as_printed) == "reproduced"
     assert verdict("remark_3", as_printed, dense, inside) == "corrected"
     assert verdict("remark_3", as_printed, dense, beyond) == "contradicted"
     assert (
-        verdict("remark_3", setting("dense_share_beta", 0.0, network="decomposable")) == "undecided"
+        verdict("remark_3", put("dense_share_beta", 0.0, network="decomposable")) == "undecided"
     )  # a rival that holds
 
 
 def test_remark_3_shows_what_each_vector_leaves_out():
     one = late("dense_share_rho", 0.5 * BOUND, "decomposable")
-    found = judged("remark_3", setting("dense_share_beta", 0.25), setting("dense_share_s_beta", 0.5), one)
+    found = evaluation_on("remark_3", put("dense_share_beta", 0.25), put("dense_share_s_beta", 0.5), one)
     assert (found.facts["inputs"], found.facts["mapped"]) == (0.25, 0.5)
     assert found.facts["transformed"] == pytest.approx(0.5 * BOUND)
 
@@ -730,13 +737,13 @@ def test_remark_3_shows_what_each_vector_leaves_out():
 def test_remark_2_of_opposed_layers_and_of_a_first_layer_that_is_zero():
     stuck = 10 / (2 * np.e * 50)
     where = {"role": "opposed", "seed": 1, "scale": 1.0, "time": 50.0}
-    assert verdict("remark_2", setting("loss", 1 + 0.95 * stuck, **where)) == "reproduced"
-    assert verdict("remark_2", setting("loss", 1 - 1.1 * stuck, **where)) == "contradicted"
-    assert judged("remark_2").facts["stuck"] == 8
+    assert verdict("remark_2", put("loss", 1 + 0.95 * stuck, **where)) == "reproduced"
+    assert verdict("remark_2", put("loss", 1 - 1.1 * stuck, **where)) == "contradicted"
+    assert evaluation_on("remark_2").facts["stuck"] == 8
     one = {"log_log_time": 3200.0, "network": "convolutional", "seed": 2}
-    assert verdict("remark_2", setting("stationarity_residual", 0.95 * BOUND, **one)) == "reproduced"
-    assert verdict("remark_2", setting("stationarity_residual", 1.1 * BOUND, **one)) == "contradicted"
-    slow = setting("margin", 1 + 11 * EXACT * np.exp(-EXACT), log_log_time=EXACT, network="diagonal", seed=2)
+    assert verdict("remark_2", put("stationarity_residual", 0.95 * BOUND, **one)) == "reproduced"
+    assert verdict("remark_2", put("stationarity_residual", 1.1 * BOUND, **one)) == "contradicted"
+    slow = put("margin", 1 + 11 * EXACT * np.exp(-EXACT), log_log_time=EXACT, network="diagonal", seed=2)
     assert verdict("remark_2", slow) == "contradicted"
 
 
@@ -747,7 +754,7 @@ def turned(degrees, log_log_time=LATE, **where):
         angle = np.radians(degrees) * (rows["start"] == 3)
         return np.select([rows["index"] == 1, rows["index"] == 2], [np.cos(angle), np.sin(angle)])
 
-    return rewriting("direction", entries, log_log_time=log_log_time, **where)
+    return rewrite("direction", entries, log_log_time=log_log_time, **where)
 
 
 convex_problems = pytest.mark.parametrize(("network", "depth"), [("fully_connected", 3), ("diagonal", 2)])
@@ -762,13 +769,13 @@ def test_limits_are_one_where_problems_are_convex(network, depth, degrees, expec
 @convex_problems
 def test_a_limit_that_has_not_come_to_rest_decides_nothing(network, depth):
     one = {"network": network, "depth": depth, "seed": 1}
-    moving = judged("limits_and_starts", turned(0.0, **one), turned(1.1, 3200.0, **one))
+    moving = evaluation_on("limits_and_starts", turned(0.0, **one), turned(1.1, 3200.0, **one))
     assert moving.corrected.headline.draws_undecided == 1
     assert moving.verdict not in ("corrected", "reproduced")
 
 
 def test_limits_of_losses_that_do_not_fall_decide_nothing():
-    stuck = setting("margin", 0.0, network="fully_connected", depth=3, seed=1)
+    stuck = put("margin", 0.0, network="fully_connected", depth=3, seed=1)
     assert verdict("limits_and_starts", stuck) == "undecided"
 
 
@@ -777,11 +784,11 @@ def test_limits_that_agree_everywhere_are_as_printed():
 
 
 def test_limits_are_counted():
-    facts = judged("limits_and_starts").facts
+    facts = evaluation_on("limits_and_starts").facts
     assert facts["several"] < facts["deep"] == 8
     assert facts["count"] == 8
-    alterations = turned(60.0), setting("quasi_norm_excess", 0.005), setting("quasi_norm_excess", 0.02, start=3)
-    facts = judged("limits_and_starts", *alterations).facts
+    alterations = turned(60.0), put("quasi_norm_excess", 0.005), put("quasi_norm_excess", 0.02, start=3)
+    facts = evaluation_on("limits_and_starts", *alterations).facts
     assert facts["apart"] == pytest.approx(60)
     assert facts["several"] == facts["deep"]
     assert facts["most"] == 2

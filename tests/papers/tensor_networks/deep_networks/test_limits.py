@@ -11,7 +11,7 @@ from learning_dynamics.papers.tensor_networks import points
 from learning_dynamics.papers.tensor_networks.deep_networks import metrics, runs
 from learning_dynamics.tidy import select
 from tests.papers.tensor_networks import plain
-from tests.papers.tensor_networks.plain import judged, read, rewriting, setting, times, verdict
+from tests.papers.tensor_networks.plain import evaluation_on, put, read, rewrite, times, verdict
 
 SIZE = 3
 SETTINGS = {"depths": [2, 3], "scales": [0.5, 1.0], "residual": 1e-10, "rtol": 1e-12, "atol": 1e-15, "seed": 6}
@@ -25,7 +25,7 @@ def matrices(state, depth):
 @pytest.fixture(scope="module", params=["identity", "descending", "gaussian"])
 def flown(request):
     data = points.regression(samples=2, inputs=SIZE, seeds=2, seed=6)
-    return plain.simulated(runs.deep_regression, data, init=request.param, **SETTINGS)
+    return plain.trajectory_with_settings(runs.deep_regression, data, init=request.param, **SETTINGS)
 
 
 def first_of_ratios(length, lacking, depth):
@@ -114,7 +114,7 @@ def test_starts_fulfil_their_conditions(flown, seed, depth):
 
 def test_a_start_with_its_last_layers_zero_stays():
     data = points.regression(samples=2, inputs=SIZE, seeds=1, seed=6)
-    found = plain.simulated(runs.deep_regression, data, init="silent", **SETTINGS)
+    found = plain.trajectory_with_settings(runs.deep_regression, data, init="silent", **SETTINGS)
     np.testing.assert_array_equal(read(metrics.deep_regression(found), "residual"), 1.0)
     assert [W.any() for W in matrices(found.constants["start_3"][0], 3)] == [True, False, False]
 
@@ -133,20 +133,20 @@ ONE = {"seed": 1, "depth": 3, "scale": 0.03}
     ],
 )
 def test_theorem_6_convergence_refuses_one_residual(residual, where, expected):
-    assert verdict("theorem_6_convergence", setting("residual", residual, **where)) == expected
+    assert verdict("theorem_6_convergence", put("residual", residual, **where)) == expected
 
 
 def test_theorem_6_convergence_counts_flows_from_outside_and_does_not_judge_them():
-    facts = judged("theorem_6_convergence").facts
+    facts = evaluation_on("theorem_6_convergence").facts
     assert facts["stuck"] == 10
     assert facts["outside"] <= facts["other"] == 40
-    stuck = judged("theorem_6_convergence", setting("residual", 1.0, role="gaussian", seed=1))
+    stuck = evaluation_on("theorem_6_convergence", put("residual", 1.0, role="gaussian", seed=1))
     assert (stuck.verdict, stuck.facts["outside"]) == ("reproduced", 40 * 3 // 5)
 
 
 def powers(quantity, power, level=1.0, **where):
     """Let a quantity fall like a power of the scale."""
-    return rewriting(quantity, lambda rows: level * (1 + 0.01 * rows["seed"]) * rows["scale"] ** power, **where)
+    return rewrite(quantity, lambda rows: level * (1 + 0.01 * rows["seed"]) * rows["scale"] ** power, **where)
 
 
 both_parts_of_theorem_6_2 = pytest.mark.parametrize(
@@ -165,9 +165,9 @@ def test_theorem_6_2_asks_for_a_power_of_the_distance(claim, role, power, expect
 
 @both_parts_of_theorem_6_2
 def test_theorem_6_2_holds_every_draw_to_its_bound_at_any_scale(claim, role):
-    assert judged(claim).facts["nearest"] <= 1
+    assert evaluation_on(claim).facts["nearest"] <= 1
     lines = powers("distance_from_least_l2", 1.0, role=role), powers("distance_bound", 1.0, 1.01, role=role)
-    within = judged(claim, *lines)
+    within = evaluation_on(claim, *lines)
     assert within.verdict == "reproduced"
     assert within.facts["nearest"] == pytest.approx(1 / 1.01)
     for scale in (0.01, 1.0):
@@ -177,20 +177,20 @@ def test_theorem_6_2_holds_every_draw_to_its_bound_at_any_scale(claim, role):
 
 @both_parts_of_theorem_6_2
 def test_theorem_6_2_leaves_out_what_stays_at_the_saddle_and_is_undecided_of_what_was_given_up(claim, role):
-    stuck = judged(
-        claim, setting("residual", 1.0, role=role, seed=1), setting("distance_from_least_l2", 9.0, role=role, seed=1)
+    stuck = evaluation_on(
+        claim, put("residual", 1.0, role=role, seed=1), put("distance_from_least_l2", 9.0, role=role, seed=1)
     )
     assert stuck.verdict == "reproduced"
     assert stuck.judgement.headline.excluded.startswith("4 left out")
-    lost = judged(claim, setting("distance_from_least_l2", np.nan, role=role, seed=1, scale=0.01))
+    lost = evaluation_on(claim, put("distance_from_least_l2", np.nan, role=role, seed=1, scale=0.01))
     assert lost.verdict not in ("reproduced", "contradicted")
 
 
 def test_theorem_6_2_from_the_identity_allows_what_the_residual_does():
     one = {"role": "identity", "seed": 1, "depth": 3, "scale": 0.1}
-    exact = setting("distance_bound_of_residual", 1e-9, **one)
-    assert verdict("theorem_6_bias", exact, setting("distance_from_least_l2", 0.9e-9, **one)) == "reproduced"
-    assert verdict("theorem_6_bias", exact, setting("distance_from_least_l2", 1.1e-9, **one)) == "contradicted"
+    exact = put("distance_bound_of_residual", 1e-9, **one)
+    assert verdict("theorem_6_bias", exact, put("distance_from_least_l2", 0.9e-9, **one)) == "reproduced"
+    assert verdict("theorem_6_bias", exact, put("distance_from_least_l2", 1.1e-9, **one)) == "contradicted"
 
 
 @pytest.mark.parametrize(
@@ -217,8 +217,8 @@ def test_equation_88_is_refused_by_one_draw_of_another_order(factor, expected):
 @pytest.mark.parametrize("quantity", ["misalignment_over_bound", "misalignment_over_bound_on_the_way"])
 @pytest.mark.parametrize("role", ["descending", "gaussian"])
 def test_equation_93_is_held_to_its_bound(role, quantity):
-    assert verdict("equation_93", setting(quantity, 0.99, role=role, **ONE)) == "reproduced"
-    assert verdict("equation_93", setting(quantity, 1.01, role=role, **ONE)) == "contradicted"
+    assert verdict("equation_93", put(quantity, 0.99, role=role, **ONE)) == "reproduced"
+    assert verdict("equation_93", put(quantity, 1.01, role=role, **ONE)) == "contradicted"
 
 
 def test_equation_93_is_held_to_its_order():
@@ -227,18 +227,18 @@ def test_equation_93_is_held_to_its_order():
 
 
 def test_equation_93_fits_nothing_that_is_below_rounding_at_the_smallest_scale():
-    few = judged("equation_93", times("misalignment", 1e-30, seed=1))
+    few = evaluation_on("equation_93", times("misalignment", 1e-30, seed=1))
     assert few.judgement.checks[1].excluded == "8 left out: below rounding at the smallest scale"
 
 
 def test_equation_93_says_which_power_and_how_small():
-    level = judged("equation_93", powers("misalignment", 3.0), powers("misalignment_over_bound", 1.0, 0.01))
+    level = evaluation_on("equation_93", powers("misalignment", 3.0), powers("misalignment_over_bound", 1.0, 0.01))
     assert level.facts["power"] == pytest.approx(3.0)
     assert level.facts["small"] == pytest.approx(1.02e-4)
 
 
 def test_dominated_layers_and_the_least_eigenvalues_of_their_products():
-    found = plain.simulated(runs.dominated_layers, depths=[3, 4], size=3, draws=20, seed=1)
+    found = plain.trajectory_with_settings(runs.dominated_layers, depths=[3, 4], size=3, draws=20, seed=1)
     table = metrics.dominated_layers(found)
     for depth, draw in itertools.product((3, 4), range(20)):
         W = list(found.series[f"matrices_{depth}"][draw, 0])
@@ -268,16 +268,16 @@ def test_dominated_layers_and_the_least_eigenvalues_of_their_products():
 
 def test_equation_84_is_corrected_step_by_step():
     one = {"seed": 7, "depth": 5}
-    assert verdict("equation_84", setting("product_over_least", 1 - 2e-12, **one)) == "contradicted"
-    assert verdict("equation_84", setting("product_over_least", 1 - 0.5e-12, **one)) == "corrected"
+    assert verdict("equation_84", put("product_over_least", 1 - 2e-12, **one)) == "contradicted"
+    assert verdict("equation_84", put("product_over_least", 1 - 0.5e-12, **one)) == "corrected"
     one = {"seed": 7, "depth": 3}
-    assert verdict("equation_84", setting("first_difference", -2e-12, **one)) == "contradicted"
-    assert verdict("equation_84", setting("first_difference", -0.5e-12, **one)) == "corrected"
-    assert verdict("equation_84", setting("first_difference", 0.0), setting("second_difference", 0.0)) != "corrected"
+    assert verdict("equation_84", put("first_difference", -2e-12, **one)) == "contradicted"
+    assert verdict("equation_84", put("first_difference", -0.5e-12, **one)) == "corrected"
+    assert verdict("equation_84", put("first_difference", 0.0), put("second_difference", 0.0)) != "corrected"
 
 
 def test_equation_84_counts_draws_that_break_a_step():
-    facts = judged("equation_84").facts
+    facts = evaluation_on("equation_84").facts
     assert facts["draws"] == 400
     assert facts["power"] == facts["powers"] == 600
-    assert judged("equation_84", setting("first_difference", 0.0)).facts["chain"] == 0
+    assert evaluation_on("equation_84", put("first_difference", 0.0)).facts["chain"] == 0

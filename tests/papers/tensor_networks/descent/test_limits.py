@@ -10,7 +10,7 @@ import torch
 from learning_dynamics.papers.tensor_networks import points
 from learning_dynamics.papers.tensor_networks.descent import metrics, runs
 from tests.papers.tensor_networks import plain
-from tests.papers.tensor_networks.plain import judged, missed, read, rewriting, setting, times, verdict
+from tests.papers.tensor_networks.plain import evaluation_on, off_relative, put, read, rewrite, times, verdict
 from tests.support import claim_tables
 
 NETWORKS = ["fully_connected", "diagonal", "convolutional"]
@@ -29,7 +29,7 @@ def beta_of(architecture, state):
 def descended(kind):
     """The data, the step, thirty steps on them, and what is measured."""
     data, step = {"squared": (ONE, 0.02), "exponential": (TWO, 0.05)}[kind]
-    found = plain.simulated(runs.descent, data, loss=kind, step=step, steps=30, records=5, **EXPERIMENT)
+    found = plain.trajectory_with_settings(runs.descent, data, loss=kind, step=step, steps=30, records=5, **EXPERIMENT)
     return data, step, found, metrics.descent(found)
 
 
@@ -88,7 +88,7 @@ def test_all_networks_start_at_the_same_coefficients(kind):
 @pytest.fixture(scope="module")
 def step_sizes():
     settings = {"step_sizes": [0.02, 0.01, 0.005], "duration": 20.0, "tolerance": 1e-12}
-    found = plain.simulated(runs.step_sizes, ONE, **settings, **EXPERIMENT)
+    found = plain.trajectory_with_settings(runs.step_sizes, ONE, **settings, **EXPERIMENT)
     return found, metrics.step_sizes(found)
 
 
@@ -166,7 +166,7 @@ def test_condition_is_the_difference_of_squares_at_scale_one(step_sizes, archite
 
 def test_flows_of_any_tensor_end_where_the_formula_says():
     data = points.regression(samples=1, inputs=3, seeds=1, seed=4)
-    found = plain.simulated(
+    found = plain.trajectory_with_settings(
         runs.any_tensor,
         data,
         networks=["convolutional", "diagonal"],
@@ -194,18 +194,18 @@ def test_flows_of_any_tensor_end_where_the_formula_says():
 
 def test_theorem_5_refuses_limits_of_the_flow_that_are_two_tolerances_off():
     one = {"network": "general", "seed": 1, "scale": 1.0}
-    assert verdict("theorem_5", missed("parameter", 1.5e-8, **one)) == "reproduced"
-    assert verdict("theorem_5", missed("parameter", 3e-8, **one)) == "contradicted"
+    assert verdict("theorem_5", off_relative("parameter", 1.5e-8, **one)) == "reproduced"
+    assert verdict("theorem_5", off_relative("parameter", 3e-8, **one)) == "contradicted"
 
 
 def test_theorem_5_is_undecided_where_a_start_violates_its_condition():
     one = {"role": "step_sizes", "network": "diagonal", "scale": 1.0, "direction": 1}
-    assert verdict("theorem_5", setting("condition", 0.0, **one)) == "undecided"
+    assert verdict("theorem_5", put("condition", 0.0, **one)) == "undecided"
 
 
 def test_theorem_5_refuses_descent_that_misses_the_formula_at_step_size_zero():
     one = {"role": "step_sizes", "network": "diagonal", "scale": 1.0, "direction": 1, "step_size": 0.0}
-    assert verdict("theorem_5", missed("limit", 1e-3, **one)) == "contradicted"
+    assert verdict("theorem_5", off_relative("limit", 1e-3, **one)) == "contradicted"
 
 
 @pytest.mark.parametrize(("order", "expected"), [(1.0, "reproduced"), (2.0, "contradicted"), (0.5, "contradicted")])
@@ -216,14 +216,14 @@ def test_theorem_5_refuses_errors_of_descent_that_are_not_of_first_order(order, 
         line = (1e-3 * (0.3 * 1e-4**order + 2e-8) - 1e-4 * (0.3 * 1e-3**order + 2e-6)) / 9e-4
         return rows["predicted"] + error.where(rows["step_size"] > 0, line)
 
-    assert verdict("theorem_5", rewriting("limit", limits, role="step_sizes")) == expected
+    assert verdict("theorem_5", rewrite("limit", limits, role="step_sizes")) == expected
 
 
 @pytest.mark.parametrize(("role", "length"), [("regression", 1.0), ("classification", 3.0)])
 @pytest.mark.parametrize(("off", "expected"), [(0.0, "reproduced"), (0.004, "reproduced"), (-0.006, "contradicted")])
 def test_min_norm_points_are_those_printed_to_two_decimals(role, length, off, expected):
     point = length * np.array([0.33 + off, 0.33 - off])
-    printed = setting("reference", point, role=role, network="convolutional")
+    printed = put("reference", point, role=role, network="convolutional")
     assert verdict("min_norm_points", printed) == expected
 
 
@@ -239,30 +239,30 @@ def test_small_scales_forget_where_the_spread_falls_to_a_tenth():
         def limits(rows):
             return by * np.where(rows["index"] == 1, 0.6, 0.8) * rows["direction"] / 3
 
-        return rewriting("limit", limits, network="diagonal", scale=scale)
+        return rewrite("limit", limits, network="diagonal", scale=scale)
 
     claim, large = "small_scale_forgets_direction", spread(1.0, 1.0)
-    found = judged(claim, large, spread(0.09, 0.01))
+    found = evaluation_on(claim, large, spread(0.09, 0.01))
     assert found.verdict == "reproduced"
     assert found.judgement.headline.value == pytest.approx(0.09)
     assert verdict(claim, large, spread(0.11, 0.01)) == "not reproduced"
 
 
 def test_final_losses_are_held_to_their_order_of_magnitude():
-    found = judged("final_loss")
+    found = evaluation_on("final_loss")
     table = claim_tables("tensor_networks", "final_loss")["classification"]
     one = {"network": "diagonal", "scale": 1.0, "direction": 2, "time": 2000000}
-    assert verdict("final_loss", setting("loss", 3.1e-5, **one)) == "reproduced"
-    assert verdict("final_loss", setting("loss", 3.2e-5, **one)) == "not reproduced"
+    assert verdict("final_loss", put("loss", 3.1e-5, **one)) == "reproduced"
+    assert verdict("final_loss", put("loss", 3.2e-5, **one)) == "not reproduced"
     assert found.facts["least"] == read(table, "loss", time=2000000).min()
-    doubled = judged("final_loss", times("loss_by_growth", 2.0)).facts["growth"]
+    doubled = evaluation_on("final_loss", times("loss_by_growth", 2.0)).facts["growth"]
     assert doubled == pytest.approx(1.0, abs=2 * found.facts["growth"])
 
 
 def test_limits_from_a_tiny_scale_are_those_of_least_norm():
     alpha = 1e-140
     data = points.regression(samples=1, inputs=3, seeds=2, seed=4)
-    found = plain.simulated(
+    found = plain.trajectory_with_settings(
         runs.from_many_directions,
         data,
         networks=["fully_connected", "diagonal"],
@@ -308,7 +308,7 @@ def scattered(quantity, by, network="general"):
     def entries(rows):
         return np.where(rows["index"] == 2, 1.0, by * ((rows["index"] == 1) & (rows["direction"] == 2)))
 
-    return rewriting(quantity, entries, network=network, scale=1e-140, seed=1)
+    return rewrite(quantity, entries, network=network, scale=1e-140, seed=1)
 
 
 @pytest.mark.parametrize("quantity", ["parameter", "coefficient"])
@@ -322,7 +322,7 @@ def test_limit_points_differ_where_the_top_value_is_not_simple():
     claim = "limit_points_small_scale"
     assert verdict(claim, scattered("parameter", 0.11, "fully_connected")) == "corrected"
     assert verdict(claim, scattered("parameter", 0.09, "fully_connected")) == "contradicted"
-    found = judged(claim)
+    found = evaluation_on(claim)
     assert found.facts["count"] == 4
     assert found.facts["apart"] > 1
 
@@ -330,15 +330,15 @@ def test_limit_points_differ_where_the_top_value_is_not_simple():
 def test_limit_points_of_nearly_tied_values_are_left_out():
     claim = "limit_points_small_scale"
     # left out: 0.01 + 4 * 0.023 > 10 * 0.01
-    nearly_tied = setting("remainder", 0.023, network="general", seed=1)
+    nearly_tied = put("remainder", 0.023, network="general", seed=1)
     assert verdict(claim, scattered("parameter", 0.5), nearly_tied) == "corrected"
     # judged: 0.01 + 4 * 0.0026 <= 10 * 0.01
-    apart = setting("remainder", 0.0026, network="general")
+    apart = put("remainder", 0.0026, network="general")
     assert verdict(claim, scattered("parameter", 0.5), apart) == "contradicted"
 
 
 def test_predictions_after_5000_steps_are_held_to_a_line_width():
     claim, one = "predictions_after_5000_steps", {"network": "diagonal", "scale": 0.5, "direction": 2}
-    assert judged(claim).judgement.headline.draws == 36
-    assert verdict(claim, missed("limit", 0.009, **one)) == "reproduced"
-    assert verdict(claim, missed("limit", -0.012, **one)) == "not reproduced"
+    assert evaluation_on(claim).judgement.headline.draws == 36
+    assert verdict(claim, off_relative("limit", 0.009, **one)) == "reproduced"
+    assert verdict(claim, off_relative("limit", -0.012, **one)) == "not reproduced"

@@ -10,7 +10,7 @@ from learning_dynamics.papers.tensor_networks import points
 from learning_dynamics.papers.tensor_networks.filters import metrics, runs, theory
 from learning_dynamics.papers.tensor_networks.one_point import remainder_bounds
 from tests.papers.tensor_networks import plain
-from tests.papers.tensor_networks.plain import judged, read, setting, times, verdict
+from tests.papers.tensor_networks.plain import evaluation_on, put, read, times, verdict
 
 
 def matrix(x, length):
@@ -68,7 +68,7 @@ def data():
 @pytest.fixture(scope="module")
 def early(data):
     settings = {"networks": ["diagonal"], "lengths": [1, 2, 3], "last": 1.0, "records": 3, "doublings": 0, "seed": 2}
-    return plain.simulated(runs.single_point, data, **settings, sharpness=1e12, rtol=1e-10, atol=1e-14)
+    return plain.trajectory_with_settings(runs.single_point, data, **settings, sharpness=1e12, rtol=1e-10, atol=1e-14)
 
 
 @pytest.mark.parametrize(("name", "architecture"), [("diagonal", "diagonal"), ("filter_2", "convolutional")])
@@ -203,15 +203,15 @@ ERROR = 2e-5  # two thousand times rtol of 1e-8
 
 def left_by_transient(left, quantity, value):
     """What Theorem 3 says where the transient of one draw leaves a gap, and a quantity of it is another."""
-    return judged(
+    return evaluation_on(
         "theorem_3",
-        setting("largest_gap", left, log_log_time=0.0, **ONE),
-        setting(quantity, value, log_log_time=3200.0, **ONE),
+        put("largest_gap", left, log_log_time=0.0, **ONE),
+        put(quantity, value, log_log_time=3200.0, **ONE),
     )
 
 
 def test_theorem_3_is_judged_on_every_draw():
-    found = judged("theorem_3")
+    found = evaluation_on("theorem_3")
     assert found.judgement.headline.draws == 7 * (4 + 4)
     assert found.facts["reached"] == 3200
 
@@ -242,8 +242,8 @@ def test_theorem_3_holds_the_loss_to_one_over_time_before_its_cap():
     # before the cap: the last recorded log log t below log(1 + 1e5 / 100)
     log_log_time = max(s for s in (np.linspace(0, 20, 61) ** 2) if s <= np.log1p(1e3))
     off = 10 * log_log_time * np.exp(-log_log_time)
-    assert verdict("theorem_3", setting("margin", 1 + 0.95 * off, **ONE, log_log_time=log_log_time)) == "reproduced"
-    assert verdict("theorem_3", setting("margin", 1 - 1.1 * off, **ONE, log_log_time=log_log_time)) == "contradicted"
+    assert verdict("theorem_3", put("margin", 1 + 0.95 * off, **ONE, log_log_time=log_log_time)) == "reproduced"
+    assert verdict("theorem_3", put("margin", 1 - 1.1 * off, **ONE, log_log_time=log_log_time)) == "contradicted"
 
 
 FILTER = {"network": "filter_2", "seed": 1}
@@ -257,26 +257,26 @@ def test_corollary_4_refuses_other_conditions(factor, expected):
 @pytest.mark.parametrize("left", [0.0, 0.9])
 @pytest.mark.parametrize(("errors", "expected"), [(0.95, "reproduced"), (1.1, "contradicted")])
 def test_corollary_4_refuses_other_directions(left, errors, expected):
-    allowed = setting("largest_angle", left, **FILTER)
-    angle_at_end = setting("angle_corollary", left + errors * np.degrees(ERROR), **FILTER)
+    allowed = put("largest_angle", left, **FILTER)
+    angle_at_end = put("angle_corollary", left + errors * np.degrees(ERROR), **FILTER)
     assert verdict("corollary_4", allowed, angle_at_end) == expected
 
 
 def test_corollary_4_is_undecided_where_the_transient_could_be_seen():
-    wide = setting("largest_angle", 1.1, **FILTER)
-    assert verdict("corollary_4", wide, setting("angle_corollary", 80.0, **FILTER)) == "undecided"
+    wide = put("largest_angle", 1.1, **FILTER)
+    assert verdict("corollary_4", wide, put("angle_corollary", 80.0, **FILTER)) == "undecided"
 
 
 def test_corollary_4_says_how_large_an_angle_is_allowed():
-    allowed = judged("corollary_4", setting("largest_angle", 0.9, **FILTER)).facts["allowed"]
+    allowed = evaluation_on("corollary_4", put("largest_angle", 0.9, **FILTER)).facts["allowed"]
     assert allowed == pytest.approx(0.9 + np.degrees(ERROR))
 
 
 def test_corollary_4_leaves_out_an_autocorrelation_of_zero():
-    all_draws = judged("corollary_4").judgement.headline.draws
-    wrong = setting("angle_corollary", 80.0, **FILTER)
-    assert verdict("corollary_4", wrong, setting("autocorrelation", 2e-12, **FILTER)) == "contradicted"
-    left_out = judged("corollary_4", setting("autocorrelation", -0.5e-12, **FILTER), wrong)
+    all_draws = evaluation_on("corollary_4").judgement.headline.draws
+    wrong = put("angle_corollary", 80.0, **FILTER)
+    assert verdict("corollary_4", wrong, put("autocorrelation", 2e-12, **FILTER)) == "contradicted"
+    left_out = evaluation_on("corollary_4", put("autocorrelation", -0.5e-12, **FILTER), wrong)
     assert left_out.verdict == "reproduced"
     assert left_out.judgement.headline.draws == all_draws - 2  # one of each run
     assert "2 left out: filters of length two, autocorrelation zero" in left_out.judgement.headline.excluded

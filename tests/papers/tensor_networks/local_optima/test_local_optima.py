@@ -11,7 +11,7 @@ from learning_dynamics.papers.tensor_networks.local_optima import metrics, runs,
 from learning_dynamics.papers.tensor_networks.local_optima.flow import limits_of_layers
 from learning_dynamics.papers.tensor_networks.solutions import margin_vertices
 from learning_dynamics.trajectories import Trajectory
-from tests.papers.tensor_networks.plain import judged, rewriting, setting, verdict
+from tests.papers.tensor_networks.plain import evaluation_on, put, rewrite, verdict
 
 CLAIM = "global_optimum_share"
 FLOW = {"sharpness": 1e4, "final_margin": 1e10, "rtol": 1e-5}
@@ -202,11 +202,11 @@ GLOBAL_OPTIMUM, ANOTHER_OPTIMUM, NO_OPTIMUM = 1.0, 2.0, np.nan
 
 def ends(number, *, scale, **where):
     """Let limits from one initial scale be at the optimum with a number."""
-    return setting("optimum", number, scale=scale, **where)
+    return put("optimum", number, scale=scale, **where)
 
 
 def test_the_claim_is_judged_on_all_starts_and_few_miss_the_greedy_choice():
-    evaluated = judged(CLAIM)
+    evaluated = evaluation_on(CLAIM)
     assert evaluated.judgement.headline.draws == 160
     assert evaluated.facts["missed"] < 0.02
 
@@ -242,20 +242,20 @@ def test_starts_at_no_optimum_count_against_the_claim(where):
 
 
 def test_starts_at_no_optimum_are_at_no_later_one():
-    assert judged(CLAIM, ends(NO_OPTIMUM, scale=1.0)).facts["later"] == 0
+    assert evaluation_on(CLAIM, ends(NO_OPTIMUM, scale=1.0)).facts["later"] == 0
 
 
 def test_the_weighted_norm_is_counted_among_all_starts_and_where_it_has_a_local_optimum():
     numbers = {0: NO_OPTIMUM, 1: 7.0, 2: GLOBAL_OPTIMUM, 3: GLOBAL_OPTIMUM, 4: GLOBAL_OPTIMUM}  # by start
-    least_weighted = rewriting(
+    least_weighted = rewrite(
         "optimum_by_weighted_l1", lambda rows: rows["start"].map(numbers), column="predicted", scale=10.0
     )
-    facts = judged(CLAIM, least_weighted, ends(GLOBAL_OPTIMUM, scale=10.0)).facts
+    facts = evaluation_on(CLAIM, least_weighted, ends(GLOBAL_OPTIMUM, scale=10.0)).facts
     assert facts["weighted"] == pytest.approx(3 / 5)
     assert facts["possible"] == pytest.approx(3 / 4)
 
 
 def test_a_greedy_choice_that_is_always_the_global_optimum_contradicts_it():
-    evaluated = judged(CLAIM, rewriting("optimum", lambda _rows: GLOBAL_OPTIMUM, column="predicted"))
+    evaluated = evaluation_on(CLAIM, rewrite("optimum", lambda _rows: GLOBAL_OPTIMUM, column="predicted"))
     assert evaluated.facts["greedy"] == 1.0
     assert evaluated.verdict == "contradicted"

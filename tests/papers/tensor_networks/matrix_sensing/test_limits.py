@@ -14,7 +14,7 @@ from learning_dynamics.papers.tensor_networks.matrix_sensing import metrics, run
 from learning_dynamics.papers.tensor_networks.matrix_sensing.claims import BITS
 from learning_dynamics.tidy import Draws, select
 from tests.papers.tensor_networks import plain
-from tests.papers.tensor_networks.plain import judged, missed, read, rewriting, setting, times, verdict
+from tests.papers.tensor_networks.plain import evaluation_on, off_relative, put, read, rewrite, times, verdict
 from tests.support import claim_tables, smoke
 
 SIZE = 3
@@ -57,7 +57,9 @@ def flow(sensors, labels, depth, scale, when):
 @pytest.mark.parametrize("basis", ["eigen", "generic"])
 @pytest.mark.parametrize("depth", [2, 3])
 def test_limits_are_where_an_integrator_ends_and_where_theory_says(data, basis, depth):
-    found = plain.simulated(runs.matrix_sensing, data, basis=basis, depths=[depth], scales=[1.0, 2.0], **LIMIT)
+    found = plain.trajectory_with_settings(
+        runs.matrix_sensing, data, basis=basis, depths=[depth], scales=[1.0, 2.0], **LIMIT
+    )
     table = metrics.matrix_sensing(found)
     Q = data["Q"][1]
     for place, scale in enumerate((1.0, 2.0)):
@@ -75,7 +77,9 @@ def test_limits_are_where_an_integrator_ends_and_where_theory_says(data, basis, 
 
 
 def test_rivals_are_other_depths_scales_and_least_norms(data):
-    found = plain.simulated(runs.matrix_sensing, data, basis="eigen", depths=[2, 3], scales=[0.5, 1.0], **LIMIT)
+    found = plain.trajectory_with_settings(
+        runs.matrix_sensing, data, basis="eigen", depths=[2, 3], scales=[0.5, 1.0], **LIMIT
+    )
     table = metrics.matrix_sensing(found)
 
     def predicted(quantity, depth, scale):
@@ -94,7 +98,9 @@ def test_rivals_are_other_depths_scales_and_least_norms(data):
 def test_sensitivity_is_how_far_flows_end_apart_that_start_with_one_entry_changed(data, depth):
     """In the sensors' eigenbasis, where layers stay diagonal; the last layer starts at zero and does not change."""
     scale, change = 0.5, 1e-3
-    found = plain.simulated(runs.matrix_sensing, data, basis="eigen", depths=[depth], scales=[scale], **LIMIT)
+    found = plain.trajectory_with_settings(
+        runs.matrix_sensing, data, basis="eigen", depths=[depth], scales=[scale], **LIMIT
+    )
     features, y = data["X"][0], data["y"][0]
 
     def end(factors):
@@ -115,7 +121,7 @@ def test_sensitivity_is_how_far_flows_end_apart_that_start_with_one_entry_change
 
 
 def test_the_loss_of_the_formats_is_that_of_an_integrator_and_what_departs_is_rounding(data):
-    found = plain.simulated(
+    found = plain.trajectory_with_settings(
         runs.rounding,
         data,
         precisions=["single", "double"],
@@ -165,14 +171,14 @@ def tables_and_allowed_error(claim, role):
 def test_corollary_7_refuses_a_limit_off_by_more_than_its_tolerance(sensitivity, factor):
     _, allowed = tables_and_allowed_error("corollary_7", "eigen")
     one = {"seed": 3, "depth": 3, "scale": 1.0}
-    as_sensitive = setting("sensitivity", sensitivity, **one)
-    assert verdict("corollary_7", as_sensitive, missed("entry", 0.8 * factor * allowed, **one)) == "reproduced"
-    assert verdict("corollary_7", as_sensitive, missed("entry", 1.5 * factor * allowed, **one)) == "contradicted"
+    as_sensitive = put("sensitivity", sensitivity, **one)
+    assert verdict("corollary_7", as_sensitive, off_relative("entry", 0.8 * factor * allowed, **one)) == "reproduced"
+    assert verdict("corollary_7", as_sensitive, off_relative("entry", 1.5 * factor * allowed, **one)) == "contradicted"
 
 
 def test_facts_of_corollary_7_are_the_largest_distances_from_solutions_of_least_norm():
     table, _ = tables_and_allowed_error("corollary_7", "eigen")
-    found = judged("corollary_7")
+    found = evaluation_on("corollary_7")
     assert found.facts["nuclear_deep"] < found.facts["nuclear"]
     smallest, largest = table["scale"].min(), table["scale"].max()
     for fact, quantity, where in (
@@ -181,9 +187,9 @@ def test_facts_of_corollary_7_are_the_largest_distances_from_solutions_of_least_
         ("nuclear_deep", "least_nuclear_norm", {"scale": smallest, "depth": 3}),
     ):
         # each entry of a matrix is off by the matrix's norm
-        off = rewriting(quantity, lambda rows: rows["predicted"] + np.linalg.norm(rows["predicted"]), seed=3, **where)
+        off = rewrite(quantity, lambda rows: rows["predicted"] + np.linalg.norm(rows["predicted"]), seed=3, **where)
         entries = len(select(table, quantity, seed=3, **where))
-        assert judged("corollary_7", off).facts[fact] == pytest.approx(np.sqrt(entries)), f"{fact=} {quantity=}"
+        assert evaluation_on("corollary_7", off).facts[fact] == pytest.approx(np.sqrt(entries)), f"{fact=} {quantity=}"
 
 
 @pytest.mark.parametrize(
@@ -201,7 +207,7 @@ def test_a_rival_of_corollary_7_that_predicts_the_same_leaves_it_open(quantity, 
         limits = table.loc[table["quantity"] == "entry", "value"].to_numpy()
         table.loc[table["quantity"] == quantity, "predicted"] = limits
 
-    found = judged("corollary_7", agree)
+    found = evaluation_on("corollary_7", agree)
     assert found.verdict == "undecided"
     assert phrase in found.reason
 
@@ -213,29 +219,31 @@ def exactly_proportional(tables):
     """
     start = smoke("tensor_networks").claim("tensor_networks", GENERIC)["settings"]["start"]
     bits = tables["rounding"]["precision"].map(BITS).astype(float)
-    rewriting("off_diagonal", lambda rows: start * 2.0 ** (BITS["single"] - 1 - bits[rows.index]))(tables)
+    rewrite("off_diagonal", lambda rows: start * 2.0 ** (BITS["single"] - 1 - bits[rows.index]))(tables)
 
 
 def test_departures_in_proportion_to_rounding_are_reproduced_and_others_refused():
     bits = smoke("tensor_networks").claim("tensor_networks", GENERIC)["settings"]["tolerance"]
     inside, beyond = 2 ** (bits - 0.1), 2 ** (bits + 0.1)
-    assert judged(GENERIC, exactly_proportional).verdict == "reproduced"
+    assert evaluation_on(GENERIC, exactly_proportional).verdict == "reproduced"
     assert verdict(GENERIC, exactly_proportional, times("off_diagonal", inside, precision="extended")) == "reproduced"
     assert verdict(GENERIC, exactly_proportional, times("off_diagonal", beyond, precision="extended")) == "contradicted"
     assert verdict(GENERIC, exactly_proportional, times("off_diagonal", 1 / beyond, precision="double")) == (
         "contradicted"
     )
     # beyond the start that is asked for, the growth is not linear: nothing is judged
-    assert verdict(GENERIC, setting("off_diagonal", 0.1)) != "reproduced"
+    assert verdict(GENERIC, put("off_diagonal", 0.1)) != "reproduced"
 
 
 def test_a_limit_in_a_generic_basis_is_judged_but_from_small_scales_with_three_layers():
     table, allowed = tables_and_allowed_error(GENERIC, "generic")
     smallest = table["scale"].min()
-    assert verdict(GENERIC, missed("entry", 1.5 * allowed, seed=3, depth=2, scale=smallest)) == "contradicted"
-    assert verdict(GENERIC, missed("entry", 1.5 * allowed, seed=3, depth=3, scale=1.0)) == "contradicted"
+    assert verdict(GENERIC, off_relative("entry", 1.5 * allowed, seed=3, depth=2, scale=smallest)) == "contradicted"
+    assert verdict(GENERIC, off_relative("entry", 1.5 * allowed, seed=3, depth=3, scale=1.0)) == "contradicted"
     from_small = {"depth": 3, "scale": smallest}
     # one draw misses by two per cent, where one per cent counts as a miss
-    broken = judged(GENERIC, missed("entry", 0.0, **from_small), missed("entry", 0.02, seed=1, **from_small))
+    broken = evaluation_on(
+        GENERIC, off_relative("entry", 0.0, **from_small), off_relative("entry", 0.02, seed=1, **from_small)
+    )
     assert broken.verdict == "reproduced"
     assert (broken.facts["broken"], broken.facts["tried"]) == (1, table["seed"].nunique())

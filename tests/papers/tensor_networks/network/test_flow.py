@@ -11,7 +11,7 @@ from learning_dynamics.papers.tensor_networks import points
 from learning_dynamics.papers.tensor_networks.network import metrics, runs
 from learning_dynamics.tidy import select
 from tests.papers.tensor_networks import plain
-from tests.papers.tensor_networks.plain import judged, missed, setting, verdict
+from tests.papers.tensor_networks.plain import evaluation_on, off_relative, put, verdict
 
 SETTINGS = {
     "networks": ["diagonal", "convolutional", "fully_connected"],
@@ -27,7 +27,7 @@ SETTINGS = {
 @pytest.fixture(scope="module")
 def trajectory():
     data = points.regression(samples=2, inputs=3, seeds=2, seed=3)
-    return plain.simulated(runs.flow, data, scale=0.7, **SETTINGS)
+    return plain.trajectory_with_settings(runs.flow, data, scale=0.7, **SETTINGS)
 
 
 @pytest.mark.parametrize("depth", SETTINGS["depths"])
@@ -42,7 +42,7 @@ def test_layers_follow_the_gradient(trajectory, architecture, depth):
 
 
 def test_the_start_is_of_the_size_asked_for(trajectory):
-    larger = plain.simulated(
+    larger = plain.trajectory_with_settings(
         runs.flow, {name: trajectory.constants[name] for name in "Xy"}, scale=1.4, **{**SETTINGS, "horizon": 1e-3}
     ).series
     starts = [np.concatenate([found[name][:, 0].ravel() for name in found]) for found in (larger, trajectory.series)]
@@ -87,7 +87,7 @@ def test_invariants_by_other_means(trajectory, architecture, depth):
 
 
 def test_a_contraction_sums_over_one_axis_after_the_other():
-    found = plain.simulated(runs.contraction, lengths=[4, 3, 2], inputs=3, member=1, seed=5)
+    found = plain.trajectory_with_settings(runs.contraction, lengths=[4, 3, 2], inputs=3, member=1, seed=5)
     series = {name: array[0, 0] for name, array in found.series.items()}
     M, v1, v2, v3 = (series[name] for name in ("tensor_0", "vector_1", "vector_2", "vector_3"))
     np.testing.assert_allclose(series["tensor_1"], np.einsum("ijk,i->jk", M, v1))
@@ -104,15 +104,15 @@ def test_a_contraction_sums_over_one_axis_after_the_other():
 @pytest.mark.parametrize(("claim", "network"), [("conservation", "convolutional"), ("equation_80", "fully_connected")])
 def test_a_drift_of_two_tolerances_of_one_draw_is_refused(claim, network):
     where = {"network": network, "depth": 3, "seed": 1}
-    found = judged(claim)
+    found = evaluation_on(claim)
     size = found.judgement.headline
     assert size.draws == {"conservation": 12, "equation_80": 4}[claim]
     # the tolerance: a hundred times the integrator's 1e-10, of the largest term
-    assert verdict(claim, setting("largest_term", 1.0, **where), setting("drift", 0.9e-8, **where)) == "reproduced"
-    assert verdict(claim, setting("largest_term", 1.0, **where), setting("drift", 1.1e-8, **where)) == "contradicted"
+    assert verdict(claim, put("largest_term", 1.0, **where), put("drift", 0.9e-8, **where)) == "reproduced"
+    assert verdict(claim, put("largest_term", 1.0, **where), put("drift", 1.1e-8, **where)) == "contradicted"
     other = {"conservation": "fully_connected", "equation_80": "diagonal"}[claim]
-    assert verdict(claim, setting("drift", 1.0, network=other)) == "reproduced"
-    assert judged(claim, setting("loss", 1.0), setting("loss", 4.0, time=0.0)).facts["moved"] == 0.25
+    assert verdict(claim, put("drift", 1.0, network=other)) == "reproduced"
+    assert evaluation_on(claim, put("loss", 1.0), put("loss", 4.0, time=0.0)).facts["moved"] == 0.25
 
 
 @pytest.mark.parametrize("name", ["identity", "tanh", "relu", "sigmoid", "softplus"])
@@ -137,7 +137,7 @@ def test_outputs_with_an_activation_by_hand(name):
 
 def test_outputs_are_measured_in_both_ways():
     settings = {"networks": ["diagonal", "convolutional"], "activations": ["tanh", "sigmoid"], "depths": [2, 3]}
-    found = plain.simulated(runs.forward, **settings, inputs=2, draws=2, seed=1)
+    found = plain.trajectory_with_settings(runs.forward, **settings, inputs=2, draws=2, seed=1)
     table = metrics.forward(found)
     np.testing.assert_array_equal(plain.read(table, "activation_at_zero", activation="sigmoid"), 0.5)
     outputs = select(table, "output")
@@ -150,10 +150,10 @@ def test_outputs_are_measured_in_both_ways():
 
 def test_the_tensor_formulation_is_corrected_where_zeros_pass_the_activation():
     agree = {"network": "diagonal", "activation": "tanh", "depth": 3, "seed": 1}
-    assert verdict("tensor_formulation", missed("output", 0.5e-10, **agree)) == "corrected"
-    assert verdict("tensor_formulation", missed("output", 2e-10, **agree)) == "contradicted"
+    assert verdict("tensor_formulation", off_relative("output", 0.5e-10, **agree)) == "corrected"
+    assert verdict("tensor_formulation", off_relative("output", 2e-10, **agree)) == "contradicted"
     differ = agree | {"activation": "softplus"}
-    assert verdict("tensor_formulation", missed("output", -2e-6, **differ)) == "corrected"
-    assert verdict("tensor_formulation", missed("output", 0.5e-6, **differ)) == "contradicted"
-    apart = judged("tensor_formulation", missed("output", 3e-6, **differ)).facts["apart"]
+    assert verdict("tensor_formulation", off_relative("output", -2e-6, **differ)) == "corrected"
+    assert verdict("tensor_formulation", off_relative("output", 0.5e-6, **differ)) == "contradicted"
+    apart = evaluation_on("tensor_formulation", off_relative("output", 3e-6, **differ)).facts["apart"]
     assert apart == pytest.approx(3e-6, rel=1e-5)

@@ -10,7 +10,7 @@ from learning_dynamics.papers.tensor_networks.architectures import network_of
 from learning_dynamics.papers.tensor_networks.rates import metrics, runs, theory
 from learning_dynamics.tidy import select
 from tests.papers.tensor_networks import plain
-from tests.papers.tensor_networks.plain import judged, read, rewriting, setting, times, verdict
+from tests.papers.tensor_networks.plain import evaluation_on, put, read, rewrite, times, verdict
 
 X, Y = np.array([[1.0, 2.0, -0.5]]), np.array([0.8])
 ALPHA, LAMBDA = 0.6, 1.7
@@ -60,7 +60,7 @@ def test_the_bound_solves_the_inequality_as_an_equation(initial):
 @pytest.fixture(scope="module")
 def classified():
     data = points.separable(samples=1, inputs=3, margin=0.5, seeds=2, seed=5)
-    return plain.simulated(
+    return plain.trajectory_with_settings(
         runs.exponential_loss,
         data,
         networks=["diagonal", "convolutional"],
@@ -117,7 +117,7 @@ def test_the_exponential_loss_falls_as_an_integrator_has_it(classified, architec
 @pytest.mark.parametrize("architecture", ["diagonal", "convolutional", "fully_connected"])
 def test_the_squared_loss_falls_as_an_integrator_has_it(architecture):
     data = points.regression(samples=1, inputs=3, seeds=1, seed=5)
-    found = plain.simulated(
+    found = plain.trajectory_with_settings(
         runs.squared_loss,
         data,
         networks=[architecture],
@@ -161,15 +161,15 @@ ONE = {"network": "diagonal", "depth": 2, "seed": 1, "scale": 30.0}
 def test_a_loss_that_falls_more_slowly_than_its_bound_is_refused(claim, quantity, network):
     bound = 0.5 if claim == "section_h_1" else 1.0
     where = ONE | {"network": network}
-    found = judged(claim)
+    found = evaluation_on(claim)
     # half the rate can be raised without a contradiction, a sharp bound cannot
     assert (found.min_detectable_error < 1e-4) == (claim != "section_h_1")
-    slow = setting(quantity, bound * (1 - 2e-5), **where, time=0.1)
+    slow = put(quantity, bound * (1 - 2e-5), **where, time=0.1)
     assert verdict(claim, slow) == "contradicted"
-    assert verdict(claim, setting(quantity, bound * (1 - 5e-6), **where, time=0.1)) == "reproduced"
+    assert verdict(claim, put(quantity, bound * (1 - 5e-6), **where, time=0.1)) == "reproduced"
     other = "fully_connected" if network == "diagonal" else "diagonal"
     if quantity == "speed":
-        assert verdict(claim, setting(quantity, 0.1, network=other)) == "reproduced"
+        assert verdict(claim, put(quantity, 0.1, network=other)) == "reproduced"
 
 
 CONSTANTS = {"section_d_1_1": "bound_constant", "section_e_1_1": "one_point_bound_constant"}
@@ -177,7 +177,7 @@ CONSTANTS = {"section_d_1_1": "bound_constant", "section_e_1_1": "one_point_boun
 
 @pytest.mark.parametrize("claim", CONSTANTS)
 def test_the_bounds_with_the_initial_loss_hold_and_hardly_more(claim):
-    found, (other,) = judged(claim), set(CONSTANTS.values()) - {CONSTANTS[claim]}
+    found, (other,) = evaluation_on(claim), set(CONSTANTS.values()) - {CONSTANTS[claim]}
     assert found.facts["printed_factor"] == pytest.approx(np.exp(found.judgement.headline.value))
     # three times the constant, on one draw of two layers
     one = {"network": "diagonal", "depth": 2, "seed": 1, "start_margin": 5.0}
@@ -194,4 +194,4 @@ def test_a_loss_of_the_bound_itself_passes_and_one_beyond_it_does_not(claim, exc
         # from a loss of one the printed bound and the derived one are 1 / (1 + c t); a thousand times rtol is 1e-6
         return -np.log1p(2.0 * np.expm1(rows["log_time"])) + excess * late
 
-    assert verdict(claim, setting(CONSTANTS[claim], 2.0), rewriting("log_loss", losses)) == verdict_
+    assert verdict(claim, put(CONSTANTS[claim], 2.0), rewrite("log_loss", losses)) == verdict_

@@ -13,7 +13,7 @@ from learning_dynamics.papers.tensor_networks.architectures import network_of
 from learning_dynamics.papers.tensor_networks.norm_like import norm_like_minimiser
 from learning_dynamics.papers.tensor_networks.regression import metrics, runs, theory
 from tests.papers.tensor_networks import plain
-from tests.papers.tensor_networks.plain import judged, missed, off, read, rewriting, setting, times, verdict
+from tests.papers.tensor_networks.plain import evaluation_on, off, off_relative, put, read, rewrite, times, verdict
 
 SETTINGS = {"weights": "random", "depths": [2, 3], "scales": [0.3, 1.0], "residual": 1e-10, "seed": 3}
 FLOW = SETTINGS | {"rtol": 1e-10, "atol": 1e-13}
@@ -22,7 +22,7 @@ FLOW = SETTINGS | {"rtol": 1e-10, "atol": 1e-13}
 @pytest.fixture(scope="module", params=["diagonal", "convolutional"])
 def flown(request):
     data = points.regression(samples=1, inputs=3, seeds=2, even=request.param == "convolutional", seed=3)
-    return plain.simulated(runs.interpolation, data, network=request.param, **FLOW)
+    return plain.trajectory_with_settings(runs.interpolation, data, network=request.param, **FLOW)
 
 
 @pytest.mark.parametrize("depth", [2, 3])
@@ -51,7 +51,7 @@ def test_flows_end_where_an_integrator_ends(flown, depth):
 
 def test_gradient_descent_with_small_steps_ends_near_the_flow():
     data = points.regression(samples=1, inputs=3, seeds=1, seed=3)
-    flow = plain.simulated(runs.interpolation, data, network="diagonal", **FLOW)
+    flow = plain.trajectory_with_settings(runs.interpolation, data, network="diagonal", **FLOW)
     found = [runs.interpolation_by_descent(data, network="diagonal", step=step, **SETTINGS) for step in (0.02, 0.01)]
     for depth in (2, 3):
         name = f"flow_{depth}"
@@ -82,7 +82,7 @@ def test_predictions_are_brute_force_optima(depth):
     rng = np.random.default_rng(4)
     data = {"X": rng.standard_normal((1, 1, 2)), "y": rng.standard_normal((1, 1))}
     settings = FLOW | {"depths": [depth], "scales": [0.3]}
-    found = plain.simulated(runs.interpolation, data, network="diagonal", **settings)
+    found = plain.trajectory_with_settings(runs.interpolation, data, network="diagonal", **settings)
     X, y, eta = (found.constants[name][0] for name in ("X", "y", f"eta_{depth}"))
     table = metrics.interpolation(found)
     one, two = eta ** (depth - 2), eta ** (depth - 1)
@@ -107,7 +107,7 @@ def test_predictions_are_brute_force_optima(depth):
 def test_the_printed_prediction_lacks_the_factor_of_the_transform():
     data = points.regression(samples=1, inputs=3, seeds=1, even=True, seed=3)
     settings = FLOW | {"depths": [3], "scales": [0.4]}
-    found = plain.simulated(runs.interpolation, data, network="convolutional", **settings)
+    found = plain.trajectory_with_settings(runs.interpolation, data, network="convolutional", **settings)
     F = np.fft.fft(np.eye(3), norm="ortho").real  # of even sequences
     expected = F @ brute_force(data["X"][0] @ F, data["y"][0], found.constants["eta_3"][0], 0.4, 3)
     table = metrics.interpolation(found)
@@ -125,7 +125,9 @@ CLOSED = {  # q, h and the time at which q takes a value
 @pytest.mark.parametrize("depth", CLOSED)
 @pytest.mark.parametrize("sign", [1, -1])
 def test_depth_functions_have_their_closed_forms(depth, sign):
-    found = plain.simulated(runs.depth_functions, depths=[2, 3, 4], records=9, last=20.0, rtol=1e-11, atol=1e-14)
+    found = plain.trajectory_with_settings(
+        runs.depth_functions, depths=[2, 3, 4], records=9, last=20.0, rtol=1e-11, atol=1e-14
+    )
     table = metrics.depth_functions(found)
     q, h, time = CLOSED[depth]
     draw = {"depth": depth, "sign": sign}
@@ -153,19 +155,19 @@ def test_the_minimiser_at_small_scales_is_found_and_what_is_not_found_is_nan():
 def test_a_limit_off_by_two_tolerances_on_one_draw_is_refused(claim):
     one = {"seed": 0, "depth": 3, "scale": 1.0}
     tolerance = 2e-8  # 2000 times rtol of 1e-11
-    assert verdict(claim, missed("coefficient", 0.8 * tolerance, **one)) == "reproduced"
-    assert verdict(claim, missed("coefficient", -1.3 * tolerance, **one)) == "contradicted"
+    assert verdict(claim, off_relative("coefficient", 0.8 * tolerance, **one)) == "reproduced"
+    assert verdict(claim, off_relative("coefficient", -1.3 * tolerance, **one)) == "contradicted"
 
 
 def test_corollary_6_is_corrected_by_the_factor_alone():
     one = {"seed": 1, "depth": 3, "scale": 1.0}
-    assert verdict("corollary_6", missed("coefficient", 1.6e-8, **one)) == "corrected"
-    assert verdict("corollary_6", missed("coefficient", 4e-8, **one)) == "contradicted"
+    assert verdict("corollary_6", off_relative("coefficient", 1.6e-8, **one)) == "corrected"
+    assert verdict("corollary_6", off_relative("coefficient", 4e-8, **one)) == "contradicted"
 
     def as_printed(tables):
         printed = read(tables["flow"], "printed_minimiser", "predicted")
         for quantity in ("printed_minimiser", "coefficient"):
-            setting(quantity, printed)(tables)
+            put(quantity, printed)(tables)
 
     assert verdict("corollary_6", as_printed) == "reproduced"
 
@@ -173,12 +175,12 @@ def test_corollary_6_is_corrected_by_the_factor_alone():
 # the largest scale is 100: 1e3 / 100^4 of the weighted l2 solution
 @pytest.mark.parametrize(("error", "expected"), [(0.5e-5, "reproduced"), (3e-5, "contradicted")])
 def test_remark_4_at_the_largest_scale(error, expected):
-    assert verdict("remark_4", missed("weighted_l2", error, scale=100.0, seed=1, depth=3)) == expected
+    assert verdict("remark_4", off_relative("weighted_l2", error, scale=100.0, seed=1, depth=3)) == expected
 
 
 @pytest.mark.parametrize(("error", "expected"), [(0.05, "reproduced"), (0.21, "contradicted")])
 def test_remark_4_at_a_small_scale(error, expected):
-    assert verdict("remark_4", missed("small_weighted_l1", error, seed=1, depth=4)) == expected
+    assert verdict("remark_4", off_relative("small_weighted_l1", error, seed=1, depth=4)) == expected
 
 
 # tolerance of a power: 10 / (e log 1e15) = 0.107
@@ -188,7 +190,7 @@ def test_remark_4_of_the_power_of_two_layers(error, expected):
 
 
 def test_remark_4_says_how_distances_fall():
-    facts = judged("remark_4").facts
+    facts = evaluation_on("remark_4").facts
     assert 0 < facts["slowest"] <= facts["fastest"] < 2
     assert facts["fall"] > 3  # like alpha^(L - 2) or faster, of scales a third apart, ties apart
     assert (facts["coarse"], facts["fine"]) == (1e-15, 1e-30)
@@ -196,7 +198,9 @@ def test_remark_4_says_how_distances_fall():
 
 @pytest.mark.parametrize("depth", [2, 3, 5])
 def test_penalties_are_integrals_of_the_inverse(depth):
-    found = plain.simulated(runs.depth_functions, depths=[depth], records=5, last=20.0, rtol=1e-11, atol=1e-14)
+    found = plain.trajectory_with_settings(
+        runs.depth_functions, depths=[depth], records=5, last=20.0, rtol=1e-11, atol=1e-14
+    )
     table = metrics.depth_functions(found)
 
     def inverse(z):
@@ -215,9 +219,9 @@ def test_penalties_are_integrals_of_the_inverse(depth):
 
 def test_two_layers_add_a_logarithm_to_the_absolute_value():
     claim, bounded = "remark_4_growth", {"depth": 2, "sign": 1}
-    assert judged(claim).facts["shallow"] == pytest.approx(0.5, abs=1e-6)
+    assert evaluation_on(claim).facts["shallow"] == pytest.approx(0.5, abs=1e-6)
     # H_2 that grows like the absolute value
-    constant = rewriting("penalty_over_h", lambda rows: rows["value"].where(rows["time"].abs() <= 1, 2.0), depth=2)
+    constant = rewrite("penalty_over_h", lambda rows: rows["value"].where(rows["time"].abs() <= 1, 2.0), depth=2)
     assert verdict(claim, constant) == "reproduced"
     assert verdict(claim, times("penalty_over_h", 1.001, **bounded)) == "contradicted"
     assert verdict(claim, times("penalty_over_h", 1.1, depth=4)) == "contradicted"  # and half the square
@@ -234,8 +238,8 @@ def test_growth_needs_two_layers_and_more(depths):
 
 def test_lemma_5_1_is_held_to_its_blow_up_times_and_its_odd_function():
     one = {"depth": 3, "sign": -1}
-    assert verdict("lemma_5_1", missed("time_of_last_q", 0.8e-9, **one)) == "reproduced"
-    assert verdict("lemma_5_1", missed("time_of_last_q", 1.5e-9, **one)) == "contradicted"
+    assert verdict("lemma_5_1", off_relative("time_of_last_q", 0.8e-9, **one)) == "reproduced"
+    assert verdict("lemma_5_1", off_relative("time_of_last_q", 1.5e-9, **one)) == "contradicted"
     assert verdict("lemma_5_1", times("time_of_h", 1 + 3e-9, **one)) == "contradicted"
     # one recorded h that does not rise
-    assert verdict("lemma_5_1", setting("h", 0.0, **one)) == "contradicted"
+    assert verdict("lemma_5_1", put("h", 0.0, **one)) == "contradicted"
