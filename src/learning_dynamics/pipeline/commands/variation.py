@@ -32,7 +32,7 @@ NOT_DECIDED = ("undecided", "untested")
 def execute(
     paper: str, name: str, /, plan: Path | None = None, fingerprint: str | None = None, files: Sequence[Path] = ()
 ) -> None:
-    """Write the verdict on every claim concerned, under every value that was tried, as rows of ``variations/<name>.parquet``.
+    """Write the verdict on every claim concerned, under every value tried: ``variations/<name>.parquet``.
 
     Each judgement is written down at once, with the fingerprint of all that it is made from. So an interrupted job goes
     on where it was, and after an edit those claims are judged that it concerns. A claim whose runs fail is untested,

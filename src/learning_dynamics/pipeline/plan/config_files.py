@@ -147,7 +147,7 @@ def load(files: Sequence[Path] = (), overrides: Mapping[str, Any] | None = None,
     folders = {folder: _overlay_folder(folder, root, where("overlays")) for folder in top.get("overlays", [])}
     seeds_of = tuple(paper for paper in top.get("seeds_of", []) if paper in top["papers"])
     first, n_seeds = top.get("first_seed", top["seed"] + 1), top.get("seeds", 0)
-    # one more than asked for, since the configured seed is none of them
+    # one more than asked for, since the configured seed does not count
     seeds = [seed for seed in range(first, first + n_seeds + 1) if seed != top["seed"]][:n_seeds]
     configuration = ConfigFiles(top["seed"], scale, seeds=seeds, seeds_of=seeds_of, draws=top.get("draws", 0))
 

@@ -1,13 +1,13 @@
 """Why an output is to be made again: what differs between its record and the plan, in a line."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.pipeline.plan.plan import FORMATS, Plan
 
-MAX_CHANGES = 4  # that are named; the others are counted
+MAX_CHANGES = 4  # changes, and modules of one, that are named; the others are counted
 MAX_VALUE = 40  # characters of a value
 SECTIONS = {"data": "data", "run": "runs", "metrics": "runs", "bundle": "runs", "claims": "claims"}
 ChangedSetting = tuple[str, Any, Any]  # a setting, its value in the record, and in the plan
@@ -32,13 +32,17 @@ def what_changed(record: Mapping[str, Any], plan: Plan) -> str:
     before = made_of["science"]
     modules = sorted(module for module in before.keys() | science.keys() if before.get(module) != science.get(module))
     if modules:
-        changes.append(f"code: {', '.join(modules)}")
+        changes.append(f"code: {', '.join(_first_of(modules))}")
     if not changes and made_of["made_from"] != job.made_from:
         changes = ["its data set changed" if stage == "run" else "its run changed"]
-    shown = changes[:MAX_CHANGES]
-    if len(changes) > len(shown):
-        shown.append(f"{len(changes) - len(shown)} more")
-    return "; ".join(shown)
+    return "; ".join(_first_of(changes))
+
+
+def _first_of(names: Sequence[str]) -> list[str]:
+    """Return the first `MAX_CHANGES` of some names, and how many there are besides."""
+    if len(names) <= MAX_CHANGES:
+        return list(names)
+    return [*names[:MAX_CHANGES], f"{len(names) - MAX_CHANGES} more"]
 
 
 def _changed_settings(

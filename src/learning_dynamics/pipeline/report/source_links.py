@@ -27,7 +27,8 @@ def topic_title(paper: str, topic: str) -> str:
 def topic_about(paper: str, topic: str) -> str:
     """Return what the list in the paper's own docstring says of a topic, ``- `topic`: words``; empty without it."""
     entry = re.search(rf"^- `+{topic}`+: (.+(?:\n  .+)*)", _docstring(paper), re.MULTILINE)
-    return " ".join(entry[1].split()) if entry else ""
+    about = " ".join(entry[1].split()).rstrip(".") if entry else ""
+    return f"{about[:1].upper()}{about[1:]}." if about else ""
 
 
 def _docstring(*package: str) -> str:

@@ -20,7 +20,7 @@ def completion_exponents(
 
     (a) $\sigma_{r+1}$ at the end of descent at depth 2 against $s$, by number of observed entries. Medians over those
     of {draws} draws that reached their training loss. Dotted: the predicted power, through the median at the smallest
-    $s$. From $s$ = {coarse:g} on the power is not reached yet. (b) The power against the number of entries, for
+    $s$. At $s$ = {coarse:g} and above the power is not reached yet. (b) The power against the number of entries, for
     singular values 3 : 1. Dots: draws. Circles and squares: medians at depths 2 and 3; at depth 3 the prediction is 1.
     Solid line: the median prediction $1 - \alpha$ at depth 2. The gradient's singular values along each draw's path at
     $s$ = {measured_at:g} give $\alpha$. Grey, dashed: the same from the start of the path alone. (c) Measured against

@@ -94,8 +94,8 @@ def deviation_split(trainings: Sequence[Table]) -> Plot:
         "batches": np.median(at_the_drop(trainings, SPLIT_BATCHES) / network_deviation),
     }
     alt = (
-        "Stacked bars: sampling, as the last layer sees it, makes {sampling:.1g} of the deviation, with the statistics "
-        "of batches {batches:.1g}, with features that move all of it (medians)."
+        "Stacked bars: the sampling of batches, seen by the last layer alone, makes {sampling:.1g} of the deviation; "
+        "with batch norm's batch statistics it makes {batches:.1g}; with features that move all of it (medians)."
     )
     return Plot(figure, {**shares, "recipe": recipe(trainings)}, alt)
 

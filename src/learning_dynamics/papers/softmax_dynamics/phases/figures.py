@@ -188,9 +188,9 @@ def phases(
 ) -> Plot:
     r"""Share of seeds whose effective rank ({measure}) shows each phase, over class skews and initial scales.
 
-    Changes of at least {threshold:g} count. (a) to (c) The rank falls first (warm-up). The warm-up's trough is its
-    lowest value until the first class is learned. (d) to (f) Once it has risen from that trough it does not fall, as
-    the paper says of its controls. (g) to (i) After that rise it falls by at least {threshold:g} while the rarest
+    Changes of at least {threshold:g} count. (a) to (c) The rank falls first (warm-up). The trough is its lowest
+    value until the first class is learned. (d) to (f) The rank rises from the trough and never falls again, as the
+    paper says of its controls. (g) to (i) After that rise it falls by at least {threshold:g} while the rarest
     classes are learned. Columns: cross-entropy in two dimensions, in three, and the squared loss in two. Cells give the
     share in per cent with its 95 % Wilson interval, balanced and Gaussian starts together. In the lowest row of each
     panel classes are equal, and all are rarest.

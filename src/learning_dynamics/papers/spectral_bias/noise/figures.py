@@ -22,8 +22,8 @@ PATHS = ("blue", "orange", "green", "vermilion", "purple", "sky")
 def fig3a(paths: Table, exponents: Table) -> Plot:
     r"""Single paths of the noise-driven process in two dimensions: both singular values of $W$.
 
-    The process is $dW = dB\, a^\top$, $da = W^\top dB$ from $W = I$, $a = 0$. The $n$-th step of time is in proportion
-    to $n^{-1/2}$. Dashed: the smaller singular value decays, on almost every path at the exact long-run rate
+    The process is $dW = dB\, a^\top$, $da = W^\top dB$ from $W = I$, $a = 0$. The $n$-th time step is proportional to
+    $n^{-1/2}$. Dashed: the smaller singular value decays, on almost every path at the exact long-run rate
     {second:.3f}. The black dashes have that slope. Solid: the larger one has the rate zero (black line). It wanders:
     {fallen} of these {count} paths end below where they started. The paper's Figure 3a shows the smaller one decay and
     the larger one increase.

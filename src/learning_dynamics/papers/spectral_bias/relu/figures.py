@@ -82,9 +82,10 @@ def fig5a(small: Table, scales: Table, *, percent: Count, loss: Fraction) -> Plo
 
     (a) The draw of `fig2`. Shaded: plateaus, on which the loss hardly falls in the logarithm of time. The first is the
     saddle at zero, near which draws start. Phase 1 ends with the second. (b) Shares of draws by number of plateaus, at
-    that scale. Hatched: those of rank 1 when the second plateau begins. {none:.0%} have no second one. (c) The share of
-    draws that are of rank 1 then, against the initial scale. Its 95 % intervals are above one half (dashed) {turns}.
-    The paper's Figure 5a shows one draw that goes from saddle to saddle; in the limit of small scales most draws do.
+    that scale. Hatched: those of rank 1 when the second plateau begins. {none:.0%} of draws have no second plateau. (c)
+    The share of draws that are of rank 1 then, against the initial scale. Its 95 % intervals are above one half
+    (dashed) {turns}. The paper's Figure 5a shows one draw that goes from saddle to saddle; in the limit of small scales
+    most draws do.
     """
     figure, (axis, counts_axis, limit) = plt.subplots(1, 3, figsize=(WIDTH, 2.8), width_ratios=(4, 3, 3))
     member = typical_draw(small, percent, loss)
@@ -127,8 +128,8 @@ def fig5b(small: Table, *, percent: Count, loss: Fraction) -> Plot:
     r"""Phase 1 of the ReLU student: the hidden layer's singular values up to the end of the first saddle after zero.
 
     The draw of `fig5a`, with the second plateau shaded. One singular value grows far ahead of the others, and the layer
-    is approximately of rank 1 when the second plateau begins, as in the paper's Figure 5b. So it is in {follow} of all
-    {draws} draws; {arrived} draws have fitted the data at the end.
+    is approximately of rank 1 when the second plateau begins, as in the paper's Figure 5b. At this scale it is so in
+    {follow} of {draws} draws; {arrived} draws have fitted the data at the end.
     """
     figure, axis = plt.subplots(figsize=(WIDTH, 2.8))
     member = typical_draw(small, percent, loss)

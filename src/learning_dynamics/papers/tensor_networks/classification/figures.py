@@ -20,11 +20,11 @@ def log_time(settling: Table, descent: Table, two: Table, *, slack: Positive) ->
     (a) to (c) The angle between the classifier and its max-margin direction on the points of `fig3`, against $\log(1 +
     t)$. One panel for each initial scale, one line for each start. Circles: where {steps:,} steps of gradient descent
     end. Dotted: the power of $\log t$ that theory gives. At $t = 10^{60}$ (grey line) some angles are still {left:.2g}
-    degrees. (d) to (f) All random draws of two-layer networks, against $\log\log t$, up to $\log t = \exp($
-    {reached:.0f} $)$. Coloured: the relative gap of the margin in the norm of the architecture. Grey: its gap in the
-    $\ell_2$ norm. Dotted: the bound that claims use. Beyond a $\log t$ of about {cut:.0e} rounding forbids the
-    exponential itself. There the exponent of the loss is capped, and the limit of the flow is followed. The slowest
-    draws are those whose inactive singular values nearly tie with the active ones.
+    degrees. (d) to (f) All random draws of two-layer networks, against $\log\log t$, up to $\log\log t =$
+    {reached:.0f}. Coloured: the relative gap of the margin in the norm of the architecture. Grey: its gap in the
+    $\ell_2$ norm. Dotted: the bound that claims use. Beyond a $\log t$ of about {cut:.0e} double precision cannot hold
+    the exponential. There the exponent of the loss is capped, and the limiting flow is followed. The slowest draws are
+    those whose inactive singular values nearly tie with the active ones.
     """
     scales = np.unique(settling["scale"])
     figure = plt.figure(figsize=(WIDTH, 6.0))
