@@ -3,6 +3,7 @@
 import pytest
 import yaml
 
+from learning_dynamics.pipeline.plan.reasons import what_changed
 from learning_dynamics.pipeline.plan.setting_sources import provenance, unstated_settings
 
 
@@ -139,3 +140,13 @@ def test_numbers_inside_a_mapping_of_the_command_line_are_numbers(configured):
     plan = configured(scale="other", changes=changes)
     assert plan.run("toy", "slow")["settings"] == {"rate": 1e-3, "steps": 7}
     assert plan.config.paper_block("toy")["title"] == "No: 1"
+
+
+def test_of_many_changed_modules_the_first_are_named_and_the_others_counted(configured):
+    plan = configured()
+    job = plan.job("metrics", "toy", "slow")
+    gone = {f"papers.toy.module_{letter}": "digest" for letter in "abcdef"}
+    made_of = {"spec": job.spec, "science": plan.science("metrics", "toy", "slow") | gone, "made_from": job.made_from}
+    record = {"stage": "metrics", "paper": "toy", "name": "slow", "made_of": made_of}
+    first = ", ".join(f"papers.toy.module_{letter}" for letter in "abcd")
+    assert what_changed(record, plan) == f"code: {first}, 2 more"
