@@ -32,7 +32,7 @@ def test_only_what_the_claim_needs_is_made_and_its_card_is_printed(clean):
         "holds: largest relative error of xₙ: 5.8",
         "≤ 4.1·10⁻¹⁴ on every draw (one rounding a step); inside its bound by a factor",
         "holds: growth at the larger rate: ",
-        "all 3 draws meet the criterion",
+        "all 3 draws agree",
         "contradicted: a rate one percent larger",
         "Smallest relative error of the prediction that the checks would reject: ",
         "Scope: normal starts, two rates",

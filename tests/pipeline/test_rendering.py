@@ -176,8 +176,8 @@ def test_the_citation_file_has_the_references_of_all_papers():
     assert title_year_url(cited) == title_year_url(of_papers)
 
 
-def page(folder, **changed):
-    """Return the page of a paper with two claims that were judged once, the first of them changed."""
+def claim_with(**changed):
+    """Return what a claim's card shows, judged once; some of it changed."""
     claim = {
         "claim": "made_up.a",
         "id": "a",
@@ -208,7 +208,12 @@ def page(folder, **changed):
             "excluded": "",
         },
     }
-    topic = Topic("made_up", "flow", "The flow", [], [claim | changed, claim | {"id": "b"}])
+    return claim | changed
+
+
+def page(folder, **changed):
+    """Return the page of a paper with two claims that were judged once, the first of them changed."""
+    topic = Topic("made_up", "flow", "The flow", [], [claim_with(**changed), claim_with(id="b")])
     return markdown.paper_page(
         Paper(
             "made_up",
@@ -236,8 +241,8 @@ def test_a_card_has_the_verdict_its_marks_and_its_robustness(tmp_path):
 
 def test_a_scope_that_a_claim_above_has_is_a_link_to_it(tmp_path):
     first, second = page(tmp_path).split("<summary>Details</summary>")[1:]
-    assert "Tested on: everywhere. All 3 draws meet the criterion." in first
-    assert "Tested on: the same as [`a`](#made_up.a). All 3 draws meet the criterion." in second
+    assert "Tested on: everywhere. All 3 draws agree." in first
+    assert "Tested on: the same as [`a`](#made_up.a). All 3 draws agree." in second
 
 
 def test_a_card_says_why_in_the_claims_own_words_before_its_draws(tmp_path):
@@ -258,7 +263,32 @@ def test_a_card_counts_draws_for_and_against(tmp_path):
     counts = {"draws_for": 2, "draws_against": 2, "draws_undecided": 0, "excluded": "", "lower": float("nan")}
     numbers = {"predicted": float("nan"), "quantity": "the size", "measured": 1.0, "criterion": "at most 2"}
     check = counts | numbers | {"interval": "share (Wilson)"}
-    assert "2 draws meet the criterion, 2 do not." in page(tmp_path, decisive=check)
+    assert "2 draws agree, 2 do not." in page(tmp_path, decisive=check)
+
+
+def test_the_first_page_lists_what_is_open_with_its_reason_and_number(tmp_path):
+    paper = Paper(
+        "made_up",
+        "Things",
+        citation="Nobody",
+        summary="",
+        notation="",
+        topics=[],
+        claims=[
+            claim_with(verdict="undecided", statement="$|x|$ falls.", reason="too few draws", marks="†"),
+            claim_with(claim="made_up.b"),
+        ],
+        observations=[],
+        unstated=[],
+        lead=None,
+        references=[],
+    )
+    text = markdown.results_page([paper], tmp_path, None)
+    row = (
+        "| [Figure 1](made_up.md#made_up.a) | $`\\vert x\\vert `$ falls. | undecided† "
+        "| too few draws. The size: **1**. Criterion: at most 2 |"
+    )
+    assert text.endswith(f"undecided or untested\n\n| where | claim | verdict | why |\n|---|---|---|---|\n{row}\n")
 
 
 @pytest.mark.parametrize(

@@ -399,13 +399,13 @@ JUDGED_TOGETHER = ("mean", "median", "geometric mean", "slope")  # how the inter
 
 
 def describe_draws(check: Row) -> str:
-    """Return how many draws meet a check's criterion, how many do not, and which were left out.
+    """Return how many draws agree with a check, how many do not, and which were left out.
 
     >>> counts = {"draws": 60, "draws_for": 60, "draws_against": 0, "draws_undecided": 0, "excluded": ""}
     >>> describe_draws(counts | {"interval": "the draw nearest its bound, of 60"})
-    'all 60 draws meet the criterion'
+    'all 60 draws agree'
     >>> describe_draws(counts | {"draws_for": 50, "draws_against": 10, "interval": "share (Wilson)"})
-    '50 draws meet the criterion, 10 do not'
+    '50 draws agree, 10 do not'
     >>> describe_draws(counts | {"interval": "mean (t)", "excluded": "2 left out: rank above 2"})
     '60 draws, judged together; 2 left out: rank above 2'
     """
@@ -416,9 +416,9 @@ def describe_draws(check: Row) -> str:
     elif str(check["interval"]).startswith(JUDGED_TOGETHER):
         text = f"{n_draws} draws, judged together"
     elif n_for == n_draws:
-        text = f"all {n_draws} draws meet the criterion"
+        text = f"all {n_draws} draws agree"
     else:
-        text = f"{n_for} draws meet the criterion"
+        text = f"{n_for} draws agree"
         if n_against:
             text += f", {n_against} do not"
         if n_undecided:

@@ -68,6 +68,11 @@ def results_page(papers: Sequence[Paper], folder: Path, judged_again: str | None
     if failed:
         head = "| where | as printed | what holds |\n|---|---|---|\n"
         lines.append(head + "\n".join(map(_failed_claim, failed)))
+    open_claims = [claim for paper in papers for claim in paper.of("not reproduced", "undecided", "untested")]
+    if open_claims:
+        head = "| where | claim | verdict | why |\n|---|---|---|---|\n"
+        lines.append("## Claims that are not reproduced, undecided or untested")
+        lines.append(head + "\n".join(map(_open_claim, open_claims)))
     if judged_again is not None:
         n_judged_again = sum(bool(claim["variations"]) for paper in papers for claim in paper.all_claims)
         lines += [
@@ -286,6 +291,18 @@ def _failed_claim(claim: Row) -> str:
     return _table_row(f"[{_cell(claim['reference'])}]({paper}.md#{claim['claim']})", _cell(claim["statement"]), holds)
 
 
+def _open_claim(claim: Row) -> str:
+    """Return the row of a claim in the table of those that are not reproduced, undecided or untested."""
+    why = []
+    if claim["reason"]:
+        why.append(_cell(claim["reason"]))
+    if claim["decisive"]:
+        why.append(_without_bars(_numbers(claim["decisive"], claim["quantifier"])).rstrip("."))
+    paper = claim["claim"].partition(".")[0]
+    name = f"[{_cell(claim['reference'])}]({paper}.md#{claim['claim']})"
+    return _table_row(name, _cell(claim["statement"]), f"{claim['verdict']}{claim['marks']}", ". ".join(why))
+
+
 def _table_row(*cells: str) -> str:
     """Return a row of a table in Markdown."""
     return f"| {' | '.join(cells)} |"
@@ -293,7 +310,11 @@ def _table_row(*cells: str) -> str:
 
 def _cell(text: str) -> str:
     """Return prose for a cell of a table, where a bar would end the cell, in a formula too."""
-    return prose(text).replace("\\|", "\\Vert ").replace("|", "\\vert ")
+    return _without_bars(prose(text))
+
+
+def _without_bars(markdown: str) -> str:
+    return markdown.replace("\\|", "\\Vert ").replace("|", "\\vert ")
 
 
 def _figure_or_table(figure: Exhibit) -> str:

@@ -159,7 +159,8 @@ def _summary(claims: pd.DataFrame, variations: pd.DataFrame) -> str:
         f"{sum('†' in shown for shown in claims['marks'])} claims another threshold, or another value of a setting "
         "that the paper does not state, gives another verdict (†). Other seeds were tried for "
         f"{len(under_seeds)} claims: for {(under_seeds['seeds_agreeing'] == under_seeds['seeds']).sum()} every seed "
-        f"gives the verdict, for {sum('‡' in shown for shown in claims['marks'])} fewer than two thirds do (‡). For "
+        f"gives the verdict, for {sum('‡' in shown for shown in claims['marks']) or 'none'} fewer than two thirds do "
+        "(‡). For "
         f"{under_draws.nunique()} theorems and formulas, what their hypotheses leave free was drawn at random: "
         f"{n_contradicted or 'none'} of them {'is' if n_contradicted <= 1 else 'are'} contradicted under such a draw."
     )
