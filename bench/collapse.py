@@ -73,6 +73,6 @@ def rows() -> list[Row]:
             ours=lambda: in_batches(EXAMPLES, FEATURES),
             theirs=lambda: by_outer_products(EXAMPLES, FEATURES),
             agree=close(1e-4),
-            note="the peer works in float32",
+            note="the alternative works in float32",
         )
     ]

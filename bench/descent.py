@@ -83,7 +83,7 @@ def autograd(tensors: np.ndarray, labels: np.ndarray, initial: np.ndarray) -> Ro
         theirs=theirs,
         agree=agree,
         share=few / STEPS,
-        note=f"the peer's {few} steps, times {STEPS // few}",
+        note=f"the alternative's {few} steps, times {STEPS // few}",
     )
 
 
@@ -157,5 +157,5 @@ def completion() -> Row:
         ours=ours,
         theirs=theirs,
         agree=close(1e-8),
-        note="the peer's runs share one process: each in its own would start Python 40 times",
+        note="the alternative's runs share one process: each in its own would start Python 40 times",
     )

@@ -192,7 +192,7 @@ def ensemble() -> Row:
     def agree(all_of_them: np.ndarray, first: np.ndarray) -> None:
         close(1e-6)(all_of_them[:some], first)
 
-    note = f"the peer's first {some}, times {members // some}"
+    note = f"the alternative's first {some}, times {members // some}"
     return Row(
         "flows of 500 small networks",
         "a loop of solve_ivp",

@@ -36,7 +36,7 @@ def test_only_what_the_claim_needs_is_made_and_its_card_is_printed(clean):
         "contradicted: a rate one percent larger",
         "Smallest relative error of the prediction that the checks would reject: ",
         "Scope: normal starts, two rates",
-        "Judged again: The verdict stays with 1 of 1 other choices of thresholds.",
+        "Judged again: The verdict stays with the one other choice of thresholds that was tried.",
         "Not tried here: other settings, as where the whole paper is judged; seeds and draws, by make robustness",
         "Read from: results/toy/metrics/slow.parquet, results/toy/metrics/fast.parquet",
         "Code: src/learning_dynamics/papers/toy/growth/claims.py:",
@@ -55,7 +55,7 @@ def test_the_card_has_the_numbers_of_the_page_and_what_other_settings_say(built)
         assert card.startswith(f"{name}: {rows.loc[name, 'verdict']}"), name
         n_checks = (checks["claim"] == name).sum()
         assert card.count("  holds: ") == n_checks > 0, name
-    kept = "The verdict stays with steps at 20 in slow; with 1 of 1 other choices of thresholds."
+    kept = "The verdict stays with steps at 20 in slow; with the one other choice of thresholds that was tried."
     assert f"Judged again: {kept}" in " ".join(cards["toy.geometric"].split())
     assert "Not tried here" not in cards["toy.geometric"]
 

@@ -113,7 +113,7 @@ def test_what_keeps_a_verdict_and_what_does_not_are_two_sentences():
     judged = rows(("setting", "small.scale", "0.1", "reproduced"), ("threshold", "loss", "1", "undecided"))
     assert describe("reproduced", judged) == (
         "The verdict stays with `scale` at 0.1 in small. "
-        "It does not stay with any of 1 other choices of thresholds (undecided if `loss` is 1)"
+        "It does not stay with the one other choice of thresholds that was tried (undecided if `loss` is 1)"
     )
 
 

@@ -21,10 +21,10 @@ MIN_SHARE = 2 / 3  # of other seeds that give a verdict; fewer are marked
 MAX_DIGITS = 4  # of a number without an interval
 ROUNDING = 1e-6  # errors below it are those of arithmetic and integrators, whose range says nothing
 MAX_OTHERS = 4  # changes with another verdict that are named
-OTHERS = {  # what else was tried, by the kind of change
-    "threshold": "other choices of thresholds",
-    "seed": "other seeds",
-    "draw": "random settings",
+OTHERS = {  # what else was tried, by the kind of change: one of them, and several
+    "threshold": ("other choice of thresholds", "other choices of thresholds"),
+    "seed": ("other seed", "other seeds"),
+    "draw": ("random setting", "random settings"),
 }
 MARKS = {  # beside a verdict
     "†": "another choice of a threshold or setting gives another verdict",
@@ -74,17 +74,20 @@ def describe(verdict: str, rows: pd.DataFrame, phrases: Phrases) -> str:
             keeping.append(f"with `{setting.name}` {setting.kept} {runs}")
         else:
             turning.append(f"with any other value of `{setting.name}` that was tried {runs}")
-    for kind, others in OTHERS.items():
+    for kind, (other, others) in OTHERS.items():
         count = _count(kind, verdict, rows, phrases=phrases)
         if count is None:
             continue
         listed = count.turned
         if kind == "seed":
             listed = [*_range_over_seeds(verdict, rows), *listed]
-        if count.n_kept:
-            keeping.append(f"with {count.n_kept} of {count.n_tried} {others}{_in_brackets(listed)}")
+        if count.n_tried == 1:
+            what = f"the one {other} that was tried"
+        elif count.n_kept:
+            what = f"{count.n_kept} of {count.n_tried} {others}"
         else:
-            turning.append(f"with any of {count.n_tried} {others}{_in_brackets(listed)}")
+            what = f"any of {count.n_tried} {others}"
+        (keeping if count.n_kept else turning).append(f"with {what}{_in_brackets(listed)}")
     sentences = []
     if keeping:
         sentences.append(f"The verdict stays {'; '.join(keeping)}")
