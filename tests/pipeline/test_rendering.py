@@ -286,7 +286,7 @@ def test_the_first_page_lists_what_is_open_with_its_reason_and_number(tmp_path):
     text = markdown.results_page([paper], tmp_path, None)
     row = (
         "| [Figure 1](made_up.md#made_up.a) | $`\\vert x\\vert `$ falls. | undecided† "
-        "| too few draws. The size: **1**. Criterion: at most 2 |"
+        "| Too few draws. The size: **1**. Criterion: at most 2 |"
     )
     assert text.endswith(f"undecided or untested\n\n| where | claim | verdict | why |\n|---|---|---|---|\n{row}\n")
 

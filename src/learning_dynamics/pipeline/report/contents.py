@@ -395,32 +395,38 @@ def drop_repeated_clause(meaning: str, reason: str) -> str:
     return reason
 
 
-JUDGED_TOGETHER = ("mean", "median", "geometric mean", "slope")  # how the interval of an estimate over draws begins
+# how the interval of an estimate over draws begins
+JUDGED_TOGETHER = ("mean", "median", "geometric mean", "slope", "difference")
 
 
 def describe_draws(check: Row) -> str:
     """Return how many draws agree with a check, how many do not, and which were left out.
 
-    >>> counts = {"draws": 60, "draws_for": 60, "draws_against": 0, "draws_undecided": 0, "excluded": ""}
+    >>> counts = {"measured": 0.83, "draws_for": 60, "draws_against": 0, "draws_undecided": 0, "excluded": ""}
     >>> describe_draws(counts | {"interval": "the draw nearest its bound, of 60"})
     'all 60 draws agree'
     >>> describe_draws(counts | {"draws_for": 50, "draws_against": 10, "interval": "share (Wilson)"})
     '50 draws agree, 10 do not'
+    >>> describe_draws(counts | {"interval": "share (Wilson)"})
+    '60 draws, judged together'
     >>> describe_draws(counts | {"interval": "mean (t)", "excluded": "2 left out: rank above 2"})
     '60 draws, judged together; 2 left out: rank above 2'
     """
     n_for, n_against, n_undecided = (check[f"draws_{kind}"] for kind in ("for", "against", "undecided"))
     n_draws = n_for + n_against + n_undecided
+    interval = str(check["interval"])
+    # a share of draws that are judged one by one is 0 or 1 if all of them have one answer
+    is_share_of_all = interval.startswith("share") and max(n_for, n_against, n_undecided) == n_draws
     if n_draws <= 1:
-        text = "one draw" if n_draws else "no draws"
-    elif str(check["interval"]).startswith(JUDGED_TOGETHER):
+        text = "one number" if n_draws else "no draws"
+    elif interval.startswith(JUDGED_TOGETHER) or (is_share_of_all and 0 < check["measured"] < 1):
         text = f"{n_draws} draws, judged together"
     elif n_for == n_draws:
         text = f"all {n_draws} draws agree"
     else:
         text = f"{n_for} draws agree"
         if n_against:
-            text += f", {n_against} do not"
+            text += f", {n_against} {'does' if n_against == 1 else 'do'} not"
         if n_undecided:
             text += f", {n_undecided} cannot be judged"
     return f"{text}; {check['excluded']}" if check["excluded"] else text

@@ -138,7 +138,7 @@ def readme_table(papers: Sequence[Paper], folder: str) -> str:
     if lead:
         figure = lead.figure
         page = f"{folder}/{figure.paper}.md"
-        lines += [_image(figure, f"{folder}/"), "", f"*{prose(lead.caption)}* [The figure and its claims]({page})", ""]
+        lines += [_image(figure, f"{folder}/"), "", f"*{prose(figure.title)}.* [The figure and its claims]({page})", ""]
     lines += ["Claims by verdict:", "", _table_row("paper", *verdicts), "|---|" + "---:|" * len(verdicts)]
     for paper in papers:
         counts = (str(paper.counts.get(verdict, "")) for verdict in verdicts)
@@ -252,7 +252,7 @@ def _numbers(check: Row, quantifier: str) -> str:
     criterion = check["criterion"]
     if quantifier == "all draws":
         criterion = criterion.replace(" on every draw", "")
-    return f"{numbers[:1].upper()}{numbers[1:]}. Criterion: {prose(criterion)}."
+    return f"{_capitalised(numbers)}. Criterion: {prose(criterion)}."
 
 
 def _details(claim: Row, scopes: dict[str, Row]) -> str:
@@ -262,8 +262,7 @@ def _details(claim: Row, scopes: dict[str, Row]) -> str:
     scope = prose(claim["scope"])
     if first is not claim:
         scope = f"the same as [`{first['id']}`](#{first['claim']})"
-    draws = prose(describe_draws(decisive))
-    text = f"Tested on: {scope}. {draws[:1].upper()}{draws[1:]}."
+    text = f"Tested on: {scope}. {_capitalised(prose(describe_draws(decisive)))}."
     if not claim["rivals"]:
         return text
     # a verdict that no rival shares rejects them all: then only another outcome needs a word
@@ -295,7 +294,7 @@ def _open_claim(claim: Row) -> str:
     """Return the row of a claim in the table of those that are not reproduced, undecided or untested."""
     why = []
     if claim["reason"]:
-        why.append(_cell(claim["reason"]))
+        why.append(_capitalised(_cell(claim["reason"])))
     if claim["decisive"]:
         why.append(_without_bars(_numbers(claim["decisive"], claim["quantifier"])).rstrip("."))
     paper = claim["claim"].partition(".")[0]
@@ -311,6 +310,11 @@ def _table_row(*cells: str) -> str:
 def _cell(text: str) -> str:
     """Return prose for a cell of a table, where a bar would end the cell, in a formula too."""
     return _without_bars(prose(text))
+
+
+def _capitalised(text: str) -> str:
+    """Return a text with a capital at its beginning; symbols, as in 'd log x', stay as they are."""
+    return re.sub(r"^[a-z](?=[a-z])", lambda first: first[0].upper(), text)
 
 
 def _without_bars(markdown: str) -> str:

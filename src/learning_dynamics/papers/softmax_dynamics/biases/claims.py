@@ -121,7 +121,10 @@ def selection_bias(starts: Table, course: Table, *, chance: Fraction) -> Claim:
     rates, sigmas = at_starts["rate"], at_starts["sigma"]
     larger_is_faster = share(int((rates[1] > rates[2]).sum()), len(at_starts))
     yield at_least(
-        "random starts at which the larger singular value changes faster", larger_is_faster, chance, because=COIN
+        "share of random starts at which the larger singular value changes faster",
+        larger_is_faster,
+        chance,
+        because=COIN,
     )
 
     # |g_1| sigma_1^order exceeds |g_2| sigma_2^order where log |g_2 / g_1| < order log(sigma_1 / sigma_2)
