@@ -91,7 +91,7 @@ def test_what_the_documentation_says_of_each_cell_is_counted(full):
     counted = {cell: needs.needs(full, cell) for cell in CELLS if cell.endswith("mse")}
     hours = [sum(getattr(one, what) for one in counted.values()) / 3.6e16 for what in ("operations", "measuring")]
     one_loss = f"One loss costs {hours[0]:.0f} hours of training and {hours[1]:.0f} of measuring"
-    assert f"{one_loss}, both together {2 * sum(hours):.0f} hours, and the sweeps" in " ".join(text.split())
+    assert f"{one_loss}, both losses together {2 * sum(hours):.0f} hours. The sweep" in " ".join(text.split())
     files = sorted(one.disk for one in counted.values())
     assert f"all files together would be {2 * sum(files) / 1e9:.0f} GB" in text
     at_most, four = ((2 * sum(files[-count:])) / 1e9 for count in (1, 4))

@@ -24,6 +24,6 @@ def test_every_corrected_claim_is_one_of_those_counted():
 
 def test_the_findings_say_how_many_formulas_and_sentences_are_corrected():
     assert sum(FORMULAS.values()) == 7
-    assert "Seven printed formulas" in PAPER["findings"][1]
+    assert "Seven of the printed formulas" in PAPER["findings"][1]
     assert len(SENTENCES) == 3
     assert "Three sentences" in PAPER["findings"][2]

@@ -134,7 +134,7 @@ def trainings():
 
 
 def of_network(tables, network):
-    (place,) = altered.trained(tables["trainings"], network)
+    (place,) = altered.places_of_network(tables["trainings"], network)
     return tables["trainings"][place]
 
 

@@ -37,7 +37,7 @@ def test_the_lead_at_the_last_epoch_decides_by_the_chosen_measure(measure):
 def test_magnitudes_are_decades_of_the_network_with_the_largest_ratio(decades, expected):
     tables = both_losses()
     for seed, more in enumerate((-0.1, 0.0, 0.1)):
-        (resnet,) = altered.trained(tables["ce"], "resnet")
+        (resnet,) = altered.places_of_network(tables["ce"], "resnet")
         least = values_at([tables["ce"][resnet]], "robustness", 100)[seed]
         altered.put(tables, "mse", "robustness", 10 ** (decades + more) * least, network="resnet", seed=seed, epoch=100)
     found = support.evaluation(PAPER, "robustness_by_magnitudes", tables)

@@ -276,7 +276,7 @@ def test_phases_can_emerge_where_a_share_of_draws_shows_them_and_fewer_without(g
 def test_draws_on_which_the_setting_was_chosen_decide_nothing():
     found = exist(descents(), chosen_on=descents(treated=1.0))
     assert found.verdict == "not reproduced"
-    assert found.judgement.headline.excluded == f"{SEEDS} left out: draws on which the setting was chosen"
+    assert found.judgement.headline.excluded == f"{SEEDS} left out: seeds with which all settings were tried"
 
 
 def test_what_other_settings_show_decides_nothing():

@@ -26,8 +26,8 @@ def test_several_outputs_are_refused():
 
 
 @pytest.mark.parametrize("draw", [0, 1])
-def test_descent_is_torchs(measured, draw):
-    data, trajectory, _ = measured
+def test_descent_is_torchs(trajectory_and_table, draw):
+    data, trajectory, _ = trajectory_and_table
     X, Y = (torch.tensor(data[name][draw]) for name in ("X", "Y"))
     W = (torch.eye(3, dtype=torch.float64) * 0.1**0.5).requires_grad_()
     a = torch.zeros(3, 1, dtype=torch.float64, requires_grad=True)
@@ -51,19 +51,19 @@ def sine(one, other):
     return np.sin(subspace_angles(one.reshape(-1, 1), other.reshape(-1, 1))[0])
 
 
-def states_of(measured, draw):
+def states_of(trajectory_and_table, draw):
     """Return W and a, and the gradient R, at each step of a draw."""
-    data, trajectory, _ = measured
+    data, trajectory, _ = trajectory_and_table
     X, Y = data["X"][draw], data["Y"][draw]
     states = list(zip(trajectory.series["W1"][draw], trajectory.series["W2"][draw], strict=True))
     return states, [-X.T @ (X @ W @ a - Y) for W, a in states]
 
 
 @pytest.mark.parametrize("draw", [0, 1])
-def test_loss_norms_and_spectrum(measured, draw):
-    data, trajectory, table = measured
+def test_loss_norms_and_spectrum(trajectory_and_table, draw):
+    data, trajectory, table = trajectory_and_table
     X, Y = data["X"][draw], data["Y"][draw]
-    states, gradients = states_of(measured, draw)
+    states, gradients = states_of(trajectory_and_table, draw)
     sizes = np.array([np.sum(R**2) ** 0.5 for R in gradients])
     reach = np.array([np.sum(a**2) ** 0.5 for _, a in states])
     np.testing.assert_allclose(by_time(table, "loss", draw), [np.sum((X @ W @ a - Y) ** 2) / 2 for W, a in states])
@@ -74,9 +74,9 @@ def test_loss_norms_and_spectrum(measured, draw):
 
 
 @pytest.mark.parametrize("draw", [0, 1])
-def test_directions_turn_by_the_angles_between_subspaces(measured, draw):
-    _, _, table = measured
-    states, gradients = states_of(measured, draw)
+def test_directions_turn_by_the_angles_between_subspaces(trajectory_and_table, draw):
+    _, _, table = trajectory_and_table
+    states, gradients = states_of(trajectory_and_table, draw)
     first = gradients[0]
     np.testing.assert_allclose(by_time(table, "gradient_turning", draw), [sine(R, first) for R in gradients], atol=1e-9)
     turned = [0.0] + [sine(a, first) for _, a in states[1:]]
@@ -87,9 +87,9 @@ def test_directions_turn_by_the_angles_between_subspaces(measured, draw):
     np.testing.assert_allclose(by_time(table, "layer_turning", draw)[2:], off, atol=1e-9)
 
 
-def missed_by_formulas(measured, draw, count):
+def missed_by_formulas(trajectory_and_table, draw, count):
     """What a step is missed by under each reading of the appendix, entry by entry, with sums written out."""
-    data, trajectory, _ = measured
+    data, trajectory, _ = trajectory_and_table
     X, Y, step = data["X"][draw], data["Y"][draw], SETTINGS["step"]
     W1, W2 = trajectory.series["W1"][draw], trajectory.series["W2"][draw]
     reach = np.sqrt((W2**2).sum(axis=(1, 2))).max()
@@ -122,14 +122,14 @@ def missed_by_formulas(measured, draw, count):
     "quantity",
     ["gradient_step", "gradient_step_printed", "gradient_step_first", "output_step", "output_step_printed"],
 )
-def test_distances_of_a_step_from_formulas(measured, draw, quantity):
-    missed = missed_by_formulas(measured, draw, 20)[quantity]
-    assert by_time(measured[-1], quantity, draw)[20] == pytest.approx(missed, rel=1e-6, abs=1e-14)
+def test_distances_of_a_step_from_formulas(trajectory_and_table, draw, quantity):
+    missed = missed_by_formulas(trajectory_and_table, draw, 20)[quantity]
+    assert by_time(trajectory_and_table[-1], quantity, draw)[20] == pytest.approx(missed, rel=1e-6, abs=1e-14)
 
 
 @pytest.mark.parametrize("draw", [0, 1])
-def test_both_misprints_show(measured, draw):
-    _, _, table = measured
+def test_both_misprints_show(trajectory_and_table, draw):
+    _, _, table = trajectory_and_table
     assert by_time(table, "gradient_step", draw).max() < 1e-13
     assert by_time(table, "gradient_step_printed", draw).max() > 1e-8
     assert by_time(table, "output_step_printed", draw).max() > 1e-3

@@ -116,16 +116,16 @@ def trajectory_and_table():
     return trajectory, metrics.relu_descent(trajectory, **MEASURE)
 
 
-def test_ranks_carry_their_share(measured):
-    _, table = measured
+def test_ranks_carry_their_share(trajectory_and_table):
+    _, table = trajectory_and_table
     np.testing.assert_array_equal(saddles.last_ranks(table, 90), [1, 3])
     np.testing.assert_array_equal(saddles.last_ranks(table, 99), [2, 3])
     at = table[(table["quantity"] == "rank") & (table["seed"] == 0) & (table["index"] == 99)]
     np.testing.assert_array_equal(at["value"], np.where(at["time"] < 10, 1, 2))
 
 
-def test_plateaus_are_where_they_were_put(measured):
-    _, table = measured
+def test_plateaus_are_where_they_were_put(trajectory_and_table):
+    _, table = trajectory_and_table
     spacing = 1000 ** (1 / 300)  # of records
     (first, second), late = saddles.plateaus(table, 0)[:2], saddles.plateaus(table, 1)
     np.testing.assert_allclose(first, (0.1, 2.0), rtol=2 * (spacing - 1))
@@ -138,8 +138,8 @@ def test_plateaus_are_where_they_were_put(measured):
 
 
 @pytest.mark.parametrize("draw", [0, 1])
-def test_directions_by_angles_between_subspaces(measured, draw):
-    trajectory, table = measured
+def test_directions_by_angles_between_subspaces(trajectory_and_table, draw):
+    trajectory, table = trajectory_and_table
     W, teacher = trajectory.constants["limit_W1"][draw], trajectory.constants["teacher_W"][draw]
     first = np.linalg.eigh(W.T @ W)[1][:, ::-1][:, :2]
     angles = np.sort(subspace_angles(first, teacher.T))
@@ -168,8 +168,8 @@ def test_chance_is_the_cosine_of_spans_at_random():
     assert (np.abs(np.mean(found, axis=1) - others.mean(axis=0)) < 4 * errors).all()
 
 
-def test_the_draw_that_is_shown(measured):
-    _, table = measured
+def test_the_draw_that_is_shown(trajectory_and_table):
+    _, table = trajectory_and_table
     # neither ends at rank 2 with 90 %; with 99 % the first does, by a plateau of rank 1
     assert saddles.typical_draw(table, 99, 1e-4) == 0
     assert saddles.typical_draw(table, 99, 3e-6) == 0

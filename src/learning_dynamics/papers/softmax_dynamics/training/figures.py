@@ -56,7 +56,7 @@ def eight_examples(trainings: Table, *, threshold: Positive) -> Plot:
         "least": dimensions.min(),
         "most": dimensions.max(),
         "seeds": settings["seeds"],
-        "steps": " or ".join(map(str, settings["steps"])),
+        "steps": np.max(settings["steps"]),
         "scale": trainings["scale"].iloc[0],
     }
     alt = "Shares of seeds by learning rate and batch for three class sizes, with a bottleneck and without."
