@@ -138,6 +138,17 @@ def threads_of(stage):
     return of_job(lambda paper, name: plan.resources(stage, paper, name).get("threads", 1))
 
 
+def rates_metrics():
+    """Return the metrics of every sweep `..._rates` of neural_collapse."""
+    if "neural_collapse" not in plan.config.papers:
+        return []
+    files = []
+    for sweep in plan.config.sweeps("neural_collapse"):
+        if sweep.endswith("_rates"):
+            files += plan.metrics_files("neural_collapse", plan.config.tables("neural_collapse", sweep))
+    return files
+
+
 def digest_of_variations():
     """Return a digest of what was judged again, here or as published: if it changes, the page is written again.
 

@@ -1,14 +1,3 @@
-def rates_metrics():
-    """Return the metrics of every sweep `..._rates`."""
-    if "neural_collapse" not in plan.config.papers:
-        return []
-    files = []
-    for sweep in plan.config.sweeps("neural_collapse"):
-        if sweep.endswith("_rates"):
-            files += plan.metrics_files("neural_collapse", plan.config.tables("neural_collapse", sweep))
-    return files
-
-
 rule learning_rates:
     """For each sweep `..._rates` the learning rate with the best test error, as a configuration to lay over."""
     input:
