@@ -146,7 +146,7 @@ def update_scale_pages(titles: Mapping[str, str]) -> None:
         claims = published.read_claims(folder)
         if claims is None:
             continue
-        judged = {paper: titles[paper] for paper in claims["paper"].unique()}
+        judged = {paper: title for paper, title in titles.items() if paper in set(claims["paper"])}
         comparison = published.compare_with_default(claims)
         _write(folder / "README.md", markdown.scale_page(folder.name, judged, claims, comparison))
 

@@ -310,7 +310,7 @@ def compare_scales(claims: Sequence[Row], scales: pd.DataFrame) -> OtherScales:
         if has_turned:
             turned.append((claim, texts))
     counts = [f"{n_turned[scale]} of {n_judged[scale]} on {name}" for scale, name in enumerate(trained_on)]
-    summary = f"Some claims about trainings get another verdict at other scales: {', '.join(counts)}"
+    summary = f"Claims about trainings with another verdict at other scales: {', '.join(counts)}"
     return OtherScales(summary, trained_on, turned)
 
 
