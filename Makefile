@@ -17,8 +17,6 @@ space := $(subst ,, )
 override PAPERS := $(subst $(comma),$(space),$(PAPERS))
 SEEDS ?= 3
 DRAWS ?= 20
-# long jobs leave one core to short ones, so that the papers are finished in their order
-SPARED = $$(python -c "from snakemake.utils import available_cpu_count as cores; print(max(1, cores() - 1))")
 # for mutants: the seed of the draw, and how many of each topic
 SEED ?= 1
 EACH ?= 12
@@ -64,7 +62,7 @@ figures robustness publish: export PYTHONSAFEPATH := 1  # a scratch `random.py` 
 figures: $(INSTALLED)  ## every figure at laptop scale, pages from figures/index.html on, the table of claims
 	@$(if $(FROM),python -m learning_dynamics unpack $(subst $(space),\ ,$(FROM)) --papers $(PAPERS))
 	@start=$$(date +%s); status=0; \
-	snakemake --cores all $(if $(chosen),--config $(chosen),--resources long=$(SPARED)) || status=$$?; \
+	snakemake --cores all $(if $(chosen),--config $(chosen)) || status=$$?; \
 	python -m learning_dynamics summary --since $$start --papers $(PAPERS) || status=1; exit $$status
 
 robustness: $(INSTALLED)  ## claims judged again: settings varied until verdicts turn, other seeds, draws: results/robustness.md

@@ -4,7 +4,7 @@ import hashlib
 import sys
 from pathlib import Path
 
-from learning_dynamics.environment import check_snakefile, functions_as_written, set_variables_of_jobs
+from learning_dynamics.environment import check_snakefile, numba_disabled, set_variables_of_jobs
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.files import check_writable
 from learning_dynamics.pipeline.report.text_digest import digest_of_texts
@@ -27,7 +27,7 @@ try:
     if workflow.is_main_process:
         check_writable(Path.cwd())
         Path(".snakemake").mkdir(exist_ok=True)  # `refusals` writes there what it has checked
-        with functions_as_written():
+        with numba_disabled():
             outputs = checked_outputs(plan)
         stale_outputs = StaleOutputs(plan, outputs, REASONS)
         # of these the logger suggests the nearest where a target is misspelt
@@ -112,20 +112,12 @@ def request(stage, resource):
     return amount
 
 
-def is_long(stage):
-    """Return a resource function: 1 for a job that the configuration gives `resources`, else 0."""
-    return of_job(lambda paper, name: int(plan.is_long(stage, paper, name)))
-
-
 def priority_of(stage):
-    """Return a priority function: long jobs first, then the papers in their order, what reads a run before runs."""
+    """Return a priority function: the papers in their order, what reads a run before runs."""
     order = plan.config.papers[::-1]
     makes_a_run = stage in ("data", "run", "bundle")
 
-    def priority(paper, name):
-        return 100 * plan.is_long(stage, paper, name) + 2 * order.index(paper) + (not makes_a_run)
-
-    return of_job(priority)
+    return of_job(lambda paper, name: 2 * order.index(paper) + (not makes_a_run))
 
 
 def short_runs(wildcards):

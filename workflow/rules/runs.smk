@@ -11,7 +11,6 @@ rule data:
     resources:
         mem_mb=request("data", "mem_mb"),
         runtime=request("data", "runtime"),
-        long=is_long("data"),
     params:
         fingerprint=fingerprint_of("data"),
     shell:
@@ -37,7 +36,6 @@ rule run:
         runtime=request("run", "runtime"),
         gpu=request("run", "gpu"),
         gpu_mb=request("run", "gpu_mb"),
-        long=is_long("run"),
     params:
         fingerprint=fingerprint_of("run"),
     shell:
@@ -63,7 +61,6 @@ rule scratch_run:
         runtime=request("run", "runtime"),
         gpu=request("run", "gpu"),
         gpu_mb=request("run", "gpu_mb"),
-        long=is_long("run"),
     params:
         fingerprint=fingerprint_of("run"),
     shell:
