@@ -57,8 +57,8 @@ def test_commands_do_not_mind_what_a_shell_has_set(tmp_path):
 
 def test_what_reads_signatures_alone_compiles_nothing(tmp_path):
     code = (
-        "import os; from learning_dynamics.environment import functions_as_written\n"
-        "with functions_as_written(): from learning_dynamics.dynamics import compiled_flow\n"
+        "import os; from learning_dynamics.environment import numba_disabled\n"
+        "with numba_disabled(): from learning_dynamics.dynamics import compiled_flow\n"
         "print('NUMBA_DISABLE_JIT' in os.environ)"
     )
     ended = python("-c", code, folder=tmp_path, NUMBA_CACHE_DIR=str(tmp_path / "compiled"))

@@ -10,10 +10,11 @@ from pathlib import Path
 
 from learning_dynamics.errors import ProjectError
 
-BACKEND = "MPLBACKEND"
+BACKEND_VARIABLE = "MPLBACKEND"
+MODULE_PREFIX = "module://"  # of a backend that is a module, as Jupyter's is
 NO_JIT_VARIABLE = "NUMBA_DISABLE_JIT"
-MODULE = "module://"
-ROOT = Path(__file__).resolve().parents[2]  # of the checkout that this package is in
+THREADS_VARIABLE = "NUMBA_NUM_THREADS"
+ROOT = Path(__file__).resolve().parents[2]  # the checkout: this file is ROOT/src/learning_dynamics/environment.py
 
 
 def replace_missing_backend() -> None:
@@ -22,37 +23,35 @@ def replace_missing_backend() -> None:
     Jupyter and Colab name a backend of their kernel's Python to whatever they start; matplotlib refuses to be imported
     where it is missing. In a kernel of this Python it is there, and stays.
     """
-    backend = os.environ.get(BACKEND, "")
-    package = backend.removeprefix(MODULE).partition(".")[0]
-    if backend.startswith(MODULE) and importlib.util.find_spec(package) is None:
-        os.environ[BACKEND] = "agg"
+    backend = os.environ.get(BACKEND_VARIABLE, "")
+    package = backend.removeprefix(MODULE_PREFIX).partition(".")[0]
+    if backend.startswith(MODULE_PREFIX) and importlib.util.find_spec(package) is None:
+        os.environ[BACKEND_VARIABLE] = "agg"
 
 
 def set_variables_of_commands() -> None:
-    """Give libraries what they read at import as every command needs it, whatever the shell has set.
-
-    To be called before the first of them is imported.
-    """
-    os.environ[BACKEND] = "agg"
+    """Set what matplotlib and numba read at import, whatever the shell has set; call it before either is imported."""
+    os.environ[BACKEND_VARIABLE] = "agg"
     os.environ.pop(NO_JIT_VARIABLE, None)  # runs would take hundreds of times as long
-    threads = os.environ.get("NUMBA_NUM_THREADS", "1")
-    if not threads.isdecimal() or int(threads) == 0:
-        del os.environ["NUMBA_NUM_THREADS"]  # numba refuses to be imported
+    threads = os.environ.get(THREADS_VARIABLE)
+    if threads is not None and not (threads.isdecimal() and int(threads) > 0):
+        del os.environ[THREADS_VARIABLE]  # numba refuses to be imported with it
 
 
 def set_variables_of_jobs() -> None:
-    """Set the variables with which child processes run this environment's Python, and no module of the working folder.
+    """Set what child processes inherit: this Python first on PATH, no imports from the working folder, docstrings kept.
 
-    They keep docstrings: captions and statements of claims are docstrings.
+    Captions and statements of claims are docstrings.
     """
-    os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    path = os.environ.get("PATH", os.defpath)
+    os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), path])
     os.environ["PYTHONSAFEPATH"] = "1"
     os.environ.pop("PYTHONOPTIMIZE", None)
 
 
 @contextmanager
-def functions_as_written() -> Iterator[None]:
-    """Have modules that are imported meanwhile keep the functions that numba would compile as they are written.
+def numba_disabled() -> Iterator[None]:
+    """Disable numba for the modules that are imported within this context; they stay uncompiled in this process.
 
     For a process that reads functions' signatures and runs none of them: in a fresh clone compiling takes fifteen
     seconds, and each job compiles what it needs.
@@ -77,7 +76,8 @@ def set_variables_of_user() -> None:
         getpass.getuser()
     except (KeyError, OSError):
         os.environ["LOGNAME"] = str(os.getuid())
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path(os.path.expanduser("~"), ".cache"), "snakemake")
+    caches = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")  # Path.home() fails without a home
+    cache = Path(caches, "snakemake")
     with suppress(OSError):
         cache.mkdir(parents=True, exist_ok=True)
     if not os.access(cache, os.W_OK):
@@ -106,15 +106,15 @@ def check_checkout(root: Path = ROOT) -> None:
         It names both folders.
     """
     _check_editable(root)
-    folder = Path.cwd()
-    for place in (folder, *folder.parents):
-        if (place / "Snakefile").is_file() and (place / "src/learning_dynamics").is_dir():
-            if not place.samefile(root):
-                raise ProjectError(
-                    f"this is the code of {root}, and the working folder belongs to {place}; "
-                    f"activate the environment of {place}, or work outside of it"
-                )
-            return
+    around = (Path.cwd(), *Path.cwd().parents)
+    checkouts = [
+        folder for folder in around if (folder / "Snakefile").is_file() and (folder / "src/learning_dynamics").is_dir()
+    ]
+    if checkouts and not checkouts[0].samefile(root):  # the innermost
+        raise ProjectError(
+            f"this is the code of {root}, and the working folder belongs to {checkouts[0]}; "
+            f"activate the environment of {checkouts[0]}, or work outside of it"
+        )
 
 
 def check_snakefile(folder: str | Path, root: Path = ROOT) -> None:

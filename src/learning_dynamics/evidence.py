@@ -175,10 +175,12 @@ class Optimum:
     at_edge: bool = field(default=False)
 
     def __str__(self) -> str:
-        edge = ", at its edge" if self.at_edge else ""
-        return (
-            f"best of {len(self.grid)} values from {min(self.grid):.3g} to {max(self.grid):.3g} at {self.at:.3g}{edge}"
-        )
+        return f"{self.in_words} at {self.at:.3g}{', at its edge' if self.at_edge else ''}"
+
+    @property
+    def in_words(self) -> str:
+        """Of how many settings it is the best, without its place."""
+        return f"best of {len(self.grid)} values from {min(self.grid):.3g} to {max(self.grid):.3g}"
 
 
 def optimum(

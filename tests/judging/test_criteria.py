@@ -44,9 +44,11 @@ def test_the_worst_draw_is_shown_with_its_margin_and_the_largest_where_that_is_a
     check = every_draw("x", [1.0, 4.0, 2.0], at_least=0.5)
     assert (check.value, check.margin) == (1.0, 2.0)
     assert every_draw("x", [1.0, 40.0, 2.0], at_most=[1.01, 60.0, 20.0]).interval.endswith(
-        "of 3; the largest value is 40"
+        "of 3; the largest value of any draw is 40"
     )
-    assert every_draw("x", [1.0, 40.0], at_least=[0.2, 39.0]).interval.endswith("of 2; the least value is 1")
+    assert every_draw("x", [1.0, 40.0], at_least=[0.2, 39.0]).interval.endswith(
+        "of 2; the least value of any draw is 1"
+    )
 
 
 ODD = np.array([1.234567, 1.3456789, np.pi])  # numbers of many digits, which do not repeat by themselves
@@ -71,11 +73,11 @@ def test_only_draws_that_agree_in_many_digits_count_once(numbers, different):
 
 
 def test_what_repeats_is_told():
-    assert every_draw("x", ODD[[0, 1, 0]], at_most=9.0).interval.endswith("of 3 with 2 different values")
+    assert every_draw("x", ODD[[0, 1, 0]], at_most=9.0).interval.endswith("of 3, which give 2 different values")
     assert mean(ODD[[0, 1, 0]]).how == "mean (t); 2 of the 3 numbers differ"
     # errors of what repeats differ by rounding; a constant that is predicted may repeat
     repeated = ODD[[0, 0, 0]] * (1 + 1e-12 * np.array([1, 3, -2]))
-    assert "with 1 different values" in equal_on_every_draw("x", repeated, ODD[[0, 0, 0]], tolerance=1e-9).interval
+    assert "all with one value" in equal_on_every_draw("x", repeated, ODD[[0, 0, 0]], tolerance=1e-9).interval
     assert "different" not in equal_on_every_draw("x", repeated, ODD[0], tolerance=1e-9).interval
 
 
@@ -178,13 +180,13 @@ def test_draws_without_a_number_leave_an_estimate_open_and_are_counted(check, of
     [
         pytest.param(
             at_most("size", mean([1.0, 3.0]), 2.0),
-            "size: the interval contains the bound, so that the data decide neither way",
+            "size: the interval contains the bound, so the data cannot decide",
             id="a mean at its bound",
         ),
         pytest.param(
             at_most("size", Estimate(1.5, 0.5, 2.5, 9, "mean (t)"), 2.0),
             # the bound is half as far as the interval's end: it takes four times the draws
-            "size: the interval contains the bound, so that the data decide neither way; about 36 draws would be "
+            "size: the interval contains the bound, so the data cannot decide; about 36 draws would be "
             "needed, there are 9",
             id="an interval that contains the bound",
         ),

@@ -61,6 +61,7 @@ class StandIn:
                 self.report_job_success(job)
             elif job.job == "failed":
                 self.report_job_error(job, msg="why")
+            # of "unknown" the queue says nothing: it is neither active nor reported
 
     def report_job_success(self, job_info):
         self.told.append((job_info.job, "success"))
@@ -116,6 +117,16 @@ def test_a_job_of_which_the_queue_says_nothing_stays_active(executor):
 def test_a_job_that_ended_is_reported_once_and_is_no_longer_active(executor):
     assert active_jobs(executor, "running", "done", "failed") == ["running"]
     assert executor.told == [("done", "success"), ("failed", "why")]
+
+
+def test_what_an_earlier_look_reported_does_not_count_at_the_next(executor):
+    job = SubmittedJobInfo(Job("unknown"))
+    executor.reported = {id(job)}  # Python gives the id of a job that has gone to a new one
+
+    async def look():
+        return [each async for each in executor.check_active_jobs([job])]
+
+    assert asyncio.run(look()) == [job]
 
 
 def test_a_submission_waits_until_the_controller_answers_or_it_is_called_off(executor, monkeypatch):

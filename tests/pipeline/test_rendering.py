@@ -275,7 +275,7 @@ def test_the_first_page_lists_what_is_open_with_its_reason_and_number(tmp_path):
         notation="",
         topics=[],
         claims=[
-            claim_with(verdict="undecided", statement="$|x|$ falls.", reason="too few draws", marks="†"),
+            claim_with(verdict="undecided", statement="$|x|$ falls.", reason="the size: too few draws", marks="†"),
             claim_with(claim="made_up.b"),
         ],
         observations=[],

@@ -45,16 +45,19 @@ SCALES = [
     [
         pytest.param([], "", id="nothing was tried"),
         pytest.param(
-            SCALES, "The verdict stays with `scale` from 1e-5 to 0.003 in small (undecided at 0.01)", id="a range"
+            SCALES,
+            "The verdict stays with `scale` from 1e-5 to 0.003 in the run `small` (undecided at 0.01)",
+            id="a range",
         ),
         pytest.param(
             [("setting", "small.scale", "1", "undecided")],
-            "The verdict does not stay with any other value of `scale` that was tried in small (undecided at 1)",
+            "The verdict does not stay with any other value of `scale` that was tried in the run `small` "
+            "(undecided at 1)",
             id="nowhere in a range",
         ),
         pytest.param(
             [("setting", "grid.counts", "[[8, 4]]", "undecided"), ("setting", "grid.counts", "[[2, 1]]", "reproduced")],
-            "The verdict stays with `counts` at 2:1 in grid (undecided at 8:4)",
+            "The verdict stays with `counts` at 2:1 in the run `grid` (undecided at 8:4)",
             id="counts of classes",
         ),
         pytest.param(
@@ -112,7 +115,7 @@ def test_any_verdict_can_stay(verdict):
 def test_what_keeps_a_verdict_and_what_does_not_are_two_sentences():
     judged = rows(("setting", "small.scale", "0.1", "reproduced"), ("threshold", "loss", "1", "undecided"))
     assert describe("reproduced", judged) == (
-        "The verdict stays with `scale` at 0.1 in small. "
+        "The verdict stays with `scale` at 0.1 in the run `small`. "
         "It does not stay with the one other choice of thresholds that was tried (undecided if `loss` is 1)"
     )
 
@@ -166,7 +169,7 @@ def test_the_page_has_formulas_in_unicode_and_names_as_they_are():
     judged = rows(("threshold", "level", "1e-06", "undecided"), ("setting", "small.scale", "0.1", "reproduced"))
     phrases = {"toy": {"level": r"$\rho$ is {}"}}
     text = page(count_judged_again(claims_of("reproduced"), judged), judged, phrases=phrases)
-    assert "|`scale` at 0.1 in small|0/1 (undecided if ρ is 1e-6)|" in text
+    assert "|`scale` at 0.1 in the run `small`|0/1 (undecided if ρ is 1e-6)|" in text
 
 
 def test_a_value_may_hold_the_word_that_joins_values():
@@ -199,7 +202,9 @@ def test_the_matrix_says_how_many_other_seeds_give_the_verdict():
 def test_the_page_marks_what_another_choice_turns():
     judged = rows(*SCALES, ("draw", "draw", "4", "contradicted"))
     text = page(count_judged_again(claims_of("reproduced"), judged), judged)
-    assert "|✓†&nbsp;`a`|`scale` from 1e-5 to 0.003 in small (undecided at 0.01)|||0/1 (1 contradicted)|" in text
+    assert (
+        "|✓†&nbsp;`a`|`scale` from 1e-5 to 0.003 in the run `small` (undecided at 0.01)|||0/1 (1 contradicted)|" in text
+    )
     assert "- `toy.a`, draw 4: contradicted" in text
     assert "†" not in page(claims_of("reproduced"), rows(*SCALES[1:])).partition("|claims|")[2]
 
@@ -207,7 +212,7 @@ def test_the_page_marks_what_another_choice_turns():
 def test_claims_that_agree_share_a_row_of_the_page():
     two = pd.concat([claims_of("reproduced"), claims_of("reproduced").assign(claim="toy.b")])
     both = page(two, pd.concat([rows(SCALES[1]), rows(SCALES[1]).assign(claim="toy.b")]))
-    assert "|✓&nbsp;`a` ✓&nbsp;`b`|`scale` at 1e-5 in small" in both
+    assert "|✓&nbsp;`a` ✓&nbsp;`b`|`scale` at 1e-5 in the run `small`" in both
 
 
 def test_the_table_marks_what_another_choice_turns():
@@ -246,5 +251,6 @@ def test_what_can_happen_has_no_mark_for_settings_in_which_it_does_not():
             judged["change"].tolist(),
         )
     assert describe("reproduced", rows(elsewhere)) == (
-        "The verdict does not stay with any other value of `scale` that was tried in small (not reproduced at 0.1)"
+        "The verdict does not stay with any other value of `scale` that was tried in the run `small` "
+        "(not reproduced at 0.1)"
     )

@@ -21,9 +21,11 @@ from learning_dynamics.judging.checks import (
     Checks,
     Claim,
     Facts,
+    Quantifier,
     Reason,
     Untested,
     premise,
+    quantifier_of,
     takes_rivals,
 )
 from learning_dynamics.judging.criteria import (
@@ -40,7 +42,6 @@ from learning_dynamics.judging.verdicts import (
     About,
     Evaluation,
     Judgement,
-    Quantifier,
     claim,
     evaluate,
 )
@@ -67,6 +68,7 @@ __all__ = [
     "evaluate",
     "every_draw",
     "premise",
+    "quantifier_of",
     "share_of_draws",
     "takes_rivals",
 ]

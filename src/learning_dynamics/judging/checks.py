@@ -13,7 +13,17 @@ import numpy as np
 from learning_dynamics.errors import CheckError, check_known
 
 State = Literal["holds", "fails", "undecided"]
-NEAREST = "the draw nearest its bound"  # how an interval's words begin where every draw has its own
+Quantifier = Literal["all draws", "most draws", "an average", "some setting", "a number"]
+NEAREST = "the draw nearest its bound"
+# what a check is about, by how the words of its `interval` begin
+QUANTIFIERS: Mapping[str, Quantifier] = {
+    NEAREST: "all draws",
+    "share": "most draws",
+    "mean": "an average",
+    "median": "an average",
+    "geometric mean": "an average",
+    "slope": "an average",
+}
 
 
 @dataclass(frozen=True)
@@ -82,6 +92,11 @@ class Check:
         reason = f" ({self.undecided_reason})" if self.undecided_reason else ""
         return f"{self.name}: {self.value:.4g}{interval}; {self.criterion}: {self.state}{reason}"
 
+    @property
+    def quantifier(self) -> Quantifier | None:
+        """What the check is about; None for one number, which fits each quantifier: it may be a single draw's."""
+        return quantifier_of(self.interval)
+
     def as_undecided(self, why: str) -> Check:
         """Return the check as undecided, with the reason beside any that it has."""
 
@@ -103,6 +118,11 @@ class Check:
             return None if check is None else change(check)
 
         return replace(changed, under=changed_under)
+
+
+def quantifier_of(interval: str) -> Quantifier | None:
+    """Return what a check is about whose interval has these words; None for one number."""
+    return next((quantifier for start, quantifier in QUANTIFIERS.items() if interval.startswith(start)), None)
 
 
 def premise(check: Check) -> Check:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -261,11 +261,10 @@ def share_of_draws(
 
 def at_optimum(check: Check, *optima: Optimum) -> Check:
     """Return a check on the best of a grid: the grid in its criterion, and undecided if the best is at its edge."""
-    places: dict[str, list[str]] = {}  # of the best, by grid
+    best_by_grid: dict[tuple[float, ...], list[Optimum]] = {}
     for optimum in optima:
-        grid, _, place = str(optimum).partition(" at ")  # "best of 27 values from 0.01 to 1 at 0.05"
-        places.setdefault(grid, []).append(place)
-    grids = [f"{grid} at {' and '.join(at)}" for grid, at in places.items()]
+        best_by_grid.setdefault(optimum.grid, []).append(optimum)
+    grids = [_describe_best(optima_of_grid) for optima_of_grid in best_by_grid.values()]
 
     def with_grid(check: Check) -> Check:
         return replace(check, criterion="; ".join([check.criterion, *grids]))
@@ -274,6 +273,15 @@ def at_optimum(check: Check, *optima: Optimum) -> Check:
     if any(optimum.at_edge for optimum in optima):
         return check.as_undecided("the best lies at the edge of its grid")
     return check
+
+
+def _describe_best(optima: Sequence[Optimum]) -> str:
+    """Return where the best of one grid lie: one, or the range of several."""
+    by_place = sorted(optima, key=lambda optimum: optimum.at)
+    lowest, highest = by_place[0], by_place[-1]
+    if lowest.at == highest.at:
+        return str(lowest)
+    return f"{lowest.in_words} at {lowest.at:.3g} to {highest.at:.3g}"
 
 
 def _undecided_with_its_draws(check: Check) -> Check:
@@ -317,7 +325,7 @@ def _ordered(
         return check
     if np.isnan(estimate.value):
         return check.as_undecided("it cannot be judged")
-    reason = "the interval contains the bound, so that the data decide neither way"
+    reason = "the interval contains the bound, so the data cannot decide"
     n_needed = estimate.draws_to_decide(bound)
     if n_needed:
         reason += f"; about {float(f'{n_needed:.2g}'):,.0f} draws would be needed, there are {estimate.draws}"
@@ -367,11 +375,11 @@ def _describe_draws(values: np.ndarray, nearest: int, upper: bool, n_distinct: i
         return "one number"
     description = f"{NEAREST}, of {values.size}"
     if n_distinct < values.size:
-        description += f" with {n_distinct} different values"
+        description += f", which give {n_distinct} different values" if n_distinct > 1 else ", all with one value"
     if np.isfinite(values).any():
         outermost = np.nanmax(values) if upper else np.nanmin(values)
         if outermost != values[nearest]:
-            description += f"; the {'largest' if upper else 'least'} value is {outermost:.4g}"
+            description += f"; the {'largest' if upper else 'least'} value of any draw is {outermost:.4g}"
     return description
 
 

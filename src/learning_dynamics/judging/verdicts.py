@@ -9,11 +9,10 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from learning_dynamics.errors import CheckError
-from learning_dynamics.judging.checks import CORRECTION, NEAREST, Check, Claim, Reason, State, Untested
+from learning_dynamics.judging.checks import CORRECTION, Check, Claim, Quantifier, Reason, State, Untested
 
 Origin = Literal["paper", "ours"]
 # what a sentence is about; "a number" is one that no draws repeat
-Quantifier = Literal["all draws", "most draws", "an average", "some setting", "a number"]
 VERDICTS = ("reproduced", "corrected", "contradicted", "not reproduced", "undecided", "untested")
 
 
@@ -280,19 +279,8 @@ def _read(yields: Claim) -> tuple[list[Check], dict[str, Any], str]:
 
 
 def _quantifier(about: About, check: Check) -> Quantifier:
-    """Return what a statement is about; the check must be about the same.
-
-    A check on one number has no quantifier of its own, and fits each: the number may be that of a single draw.
-    """
-    beginnings: dict[str, Quantifier] = {
-        NEAREST: "all draws",
-        "share": "most draws",
-        "mean": "an average",
-        "median": "an average",
-        "geometric mean": "an average",
-        "slope": "an average",
-    }
-    checked = next((speaks for start, speaks in beginnings.items() if check.interval.startswith(start)), None)
+    """Return what a statement is about; the check must be about the same."""
+    checked = check.quantifier
     stated = about.quantifier or checked or "a number"
     if checked and stated not in (checked, "some setting"):
         raise CheckError(f"{about.reference}: is about {stated}, and its headline checks {checked}: {check.name}")
@@ -320,7 +308,7 @@ def _with_missing_draws(judgement: Judgement, n_draws: int) -> Judgement:
     """Return a judgement that says so where fewer draws are judged than there are, and no reason is given."""
 
     def with_missing(check: Check) -> Check:
-        by_draw = check.interval.startswith((NEAREST, "share", "mean", "median"))
+        by_draw = check.quantifier is not None and not check.interval.startswith("slope")  # whose draws are points
         if check.excluded or not by_draw or not 1 < check.draws < n_draws:
             return check
         return replace(check, excluded=f"{check.draws} judged of an ensemble of {n_draws}: no reason given")

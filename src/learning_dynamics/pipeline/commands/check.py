@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from learning_dynamics.environment import functions_as_written
+from learning_dynamics.environment import numba_disabled
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.files import check_links
 from learning_dynamics.pipeline.plan.config_files import ROOT, load, shipped_papers
@@ -61,7 +61,7 @@ def execute(papers: Sequence[str] = (), files: Sequence[Path] = ()) -> int:
 
 def _expected_outputs(plan: Plan, files: Sequence[Path]) -> dict[str, str]:
     """Return the outputs of a configuration with the fingerprints that they must have."""
-    with functions_as_written():
+    with numba_disabled():
         outputs = checked_outputs(plan)
     of_run = papers_of_last_run(plan)
     if of_run is None or of_run == plan.config.papers:

@@ -13,7 +13,7 @@ import numpy as np
 import yaml
 from ruamel.yaml.error import YAMLError
 
-from learning_dynamics.environment import functions_as_written
+from learning_dynamics.environment import numba_disabled
 from learning_dynamics.errors import ProjectError, check_known, suggest_name
 from learning_dynamics.files import atomic_write
 from learning_dynamics.pipeline.plan.blocks import flat, overlay
@@ -59,7 +59,7 @@ def execute(
         If there is no such run or setting, a value is none that the setting may take, or another sweep of that name, or
         another file, is in the way.
     """
-    with functions_as_written():
+    with numba_disabled():
         config = Plan(load(files, {"papers": [paper]})).config
     swept = name or f"{run}_sweep"
     if swept in config.blocks(paper, "runs"):
@@ -71,7 +71,7 @@ def execute(
         for key, old_values in values_of_file(out, {"changes": changes}, paper, swept).items():
             varied[key] = old_values + [value for value in varied[key] if value not in old_values]
     try:
-        with functions_as_written():
+        with numba_disabled():
             plan = Plan(load(files, {"papers": [paper], "changes": changes}))
     except ProjectError as error:
         raise ProjectError(str(error).replace("--config: ", "--vary: ", 1)) from None

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from learning_dynamics.errors import ProjectError
-from learning_dynamics.judging import VERDICTS
+from learning_dynamics.judging import VERDICTS, quantifier_of
 from learning_dynamics.pipeline.plan.config import Config
 from learning_dynamics.pipeline.plan.config_files import output_folders
 from learning_dynamics.pipeline.plan.setting_sources import unstated_settings
@@ -310,7 +310,10 @@ def compare_scales(claims: Sequence[Row], scales: pd.DataFrame) -> OtherScales:
         if has_turned:
             turned.append((claim, texts))
     counts = [f"{n_turned[scale]} of {n_judged[scale]} on {name}" for scale, name in enumerate(trained_on)]
-    summary = f"Claims about trainings with another verdict at other scales: {', '.join(counts)}"
+    summary = (
+        "Claims about trainings with another verdict at another scale, measured numbers in brackets: "
+        f"{', '.join(counts)}"
+    )
     return OtherScales(summary, trained_on, turned)
 
 
@@ -395,10 +398,6 @@ def drop_repeated_clause(meaning: str, reason: str) -> str:
     return reason
 
 
-# how the interval of an estimate over draws begins
-JUDGED_TOGETHER = ("mean", "median", "geometric mean", "slope", "difference")
-
-
 def describe_draws(check: Row) -> str:
     """Return how many draws agree with a check, how many do not, and which were left out.
 
@@ -415,11 +414,12 @@ def describe_draws(check: Row) -> str:
     n_for, n_against, n_undecided = (check[f"draws_{kind}"] for kind in ("for", "against", "undecided"))
     n_draws = n_for + n_against + n_undecided
     interval = str(check["interval"])
+    is_average = quantifier_of(interval) == "an average" or interval.startswith("difference")
     # a share of draws that are judged one by one is 0 or 1 if all of them have one answer
     is_share_of_all = interval.startswith("share") and max(n_for, n_against, n_undecided) == n_draws
     if n_draws <= 1:
         text = "one number" if n_draws else "no draws"
-    elif interval.startswith(JUDGED_TOGETHER) or (is_share_of_all and 0 < check["measured"] < 1):
+    elif is_average or (is_share_of_all and 0 < check["measured"] < 1):
         text = f"{n_draws} draws, judged together"
     elif n_for == n_draws:
         text = f"all {n_draws} draws agree"

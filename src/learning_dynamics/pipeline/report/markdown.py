@@ -170,7 +170,10 @@ def paper_page(paper: Paper, folder: Path) -> str:
     if paper.notation:
         lines.append("> **Model and notation.** " + prose(paper.notation))
     if paper.lead:
-        lines.append(f"Below each figure is its name; `{paper.lead.figure.command}` draws one.")
+        lines.append(
+            f"Below each figure is its name; `{paper.lead.figure.command}` draws one. Names like `this` in claims are "
+            f"settings and runs of [{paper.name}.yaml](../../workflow/config/{paper.name}.yaml), or other claims."
+        )
 
     scopes: dict[str, Row] = {}  # the first claim with each scope; `_details` fills it
     for topic in paper.topics:
@@ -246,8 +249,8 @@ def _numbers(check: Row, quantifier: str) -> str:
     if not pd.isna(check["predicted"]):
         numbers += f", predicted {number(check['predicted'])}"
     interval = check.get("interval", "")  # results keep none of the printed check of a corrected claim
-    # as `criteria.every_draw` writes it where bounds differ: "...; the largest value is 0.5"
-    if " value is " in interval:
+    # as `criteria.every_draw` writes it where bounds differ: "...; the largest value of any draw is 0.5"
+    if " value of any draw is " in interval:
         numbers += f" ({prose(interval)})"
     criterion = check["criterion"]
     if quantifier == "all draws":
@@ -293,8 +296,11 @@ def _failed_claim(claim: Row) -> str:
 def _open_claim(claim: Row) -> str:
     """Return the row of a claim in the table of those that are not reproduced, undecided or untested."""
     why = []
-    if claim["reason"]:
-        why.append(_capitalised(_cell(claim["reason"])))
+    reason = claim["reason"]
+    if reason and claim["decisive"]:
+        reason = reason.replace(f"{claim['decisive']['quantity']}: ", "")  # the number that follows names it
+    if reason:
+        why.append(_capitalised(_cell(reason)))
     if claim["decisive"]:
         why.append(_without_bars(_numbers(claim["decisive"], claim["quantifier"])).rstrip("."))
     paper = claim["claim"].partition(".")[0]

@@ -69,11 +69,11 @@ def describe(verdict: str, rows: pd.DataFrame, phrases: Phrases) -> str:
     """Return in a sentence or two which changes keep a claim's verdict, and which do not; nothing if there are none."""
     keeping, turning = [], []
     for setting in _settings(verdict, rows):
-        runs = f"in {setting.runs}{setting.turned}"
+        where = f"in {_of_runs(setting)}{setting.turned}"
         if setting.kept:
-            keeping.append(f"with `{setting.name}` {setting.kept} {runs}")
+            keeping.append(f"with `{setting.name}` {setting.kept} {where}")
         else:
-            turning.append(f"with any other value of `{setting.name}` that was tried {runs}")
+            turning.append(f"with any other value of `{setting.name}` that was tried {where}")
     for kind, (other, others) in OTHERS.items():
         count = _count(kind, verdict, rows, phrases=phrases)
         if count is None:
@@ -175,7 +175,7 @@ def _table(claims: pd.DataFrame, variations: pd.DataFrame, phrases: Phrases) -> 
     for claim in _records(claims):
         rows, verdict = variations[variations["claim"] == claim["claim"]], claim["verdict"]
         settings = [
-            f"`{setting.name}` {setting.kept or 'at no other value'} in {setting.runs}{setting.turned}"
+            f"`{setting.name}` {setting.kept or 'at no other value'} in {_of_runs(setting)}{setting.turned}"
             for setting in _settings(verdict, rows)
         ]
         cells = ["<br>".join(settings)]
@@ -201,7 +201,7 @@ class Setting(NamedTuple):
     """Over which values of a setting a verdict holds."""
 
     name: str
-    runs: str  # in which it was varied
+    runs: tuple[str, ...]  # in which it was varied
     kept: str  # values that keep the verdict; nothing if none does
     turned: str  # in brackets, those that turn it; nothing if none does
 
@@ -214,7 +214,13 @@ def _settings(verdict: str, rows: pd.DataFrame) -> list[Setting]:
         run, _, name = str(what).partition(".")
         kept, turned = _stretches(verdict, rows_of_setting.to_dict("records"))
         runs.setdefault((name, kept, turned), []).append(run)
-    return [Setting(name, ", ".join(of_runs), kept, turned) for (name, kept, turned), of_runs in runs.items()]
+    return [Setting(name, tuple(of_runs), kept, turned) for (name, kept, turned), of_runs in runs.items()]
+
+
+def _of_runs(setting: Setting) -> str:
+    """Return the runs in which a setting was varied, for a sentence."""
+    names = [f"`{name}`" for name in setting.runs]
+    return f"the run {names[0]}" if len(names) == 1 else f"the runs {', '.join(names[:-1])} and {names[-1]}"
 
 
 class Count(NamedTuple):
