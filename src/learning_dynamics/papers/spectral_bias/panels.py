@@ -59,7 +59,8 @@ def singular_values(
 
 def colours_of_learned(learned: int, count: int) -> list[str | tuple]:
     """Return colours of `count` singular values: the learned ones can be told apart, all others are grey."""
-    return [*sequence(learned), *[LIGHT_GREY] * (count - learned)]
+    colours: list[str | tuple] = [*sequence(learned), *[LIGHT_GREY] * (count - learned)]
+    return colours[:count]  # fewer may be drawn than are learned
 
 
 def limits_panels(
@@ -81,8 +82,10 @@ def limits_panels(
         axis.set(title=title, xlabel="time $t$")
     axes[0].set(ylabel=r"singular values $\sigma_i(W_1)$", ylim=(0, None))
     letters(axes)
-    others = line(rf"$\sigma_{{{learned + 1}}}$ to $\sigma_{{{count}}}$", LIGHT_GREY, width=1.6)
-    legend_below(figure, [*index_handles(learned), others, *entries])
+    handles = index_handles(learned)[:count]
+    if count > learned:
+        handles.append(line(rf"$\sigma_{{{learned + 1}}}$ to $\sigma_{{{count}}}$", LIGHT_GREY, width=1.6))
+    legend_below(figure, [*handles, *entries])
     return figure
 
 

@@ -119,7 +119,7 @@ def test_as_many_values_grow_as_there_are_outputs(growth, deviation, large, sinc
 def test_a_size_of_the_teacher_that_decides_leaves_it_open(first, larger_teacher, verdict):
     found = judged(first, larger_teacher=larger_teacher)
     assert found.verdict == verdict
-    assert ("the size of the teacher" in found.reason) == (verdict == "undecided")
+    assert ("with a larger teacher" in found.reason) == (verdict == "undecided")
     assert found.facts["with_larger"] == (larger_teacher == TWO_GROW)
 
 

@@ -65,7 +65,7 @@ def test_draws_that_are_stuck_count_against(stuck, verdict):
 def test_the_shares_that_are_shown():
     ranks = ends("small", mixed(r1=20, r2=160, r3=20)), ends("large", mixed(r2=10, r3=190))
     found = evaluation_on("relu_low_rank", *ranks).facts
-    shown = [found[name] for name in ("value", "one", "two", "more", "large")]
+    shown = [found[name] for name in ("value", "one", "two", "three_or_more", "large")]
     assert shown == pytest.approx([0.9, 0.1, 0.8, 0.1, 0.95])
 
 
@@ -113,8 +113,8 @@ def test_directions_are_counted_only_where_the_loss_has_fallen():
     [(86, 15, "reproduced"), (86, 14, "undecided"), (87, 15, "undecided"), (86, 0, "not reproduced")],
 )
 def test_directions_with_more_samples(few, more, verdict):
-    arrived = [fallen("few"), fallen("more")]
-    learnt = [cosines("few", 0.94, few), cosines("more", 0.94, more)]
+    arrived = [fallen("few_samples"), fallen("more_samples")]
+    learnt = [cosines("few_samples", 0.94, few), cosines("more_samples", 0.94, more)]
     assert verdict_on("relu_directions_with_samples", *arrived, *learnt) == verdict
 
 
@@ -182,4 +182,4 @@ def test_what_is_shown_of_plateaus():
 
 def test_there_are_as_many_draws_as_these_counts_suppose():
     assert claim_tables(PAPER, "relu_phase_one")["scales"]["seed"].nunique() == DRAWS
-    assert claim_tables(PAPER, "relu_directions_with_samples")["more"][1]["seed"].nunique() == 20
+    assert claim_tables(PAPER, "relu_directions_with_samples")["more_samples"][1]["seed"].nunique() == 20

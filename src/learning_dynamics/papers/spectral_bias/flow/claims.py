@@ -32,8 +32,8 @@ def theorem_3_1_i(flows: Sequence[Table]) -> Claim:
     Parameters that drift on while the loss falls would contradict this. A bound on what is left of the way follows from
     the imbalance: $|\nabla L|^2 \geq 4\gamma\lambda_{\min}(XX^\top) L$, so that the way from time $t$ on is no longer
     than $|Y - X\beta(t)| / \sqrt{2\gamma\lambda_{\min}(XX^\top)}$. The distance from the end is compared with it at
-    every recorded time; in {draws} draws it uses up to {value:.0%} of it. At the end the bound leaves {left:.1e} of the
-    parameters' norm open at most.
+    every recorded time; in {draws} draws the distance is up to {value:.0%} of that bound. At the end the bound leaves
+    {left:.1e} of the parameters' norm open at most.
     """
     draws = Draws(flows, phase="draw")  # rows with one number for a whole flow
     yield every_draw(

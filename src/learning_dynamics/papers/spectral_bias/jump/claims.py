@@ -142,9 +142,10 @@ def jump_process(jump: Table, *, away: Fraction) -> Claim:
     $\sigma_i(\beta_*)$ at $t = 1/(2\sigma_i(\beta_*))$, the largest first.
 
     The time at which $\sigma_i$ passes half its limit is $1/(2\sigma) + \ln(2\sigma) / (2\sigma\ln(1/\gamma))$, so that
-    it approaches $1/(2\sigma)$ only logarithmically; it is extrapolated from the two smallest scales. Away from the
-    jump the distance to the step shrinks with every scale. The network is followed down to $\gamma$ = {smallest:.0e};
-    below that there is the closed form only. What happens at the instant itself is the subject of Theorem C.12.
+    it approaches $1/(2\sigma)$ only logarithmically; it is extrapolated from the two smallest scales. Further than
+    {away:g} from the jump, in time over $\ln(1/\gamma)$, the distance to the step shrinks with every scale. The network
+    is followed down to $\gamma$ = {smallest:.0e}; below that there is the closed form only. What happens at the instant
+    itself is the subject of Theorem C.12.
     """
     jumps = _jumps(jump)  # times are flow time over ln(1/gamma)
     predicted = 1 / (2 * jumps.sigma)
@@ -180,7 +181,7 @@ def jump_process(jump: Table, *, away: Fraction) -> Claim:
         because="each smaller scale is nearer to the limit",
         excluded={"the largest scale, which has no larger one": 1},
     )
-    yield Facts(smallest=float(smallest))
+    yield Facts(smallest=float(smallest), away=away)
 
 
 def _distance_from_limit(gamma: float) -> float:

@@ -24,7 +24,7 @@ from learning_dynamics.tidy import Draws, Quantity, Table, select
 
 # Settings of these claims, whose values stand in workflow/config/spectral_bias.yaml:
 # - fallen: largest sigma_2(W_1) at the end, over that at the start, that has clearly fallen
-# - errors: number of standard errors that a mean over paths may be off
+# - standard_errors: by how many a mean over paths may be off
 
 
 @claim(
@@ -39,11 +39,11 @@ def label_noise_low_rank(plain: Table, noisy: Table, *, fallen: Fraction) -> Cla
 
     Without noise the lower ones keep their values to rounding, as for the flow, on every draw. With fresh noise at
     every step they decay exponentially, at the rate {rate:.3g} a unit of time (median over {draws} draws), to
-    {left:.2g} of the start (median; largest {most_left:.2g}), while the predictor keeps fluctuating around the teacher.
-    The figure shows one draw; how fast the noise takes a value away is a matter of chance, so that most must agree. The
-    largest is inflated: noise drives $|W_1|^2$ towards $d |W_2|^2$, and a layer of rank one with $\sigma_1 |W_2| =
-    |\beta_*|$ then has $\sigma_1^2 = \sqrt{d} |\beta_*|$ ($d$ inputs); the time mean of $\sigma_1^2$ over the second
-    half is {inflated:.2f} times that (median).
+    {left:.2g} of the start (median; largest {most_left:.2g}; {fallen:g} or less counts as fallen), while the predictor
+    keeps fluctuating around the teacher. The figure shows one draw; how fast the noise takes a value away is a matter
+    of chance, so that most must agree. The largest is inflated: noise drives $|W_1|^2$ towards $d |W_2|^2$, and a layer
+    of rank one with $\sigma_1 |W_2| = |\beta_*|$ then has $\sigma_1^2 = \sqrt{d} |\beta_*|$ ($d$ inputs); the time mean
+    of $\sigma_1^2$ over the second half is {inflated:.2f} times that (median).
     """
     time = Draws(noisy).entries(LOSS, column="time")[0]
     second_half = time >= time[-1] / 2
@@ -109,6 +109,7 @@ def label_noise_low_rank(plain: Table, noisy: Table, *, fallen: Fraction) -> Cla
     square_at_rank_one = np.sqrt(inputs) * at_start[quantities.BETA_NORM]
     squares = Draws(noisy, index=1).entries(SIGMA_W1)[:, second_half] ** 2  # sigma_1^2, shape (draws, times)
     yield Facts(
+        fallen=fallen,
         rate=float(-np.median(slope(noisy, second_half))),
         left=float(np.median(sigma_2_left)),
         most_left=float(sigma_2_left.max()),
@@ -126,7 +127,7 @@ def _nan_where_unknown(holds: np.ndarray, measured: np.ndarray) -> np.ndarray:
     quantifier="all draws",
     scope="one output, noise far larger than the drift; d > n and d = n, singular values of X in a ratio",
 )
-def label_noise_sde(ensembles: Sequence[Table], weighted: Table, five: Table, *, errors: Positive) -> Claim:
+def label_noise_sde(ensembles: Sequence[Table], weighted: Table, five: Table, *, standard_errors: Positive) -> Claim:
     r"""Where noise dominates, label-noise descent with $k = 1$ is in law
     $dW = X^\top dB\, a^\top$, $da = W^\top X^\top dB$ in time $(\eta\delta)^2 t$, which is
     $dW = D\, dB\, a^\top$, $da = W^\top D\, dB$ in the singular basis of $X$; and what is shown for $D = I$ extends
@@ -134,25 +135,26 @@ def label_noise_sde(ensembles: Sequence[Table], weighted: Table, five: Table, *,
     on, and rows align with $a$.
 
     $E|a|^2$ and the growth of each row's mean square, over many paths of the descent itself, are compared with the
-    process's at the end, on {draws} data sets. The variance of a sample is small just where its mean is low, so that
-    standard errors are taken exactly, from the fourth moments of the process. Tails become heavier with time, and the
-    end is early enough for means of so many paths to be normal. The recursion's finite steps alone lower $E|a|^2$ by
-    {steps:.2%} at most; twice that is allowed for. $E|a|^2$ grows at the rate $\sqrt{\sum_j D_j^4}$ where $D = I$ has
-    $\sqrt{d}$. Rows still align with $a$: for unequal $D$ the angle closes at the rate {angle:.3g}. With five unequal
-    weights $\ln\|W\|$ grows at the rate {growth:.3g}, so that by Jensen's inequality $E\|W\|^\alpha$ does for every
-    $\alpha > 0$. (If all weights but one were zero, one row and $a$ would vanish, and small powers would not grow.)
-    What does not extend is the low rank of $W$ for $d > n$: what $W$ has outside the span of the data never moves
-    ({outside:.1e} of $|W|$ at most), so that $d - n$ directions keep their size.
+    process's at the end, on {draws} data sets. They may be off by {standard_errors:g} standard errors. The variance of
+    a sample is small just where its mean is low, so that standard errors are taken exactly, from the fourth moments of
+    the process. Tails become heavier with time, and the end is early enough for means of so many paths to be normal.
+    The recursion's finite steps alone lower $E|a|^2$ by {steps:.2%} at most; twice that is allowed for. $E|a|^2$ grows
+    at the rate $\sqrt{\sum_j D_j^4}$ where $D = I$ has $\sqrt{d}$. Rows still align with $a$: for unequal $D$ the angle
+    closes at the rate {angle:.3g}. With five unequal weights $\ln\|W\|$ grows at the rate {growth:.3g}, so that by
+    Jensen's inequality $E\|W\|^\alpha$ does for every $\alpha > 0$. (If all weights but one were zero, one row and $a$
+    would vanish, and small powers would not grow.) What does not extend is the low rank of $W$ for $d > n$: what $W$
+    has outside the span of the data never moves ({outside:.1e} of $|W|$ at most), so that $d - n$ directions keep their
+    size.
     """
     draws = Draws(ensembles)  # one for each data set
     angle = _rate(weighted, noise_quantities.ANGLE_RATE)  # lambda_2 - lambda_1
     growth = _rate(five, noise_quantities.DIRECTION_RATE, index=1)  # lambda_1
-    yield _moments_follow_the_process(draws, errors)
+    yield _moments_follow_the_process(draws, standard_errors)
     yield _what_is_outside_the_data_stays(draws)
     yield _rows_align(angle)
     yield _scale_diverges(growth)
     steps = _error_of_finite_steps(draws.at_end()).max()
-    yield Facts(angle=-angle.value, growth=growth.value, steps=float(steps))
+    yield Facts(standard_errors=standard_errors, angle=-angle.value, growth=growth.value, steps=float(steps))
 
 
 # E|a|^2 and the growth of the mean square u_j of each row of V^T W; and what both would be if all D_j were equal
@@ -160,7 +162,7 @@ OF_PROCESS = (quantities.OUTPUT_SECOND_MOMENT, quantities.ROW_GROWTH)
 OF_EQUAL_WEIGHTS = (quantities.OUTPUT_SECOND_MOMENT_OF_EQUAL_WEIGHTS, quantities.ROW_GROWTH_OF_EQUAL_WEIGHTS)
 
 
-def _moments_follow_the_process(draws: Draws, errors: float) -> Check:
+def _moments_follow_the_process(draws: Draws, standard_errors: float) -> Check:
     """Check that the descent's second moments are those of the process of appendix D at the end.
 
     With X = U D V^T and u_j the mean square of the j-th row of V^T W, the process has u_j' = D_j^2 E|a|^2 and
@@ -168,8 +170,8 @@ def _moments_follow_the_process(draws: Draws, errors: float) -> Check:
 
         E|a|^2 = s sinh(k t) / k,    u_j - u_j(0) = D_j^2 s (cosh(k t) - 1) / k^2    (`theory`).
 
-    Allowed are `errors` standard errors and, of each moment, twice the relative error of the recursion's finite steps
-    and what the drift that the process leaves out is of it: step times number of steps, times E|a|^2.
+    Allowed are `standard_errors` standard errors and, of each moment, twice the relative error of the recursion's
+    finite steps and what the drift that the process leaves out is of it: step times number of steps, times E|a|^2.
     """
     ends = draws.at_end()
     measured, predicted = _moments(ends), _moments(ends, "predicted")
@@ -181,7 +183,7 @@ def _moments_follow_the_process(draws: Draws, errors: float) -> Check:
     # four times the process's time. At a time of 0.6, means over 96,000 paths have an excess kurtosis of about 0.2: any
     # of some 27 means is five errors off by chance in fewer than one run of a thousand. At a time of 1 a single path
     # could move a mean by as much
-    allowed = errors * _moments(ends, "error") + (2 * finite_steps + drift) * predicted
+    allowed = standard_errors * _moments(ends, "error") + (2 * finite_steps + drift) * predicted
     # data sets with fewer rows than others have zeros there, and nothing allowed; any unit will do
     allowed = np.where(allowed > 0, allowed, output_second_moment)
 
@@ -204,7 +206,7 @@ def _moments_follow_the_process(draws: Draws, errors: float) -> Check:
         predicted / allowed,
         tolerance=1.0,
         relative_to=1.0,
-        because=f"{errors:g} exact standard errors, the recursion's finite steps, and the drift left out",
+        because=f"{standard_errors:g} exact standard errors, the recursion's finite steps, and the drift left out",
         rivals={
             "$D$ replaced by its quadratic mean": _moments(ends, names=OF_EQUAL_WEIGHTS) / allowed,
             r"half the time, $(\eta\delta)^2 t / 2$": draws.per_table(halfway) / allowed,

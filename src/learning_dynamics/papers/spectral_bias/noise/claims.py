@@ -19,6 +19,8 @@ from learning_dynamics.papers.spectral_bias.noise.rates import (
     has_sign,
     increase,
     number_ranges,
+    open_for,
+    predicted_mean,
     rises_as_corrected,
     statistic,
 )
@@ -29,9 +31,9 @@ from learning_dynamics.tidy import Table, settings_of
 # - decaying, growing, of `noise_low_rank`: dimensions d in which sigma_2(W) is judged to decay, and to grow, by the
 #   correction; between them it crosses zero, and no sign is judged
 # - collapsing: dimensions d in which sigma_1(W) decays, as the paper says of d = 1
-# - at: recorded time of the process at which means over paths are compared with exact ones; in
+# - time: recorded time of the process at which means over paths are compared with exact ones; in
 #   `proposition_4_1_c` lengths of commutators must also grow from half of that time to it
-# - errors: number of standard errors that such a mean may be off
+# - standard_errors: by how many such a mean may be off
 # - between: two recorded times, from the first to the second of which moments must grow
 # - precision: half-width of a 95 % interval below which the mean of |e| is known; the latest such time is judged
 # - growing, of `proposition_4_1_c`: dimensions d in which typical commutators are judged to grow, by the correction
@@ -42,8 +44,8 @@ from learning_dynamics.tidy import Table, settings_of
     quantifier="an average",
     scope="growth rates along long paths in every dimension listed, and many paths for d = 2",
     correction=r"From $W(0)$ of full rank $\sigma_2(W)/\sigma_1(W)$ decays in every dimension tried; $\sigma_2(W)$ "
-    r"itself decays in few dimensions and grows in many; $\sigma_1(W)$ has a positive growth rate from three "
-    "dimensions on only.",
+    r"itself decays in few dimensions and grows in many; $\sigma_1(W)$ has a positive growth rate only from three "
+    "dimensions on.",
     reason="the paper's pictures are of two dimensions, and of three paths",
 )
 def noise_low_rank(
@@ -57,11 +59,11 @@ def noise_low_rank(
     $-d$; all of them are known (`lyapunov_spectrum`). $\lambda_2$ is below zero up to $d$ = {last}, where it is
     {below:.4f}, and above zero at $d$ = {next}, where it is {above:.4f}, so that in many dimensions several singular
     values grow, in very many a quarter of them (`quarter_grows`). Measured, it is below zero for $d$ = {decay} and
-    above for $d$ = {grow} (95 % intervals; open for {open}). Signs are judged for $d$ = {judged}; at {between}, where
-    $\lambda_2$ crosses zero, only its rise from each dimension to the next is judged. $\lambda_1$ is above zero for $d
-    \geq 3$, and exactly zero for $d = 2$: there $\ln|W|$ is a walk without drift, which exceeds every bound some day
-    and falls below it again. At time {end:g}, $\sigma_1$ has grown on {grown:.0%} of paths in the plane; means grow all
-    the same, carried by ever rarer paths. For $d = 1$ both directions shrink, by the formula at the rate one half.
+    above for $d$ = {grow} (95 % intervals{open}). Signs are judged for $d$ = {judged}; at {between}, where $\lambda_2$
+    crosses zero, only its rise from each dimension to the next is judged. $\lambda_1$ is above zero for $d \geq 3$, and
+    exactly zero for $d = 2$: there $\ln|W|$ is a walk without drift, which exceeds every bound some day and falls below
+    it again. At time {end:g}, $\sigma_1$ has grown on {grown:.0%} of paths in the plane; means grow all the same,
+    carried by ever rarer paths. For $d = 1$ both directions shrink, by the formula at the rate one half.
     """
     rates = Rates(exponents)
     dimensions = rates.dimensions()
@@ -105,7 +107,7 @@ def noise_low_rank(
         above=lambda_2[last_decaying + 1],
         decay=number_ranges(decay),
         grow=number_ranges(grow),
-        open=number_ranges(dimensions, but=[*decay, *grow]),
+        open=open_for(dimensions, but=[*decay, *grow], before="; "),
         judged=number_ranges([*decaying, *growing]),
         between=number_ranges(dimensions, but=[*decaying, *growing]),
         end=end,
@@ -185,7 +187,7 @@ def lyapunov_spectrum(exponents: Sequence[Table]) -> Claim:
     "paths, and the signs of their growth rates, in 20 dimensions only",
     origin="ours",
 )
-def quarter_grows(many: Table) -> Claim:
+def quarter_grows(many_dimensions: Table) -> Claim:
     r"""Under the noise-driven process (4.1), from $W(0)$ of full rank, as $d$ grows, a quarter of the singular values
     of $W$ grow: $\lambda_i$ tends to $\frac{1}{4\sqrt{q}} - \frac{1}{2}$ at $i = q d$, $0 < q < 1$; and the largest
     grows at the rate $\lambda_1 \sim \frac{\Gamma(3/4)}{\Gamma(1/4)} \sqrt{d}$.
@@ -195,7 +197,7 @@ def quarter_grows(many: Table) -> Claim:
     say how fast the limits are approached: {course} of the singular values grow. In {inputs} dimensions the first
     {growing} grow by the formula; the signs of all rates are measured, except the two beside the crossing.
     """
-    rates = Rates(many)
+    rates = Rates(many_dimensions)
     inputs = max(rates.dimensions())
     dimensions = (10, 20, 40, 160, 640)
     spectra = {number: theory.lyapunov_exponents(number) for number in {*dimensions, inputs}}
@@ -245,40 +247,40 @@ def quarter_grows(many: Table) -> Claim:
     quantifier="an average",
     scope="d = 2 and d = 5, many paths, at a time when sample means still estimate the means",
 )
-def proposition_4_1_a(plane: Table, five: Table, *, at: Positive, errors: Positive) -> Claim:
+def proposition_4_1_a(plane: Table, five: Table, *, time: Positive, standard_errors: Positive) -> Claim:
     r"""From a start that is not zero the second moments explode: $E|W|^2$ and $E|a|^2$ tend to infinity, since with
     $u = E|w_i|^2$ of a column and $v = E a_i^2$, $u + \sqrt{d} v$ grows as $e^{\sqrt{d} t}$.
 
-    Checked at time {at:g}: later, ever rarer paths carry the means, and a sample does not contain them. (The proof also
-    has $u - \sqrt{d} v$ fall as $e^{-\sqrt{d} t}$, which the errors of the means would hide.) What a typical
-    path does is another matter (the claims on Figure 3a and on (c)).
+    Checked at time {time:g}, to {standard_errors:g} standard errors: later, ever rarer paths carry the means, and a
+    sample does not contain them. (The proof also has $u - \sqrt{d} v$ fall as $e^{-\sqrt{d} t}$, which the errors of
+    the means would hide.) What a typical path does is another matter (the claims on Figure 3a and on (c)).
     """
     for table in (plane, five):
         inputs, step = settings_of(table)["inputs"], settings_of(table)["integration"]["step"]
         root = float(np.sqrt(inputs))
-        u = statistic(table, quantities.HIDDEN_SQUARE, at=at)  # E|w_i|^2
-        v = statistic(table, quantities.OUTPUT_SQUARE, at=at)  # E a_i^2
+        u = statistic(table, quantities.HIDDEN_SQUARE, at=time)  # E|w_i|^2
+        v = statistic(table, quantities.OUTPUT_SQUARE, at=time)  # E a_i^2
         half_width = u.uncertainty + root * v.uncertainty
         estimate = estimate_within(u.value + root * v.value, half_width, draws=u.draws, how="mean (normal)")
         # u' = d v and v' = u, the mean of (D.2), from 1 and 0: u + sqrt(d) v is exp(sqrt(d) t)
-        exact = np.exp(root * at)
+        exact = np.exp(root * time)
         # steps of finite length let the scheme's own moments lag behind
-        scheme_u, scheme_v = theory.euler_second_moments(inputs, np.full(round(at / step), step))
+        scheme_u, scheme_v = theory.euler_second_moments(inputs, np.full(round(time / step), step))
         bias = abs(scheme_u[-1] + root * scheme_v[-1] - exact)
         yield equal(
             rf"$E|w_i|^2 + \sqrt{{d}} E a_i^2$, d = {inputs}",
             estimate,
             float(exact),
-            tolerance=extra_half_widths(errors) * half_width + bias,
+            tolerance=extra_half_widths(standard_errors) * half_width + bias,
             resolution=0.25 * estimate.value,
             because="standard errors, and the scheme's bias",
             rivals={
-                "the rate $d/2$": float(np.exp(0.5 * root**2 * at)),
-                "the rate 1 in every dimension": float(np.exp(at)),
+                "the rate $d/2$": float(np.exp(0.5 * root**2 * time)),
+                "the rate 1 in every dimension": float(np.exp(time)),
                 "no growth": 1.0,
             },
         )
-    yield Facts(at=at)
+    yield Facts(time=time, standard_errors=standard_errors)
 
 
 @claim(
@@ -339,21 +341,23 @@ def proposition_4_1_b(exponents: Table, five: Table, *, between: list[Positive])
 )
 def proposition_4_1_c(
     plane: Table,
-    more: Sequence[Table],
+    higher_dimensions: Sequence[Table],
     exponents: Table,
     *,
     precision: Positive,
-    at: Positive,
-    errors: Positive,
+    time: Positive,
+    standard_errors: Positive,
     growing: list[Count],
 ) -> Claim:
     r"""The commutators $[w_i, a]$ of rows of $W$ with $a$ vanish in the mean,
     $E|[w_i, a]| = |[w_i(0), a(0)]| e^{-t} \to 0$.
 
-    They do not. From $W(0) = I$, $a(0) = 0$ the formula gives zero at all times; the mean of an entry's size $|e|$ for
-    $d = 2$ rises to {value:.3f} and stays. The proof applies Itô's formula to $|x|$, which has a kink at 0: each time
-    an entry crosses zero, the kink adds to the mean (the local time, by Tanaka's formula), and this term is left out.
-    For $d = 2$ it balances the decay in the end, and the limit of the mean can be computed: $\frac{2}{\pi} e^{-1/2}
+    They do not. Let $e = W_{i1} a_2 - W_{i2} a_1$ be an entry of the commutator. From $W(0) = I$, $a(0) = 0$ the
+    formula gives $E|e| = 0$ at all times; for $d = 2$ the mean rises to {value:.3f} and stays. (It is judged at the
+    latest time at which its 95 % interval is within {precision:g} to each side; all means may be off by
+    {standard_errors:g} standard errors.) The proof applies Itô's formula to $|x|$, which has a kink at 0: each time an
+    entry crosses zero, the kink adds to the mean (the local time, by Tanaka's formula), and this term is left out. For
+    $d = 2$ it balances the decay in the end, and the limit of the mean can be computed: $\frac{2}{\pi} e^{-1/2}
     \Gamma(\frac{3}{2}) / \Gamma(\frac{3}{2}, \frac{1}{2})$ = {limit:.4f}. In more dimensions it wins: the mean length
     $E|c|$, $c = W_{\cdot 1} a_2 - W_{\cdot 2} a_1$ of two columns of $W$, grows as $e^{gt}$, $g$ = {rates} by an
     eigenvalue problem of one dimension (docs/noise_spectrum.md). Its course is known too, and measured at time
@@ -367,62 +371,69 @@ def proposition_4_1_c(
     All rows do align with $a$, for which the paper takes the commutator, in every dimension measured: the angle closes
     almost surely. The commutator is a poor measure of it, since it multiplies the angle by the lengths: its typical
     rate $\lambda_1 + \lambda_2$ is below zero for $d = 2$, exactly zero for $d = 3$ and above zero from $d = 4$ on
-    (measured: below for {falling}, above for {rising}, open for {open}), where commutators grow on almost every path.
-    Signs are judged for $d$ = {judged}; at {between}, where the rate crosses zero, only its rise from each dimension to
-    the next is judged.
+    (measured: below for {falling}, above for {rising}{open}), where commutators grow on almost every path. Signs are
+    judged for $d$ = {judged}; at {between}, where the rate crosses zero, only its rise from each dimension to the next
+    is judged.
     """
     early = _early_time(plane)
-    by_dimension = {settings_of(table)["inputs"]: table for table in more}
+    by_dimension = {settings_of(table)["inputs"]: table for table in higher_dimensions}
     rates = Rates(exponents)
     dimensions = rates.dimensions()
-    commutator_rates = [rates.commutator(inputs) for inputs in dimensions]
+    commutator_rates = [rates.commutator(d) for d in dimensions]
 
-    yield _mean_entry_tends_to_its_limit(plane, precision=precision, errors=errors)
-    yield _mean_square_of_entry_is_exact(plane, early, errors)
+    yield _mean_entry_tends_to_its_limit(plane, precision=precision, standard_errors=standard_errors)
+    yield _mean_square_of_entry_is_exact(plane, early, standard_errors)
     for table in by_dimension.values():
-        yield _mean_length_is_exact(table, at, errors)
-    for inputs, table in by_dimension.items():
+        yield _mean_length_is_exact(table, time, standard_errors)
+    # the paper has means that vanish, and claims neither growth nor a rate
+    for d, table in by_dimension.items():
         yield at_least(
-            f"growth of the mean length of the commutator from time {at / 2:g} to {at:g}, d = {inputs}",
-            increase(table, quantities.COMMUTATOR_LENGTH, at / 2, at),
+            f"growth of the mean length of the commutator from time {time / 2:g} to {time:g}, d = {d}",
+            increase(table, quantities.COMMUTATOR_LENGTH, time / 2, time),
             0.0,
             because="growing",
-        )
-    # scaled=False: the smallest error that would have been refused is sought of the headline's number alone
-    yield equals_derived(rates.commutator(2), scaled=False)  # lambda_1 + lambda_2
-    # the paper claims no sign of lambda_1 + lambda_2, the correction claims growth in `growing`, the rival everywhere
-    for inputs in sorted({*dimensions, *growing}):
-        yield has_sign(
-            rates.commutator(inputs),
             printed=NOT_CLAIMED,
-            corrected=grows if inputs in growing else NOT_CLAIMED,
+        )
+    # lambda_1 + lambda_2; scaled=False: only the headline's prediction is varied to find the smallest error that would
+    # be refused
+    yield equals_derived(rates.commutator(2), printed=NOT_CLAIMED, scaled=False)
+    # no sign of lambda_1 + lambda_2 is given as an argument: the paper claims none. Below the correction's sign, which
+    # claims growth in `growing`, and the rival's, which claims it everywhere
+    for d in sorted({*dimensions, *growing}):
+        yield has_sign(
+            rates.commutator(d),
+            printed=NOT_CLAIMED,
+            corrected=grows if d in growing else NOT_CLAIMED,
             rivals={"a commutator that grows on typical paths in every dimension": grows},
         )
     yield from rises_as_corrected(commutator_rates)
-    for inputs in dimensions:
-        yield decays(rates.angle(inputs))  # lambda_2 - lambda_1
+    for d in dimensions:
+        yield decays(rates.angle(d))  # lambda_2 - lambda_1
     falling, rising = below_zero(commutator_rates), above_zero(commutator_rates)
-    mean_rates = [f"{theory.mean_commutator_rate(inputs):.3f} for d = {inputs}" for inputs in (3, 4, 5)]
+    mean_rates = [f"{theory.mean_commutator_rate(d):.3f} for d = {d}" for d in (3, 4, 5)]
     lengths = []
-    for inputs, table in by_dimension.items():
-        length, exact = statistic(table, quantities.COMMUTATOR_LENGTH, at=at), _exact_mean_length(inputs, at)
-        lengths.append(f"{length.value:.3f} for d = {inputs}, where {exact:.3f} is exact")
+    for d, table in by_dimension.items():
+        measured = statistic(table, quantities.COMMUTATOR_LENGTH, at=time)
+        exact = predicted_mean(table, quantities.COMMUTATOR_LENGTH, at=time)
+        lengths.append(f"{measured.value:.3f} for d = {d}, where {exact:.3f} is exact")
     yield Facts(
+        precision=precision,
+        standard_errors=standard_errors,
         limit=theory.commutator_mean_limit(),
         typical=rates.commutator(2).measured.value,
         early=early,
-        late=at,
+        late=time,
         rates=", ".join(mean_rates),
         lengths=", ".join(lengths),
         falling=number_ranges(falling),
         rising=number_ranges(rising),
-        open=number_ranges(dimensions, but=[*falling, *rising]),
+        open=open_for(dimensions, but=[*falling, *rising], before=", "),
         judged=number_ranges([2, *growing]),
         between=number_ranges(dimensions, but=[2, *growing]),
     )
 
 
-def _mean_entry_tends_to_its_limit(plane: Table, *, precision: float, errors: float) -> Check:
+def _mean_entry_tends_to_its_limit(plane: Table, *, precision: float, standard_errors: float) -> Check:
     """Check that E|e|, e an entry of [w_i, a], is zero; corrected, that it tends to its limit for d = 2.
 
     The limit is (2 / pi) e^{-1/2} Gamma(3/2) / Gamma(3/2, 1/2), `theory.commutator_mean_limit`
@@ -435,12 +446,17 @@ def _mean_entry_tends_to_its_limit(plane: Table, *, precision: float, errors: fl
     precise_times = [time for time in times if entry_at[time].uncertainty < precision]
     latest = max(precise_times, default=times[0])
     entry, limit = entry_at[latest], theory.commutator_mean_limit()
+    bias = step  # of first order in the step; |e| and its limit are of order one
+    # Weighted by the martingale det W = N cosh x, x of `theory` has the drift b = (1 + 2 y^2 - y^4) / sinh 2x, with
+    # y = sinh x, and -b' = (1 + 3 y^4 + 2 y^6) / (2 y^2 (1 + y^2)) >= 1.3. So two of its paths under one noise approach
+    # each other as exp(-1.3 t) or faster, and (2 / pi) E tanh x, which is E|e|, its limit. It starts at 0, a whole
+    # limit away; exp(-t) is slower
+    approach = limit * float(np.exp(-latest))
     return equal(
         f"mean of $|e|$ at time {latest:g}, d = 2",
         entry,
         0.0,
-        # the slowest part of the approach to the limit falls as exp(-t)
-        tolerance=extra_half_widths(errors) * entry.uncertainty + step + limit * float(np.exp(-latest)),
+        tolerance=extra_half_widths(standard_errors) * entry.uncertainty + bias + approach,
         resolution=0.25,  # about half of the limit
         because="standard errors, the scheme's bias, and the approach to the limit",
         corrected=limit,
@@ -448,20 +464,20 @@ def _mean_entry_tends_to_its_limit(plane: Table, *, precision: float, errors: fl
     )
 
 
-def _mean_square_of_entry_is_exact(plane: Table, early: float, errors: float) -> Check:
+def _mean_square_of_entry_is_exact(plane: Table, early: float, standard_errors: float) -> Check:
     """Check that E e^2 is zero at an early time; corrected, that it is 2 e^{-t} sinh(k t) / (k d), k = sqrt(2 d - 1).
 
     It grows at the rate k - 1 (`theory.commutator_second_moment`).
     """
-    inputs, step = settings_of(plane)["inputs"], settings_of(plane)["integration"]["step"]
+    step = settings_of(plane)["integration"]["step"]
     square = statistic(plane, quantities.COMMUTATOR_ENTRY_SQUARED, at=early)
-    exact = float(theory.commutator_second_moment(inputs, np.array([early]))[0])
+    exact = predicted_mean(plane, quantities.COMMUTATOR_ENTRY_SQUARED, at=early)
     return equal(
         f"mean of $e^2$ at time {early:g}, d = 2",
         square,
-        0.0,
+        0.0,  # by the formula E|e| = 0 at all times: e = 0 almost surely, and E e^2 = 0
         # the scheme's bias is of first order in the step; four leaves room
-        tolerance=extra_half_widths(errors) * square.uncertainty + 4 * step * exact,
+        tolerance=extra_half_widths(standard_errors) * square.uncertainty + 4 * step * exact,
         resolution=0.5 * exact,
         because="standard errors, and the scheme's bias",
         corrected=exact,
@@ -470,32 +486,28 @@ def _mean_square_of_entry_is_exact(plane: Table, early: float, errors: float) ->
     )
 
 
-def _mean_length_is_exact(table: Table, at: float, errors: float) -> Check:
+def _mean_length_is_exact(table: Table, time: float, standard_errors: float) -> Check:
     """Check that E|W_.1 a_2 - W_.2 a_1|, of two columns of W, is zero; corrected, that it solves its backward equation.
 
     The equation is in docs/noise_spectrum.md, its solution `theory.mean_commutator`.
     """
-    inputs, step = settings_of(table)["inputs"], settings_of(table)["integration"]["step"]
-    length, exact = statistic(table, quantities.COMMUTATOR_LENGTH, at=at), _exact_mean_length(inputs, at)
+    d, step = settings_of(table)["inputs"], settings_of(table)["integration"]["step"]
+    length = statistic(table, quantities.COMMUTATOR_LENGTH, at=time)
+    exact = predicted_mean(table, quantities.COMMUTATOR_LENGTH, at=time)
     # second moments of W and a grow as exp(sqrt(d) t), with steps h as (1 + sqrt(d) h)^(t / h): the scheme's lag by
-    # d h t / 2, relative to them, and roots of squares by less
-    lag = inputs * step * at / 2 * exact
+    # d h t / 2, relative to them; a mean length, a root of squares, lags by at most this share
+    lag = d * step * time / 2 * exact
     return equal(
-        f"mean length of the commutator of two columns at time {at:g}, d = {inputs}",
+        f"mean length of the commutator of two columns at time {time:g}, d = {d}",
         length,
         0.0,
-        tolerance=extra_half_widths(errors) * length.uncertainty + lag,
+        tolerance=extra_half_widths(standard_errors) * length.uncertainty + lag,
         resolution=0.25 * exact,
         because="standard errors, and the scheme's bias",
         corrected=exact,
         rivals={"a mean that grows by a quarter less in more dimensions": 0.75 * exact},
         scaled=False,
     )
-
-
-def _exact_mean_length(inputs: int, time: float) -> float:
-    """Return E|W_.1 a_2 - W_.2 a_1| in d dimensions at a time of the process."""
-    return float(theory.mean_commutator(inputs, np.array([time]))[0])
 
 
 def _times(table: Table) -> list[float]:

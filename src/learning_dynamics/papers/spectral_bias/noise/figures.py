@@ -61,16 +61,17 @@ def ensemble(plane: Table, space: Table, five: Table, exponents: Table, *, relia
     r"""The noise-driven process over many paths: moments explode, paths align, the commutator keeps its mean size.
 
     Bars: 95 % intervals. Shades: bands that hold eight in ten paths. A sample mean is drawn only while the largest
-    thousandth of the paths contributes at most {reliable:.0%} of it. (a) Second moments for $d = 2$ (dots) and $d = 5$
-    (crosses). Dashes: their exact courses. Late sample means fall below them: rare paths, which a sample misses, carry
-    the moments. (b) The size $|e|$ of the commutator's entry, $d = 2$. Its mean tends to the constant {limit:.3f},
-    computed exactly (red dashes), where the paper has 0. Its median decays, in the long run at the rate {rate:.3f}
-    (black dashes, slope only). (c) The mean length $|c|$ of the commutator of two columns, $c = W_{\cdot 1} a_2 -
-    W_{\cdot 2} a_1$, in 2, 3 and 5 dimensions. Dashes: exact courses, which grow in the end at the rates {growing}. (d)
-    $d = 2$. Red dots and blue line: mean and median of the sine of the angle between a row of $W$ and $a$. It falls on
-    typical paths. Green: $\det W$, a martingale. Its mean is 1 (line), its median falls (dotted). (e) Means of powers
-    of $|W|$ for $d = 5$. All grow, as Proposition 4.1 (b) says. (f) Medians of the lengths of (c). Dashes: slopes of
-    the almost sure rates $\lambda_1 + \lambda_2$, which are negative, zero and positive in 2, 3 and 5 dimensions.
+    thousandth of the paths makes up at most {reliable:.0%} of the sum. (a) Second moments for $d = 2$ (dots) and $d =
+    5$ (crosses). Dashes: their exact courses. Late sample means fall below them: rare paths, which a sample misses,
+    carry the moments. (b) The size $|e|$ of the commutator's entry, $d = 2$. Its mean tends to the constant
+    {limit:.3f}, computed exactly (red dashes), where the paper has 0. Its median decays, in the long run at the rate
+    {rate:.3f} (black dashes, slope only). (c) The mean length $|c|$ of the commutator of two columns, $c = W_{\cdot 1}
+    a_2 - W_{\cdot 2} a_1$, in 2, 3 and 5 dimensions. Dashes: exact courses, whose late growth rates are {growing}
+    (zero: it tends to a constant). (d) $d = 2$. Red dots and blue line: mean and median of the sine of the angle
+    between a row of $W$ and $a$. It falls on typical paths. Green: $\det W$, a martingale. Its mean is 1 (line), its
+    median falls (dotted). (e) Means of powers of $|W|$ for $d = 5$. All grow, as Proposition 4.1 (b) says. (f) Medians
+    of the lengths of (c). Dashes: slopes of the almost sure rates $\lambda_1 + \lambda_2$, which are negative, zero and
+    positive in 2, 3 and 5 dimensions.
     """
     figure, axes = plt.subplots(2, 3, figsize=(WIDTH, 5.0))
     (moments, entry, lengths), (angle, powers, typical) = axes

@@ -20,7 +20,7 @@ SINE_OF_ANGLE = "sine_of_angle"  # of the angle between the first row of W and a
 # e is the entry W_i1 a_2 - W_i2 a_1 of the commutator [w_i, a] in the first two columns, one for each row i
 COMMUTATOR_ENTRY = "commutator_entry"  # |e|, in the mean over rows
 COMMUTATOR_ENTRY_SQUARED = "commutator_entry_squared"  # e^2, in the mean over rows
-COMMUTATOR_LENGTH = "commutator_length"  # root of the sum of e^2 over rows: |w_1 a_2 - w_2 a_1| of two columns
+COMMUTATOR_LENGTH = "commutator_length"  # root of the sum of e^2 over rows: |W_.1 a_2 - W_.2 a_1| of two columns
 
 
 def power_of_W(power: float) -> str:

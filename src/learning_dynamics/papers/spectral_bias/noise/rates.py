@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.evidence import Estimate
@@ -165,11 +166,13 @@ def statistic(table: Table, quantity: Quantity, name: str = quantities.MEAN, *, 
     ProjectError
         If nothing is recorded then: what it is compared with is known at that time alone.
     """
-    rows = select(table, quantity, statistic=name)
-    row = rows.loc[(rows["time"] - at).abs().idxmin()]
-    if not np.isclose(row["time"], at, rtol=1e-9):
-        raise ProjectError(f"`{quantity}`: nothing is recorded at time {at:g}; the nearest time is {row['time']:g}")
+    row = _row_at(table, quantity, name, at)
     return Estimate(row["value"], row["lower"], row["upper"], int(row["paths"]), f"{name} over paths")
+
+
+def predicted_mean(table: Table, quantity: Quantity, *, at: float) -> float:
+    """Return the exact mean of a quantity at a recorded time, as `metrics.noise_process` predicts it."""
+    return float(_row_at(table, quantity, quantities.MEAN, at)["predicted"])
 
 
 def increase(table: Table, quantity: Quantity, early: float, late: float) -> Estimate:
@@ -191,6 +194,15 @@ def extra_half_widths(standard_errors: float) -> float:
     return standard_errors / 1.96 - 1
 
 
+def _row_at(table: Table, quantity: Quantity, name: str, at: float) -> pd.Series:
+    """Return the row of a statistic at a recorded time; a `ProjectError` if nothing is recorded then."""
+    rows = select(table, quantity, statistic=name)
+    row = rows.loc[(rows["time"] - at).abs().idxmin()]
+    if not np.isclose(row["time"], at, rtol=1e-9):
+        raise ProjectError(f"`{quantity}`: nothing is recorded at time {at:g}; the nearest time is {row['time']:g}")
+    return row
+
+
 def _difference(before: Estimate, after: Estimate, how: str) -> Estimate:
     """Return what an estimate exceeds another by, the intervals' widths added."""
     half_width = before.uncertainty + after.uncertainty
@@ -206,3 +218,9 @@ def number_ranges(numbers: list[int], but: list[int] | None = None) -> str:
         else:
             runs.append([number])
     return ", ".join(str(run[0]) if len(run) == 1 else f"{run[0]} to {run[-1]}" for run in runs) or "none"
+
+
+def open_for(numbers: list[int], but: list[int], before: str) -> str:
+    """Return in words, after `before`, for which numbers a sign is open: all but some; nothing if none is left."""
+    left = number_ranges(numbers, but)
+    return "" if left == "none" else f"{before}open for {left}"

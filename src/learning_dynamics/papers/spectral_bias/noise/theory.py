@@ -84,7 +84,7 @@ def mean_commutator_rate(inputs: int) -> float:
 
 
 def mean_commutator(inputs: int, time: np.ndarray) -> np.ndarray:
-    """E |c| from W(0) = I and a(0) = 0, c the vector w_1 a_2 - w_2 a_1 of two columns, shape (times,).
+    """E |c| from W(0) = I and a(0) = 0, c = W_.1 a_2 - W_.2 a_1 of two columns of W, shape (times,).
 
     Solves the backward equation of `mean_commutator_rate` from f = sinh x, at x = 0; errors of the order of 1e-4.
     """

@@ -1,7 +1,8 @@
 """What gradient flow of a two-layer linear network from the orthogonal initialisation reduces to.
 
-Varre et al. 2023: with W1(0) = sqrt(2 gamma) P and W2(0) = 0, alpha = Z1^{-T} Z2 obeys an equation of its own,
-and with a single output so does the predictor.
+Varre et al. 2023: from W1(0) = sqrt(2 gamma) P with P P^T = I, and W2(0) = 0, on L = |X beta - Y|^2 / 2, the layers
+stay (W1, W2) = (Z1 P, P^T Z2). Then alpha = Z1^{-T} Z2 obeys an equation of its own, and with a single output so does
+the predictor beta = W1 W2 = Z1 Z2.
 """
 
 from collections.abc import Callable
@@ -11,8 +12,9 @@ from scipy.linalg.lapack import dgesv
 
 
 def predictor_from_alpha(alpha: np.ndarray, gamma: float | np.ndarray) -> np.ndarray:
-    """Return beta = 2 gamma (I - alpha alpha^T)^{-1} alpha, shape (..., inputs, outputs) (Lemma C.2).
+    """Return beta = 2 gamma (I - alpha alpha^T)^{-1} alpha (Lemma C.2).
 
+    alpha and beta have the shape (..., inputs, outputs), gamma a shape that broadcasts to (...).
     The inverse is taken on the smaller side: (I - alpha alpha^T)^{-1} alpha = alpha (I - alpha^T alpha)^{-1}.
     """
     core = np.eye(alpha.shape[-1]) - np.swapaxes(alpha, -1, -2) @ alpha
@@ -31,6 +33,7 @@ def riccati_field(X: np.ndarray, Y: np.ndarray, gamma: float) -> Callable[[float
         _, _, solution, singular = dgesv(identity - alpha.T.dot(alpha), alpha.T)
         if singular:
             return np.full_like(state, np.nan)
+        # solution.T is beta / (2 gamma)
         R = X.T.dot(Y - X.dot(2 * gamma * solution.T))
         return (R - alpha.dot(R.T.dot(alpha))).ravel()
 

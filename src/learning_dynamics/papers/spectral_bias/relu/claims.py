@@ -16,7 +16,7 @@ from learning_dynamics.papers.spectral_bias.relu.saddles import (
     starts_at_zero,
 )
 from learning_dynamics.settings import Count, Fraction
-from learning_dynamics.tidy import Draws, Table
+from learning_dynamics.tidy import Draws, Table, settings_of
 
 # Settings of these claims, whose values stand in workflow/config/spectral_bias.yaml:
 # - percent: of |W|^2; the rank is how many of the largest singular values it takes to carry that much
@@ -31,10 +31,11 @@ def relu_low_rank(small: Table, large: Table, *, percent: Count, loss: Fraction)
     r"""A ReLU student ends at approximately rank 2, the teacher's, from small weights, and at high rank from large
     ones.
 
-    Rank is the number of singular values that carry a share of $|W|^2$, given as a setting in percent. The paper shows
-    one draw. From small weights the two largest values carry that share, and the loss has fallen, on {value:.0%} of
-    {draws} draws (of all, rank 1 on {one:.0%}, exactly 2 on {two:.0%}, 3 or more on {more:.0%}); {stuck} draws whose
-    loss had not fallen far enough are undecided. From large weights {large:.0%} end above rank 2.
+    Rank is the number of singular values that carry {percent} % of $|W|^2$. The paper shows one draw. From small
+    weights the two largest values carry that share, and the loss has fallen to {loss:g} of its first value or below, on
+    {value:.0%} of {draws} draws (of all, rank 1 on {one:.0%}, exactly 2 on {two:.0%}, 3 or more on
+    {three_or_more:.0%}); {stuck} draws whose loss had not fallen so far are undecided. From large weights {large:.0%}
+    end above rank 2.
     """
     ranks_from_small, ranks_from_large = last_ranks(small, percent), last_ranks(large, percent)
     small_unfitted, large_unfitted = ~fitted_draws(small, loss), ~fitted_draws(large, loss)
@@ -64,9 +65,11 @@ def relu_low_rank(small: Table, large: Table, *, percent: Count, loss: Fraction)
         rivals={"high rank from small ones": {"holds": ranks_from_small > 2, "undecided": small_unfitted}},
     )
     yield Facts(
+        percent=percent,
+        loss=loss,
         one=float(np.mean(ranks_from_small == 1)),
         two=float(np.mean(ranks_from_small == 2)),
-        more=float(np.mean(ranks_from_small > 2)),
+        three_or_more=float(np.mean(ranks_from_small > 2)),
         stuck=int(small_unfitted.sum()),
         large=float(np.mean(ranks_from_large > 2)),
     )
@@ -85,8 +88,8 @@ def relu_teacher_directions(small: Table, large: Table, *, cosine: Fraction, los
 
     To represent the directions is read as spanning them; by rank alone, which the paper names, `relu_low_rank` judges.
     The span of the first two singular vectors of $W$ is compared with that of the teacher's neurons: both principal
-    angles have a cosine above the threshold on {value:.0%} of {draws} draws. The cosines' medians are {first:.3f} and
-    {second:.2f}, where spans at random have {chance_first:.2f} and {chance_second:.2f}, and from large weights
+    angles have a cosine of {cosine:g} at least on {value:.0%} of {draws} draws. The cosines' medians are {first:.3f}
+    and {second:.2f}, where spans at random have {chance_first:.2f} and {chance_second:.2f}, and from large weights
     {large_first:.2f} and {large_second:.2f}. Of $|W|^2$, {inside:.0%} is in the teacher's span (median;
     {chance_inside:.0%} by chance, {large_inside:.0%} from large weights). Ten samples, on about half of which each
     neuron of the teacher is silent, need not fix its directions; more do (`relu_directions_with_samples`).
@@ -119,6 +122,7 @@ def relu_teacher_directions(small: Table, large: Table, *, cosine: Fraction, los
     chance_first, chance_second = np.median(chance_cosines, axis=0)
     large_first, large_second = np.median(large_cosines, axis=0)
     yield Facts(
+        cosine=cosine,
         first=first,
         second=second,
         chance_first=chance_first,
@@ -139,14 +143,16 @@ def relu_teacher_directions(small: Table, large: Table, *, cosine: Fraction, los
     origin="ours",
     empirical=True,
 )
-def relu_directions_with_samples(few: Table, more: Sequence[Table], *, cosine: Fraction, loss: Fraction) -> Claim:
+def relu_directions_with_samples(
+    few_samples: Table, more_samples: Sequence[Table], *, cosine: Fraction, loss: Fraction
+) -> Claim:
     r"""With enough samples a ReLU student from small weights learns both of the teacher's directions.
 
-    With ten samples most draws miss the second direction. What they lack is data: the loss is fitted, and both cosines
-    are above the threshold, on {course} of the draws. The students, their scale and the time they are given are the
-    same.
+    With ten samples most draws miss the second direction. What they lack is data: the loss falls to {loss:g} of its
+    first value or below, and both cosines are {cosine:g} at least, on {course} of the draws. The students, their scale
+    and the time they are given are the same.
     """
-    by_samples = {int(Draws(table)[SAMPLES][0]): table for table in (few, *more)}
+    by_samples = {int(Draws(table)[SAMPLES][0]): table for table in (few_samples, *more_samples)}
     # for each draw, by the number of samples
     learns_both, is_fitted = {}, {}
     for samples, table in by_samples.items():
@@ -172,7 +178,7 @@ def relu_directions_with_samples(few: Table, more: Sequence[Table], *, cosine: F
     )
     shares = {samples: np.mean(learns_both[samples] & is_fitted[samples]) for samples in sorted(by_samples)}
     course = [f"{share:.0%} with {samples} samples" for samples, share in shares.items()]
-    yield Facts(course=", ".join(course))
+    yield Facts(cosine=cosine, loss=loss, course=", ".join(course))
 
 
 @claim(
@@ -187,12 +193,13 @@ def relu_phase_one(scales: Table, *, percent: Count) -> Claim:
     layer is approximately of rank 1, and on from there.
 
     The paper gives no scale; its words are about the limit of small ones, so that the smallest scale of the run
-    decides, {smallest:.0e}. A plateau is a stretch on which the loss falls slowly in the logarithm of time (the run's
-    measuring settings say how slowly). All draws are counted: {value:.0%} of {draws} meet a second plateau and have
-    learnt a single direction when it begins; {second:.0%} meet one at all, and {zero:.0%} start on one, at zero. Which
-    plateau of the others is the second cannot be told: they are undecided. Of those that meet a second,
-    {conditional:.0%} have rank 1 there. The share rises as the scale falls: {course}. It lies above one half, with
-    its interval, {turns}. What counts as a plateau is our choice: with stricter thresholds, a slower fall or a
+    decides, {smallest:.0e}. A plateau is a stretch on which the loss falls more slowly than time to the power of
+    -{slope:g} and is above {floor:g} of its first value, and over which time grows by a factor of {least:g} at least.
+    Rank is the number of singular values that carry {percent} % of $|W|^2$. All draws are counted: {value:.0%} of
+    {draws} meet a second plateau and have rank 1 when it begins; {second:.0%} meet one at all, and {zero:.0%} start on
+    one, at zero. Which plateau of the others is the second cannot be told: they are undecided. Of those that meet a
+    second, {conditional:.0%} have rank 1 there. The share rises as the scale falls: {course}. It lies above one half,
+    with its interval, {turns}. What counts as a plateau is our choice: with stricter thresholds, a slower fall or a
     longer stretch, the share is smaller, and so is the scale from which it lies above one half (variations of both are
     on the robustness page).
     """
@@ -240,7 +247,12 @@ def relu_phase_one(scales: Table, *, percent: Count) -> Claim:
     ranks_of_those = ranks[smallest][meets_second]
     rank_one_share = {scale: np.mean(of_draws == 1) for scale, of_draws in ranks.items()}
     course = [f"{rank_one_share[scale]:.0%} at {scale:.0e}" for scale in reversed(by_scale)]
+    settings = settings_of(scales)
     yield Facts(
+        percent=percent,
+        slope=settings["slope"],
+        floor=settings["floor"],
+        least=settings["least"],
         smallest=smallest,
         second=float(meets_second.mean()),
         zero=float(at_zero[smallest].mean()),

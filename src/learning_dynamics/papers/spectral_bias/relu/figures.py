@@ -80,12 +80,12 @@ def fig2(small: Table, large: Table, *, percent: Count, loss: Fraction) -> Plot:
 def fig5a(small: Table, scales: Table, *, percent: Count, loss: Fraction) -> Plot:
     r"""The ReLU student's loss from small weights: from saddle to saddle.
 
-    (a) The draw of `fig2`. Shaded: plateaus, on which the loss hardly falls in the logarithm of time. The first is the
-    saddle at zero, near which draws start. Phase 1 ends with the second. (b) Shares of draws by number of plateaus, at
-    that scale. Hatched: those of rank 1 when the second plateau begins. {none:.0%} of draws have no second plateau. (c)
-    The share of draws that are of rank 1 then, against the initial scale. Its 95 % intervals are above one half
-    (dashed) {turns}. The paper's Figure 5a shows one draw that goes from saddle to saddle; in the limit of small scales
-    most draws do.
+    (a) The draw of `fig2`. Shaded: plateaus, on which the loss falls more slowly than time to the power of -{slope:g}.
+    The first is the saddle at zero, near which draws start. Phase 1 ends with the second. (b) Shares of draws by number
+    of plateaus, at that scale. Hatched: those of rank 1 when the second plateau begins. {none:.0%} of draws have no
+    second plateau. (c) The share of draws that are of rank 1 then, against the initial scale. Its 95 % intervals are
+    above one half (dashed) {turns}. The paper's Figure 5a shows one draw that goes from saddle to saddle; in the limit
+    of small scales most draws do.
     """
     figure, (axis, counts_axis, limit) = plt.subplots(1, 3, figsize=(WIDTH, 2.8), width_ratios=(4, 3, 3))
     member = typical_draw(small, percent, loss)
@@ -120,7 +120,7 @@ def fig5a(small: Table, scales: Table, *, percent: Count, loss: Fraction) -> Plo
     letters((axis, counts_axis, limit))
     holding = list(itertools.takewhile(lambda size: parts[size].lower > 0.5, parts))
     turns = rf"from a scale of ${power(holding[-1])}$ down" if holding else "at no scale tried"
-    facts = {"none": float((counts < 2).mean()), "turns": turns}
+    facts = {"slope": settings_of(small)["slope"], "none": float((counts < 2).mean()), "turns": turns}
     return Plot(figure, facts, alt="A loss that falls in steps, with flat stretches shaded.")
 
 

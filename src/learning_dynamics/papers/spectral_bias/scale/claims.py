@@ -35,7 +35,8 @@ def time_to_loss(flow: Table, *, largest_gamma: Positive) -> Claim:
     Near zero both layers grow at the rate $|X^\top Y|$ and the predictor at twice that, from a start of order $\gamma$;
     what follows does not depend on the scale. So the price of a small scale is a logarithm: from the largest to the
     smallest scale the time grows {times:.2g}-fold (median), the time that the bound promises {bounds:.2g}-fold. The
-    slope over the small scales that the fit takes agrees to {worst:.1e} on every one of {draws} draws.
+    slope of the time to {loss_share:.0%} of the first loss, over scales up to {largest_gamma:.0e}, agrees to
+    {worst:.1e} on every one of {draws} draws.
     """
     draws, settings = Draws(flow), settings_of(flow)
     gamma = draws.entries(quantities.TIME_TO_LOSS, column="gamma")[0]
@@ -73,6 +74,8 @@ def time_to_loss(flow: Table, *, largest_gamma: Positive) -> Claim:
     )
     smallest, largest = np.argmin(gamma), np.argmax(gamma)
     yield Facts(
+        loss_share=settings["loss_share"],
+        largest_gamma=largest_gamma,
         times=float(np.nanmedian(time[:, smallest] / time[:, largest])),
         bounds=float(np.nanmedian(promised_time[:, smallest] / promised_time[:, largest])),
         worst=float(np.nanmax(np.abs(1 - 1 / (2 * growth_rate * slopes)))),
@@ -93,9 +96,9 @@ def nuclear_norm_limit(flow: Table, *, largest_gamma: Positive) -> Claim:
     interpolators. The predictor of these networks has the least nuclear norm, and it is also $\beta_*$, that of least
     $\ell_2$ norm.
 
-    For a fixed $\beta$ the potential's slope against $\ln(1/\gamma)$ is half the nuclear norm. The rest stands: half
-    the squared norm of the parameters tends to $\|\beta_*\|_*$, at the first order in $\gamma$, and no random
-    interpolator has a smaller nuclear norm.
+    For a fixed $\beta$ the potential's slope against $\ln(1/\gamma)$, over scales up to {largest_gamma:.0e}, is half
+    the nuclear norm. The rest stands: half the squared norm of the parameters tends to $\|\beta_*\|_*$, at the first
+    order in $\gamma$, and no random interpolator has a smaller nuclear norm.
     """
     draws = Draws(flow)
     gamma = draws.entries(quantities.POTENTIAL, column="gamma")[0]
@@ -146,6 +149,7 @@ def nuclear_norm_limit(flow: Table, *, largest_gamma: Positive) -> Claim:
         at_least=-1e-6,
         because="rounding over the distance",
     )
+    yield Facts(largest_gamma=largest_gamma)
 
 
 @claim(
@@ -163,14 +167,14 @@ def column_alignment(flow: Table, unfed: Table, *, largest_gamma: Positive, sine
     $|\beta_*|$ the structure disappears.
 
     The first check takes the largest sine between a column and $\beta$ at the smallest scale: {aligned:.1e} with hidden
-    units at random, {printed:.2g} for one orthogonal to $X^\top Y$ (errata 3). The part of $W_1$ off the direction of
-    $\beta$, relative to $|W_1|$, falls as $\gamma^{1/2}$: the slope of its logarithm, over the small scales that the
-    fit takes, is compared with one half. Each column keeps a component along $\beta$ that tends, in units of
-    $\sigma_1(W_1)$, to the column's share of the first gradient, the entry of $P^\top X^\top Y / |X^\top Y|$: a
-    column's angle falls as $\gamma^{1/2}$ too once $\gamma$ is below $|\beta_*|$ times its squared share. (The smallest
-    share in {draws} draws is {share:.1g}.) The crossover is a function of $\gamma / |\beta_*|$ alone: $\sigma_2(W_1)^2
-    / \sigma_1(W_1)^2 = 2\gamma / (\gamma + \sqrt{\gamma^2 + |\beta_*|^2})$, which passes one half where $\gamma$ is
-    $|\beta_*| / \sqrt{8}$.
+    units at random, {printed:.2g} for one orthogonal to $X^\top Y$ (errata 3); up to {sine:g} counts as aligned. The
+    part of $W_1$ off the direction of $\beta$, relative to $|W_1|$, falls as $\gamma^{1/2}$: the slope of its
+    logarithm, over scales up to {largest_gamma:.0e}, is compared with one half. Each column keeps a component along
+    $\beta$ that tends, in units of $\sigma_1(W_1)$, to the column's share of the first gradient, the entry of $P^\top
+    X^\top Y / |X^\top Y|$: a column's angle falls as $\gamma^{1/2}$ too once $\gamma$ is below $|\beta_*|$ times its
+    squared share. (The smallest share in {draws} draws is {share:.1g}.) The crossover is a function of $\gamma /
+    |\beta_*|$ alone: $\sigma_2(W_1)^2 / \sigma_1(W_1)^2 = 2\gamma / (\gamma + \sqrt{\gamma^2 + |\beta_*|^2})$, which
+    passes one half where $\gamma$ is $|\beta_*| / \sqrt{8}$.
     """
     draws = Draws(flow)
     yield _columns_align(draws, Draws(unfed), sine=sine)
@@ -178,7 +182,7 @@ def column_alignment(flow: Table, unfed: Table, *, largest_gamma: Positive, sine
     yield _components_tend_to_shares(draws)
     yield _crossover_depends_on_the_ratio(draws)
     aligned = draws.entries(quantities.LARGEST_SINE)[:, _smallest(draws)].max()
-    yield Facts(share=float(_least_shares(draws).min()), aligned=float(aligned))
+    yield Facts(sine=sine, largest_gamma=largest_gamma, share=float(_least_shares(draws).min()), aligned=float(aligned))
 
 
 def _columns_align(draws: Draws, unfed: Draws, *, sine: float) -> Check:

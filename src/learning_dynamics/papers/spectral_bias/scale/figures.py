@@ -16,8 +16,8 @@ def rate(flows: Table, conditioned: Table, times: Table, *, member: Natural) -> 
 
     (a), (b) The training loss at several scales (solid), and its bound $D_\psi(\beta_*, 0)/(\sqrt{2\gamma} t)$ by Lemma
     C.8 (dashed, in the colour of its scale). Each loss is below its own bound. (a) Gaussian data. (b) Ill-conditioned
-    data. (c) The time to a given share of the first loss against the scale, on every draw. Dots: measured times. Blue:
-    the predicted growth with $\ln(1/\gamma)$, of slope $1/(2|X^\top Y|)$, drawn through the smallest scale. Red,
+    data. (c) The time to {loss_share:.0%} of the first loss against the scale, on every draw. Dots: measured times.
+    Blue: the predicted growth with $\ln(1/\gamma)$, of slope $1/(2|X^\top Y|)$, drawn through the smallest scale. Red,
     dashed: the time by which the bound promises that loss, which grows as $\gamma^{-1/2}$. From the largest scale to
     the smallest the time grows by a factor of {times:.2g}, and that of the bound by {bounds:.1g} (medians).
     """
@@ -42,8 +42,10 @@ def rate(flows: Table, conditioned: Table, times: Table, *, member: Natural) -> 
         visible = expected > lowest
         right.plot(scale[visible], expected[visible], color=COLOURS["blue"], lw=0.9)
         right.plot(scale, bound, "--", color=COLOURS["vermilion"], lw=0.9)
-    share = settings_of(times)["loss_share"]
-    right.set(xscale="log", yscale="log", xlabel=r"scale $\gamma$", ylabel=rf"time to ${power(share)}$ of the loss")
+    loss_share = settings_of(times)["loss_share"]
+    right.set(
+        xscale="log", yscale="log", xlabel=r"scale $\gamma$", ylabel=rf"time to ${power(loss_share)}$ of the loss"
+    )
     right.set_ylim(lowest, None)
     right.set_title("time, all draws")
     letters((gaussian, ill, right))
@@ -57,6 +59,7 @@ def rate(flows: Table, conditioned: Table, times: Table, *, member: Natural) -> 
     ]
     legend_below(figure, handles, columns=4)
     facts = {
+        "loss_share": loss_share,
         "times": float(np.nanmedian(measured[:, 0] / measured[:, -1])),
         "bounds": float(np.nanmedian(bounds[:, 0] / bounds[:, -1])),
     }
