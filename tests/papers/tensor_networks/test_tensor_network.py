@@ -1,5 +1,6 @@
 """Linear tensor networks against the architectures that they stand for."""
 
+import re
 from functools import reduce
 from itertools import pairwise
 
@@ -84,9 +85,10 @@ def test_orthogonal_decomposition_rebuilds_the_data_tensor(architecture, depth):
         np.testing.assert_allclose(gram, np.eye(len(network.S)), atol=1e-12, err_msg=f"{layer=}")
 
 
-def test_filters_longer_than_the_input_are_refused():
-    with pytest.raises(ValueError, match="do not fit"):
-        tensor_network.convolutional(3, (4, 3))
+@pytest.mark.parametrize("lengths", [(4, 3), (3, 4), (2, 3, 4)])
+def test_filters_longer_than_the_input_are_refused(lengths):
+    with pytest.raises(ValueError, match=re.escape(f"filters of lengths {list(lengths)} do not fit 3 inputs")):
+        tensor_network.convolutional(3, lengths)
 
 
 @settings(max_examples=25)

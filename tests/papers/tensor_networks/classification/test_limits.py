@@ -705,8 +705,8 @@ def test_growth_is_held_to_ten_over_log_log_t():
 def test_draws_above_the_global_minimum_are_counted(claim, networks):
     below = put("quasi_norm_excess", 0.005, depth=3)
     facts = evaluation_on(claim, below).facts
-    assert (facts["other"], facts["deep"]) == (0, 4 * networks)
-    assert evaluation_on(claim, below, late("quasi_norm_excess", 0.02)).facts["other"] == 1
+    assert (facts["above_minimum"], facts["deep"]) == (0, 4 * networks)
+    assert evaluation_on(claim, below, late("quasi_norm_excess", 0.02)).facts["above_minimum"] == 1
 
 
 def test_what_is_told_beside_a_verdict():
@@ -792,4 +792,4 @@ def test_limits_are_counted():
     assert facts["apart"] == pytest.approx(60)
     assert facts["several"] == facts["deep"]
     assert facts["most"] == 2
-    assert facts["other"] == pytest.approx(1 / 8)
+    assert facts["above_minimum"] == pytest.approx(1 / 8)

@@ -139,9 +139,9 @@ def test_theorem_6_convergence_refuses_one_residual(residual, where, expected):
 def test_theorem_6_convergence_counts_flows_from_outside_and_does_not_judge_them():
     facts = evaluation_on("theorem_6_convergence").facts
     assert facts["stuck"] == 10
-    assert facts["outside"] <= facts["other"] == 40
+    assert facts["gaussian_converged"] <= facts["gaussian_flows"] == 40
     stuck = evaluation_on("theorem_6_convergence", put("residual", 1.0, role="gaussian", seed=1))
-    assert (stuck.verdict, stuck.facts["outside"]) == ("reproduced", 40 * 3 // 5)
+    assert (stuck.verdict, stuck.facts["gaussian_converged"]) == ("reproduced", 40 * 3 // 5)
 
 
 def powers(quantity, power, level=1.0, **where):
@@ -279,5 +279,5 @@ def test_equation_84_is_corrected_step_by_step():
 def test_equation_84_counts_draws_that_break_a_step():
     facts = evaluation_on("equation_84").facts
     assert facts["draws"] == 400
-    assert facts["power"] == facts["powers"] == 600
-    assert evaluation_on("equation_84", put("first_difference", 0.0)).facts["chain"] == 0
+    assert facts["break_second"] == facts["three_or_more"] == 600
+    assert evaluation_on("equation_84", put("first_difference", 0.0)).facts["break_first"] == 0

@@ -99,7 +99,11 @@ def _largest_turn(flows: Draws, slack: float) -> float:
 
 
 def residuals_converge(flows: Draws, slack: float) -> Check:
-    """Check what Theorems 1 and 2 assume: that X^T r converges in direction; draws in which it turns are undecided."""
+    """Check what Theorems 1 and 2 assume: that X^T r converges in direction; draws in which it turns are undecided.
+
+    No draw can fail. It is no `premise`, which would leave a claim undecided for one draw that turns while another, at
+    rest, contradicts it.
+    """
     return every_draw(
         r"$X^T r$ converges in direction: degrees by which it turns over the second half of $\log\log t$",
         _late_turns(flows),

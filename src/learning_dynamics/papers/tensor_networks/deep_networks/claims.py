@@ -67,7 +67,7 @@ def theorem_6_convergence(
     A flow that stays at a saddle counts against the claim. With the last two layers zero every condition holds but
     $\lambda > 0$, and the start is a saddle: all {stuck} flows from there keep the labels as their residual. The
     conditions are sufficient, not necessary: of the flows from Gaussian layers, which no part of the verdict rests on,
-    {outside} of {other} converge too.
+    {gaussian_converged} of {gaussian_flows} converge too.
     """
     within = [*identity, *descending]  # tables of flows within the conditions
     gaussian_residuals = _residuals(gaussian)
@@ -94,8 +94,8 @@ def theorem_6_convergence(
         scaled=False,
     )
     yield Facts(
-        outside=int((gaussian_residuals <= precision).sum()),
-        other=gaussian_residuals.size,
+        gaussian_converged=int((gaussian_residuals <= precision).sum()),
+        gaussian_flows=gaussian_residuals.size,
         stuck=_residuals(silent).size,
     )
 
@@ -117,9 +117,9 @@ def theorem_6_bias(identity: Sequence[Table], descending: Sequence[Table], *, or
 
     At every scale the distance is at most what the start leaves outside the span of the data, a bound of order $\alpha$
     from the conservation laws; the largest ratio to it is {nearest:.2g}. From random layers the distance falls like
-    $\alpha^{p}$ with $p$ = {power:.3f} on average. From the identity initialisation every layer stays a multiple of the
-    identity plus a matrix within the span of the data, and the limit is the least-norm interpolator at every $\alpha$,
-    which is more than the theorem says.
+    $\alpha^{p}$ with $p$ = {power:.3f} on average, where {order:g} is asked for. From the identity initialisation every
+    layer stays a multiple of the identity plus a matrix within the span of the data, and the limit is the least-norm
+    interpolator at every $\alpha$, which is more than the theorem says.
     """
     yield from _tends_to_least_norm(descending, order)
     flows = Draws(identity)
@@ -177,6 +177,7 @@ def _tends_to_least_norm(tables: Sequence[Table], order: float) -> Claim:
         fact="power",
         **counts,
     )
+    yield Facts(order=order)
 
 
 @claim(
@@ -190,7 +191,7 @@ def theorem_6_any_directions(gaussian: Sequence[Table], *, order: Positive) -> C
     tends to zero, not only for those of the convergence part.
 
     The distance is at most {nearest:.2g} of its bound, of order $\alpha$, at every scale, and falls like $\alpha^{p}$
-    with $p$ = {power:.3f} on average over {draws} draws.
+    with $p$ = {power:.3f} on average over {draws} draws, where {order:g} is asked for.
     """
     return _tends_to_least_norm(gaussian, order)
 
@@ -210,9 +211,9 @@ def equation_84(layers: Table) -> Claim:
     W_{L-1}$.
 
     The first two inequalities are squared on the way, and squaring does not keep the order of matrices. Of {draws}
-    draws with four layers and more {chain} break the first, and of {powers} with three and more {power} break the
-    second. What the proof needs, the first matrix against the last, holds on every draw: the least eigenvalue is at
-    least {value:.3g} times $\lambda^{L-1}$.
+    draws with four layers and more {break_first} break the first, and of {three_or_more} with three and more
+    {break_second} break the second. What the proof needs, the first matrix against the last, holds on every draw: the
+    least eigenvalue is at least {value:.3g} times $\lambda^{L-1}$.
     """
     draws = Draws(layers)  # arrays below have shape (draws,)
     rounding = 1e-12  # of products of 2 (L - 1) matrices, relative to what each check divides by
@@ -255,9 +256,9 @@ def equation_84(layers: Table) -> Claim:
     )
     yield Facts(
         draws=int((depth > 3).sum()),
-        chain=int((first_step[depth > 3] < -rounding).sum()),
-        powers=len(depth),
-        power=int((second_step < -rounding).sum()),
+        break_first=int((first_step[depth > 3] < -rounding).sum()),
+        three_or_more=len(depth),
+        break_second=int((second_step < -rounding).sum()),
     )
 
 
@@ -276,7 +277,7 @@ def equation_88(descending: Sequence[Table], gaussian: Sequence[Table], *, toler
 
     The inequality before it bounds the sum of the squares of all singular values but the largest by a multiple of
     $\alpha^2$; its root is of order $\alpha$. Measured between the two smallest scales: a power of {power:.3f} on
-    average, off by at most {value:.2g} on any draw.
+    average, off by at most {value:.2g} on any draw. The average may be off by {tolerance:g}.
     """
     powers = _powers(_by_scale(*descending, *gaussian), quantities.DISTANCE_FROM_RANK_ONE)
     rivals = {"order zero: matrices that keep their rank": 0.0, "order three halves": 1.5}
@@ -301,6 +302,7 @@ def equation_88(descending: Sequence[Table], gaussian: Sequence[Table], *, toler
         corrected=1.0,
         fact="power",
     )
+    yield Facts(tolerance=tolerance)
 
 
 @claim(

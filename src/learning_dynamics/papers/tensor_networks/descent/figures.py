@@ -174,10 +174,10 @@ def _handles(table: Table, *, classification: bool) -> list[Line2D]:
 def limit_accuracy(step_sizes: Table) -> Plot:
     r"""Distance between the limit of gradient descent and Theorem 5, against the step size.
 
-    (a) to (c) One initial scale each. Symbols: the largest distance of all starts, by architecture. Dotted: lines in
-    proportion to the step size. That is the order at which descent differs from the flow, which the theorem is about.
-    Crosses at the left edge: the limit at step size zero, extrapolated from the two smallest steps, at most {zero:.1e}
-    from the theorem. Grey line: the step size of the paper's figures.
+    (a) to (c) One initial scale each. Symbols: the largest distance from Theorem 5's limit over all starts, by
+    architecture. Dotted: lines in proportion to the step size. Descent differs from the flow of the theorem by that
+    order. Crosses at the left edge: the limit at step size zero, extrapolated from the two smallest steps, at most
+    {zero:.1e} from the theorem. Grey line: the step size of the paper's figures.
     """
     limits = select(step_sizes, quantities.LIMIT)
     distances = limits.assign(distance=(limits["value"] - limits["predicted"]).abs())

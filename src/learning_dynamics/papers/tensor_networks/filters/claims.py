@@ -24,11 +24,14 @@ from learning_dynamics.tidy import Draws, Table
 # - slack: factor on the bound on the loss's power of t, for a number of order one that the law leaves open
 # - resolution: largest gap to the largest margin that the start may leave at the last time; a draw that may have more
 #   is undecided
-# - degrees: the same of the angle to the predicted direction
+# - degrees: largest angle to the predicted direction that the start may leave at the last time; a draw that may have
+#   more is undecided
+
+ROUNDING = 1e-10  # of lambda in two forms, each a few squares and products of numbers of order one
 
 
 @takes_rivals("values")
-def _left_by_transient(
+def _within_transient(
     name: str,
     values: np.ndarray,
     *,
@@ -46,9 +49,11 @@ def _left_by_transient(
     transient : ndarray, shape (draws,)
         Most that it may be, by Theorem 3's law for what dies (`one_point.remainder_bounds`).
     error : float
-        Of the integrator.
+        The integrator's, in the unit of `values`.
     resolution : float
         Draws whose transient may exceed it are undecided.
+    excluded : mapping from reason to count, optional
+        Draws that were left out of `values`.
     """
     return every_draw(
         name,
@@ -68,21 +73,21 @@ def _left_by_transient(
     quantifier="all draws",
 )
 def theorem_3(flows: Sequence[Table], *, slack: Positive, resolution: Positive) -> Claim:
-    r"""Two layers trained on one point, of which the first starts larger than the second in every singular
-    coordinate of $M(x)$, bring the loss to zero and tend in direction to the $\ell_1$ max-margin solution in those
-    coordinates: to top singular vectors, both layers alike up to the label's sign, for any matrix $M(x)$.
+    r"""Two layers trained on one point, of which the first starts larger than the second in every singular coordinate
+    of $M(x)$, bring the loss to zero and tend in direction to the $\ell_1$ max-margin solution in those coordinates: to
+    top singular vectors, both layers alike up to the label's sign, for any matrix $M(x)$.
 
-    Where the largest singular value is not simple, as for a conjugate pair of frequencies, solutions are many and
-    the start chooses among them; each has the same margin, by which all {draws} draws are judged. What is left of the
-    other coordinates is bounded draw by draw, from the start and the time alone: it falls like
-    $(\log t)^{-(1 - s)}$ with $s$ their singular value relative to the largest. A draw of which that could still be
-    seen is undecided. Flows are followed to a $\log\log t$ of {reached:.0f}, as for Theorem 1, with the exponent of
-    the loss capped at late times; the loss is judged before.
+    Where the largest singular value is not simple, as for a conjugate pair of frequencies, solutions are many and the
+    start chooses among them; each has the same margin, by which all {draws} draws are judged. What is left of the other
+    coordinates is bounded draw by draw, from the start and the time alone: it falls like $(\log t)^{-(1 - s)}$ with $s$
+    their singular value relative to the largest. A draw is undecided if its bound exceeds {resolution:g}. Flows are
+    followed to a $\log\log t$ of {reached:.0f}, as for Theorem 1, with the exponent of the loss capped at late times;
+    the loss is judged before.
     """
     draws = Draws(flows)
     end = draws.at_end("log_log_time")
     error = limit_error(draws)
-    yield _left_by_transient(
+    yield _within_transient(
         r"gap to the largest $\ell_1$ margin in singular coordinates",
         np.abs(end[quantities.GAP_L1]),
         transient=draws[quantities.LARGEST_GAP],
@@ -91,7 +96,7 @@ def theorem_3(flows: Sequence[Table], *, slack: Positive, resolution: Positive) 
         rivals={r"the $\ell_2$ max margin in singular coordinates": np.abs(end[quantities.GAP_L2])},
     )
     yield every_draw(
-        "distance of one layer's singular coordinates from the other's, with the sign predicted, relative",
+        "distance between both layers' singular coordinates, the last layer's times the label, relative to the first's",
         end[quantities.LAYER_DIFFERENCE],
         at_most=error,
         because="the integrator's error: the difference falls while the layers grow like $(\\log t)^{1/2}$",
@@ -103,7 +108,7 @@ def theorem_3(flows: Sequence[Table], *, slack: Positive, resolution: Positive) 
         },
     )
     yield loss_vanishes(draws, slack, power=1.0, rivals={"a loss that does not fall": 0.0})
-    yield Facts(reached=last_log_log_time(draws))
+    yield Facts(reached=last_log_log_time(draws), resolution=resolution)
 
 
 @claim(
@@ -121,10 +126,11 @@ def corollary_4(flows: Sequence[Table], *, degrees: Positive) -> Claim:
     conditions are Theorem 3's in the singular coordinates of $M(x)$, with $2 \lambda$ for filters of length two. With
     an autocorrelation of zero, of which the corollary does not speak, the two singular values agree, and the start
     decides, so that such a draw is left out; near zero the other filter dies like $(\log t)^{-(1 - s) / 2}$ with a
-    ratio $s$ of singular values close to one. Each draw is held to what its own start and the time allow; of the
-    {draws} draws the largest that is allowed is {allowed:.1e} degrees.
+    ratio $s$ of singular values close to one. Each draw is held to what its own start and the time allow, at most
+    {allowed:.1e} degrees. A draw whose start allows more than {degrees:g} degrees is undecided.
     """
     draws = Draws(flows, length=[1, 2])
+    # Corollary 4 gives no direction there
     has_no_direction = (draws.column("length") == 2) & (np.abs(draws[quantities.AUTOCORRELATION]) <= ZERO)
     judged = ~has_no_direction
     if not judged.any():
@@ -132,7 +138,7 @@ def corollary_4(flows: Sequence[Table], *, degrees: Positive) -> Claim:
     end = draws.at_end("log_log_time")
     transient = draws[quantities.LARGEST_ANGLE]
     error = np.degrees(limit_error(draws))
-    yield _left_by_transient(
+    yield _within_transient(
         "angle to the predicted direction (degrees)",
         end[quantities.ANGLE_COROLLARY][judged],
         transient=transient[judged],
@@ -148,7 +154,8 @@ def corollary_4(flows: Sequence[Table], *, degrees: Positive) -> Claim:
     yield equal_on_every_draw(
         r"$\lambda$ of the printed conditions less that of Theorem 3",
         *draws.with_prediction(quantities.CONDITION),
-        tolerance=1e-10,
+        tolerance=ROUNDING,
         because="rounding; two forms of one number, no measurement",
     )
-    yield Facts(allowed=float(np.max((transient + error)[judged])))
+    is_held = judged & (transient <= degrees)  # the others are undecided
+    yield Facts(allowed=float(np.max((transient + error)[is_held], initial=0.0)), degrees=degrees)

@@ -37,15 +37,15 @@ def global_optimum_share(starts: Table, *, middle: Positive, right: Fraction) ->
     {middle_deep:.1%} and {large_deep:.1%}. Starts are the same at all scales, and the {draws} data sets, of
     {optima:.1f} local optima on average, are the draws; optima are enumerated.
 
-    Small starts choose greedily. With $\theta = \sum_i \nu_i y_i x_i$ and $\dot\nu_i = e^{-y_i f(x_i)}$, coordinate
-    $j$ escapes when $|\theta_j|$ comes to a time $c_j$ of order $\alpha^{2 - L}$, which the start sets; what has
-    escaped settles at once. So the first is that of the largest $|\sum_i y_i x_{ij}| / c_j$, and others follow only
-    while what has escaped cannot classify all points. From a scale of {small:g} all but {missed:.1%} of the starts come
-    to the optimum that has most entries among these coordinates, and {escaped:.1%} to one with entries among them
-    alone. From {middle:g} that prediction is right on {later:.0%}. From {large:g} it is on {latest:.0%}, and the least
-    $\ell_1$ norm with weights $c_j$ on {weighted:.0%}: on {possible:.0%} of those where that is a local optimum. Greed
-    alone, without any flow, gives the global optimum on {greedy:.1%}; why starts of order one do better is not
-    explained.
+    Small starts choose greedily. With $\theta = \sum_i \nu_i y_i x_i$ and $\dot\nu_i = e^{-y_i f(x_i)}$, coordinate $j$
+    escapes when $|\theta_j|$ comes to a time $c_j$ of order $\alpha^{2 - L}$, which the start sets; what has escaped
+    settles at once. So the first is that of the largest $|\sum_i y_i x_{ij}| / c_j$, and others follow only while what
+    has escaped cannot classify all points. From a scale of {small:g} all but {missed:.1%} of the starts come to the
+    optimum that has most entries among these coordinates, where {right:.0%} are asked for at each depth, and
+    {escaped:.1%} to one with entries among them alone. From {middle:g} that prediction is right on {later:.0%}. From
+    {large:g} it is on {latest:.0%}, and the least $\ell_1$ norm with weights $c_j$ on {weighted:.0%}: on {possible:.0%}
+    of those where that is a local optimum. Greed alone, without any flow, gives the global optimum on {greedy:.1%}; why
+    starts of order one do better is not explained.
 
     Elsewhere, with two or three points in three to six dimensions and with uniform layers, small starts do worse as
     well. At margins of three and more large starts are not worse than those of order one, and with a single point
@@ -116,6 +116,7 @@ def global_optimum_share(starts: Table, *, middle: Positive, right: Fraction) ->
     weighted_optima = select(starts, quantities.OPTIMUM_BY_WEIGHTED_L1, scale=large)["predicted"]
     greedy_optima = select(starts, quantities.OPTIMUM, scale=small)["predicted"]
     yield Facts(
+        right=right,
         small=small,
         middle=middle,
         large=large,

@@ -90,7 +90,8 @@ def corollary_7_generic_basis(
     commute grows too, with two layers more slowly: scales below {smallest:g}, from which they may leave as well, are
     not tried. With three layers and that scale, {broken} of {tried} flows in double precision miss the limit by more
     than one per cent. The sensors are formed in each format itself, because those given to double precision commute to
-    no more than that; so formed, more digits delay the departure in proportion.
+    no more than that; so formed, more digits delay the departure in proportion. What a finer format gains may differ
+    from its further bits by {tolerance:g}; scales of {least:g} and more count as not small.
     """
     formats = [name for name in BITS if name in set(rounding["precision"])]
     from_smallest = Draws(rounding, scale=rounding["scale"].min())
@@ -131,7 +132,7 @@ def corollary_7_generic_basis(
     measured, predicted = most_layers.where(scale=smallest_scale).with_prediction(quantities.ENTRY)
     errors = np.abs(measured - predicted).max(axis=1) / np.abs(predicted).max(axis=1)
     n_broken = int((~(errors <= 0.01)).sum())  # nan, where a flow did not converge, counts
-    yield Facts(broken=n_broken, tried=len(errors), smallest=smallest_scale)
+    yield Facts(tolerance=tolerance, least=least, broken=n_broken, tried=len(errors), smallest=smallest_scale)
 
 
 @takes_rivals("predicted", scaled=True)

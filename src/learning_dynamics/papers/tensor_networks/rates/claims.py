@@ -90,7 +90,7 @@ def _bound(flows: Draws, constant: Quantity) -> Claim:
 
 def _falls_at_least(flows: Draws, speed: Quantity, *, at_rate: float, tolerance: float) -> Claim:
     """Check that losses fall at least at a rate; it and the speed are in units of what the inequalities give."""
-    # of each draw, over time; nan, at times at which the loss is within rounding, does not count
+    # of each draw, over time; nan, at times at which the loss is near the integrator's error, does not count
     slowest_speed = flows.per_table(lambda of_table: np.fmin.reduce(of_table.entries(speed), axis=1))
     yield every_draw(
         r"slowest $\log(\mathcal L(0) / \mathcal L(t)) / t$, in units of the bound's rate",

@@ -95,13 +95,13 @@ def remark_4(ends: Table, *, ratio: Positive) -> Claim:
     plain norms only where all $|\bar\eta_j|$ agree, or at $L = 2$ as $\alpha \to 0$.
 
     At the largest scale the flow's limit is compared with the weighted solution, and at small ones, from three layers
-    on, the minimiser of $Q$, which needs no flow and can be had where columns that nearly tie have parted. From the
-    second smallest scale of the flows to the smallest the distance from the weighted $\ell_1$ solution falls at these
-    depths by a factor of {fall:.2g} on the median draw. At depth two an entry that vanishes does so like
-    $\alpha^{2 (1 - s)}$, with $s$ its column's product with the multipliers relative to the active ones', slowly where
-    two columns nearly tie: at the smallest scale of the flows the distance is still up to {two:.2g}. The power is
-    therefore fitted to the minimiser of $Q$ at scales from {coarse:.0e} to {fine:.0e}: it is between {slowest:.3f} and
-    {fastest:.3f}.
+    on, the minimiser of $Q$, which needs no flow and can be had where columns that nearly tie have parted; it may be
+    off by {ratio:g} of the solution's norm. From the second smallest scale of the flows to the smallest the distance
+    from the weighted $\ell_1$ solution falls at these depths by a factor of {fall:.2g} on the median draw. At depth two
+    an entry that vanishes does so like $\alpha^{2 (1 - s)}$, with $s$ its column's product with the multipliers
+    relative to the active ones', slowly where two columns nearly tie: at the smallest scale of the flows the distance
+    is still up to {two:.2g}. The power is therefore fitted to the minimiser of $Q$ at scales from {coarse:.0e} to
+    {fine:.0e}: it is between {slowest:.3f} and {fastest:.3f}.
     """
     # the scales of flows; further scales in the table are those of minimisers without a flow
     smallest, second_smallest, *_, largest = sorted(select(ends, quantities.COEFFICIENT)["scale"].unique())
@@ -153,6 +153,7 @@ def remark_4(ends: Table, *, ratio: Positive) -> Claim:
     at_second_smallest = relative_distances(deep.where(scale=second_smallest), quantities.WEIGHTED_L1)
     at_smallest = relative_distances(deep.where(scale=smallest), quantities.WEIGHTED_L1)
     yield Facts(
+        ratio=ratio,
         fall=float(np.median(at_second_smallest / np.maximum(at_smallest, 1e-300))),
         two=float(relative_distances(Draws(ends, scale=smallest, depth=2), quantities.WEIGHTED_L1).max()),
         coarse=SMALL[0],

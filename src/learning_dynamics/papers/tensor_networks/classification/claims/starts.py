@@ -35,13 +35,14 @@ def limits_and_starts(starts: Sequence[Table], *, degrees: Positive) -> Claim:
     With two decomposable layers, and in fully connected networks, Theorem 2 and Corollary 1 leave one limit, because
     the margin problem is convex and on data in general position has one solution. (Where two coordinates tie, as those
     of the single point $(1, 1)$ do, starts choose with two diagonal layers as well; and outside of the conditions of
-    Theorem 2 a coordinate in which two layers are opposed stays without a part.) From three decomposable layers on
-    they leave every stationary point of the $\ell_{2/L}$ max-margin problem, and starts choose: on the same data
-    {several} of {deep} such problems have more than one limit, up to {most} from {count} starts, and two limits are up
-    to {apart:.0f} degrees apart. Of the starts of real networks with three or more layers {other:.0%} end above the
-    global minimum.
+    Theorem 2 a coordinate in which the product of the two layers starts with the wrong sign need not take part in the
+    limit.) From three decomposable layers on they leave every stationary point of the $\ell_{2/L}$ max-margin problem,
+    and starts choose: on the same data {several} of {deep} such problems have more than one limit, up to {most} from
+    {count} starts, and two limits are up to {apart:.0f} degrees apart. Limits count as one up to {degrees:g} degrees
+    apart. Of the starts of real networks with three or more layers {above_minimum:.0%} end more than one per cent above
+    the global minimum.
     """
-    problems = pd.concat([_limits_of_problems(table) for table in starts], ignore_index=True)
+    problems = pd.concat([_limits_of_problems(table, degrees) for table in starts], ignore_index=True)
     # arrays of shape (problems,)
     depth = problems["depth"].to_numpy()
     is_decomposable = np.isin(problems["network"], ORTHOGONAL)
@@ -98,20 +99,21 @@ def limits_and_starts(starts: Sequence[Table], *, degrees: Positive) -> Claim:
     deep = problems[is_decomposable & (depth > 2)]
     deep_excess = select(pd.concat(starts), quantities.QUASI_NORM_EXCESS, depth=lambda depth: depth > 2)["value"]
     yield Facts(
+        degrees=degrees,
         several=int((deep["limits"] > 1).sum()),
         deep=len(deep),
         most=int(problems["limits"].max()),
         count=int(settings_of(starts[0])["starts"]),
         apart=float(np.nanmax(largest_angle)),
-        other=float(np.mean(deep_excess > 0.01)),
+        above_minimum=float(np.mean(deep_excess > 0.01)),
     )
 
 
-def _limits_of_problems(table: Table) -> pd.DataFrame:
+def _limits_of_problems(table: Table, degrees: float) -> pd.DataFrame:
     """Return a row for each problem, a data set and a network: how far apart the limits from its starts are.
 
     Columns: network, depth; largest_angle between the limits from two starts; largest_turn of a direction over the
-    second half of log log t; limits, the number of those that are a degree apart. Angles in degrees.
+    second half of log log t; limits, the number of those that are more than `degrees` apart. Angles in degrees.
     """
     problems = []
     last_log_log_time = table["log_log_time"].max()
@@ -120,9 +122,9 @@ def _limits_of_problems(table: Table) -> pd.DataFrame:
         halfway = from_starts.where(log_log_time=last_log_log_time / 2).entries(quantities.DIRECTION)
         end = from_starts.where(log_log_time=last_log_log_time).entries(quantities.DIRECTION)
         angles = angle_between_units(end[:, None], end)  # shape (starts, starts)
-        distinct: list[int] = []  # starts whose limits are more than a degree from those of all starts listed before
+        distinct: list[int] = []  # starts whose limits are so far from those of all starts listed before
         for start in range(len(end)):
-            if (angles[start, distinct] > 1.0).all():
+            if (angles[start, distinct] > degrees).all():
                 distinct.append(start)
         problems.append(
             {
