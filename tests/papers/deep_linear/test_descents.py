@@ -5,6 +5,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+import torch
 
 from learning_dynamics.datasets.matrix_completion import low_rank
 from learning_dynamics.dynamics.matrix_factorisation import descend
@@ -27,7 +28,7 @@ def stacked(problem, depth, rates, **options):
 
 
 def group_rmsprop(layers, loss, rate, steps):
-    average = 0.0
+    average = 0.0  # smoothing 0.99 and floor 1e-4 are those of its authors' code
     for step in range(1, steps + 1):
         changes = plain.gradients(layers, loss)
         average = 0.99 * average + 0.01 * sum(np.sum(change**2) for change in changes)
@@ -43,11 +44,13 @@ def group_rmsprop(layers, loss, rate, steps):
 @pytest.mark.parametrize("depth", [1, 2, 4])
 def test_stacked_descent_is_plain_descent(problem, depth, optimiser, slow, rates):
     data, normal = problem
+    # three members are two blocks
     ended = stacked(problem, depth, rates, stop=0.0, max_steps=25, optimiser=optimiser, block=2)
     for member, rate in enumerate(rates):
         loss = plain.observed(data["truth"][member], data["mask"][member])
         expected = plain.multiply(slow(list(normal[:depth, member]), loss, rate, 25))
         np.testing.assert_allclose(ended.end_to_end[member], expected, rtol=1e-9, atol=1e-12, err_msg=f"{member=}")
+        assert ended.loss[member] == pytest.approx(float(loss(torch.tensor(expected))), rel=1e-9), f"{member=}"
     np.testing.assert_array_equal(ended.steps, 25)
 
 

@@ -36,7 +36,7 @@ def layer_gradients(layers: Sequence[np.ndarray], gradient: np.ndarray) -> Layer
 
     With respect to W_j it is (W_N ... W_{j+1})^T G (W_{j-1} ... W_1)^T (slide 15).
     """
-    below = list(accumulate(layers[:-1], lambda below, layer: layer @ below))
+    below = list(accumulate(layers[:-1], lambda below, layer: layer @ below))  # below[j - 1] = W_j ... W_1
     gradients: Layers = []
     backward = gradient
     for j in range(len(layers) - 1, 0, -1):
@@ -59,8 +59,8 @@ def gaussian_layers(rng: np.random.Generator, widths: Sequence[int]) -> Layers:
 def balanced_layers(W: np.ndarray, widths: Sequence[int]) -> Layers:
     """Return balanced layers whose product is W.
 
-    Every layer carries the N-th roots of W's singular values; layers' singular vectors meet (Arora et al.
-    2019, procedure 1).
+    Every layer carries the N-th roots of W's singular values. The left singular vectors of each layer are the right
+    ones of the next (Arora et al. 2019, procedure 1).
 
     Parameters
     ----------
@@ -96,8 +96,9 @@ def balanced_layers(W: np.ndarray, widths: Sequence[int]) -> Layers:
 def end_to_end_velocity(W: np.ndarray, gradient: np.ndarray, depth: int) -> np.ndarray:
     """Return dW/dt of the end-to-end matrix of a balanced network of the given depth.
 
-    -sum_j [W W^T]^((N-j)/N) G [W^T W]^((j-1)/N), the end-to-end dynamics (slide 16); at depth 1 it is -G. In the basis
-    of W's singular vectors each entry of G is multiplied by one of `preconditioner_factors`.
+    Of one matrix, shape (d_N, d_0): -sum_j [W W^T]^((N-j)/N) G [W^T W]^((j-1)/N), the end-to-end dynamics (slide 16);
+    at depth 1 it is -G. In the basis of W's singular vectors each entry of G is multiplied by one of
+    `preconditioner_factors`.
     """
     U, values, Vt = np.linalg.svd(W)
     rotated = U.T @ gradient @ Vt.T
@@ -119,7 +120,7 @@ def preconditioner_of_layers(layers: Sequence[np.ndarray]) -> np.ndarray:
     """Return the map from row-major vectorised gradients to -dW/dt that the layers make, balanced or not.
 
     sum_j (W_N ... W_{j+1})(W_N ... W_{j+1})^T G (W_{j-1} ... W_1)^T (W_{j-1} ... W_1), by the product rule (slide 17);
-    shape (d_N d_0, d_N d_0). Row by row, G is multiplied by A from the left and by B from the right by kron(A, B^T).
+    shape (d_N d_0, d_N d_0). kron(A, B^T) maps row-major G to A G B; here both are symmetric.
     """
     total = np.zeros(())
     for j in range(len(layers)):
@@ -205,7 +206,8 @@ def flow(
 ) -> np.ndarray:
     """Return the states of a flow at `times`, shape (times, size); nan throughout if it cannot be integrated.
 
-    With `land` they are the integrator's own, to whose errors tolerances refer, and not interpolated between its steps.
+    With `land` the integrator steps onto each time, and states meet the tolerances; else they are interpolated between
+    steps.
     """
     try:
         return integrate(

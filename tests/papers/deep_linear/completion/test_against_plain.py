@@ -6,8 +6,9 @@ import pytest
 import scipy
 
 from learning_dynamics.datasets.matrix_completion import low_rank
+from learning_dynamics.errors import ProjectError
 from learning_dynamics.papers.deep_linear.completed_matrices import measures_of
-from learning_dynamics.papers.deep_linear.completion import metrics, runs
+from learning_dynamics.papers.deep_linear.completion import figures, metrics, runs
 from learning_dynamics.seeds import generators
 from learning_dynamics.tidy import by_draw, select
 from tests.papers.deep_linear import plain
@@ -204,11 +205,11 @@ def test_excesses_are_compared_with_the_solvers_proved_gaps():
 def test_facts_are_those_of_the_tables():
     found = evaluation_with("depth_beats_nuclear_norm_2k", depth_2={"large": (1e-2, 101.0, 6.0)})
     assert found.facts["value"] == pytest.approx(4.0)
-    assert found.facts["second"] == pytest.approx(2.0)
-    assert found.facts["second_large"] == pytest.approx(1.0)
+    assert found.facts["depth_2_below"] == pytest.approx(2.0)
+    assert found.facts["depth_2_below_at_largest_scale"] == pytest.approx(1.0)
     found = evaluation_with("depth_lowers_effective_rank", depth_2={"large": (1e-2, 101.0, 7.5)})
     assert found.facts["value"] == pytest.approx(2.0)
-    assert found.facts["large"] == pytest.approx(0.5)
+    assert found.facts["at_largest_scale"] == pytest.approx(0.5)
 
 
 def evaluation_of_recovery(error, fourth=None):
@@ -224,3 +225,10 @@ def test_every_draw_is_recovered_to_within_the_slack():
     assert evaluation_of_recovery(0.5e-5).judgement.headline.value == pytest.approx(0.5e-5 * 10**0.1)
     assert evaluation_of_recovery(2e-5).verdict == "not reproduced"
     assert evaluation_of_recovery(1e-6, fourth=1.0).verdict == "not reproduced"
+
+
+def test_the_figure_refuses_more_learning_rates_than_it_has_lines():
+    table, minimiser = network_table(1e-3, 101.0, 6.0), minimiser_table(1e-1, 100.0, 8.0)
+    third = table[table["learning_rate"] == 10.0].assign(learning_rate=5.0)
+    with pytest.raises(ProjectError, match="3 learning rates"):
+        figures.completion([pd.concat([table, third])], [table], minimiser, minimiser)

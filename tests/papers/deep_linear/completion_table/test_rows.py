@@ -53,8 +53,8 @@ def evaluation_with(claim, error, norm, rank, observed, unit="mean square", **op
     if claim.endswith("nuclear_norm"):
         # one number a draw
         table = table[(table["scale"] == SCALE) & (table["learning_rate"] == 10.0)].reset_index(drop=True)
-        return evaluation("deep_linear", claim, {"minimiser": table}, fit=0.3, unit=unit)
-    return evaluation("deep_linear", claim, {"deep": table}, scale=SCALE, fit=0.3, unit=unit)
+        return evaluation("deep_linear", claim, {"minimiser": table}, decades_left_open=0.3, unit=unit)
+    return evaluation("deep_linear", claim, {"deep": table}, scale=SCALE, decades_left_open=0.3, unit=unit)
 
 
 @pytest.mark.parametrize("claim", ROWS)

@@ -102,7 +102,7 @@ def test_thresholds_in_the_claimed_order_are_reproduced():
     found = evaluation_with([800] * 5, [400] * 5, [200] * 5)
     assert found.verdict == "reproduced"
     # the convex threshold lies above the number before it in the grid
-    expected = {"of_convex": 800, "of_2": 400, "of_3": 200, "factor": 2.0, "open": 0}
+    expected = {"of_convex": 800, "of_2": 400, "of_3": 200, "factor": 2.0, "unknown": 0}
     assert {name: found.facts[name] for name in expected} == pytest.approx(expected)
     # the number before the convex program's is judged
     assert found.judgement.headline.value == pytest.approx(1.0)
@@ -123,7 +123,7 @@ def test_other_orders_are_not(convex, two, three):
 
 
 def test_thresholds_of_networks_that_did_not_converge_are_counted():
-    assert evaluation_with([800] * 5, [400] * 5, [200] * 5, open_below=(0, 1)).facts["open"] == 2
+    assert evaluation_with([800] * 5, [400] * 5, [200] * 5, open_below=(0, 1)).facts["unknown"] == 2
 
 
 def evaluation_with_open_runs(depth, counts):

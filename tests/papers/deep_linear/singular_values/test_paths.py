@@ -111,11 +111,11 @@ def test_separation_is_the_time_between_rises_over_that_of_a_rise():
     found = evaluation_with()
     assert found.verdict == "reproduced"
     duration = 2 * WIDTH * np.log((1 - BEGUN) / BEGUN)
-    for name, gap in (("one", 0.0), ("two", 4.0), ("three", 12.0)):
+    for name, gap in (("separation_1", 0.0), ("separation_2", 4.0), ("separation_3", 12.0)):
         # values between records are interpolated
         assert found.facts[name] == pytest.approx(gap / duration, rel=2e-3, abs=1e-9), f"{name=}"
-    assert found.facts["gap_three"] == pytest.approx(500.0)
-    assert found.facts["gap_one"] == pytest.approx(5.0)
+    assert found.facts["gap_3"] == pytest.approx(500.0)
+    assert found.facts["gap_1"] == pytest.approx(5.0)
 
 
 def test_it_takes_a_gain_with_every_layer_and_larger_gaps():

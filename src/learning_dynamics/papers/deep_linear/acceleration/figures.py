@@ -20,21 +20,22 @@ from learning_dynamics.tidy import Table, select, settings_of
 APART = 0.25  # of a power: dots further from their line can be told from it
 
 
-def acceleration(fourth: Table, second: Table, *, start: Natural) -> Plot:
+def acceleration(l4: Table, l2: Table, *, start: Natural) -> Plot:
     r"""Depth and the speed of gradient descent on a regression, for the $\ell_4$ and the $\ell_2$ loss.
 
     (a), (c) The relative excess over the least loss against iterations, from one of several starts, each line at its
-    best learning rate. Solid: descent on the layers. Dashed: the end-to-end update rule. Dotted: the tolerance. (b),
-    (d) Iterations to the tolerance against the learning rate, for descent on the layers. Dots: medians over starts,
-    where more than half reach it. Circles: the best rates. With the $\ell_4$ loss depth 1 needs {l4_1:.0f} iterations
-    and depth 2 {l4_2:.0f}; with the $\ell_2$ loss they need {l2_1:.0f} and {l2_2:.0f}. The best rates are near the edge
-    of stability, where a loss need not fall at every step.
+    best learning rate. Solid: descent on the layers. Dashed: the end-to-end update rule. Dotted: the tolerance,
+    {tolerance:g}. (b), (d) Iterations to the tolerance against the learning rate, for descent on the layers. Dots:
+    medians over starts, where more than half reach it. Circles: the best rates. With the $\ell_4$ loss depth 1 needs
+    {l4_1:.0f} iterations and depth 2 {l4_2:.0f}; with the $\ell_2$ loss they need {l2_1:.0f} and {l2_2:.0f}. The best
+    rates are near the edge of stability, where a loss need not fall at every step.
     """
     figure, axes = plt.subplots(2, 2, figsize=(WIDTH, 5.2), sharex="col")
     facts: dict[str, float] = {}
-    for (curves, rates), table in zip(axes, (fourth, second), strict=True):
+    for (curves, rates), table in zip(axes, (l4, l2), strict=True):
         settings = settings_of(table)
         power = f"{settings['exponent']:g}"
+        facts["tolerance"] = settings["tolerance"]  # both losses have one
         for (depth, rule), rows in select(table, "excess", seed=start).groupby(["depth", "rule"]):
             # up to the tolerance, where the run stops
             curve = rows[(rows["value"] > settings["tolerance"]) & (rows["value"] > 0)]
@@ -60,7 +61,7 @@ def acceleration(fourth: Table, second: Table, *, start: Natural) -> Plot:
         handle("tolerance", "grey", ":"),
         handle("best rate", line="", marker="o", mfc="none", ms=7),
     ]
-    legend_below(figure, [*depth_handles(sorted(fourth["depth"].unique())), *others])
+    legend_below(figure, [*depth_handles(sorted(l4["depth"].unique())), *others])
     alt = "Loss curves and iterations by learning rate; with fourth powers deeper networks need fewer iterations."
     return Plot(figure, facts=facts, alt=alt)
 

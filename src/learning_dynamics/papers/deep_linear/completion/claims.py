@@ -32,9 +32,9 @@ SCOPE = (
 def nuclear_norm_recovers_5k(many: Table, few: Table, *, factor: Positive) -> Claim:
     r"""With many observed entries (the slides' 5000 of 10000) nuclear-norm minimisation recovers the matrix.
 
-    Recovered means: to within the slack that nuclear-norm minimisation leaves observed entries, up to a factor in the
-    mean square; entries have mean square one. With {observed} entries the largest error over {draws} draws is
-    {value:.1e}, with {observed_few} it is {few:.2g}.
+    Recovered means: to within the slack that nuclear-norm minimisation leaves observed entries, up to a factor of
+    {factor:g} in the mean square; entries have mean square one. With {observed} entries the largest error over {draws}
+    draws is {value:.1e}, with {observed_few} it is {few:.2g}.
     """
     slack = values_by_draw(many, MISFIT).max()
     errors, errors_of_few = values_by_draw(many, ERROR), values_by_draw(few, ERROR)
@@ -49,7 +49,12 @@ def nuclear_norm_recovers_5k(many: Table, few: Table, *, factor: Positive) -> Cl
             "many entries recover all draws but one": {"values": np.append(errors[:-1], errors_of_few.min())},
         },
     )
-    yield Facts(few=errors_of_few.max(), observed=observed_entries(many), observed_few=observed_entries(few))
+    yield Facts(
+        factor=factor,
+        few=errors_of_few.max(),
+        observed=observed_entries(many),
+        observed_few=observed_entries(few),
+    )
 
 
 @claim("Slide 32, Few (2K) observations", quantifier="an average", scope=SCOPE, empirical=True)
@@ -67,10 +72,11 @@ def depth_beats_nuclear_norm_2k(
     r"""With few observed entries (the slides' 2000 of 10000) nuclear-norm minimisation does not recover the matrix;
     depth 2 comes nearer to it, and depth 3 by orders of magnitude.
 
-    In decades, depth 3's error from {few} entries lies {value:.2g} below that of nuclear-norm minimisation, draw by
-    draw at initialisation scale {scale:g}; depth 2 is {second:.2g} below. At the largest scale of the grid that is
-    {second_large:.2g} at depth 2. Where entries are many, {many}, there is no such gap. That minimisation's own error
-    lies {beyond:.2g} decades above the square of the slack that it leaves observed entries.
+    Orders of magnitude are {decades:g} decades or more. In decades, depth 3's error from {few} entries is {value:.2g}
+    below that of nuclear-norm minimisation, draw by draw at initialisation scale {scale:g}; depth 2 is
+    {depth_2_below:.2g} below. At the largest scale of the grid that is {depth_2_below_at_largest_scale:.2g} at depth 2.
+    Where entries are many, {many}, there is no such gap. The error of nuclear-norm minimisation is {beyond:.2g} decades
+    above the square of the slack that it leaves observed entries: orders of magnitude more, and so not recovered.
     """
 
     def decades_below_convex(deep: Table, convex: Table, at_scale: float = scale) -> np.ndarray:
@@ -112,8 +118,9 @@ def depth_beats_nuclear_norm_2k(
         scale=scale,
         few=observed_entries(minimiser),
         many=observed_entries(minimiser_many),
-        second=np.mean(decades_below_convex(depth_2, minimiser)),
-        second_large=np.mean(decades_below_convex(depth_2, minimiser, at_scale=largest_scale)),
+        decades=decades,
+        depth_2_below=np.mean(decades_below_convex(depth_2, minimiser)),
+        depth_2_below_at_largest_scale=np.mean(decades_below_convex(depth_2, minimiser, at_scale=largest_scale)),
     )
 
 
@@ -129,8 +136,8 @@ def depth_3_beats_depth_2_2k(
 ) -> Claim:
     r"""With few observed entries (the slides' 2000 of 10000) depth 3 recovers the matrix far better than depth 2.
 
-    In decades, depth 3's error lies {value:.2g} below depth 2's on {draws} draws, at initialisation scale {scale:g},
-    the same for both.
+    Far better means {decades:g} decades or more. In decades, depth 3's error is {value:.2g} below depth 2's on {draws}
+    draws, at initialisation scale {scale:g}, the same for both.
     """
 
     def mean_decades_below(shallower: Table, deeper: Table) -> Estimate:
@@ -148,7 +155,7 @@ def depth_3_beats_depth_2_2k(
             "the depths are alike": {"estimate": mean_decades_below(depth_2, depth_2)},
         },
     )
-    yield Facts(scale=scale)
+    yield Facts(scale=scale, decades=decades)
 
 
 @claim("Slide 32, Experiments testing the nuclear norm conjecture", quantifier="all draws", scope=SCOPE, empirical=True)
@@ -169,9 +176,10 @@ def deep_has_larger_nuclear_norm(
     A matrix that fits the entries can have no less than the minimiser's nuclear norm, and the slack in the fit alone
     makes a small excess. So the relative excess with {few} entries is compared with that with {many}, where all methods
     recover the same matrix, draw by draw at initialisation scale {scale:g}: the smallest difference at depths 2 and 3
-    is {least:.2g}. The proved gap of the convex solver is the margin.
+    is {least:.2g}. The margin is {margin:.1e} at most: the proved gaps of the convex solver.
     """
     beyond_slack = {}
+    margin = proved_gap(minimiser, minimiser_many)
     for depth, with_few, with_many in ((2, depth_2, depth_2_many), (3, depth_3, depth_3_many)):
         excess_many = excess_norm(with_many, minimiser_many, scale)
         # the excess with few entries less `excess_many`
@@ -179,7 +187,7 @@ def deep_has_larger_nuclear_norm(
         yield every_draw(
             f"relative excess over the least nuclear norm, beyond that with many entries, depth {depth}",
             beyond_slack[depth],
-            at_least=proved_gap(minimiser, minimiser_many),
+            at_least=margin,
             because="the solver's proved gaps",
             rivals={
                 f"depth {depth} minimises it": {"values": -excess_many},  # no excess with few entries
@@ -192,6 +200,7 @@ def deep_has_larger_nuclear_norm(
         few=observed_entries(minimiser),
         many=observed_entries(minimiser_many),
         least=min(map(np.min, beyond_slack.values())),
+        margin=np.max(margin),
     )
 
 
@@ -212,7 +221,7 @@ def depth_lowers_effective_rank(
     Effective rank is the exponential of the entropy of the singular values' shares. Differences are taken draw by draw
     at initialisation scale {scale:g}: {value:.2g} from the minimiser to depth 2. With {many} entries, where all methods
     recover the same matrix, none of these differences exceeds {accuracy:.2g}: so much can the accuracy alone make. The
-    scale matters: at the largest of the grid the first difference is {large:.2g}.
+    scale matters: at the largest of the grid the first difference is {at_largest_scale:.2g}.
     """
 
     def rank(deep: Table, at_scale: float = scale) -> np.ndarray:
@@ -253,7 +262,7 @@ def depth_lowers_effective_rank(
     largest_scale = max(settings_of(depth_2)["scales"])
     yield Facts(
         scale=scale,
-        large=np.mean(rank_convex - rank(depth_2, at_scale=largest_scale)),
+        at_largest_scale=np.mean(rank_convex - rank(depth_2, at_scale=largest_scale)),
         accuracy=accuracy,
         many=observed_entries(minimiser_many),
     )

@@ -4,13 +4,14 @@ from collections.abc import Sequence
 
 import matplotlib.pyplot as plt
 
+from learning_dynamics.errors import ProjectError
 from learning_dynamics.papers.deep_linear import quantities
 from learning_dynamics.papers.deep_linear.drawing import DASHED, DEPTH_COLOURS, depth_handles, handle, median_with_draws
 from learning_dynamics.papers.deep_linear.tables import depth_of, less_true_norm, observed_entries, unfinished
 from learning_dynamics.plotting import COLOURS, WIDTH, Plot, legend_below, letters
 from learning_dynamics.tidy import Table, select
 
-LINES = ("-", DASHED, ":")
+LINES_BY_RATE = ("-", DASHED)  # of medians, for the smaller learning rate and the larger one
 MINIMISER = "nuclear norm minimisation"
 
 
@@ -24,21 +25,25 @@ def completion(few: Sequence[Table], many: Sequence[Table], minimiser: Table, mi
     vertical axes.
     """
     figure, axes = plt.subplots(2, len(few), figsize=(WIDTH, 4.6), sharex=True, sharey="row", squeeze=False)
-    for row, tables, convex in zip(axes, (few, many), (minimiser, minimiser_many), strict=True):
-        least = select(convex, quantities.ERROR)["value"].median()
-        for axis, table in zip(row, tables, strict=True):
-            rows = select(table, quantities.ERROR)
-            rows = rows[rows["converged"]]
+    for axes_of_row, tables, minimiser_table in zip(axes, (few, many), (minimiser, minimiser_many), strict=True):
+        minimiser_median = select(minimiser_table, quantities.ERROR)["value"].median()
+        for axis, table in zip(axes_of_row, tables, strict=True):
+            errors = select(table, quantities.ERROR)
             depth = depth_of(table)
-            axis.axhline(least, color=COLOURS["grey"], ls=":")
-            for line, (_, by_rate) in zip(LINES, rows.groupby("learning_rate"), strict=False):
-                median_with_draws(axis, by_rate, "scale", DEPTH_COLOURS[depth], line)
-            axis.set(xscale="log", yscale="log", title=f"{observed_entries(convex)} entries, depth {depth}")
-        row[0].set_ylabel("reconstruction error")
+            axis.axhline(minimiser_median, color=COLOURS["grey"], ls=":")
+            rates = sorted(errors["learning_rate"].unique())
+            if len(rates) > len(LINES_BY_RATE):
+                raise ProjectError(f"depth {depth} has {len(rates)} learning rates; the figure has two lines")
+            for rate, line in zip(rates, LINES_BY_RATE[: len(rates)], strict=True):  # a depth may have one rate
+                converged = errors[errors["converged"] & (errors["learning_rate"] == rate)]
+                median_with_draws(axis, converged, "scale", DEPTH_COLOURS[depth], line)
+            axis.set(xscale="log", yscale="log", title=f"{observed_entries(minimiser_table)} entries, depth {depth}")
+        axes_of_row[0].set_ylabel("reconstruction error")
     plt.setp(axes[-1], xlabel="initialisation scale $s$")
     letters(axes.flat)
-    rates = [handle("smaller learning rate"), handle("larger one", line=DASHED)]
-    legend_below(figure, [*rates, handle(MINIMISER, "grey", ":")])
+    solid, dashed = LINES_BY_RATE
+    by_rate = [handle("smaller learning rate", line=solid), handle("larger one", line=dashed)]
+    legend_below(figure, [*by_rate, handle(MINIMISER, "grey", ":")])
     facts = {"few": observed_entries(minimiser), "many": observed_entries(minimiser_many)}
     return Plot(
         figure,
@@ -47,7 +52,7 @@ def completion(few: Sequence[Table], many: Sequence[Table], minimiser: Table, mi
     )
 
 
-QUANTITIES = {
+PANEL_LABELS = {
     quantities.ERROR: "reconstruction error",
     quantities.NUCLEAR_NORM: "nuclear norm − target's",
     quantities.EFFECTIVE_RANK: "effective rank",
@@ -62,26 +67,27 @@ def norms(few: Sequence[Table], many: Sequence[Table], minimiser: Table, minimis
     completed. Grey, dotted: the minimiser of the nuclear norm. Black, dashed: the target. Both are medians.
     """
     figure, axes = plt.subplots(2, 3, figsize=(WIDTH, 4.7), sharex=True)
-    for row, runs, minimisers in zip(axes, (few, many), (minimiser, minimiser_many), strict=True):
-        convex, *tables = map(less_true_norm, (minimisers, *runs))
-        true_rank = select(convex, quantities.TRUE_EFFECTIVE_RANK)["value"].median()
+    for axes_of_row, runs, minimiser_run in zip(axes, (few, many), (minimiser, minimiser_many), strict=True):
+        minimiser_table, tables = less_true_norm(minimiser_run), [less_true_norm(run) for run in runs]
+        true_rank = select(minimiser_table, quantities.TRUE_EFFECTIVE_RANK)["value"].median()
         true_values = {quantities.NUCLEAR_NORM: 0.0, quantities.EFFECTIVE_RANK: true_rank}
-        for axis, (quantity, label) in zip(row, QUANTITIES.items(), strict=True):
+        for axis, (quantity, label) in zip(axes_of_row, PANEL_LABELS.items(), strict=True):
             for table in tables:
                 rows = select(table, quantity)
                 rows = rows[rows["converged"] & (rows["learning_rate"] == rows["learning_rate"].min())]
                 if len(rows):
                     median_with_draws(axis, rows, "scale", DEPTH_COLOURS[depth_of(table)])
-            least = select(convex, quantity)["value"].median()
-            axis.axhline(least, color=COLOURS["grey"], ls=":")
+            minimiser_median = select(minimiser_table, quantity)["value"].median()
+            axis.axhline(minimiser_median, color=COLOURS["grey"], ls=":")
             if quantity in true_values:
                 axis.axhline(true_values[quantity], color=COLOURS["black"], ls=DASHED, lw=1)
             axis.set(xscale="log", yscale="log" if quantity == quantities.ERROR else "linear", ylabel=label)
-        row[1].set_title(f"{observed_entries(convex)} observed entries")
+        axes_of_row[1].set_title(f"{observed_entries(minimiser_table)} observed entries")
     plt.setp(axes[-1], xlabel="initialisation scale $s$")
     letters(axes.flat)
     others = [handle(MINIMISER, "grey", ":"), handle("target", line=DASHED, lw=1)]
-    legend_below(figure, [*depth_handles(map(depth_of, few)), *others], None if len(few) < 4 else len(few))
+    columns = len(few) if len(few) > 3 else None  # six entries do not fit into one row
+    legend_below(figure, [*depth_handles(map(depth_of, few)), *others], columns)
     facts = {"few": observed_entries(minimiser), "many": observed_entries(minimiser_many)}
     return Plot(
         figure,

@@ -79,13 +79,13 @@ def completion_exponents(
     beyond the rank does a smaller scale remove at depth 2; at depth 3 their number does not matter. (The completion's
     error is another matter: the stopping rule sets it.)
 
-    Close means nearer than half the way to the $\alpha$ of the path's start; at rank one, where the path hardly leaves
-    that $\alpha$, to the error that one step of descent more or less makes. The law is not exact at rank 2: at depth 2
-    {above} of {medians} medians lie above it, {clear} with all of their interval, by {off:.2g} at most (over both
-    depths). A likely reason is that directions turn when a singular value is learned, which costs a factor that is not
-    paid at once. At scales from {first_coarse:g} to {last_coarse:g} they differ by up to {off_coarse:.2g}, either way.
-    {further} of {paths} draws are further off than the tolerance. A flow's rates $g$ in place of $\log(1 + \eta g) /
-    \eta$ would raise predicted powers by {flow:.2g} at most and pass as well.
+    Close means nearer than {share:g} of the way to the $\alpha$ of the path's start; at rank one, where the path hardly
+    leaves that $\alpha$, to the error that one step of descent more or less makes. The law is not exact at rank 2: at
+    depth 2 {above} of {medians} medians lie above it, {clear} with all of their interval, by {off:.2g} at most (over
+    both depths). A likely reason is that directions turn when a singular value is learned, which costs a factor that is
+    not paid at once. At scales from {first_coarse:g} to {last_coarse:g} they differ by up to {off_coarse:.2g}, either
+    way. {further} of {paths} draws are further off than the tolerance, {tolerance:.2g}. A flow's rates $g$ in place of
+    $\log(1 + \eta g) / \eta$ would raise predicted powers by {flow:.2g} at most and pass as well.
     """
     ends = {UNEVEN: uneven, GAUSSIAN: gaussian, DEEPER: deeper}
     paths = {UNEVEN: uneven_path, GAUSSIAN: gaussian_path, DEEPER: uneven_path}
@@ -148,6 +148,8 @@ def completion_exponents(
     flow_less_law = [cell.law(ALPHA_OF_FLOW) - cell.law() for cell in cells_at_depth_2]
     scales, coarse_scales = settings_of(uneven)["scales"], settings_of(coarse)["scales"]
     yield Facts(
+        share=share,
+        tolerance=tolerance,
         measured_at=settings_of(uneven_path)["scale"],
         fewest=uneven_cells[0].entries,
         most=uneven_cells[-1].entries,

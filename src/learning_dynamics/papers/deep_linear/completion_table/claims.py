@@ -11,9 +11,8 @@ from learning_dynamics.judging import Check, Claim, Facts, Reason, claim, equal,
 from learning_dynamics.papers.deep_linear.completion_table.printed import (
     DEPTH_2,
     DEPTH_3,
-    FEW,
-    MANY,
-    METHODS,
+    ENTRIES_2K,
+    ENTRIES_5K,
     MINIMISATION,
     PRINTED,
     SIZE_AND_ENTRIES,
@@ -28,7 +27,7 @@ from learning_dynamics.tidy import Table, settings_of
 
 # Settings of these claims, whose values stand in workflow/config/deep_linear.yaml:
 # - scale: initialisation scale s at which networks are judged, one of the run's `scales`; the slides print none
-# - fit: decades of a mean square error that the stop of a run, or the solver's accuracy, leaves open
+# - decades_left_open: of a mean square error, by the stop of a run or the solver's accuracy
 # - unit: what the printed error is read as: a mean square, or the root of one
 
 MATRICES = "matrices with the slides' size, rank and numbers of entries (at default scale)"
@@ -48,40 +47,41 @@ RESOLUTION = 0.5  # decades: with a wider interval an error ten times as large c
     scope=SCOPE_OF_MINIMISER,
     empirical=True,
 )
-def table_5k_nuclear_norm(minimiser: Table, *, fit: NonNegative, unit: Unit) -> Claim:
+def table_5k_nuclear_norm(minimiser: Table, *, decades_left_open: NonNegative, unit: Unit) -> Claim:
     r"""Nuclear-norm minimisation from 5000 entries: error 8e-7 as a mean square, nuclear norm 221, effective rank 5.
 
-    Another claim, `table_2k_error_is_a_root`, has the column print roots: both cannot be right. Read as a root, this
-    row does not hold. The error is set by the slack of $10^{-3}$ that nuclear-norm minimisation leaves each observed
-    entry, and by how accurately it is solved; less slack is not tried. The median over {draws} draws is {error:.1e}.
+    By another claim, `table_2k_error_is_a_root`, the column has roots: both cannot be right. Read as a root, this row
+    does not hold. The error is set by the slack of $10^{-3}$ that nuclear-norm minimisation leaves each observed entry,
+    and by how accurately it is solved; less slack is not tried. The median over {draws} draws is {error:.1e}. Besides
+    the error, the nuclear norm less the matrix's own must agree to one and the effective rank to a half, each beside
+    its interval: the slides round them. The other rows have the same criteria.
     """
-    yield from _row_checks(MANY, MINIMISATION, minimiser, fit=fit, unit=unit)
+    yield from _row_checks(ENTRIES_5K, MINIMISATION, minimiser, decades_left_open=decades_left_open, unit=unit)
     yield Facts(error=_medians(minimiser).error)
 
 
 @claim("Slide 31, Table, 5K observations, depth 2", quantifier="an average", scope=SCOPE, empirical=True)
-def table_5k_depth_2(deep: Table, *, scale: Positive, fit: NonNegative, unit: Unit) -> Claim:
+def table_5k_depth_2(deep: Table, *, scale: Positive, decades_left_open: NonNegative, unit: Unit) -> Claim:
     r"""Depth 2 from 5000 entries: error 5e-6 as a mean square, nuclear norm 221, effective rank 5.
 
-    Another claim, `table_2k_error_is_a_root`, has the column print roots: both cannot be right. The row holds if runs
-    stop where ours do. Read as a root, it does not; a tighter stop is not tried. The error is set
-    by the training loss at which descent stops and by the initialisation scale, which the slides do not print. At scale
-    {scale:g} the median over {draws} draws is {error:.1e}.
+    By another claim, `table_2k_error_is_a_root`, the column has roots: both cannot be right. The row holds if runs stop
+    where ours do. Read as a root, it does not; a tighter stop is not tried. The error is set by the training loss at
+    which descent stops and by the initialisation scale, which the slides do not print. At scale {scale:g} the median
+    over {draws} draws is {error:.1e}.
     """
-    yield from _row_checks(MANY, DEPTH_2, deep, fit=fit, unit=unit, scale=scale)
+    yield from _row_checks(ENTRIES_5K, DEPTH_2, deep, decades_left_open=decades_left_open, unit=unit, scale=scale)
     yield Facts(scale=scale, error=_medians(deep, scale).error)
 
 
 @claim("Slide 31, Table, 5K observations, depth 3", quantifier="an average", scope=SCOPE, empirical=True)
-def table_5k_depth_3(deep: Table, *, scale: Positive, fit: NonNegative, unit: Unit) -> Claim:
+def table_5k_depth_3(deep: Table, *, scale: Positive, decades_left_open: NonNegative, unit: Unit) -> Claim:
     r"""Depth 3 from 5000 entries: error 4e-6 as a mean square, nuclear norm 221, effective rank 5.
 
-    Another claim, `table_2k_error_is_a_root`, has the column print roots: both cannot be right. The row holds if runs
-    stop where ours do. Read as a root, it does not; a tighter stop is not tried. As at depth 2,
-    the training loss at which descent stops sets the error; at scale {scale:g} the median over {draws} draws is
-    {error:.1e}.
+    By another claim, `table_2k_error_is_a_root`, the column has roots: both cannot be right. The row holds if runs stop
+    where ours do. Read as a root, it does not; a tighter stop is not tried. As at depth 2, the training loss at which
+    descent stops sets the error; at scale {scale:g} the median over {draws} draws is {error:.1e}.
     """
-    yield from _row_checks(MANY, DEPTH_3, deep, fit=fit, unit=unit, scale=scale)
+    yield from _row_checks(ENTRIES_5K, DEPTH_3, deep, decades_left_open=decades_left_open, unit=unit, scale=scale)
     yield Facts(scale=scale, error=_medians(deep, scale).error)
 
 
@@ -98,14 +98,15 @@ NOT_AS_SQUARE = (
     reason=f"{NOT_AS_SQUARE}; as its root they do (`table_2k_error_is_a_root`)",
 )
 def table_2k_nuclear_norm(minimiser: Table, *, unit: Unit) -> Claim:
-    r"""Nuclear-norm minimisation from 2000 entries: error 2e-1, nuclear norm 217, effective rank 8.
+    r"""Nuclear-norm minimisation from 2000 entries: error 2e-1 as a mean square, nuclear norm 217, effective rank 8.
 
     The median error over {draws} draws is {error:.2g} as a mean square, and {root:.2g} as its root. The nuclear norm
     less the matrix's own is {norm:.2g}, where the printed 217 is four below the printed 221, and the effective rank is
-    {rank:.2g}. No numerical accuracy enters here: the error is compared with the printed digit.
+    {rank:.2g}. The mean square is nearer to a tenth of the printed error than to that error itself. No numerical
+    accuracy enters here: the error is compared with the printed digit.
     """
-    # no `fit`, here and at depth 2: what the stop leaves open is far less than this error
-    yield from _row_checks(FEW, MINIMISATION, minimiser, fit=0.0, unit=unit)
+    # the stop leaves far less than this error open, here and at depth 2: no decades are allowed for it
+    yield from _row_checks(ENTRIES_2K, MINIMISATION, minimiser, decades_left_open=0.0, unit=unit)
     medians = _medians(minimiser)
     yield Facts(error=medians.error, root=medians.error**0.5, norm=medians.excess_norm, rank=medians.rank)
 
@@ -118,21 +119,22 @@ def table_2k_nuclear_norm(minimiser: Table, *, unit: Unit) -> Claim:
     reason=NOT_AS_SQUARE,
 )
 def table_2k_depth_2(deep: Table, *, scale: Positive, unit: Unit) -> Claim:
-    r"""Depth 2 from 2000 entries: error 6e-2, nuclear norm 220, effective rank 6.
+    r"""Depth 2 from 2000 entries: error 6e-2 as a mean square, nuclear norm 220, effective rank 6.
 
     The row depends on the initialisation scale, which the slides do not print: at {scale:g} the median error over
-    {draws} draws is {error:.2g} as a mean square, {root:.2g} as its root, with an effective rank of {rank:.2g}; at
-    {largest_scale:g}, the largest of the grid, it is {other_error:.2g}, with an effective rank of {other_rank:.2g}.
+    {draws} draws is {error:.2g} as a mean square, {root:.2g} as its root, with an effective rank of {rank:.2g}. At
+    {largest_scale:g}, the largest of the grid, the mean square is {error_at_largest_scale:.2g}, with an effective rank
+    of {rank_at_largest_scale:.2g}: the printed error, and not the printed rank.
     """
-    yield from _row_checks(FEW, DEPTH_2, deep, fit=0.0, unit=unit, scale=scale)
+    yield from _row_checks(ENTRIES_2K, DEPTH_2, deep, decades_left_open=0.0, unit=unit, scale=scale)
     medians = _medians(deep, scale)
     yield Facts(scale=scale, error=medians.error, root=medians.error**0.5, rank=medians.rank)
     largest_scale = max(settings_of(deep)["scales"])
     from_largest = measured_row(deep, largest_scale)
     yield Facts(
         largest_scale=largest_scale,
-        other_error=10 ** np.median(np.log10(from_largest.error)),
-        other_rank=np.median(from_largest.rank),
+        error_at_largest_scale=10 ** np.median(np.log10(from_largest.error)),
+        rank_at_largest_scale=np.median(from_largest.rank),
     )
 
 
@@ -148,17 +150,17 @@ def table_2k_error_is_a_root(minimisers: Sequence[Table], deep: Table) -> Claim:
     r"""The error that the slides print for nuclear-norm minimisation from 2000 entries is the root of a mean square
     error.
 
-    The slides do not print what would change it: the number of entries, were it another. Along the number of entries
-    the error, the nuclear norm and the effective rank of minimisers move together, and a printed norm or rank says
-    which error goes with it. At the printed rank the mean square is {square_at_rank:.2g} and its root
-    {root_at_rank:.2g}; at the printed nuclear norm they are {square_at_norm:.2g} and {root_at_norm:.2g}. (Draws that do
-    not reach a printed number within the sweep are continued along its last line.) For depth 2, along the scale from
-    2000 entries, the mean square at the printed rank is {square_depth_2:.2g} and its root {root_depth_2:.2g}, which
-    would fit as well; but with fewer entries and a smaller scale a mean square can fit that row, so that it decides
-    nothing. A column has one unit: if this row is a root, all six are, and the four rows that hold as mean squares do
-    so because their error is that of the stop.
+    Another number of entries would change this, but the slides print no other. Along the number of entries the error,
+    the nuclear norm and the effective rank of minimisers move together, and a printed norm or rank says which error
+    goes with it. At the printed rank the mean square is {square_at_rank:.2g} and its root {root_at_rank:.2g}; at the
+    printed nuclear norm they are {square_at_norm:.2g} and {root_at_norm:.2g}. (Draws that do not reach a printed number
+    within the sweep are continued along its last line.) Rounding, of the printed error and of what it goes with, is
+    allowed {rounding:g} decades. For depth 2, along the scale from 2000 entries, the mean square at the printed rank is
+    {square_depth_2:.2g} and its root {root_depth_2:.2g}, which would fit as well; but with fewer entries and a smaller
+    scale a mean square can fit that row, so that it decides nothing. A column has one unit: if this row is a root, all
+    six are, and the four rows that hold as mean squares do so because their error is that of the stop.
     """
-    printed, printed_depth_2 = PRINTED[FEW][MINIMISATION], PRINTED[FEW][DEPTH_2]
+    printed, printed_depth_2 = PRINTED[ENTRIES_2K][MINIMISATION], PRINTED[ENTRIES_2K][DEPTH_2]
     # log10 of the mean square error by draw, where a quantity has its printed value
     by_entries = [measured_row(table) for table in minimisers]
     at_rank = _log_error_at(printed.rank, [row.rank for row in by_entries], by_entries)
@@ -174,7 +176,7 @@ def table_2k_error_is_a_root(minimisers: Sequence[Table], deep: Table) -> Claim:
     def error_is_power(quantity: str, log_square: np.ndarray, power: float) -> Check:
         """Check that the printed error is a power of the mean square: 1/2 for the root."""
         return equal(
-            f"log10 of the error that goes with the printed {quantity}, {METHODS[MINIMISATION]}",
+            f"log10 of the error that goes with the printed {quantity}, {MINIMISATION}",
             median(power * log_square),
             np.log10(printed.error),
             tolerance=rounding,
@@ -187,6 +189,7 @@ def table_2k_error_is_a_root(minimisers: Sequence[Table], deep: Table) -> Claim:
             quantity, log_square, 0.5, rivals={"it is a mean square": 1.0, "it is a fourth root": 0.25}
         )
     yield Facts(
+        rounding=rounding,
         square_at_rank=10 ** np.median(at_rank),
         root_at_rank=10 ** np.median(at_rank / 2),
         square_at_norm=10 ** np.median(at_norm),
@@ -218,18 +221,17 @@ def _log_error_at(value: float, quantity: Sequence[np.ndarray], sweep: Sequence[
 
 
 @claim("Slide 32, Table, 2K observations, depth 3", quantifier="an average", scope=SCOPE, empirical=True)
-def table_2k_depth_3(deep: Table, *, scale: Positive, fit: NonNegative, unit: Unit) -> Claim:
+def table_2k_depth_3(deep: Table, *, scale: Positive, decades_left_open: NonNegative, unit: Unit) -> Claim:
     r"""Depth 3 from 2000 entries: error 3e-5 as a mean square, nuclear norm 221, effective rank 5.
 
-    Another claim, `table_2k_error_is_a_root`, has the column print roots: both cannot be right. The row holds if runs
-    stop where ours do. Read as a root, it does not; a tighter stop is not tried. The training
-    loss at which descent stops sets the error again; at scale {scale:g} its median over {draws} draws is {error:.1e},
-    its largest {largest:.1e}. Draws differ more than with many entries, since few entries magnify what descent leaves
-    of the loss: the median is known to {spread:.2g} decades. Where that, with the accuracy to which a stop sets the
-    error, exceeds {resolution:g} decades, an error several times as large would pass as well, and the row stays
-    undecided.
+    By another claim, `table_2k_error_is_a_root`, the column has roots: both cannot be right. The row holds if runs stop
+    where ours do. Read as a root, it does not; a tighter stop is not tried. The training loss at which descent stops
+    sets the error again; at scale {scale:g} its median over {draws} draws is {error:.1e}, its largest {largest:.1e}.
+    Draws differ more than with many entries, since few entries magnify what descent leaves of the loss: the median is
+    known to {spread:.2g} decades. Where that, with the accuracy to which a stop sets the error, exceeds {resolution:g}
+    decades, an error several times as large would pass as well, and the row stays undecided.
     """
-    yield from _row_checks(FEW, DEPTH_3, deep, fit=fit, unit=unit, scale=scale)
+    yield from _row_checks(ENTRIES_2K, DEPTH_3, deep, decades_left_open=decades_left_open, unit=unit, scale=scale)
     errors = measured_row(deep, scale).error
     yield Facts(scale=scale, error=_medians(deep, scale).error, largest=np.max(errors))
     yield Facts(resolution=RESOLUTION, spread=median(np.log10(errors)).uncertainty)
@@ -248,7 +250,7 @@ def _leading_digit(number: float) -> int:
 
 
 def _row_checks(
-    observed: str, method: int, table: Table, *, fit: float, unit: Unit, scale: float | None = None
+    observed: str, method: str, table: Table, *, decades_left_open: float, unit: Unit, scale: float | None = None
 ) -> Claim:
     """Yield checks of a printed row: medians of log10 of the error, nuclear norm less the target's, effective rank.
 
@@ -257,10 +259,10 @@ def _row_checks(
     Parameters
     ----------
     observed : str
-        `MANY` or `FEW`: which table of `PRINTED`.
-    method : int
-        Which row of it: the depth of a network, or `MINIMISATION`.
-    fit : float
+        `ENTRIES_5K` or `ENTRIES_2K`: which table of `PRINTED`.
+    method : str
+        `MINIMISATION`, `DEPTH_2` or `DEPTH_3`: which row of it.
+    decades_left_open : float
         Decades of a mean square error that the stop of a run, or the solver's accuracy, leaves open.
     unit : str
         What the printed error is read as.
@@ -270,7 +272,7 @@ def _row_checks(
     printed, measured = PRINTED[observed][method], measured_row(table, scale)
     power = 0.5 if unit == "root" else 1.0  # the root of an error has half of its decades
     log_error = median(power * np.log10(measured.error))
-    precision = power * fit  # in decades of what is printed
+    precision = power * decades_left_open  # in decades of what is printed
 
     @takes_rivals("error", scaled=True)
     def error_is(error: float) -> Check:
@@ -278,8 +280,8 @@ def _row_checks(
         # example: 6e-2 stands for 5.5e-2 to 6.5e-2; the smaller side, log10(6.5 / 6) decades, is allowed both ways
         digit = _leading_digit(error)
         rounding = np.log10((digit + 0.5) / digit)
-        by_stop = f"a stop sets it to a factor of {10**precision:.2g}"
-        because = "rounding as printed" if precision <= rounding else by_stop
+        by_stop = f"the interval, and a factor of {10**precision:.2g} that the stop leaves open"
+        because = "the interval, and rounding as printed" if precision <= rounding else by_stop
         return equal(
             "log10 of the reconstruction error, median",
             log_error,

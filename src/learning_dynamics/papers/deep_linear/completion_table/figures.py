@@ -5,13 +5,22 @@ from collections.abc import Callable
 import numpy as np
 import pandas as pd
 
-from learning_dynamics.papers.deep_linear.completion_table.printed import METHODS, PRINTED, measured_row
+from learning_dynamics.papers.deep_linear.completion_table.printed import (
+    DEPTH_2,
+    DEPTH_3,
+    ENTRIES_2K,
+    ENTRIES_5K,
+    MINIMISATION,
+    PRINTED,
+    measured_row,
+)
 from learning_dynamics.papers.deep_linear.quantities import ERROR, GAP, OBSERVED_ENTRIES
 from learning_dynamics.papers.deep_linear.tables import network_values, values_by_draw
 from learning_dynamics.plotting import WIDTH, Plot, table_figure
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Table
 
+DASH = "–"
 COLUMNS = [
     "entries",
     "method",
@@ -39,24 +48,32 @@ def completion_table(
     r"""The slides' tables beside ours: reconstruction error, nuclear norm and effective rank of each method.
 
     Slides 31 (5000 entries) and 32 (2000 entries) show one draw. Our values are medians over {draws} draws (networks
-    from 2000 entries: {most}). The smallest and the largest are in brackets. Networks start at scale {scale:g}; the
-    slides print no scale. Our errors are mean squares over all entries. Their roots are beside them, because the slides
-    do not say which of the two they print. As mean squares four of the slides' errors agree with ours. Those of
-    nuclear-norm minimisation and of depth 2 from 2000 entries are nearer to the roots. The slides print a nuclear norm
-    of 221 for recovered matrices. We take it for that of their target. The last column is the largest gap within which
-    the optimum of the convex program is proved to be. A dash: some draws did not reach the training loss.
+    from 2000 entries: {draws_of_networks}). The smallest and the largest are in brackets. Networks start at scale
+    {scale:g}; the slides print no scale. Our errors are mean squares over all entries. Their roots are beside them,
+    because the slides do not say which of the two they print. As mean squares four of the slides' errors agree with
+    ours. Those of nuclear-norm minimisation and of depth 2 from 2000 entries are nearer to the roots. The slides print
+    a nuclear norm of 221 for recovered matrices. We take it for that of their target. The last column is the largest
+    gap within which the optimum of the convex program is proved to be.{dashes}
     """
-    tables = {"5k": (minimiser_many, depth_2_many, depth_3_many), "2k": (minimiser, depth_2, depth_3)}
-    entries = {key: f"{values_by_draw(convex, OBSERVED_ENTRIES)[0]:.0f}" for key, (convex, *_) in tables.items()}
+    tables = {
+        ENTRIES_5K: {MINIMISATION: minimiser_many, DEPTH_2: depth_2_many, DEPTH_3: depth_3_many},
+        ENTRIES_2K: {MINIMISATION: minimiser, DEPTH_2: depth_2, DEPTH_3: depth_3},
+    }
+    entries = {
+        observed: f"{values_by_draw(by_method[MINIMISATION], OBSERVED_ENTRIES)[0]:.0f}"
+        for observed, by_method in tables.items()
+    }
     rows = []
-    for observed, (convex, *deep) in tables.items():
-        for (depth, printed), run in zip(PRINTED[observed].items(), (convex, *deep), strict=True):
-            measured = measured_row(run, scale if depth else None)
-            gap = "" if depth else _scientific(values_by_draw(run, GAP).max(), digits=1)
+    for observed, by_method in tables.items():
+        for method, run in by_method.items():
+            printed = PRINTED[observed][method]
+            is_network = method != MINIMISATION
+            measured = measured_row(run, scale if is_network else None)
+            gap = "" if is_network else _scientific(values_by_draw(run, GAP).max(), digits=1)
             rows.append(
                 [
                     entries[observed],
-                    METHODS[depth],
+                    method,
                     _scientific(printed.error, digits=1),
                     _error_range(measured.error),
                     _scientific(np.median(measured.error) ** 0.5),
@@ -69,18 +86,23 @@ def completion_table(
             )
     table = pd.DataFrame(rows, columns=COLUMNS)
     alt = (
-        f"A table of six rows: three methods, with {entries['5k']} and with {entries['2k']} entries observed, the "
-        "slides' numbers beside ours."
+        f"A table of six rows: three methods, with {entries[ENTRIES_5K]} and with {entries[ENTRIES_2K]} entries "
+        "observed, the slides' numbers beside ours."
     )
-    draws, most = len(values_by_draw(minimiser, ERROR)), len(network_values(depth_3, ERROR, scale))
-    facts = {"draws": draws, "most": most, "scale": scale}
+    has_dashes = table.isin([DASH]).any(axis=None)
+    facts = {
+        "draws": len(values_by_draw(minimiser, ERROR)),
+        "draws_of_networks": len(network_values(depth_3, ERROR, scale)),
+        "scale": scale,
+        "dashes": " A dash: some draws did not reach the training loss." if has_dashes else "",
+    }
     return Plot(table_figure(table, width=1.25 * WIDTH), facts=facts, alt=alt, table=table)
 
 
 def _scientific(value: float, digits: int = 2) -> str:
     """Return a number with its power of ten; a dash for none."""
     if np.isnan(value):
-        return "–"
+        return DASH
     digit, power = f"{value:.{digits - 1}e}".split("e")
     return rf"${digit} \cdot 10^{{{int(power)}}}$"
 
@@ -94,7 +116,7 @@ def _signed(value: float, decimals: int) -> str:
 def _error_range(errors: np.ndarray) -> str:
     """Return median, smallest and largest in units of one power of ten, that of the median."""
     if np.isnan(errors).any():
-        return "–"
+        return DASH
     power = int(np.floor(np.log10(np.median(errors))))
     return _range(errors / 10.0**power, lambda value: f"{value:.1f}") + rf" $\cdot 10^{{{power}}}$"
 
@@ -102,6 +124,6 @@ def _error_range(errors: np.ndarray) -> str:
 def _range(values: np.ndarray, written: Callable[[float], str]) -> str:
     """Return the median, with the smallest and the largest in brackets where they round to other numbers."""
     if np.isnan(values).any():
-        return "–"
+        return DASH
     low, middle, high = map(written, (values.min(), np.median(values), values.max()))
     return middle if low == high else f"{middle} [{low}, {high}]"

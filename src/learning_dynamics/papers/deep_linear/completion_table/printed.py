@@ -25,23 +25,23 @@ class RowByDraw(NamedTuple):
     rank: np.ndarray
 
 
-MANY, FEW = "5k", "2k"  # slide 31, slide 32
-SIZE_AND_ENTRIES = {MANY: (100, 5000), FEW: (100, 2000)}  # number of rows, number of observed entries
-MINIMISATION, DEPTH_2, DEPTH_3 = 0, 2, 3  # methods: of the nuclear norm, and networks by their depth
+ENTRIES_5K, ENTRIES_2K = "5k", "2k"  # slide 31, slide 32
+# number of rows, number of observed entries
+SIZE_AND_ENTRIES = {ENTRIES_5K: (100, 5000), ENTRIES_2K: (100, 2000)}
+MINIMISATION, DEPTH_2, DEPTH_3 = "nuclear norm min", "depth 2", "depth 3"  # methods
 TRUE_NORM = 221  # of the matrix to complete: what the slides print for recovered ones
 PRINTED = {
-    MANY: {
+    ENTRIES_5K: {
         MINIMISATION: Row(8e-7, 221 - TRUE_NORM, 5),
         DEPTH_2: Row(5e-6, 221 - TRUE_NORM, 5),
         DEPTH_3: Row(4e-6, 221 - TRUE_NORM, 5),
     },
-    FEW: {
+    ENTRIES_2K: {
         MINIMISATION: Row(2e-1, 217 - TRUE_NORM, 8),
         DEPTH_2: Row(6e-2, 220 - TRUE_NORM, 6),
         DEPTH_3: Row(3e-5, 221 - TRUE_NORM, 5),
     },
 }
-METHODS = {MINIMISATION: "nuclear norm min", DEPTH_2: "depth 2", DEPTH_3: "depth 3"}
 
 
 def measured_row(table: Table, scale: float | None = None) -> RowByDraw:

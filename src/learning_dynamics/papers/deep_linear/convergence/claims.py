@@ -109,9 +109,9 @@ def _order_error(x: np.ndarray, depth: np.ndarray, settings: dict[str, Any]) -> 
     scope="squared loss, 3 × 3 targets of drawn spectra, whitened inputs, labels that leave some loss; descent with a "
     "step of c⁴ at depth 3 and one margin, and at those of the table of varied settings; flows with margins down to a "
     "two-hundredth of σ_min at depths 2, 3 and 4",
-    correction="The bound is one of the excess over the least loss, on whitened inputs and for an imbalance and steps "
-    "below bounds that fall as the norm of the optimum grows: $\\ell(t) - \\min \\ell \\le (\\ell(0) - \\min \\ell)\\, "
-    "e^{-c^{2(N-1)/N} \\eta t}$; for $c \\le 1$ its rate is at least the printed $c^2$.",
+    correction="On whitened inputs the bound holds for the excess over the least loss: $\\ell(t) - \\min \\ell \\le "
+    "(\\ell(0) - \\min \\ell)\\, e^{-c^{2(N-1)/N} \\eta t}$. For $c \\le 1$ its rate is at least the printed $c^2$. "
+    "Imbalance and step must be below bounds that fall as the norm of the optimum grows.",
     reason="the loss tends to its least value, which need not be zero, and may start anywhere",
 )
 def linear_rate(flows: Table, descent: Table, *, least_loss: NonNegative) -> Claim:
@@ -216,16 +216,16 @@ def assumptions_necessary(descent: Table, *, reached: Positive) -> Claim:
     r"""Violating either assumption of the guarantee can lead to divergence: gradient descent does not reach the
     minimum.
 
-    One start of each kind that fails is enough for a "can"; those that meet both assumptions must all arrive. Beyond a
-    singular matrix: balanced, but with one singular value of the target's negative. Balanced layers cannot change the
-    sign of a determinant, and the loss stops at half the square of that singular value. There the loss does not grow.
-    It grows from balanced starts too far from the target, multiples of it at which the step that suits the target is
-    too long: up to {grown_far:.0e} times until the run is given up. Unbalanced: the successful start with its first
-    layer multiplied and its second divided by a large number. The end-to-end matrix is the same, but the curvature
-    grows with the square of that number, the step that suits balanced layers is too long, and the loss grows up to
-    {grown:.0e} times until the run is given up. Shortened by that square, the step brings the same starts to
-    {shorter:.1e} of their first loss at the most. So balance is necessary for the step of the guarantee, not for every
-    step.
+    One start of each kind that fails is enough for a "can"; those that meet both assumptions must all arrive, at
+    {reached:g} of their first loss or less. Beyond a singular matrix: balanced, but with one singular value of the
+    target's negative. Balanced layers cannot change the sign of a determinant, and the loss stops at half the square of
+    that singular value. There the loss does not grow. It grows, tenfold at least, from balanced starts too far from the
+    target, multiples of it at which the step that suits the target is too long: up to {grown_far:.0e} times until the
+    run is given up. Unbalanced: the successful start with its first layer multiplied and its second divided by a large
+    number. The end-to-end matrix is the same, but the curvature grows with the square of that number, the step that
+    suits balanced layers is too long, and the loss grows up to {grown:.0e} times until the run is given up. Shortened
+    by that square, the step brings the same starts to {shorter:.1e} of their first loss at the most. So balance is
+    necessary for the step of the guarantee, not for every step.
     """
     # (l - min l) / (l(0) - min l) after the last step, shape (draws,)
     last_excess = {
@@ -260,6 +260,7 @@ def assumptions_necessary(descent: Table, *, reached: Positive) -> Claim:
         rivals={"unbalanced starts fail with the shorter step as well": False},
     )
     yield Facts(
+        reached=reached,
         shorter=np.max(last_excess[quantities.UNBALANCED_SHORTER_STEP]),
         grown=np.max(last_excess[quantities.UNBALANCED]),
         grown_far=np.max(last_excess[quantities.TOO_FAR]),
@@ -278,9 +279,9 @@ def other_convex_losses(losses: Table, *, reached: Positive) -> Claim:
     reaches that minimum.
 
     For each loss a lower bound on its value at singular matrices is known, and starts lie at {fraction:.2g} of that.
-    The largest loss at the end is {value:.1e} of the first. From starts beyond singular matrices the flow stays there:
-    it has not arrived when the others of the same loss and draw have. At depth 2, where these matrices are strict
-    saddles, rounding decides what comes later.
+    The largest loss at the end is {value:.1e} of the first; a flow has arrived at {reached:g} of it. From starts beyond
+    singular matrices the flow stays there: it has not arrived when the others of the same loss and draw have. At depth
+    2, where these matrices are strict saddles, rounding decides what comes later.
     """
     names = sorted(losses["loss"].unique())
 
@@ -314,7 +315,9 @@ def other_convex_losses(losses: Table, *, reached: Positive) -> Claim:
         predicted=0.0,
         rivals=rivals,
     )
-    yield Facts(fraction=Draws(losses, start=quantities.BELOW).largest(quantities.LOSS_OVER_SINGULAR).max())
+    yield Facts(
+        reached=reached, fraction=Draws(losses, start=quantities.BELOW).largest(quantities.LOSS_OVER_SINGULAR).max()
+    )
 
 
 @claim(
@@ -327,10 +330,11 @@ def output_dimension_one(starts: Table) -> Claim:
 
     Singular means zero here, and the assumption is that the start is closer to the target than zero is. For entries of
     deviation proportional to one over the dimension the probability has a closed form that tends to a constant; it is
-    {predicted:.3g} in {dimension} dimensions, where a share of {value:.3g} was measured. Entries over the
-    root of the dimension, with which the start is about as long as the target, would make it fall with the dimension.
-    Of the starts that meet the assumption, {arrived} of {followed} that were followed arrive; of the others a share of
-    {others:.3g}: the assumption is sufficient, not necessary for each start.
+    {predicted:.3g} in {dimension} dimensions, where a share of {value:.3g} was measured. Constant means a quarter at
+    least in every dimension. Entries over the root of the dimension, with which the start is about as long as the
+    target, would make it fall with the dimension. Of the starts that meet the assumption, {arrived} of {followed} that
+    were followed arrive; of the others a share of {others:.3g}: the assumption is sufficient, not necessary for each
+    start.
     """
     settings = settings_of(starts)
     *smaller_dimensions, last = settings["dimensions"]

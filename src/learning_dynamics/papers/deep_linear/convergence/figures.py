@@ -32,7 +32,7 @@ def convergence(initialisations: Table, guarantee: Table) -> Plot:
     some_unconverged = steps["value"].isna().any()
     for axis in axes[1:-1]:
         axis.sharey(axes[0])
-    for axis, depth in zip(axes, depths, strict=False):
+    for axis, depth in zip(axes[:-1], depths, strict=True):
         for init, name in INITS.items():
             rows, colour = select(steps, depth=depth, init=init), COLOURS[name]
             middle = rows.fillna({"value": np.inf}).groupby("deviation")["value"].median()

@@ -63,11 +63,13 @@ def balancedness_gd_first_order(descent: Table) -> Claim:
     of the next larger pair bounds the part of higher order that is left.
     """
     order, change = _order(select(descent, quantities.DRIFT), "learning_rate")
+    # `change` is the error that the next order makes (`_order`): four times that is safe; a thousandth remains where it
+    # happens to be near zero
     yield equal_on_every_draw(
         "error of the drift's order in the step",
         order,
         1.0,
-        tolerance=4 * change + 1e-3,  # `change` is the error that the next order makes (`_order`); four times is safe
+        tolerance=4 * change + 1e-3,
         relative_to=1.0,
         resolution=0.25,
         because="four times the change from one halving to the next, and a thousandth",
@@ -141,11 +143,12 @@ def preconditioner_psd(balanced: Table, gaussian: Table, *, amplification: Posit
     r"""From balanced layers the preconditioner is positive semidefinite and reinforces the directions that $W$ has
     taken.
 
-    The map from gradients to velocities is built from the layers, and all its eigenvalues are
-    $\sum_j \sigma_r^{2(N-j)/N} \sigma_s^{2(j-1)/N}$ for the singular values of the product, to {value:.1e} of the
-    largest; so none is negative, and the largest belongs to $u_1 v_1^\top$: movement goes on fastest where it has
-    already gone. Built from layers the map is a sum of Kronecker products of Gram matrices, positive semidefinite for
-    any layers; the form of the eigenvalues needs balance.
+    The map from gradients to velocities is built from the layers, and all its eigenvalues are $\sum_j
+    \sigma_r^{2(N-j)/N} \sigma_s^{2(j-1)/N}$ for the singular values of the product, to {value:.1e} of the largest; so
+    none is negative. The largest belongs to $u_1 v_1^\top$ ($1 - \cos^2$ of the angle is {misaligned:.1e} at most, and
+    a millionth is allowed): movement goes on fastest where it has already gone. Built from layers the map is a sum of
+    Kronecker products of Gram matrices, positive semidefinite for any layers; the form of the eigenvalues needs
+    balance.
     """
     without_balance = "the same eigenvalues for layers that are not balanced"
     # predicted are sums of powers of singular values, none of them negative
@@ -166,6 +169,7 @@ def preconditioner_psd(balanced: Table, gaussian: Table, *, amplification: Posit
         at_most=1e-6,
         because="errors of the relative tolerance in the layers, over the gap between eigenvalues",
         rivals={without_balance: {"values": Draws(gaussian).largest(quantities.MISALIGNMENT)}},
+        fact="misaligned",
     )
 
 
@@ -180,8 +184,8 @@ def preconditioner_positive(balanced: Table, *, amplification: Positive) -> Clai
 
     Its least eigenvalue is at least $\sigma_{min}^{2-2/N}$, the term of the layer at one end, and so above zero as long
     as $\sigma_{min}$ is; at the nearest singular matrix it is zero at every depth from two on ({singular:.1e} of the
-    largest eigenvalue at most), so that there the loss may stop falling. Of matrices that are not square the bound
-    is the eigenvalue itself, of square ones an $N$-th of it. Along the flows $\sigma_{min}$ comes down to
+    largest eigenvalue at most), so that there the loss may stop falling. Of matrices that are not square the bound is
+    the eigenvalue itself, of square ones it is an $N$-th of it. Along the flows $\sigma_{min}$ comes down to
     {smallest:.1e}.
     """
     flows, settings = Draws(balanced), settings_of(balanced)
@@ -230,9 +234,9 @@ def preconditioner_positive(balanced: Table, *, amplification: Positive) -> Clai
     quantifier="all draws",
     scope="balanced layers of square matrices, depths from 2 to 8 at "
     "one matrix, singular values from a hundredth to three",
-    correction="Read of each factor, it holds for ratios alone: the factor of a larger singular value over that of a "
-    "smaller one, $(\\sigma_1 / \\sigma_2)^{2-2/N}$, grows with every layer. One layer more makes the factors "
-    "themselves larger for $\\sigma > (N / (N+1))^{N(N+1)/2}$ and smaller for the others, so that from about "
+    correction="If the sentence is about each factor, it holds for ratios alone: the factor of a larger singular value "
+    "over that of a smaller one, $(\\sigma_1 / \\sigma_2)^{2-2/N}$, grows with every layer. One layer more makes the "
+    "factors themselves larger for $\\sigma > (N / (N+1))^{N(N+1)/2}$ and smaller for the others, so that from about "
     "$2 \\ln(1/\\sigma)$ layers on every further layer makes a small singular value faster again.",
     reason="factors below one may grow with further layers",
 )
@@ -242,12 +246,12 @@ def larger_depth_larger_factors(
     r"""With two layers and more the factors $N \sigma^{2-2/N}$ speed large singular values up and slow small ones down,
     and the more so the more layers there are.
 
-    Read of the factors' ratios it is what the slides are about, that depth pulls singular values apart: the ratio of
-    any two grows with every layer, while the factor of the largest is above that of a linear model, one, and that of
-    the smallest below. The sentence can also be read of each factor: above that of a linear model it grows with every
-    layer, below that it falls. This fails. At one matrix, through balanced layers of each depth, {slowed} of {steps}
-    factors below one grow as a layer is added, and slow their singular value down less. The table of varied thresholds
-    has this reading.
+    If the sentence is about the factors' ratios, it says what the slides are about: depth pulls singular values apart.
+    The ratio of any two grows with every layer, while the factor of the largest is above that of a linear model, one,
+    and that of the smallest below. The sentence can also be read of each factor: above that of a linear model it grows
+    with every layer, below that it falls. This fails. At one matrix, through balanced layers of each depth, {slowed} of
+    {steps} factors below one grow as a layer is added, and slow their singular value down less. The table of varied
+    thresholds has this reading. A draw whose least change is below {rounding:g} is not decided.
     """
     by_depth = {depth: draws for depth, draws in Draws(factors).groups("depth") if depth > 1}
     # shape (draws, depths, singular values); a draw has one matrix, and so the same singular values at every depth
@@ -303,7 +307,7 @@ def larger_depth_larger_factors(
         )
         yield ratios_grow()
     is_slow = log_factor_before < 0  # slower than a linear model, whose factor is one
-    yield Facts(slowed=int(np.sum(change[is_slow] > 0)), steps=int(np.sum(is_slow)))
+    yield Facts(rounding=rounding, slowed=int(np.sum(change[is_slow] > 0)), steps=int(np.sum(is_slow)))
 
 
 def log_of_turning_value(fewer: int, more: int) -> float:
@@ -327,7 +331,7 @@ def approximate_balance(starts: Table, *, amplification: Positive) -> Claim:
     The imbalance is measured at the end of the flow, relative to the size that the layers have reached: it is conserved
     and of order $s^2$ for entries of deviation $s$, and the layers end at order one. Relative to the size that the
     layers have at the start it is of order one at every $s$ ({relative:.2g} at least). Near zero layers are no more
-    balanced than elsewhere; they become so by growing.
+    balanced than elsewhere; they become so by growing: from the smallest start they must have grown twofold.
     """
     scales = settings_of(starts)["scales"]
     order, change = _order(select(starts, quantities.IMBALANCE_AT_END, scale=scales), "scale")

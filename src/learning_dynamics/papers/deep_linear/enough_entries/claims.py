@@ -28,10 +28,10 @@ def enough_entries(depth_2: Table, depth_3: Table, convex: Table, *, scale: Posi
     A draw's threshold is the smallest number of observed entries from which on the mean square error over all entries
     stays at most {recovered:g} of the mean square entry; its place between that number and the one before in the grid
     is not known, so that the convex program's is taken as the one before. The end of networks that did not reach their
-    training loss is not known either: each is counted against the claim ({open} draws have such a threshold). The
-    convex program needs at least {factor:.2g} times as many as depth 3, the geometric mean over {draws} draws; median
-    thresholds are {of_convex:.0f} for the convex program, {of_2:.0f} at depth 2 and {of_3:.0f} at depth 3, all from
-    initialisation scale {scale:g}.
+    training loss is not known either: each is counted against the claim ({unknown} thresholds depend on such networks).
+    The convex program needs at least {factor:.2g} times as many as depth 3, the geometric mean over {draws} draws;
+    median thresholds are {of_convex:.0f} for the convex program, {of_2:.0f} at depth 2 and {of_3:.0f} at depth 3, all
+    from initialisation scale {scale:g}.
     """
     # thresholds by draw, a lower and an upper bound: they differ where a network did not reach its training loss
     threshold_convex, _ = thresholds(convex, recovered)
@@ -71,7 +71,7 @@ def enough_entries(depth_2: Table, depth_3: Table, convex: Table, *, scale: Posi
         of_3=np.median(upper_3),
         scale=scale,
         recovered=recovered,
-        open=int(np.sum(lower_2 < upper_2) + np.sum(lower_3 < upper_3)),
+        unknown=int(np.sum(lower_2 < upper_2) + np.sum(lower_3 < upper_3)),
         factor=2 ** _mean_log2(before_convex, upper_3).value,
     )
 

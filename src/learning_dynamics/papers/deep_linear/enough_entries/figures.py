@@ -22,10 +22,10 @@ def enough_entries(deep: Sequence[Table], convex: Table, *, recovered: Fraction)
     One row for each initialisation scale $s$. Lines: medians over {draws} draws. Bands: from the smallest to the
     largest. Grey: the minimiser of the nuclear norm. (a), (d) The mean square error over all entries. (b), (e) The
     nuclear norm less that of the target. (c), (f) The fewest entries from which a draw is recovered, by depth and for
-    the minimiser (min.). Dots: draws. Bars: medians. Recovered: an error below {recovered:g} of the mean square entry,
-    the dashed line in (a) and (d). Open circles: upper bounds, for {unknown} draws in which some training did not
-    converge. {beyond}Panels (a), (b), (d) and (e) leave out networks that did not reach their training loss ({lost} of
-    {runs}).
+    the minimiser (min.). Dots: draws. Bars: medians. Recovered: an error of at most {recovered:g} of the mean square
+    entry, the dashed line in (a) and (d). Open circles: upper bounds ({unknown} thresholds, over all methods and
+    scales), where some training did not converge. {beyond}Panels (a), (b), (d) and (e) leave out networks that did not
+    reach their training loss ({lost} of {runs}).
     """
     scales = sorted(deep[0]["scale"].unique(), reverse=True)
     shape: dict[str, Any] = {"sharex": "col", "sharey": "col", "width_ratios": [1.2, 1.2, 0.9]}
@@ -54,7 +54,7 @@ def enough_entries(deep: Sequence[Table], convex: Table, *, recovered: Fraction)
         norms.set(ylabel="nuclear norm − target's", title=f"$s$ = {scale:g}")
         needed.set(ylabel="entries needed", title=f"$s$ = {scale:g}", ylim=(0, None))
     plt.setp(axes[-1], xlabel="observed entries")
-    needed.set(xlabel="depth", xticks=range(len(deep) + 1), xticklabels=[*map(str, depths), "min."])
+    axes[-1, -1].set(xlabel="depth", xticks=range(len(deep) + 1), xticklabels=[*map(str, depths), "min."])
     letters(axes.flat)
     handles = [
         *depth_handles(depths),
@@ -62,8 +62,8 @@ def enough_entries(deep: Sequence[Table], convex: Table, *, recovered: Fraction)
         handle("upper bound", line="", marker="o", ms=5.5, mfc="none"),
     ]
     legend_below(figure, handles)
-    more = f"On {beyond} draws the most entries that were tried are not enough. " if beyond else ""
-    facts = {"draws": convex["draw"].nunique(), "recovered": recovered, "unknown": unknown, "beyond": more}
+    text = f"Not drawn: {beyond} thresholds above the most entries that were tried. " if beyond else ""
+    facts = {"draws": convex["draw"].nunique(), "recovered": recovered, "unknown": unknown, "beyond": text}
     alt = "Errors fall steeply at a number of entries that is smaller for deeper networks than for the convex program."
     return Plot(figure, facts=facts | unfinished(*deep), alt=alt)
 

@@ -1,6 +1,6 @@
 """Trajectories that no regulariser emulates."""
 
-from learning_dynamics.judging import Claim, claim, equal_on_every_draw, every_draw
+from learning_dynamics.judging import Claim, Facts, claim, equal_on_every_draw, every_draw
 from learning_dynamics.papers.deep_linear.line_integral.quantities import INTEGRAL, WHITENED
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Table, select
@@ -15,7 +15,7 @@ from learning_dynamics.tidy import Table, select
     quantifier="all draws",
     scope="squared losses with a gradient at zero; one output "
     "with whitened and with correlated inputs, and two outputs; depths 2, 3, 4, 5 and 8",
-    correction="It holds from depth 3 on where $W$ has more than one entry, as the theorem says that the slide "
+    correction="It holds from depth 3 on where $W$ has more than one entry, as in the theorem that the slide "
     "abbreviates. At depth 2 it holds with two outputs and two inputs or more. For squared losses at depth 2 it holds "
     "with one output and inputs whose second moments are no multiple of the identity; with one output and whitened "
     "inputs, or with one input, $P_W \\nabla\\ell$ is a gradient field.",
@@ -23,7 +23,7 @@ from learning_dynamics.tidy import Table, select
 )
 def no_regulariser(curve: Table, *, rounding: Positive) -> Claim:
     r"""If $\nabla\ell(0) \ne 0$, no function has $P_W\,\mathrm{vec}(\nabla\ell)$ as its gradient, at any depth of two
-    or more: the slide names none.
+    or more (the slide names no depth).
 
     The need for more than two layers is not our finding: it is the hypothesis of the theorem behind the slide (Arora,
     Cohen and Hazan 2018, theorem 2, from memory), which is reproduced here. New is where depth 2 is an exception, and
@@ -33,7 +33,8 @@ def no_regulariser(curve: Table, *, rounding: Positive) -> Claim:
     for the rest, a constant vector $g$, the antisymmetric part of the Jacobian is a multiple of $2 - 2/N - (N-1)$,
     which is zero at $N = 1$ and $N = 2$: at depth 2 the end-to-end dynamics are plain gradient flow on $|W| \langle W,
     g \rangle + \frac{2}{3}|W|^3$, an objective of the kind that is ruled out. Elsewhere the integral is at least
-    {value:.2g} of the integral of the absolute value.
+    {value:.2g} of the integral of the absolute value. It counts as zero up to {rounding:g}, the rounding of the
+    quadrature, and as more from a million times that on.
     """
     # a row for each curve, depth and case: one output with whitened or correlated inputs, or two outputs
     table = select(curve, INTEGRAL)
@@ -79,3 +80,4 @@ def no_regulariser(curve: Table, *, rounding: Positive) -> Claim:
         relative_to=1.0,
         because="Gauss-Legendre quadrature of smooth sides",
     )
+    yield Facts(rounding=rounding)

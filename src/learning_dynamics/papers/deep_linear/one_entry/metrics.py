@@ -1,8 +1,8 @@
 """Singular values of a small network along the flow of one measurement.
 
-Shapes: matrices are square. `end_to_end` W (members, times, 2, 2), or (members, times, n, n) under one measurement of n
-entries; `depth` and `member`, the number of the start, (members,). Times are gradient-flow time; under one measurement
-they are the length of the path, log ||W||_F where W moves along itself. The observed entry is `W[0, 1]`.
+Shapes: `end_to_end` (members, times, n, n) is the product matrix W, n = 2 but under one measurement; `depth` and
+`member`, the number of the random start, are (members,). `one_entry` observes `W[0, 1]`. Time is gradient-flow time;
+under one measurement it is the length of the path, log ||W||_F while W moves along itself.
 """
 
 from typing import Any
@@ -29,14 +29,13 @@ def aligned_measurement(trajectory: Trajectory) -> pd.DataFrame:
         The two singular values; the second's prediction is the closed form in the first's measured value.
     """
     settings, constants = trajectory.settings, trajectory.constants
-    values = spectrum(trajectory.series["end_to_end"])
-    predicted = np.full(values.shape, np.nan)
-    for member, depth in enumerate(constants["depth"]):
+    # descending, so that the second is along A's second entry: this takes a ratio of at most one
+    sigma = spectrum(trajectory.series["end_to_end"])
+    predicted = np.full(sigma.shape, np.nan)
+    for i, depth in enumerate(constants["depth"]):
         # of the second singular value alone
-        predicted[member, :, 1] = theory.smaller_singular_value(
-            values[member, :, 0], settings["start"], settings["ratio"], depth
-        )
-    return _along(trajectory, {SIGMA: (values, predicted)})
+        predicted[i, :, 1] = theory.smaller_singular_value(sigma[i, :, 0], settings["start"], settings["ratio"], depth)
+    return _rows_over_time(trajectory, {SIGMA: (sigma, predicted)})
 
 
 @columns(DEPTH, SEED, TIME, QUANTITY, INDEX, VALUE_IF_ANY, PREDICTED)
@@ -56,10 +55,10 @@ def one_entry(trajectory: Trajectory) -> Tables:
     W = trajectory.series["end_to_end"]
     determinant = W[..., 0, 0] * W[..., 1, 1] - W[..., 0, 1] * W[..., 1, 0]
     # the observed entry, `W[0, 1]`, at its target, and the others where they started
-    last_determinant = W[:, 0, 0, 0] * W[:, 0, 1, 1] - trajectory.settings["target"] * W[:, 0, 1, 0]
-    yield _along(trajectory, {SIGMA: spectrum(W), DETERMINANT: determinant})
+    predicted_determinant = W[:, 0, 0, 0] * W[:, 0, 1, 1] - trajectory.settings["target"] * W[:, 0, 1, 0]
+    yield _rows_over_time(trajectory, {SIGMA: spectrum(W), DETERMINANT: determinant})
     yield rows(
-        {PREDICTED_SIGN: np.sign(last_determinant)},
+        {PREDICTED_SIGN: np.sign(predicted_determinant)},
         {"seed": constants["member"]},
         time=trajectory.time[-1],
         depth=constants["depth"],
@@ -75,11 +74,11 @@ def one_measurement(trajectory: Trajectory) -> pd.DataFrame:
     sigma
         The two largest singular values; nan where the flow could not be integrated.
     """
-    values = spectrum(trajectory.series["end_to_end"])[..., :2]
-    return _along(trajectory, {SIGMA: values})
+    sigma = spectrum(trajectory.series["end_to_end"])[..., :2]
+    return _rows_over_time(trajectory, {SIGMA: sigma})
 
 
-def _along(trajectory: Trajectory, measured: dict[str, Any]) -> pd.DataFrame:
-    """Return rows of what is measured along flows."""
+def _rows_over_time(trajectory: Trajectory, quantities: dict[str, Any]) -> pd.DataFrame:
+    """Return the rows of quantities that are measured at every time."""
     constants = trajectory.constants
-    return rows(measured, {"seed": constants["member"], "time": trajectory.time}, depth=constants["depth"])
+    return rows(quantities, {"seed": constants["member"], "time": trajectory.time}, depth=constants["depth"])

@@ -36,10 +36,10 @@ def restricted_setting_nuclear_norm(ends: Table, *, tolerance: Positive) -> Clai
     r"""Where symmetric measurements commute and layers start at one multiple of the identity, any depth of at least two
     ends at the least nuclear norm of positive semidefinite matrices that fit them, as the start tends to zero.
 
-    The least nuclear norm is found by linear programming in the common eigenvectors. From the smallest start the
-    flow's end is within {value:.1e} of it, relatively, on all of {draws} flows, and every smaller start is nearer than
-    the one before; the matrix of least Frobenius norm that fits the measurements has up to {other:.2g} times
-    the end's.
+    The least nuclear norm is found by linear programming in the common eigenvectors. From the smallest start the flow's
+    end is within {value:.1e} of it, relatively, on all of {draws} flows, where {tolerance:g} is allowed, and every
+    smaller start is nearer than the one before. The nuclear norm of the matrix of least Frobenius norm that fits is up
+    to {least_squares_over_end:.2g} times that of the end. The flow must have fitted every measurement to a millionth.
     """
     by_start = [Draws(ends, scale=scale) for scale in sorted(ends["scale"].unique(), reverse=True)]
     from_largest, from_smallest = by_start[0], by_start[-1]
@@ -90,18 +90,19 @@ def restricted_setting_nuclear_norm(ends: Table, *, tolerance: Positive) -> Clai
         because="the flow has fitted them",
     )
     norm, norm_of_least_squares = from_smallest.with_prediction(NUCLEAR_NORM_BESIDE_LEAST_SQUARES)
-    yield Facts(other=np.max(norm_of_least_squares / norm))
+    yield Facts(tolerance=tolerance, least_squares_over_end=np.max(norm_of_least_squares / norm))
 
 
 @claim("Slide 30, Current theory is oblivious to depth, proposition", quantifier="all draws", scope=SCOPE)
 def restricted_setting_not_schatten(ends: Table, *, resolution: NonNegative) -> Claim:
-    r"""In instances of this setting the least nuclear norm contradicts the least Schatten quasi-norm, even locally,
-    for all $p \in (0, 1)$.
+    r"""In instances of this setting the least nuclear norm contradicts the least Schatten quasi-norm, even locally, for
+    all $p \in (0, 1)$.
 
     The end of the flow is moved along the symmetric product of two of its eigenvectors. Measurements do not see that
-    ({seen:.1e} at most), and while the matrix stays positive semidefinite its nuclear norm, the trace, stays as well;
-    but two eigenvalues move apart, and every $\sum_r \sigma_r^p$ with $p < 1$ falls, by {falls:.1e} relatively at
-    the least: what the networks end at is no local minimum of it, at any depth.
+    ({seen:.1e} at most, where a billionth is allowed), and while the matrix stays positive semidefinite its nuclear
+    norm, the trace, stays as well; but two eigenvalues move apart, and every $\sum_r \sigma_r^p$ with $p < 1$ falls, by
+    {falls:.1e} relatively at the least, where more than {resolution:g} counts: what the networks end at is no local
+    minimum of it, at any depth.
     """
     draws = _from_smallest_start(ends)
     powers = np.array(settings_of(ends)["powers"])  # p of the norms, below, at and above 1
@@ -132,7 +133,7 @@ def restricted_setting_not_schatten(ends: Table, *, resolution: NonNegative) -> 
         fact="seen",
     )
     # the least fall, over draws and powers
-    yield Facts(falls=-np.nanmax(change[:, powers < 1.0]))
+    yield Facts(resolution=resolution, falls=-np.nanmax(change[:, powers < 1.0]))
 
 
 @claim(
@@ -159,10 +160,11 @@ def single_norm(
     on commuting measurements and in completion.
 
     Tried for $p$ = {powers}. For every power but one there is, on commuting measurements, another matrix that fits as
-    well and has less: the end with two eigenvectors turned for $p < 1$, the solution of a convex problem for $p > 1$.
-    There the nuclear norm, $p = 1$, is as small as can be, to {left:.1e}. In completion from few entries it is not: it
-    exceeds the minimiser's by {value:.1e} at the least, beyond the excess from many entries, which the slack in the fit
-    makes. The slide goes on that trajectories are needed; this is not shown here.
+    well and has less: the end with two eigenvectors turned for $p < 1$, the solution of a convex problem for $p > 1$. A
+    difference counts from {resolution:g} on. There the nuclear norm, $p = 1$, is as small as can be, to {left:.1e}. In
+    completion from few entries it is not: it exceeds the minimiser's by {value:.1e} at the least, beyond the excess
+    from many entries, which the slack in the fit makes. The slide goes on that trajectories are needed; this is not
+    shown here.
     """
 
     def another_has_less(
@@ -204,7 +206,7 @@ def single_norm(
                 because="beyond rounding",
             )
     norm, least_norm = draws.with_prediction(NUCLEAR_NORM)
-    yield Facts(powers=", ".join(f"{p:g}" for p in powers), left=np.max(norm / least_norm - 1))
+    yield Facts(resolution=resolution, powers=", ".join(f"{p:g}" for p in powers), left=np.max(norm / least_norm - 1))
 
 
 def _from_smallest_start(ends: Table) -> Draws:

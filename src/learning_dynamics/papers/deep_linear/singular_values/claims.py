@@ -29,9 +29,10 @@ def depth_separates_singular_values(
 
     A singular value has risen when it passes {risen:g} of what it ends at, and is rising between {begun:g} and one
     minus that. Separation is the time from the first to the last of the leading ones (as many as the matrix's rank),
-    over the median time that a rise takes: zero when all rise together. It is {one:.2g}, {two:.2g} and {three:.2g} at
-    depths {depths}, in the median of {draws} draws; a gain below the times between records is not decided. The last of
-    the leading singular values over the next one ends at {gap_one:.3g}, {gap_two:.3g} and {gap_three:.3g}.
+    over the median time that a rise takes: zero when all rise together. It is {separation_1:.2g}, {separation_2:.2g}
+    and {separation_3:.2g} at depths {depths}, in the median of {draws} draws; a gain below the times between records is
+    not decided. The last of the leading singular values over the next one ends at {gap_1:.3g}, {gap_2:.3g} and
+    {gap_3:.3g}.
     """
     tables = {1: depth_1, 2: depth_2, 3: depth_3}  # by role: another configuration may give them other depths
     # by role, shape (draws,) each
@@ -80,12 +81,12 @@ def depth_separates_singular_values(
         depths="{}, {} and {}".format(*(settings_of(table)["depth"] for table in tables.values())),
         risen=risen,
         begun=begun,
-        one=np.median(separation[1]),
-        two=np.median(separation[2]),
-        three=np.median(separation[3]),
-        gap_one=np.median(gap[1]),
-        gap_two=np.median(gap[2]),
-        gap_three=np.median(gap[3]),
+        separation_1=np.median(separation[1]),
+        separation_2=np.median(separation[2]),
+        separation_3=np.median(separation[3]),
+        gap_1=np.median(gap[1]),
+        gap_2=np.median(gap[2]),
+        gap_3=np.median(gap[3]),
     )
 
 
