@@ -99,24 +99,24 @@ def slopes_by_scale(times: pd.DataFrame) -> pd.DataFrame:
 
 @dataclass(frozen=True)
 class SmallStarts:
-    """The members of a grid that start at a scale up to `small`; a claim on small starts judges these alone.
+    """The members of a grid that start at a scale up to `small_scale`; a claim on small starts judges these alone.
 
     Attributes
     ----------
     scale : ndarray, shape (members,)
-    small : float
+    small_scale : float
     reason : str
         Why the others are not judged.
     """
 
     scale: np.ndarray
-    small: float
+    small_scale: float
     reason: str = NOT_UNIFORM
 
     @property
     def judged(self) -> np.ndarray:
         """Whether each member is judged, shape (members,)."""
-        return self.scale <= self.small
+        return self.scale <= self.small_scale
 
     @property
     def excluded(self) -> dict[str, int]:
@@ -130,14 +130,16 @@ class SmallStarts:
 
 
 @takes_rivals("holds")
-def most_draws(name: str, holds: ArrayLike, *, typical: float, excluded: Mapping[str, int] | None = None) -> Check:
-    """Check that something holds of a `typical` share of the draws, or more; nan, undecided, counts against it."""
-    because = MORE if typical == 0.5 else "the share that counts as most"
-    return share_of_draws(name, holds, at_least=typical, because=because, excluded=excluded)
+def most_draws(
+    name: str, holds: ArrayLike, *, majority_share: float, excluded: Mapping[str, int] | None = None
+) -> Check:
+    """Check that something holds of the share that makes most, or of more; nan, undecided, counts against it."""
+    because = MORE if majority_share == 0.5 else "the share that counts as most"
+    return share_of_draws(name, holds, at_least=majority_share, because=because, excluded=excluded)
 
 
 def most_small_starts(
-    name: str, holds: np.ndarray, starts: SmallStarts, *, typical: float, rivals: Mapping[str, np.ndarray]
+    name: str, holds: np.ndarray, starts: SmallStarts, *, majority_share: float, rivals: Mapping[str, np.ndarray]
 ) -> Checks:
     """Check that something holds of most draws from small starts, then of most of those of each small scale.
 
@@ -151,7 +153,7 @@ def most_small_starts(
 
     def check(name: str, members: np.ndarray, excluded: Mapping[str, int] | None = None) -> Check:
         others = {phrase: other[members] for phrase, other in rivals.items()}
-        return most_draws(name, holds[members], typical=typical, excluded=excluded, rivals=others)
+        return most_draws(name, holds[members], majority_share=majority_share, excluded=excluded, rivals=others)
 
     yield check(name, starts.judged, starts.excluded)
     for scale, members in starts.by_scale():

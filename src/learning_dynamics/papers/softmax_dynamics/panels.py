@@ -8,6 +8,8 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
+from matplotlib.cm import ScalarMappable
+from matplotlib.colors import Normalize
 from matplotlib.figure import Figure, SubFigure
 from matplotlib.image import AxesImage
 from matplotlib.patches import Patch, Rectangle
@@ -160,8 +162,8 @@ def _cells(
         yield (list(rows).index(row), list(columns).index(column)), cell
 
 
-def share_bar(figure: Figure | SubFigure, image: AxesImage, axes: Any, label: str, **options: Any) -> None:
-    """Draw the colours of maps of shares, in per cent, beside them."""
-    bar = figure.colorbar(image, ax=axes, **options)
+def share_bar(figure: Figure | SubFigure, axes: Any, label: str, **options: Any) -> None:
+    """Draw the colours of `share_map`, in per cent, beside some axes."""
+    bar = figure.colorbar(ScalarMappable(Normalize(0, 1), SHARE_COLOURS), ax=axes, **options)
     in_per_cent(bar.ax.yaxis)
     bar.set_label(label)

@@ -36,7 +36,7 @@ def times_by(order: float) -> np.ndarray:
 
 
 def primacy(times: np.ndarray, small: float = 0.1):
-    return evaluate(claims.primacy_bias, {"grid": learned(times)}, {"small": small, "chance": 0.5})
+    return evaluate(claims.primacy_bias, {"grid": learned(times)}, {"small_scale": small, "chance_share": 0.5})
 
 
 def test_the_share_of_pairs_in_order_is_somers_d():
@@ -115,7 +115,7 @@ def course(share: float, draws: int = 12, records: int = 11) -> pd.DataFrame:
 
 
 def selection(starts: pd.DataFrame, course: pd.DataFrame):
-    return evaluate(claims.selection_bias, {"starts": starts, "course": course}, {"chance": 0.5})
+    return evaluate(claims.selection_bias, {"starts": starts, "course": course}, {"chance_share": 0.5})
 
 
 def test_the_predicted_share_of_independent_gains_in_closed_form():
@@ -146,9 +146,9 @@ def test_a_larger_value_that_changes_faster_less_often_than_not_is_no_bias():
 def test_most_of_the_loss_must_fall_while_the_larger_value_grows_faster(share, verdict):
     found = selection(starts(1.0, 3.0), course(share))
     assert (found.verdict == "reproduced") == verdict
-    assert found.facts["course"] == pytest.approx(share, abs=1e-9)
+    assert found.facts["lost_while_faster"] == pytest.approx(share, abs=1e-9)
     # 1.0 or 1.0 per unit against 1.5: never faster in ratio while classes are learned
-    assert found.facts["relative"] == 0.0
+    assert found.facts["lost_while_relatively_faster"] == 0.0
 
 
 # -- alignment ---------------------------------------------------------------------------------------------------------
@@ -163,7 +163,9 @@ def cosines(start: float, first: float, large: float = 0.99, failed: int = 0) ->
 
 
 def aligned(grid: pd.DataFrame, **settings):
-    return evaluate(claims.alignment, {"grid": grid}, {"cosine": 0.95, "small": 0.1, "typical": 0.5} | settings)
+    return evaluate(
+        claims.alignment, {"grid": grid}, {"cosine": 0.95, "small_scale": 0.1, "majority_share": 0.5} | settings
+    )
 
 
 @pytest.mark.parametrize(
@@ -176,7 +178,7 @@ def test_directions_must_align_after_the_start(start, first, verdict):
 
 def test_only_small_starts_are_judged_and_failed_ones_count_against():
     assert aligned(cosines(0.5, 0.96, large=0.1)).verdict == "reproduced"
-    assert aligned(cosines(0.5, 0.96, large=0.1), small=1.0).verdict == "not reproduced"
+    assert aligned(cosines(0.5, 0.96, large=0.1), small_scale=1.0).verdict == "not reproduced"
     assert aligned(cosines(0.5, 0.96, failed=25)).verdict != "reproduced"
 
 

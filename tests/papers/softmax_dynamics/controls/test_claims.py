@@ -17,8 +17,8 @@ from tests.support import plan
 
 CELLS = [(counts, "gaussian", scale) for counts in ("4-2-1-1", "2-2-2-2") for scale in (0.01, 1.0)]
 SEEDS = 50
-JUDGED = {"measure": "rankme_centred", "threshold": 0.05, "small": 0.1}
-TYPICAL = {**JUDGED, "typical": 0.5, "warm_up": "to the trough"}
+JUDGED = {"measure": "rankme_centred", "threshold": 0.05, "small_scale": 0.1}
+CONTROL = {**JUDGED, "majority_share": 0.5, "warm_up": "to the trough"}
 
 
 def draws(share: float) -> np.ndarray:
@@ -61,8 +61,8 @@ CONTROLS = {
 
 
 def judge(name: str, control: pd.DataFrame, **settings):
-    tables = {"control": control, "treated": grid(falls=0.3)}
-    return evaluate(getattr(claims, name), tables, TYPICAL | settings)
+    tables = {"control": control, "with_all_three": grid(falls=0.3)}
+    return evaluate(getattr(claims, name), tables, CONTROL | settings)
 
 
 @pytest.mark.parametrize("name", CONTROLS)
@@ -81,7 +81,7 @@ def judge(name: str, control: pd.DataFrame, **settings):
 def test_most_draws_of_a_control_warm_up_grow_from_the_trough_and_saturate(name, given, verdict):
     found = judge(name, grid(**given, **CONTROLS[name]))
     assert found.verdict == verdict
-    assert (found.facts["rare"], found.facts["treated"]) == (0.0, 0.7)
+    assert (found.facts["falls_while_rare"], found.facts["never_with_all_three"]) == (0.0, 0.7)
     (part,) = given.values() or [1.0]
     assert found.facts["value"] == pytest.approx(1 - part if "falls" in given else part)
     parts = {"warm": "warm", "rises": "rises", "saturates": "saturated"}
@@ -111,7 +111,7 @@ def test_treated_case_and_control_have_one_quantifier():
 
 
 def test_one_draw_that_falls_refuses_a_control_read_as_every_draw():
-    found = judge("controls_uniform", grid(falls=0.3), typical=1.0)
+    found = judge("controls_uniform", grid(falls=0.3), majority_share=1.0)
     assert found.verdict == "not reproduced"
 
 
@@ -145,6 +145,27 @@ def test_tables_of_another_loss_or_dimension_are_refused():
             judge(name, table)
 
 
+@pytest.mark.parametrize("other", [{"loss": "squared"}, {"dimension": 3}], ids=str)
+@pytest.mark.parametrize("name", CONTROLS)
+def test_what_a_control_is_compared_with_has_a_bottleneck_and_cross_entropy(name, other):
+    tables = {"control": grid(**CONTROLS[name]), "with_all_three": grid(**other)}
+    with pytest.raises(ProjectError, match=f"role `with_all_three`: {next(iter(other))} is"):
+        evaluate(getattr(claims, name), tables, CONTROL)
+
+
+@pytest.mark.parametrize(
+    ("given", "rival"),
+    [
+        ({"warm": 0.1}, "such a growth from the start, without a warm-up"),
+        ({"falls": 0.9}, "a growth that falls again"),
+        ({"saturated": 0.1}, "a growth that goes on to the end"),
+    ],
+)
+def test_a_rival_passes_where_most_draws_do_what_it_says(given, rival):
+    found = judge("controls_uniform", grid(**given))
+    assert [phrase for phrase, verdict in found.rivals.items() if verdict == "reproduced"] == [rival]
+
+
 @pytest.mark.parametrize(
     ("treated", "equal", "other", "verdict"),
     [
@@ -157,16 +178,24 @@ def test_tables_of_another_loss_or_dimension_are_refused():
 @pytest.mark.parametrize("name", ["controls_differ", "controls_differ_squared_loss"])
 def test_the_contrast_must_hold_against_each_control(treated, equal, other, verdict, name):
     tables = {
-        "controls_differ": {"treated": grid(treated, equal=equal), "no_bottleneck": grid(other, dimension=3)},
-        "controls_differ_squared_loss": {"treated": grid(treated), "squared": grid(other, equal=equal, loss="squared")},
+        "controls_differ": {"narrow": grid(treated, equal=equal), "wide": grid(other, dimension=3)},
+        "controls_differ_squared_loss": {
+            "cross_entropy": grid(treated),
+            "squared": grid(other, equal=equal, loss="squared"),
+        },
     }[name]
     for role, table in tables.items():  # large starts, which are left out, say the opposite
         large = (table["quantity"] == "fall") & (table["scale"] > 0.5)
-        table.loc[large, "value"] = np.where(table.loc[large, "skewed"] & (role == "treated"), 0.0, 0.9)
+        table.loc[large, "value"] = np.where(
+            table.loc[large, "skewed"] & (role in ("narrow", "cross_entropy")), 0.0, 0.9
+        )
     found = evaluate(getattr(claims, name), tables, JUDGED)
     assert found.verdict == verdict
-    keys = ("equal", "wide") if name == "controls_differ" else ("squared_equal", "squared")
-    assert [found.facts[key] for key in ("treated", *keys)] == pytest.approx([treated, equal, other])
+    facts = {
+        "controls_differ": ("with_both", "equal", "wide"),
+        "controls_differ_squared_loss": ("cross_entropy", "squared_equal", "squared"),
+    }[name]
+    assert [found.facts[fact] for fact in facts] == pytest.approx([treated, equal, other])
 
 
 # -- what is learned under the squared loss ----------------------------------------------------------------------------
@@ -210,7 +239,7 @@ def test_draws_are_enough_to_tell_a_warm_up_in_0_56_of_them_from_one_half():
     claim = configured.claim("softmax_dynamics", "controls_squared_loss_uniform")
     runs = configured.config.blocks("softmax_dynamics", "runs")
     grid = runs[claim["runs"]["control"]["name"]]
-    small = [scale for scale in grid["scales"] if scale <= claim["settings"]["small"]]
+    small = [scale for scale in grid["scales"] if scale <= claim["settings"]["small_scale"]]
     draws = grid["seeds"] * len(runs["cross_entropy_grid"]["inits"]) * len(small)
-    decided = [share(holding, draws).lower >= claim["settings"]["typical"] for holding in range(draws + 1)]
+    decided = [share(holding, draws).lower >= claim["settings"]["majority_share"] for holding in range(draws + 1)]
     assert stats.binom.pmf(np.arange(draws + 1), draws, 0.56) @ decided >= 0.95

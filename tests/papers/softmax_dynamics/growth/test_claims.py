@@ -43,7 +43,7 @@ def random_starts(order: float) -> pd.DataFrame:
 @pytest.mark.parametrize("order", [0.9, 1.0, 1.1])
 def test_rates_that_are_not_proportional_to_the_singular_values_are_refused(order):
     found = evaluate(
-        claims.theorem_b_3_proportional, {"flows": [rated()], "starts": random_starts(order)}, {"simple": SIMPLE}
+        claims.theorem_b_3_proportional, {"flows": [rated()], "starts": random_starts(order)}, {"simple_gap": SIMPLE}
     )
     assert (found.verdict == "reproduced") == (order == 1.0)
     assert found.facts["slope"] == pytest.approx(order, abs=0.02)
@@ -56,7 +56,7 @@ def test_rates_along_flows_are_held_to_what_differences_and_integration_leave(qu
     flows = [rated(), rated()]
     flows[place] = rated(**{quantity: factor * speed * TOLERANCE})
     found = evaluate(
-        claims.theorem_b_3_proportional, {"flows": flows, "starts": random_starts(1.0)}, {"simple": SIMPLE}
+        claims.theorem_b_3_proportional, {"flows": flows, "starts": random_starts(1.0)}, {"simple_gap": SIMPLE}
     )
     assert found.judgement.state == state
 
@@ -113,7 +113,7 @@ def by_class(order: float, *, dropped: float = -0.5, size: float = 0.3, worst: f
 
 def dominant(starts: pd.DataFrame, early: pd.DataFrame, repeated: pd.DataFrame | None = None) -> str:
     tables = {"starts": starts, "early": early, "repeated": aligned(1.0) if repeated is None else repeated}
-    return evaluate(claims.theorem_b_3_dominant_class, tables, {"many": 30.0}).verdict
+    return evaluate(claims.theorem_b_3_dominant_class, tables, {"many_classes": 30.0}).verdict
 
 
 @pytest.mark.parametrize(
@@ -228,7 +228,7 @@ def test_growth_with_the_size_itself_would_be_what_the_paper_says():
 )
 def test_what_is_dropped_is_small_and_of_its_order(starts, early, verdict):
     tables = {"starts": starts, "early": early, "repeated": aligned(1.0)}
-    found = evaluate(claims.equation_21, tables, {"dropped": 0.1})
+    found = evaluate(claims.equation_21, tables, {"dropped_error": 0.1})
     assert found.verdict == verdict
     assert (found.facts["fewest"], found.facts["most"]) == (4, 1000)
 
@@ -240,7 +240,7 @@ def test_the_error_of_what_is_dropped_has_an_interval_of_draws_that_covers_the_l
     for seed in range(20):
         starts = metrics.initial_states(trajectory_with_settings(runs.initial_states, settings, seed=seed))
         tables = {"starts": starts, "early": aligned(0.5), "repeated": aligned(1.0)}
-        found = evaluate(claims.equation_21, tables, {"dropped": 0.2}, verdict_alone=True)
+        found = evaluate(claims.equation_21, tables, {"dropped_error": 0.2}, verdict_alone=True)
         errors.append(next(check for check in found.corrected.checks if "square" in check.name))
     assert {error.draws for error in errors} == {60}
     assert (
@@ -252,7 +252,7 @@ def test_the_error_of_what_is_dropped_has_an_interval_of_draws_that_covers_the_l
 def test_a_repeated_context_must_grow_with_the_size_itself(order):
     assert dominant(by_class(0.0), aligned(0.5), aligned(order)) == "contradicted"
     tables = {"starts": by_class(0.0), "early": aligned(0.5), "repeated": aligned(order)}
-    assert evaluate(claims.equation_21, tables, {"dropped": 0.1}).verdict == "contradicted"
+    assert evaluate(claims.equation_21, tables, {"dropped_error": 0.1}).verdict == "contradicted"
 
 
 def bounded(starts: pd.DataFrame, early: pd.DataFrame, repeated: pd.DataFrame):
@@ -275,7 +275,7 @@ def bounded(starts: pd.DataFrame, early: pd.DataFrame, repeated: pd.DataFrame):
 def test_no_rate_exceeds_the_bound_and_a_repeated_context_reaches_it(starts, early, repeated, verdict):
     found = bounded(starts, early, repeated)
     assert found.verdict == verdict
-    assert found.facts["broken"] == pytest.approx(0.5)
+    assert found.facts["share_over_bound"] == pytest.approx(0.5)
     assert found.facts["fastest"] == pytest.approx(3.0)
 
 

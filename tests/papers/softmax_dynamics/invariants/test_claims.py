@@ -30,7 +30,7 @@ def lemma_flow(**errors: float) -> pd.DataFrame:
 
 
 def lemma(curves: pd.DataFrame, flow: pd.DataFrame) -> str:
-    found = evaluate(claims.lemma_b_1, {"curves": curves, "flow": flow}, {"simple": SIMPLE}, verdict_alone=True)
+    found = evaluate(claims.lemma_b_1, {"curves": curves, "flow": flow}, {"simple_gap": SIMPLE}, verdict_alone=True)
     assert set(found.rivals.values()) == {"contradicted"}
     return found.judgement.state
 
@@ -59,7 +59,7 @@ def test_errors_where_the_spectrum_is_not_simple_do_not_count():
     met = (table["seed"] == 0) & (table["time"] == 0.0)
     table.loc[met & (table["quantity"] == "gap"), "value"] = 1e-3
     table.loc[met & (table["quantity"] == "lemma"), "value"] += 0.5
-    found = evaluate(claims.lemma_b_1, {"curves": table, "flow": lemma_flow()}, {"simple": SIMPLE})
+    found = evaluate(claims.lemma_b_1, {"curves": table, "flow": lemma_flow()}, {"simple_gap": SIMPLE})
     assert found.verdict == "reproduced"
     assert found.judgement.headline.excluded.startswith("1 left out")
 

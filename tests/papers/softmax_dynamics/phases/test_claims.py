@@ -35,7 +35,7 @@ def separated(factor: np.ndarray, weights: np.ndarray, later: float = 1.0):
         "separation_w": columns(one, np.where(weights, 2.0, 0.5), one, one, one),
         "sigma_1": np.ones((MEMBERS, 5)),
     }
-    settings = {"factor": 2.0, "small": 0.1, "typical": 0.5}
+    settings = {"factor": 2.0, "small_scale": 0.1, "majority_share": 0.5}
     return evaluate(claims.phases_warmup, {"grid": grid_table(CELLS, measured, seeds=SEEDS)}, settings)
 
 
@@ -59,7 +59,7 @@ def words(first: np.ndarray, rises_first: np.ndarray):
     swing[:, 0] = np.where(first, -0.3, 0.3)
     swing[:, 1] = np.where(first, 0.5, np.where(rises_first, -0.3, 0.0))
     measured = {"swing@rankme_centred@0.05": swing, "sigma_1": np.ones((MEMBERS, 5))}
-    settings = {"measure": "rankme_centred", "threshold": 0.05, "small": 0.1, "typical": 0.5}
+    settings = {"measure": "rankme_centred", "threshold": 0.05, "small_scale": 0.1, "majority_share": 0.5}
     return evaluate(claims.warmup_lowers_rank, {"grid": grid_table(CELLS, measured, seeds=SEEDS)}, settings)
 
 
@@ -72,7 +72,7 @@ def test_the_rank_must_fall_first_at_each_small_scale(first, verdict):
     assert found.verdict == verdict
     assert found.judgement.headline.value == pytest.approx(np.mean(first[:2]))
     assert found.facts["large"] == pytest.approx(first[2])
-    assert np.isnan(found.facts["later"]) or found.facts["later"] == 1.0
+    assert np.isnan(found.facts["rise_then_fall"]) or found.facts["rise_then_fall"] == 1.0
 
 
 def expanded(rise: np.ndarray, *, before: float = -0.3, sigma_2: float = 2.0, last: np.ndarray | bool = False):
@@ -84,7 +84,7 @@ def expanded(rise: np.ndarray, *, before: float = -0.3, sigma_2: float = 2.0, la
         "learning_time": columns(np.where(last, 9.0, np.ones(MEMBERS)), 2.0, 3.0, 4.0),
         "final": np.ones((MEMBERS, 4)),
     }
-    settings = {"measure": "rankme_centred", "threshold": 0.05, "small": 0.1, "typical": 0.5}
+    settings = {"measure": "rankme_centred", "threshold": 0.05, "small_scale": 0.1, "majority_share": 0.5}
     return evaluate(claims.phases_entropy_seeking, {"grid": grid_table(CELLS, measured, seeds=SEEDS)}, settings)
 
 
@@ -113,7 +113,7 @@ def test_a_rank_that_rises_before_any_class_is_learned_as_well_says_nothing_of_t
 
 # -- along single courses ----------------------------------------------------------------------------------------------
 
-COURSE = {"factor": 2.0, "lower": 0.4, "upper": 0.9, "typical": 0.5}
+COURSE = {"factor": 2.0, "lower": 0.4, "upper": 0.9, "majority_share": 0.5}
 # two classes of 2, 1 and 1 examples are learned one after the other: at the records 1, and 3
 LEARNED = np.array([[0.3, 0.3, 0.3], [0.6, 0.2, 0.2], [0.8, 0.35, 0.35], [0.95, 0.92, 0.92]])
 
@@ -180,7 +180,7 @@ def test_draws_are_enough_to_tell_a_share_of_0_6_from_one_half():
     configured = plan(papers=["softmax_dynamics"])
     claim = configured.claim("softmax_dynamics", "rare_classes_separate")
     draws = configured.config.blocks("softmax_dynamics", "runs")[claim["runs"]["course"]["name"]]["seeds"]
-    decided = [share(holding, draws).lower >= claim["settings"]["typical"] for holding in range(draws + 1)]
+    decided = [share(holding, draws).lower >= claim["settings"]["majority_share"] for holding in range(draws + 1)]
     assert stats.binom.pmf(np.arange(draws + 1), draws, 0.6) @ decided >= 0.95
 
 

@@ -1,5 +1,6 @@
 """What is measured of grids, against scipy's flow, torch's derivatives, and searches by loops."""
 
+import itertools
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,6 +9,7 @@ import scipy
 import torch
 from scipy import stats
 
+from learning_dynamics.papers.softmax_dynamics import cells
 from learning_dynamics.papers.softmax_dynamics.grids import Grid, Moment
 from learning_dynamics.papers.softmax_dynamics.phases import metrics, runs
 from learning_dynamics.tidy import select
@@ -176,13 +178,17 @@ def test_spectra_alignment_and_separation_at_each_moment(grid, by_hand, moment):
         assert {name: measured[name] for name in apart} == pytest.approx(apart, rel=1e-4), member.number
 
 
-def test_members_are_told_apart(grid):
+def test_each_member_has_its_class_sizes_start_scale_and_seed(grid):
     _, table = grid
-    cells = Grid(table).members
-    assert cells["counts"].tolist() == ["2-2-1-1"] * 4 + ["3-1-1-1"] * 4
-    assert cells["init"].tolist() == ["balanced", "balanced", "gaussian", "gaussian"] * 2
-    assert cells["seed"].tolist() == [0, 1] * 4
-    assert select(table, "final")["skewed"].all()
+    names = ["2-2-1-1", "3-1-1-1"]  # of SETTINGS["counts"]
+    expected = itertools.product(names, SETTINGS["inits"], SETTINGS["scales"], range(SETTINGS["seeds"]))
+    members = Grid(table).members[["counts", "init", "scale", "seed"]]
+    assert list(members.itertuples(index=False, name=None)) == list(expected)
+
+
+def test_equal_classes_are_not_skewed():
+    counts = np.array([[2, 2, 2, 2], [2, 2, 1, 1], [3, 3, 0, 0]])  # zeros are padding
+    assert cells.class_sizes(counts)["skewed"].tolist() == [False, True, False]
 
 
 CELL = {

@@ -64,8 +64,8 @@ JUDGED = {
     "population": "examples",
     "within": "fall_since_rare",
     "threshold": 0.05,
-    "small": 0.1,
-    "seen": 0.2,
+    "small_scale": 0.1,
+    "premise_share": 0.2,
     "exceptions": 0.05,
 }
 OVER_CLASSES = {**JUDGED, "population": "classes"}
@@ -116,22 +116,25 @@ def test_starts_of_large_scale_are_left_out_of_necessity():
     def shares(skew, d, scale, population):
         return as_measured(skew, d, scale, population) if scale < 0.5 else 0.5
 
-    small, large = (skew(shares, {**JUDGED, "small": scale}) for scale in (0.1, 1.0))
+    small, large = (skew(shares, {**JUDGED, "small_scale": scale}) for scale in (0.1, 1.0))
     assert (small.verdict, small.facts["large"], large.verdict) == ("reproduced", 0.5, "not reproduced")
 
 
 def test_over_classes_a_bottleneck_is_necessary_until_a_skew_and_that_skew_is_told():
     found = bottleneck(as_measured, OVER_CLASSES, population="classes")
     assert found.verdict == "not reproduced"
-    assert found.facts["turns"] == 512.0
-    assert (found.facts["share"], found.facts["narrow"]) == (pytest.approx(0.95), pytest.approx(0.95))
+    assert found.facts["least_ratio"] == 512.0
+    assert (found.facts["share_at_least_ratio"], found.facts["share_in_two_dimensions"]) == (
+        pytest.approx(0.95),
+        pytest.approx(0.95),
+    )
 
     def never(skew, d, scale, population):
         return as_measured(skew, d, scale, population) * (d == 2)
 
     found = bottleneck(never, OVER_CLASSES, population="classes")
     assert found.verdict == "reproduced"
-    assert np.isnan(found.facts["turns"])
+    assert np.isnan(found.facts["least_ratio"])
 
 
 def test_the_skew_that_three_dimensions_need_is_told_by_scale():
@@ -139,8 +142,13 @@ def test_the_skew_that_three_dimensions_need_is_told_by_scale():
         return 0.6 * (population == "classes" and skew >= (64 if scale < 0.01 else 512)) + 0.25 * (d == 2)
 
     facts = bottleneck(shares).facts
-    assert (facts["at"], facts["turns"], facts["larger"], facts["turns_larger"]) == (0.001, 64.0, 0.1, 512.0)
-    assert (facts["share"], facts["narrow"]) == (0.6, 0.85)
+    assert (
+        facts["smallest_scale"],
+        facts["least_ratio"],
+        facts["largest_scale"],
+        facts["least_ratio_at_largest_scale"],
+    ) == (0.001, 64.0, 0.1, 512.0)
+    assert (facts["share_at_least_ratio"], facts["share_in_two_dimensions"]) == (0.6, 0.85)
 
 
 @pytest.mark.parametrize(("share", "verdict"), [(1 / SEEDS, "reproduced"), (1.0, "not reproduced")])
@@ -154,13 +162,13 @@ def test_without_a_bottleneck_one_draw_may_fall_and_all_may_not(skew, dimension,
 
 def test_the_sizes_that_fall_with_a_bottleneck_must_not_without():
     found = bottleneck(as_measured, same=0.3)
-    assert (found.verdict, found.facts["same"]) == ("not reproduced", 0.3)
+    assert (found.verdict, found.facts["same_sizes"]) == ("not reproduced", 0.3)
     assert bottleneck(as_measured).verdict == "reproduced"
 
 
 def test_sizes_of_which_one_is_frequent_must_not_fall_without_a_bottleneck():
     found = bottleneck(as_measured, frequent=0.3)
-    assert (found.verdict, found.facts["frequent"], found.facts["powers"]) == ("not reproduced", 0.3, 0.0)
+    assert (found.verdict, found.facts["one_frequent"], found.facts["powers"]) == ("not reproduced", 0.3, 0.0)
 
 
 @pytest.mark.parametrize("claim", [skew, bottleneck])
@@ -180,13 +188,13 @@ def test_what_suffices_does_so_on_every_draw_and_over_both_populations(least, ve
     def shares(skew, d, scale, name):
         return (least if (skew, name) == (8, population) else 1.0) * (scale < 0.5 and skew > 1)
 
-    settings = {"threshold": 0.05, "small": 0.1}
+    settings = {"threshold": 0.05, "small_scale": 0.1}
     found = evaluate(sufficiency.skew_and_bottleneck_suffice, {"region": region(shares)}, settings)
     assert found.verdict == verdict
-    assert found.facts["mild"] == pytest.approx(least if population == "classes" else 1.0)
+    assert found.facts["share_at_mildest"] == pytest.approx(least if population == "classes" else 1.0)
 
 
-SHOWN = {"threshold": 0.05, "seen": 0.2}
+SHOWN = {"threshold": 0.05, "emerging_share": 0.2}
 AT = ("64-16-4-1", 0.1, 0.8)  # sizes, scale and rate of the one setting of `descents` that shows the phases
 EQUAL = "4-4-4-4"
 
@@ -291,7 +299,7 @@ def test_what_other_settings_show_decides_nothing():
 
 def test_the_setting_and_what_it_shows_are_named():
     facts = exist(descents(treated=0.6, equal=0.1, wide=0.2, slow=0.2), shown_by_flow=0.3).facts
-    assert facts["setting"] == "sizes 64 : 16 : 4 : 1 from scale 0.1, rate 0.8"
+    assert facts["setting"] == "sizes 64 : 16 : 4 : 1, scale 0.1 and rate 0.8"
     assert (facts["place"], facts["settings"]) == (1, 8)
     assert (facts["equal"], facts["wide"], facts["skewest"]) == pytest.approx((0.1, 0.2, 0.6))
     assert (facts["slow_rate"], facts["slow"], facts["flow"]) == pytest.approx((0.08, 0.2, 0.3))
@@ -321,7 +329,7 @@ def grid(shown: float, gaussian: float | None = None) -> pd.DataFrame:
 
 
 def over_classes(table: pd.DataFrame):
-    settings = {"measure": "rankme_centred", "threshold": 0.05, "typical": 0.5}
+    settings = {"measure": "rankme_centred", "threshold": 0.05, "majority_share": 0.5}
     return evaluate(phases.three_phases_over_classes, {"grid": table, "region": region(as_measured)}, settings)
 
 
@@ -330,8 +338,8 @@ def test_three_phases_must_show_in_most_draws_from_the_smallest_scale(shown, ver
     found = over_classes(grid(shown))
     assert found.verdict == verdict
     assert found.judgement.headline.value == pytest.approx(shown)
-    assert (found.facts["least"], found.facts["below"]) == (64.0, 8.0)
-    assert (found.facts["wider"], found.facts["examples"]) == (0.0, 0.0)
+    assert (found.facts["least_ratio"], found.facts["ratio_below"]) == (64.0, 8.0)
+    assert (found.facts["share_at_largest_scale"], found.facts["over_examples"]) == (0.0, 0.0)
 
 
 def test_one_kind_of_start_that_shows_none_is_not_averaged_away():
@@ -378,7 +386,7 @@ def lengths(order: float, classes: float, examples: float) -> pd.DataFrame:
     ],
 )
 def test_lengths_and_both_ranks_must_be_as_predicted(order, classes, examples, verdict):
-    settings = {"threshold": 0.05, "typical": 0.5, "exceptions": 0.05}
+    settings = {"threshold": 0.05, "majority_share": 0.5, "exceptions": 0.05}
     found = evaluate(sufficiency.population_decides, {"region": lengths(order, classes, examples)}, settings)
     assert found.verdict == verdict
     # eigenvalues as 8 to 1 at 512 : 64 : 8 : 1

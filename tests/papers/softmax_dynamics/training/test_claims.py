@@ -10,7 +10,7 @@ from learning_dynamics.papers.softmax_dynamics.training import claims
 from tests.support import named_after_its_call
 
 SEEDS = 60
-JUDGED = {"threshold": 0.05, "typical": 0.5}
+JUDGED = {"threshold": 0.05, "majority_share": 0.5}
 SKEWED = ("4-2-1-1", "3-3-1-1")
 BEST = (4, 0.4)  # batch and learning rate of the setting that is judged, with the sizes 3 : 3 : 1 : 1
 SETTINGS = tuple(itertools.product((4, 0), (0.1, 0.4)))
@@ -73,12 +73,12 @@ def judged(share, learned=lambda *_: 1.0):
 def test_phases_must_show_with_skew_and_bottleneck_and_not_without(skewed, equal, wide, verdict):
     found = judged(at_best(skewed, equal, wide))
     assert found.verdict == verdict
-    assert found.facts["setting"] == "sizes 3 : 3 : 1 : 1 from scale 0.0001, batches of 4, rate 0.4, 400 steps"
+    assert found.facts["setting"] == "sizes 3 : 3 : 1 : 1, scale 0.0001, batches of 4, rate 0.4 and 400 steps"
     assert (found.facts["settings"], found.facts["place"]) == (2 * len(SETTINGS), 1)
     assert found.judgement.headline.value == pytest.approx(skewed, abs=0.02)
     assert found.judgement.headline.draws == SEEDS
     assert [found.facts[case] for case in ("equal", "wide")] == pytest.approx([equal, wide], abs=0.02)
-    assert found.facts["full"] == 0.0
+    assert found.facts["full_batches"] == 0.0
 
 
 @pytest.mark.parametrize(
@@ -109,7 +109,7 @@ def test_another_setting_than_the_one_that_is_judged_decides_nothing_and_is_coun
     found = judged(elsewhere)
     assert (found.verdict, found.judgement.headline.value) == ("not reproduced", 0.0)
     assert found.facts["place"] == 2
-    assert found.facts["full"] == pytest.approx(0.9, abs=0.02)
+    assert found.facts["full_batches"] == pytest.approx(0.9, abs=0.02)
 
 
 def test_equal_classes_are_the_control_of_all_sizes():

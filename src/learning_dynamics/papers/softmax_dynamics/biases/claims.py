@@ -1,6 +1,7 @@
 """Primacy bias, selection bias, and the alignment of the two spaces (section 3.3)."""
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -27,12 +28,13 @@ from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import Table, select, settings_of
 
 # Settings of these claims, whose values stand in workflow/config/softmax_dynamics.yaml:
-# - chance, of `primacy_bias`: share of pairs in order where the order of learning does not know class sizes
-# - chance, of `selection_bias`: share of starts, and of the loss, that a coin would give the larger singular value
-# - small: largest initialisation scale of starts that are judged, whose predictions are near uniform;
+# - chance_share, of `primacy_bias`: share of pairs in order where the order of learning does not know class sizes
+# - chance_share, of `selection_bias`: share of starts, and of the loss, that a coin would give the larger singular
+#   value
+# - small_scale: largest initialisation scale of starts that are judged, whose predictions are near uniform;
 #   of `alignment`, whose conserved difference of the factors is small
 # - cosine: least |cos| between the leading eigenvectors of features and weights that counts as aligned
-# - typical: least share of draws that makes "most"
+# - majority_share: least share of draws that makes "most"
 
 
 @claim(
@@ -41,16 +43,17 @@ from learning_dynamics.tidy import Table, select, settings_of
     empirical=True,
     quantifier="an average",
 )
-def primacy_bias(grid: Table, *, small: Positive, chance: Fraction) -> Claim:
+def primacy_bias(grid: Table, *, small_scale: Positive, chance_share: Fraction) -> Claim:
     """From small starts the more frequent of two classes is learned earlier, on average more often than not.
 
     A class is learned when the mean probability of its own class over its examples passes one half for good. The more
     frequent class comes first in {value:.1%} of the pairs of classes of different size. In {first:.0%} of the draws the
-    most frequent class is learned before all others, and in {ordered:.0%} all pairs are in order. Starts of larger
-    scale are left out, since predictions are not uniform there: {large:.0%} of their pairs are in order.
+    most frequent class is learned before all others, and in {ordered:.0%} all pairs are in order. Starts of scales
+    above {small_scale:g} are left out, since predictions are not uniform there: {large:.0%} of their pairs are in
+    order.
     """
     skewed = Grid(grid, skewed=True)
-    starts = SmallStarts(skewed.scale, small)
+    starts = SmallStarts(skewed.scale, small_scale)
     times, sizes = skewed.learning_times(), skewed.class_sizes  # shape (draws, classes), the largest class first
     in_order = pairs_in_order(times, sizes)  # the share of each draw's pairs, shape (draws,)
     # rivals: the order of learning is that of these sizes
@@ -64,7 +67,7 @@ def primacy_bias(grid: Table, *, small: Positive, chance: Fraction) -> Claim:
         return at_least(
             name,
             mean(in_order[judged]),
-            chance,
+            chance_share,
             because="that of an order that does not know the sizes",
             rivals={
                 phrase: {"estimate": mean(pairs_in_order(times, other)[judged])}
@@ -85,13 +88,16 @@ def primacy_bias(grid: Table, *, small: Positive, chance: Fraction) -> Claim:
     most_frequent_first = times[:, 0] < times[:, 1:].min(axis=1)
     larger_starts = in_order[~starts.judged]
     yield Facts(
+        small_scale=small_scale,
         first=np.mean(most_frequent_first[starts.judged]),
         ordered=share_true(in_order[starts.judged]),  # all pairs: their share is one
         large=larger_starts.mean() if larger_starts.size else np.nan,
     )
 
 
-COIN = "what chance gives"  # the criterion reads: at least 0.5 (what chance gives)
+# if rates did not depend on values, either of two would be the faster one as often as the other: the larger one in half
+# of the starts, and while half of the loss is lost
+CHANCE = "one half, if size did not matter"
 # orders of the rates in the singular value, |d sigma / dt| = |g| sigma^order; by eq. 20 it is one
 OTHER_ORDERS = {"rates that do not depend on the singular value": 0.0, "rates like its square": 2.0}
 
@@ -103,7 +109,7 @@ OTHER_ORDERS = {"rates that do not depend on the singular value": 0.0, "rates li
     empirical=True,
     quantifier="most draws",
 )
-def selection_bias(starts: Table, course: Table, *, chance: Fraction) -> Claim:
+def selection_bias(starts: Table, course: Table, *, chance_share: Fraction) -> Claim:
     r"""Dominant directions are more likely to take in new information, as changes are proportional to singular values:
     from small starts the larger of two changes faster more often than not, and while most is learned.
 
@@ -111,10 +117,10 @@ def selection_bias(starts: Table, course: Table, *, chance: Fraction) -> Claim:
     one changes faster at {value:.1%} of the random starts. Rates $|g_i| \sigma_i$, with every $|g_i|$ paired with every
     other and with every pair of singular values, predict {expected:.1%}. Rates that do not depend on $\sigma_i$ would
     give one half, rates like its square {square:.1%}. Over the course new information is measured by the fall of the
-    loss, which needs no choice of times: {course:.0%} of it come while the larger one grows faster, {relative:.0%}
-    while its relative rate is larger. This is a tendency of the whole, not of each moment: the share of draws in which
-    the larger one grows faster is between {highest:.0%} (time {when_highest:.3g}) and {lowest:.0%} (time
-    {when_lowest:.3g}).
+    loss, which needs no choice of times: {lost_while_faster:.0%} of it come while the larger one grows faster,
+    {lost_while_relatively_faster:.0%} while its relative rate is larger. This is a tendency of the whole, not of each
+    moment: the share of draws in which the larger one grows faster is between {highest:.0%} (time {when_highest:.3g})
+    and {lowest:.0%} (time {when_lowest:.3g}).
     """
     # -- at random starts: tables by scale and seed, with columns 1 and 2 for the two singular values
     at_starts = starts.pivot_table(index=["scale", "seed"], columns="index", values=["rate", "sigma"]).abs()
@@ -123,26 +129,19 @@ def selection_bias(starts: Table, course: Table, *, chance: Fraction) -> Claim:
     yield at_least(
         "share of random starts at which the larger singular value changes faster",
         larger_is_faster,
-        chance,
-        because=COIN,
+        chance_share,
+        because=CHANCE,
     )
 
     # |g_1| sigma_1^order exceeds |g_2| sigma_2^order where log |g_2 / g_1| < order log(sigma_1 / sigma_2)
     log_gain_ratios = _exchanged_gain_ratios(rates / sigmas)  # |g_i| = rate_i / sigma_i, eqs. 17 and 18
     log_sigma_ratios = np.log(sigmas[1] / sigmas[2])
-
-    def predicted_share(order: float) -> float:
-        """Return in which share of starts, with gains exchanged, the larger value is faster; mean over scales."""
-        shares = []
-        for scale, sorted_ratios in log_gain_ratios.items():
-            n_below = np.searchsorted(sorted_ratios, order * log_sigma_ratios.loc[scale].to_numpy())
-            shares.append(np.mean(n_below / sorted_ratios.size))
-        return float(np.mean(shares))
+    predicted_share = partial(_predicted_share, log_gain_ratios, log_sigma_ratios)  # of an order
 
     # the interval of the share must tell the order one from the nearest rival
     resolution = min(abs(predicted_share(other) - predicted_share(1.0)) for other in OTHER_ORDERS.values())
 
-    # a rival is another order, of which each of the two checks below makes a prediction of its own
+    # here and in `loss_falls_meanwhile` a rival is another order
     @takes_rivals("order", scaled=True)
     def is_predicted_by(order: float) -> Check:
         return equal(
@@ -164,30 +163,19 @@ def selection_bias(starts: Table, course: Table, *, chance: Fraction) -> Claim:
 
     # by seed and time, with columns 1 and 2; rates keep their sign
     rate, sigma = first_two(course, RATE), first_two(course, SIGMA)
-
-    def grows_faster(order: float) -> pd.DataFrame:
-        """Return whether g_1 sigma_1^order exceeds g_2 sigma_2^order by seed and time, with g_i = rate_i / sigma_i.
-
-        Of order 1 rates are compared, of order 0 relative ones.
-        """
-        return _by_time(rate[1] * sigma[1] ** (order - 1) > rate[2] * sigma[2] ** (order - 1))
-
-    def loss_share(order: float) -> np.ndarray:
-        """Return the share of each draw's fall of the loss in steps that begin with the larger value growing faster."""
-        faster = grows_faster(order).to_numpy()[:, :-1]
-        return (decrease * faster).sum(axis=1) / decrease.sum(axis=1)
+    loss_share = partial(_loss_share, decrease, rate, sigma)  # of an order
 
     @takes_rivals("order", scaled=True)
     def loss_falls_meanwhile(order: float) -> Check:
         return at_least(
             "share of the loss that is lost while the larger one grows faster, until the last class is learned",
             mean(loss_share(order)),
-            chance,
-            because=COIN,
+            chance_share,
+            because=CHANCE,
         )
 
     yield loss_falls_meanwhile(1.0, rivals=OTHER_ORDERS)
-    share_by_time = grows_faster(1.0).mean()
+    share_by_time = _grows_faster(rate, sigma, 1.0).mean()
     # after the start, while some draw is still learning
     while_learning = share_by_time[is_learning.any(axis=0) & (share_by_time.index > 0)]
     yield Facts(
@@ -197,13 +185,15 @@ def selection_bias(starts: Table, course: Table, *, chance: Fraction) -> Claim:
         when_lowest=while_learning.idxmin(),
         expected=predicted_share(1.0),
         square=predicted_share(2.0),
-        course=np.mean(loss_share(1.0)),
-        relative=np.mean(loss_share(0.0)),
+        lost_while_faster=np.mean(loss_share(1.0)),
+        lost_while_relatively_faster=np.mean(loss_share(0.0)),
     )
 
 
 def _exchanged_gain_ratios(gains: pd.DataFrame) -> dict[float, np.ndarray]:
-    """Return log |g_2 / g_1| by scale, with g_1 of each start and g_2 of each, sorted to be counted by bisection.
+    """Return log |g_2 / g_1| by scale for all pairs of starts, one giving g_1 and one g_2.
+
+    Sorted for `np.searchsorted`.
 
     Parameters
     ----------
@@ -216,24 +206,70 @@ def _exchanged_gain_ratios(gains: pd.DataFrame) -> dict[float, np.ndarray]:
     }
 
 
+def _predicted_share(log_gain_ratios: Mapping[float, np.ndarray], log_sigma_ratios: pd.Series, order: float) -> float:
+    """Return in which share of starts, with gains exchanged, the larger value is faster; mean over scales.
+
+    Parameters
+    ----------
+    log_gain_ratios : mapping from scale to ndarray
+        Those of `_exchanged_gain_ratios`.
+    log_sigma_ratios : Series
+        log(sigma_1 / sigma_2) by scale and seed.
+    order : float
+        Of the rates in the singular value.
+    """
+    shares = []
+    for scale, sorted_ratios in log_gain_ratios.items():
+        n_below = np.searchsorted(sorted_ratios, order * log_sigma_ratios.loc[scale].to_numpy())
+        shares.append(np.mean(n_below / sorted_ratios.size))
+    return float(np.mean(shares))
+
+
+def _grows_faster(rate: pd.DataFrame, sigma: pd.DataFrame, order: float) -> pd.DataFrame:
+    """Return whether g_1 sigma_1^order exceeds g_2 sigma_2^order, a row for each seed and a column for each time.
+
+    Order 1 compares the rates, order 0 the relative rates.
+    """
+    # g_i sigma_i^order, with g_i = rate_i / sigma_i
+    first, second = (rate[index] * sigma[index] ** (order - 1) for index in (1, 2))
+    return _by_time(first > second)
+
+
+def _loss_share(decrease: np.ndarray, rate: pd.DataFrame, sigma: pd.DataFrame, order: float) -> np.ndarray:
+    """Return the share of each draw's fall of the loss in steps that begin with the larger value growing faster.
+
+    Parameters
+    ----------
+    decrease : ndarray, shape (draws, times - 1)
+        By how much the loss falls in each step.
+    rate, sigma : DataFrame
+        By seed and time, with columns 1 and 2.
+    order : float
+        Of the rates in the singular value.
+    """
+    faster = _grows_faster(rate, sigma, order).to_numpy()[:, :-1]
+    return (decrease * faster).sum(axis=1) / decrease.sum(axis=1)
+
+
 def _by_time(series: pd.Series) -> pd.DataFrame:
     """Return a series by seed and time as a table, a row for each seed and a column for each time."""
     return series.unstack("time")  # noqa: PD010 - a series
 
 
 @claim("Section 3.3, alignment", scope=f"{TREATED}; Gaussian starts", empirical=True, quantifier="most draws")
-def alignment(grid: Table, *, cosine: Fraction, small: Positive, typical: Fraction) -> Claim:
+def alignment(grid: Table, *, cosine: Fraction, small_scale: Positive, majority_share: Fraction) -> Claim:
     r"""From small starts the leading eigenvectors of the feature space and of the weight space align during the
     warm-up.
 
     The leading eigenvectors of $f^T f$ and $W W^T$ are compared at the start and when the first class is learned, from
-    Gaussian starts, whose two factors are independent. Random directions are as close as is asked for in {random:.0%}
-    of draws; at the starts {before:.0%} are. The flow conserves $f^T f - W W^T$ while both grow, so that they must
-    align from small starts. Starts of larger scale are left out; {large:.0%} of them align.
+    Gaussian starts, whose two factors are independent. They count as aligned if their $|\cos|$ is {cosine:g} or more.
+    Random directions are aligned in {random:.0%} of draws; at the starts {before:.0%} are. The flow conserves $f^T f -
+    W W^T$ while both grow, so that they must align from small starts. Starts of scales above {small_scale:g} are left
+    out; {large:.0%} of them align.
     """
     gaussian = Grid(grid, skewed=True, init="gaussian")
     starts = SmallStarts(
-        gaussian.scale, small, reason="starts of larger scale, whose conserved difference is not small"
+        gaussian.scale, small_scale, reason="starts of larger scale, whose conserved difference is not small"
     )
 
     def aligned(moment: Moment) -> np.ndarray:
@@ -246,10 +282,12 @@ def alignment(grid: Table, *, cosine: Fraction, small: Positive, typical: Fracti
         "share of draws whose leading eigenvectors are aligned when the first class is learned",
         when_learned,
         starts,
-        typical=typical,
+        majority_share=majority_share,
         rivals={"aligned from the start": at_start},
     )
     yield Facts(
+        cosine=cosine,
+        small_scale=small_scale,
         # the angle of two random lines in the plane is uniform up to a right angle
         random=np.arccos(cosine) / (np.pi / 2),
         before=share_true(at_start[starts.judged]),
@@ -257,9 +295,7 @@ def alignment(grid: Table, *, cosine: Fraction, small: Positive, typical: Fracti
     )
 
 
-JUDGED = (1, 2, 3)  # classes by size: the first pair, and the first of the second
-# from class sizes, largest first, to a number for each class, shape (classes,): a rate, or a time
-OfSizes = Callable[[Sequence[int]], np.ndarray]
+PerClass = Callable[[Sequence[int]], np.ndarray]  # class sizes, largest first, to a number for each class
 
 
 def _rates(counts: Sequence[int]) -> np.ndarray:
@@ -272,12 +308,11 @@ def _rates_alone(counts: Sequence[int]) -> np.ndarray:
     return np.linalg.norm(theory.uniform_gain(counts), axis=1)
 
 
-def _two_stages(rates: OfSizes, last_rates: OfSizes) -> OfSizes:
-    """Return times of two pairs: the second grows at its rate until the first is learned, then at another.
+def _two_stages(rates: PerClass, last_rates: PerClass) -> PerClass:
+    """Return a function from class sizes to when each class is learned, if the second pair grows in two stages.
 
-    In units of log(1 / scale) the first pair is learned after 1 / r_1. The second has grown by r_2 / r_1 by then, and
-    what is left, 1 - r_2 / r_1, takes it 1 / r_last of that. The last rate is the third of `last_rates`, that of the
-    third class.
+    In units of log(1 / scale): the first pair is learned at 1 / r_1. By then the second has grown by r_2 / r_1 of what
+    it must, and grows the rest, 1 - r_2 / r_1, at the rate that `last_rates` gives the third class.
     """
 
     def times(counts: Sequence[int]) -> np.ndarray:
@@ -302,7 +337,7 @@ def _all_at_once(counts: Sequence[int]) -> np.ndarray:
 
 
 # rivals of `theory.pair_times`: when each class is learned, in units of log(1 / scale)
-OTHER_TIMES: dict[str, OfSizes] = {
+OTHER_TIMES: dict[str, PerClass] = {
     "a class for each singular value of A at the start": theory.times_one_by_one,
     "a pair for each singular value of A at the start": _one_singular_value_a_pair,
     "a last stage at the third singular value of A at the start": _two_stages(_rates, _rates),
@@ -327,23 +362,24 @@ def classes_are_learned_in_pairs(flows: Sequence[Table]) -> Claim:
     the second singular value until the first pair is learned, then at the largest of $A$ without the rows of what is
     learned.
 
-    Measured in each draw is the slope of the time at which a class is learned on $\ln(1 / s)$, between the scales
-    {larger:.0e} and {smallest:.0e}, over the predicted factor. At sizes {example} the third class's factor is
-    {second:.3f}; if each class had one singular value of $A$ at the start to itself, it would be {naive}. The first
-    stage is exponential growth at a constant rate, so that its slope is off only by the spacing of recorded times. In
-    the second stage residuals of what is learned fall like one over the time; for this a factor of the time squared
-    beside the exponential is allowed. A last stage at the third class's own rate, $\sqrt{n (1 - 1/V)}$, cannot be
-    distinguished, as the factors then differ by {alone:.1%} at most. The third singular value of $A$ is rejected at
-    sizes far apart. Laws of several ratios are needed: at ratios of 5 and more alone, stages at the rates of single
-    classes pass as well.
+    In each draw we measure the slope of the time at which a class is learned on $\ln(1 / s)$, between the scales
+    {larger:.0e} and {smallest:.0e}, and divide it by the predicted factor. At sizes {example} the third class's factor
+    is {third_factor:.3f}; if each class had one singular value of $A$ at the start to itself, it would be
+    {third_factor_one_by_one:.3f}. The first stage is exponential growth at a constant rate, so that its slope is off
+    only by the spacing of recorded times. In the second stage residuals of what is learned fall like one over the time;
+    for this a factor of the time squared beside the exponential is allowed. A last stage at the third class's own rate,
+    $\sqrt{n (1 - 1/V)}$, cannot be distinguished, as the factors then differ by {largest_difference:.1%} at most. The
+    third singular value of $A$ is rejected at sizes far apart. Laws of several ratios are needed: at ratios of 5 and
+    more alone, stages at the rates of single classes pass as well.
 
     For the first pair the factor is the limit at small scales; at scale {largest:.0e} the most frequent class takes
-    {first:.2f} times as long as it says (median). The second stage has no such limit: along the first pair's direction
-    predictions of what is not yet learned leave uniform ones, slowly but without end, and it comes late. The third
-    class's mean slope over its factor is {before:.4f} between the next larger scales and {third:.4f} here. The fourth
-    class is later and is not judged: its slope is {fourth:.3f} times the factor, up to {fourth_most:.3f} at some sizes,
-    and at scale {largest:.0e} it takes {fourth_largest:.2f} times as long. A third pair is not judged either: by the
-    same rule it would have a third stage, but the fifth class's slope is {fifth:.2f} times what that predicts.
+    {first_class_delay:.2f} times as long as it says (median). The second stage has no such limit: along the first
+    pair's direction predictions of what is not yet learned leave uniform ones, slowly but without end, and it comes
+    late. The third class's mean slope over its factor is {third_ratio_before:.4f} between the next larger scales and
+    {third_ratio:.4f} here. The fourth class is later and is not judged: its slope is {fourth_ratio:.3f} times the
+    factor, up to {largest_fourth_ratio:.3f} at some sizes, and at scale {largest:.0e} it takes {fourth_class_delay:.2f}
+    times as long. A third pair is not judged either: by the same rule it would have a third stage, but the fifth
+    class's slope is {fifth_ratio:.2f} times what that predicts.
     """
     times = times_by_scale(flows)
     smallest, larger, *_, largest = times.columns  # scales, ascending
@@ -354,17 +390,17 @@ def classes_are_learned_in_pairs(flows: Sequence[Table]) -> Claim:
     square_error = _error_of_a_square(_sizes_of_draws(ratios), smallest=smallest, larger=larger)
     by_records = "neighbouring records of a time, at both scales"
     by_square = "what a factor of the time squared beside the exponential adds, at the rate and sizes of the draw"
-    tolerances = {1: record_error, 2: record_error, 3: square_error}
-    reasons = {1: by_records, 2: by_records, 3: by_square}
-    for index in JUDGED:
+    # by a class's place in size: the first pair, and the first class of the second
+    criteria = {1: (record_error, by_records), 2: (record_error, by_records), 3: (square_error, by_square)}
+    for index, (tolerance, reason) in criteria.items():
         yield equal_on_every_draw(
             f"slope of the time on log(1 / scale) over its factor, minus its prediction, class {index} by size",
             ratios[index],
             # an array, as each draw's prediction is divided out: ratios that agree are counted as repeats
             np.ones(len(ratios)),
-            tolerance=tolerances[index],
+            tolerance=tolerance,
             relative_to=1.0,
-            because=reasons[index],
+            because=reason,
             rivals={phrase: {"measured": others[index]} for phrase, others in other_ratios.items()},
         )
     by_sizes = ratios.groupby("counts").mean()
@@ -372,24 +408,23 @@ def classes_are_learned_in_pairs(flows: Sequence[Table]) -> Claim:
     last_alone = _two_stages(_rates, _rates_alone)  # the second stage at the third class's own rate
     differences = []
     for sizes in map(sizes_of, by_sizes.index):
-        third_alone, third = last_alone(sizes)[2], theory.pair_times(sizes)[2]
-        differences.append(third_alone / third - 1)
+        differences.append(last_alone(sizes)[2] / theory.pair_times(sizes)[2] - 1)
     slopes_before = slopes_by_scale(times.drop(columns=smallest))  # between the next larger scales
     yield Facts(
         larger=larger,
         smallest=smallest,
         largest=largest,
         example=" : ".join(map(str, example)),
-        second=theory.pair_times(example)[2],
-        naive=f"{theory.times_one_by_one(example)[2]:.3f}",
-        alone=np.max(np.abs(differences)),
-        first=_ratio_to_limit(times, largest, index=1),
-        before=_over_prediction(slopes_before, theory.pair_times)[3].mean(),
-        third=ratios[3].mean(),
-        fourth=ratios[4].mean(),
-        fourth_most=by_sizes[4].max(),
-        fourth_largest=_ratio_to_limit(times, largest, index=4),
-        fifth=ratios[5].mean() if 5 in ratios else np.nan,
+        third_factor=theory.pair_times(example)[2],
+        third_factor_one_by_one=theory.times_one_by_one(example)[2],
+        largest_difference=np.max(np.abs(differences)),
+        first_class_delay=_ratio_to_limit(times, largest, index=1),
+        third_ratio_before=_over_prediction(slopes_before, theory.pair_times)[3].mean(),
+        third_ratio=ratios[3].mean(),
+        fourth_ratio=ratios[4].mean(),
+        largest_fourth_ratio=by_sizes[4].max(),
+        fourth_class_delay=_ratio_to_limit(times, largest, index=4),
+        fifth_ratio=ratios[5].mean() if 5 in ratios else np.nan,
     )
 
 
@@ -425,7 +460,7 @@ def _sizes_of_draws(table: pd.DataFrame) -> list[list[int]]:
     return [sizes_of(counts) for counts in table.index.get_level_values("counts")]
 
 
-def _over_prediction(slopes: pd.DataFrame, learning_times: OfSizes) -> pd.DataFrame:
+def _over_prediction(slopes: pd.DataFrame, learning_times: PerClass) -> pd.DataFrame:
     """Return measured slopes over predicted ones, a row for each draw and a column for each class."""
     predicted = np.full(slopes.shape, np.nan)  # of draws with fewer classes the last columns stay empty
     for row, sizes in zip(predicted, _sizes_of_draws(slopes), strict=True):

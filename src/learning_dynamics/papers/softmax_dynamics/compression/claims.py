@@ -37,9 +37,9 @@ from learning_dynamics.tidy import Quantity, Table
 #   from when it begins to be learned to the end (phases_since_rare)
 # - measure: which effective rank is judged, by its name in `spectra.RANKS`
 # - threshold: least change of the effective rank, a number from 1 to d, that counts as a fall or a rise
-# - typical: least share of draws that makes "most"; of `adamw_compresses` also the largest share
+# - majority_share: least share of draws that makes "most"; of `adamw_compresses` also the largest share
 #   that may fall in each control
-# - seen: least share of draws that show the phases if they "can emerge": one start in five
+# - emerging_share: least share of draws that show the phases if they "can emerge": one start in five
 # - spectrum: what sigma_1 and sigma_2 are: eigenvalues of the covariance, as the caption calls them, or singular
 #   values, as the appendix does
 
@@ -55,15 +55,18 @@ Compression = Literal["phases", "phases_since_rare"]  # while the rarest classes
 
 
 @claim("Figure 4, compression-seeking", scope=TREATED, empirical=True, quantifier="most draws")
-def compression(grid: Table, *, measure: Measure, threshold: Positive, within: Within, typical: Fraction) -> Claim:
+def compression(
+    grid: Table, *, measure: Measure, threshold: Positive, within: Within, majority_share: Fraction
+) -> Claim:
     """Under cross-entropy, with skewed classes of eight examples and a bottleneck, the effective rank falls again while
     the rare classes are learned.
 
-    A fall counts if it follows a rise and if the part of it in that time is as deep as the threshold. There is one in
-    {value:.1%} of the draws, and at no scale in more than {highest:.0%} (scale {at:g}); if the faintest part counts as
-    well, in {any:.1%}. All three phases follow one another in {phases:.1%}. The rank rises in that time in
-    {rising:.0%}; its change is {net:+.2f} in the median draw. The rank is over all examples, as in section 2.1. Over
-    the means of classes, and at larger skews, three phases show, which is a claim that we add.
+    A fall counts if it follows a rise, and if the part of it in that time is {threshold:g} or more. There is one in
+    {value:.1%} of the draws, and at no scale in more than {highest:.0%} (scale {scale_of_highest:g}); if the faintest
+    part counts as well, in {any_part:.1%}. All three phases follow one another in {phases:.1%}. The rank rises by
+    {threshold:g} or more in that time in {rising:.0%}; its change is {net:+.2f} in the median draw. The rank is over
+    all examples, as in section 2.1. Over the means of classes, and at larger skews, three phases show, which is a claim
+    that we add.
     """
     skewed = Grid(grid, skewed=True)
     depth = skewed.number(within, measure=measure, threshold=threshold)  # of the deepest fall, 0 where there is none
@@ -72,15 +75,16 @@ def compression(grid: Table, *, measure: Measure, threshold: Positive, within: W
     yield most_draws(
         "share of draws whose rank, after a rise, falls while the rare classes are learned",
         unless_nan(falls, depth),
-        typical=typical,
+        majority_share=majority_share,
         rivals={"the rank rises while they are learned": unless_nan(net >= threshold, net)},
     )
     shares = pd.Series(falls).groupby(skewed.scale).mean()
     phases = skewed.number(PHASES, measure=measure, threshold=threshold)
     yield Facts(
+        threshold=threshold,
         highest=shares.max(),
-        at=shares.idxmax(),
-        any=np.mean(depth > 0),
+        scale_of_highest=shares.idxmax(),
+        any_part=np.mean(depth > 0),
         phases=np.mean(phases == 1),
         rising=np.mean(net >= threshold),
         net=np.nanmedian(net),
@@ -94,19 +98,19 @@ def compression(grid: Table, *, measure: Measure, threshold: Positive, within: W
     quantifier="some setting",
 )
 def three_phases_under_flow(
-    narrow: Table, wide: Table, *, within: Compression, measure: Measure, threshold: Positive, seen: Fraction
+    narrow: Table, wide: Table, *, within: Compression, measure: Measure, threshold: Positive, emerging_share: Fraction
 ) -> Claim:
     r"""Three phases can emerge with skewed classes and a bottleneck: the effective rank falls, rises, and falls again
     from when the rare class separates.
 
-    The paper states no sizes. At 33 : 33 : 33 : 1, in two dimensions, {value:.0%} of the draws show the phases, with
-    equal classes {equal:.1%}, in three dimensions {wide:.1%}. Three frequent classes share the plane evenly, and the
-    rank comes near two; as the rare one takes its place opposite one of them, variances along and across that direction
-    become different: from then on $\sigma_1$ grows by more than $\sigma_2$ in {grows:.0%} of the draws. In the median
-    of the draws that show the phases the rank falls by {depth:.2f}, slowly, for long after the rare class is learned.
-    If only the time in which it is learned counts, the fall is as deep as the threshold in {meanwhile:.1%}. From when
-    it begins to be learned to the end the rank falls in {falls:.0%}, with a warm-up or without. "Can emerge" is read as
-    in the claim on large steps: who tries a handful of starts sees them.
+    A fall or a rise counts from {threshold:g} on. The paper states no sizes. At 33 : 33 : 33 : 1, in two dimensions,
+    {value:.0%} of the draws show the phases, with equal classes {equal:.1%}, in three dimensions {wide:.1%}. Three
+    frequent classes share the plane evenly, and the rank comes near two; as the rare one takes its place opposite one
+    of them, variances along and across that direction become different: from then on $\sigma_1$ grows by more than
+    $\sigma_2$ in {grows:.0%} of the draws. In the median of the draws that show the phases the rank falls by
+    {depth:.2f}, slowly, for long after the rare class is learned. If only the time in which it is learned counts, the
+    rank falls in {meanwhile:.1%}. From when it begins to be learned to the end the rank falls in {falls:.0%}, with a
+    warm-up or without. "Can emerge" is read as in the claim on large steps: who tries a handful of starts sees them.
     """
     # with both, and each control without one of the two
     grids = {
@@ -120,7 +124,7 @@ def three_phases_under_flow(
     yield share_of_draws(
         "share of draws with warm-up, growth and compression, in this order",
         shows["treated"],
-        at_least=seen,
+        at_least=emerging_share,
         because="one start in five",
         rivals={equal_classes: {"holds": shows["equal"]}, three_dimensions: {"holds": shows["wide"]}},
     )
@@ -145,6 +149,7 @@ def three_phases_under_flow(
     fall_of_rare = treated.number(FALL_RARE, measure=measure, threshold=threshold)
     depth_of_showing = depth[shows["treated"] == 1]
     yield Facts(
+        threshold=threshold,
         equal=share_true(shows["equal"]),
         wide=share_true(shows["wide"]),
         depth=np.median(depth_of_showing) if depth_of_showing.size else 0.0,
@@ -155,7 +160,7 @@ def three_phases_under_flow(
 
 
 @claim("Figure 4 D", scope=f"{ONE_RARE}, d = 2", empirical=True, quantifier="most draws")
-def dominant_direction_reused(grid: Table, *, spectrum: Spectrum, typical: Fraction) -> Claim:
+def dominant_direction_reused(grid: Table, *, spectrum: Spectrum, majority_share: Fraction) -> Claim:
     r"""While rare classes are learned, the dominant direction is re-used: $\sigma_1$ grows faster than $\sigma_2$, and
     goes on to do so.
 
@@ -166,9 +171,9 @@ def dominant_direction_reused(grid: Table, *, spectrum: Spectrum, typical: Fract
     the first class is learned to that at which the rarest are, the dominant direction turns by less than 45 degrees in
     {kept:.0%} of the draws. The whole sentence, with $\sigma_1$ growing more than $\sigma_2$ while rare classes are
     learned and from there to the end, is true in {eigenvalues:.0%} for eigenvalues and in {singular:.0%} for singular
-    values. With the time before, in which the rank rises, it is true in {before:.0%} for eigenvalues and in
-    {before_singular:.0%} for singular values: a larger eigenvalue that grows more than a smaller one is no sign that
-    the rank falls.
+    values. The same sentence about the time before, in which the rank rises, is true in {eigenvalues_before:.0%} for
+    eigenvalues and in {singular_before:.0%} for singular values: a larger eigenvalue that grows more than a smaller one
+    is no sign that the rank falls.
     """
     skewed = Grid(grid, skewed=True)
 
@@ -183,7 +188,7 @@ def dominant_direction_reused(grid: Table, *, spectrum: Spectrum, typical: Fract
     yield most_draws(
         "share of draws whose dominant direction stays and whose larger value grows more",
         reused("examples", WHILE_RARE, spectrum),
-        typical=typical,
+        majority_share=majority_share,
         rivals={
             "the means of classes instead of all inputs": reused("classes", WHILE_RARE, spectrum),
             "before they are learned, instead of while they are": reused("examples", BEFORE_RARE, spectrum),
@@ -193,8 +198,8 @@ def dominant_direction_reused(grid: Table, *, spectrum: Spectrum, typical: Fract
         kept=share_true(_keeps_direction(skewed, "examples")),
         eigenvalues=share_true(reused("examples", WHILE_RARE, "eigenvalues")),
         singular=share_true(reused("examples", WHILE_RARE, "singular values")),
-        before=share_true(reused("examples", BEFORE_RARE, "eigenvalues")),
-        before_singular=share_true(reused("examples", BEFORE_RARE, "singular values")),
+        eigenvalues_before=share_true(reused("examples", BEFORE_RARE, "eigenvalues")),
+        singular_before=share_true(reused("examples", BEFORE_RARE, "singular values")),
     )
 
 
@@ -205,7 +210,7 @@ def dominant_direction_reused(grid: Table, *, spectrum: Spectrum, typical: Fract
     empirical=True,
     quantifier="most draws",
 )
-def dominant_direction_over_classes(grid: Table, *, typical: Fraction) -> Claim:
+def dominant_direction_over_classes(grid: Table, *, majority_share: Fraction) -> Claim:
     r"""At class sizes 64, 16, 4 and 1, over the means of classes, $\sigma_1$ grows faster than $\sigma_2$ while rare
     classes are learned, and after, along another direction than the frequent classes took.
 
@@ -228,7 +233,7 @@ def dominant_direction_over_classes(grid: Table, *, typical: Fraction) -> Claim:
     yield most_draws(
         "share of draws whose larger singular value grows more, along another direction",
         outgrown("classes", WHILE_RARE, AFTER_RARE),
-        typical=typical,
+        majority_share=majority_share,
         rivals={
             "all examples instead of the means of classes": outgrown("examples", WHILE_RARE, AFTER_RARE),
             "before they are learned, instead of while they are": outgrown("classes", BEFORE_RARE, AFTER_RARE),
@@ -257,7 +262,8 @@ def _grows_more(
 def _keeps_direction(grid: Grid, population: Population) -> np.ndarray:
     """Return of each draw whether its dominant direction turns by less than 45 degrees: 1 or 0, nan where it failed.
 
-    From when the first class is learned to when the rarest are.
+    From when the first class is learned to when the rarest are. In two dimensions a direction that turns by less is
+    nearer to where it was than to the one across.
     """
     # |cos| of the angle to the direction when the rarest classes are learned
     cosine = grid.at(Moment.FIRST_LEARNED, SPECTRA[population].direction)
@@ -270,7 +276,7 @@ def _all_of(*holds: np.ndarray) -> np.ndarray:
 
 
 @claim("Figure 4, the singular values' ratio", scope=COMPRESSED, origin="ours", empirical=True, quantifier="most draws")
-def ratio_by_population(grid: Table, *, typical: Fraction) -> Claim:
+def ratio_by_population(grid: Table, *, majority_share: Fraction) -> Claim:
     r"""At class sizes 64, 16, 4 and 1, in two dimensions and from small starts, the ratio $\sigma_1 / \sigma_2$ falls
     over all examples and rises over the means of classes while rare classes are learned, and after.
 
@@ -301,7 +307,7 @@ def ratio_by_population(grid: Table, *, typical: Fraction) -> Claim:
     yield most_draws(
         "share of draws whose ratio over examples falls while the rare classes are learned",
         _falls(ratio_change("examples", WHILE_RARE)),
-        typical=typical,
+        majority_share=majority_share,
         rivals={
             rising_examples: _rises(ratio_change("examples", WHILE_RARE)),
             not_the_ratio: _falls(difference_change("examples", WHILE_RARE)),
@@ -311,7 +317,7 @@ def ratio_by_population(grid: Table, *, typical: Fraction) -> Claim:
     yield most_draws(
         "share of draws whose ratio over examples falls after that",
         _falls(ratio_change("examples", AFTER_RARE)),
-        typical=typical,
+        majority_share=majority_share,
         rivals={
             rising_examples: _rises(ratio_change("examples", AFTER_RARE)),
             not_the_ratio: _falls(difference_change("examples", AFTER_RARE)),
@@ -320,7 +326,7 @@ def ratio_by_population(grid: Table, *, typical: Fraction) -> Claim:
     yield most_draws(
         "share of draws whose ratio over classes rises while the rare classes are learned",
         _rises(ratio_change("classes", WHILE_RARE)),
-        typical=typical,
+        majority_share=majority_share,
         rivals={
             falling_classes: _falls(ratio_change("classes", WHILE_RARE)),
             not_the_ratio: _rises(difference_change("classes", WHILE_RARE)),
@@ -330,7 +336,7 @@ def ratio_by_population(grid: Table, *, typical: Fraction) -> Claim:
     yield most_draws(
         "share of draws whose ratio over classes rises after that",
         _rises(ratio_change("classes", AFTER_RARE)),
-        typical=typical,
+        majority_share=majority_share,
         rivals={
             falling_classes: _falls(ratio_change("classes", AFTER_RARE)),
             not_the_ratio: _rises(difference_change("classes", AFTER_RARE)),
@@ -365,18 +371,19 @@ def _rises(change: np.ndarray) -> np.ndarray:
     quantifier="some setting",
 )
 def adamw_compresses(
-    decays: Table, *, measure: Literal["rankme_centred", "rankme"], threshold: Positive, typical: Fraction
+    decays: Table, *, measure: Literal["rankme_centred", "rankme"], threshold: Positive, majority_share: Fraction
 ) -> Claim:
     """Under Adam with decoupled weight decay, at a learning rate of 0.01 and some decay, the rank over all examples
     falls while the rarest class is learned, in most draws with skew and a bottleneck, and not in most without one of
     them, or without decay.
 
-    The first half of the draws chooses, of {tried} decays, the one at which the share of draws that fall exceeds that
-    of the controls the most: {decay:g}. The second half, which no search has seen, judges it. There {value:.0%} fall
-    with both, {equal:.0%} with equal classes, {wide:.0%} in three dimensions and {none:.0%} without decay; over the
-    means of classes {classes:.0%}. At the other decays {fewest:.0%} to {most:.0%} fall with both. The falls are late
-    and shallow: {depth:.2f} in the median of those that fall, while from before the rarest class is learned to after it
-    the rank rises by {net:.2f}. In {learned:.0%} of the draws all classes are learned beyond doubt.
+    A fall counts from {threshold:g} on. The first half of the draws chooses, of {tried} decays, the one at which the
+    share of draws that fall exceeds that of the controls the most: {decay:g}. The second half, which no search has
+    seen, judges it. There {value:.0%} fall with both, {equal:.0%} with equal classes, {wide:.0%} in three dimensions
+    and {without_decay:.0%} without decay; over the means of classes {over_classes:.0%}. At the other decays
+    {fewest:.0%} to {most:.0%} fall with both. The falls are late and shallow: {depth:.2f} in the median of those that
+    fall, while from before the rarest class is learned to after it the rank rises by {net:.2f}. In {learned:.0%} of the
+    draws all classes are learned beyond doubt.
     """
     over_examples, over_classes = MEASURES["examples"][measure], MEASURES["classes"][measure]
     # the first half of the draws chooses the decay, the other half judges it
@@ -420,7 +427,7 @@ def adamw_compresses(
         return share_of_draws(
             f"share of draws whose rank falls, with {what_is_missing}",
             falls(case, decay),
-            at_most=typical,
+            at_most=majority_share,
             because="what is needed for a fall is missing",
             excluded=excluded,
             rivals={
@@ -432,7 +439,7 @@ def adamw_compresses(
     yield most_draws(
         "share of draws whose rank, after a rise, falls while the rarest class is learned",
         falls("treated", decay),
-        typical=typical,
+        majority_share=majority_share,
         excluded=excluded,
         rivals={no_decay: falls("treated", 0.0), class_means: falls("treated", decay, over_classes)},
     )
@@ -443,14 +450,15 @@ def adamw_compresses(
     deep = with_both[with_both >= threshold]
     at_other_decays = [share(second_half, "treated", other) for other in decays_tried if other != decay]
     yield Facts(
+        threshold=threshold,
         tried=len(decays_tried),
         decay=decay,
         fewest=min(at_other_decays, default=np.nan),
         most=max(at_other_decays, default=np.nan),
         equal=share(second_half, "equal", decay),
         wide=share(second_half, "wide", decay),
-        none=share(second_half, "treated", 0.0),
-        classes=share(second_half, "treated", decay, over_classes),
+        without_decay=share(second_half, "treated", 0.0),
+        over_classes=share(second_half, "treated", decay, over_classes),
         depth=np.median(deep) if deep.size else 0.0,
         net=np.nanmedian(by_draw(second_half, NET, "treated", decay)),
         learned=np.nanmean(by_draw(second_half, HAS_LEARNED, "treated", decay)),

@@ -5,7 +5,6 @@ from typing import Any, Literal
 import matplotlib.pyplot as plt
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.image import AxesImage
 
 from learning_dynamics.papers.softmax_dynamics import falls
 from learning_dynamics.papers.softmax_dynamics.cases import CONTROLS, Within, map_draws
@@ -43,11 +42,11 @@ def compression_map(
     """
     figure, (left, right) = plt.subplots(1, 2, figsize=(WIDTH, 3.8), width_ratios=[3.4, 1.0])
     for axis, table, title in ((left, skews, "four classes"), (right, classes, "more classes")):
-        image = _draw_map(axis, _draws(table, within, measure, threshold))
+        _draw_map(axis, _draws(table, within, measure, threshold))
         axis.set_title(title)
     letters((left, right))
     figure.supxlabel("initial scale and dimension", fontsize=9.5)
-    share_bar(figure, image, [left, right], "share of seeds that compress", aspect=20, pad=0.01)
+    share_bar(figure, [left, right], "share of seeds that compress", aspect=20, pad=0.01)
     left.set_ylabel("class sizes")
     facts = {"threshold": threshold, "seeds": settings_of(skews)["seeds"]}
     return Plot(figure, facts, "Shares of seeds that compress, by class sizes, dimension and scale: most cells have 0.")
@@ -109,13 +108,12 @@ def _draws(table: Table, within: str, measure: str, threshold: float) -> pd.Data
     return rows.assign(fallen=rows["value"] >= threshold, row=rows["counts"].map(_short), column=column)
 
 
-def _draw_map(axis: Axes, draws: pd.DataFrame) -> AxesImage:
+def _draw_map(axis: Axes, draws: pd.DataFrame) -> None:
     """Draw a table of shares with their intervals: class sizes by dimensions and scales."""
     sizes, columns = draws["row"], draws.sort_values(["dimension", "scale"])["column"]
     rows, columns = (dict(zip(names, names, strict=True)) for names in (sizes, columns))
-    image = share_map(axis, draws, "fallen", rows, columns, ("row", "column"))
+    share_map(axis, draws, "fallen", rows, columns, ("row", "column"))
     axis.tick_params("y", labelsize=8)
-    return image
 
 
 def _short(counts: str) -> str:

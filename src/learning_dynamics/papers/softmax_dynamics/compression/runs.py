@@ -37,16 +37,16 @@ def descent_map(
     Returns
     -------
     Trajectory
-        Time counts steps. Series gram (f^T f), shape (members, records, d, d), sums (of f over each class's examples),
-        shape (members, records, classes, d), probabilities (of its own class, mean over each class), shape (members,
-        records, classes), padded with zeros to the largest shapes; constants counts, shape (members, classes), padded
-        with zeros, dimension, scale, variant and amount of each member.
+        Time counts steps. Series, padded with zeros to the largest shapes: gram, f^T f, shape (members, records, d, d);
+        sums, of f over each class's examples, shape (members, records, classes, d); probabilities, of its own class,
+        mean over each class's examples, shape (members, records, classes). Constants, of each member: counts, shape
+        (members, classes), padded with zeros; dimension, scale, variant, amount.
     """
-    from learning_dynamics.papers.softmax_dynamics.optimisers import Optimiser
+    from learning_dynamics.papers.softmax_dynamics.optimisers import Optimiser  # compiled by numba: not for planning
 
     variants = [Variant(BASE, learning_rate, Optimiser(learning_rate))]
     cells = starts.grid_cells(counts=_padded(counts), dimension=dimensions, scale=scales)
-    return _map(variants, cells, seeds=seeds, steps=steps, points=points, seed=seed)
+    return _train_all(variants, cells, seeds=seeds, steps=steps, points=points, seed=seed)
 
 
 def variants_map(
@@ -69,17 +69,16 @@ def variants_map(
 ) -> Trajectory:
     """The same over a smaller grid, as it is and with one thing changed at a time.
 
-    Each of the lists changes training in one respect: the learning rate, heavy-ball momentum (with the rate times
-    one minus the momentum, the same effective rate), weight decay, minibatches of so many examples, Adam with so many
-    rates, inputs that are correlated by so much between all examples, or within classes. A member starts where its
-    sibling under plain gradient descent does.
+    Each list gives the values of one change: the learning rate; heavy-ball momentum, with the rate times one minus the
+    momentum, which keeps the effective rate; weight decay; the size of minibatches; Adam, at these rates; the
+    correlation of inputs, between all examples or within classes. A member starts where plain gradient descent does.
 
     Returns
     -------
     Trajectory
         As in `descent_map`.
     """
-    from learning_dynamics.papers.softmax_dynamics.optimisers import Optimiser
+    from learning_dynamics.papers.softmax_dynamics.optimisers import Optimiser  # compiled by numba: not for planning
 
     base = Optimiser(learning_rate)
     variants = [
@@ -93,7 +92,7 @@ def variants_map(
         *(Variant("inputs by class", share, base, by_class=share) for share in class_inputs),
     ]
     cells = starts.grid_cells(counts=_padded(counts), dimension=dimensions, scale=scales)
-    return _map(variants, cells, seeds=seeds, steps=steps, points=points, seed=seed)
+    return _train_all(variants, cells, seeds=seeds, steps=steps, points=points, seed=seed)
 
 
 def adamw_map(
@@ -115,25 +114,25 @@ def adamw_map(
     Trajectory
         As in `descent_map`; variant AdamW, its amount the decay.
     """
-    from learning_dynamics.papers.softmax_dynamics.optimisers import Optimiser
+    from learning_dynamics.papers.softmax_dynamics.optimisers import Optimiser  # compiled by numba: not for planning
 
     variants = [
         Variant("AdamW", decay, Optimiser(learning_rate, weight_decay=decay, adam=True, decoupled=True))
         for decay in decays
     ]
     cells = starts.grid_cells(counts=_padded(counts), dimension=dimensions, scale=scales)
-    return _map(variants, cells, seeds=seeds, steps=steps, points=points, seed=seed)
+    return _train_all(variants, cells, seeds=seeds, steps=steps, points=points, seed=seed)
 
 
 @dataclass(frozen=True)
 class Variant:
-    """One way to train: its name, the number that it is about, the optimiser, and the inputs' correlations."""
+    """One way to train."""
 
-    name: str
-    amount: float
+    name: str  # what it changes
+    amount: float  # the value of what it changes
     optimiser: Optimiser
-    shared: float = 0.0
-    by_class: float = 0.0
+    shared: float = 0.0  # correlation of inputs between all examples
+    by_class: float = 0.0  # correlation of inputs within classes
 
 
 def _padded(counts: Sequence[list[int]]) -> list[list[int]]:
@@ -142,32 +141,37 @@ def _padded(counts: Sequence[list[int]]) -> list[list[int]]:
     return [sizes + [0] * (most - len(sizes)) for sizes in counts]
 
 
-def _map(
+def _train_all(
     variants: Sequence[Variant], cells: Sequence[starts.Cell], *, seeds: int, steps: int, points: int, seed: int
 ) -> Trajectory:
     """Return the trainings of every variant in every cell."""
-    from learning_dynamics.papers.softmax_dynamics import optimisers
+    from learning_dynamics.papers.softmax_dynamics import optimisers  # compiled by numba: not for planning
 
     records = optimisers.recorded_steps(steps, points)
-    by_name = {(variant.name, float(variant.amount)): variant for variant in variants}
+    by_name_and_amount = {(variant.name, float(variant.amount)): variant for variant in variants}
 
     def follow(
         *, variant: str, amount: float, counts: list[int], dimension: int, scale: float
     ) -> dict[str, np.ndarray]:
-        way, sizes = by_name[variant, amount], np.array([size for size in counts if size])
-        inputs = optimisers.inputs_of(sizes, way.shared, way.by_class)
+        trained_by = by_name_and_amount[variant, amount]
+        sizes = np.array([size for size in counts if size])  # without the padding
+        inputs = optimisers.inputs_of(sizes, trained_by.shared, trained_by.by_class)
         courses = []
         for rng in generators(seed, f"softmax_dynamics.map.{name_of(sizes)}.{dimension}.{scale}", seeds):
             theta, W = toy.gaussian(rng, sizes.sum(), dimension, len(sizes), scale=scale)
-            draws = int(rng.integers(2**31))
-            courses.append(
-                optimisers.train(sizes, theta, W, way.optimiser, records=records, draws=draws, inputs=inputs)
+            minibatch_seed = int(rng.integers(2**31))
+            course = optimisers.train(
+                sizes, theta, W, trained_by.optimiser, records=records, draws=minibatch_seed, inputs=inputs
             )
+            courses.append(course)
         return {
             "gram": np.stack([course.gram for course in courses]),
             "sums": np.stack([course.sums for course in courses]),
             "probabilities": np.stack([course.probabilities for course in courses]),
         }
 
-    of_variants = [{"variant": name, "amount": amount, **cell} for name, amount in by_name for cell in cells]
-    return starts.over_cells(follow, of_variants, seeds=seeds, times=records.astype(float))
+    # a cell of the grid under each variant, named by what `follow` takes
+    cells_of_variants = [
+        {"variant": name, "amount": amount, **cell} for name, amount in by_name_and_amount for cell in cells
+    ]
+    return starts.over_cells(follow, cells_of_variants, seeds=seeds, times=records.astype(float))

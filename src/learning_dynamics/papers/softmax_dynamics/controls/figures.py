@@ -110,5 +110,5 @@ def controls(
     return Plot(
         figure,
         facts,
-        "RankMe over time for single seeds of the treated case and four controls, and shares that grow or fall.",
+        "RankMe over time for single seeds of the paper's case and four controls, and shares that grow or fall.",
     )

@@ -36,10 +36,10 @@ from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import Table, draw_columns, select
 
 # Settings of these claims, whose values stand in workflow/config/softmax_dynamics.yaml:
-# - simple: least distance of neighbouring singular values, relative to the largest, at which a spectrum counts as
-#   simple
-# - many: number of classes from which on random starts have the "many classes" of the theorem
-# - dropped: largest error of g_i without its terms in 1/V, relative to g_i, at which these count as dropped
+# - simple_gap: least distance of neighbouring singular values, relative to the largest, at which a spectrum counts
+#   as simple
+# - many_classes: number of classes from which on random starts have the "many classes" of the theorem
+# - dropped_error: largest error of g_i without its terms in 1/V, relative to g_i, at which these count as dropped
 
 
 @claim(
@@ -47,16 +47,16 @@ from learning_dynamics.tidy import Table, draw_columns, select
     scope="balanced starts, cross-entropy; V = 4, d = 2 and 3; random starts of one scale for the slope",
     quantifier="all draws",
 )
-def theorem_b_3_proportional(flows: Sequence[Table], starts: Table, *, simple: Positive) -> Claim:
+def theorem_b_3_proportional(flows: Sequence[Table], starts: Table, *, simple_gap: Positive) -> Claim:
     r"""From a balanced start of factors of full rank the rate of a simple singular value is proportional to it, with a
     factor of its own: $|\dot\sigma_{1i}| = \eta |g_i| \sigma_{2i}$ with $g_i = u_{1i}^T A v_{2i}$, and likewise for
     $\sigma_{2i}$.
 
-    Along the flow rates measured by differences are compared with $-g_i \sigma_i$, where the spectrum is simple. Among
-    random starts of one scale, where singular values differ by chance, the slope of the log rate on the log value is
-    {slope:.2f} (across scales it is one for any bilinear model). The factor $g_i$ is neither constant nor common
-    (errata 5): its logarithm has standard deviation {spread:.2g} around the fit, and {shrinking:.0%} of the singular
-    values shrink at first.
+    Along the flow rates measured by differences are compared with $-g_i \sigma_i$, where the spectrum is simple:
+    neighbouring singular values are more than {simple_gap:g} of the largest apart. Among random starts of one scale,
+    where singular values differ by chance, the slope of the log rate on the log value is {slope:.2f} (across scales it
+    is one for any bilinear model). The factor $g_i$ is neither constant nor common (errata 5): its logarithm has
+    standard deviation {spread:.2g} around the fit, and {shrinking:.0%} of the singular values shrink at first.
     """
     other_exponents = {
         "rates that do not depend on the singular value": 0.0,
@@ -64,7 +64,7 @@ def theorem_b_3_proportional(flows: Sequence[Table], starts: Table, *, simple: P
         "rates like its square root": 0.5,
     }
     for matrix in (FEATURES, CLASSIFIER):
-        yield _rates_follow_a_power(matrix, flows, 1.0, simple=simple, rivals=other_exponents)
+        yield _rates_follow_a_power(matrix, flows, 1.0, simple_gap=simple_gap, rivals=other_exponents)
     log_sigma, log_rate = np.log(starts["sigma"].to_numpy()), np.log(starts["rate"].abs().to_numpy())
     fit = slope(log_sigma, log_rate)  # of log |g_i| + log sigma_i, where g_i is independent of sigma_i
     yield equal(
@@ -78,11 +78,11 @@ def theorem_b_3_proportional(flows: Sequence[Table], starts: Table, *, simple: P
     )
     # what the fit leaves of log |g_i|
     residuals = log_rate - log_rate.mean() - fit.value * (log_sigma - log_sigma.mean())
-    yield Facts(slope=fit.value, spread=residuals.std(), shrinking=(starts["rate"] < 0).mean())
+    yield Facts(simple_gap=simple_gap, slope=fit.value, spread=residuals.std(), shrinking=(starts["rate"] < 0).mean())
 
 
 @takes_rivals("exponent", scaled=True)
-def _rates_follow_a_power(matrix: FactorNames, flows: Sequence[Table], exponent: float, *, simple: float) -> Check:
+def _rates_follow_a_power(matrix: FactorNames, flows: Sequence[Table], exponent: float, *, simple_gap: float) -> Check:
     """Check along flows that singular values change at -g_i sigma_i^exponent, where the spectrum is simple.
 
     The predictions in the table are those of eqs. 17 and 18, whose exponent is one. Singular values of f and W are
@@ -90,7 +90,7 @@ def _rates_follow_a_power(matrix: FactorNames, flows: Sequence[Table], exponent:
     """
     errors, not_simple = [], 0
     for table in flows:
-        smooth = at_each_time(table, GAP) > simple
+        smooth = at_each_time(table, GAP) > simple_gap
         # from -g_i sigma_i, which is in the table, to -g_i sigma_i^exponent
         power = select(table, SIGMA)["value"].to_numpy() ** (exponent - 1)
         errors.append(rate_errors(table, matrix.rate, matrix.speed, smooth, factor=power))
@@ -98,7 +98,7 @@ def _rates_follow_a_power(matrix: FactorNames, flows: Sequence[Table], exponent:
     return every_draw(
         rf"largest error of $\dot\sigma_i({matrix.symbol})$ along the flow, relative to $|\dot {matrix.symbol}|$",
         np.concatenate(errors),
-        at_most=difference_error(simple) + flow_error(flows) / simple,
+        at_most=difference_error(simple_gap) + flow_error(flows) / simple_gap,
         because="rounding of the differences, and ten relative tolerances over the gap",
         excluded={"times at which the spectrum is not simple": not_simple},
     )
@@ -130,13 +130,14 @@ OTHERS = {  # each a rival of all checks of the next claim together
     scope="balanced starts, uniform predictions, one class of N examples among up to 1000 classes of one, d = 2; "
     "orthonormal inputs, and N examples that repeat one context",
     correction=(
-        r"They are, for aligned features, where the $N$ examples repeat one context and share its row of $f$. "
-        r"Where inputs are orthonormal, as the appendix has them, rates stay below $\eta \sigma \sqrt{N}$, which "
-        r"aligned features approach when classes are many; at random starts their typical size does not grow with $N$."
+        r"Rates are proportional to $N$ for aligned features, where the $N$ examples repeat one context and share its "
+        r"row of $f$. Where inputs are orthonormal, as the appendix has them, rates stay below $\eta \sigma \sqrt{N}$, "
+        r"which aligned features approach when classes are many; at random starts their typical size does not grow "
+        r"with $N$."
     ),
     quantifier="all draws",
 )
-def theorem_b_3_dominant_class(starts: Table, early: Table, repeated: Table, *, many: Positive) -> Claim:
+def theorem_b_3_dominant_class(starts: Table, early: Table, repeated: Table, *, many_classes: Positive) -> Claim:
     r"""From a balanced start with uniform predictions, and with many classes, rates are proportional to the size $N$ of
     the largest.
 
@@ -146,8 +147,8 @@ def theorem_b_3_dominant_class(starts: Table, early: Table, repeated: Table, *, 
     examples of the class in eq. 21 runs over entries of a unit vector, and such a sum is at most $\sqrt{N}$. Features
     that start tiny align with that top direction and then grow at that rate: the slope on $\log N$ is {aligned:.3f} in
     the mean. At random starts $u$ and $v$ are independent of $A$, and $g$ is of order $1/\sqrt{V}$ whatever $N$ is
-    (slope {start:.2f}). If the $N$ examples are one context, their row's gradient is their sum, and the slope is
-    {repeats:.3f}.
+    (slope {order_at_random:.2f}, with {many_classes:g} classes or more). If the $N$ examples are one context, their
+    row's gradient is their sum, and the slope is {repeats:.3f}.
     """
     growth = r"slope of $\log(\dot\sigma_1 / \sigma_1)$ on $\log N$, features aligned"
     yield _has_order(
@@ -165,7 +166,7 @@ def theorem_b_3_dominant_class(starts: Table, early: Table, repeated: Table, *, 
         corrected=CORRECTED.repeated,
         rivals={phrase: other.repeated for phrase, other in OTHERS.items()},
     )
-    random = starts[starts["classes"] >= many]
+    random = starts[starts["classes"] >= many_classes]
     order_at_random = slope(np.log(random["largest"]), np.log(random["rate"].abs() / random["sigma"]))
     yield equal(
         r"slope of $\log(|\dot\sigma_i| / \sigma_i)$ on $\log N$ at random starts",
@@ -199,7 +200,8 @@ def theorem_b_3_dominant_class(starts: Table, early: Table, repeated: Table, *, 
         rivals={phrase: other.aligned for phrase, other in OTHERS.items()},
     )
     yield Facts(
-        start=order_at_random.value,
+        many_classes=many_classes,
+        order_at_random=order_at_random.value,
         aligned=_orders_in_size(early).mean(),
         repeats=_orders_in_size(repeated).mean(),
     )
@@ -303,9 +305,9 @@ def theorem_b_3_bound(starts: Table, early: Table, repeated: Table, confident: T
     N$, $N$ the size of the largest class.
 
     The largest rate measured is {value:.3g} of the bound, where the $N$ examples repeat one context. Where inputs are
-    orthonormal the largest is {uniform:.2g} of the bound, and {sharp:.3g} of $\sqrt{N}$. Uniform predictions are
-    needed: of starts with confident, mostly wrong predictions {broken:.0%} have a singular value that changes faster,
-    the fastest {fastest:.2g} times as fast as the bound allows.
+    orthonormal the largest is {orthonormal:.2g} of the bound, and {orthonormal_over_root:.3g} of $\eta \sqrt{N}$.
+    Uniform predictions are needed: of starts with confident, mostly wrong predictions {share_over_bound:.0%} have a
+    singular value that changes faster, the fastest {fastest:.2g} times as fast as the bound allows.
     """
     flows = [early, repeated]
     yield every_draw(
@@ -322,9 +324,9 @@ def theorem_b_3_bound(starts: Table, early: Table, repeated: Table, confident: T
     over_bound = confident["rate"].abs() / (confident["sigma"] * confident["largest"])
     largest_of_draw = over_bound.groupby([confident[name] for name in draw_columns(confident)]).max()
     yield Facts(
-        uniform=np.nanmax(_relative_rates(starts, [early], 1.0)),
-        sharp=np.nanmax(_relative_rates(starts, [early], 0.5)),
-        broken=(largest_of_draw > 1).mean(),
+        orthonormal=np.nanmax(_relative_rates(starts, [early], 1.0)),
+        orthonormal_over_root=np.nanmax(_relative_rates(starts, [early], 0.5)),
+        share_over_bound=(largest_of_draw > 1).mean(),
         fastest=over_bound.max(),
     )
 
@@ -339,15 +341,16 @@ def theorem_b_3_bound(starts: Table, early: Table, repeated: Table, confident: T
     ),
     quantifier="all draws",
 )
-def equation_21(starts: Table, early: Table, repeated: Table, *, dropped: Fraction) -> Claim:
+def equation_21(starts: Table, early: Table, repeated: Table, *, dropped_error: Fraction) -> Claim:
     r"""At uniform predictions and with many classes the terms of order $1/V$ in $g_i$ can be dropped, and what is left
     is of the order of the size $N$ of the largest class.
 
     The last line leaves the class index of the inner sum free; it is read as $-\sum_k v_{2ik} \sum_{c_j = k} u_{1ij}$
-    (errata 2). At random starts dropping the terms causes a relative error of {few:.2g} at {fewest} classes and of
-    {error:.2g} at {most}, of order {order:.2f} in $V$. The exact law for independent directions is the root of $1 / (V
-    - 1)$. The last equality of eq. 21 replaces a sum over $N$ entries of a unit vector by $N$. That sum is $N$ times an
-    entry only if all entries are of one row of $f$, that of a repeated context (order {repeats:.3f}).
+    (errata 2). At random starts dropping the terms causes a relative error of {error_at_fewest:.2g} at {fewest:g}
+    classes and of {error_at_most:.2g} at {most:g} classes, which falls as $V$ to the power {order:.2f}. They count as
+    dropped if that at the most classes is {dropped_error:g} or less. The exact law for independent directions is the
+    root of $1 / (V - 1)$. The last equality of eq. 21 replaces a sum over $N$ entries of a unit vector by $N$. That sum
+    is $N$ times an entry only if all entries are of one row of $f$, that of a repeated context (order {repeats:.3f}).
     """
     no_dependence = "no dependence on N"
     sums_apart = "the two sums of the last line taken apart"
@@ -373,7 +376,7 @@ def equation_21(starts: Table, early: Table, repeated: Table, *, dropped: Fracti
     yield at_most(
         r"error of $g_i$ without terms in $1/V$ at the most classes, relative to $g_i$ (root mean square)",
         errors[most],
-        dropped,
+        dropped_error,
         because="what counts as dropped",
         rivals={sums_apart: {"estimate": errors_apart[most]}},
     )
@@ -391,10 +394,11 @@ def equation_21(starts: Table, early: Table, repeated: Table, *, dropped: Fracti
         },
     )
     yield Facts(
-        few=errors[fewest].value,
+        error_at_fewest=errors[fewest].value,
         fewest=fewest,
-        error=errors[most].value,
+        error_at_most=errors[most].value,
         most=most,
+        dropped_error=dropped_error,
         order=_order_in_classes(errors).value,
         repeats=_orders_in_size(repeated).mean(),
     )

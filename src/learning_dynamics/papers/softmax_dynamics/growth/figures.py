@@ -14,7 +14,7 @@ from learning_dynamics.settings import Count, Positive
 from learning_dynamics.tidy import Table, select
 
 
-def growth(flow: Table, starts: Table, *, members: Count, simple: Positive) -> Plot:
+def growth(flow: Table, starts: Table, *, members: Count, simple_gap: Positive) -> Plot:
     r"""How fast singular values change, against how large they are.
 
     (a) Difference between the measured rate and $-g_i \sigma_i$ along the flow, relative to $|\dot f|$, against the
@@ -35,10 +35,12 @@ def growth(flow: Table, starts: Table, *, members: Count, simple: Positive) -> P
             x, y = (select(table, index=index, seed=seed)["value"] for table in (sigma, rates))
             label = rf"$\sigma_{index}$" if seed == 0 else None
             along_flow.plot(x, y.abs(), color=colour, lw=0.6, alpha=0.6, label=label, zorder=3 - index)
-    ends = np.geomspace(0.5 * simple, 1.0, 50)
+    ends = np.geomspace(0.5 * simple_gap, 1.0, 50)
     residual.plot(ends, difference_error(ends), **EXPECTED)
-    residual.axvline(simple, color=COLOURS["grey"], lw=0.9, ls=":")
-    residual.set(xlabel="relative gap of singular values", ylabel=r"error of $-g_i \sigma_i$", xlim=(0.5 * simple, 1.2))
+    residual.axvline(simple_gap, color=COLOURS["grey"], lw=0.9, ls=":")
+    residual.set(
+        xlabel="relative gap of singular values", ylabel=r"error of $-g_i \sigma_i$", xlim=(0.5 * simple_gap, 1.2)
+    )
     residual.legend(loc="lower left", markerscale=5, handletextpad=0.0)
     domain = np.array([sigma["value"].min(), sigma["value"].max()])
     along_flow.plot(domain, domain, zorder=3, label="slope 1", **EXPECTED)
@@ -73,7 +75,7 @@ def dominant_class(starts: Table, early: Table, repeated: Table, *, classes: Cou
     repeat one context and share its row of $f$, and it grows as $N$. Lines: the spectral norm of $A$, its rows repeated
     in the second case. (c) Circles: the relative error that dropping terms in $1/V$ from $g_i$ causes (eq. 21).
     Triangles: the same with the two sums of eq. 21 taken apart. Squares: how far the spectral norm of $A$ is below
-    $\sqrt{N}$, at the worst $N$. Dashed: $1 / \sqrt{V}$.
+    $\sqrt{N}$, at the $N$ where it is furthest below. Dashed: $1 / \sqrt{V}$.
     """
     figure, (random, aligned, many) = plt.subplots(1, 3, figsize=(WIDTH, 2.9))
     class_count = min(classes, starts["classes"].max())

@@ -41,7 +41,7 @@ from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Draws, Quantity, Table, select, settings_of
 
 # Settings of these claims, whose values stand in workflow/config/softmax_dynamics.yaml:
-# - simple: along the flow, least distance of neighbouring singular values, relative to the largest, at which a
+# - simple_gap: along the flow, least distance of neighbouring singular values, relative to the largest, at which a
 #   spectrum counts as simple; along the curves, largest share of the gap by which a matrix moves in one step
 
 # Unbalanced factors differ by tens of per cent where balanced ones agree; errors must not hide a thousandth of that.
@@ -94,18 +94,20 @@ def _rates_are(
     scope="random smooth curves of 6 x 4 matrices; both factors along gradient flow",
     quantifier="all draws",
 )
-def lemma_b_1(curves: Table, flow: Table, *, simple: Positive) -> Claim:
+def lemma_b_1(curves: Table, flow: Table, *, simple_gap: Positive) -> Claim:
     r"""A simple, positive singular value of a smooth matrix $M(t)$ changes at the rate $u_k^T \dot M v_k$.
 
     Rates are measured by differences: in time on the curves, in the direction of motion along the flow. The lemma
     assumes that singular vectors are smooth (errata 4). Where two singular values meet, the ordered ones have no
-    derivative, and at zero none has. Times whose relative gap is below {simple:g} are left out.
+    derivative, and at zero none has. Along the flow times are left out at which two singular values are less than
+    {simple_gap:g} of the largest apart; along the curves, those at which the matrix moves by more than {simple_gap:g}
+    of its gap in one step.
     """
     # differences need a spectrum that is smooth on the scale of their step: along the curves a step may not move the
-    # matrix by more than a share `simple` of the gap; along the flow the step is in proportion to the gap anyway
+    # matrix by more than a share `simple_gap` of the gap; along the flow the step is in proportion to the gap anyway
     step = settings_of(curves)["step"]
-    curve_smooth = step * at_each_time(curves, CURVE_SPEED) < simple * at_each_time(curves, GAP)
-    flow_smooth = at_each_time(flow, GAP) > simple
+    curve_smooth = step * at_each_time(curves, CURVE_SPEED) < simple_gap * at_each_time(curves, GAP)
+    flow_smooth = at_each_time(flow, GAP) > simple_gap
     other_factors = {"rates a thousandth larger": 1.001, "rates of the opposite sign": -1.0}
     yield _rates_are(
         r"largest error of $\dot\sigma_k$ along the curves, relative to $|\dot M|$",
@@ -114,7 +116,7 @@ def lemma_b_1(curves: Table, flow: Table, *, simple: Positive) -> Claim:
         rate=CURVE_LEMMA,
         speed=CURVE_SPEED,
         smooth=curve_smooth,
-        error=truncation_error(simple),
+        error=truncation_error(simple_gap),
         because="truncation of fourth-order differences",
         rivals=other_factors,
     )
@@ -126,11 +128,11 @@ def lemma_b_1(curves: Table, flow: Table, *, simple: Positive) -> Claim:
             rate=matrix.lemma,
             speed=matrix.speed,
             smooth=flow_smooth,
-            error=difference_error(simple),
+            error=difference_error(simple_gap),
             because="rounding of the differences",
             rivals=other_factors,
         )
-    yield Facts(simple=simple)
+    yield Facts(simple_gap=simple_gap)
 
 
 @claim("Eq. 15 and 16", scope="cross-entropy, V = 4, d = 2; balanced and Gaussian starts", quantifier="all draws")

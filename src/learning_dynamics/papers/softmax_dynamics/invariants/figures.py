@@ -21,23 +21,24 @@ from learning_dynamics.tidy import Quantity, Table, select, settings_of
 
 
 def invariants(
-    curves: Table, inputs: Table, balanced: Table, unbalanced: Table, descent: Table, *, simple: Positive
+    curves: Table, inputs: Table, balanced: Table, unbalanced: Table, descent: Table, *, simple_gap: Positive
 ) -> Plot:
     r"""What holds along every flow: rates of singular values, the conserved difference, shared spectra.
 
-    Points are seeds and times, each with its worst singular value. Lines are the worst of all seeds. (a) Error of
-    $u_k^T \dot M v_k$ as the rate of a singular value (Lemma B.1), relative to the matrix's speed, against the relative
-    gap of the spectrum. Dashed: the possible error of finite differences, by truncation along the curves (orange) and
-    by rounding along the flow (black). Left of the dotted line singular values of the flow do not count as simple. (b)
-    Distance of linear features $X \Theta$ from free ones that start with them (eq. 12), for orthonormal inputs and for
-    correlated ones. Dashed: the integration error of the free ones at a tolerance {looser:g} times as large. (c)
-    Relative change of $f^T f - W W^T$ along gradient descent with four learning rates. (d) The same along the flow,
-    from balanced and from Gaussian starts. (e) From balanced starts: the two factors' difference of squared singular
-    values, and the angle of their singular vectors, weighted by the gap (Theorem B.2). (f) The same from Gaussian
-    starts, which the theorem leaves out. Dashed lines in (d) and (e): ten times the integrator's tolerance.
+    Each point is one seed at one time, with the largest error of its singular values. Lines: the largest error of all
+    seeds. (a) Error of $u_k^T \dot M v_k$ as the rate of a singular value (Lemma B.1), relative to the matrix's speed,
+    against the gap of the spectrum, along the flow relative to the largest singular value. Dashed: how large the error
+    of finite differences may be: truncation along the curves (orange), rounding along the flow (black). Left of the
+    dotted line two singular values of the flow are too close to count as simple. (b) Distance of linear features $X
+    \Theta$ from free features with the same start (eq. 12), for orthonormal inputs and for correlated ones. Dashed: the
+    integration error of the free ones at a tolerance {looser:g} times as large. (c) Relative change of $f^T f - W W^T$
+    along gradient descent with four learning rates. (d) The same along the flow, from balanced and from Gaussian
+    starts. (e) From balanced starts: the two factors' difference of squared singular values, and the angle of their
+    singular vectors, weighted by the gap (Theorem B.2). (f) The same from Gaussian starts, which the theorem leaves
+    out. Dashed lines in (d) and (e): ten times the integrator's tolerance.
     """
     figure, ((lemma, reduction, steps), (drift, shared, gaussian)) = plt.subplots(2, 3, figsize=(WIDTH, 5.0))
-    _lemma(lemma, curves, balanced, simple)
+    _lemma(lemma, curves, balanced, simple_gap)
     _reduction(reduction, inputs)
     rates = sorted(descent["learning_rate"].unique(), reverse=True)
     for rate, dark in zip(rates, sequence(len(rates)), strict=True):
@@ -64,7 +65,7 @@ def invariants(
     return Plot(figure, {"looser": settings_of(inputs)["looser"]}, alt)
 
 
-def _lemma(axis: Axes, curves: Table, flow: Table, simple: float) -> None:
+def _lemma(axis: Axes, curves: Table, flow: Table, simple_gap: float) -> None:
     """Draw errors of predicted rates against the gap of the spectrum, and their bounds."""
 
     def draw(quantity: Quantity, speed: Quantity, table: Table, colour: str, label: str) -> None:
@@ -84,15 +85,15 @@ def _lemma(axis: Axes, curves: Table, flow: Table, simple: float) -> None:
     draw(quantities.CURVE_LEMMA, quantities.CURVE_SPEED, curves, "orange", "curves")
     draw(quantities.CLASSIFIER.lemma, quantities.CLASSIFIER.speed, flow, "sky", "flow, $W$")
     draw(quantities.FEATURES.lemma, quantities.FEATURES.speed, flow, "blue", "flow, $f$")
-    ends = np.geomspace(0.2 * simple, 1.0, 50)
+    ends = np.geomspace(0.2 * simple_gap, 1.0, 50)
     axis.plot(ends, difference_error(ends), **EXPECTED)
-    axis.axhline(truncation_error(simple), color=COLOURS["orange"], lw=0.9, ls=DASHED)
-    axis.axvline(simple, color=COLOURS["grey"], lw=0.9, ls=":")
+    axis.axhline(truncation_error(simple_gap), color=COLOURS["orange"], lw=0.9, ls=DASHED)
+    axis.axvline(simple_gap, color=COLOURS["grey"], lw=0.9, ls=":")
     axis.set(
-        xlabel="relative gap of singular values",
+        xlabel="gap of singular values",
         ylabel=r"error of $\dot\sigma_k$",
         title="Lemma B.1",
-        xlim=(0.2 * simple, 2.0),
+        xlim=(0.2 * simple_gap, 2.0),
     )
     axis.legend(loc="lower left", markerscale=4, handletextpad=0.0, fontsize=7.5)
 

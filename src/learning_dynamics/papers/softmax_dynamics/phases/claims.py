@@ -36,8 +36,8 @@ from learning_dynamics.tidy import Draws, Quantity, Table, settings_of
 # - factor, of `frequent_classes_gain_confidence`: least factor by which an error must shrink
 # - factor, of the other claims: least factor by which a separation must grow
 # - lower, upper: mean probability of its own class at which a rarest class begins to be learned, and is learned
-# - small: largest initialisation scale of starts that are judged, whose predictions are near uniform
-# - typical: least share of draws that makes "most"
+# - small_scale: largest initialisation scale of starts that are judged, whose predictions are near uniform
+# - majority_share: least share of draws that makes "most"
 # - measure: which effective rank is judged, by its name in `spectra.RANKS`
 # - threshold: least change of the effective rank, a number from 1 to d, that counts as a fall or a rise
 
@@ -45,18 +45,19 @@ SMALL_STARTS = f"{TREATED}, of which those with near-uniform predictions count"
 
 
 @claim("Section 3.3, warm-up", scope=SMALL_STARTS, empirical=True, quantifier="most draws")
-def phases_warmup(grid: Table, *, factor: Positive, small: Positive, typical: Fraction) -> Claim:
+def phases_warmup(grid: Table, *, factor: Positive, small_scale: Positive, majority_share: Fraction) -> Claim:
     """With skewed classes and a bottleneck, from small starts, the features and the weights of the most frequent class
     separate from the others' until the first class is learned.
 
     Separation is the distance of the class's mean from that of the others, in units of the spread within. A space
     separates if this grows by the factor {factor:g} or more: that of the features does in {value:.0%} of the draws,
-    that of the weights in {share_w:.0%}. In the median draw the separation of the features grows {features:.2g}-fold,
-    that of the weights {weights:.2g}-fold; at scale {at:g}, where it grows least, that of the features grows
-    {least:.2g}-fold. That the eigenvectors of both spaces align meanwhile is a claim of its own.
+    that of the weights in {weights_separate:.0%}. In the median draw the separation of the features grows
+    {features:.2g}-fold, that of the weights {weights:.2g}-fold; at scale {scale_of_least:g}, where it grows least, that
+    of the features grows {least:.2g}-fold. Starts of scales above {small_scale:g} are left out. That the eigenvectors
+    of both spaces align meanwhile is a claim of its own.
     """
     skewed = Grid(grid, skewed=True)
-    starts = SmallStarts(skewed.scale, small)
+    starts = SmallStarts(skewed.scale, small_scale)
 
     def growth(quantity: Quantity, window: Window) -> np.ndarray:
         """Return by which factor a separation grows in each judged draw."""
@@ -71,7 +72,7 @@ def phases_warmup(grid: Table, *, factor: Positive, small: Positive, typical: Fr
         yield most_draws(
             f"share of draws in which the most frequent class's {name} separate",
             separates(quantity, WARM_UP),
-            typical=typical,
+            majority_share=majority_share,
             excluded=starts.excluded,
             rivals={"the time in which the rare classes are learned, instead": separates(quantity, WHILE_RARE)},
         )
@@ -81,23 +82,24 @@ def phases_warmup(grid: Table, *, factor: Positive, small: Positive, typical: Fr
         factor=factor,
         features=np.nanmedian(features),
         weights=np.nanmedian(weights),
-        share_w=np.mean(weights >= factor),
-        at=by_scale.idxmin(),
+        weights_separate=np.mean(weights >= factor),
+        scale_of_least=by_scale.idxmin(),
         least=by_scale.min(),
+        small_scale=small_scale,
     )
 
 
 @claim("Figure 4, warm-up", scope=SMALL_STARTS, empirical=True, quantifier="most draws")
 def warmup_lowers_rank(
-    grid: Table, *, measure: Measure, threshold: Positive, small: Positive, typical: Fraction
+    grid: Table, *, measure: Measure, threshold: Positive, small_scale: Positive, majority_share: Fraction
 ) -> Claim:
     """With skewed classes, a bottleneck and cross-entropy, from small starts, the effective rank first falls.
 
-    Of the draws that do not fall first {later:.0%} rise and then fall. Starts of larger scale are left out; {large:.0%}
-    of them fall first.
+    A fall or a rise counts from {threshold:g} on. Of the draws that do not fall first {rise_then_fall:.0%} rise and
+    then fall. Starts of scales above {small_scale:g} are left out; {large:.0%} of them fall first.
     """
     skewed = Grid(grid, skewed=True)
-    starts = SmallStarts(skewed.scale, small)
+    starts = SmallStarts(skewed.scale, small_scale)
     # F is a fall and R a rise: FRF falls first, RF after a rise
     courses = skewed.courses(measure, threshold)
 
@@ -110,30 +112,32 @@ def warmup_lowers_rank(
         "share of draws whose rank falls first",
         falls_first.to_numpy(),
         starts,
-        typical=typical,
+        majority_share=majority_share,
         rivals={"it falls, but after a rise": falls_second.to_numpy()},
     )
     yield Facts(
+        threshold=threshold,
+        small_scale=small_scale,
         large=falls_first[~starts.judged].mean(),
-        later=courses[starts.judged & (falls_first == 0)].str.startswith("RF").mean(),
+        rise_then_fall=courses[starts.judged & (falls_first == 0)].str.startswith("RF").mean(),
     )
 
 
 @claim("Section 3.3, entropy-seeking", scope=SMALL_STARTS, empirical=True, quantifier="most draws")
 def phases_entropy_seeking(
-    grid: Table, *, measure: Measure, threshold: Positive, small: Positive, typical: Fraction
+    grid: Table, *, measure: Measure, threshold: Positive, small_scale: Positive, majority_share: Fraction
 ) -> Claim:
     """With skewed classes and a bottleneck, from small starts, the features expand after the warm-up, their effective
     rank rises, and the most frequent class is learned before the last of the others.
 
-    The rank is compared when the first class is learned and when all of the rarest are. It rises by the threshold or
-    more in {value:.0%} of the draws, least often at scale {at:g} ({lowest:.0%}). Starts of larger scale are left out;
-    of them {large:.0%} do. Most of the rise comes late: it is as large before the rarest classes begin to be learned in
-    {before:.0%}, and while they are learned in {meanwhile:.0%}. Where one class outweighs the others, these share the
-    probability that it leaves, and count as begun as soon as it is learned.
+    The rank is compared when the first class is learned and when all of the rarest are. It rises by {threshold:g} or
+    more in {value:.0%} of the draws, least often at scale {scale_of_lowest:g} ({lowest:.0%}). Starts of scales above
+    {small_scale:g} are left out; of them {large:.0%} do. Most of the rise comes late: it is as large before the rarest
+    classes begin to be learned in {before:.0%}, and while they are learned in {meanwhile:.0%}. Where one class
+    outweighs the others, these share the probability that it leaves, and count as begun as soon as it is learned.
     """
     skewed = Grid(grid, skewed=True)
-    starts = SmallStarts(skewed.scale, small)
+    starts = SmallStarts(skewed.scale, small_scale)
     judged = starts.judged
     spectrum = SPECTRA["examples"]
 
@@ -152,13 +156,13 @@ def phases_entropy_seeking(
         "share of draws whose rank rises from the first class learned to the last",
         rises(FIRST_TO_RARE),
         starts,
-        typical=typical,
+        majority_share=majority_share,
         rivals={the_time_before: rises(WARM_UP)},
     )
     yield most_draws(
         "share of draws in which both singular values grow meanwhile",
         both_grow(FIRST_TO_RARE)[judged],
-        typical=typical,
+        majority_share=majority_share,
         excluded=starts.excluded,
         rivals={the_time_before: both_grow(WARM_UP)[judged]},
     )
@@ -174,7 +178,9 @@ def phases_entropy_seeking(
     )
     by_scale = pd.Series(rises(FIRST_TO_RARE)[judged] == 1).groupby(skewed.scale[judged]).mean()
     yield Facts(
-        at=by_scale.idxmin(),
+        threshold=threshold,
+        small_scale=small_scale,
+        scale_of_lowest=by_scale.idxmin(),
         lowest=by_scale.min(),
         large=share_true(rises(FIRST_TO_RARE)[~judged]),
         before=share_true(rises(BEFORE_RARE)[judged]),
@@ -187,16 +193,17 @@ EXPANSION = "4, 2, 1 and 1 examples in V = 4 classes, d = 2, cross-entropy, grad
 
 @claim("Section 3.3, entropy-seeking: confidence", scope=EXPANSION, empirical=True, quantifier="most draws")
 def frequent_classes_gain_confidence(
-    course: Table, *, factor: Positive, lower: Fraction, upper: Fraction, typical: Fraction
+    course: Table, *, factor: Positive, lower: Fraction, upper: Fraction, majority_share: Fraction
 ) -> Claim:
     """While the features expand, predictions for the most frequent class become more confident, and by more than those
     for the rare ones.
 
     The error of a class is one minus the probability of its own class. The time is that from when the first class is
-    learned to just before the first of the rarest begins to be. In it the error of the most frequent class shrinks by
-    the factor {factor:g} or more in {value:.0%} of the draws, {frequent:.2g}-fold in the median; that of the rarest
-    shrinks {rarest:.2g}-fold. It shrinks by more than that of the rarest in {more:.0%}; from then to when the rarest
-    are learned it does in {later:.0%}. Until the first class is learned it shrinks {before:.2g}-fold.
+    learned to just before the first of the rarest has a probability of {lower_probability:g}. In it the error of the
+    most frequent class shrinks by the factor {factor:g} or more in {value:.0%} of the draws, {frequent:.2g}-fold in the
+    median; that of the rarest shrinks {rarest:.2g}-fold. The error of the most frequent class shrinks by more than that
+    of the rarest in {share_more:.0%} of the draws; in the time after that, until the rarest have a probability of
+    {upper_probability:g}, in {share_more_later:.0%}. Until the first class is learned it shrinks {before:.2g}-fold.
     """
     probabilities = _probabilities(course)
     sizes = np.array(settings_of(course)["counts"])
@@ -225,36 +232,40 @@ def frequent_classes_gain_confidence(
     yield most_draws(
         "share of draws in which the error of the most frequent class shrinks while the features expand",
         unless_nan(while_expanding >= factor, while_expanding),
-        typical=typical,
+        majority_share=majority_share,
         rivals={"the warm-up instead": unless_nan(in_warm_up >= factor, in_warm_up)},
     )
     yield most_draws(
         "share of draws in which it shrinks by more than the error of the rarest classes",
         more_while_expanding,
-        typical=typical,
+        majority_share=majority_share,
         rivals={"the time in which the rare classes are learned, instead": more_while_rare},
     )
     yield Facts(
         factor=factor,
+        lower_probability=lower,
+        upper_probability=upper,
         frequent=np.nanmedian(while_expanding),
         rarest=np.nanmedian(shrinkage(rarest, first_learned, rare_begin)),
-        more=share_true(more_while_expanding),
-        later=share_true(more_while_rare),
+        share_more=share_true(more_while_expanding),
+        share_more_later=share_true(more_while_rare),
         before=np.nanmedian(in_warm_up),
     )
 
 
 @claim("Section 3.3, compression-seeking: clusters", scope=EXPANSION, empirical=True, quantifier="most draws")
 def rare_classes_separate(
-    course: Table, *, factor: Positive, lower: Fraction, upper: Fraction, typical: Fraction
+    course: Table, *, factor: Positive, lower: Fraction, upper: Fraction, majority_share: Fraction
 ) -> Claim:
     """After the expansion the rare classes separate into clusters of their own, in features and in weights.
 
     The separation of a rare class is the smallest distance of its mean from that of another class. Its unit is the root
     mean square distance of all means from their centre. The rarest classes separate if their average separation grows
-    by the factor {factor:g} or more while they are learned. Features do in {value:.0%} of the draws,
-    {features:.2g}-fold in the median, and weights in {share_w:.0%}, {weights:.2g}-fold. From when the first class is
-    learned until then the separation of features grows {before:.2g}-fold, that of weights {before_w:.2g}-fold.
+    by the factor {factor:g} or more while they are learned, from just before the first of them has a probability of
+    {lower_probability:g} until all have {upper_probability:g}. Features do in {value:.0%} of the draws,
+    {features:.2g}-fold in the median, and weights in {weights_separate:.0%}, {weights:.2g}-fold. Before that, from when
+    the first class is learned, the separation of features grows {features_before:.2g}-fold, that of weights
+    {weights_before:.2g}-fold.
     """
     probabilities = _probabilities(course)
     sizes = np.array(settings_of(course)["counts"])
@@ -282,17 +293,19 @@ def rare_classes_separate(
         yield most_draws(
             f"share of draws in which the rare classes' {space} separate while they are learned",
             separate(growth[space]),
-            typical=typical,
+            majority_share=majority_share,
             excluded={"draws of which no paths are written down": without_paths},
             rivals={"before they are learned, instead of while they are": separate(growth_before[space])},
         )
     yield Facts(
         factor=factor,
+        lower_probability=lower,
+        upper_probability=upper,
         features=np.nanmedian(growth["features"]),
         weights=np.nanmedian(growth["weights"]),
-        share_w=np.mean(growth["weights"] >= factor),
-        before=np.nanmedian(growth_before["features"]),
-        before_w=np.nanmedian(growth_before["weights"]),
+        weights_separate=np.mean(growth["weights"] >= factor),
+        features_before=np.nanmedian(growth_before["features"]),
+        weights_before=np.nanmedian(growth_before["weights"]),
     )
 
 

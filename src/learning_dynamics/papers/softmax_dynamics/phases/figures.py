@@ -10,6 +10,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
+from numpy.typing import ArrayLike
 
 from learning_dynamics.papers.softmax_dynamics import falls
 from learning_dynamics.papers.softmax_dynamics.grids import Grid
@@ -40,11 +41,12 @@ POPULATION_NAMES = {"rankme_centred": "over examples", "class_rankme_centred": "
 def figure4(skewed: Table, strongly: Table, *, threshold: Positive) -> Plot:
     r"""Runs of the toy in two settings: class sizes {sizes}, and {strong_sizes}; $d$ = {dimension}, cross-entropy.
 
-    Columns: the two settings. Each shows the seed that stays nearest to the median, of {known} and of {strong_known}.
-    Colours in (a) to (d) are classes. (a), (b) Rows of $f$, two coordinates of each. Large dots: the ends. (c), (d)
-    Columns of $W$. (e), (f) The two singular values, and $\sigma_1 - \sigma_2$. (g), (h) RankMe, centred, over all
-    examples (black) and over the means of classes, each counted once (red). Red band: the middle half of the seeds over
-    classes. Vertical lines, in the colour of a class: it is learned (its mean probability passes one half).
+    Columns: the two settings. Each shows the seed that stays nearest to the median, of {seeds} seeds in the first and
+    {strong_seeds} in the second. Colours in (a) to (d) are classes. (a), (b) Rows of $f$, two coordinates of each.
+    Large dots: the ends. (c), (d) Columns of $W$. (e), (f) The two singular values, and $\sigma_1 - \sigma_2$. (g), (h)
+    RankMe, centred, over all examples (black) and over the means of classes, each counted once (red). Red band: the
+    middle half of the seeds over classes. Vertical lines, in the colour of a class: it is learned (its mean probability
+    passes one half).
 
     Line styles and shades are the phases of the rank over classes. Dotted, grey: warm-up, a fall to the lowest rank
     until the first class is learned. Solid, blue: entropy-seeking, a rise. Dashed, beige: compression-seeking, a fall
@@ -70,8 +72,8 @@ def figure4(skewed: Table, strongly: Table, *, threshold: Positive) -> Plot:
         "strong_sizes": _listed(strongly),
         "dimension": settings_of(skewed)["dimension"],
         "threshold": threshold,
-        "known": select(skewed, FEATURE[0])["seed"].nunique(),
-        "strong_known": select(strongly, FEATURE[0])["seed"].nunique(),
+        "seeds": select(skewed, FEATURE[0])["seed"].nunique(),
+        "strong_seeds": select(strongly, FEATURE[0])["seed"].nunique(),
     }
     alt = "Paths of features and weights, singular values and RankMe in two settings; at the larger skew the rank over "
     return Plot(figure, facts, alt + "classes falls again while the rarest class is learned, that over examples rises.")
@@ -176,11 +178,24 @@ def _paths(
 
 
 CELL = ["counts", "scale"]
-PHASES = (
-    ("falls first", lambda courses, fallen: courses.str[0] == "F"),
-    ("grows from the warm-\nup's trough on", lambda courses, fallen: ~fallen[falls.FALL]),
-    ("falls after a rise, while\nrare classes are learned", lambda courses, fallen: fallen[falls.FALL_RARE]),
-)
+
+
+def _falls_first(grid: Grid, measure: str, threshold: float) -> pd.Series:
+    """Return which members' rank falls before it rises."""
+    return grid.courses(measure, threshold).str[0] == "F"
+
+
+def _falls_while_rare(grid: Grid, measure: str, threshold: float) -> np.ndarray:
+    """Return which members' rank, after a rise, falls while the rarest classes are learned."""
+    return grid.number(falls.FALL_RARE, measure=measure, threshold=threshold) >= threshold
+
+
+# rows of the map: a label, and which members of a grid show it by a rank and a threshold; a failed flow shows nothing
+PHASES: dict[str, Callable[[Grid, str, float], ArrayLike]] = {
+    "falls first": _falls_first,
+    "no fall after a rise,\nfrom the trough on": Grid.keeps_growing,
+    "falls after a rise, while\nrare classes are learned": _falls_while_rare,
+}
 
 
 def phases(
@@ -188,39 +203,32 @@ def phases(
 ) -> Plot:
     r"""Share of seeds whose effective rank ({measure}) shows each phase, over class skews and initial scales.
 
-    Changes of at least {threshold:g} count. (a) to (c) The rank falls first (warm-up). The trough is its lowest
-    value until the first class is learned. (d) to (f) The rank rises from the trough and never falls again, as the
-    paper says of its controls. (g) to (i) After that rise it falls by at least {threshold:g} while the rarest
-    classes are learned. Columns: cross-entropy in two dimensions, in three, and the squared loss in two. Cells give the
-    share in per cent with its 95 % Wilson interval, balanced and Gaussian starts together. In the lowest row of each
-    panel classes are equal, and all are rarest.
+    Changes of at least {threshold:g} count. (a) to (c) The rank falls first (warm-up). The trough is its lowest value
+    until the first class is learned. (d) to (f) From the trough on the rank does not fall after a rise, as the paper
+    says of its controls. (g) to (i) After such a rise it falls by at least {threshold:g} while the rarest classes are
+    learned. Columns: cross-entropy in two dimensions, in three, and the squared loss in two. Cells give the share in
+    per cent with its 95 % Wilson interval, balanced and Gaussian starts together. In the lowest row of each panel
+    classes are equal, and all are rarest.
     """
     tables = (cross_entropy, no_bottleneck, squared)
     figure, axes = plt.subplots(len(PHASES), len(tables), figsize=(WIDTH, 5.9), sharex=True, sharey=True)
-    for row, (name, rule) in enumerate(PHASES):
-        for axis, table in zip(axes[row], tables, strict=True):
-            draws = _draws(table, rule, measure, threshold)
+    for row, (name, shows) in zip(axes, PHASES.items(), strict=True):
+        for axis, table in zip(row, tables, strict=True):
+            grid = Grid(table)
+            draws = grid.members.assign(holds=shows(grid, measure, threshold))
             sizes = {counts: counts.replace("-", " ") for counts in sorted(draws["counts"].unique(), reverse=True)}
             scales = {scale: f"{scale:g}" for scale in sorted(draws["scale"].unique())}
-            image = share_map(axis, draws, "holds", sizes, scales, CELL)
-        axes[row, 0].set_ylabel(name)
+            share_map(axis, draws, "holds", sizes, scales, CELL)
+        row[0].set_ylabel(name)
     losses = {"cross_entropy": "cross-entropy", "squared": "squared loss"}
     for top_axis, bottom, settings in zip(axes[0], axes[-1], map(settings_of, tables), strict=True):
         top_axis.set_title(f"{losses[settings['loss']]}, $d = {settings['dimension']}$")
         bottom.set_xlabel("initial scale")
     letters(axes.flat)
-    share_bar(figure, image, axes, "share of seeds", aspect=40, pad=0.015)
+    share_bar(figure, axes, "share of seeds", aspect=40, pad=0.015)
     facts = {"measure": RANK_NAMES[measure], "threshold": threshold}
     return Plot(
         figure,
         facts,
-        "Shares of seeds with each phase, by class sizes and scale, for the treated case and two controls.",
+        "Shares of seeds with each phase, by class sizes and scale, for the paper's case and two controls.",
     )
-
-
-def _draws(table: Table, rule: Callable, measure: str, threshold: float) -> pd.DataFrame:
-    """Return the members of a grid; column `holds` says whether they show a phase."""
-    grid = Grid(table)
-    depths = {name: grid.number(name, measure=measure, threshold=threshold) for name in (falls.FALL, falls.FALL_RARE)}
-    fallen = {name: depth >= threshold for name, depth in depths.items()}
-    return grid.members.assign(holds=rule(grid.courses(measure, threshold), fallen))

@@ -8,7 +8,6 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from matplotlib.artist import Artist
-from matplotlib.image import AxesImage
 from matplotlib.lines import Line2D
 
 from learning_dynamics.papers.softmax_dynamics import falls
@@ -56,7 +55,7 @@ def phase_diagram(region: Table, *, threshold: Positive) -> Plot:
     for row, population in zip(axes, ("classes", "examples"), strict=True):
         rows = fall_rows(region, falls.FALL_RARE, population, threshold)
         for axis, dimension in zip(row, dimensions, strict=True):
-            image = _draw_map(axis, rows[rows["dimension"] == dimension], sizes, scales, "counts")
+            _draw_map(axis, rows[rows["dimension"] == dimension], sizes, scales, "counts")
             of_dimension = learned[learned["dimension"] == dimension].rename(columns={"value": "learned"})
             hatch_unlearned(axis, of_dimension, sizes, dict.fromkeys(scales, ""), ("counts", "scale"))
         row[0].set_ylabel(f"over {population}\nlargest class / smallest")
@@ -64,7 +63,7 @@ def phase_diagram(region: Table, *, threshold: Positive) -> Plot:
         top.set_title(f"$d = {dimension}$" + (", no bottleneck" if dimension >= _classes(region) - 1 else ""))
         bottom.set_xlabel("initial scale")
     letters(axes.flat)
-    share_bar(figure, image, axes, "share of seeds that fall", aspect=30, pad=0.015)
+    share_bar(figure, axes, "share of seeds that fall", aspect=30, pad=0.015)
     handles: list[Artist] = [Line2D([], [], **BOUNDARY, label="edge of where most seeds fall")]
     if len(learned):
         handles.append(unlearned_handle())
@@ -83,13 +82,13 @@ def boundary(draws: Table, directions: Table, *, threshold: Positive) -> Plot:
     r"""How far the rank over classes falls while the rarest class is learned: from the two-direction start, and from
     random ones.
 
-    Four classes in two dimensions, {laws} laws of sizes and two scales. The two-direction start holds two growing
-    directions of $A$ at uniform predictions, equally, and nothing else. Its fall is on the horizontal axis. (a) Fall
-    from {seeds} random starts, median and middle half. Filled: over classes. Open: over examples. Dashed: the same
-    fall. (b) Share of random starts that fall by {threshold:g} or more, with 95 % Wilson intervals. Dashed: the step of
-    the two-direction start. Chance in the start matters little at these scales and sizes. This is no law: at larger
-    scales, at sizes near each other and at ties the two frequent classes may end side by side, and then the two kinds
-    of start differ.
+    Four classes in two dimensions, {laws} laws of sizes and two scales. The two-direction start consists of two growing
+    directions of $A$ at uniform predictions, with equal weight. Its fall is on the horizontal axis. (a) Fall from
+    {seeds} random starts, median and middle half. Filled: over classes. Open: over examples. Dashed: both falls are
+    equal. (b) Share of random starts that fall by {threshold:g} or more, with 95 % Wilson intervals. Dashed: 0 or 1, as
+    the two-direction start itself falls or does not. Chance in the start matters little at these scales and sizes. This
+    does not hold everywhere: at larger scales, at sizes near each other and at ties the two frequent classes may end
+    side by side, and then the two kinds of start differ.
     """
     figure, (depths, shares) = plt.subplots(1, 2, figsize=(WIDTH, 3.1))
     smallest = draws["threshold"][draws["threshold"] > 0].min()
@@ -126,14 +125,11 @@ def boundary(draws: Table, directions: Table, *, threshold: Positive) -> Plot:
     return Plot(figure, facts, "Falls from random starts near the diagonal of those from one start, and their shares.")
 
 
-def _draw_map(
-    axis: plt.Axes, draws: pd.DataFrame, rows: Mapping[Any, str], scales: Sequence[float], row: str
-) -> AxesImage:
+def _draw_map(axis: plt.Axes, draws: pd.DataFrame, rows: Mapping[Any, str], scales: Sequence[float], row: str) -> None:
     """Draw shares of draws that have `fallen`, and edges between cells with more than half and others."""
     columns = {scale: plain_number(scale) for scale in scales}
     image = share_map(axis, draws, "fallen", rows, columns, (row, "scale"), origin="lower")
     _boundary(axis, np.asarray(image.get_array()) > 0.5)
-    return image
 
 
 def _boundary(axis: plt.Axes, inside: np.ndarray) -> None:
@@ -204,14 +200,14 @@ def many_classes_diagram(laws: Sequence[Table], *, threshold: Positive) -> Plot:
         most_over_examples = max(most_over_examples, by_cell.max())
         for axis, counts in zip(row, _by_skew(table), strict=True):
             draws = drops["classes"].loc[counts].rename("fallen").reset_index()
-            image = _draw_map(axis, draws, {number: str(number) for number in dimensions}, scales, "dimension")
+            _draw_map(axis, draws, {number: str(number) for number in dimensions}, scales, "dimension")
         row[0].set_ylabel(f"$V = {_classes(table)}$\n$d$")
     for axis, law in zip(axes[0], LAWS, strict=True):
         axis.set_title(law, fontsize=10)
     letters(axes.flat)
     for axis in axes[-1]:
         axis.set_xlabel("initial scale")
-    share_bar(figure, image, axes, "share of seeds that fall", aspect=40, pad=0.015)
+    share_bar(figure, axes, "share of seeds that fall", aspect=40, pad=0.015)
     facts = {
         "classes": _listed(_classes(table) for table in laws),
         "seeds": _listed(settings_of(table)["seeds"] for table in laws),

@@ -12,8 +12,8 @@ REGION = (
 
 
 def small_starts(
-    region: Table, population: Population, within: Quantity, *, threshold: float, small: float
+    region: Table, population: Population, within: Quantity, *, threshold: float, small_scale: float
 ) -> pd.DataFrame:
-    """Return by how much the rank falls in a window of learning, of starts of scales up to `small`, a row a draw."""
+    """Return by how much the rank falls in a window of learning, of starts up to `small_scale`, a row a draw."""
     rows = fall_rows(region, within, population, threshold)
-    return rows[rows["scale"] <= small]
+    return rows[rows["scale"] <= small_scale]

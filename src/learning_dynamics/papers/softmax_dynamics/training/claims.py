@@ -11,8 +11,8 @@ from learning_dynamics.tidy import Table
 
 # Settings of these claims, whose values stand in workflow/config/softmax_dynamics.yaml:
 # - threshold: least change of the effective rank, a number from 1 to d, that counts as a fall or a rise
-# - typical: least share of draws that must show the phases with skewed classes in two dimensions, and largest share
-#   that may in each control
+# - majority_share: least share of draws that must show the phases with skewed classes in two dimensions, and largest
+#   share that may in each control
 
 MISSING = "what is needed for them is missing"
 SETTING_OF_SIZES = ["counts", *SETTING]  # columns that tell settings of skewed classes apart
@@ -25,19 +25,22 @@ SETTING_OF_SIZES = ["counts", *SETTING]  # columns that tell settings of skewed 
     empirical=True,
     quantifier="some setting",
 )
-def eight_examples_show_three_phases(trainings: Table, best: Table, *, threshold: Positive, typical: Fraction) -> Claim:
+def eight_examples_show_three_phases(
+    trainings: Table, best: Table, *, threshold: Positive, majority_share: Fraction
+) -> Claim:
     """With eight examples, as many as the paper's controls have, some class sizes, learning rate and batch show the
     three phases with skewed classes and a bottleneck, and not without one of them: the effective rank falls, rises, and
     falls again while the rare classes are learned.
 
-    A draw has learned its examples if none has a loss of log 2 or more at the end, so that each example's own class has
-    a probability above one half. Draws that have not learned count against the claim, with skew and bottleneck as
-    without. {settings} settings are tried here. The one that came nearest to the claim under another seed is judged, on
-    draws that did not choose it; on the draws that try all settings here it is number {place}: {setting}. There
-    {value:.0%} of the draws show the phases ({learned:.0%} learn); with equal classes {equal:.0%} ({equal_learned:.0%}
-    learn), in three dimensions {wide:.0%} ({wide_learned:.0%} learn). It takes the noise of small batches, at rates
-    just below those at which trainings no longer learn: in full batches at most {full:.0%} of the draws show the
-    phases. The rank is read at every step, since noise moves it from one to the next.
+    A fall or a rise counts from {threshold:g} on. A draw has learned its examples if none has a loss of log 2 or more
+    at the end, so that each example's own class has a probability above one half. Draws that have not learned count
+    against the claim, with skew and bottleneck as without. {settings} settings are tried here. The one that came
+    nearest to the claim under another seed is judged, on draws that did not choose it; on the draws that try all
+    settings here it is number {place}: {setting}. There {value:.0%} of the draws show the phases ({learned:.0%} learn);
+    with equal classes {equal:.0%} ({equal_learned:.0%} learn), in three dimensions {wide:.0%} ({wide_learned:.0%}
+    learn). It takes the noise of small batches, at rates just below those at which trainings no longer learn: in full
+    batches at most {full_batches:.0%} of the draws show the phases. The rank is read at every step, since noise moves
+    it from one to the next.
     """
     # skew and a bottleneck (treated), equal classes (equal), three dimensions (wide)
     judged_draws = {case: case_draws(best, case, "examples", threshold) for case in CASES}
@@ -49,20 +52,20 @@ def eight_examples_show_three_phases(trainings: Table, best: Table, *, threshold
     yield most_draws(
         name + "skewed classes in two dimensions",
         shows["treated"],
-        typical=typical,
+        majority_share=majority_share,
         rivals={equal_classes: shows["equal"], three_dimensions: shows["wide"]},
     )
     yield share_of_draws(
         name + "equal classes",
         shows["equal"],
-        at_most=typical,
+        at_most=majority_share,
         because=MISSING,
         rivals={equal_classes: {"holds": shows["treated"]}, three_dimensions: {"holds": shows["equal"]}},
     )
     yield share_of_draws(
         name + "three dimensions",
         shows["wide"],
-        at_most=typical,
+        at_most=majority_share,
         because=MISSING,
         rivals={equal_classes: {"holds": shows["wide"]}, three_dimensions: {"holds": shows["treated"]}},
     )
@@ -73,9 +76,10 @@ def eight_examples_show_three_phases(trainings: Table, best: Table, *, threshold
     equal = _shares(tried_draws["equal"], SETTING)["shows_or_not_learned"]
     equal = equal.reindex(treated.index.droplevel("counts")).set_axis(treated.index)
     # in each setting, by how much that of the three checks is met which is met the least; negative if it is not
-    margins = pd.concat([treated - typical, typical - equal, typical - wide], axis=1).min(axis=1)
+    margins = pd.concat([treated - majority_share, majority_share - equal, majority_share - wide], axis=1).min(axis=1)
     (setting,) = judged_draws["treated"].groupby(SETTING_OF_SIZES).groups  # all judged draws have one setting
     yield Facts(
+        threshold=threshold,
         settings=len(margins),
         place=int((margins > margins.get(setting, np.nan)).sum()) + 1,
         setting=_setting_in_words(setting),
@@ -84,7 +88,7 @@ def eight_examples_show_three_phases(trainings: Table, best: Table, *, threshold
         equal_learned=judged_draws["equal"]["learned"].mean(),
         wide=judged_draws["wide"]["shows"].mean(),
         wide_learned=judged_draws["wide"]["learned"].mean(),
-        full=treated[treated.index.get_level_values("batch") == 0].max(),
+        full_batches=treated[treated.index.get_level_values("batch") == 0].max(),
     )
 
 
@@ -98,4 +102,4 @@ def _setting_in_words(setting: tuple[str, float, float, int, int]) -> str:
     """Return a setting of `SETTING_OF_SIZES` in words."""
     counts, scale, rate, batch, steps = setting
     batches = "full batches" if batch == 0 else f"batches of {batch}"
-    return f"sizes {counts.replace('-', ' : ')} from scale {scale:g}, {batches}, rate {rate:g}, {steps} steps"
+    return f"sizes {counts.replace('-', ' : ')}, scale {scale:g}, {batches}, rate {rate:g} and {steps} steps"

@@ -6,7 +6,6 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.image import AxesImage
 
 from learning_dynamics.papers.softmax_dynamics.cases import CASES, MEMBER, case_draws
 from learning_dynamics.papers.softmax_dynamics.cells import HAS_LEARNED
@@ -40,7 +39,7 @@ def eight_examples(trainings: Table, *, threshold: Positive) -> Plot:
     for row, case, sizes in panels:
         for axis, counts in zip(row, sizes, strict=False):
             axis.set_title(counts.replace("-", " : "), fontsize=10)
-            image = _draw_map(axis, draws[case][draws[case]["counts"] == counts])
+            _draw_map(axis, draws[case][draws[case]["counts"] == counts])
     for axis, dimension in zip(axes[:, 0], (dimensions.min(), dimensions.max()), strict=True):
         axis.set_ylabel(f"$d = {dimension}$\nbatch")
     for axis in bottom[len(skewed) :]:  # equal classes have a bottleneck
@@ -49,7 +48,7 @@ def eight_examples(trainings: Table, *, threshold: Positive) -> Plot:
         axis.set_xlabel("learning rate")
         axis.tick_params(labelbottom=True)
     letters([*top, *bottom[: len(skewed)]])
-    share_bar(figure, image, axes, "share of seeds that learn and show three phases", aspect=40, pad=0.015)
+    share_bar(figure, axes, "share of seeds that learn and show three phases", aspect=40, pad=0.015)
     legend_below(figure, [unlearned_handle()])
     facts = {
         "threshold": threshold,
@@ -63,7 +62,7 @@ def eight_examples(trainings: Table, *, threshold: Positive) -> Plot:
     return Plot(figure, facts, alt)
 
 
-def _draw_map(axis: Axes, draws: pd.DataFrame) -> AxesImage:
+def _draw_map(axis: Axes, draws: pd.DataFrame) -> None:
     """Draw shares with their intervals: batches by learning rates."""
     # a batch of 0 is all examples, and so the largest
     batches = sorted(draws["batch"].unique(), key=lambda batch: batch or np.inf)
@@ -71,7 +70,7 @@ def _draw_map(axis: Axes, draws: pd.DataFrame) -> AxesImage:
     columns = {rate: f"{rate:g}" for rate in sorted(draws["learning_rate"].unique())}
     by = ("batch", "learning_rate")
     hatch_unlearned(axis, draws, rows, columns, by)
-    return share_map(axis, draws, "shows", rows, columns, by, origin="lower")
+    share_map(axis, draws, "shows", rows, columns, by, origin="lower")
 
 
 def optimisers(trainings: Sequence[Table], *, threshold: Positive) -> Plot:
@@ -111,7 +110,7 @@ def optimisers(trainings: Sequence[Table], *, threshold: Positive) -> Plot:
         for axis, V in zip(row, classes, strict=True):
             part = draws[(draws["population"] == population) & (draws["classes"] == V)]
             by = ("name", "cell")
-            image = share_map(axis, part, "fallen", names, cells[V], by, intervals=False)
+            share_map(axis, part, "fallen", names, cells[V], by, intervals=False)
             hatch_unlearned(axis, part, names, cells[V], by)
             axis.tick_params("x", labelsize=7)
             axis.tick_params("y", labelsize=7.5)
@@ -134,7 +133,7 @@ def optimisers(trainings: Sequence[Table], *, threshold: Positive) -> Plot:
                 )
         axis.xaxis.labelpad = 24
     letters(axes.flat)
-    share_bar(figure, image, axes, "share of seeds that fall", aspect=40, pad=0.015)
+    share_bar(figure, axes, "share of seeds that fall", aspect=40, pad=0.015)
     legend_below(figure, [unlearned_handle()])
     seeds = sorted({settings_of(table)["seeds"] for table in trainings})
     facts = {

@@ -20,8 +20,8 @@ from learning_dynamics.tidy import Quantity, Table
 # - within: when a fall counts: while the rarest classes are learned (fall_rare), or from when they begin to be
 #   learned to the end (fall_since_rare)
 # - threshold: least fall of the effective rank that counts
-# - small: largest initialisation scale of starts that are judged
-# - seen: least share of draws that fall with skew and a bottleneck, the premise: one start in five
+# - small_scale: largest initialisation scale of starts that are judged
+# - premise_share: least share of draws that fall with skew and a bottleneck, the premise: one start in five
 # - exceptions: largest share of draws that may fall where the claim says that none does
 
 Compression = Literal["fall_rare", "fall_since_rare"]  # while the rarest classes are learned, or from then to the end
@@ -50,11 +50,14 @@ def _rarely_falls(name: str, falls: np.ndarray, exceptions: float, *, rivals: di
     )
 
 
-def _can_fall(falls: np.ndarray, seen: float) -> Check:
+def _can_fall(falls: np.ndarray, premise_share: float) -> Check:
     """Check what necessity takes for granted: with skew and a bottleneck the rank can be seen to fall."""
     return premise(
         share_of_draws(
-            "share of draws that fall with skew and a bottleneck", falls, at_least=seen, because="one start in five"
+            "share of draws that fall with skew and a bottleneck",
+            falls,
+            at_least=premise_share,
+            because="one start in five",
         )
     )
 
@@ -73,24 +76,24 @@ def skew_is_necessary(
     population: Population,
     within: Compression,
     threshold: Positive,
-    small: Positive,
-    seen: Fraction,
+    small_scale: Positive,
+    premise_share: Fraction,
     exceptions: Fraction,
 ) -> Claim:
     """Skewed classes are necessary for compression: with four equal classes the effective rank does not fall, from
     small starts, from when they begin to be learned.
 
-    The rank is the paper's, over all inputs. The claim assumes that it falls with skew and a bottleneck. It does where
-    one class is rare: at 33 : 33 : 33 : 1 in {with_both:.0%} of the draws, from when the rare class begins to be
-    learned. At sizes in powers of a ratio it does not under gradient flow ({over_inputs:.1%} of the draws fall while
-    the rarest class is learned); over the means of classes it does ({over_classes:.0%}). With equal classes {value:.2%}
-    of {draws} draws fall. Starts of larger scale are left out; {large:.1%} of them fall. Draws cannot show that
-    something never happens: the check is that few do. Large steps of descent are left out: under them equal classes
-    fall as well (`three_phases_exist`).
+    The rank is the paper's, over all inputs; a fall counts from {threshold:g} on. The claim assumes that it falls with
+    skew and a bottleneck. It does where one class is rare: at 33 : 33 : 33 : 1 in {with_both:.0%} of the draws, from
+    when the rare class begins to be learned. At sizes in powers of a ratio it does not under gradient flow
+    ({over_inputs:.1%} of the draws fall while the rarest class is learned); over the means of classes it does
+    ({over_classes:.0%}). With equal classes {value:.2%} of {draws} draws fall. Starts of scales above {small_scale:g}
+    are left out; {large:.1%} of them fall. Draws cannot show that something never happens: the check is that few do.
+    Large steps of descent are left out: under them equal classes fall as well (`three_phases_exist`).
     """
     rows = fall_rows(region, within, population, threshold)
     equal = rows[~rows["skewed"]]
-    is_small = equal["scale"] <= small
+    is_small = equal["scale"] <= small_scale
     with_both = _grid_falls(Grid(narrow, skewed=True), population, within, threshold)
     rivals = {"skewed classes with a bottleneck instead": with_both}
     yield _rarely_falls(
@@ -105,14 +108,16 @@ def skew_is_necessary(
         exceptions,
         rivals=rivals,
     )
-    yield _can_fall(with_both, seen)
+    yield _can_fall(with_both, premise_share)
 
     def share_at_powers(over: Population) -> float:
         """Return the share that falls while the rarest class is learned, at powers of a ratio, in two dimensions."""
-        rows = small_starts(region, over, FALL_RARE, threshold=threshold, small=small)
+        rows = small_starts(region, over, FALL_RARE, threshold=threshold, small_scale=small_scale)
         return narrowest(rows[rows["skewed"]])["fallen"].mean()
 
     yield Facts(
+        threshold=threshold,
+        small_scale=small_scale,
         with_both=share_true(with_both),
         over_inputs=share_at_powers("examples"),
         over_classes=share_at_powers("classes"),
@@ -136,29 +141,33 @@ def bottleneck_is_necessary(
     population: Population,
     within: Compression,
     threshold: Positive,
-    small: Positive,
-    seen: Fraction,
+    small_scale: Positive,
+    premise_share: Fraction,
     exceptions: Fraction,
 ) -> Claim:
     """A bottleneck is necessary for compression: with as many dimensions as there are classes, or one less, the
     effective rank does not fall, from small starts, from when the rare classes begin to be learned.
 
-    The rank is the paper's, over all inputs. The claim assumes that it falls with skew and a bottleneck. It does where
-    one class is rare: at 33 : 33 : 33 : 1 in {with_both:.0%} of the draws, and in three dimensions in {same:.1%}. At
-    sizes in powers of a ratio {powers:.1%} of the draws without a bottleneck fall. But in three dimensions, where one
-    class is frequent and the others are all rare, {frequent:.0%} do. Three dimensions for four classes are the paper's
-    control, though fewer than there are classes (errata 7): both are judged. Over the means of classes (`population`) a
-    bottleneck is not necessary at sizes in powers of a ratio either: {fallen:.0%} of the draws without one fall while
-    the rarest class is learned. How much skew is needed depends on the scale. With {wide} dimensions and starts of
-    scale {at:g} most draws fall if the largest class is {turns:.0f} times the smallest ({share:.0%}; with two
-    dimensions {narrow:.0%}): the other directions are not used in time. From a scale of {larger:g} the least ratio
-    tried at which most draws fall is {turns_larger:.0f} : 1. Skew alone, if large enough for the start, makes the rank
-    of the class means fall.
+    The rank is the paper's, over all inputs; a fall counts from {threshold:g} on. Starts up to scale {small_scale:g}
+    are judged. The claim assumes that the rank falls with skew and a bottleneck. It does where one class is rare: at 33
+    : 33 : 33 : 1 in {with_both:.0%} of the draws, and in three dimensions in {same_sizes:.1%}. At sizes in powers of a
+    ratio {powers:.1%} of the draws without a bottleneck fall. But in three dimensions, where one class is frequent and
+    the others are all rare, {one_frequent:.0%} do. Three dimensions for four classes are the paper's control, though
+    fewer than there are classes (errata 7): both are judged. Over the means of classes (`population`) a bottleneck is
+    not necessary at sizes in powers of a ratio either: {fallen:.0%} of the draws without one fall while the rarest
+    class is learned. How much skew is needed depends on the scale. With {dimensions:g} dimensions and starts of scale
+    {smallest_scale:g} most draws fall if the largest class is {least_ratio:.0f} times the smallest
+    ({share_at_least_ratio:.0%}; with two dimensions {share_in_two_dimensions:.0%}): the other directions are not used
+    in time. From a scale of {largest_scale:g} the least ratio tried at which most draws fall is
+    {least_ratio_at_largest_scale:.0f} : 1. Skew alone, if large enough for the start, makes the rank of the class means
+    fall.
     """
 
     def skewed_rows(over: Population, window: Quantity) -> pd.DataFrame:
         """Return how far a rank falls in a window with skewed classes, in all regions, from small starts."""
-        of_regions = [small_starts(region, over, window, threshold=threshold, small=small) for region in regions]
+        of_regions = [
+            small_starts(region, over, window, threshold=threshold, small_scale=small_scale) for region in regions
+        ]
         rows = pd.concat(of_regions)
         return rows[rows["skewed"]]
 
@@ -168,10 +177,13 @@ def bottleneck_is_necessary(
     # sizes in powers of a ratio, in three dimensions and in four, without the bottleneck of two
     rows = skewed_rows(population, within)
     of_powers = _region_falls(rows[rows["dimension"] > rows["dimension"].min()])
-    of_one_frequent = _region_falls(small_starts(one_frequent, population, within, threshold=threshold, small=small))
+    of_one_frequent = _region_falls(
+        small_starts(one_frequent, population, within, threshold=threshold, small_scale=small_scale)
+    )
     rivals = {"two dimensions instead": with_both}
     yield _rarely_falls(
-        "share of draws without a bottleneck that fall from when rare classes begin to be learned, one being frequent",
+        "share of draws without a bottleneck, with one frequent class and rare others, that fall from when the rare "
+        "ones begin to be learned",
         of_one_frequent,
         exceptions,
         rivals=rivals,
@@ -188,7 +200,7 @@ def bottleneck_is_necessary(
         exceptions,
         rivals=rivals,
     )
-    yield _can_fall(with_both, seen)
+    yield _can_fall(with_both, premise_share)
     over_classes = skewed_rows("classes", FALL_RARE)
     fewest_dimensions, most_dimensions = over_classes["dimension"].min(), over_classes["dimension"].max()
     shares = over_classes.groupby(["scale", "dimension", "ratio"])["fallen"].mean()
@@ -202,16 +214,18 @@ def bottleneck_is_necessary(
 
     ratio = least_ratio(smallest_scale)
     yield Facts(
+        threshold=threshold,
+        small_scale=small_scale,
         with_both=share_true(with_both),
-        same=share_true(same_sizes),
+        same_sizes=share_true(same_sizes),
         powers=share_true(of_powers),
-        frequent=share_true(of_one_frequent),
+        one_frequent=share_true(of_one_frequent),
         fallen=over_classes[over_classes["dimension"] > fewest_dimensions]["fallen"].mean(),
-        wide=most_dimensions,
-        at=smallest_scale,
-        larger=largest_scale,
-        turns=ratio,
-        turns_larger=least_ratio(largest_scale),
-        share=shares.get((smallest_scale, most_dimensions, ratio), np.nan),
-        narrow=shares.get((smallest_scale, fewest_dimensions, ratio), np.nan),
+        dimensions=most_dimensions,
+        smallest_scale=smallest_scale,
+        largest_scale=largest_scale,
+        least_ratio=ratio,
+        least_ratio_at_largest_scale=least_ratio(largest_scale),
+        share_at_least_ratio=shares.get((smallest_scale, most_dimensions, ratio), np.nan),
+        share_in_two_dimensions=shares.get((smallest_scale, fewest_dimensions, ratio), np.nan),
     )

@@ -23,8 +23,8 @@ from learning_dynamics.tidy import Quantity, Table, select
 # Settings of these claims, whose values stand in workflow/config/softmax_dynamics.yaml:
 # - measure: which effective rank is judged, by its name in `spectra.RANKS`
 # - threshold: least change of the effective rank, a number from 1 to d, that counts as a fall or a rise
-# - seen: least share of draws that show the phases if they "can emerge": one start in five
-# - typical: least share of draws that makes "most"
+# - emerging_share: least share of draws that show the phases if they "can emerge": one start in five
+# - majority_share: least share of draws that makes "most"
 
 SETTING = ["counts", "scale", "learning_rate"]  # columns that tell the settings of full-batch descent apart
 
@@ -37,22 +37,24 @@ SETTING = ["counts", "scale", "learning_rate"]  # columns that tell the settings
     empirical=True,
     quantifier="some setting",
 )
-def three_phases_exist(descents: Table, best: Table, region: Table, *, threshold: Positive, seen: Fraction) -> Claim:
+def three_phases_exist(
+    descents: Table, best: Table, region: Table, *, threshold: Positive, emerging_share: Fraction
+) -> Claim:
     """Under cross-entropy and gradient descent three phases can emerge with skewed classes and a bottleneck: the
     effective rank falls, rises, and falls again while the rare classes are learned.
 
-    The rank is the paper's own, over all inputs; neither learning rate nor sizes are stated. "Can emerge" is read as:
-    in some setting somebody who tries a handful of starts sees the phases, and sees them less often with equal classes
-    and in three dimensions. {settings} settings of sizes, scale and learning rate were tried. The one that is judged,
-    on other draws, is number {place} by how far the phases exceed those of both controls: {setting}. There {value:.0%}
-    of all draws show the phases. Of the draws that have learned their examples, and have not exploded on the way,
-    {learned:.0%} show them, with equal classes {equal:.0%}, in three dimensions {wide:.0%}. Large steps are needed. At
-    the smallest learning rate, {slow_rate:g}, which follows the flow, no sizes show the phases in more than {slow:.1%};
-    under gradient flow no sizes in powers of a ratio do in more than {flow:.0%}. The fall is an overshoot: in
-    {lasting:.0%} of the draws that show the phases the rank ends below its highest by the threshold or more. At 64 : 16
-    : 4 : 1 they show in at most {skewest:.1%} of draws, whatever the rate and scale. Where one class is rare the flow
-    shows the phases as well, which is a claim of its own. Over the means of classes it shows them at sizes in powers of
-    a ratio, which is a claim that we add.
+    The rank is the paper's own, over all inputs; a fall or a rise counts from {threshold:g} on. Neither learning rate
+    nor sizes are stated. "Can emerge" is read as: in some setting somebody who tries a handful of starts sees the
+    phases, and sees them less often with equal classes and in three dimensions. {settings} settings of sizes, scale and
+    learning rate were tried. The one that is judged, on other draws, is number {place} by how far the phases exceed
+    those of both controls: {setting}. There {value:.0%} of all draws show the phases. Of the draws that have learned
+    their examples, and have not exploded on the way, {learned:.0%} show them, with equal classes {equal:.0%}, in three
+    dimensions {wide:.0%}. Large steps are needed. At the smallest learning rate, {slow_rate:g}, which follows the flow,
+    no sizes show the phases in more than {slow:.1%}; under gradient flow no sizes in powers of a ratio do in more than
+    {flow:.0%}. The fall is an overshoot: in {lasting:.0%} of the draws that show the phases the rank ends below its
+    highest by {threshold:g} or more. At 64 : 16 : 4 : 1 they show in at most {skewest:.1%} of draws, whatever the rate
+    and scale. Where one class is rare the flow shows the phases as well, which is a claim of its own. Over the means of
+    classes it shows them at sizes in powers of a ratio, which is a claim that we add.
     """
     # equal seeds are equal starts, whatever the run
     chose_the_setting = best["seed"].isin(descents["seed"].unique())
@@ -75,7 +77,7 @@ def three_phases_exist(descents: Table, best: Table, region: Table, *, threshold
     yield share_of_draws(
         "share of draws with warm-up, growth and compression, in this order",
         shows["treated"],
-        at_least=seen,
+        at_least=emerging_share,
         because="one start in five",
         excluded=excluded,
         rivals={equal_classes: {"holds": shows["equal"]}, three_dimensions: {"holds": shows["wide"]}},
@@ -111,9 +113,10 @@ def three_phases_exist(descents: Table, best: Table, region: Table, *, threshold
     (setting,) = _share_by_setting(judged_draws["treated"]).index  # all judged draws have one setting
     counts, scale, rate = setting
     yield Facts(
+        threshold=threshold,
         settings=len(shares),
         place=int((excesses > excesses.get(setting, np.nan)).sum()) + 1,
-        setting=f"sizes {counts.replace('-', ' : ')} from scale {scale:g}, rate {rate:g}",
+        setting=f"sizes {counts.replace('-', ' : ')}, scale {scale:g} and rate {rate:g}",
         learned=_mean_or_nan(shows_if_learned["treated"]),
         equal=_mean_or_nan(shows_if_learned["equal"]),
         wide=_mean_or_nan(shows_if_learned["wide"]),
@@ -174,16 +177,17 @@ def _share_by_setting(draws: pd.DataFrame) -> pd.Series:
     quantifier="most draws",
 )
 def three_phases_over_classes(
-    grid: Table, region: Table, *, measure: Measure, threshold: Positive, typical: Fraction
+    grid: Table, region: Table, *, measure: Measure, threshold: Positive, majority_share: Fraction
 ) -> Claim:
     """At class sizes 64, 16, 4 and 1, in two dimensions and from starts of scale $10^{-3}$, RankMe of the means of
     classes falls, rises, and falls again while the rare classes are learned.
 
-    A draw counts if it shows all three in this order, each as large as the threshold or more. {value:.0%} of the draws
-    show them at scale {at:g}, {wider:.0%} at scale {larger:g}. Over all examples, of which the rarest class has one in
-    85, {examples:.0%} do. The setting is one of a region. With sizes in powers of a ratio, one row a class and starts
-    of scale {at:g}, most draws show the phases if the largest class has {least:.0f} times as many examples as the
-    smallest, or more. At {below:.0f} : 1 {share_below:.0%} do. Far smaller starts need a larger skew (errata 6).
+    A draw counts if it shows all three in this order, each of {threshold:g} or more. {value:.0%} of the draws show them
+    at scale {smallest_scale:g}, {share_at_largest_scale:.0%} at scale {largest_scale:g}. Over all examples, of which
+    the rarest class has one in 85, {over_examples:.0%} do. The setting is one of a region. With sizes in powers of a
+    ratio, one row a class and starts of scale {smallest_scale:g}, most draws show the phases if the largest class has
+    {least_ratio:.0f} times as many examples as the smallest, or more. At {ratio_below:.0f} : 1 {share_below:.0%} do.
+    Far smaller starts need a larger skew (errata 6).
     """
     draws = Grid(grid)
     scale, init = draws.scale, draws.members["init"].to_numpy()  # shape (draws,)
@@ -194,7 +198,7 @@ def three_phases_over_classes(
     def show_phases(name: str, judged: np.ndarray) -> Check:
         """Check that most of the draws that a mask selects show the phases."""
         rivals = {"the rank over all examples": over_examples[judged]}
-        return most_draws(name, over_classes[judged], typical=typical, rivals=rivals)
+        return most_draws(name, over_classes[judged], majority_share=majority_share, rivals=rivals)
 
     is_small = scale == scale.min()
     yield show_phases("share of draws with warm-up, growth and compression, in this order", is_small)
@@ -209,11 +213,12 @@ def three_phases_over_classes(
     least = min((size_ratio for size_ratio in shares.index if (shares.loc[size_ratio:] > 0.5).all()), default=np.nan)
     below = max((size_ratio for size_ratio in shares.index if not size_ratio >= least), default=np.nan)
     yield Facts(
-        at=scale.min(),
-        larger=scale.max(),
-        wider=share_true(over_classes[scale == scale.max()]),
-        examples=share_true(over_examples[is_small]),
-        least=least,
-        below=below,
+        threshold=threshold,
+        smallest_scale=scale.min(),
+        largest_scale=scale.max(),
+        share_at_largest_scale=share_true(over_classes[scale == scale.max()]),
+        over_examples=share_true(over_examples[is_small]),
+        least_ratio=least,
+        ratio_below=below,
         share_below=shares.get(below, np.nan),
     )

@@ -17,8 +17,8 @@ from learning_dynamics.tidy import Quantity, Table, select
 # Settings of these claims, whose values stand in workflow/config/softmax_dynamics.yaml:
 # - threshold, of `skew_and_bottleneck_suffice`: least fall of the effective rank that counts
 # - threshold, of `population_decides`: least distance from the effective rank's highest value to its end that counts
-# - small: largest initialisation scale of starts that are judged
-# - typical: least share of draws that makes "most"
+# - small_scale: largest initialisation scale of starts that are judged
+# - majority_share: least share of draws that makes "most"
 # - exceptions: largest share of draws whose rank over examples may fall
 
 
@@ -28,18 +28,19 @@ from learning_dynamics.tidy import Quantity, Table, select
     empirical=True,
     quantifier="all draws",
 )
-def skew_and_bottleneck_suffice(region: Table, *, threshold: Positive, small: Positive) -> Claim:
+def skew_and_bottleneck_suffice(region: Table, *, threshold: Positive, small_scale: Positive) -> Claim:
     """Skewed token frequencies and a bottleneck suffice, under cross-entropy from small starts, to produce expansion
     and then compression: the effective rank rises, and falls while the rare classes are learned.
 
-    What suffices must do so on every draw, at every skew. The rank over all inputs, one row each, falls after a rise in
-    {examples:.1%} of the draws. Over the means of classes {classes:.0%} fall; where the largest class is {mildest:.0f}
-    times the smallest, {mild:.1%} (errata 6). Over class means, and from scales up to {tiny:g}, every draw here falls
-    only from {enough:.0f} : 1 on.
+    What suffices must do so on every draw, at every skew. Starts up to scale {small_scale:g} are judged, and a fall
+    counts from {threshold:g} on. The rank over all inputs, one row each, falls after a rise in {examples:.1%} of the
+    draws. Over the means of classes {classes:.0%} fall; where the largest class is {mildest_ratio:.0f} times the
+    smallest, {share_at_mildest:.1%} (errata 6). Over class means, from starts up to scale {tiny_scale:g}, every draw
+    falls if the largest class is {least_ratio:.0f} times the smallest, or more; below that some do not.
     """
     # how far the rank falls while the rarest classes are learned: a row for each draw
-    over_examples = narrowest(small_starts(region, "examples", FALL_RARE, threshold=threshold, small=small))
-    over_classes = narrowest(small_starts(region, "classes", FALL_RARE, threshold=threshold, small=small))
+    over_examples = narrowest(small_starts(region, "examples", FALL_RARE, threshold=threshold, small_scale=small_scale))
+    over_classes = narrowest(small_starts(region, "classes", FALL_RARE, threshold=threshold, small_scale=small_scale))
     for population, rows in (("examples", over_examples), ("classes", over_classes)):
         yield every_draw(
             f"fall of the rank over {population} while the rare classes are learned",
@@ -53,13 +54,15 @@ def skew_and_bottleneck_suffice(region: Table, *, threshold: Positive, small: Po
     tiny = classes[classes["scale"].isin(two_smallest_scales)]
     all_fall = tiny.groupby("ratio")["fallen"].all()  # by the ratio of sizes, ascending
     yield Facts(
+        small_scale=small_scale,
+        threshold=threshold,
         examples=examples["fallen"].mean(),
         classes=classes["fallen"].mean(),
-        mildest=mildest,
-        mild=classes[classes["ratio"] == mildest]["fallen"].mean(),
-        tiny=tiny["scale"].max(),
+        mildest_ratio=mildest,
+        share_at_mildest=classes[classes["ratio"] == mildest]["fallen"].mean(),
+        tiny_scale=tiny["scale"].max(),
         # the least ratio from which on every draw falls
-        enough=min((least for least in all_fall.index if all_fall.loc[least:].all()), default=np.nan),
+        least_ratio=min((least for least in all_fall.index if all_fall.loc[least:].all()), default=np.nan),
     )
 
 
@@ -71,7 +74,7 @@ def skew_and_bottleneck_suffice(region: Table, *, threshold: Positive, small: Po
     empirical=True,
     quantifier="an average",
 )
-def population_decides(region: Table, *, threshold: Positive, typical: Fraction, exceptions: Fraction) -> Claim:
+def population_decides(region: Table, *, threshold: Positive, majority_share: Fraction, exceptions: Fraction) -> Claim:
     r"""From small starts of four classes in two dimensions, at sizes in powers of a ratio, the mean feature of a class
     of $n$ examples has a squared length of about its margin over $\sqrt n$, on average. The rare classes, counted by
     class, outweigh the frequent ones in the end, and in most draws the rank falls; counted by examples they do not, and
@@ -82,10 +85,10 @@ def population_decides(region: Table, *, threshold: Positive, typical: Fraction,
     on logarithmic axes. It differs from the law's $-1/2$ by more than the error of the mean, as classes share
     directions; "about" is a tenth of it. Over classes the eigenvalue of the rare classes' direction passes that of the
     frequent ones' on its way up, and the rank passes two and falls; over examples every eigenvalue carries the factor
-    $n$, and the rare ones' stays the smaller. The rank ends below its highest by the threshold or more in {classes:.0%}
+    $n$, and the rare ones' stays the smaller. The rank ends below its highest by {threshold:g} or more in {classes:.0%}
     of the draws over classes, and in {examples:.0%} over examples. At equal margins, with a ratio $r$ of neighbouring
-    sizes, the two eigenvalues over classes are as $r : 1$. At {most:.0f} : 1 this predicts a rank over classes of
-    {predicted_rank:.2f}; it ends at {end:.2f}, as margins are not quite equal. Over examples it ends at
+    sizes, the two eigenvalues over classes are as $r : 1$. At {largest_ratio:.0f} : 1 this predicts a rank over classes
+    of {predicted_rank:.2f}; it ends at {end:.2f}, as margins are not quite equal. Over examples it ends at
     {end_examples:.2f}, raised by centring.
     """
     rows = narrowest(region[(region["scale"] == region["scale"].min()) & region["skewed"]])
@@ -116,7 +119,7 @@ def population_decides(region: Table, *, threshold: Positive, typical: Fraction,
     yield most_draws(
         "share of draws whose rank over classes ends below its highest by the threshold",
         ends_below("classes"),
-        typical=typical,
+        majority_share=majority_share,
         rivals={exchanged: ends_below("examples")},
     )
     yield share_of_draws(
@@ -128,9 +131,10 @@ def population_decides(region: Table, *, threshold: Positive, typical: Fraction,
     )
     skewest = max(rows["counts"].unique(), key=ratio)
     yield Facts(
+        threshold=threshold,
         classes=share_true(ends_below("classes")),
         examples=share_true(ends_below("examples")),
-        most=ratio(skewest),
+        largest_ratio=ratio(skewest),
         # of sizes r^3 : r^2 : r : 1 the largest over the smallest is r^3
         predicted_rank=theory.rank_of_two_pairs(ratio(skewest) ** (1 / 3)),
         end=by_draw(END, "classes").loc[skewest].median(),
