@@ -35,9 +35,9 @@ from learning_dynamics.tidy import Quantity, Table, cached_per_table, select, se
 
 FIVE_DATA_SETS = ("mnist", "fashion_mnist", "svhn", "cifar10", "stl10")
 NEEDS_FIVE_DATA_SETS = (
-    "needs MNIST, FashionMNIST, SVHN, CIFAR10 and STL10, and a GPU: snakemake --configfile workflow/config/full.yaml"
+    "needs MNIST, FashionMNIST, SVHN, CIFAR10 and STL10, and a GPU: `snakemake --configfile workflow/config/full.yaml`"
 )
-SMALL = "networks of three families; at the default scale small ones, on 8 x 8 digits"
+SCOPE = "networks of three families; at the default scale small ones, on 8 x 8 digits"
 # what still departs from the paper's recipe, where another one turns a verdict
 _FEW_STEPS = ", by the paper's recipe but for batches of 64 of 1,400 images, which are a twentieth of its steps"
 IN_SCOPE_FEW_STEPS = (
@@ -241,7 +241,7 @@ def chance_level(trainings: Sequence[Table], quantity: Quantity) -> np.ndarray:
         EQUIANGULAR_CLASSIFIERS: spread_of_cosines,
         MAXIMAL_ANGLE_MEANS: distance_of_cosines,
         MAXIMAL_ANGLE_CLASSIFIERS: distance_of_cosines,
-        # unit vectors without relation are orthogonal: |a|^2 + |b|^2
+        # independent unit vectors are nearly orthogonal, for large P: |a|^2 + |b|^2
         SELF_DUALITY: np.full(P.shape, 2.0),
     }
     return levels[quantity]

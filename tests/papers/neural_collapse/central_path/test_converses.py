@@ -23,7 +23,7 @@ def central_features():
 
 
 def planar_features():
-    """Features of as many classes as leave no direction beside their means."""
+    """Return features of as many classes as leave no direction orthogonal to all class means."""
     return oracles.renormalised(oracles.features(MANY, EXAMPLES - 2, FEATURES), MANY)
 
 
@@ -48,7 +48,7 @@ def around_a_simplex(place, beside):
     """Return features around a simplex frame with noise of one of `NOISES`, and the frame.
 
     The noise's covariance is the identity but for 0.5 between the first direction of the class means and another
-    (`beside`), or half as much again along the first.
+    (`beside`), or has 1.5 times the variance along the first.
     """
     X, noise = central_features(), converses.NOISES[place]
     M, U = simplex_of_means(X)

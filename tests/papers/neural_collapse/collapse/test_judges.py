@@ -20,7 +20,7 @@ from tests.papers.neural_collapse.training.made_up import (
 )
 
 PAPER = "neural_collapse"
-# what a quantity may be at the last epoch, with 64 features: NC1 by itself, the others against unrelated vectors
+# what a quantity may be at the last epoch, with 64 features: NC1 by itself, the others against independent vectors
 LEVELS = {
     ("nc1", "nc1"): 0.01,
     **{("nc2_equinorm", f"equinorm_{of}"): 0.5 / np.sqrt(2 * 64) for of in ("means", "classifiers")},
@@ -138,7 +138,7 @@ ALL_AT = dict.fromkeys(("nc1", "self_duality", "equinorm_means", "equiangular_me
 )
 def test_the_lead_of_nc2_is_counted_from_the_last_epoch_before_it_or_from_its_arrival(arrivals, lead, from_arrival):
     found = support.evaluation(PAPER, "nc2_not_slower", steps(ALL_AT | arrivals), reading="not_slower")
-    facts = [found.facts[name] for name in ("lead", "plain", "plain_low", "plain_high")]
+    facts = [found.facts[name] for name in ("lead", "from_arrival", "from_arrival_low", "from_arrival_high")]
     assert facts == pytest.approx(np.log10([lead, *[from_arrival] * 3]), abs=1e-12)
     assert found.judgement.headline.value == pytest.approx(np.log10(from_arrival), abs=1e-12)
     assert (found.judgement.state == "holds") == (from_arrival > 1)
@@ -176,7 +176,7 @@ def test_the_share_of_the_way_decides_when_something_has_arrived():
     # nine tenths of the way of NC1 on a logarithmic scale at the third epoch, all at the fourth
     altered.put(tables, "trainings", "nc1", np.tile([1, 1, 10**-2.7, 1e-3, 1e-3], 3), split="train")
     values = {
-        share: support.evaluation(PAPER, "nc2_not_slower", tables, arrived=share).facts["lead"]
+        share: support.evaluation(PAPER, "nc2_not_slower", tables, share_of_way=share).facts["lead"]
         for share in (0.85, 0.95)
     }
     assert values == pytest.approx({0.85: np.log10(10 / 3), 0.95: np.log10(30 / 3)})
@@ -189,9 +189,11 @@ def test_nc2_is_of_the_classifiers_in_a_variant_alone(spread):
     # those of the class means are asked in both
     late_means = steps(ALL_AT | of_classifiers | {spread.replace("classifiers", "means"): 30})
     for of in ("class_means", "classifiers_as_well"):
-        assert support.evaluation(PAPER, "nc2_not_slower", late_means, of=of).facts["lead"] == pytest.approx(0.0), of
+        assert support.evaluation(PAPER, "nc2_not_slower", late_means, nc2_of=of).facts["lead"] == pytest.approx(0.0), (
+            of
+        )
     leads = {
-        of: support.evaluation(PAPER, "nc2_not_slower", tables, of=of).facts["lead"]
+        of: support.evaluation(PAPER, "nc2_not_slower", tables, nc2_of=of).facts["lead"]
         for of in ("class_means", "classifiers_as_well")
     }
     # NC1 and NC3 at 10, over the epoch before NC2: 3 of the class means, 10 of the classifiers
@@ -239,12 +241,12 @@ def test_an_epoch_without_a_number_leaves_the_order_undecided():
     assert support.verdict(PAPER, "simplex_before_compression", tables) == "undecided"
 
 
-@pytest.mark.parametrize(("arrived", "lead"), [(0.85, 0.0), (0.95, np.log10(3))])
-def test_the_share_of_the_way_decides_when_activations_are_compressed(arrived, lead):
+@pytest.mark.parametrize(("share_of_way", "lead"), [(0.85, 0.0), (0.95, np.log10(3))])
+def test_the_share_of_the_way_decides_when_activations_are_compressed(share_of_way, lead):
     tables = steps(ALL_AT)
     # nine tenths of the way of NC1 at epoch 10, all at 30
     altered.put(tables, "trainings", "nc1", np.tile([1, 1, 10**-2.7, 1e-3, 1e-3], 3), split="train")
-    found = support.evaluation(PAPER, "simplex_before_compression", tables, arrived=arrived)
+    found = support.evaluation(PAPER, "simplex_before_compression", tables, share_of_way=share_of_way)
     assert found.judgement.headline.value == pytest.approx(lead, abs=1e-12)
 
 

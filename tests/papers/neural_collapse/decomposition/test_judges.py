@@ -228,13 +228,14 @@ def test_the_share_without_decay_has_its_own_numbers():
     nc1, nc23, perp = 0.1 * EPOCHS**-0.3, 0.1 * EPOCHS**-2.0, 0.05 * EPOCHS**-1.2
     whole, data = perp / (nc1 + nc23), 0.98 * perp / (0.5 * nc1 + nc23)
     found = {
-        parts: evaluation("least_squares_deviation_negligible", parts=parts, share=0.5) for parts in ("all", "data")
+        parts: evaluation("least_squares_deviation_negligible", parts=parts, largest_share=0.5)
+        for parts in ("all", "data")
     }
     assert found["all"].judgement.headline.value == pytest.approx(whole[2])
     assert found["data"].judgement.headline.value == pytest.approx(data[2])
     facts = found["all"].facts
     assert facts["last"] == pytest.approx(whole[-1])
-    assert facts["noisy"] == pytest.approx(whole[2])
+    assert facts["before_drop"] == pytest.approx(whole[2])
     assert (facts["data_share"], facts["data_worst"]) == pytest.approx((data[-1], data[-1]))
     assert facts["decay_share"] == pytest.approx(0.5 * nc1[-1] / (nc1[-1] + nc23[-1]))
 

@@ -22,10 +22,10 @@ from tests.papers.neural_collapse.training.made_up import NETWORKS, made_up, tra
 PREMISE = {"train_error": 1e-3}
 CASES = {
     "nc1": (collapse.nc1, {"level": 0.01, **PREMISE}),
-    "nc4": (collapse.nc4, {"share": 0.001, **PREMISE}),
+    "nc4": (collapse.nc4, {"largest_share": 0.001, **PREMISE}),
     "deviation": (
         decomposition.least_squares_deviation_negligible,
-        {"share": 0.1, "parts": "all", "since": "zero_error", "decay": "trained", **PREMISE},
+        {"largest_share": 0.1, "parts": "all", "since": "zero_error", "decay": "trained", **PREMISE},
     ),
     "dominates": (
         decomposition.nc1_term_dominates,
@@ -81,7 +81,7 @@ def test_a_network_without_a_partner_leaves_the_comparison_untested():
 
 def test_five_data_sets_leave_out_what_the_paper_names():
     tables = [made_up(network, data=data, seeds=1) for data in collapse.FIVE_DATA_SETS for network in NETWORKS]
-    settings = {"level": 0.01, "share": 0.001, **PREMISE}
+    settings = {"level": 0.01, "largest_share": 0.001, **PREMISE}
     found = evaluate(collapse.five_data_sets, {"trainings": tables}, settings)
     assert found.verdict == "reproduced"
     assert found.judgement.headline.draws == 13
@@ -95,8 +95,8 @@ def test_five_data_sets_leave_out_what_the_paper_names():
 
 EXCEPTIONS = {
     **CASES,
-    "simplex first": (collapse.simplex_before_compression, {"arrived": 0.9}),
-    "nc2": (collapse.nc2_not_slower, {"arrived": 0.9, "reading": "no_evidence", "of": "class_means"}),
+    "simplex first": (collapse.simplex_before_compression, {"share_of_way": 0.9}),
+    "nc2": (collapse.nc2_not_slower, {"share_of_way": 0.9, "reading": "no_evidence", "nc2_of": "class_means"}),
 }
 EXCEPTIONS.pop("accuracy")  # the paper names no exceptions from its Table 1
 
@@ -119,7 +119,7 @@ def test_trainings_that_the_paper_names_as_exceptions_are_left_out_and_decide_no
 
 
 def test_one_data_set_can_be_against_all_five_unless_its_train_errors_stay():
-    settings = {"level": 0.01, "share": 0.001, **PREMISE}
+    settings = {"level": 0.01, "largest_share": 0.001, **PREMISE}
     tables = {"trainings": [made_up(network, data="fashion_mnist") for network in NETWORKS]}
     altered.put(tables, "trainings", "nc1", 0.1, network="densenet", seed=1, split="train", epoch=100)
     assert evaluate(collapse.five_data_sets, tables, settings).verdict == "not reproduced"

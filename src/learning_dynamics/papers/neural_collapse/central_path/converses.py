@@ -24,12 +24,15 @@ SIMPLEX_NOISES = np.array([10.0, 1.0, 0.1, 0.01])
 # by how much the largest eigenvector of Sigma_W leans towards the class means
 LEANS = (1e-2, 1e-3, 1e-4)
 AT_LARGEST_LEAN, AT_SMALLEST_LEAN = 0, len(LEANS) - 1
-# standard deviation within classes beside class means that are a simplex frame of singular values one
+# standard deviation within classes, around class means that are a simplex frame of singular values one
 NOISES = (1e-1, 1e-2, 1e-3)
 AT_SMALLEST_NOISE = len(NOISES) - 1
-# how far points lie off the class means along a direction beside them, in units of the frame's singular value
+# how far points are moved from the class means, along a direction orthogonal to all of them, in units of the frame's
+# singular value
 FAR = 10.0
-COUPLING = 0.5  # entry of the noise's covariance between a direction of the class means and one beside them
+# c: the covariance of the noise along a direction of the class means with that along one orthogonal to them, over their
+# variance
+COUPLING = 0.5
 
 
 def rescattered(X: np.ndarray, change: np.ndarray, classes: int) -> np.ndarray:
@@ -52,8 +55,8 @@ def small_terms(X: np.ndarray, classes: int) -> central_path.Numbers:
     scattered_loss_nc23
         L_NC2/3 likewise.
     loss_nc1_beside_noise
-        L_NC1 while deviations are a thousandth of the renormalised features' along the class means, and theirs beside
-        them.
+        L_NC1 while deviations are a thousandth of the renormalised features' along the class means, and theirs in the
+        directions orthogonal to all class means.
     pushed_loss_nc1_ratio
         L_NC1 after a push of the deviations towards zero, over L_NC1 before it, for each factor of
         ``scattered_loss_nc1``. The push is to the standard deviation omega_min sqrt(L_NC1 / (C - 1)), with L_NC1 before
@@ -93,7 +96,7 @@ def small_terms(X: np.ndarray, classes: int) -> central_path.Numbers:
 
 
 def _scaled_along(U: np.ndarray, factor: float) -> np.ndarray:
-    """Return the map, (P, P), that scales the directions of U, (P, C - 1), by a factor, and keeps all beside them."""
+    """Return the map, (P, P), that scales the directions of U, (P, C - 1), by a factor, and keeps all others."""
     return np.eye(len(U)) + (factor - 1) * U @ U.T
 
 
@@ -123,8 +126,8 @@ def simplex_scores(X: np.ndarray, classes: int) -> central_path.Numbers:
     ----------
     simplex_score_error
         ||W M - Phi||_F / ||Phi||_F for class means M that are a simplex frame of singular values one and their
-        least-squares classifier W. The noise has a standard deviation of one beside the class means; along them it is
-        the index: 10, 1, 0.1, 0.01.
+        least-squares classifier W. The noise has a standard deviation of one in directions orthogonal to all class
+        means; along them it is the index: 10, 1, 0.1, 0.01.
     simplex_frame_distance
         The larger distance of two Gram matrices, of class means and of classifiers, from the nearest multiple of a
         simplex frame's, relative. Index: as for ``simplex_score_error``.
@@ -188,7 +191,8 @@ def simplex_means(X: np.ndarray, classes: int) -> central_path.Numbers:
     """Measure collapse while noise vanishes around class means that are a simplex frame.
 
     Noise of covariance e^2 Q for e of `NOISES`: with Q the identity but for `COUPLING` between a direction of the class
-    means and one beside them; and, uncoupled, with half as much noise again along that direction of the class means.
+    means and one orthogonal to all of them; and, uncoupled, with 1.5 times the variance along that direction of the
+    class means.
 
     Quantities
     ----------
@@ -200,8 +204,8 @@ def simplex_means(X: np.ndarray, classes: int) -> central_path.Numbers:
         Squared distance of the least-squares classifiers from the class means, both of unit norm, under coupled and
         uncoupled noise. Index: e.
     vanishing_nc4_far_points, vanishing_nc4_far_points--uncoupled
-        Of the class means moved by `FAR` to either side along the direction beside them, how many least-squares
-        classifier and nearest class mean decide otherwise, under coupled and uncoupled noise. Index: e.
+        Of the class means moved by `FAR` to either side along the direction orthogonal to all of them, how many
+        least-squares classifier and nearest class mean decide otherwise, under coupled and uncoupled noise. Index: e.
     """
     nc1, nc4, duality, duality_uncoupled, far, far_uncoupled = np.full((6, len(NOISES)), np.nan)
     measured: central_path.Numbers = {

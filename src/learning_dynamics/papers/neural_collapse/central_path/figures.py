@@ -128,6 +128,7 @@ def _speed_panel(axis: Axes, features: pd.DataFrame) -> None:
     """Draw measured speeds in units of the paper's formula against (C + omega^2) / C."""
     keys = ["classes", "examples", "features", "seed", "index"]
     omega = select(features, quantities.OMEGA).set_index(keys)["value"]
+    factors = 1 + omega**2 / omega.index.get_level_values("classes").to_numpy()
     marks = {
         quantities.ORTHOGONAL: ("o", "blue", 3.0),
         quantities.PRINTED: ("s", "vermilion", 3.4),
@@ -135,16 +136,16 @@ def _speed_panel(axis: Axes, features: pd.DataFrame) -> None:
     }
     for flow, (mark, colour, width) in marks.items():
         rows = select(features, quantities.SPEED, flow=flow).set_index(keys)
-        values = omega.loc[rows.index]
         classes, examples = (rows.index.get_level_values(key).to_numpy() for key in ("classes", "examples"))
-        ratio = rows["value"] / theory.snr_velocity(values.to_numpy(), classes, examples)
-        factor = 1 + values**2 / classes
+        ratio = rows["value"] / theory.snr_velocity(omega.loc[rows.index].to_numpy(), classes, examples)
         label = FLOWS[flow][1] if flow in FLOWS else "algorithm, one step"
-        axis.plot(factor, ratio, mark, ms=width, color=COLOURS[colour], mfc="none", mew=0.6, label=label)
-    ends = np.array([1.0, factor.max()])
+        axis.plot(
+            factors.loc[rows.index], ratio, mark, ms=width, color=COLOURS[colour], mfc="none", mew=0.6, label=label
+        )
+    ends = np.array([1.0, factors.max()])
     for line in (ends, np.ones(2)):
         axis.plot(ends, line, color=COLOURS["black"], ls=DASHED, lw=1.0, zorder=4)
-    axis.set(xlabel=r"$1 + \omega^2/C$", ylabel=r"measured $\dot\omega$ / Lemma 5", ylim=(0, 1.7 * factor.max()))
+    axis.set(xlabel=r"$1 + \omega^2/C$", ylabel=r"measured $\dot\omega$ / Lemma 5", ylim=(0, 1.7 * factors.max()))
     axis.set_title("speeds on fresh draws")
     axis.legend(loc="upper left", handletextpad=0.1, borderaxespad=0.1, labelspacing=0.25)
 
@@ -153,7 +154,8 @@ def _spread_panel(axis: Axes, flows: pd.DataFrame) -> None:
     for width, (flow, (colour, label)) in zip((3.4, 1.2), FLOWS.items(), strict=True):
         rows = _after_start(flows, quantities.SINGULAR_VALUE_SPREAD, flow=flow)
         axis.plot(rows["time"], rows["value"], color=COLOURS[colour], lw=width, label=label)
-    time, value = rows["time"].to_numpy(), rows["value"].to_numpy()
+    printed_map = _after_start(flows, quantities.SINGULAR_VALUE_SPREAD, flow=quantities.PRINTED)
+    time, value = printed_map["time"].to_numpy(), printed_map["value"].to_numpy()
     tail = time[time > 1e-5 * time[-1]]
     guide = 5 * value[-1] * time[-1] / tail
     axis.plot(tail, guide, color=COLOURS["grey"], lw=0.9)

@@ -124,7 +124,7 @@ IN_WORDS: dict[str, str] = {
 SCATTERED_LOSS_NC1: str = "scattered_loss_nc1"  # L_NC1 (eq. 17)
 SCATTERED_LOSS_NC23: str = "scattered_loss_nc23"  # L_NC2/3 (eq. 18)
 PUSHED_LOSS_NC1_RATIO: str = "pushed_loss_nc1_ratio"  # L_NC1 after a push of Sigma_W towards zero, over L_NC1 before it
-# class means kept, deviations a thousandth along them, and kept beside them
+# class means kept, deviations a thousandth along them, and kept orthogonal to all of them
 LOSS_NC1_BESIDE_NOISE: str = "loss_nc1_beside_noise"
 # class means M kept, deviations from them small; W their least-squares classifier, P the pseudo-inverse of M.
 # A frame distance is that of E^T E from the nearest multiple of a simplex frame's, relative (`theory.simplex_gram`);
@@ -135,7 +135,8 @@ CLASSIFIERS_FRAME_DISTANCE: str = "classifiers_frame_distance"  # E = W^T
 INVERSE_FRAME_DISTANCE: str = "inverse_frame_distance"  # E = P^T
 CLASSIFIERS_SELF_DUALITY: str = "classifiers_self_duality"  # A = W
 INVERSE_SELF_DUALITY: str = "inverse_self_duality"  # A = P
-# class means M that are a simplex frame, noise of each of `converses.SIMPLEX_NOISES` along them and of one beside them
+# class means M that are a simplex frame, noise of each of `converses.SIMPLEX_NOISES` along them, and of one in
+# directions orthogonal to all of them
 SIMPLEX_SCORE_ERROR: str = "simplex_score_error"  # ||W M - Phi|| / ||Phi||
 SIMPLEX_FRAME_DISTANCE: str = "simplex_frame_distance"  # the larger of E = M and E = W^T
 SIMPLEX_SELF_DUALITY: str = "simplex_self_duality"  # A = W
@@ -146,8 +147,8 @@ COVARIANCE_CONDITION: str = "covariance_condition"  # condition number of Sigma_
 # class means M that are a simplex frame, coupled noise of each of `converses.NOISES`
 VANISHING_NC1: str = "vanishing_nc1"  # tr(pinv(Sigma_B) Sigma_W) / C, TRACE over C
 VANISHING_NC4_EXAMPLES: str = "vanishing_nc4_examples"  # number that classifier and nearest mean decide differently
-VANISHING_SELF_DUALITY: str = "vanishing_self_duality"  # A = W
-VANISHING_SELF_DUALITY_UNCOUPLED: str = "vanishing_self_duality--uncoupled"  # A = W, noise that is not coupled
+VANISHING_SELF_DUALITY: str = "vanishing_self_duality"  # || W / ||W|| - M^T / ||M|| ||_F^2 (NC3)
+VANISHING_SELF_DUALITY_UNCOUPLED: str = "vanishing_self_duality--uncoupled"  # the same, noise that is not coupled
 # numbers of points off the class means that classifier and nearest mean decide differently
 VANISHING_NC4_FAR_POINTS: str = "vanishing_nc4_far_points"
 VANISHING_NC4_FAR_POINTS_UNCOUPLED: str = "vanishing_nc4_far_points--uncoupled"

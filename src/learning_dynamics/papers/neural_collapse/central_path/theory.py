@@ -133,7 +133,7 @@ def self_duality_under_coupling(coupling: float, classes: np.ndarray) -> np.ndar
     """Return the squared distance of the classifier from class means, both of unit norm, under noise that is coupled.
 
     Class means M are a simplex frame of singular values one, noise has the covariance e^2 Q as e -> 0, Q the identity
-    but for the coupling c between a direction u of the class means and one, n, beside them. Derived here: W tends to
+    but for the coupling c between a direction u of the class means and n, orthogonal to them. Derived here: W tends to
     (M^T Q^-1 M)^+ M^T Q^-1. In the plane of u and n, Q^-1 is proportional to [[1, -c], [-c, 1]], so that the row of W
     along u becomes u - c n, and W = M^T - c v n^T with the unit vector v = M^T u. Of squared norms, M^T has C - 1 and W
     has C - 1 + c^2, and their inner product is C - 1: the squared distance is 2 - 2 / sqrt(1 + c^2 / (C - 1)).

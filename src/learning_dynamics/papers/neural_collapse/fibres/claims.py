@@ -212,9 +212,10 @@ def projection_self_adjoint(features: Table) -> Claim:
 def lemma_2(features: Table, *, tolerance: Positive) -> Claim:
     r"""A step $X + \Delta$ that is renormalised equals $X + \Pi(\Delta) + O(\|\Delta\|^2)$ with the printed map $\Pi$.
 
-    The remainder relative to $\|\Delta\|$ must fall as the first power of the step. The proof's last formula but one
-    prints a minus between the two products of $\Pi$, a slip (errata 13). Under the orthogonal projection, for which
-    Proposition 2 holds, the lemma fails: the remainder is of order {orthogonal:.2g} in the step.
+    The remainder relative to $\|\Delta\|$ must fall as the first power of the step, to within {tolerance:g}. The
+    proof's last formula but one prints a minus between the two products of $\Pi$, a slip (errata 13). Under the
+    orthogonal projection, for which Proposition 2 holds, the lemma fails: the remainder is of order {orthogonal:.2g} in
+    the step.
     """
 
     def order(flow: str) -> np.ndarray:
@@ -239,7 +240,7 @@ def lemma_2(features: Table, *, tolerance: Positive) -> Claim:
         },
         scaled=False,
     )
-    yield Facts(orthogonal=np.median(order(ORTHOGONAL)))
+    yield Facts(tolerance=tolerance, orthogonal=np.median(order(ORTHOGONAL)))
 
 
 @claim(

@@ -23,7 +23,7 @@ from learning_dynamics.papers.neural_collapse.training.quantities import (
 from learning_dynamics.papers.neural_collapse.trainings import (
     FIVE_DATA_SETS,
     NEEDS_FIVE_DATA_SETS,
-    SMALL,
+    SCOPE,
     at_first_epoch,
     at_the_end,
     data_and_network,
@@ -41,8 +41,8 @@ from learning_dynamics.tidy import Quantity, Table, settings_of
 # - train_error: largest share of train images misclassified at which train errors count as ended: see
 #   `EFFECTIVELY_ZERO` in `neural_collapse.trainings`
 # - correlation: least rank correlation that is "roughly monotonic"
-# - factor: ratio of the two losses' test errors from which on they are not comparable: the root of two, half way in
-#   ratios from as many to twice as many
+# - factor: ratio of the two losses' test errors from which on they are not comparable: the root of two, the geometric
+#   mean of 1 and 2
 
 CHANCE = 0.05  # a correlation is beyond chance if at most this share of all orders of the data sets reaches it
 
@@ -90,14 +90,16 @@ def _above_zero_on_test(
     return above_zero(name, values, average, excluded=excluded, rivals=rivals)
 
 
-@claim("Figure 12", scope=SMALL + ", both losses", empirical=True, quantifier="an average")
+@claim("Figure 12", scope=SCOPE + ", both losses", empirical=True, quantifier="an average")
 def test_collapse_slower(trainings: Sequence[Table], *, average: Average, train_error: Fraction) -> Claim:
     r"""In training beyond zero train error variability collapses on test images too, but more slowly and less deeply
     than on train images, in the mean over trainings.
 
     From the end of train errors to the last epoch NC1 falls by {test:.2g} decades on test images and by {train:.2g} on
-    train images, in the mean over trainings, and its last value is larger. The paper says "much more slowly"; how much
-    that is, is not judged. All test classes have the same weight, whether equally frequent or not.
+    train images, in the mean over trainings. Three 95 % intervals over trainings must be above zero: those of its fall
+    on test images, of its fall on train minus that on test images, and of its last value, in decades, on test minus
+    that on train images. The paper says "much more slowly"; how much that is, is not judged. All test classes have the
+    same weight, whether equally frequent or not.
     """
     included, excluded = without_exceptions(trainings)
     yield from _slower_on_test(NC1, included, excluded, average=average, train_error=train_error)
@@ -126,10 +128,10 @@ def test_collapse_by_difficulty(trainings: Sequence[Table], *, correlation: Frac
     r"""On test images NC1 at the last epoch is roughly monotonic with the difficulty of the data set.
 
     The paper names no measure of difficulty. Here it is the mean test error of the paper's own three networks (Table
-    1), which shares no features with NC1. Judged is Spearman's rank correlation of NC1 and difficulty over data sets,
-    in the mean over networks and losses. Networks share five data sets, so that they are not independent. Chance is
-    therefore an order of the data sets drawn at random, the same for all networks: one in twenty of the 120 orders may
-    do as well as the one that is judged.
+    1), which shares no features with NC1. Spearman's rank correlation of NC1 and difficulty over data sets, in the mean
+    over networks and losses, must be {correlation:g} or more, and beyond chance. Networks share five data sets, so that
+    they are not independent. Chance is therefore an order of the data sets drawn at random, the same for all networks:
+    at most one in twenty of the 120 orders may do as well as the order by difficulty.
     """
     included, excluded = without_exceptions(on_five_data_sets(trainings))
     # Tr(Sigma_W pinv(Sigma_B)) / C of test images, the mean over seeds, by (network, loss) and data set
@@ -192,19 +194,21 @@ def test_collapse_by_difficulty(trainings: Sequence[Table], *, correlation: Frac
         because="roughly monotonic",
         rivals={phrase: {"estimate": rank_correlation(wrong)} for phrase, wrong in wrong_difficulties.items()},
     )
+    yield Facts(correlation=correlation)
 
 
 test_collapse_by_difficulty.__test__ = False  # a claim, not a test
 
 
-@claim("Appendix A.8", scope=SMALL + ", MSE", empirical=True, quantifier="an average")
+@claim("Appendix A.8", scope=SCOPE + ", MSE", empirical=True, quantifier="an average")
 def collapse_on_test_images(trainings: Sequence[Table], *, average: Average, train_error: Fraction) -> Claim:
     r"""The other phenomena of neural collapse behave on test images as variability does, in training beyond zero train
     error and in the mean over trainings: norms, angles and self-duality of the class means of test features fall more
     slowly than on train images, and end above; network and nearest class mean differ on more images.
 
-    Of the share of images on which they differ (NC4) only the last values are compared. On train images it is often
-    zero when train errors end, and cannot fall.
+    Each difference between train and test images must be above zero with its whole 95 % interval over trainings. Of the
+    share of images on which they differ (NC4) only the last values are compared. On train images it is often zero when
+    train errors end, and cannot fall.
     """
     included, excluded = without_exceptions(trainings)
     for quantity in (EQUINORM_MEANS, EQUIANGULAR_MEANS, MAXIMAL_ANGLE_MEANS, SELF_DUALITY):
@@ -220,13 +224,13 @@ def collapse_on_test_images(trainings: Sequence[Table], *, average: Average, tra
     yield premise_errors_end(included, excluded, train_error=train_error)
 
 
-@claim("Table 1", scope=SMALL, empirical=True, quantifier="an average")
+@claim("Table 1", scope=SCOPE, empirical=True, quantifier="an average")
 def accuracy_after_zero_error(trainings: Sequence[Table], *, average: Average, train_error: Fraction) -> Claim:
     r"""Under MSE, test accuracy improves when training goes on beyond zero train error, in the mean over trainings.
 
     The gain is counted from the first recorded epoch at which train errors have ended. The 95 % interval of its mean
-    must be above zero. The median is {median:.1f} percentage points, from {least:.1f} to {most:.1f} over trainings. The
-    paper's median is $0.96$ and its mean $1.83$, with one of fifteen networks getting worse.
+    must be above zero. Its median is {median:.1f} percentage points; it runs from {least:.1f} to {most:.1f} over
+    trainings. The paper's median is $0.96$ and its mean $1.83$, with one of fifteen networks getting worse.
     """
     start = when_errors_end(trainings, ERROR, "test", train_error=train_error)
     gain = 100 * (start - at_the_end(trainings, ERROR, "test"))  # of accuracy, which is what the error loses
@@ -247,7 +251,7 @@ def accuracy_after_zero_error(trainings: Sequence[Table], *, average: Average, t
 
 @claim(
     "Section 1.2, Appendix A.1",
-    scope=SMALL + "; learning rates chosen for each loss on the same test images",
+    scope=SCOPE + "; learning rates chosen for each loss on the same test images",
     empirical=True,
     quantifier="an average",
 )
@@ -256,24 +260,27 @@ def accuracy_comparable_to_ce(mse: Sequence[Table], ce: Sequence[Table], *, fact
     trainings.
 
     The paper names no margin. Here neither loss may misclassify {factor:.3g} times as many test images as the other at
-    the last epoch, for the same network and seed. That factor is half way, in ratios, between as many and twice as
-    many; the 95 % interval over pairs of trainings must exclude it. A margin in percentage points would not tell these
-    two apart where errors are few: {mse_error:.2g} per cent are misclassified under MSE, {ce_error:.2g} under
-    cross-entropy. Among a few hundred test images these are so few that {draws} pairs of trainings seldom decide; ten
-    thousand test images would.
+    the last epoch, for the same network and seed. That factor is the geometric mean of 1 and 2. Take the errors of one
+    loss minus that factor times those of the other: the 95 % interval of the mean over pairs of trainings must be below
+    zero, for each of the two losses. A margin in percentage points would not tell as many errors from twice as many
+    where errors are few: {mse_error:.2g} per cent are misclassified under MSE, {ce_error:.2g} under cross-entropy.
+    Where test images are a few hundred, errors are so few that pairs of trainings seldom decide; here there are {draws}
+    pairs.
     """
     mse_runs, ce_runs = paired(mse, ce)
+    # per cent
     mse_errors, ce_errors = (100 * at_the_end(tables, ERROR, "test") for tables in (mse_runs, ce_runs))
     first_errors = 100 * at_first_epoch(mse_runs, ERROR, "test")
 
-    def excess(errors: np.ndarray, other_errors: np.ndarray) -> evidence.Estimate:
+    def beyond_factor(errors: np.ndarray, other_errors: np.ndarray) -> evidence.Estimate:
         """Return the mean of errors less `factor` times the others', with its interval over pairs of trainings.
 
         It is no ratio, because a training may have no error.
         """
         return evidence.difference(errors, factor * other_errors)
 
-    because = "95 % interval over pairs of trainings"
+    because = f"fewer than {factor:.3g} times as many; 95 % interval over pairs of trainings"
+    # by rival: errors under MSE in place of those measured
     wrong_errors = {
         "twice the errors of cross-entropy": 2 * ce_errors,
         "half the errors of cross-entropy": 0.5 * ce_errors,
@@ -281,16 +288,16 @@ def accuracy_comparable_to_ce(mse: Sequence[Table], ce: Sequence[Table], *, fact
     }
     yield at_most(
         f"test errors under MSE minus {factor:.3g} times those under CE, percentage points",
-        excess(mse_errors, ce_errors),
+        beyond_factor(mse_errors, ce_errors),
         0.0,
         because=because,
-        rivals={phrase: {"estimate": excess(errors, ce_errors)} for phrase, errors in wrong_errors.items()},
+        rivals={phrase: {"estimate": beyond_factor(errors, ce_errors)} for phrase, errors in wrong_errors.items()},
     )
     yield at_most(
         f"test errors under CE minus {factor:.3g} times those under MSE, percentage points",
-        excess(ce_errors, mse_errors),
+        beyond_factor(ce_errors, mse_errors),
         0.0,
         because=because,
-        rivals={phrase: {"estimate": excess(ce_errors, errors)} for phrase, errors in wrong_errors.items()},
+        rivals={phrase: {"estimate": beyond_factor(ce_errors, errors)} for phrase, errors in wrong_errors.items()},
     )
     yield Facts(factor=factor, mse_error=mse_errors.mean(), ce_error=ce_errors.mean())

@@ -51,8 +51,9 @@ def fig9(mse: Sequence[Table]) -> Plot:
         axis.text(0.97, 0.05, text, transform=axis.transAxes, ha="right", fontsize=8, bbox=behind)
     all_gains = np.concatenate(list(gains.values()))
     facts = {"median": np.nanmedian(all_gains), "mean": np.nanmean(all_gains), **PAPERS_GAIN}
-    median, mean = PAPERS_GAIN.values()
-    figure.suptitle(f"growth in the paper: median {median:.2f}, mean {mean:.2f}", fontsize=9)
+    figure.suptitle(
+        "growth in the paper: median {paper_median:.2f}, mean {paper_mean:.2f}".format(**PAPERS_GAIN), fontsize=9
+    )
     return _annotate(figure, mse, facts)
 
 

@@ -1,5 +1,6 @@
 """Features in the plane of three class means: their collapse, and the fibres that they lie on."""
 
+from dataclasses import dataclass
 from itertools import pairwise
 
 import matplotlib.pyplot as plt
@@ -7,6 +8,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.patches import FancyArrowPatch, Polygon
+from matplotlib.transforms import Bbox
 
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.papers.neural_collapse.collapse.figures import recipe
@@ -15,9 +17,25 @@ from learning_dynamics.plotting import COLOURS, WIDTH, Plot, letters, plain_numb
 from learning_dynamics.tidy import Quantity, Table
 
 CLASS_COLOURS = (COLOURS["blue"], COLOURS["orange"], COLOURS["green"])
-INSET = 0.42  # side of the inset, of its panel's
+INSET = 0.42  # side of the inset, of the panel's shorter one
 MARGIN = 1.15  # half a side of a picture, in units of the furthest point in it
-SPREADS = (np.array([[1.6, 0.9], [0.9, 0.8]]), np.array([[0.7, -0.45], [-0.45, 1.3]]))
+# the matrices A of fig13: symmetric, positive definite
+A_1 = np.array([[1.6, 0.9], [0.9, 0.8]])
+A_2 = np.array([[0.7, -0.45], [-0.45, 1.3]])
+
+
+@dataclass(frozen=True)
+class Portrait:
+    """What fig1 draws of one epoch: coordinates in the plane of three class means."""
+
+    means: np.ndarray  # shape (3, 2), in units of their mean norm
+    classifiers: np.ndarray  # shape (3, 2), in units of their own mean norm
+    features: np.ndarray  # shape (3, examples, 2), in the unit of `means`
+
+    @property
+    def deviations(self) -> np.ndarray:
+        """Features less the means of their classes, shape (3, examples, 2)."""
+        return self.features - self.means[:, None]
 
 
 def fig1(training: Table) -> Plot:
@@ -33,16 +51,15 @@ def fig1(training: Table) -> Plot:
     """
     portraits = _read_portraits(training)
     figure, axes = plt.subplots(2, len(portraits), figsize=(WIDTH, 5.0), sharex="row", sharey="row", squeeze=False)
-    for (above, below), (epoch, (means, classifiers, features)) in zip(axes.T, portraits.items(), strict=True):
-        deviations = features - means[:, None]
-        _portrait_panel(above, means, classifiers, features)
-        _deviation_panel(below, deviations)
+    for column, (epoch, portrait) in zip(axes.T, portraits.items(), strict=True):
+        above, below = column
+        _portrait_panel(above, portrait)
+        _deviation_panel(below, portrait.deviations)
         above.set_title(f"epoch {epoch}")
-    # from here on, deviations and features are those of the last epoch
-    reach = np.abs(axes[1, 0].get_xlim()).max()
-    half_width = 1.1 * np.abs(deviations).max()
+    last_portrait = portraits[max(portraits)]
+    half_width = 1.1 * np.abs(last_portrait.deviations).max()
     inset = axes[1, -1].inset_axes((0.56, 0.56, INSET, INSET))
-    _deviation_panel(inset, deviations)
+    _deviation_panel(inset, last_portrait.deviations)
     inset.set(xlim=(-half_width, half_width), ylim=(-half_width, half_width), xticks=[], yticks=[], aspect="equal")
     axes[0, 0].set_ylabel("features, means, classifiers")
     axes[1, 0].set_ylabel("deviations from means")
@@ -51,12 +68,19 @@ def fig1(training: Table) -> Plot:
         axis.spines[:].set_visible(False)
     letters(axes.flat)
     shared_legend(figure, ncols=6, markerscale=1.6)
-    spread = np.sqrt(np.mean(deviations**2))
+    # at equal aspect the inset is a square, on the shorter side of its panel
+    shorter_side = min(np.ptp(axes[1, -1].get_xlim()), np.ptp(axes[1, -1].get_ylim()))
+    spread = np.sqrt(np.mean(last_portrait.deviations**2))
     alt = (
         "Three clouds of features shrink onto the corners of a triangle; at the end they spread by {spread:.1g} of it."
     )
-    facts = {"zoom": INSET * reach / half_width, "spread": spread, "examples": features.shape[1]}
-    return Plot(figure, {**facts, "recipe": recipe([training])}, alt)
+    facts = {
+        "zoom": INSET * shorter_side / (2 * half_width),
+        "spread": spread,
+        "examples": last_portrait.features.shape[1],
+        "recipe": recipe([training]),
+    }
+    return Plot(figure, facts, alt)
 
 
 def fig13(training: Table) -> Plot:
@@ -69,33 +93,35 @@ def fig13(training: Table) -> Plot:
     $A$. Dots: the features of `fig1`, in the plane of three class means. Shaded: the classes that the least-squares
     classifier of each picture decides for. Below each picture is its square loss. On one fibre it is the same to
     rounding (relative difference {difference:.0e}). Each fibre has its own. The base space is drawn on one scale, in
-    units of the standard deviation within classes; the black bar is ten of them. Every other picture has a scale of its
-    own. The paper's Figure 13 describes the same bundle. {recipe}
+    units of the standard deviation within classes; the black bar is ten of them. All other pictures have scales of
+    their own. The paper's Figure 13 describes the same bundle. {recipe}
     """
     portraits = _read_portraits(training)
     figure, axes = plt.subplots(4, len(portraits), figsize=(WIDTH, 8.0), squeeze=False)
     names = ("(a) $A_2X$", "(b) $A_1X$", r"(c) $H = \Sigma_W^{1/2} X$", "(d) base space: $X$")
     roots, representatives = [], []
-    for _, _, features in portraits.values():
-        features = features - features.mean(axis=(0, 1))
+    for portrait in portraits.values():
+        features = portrait.features - portrait.features.mean(axis=(0, 1))
         roots.append(theory.within_class_root(features))
         representatives.append(features @ np.linalg.inv(roots[-1]))
     base = MARGIN * np.abs(representatives).max()
     differences = []
-    for (*fibre, below), epoch, root, representative in zip(axes.T, portraits, roots, representatives, strict=True):
+    for column, epoch, root, representative in zip(axes.T, portraits, roots, representatives, strict=True):
+        below = column[3]
         losses = [
-            _fibre_panel(axis, representative @ transform)
-            for axis, transform in zip(fibre, (SPREADS[1], SPREADS[0], root), strict=True)
+            _fibre_panel(column[0], representative @ A_2),
+            _fibre_panel(column[1], representative @ A_1),
+            _fibre_panel(column[2], representative @ root),
+            _fibre_panel(below, representative, half_side=base),
         ]
-        losses.append(_fibre_panel(below, representative, half=base))
         differences.append(np.ptp(losses) / losses[0])
-        fibre[0].set_title(f"fibre at epoch {epoch}")
+        column[0].set_title(f"fibre at epoch {epoch}")
         below.set_facecolor("#f4f4f4")
         below.plot([-0.9 * base, -0.9 * base + 10], [-0.9 * base] * 2, color=COLOURS["black"], lw=2.0)
     for axis, name in zip(axes[:, 0], names, strict=True):
         axis.set_ylabel(name)
     shared_legend(figure, ncols=4, markerscale=2)
-    figure.canvas.draw()
+    figure.canvas.draw()  # lays the panels out, as `_draw_links` needs
     _draw_links(figure, axes)
     alt = (
         "Three columns of pictures of the same clouds, stretched differently; classes decided for are the same in each."
@@ -105,18 +131,22 @@ def fig13(training: Table) -> Plot:
 
 def _draw_links(figure: plt.Figure, axes: np.ndarray) -> None:
     """Draw each fibre as a line upwards from its place in the base space, and training as arrows along that space."""
-    inverse = figure.transFigure.inverted()
-    boxes = np.array([[axis.get_window_extent().transformed(inverse).bounds for axis in row] for row in axes])
-    for column in np.swapaxes(boxes, 0, 1):
-        for (x, bottom, width, _), (_, y, _, height) in pairwise(column):
-            middle = x + width / 2
-            figure.add_artist(plt.Line2D([middle, middle], [y + height, bottom], color=COLOURS["grey"], lw=1.4))
-    for left, right in pairwise(boxes[-1]):
-        y = left[1] + left[3] / 2
+    to_figure = figure.transFigure.inverted()
+
+    def box_of(axis: Axes) -> Bbox:
+        """Return where a panel is, in shares of the figure."""
+        return axis.get_window_extent().transformed(to_figure)
+
+    for column in axes.T:
+        for above, below in pairwise(map(box_of, column)):
+            middle = (above.x0 + above.x1) / 2
+            figure.add_artist(plt.Line2D([middle, middle], [below.y1, above.y0], color=COLOURS["grey"], lw=1.4))
+    for left, right in pairwise(map(box_of, axes[-1])):
+        height = (left.y0 + left.y1) / 2
         figure.add_artist(
             FancyArrowPatch(
-                (left[0] + left[2] + 0.005, y),
-                (right[0] - 0.005, y),
+                (left.x1 + 0.005, height),
+                (right.x0 - 0.005, height),
                 arrowstyle="-|>",
                 mutation_scale=14,
                 color="black",
@@ -126,40 +156,47 @@ def _draw_links(figure: plt.Figure, axes: np.ndarray) -> None:
 
 
 def _coordinates(rows: pd.DataFrame, quantity: Quantity) -> np.ndarray:
-    """Return coordinates, shape (classes, examples, 2)."""
+    """Return the coordinates of a quantity in the plane, for the first seed, shape (classes, examples, 2)."""
     chosen = rows[(rows["quantity"] == quantity) & (rows["seed"] == 0)]
     wide = chosen.pivot_table(index=["label", "example"], columns="index", values="value")
     return wide.to_numpy().reshape(chosen["label"].nunique(), -1, 2)
 
 
-def _read_portraits(training: Table) -> dict[int, tuple[np.ndarray, np.ndarray, np.ndarray]]:
+def _read_portraits(training: Table) -> dict[int, Portrait]:
+    """Return the portraits of a training's first seed by epoch, the first epoch first.
+
+    Raises
+    ------
+    ProjectError
+        If the training has none.
+    """
     rows = training[training["quantity"].str.startswith("portrait")]
     if rows.empty:
         raise ProjectError("a portrait shows three classes, and the training has two; name another training")
     return {epoch: _read_portrait(of_epoch) for epoch, of_epoch in rows.groupby("epoch")}
 
 
-def _read_portrait(rows: pd.DataFrame) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return means, classifiers, shape (3, 2), and features, shape (3, examples, 2), in units of their norms."""
+def _read_portrait(rows: pd.DataFrame) -> Portrait:
+    """Return the portrait that the rows of one epoch hold."""
     means = _coordinates(rows, "portrait_mean")[:, 0]
     classifiers = _coordinates(rows, "portrait_classifier")[:, 0]
     unit = np.linalg.norm(means, axis=1).mean()
-    return (
-        means / unit,
-        classifiers / np.linalg.norm(classifiers, axis=1).mean(),
-        _coordinates(rows, "portrait_feature") / unit,
+    return Portrait(
+        means=means / unit,
+        classifiers=classifiers / np.linalg.norm(classifiers, axis=1).mean(),
+        features=_coordinates(rows, "portrait_feature") / unit,
     )
 
 
-def _portrait_panel(axis: Axes, means: np.ndarray, classifiers: np.ndarray, features: np.ndarray) -> None:
-    simplex = theory.simplex_in_the_plane(means)
+def _portrait_panel(axis: Axes, portrait: Portrait) -> None:
+    simplex = theory.simplex_in_the_plane(portrait.means)
     axis.add_patch(Polygon(simplex, closed=True, fill=False, ec=COLOURS["grey"], lw=1.0, label="simplex"))
-    _scatter_classes(axis, features, alpha=0.45)
+    _scatter_classes(axis, portrait.features, alpha=0.45)
     for label, colour in enumerate(CLASS_COLOURS):
-        axis.plot(*means[label], "o", ms=8, color=colour, mec="white", mew=0.9, zorder=4)
+        axis.plot(*portrait.means[label], "o", ms=8, color=colour, mec="white", mew=0.9, zorder=4)
         # arrows above the dots, so that their heads are seen where classifiers meet means
         arrow = {"arrowstyle": "-|>", "color": COLOURS["black"], "lw": 1.1, "shrinkA": 0, "shrinkB": 0}
-        axis.annotate("", classifiers[label], (0, 0), arrowprops=arrow | {"mutation_scale": 9}, zorder=6)
+        axis.annotate("", portrait.classifiers[label], (0, 0), arrowprops=arrow | {"mutation_scale": 9}, zorder=6)
     axis.plot([], [], "o", ms=6, color=COLOURS["grey"], mec="white", label="class means")
     axis.plot([], [], color=COLOURS["black"], marker=">", markevery=[-1], ms=3, lw=1.1, label="classifiers")
 
@@ -169,11 +206,15 @@ def _deviation_panel(axis: Axes, deviations: np.ndarray) -> None:
     axis.plot(0, 0, "+", color=COLOURS["black"], ms=7, zorder=4)
 
 
-def _fibre_panel(axis: Axes, features: np.ndarray, half: float | None = None) -> float:
-    """Draw features and what their least-squares classifier decides, up to half a side; return its loss."""
+def _fibre_panel(axis: Axes, features: np.ndarray, half_side: float | None = None) -> float:
+    """Draw features and what their least-squares classifier decides, in a square around 0; return its loss.
+
+    `half_side` is half the square's side, by default `MARGIN` times the furthest coordinate.
+    """
     weights, bias, loss = theory.least_squares_classifier(features)
-    half = MARGIN * np.abs(features).max() if half is None else half
-    x, y = np.meshgrid(np.linspace(-half, half, 201), np.linspace(-half, half, 201))
+    half_side = MARGIN * np.abs(features).max() if half_side is None else half_side
+    coordinates = np.linspace(-half_side, half_side, 201)
+    x, y = np.meshgrid(coordinates, coordinates)
     decisions = np.argmax(np.stack([x, y], axis=-1) @ weights.T + bias, axis=-1)
     axis.contourf(x, y, decisions, levels=[-0.5, 0.5, 1.5, 2.5], colors=CLASS_COLOURS, alpha=0.15)
     _scatter_classes(axis, features, alpha=0.7)

@@ -33,7 +33,24 @@ Row = tuple[str, str, int, int, int, float]  # split, quantity, index, label, ex
 
 
 class Bench:
-    """A network on its device with the images it is measured on."""
+    """A network on its device with the images that it is measured on.
+
+    Parameters
+    ----------
+    settings : dict
+        Of the training (`runs.training`).
+    data : dict
+        The images that the network was trained on, and test images: see `images.checked_images`.
+    batch_statistics : {"running", "recomputed"}
+        Whether batch norm has the running averages of training, or statistics of all train images at the loaded
+        weights.
+    robustness_images : int
+        How many test images of each class robustness is measured on.
+    notebook_decay : float
+        The notebook's weight decay over the trained one, for the quantities in `quantities.NOTEBOOK`.
+    gigabytes : float
+        What a pass through the network, and the features of all images, may occupy; batches follow from it.
+    """
 
     def __init__(
         self,
@@ -82,7 +99,7 @@ class Bench:
         return LastLayer(self.network, images, labels, batch=self.batch, gigabytes=self.gigabytes)
 
     def collapse(self, *, portrait: bool) -> Iterator[Row]:
-        """Yield what is measured on the features of all images."""
+        """Yield the quantities that are measured on the features of all images."""
         classifier = extended_classifier(self.network)
         weights = classifier[:, :-1]
         with arithmetic():
@@ -124,18 +141,22 @@ class Bench:
                     yield _scalar("train", quantities.with_decay(term, name), value)
         if portrait and classes >= CLASSES:
             labels = self.labels["train"].cpu().numpy()
+            # up to the last image of the first three classes, which a portrait shows
             count = int(np.flatnonzero(labels < CLASSES)[-1]) + 1
             yield from coordinates(layers["train"].first(count), labels[:count], train.means, weights)
 
     def frozen(self, epochs: int, member: int) -> list[Row]:
-        """Return what the last layer's deviation is with the body of the loaded state frozen."""
+        """Return the mean L_LS^perp of a last layer that is trained while the loaded state's body is frozen."""
         images, labels = self.images["train"], self.labels["train"]
         seed = self.settings["seed"]
         deviations = frozen_body(self.network, images, labels, self.settings, epochs=epochs, seed=seed, member=member)
         return [_scalar("train", name, value) for name, value in deviations.items()]
 
     def continued(self, steps: int, member: int) -> list[Row]:
-        """Return the deviation as a share of L_LS where the network is trained on; another state is loaded then."""
+        """Return the mean L_LS^perp / L_LS of the loaded network while it is trained on.
+
+        Afterwards the last of the states that it passed through is loaded.
+        """
         images, labels, seed = self.images["train"], self.labels["train"], self.settings["seed"]
         states = continued_states(self.network, images, labels, self.settings, steps=steps, seed=seed, member=member)
         rows, decay = [], self.decays["trained"]
@@ -153,7 +174,10 @@ class Bench:
         return rows
 
     def robustness(self) -> list[Row]:
-        """Return how far test images are from a change of decision, by DeepFool and by known crossings."""
+        """Return the mean relative distances of test images from a change of decision, by DeepFool and by crossings.
+
+        A crossing is on the straight way to the nearest train image that is decided differently.
+        """
         self.network.eval().requires_grad_(False)
         train = self.images["train"]
         images = self.images["test"][torch.from_numpy(self.attack_indices).to(train.device)]
@@ -174,4 +198,5 @@ class Bench:
 
 
 def _scalar(split: str, quantity: Quantity, value: Any) -> Row:
+    """Return the row of a number of no index, label or example; nan where it is not finite."""
     return split, quantity, 0, -1, -1, float(value) if np.isfinite(value) else np.nan

@@ -138,15 +138,16 @@ def trace_and_product(features: Table) -> Claim:
 
 
 @claim(
-    "Section 3.3, end of the proof of Corollary 2",
+    "Section 3.3 before Corollary 2, and appendix D.6, end of its proof",
     scope="class means that are a simplex frame, in three sizes, without weight decay, and noise of a thousandth of "
-    "them. In one direction of the class means the noise is either coupled to a direction outside of them, by a "
-    "covariance of half the variance, or uncoupled and of half as much variance again",
+    "them. In one direction of the class means the noise is either coupled to a direction orthogonal to all of them, "
+    "by a covariance of half the variance, or it is uncoupled and has 1.5 times the variance",
     correction=r"With $\Sigma_W = \epsilon^2Q$ the classifier tends to "
     r"$(\bar M^\top Q^{-1}\bar M)^\dagger\bar M^\top Q^{-1}$ as $\epsilon \to 0$, which is a multiple of "
-    r"$\bar M^\top$ only where class means span an invariant subspace of $Q$, as on the renormalised features. With a "
-    r"coupling $c$ of one direction the squared distance of NC3 tends to $2 - 2/\sqrt{1 + c^2/(C-1)}$. NC4 holds of "
-    r"the features that collapse, and not of all points.",
+    r"$\bar M^\top$ only where class means span an invariant subspace of $Q$, as on the renormalised features. Where "
+    r"noise in one direction of the class means has the covariance $c$, over the variance, with noise orthogonal to "
+    r"all of them, the squared distance of NC3 tends to $2 - 2/\sqrt{1 + c^2/(C-1)}$. NC4 holds of the features that "
+    r"collapse, and not of all points.",
     reason="the classifier leans against noise that is coupled to the class means",
     quantifier="all draws",
 )
@@ -154,11 +155,12 @@ def nc1_and_nc2_imply_nc3(features: Table) -> Claim:
     r"""On the central path, without weight decay, NC1 and NC2 imply NC3 and NC4.
 
     Take class means that are a simplex frame and noise that vanishes around them. Where noise in a direction of the
-    class means is correlated with noise in one beside them, the least-squares classifier subtracts the part that it can
-    predict: its rows keep a component along the second direction, however small the noise is. The squared distance of
-    NC3 then stays at {coupled:.2g} or more. Where the noise is as small but not coupled it is at most {uncoupled:.1g}.
-    NC4 holds of every example. Of points that lie off the class means along that second direction, by ten times the
-    frame's singular value, the classifier decides {far:.2g} or more otherwise than the nearest mean.
+    class means is correlated with noise in a direction orthogonal to all class means, the least-squares classifier
+    subtracts the part that it can predict: its rows keep a component along the orthogonal direction, however small the
+    noise is. The squared distance of NC3 then stays at {coupled:.2g} or more. Where the noise is as small but not
+    coupled it is at most {uncoupled:.1g}. NC4 holds of every example. It does not hold of all points: of the class
+    means moved along the orthogonal direction to either side, by ten times the frame's singular value, the classifier
+    decides {far:.2g} or more otherwise than the nearest mean.
     """
     draws, excluded = _with_free_directions(features)
 
@@ -172,49 +174,48 @@ def nc1_and_nc2_imply_nc3(features: Table) -> Claim:
     classes = draws.column("classes")
     tolerance = (10 * NOISES[AT_SMALLEST_NOISE]) ** 2
     because = "a hundred times the next order, which is the square of noise over signal"
-    remaining = theory.self_duality_under_coupling(COUPLING, classes)  # 2 - 2 / sqrt(1 + c^2 / (C - 1))
-    # as printed the distance of NC3 vanishes; as corrected the coupling leaves `remaining` of it
+    left_by_coupling = theory.self_duality_under_coupling(COUPLING, classes)  # 2 - 2 / sqrt(1 + c^2 / (C - 1))
+    # as printed the distance of NC3 vanishes; as corrected the coupling leaves `left_by_coupling` of it
     yield equal_on_every_draw(
-        "self-duality minus its prediction, coupled noise",
+        "squared distance of NC3 minus its prediction, coupled noise",
         duality_coupled,
         0.0,
         tolerance=tolerance,
         relative_to=1.0,
         resolution=0.01,
         because=because,
-        corrected=remaining,
+        corrected=left_by_coupling,
         rivals={
-            "$C$ instead of $C-1$": theory.self_duality_under_coupling(COUPLING, classes + 1),
-            "$c$ for $c^2$": theory.self_duality_under_coupling(np.sqrt(COUPLING), classes),
+            "$C$ instead of $C-1$": 2 - 2 / np.sqrt(1 + COUPLING**2 / classes),
+            "$c$ for $c^2$": 2 - 2 / np.sqrt(1 + COUPLING / (classes - 1)),
         },
-        scaled=False,  # zero has no multiples to try
         excluded=excluded,
     )
     yield equal_on_every_draw(
-        "self-duality minus its prediction, equally small noise that is not coupled",
+        "squared distance of NC3 minus its prediction, noise as small but not coupled",
         duality_uncoupled,
         0.0,
         tolerance=tolerance,
         relative_to=1.0,
         resolution=0.01,
         because=because,
-        rivals={"a coupling everywhere": remaining},
-        scaled=False,
+        rivals={"what coupled noise leaves": left_by_coupling},
+        scaled=False,  # a multiple of zero is zero
         excluded=excluded,
     )
     yield every_draw(
         "examples that NC4 fails for",
         at_smallest_noise(VANISHING_NC4_EXAMPLES),
-        at_most=0.5,
-        because="whole examples",
+        at_most=0,
+        because="every example",
         excluded=excluded,
     )
     far_points = at_smallest_noise(VANISHING_NC4_FAR_POINTS)
     yield every_draw(
         "points off the class means that NC4 fails for",
         far_points,
-        at_least=0.5,
-        because="whole points",
+        at_least=1,
+        because="one point is enough",
         printed=NOT_CLAIMED,
         rivals={"noise that is not coupled": {"values": at_smallest_noise(VANISHING_NC4_FAR_POINTS_UNCOUPLED)}},
         excluded=excluded,

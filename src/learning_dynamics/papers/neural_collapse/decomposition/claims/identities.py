@@ -1,28 +1,16 @@
-"""Identities of the loss of the least-squares classifier, on any features (section 2, appendices B and C.1)."""
+"""Identities of the loss of the least-squares classifier, on any features (section 2, appendices B and C.1).
+
+Each claim judges a relative gap, zero where its equation holds. The least-squares solution, and L_LS with it, is
+computed by singular values (`central_path.identities.least_squares`).
+"""
 
 from learning_dynamics.judging import Claim, claim, every_draw
-from learning_dynamics.papers.neural_collapse.central_path.quantities import (
-    CLASSIFIER_GAP,
-    CLASSIFIER_GAP_HALF_DECAY,
-    CLASSIFIER_GAP_WITHOUT_MEAN,
-    DEVIATION_OVER_LEAST,
-    LOSS_DECOMPOSITION_GAP,
-    LOSS_DECOMPOSITION_GAP_WITHOUT_MEAN,
-    LS_DECOMPOSITION_GAP,
-    LS_DECOMPOSITION_GAP_WITHOUT_CLASSES,
-    LS_DECOMPOSITION_GAP_WITHOUT_DECAY,
-    UNEXTENDED_CLASSIFIER_GAP,
-    UNEXTENDED_CLASSIFIER_GAP_CONSTANT_BIAS,
-    UNEXTENDED_CLASSIFIER_GAP_WITHIN,
-)
+from learning_dynamics.papers.neural_collapse.central_path import quantities
 from learning_dynamics.papers.neural_collapse.draws import ROUNDING, no_gap
 from learning_dynamics.tidy import Draws, Table
 
-# Each claim judges a relative gap, zero where its equation holds. The least-squares solution, and L_LS with it, is a
-# solver's, by singular values (`central_path.identities.least_squares`).
-
 ANY_FEATURES = "Gaussian features of three sizes, neither centred nor normalised, and several weight decays"
-CONDITIONED = "rounding: 1000 units, for condition numbers below 500"
+ROUNDING_REASON = "rounding: 1000 units, for condition numbers below 500"
 
 
 @claim("Proposition 1", scope=ANY_FEATURES, quantifier="all draws")
@@ -30,46 +18,46 @@ def proposition_1(features: Table) -> Claim:
     r"""For fixed features the loss is least at $\tilde W = \tilde M^\top(\tilde\Sigma_T + \tilde\mu_G\tilde\mu_G^\top +
     \lambda I)^{-1}/C$, in extended features and over balanced classes.
 
-    The formula is compared with a solution of the regularised least-squares problem by singular values, which forms
-    no covariance. Loss and $\lambda$ are in the paper's units: half the squared error summed over classes and
-    averaged over examples, plus $\lambda/2$ times the squared norm of classifier and bias.
+    The formula is compared with a solution of the regularised least-squares problem by singular values, which forms no
+    covariance. Loss and $\lambda$ are in the paper's units: half the squared error summed over classes and averaged
+    over examples, plus $\lambda/2$ times the squared norm of classifier and bias.
     """
     rivals = {
-        "half the weight decay": CLASSIFIER_GAP_HALF_DECAY,  # lambda / 2 for lambda
-        "the covariance alone": CLASSIFIER_GAP_WITHOUT_MEAN,  # without mu_G mu_G^T
+        "half the weight decay": quantities.CLASSIFIER_GAP_HALF_DECAY,  # lambda / 2 for lambda
+        "the covariance alone": quantities.CLASSIFIER_GAP_WITHOUT_MEAN,  # without mu_G mu_G^T
     }
     yield no_gap(
         "classifier minus least-squares solution, relative",
         features,
-        CLASSIFIER_GAP,
-        because=CONDITIONED,
+        quantities.CLASSIFIER_GAP,
+        because=ROUNDING_REASON,
         rivals=rivals,
     )
 
 
 @claim("Theorem 1", scope=ANY_FEATURES, quantifier="all draws")
 def theorem_1(features: Table) -> Claim:
-    r"""The loss of any classifier is that of the least-squares classifier plus its deviation from it, which is zero
-    for the least-squares classifier alone.
+    r"""The loss of any classifier is that of the least-squares classifier plus its deviation from it, which is zero for
+    the least-squares classifier alone.
 
-    The deviation is the squared distance to the optimum in the metric of the regularised second moment: the loss is
-    quadratic in the classifier. $L_{LS}$ is computed from the least-squares solution, not from the decomposition. The
-    deviation is at least half the squared distance times the metric's smallest eigenvalue. That is above zero under
-    weight decay, and without it where extended features span all directions, as they do here.
+    The loss is quadratic in the classifier, and the deviation is half its squared distance from the optimum in the
+    metric of the regularised second moment $\tilde S = \tilde\Sigma_T + \tilde\mu_G\tilde\mu_G^\top + \lambda I$:
+    $L_{LS}^\perp = \frac12\mathrm{tr}\,(\tilde W - \tilde W_{LS})\,\tilde S\,(\tilde W - \tilde W_{LS})^\top$. $L_{LS}$
+    is computed from the least-squares solution, not from the decomposition. The deviation is at least half the squared
+    distance times the smallest eigenvalue $\mu_{\min}$ of $\tilde S$. That is above zero under weight decay, and
+    without it where extended features span all directions, as they do here.
     """
-    # L_LS^perp = tr((W - W_LS) (Sigma_T + mu_G mu_G^T + lambda I) (W - W_LS)^T) / 2, in extended features; mu_min
-    # is the smallest eigenvalue of the matrix in the middle
-    rivals = {"a metric without the global mean's square": LOSS_DECOMPOSITION_GAP_WITHOUT_MEAN}
+    rivals = {"a metric without the global mean's square": quantities.LOSS_DECOMPOSITION_GAP_WITHOUT_MEAN}
     yield no_gap(
         "$L - L_{LS} - L_{LS}^\\perp$, relative to $L$",
         features,
-        LOSS_DECOMPOSITION_GAP,
-        because=CONDITIONED,
+        quantities.LOSS_DECOMPOSITION_GAP,
+        because=ROUNDING_REASON,
         rivals=rivals,
     )
     yield every_draw(
         "$L_{LS}^\\perp$ over $\\frac12\\mu_{\\min}\\|\\tilde W - \\tilde W_{LS}\\|^2$",
-        Draws(features).smallest(DEVIATION_OVER_LEAST),
+        Draws(features).smallest(quantities.DEVIATION_OVER_LEAST),
         at_least=1 - ROUNDING,
         because="a quadratic form is no less than its smallest eigenvalue allows, to rounding",
     )
@@ -80,36 +68,37 @@ def theorem_2(features: Table) -> Claim:
     r"""For balanced classes the loss of the least-squares classifier splits into a part from within-class scatter and
     one from class means.
 
-    Within a class the deviations from its mean sum to zero, so that the squared error separates; weight decay joins the
-    first part. Class means count equally, for which classes must be balanced.
+    In extended features these are $L_{NC1} = \frac12\mathrm{tr}\,\tilde W_{LS}(\tilde\Sigma_W + \lambda I)\tilde
+    W_{LS}^\top$ and $L_{NC2/3} = \frac{1}{2C}\|\tilde W_{LS}\tilde M - I\|_F^2$. Within a class the deviations from its
+    mean sum to zero, so that the squared error separates; weight decay joins the first part. The second part gives all
+    class means the same weight: classes must be balanced.
     """
-    # L_NC1 = tr(W_LS (Sigma_W + lambda I) W_LS^T) / 2 and L_NC2/3 = ||W_LS M - I||^2 / (2 C), in extended features
     rivals = {
-        "no weight decay in the first part": LS_DECOMPOSITION_GAP_WITHOUT_DECAY,
-        "no factor $1/C$": LS_DECOMPOSITION_GAP_WITHOUT_CLASSES,
+        "no weight decay in the first part": quantities.LS_DECOMPOSITION_GAP_WITHOUT_DECAY,
+        "no factor $1/C$": quantities.LS_DECOMPOSITION_GAP_WITHOUT_CLASSES,
     }
     yield no_gap(
         "$L_{LS} - L_{NC1} - L_{NC2/3}$, relative to $L_{LS}$",
         features,
-        LS_DECOMPOSITION_GAP,
-        because=CONDITIONED,
+        quantities.LS_DECOMPOSITION_GAP,
+        because=ROUNDING_REASON,
         rivals=rivals,
     )
 
 
 @claim("Equation 6", scope=ANY_FEATURES + "; no weight decay", quantifier="all draws")
 def equation_6(features: Table) -> Claim:
-    r"""Without weight decay the optimal classifier is $W = \bar M^\top\Sigma_T^{-1}/C$ and its bias
-    $b = \mathbf{1}/C - W\mu_G$: the bias subtracts the global mean of features and of labels.
+    r"""Without weight decay the optimal classifier is $W = \bar M^\top\Sigma_T^{-1}/C$ and its bias $b = \mathbf{1}/C -
+    W\mu_G$: the bias subtracts the global mean of features and of labels.
     """
     rivals = {
-        "$\\Sigma_W$ instead of $\\Sigma_T$": UNEXTENDED_CLASSIFIER_GAP_WITHIN,
-        "a bias of $1/C$ alone": UNEXTENDED_CLASSIFIER_GAP_CONSTANT_BIAS,
+        "$\\Sigma_W$ instead of $\\Sigma_T$": quantities.UNEXTENDED_CLASSIFIER_GAP_WITHIN,
+        "a bias of $1/C$ alone": quantities.UNEXTENDED_CLASSIFIER_GAP_CONSTANT_BIAS,
     }
     yield no_gap(
         "classifier and bias minus least-squares solution, relative",
         features,
-        UNEXTENDED_CLASSIFIER_GAP,
-        because=CONDITIONED,
+        quantities.UNEXTENDED_CLASSIFIER_GAP,
+        because=ROUNDING_REASON,
         rivals=rivals,
     )

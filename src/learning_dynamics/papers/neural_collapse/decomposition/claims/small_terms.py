@@ -46,8 +46,9 @@ from learning_dynamics.tidy import Draws, Table
     "means kept; no weight decay",
     correction=r"A push of $\Sigma_W$ towards zero that is far enough always reduces $L_{NC1}$, but it is not the only "
     r"way: $L_{NC1} = \frac12\sum_j\omega_j^2/(C+\omega_j^2)^2$ vanishes as well where $\Sigma_W$ grows without bound "
-    r"in every direction. Each summand is symmetric in $\log\omega_j$ about $\omega_j^2 = C$, where it is largest. It "
-    r"also vanishes beside noise that stays, in directions in which class means do not differ.",
+    r"in every direction. Each summand is symmetric in $\log\omega_j$ about $\omega_j^2 = C$, where it is largest. "
+    r"$L_{NC1}$ vanishes too where noise vanishes along the class means alone, and stays in directions orthogonal to "
+    r"all of them.",
     quantifier="all draws",
     reason="as $\\Sigma_W$ grows in every direction the term vanishes as well",
 )
@@ -115,13 +116,13 @@ def nc1_term_and_variability(features: Table) -> Claim:
     def error_beside_noise(size: Size, omega: np.ndarray, measured: np.ndarray) -> np.ndarray:
         """Return |L_NC1 / formula - 1| where deviations are small along the class means alone, shape (draws,).
 
-        Sigma_W is SCATTERS[0]^2 along the class means and one beside them. Only the former enters omega_j.
+        Sigma_W is SCATTERS[0]^2 along the class means and one orthogonal to them all. Only the former enters omega_j.
         """
         predicted = theory.spectral_variability_loss(omega[:, 0] / SCATTERS[0], size.classes)
         return np.abs(measured[:, 0, 0] / predicted - 1)
 
     yield zero_on_every_draw(
-        "$L_{NC1}$ where deviations are least along the class means, and stay beside them, minus the formula, relative",
+        "$L_{NC1}$ where deviations are least along the class means alone, minus the formula, relative",
         over_sizes(
             error_beside_noise,
             omega=by_size(features, OMEGA),
@@ -205,7 +206,6 @@ def nc23_term_and_simplex(features: Table) -> Claim:
         because=because,
         corrected=draws[INVERSE_FRAME_DISTANCE],  # for E^T = pinv(M)
         rivals={in_proportion: means_frame_distance, "classifiers that are a simplex frame": 0.0},
-        scaled=False,
     )
     # || W / ||W|| - M^T / ||M|| ||^2, and as corrected the same of pinv(M) instead of W
     yield equal_on_every_draw(
@@ -218,7 +218,6 @@ def nc23_term_and_simplex(features: Table) -> Claim:
         because=because,
         corrected=draws[INVERSE_SELF_DUALITY],
         rivals={in_proportion: 0.0},
-        scaled=False,
     )
     yield premise(
         every_draw(
@@ -238,7 +237,7 @@ def nc23_term_and_simplex(features: Table) -> Claim:
 @claim(
     "Appendix C.2 (NC2 and NC3)",
     scope="class means that are a simplex frame; noise within classes of a hundredth to ten times their singular value "
-    "along them, and of that value in all directions beside them; no weight decay",
+    "along them, and of that value in all directions orthogonal to them; no weight decay",
     correction=r"NC1 is needed too: where NC2 and NC3 hold, all SNR singular values are one $\omega$, "
     r"$W_{LS}\bar M = \frac{\omega^2}{C+\omega^2}\Phi$ and "
     r"$L_{NC2/3} = \frac{C-1}{2C}\bigl(\frac{C}{C+\omega^2}\bigr)^2$, which vanishes as $\omega \to \infty$.",

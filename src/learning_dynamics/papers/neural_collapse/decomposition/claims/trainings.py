@@ -27,7 +27,7 @@ from learning_dynamics.papers.neural_collapse.training.quantities import (
 from learning_dynamics.papers.neural_collapse.trainings import (
     EFFECTIVELY_ZERO,
     IN_SCOPE_FEW_STEPS,
-    SMALL,
+    SCOPE,
     after_errors_end,
     at_the_drop,
     at_the_end,
@@ -45,7 +45,7 @@ from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import Draws, Quantity, Table, settings_of
 
 # Settings of these claims, whose values stand in workflow/config/neural_collapse.yaml:
-# - share: largest L_LS^perp / L_LS that is negligible: a tenth, as a figure shows it
+# - largest_share: largest L_LS^perp / L_LS that is negligible: a tenth, as a figure shows it
 # - parts: whole terms of the loss (all), or terms without what weight decay adds to them (data)
 # - since, of `least_squares_deviation_negligible` and `nc1_term_dominates`: first epoch that is judged: the end of
 #   train errors, the first one after the learning rate has dropped, or the last
@@ -67,7 +67,7 @@ PERIODS = {"zero_error": "from zero train error on", "drop": "after the first dr
 
 @claim(
     "Theorems 1 and 2, Figure 2",
-    scope=SMALL + ", every recorded epoch of every training",
+    scope=SCOPE + ", every recorded epoch of every training",
     origin="ours",
     quantifier="all draws",
 )
@@ -106,11 +106,11 @@ def identity_on_networks(trainings: Sequence[Table]) -> Claim:
     )
 
 
-@claim("Section 2, Figure 2", scope=SMALL, empirical=True, quantifier="all draws")
+@claim("Section 2, Figure 2", scope=SCOPE, empirical=True, quantifier="all draws")
 def least_squares_deviation_negligible(
     trainings: Sequence[Table],
     *,
-    share: Fraction,
+    largest_share: Fraction,
     parts: Literal["all", "data"],
     since: Literal["zero_error", "drop", "end"],
     decay: Decay,
@@ -119,14 +119,15 @@ def least_squares_deviation_negligible(
     r"""During training the network's classifier becomes nearly the least-squares classifier of its features:
     $L_{LS}^\perp$ becomes negligible against $L_{LS}$ from an early epoch on, and stays so beyond zero train error.
 
-    Judged is every training at its worst recorded epoch from the end of train errors on. Its share runs from {best:.1g}
-    to {worst:.1g} over trainings. Variants begin after the first drop of the learning rate, or judge the last epoch
-    alone, where the share is at most {last:.1g}. A share of {decay_share:.1g} of $L_{LS}$ (median over trainings) is
-    the least-squares classifier's own weight decay. The rest is the squared errors of predictions; against these,
-    $L_{LS}^\perp$ without its own decay has a share of {data_share:.1g} at the last epoch (largest {data_worst:.1g}).
-    Between the end of train errors and the first drop of the learning rate the share of the whole is up to
-    {noisy:.1g}. A variant has a tenth of the trained weight decay, as the authors' notebook seems to have it
-    (`nc23_vanishes_first`). Its reference is another classifier, which is not the optimum of the loss that was trained.
+    Every training is judged at the worst of its recorded epochs, from the one at which train errors end. There the
+    share $L_{LS}^\perp/L_{LS}$ must be {largest_share:g} or less. It runs from {best:.1g} to {worst:.1g} over
+    trainings. Variants begin after the first drop of the learning rate, or judge the last epoch alone, where the share
+    is at most {last:.1g}. A share of {decay_share:.1g} of $L_{LS}$ (median over trainings) is the least-squares
+    classifier's own weight decay. The rest is the squared errors of predictions; against these, $L_{LS}^\perp$ without
+    its own decay has a share of {data_share:.1g} at the last epoch (largest {data_worst:.1g}). Between the end of train
+    errors and the first drop of the learning rate the share of the whole is up to {before_drop:.1g}. A variant has a
+    tenth of the trained weight decay, as the authors' notebook seems to have it (`nc23_vanishes_first`). Its reference
+    is another classifier, which is not the optimum of the loss that was trained.
     """
     included, excluded = without_exceptions(trainings)
     # L_LS^perp / (L_NC1 + L_NC2/3) and, for a rival, L_NC1 / (L_NC1 + L_NC2/3): of each table epochs by seeds
@@ -150,7 +151,7 @@ def least_squares_deviation_negligible(
     yield every_draw(
         f"largest $L_{{LS}}^\\perp / L_{{LS}}$, {PERIODS[since]}{qualifier}",
         largest(judged_shares),
-        at_most=share,
+        at_most=largest_share,
         because="a tenth: what a figure shows as negligible",
         excluded=excluded,
         rivals={
@@ -173,17 +174,18 @@ def least_squares_deviation_negligible(
     last_shares = np.concatenate([values.iloc[-1] for values in deviation_shares])
     last_shares_without_decay = np.concatenate([values.iloc[-1] for values in deviation_shares_without_decay])
     yield Facts(
+        largest_share=largest_share,
         decay_share=np.median(nc1_decay / (nc1 + nc23)),
         data_share=np.median(last_shares_without_decay),
         data_worst=np.max(last_shares_without_decay),
         last=np.max(last_shares),
-        noisy=np.nanmax(np.concatenate(largest_before_drop)),
+        before_drop=np.nanmax(np.concatenate(largest_before_drop)),
         best=np.nanmin(np.concatenate(largest_after_errors_end)),
         worst=np.nanmax(np.concatenate(largest_after_errors_end)),
     )
 
 
-@claim("Section 2, Figure 2", scope=SMALL, empirical=True, quantifier="all draws")
+@claim("Section 2, Figure 2", scope=SCOPE, empirical=True, quantifier="all draws")
 def nc1_term_dominates(
     trainings: Sequence[Table],
     *,
@@ -192,16 +194,16 @@ def nc1_term_dominates(
     decay: Decay,
     train_error: Fraction,
 ) -> Claim:
-    r"""From zero train error on, $L_{NC1}$ is the dominant term of the loss: it is larger than $L_{NC2/3}$ and
-    than $L_{LS}^\perp$.
+    r"""From zero train error on, $L_{NC1}$ is the dominant term of the loss: it is larger than $L_{NC2/3}$ and than
+    $L_{LS}^\perp$.
 
-    Judged is every training at the recorded epoch at which $L_{NC1}$ is least in units of the larger of the other two.
-    There it is {least:.2g} to {most:.2g} times that over trainings; at the last epoch it is at least {last:.2g} times.
-    Weight decay is a share of {decay_share:.2g} of $L_{NC1}$ at the last epoch (median over trainings). Without what it
-    adds to the terms, $L_{NC1}$ is {data_least:.2g} to {data_most:.2g} times the larger of the others at its worst,
-    and {data_last:.2g} times or more at the last. Variants leave it out, take a tenth of it, begin after the first drop
-    of the learning rate, or judge the last epoch alone. Whether $L_{LS}^\perp$ is not only smaller but negligible is
-    asked by `least_squares_deviation_negligible`.
+    Every training is judged at the recorded epoch at which the ratio of $L_{NC1}$ to the larger of the other two is
+    least. There the ratio must be one or more. It is {least:.2g} to {most:.2g} over trainings; at the last epoch it is
+    at least {last:.2g}. Weight decay is a share of {decay_share:.2g} of $L_{NC1}$ at the last epoch (median over
+    trainings). Without what it adds to the terms, $L_{NC1}$ is {data_least:.2g} to {data_most:.2g} times the larger of
+    the others at its worst, and {data_last:.2g} times or more at the last. Variants leave it out, take a tenth of it,
+    begin after the first drop of the learning rate, or judge the last epoch alone. Whether $L_{LS}^\perp$ is not only
+    smaller but negligible is asked by `least_squares_deviation_negligible`.
     """
     included, excluded = without_exceptions(trainings)
 
@@ -262,7 +264,7 @@ def _largest_since(
     return np.array([values.loc[values.index >= starts[seed], seed].max(skipna=False) for seed in values.columns])
 
 
-@claim("Figure 2", scope=SMALL + IN_SCOPE_FEW_STEPS, empirical=True, quantifier="an average")
+@claim("Figure 2", scope=SCOPE + IN_SCOPE_FEW_STEPS, empirical=True, quantifier="an average")
 def nc23_vanishes_first(
     trainings: Sequence[Table],
     *,
@@ -274,8 +276,10 @@ def nc23_vanishes_first(
 ) -> Claim:
     r"""Of the three terms of the loss, $L_{NC2/3}$ diminishes fastest, in the mean over trainings.
 
-    A term's fall is its value at the first recorded epoch over its value at the last. A variant counts from the end of
-    train errors on. Another leaves out the parts of weight decay, which keeps $L_{NC1}$ from zero.
+    A term's fall is its value at the first recorded epoch over its value at the last. The fall of $L_{NC2/3}$ over that
+    of each other term, in the geometric mean over trainings, must be above {factor:g} with its whole 95 % interval. A
+    variant counts from the end of train errors on. Another leaves out the parts of weight decay, which keeps $L_{NC1}$
+    from zero.
 
     The comparison with $L_{LS}^\perp$ decides. That with $L_{NC1}$ is all but settled by a formula: with the
     eigenvalues $\nu_j^2$ of $\tilde M^\top(\tilde\Sigma_W + \lambda I)^{-1}\tilde M$ of extended class means, $L_{NC1}$
@@ -327,7 +331,7 @@ def nc23_vanishes_first(
         """Return by how many decades L_NC2/3 falls further than L_LS^perp, for each training."""
         return decades_of_fall(LOSS_NC23, of_decay) - decades_of_fall(LOSS_LS_PERP, of_decay)
 
-    def largest_share(of_decay: Decay) -> float:
+    def largest_deviation_share(of_decay: Decay) -> float:
         """Return the largest L_LS^perp / L_LS after the end of train errors, over epochs and trainings."""
         largest_of_training = []
         for table in trainings:
@@ -336,12 +340,13 @@ def nc23_vanishes_first(
         return np.nanmax(np.concatenate(largest_of_training))
 
     yield Facts(
+        factor=factor,
         trained=10 ** np.mean(advantage("trained")),
         least=10 ** np.nanmin(advantage("trained")),
         most=10 ** np.nanmax(advantage("trained")),
         notebook=10 ** np.mean(advantage("notebook")),
-        trained_share=largest_share("trained"),
-        notebook_share=largest_share("notebook"),
+        trained_share=largest_deviation_share("trained"),
+        notebook_share=largest_deviation_share("notebook"),
     )
 
 
@@ -365,7 +370,7 @@ def _further_by(name: str, advantage: np.ndarray, factor: float) -> Check:
 
 @claim(
     "Section 3 (A1), Figure 2",
-    scope=SMALL + ", MSE, before the learning rate drops",
+    scope=SCOPE + ", MSE, before the learning rate drops",
     origin="ours",
     empirical=True,
     quantifier="an average",
@@ -379,15 +384,18 @@ def deviation_split(trainings: Sequence[Table], *, tolerance: Positive) -> Claim
     fixed features of evaluation mode only the sampling of batches is left: it keeps $L_{LS}^\perp$ at {sampling:.1g} of
     $L_{LS}$ (median over trainings). For batches drawn with replacement its first order in the learning rate $\eta$ is
     $\frac{\eta}{4(1-m)}\,\mathrm{Ave}\frac1B\, (\mathrm{Ave}\|e\|^2\|\tilde h\|^2 - \lambda^2\|\tilde W_{LS}\|^2)$ with
-    batches of $B$ images, momentum $m$ and errors $e$. With batch norm in training mode, where an image's features
-    depend on its batch, it is {batches:.1g}; in the network, whose features move as well, {network:.1g} at that epoch,
-    and from {least:.1g} to {most:.1g} over the recorded epochs from the end of train errors to there.
+    batches of $B$ images, momentum $m$ and errors $e$. What such batches leave, in decades over that law and in the
+    mean over trainings, must be zero to within its 95 % interval and {tolerance:g} decades more. With batch norm in
+    training mode, where an image's features depend on its batch, the share is {batches:.1g}; in the network, whose
+    features move as well, {network:.1g} at that epoch, and from {least:.1g} to {most:.1g} over the recorded epochs from
+    the end of train errors to there.
 
-    These are three nested measurements, and no split into causes: each adds something to the one before, and what would
-    be left in another order is not measured. Features that move without the statistics of batches are those of a
-    network without batch norm, which `workflow/config/digits_split.yaml` trains: there motion is added directly to the
-    sampling of batches, and it leaves most (docs/full_scale.md). Features move because batches are sampled, too, which
-    a frozen body does not show.
+    Both increases, in decades and in the mean over trainings, must be above zero with their whole 95 % intervals. These
+    are three nested measurements, and no split into causes: each adds something to the one before, and what would be
+    left in another order is not measured. Features that move without the statistics of batches are those of a network
+    without batch norm, which `workflow/config/digits_split.yaml` trains: there motion is added directly to the sampling
+    of batches, and it leaves most (docs/full_scale.md). Features move because batches are sampled, too, which a frozen
+    body does not show.
     """
     included, excluded = without_exceptions(trainings)
     # L_LS^perp of each training at the last recorded epoch at the full learning rate, of a last layer that is trained
@@ -443,6 +451,7 @@ def deviation_split(trainings: Sequence[Table], *, tolerance: Positive) -> Claim
     ]
     least_squares_loss = at_the_drop(included, LOSS_NC1) + at_the_drop(included, LOSS_NC23)
     yield Facts(
+        tolerance=tolerance,
         sampling=np.median(fixed_features / least_squares_loss),
         batches=np.median(batch_features / least_squares_loss),
         network=np.median(network / least_squares_loss),
