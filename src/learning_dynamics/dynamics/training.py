@@ -1,9 +1,9 @@
 """Training of image classifiers by stochastic gradient descent, with checkpoints and a resume point.
 
-The data set lies on the device as one tensor and batches are taken by index. The order of the batches in
-an epoch follows from the seed and the epoch's number alone, so that a training that is killed and taken up
-again from a whole epoch ends with the same parameters as one that was left in peace: algorithms are
-deterministic ones, on the CPU and on a GPU (`arithmetic`).
+The data set is on the device as one tensor; batches are taken from it by index. The order of the batches in an epoch
+follows from the seed and the epoch's number alone, and algorithms are deterministic, on the CPU and on a GPU
+(`arithmetic`). So a training that is interrupted, and resumed from a whole epoch, ends with the same parameters as one
+that is not.
 """
 
 import fcntl
@@ -33,9 +33,9 @@ from learning_dynamics.progress import time_left
 from learning_dynamics.seeds import seed_sequence
 
 State = dict[str, np.ndarray]
-SHARE = 0.02  # of a training's time that writing down what it has reached may take
-LONGEST = 600.0  # seconds of training that an interruption may cost beside the epoch that it falls into
-SLOW_DISK = 1e8  # bytes a second that are written down before the first time has been measured
+SHARE = 0.02  # largest share of a training's time that saving may take
+LONGEST = 600.0  # seconds after which the resume point is saved anyway
+SLOW_DISK = 1e8  # bytes a second, assumed until the first save is timed
 
 
 @dataclass(frozen=True)
@@ -76,12 +76,12 @@ class Recipe:
     diverged: str = "stop"
 
     def rate(self, epoch: int) -> float:
-        """The learning rate in an epoch, counted from 1."""
+        """Return the learning rate in an epoch, counted from 1."""
         return self.learning_rate * 0.1 ** sum(epoch > round(drop * self.epochs) for drop in self.drops)
 
 
 class _Flags:
-    """Torch's flags of arithmetic, the process's: the first context that opens sets them, the last restores them."""
+    """Torch's flags of arithmetic, which belong to the process. The first context sets them; the last restores them."""
 
     def __init__(self) -> None:
         self.lock = threading.Condition()
@@ -374,10 +374,10 @@ class Step:
 
 
 class RecordedStep:
-    """A step that is recorded once as a CUDA graph, and replayed: a GPU need not be told each of its operations.
+    """A step that is recorded once as a CUDA graph and then replayed, which saves starting its operations one by one.
 
-    A graph has the addresses and the numbers of its recording. So each batch is copied to where the recorded one lay,
-    and with another learning rate the step is recorded again.
+    A graph keeps the memory addresses and the numbers of its recording. So each batch is copied to the memory of the
+    recorded one, and the step is recorded again when the learning rate changes.
     """
 
     def __init__(self, step: Step) -> None:
@@ -412,6 +412,7 @@ class RecordedStep:
                 self._step(self._chosen)
         torch.cuda.current_stream().wait_stream(stream)
         after = self._state()
+        # `after` ends with the momenta that the steps have made, if there were none before
         for tensor, value in zip(after, before, strict=False):
             tensor.copy_(value)
         for momentum in after[len(before) :]:  # there was none before the first step, which is as if it were zero
@@ -439,12 +440,13 @@ def _state(network: nn.Module) -> State:
 class ResumePoint:
     """What a training has reached, in a folder: the last whole epoch, and the states recorded so far.
 
-    Written so seldom that it takes no more than `SHARE` of the time, but after `LONGEST` at the latest; each file
-    whole or not at all, the one that names the others last.
+    It is saved so seldom that saving takes no more than `SHARE` of the time, but after `LONGEST` seconds at the latest.
+    Each file is written whole or not at all, the one that names the others last.
     """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
+        # when the training began, when the point was last saved, and when the last epoch ended
         self._begun = self._last = self._passed = time.monotonic()
         self._spent = self._longest_epoch = 0.0
         self._bytes_per_second = SLOW_DISK
@@ -466,13 +468,13 @@ class ResumePoint:
         return states, last["epoch"]
 
     def is_due(self, network: nn.Module, states: dict[int, State]) -> bool:
-        """Whether what has been reached is worth the time that it takes to write."""
+        """Return whether the point is to be saved: saving is cheap enough, or the last save is too long ago."""
         now = time.monotonic()
         affordable = self._spent + self._seconds(network, states) <= SHARE * (now - self._begun)
         return affordable or now - self._last >= LONGEST
 
     def must_stop(self, network: nn.Module, states: dict[int, State]) -> bool:
-        """Whether the time that is left might not do for another epoch; called at the end of each."""
+        """Return whether the time left may be too short for another epoch; it is called at the end of each."""
         now = time.monotonic()
         self._longest_epoch = max(self._longest_epoch, now - self._passed)
         self._passed = now
@@ -482,7 +484,7 @@ class ResumePoint:
     def set_down(
         self, network: nn.Module, optimiser: torch.optim.Optimizer, states: dict[int, State], epoch: int
     ) -> None:
-        """Write what has been reached; the recorded states first, so that what names them never comes before them."""
+        """Save what the training has reached: first the recorded states, then the file that names them."""
         begun, size = time.monotonic(), self._bytes(network, states)
         for recorded in sorted(set(states) - self._written):
             with atomic_write(self._folder / f"epoch-{recorded}.npz") as partial, open(partial, "wb") as stream:
@@ -501,7 +503,7 @@ class ResumePoint:
         self._bytes_per_second = size / max(self._last - begun, 1e-6)
 
     def _bytes(self, network: nn.Module, states: dict[int, State]) -> int:
-        """Return what is to be written: parameters, momenta, and the states that no earlier point has written."""
+        """Return how many bytes a save writes: parameters, momenta, and the states that no earlier one has written."""
         held = sum(value.numel() * value.element_size() for value in network.state_dict().values())
         momenta = sum(parameter.numel() * parameter.element_size() for parameter in network.parameters())
         return held + momenta + held * len(set(states) - self._written)
