@@ -15,7 +15,15 @@ from torch import Tensor, nn
 from torch.nn import functional
 from torch.utils.flop_counter import FlopCounterMode
 
-from learning_dynamics.dynamics.training import Recipe, arithmetic, chosen_device, one_epoch, seeded, steps_of
+from learning_dynamics.dynamics.training import (
+    Precision,
+    Recipe,
+    arithmetic,
+    chosen_device,
+    make_step,
+    one_epoch,
+    seeded,
+)
 from learning_dynamics.papers.neural_collapse.training.models import network_of
 from learning_dynamics.pipeline.plan.config_files import load
 from learning_dynamics.pipeline.plan.plan import Plan
@@ -41,7 +49,7 @@ def images_per_second(network: nn.Module, images: Tensor, labels: Tensor, recipe
         network.parameters(), recipe.learning_rate, recipe.momentum, weight_decay=recipe.weight_decay
     )
     targets = functional.one_hot(labels, int(labels.max()) + 1).float() if recipe.loss == "mse" else labels
-    step = steps_of(network, optimiser, images, targets, recipe)
+    step = make_step(network, optimiser, images, targets, recipe)
     order = torch.from_numpy(np.random.default_rng(0).permutation(len(images))).to(images.device)
     network.train()
 
@@ -52,7 +60,7 @@ def images_per_second(network: nn.Module, images: Tensor, labels: Tensor, recipe
     return len(images) * _rate(epoch, images.device, seconds)
 
 
-def attainable(device: torch.device, precision: str, *, seconds: float) -> float:
+def attainable(device: torch.device, precision: Precision, *, seconds: float) -> float:
     """Return the floating-point operations per second of a product of large square matrices in a precision.
 
     It is what a device reaches when nothing but arithmetic limits it: the peak that a network's rate is compared with.

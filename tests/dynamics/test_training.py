@@ -168,8 +168,8 @@ def test_a_resume_point_has_the_states_that_were_recorded_since_the_last_and_nam
     states = {}
     for recorded, epoch in (([1, 3], 4), ([6], 7), ([], 8)):
         states |= {number: {"weight": np.full(2, number)} for number in recorded}
-        point.set_down(net, optimiser, states, epoch)
-        found, reached = training.ResumePoint(tmp_path).take_up(net, optimiser)
+        point.save(net, optimiser, states, epoch)
+        found, reached = training.ResumePoint(tmp_path).load(net, optimiser)
         assert (sorted(found), reached) == (sorted(states), epoch), recorded
 
     def torn(_what, path=None, **_states):
@@ -181,8 +181,8 @@ def test_a_resume_point_has_the_states_that_were_recorded_since_the_last_and_nam
         with monkeypatch.context() as patch:
             patch.setattr(library, name, torn)
             with pytest.raises(KilledError):
-                point.set_down(net, optimiser, states | {9: states[6]}, 9)
-        assert training.ResumePoint(tmp_path).take_up(net, optimiser)[1] == 8, library
+                point.save(net, optimiser, states | {9: states[6]}, 9)
+        assert training.ResumePoint(tmp_path).load(net, optimiser)[1] == 8, library
 
 
 def test_an_incomplete_last_batch_can_be_left_out():
@@ -204,13 +204,19 @@ def test_what_is_left_out_is_not_trained_on():
     assert_same(other, whole)
 
 
+@pytest.mark.parametrize("field", ["loss", "precision", "execution", "diverged"])
+def test_a_recipe_refuses_words_that_mean_nothing(field):
+    with pytest.raises(ProjectError, match=f"{field}: `mean` is not one of "):
+        replace(RECIPE, **{field: "mean"})
+
+
 @pytest.mark.parametrize(("execution", "compiled"), [("eager", False), ("compiled", True)])
 def test_a_network_is_compiled_as_the_recipe_says(execution, compiled, monkeypatch):
     asked = []
     monkeypatch.setattr(torch.nn.Module, "compile", lambda net: asked.append(net))
     net = network()
     optimiser = torch.optim.SGD(net.parameters(), 0.1)
-    training.steps_of(net, optimiser, *problem(), replace(RECIPE, execution=execution))
+    training.make_step(net, optimiser, *problem(), replace(RECIPE, execution=execution))
     assert asked == ([net] if compiled else [])
 
 
@@ -224,7 +230,7 @@ class Graph:
         rates = [group["lr"] for group in groups]
         for group, rate in zip(groups, self.rates, strict=True):
             group["lr"] = rate
-        self.step._loss.copy_(self.step._step(self.step._chosen))
+        self.step._loss.copy_(self.step._step(self.step._indices))
         for group, rate in zip(groups, rates, strict=True):
             group["lr"] = rate
 
@@ -246,7 +252,7 @@ def graphs_on_cpu(monkeypatch):
         for tensor, value in zip(Graph.step._state(), before, strict=True):
             tensor.copy_(value)
 
-    monkeypatch.setattr(training, "steps_of", recorded_steps)
+    monkeypatch.setattr(training, "make_step", recorded_steps)
     stream = SimpleNamespace(wait_stream=lambda _: None)
     for name, stand_in in {
         "CUDAGraph": Graph,
@@ -264,7 +270,7 @@ def test_recording_a_step_takes_none(changes, graphs_on_cpu):
     recipe = replace(RECIPE, **changes)
     found = states_of_training(recipe)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(training, "steps_of", training.Step)
+        patch.setattr(training, "make_step", training.Step)
         assert_same(found, states_of_training(recipe))
 
 

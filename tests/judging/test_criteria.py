@@ -73,11 +73,11 @@ def test_only_draws_that_agree_in_many_digits_count_once(numbers, different):
 
 
 def test_what_repeats_is_told():
-    assert every_draw("x", ODD[[0, 1, 0]], at_most=9.0).interval.endswith("of 3, which give 2 different values")
+    assert every_draw("x", ODD[[0, 1, 0]], at_most=9.0).interval.endswith("of 3, with 2 different numbers")
     assert mean(ODD[[0, 1, 0]]).how == "mean (t); 2 of the 3 numbers differ"
     # errors of what repeats differ by rounding; a constant that is predicted may repeat
     repeated = ODD[[0, 0, 0]] * (1 + 1e-12 * np.array([1, 3, -2]))
-    assert "all with one value" in equal_on_every_draw("x", repeated, ODD[[0, 0, 0]], tolerance=1e-9).interval
+    assert "all with one number" in equal_on_every_draw("x", repeated, ODD[[0, 0, 0]], tolerance=1e-9).interval
     assert "different" not in equal_on_every_draw("x", repeated, ODD[0], tolerance=1e-9).interval
 
 

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, NamedTuple, get_args, get_origin, get_type_hints
 
 import numpy as np
 import torch
@@ -33,6 +33,7 @@ from learning_dynamics.progress import time_left
 from learning_dynamics.seeds import seed_sequence
 
 State = dict[str, np.ndarray]
+Precision = Literal["float32", "tf32", "bfloat16"]
 SHARE = 0.02  # largest share of a training's time that saving may take
 LONGEST = 600.0  # seconds after which the resume point is saved anyway
 SLOW_DISK = 1e8  # bytes a second, assumed until the first save is timed
@@ -55,85 +56,116 @@ class Recipe:
         Of the forward pass; parameters stay float32. See `arithmetic`.
     execution : {"eager", "compiled", "graphs"}
         Operation by operation, or compiled; ``graphs`` replays a compiled step on a GPU as one CUDA graph, which
-        networks of many small operations gain by. See `steps_of`.
+        networks of many small operations gain by. See `make_step`.
     drop_last : bool
         Whether an epoch leaves out the images that do not fill a last batch, other ones in each epoch.
     diverged : {"stop", "reset"}
         What follows when the loss or a recorded state leaves the finite numbers: an error; or the initial
         network, recorded in place of every state from there on, as a sweep over learning rates wants it.
+
+    Raises
+    ------
+    ProjectError
+        If a field has another value than those in braces.
     """
 
-    loss: str
+    loss: Literal["mse", "ce"]
     learning_rate: float
     momentum: float
     weight_decay: float
     batch: int
     epochs: int
     drops: tuple[float, ...]
-    precision: str = "float32"
-    execution: str = "eager"
+    precision: Precision = "float32"
+    execution: Literal["eager", "compiled", "graphs"] = "eager"
     drop_last: bool = False
-    diverged: str = "stop"
+    diverged: Literal["stop", "reset"] = "stop"
+
+    def __post_init__(self) -> None:
+        for name, kind in get_type_hints(Recipe).items():
+            value, choices = getattr(self, name), get_args(kind)
+            if get_origin(kind) is Literal and value not in choices:
+                raise ProjectError(f"{name}: `{value}` is not one of {', '.join(choices)}")
 
     def rate(self, epoch: int) -> float:
         """Return the learning rate in an epoch, counted from 1."""
         return self.learning_rate * 0.1 ** sum(epoch > round(drop * self.epochs) for drop in self.drops)
 
 
-class _Flags:
-    """Torch's flags of arithmetic, which belong to the process. The first context sets them; the last restores them."""
+class _Flags(NamedTuple):
+    """Torch's flags of arithmetic, which belong to the process."""
+
+    tf32_products: bool
+    tf32_convolutions: bool
+    benchmark: bool
+    deterministic: bool
+    fill_memory: bool
+
+    @classmethod
+    def current(cls) -> "_Flags":
+        return cls(
+            tf32_products=torch.backends.cuda.matmul.allow_tf32,
+            tf32_convolutions=torch.backends.cudnn.allow_tf32,
+            benchmark=torch.backends.cudnn.benchmark,
+            deterministic=torch.are_deterministic_algorithms_enabled(),
+            fill_memory=torch.utils.deterministic.fill_uninitialized_memory,  # type: ignore[attr-defined]
+        )
+
+    def apply(self) -> None:
+        torch.backends.cuda.matmul.allow_tf32 = self.tf32_products
+        torch.backends.cudnn.allow_tf32 = self.tf32_convolutions
+        torch.backends.cudnn.benchmark = self.benchmark
+        torch.use_deterministic_algorithms(self.deterministic)
+        torch.utils.deterministic.fill_uninitialized_memory = self.fill_memory  # type: ignore[attr-defined]
+
+
+class _Context(NamedTuple):
+    """An open context of `arithmetic`: whether it lets factors be rounded, and its thread."""
+
+    rounded: bool
+    thread: int
+
+
+class _OpenContexts:
+    """The open contexts of `arithmetic`. The first sets torch's flags; the last restores them."""
 
     def __init__(self) -> None:
-        self.lock = threading.Condition()
-        self._open: list[tuple[bool, int]] = []  # of each context whether it lets factors be rounded, and its thread
-        self._before: tuple[bool, ...] = ()
+        self._lock = threading.Condition()
+        self._open: list[_Context] = []
+        self._before: _Flags  # what the flags were when the first was opened
 
-    def open(self, rounded: bool) -> tuple[bool, int]:
-        products, convolutions, memory = torch.backends.cuda.matmul, torch.backends.cudnn, torch.utils.deterministic
-        here = (rounded, threading.get_ident())
-        with self.lock:
-            if (not rounded, here[1]) in self._open:
+    def open(self, rounded: bool) -> _Context:
+        context = _Context(rounded, threading.get_ident())
+        with self._lock:
+            if _Context(not rounded, context.thread) in self._open:
                 raise RuntimeError("arithmetic of one kind within another; close that first")
-            self.lock.wait_for(lambda: not self._open or self._open[0][0] == rounded)
+            self._lock.wait_for(lambda: not self._open or self._open[0].rounded == rounded)
             if not self._open:
-                deterministic = torch.are_deterministic_algorithms_enabled()
-                filled = memory.fill_uninitialized_memory  # type: ignore[attr-defined]
-                self._before = (
-                    products.allow_tf32,
-                    convolutions.allow_tf32,
-                    convolutions.benchmark,
-                    deterministic,
-                    filled,
-                )
-                products.allow_tf32 = convolutions.allow_tf32 = rounded
-                convolutions.benchmark = False
-                torch.use_deterministic_algorithms(True)
-                # nothing here reads memory before it is written, and to fill it costs a step of training 4 to 8 %
-                memory.fill_uninitialized_memory = False  # type: ignore[attr-defined]
-            self._open.append(here)
-        return here
+                self._before = _Flags.current()
+                _Flags(
+                    tf32_products=rounded,
+                    tf32_convolutions=rounded,
+                    benchmark=False,
+                    deterministic=True,
+                    # nothing here reads memory before it is written, and to fill it costs a step of training 4 to 8 %
+                    fill_memory=False,
+                ).apply()
+            self._open.append(context)
+        return context
 
-    def close(self, here: tuple[bool, int]) -> None:
-        products, convolutions, memory = torch.backends.cuda.matmul, torch.backends.cudnn, torch.utils.deterministic
-        with self.lock:
-            self._open.remove(here)
+    def close(self, context: _Context) -> None:
+        with self._lock:
+            self._open.remove(context)
             if not self._open:
-                (
-                    products.allow_tf32,
-                    convolutions.allow_tf32,
-                    convolutions.benchmark,
-                    deterministic,
-                    memory.fill_uninitialized_memory,  # type: ignore[attr-defined]
-                ) = self._before
-                torch.use_deterministic_algorithms(deterministic)
-                self.lock.notify_all()
+                self._before.apply()
+                self._lock.notify_all()
 
 
-_FLAGS = _Flags()
+_OPEN_CONTEXTS = _OpenContexts()
 
 
 @contextmanager
-def arithmetic(precision: str = "float32") -> Iterator[None]:
+def arithmetic(precision: Precision = "float32") -> Iterator[None]:
     """Within this context algorithms are deterministic, and products of float32 are exact but where `precision` says.
 
     ``tf32`` lets a GPU round the factors of products and convolutions to 10 bits; ``float32`` and ``bfloat16``, whose
@@ -148,11 +180,15 @@ def arithmetic(precision: str = "float32") -> Iterator[None]:
     """
     # cuBLAS reads this when it is first used; without it its products are not deterministic
     os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
-    context = _FLAGS.open(precision == "tf32")
+    context = _OPEN_CONTEXTS.open(precision == "tf32")
     try:
         yield
     finally:
-        _FLAGS.close(context)
+        _OPEN_CONTEXTS.close(context)
+
+
+# of two threads at once each would take a place: `free_place` is cached only when it has returned
+_PLACE_LOCK = threading.Lock()
 
 
 def chosen_device(wanted: str) -> torch.device:
@@ -165,7 +201,7 @@ def chosen_device(wanted: str) -> torch.device:
         wanted = "cuda" if torch.cuda.is_available() else "cpu"
     if wanted == "cuda" and torch.cuda.device_count() > 1:
         names = tuple(_uuid(index) for index in range(torch.cuda.device_count()))
-        with _FLAGS.lock:  # one thread at a time: the others have the place that it takes
+        with _PLACE_LOCK:
             return torch.device("cuda", free_place(names))
     return torch.device(wanted)
 
@@ -270,12 +306,12 @@ def train(
         network.parameters(), recipe.learning_rate, recipe.momentum, weight_decay=recipe.weight_decay
     )
     initial = _state(network)
-    point = None if resume is None else ResumePoint(resume)
-    states, done = ({}, 0) if point is None else point.take_up(network, optimiser)
+    resume_point = None if resume is None else ResumePoint(resume)
+    states, epochs_done = ({}, 0) if resume_point is None else resume_point.load(network, optimiser)
     targets = functional.one_hot(labels, int(labels.max()) + 1).float() if recipe.loss == "mse" else labels
-    step = steps_of(network, optimiser, images, targets, recipe)
+    step = make_step(network, optimiser, images, targets, recipe)
     network.train()
-    epochs = tqdm(range(done + 1, recipe.epochs + 1), desc=f"seed {member}", unit="epoch", mininterval=5.0)
+    epochs = tqdm(range(epochs_done + 1, recipe.epochs + 1), desc=f"seed {member}", unit="epoch", mininterval=5.0)
     for epoch in epochs:
         for group in optimiser.param_groups:
             group["lr"] = recipe.rate(epoch)
@@ -294,19 +330,19 @@ def train(
         epochs.set_postfix(loss=f"{mean:.3g}", refresh=False)
         if state:
             states[epoch] = state
-        if point is not None:
-            over = epoch < recipe.epochs and point.must_stop(network, states)
-            if over or epoch == recipe.epochs or point.is_due(network, states):
-                point.set_down(network, optimiser, states, epoch)
-            if over:
+        if resume_point is not None:
+            must_stop = epoch < recipe.epochs and resume_point.must_stop(network, states)
+            if must_stop or epoch == recipe.epochs or resume_point.is_due(network, states):
+                resume_point.save(network, optimiser, states, epoch)
+            if must_stop:
                 raise UnfinishedError(f"{epoch} of {recipe.epochs} epochs are trained (seed {member})")
     return states
 
 
-def steps_of(
+def make_step(
     network: nn.Module, optimiser: torch.optim.Optimizer, images: Tensor, targets: Tensor, recipe: Recipe
 ) -> Callable[[Tensor], Tensor]:
-    """Return what takes a step as the recipe executes it; without a GPU ``graphs`` is ``eager``, and a warning says so.
+    """Make what takes a step as the recipe executes it; without a GPU ``graphs`` is ``eager``, and a warning says so.
 
     It takes the indices of a batch's images, shape (batch,), and returns their mean loss before the step.
     """
@@ -339,8 +375,8 @@ def one_epoch(step: Callable[[Tensor], Tensor], order: Tensor, recipe: Recipe) -
     """Take one step for each batch; return the mean loss over their examples."""
     total = torch.zeros((), device=order.device)
     parts = batches(order, recipe.batch, drop_last=recipe.drop_last)
-    for chosen in parts:
-        total += step(chosen) * len(chosen)
+    for indices in parts:
+        total += step(indices) * len(indices)
     return float(total) / sum(map(len, parts))
 
 
@@ -358,15 +394,15 @@ class Step:
         self.network, self.optimiser = network, optimiser
         self.images, self.targets, self.recipe = images, targets, recipe
 
-    def __call__(self, chosen: Tensor) -> Tensor:
-        """Take a step on the images `chosen`, shape (batch,); return their mean loss before it."""
+    def __call__(self, indices: Tensor) -> Tensor:
+        """Take a step on the images at `indices`, shape (batch,); return their mean loss before it."""
         with torch.autocast(self.images.device.type, torch.bfloat16, enabled=self.recipe.precision == "bfloat16"):
-            outputs = self.network(self.images[chosen])
-        wanted = self.targets[chosen]
+            outputs = self.network(self.images[indices])
+        targets = self.targets[indices]
         if self.recipe.loss == "mse":
-            loss = 0.5 * functional.mse_loss(outputs.float(), wanted, reduction="sum") / len(chosen)
+            loss = 0.5 * functional.mse_loss(outputs.float(), targets, reduction="sum") / len(indices)
         else:
-            loss = functional.cross_entropy(outputs.float(), wanted)
+            loss = functional.cross_entropy(outputs.float(), targets)
         self.optimiser.zero_grad(set_to_none=True)
         loss.backward()
         self.optimiser.step()
@@ -383,18 +419,18 @@ class RecordedStep:
     def __init__(self, step: Step) -> None:
         self._step = step
         self._rates: list[float] = []
-        self._chosen = torch.zeros(step.recipe.batch, dtype=torch.int64, device=step.images.device)
+        self._indices = torch.zeros(step.recipe.batch, dtype=torch.int64, device=step.images.device)
         self._graph = torch.cuda.CUDAGraph()
         self._loss = torch.zeros((), device=step.images.device)
 
-    def __call__(self, chosen: Tensor) -> Tensor:
-        """Take a step on the images `chosen`; see `Step`. The next call overwrites what it returns."""
-        if len(chosen) != len(self._chosen):
-            return self._step(chosen)
-        self._chosen.copy_(chosen)
+    def __call__(self, indices: Tensor) -> Tensor:
+        """Take a step on the images at `indices`; see `Step`. The next call overwrites what it returns."""
+        if len(indices) != len(self._indices):
+            return self._step(indices)
+        self._indices.copy_(indices)
         rates = [group["lr"] for group in self._step.optimiser.param_groups]
         # of several GPUs torch would record the first one's streams
-        with torch.cuda.device(self._chosen.device):
+        with torch.cuda.device(self._indices.device):
             if rates != self._rates:
                 self._record()
                 self._rates = rates
@@ -409,7 +445,7 @@ class RecordedStep:
         stream.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(stream):
             for _ in range(3):
-                self._step(self._chosen)
+                self._step(self._indices)
         torch.cuda.current_stream().wait_stream(stream)
         after = self._state()
         # `after` ends with the momenta that the steps have made, if there were none before
@@ -419,7 +455,7 @@ class RecordedStep:
             momentum.zero_()
         self._step.optimiser.zero_grad(set_to_none=True)
         with torch.cuda.graph(self._graph):
-            self._loss = self._step(self._chosen)
+            self._loss = self._step(self._indices)
 
     def _state(self) -> list[Tensor]:
         """Return what a step changes: parameters, batch-norm statistics, and momenta as far as there are any."""
@@ -452,7 +488,7 @@ class ResumePoint:
         self._bytes_per_second = SLOW_DISK
         self._written: set[int] = set()
 
-    def take_up(self, network: nn.Module, optimiser: torch.optim.Optimizer) -> tuple[dict[int, State], int]:
+    def load(self, network: nn.Module, optimiser: torch.optim.Optimizer) -> tuple[dict[int, State], int]:
         """Load what an earlier run of the same training reached: the recorded states, and how many epochs."""
         if not (self._folder / "last.pt").is_file():
             return {}, 0
@@ -481,9 +517,7 @@ class ResumePoint:
         # an epoch may take longer than those before it, and so may writing
         return time_left() < 2.0 * (self._longest_epoch + self._seconds(network, states))
 
-    def set_down(
-        self, network: nn.Module, optimiser: torch.optim.Optimizer, states: dict[int, State], epoch: int
-    ) -> None:
+    def save(self, network: nn.Module, optimiser: torch.optim.Optimizer, states: dict[int, State], epoch: int) -> None:
         """Save what the training has reached: first the recorded states, then the file that names them."""
         begun, size = time.monotonic(), self._bytes(network, states)
         for recorded in sorted(set(states) - self._written):

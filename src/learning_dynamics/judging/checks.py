@@ -13,6 +13,7 @@ import numpy as np
 from learning_dynamics.errors import CheckError, check_known
 
 State = Literal["holds", "fails", "undecided"]
+# what a sentence is about; "a number" is one that no draws repeat
 Quantifier = Literal["all draws", "most draws", "an average", "some setting", "a number"]
 NEAREST = "the draw nearest its bound"
 # what a check is about, by how the words of its `interval` begin

@@ -281,7 +281,8 @@ def _describe_best(optima: Sequence[Optimum]) -> str:
     lowest, highest = by_place[0], by_place[-1]
     if lowest.at == highest.at:
         return str(lowest)
-    return f"{lowest.in_words} at {lowest.at:.3g} to {highest.at:.3g}"
+    edge = ", one of them at its edge" if any(optimum.at_edge for optimum in optima) else ""
+    return f"{lowest.in_words} at {lowest.at:.3g} to {highest.at:.3g}{edge}"
 
 
 def _undecided_with_its_draws(check: Check) -> Check:
@@ -375,7 +376,7 @@ def _describe_draws(values: np.ndarray, nearest: int, upper: bool, n_distinct: i
         return "one number"
     description = f"{NEAREST}, of {values.size}"
     if n_distinct < values.size:
-        description += f", which give {n_distinct} different values" if n_distinct > 1 else ", all with one value"
+        description += f", with {n_distinct} different numbers" if n_distinct > 1 else ", all with one number"
     if np.isfinite(values).any():
         outermost = np.nanmax(values) if upper else np.nanmin(values)
         if outermost != values[nearest]:

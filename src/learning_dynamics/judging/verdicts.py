@@ -12,7 +12,6 @@ from learning_dynamics.errors import CheckError
 from learning_dynamics.judging.checks import CORRECTION, Check, Claim, Quantifier, Reason, State, Untested
 
 Origin = Literal["paper", "ours"]
-# what a sentence is about; "a number" is one that no draws repeat
 VERDICTS = ("reproduced", "corrected", "contradicted", "not reproduced", "undecided", "untested")
 
 

@@ -1,15 +1,15 @@
 """Gradient descent with a fixed step on the layers of deep linear networks, recorded as it goes."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
-from learning_dynamics.papers.deep_linear.networks import Layers, layer_gradients, product
+from learning_dynamics.papers.deep_linear.networks import GradientAt, Layers, layer_gradients, product
 
 
 def descend(
     layers: Sequence[np.ndarray],
-    gradient: Callable[[np.ndarray], np.ndarray],
+    gradient_at: GradientAt,
     learning_rate: float | np.ndarray,
     record: np.ndarray,
     *,
@@ -21,7 +21,7 @@ def descend(
     ----------
     layers : sequence of ndarray
         Where to start, first layer first, over any leading axes.
-    gradient : callable
+    gradient_at : callable
         From end-to-end matrices to the loss's gradient there, the same shape.
     learning_rate : float or ndarray
         One for all, or with two axes of length one behind the leading axes.
@@ -36,7 +36,7 @@ def descend(
     for until in record:
         while step < until:
             W = product(current)
-            changes = layer_gradients(current, gradient(W))
+            changes = layer_gradients(current, gradient_at(W))
             moving = (np.linalg.norm(W, axis=(-2, -1)) < bound)[..., None, None]
             current = [
                 layer - learning_rate * (moving * change) for layer, change in zip(current, changes, strict=True)

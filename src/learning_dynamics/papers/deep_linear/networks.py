@@ -14,7 +14,7 @@ from learning_dynamics.dynamics.gradient_flow import Tolerances, integrate
 from learning_dynamics.errors import DivergenceError
 
 Layers = list[np.ndarray]
-Gradient = Callable[[np.ndarray], np.ndarray]
+GradientAt = Callable[[np.ndarray], np.ndarray]  # of a loss, as a function of W
 Field = Callable[[float, np.ndarray], np.ndarray]
 
 
@@ -36,7 +36,8 @@ def layer_gradients(layers: Sequence[np.ndarray], gradient: np.ndarray) -> Layer
 
     With respect to W_j it is (W_N ... W_{j+1})^T G (W_{j-1} ... W_1)^T (slide 15).
     """
-    below = list(accumulate(layers[:-1], lambda below, layer: layer @ below))  # below[j - 1] = W_j ... W_1
+    # below[j - 1] = W_j ... W_1
+    below = list(accumulate(layers[:-1], lambda lower, upper: upper @ lower))
     gradients: Layers = []
     backward = gradient
     for j in range(len(layers) - 1, 0, -1):
@@ -76,10 +77,10 @@ def balanced_layers(W: np.ndarray, widths: Sequence[int]) -> Layers:
     depth, rank = len(widths) - 1, min(W.shape)
     if min(widths) < rank or (widths[-1], widths[0]) != W.shape:
         raise ValueError(f"widths {list(widths)} do not fit a matrix of shape {W.shape}")
-    U, values, Vt = np.linalg.svd(W, full_matrices=False)
-    roots = values ** (1 / depth)
     if depth == 1:
         return [W.copy()]
+    U, values, Vt = np.linalg.svd(W, full_matrices=False)
+    roots = values ** (1 / depth)
     layers = []
     for j in range(depth):
         layer = np.zeros((widths[j + 1], widths[j]))
@@ -105,12 +106,12 @@ def end_to_end_velocity(W: np.ndarray, gradient: np.ndarray, depth: int) -> np.n
     return -U @ (preconditioner_factors(values, W.shape, depth) * rotated) @ Vt
 
 
-def towards(target: np.ndarray) -> Gradient:
+def towards(target: np.ndarray) -> GradientAt:
     """Return the gradient of ||W - target||_F^2 / 2, as a function of W."""
     return lambda W: W - target
 
 
-def observed(truth: np.ndarray, mask: np.ndarray) -> Gradient:
+def observed(truth: np.ndarray, mask: np.ndarray) -> GradientAt:
     """Return the gradient of the mean square error over observed entries, as a function of W."""
     weight = 2 * mask / mask.sum(axis=(-2, -1), keepdims=True)
     return lambda W: weight * (W - truth)
@@ -122,7 +123,8 @@ def preconditioner_of_layers(layers: Sequence[np.ndarray]) -> np.ndarray:
     sum_j (W_N ... W_{j+1})(W_N ... W_{j+1})^T G (W_{j-1} ... W_1)^T (W_{j-1} ... W_1), by the product rule (slide 17);
     shape (d_N d_0, d_N d_0). kron(A, B^T) maps row-major G to A G B; here both are symmetric.
     """
-    total = np.zeros(())
+    size = layers[-1].shape[0] * layers[0].shape[1]
+    total = np.zeros((size, size))
     for j in range(len(layers)):
         above = np.eye(layers[-1].shape[0])
         for layer in reversed(layers[j + 1 :]):
@@ -161,7 +163,7 @@ def singular_value_rates(W: np.ndarray, gradient: np.ndarray, depth: int) -> np.
     return -depth * values ** (2 - 2 / depth) * projections(U, gradient, Vt)
 
 
-def parameters(widths: Sequence[int]) -> int:
+def count_parameters(widths: Sequence[int]) -> int:
     """Return how many entries the layers of widths d_0 ... d_N have together."""
     return sum(rows * columns for columns, rows in pairwise(widths))
 
@@ -185,12 +187,12 @@ def product_change(layers: Sequence[np.ndarray], changes: Sequence[np.ndarray]) 
     return np.sum([product([*layers[:j], change, *layers[j + 1 :]]) for j, change in enumerate(changes)], axis=0)
 
 
-def flow_field(gradient: Gradient, widths: Sequence[int]) -> Field:
+def flow_field(gradient_at: GradientAt, widths: Sequence[int]) -> Field:
     """Return gradient flow's vector field on packed layers, for the loss whose gradient at W is given."""
 
     def field(_time: float, state: np.ndarray) -> np.ndarray:
         layers = unpack(state, widths)
-        return -pack(layer_gradients(layers, gradient(product(layers))))
+        return -pack(layer_gradients(layers, gradient_at(product(layers))))
 
     return field
 
@@ -218,11 +220,12 @@ def flow(
 
 
 def path(
-    layers: Sequence[np.ndarray], gradient: Gradient, times: np.ndarray, tolerances: Tolerances, **options: Any
+    layers: Sequence[np.ndarray], gradient_at: GradientAt, times: np.ndarray, tolerances: Tolerances, **options: Any
 ) -> np.ndarray:
     """Return the end-to-end matrix at `times` of gradient flow from given layers; nan where `flow` is."""
     widths = widths_of(layers)
-    return product(unpack(flow(flow_field(gradient, widths), pack(layers), times, tolerances, **options), widths))
+    states = flow(flow_field(gradient_at, widths), pack(layers), times, tolerances, **options)
+    return product(unpack(states, widths))
 
 
 def grams(layers: Sequence[np.ndarray]) -> list[tuple[np.ndarray, np.ndarray]]:

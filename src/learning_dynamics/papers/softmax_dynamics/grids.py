@@ -34,7 +34,7 @@ TAIL = "tail"  # change of the rank over the last half decade of time
 SWING = "swing"  # the rank's falls and rises in their order
 
 Window = tuple[Moment, Moment]  # from one moment to a later one
-WARM_UP: Window = (Moment.START, Moment.FIRST_LEARNED)
+DURING_WARM_UP: Window = (Moment.START, Moment.FIRST_LEARNED)
 BEFORE_RARE: Window = (Moment.FIRST_LEARNED, Moment.RARE_BEGIN)
 WHILE_RARE: Window = (Moment.RARE_BEGIN, Moment.RARE_LEARNED)
 FIRST_TO_RARE: Window = (Moment.FIRST_LEARNED, Moment.RARE_LEARNED)

@@ -87,7 +87,7 @@ def train(
     optimiser: Optimiser,
     *,
     records: np.ndarray,
-    draws: int,
+    minibatch_seed: int,
     inputs: np.ndarray | None = None,
     copies: np.ndarray | None = None,
 ) -> Course:
@@ -100,8 +100,8 @@ def train(
         Initial parameters.
     records : ndarray of int, ascending
         After how many steps to record.
-    draws : int
-        Seed of the minibatches.
+    minibatch_seed : int
+        From which the minibatches are drawn.
     inputs : ndarray, shape (examples, examples), optional
         Orthonormal if not given.
     copies : ndarray, shape (rows,), optional
@@ -124,7 +124,7 @@ def train(
     X = np.empty((0, 0)) if inputs is None else inputs
     theta_moments, W_moments = np.zeros((2, *theta.shape)), np.zeros((2, *W.shape))
     moving = _Moving(theta.copy(), W.copy(), theta_moments, W_moments, np.arange(len(labels)))
-    _seed(draws)
+    _seed(minibatch_seed)
     for begun in range(0, records[-1] + 1, AT_ONCE):
         going_on = _advance(X, orthonormal, labels, weights, moving, optimiser, begun, begun + AT_ONCE, records, course)
         if not going_on:
@@ -133,8 +133,8 @@ def train(
 
 
 @numba.njit
-def _seed(draws):
-    np.random.seed(draws)  # noqa: NPY002 - in compiled code this is the thread's own generator, not the process's
+def _seed(minibatch_seed):
+    np.random.seed(minibatch_seed)  # noqa: NPY002 - in compiled code this is the thread's own generator, not the process's
 
 
 # compiled functions take no keyword-only parameters; loops are written out, since arrays as operands would take four

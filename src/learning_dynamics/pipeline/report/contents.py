@@ -311,8 +311,8 @@ def compare_scales(claims: Sequence[Row], scales: pd.DataFrame) -> OtherScales:
             turned.append((claim, texts))
     counts = [f"{n_turned[scale]} of {n_judged[scale]} on {name}" for scale, name in enumerate(trained_on)]
     summary = (
-        "Claims about trainings with another verdict at another scale, measured numbers in brackets: "
-        f"{', '.join(counts)}"
+        f"Claims about trainings with another verdict at another scale: {', '.join(counts)}. In the table measured "
+        "numbers are in brackets"
     )
     return OtherScales(summary, trained_on, turned)
 

@@ -27,6 +27,7 @@ from learning_dynamics.pipeline.store.records import printed_check
 
 ERRATA = ROOT / "docs/errata"
 GUIDE = ROOT / "docs/how_a_verdict_is_made.md"
+SETTINGS = ROOT / "workflow/config"
 FILM = ".motion.webp"  # how the file of a published film ends
 
 
@@ -170,9 +171,11 @@ def paper_page(paper: Paper, folder: Path) -> str:
     if paper.notation:
         lines.append("> **Model and notation.** " + prose(paper.notation))
     if paper.lead:
+        file = f"{paper.name}.yaml"
+        settings = os.path.relpath(SETTINGS / file, folder.resolve())
         lines.append(
-            f"Below each figure is its name; `{paper.lead.figure.command}` draws one. Names like `this` in claims are "
-            f"settings and runs of [{paper.name}.yaml](../../workflow/config/{paper.name}.yaml), or other claims."
+            f"Below each figure is its name; `{paper.lead.figure.command}` draws one. Most names like `this` in claims "
+            f"are settings and runs of [{file}]({settings}), or other claims."
         )
 
     scopes: dict[str, Row] = {}  # the first claim with each scope; `_details` fills it

@@ -91,15 +91,15 @@ def test_a_row_stands_for_examples_that_start_together(optimiser):
     rng = np.random.default_rng(2)
     rows, W = toy.gaussian(rng, 3, 2, 3, scale=0.5)
     records, n = np.array([0, 1, 30]), np.array(SIZES)
-    few = train(np.ones(3, dtype=int), rows, W, optimiser, records=records, draws=1, copies=n)
-    every = train(n, np.repeat(rows, n, axis=0), W, optimiser, records=records, draws=1, inputs=np.eye(7))
+    few = train(np.ones(3, dtype=int), rows, W, optimiser, records=records, minibatch_seed=1, copies=n)
+    every = train(n, np.repeat(rows, n, axis=0), W, optimiser, records=records, minibatch_seed=1, inputs=np.eye(7))
     for name in ("gram", "sums", "probabilities", "loss", "largest_loss"):
         np.testing.assert_allclose(getattr(few, name), getattr(every, name), rtol=1e-9, atol=1e-12, err_msg=name)
 
 
 def test_losses_stay_finite_where_probabilities_round_to_nothing():
     f, W = np.array([[0.0, 60.0], [60.0, 0.0]]), 60.0 * np.eye(2)
-    course = train(np.array([1, 1]), f, W, Optimiser(0.1), records=np.array([0]), draws=1)
+    course = train(np.array([1, 1]), f, W, Optimiser(0.1), records=np.array([0]), minibatch_seed=1)
     np.testing.assert_allclose([course.loss[0], course.largest_loss[0]], 3600.0)
 
 
@@ -111,7 +111,7 @@ def test_a_minibatch_draws_examples_alone():
             np.eye(2),
             Optimiser(0.1, batch=1),
             records=np.array([0]),
-            draws=1,
+            minibatch_seed=1,
             copies=np.array([2, 1]),
         )
     with pytest.raises(ProjectError, match="full batches alone"):

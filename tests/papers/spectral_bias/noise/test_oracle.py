@@ -3,9 +3,9 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.integrate import quad
 from scipy.linalg import expm
-from scipy.special import gamma as gamma_function
-from scipy.special import gammaincc, hyperu
+from scipy.special import hyperu
 from scipy.stats import t as student
 
 from learning_dynamics.errors import ProjectError
@@ -64,9 +64,11 @@ def test_a_quarter_of_many_grow():
     np.testing.assert_allclose(found[inside], theory.spectrum_limit(places[inside]), atol=4 / 640)
 
 
-def test_the_mean_commutators_limit_by_incomplete_gamma():
-    incomplete = gammaincc(1.5, 0.5) * gamma_function(1.5)
-    assert theory.commutator_mean_limit() == pytest.approx(2 / np.pi * np.exp(-0.5) * gamma_function(1.5) / incomplete)
+def test_the_mean_commutators_limit_by_quadrature():
+    """Of tanh x = y / sqrt(1 + y^2) under the density y sqrt(1 + y^2) exp(-y^2 / 2)."""
+    mass = quad(lambda y: y * np.sqrt(1 + y * y) * np.exp(-y * y / 2), 0, np.inf)[0]
+    mean = quad(lambda y: y * y * np.exp(-y * y / 2), 0, np.inf)[0] / mass
+    assert theory.commutator_mean_limit() == pytest.approx(2 / np.pi * mean, rel=1e-12)
     late = theory.mean_commutator(2, np.array([15.0]))[0]
     assert 2 / np.pi * late == pytest.approx(theory.commutator_mean_limit(), rel=1e-4)
 

@@ -121,7 +121,7 @@ def l4_on_further_tables(l4: Sequence[Table], l2: Sequence[Table], *, grid_steps
 
     On {tables}, in that order, the ratios of iterations, depth 1 over depth 2, are {ratios_at_depth_2}, judged by the
     criterion of `depth_accelerates_l4`. The claim leaves depth 3 open: depth 1 over depth 3 gives {ratios_at_depth_3}.
-    With the $\ell_2$ loss the ratios, depth 1 over depth 2, are {ratios_l2}: depth 2 takes more.
+    With the $\ell_2$ loss the ratios, depth 1 over depth 2, are {ratios_l2}; below one, depth 2 takes more.
     """
     for table, table_at_p_2 in zip(l4, l2, strict=True):
         rivals: dict[str, Speedups] = {"the same at p = 2": _speedups(table_at_p_2), NOT_FASTER: {2: 1.0}}

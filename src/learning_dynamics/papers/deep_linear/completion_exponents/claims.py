@@ -79,12 +79,13 @@ def completion_exponents(
     beyond the rank does a smaller scale remove at depth 2; at depth 3 their number does not matter. (The completion's
     error is another matter: the stopping rule sets it.)
 
-    Close means nearer than {share:g} of the way to the $\alpha$ of the path's start; at rank one, where the path hardly
-    leaves that $\alpha$, to the error that one step of descent more or less makes. The law is not exact at rank 2: at
-    depth 2 {above} of {medians} medians lie above it, {clear} with all of their interval, by {off:.2g} at most (over
-    both depths). A likely reason is that directions turn when a singular value is learned, which costs a factor that is
-    not paid at once. At scales from {first_coarse:g} to {last_coarse:g} they differ by up to {off_coarse:.2g}, either
-    way. {further} of {paths} draws are further off than the tolerance, {tolerance:.2g}. A flow's rates $g$ in place of
+    Close means nearer than {share:g} times the distance of the path's $\alpha$ from that of its start (the median over
+    draws of 3 : 1), or than the error that one step of descent more or less makes, if that is larger; at rank one,
+    where the path hardly leaves that $\alpha$, than that error. The law is not exact at rank 2: at depth 2 {above} of
+    {medians} medians lie above it, {clear} with all of their interval, by {off:.2g} at most (over both depths). A
+    likely reason is that directions turn when a singular value is learned, which costs a factor that is not paid at
+    once. At scales from {first_coarse:g} to {last_coarse:g} they differ by up to {off_coarse:.2g}, either way.
+    {further} of {paths} draws are further off than the tolerance, {tolerance:.2g}. A flow's rates $g$ in place of
     $\log(1 + \eta g) / \eta$ would raise predicted powers by {flow:.2g} at most and pass as well.
     """
     ends = {UNEVEN: uneven, GAUSSIAN: gaussian, DEEPER: deeper}

@@ -219,13 +219,14 @@ def assumptions_necessary(descent: Table, *, reached: Positive) -> Claim:
     One start of each kind that fails is enough for a "can"; those that meet both assumptions must all arrive, at
     {reached:g} of their first loss or less. Beyond a singular matrix: balanced, but with one singular value of the
     target's negative. Balanced layers cannot change the sign of a determinant, and the loss stops at half the square of
-    that singular value. There the loss does not grow. It grows, tenfold at least, from balanced starts too far from the
-    target, multiples of it at which the step that suits the target is too long: up to {grown_far:.0e} times until the
-    run is given up. Unbalanced: the successful start with its first layer multiplied and its second divided by a large
-    number. The end-to-end matrix is the same, but the curvature grows with the square of that number, the step that
-    suits balanced layers is too long, and the loss grows up to {grown:.0e} times until the run is given up. Shortened
-    by that square, the step brings the same starts to {shorter:.1e} of their first loss at the most. So balance is
-    necessary for the step of the guarantee, not for every step.
+    that singular value. There the loss does not grow. It grows (tenfold in one start at least is asked for, here and of
+    unbalanced starts) from balanced starts too far from the target, multiples of it at which the step that suits the
+    target is too long: up to {grown_far:.0e} times until the run is given up. Unbalanced: the successful start with its
+    first layer multiplied and its second divided by a large number. The end-to-end matrix is the same, but the
+    curvature grows with the square of that number, the step that suits balanced layers is too long, and the loss grows
+    up to {grown:.0e} times until the run is given up. Shortened by that square, the step brings the same starts to
+    {shorter:.1e} of their first loss at the most. So balance is necessary for the step of the guarantee, not for every
+    step.
     """
     # (l - min l) / (l(0) - min l) after the last step, shape (draws,)
     last_excess = {

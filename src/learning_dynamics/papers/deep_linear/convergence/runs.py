@@ -406,7 +406,7 @@ def zero_weights(
 def _hessian_at_zero(target: np.ndarray, widths: list[int], step: float = 1e-3) -> np.ndarray:
     """Return second derivatives by central differences of the gradient, which is odd or even around zero."""
     field = networks.flow_field(networks.towards(target), widths)
-    displacements = step * np.eye(networks.parameters(widths))
+    displacements = step * np.eye(networks.count_parameters(widths))
     return np.array(
         [-(field(0.0, displacement) - field(0.0, -displacement)) / (2 * step) for displacement in displacements]
     )

@@ -251,7 +251,8 @@ def larger_depth_larger_factors(
     and that of the smallest below. The sentence can also be read of each factor: above that of a linear model it grows
     with every layer, below that it falls. This fails. At one matrix, through balanced layers of each depth, {slowed} of
     {steps} factors below one grow as a layer is added, and slow their singular value down less. The table of varied
-    thresholds has this reading. A draw whose least change is below {rounding:g} is not decided.
+    thresholds has this reading. A draw whose least change of a logarithm is smaller than {rounding:g} in size is not
+    decided.
     """
     by_depth = {depth: draws for depth, draws in Draws(factors).groups("depth") if depth > 1}
     # shape (draws, depths, singular values); a draw has one matrix, and so the same singular values at every depth
@@ -331,7 +332,7 @@ def approximate_balance(starts: Table, *, amplification: Positive) -> Claim:
     The imbalance is measured at the end of the flow, relative to the size that the layers have reached: it is conserved
     and of order $s^2$ for entries of deviation $s$, and the layers end at order one. Relative to the size that the
     layers have at the start it is of order one at every $s$ ({relative:.2g} at least). Near zero layers are no more
-    balanced than elsewhere; they become so by growing: from the smallest start they must have grown twofold.
+    balanced than elsewhere; they become so by growing: from the smallest start they must have grown at least twofold.
     """
     scales = settings_of(starts)["scales"]
     order, change = _order(select(starts, quantities.IMBALANCE_AT_END, scale=scales), "scale")

@@ -42,7 +42,7 @@ def end_to_end_flow(
         in_half_steps (the layers' product, direct and one_layer_fewer by Runge-Kutta, shape (3, outputs, inputs));
         constants, by member, target, shape (outputs, inputs), depth, member.
     """
-    longest = networks.parameters([inputs, *[width] * (max(depths) - 1), outputs])
+    longest = networks.count_parameters([inputs, *[width] * (max(depths) - 1), outputs])
     members = []
     for depth in depths:
         widths = [inputs, *[width] * (depth - 1), outputs]
@@ -56,7 +56,7 @@ def end_to_end_flow(
             series = _all_flows(layers, target, integration)
             series["in_steps"] = _in_steps(layers, target, integration.times, step)
             series["in_half_steps"] = _in_steps(layers, target, integration.times, step / 2)
-            series["layers"] = np.pad(series["layers"], ((0, 0), (0, longest - networks.parameters(widths))))
+            series["layers"] = np.pad(series["layers"], ((0, 0), (0, longest - networks.count_parameters(widths))))
             members.append(series | {"target": target, "depth": depth, "member": member})
     return recorded.trajectory(integration.times, members, *series)
 
@@ -94,7 +94,7 @@ def _all_flows(layers: networks.Layers, target: np.ndarray, integration: Span) -
 def _layers_and_equations(layers: networks.Layers, target: np.ndarray) -> tuple[networks.Field, np.ndarray]:
     """Return the vector field, and its start, of packed layers and of W in the dynamics of depths N and N - 1."""
     widths, depth = networks.widths_of(layers), len(layers)
-    split = networks.parameters(widths)
+    split = networks.count_parameters(widths)
     network = networks.flow_field(networks.towards(target), widths)
 
     def field(time: float, state: np.ndarray) -> np.ndarray:

@@ -40,7 +40,7 @@ def enough_entries(deep: Sequence[Table], convex: Table, *, recovered: Fraction)
             _band(norms, less_true_norm(converged), quantities.NUCLEAR_NORM, colour)
             lower, upper = thresholds(rows, recovered)
             exact = lower == upper
-            unknown += int((~exact).sum())
+            unknown += int((~exact & np.isfinite(upper)).sum())
             beyond += int(np.isinf(upper).sum())
             for draws, style in ((exact, {"ms": 4, "alpha": 0.5, "mew": 0}), (~exact, {"ms": 5.5, "mfc": "none"})):
                 entries = upper[draws & np.isfinite(upper)]
@@ -62,7 +62,7 @@ def enough_entries(deep: Sequence[Table], convex: Table, *, recovered: Fraction)
         handle("upper bound", line="", marker="o", ms=5.5, mfc="none"),
     ]
     legend_below(figure, handles)
-    text = f"Not drawn: {beyond} thresholds above the most entries that were tried. " if beyond else ""
+    text = f"Not drawn: {beyond} thresholds with no upper bound among the numbers tried. " if beyond else ""
     facts = {"draws": convex["draw"].nunique(), "recovered": recovered, "unknown": unknown, "beyond": text}
     alt = "Errors fall steeply at a number of entries that is smaller for deeper networks than for the convex program."
     return Plot(figure, facts=facts | unfinished(*deep), alt=alt)

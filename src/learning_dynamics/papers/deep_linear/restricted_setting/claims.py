@@ -160,11 +160,11 @@ def single_norm(
     on commuting measurements and in completion.
 
     Tried for $p$ = {powers}. For every power but one there is, on commuting measurements, another matrix that fits as
-    well and has less: the end with two eigenvectors turned for $p < 1$, the solution of a convex problem for $p > 1$. A
-    difference counts from {resolution:g} on. There the nuclear norm, $p = 1$, is as small as can be, to {left:.1e}. In
-    completion from few entries it is not: it exceeds the minimiser's by {value:.1e} at the least, beyond the excess
-    from many entries, which the slack in the fit makes. The slide goes on that trajectories are needed; this is not
-    shown here.
+    well and has less: the end with two eigenvectors turned for $p < 1$, the solution of a convex problem for $p > 1$; a
+    difference counts there from {resolution:g} on. On commuting measurements the nuclear norm, $p = 1$, is as small as
+    can be, to {left:.1e}. In completion from few entries it is not: it exceeds the minimiser's by {value:.1e} at the
+    least, beyond the excess from many entries, which the slack in the fit makes. The slide goes on that trajectories
+    are needed; this is not shown here.
     """
 
     def another_has_less(

@@ -50,7 +50,7 @@ def commuting_measurements(
         Q = haar(rng, size)
         eigenvalues, values, least = _draw_instance(rng, size, measurements, slack)
 
-        def gradient(W: np.ndarray, A: np.ndarray = eigenvalues, y: np.ndarray = values) -> np.ndarray:
+        def gradient_at(W: np.ndarray, A: np.ndarray = eigenvalues, y: np.ndarray = values) -> np.ndarray:
             return np.diag(A.T @ (A @ np.diag(W) - y))
 
         for depth in depths:
@@ -58,7 +58,7 @@ def commuting_measurements(
                 start = [scale ** (1 / depth) * np.eye(size)] * depth
                 times = np.array([0.0, horizon / scale ** max(1 - 2 / depth, 0.0)])
                 # near its end the flow is stiff, as eigenvalues differ
-                path = networks.path(start, gradient, times, integration, method="LSODA")
+                path = networks.path(start, gradient_at, times, integration, method="LSODA")
                 members.append(
                     {
                         "end_to_end": Q @ path @ Q.T,

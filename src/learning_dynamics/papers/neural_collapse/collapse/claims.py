@@ -193,9 +193,10 @@ def nc2_maximal_angle(trainings: Sequence[Table], *, level: Positive, train_erro
     approach the largest that $C$ vectors can all have, $\cos = -1/(C-1)$.
 
     The mean distance of cosines from that one must end, in every training, below {level:g} times $\sqrt{2/(\pi P)}$,
-    the value for independent Gaussian vectors in $P$ dimensions; in the mean over trainings it must still fall after
-    train errors end. That of the class means ends at {end:.1g} in the median training; from the first recorded epoch to
-    the last it falls {fall:.1g}-fold, in the geometric mean over trainings.
+    which is, to leading order in $1/P$, the value for independent Gaussian vectors in $P$ dimensions once they are
+    centred; in the mean over trainings it must still fall after train errors end. That of the class means ends at
+    {end:.1g} in the median training; from the first recorded epoch to the last it falls {fall:.1g}-fold, in the
+    geometric mean over trainings.
     """
     # mean of |cos + 1 / (C - 1)| over pairs of class means, and of classifiers
     return _tend_to_zero(

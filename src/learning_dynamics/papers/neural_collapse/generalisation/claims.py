@@ -206,9 +206,9 @@ def collapse_on_test_images(trainings: Sequence[Table], *, average: Average, tra
     error and in the mean over trainings: norms, angles and self-duality of the class means of test features fall more
     slowly than on train images, and end above; network and nearest class mean differ on more images.
 
-    Each difference between train and test images must be above zero with its whole 95 % interval over trainings. Of the
-    share of images on which they differ (NC4) only the last values are compared. On train images it is often zero when
-    train errors end, and cannot fall.
+    Of every fall, train minus test images, and of every last value, test minus train images, the 95 % interval over
+    trainings must be above zero. Of the share of images on which they differ (NC4) only the last values are compared.
+    On train images it is often zero when train errors end, and cannot fall.
     """
     included, excluded = without_exceptions(trainings)
     for quantity in (EQUINORM_MEANS, EQUIANGULAR_MEANS, MAXIMAL_ANGLE_MEANS, SELF_DUALITY):

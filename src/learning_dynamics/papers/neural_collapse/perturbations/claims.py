@@ -50,12 +50,12 @@ def mse_more_robust(mse: Sequence[Table], ce: Sequence[Table], *, measure: Measu
     r"""Networks trained with MSE tend to be more robust than those trained with cross-entropy.
 
     Robustness is DeepFool's, as in the paper: the mean over test images of the perturbation that it finds, relative to
-    the image. It ends at {mse_deepfool:.2g} under MSE and at {ce_deepfool:.2g} under cross-entropy. The difference of
-    the two runs from {least:.2g} to {most:.2g} over pairs of trainings; the 95 % interval of its mean must be above
-    zero. DeepFool can overshoot where outputs are saturated (`deepfool_finds_the_boundary`). A variant judges the
-    smallest perturbation that is known, DeepFool's or a crossing towards a train image: it is {mse_smallest:.2g} under
-    MSE and {ce_smallest:.2g} under cross-entropy. Families differ more than seeds do: the interval is over trainings of
-    these three, and says nothing of a fourth.
+    the image. It ends at {mse_deepfool:.2g} under MSE and at {ce_deepfool:.2g} under cross-entropy. That under MSE
+    minus that under cross-entropy is {least:.2g} to {most:.2g} over pairs of trainings; the 95 % interval of its mean
+    must be above zero. DeepFool can overshoot where outputs are saturated (`deepfool_finds_the_boundary`). A variant
+    judges the smallest perturbation that is known, DeepFool's or a crossing towards a train image: it is
+    {mse_smallest:.2g} under MSE and {ce_smallest:.2g} under cross-entropy. Families differ more than seeds do: the
+    interval is over trainings of these three, and says nothing of a fourth.
     """
     mse_runs, ce_runs = paired(mse, ce)
     difference = at_the_end(mse_runs, measure, "test") - at_the_end(ce_runs, measure, "test")

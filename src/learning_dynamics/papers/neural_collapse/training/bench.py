@@ -69,16 +69,16 @@ class Bench:
             "trained": settings["weight_decay"],
             "notebook": notebook_decay * settings["weight_decay"],
         }
-        device = self.device = chosen_device(settings.get("device", "auto"))
+        self.device = chosen_device(settings.get("device", "auto"))
         self.images, self.labels = {}, {}
         for split in ("train", "test"):
             pixels = standardised(data[f"{split}_images"], data["train_images"])
-            images = torch.from_numpy(pixels).to(device)
+            images = torch.from_numpy(pixels).to(self.device)
             self.images[split] = images.contiguous(memory_format=torch.channels_last)
-            self.labels[split] = torch.from_numpy(data[f"{split}_labels"]).to(device)
+            self.labels[split] = torch.from_numpy(data[f"{split}_labels"]).to(self.device)
         classes = int(data["train_labels"].max()) + 1
         network = network_of(settings, self.images["train"].shape[1], classes)
-        self.network = network.to(device, memory_format=torch.channels_last)  # type: ignore[call-overload]
+        self.network = network.to(self.device, memory_format=torch.channels_last)  # type: ignore[call-overload]
         shape = tuple(self.images["train"].shape[1:])
         self.batch = images_within(self.network, shape, gigabytes, gradients=False)
         self.attack_batch = images_within(self.network, shape, gigabytes, gradients=True)
@@ -98,7 +98,7 @@ class Bench:
         images, labels = self.images[split], self.labels[split]
         return LastLayer(self.network, images, labels, batch=self.batch, gigabytes=self.gigabytes)
 
-    def collapse(self, *, portrait: bool) -> Iterator[Row]:
+    def collapse_rows(self, *, portrait: bool) -> Iterator[Row]:
         """Yield the quantities that are measured on the features of all images."""
         classifier = extended_classifier(self.network)
         weights = classifier[:, :-1]
@@ -133,9 +133,9 @@ class Bench:
             yield "train", quantities.SNR, index, -1, -1, float(value)
         if self.settings["loss"] == "mse":
             for name, decay in self.decays.items():
-                norm = 0.5 * decay * float(np.sum(classifier**2))
-                yield _scalar("train", quantities.with_decay(quantities.LOSS, name), train.square_loss + norm)
-                yield _scalar("train", quantities.with_decay(quantities.LOSS_DECAY, name), norm)
+                decay_term = 0.5 * decay * float(np.sum(classifier**2))
+                yield _scalar("train", quantities.with_decay(quantities.LOSS, name), train.square_loss + decay_term)
+                yield _scalar("train", quantities.with_decay(quantities.LOSS_DECAY, name), decay_term)
                 terms = collapse.decomposition(train.within, train.means, classifier, decay, self.device)
                 for term, value in terms.items():
                     yield _scalar("train", quantities.with_decay(term, name), value)
@@ -145,21 +145,22 @@ class Bench:
             count = int(np.flatnonzero(labels < CLASSES)[-1]) + 1
             yield from coordinates(layers["train"].first(count), labels[:count], train.means, weights)
 
-    def frozen(self, epochs: int, member: int) -> list[Row]:
-        """Return the mean L_LS^perp of a last layer that is trained while the loaded state's body is frozen."""
+    def frozen_rows(self, epochs: int, member: int) -> list[Row]:
+        """Return the mean L_LS^perp of a last layer trained on the loaded state's body, and its first-order law."""
         images, labels = self.images["train"], self.labels["train"]
         seed = self.settings["seed"]
         deviations = frozen_body(self.network, images, labels, self.settings, epochs=epochs, seed=seed, member=member)
         return [_scalar("train", name, value) for name, value in deviations.items()]
 
-    def continued(self, steps: int, member: int) -> list[Row]:
+    def continued_rows(self, steps: int, member: int) -> list[Row]:
         """Return the mean L_LS^perp / L_LS of the loaded network while it is trained on.
 
         Afterwards the last of the states that it passed through is loaded.
         """
         images, labels, seed = self.images["train"], self.labels["train"], self.settings["seed"]
         states = continued_states(self.network, images, labels, self.settings, steps=steps, seed=seed, member=member)
-        rows, decay = [], self.decays["trained"]
+        rows = []
+        decay = self.decays["trained"]
         for name, sequence in states.items():
             shares = []
             for state in sequence:
@@ -176,6 +177,7 @@ class Bench:
     def robustness(self) -> list[Row]:
         """Return the mean relative distances of test images from a change of decision, by DeepFool and by crossings.
 
+        And the share of images whose decision DeepFool changes.
         A crossing is on the straight way to the nearest train image that is decided differently.
         """
         self.network.eval().requires_grad_(False)
@@ -186,7 +188,8 @@ class Bench:
             train_decisions = decisions(self.network, train, batch=self.batch)
             distances = crossing_distances(self.network, images, train, train_decisions, batch=self.batch)
         sizes = images.flatten(1).norm(dim=1).double()
-        relative, crossing = perturbations.flatten(1).norm(dim=1).double() / sizes, distances / sizes
+        relative = perturbations.flatten(1).norm(dim=1).double() / sizes
+        crossing = distances / sizes
         # a perturbation that leaves the decision as it was bounds nothing
         bounds = torch.where(fooled, relative, torch.inf)
         return [

@@ -95,9 +95,9 @@ def primacy_bias(grid: Table, *, small_scale: Positive, chance_share: Fraction) 
     )
 
 
-# if rates did not depend on values, either of two would be the faster one as often as the other: the larger one in half
-# of the starts, and while half of the loss is lost
-CHANCE = "one half, if size did not matter"
+# a coin would give the larger of two values half of the starts, and half of the loss; what rates that do not depend on
+# the value give is measured: half of the starts, less of the loss
+CHANCE = "more often than not"
 # orders of the rates in the singular value, |d sigma / dt| = |g| sigma^order; by eq. 20 it is one
 OTHER_ORDERS = {"rates that do not depend on the singular value": 0.0, "rates like its square": 2.0}
 

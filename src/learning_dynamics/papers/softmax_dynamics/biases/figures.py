@@ -20,10 +20,10 @@ from learning_dynamics.papers.softmax_dynamics.draws import (
 from learning_dynamics.papers.softmax_dynamics.grids import (
     AFTER_RARE,
     ALIGNMENT,
+    DURING_WARM_UP,
     LEARNING_TIME,
     SEPARATION_F,
     SEPARATION_W,
-    WARM_UP,
     WHILE_RARE,
     Grid,
     Moment,
@@ -155,7 +155,7 @@ def by_scale(grid: Table, *, cosine: Fraction) -> Plot:
         draw(aligned, share_of, np.where(is_gaussian, close, np.nan), colour, label)
     aligned.axhline(2 * np.arccos(cosine) / np.pi, **GUIDE)
     for quantity, colour, label in ((SEPARATION_F, "blue", "features"), (SEPARATION_W, "orange", "weights")):
-        before, after = (skewed.at(moment, quantity) for moment in WARM_UP)
+        before, after = (skewed.at(moment, quantity) for moment in DURING_WARM_UP)
         draw(distance, median, after / before, colour, label)
     distance.axhline(1.0, **GUIDE)
     spectrum = SPECTRA["examples"]

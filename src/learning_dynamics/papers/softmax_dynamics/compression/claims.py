@@ -20,7 +20,7 @@ from learning_dynamics.papers.softmax_dynamics.falls import FALL_RARE, FALL_SINC
 from learning_dynamics.papers.softmax_dynamics.grids import (
     AFTER_RARE,
     BEFORE_RARE,
-    WARM_UP,
+    DURING_WARM_UP,
     WHILE_RARE,
     Grid,
     Moment,
@@ -171,9 +171,9 @@ def dominant_direction_reused(grid: Table, *, spectrum: Spectrum, majority_share
     the first class is learned to that at which the rarest are, the dominant direction turns by less than 45 degrees in
     {kept:.0%} of the draws. The whole sentence, with $\sigma_1$ growing more than $\sigma_2$ while rare classes are
     learned and from there to the end, is true in {eigenvalues:.0%} for eigenvalues and in {singular:.0%} for singular
-    values. The same sentence about the time before, in which the rank rises, is true in {eigenvalues_before:.0%} for
-    eigenvalues and in {singular_before:.0%} for singular values: a larger eigenvalue that grows more than a smaller one
-    is no sign that the rank falls.
+    values. With the time before, in which the rank rises, in place of that in which they are learned, and the rest as
+    it is, the sentence is true in {eigenvalues_before:.0%} for eigenvalues and in {singular_before:.0%} for singular
+    values: a larger eigenvalue that grows more than a smaller one is no sign that the rank falls.
     """
     skewed = Grid(grid, skewed=True)
 
@@ -311,7 +311,7 @@ def ratio_by_population(grid: Table, *, majority_share: Fraction) -> Claim:
         rivals={
             rising_examples: _rises(ratio_change("examples", WHILE_RARE)),
             not_the_ratio: _falls(difference_change("examples", WHILE_RARE)),
-            from_the_start: _falls(ratio_change("examples", WARM_UP)),
+            from_the_start: _falls(ratio_change("examples", DURING_WARM_UP)),
         },
     )
     yield most_draws(
@@ -330,7 +330,7 @@ def ratio_by_population(grid: Table, *, majority_share: Fraction) -> Claim:
         rivals={
             falling_classes: _falls(ratio_change("classes", WHILE_RARE)),
             not_the_ratio: _rises(difference_change("classes", WHILE_RARE)),
-            from_the_start: _rises(ratio_change("classes", WARM_UP)),
+            from_the_start: _rises(ratio_change("classes", DURING_WARM_UP)),
         },
     )
     yield most_draws(

@@ -161,7 +161,7 @@ def _train_all(
             theta, W = toy.gaussian(rng, sizes.sum(), dimension, len(sizes), scale=scale)
             minibatch_seed = int(rng.integers(2**31))
             course = optimisers.train(
-                sizes, theta, W, trained_by.optimiser, records=records, draws=minibatch_seed, inputs=inputs
+                sizes, theta, W, trained_by.optimiser, records=records, minibatch_seed=minibatch_seed, inputs=inputs
             )
             courses.append(course)
         return {

@@ -61,7 +61,8 @@ def _monotone_growth(
     tail = number(TAIL)  # change over the last half decade of time
     never_falls, saturates = fall < threshold, np.abs(tail) < threshold
     grows = rises & never_falls & saturates
-    # of each, another course of the rank
+    # of each, another course of the rank, disjoint from what is claimed: where most draws show that, none of these can
+    # hold of most
     others = {
         "such a growth from the start, without a warm-up": ~warms_up & grows,
         "a growth that falls again": warms_up & rises & ~never_falls & saturates,
@@ -118,11 +119,12 @@ def controls_uniform(
 
     Starts are small up to scale {small_scale:g}. The rank is RankMe of the covariance about the mean. A fall or a rise
     counts from {threshold:g} on. The rank falls, to the lowest value that it has until the first class is learned (the
-    trough), in {warm:.0%}; it rises from the trough in {rises:.0%}; after that rise it does not fall in {never:.1%};
-    over the last half decade of time it changes by less than {threshold:g} in {saturates:.0%}. A draw agrees if its
-    rank does all of this; {value:.1%} of the draws agree. With skew, a bottleneck and cross-entropy it does not fall
-    after a rise in {never_with_all_three:.1%}. Of the draws without skew {falls_while_rare:.1%} fall while classes are
-    learned. Whether the two cases differ is another claim, `controls_differ`.
+    trough), in {warm:.0%}; it rises from the trough in {rises:.0%}; it has no fall after a rise, which counts draws
+    that do not rise, in {never:.1%}; over the last half decade of time it changes by less than {threshold:g} in
+    {saturates:.0%}. A draw agrees if its rank does all of this. Most draws must agree; {value:.1%} do. With skew, a
+    bottleneck and cross-entropy it does not fall after a rise in {never_with_all_three:.1%}. Of the draws without skew
+    {falls_while_rare:.1%} fall while classes are learned. Whether the two cases differ is another claim,
+    `controls_differ`.
     """
     _require("loss", "cross_entropy", control=control, with_all_three=with_all_three)
     _require("dimension", 2, control=control, with_all_three=with_all_three)
@@ -158,11 +160,12 @@ def controls_no_bottleneck(
 
     Starts are small up to scale {small_scale:g}. The rank is RankMe of the covariance about the mean. A fall or a rise
     counts from {threshold:g} on. The rank falls, to the lowest value that it has until the first class is learned (the
-    trough), in {warm:.0%}; it rises from the trough in {rises:.0%}; after that rise it does not fall in {never:.1%};
-    over the last half decade of time it changes by less than {threshold:g} in {saturates:.0%}. A draw agrees if its
-    rank does all of this; {value:.1%} of the draws agree. With skew, a bottleneck and cross-entropy it does not fall
-    after a rise in {never_with_all_three:.1%}. Of the draws without a bottleneck {falls_while_rare:.1%} fall while the
-    rarest classes are learned. Whether the two cases differ is another claim, `controls_differ`.
+    trough), in {warm:.0%}; it rises from the trough in {rises:.0%}; it has no fall after a rise, which counts draws
+    that do not rise, in {never:.1%}; over the last half decade of time it changes by less than {threshold:g} in
+    {saturates:.0%}. A draw agrees if its rank does all of this. Most draws must agree; {value:.1%} do. With skew, a
+    bottleneck and cross-entropy it does not fall after a rise in {never_with_all_three:.1%}. Of the draws without a
+    bottleneck {falls_while_rare:.1%} fall while the rarest classes are learned. Whether the two cases differ is another
+    claim, `controls_differ`.
     """
     _require("loss", "cross_entropy", control=control, with_all_three=with_all_three)
     # V - 1 for V = 4: adding one number to all logits changes no probability, so that three dimensions are no
@@ -201,11 +204,12 @@ def controls_squared_loss(
 
     Starts are small up to scale {small_scale:g}. The rank is RankMe of the covariance about the mean. A fall or a rise
     counts from {threshold:g} on. The rank falls, to the lowest value that it has until the first class is learned (the
-    trough), in {warm:.0%}; it rises from the trough in {rises:.0%}; after that rise it does not fall in {never:.1%};
-    over the last half decade of time it changes by less than {threshold:g} in {saturates:.0%}. A draw agrees if its
-    rank does all of this; {value:.1%} of the draws agree. With skew, a bottleneck and cross-entropy it does not fall
-    after a rise in {never_with_all_three:.1%}. Of the draws under the squared loss {falls_while_rare:.1%} fall while
-    the rarest classes are learned. Whether the two cases differ is another claim, `controls_differ_squared_loss`.
+    trough), in {warm:.0%}; it rises from the trough in {rises:.0%}; it has no fall after a rise, which counts draws
+    that do not rise, in {never:.1%}; over the last half decade of time it changes by less than {threshold:g} in
+    {saturates:.0%}. A draw agrees if its rank does all of this. Most draws must agree; {value:.1%} do. With skew, a
+    bottleneck and cross-entropy it does not fall after a rise in {never_with_all_three:.1%}. Of the draws under the
+    squared loss {falls_while_rare:.1%} fall while the rarest classes are learned. Whether the two cases differ is
+    another claim, `controls_differ_squared_loss`.
     """
     _require("loss", "squared", control=control)
     _require("loss", "cross_entropy", with_all_three=with_all_three)
@@ -242,11 +246,12 @@ def controls_squared_loss_uniform(
 
     Starts are small up to scale {small_scale:g}. The rank is RankMe of the covariance about the mean. A fall or a rise
     counts from {threshold:g} on. The rank falls, to the lowest value that it has until the first class is learned (the
-    trough), in {warm:.0%}; it rises from the trough in {rises:.0%}; after that rise it does not fall in {never:.1%};
-    over the last half decade of time it changes by less than {threshold:g} in {saturates:.0%}. A draw agrees if its
-    rank does all of this; {value:.1%} of the draws agree. With skew, a bottleneck and cross-entropy it does not fall
-    after a rise in {never_with_all_three:.1%}. Of the draws of this control {falls_while_rare:.1%} fall while classes
-    are learned. Whether the two cases differ is another claim, `controls_differ_squared_loss`.
+    trough), in {warm:.0%}; it rises from the trough in {rises:.0%}; it has no fall after a rise, which counts draws
+    that do not rise, in {never:.1%}; over the last half decade of time it changes by less than {threshold:g} in
+    {saturates:.0%}. A draw agrees if its rank does all of this. Most draws must agree; {value:.1%} do. With skew, a
+    bottleneck and cross-entropy it does not fall after a rise in {never_with_all_three:.1%}. Of the draws of this
+    control {falls_while_rare:.1%} fall while classes are learned. Whether the two cases differ is another claim,
+    `controls_differ_squared_loss`.
     """
     _require("loss", "squared", control=control)
     _require("loss", "cross_entropy", with_all_three=with_all_three)

@@ -36,8 +36,8 @@ from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import Table, draw_columns, select
 
 # Settings of these claims, whose values stand in workflow/config/softmax_dynamics.yaml:
-# - simple_gap: least distance of neighbouring singular values, relative to the largest, at which a spectrum counts
-#   as simple
+# - simple_gap: least distance of neighbouring singular values, zero included, relative to the largest, at which a
+#   spectrum counts as simple
 # - many_classes: number of classes from which on random starts have the "many classes" of the theorem
 # - dropped_error: largest error of g_i without its terms in 1/V, relative to g_i, at which these count as dropped
 
@@ -53,10 +53,10 @@ def theorem_b_3_proportional(flows: Sequence[Table], starts: Table, *, simple_ga
     $\sigma_{2i}$.
 
     Along the flow rates measured by differences are compared with $-g_i \sigma_i$, where the spectrum is simple:
-    neighbouring singular values are more than {simple_gap:g} of the largest apart. Among random starts of one scale,
-    where singular values differ by chance, the slope of the log rate on the log value is {slope:.2f} (across scales it
-    is one for any bilinear model). The factor $g_i$ is neither constant nor common (errata 5): its logarithm has
-    standard deviation {spread:.2g} around the fit, and {shrinking:.0%} of the singular values shrink at first.
+    singular values are more than {simple_gap:g} of the largest apart, and as far from zero. Among random starts of one
+    scale, where singular values differ by chance, the slope of the log rate on the log value is {slope:.2f} (across
+    scales it is one for any bilinear model). The factor $g_i$ is neither constant nor common (errata 5): its logarithm
+    has standard deviation {spread:.2g} around the fit, and {shrinking:.0%} of the singular values shrink at first.
     """
     other_exponents = {
         "rates that do not depend on the singular value": 0.0,

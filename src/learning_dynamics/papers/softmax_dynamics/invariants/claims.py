@@ -41,8 +41,9 @@ from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Draws, Quantity, Table, select, settings_of
 
 # Settings of these claims, whose values stand in workflow/config/softmax_dynamics.yaml:
-# - simple_gap: along the flow, least distance of neighbouring singular values, relative to the largest, at which a
-#   spectrum counts as simple; along the curves, largest share of the gap by which a matrix moves in one step
+# - simple_gap: along the flow, least distance of neighbouring singular values, zero included, relative to the largest,
+#   at which a spectrum counts as simple; along the curves, largest share of that distance by which a matrix moves in one
+#   step
 
 # Unbalanced factors differ by tens of per cent where balanced ones agree; errors must not hide a thousandth of that.
 RESOLUTION = 1e-4
@@ -99,9 +100,9 @@ def lemma_b_1(curves: Table, flow: Table, *, simple_gap: Positive) -> Claim:
 
     Rates are measured by differences: in time on the curves, in the direction of motion along the flow. The lemma
     assumes that singular vectors are smooth (errata 4). Where two singular values meet, the ordered ones have no
-    derivative, and at zero none has. Along the flow times are left out at which two singular values are less than
-    {simple_gap:g} of the largest apart; along the curves, those at which the matrix moves by more than {simple_gap:g}
-    of its gap in one step.
+    derivative, and at zero none has. Along the flow times are left out at which, in either factor, two singular values
+    are less than {simple_gap:g} of the largest apart, or the smallest is less than that from zero; along the curves,
+    those at which the matrix moves in one step by {simple_gap:g} or more of the smallest such distance.
     """
     # differences need a spectrum that is smooth on the scale of their step: along the curves a step may not move the
     # matrix by more than a share `simple_gap` of the gap; along the flow the step is in proportion to the gap anyway

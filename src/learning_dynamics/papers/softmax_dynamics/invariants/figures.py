@@ -29,13 +29,13 @@ def invariants(
     seeds. (a) Error of $u_k^T \dot M v_k$ as the rate of a singular value (Lemma B.1), relative to the matrix's speed,
     against the gap of the spectrum, along the flow relative to the largest singular value. Dashed: how large the error
     of finite differences may be: truncation along the curves (orange), rounding along the flow (black). Left of the
-    dotted line two singular values of the flow are too close to count as simple. (b) Distance of linear features $X
-    \Theta$ from free features with the same start (eq. 12), for orthonormal inputs and for correlated ones. Dashed: the
-    integration error of the free ones at a tolerance {looser:g} times as large. (c) Relative change of $f^T f - W W^T$
-    along gradient descent with four learning rates. (d) The same along the flow, from balanced and from Gaussian
-    starts. (e) From balanced starts: the two factors' difference of squared singular values, and the angle of their
-    singular vectors, weighted by the gap (Theorem B.2). (f) The same from Gaussian starts, which the theorem leaves
-    out. Dashed lines in (d) and (e): ten times the integrator's tolerance.
+    dotted line singular values of the flow are too close to each other, or to zero, to count as simple. (b) Distance of
+    linear features $X \Theta$ from free features with the same start (eq. 12), for orthonormal inputs and for
+    correlated ones. Dashed: the integration error of the free ones at a tolerance {looser:g} times as large. (c)
+    Relative change of $f^T f - W W^T$ along gradient descent with four learning rates. (d) The same along the flow,
+    from balanced and from Gaussian starts. (e) From balanced starts: the two factors' difference of squared singular
+    values, and the angle of their singular vectors, weighted by the gap (Theorem B.2). (f) The same from Gaussian
+    starts, which the theorem leaves out. Dashed lines in (d) and (e): ten times the integrator's tolerance.
     """
     figure, ((lemma, reduction, steps), (drift, shared, gaussian)) = plt.subplots(2, 3, figsize=(WIDTH, 5.0))
     _lemma(lemma, curves, balanced, simple_gap)

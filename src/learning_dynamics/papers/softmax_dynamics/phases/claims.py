@@ -18,11 +18,11 @@ from learning_dynamics.papers.softmax_dynamics.falls import Windows
 from learning_dynamics.papers.softmax_dynamics.falls import windows as windows_of_learning
 from learning_dynamics.papers.softmax_dynamics.grids import (
     BEFORE_RARE,
+    DURING_WARM_UP,
     FIRST_TO_RARE,
     RANK,
     SEPARATION_F,
     SEPARATION_W,
-    WARM_UP,
     WHILE_RARE,
     Grid,
     Window,
@@ -71,12 +71,12 @@ def phases_warmup(grid: Table, *, factor: Positive, small_scale: Positive, major
     for name, quantity in (("features", SEPARATION_F), ("weights", SEPARATION_W)):
         yield most_draws(
             f"share of draws in which the most frequent class's {name} separate",
-            separates(quantity, WARM_UP),
+            separates(quantity, DURING_WARM_UP),
             majority_share=majority_share,
             excluded=starts.excluded,
             rivals={"the time in which the rare classes are learned, instead": separates(quantity, WHILE_RARE)},
         )
-    features, weights = growth(SEPARATION_F, WARM_UP), growth(SEPARATION_W, WARM_UP)
+    features, weights = growth(SEPARATION_F, DURING_WARM_UP), growth(SEPARATION_W, DURING_WARM_UP)
     by_scale = pd.Series(features).groupby(skewed.scale[starts.judged]).median()
     yield Facts(
         factor=factor,
@@ -157,14 +157,14 @@ def phases_entropy_seeking(
         rises(FIRST_TO_RARE),
         starts,
         majority_share=majority_share,
-        rivals={the_time_before: rises(WARM_UP)},
+        rivals={the_time_before: rises(DURING_WARM_UP)},
     )
     yield most_draws(
         "share of draws in which both singular values grow meanwhile",
         both_grow(FIRST_TO_RARE)[judged],
         majority_share=majority_share,
         excluded=starts.excluded,
-        rivals={the_time_before: both_grow(WARM_UP)[judged]},
+        rivals={the_time_before: both_grow(DURING_WARM_UP)[judged]},
     )
     times = skewed.learning_times()  # shape (draws, classes), the largest class first
     frequent, last_of_others = times[:, 0], times[:, 1:].max(axis=1)

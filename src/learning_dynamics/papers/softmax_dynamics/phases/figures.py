@@ -204,11 +204,11 @@ def phases(
     r"""Share of seeds whose effective rank ({measure}) shows each phase, over class skews and initial scales.
 
     Changes of at least {threshold:g} count. (a) to (c) The rank falls first (warm-up). The trough is its lowest value
-    until the first class is learned. (d) to (f) From the trough on the rank does not fall after a rise, as the paper
-    says of its controls. (g) to (i) After such a rise it falls by at least {threshold:g} while the rarest classes are
-    learned. Columns: cross-entropy in two dimensions, in three, and the squared loss in two. Cells give the share in
-    per cent with its 95 % Wilson interval, balanced and Gaussian starts together. In the lowest row of each panel
-    classes are equal, and all are rarest.
+    until the first class is learned. (d) to (f) From the trough on the rank does not fall after a rise; one that never
+    rises counts too. By the paper the rank of its controls grows. (g) to (i) After such a rise it falls by at least
+    {threshold:g} while the rarest classes are learned. Columns: cross-entropy in two dimensions, in three, and the
+    squared loss in two. Cells give the share in per cent with its 95 % Wilson interval, balanced and Gaussian starts
+    together. In the lowest row of each panel classes are equal, and all are rarest.
     """
     tables = (cross_entropy, no_bottleneck, squared)
     figure, axes = plt.subplots(len(PHASES), len(tables), figsize=(WIDTH, 5.9), sharex=True, sharey=True)

@@ -88,10 +88,12 @@ def combinations(
         series: dict[str, list[np.ndarray]] = {"examples": [], "classes": [], "probabilities": [], "loss": []}
         for rng in generators(seed, label, seeds):
             theta, W = toy.gaussian(rng, rows_of_classes.sum(), dimension, classes, scale=scale)
-            draws = int(rng.integers(2**31))
+            minibatch_seed = int(rng.integers(2**31))
             if reduced and method not in ADAPTIVE:
                 theta /= np.sqrt(n)[:, None]
-            course = optimisers.train(rows_of_classes, theta, W, optimiser, records=records, draws=draws, copies=copies)
+            course = optimisers.train(
+                rows_of_classes, theta, W, optimiser, records=records, minibatch_seed=minibatch_seed, copies=copies
+            )
             over_examples, over_classes = _spectra(course, n)
             series["examples"].append(over_examples)
             series["classes"].append(over_classes)

@@ -29,8 +29,8 @@ def discrete_descent(whitened: Table, others: Table, *, share: Fraction) -> Clai
     As printed (errata 16), $a$ would never leave zero. With $W^\top R$ for $W^\top a$, and $W^\top$ for $W$ in the term
     of second order, the recursion is that of the gradient, to rounding. On whitened data the directions stay and the
     updates of $W$ are multiples of $R(0) R(0)^\top$; $a$ grows, but $R$, the residual, shrinks. On other data the
-    directions turn, by up to {turning:.0%} (sine). At the end the largest singular value has {leading:.2%} of $|W|^2$
-    or more; {share:.0%} counts as close to rank one.
+    directions turn, by up to {turning:.0%} (sine). On whitened data the largest singular value ends with {leading:.2%}
+    of $|W|^2$ or more; {share:.0%} counts as close to rank one.
     """
     on_whitened, on_others, on_all = Draws(whitened), Draws(others), Draws([whitened, others])
     # what the few hundred operations of a step round; a direction adds it up over all steps

@@ -135,16 +135,16 @@ def label_noise_sde(ensembles: Sequence[Table], weighted: Table, five: Table, *,
     on, and rows align with $a$.
 
     $E|a|^2$ and the growth of each row's mean square, over many paths of the descent itself, are compared with the
-    process's at the end, on {draws} data sets. They may be off by {standard_errors:g} standard errors. The variance of
-    a sample is small just where its mean is low, so that standard errors are taken exactly, from the fourth moments of
-    the process. Tails become heavier with time, and the end is early enough for means of so many paths to be normal.
-    The recursion's finite steps alone lower $E|a|^2$ by {steps:.2%} at most; twice that is allowed for. $E|a|^2$ grows
-    at the rate $\sqrt{\sum_j D_j^4}$ where $D = I$ has $\sqrt{d}$. Rows still align with $a$: for unequal $D$ the angle
-    closes at the rate {angle:.3g}. With five unequal weights $\ln\|W\|$ grows at the rate {growth:.3g}, so that by
-    Jensen's inequality $E\|W\|^\alpha$ does for every $\alpha > 0$. (If all weights but one were zero, one row and $a$
-    would vanish, and small powers would not grow.) What does not extend is the low rank of $W$ for $d > n$: what $W$
-    has outside the span of the data never moves ({outside:.1e} of $|W|$ at most), so that $d - n$ directions keep their
-    size.
+    process's at the end, on {draws} data sets. They may be off by {standard_errors:g} standard errors, by twice the
+    error of finite steps, and by the drift that the process leaves out. The variance of a sample is small just where
+    its mean is low, so that standard errors are taken exactly, from the fourth moments of the process. Tails become
+    heavier with time, and the end is early enough for means of so many paths to be normal. The recursion's finite steps
+    alone lower $E|a|^2$ by {steps:.2%} at most; twice that is allowed for. $E|a|^2$ grows at the rate $\sqrt{\sum_j
+    D_j^4}$ where $D = I$ has $\sqrt{d}$. Rows still align with $a$: for unequal $D$ the angle closes at the rate
+    {angle:.3g}. With five unequal weights $\ln\|W\|$ grows at the rate {growth:.3g}, so that by Jensen's inequality
+    $E\|W\|^\alpha$ does for every $\alpha > 0$. (If all weights but one were zero, one row and $a$ would vanish, and
+    small powers would not grow.) What does not extend is the low rank of $W$ for $d > n$: what $W$ has outside the span
+    of the data never moves ({outside:.1e} of $|W|$ at most), so that $d - n$ directions keep their size.
     """
     draws = Draws(ensembles)  # one for each data set
     angle = _rate(weighted, noise_quantities.ANGLE_RATE)  # lambda_2 - lambda_1

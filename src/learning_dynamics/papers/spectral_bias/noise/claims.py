@@ -251,9 +251,10 @@ def proposition_4_1_a(plane: Table, five: Table, *, time: Positive, standard_err
     r"""From a start that is not zero the second moments explode: $E|W|^2$ and $E|a|^2$ tend to infinity, since with
     $u = E|w_i|^2$ of a column and $v = E a_i^2$, $u + \sqrt{d} v$ grows as $e^{\sqrt{d} t}$.
 
-    Checked at time {time:g}, to {standard_errors:g} standard errors: later, ever rarer paths carry the means, and a
-    sample does not contain them. (The proof also has $u - \sqrt{d} v$ fall as $e^{-\sqrt{d} t}$, which the errors of
-    the means would hide.) What a typical path does is another matter (the claims on Figure 3a and on (c)).
+    Checked at time {time:g}, to {standard_errors:g} standard errors and the scheme's bias: later, ever rarer paths
+    carry the means, and a sample does not contain them. (The proof also has $u - \sqrt{d} v$ fall as $e^{-\sqrt{d} t}$,
+    which the errors of the means would hide.) What a typical path does is another matter (the claims on Figure 3a and
+    on (c)).
     """
     for table in (plane, five):
         inputs, step = settings_of(table)["inputs"], settings_of(table)["integration"]["step"]
@@ -354,14 +355,14 @@ def proposition_4_1_c(
 
     They do not. Let $e = W_{i1} a_2 - W_{i2} a_1$ be an entry of the commutator. From $W(0) = I$, $a(0) = 0$ the
     formula gives $E|e| = 0$ at all times; for $d = 2$ the mean rises to {value:.3f} and stays. (It is judged at the
-    latest time at which its 95 % interval is within {precision:g} to each side; all means may be off by
-    {standard_errors:g} standard errors.) The proof applies Itô's formula to $|x|$, which has a kink at 0: each time an
-    entry crosses zero, the kink adds to the mean (the local time, by Tanaka's formula), and this term is left out. For
-    $d = 2$ it balances the decay in the end, and the limit of the mean can be computed: $\frac{2}{\pi} e^{-1/2}
-    \Gamma(\frac{3}{2}) / \Gamma(\frac{3}{2}, \frac{1}{2})$ = {limit:.4f}. In more dimensions it wins: the mean length
-    $E|c|$, $c = W_{\cdot 1} a_2 - W_{\cdot 2} a_1$ of two columns of $W$, grows as $e^{gt}$, $g$ = {rates} by an
-    eigenvalue problem of one dimension (docs/noise_spectrum.md). Its course is known too, and measured at time
-    {late:g}: {lengths}.
+    latest time at which its 95 % interval is within {precision:g} to each side; means that are compared with a number
+    may be off by {standard_errors:g} standard errors, and the scheme's bias, beside the approach to the limit.) The
+    proof applies Itô's formula to $|x|$, which has a kink at 0: each time an entry crosses zero, the kink adds to the
+    mean (the local time, by Tanaka's formula), and this term is left out. For $d = 2$ it balances the decay in the end,
+    and the limit of the mean can be computed: $\frac{2}{\pi} e^{-1/2} \Gamma(\frac{3}{2}) / \Gamma(\frac{3}{2},
+    \frac{1}{2})$ = {limit:.4f}. In more dimensions it wins: the mean length $E|c|$, $c = W_{\cdot 1} a_2 - W_{\cdot 2}
+    a_1$ of two columns of $W$, grows as $e^{gt}$, $g$ = {rates} by an eigenvalue problem of one dimension
+    (docs/noise_spectrum.md). Its course is known too, and measured at time {late:g}: {lengths}.
 
     Mean and typical path part company. $\det W$ is a martingale: its mean is 1 for ever, though it tends to zero on
     almost every path, and ever fewer paths with ever larger values keep up the mean. The commutator shares this fate:
@@ -385,7 +386,8 @@ def proposition_4_1_c(
     yield _mean_square_of_entry_is_exact(plane, early, standard_errors)
     for table in by_dimension.values():
         yield _mean_length_is_exact(table, time, standard_errors)
-    # the paper has means that vanish, and claims neither growth nor a rate
+    # the correction's alone: by the paper means fall as exp(-t), which the checks above refuse, and of the rate of
+    # typical paths it says nothing
     for d, table in by_dimension.items():
         yield at_least(
             f"growth of the mean length of the commutator from time {time / 2:g} to {time:g}, d = {d}",
@@ -449,8 +451,8 @@ def _mean_entry_tends_to_its_limit(plane: Table, *, precision: float, standard_e
     bias = step  # of first order in the step; |e| and its limit are of order one
     # Weighted by the martingale det W = N cosh x, x of `theory` has the drift b = (1 + 2 y^2 - y^4) / sinh 2x, with
     # y = sinh x, and -b' = (1 + 3 y^4 + 2 y^6) / (2 y^2 (1 + y^2)) >= 1.3. So two of its paths under one noise approach
-    # each other as exp(-1.3 t) or faster, and (2 / pi) E tanh x, which is E|e|, its limit. It starts at 0, a whole
-    # limit away; exp(-t) is slower
+    # each other as exp(-1.3 t) or faster, and (2 / pi) E tanh x, which is E|e|, its limit. At the start
+    # they are E x apart, 1.46 times E tanh x in the limit: from t = 1.3 on limit * exp(-t) is larger
     approach = limit * float(np.exp(-latest))
     return equal(
         f"mean of $|e|$ at time {latest:g}, d = 2",

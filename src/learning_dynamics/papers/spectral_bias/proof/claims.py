@@ -27,8 +27,8 @@ def lemma_3_2(flows: Sequence[Table]) -> Claim:
 
     Each eigenvalue of the imbalance is compared with $2\gamma$ at every recorded time: a symmetric matrix whose
     eigenvalues are all $2\gamma$ is $2\gamma I$. The check means something where the allowed error is far below
-    $2\gamma$. It is at most {allowed:.0e} of $2\gamma$ here. The largest error in {draws} draws is {largest:.1e} of the
-    largest $\sigma_1(Z_1)^2$ along its flow.
+    $2\gamma$. On these flows the allowed error is {allowed:.1e} of $2\gamma$ at the largest. The largest error in
+    {draws} draws is {largest:.1e} of the largest $\sigma_1(Z_1)^2$ along its flow.
     """
     flow = Draws(flows, phase="flow")
     # eigenvalues, shape (draws, entries at all times), and by the lemma 2 gamma for each (C.8)

@@ -30,11 +30,11 @@ def riccati_field(X: np.ndarray, Y: np.ndarray, gamma: float) -> Callable[[float
     def field(_time: float, state: np.ndarray) -> np.ndarray:
         alpha = state.reshape(shape)
         # `predictor_from_alpha` for one matrix, by LAPACK itself: numpy's overhead would be most of the time
-        _, _, solution, singular = dgesv(identity - alpha.T.dot(alpha), alpha.T)
-        if singular:
+        _, _, beta_over_2_gamma, info = dgesv(identity - alpha.T.dot(alpha), alpha.T)
+        if info:  # the matrix is singular
             return np.full_like(state, np.nan)
-        # solution.T is beta / (2 gamma)
-        R = X.T.dot(Y - X.dot(2 * gamma * solution.T))
+        beta = 2 * gamma * beta_over_2_gamma.T
+        R = X.T.dot(Y - X.dot(beta))
         return (R - alpha.dot(R.T.dot(alpha))).ravel()
 
     return field

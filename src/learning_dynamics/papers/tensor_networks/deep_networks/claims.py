@@ -117,9 +117,9 @@ def theorem_6_bias(identity: Sequence[Table], descending: Sequence[Table], *, or
 
     At every scale the distance is at most what the start leaves outside the span of the data, a bound of order $\alpha$
     from the conservation laws; the largest ratio to it is {nearest:.2g}. From random layers the distance falls like
-    $\alpha^{p}$ with $p$ = {power:.3f} on average, where {order:g} is asked for. From the identity initialisation every
-    layer stays a multiple of the identity plus a matrix within the span of the data, and the limit is the least-norm
-    interpolator at every $\alpha$, which is more than the theorem says.
+    $\alpha^{p}$ with $p$ = {power:.3f} on average, where at least {order:g} is asked for. From the identity
+    initialisation every layer stays a multiple of the identity plus a matrix within the span of the data, and the limit
+    is the least-norm interpolator at every $\alpha$, which is more than the theorem says.
     """
     yield from _tends_to_least_norm(descending, order)
     flows = Draws(identity)
@@ -191,7 +191,7 @@ def theorem_6_any_directions(gaussian: Sequence[Table], *, order: Positive) -> C
     tends to zero, not only for those of the convergence part.
 
     The distance is at most {nearest:.2g} of its bound, of order $\alpha$, at every scale, and falls like $\alpha^{p}$
-    with $p$ = {power:.3f} on average over {draws} draws, where {order:g} is asked for.
+    with $p$ = {power:.3f} on average over {draws} draws, where at least {order:g} is asked for.
     """
     return _tends_to_least_norm(gaussian, order)
 
@@ -277,7 +277,8 @@ def equation_88(descending: Sequence[Table], gaussian: Sequence[Table], *, toler
 
     The inequality before it bounds the sum of the squares of all singular values but the largest by a multiple of
     $\alpha^2$; its root is of order $\alpha$. Measured between the two smallest scales: a power of {power:.3f} on
-    average, off by at most {value:.2g} on any draw. The average may be off by {tolerance:g}.
+    average, off by at most {value:.2g} on any draw, where a quarter is allowed. The average may be off by {tolerance:g}
+    beside its interval.
     """
     powers = _powers(_by_scale(*descending, *gaussian), quantities.DISTANCE_FROM_RANK_ONE)
     rivals = {"order zero: matrices that keep their rank": 0.0, "order three halves": 1.5}

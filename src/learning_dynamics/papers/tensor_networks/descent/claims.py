@@ -144,9 +144,10 @@ def limit_points_small_scale(limits: Table, *, share: Positive) -> Claim:
     The top singular vectors come to dominate, as the paper says, by a power of $\alpha$ (errata 6); a fully connected
     network has nothing but equal singular values, and a full-length convolutional one often a conjugate pair on top, so
     that the start keeps its choice among them. Limits of such networks from {count} directions are up to {apart:.2g} of
-    their norm apart, their coefficients up to {coefficients:.1e}; up to {share:.0%} apart they count as one, from ten
-    times as far on as different. Of a diagonal network whose largest entries tie, which is not among these draws,
-    coefficients differ as well. A joint sign, which leaves the coefficients, is not counted.
+    their norm apart, their coefficients up to {coefficients:.1e}; up to {share:.0%} apart, and what Theorem 5 leaves of
+    other coordinates, they count as one, from ten times {share:.0%}, and that, on as different. Of a diagonal network
+    whose largest entries tie, which is not among these draws, coefficients differ as well. A joint sign, which leaves
+    the coefficients, is not counted.
     """
     smallest, largest = min(limits["scale"]), max(limits["scale"])
     by_point = Draws(limits, draw=["network", "seed"], scale=smallest)  # a draw is a network and a data point

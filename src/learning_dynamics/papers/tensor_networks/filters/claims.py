@@ -126,8 +126,9 @@ def corollary_4(flows: Sequence[Table], *, degrees: Positive) -> Claim:
     conditions are Theorem 3's in the singular coordinates of $M(x)$, with $2 \lambda$ for filters of length two. With
     an autocorrelation of zero, of which the corollary does not speak, the two singular values agree, and the start
     decides, so that such a draw is left out; near zero the other filter dies like $(\log t)^{-(1 - s) / 2}$ with a
-    ratio $s$ of singular values close to one. Each draw is held to what its own start and the time allow, at most
-    {allowed:.1e} degrees. A draw whose start allows more than {degrees:g} degrees is undecided.
+    ratio $s$ of singular values close to one. Each draw is held to what its own start and the time allow, and the
+    integrator's error: together at most {allowed:.1e} degrees. A draw whose start allows more than {degrees:g} degrees
+    is undecided.
     """
     draws = Draws(flows, length=[1, 2])
     # Corollary 4 gives no direction there

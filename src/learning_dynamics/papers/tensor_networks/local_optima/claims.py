@@ -41,7 +41,7 @@ def global_optimum_share(starts: Table, *, middle: Positive, right: Fraction) ->
     escapes when $|\theta_j|$ comes to a time $c_j$ of order $\alpha^{2 - L}$, which the start sets; what has escaped
     settles at once. So the first is that of the largest $|\sum_i y_i x_{ij}| / c_j$, and others follow only while what
     has escaped cannot classify all points. From a scale of {small:g} all but {missed:.1%} of the starts come to the
-    optimum that has most entries among these coordinates, where {right:.0%} are asked for at each depth, and
+    optimum that has most entries among these coordinates, where at least {right:.0%} are asked for at each depth, and
     {escaped:.1%} to one with entries among them alone. From {middle:g} that prediction is right on {later:.0%}. From
     {large:g} it is on {latest:.0%}, and the least $\ell_1$ norm with weights $c_j$ on {weighted:.0%}: on {possible:.0%}
     of those where that is a local optimum. Greed alone, without any flow, gives the global optimum on {greedy:.1%}; why

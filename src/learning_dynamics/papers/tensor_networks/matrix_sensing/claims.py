@@ -91,7 +91,7 @@ def corollary_7_generic_basis(
     not tried. With three layers and that scale, {broken} of {tried} flows in double precision miss the limit by more
     than one per cent. The sensors are formed in each format itself, because those given to double precision commute to
     no more than that; so formed, more digits delay the departure in proportion. What a finer format gains may differ
-    from its further bits by {tolerance:g}; scales of {least:g} and more count as not small.
+    from its further bits by {tolerance:g} bits beside its interval; scales of {least:g} and more count as not small.
     """
     formats = [name for name in BITS if name in set(rounding["precision"])]
     from_smallest = Draws(rounding, scale=rounding["scale"].min())

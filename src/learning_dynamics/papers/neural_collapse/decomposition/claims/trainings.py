@@ -390,12 +390,12 @@ def deviation_split(trainings: Sequence[Table], *, tolerance: Positive) -> Claim
     features move as well, {network:.1g} at that epoch, and from {least:.1g} to {most:.1g} over the recorded epochs from
     the end of train errors to there.
 
-    Both increases, in decades and in the mean over trainings, must be above zero with their whole 95 % intervals. These
-    are three nested measurements, and no split into causes: each adds something to the one before, and what would be
-    left in another order is not measured. Features that move without the statistics of batches are those of a network
-    without batch norm, which `workflow/config/digits_split.yaml` trains: there motion is added directly to the sampling
-    of batches, and it leaves most (docs/full_scale.md). Features move because batches are sampled, too, which a frozen
-    body does not show.
+    Both increases, in decades and in the mean over trainings, must be above zero with their whole 95 % intervals. The
+    three shares are nested measurements, and no split into causes: each adds something to the one before, and what
+    would be left in another order is not measured. Features that move without the statistics of batches are those of a
+    network without batch norm, which `workflow/config/digits_split.yaml` trains: there motion is added directly to the
+    sampling of batches, and it leaves most (docs/full_scale.md). Features move because batches are sampled, too, which
+    a frozen body does not show.
     """
     included, excluded = without_exceptions(trainings)
     # L_LS^perp of each training at the last recorded epoch at the full learning rate, of a last layer that is trained

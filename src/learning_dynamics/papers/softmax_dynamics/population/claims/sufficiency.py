@@ -36,7 +36,8 @@ def skew_and_bottleneck_suffice(region: Table, *, threshold: Positive, small_sca
     counts from {threshold:g} on. The rank over all inputs, one row each, falls after a rise in {examples:.1%} of the
     draws. Over the means of classes {classes:.0%} fall; where the largest class is {mildest_ratio:.0f} times the
     smallest, {share_at_mildest:.1%} (errata 6). Over class means, from starts up to scale {tiny_scale:g}, every draw
-    falls if the largest class is {least_ratio:.0f} times the smallest, or more; below that some do not.
+    here falls where the largest class is {least_ratio:.0f} times the smallest, and at all larger ratios that were
+    tried; at the next smaller one some do not.
     """
     # how far the rank falls while the rarest classes are learned: a row for each draw
     over_examples = narrowest(small_starts(region, "examples", FALL_RARE, threshold=threshold, small_scale=small_scale))

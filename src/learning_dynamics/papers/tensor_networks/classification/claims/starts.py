@@ -35,12 +35,12 @@ def limits_and_starts(starts: Sequence[Table], *, degrees: Positive) -> Claim:
     With two decomposable layers, and in fully connected networks, Theorem 2 and Corollary 1 leave one limit, because
     the margin problem is convex and on data in general position has one solution. (Where two coordinates tie, as those
     of the single point $(1, 1)$ do, starts choose with two diagonal layers as well; and outside of the conditions of
-    Theorem 2 a coordinate in which the product of the two layers starts with the wrong sign need not take part in the
-    limit.) From three decomposable layers on they leave every stationary point of the $\ell_{2/L}$ max-margin problem,
-    and starts choose: on the same data {several} of {deep} such problems have more than one limit, up to {most} from
-    {count} starts, and two limits are up to {apart:.0f} degrees apart. Limits count as one up to {degrees:g} degrees
-    apart. Of the starts of real networks with three or more layers {above_minimum:.0%} end more than one per cent above
-    the global minimum.
+    Theorem 2 a coordinate in which the two layers start exactly opposed, equal in size and with a product of the wrong
+    sign, never takes part in the limit.) From three decomposable layers on they leave every stationary point of the
+    $\ell_{2/L}$ max-margin problem, and starts choose: on the same data {several} of {deep} such problems have more
+    than one limit, up to {most} from {count} starts, and two limits are up to {apart:.0f} degrees apart. Limits count
+    as one up to {degrees:g} degrees apart. Of the starts of real networks with three or more layers {above_minimum:.0%}
+    end more than one per cent above the global minimum.
     """
     problems = pd.concat([_limits_of_problems(table, degrees) for table in starts], ignore_index=True)
     # arrays of shape (problems,)
