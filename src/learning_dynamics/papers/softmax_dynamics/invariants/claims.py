@@ -42,8 +42,8 @@ from learning_dynamics.tidy import Draws, Quantity, Table, select, settings_of
 
 # Settings of these claims, whose values stand in workflow/config/softmax_dynamics.yaml:
 # - simple_gap: along the flow, least distance of neighbouring singular values, zero included, relative to the largest,
-#   at which a spectrum counts as simple; along the curves, largest share of that distance by which a matrix moves in one
-#   step
+#   at which a spectrum counts as simple; along the curves, largest share of that distance by which a matrix moves in
+#   one step
 
 # Unbalanced factors differ by tens of per cent where balanced ones agree; errors must not hide a thousandth of that.
 RESOLUTION = 1e-4
