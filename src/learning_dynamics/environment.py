@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parents[2]  # the checkout: this file is ROOT/sr
 
 
 def replace_missing_backend() -> None:
-    """Have matplotlib draw into files where the backend that is asked for is not installed.
+    """Make matplotlib draw into files if the backend named in the environment is a missing module.
 
     Jupyter and Colab name a backend of their kernel's Python to whatever they start; matplotlib refuses to be imported
     where it is missing. In a kernel of this Python it is there, and stays.
@@ -30,12 +30,15 @@ def replace_missing_backend() -> None:
 
 
 def set_variables_of_commands() -> None:
-    """Set what matplotlib and numba read at import, whatever the shell has set; call it before either is imported."""
+    """Set what matplotlib and numba read at import, whatever the shell has set; a valid number of threads is kept.
+
+    Call it before either is imported.
+    """
     os.environ[BACKEND_VARIABLE] = "agg"
     os.environ.pop(NO_JIT_VARIABLE, None)  # runs would take hundreds of times as long
     threads = os.environ.get(THREADS_VARIABLE)
     if threads is not None and not (threads.isdecimal() and int(threads) > 0):
-        del os.environ[THREADS_VARIABLE]  # numba refuses to be imported with it
+        del os.environ[THREADS_VARIABLE]  # numba refuses a number below one, and warns of anything else
 
 
 def set_variables_of_jobs() -> None:
@@ -78,9 +81,11 @@ def set_variables_of_user() -> None:
         os.environ["LOGNAME"] = str(os.getuid())
     caches = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")  # Path.home() fails without a home
     cache = Path(caches, "snakemake")
-    with suppress(OSError):
-        cache.mkdir(parents=True, exist_ok=True)
-    if not os.access(cache, os.W_OK):
+    has_home = not caches.startswith("~")  # else `expanduser` has found none, and it would be a folder named ~
+    if has_home:
+        with suppress(OSError):
+            cache.mkdir(parents=True, exist_ok=True)
+    if not (has_home and os.access(cache, os.W_OK)):
         os.environ["XDG_CACHE_HOME"] = str(Path.cwd() / ".cache")
         os.environ.setdefault("MPLCONFIGDIR", str(Path.cwd() / ".cache/matplotlib"))
 
@@ -94,7 +99,10 @@ def check_docstrings(level: int = sys.flags.optimize) -> None:
         It says what to unset.
     """
     if level >= 2:
-        raise ProjectError("Python drops docstrings, which hold captions and statements; type: unset PYTHONOPTIMIZE")
+        raise ProjectError(
+            "Python drops docstrings, which hold captions and statements; type: unset PYTHONOPTIMIZE, and start Python "
+            "without -OO"
+        )
 
 
 def check_checkout(root: Path = ROOT) -> None:

@@ -338,12 +338,13 @@ def test_measured_epochs_are_denser_early():
     assert 35 <= len(epochs) <= 50
 
 
-def test_divergence_names_the_epoch_and_its_rate(monkeypatch):
-    losses = iter([0.5, 0.5, np.inf])
+@pytest.mark.parametrize("loss", [np.inf, np.nan])
+def test_divergence_names_the_epoch_and_its_rate(loss, monkeypatch):
+    losses = iter([0.5, 0.5, loss])
     monkeypatch.setattr(training, "one_epoch", lambda *_: next(losses))
-    # of six epochs the third is the first at a tenth of 0.05
-    with pytest.raises(DivergenceError, match=r"epoch 3: the loss is inf at learning rate 0\.005 "):
-        states_of_training()
+    # of six epochs the third, which is not recorded, is the first at a tenth of 0.05
+    with pytest.raises(DivergenceError, match=rf"epoch 3: the loss is {loss} at learning rate 0\.005 "):
+        states_of_training(record=ONCE)
 
 
 def test_in_a_sweep_a_diverged_network_counts_as_untrained():
@@ -427,6 +428,17 @@ def test_flags_of_arithmetic_last_until_the_last_context_ends():
     second.__exit__(None, None, None)
     assert not deterministic()
     assert memory.fill_uninitialized_memory
+
+
+def test_arithmetic_raises_where_the_process_only_warns_and_lets_it_warn_again():
+    warns_only = torch.is_deterministic_algorithms_warn_only_enabled
+    torch.use_deterministic_algorithms(True, warn_only=True)
+    try:
+        with training.arithmetic():
+            assert not warns_only()
+        assert warns_only()
+    finally:
+        torch.use_deterministic_algorithms(False)
 
 
 def test_threads_of_other_arithmetic_wait_for_each_other():

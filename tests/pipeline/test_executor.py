@@ -1,4 +1,4 @@
-"""The Slurm executor of ours, over a stand-in for the one that it subclasses; a real Slurm is in test_slurm.py."""
+"""The project's Slurm executor, over a stand-in for the one that it subclasses; a real Slurm is in test_slurm.py."""
 
 import asyncio
 import errno
@@ -64,10 +64,10 @@ class StandIn:
             # of "unknown" the queue says nothing: it is neither active nor reported
 
     def report_job_success(self, job_info):
-        self.told.append((job_info.job, "success"))
+        self.reports.append((job_info.job, "success"))
 
     def report_job_error(self, job_info, msg=None, aux_logs=None):
-        self.told.append((job_info.job, msg))
+        self.reports.append((job_info.job, msg))
 
     def additional_general_args(self):
         return "--executor slurm-jobstep"
@@ -87,12 +87,12 @@ def dag(*outputs, inputs=()):
 
 @pytest.fixture
 def executor(monkeypatch):
-    """An executor of ours whose base's methods are the stand-in's, without a workflow."""
+    """The project's executor on a base whose methods are the stand-in's, without a workflow."""
     for name, method in vars(StandIn).items():
         if not name.startswith("__"):
             monkeypatch.setattr(plugin.SlurmExecutor, name, method, raising=False)
     made = plugin.Executor.__new__(plugin.Executor)
-    made.submitted, made.told, made.reported, made.array_jobs = [], [], set(), set()
+    made.submitted, made.reports, made.reported, made.array_jobs = [], [], set(), set()
     made.loop, made.submitter, made.wait = None, None, True
     made.reasons_shown, made.is_ending, made.run_uuid = set(), False, "learning-dynamics_mine"
     made.dag = dag()
@@ -111,12 +111,13 @@ def active_jobs(executor, *states):
 
 def test_a_job_of_which_the_queue_says_nothing_stays_active(executor):
     assert active_jobs(executor, "unknown", "unknown") == ["unknown", "unknown"]
-    assert not executor.told
+    assert not executor.reports
 
 
-def test_a_job_that_ended_is_reported_once_and_is_no_longer_active(executor):
+def test_a_job_that_ended_is_reported_once_and_is_no_longer_active(executor, caplog):
     assert active_jobs(executor, "running", "done", "failed") == ["running"]
-    assert executor.told == [("done", "success"), ("failed", "why")]
+    assert executor.reports == [("done", "success"), ("failed", "why")]
+    assert not caplog.records  # that the controller does not answer
 
 
 def test_what_an_earlier_look_reported_does_not_count_at_the_next(executor):
@@ -147,16 +148,16 @@ def test_a_submission_that_raises_fails_its_jobs_with_the_reason(executor):
         ("run_array_jobs", [Job("a"), Job("broken")], ["a", "broken"]),
     ):
         getattr(executor, method)(given)
-        assert executor.told == [(job, "a submission failed: TypeError: no such argument") for job in jobs], method
-        executor.told.clear()
+        assert executor.reports == [(job, "a submission failed: TypeError: no such argument") for job in jobs], method
+        executor.reports.clear()
         assert not executor.submitted, method
     # of a thread, the loop that submits is told
     calls = []
     executor.loop = SimpleNamespace(call_soon_threadsafe=calls.append)
     executor.run_job(Job("broken"))
-    assert not executor.told
+    assert not executor.reports
     calls[0]()
-    assert [job for job, _ in executor.told] == ["broken"]
+    assert [job for job, _ in executor.reports] == ["broken"]
 
 
 def test_what_is_refused_for_good_is_not_submitted_again_and_a_group_says_why(executor, caplog):
@@ -172,7 +173,7 @@ def test_what_is_refused_for_good_is_not_submitted_again_and_a_group_says_why(ex
     ):
         job = Job("job")
         executor.report_job_error(SubmittedJobInfo(job), msg=reason)
-        assert executor.told.pop() == ("job", reason), reason
+        assert executor.reports.pop() == ("job", reason), reason
         assert (job.attempt > job.restart_times) is permanent, reason  # where Snakemake tries again
     assert not caplog.messages  # Snakemake shows it of a job, not of a group
     job.group = True

@@ -55,7 +55,7 @@ def test_the_card_has_the_numbers_of_the_page_and_what_other_settings_say(built)
         assert card.startswith(f"{name}: {rows.loc[name, 'verdict']}"), name
         n_checks = (checks["claim"] == name).sum()
         assert card.count("  holds: ") == n_checks > 0, name
-    kept = "The verdict stays with steps at 20 in slow; with the one other choice of thresholds that was tried."
+    kept = "The verdict stays with steps at 20 in the run slow; with the one other choice of thresholds that was tried."
     assert f"Judged again: {kept}" in " ".join(cards["toy.geometric"].split())
     assert "Not tried here" not in cards["toy.geometric"]
 

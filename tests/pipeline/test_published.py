@@ -394,7 +394,7 @@ def test_a_card_names_the_verdicts_that_are_published_of_other_scales(publishing
     publishing.snakemake()
     measured = claims.set_index("claim").loc["toy.decay", "measured"]
     said = f"On twenty steps: undecided ({measured:.4g})."
-    in_all = "Claims about trainings with another verdict at other scales: 1 of 1 on twenty steps"
+    in_all = "Claims about trainings with another verdict at another scale: 1 of 1 on twenty steps. In the table"
     assert said in publishing.stage("judge", "toy.decay").stdout
     # it reads other runs, which are the same there
     assert "twenty steps" not in publishing.stage("judge", "toy.geometric").stdout

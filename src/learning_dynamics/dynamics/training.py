@@ -1,9 +1,9 @@
 """Training of image classifiers by stochastic gradient descent, with checkpoints and a resume point.
 
 The data set is on the device as one tensor; batches are taken from it by index. The order of the batches in an epoch
-follows from the seed and the epoch's number alone, and algorithms are deterministic, on the CPU and on a GPU
-(`arithmetic`). So a training that is interrupted, and resumed from a whole epoch, ends with the same parameters as one
-that is not.
+follows from the seed, the member and the epoch's number alone, and algorithms are deterministic, on the CPU and on a
+GPU (`arithmetic`). So a training that is interrupted, and resumed from a whole epoch, ends with the same parameters as
+one that is not.
 """
 
 import fcntl
@@ -99,6 +99,7 @@ class _Flags(NamedTuple):
     tf32_convolutions: bool
     benchmark: bool
     deterministic: bool
+    deterministic_warn_only: bool
     fill_memory: bool
 
     @classmethod
@@ -108,6 +109,7 @@ class _Flags(NamedTuple):
             tf32_convolutions=torch.backends.cudnn.allow_tf32,
             benchmark=torch.backends.cudnn.benchmark,
             deterministic=torch.are_deterministic_algorithms_enabled(),
+            deterministic_warn_only=torch.is_deterministic_algorithms_warn_only_enabled(),
             fill_memory=torch.utils.deterministic.fill_uninitialized_memory,  # type: ignore[attr-defined]
         )
 
@@ -115,7 +117,7 @@ class _Flags(NamedTuple):
         torch.backends.cuda.matmul.allow_tf32 = self.tf32_products
         torch.backends.cudnn.allow_tf32 = self.tf32_convolutions
         torch.backends.cudnn.benchmark = self.benchmark
-        torch.use_deterministic_algorithms(self.deterministic)
+        torch.use_deterministic_algorithms(self.deterministic, warn_only=self.deterministic_warn_only)
         torch.utils.deterministic.fill_uninitialized_memory = self.fill_memory  # type: ignore[attr-defined]
 
 
@@ -147,7 +149,8 @@ class _OpenContexts:
                     tf32_convolutions=rounded,
                     benchmark=False,
                     deterministic=True,
-                    # nothing here reads memory before it is written, and to fill it costs a step of training 4 to 8 %
+                    deterministic_warn_only=False,
+                    # nothing here reads memory before it is written; filling it would make a step 4 to 8 % slower
                     fill_memory=False,
                 ).apply()
             self._open.append(context)
@@ -187,15 +190,15 @@ def arithmetic(precision: Precision = "float32") -> Iterator[None]:
         _OPEN_CONTEXTS.close(context)
 
 
-# of two threads at once each would take a place: `free_place` is cached only when it has returned
+# without it two threads could each take a GPU: the cache answers only once `free_place` has returned
 _PLACE_LOCK = threading.Lock()
 
 
 def chosen_device(wanted: str) -> torch.device:
     """Return the device for ``auto``, ``cpu`` or ``cuda``; ``auto`` is a GPU where there is one.
 
-    Which GPUs there are is the allocation's affair (``CUDA_VISIBLE_DEVICES``). Where it leaves several, as on a
-    workstation, a process takes the first that no other process of this project holds, until it ends.
+    CUDA_VISIBLE_DEVICES says which GPUs a process sees. Where it leaves several, as on a workstation, a process takes
+    the first that no other process of this project holds, until it ends.
     """
     if wanted == "auto":
         wanted = "cuda" if torch.cuda.is_available() else "cpu"
@@ -287,7 +290,7 @@ def train(
     seed, member : int
         From which the order of the batches follows.
     resume : path, optional
-        Folder for what has been reached, renewed as `ResumePoint` says; found there, training goes on from it.
+        Folder of a `ResumePoint`; training goes on from one that is found there.
 
     Returns
     -------
@@ -300,7 +303,7 @@ def train(
         If the loss or a recorded state leaves the finite numbers and the recipe says to stop: names the epoch
         and the learning rate.
     UnfinishedError
-        If what `progress.time_left` grants is over: what has been reached is written down.
+        If the time left may be too short for another epoch; what has been reached is saved.
     """
     optimiser = torch.optim.SGD(
         network.parameters(), recipe.learning_rate, recipe.momentum, weight_decay=recipe.weight_decay
@@ -331,6 +334,7 @@ def train(
         if state:
             states[epoch] = state
         if resume_point is not None:
+            resume_point.epoch_ended()
             must_stop = epoch < recipe.epochs and resume_point.must_stop(network, states)
             if must_stop or epoch == recipe.epochs or resume_point.is_due(network, states):
                 resume_point.save(network, optimiser, states, epoch)
@@ -483,8 +487,8 @@ class ResumePoint:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         # when the training began, when the point was last saved, and when the last epoch ended
-        self._begun = self._last = self._passed = time.monotonic()
-        self._spent = self._longest_epoch = 0.0
+        self._begun = self._last_save = self._last_epoch_end = time.monotonic()
+        self._saving_seconds = self._longest_epoch = 0.0
         self._bytes_per_second = SLOW_DISK
         self._written: set[int] = set()
 
@@ -506,14 +510,17 @@ class ResumePoint:
     def is_due(self, network: nn.Module, states: dict[int, State]) -> bool:
         """Return whether the point is to be saved: saving is cheap enough, or the last save is too long ago."""
         now = time.monotonic()
-        affordable = self._spent + self._seconds(network, states) <= SHARE * (now - self._begun)
-        return affordable or now - self._last >= LONGEST
+        affordable = self._saving_seconds + self._seconds(network, states) <= SHARE * (now - self._begun)
+        return affordable or now - self._last_save >= LONGEST
+
+    def epoch_ended(self) -> None:
+        """Take note of how long an epoch took; to be called at the end of each."""
+        now = time.monotonic()
+        self._longest_epoch = max(self._longest_epoch, now - self._last_epoch_end)
+        self._last_epoch_end = now
 
     def must_stop(self, network: nn.Module, states: dict[int, State]) -> bool:
-        """Return whether the time left may be too short for another epoch; it is called at the end of each."""
-        now = time.monotonic()
-        self._longest_epoch = max(self._longest_epoch, now - self._passed)
-        self._passed = now
+        """Return whether the time left may be too short for another epoch."""
         # an epoch may take longer than those before it, and so may writing
         return time_left() < 2.0 * (self._longest_epoch + self._seconds(network, states))
 
@@ -532,9 +539,9 @@ class ResumePoint:
         with atomic_write(self._folder / "last.pt") as partial:
             torch.save(last, partial)
         self._written = set(states)
-        self._last = time.monotonic()
-        self._spent += self._last - begun
-        self._bytes_per_second = size / max(self._last - begun, 1e-6)
+        self._last_save = time.monotonic()
+        self._saving_seconds += self._last_save - begun
+        self._bytes_per_second = size / max(self._last_save - begun, 1e-6)
 
     def _bytes(self, network: nn.Module, states: dict[int, State]) -> int:
         """Return how many bytes a save writes: parameters, momenta, and the states that no earlier one has written."""

@@ -72,7 +72,7 @@ def balanced_layers(W: np.ndarray, widths: Sequence[int]) -> Layers:
     Raises
     ------
     ValueError
-        If an inner width is below the rank that W may have.
+        If the outer widths are not W's shape, or an inner one is below the rank that W may have.
     """
     depth, rank = len(widths) - 1, min(W.shape)
     if min(widths) < rank or (widths[-1], widths[0]) != W.shape:
@@ -137,9 +137,10 @@ def preconditioner_of_layers(layers: Sequence[np.ndarray]) -> np.ndarray:
 
 
 def preconditioner_factors(values: np.ndarray, shape: tuple[int, ...], depth: int) -> np.ndarray:
-    """Return P_W's eigenvalues, shape (d_N, d_0): sum_j sigma_r^(2(N-j)/N) sigma_s^(2(j-1)/N), by slide 16.
+    """Return the eigenvalues of P_W, the map from G to -dW/dt in `end_to_end_velocity`, shape (d_N, d_0).
 
-    `values` are the singular values of W, of the given shape; those beyond them are zeros.
+    They are sum_j sigma_r^(2(N-j)/N) sigma_s^(2(j-1)/N), by slide 16. `values` are the singular values of W, of the
+    given shape; those beyond them are zeros.
     """
     sigma_r, sigma_s = (np.pad(values, (0, count - len(values))) for count in shape)
     # 0 ** 0 is 1 here, as the zeroth power of a matrix is the identity
@@ -235,6 +236,6 @@ def grams(layers: Sequence[np.ndarray]) -> list[tuple[np.ndarray, np.ndarray]]:
     ]
 
 
-def gram_differences(layers: Sequence[np.ndarray]) -> Layers:
+def gram_differences(layers: Sequence[np.ndarray]) -> list[np.ndarray]:
     """Return W_{j+1}^T W_{j+1} - W_j W_j^T for each j, which gradient flow conserves (slide 15); any leading axes."""
     return [above - below for above, below in grams(layers)]

@@ -30,5 +30,8 @@ def above_zero(
 
 
 def half_exchanged(values: np.ndarray) -> np.ndarray:
-    """Return differences with what they compare exchanged in every second training: what labels without sense give."""
+    """Return differences with what they compare exchanged in every second training.
+
+    It is what pairs labelled at random give.
+    """
     return values * np.where(np.arange(len(values)) % 2, -1.0, 1.0)

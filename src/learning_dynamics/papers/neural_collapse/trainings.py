@@ -222,9 +222,10 @@ def without_exceptions(trainings: Sequence[Table]) -> tuple[list[Table], dict[st
 
 
 def chance_level(trainings: Sequence[Table], quantity: Quantity) -> np.ndarray:
-    """Return what a quantity of NC1 to NC3 is for features that are independent Gaussian vectors in P dimensions.
+    """Return a quantity of NC1 to NC3 for class means and classifiers (for NC1: features) that are independent.
 
-    To leading order in 1/P, derived here.
+    They are Gaussian vectors in P dimensions. To leading order in 1/P and in 1/C, for centred class means as for
+    classifiers; derived here.
     """
     P, C, N = (at_the_end(trainings, quantity) for quantity in (FEATURES, CLASSES, EXAMPLES))
     # |h|^2 is chi-squared with P degrees of freedom, of relative standard deviation sqrt(2/P): half of it for |h|

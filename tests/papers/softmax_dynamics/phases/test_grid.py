@@ -28,7 +28,7 @@ SETTINGS = {
     "dimension": 2,
     "loss": "cross_entropy",
     "inits": ["balanced", "gaussian"],
-    "scales": [0.1],
+    "scales": [0.1, 0.3],
     "seeds": 2,
     "start": 0.1,
     "horizon": 100.0,
@@ -70,7 +70,7 @@ def separated(points, size):
     return np.linalg.norm(parts[0].mean(axis=0) - parts[1].mean(axis=0)) / np.sqrt(spread)
 
 
-@pytest.mark.parametrize(("member", "counts"), [(0, [2, 2, 1, 1]), (7, [3, 1, 1, 1])])
+@pytest.mark.parametrize(("member", "counts"), [(0, [2, 2, 1, 1]), (15, [3, 1, 1, 1])])
 def test_flows_are_scipys_from_torchs_gradient(grid, member, counts):
     trajectory, _ = grid
     f, W = states(trajectory, member)
@@ -186,9 +186,22 @@ def test_each_member_has_its_class_sizes_start_scale_and_seed(grid):
     assert list(members.itertuples(index=False, name=None)) == list(expected)
 
 
+def test_starts_are_as_large_as_the_scale_that_is_said(grid):
+    trajectory, table = grid
+    scale, sizes = Grid(table).scale, np.mean(trajectory.series["f"][:, 0].astype(float) ** 2, axis=(1, 2))
+    for said in SETTINGS["scales"]:
+        # 96 entries: their root mean square has a relative standard error of 0.07; scales differ by a factor of three
+        assert np.sqrt(sizes[scale == said].mean()) == pytest.approx(said, rel=0.3), said
+
+
 def test_equal_classes_are_not_skewed():
-    counts = np.array([[2, 2, 2, 2], [2, 2, 1, 1], [3, 3, 0, 0]])  # zeros are padding
-    assert cells.class_sizes(counts)["skewed"].tolist() == [False, True, False]
+    counts = np.array([[2, 2, 2, 2], [2, 2, 1, 1], [3, 3, 0, 0], [2, 1, 0, 0]])  # zeros are padding
+    found = {name: values.tolist() for name, values in cells.class_sizes(counts).items()}
+    assert found == {
+        "counts": ["2-2-2-2", "2-2-1-1", "3-3", "2-1"],
+        "skewed": [False, True, False, True],
+        "classes": [4, 4, 2, 2],
+    }
 
 
 CELL = {

@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
+from scipy.special import hyperu
 
 from tests.papers.spectral_bias.doctored import evaluation_on, put, verdict_on
-from tests.support import named_after_its_call
+from tests.support import claim_tables, named_after_its_call
 
 
 def rate(quantity, index, inputs, value, half=0.01, role="exponents"):
@@ -116,9 +117,14 @@ def test_the_gap_in_the_proof():
     assert root - (1 - gap) * (root + 1) ** 2 / (2 * root) == pytest.approx(0.0, abs=1e-12)
 
 
+# lambda_2 for d = 2, where lambda_1 = 0: the claim's formula for their sum, at p = d
+SECOND_OF_THE_PLANE = -hyperu(2, 3 / 2, 1 / 2) / hyperu(1, 3 / 2, 1 / 2) / 2
+
+
 def second_rate_of_the_plane(off, scheme=0.0):
-    """Let lambda_2 for d = 2, -0.2374, be measured off by this, with an interval of 0.01 to each side."""
-    return [*rate("difference_between_steps", 0, 2, scheme), *rate("direction_rate", 2, 2, -0.2374 + off)]
+    """Let lambda_2 for d = 2, about -0.2374, be measured off by this, with an interval of 0.01 to each side."""
+    measured = SECOND_OF_THE_PLANE + off
+    return [*rate("difference_between_steps", 0, 2, scheme), *rate("direction_rate", 2, 2, measured)]
 
 
 @pytest.mark.parametrize(
@@ -139,6 +145,48 @@ def second_rate_of_the_plane(off, scheme=0.0):
 )
 def test_every_measured_rate_must_be_the_derived_one(alterations, verdict):
     assert verdict_on("lyapunov_spectrum", *alterations) == verdict
+
+
+def moved(quantity, index, inputs, allowances):
+    """Let a rate be off the predicted one by so many times what is allowed, with an interval as it was measured."""
+
+    def alter(tables):
+        for table in tables["exponents"]:
+            of_dimension = table["inputs"] == inputs
+            rows = of_dimension & (table["quantity"] == quantity) & (table["index"] == index)
+            if rows.any():
+                ((predicted, lower, upper),) = table.loc[rows, ["predicted", "lower", "upper"]].to_numpy()
+                (scheme,) = table.loc[of_dimension & (table["quantity"] == "difference_between_steps"), "value"]
+                half = (upper - lower) / 2
+                value = predicted + allowances * (2 * half + 0.1 * abs(scheme))
+                table.loc[rows, ["value", "lower", "upper"]] = value, value - half, value + half
+                return
+        raise AssertionError(f"no {quantity} {index} of {inputs} dimensions")
+
+    return alter
+
+
+DIMENSIONS = (2, 3, 5, 8, 12)  # of the tables at smoke scale
+ALL_RATES = [
+    *[("direction_rate", index, inputs) for inputs in DIMENSIONS for index in range(1, inputs + 2)],
+    *[("volume_rate", 0, inputs) for inputs in DIMENSIONS if inputs > 2],
+]
+
+
+@pytest.mark.parametrize(("quantity", "index", "inputs"), ALL_RATES)
+def test_no_rate_may_be_off_by_more_than_is_allowed(quantity, index, inputs):
+    for allowances, verdict in ((0.9, "reproduced"), (1.5, "contradicted"), (-1.5, "contradicted")):
+        altered = moved(quantity, index, inputs, allowances)
+        assert verdict_on("lyapunov_spectrum", altered) == verdict, allowances
+
+
+def test_no_measured_rate_is_missing_above():
+    measured = set()
+    for table in claim_tables("spectral_bias", "lyapunov_spectrum")["exponents"]:
+        for quantity, lowest in (("direction_rate", 2), ("volume_rate", 3)):
+            rows = table[(table["quantity"] == quantity) & (table["inputs"] >= lowest)]
+            measured |= {(quantity, index, inputs) for index, inputs in zip(rows["index"], rows["inputs"], strict=True)}
+    assert measured == set(ALL_RATES)
 
 
 @pytest.mark.parametrize(

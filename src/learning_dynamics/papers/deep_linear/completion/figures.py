@@ -65,6 +65,7 @@ def norms(few: Sequence[Table], many: Sequence[Table], minimiser: Table, minimis
     (a) to (c) Completions from {few} entries. (d) to (f) From {many}. One line for each depth, at the smaller learning
     rate: medians over {draws} draws. Dots: draws. (b), (e) The nuclear norm less that of the target, the matrix to be
     completed. Grey, dotted: the minimiser of the nuclear norm. Black, dashed: the target. Both are medians.
+    Runs that did not reach the training loss are left out.
     """
     figure, axes = plt.subplots(2, 3, figsize=(WIDTH, 4.7), sharex=True)
     for axes_of_row, runs, minimiser_run in zip(axes, (few, many), (minimiser, minimiser_many), strict=True):

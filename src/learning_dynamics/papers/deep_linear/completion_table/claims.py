@@ -100,10 +100,12 @@ NOT_AS_SQUARE = (
 def table_2k_nuclear_norm(minimiser: Table, *, unit: Unit) -> Claim:
     r"""Nuclear-norm minimisation from 2000 entries: error 2e-1 as a mean square, nuclear norm 217, effective rank 8.
 
-    The median error over {draws} draws is {error:.2g} as a mean square, and {root:.2g} as its root. The nuclear norm
-    less the matrix's own is {norm:.2g}, where the printed 217 is four below the printed 221, and the effective rank is
-    {rank:.2g}. The mean square is nearer to a tenth of the printed error than to that error itself. No numerical
-    accuracy enters here: the error is compared with the printed digit.
+    The median error must agree to the printed digit, the nuclear norm less the matrix's own to one and the effective
+    rank to a half, each beside its interval. The median error over {draws} draws is {error:.2g} as a mean square, and
+    {root:.2g} as its root. The nuclear norm less the matrix's own is {norm:.2g}; the slides print 217, which is $-4$
+    from the 221 that we take for the matrix's own. The effective rank is {rank:.2g}. The mean square is nearer to a
+    tenth of the printed error than to that error itself. The solver's accuracy is far below this error, and nothing is
+    allowed for it.
     """
     # the stop leaves far less than this error open, here and at depth 2: no decades are allowed for it
     yield from _row_checks(ENTRIES_2K, MINIMISATION, minimiser, decades_left_open=0.0, unit=unit)
@@ -254,7 +256,8 @@ def _row_checks(
 ) -> Claim:
     """Yield checks of a printed row: medians of log10 of the error, nuclear norm less the target's, effective rank.
 
-    True matrices differ from draw to draw; the slides' has the nuclear norm that they print for recovered matrices.
+    True matrices differ from draw to draw; the slides do not print their matrix's norm; it is taken to be 221, that of
+    the recovered matrices.
 
     Parameters
     ----------
@@ -276,6 +279,7 @@ def _row_checks(
 
     @takes_rivals("error", scaled=True)
     def error_is(error: float) -> Check:
+        """Check that the median of log10 of the error is that of a printed number."""
         error = max(error, 1e-300)  # the search for the smallest refused error tries zero too
         # example: 6e-2 stands for 5.5e-2 to 6.5e-2; the smaller side, log10(6.5 / 6) decades, is allowed both ways
         digit = _leading_digit(error)

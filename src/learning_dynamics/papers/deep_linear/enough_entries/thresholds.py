@@ -6,15 +6,15 @@ from learning_dynamics.papers.deep_linear.quantities import ERROR
 from learning_dynamics.tidy import Table, select
 
 
-def thresholds(table: Table, recovered: float) -> tuple[np.ndarray, np.ndarray]:
+def thresholds(table: Table, largest_error: float) -> tuple[np.ndarray, np.ndarray]:
     """Return bounds on the number of observed entries that suffice to recover a matrix, two arrays of shape (draws,).
 
-    A matrix is recovered where its error is at most `recovered`, never where it is nan. A draw's threshold is the
+    A matrix is recovered where its error is at most `largest_error`; one of nan is not. A draw's threshold is the
     smallest number from which on all matrices are; infinite if the one with the most entries is not. Where a run missed
-    its training loss, the lower bound counts its matrix as recovered, the upper one as not.
+    its training loss, the lower bound counts its matrix as recovered whatever its error, the upper one as not.
     """
     errors = select(table, ERROR)
-    has_small_error = errors["value"] <= recovered
+    has_small_error = errors["value"] <= largest_error
     # the convex program has no such column: its solutions are all final
     converged = errors["converged"] if "converged" in errors else np.ones(len(errors), dtype=bool)
     lower = _smallest_sufficient(errors, has_small_error | ~converged)
@@ -27,8 +27,8 @@ def _smallest_sufficient(errors: Table, is_recovered: np.ndarray) -> np.ndarray:
     numbers = []
     for _, rows in errors.assign(is_recovered=is_recovered).groupby("draw"):
         failures = rows[~rows["is_recovered"]]
-        most_failing = failures["observed"].max() if len(failures) else -np.inf
-        sufficient = rows[rows["observed"] > most_failing]
+        largest_failing = failures["observed"].max() if len(failures) else -np.inf
+        sufficient = rows[rows["observed"] > largest_failing]
         numbers.append(float(sufficient["observed"].min()) if len(sufficient) else np.inf)
     return np.array(numbers)
 

@@ -1,8 +1,8 @@
 """Singular values of a small network along the flow of one measurement.
 
-Shapes: `end_to_end` (members, times, n, n) is the product matrix W, n = 2 but under one measurement; `depth` and
+Shapes: `end_to_end` (members, times, n, n) is the product matrix W, n = 2 except in `one_measurement`; `depth` and
 `member`, the number of the random start, are (members,). `one_entry` observes `W[0, 1]`. Time is gradient-flow time;
-under one measurement it is the length of the path, log ||W||_F while W moves along itself.
+under one measurement it is the path's length, in units in which log ||W||_F moves by one where dW/dt is parallel to W.
 """
 
 from typing import Any
@@ -21,7 +21,7 @@ from learning_dynamics.trajectories import Trajectory
 
 @columns(DEPTH, SEED, TIME, QUANTITY, INDEX, VALUE_IF_ANY, PREDICTED)
 def aligned_measurement(trajectory: Trajectory) -> pd.DataFrame:
-    """Measure the flow of a measurement that is aligned with the matrix.
+    """Measure the flow of one measurement <A, W> with A = diag(1, ratio).
 
     Quantities
     ----------
@@ -29,7 +29,7 @@ def aligned_measurement(trajectory: Trajectory) -> pd.DataFrame:
         The two singular values; the second's prediction is the closed form in the first's measured value.
     """
     settings, constants = trajectory.settings, trajectory.constants
-    # descending, so that the second is along A's second entry: this takes a ratio of at most one
+    # descending: the second belongs to A's entry `ratio` if that is at most one
     sigma = spectrum(trajectory.series["end_to_end"])
     predicted = np.full(sigma.shape, np.nan)
     for i, depth in enumerate(constants["depth"]):
@@ -53,6 +53,7 @@ def one_entry(trajectory: Trajectory) -> Tables:
     """
     constants = trajectory.constants
     W = trajectory.series["end_to_end"]
+    # by hand: nan where the flow failed, without a warning of LAPACK
     determinant = W[..., 0, 0] * W[..., 1, 1] - W[..., 0, 1] * W[..., 1, 0]
     # the observed entry, `W[0, 1]`, at its target, and the others where they started
     predicted_determinant = W[:, 0, 0, 0] * W[:, 0, 1, 1] - trajectory.settings["target"] * W[:, 0, 1, 0]

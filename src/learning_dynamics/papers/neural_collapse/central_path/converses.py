@@ -30,8 +30,7 @@ AT_SMALLEST_NOISE = len(NOISES) - 1
 # how far points are moved from the class means, along a direction orthogonal to all of them, in units of the frame's
 # singular value
 FAR = 10.0
-# c: the covariance of the noise along a direction of the class means with that along one orthogonal to them, over their
-# variance
+# c: the correlation between noise along a direction of the class means and noise along one orthogonal to all of them
 COUPLING = 0.5
 
 
@@ -198,23 +197,23 @@ def simplex_means(X: np.ndarray, classes: int) -> central_path.Numbers:
     ----------
     vanishing_nc1, vanishing_nc4_examples
         Tr(pinv(Sigma_B) Sigma_W) / C, and how many examples least-squares classifier and nearest class mean decide
-        otherwise, under coupled noise around class means that are a simplex frame. Index: e, 0.1, 0.01, 0.001. nan
+        differently, under coupled noise around class means that are a simplex frame. Index: e, 0.1, 0.01, 0.001. nan
         where the class means span all directions.
     vanishing_self_duality, vanishing_self_duality--uncoupled
         Squared distance of the least-squares classifiers from the class means, both of unit norm, under coupled and
         uncoupled noise. Index: e.
     vanishing_nc4_far_points, vanishing_nc4_far_points--uncoupled
         Of the class means moved by `FAR` to either side along the direction orthogonal to all of them, how many
-        least-squares classifier and nearest class mean decide otherwise, under coupled and uncoupled noise. Index: e.
+        least-squares classifier and nearest class mean decide differently, under coupled and uncoupled noise. Index: e.
     """
     nc1, nc4, duality, duality_uncoupled, far, far_uncoupled = np.full((6, len(NOISES)), np.nan)
     measured: central_path.Numbers = {
-        quantities.VANISHING_NC1: nc1,
-        quantities.VANISHING_NC4_EXAMPLES: nc4,
-        quantities.VANISHING_SELF_DUALITY: duality,
-        quantities.VANISHING_SELF_DUALITY_UNCOUPLED: duality_uncoupled,
-        quantities.VANISHING_NC4_FAR_POINTS: far,
-        quantities.VANISHING_NC4_FAR_POINTS_UNCOUPLED: far_uncoupled,
+        quantities.SMALL_NOISE_NC1: nc1,
+        quantities.SMALL_NOISE_NC4_EXAMPLES: nc4,
+        quantities.SMALL_NOISE_SELF_DUALITY: duality,
+        quantities.SMALL_NOISE_SELF_DUALITY_UNCOUPLED: duality_uncoupled,
+        quantities.SMALL_NOISE_NC4_FAR_POINTS: far,
+        quantities.SMALL_NOISE_NC4_FAR_POINTS_UNCOUPLED: far_uncoupled,
     }
     if len(X) < classes:
         return measured
@@ -229,9 +228,10 @@ def simplex_means(X: np.ndarray, classes: int) -> central_path.Numbers:
         H = noise + np.repeat(M, X.shape[1] // classes, axis=1)
         return H, central_path.classifier(H, classes)
 
-    def decided_otherwise(W: np.ndarray, points: np.ndarray) -> int:
+    def decided_differently(W: np.ndarray, points: np.ndarray) -> int:
         """Return how many points, as columns, the classifier W and the nearest class mean decide differently."""
         nearest = np.argmin(np.linalg.norm(points.T[:, None] - M.T, axis=2), axis=1)
+        # features have mean zero, so that the bias is 1 / C for every class
         return int(np.sum((W @ points).argmax(axis=0) != nearest))
 
     # `beside` is orthogonal to the class means: each of these points is nearest to the mean that it was moved from
@@ -239,10 +239,10 @@ def simplex_means(X: np.ndarray, classes: int) -> central_path.Numbers:
     for index, standard_deviation in enumerate(NOISES):
         H, W = with_noise(standard_deviation, coupled)
         nc1[index] = collapse.variability(*identities.moments(H, classes))
-        nc4[index] = decided_otherwise(W, H)
+        nc4[index] = decided_differently(W, H)
         duality[index] = collapse.self_duality(W, M.T)
-        far[index] = decided_otherwise(W, far_points)
+        far[index] = decided_differently(W, far_points)
         _, W = with_noise(standard_deviation, uncoupled)
         duality_uncoupled[index] = collapse.self_duality(W, M.T)
-        far_uncoupled[index] = decided_otherwise(W, far_points)
+        far_uncoupled[index] = decided_differently(W, far_points)
     return measured

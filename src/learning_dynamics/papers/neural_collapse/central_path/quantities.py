@@ -61,7 +61,7 @@ SPEED: str = "speed"  # d omega_j / dt along each flow, by central differences (
 LOSS: str = "loss"  # of the least-squares classifier, without weight decay (eq. 3)
 LOSS_NC1: str = "loss_nc1"  # L_NC1 = tr(W_LS Sigma_W W_LS^T) / 2 (eq. 17)
 LOSS_NC23: str = "loss_nc23"  # L_NC2/3 = ||W_LS M - Phi||^2 / (2 C), Phi = I - 1 1^T / C (eq. 18)
-# tr(pinv(Sigma_B) Sigma_W) (appendix D.6): the formula of PRODUCT_TRACE, and C times that of VANISHING_NC1
+# tr(pinv(Sigma_B) Sigma_W) (appendix D.6): the formula of PRODUCT_TRACE, and C times that of SMALL_NOISE_NC1
 TRACE: str = "trace"
 TRACE_RENORMALISED: str = "trace_renormalised"  # the same of the renormalised features
 SINGULAR_VALUE_SPREAD: str = "singular_value_spread"  # omega_max / omega_min - 1 (Corollary 1, second limit)
@@ -145,10 +145,10 @@ PRODUCT_TRACE: str = "product_trace"  # tr(pinv(Sigma_B) Sigma_W), as TRACE
 PRODUCT_NORM: str = "product_norm"  # ||pinv(Sigma_B) Sigma_W||_F
 COVARIANCE_CONDITION: str = "covariance_condition"  # condition number of Sigma_W
 # class means M that are a simplex frame, coupled noise of each of `converses.NOISES`
-VANISHING_NC1: str = "vanishing_nc1"  # tr(pinv(Sigma_B) Sigma_W) / C, TRACE over C
-VANISHING_NC4_EXAMPLES: str = "vanishing_nc4_examples"  # number that classifier and nearest mean decide differently
-VANISHING_SELF_DUALITY: str = "vanishing_self_duality"  # || W / ||W|| - M^T / ||M|| ||_F^2 (NC3)
-VANISHING_SELF_DUALITY_UNCOUPLED: str = "vanishing_self_duality--uncoupled"  # the same, noise that is not coupled
+SMALL_NOISE_NC1: str = "vanishing_nc1"  # tr(pinv(Sigma_B) Sigma_W) / C, TRACE over C
+SMALL_NOISE_NC4_EXAMPLES: str = "vanishing_nc4_examples"  # number that classifier and nearest mean decide differently
+SMALL_NOISE_SELF_DUALITY: str = "vanishing_self_duality"  # || W / ||W|| - M^T / ||M|| ||_F^2 (NC3)
+SMALL_NOISE_SELF_DUALITY_UNCOUPLED: str = "vanishing_self_duality--uncoupled"  # the same, noise that is not coupled
 # numbers of points off the class means that classifier and nearest mean decide differently
-VANISHING_NC4_FAR_POINTS: str = "vanishing_nc4_far_points"
-VANISHING_NC4_FAR_POINTS_UNCOUPLED: str = "vanishing_nc4_far_points--uncoupled"
+SMALL_NOISE_NC4_FAR_POINTS: str = "vanishing_nc4_far_points"
+SMALL_NOISE_NC4_FAR_POINTS_UNCOUPLED: str = "vanishing_nc4_far_points--uncoupled"

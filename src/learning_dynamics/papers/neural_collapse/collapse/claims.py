@@ -115,8 +115,8 @@ def _tend_to_zero(
             fall_beyond_zero_error,
             excluded=excluded,
             rivals={
-                # a training that stops where train errors end: this is its whole fall. It is above zero and passes
-                # here; the bound at the last epoch is what refuses it
+                # a training that stops where train errors end: this is its whole fall. This rival passes this check;
+                # the bound at the last epoch refuses it
                 DONE_WHEN_ERRORS_END: np.log10(first / at_errors_end),
                 # the sign of every second training turned
                 TIMES_EXCHANGED: half_exchanged(fall_beyond_zero_error),
@@ -163,10 +163,11 @@ def nc2_equinorm(trainings: Sequence[Table], *, level: Positive, train_error: Fr
     r"""Under MSE, in training beyond zero train error, the norms of the centred class means, and those of the
     classifiers, become equal.
 
-    Norms are equal if their standard deviation over their mean vanishes. In every training it must end below {level:g}
-    times $1/\sqrt{2P}$, the value for independent Gaussian vectors in $P$ dimensions; in the mean over trainings it
-    must still fall after train errors end. That of the class means ends at {end:.1g} in the median training; from the
-    first recorded epoch to the last it falls {fall:.1g}-fold, in the geometric mean over trainings.
+    Norms are equal if their standard deviation over their mean vanishes. In every training it must end at or below
+    {level:g} times $1/\sqrt{2P}$, to leading order in $1/P$ and $1/C$ the value for independent Gaussian vectors in $P$
+    dimensions; in the mean over trainings it must still fall after train errors end. That of the class means ends at
+    {end:.1g} in the median training; from the first recorded epoch to the last it falls {fall:.1g}-fold, in the
+    geometric mean over trainings.
     """
     # std / mean of |mu_c - mu_G|, and of |w_c|, over classes: at most level / sqrt(2 P) at the end of every training
     return _tend_to_zero(trainings, [EQUINORM_MEANS, EQUINORM_CLASSIFIERS], level=level, train_error=train_error)
@@ -177,10 +178,11 @@ def nc2_equiangular(trainings: Sequence[Table], *, level: Positive, train_error:
     r"""Under MSE, in training beyond zero train error, the angles between class means, and between classifiers, become
     equal.
 
-    Angles are equal if the standard deviation of their cosines vanishes. In every training it must end below {level:g}
-    times $1/\sqrt P$, the value for independent Gaussian vectors in $P$ dimensions; in the mean over trainings it must
-    still fall after train errors end. That of the class means ends at {end:.1g} in the median training; from the first
-    recorded epoch to the last it falls {fall:.1g}-fold, in the geometric mean over trainings.
+    Angles are equal if the standard deviation of their cosines vanishes. In every training it must end at or below
+    {level:g} times $1/\sqrt P$, to leading order in $1/P$ and $1/C$ the value for independent Gaussian vectors in $P$
+    dimensions; in the mean over trainings it must still fall after train errors end. That of the class means ends at
+    {end:.1g} in the median training; from the first recorded epoch to the last it falls {fall:.1g}-fold, in the
+    geometric mean over trainings.
     """
     # std of cos(mu_c - mu_G, mu_c' - mu_G), and of cos(w_c, w_c'), over pairs of classes: at most level / sqrt(P) at
     # the end of every training
@@ -192,10 +194,10 @@ def nc2_maximal_angle(trainings: Sequence[Table], *, level: Positive, train_erro
     r"""Under MSE, in training beyond zero train error, the angles between class means, and between classifiers,
     approach the largest that $C$ vectors can all have, $\cos = -1/(C-1)$.
 
-    The mean distance of cosines from that one must end, in every training, below {level:g} times $\sqrt{2/(\pi P)}$,
-    which is, to leading order in $1/P$, the value for independent Gaussian vectors in $P$ dimensions once they are
-    centred; in the mean over trainings it must still fall after train errors end. That of the class means ends at
-    {end:.1g} in the median training; from the first recorded epoch to the last it falls {fall:.1g}-fold, in the
+    The mean distance of cosines from that one must end, in every training, at or below {level:g} times $\sqrt{2/(\pi
+    P)}$, which is, to leading order in $1/P$ and $1/C$, the value for independent Gaussian vectors in $P$ dimensions
+    once they are centred; in the mean over trainings it must still fall after train errors end. That of the class means
+    ends at {end:.1g} in the median training; from the first recorded epoch to the last it falls {fall:.1g}-fold, in the
     geometric mean over trainings.
     """
     # mean of |cos + 1 / (C - 1)| over pairs of class means, and of classifiers
@@ -209,7 +211,7 @@ def nc3(trainings: Sequence[Table], *, level: Positive, train_error: Fraction) -
     r"""Under MSE, in training beyond zero train error, classifiers and centred class means converge to each other, up
     to scale: $\|W^\top/\|W\|_F - \bar M/\|\bar M\|_F\|_F^2 \to 0$.
 
-    In every training this squared distance must end below {level:g} times $2$, the value for independent Gaussian
+    In every training this squared distance must end at or below {level:g} times $2$, the value for independent Gaussian
     vectors; in the mean over trainings it must still fall after train errors end. It ends at {end:.1g} in the median
     training; from the first recorded epoch to the last it falls {fall:.1g}-fold, in the geometric mean over trainings.
     """
@@ -220,22 +222,22 @@ def nc3(trainings: Sequence[Table], *, level: Positive, train_error: Fraction) -
 @claim("Section 1.1 (NC4), Figure 8", scope=SCOPE, empirical=True, quantifier="all draws")
 def nc4(trainings: Sequence[Table], *, largest_share: Fraction, train_error: Fraction) -> Claim:
     r"""Under MSE, in training beyond zero train error, the network's decisions on train images become those of the
-    nearest class mean.
+    nearest train class mean.
 
     Network and nearest class mean may differ on at most {largest_share:.1%} of the images, at the last epoch. The share
-    on which they differ is often zero already when train errors end, so that it is not compared with its own past. On
-    test images the share at the last epoch is {test:.1g} in the worst training.
+    on which they differ is often zero already when train errors end, so no further fall is asked of it. On test images
+    the share at the last epoch is {test:.1g} in the worst training.
     """
     included, excluded = without_exceptions(trainings)
     yield every_draw(
         SHARE_THAT_DIFFERS,
         at_the_end(included, NC4),
         at_most=largest_share,
-        because="all images but stray ones",
+        because="stray images may differ, a class may not",
         excluded=excluded,
         rivals={
             STAY_AS_AT_FIRST: {"values": at_first_epoch(included, NC4)},
-            # such a mean is of the decided class once in C times
+            # a mean drawn at random is that of the decided class with probability 1 / C
             "a nearest mean unrelated to the decision": {"values": 1 - 1 / at_the_end(included, CLASSES)},
         },
     )
@@ -533,7 +535,7 @@ def _collapse_on_every_data_set(
         SHARE_THAT_DIFFERS,
         at_the_end(included, NC4),
         at_most=largest_share,
-        because="all images but stray ones",
+        because="stray images may differ, a class may not",
         excluded=excluded,
         # no rival stops where train errors end: there the share is often zero already
         rivals={STAY_AS_AT_FIRST: {"values": at_first_epoch(included, NC4)}},

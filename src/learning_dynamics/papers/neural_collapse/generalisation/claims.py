@@ -260,12 +260,12 @@ def accuracy_comparable_to_ce(mse: Sequence[Table], ce: Sequence[Table], *, fact
     trainings.
 
     The paper names no margin. Here neither loss may misclassify {factor:.3g} times as many test images as the other at
-    the last epoch, for the same network and seed. That factor is the geometric mean of 1 and 2. Take the errors of one
-    loss minus that factor times those of the other: the 95 % interval of the mean over pairs of trainings must be below
-    zero, for each of the two losses. A margin in percentage points would not tell as many errors from twice as many
-    where errors are few: {mse_error:.2g} per cent are misclassified under MSE, {ce_error:.2g} under cross-entropy.
-    Where test images are a few hundred, errors are so few that pairs of trainings seldom decide; here there are {draws}
-    pairs.
+    the last epoch, for the same network and seed. By default that factor is the geometric mean of 1 and 2, midway
+    between as many errors and twice as many. Take the errors of one loss minus that factor times those of the other:
+    the 95 % interval of the mean over pairs of trainings must be below zero, for each of the two losses. The margin is
+    a factor: with few errors, twice as many is still a small difference in percentage points. Misclassified are
+    {mse_error:.2g} per cent under MSE, {ce_error:.2g} under cross-entropy. Where test images are a few hundred, errors
+    are so few that pairs of trainings seldom decide; here there are {draws} pairs.
     """
     mse_runs, ce_runs = paired(mse, ce)
     # per cent
@@ -280,7 +280,7 @@ def accuracy_comparable_to_ce(mse: Sequence[Table], ce: Sequence[Table], *, fact
         return evidence.difference(errors, factor * other_errors)
 
     because = f"fewer than {factor:.3g} times as many; 95 % interval over pairs of trainings"
-    # by rival: errors under MSE in place of those measured
+    # what each rival takes for the errors under MSE
     wrong_errors = {
         "twice the errors of cross-entropy": 2 * ce_errors,
         "half the errors of cross-entropy": 0.5 * ce_errors,

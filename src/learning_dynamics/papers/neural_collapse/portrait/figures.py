@@ -17,8 +17,9 @@ from learning_dynamics.plotting import COLOURS, WIDTH, Plot, letters, plain_numb
 from learning_dynamics.tidy import Quantity, Table
 
 CLASS_COLOURS = (COLOURS["blue"], COLOURS["orange"], COLOURS["green"])
-INSET = 0.42  # side of the inset, of the panel's shorter one
-MARGIN = 1.15  # half a side of a picture, in units of the furthest point in it
+INSET = 0.42  # side of the inset, as a share of the panel's shorter side
+MARGIN = 1.15  # half a side of a picture, over the largest coordinate in it
+INSET_MARGIN = 1.1  # the same of the inset
 # the matrices A of fig13: symmetric, positive definite
 A_1 = np.array([[1.6, 0.9], [0.9, 0.8]])
 A_2 = np.array([[0.7, -0.45], [-0.45, 1.3]])
@@ -57,7 +58,7 @@ def fig1(training: Table) -> Plot:
         _deviation_panel(below, portrait.deviations)
         above.set_title(f"epoch {epoch}")
     last_portrait = portraits[max(portraits)]
-    half_width = 1.1 * np.abs(last_portrait.deviations).max()
+    half_width = INSET_MARGIN * np.abs(last_portrait.deviations).max()
     inset = axes[1, -1].inset_axes((0.56, 0.56, INSET, INSET))
     _deviation_panel(inset, last_portrait.deviations)
     inset.set(xlim=(-half_width, half_width), ylim=(-half_width, half_width), xticks=[], yticks=[], aspect="equal")
@@ -72,7 +73,8 @@ def fig1(training: Table) -> Plot:
     shorter_side = min(np.ptp(axes[1, -1].get_xlim()), np.ptp(axes[1, -1].get_ylim()))
     spread = np.sqrt(np.mean(last_portrait.deviations**2))
     alt = (
-        "Three clouds of features shrink onto the corners of a triangle; at the end they spread by {spread:.1g} of it."
+        "Three clouds of features shrink onto the corners of a triangle; at the end they deviate by {spread:.1g} of "
+        "the means' mean norm."
     )
     facts = {
         "zoom": INSET * shorter_side / (2 * half_width),

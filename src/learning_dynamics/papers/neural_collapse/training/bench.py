@@ -15,7 +15,8 @@ from learning_dynamics.dynamics.training import arithmetic, chosen_device
 from learning_dynamics.measures import collapse
 from learning_dynamics.measures.adversarial import crossing_distances, decisions, deepfool
 from learning_dynamics.measures.memory import images_within
-from learning_dynamics.papers.neural_collapse.portrait.theory import CLASSES, coordinates
+from learning_dynamics.papers.neural_collapse.portrait.theory import CLASSES as PORTRAIT_CLASSES
+from learning_dynamics.papers.neural_collapse.portrait.theory import coordinates
 from learning_dynamics.papers.neural_collapse.training import quantities
 from learning_dynamics.papers.neural_collapse.training.deviation import continued_states, frozen_body
 from learning_dynamics.papers.neural_collapse.training.models import network_of
@@ -29,7 +30,8 @@ from learning_dynamics.papers.neural_collapse.training.passes import (
 from learning_dynamics.tidy import Quantity
 from learning_dynamics.trajectories import Arrays
 
-Row = tuple[str, str, int, int, int, float]  # split, quantity, index, label, example, value
+# split, quantity, index (0: none), label (-1: none), example (-1: none), value
+Row = tuple[str, str, int, int, int, float]
 
 
 class Bench:
@@ -47,7 +49,7 @@ class Bench:
     robustness_images : int
         How many test images of each class robustness is measured on.
     notebook_decay : float
-        The notebook's weight decay over the trained one, for the quantities in `quantities.NOTEBOOK`.
+        The weight decay of the authors' notebook, over the trained one; for the quantities in `quantities.NOTEBOOK`.
     gigabytes : float
         What a pass through the network, and the features of all images, may occupy; batches follow from it.
     """
@@ -112,6 +114,7 @@ class Bench:
             yield _scalar(split, quantities.NC1, collapse.variability(summary.within, summary.means))
             yield _scalar(split, quantities.NC4, disagreements[split])
             centred = collapse.centred_means(summary.means)
+            # nan where all norms or cosines are zero over zero
             with np.errstate(divide="ignore", invalid="ignore"):
                 yield _scalar(split, quantities.EQUINORM_MEANS, collapse.relative_spread_of_norms(centred))
                 yield _scalar(split, quantities.EQUIANGULAR_MEANS, collapse.spread_of_cosines(centred))
@@ -139,10 +142,10 @@ class Bench:
                 terms = collapse.decomposition(train.within, train.means, classifier, decay, self.device)
                 for term, value in terms.items():
                     yield _scalar("train", quantities.with_decay(term, name), value)
-        if portrait and classes >= CLASSES:
+        if portrait and classes >= PORTRAIT_CLASSES:
             labels = self.labels["train"].cpu().numpy()
             # up to the last image of the first three classes, which a portrait shows
-            count = int(np.flatnonzero(labels < CLASSES)[-1]) + 1
+            count = int(np.flatnonzero(labels < PORTRAIT_CLASSES)[-1]) + 1
             yield from coordinates(layers["train"].first(count), labels[:count], train.means, weights)
 
     def frozen_rows(self, epochs: int, member: int) -> list[Row]:
@@ -175,10 +178,11 @@ class Bench:
         return rows
 
     def robustness(self) -> list[Row]:
-        """Return the mean relative distances of test images from a change of decision, by DeepFool and by crossings.
+        """Return four means over test images, distances relative to the norms of the images.
 
-        And the share of images whose decision DeepFool changes.
-        A crossing is on the straight way to the nearest train image that is decided differently.
+        They are DeepFool's distance, the share of images whose decision it changes, the distance to a crossing, and the
+        smaller of both distances. A crossing is on the straight way to the nearest train image that is decided
+        differently.
         """
         self.network.eval().requires_grad_(False)
         train = self.images["train"]
@@ -190,7 +194,7 @@ class Bench:
         sizes = images.flatten(1).norm(dim=1).double()
         relative = perturbations.flatten(1).norm(dim=1).double() / sizes
         crossing = distances / sizes
-        # a perturbation that leaves the decision as it was bounds nothing
+        # an unchanged decision bounds nothing; `ROBUSTNESS` counts it all the same, as the paper does
         bounds = torch.where(fooled, relative, torch.inf)
         return [
             _scalar("test", quantities.ROBUSTNESS, float(relative.mean())),

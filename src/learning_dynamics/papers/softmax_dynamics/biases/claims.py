@@ -95,8 +95,8 @@ def primacy_bias(grid: Table, *, small_scale: Positive, chance_share: Fraction) 
     )
 
 
-# a coin would give the larger of two values half of the starts, and half of the loss; what rates that do not depend on
-# the value give is measured: half of the starts, less of the loss
+# by a coin, the larger value has half of the starts and half of the loss. Rates of order 0 give half of the starts, and
+# less of the loss.
 CHANCE = "more often than not"
 # orders of the rates in the singular value, |d sigma / dt| = |g| sigma^order; by eq. 20 it is one
 OTHER_ORDERS = {"rates that do not depend on the singular value": 0.0, "rates like its square": 2.0}
@@ -116,8 +116,8 @@ def selection_bias(starts: Table, course: Table, *, chance_share: Fraction) -> C
     Each singular value has a factor of its own in that proportion (errata 5), so that draws must be counted. The larger
     one changes faster at {value:.1%} of the random starts. Rates $|g_i| \sigma_i$, with every $|g_i|$ paired with every
     other and with every pair of singular values, predict {expected:.1%}. Rates that do not depend on $\sigma_i$ would
-    give one half, rates like its square {square:.1%}. Over the course new information is measured by the fall of the
-    loss, which needs no choice of times: {lost_while_faster:.0%} of it come while the larger one grows faster,
+    give {constant:.1%}, rates like its square {square:.1%}. Over the course new information is measured by the fall of
+    the loss, which needs no choice of times: {lost_while_faster:.0%} of it come while the larger one grows faster,
     {lost_while_relatively_faster:.0%} while its relative rate is larger. This is a tendency of the whole, not of each
     moment: the share of draws in which the larger one grows faster is between {highest:.0%} (time {when_highest:.3g})
     and {lowest:.0%} (time {when_lowest:.3g}).
@@ -184,6 +184,7 @@ def selection_bias(starts: Table, course: Table, *, chance_share: Fraction) -> C
         lowest=while_learning.min(),
         when_lowest=while_learning.idxmin(),
         expected=predicted_share(1.0),
+        constant=predicted_share(0.0),
         square=predicted_share(2.0),
         lost_while_faster=np.mean(loss_share(1.0)),
         lost_while_relatively_faster=np.mean(loss_share(0.0)),
@@ -298,12 +299,12 @@ def alignment(grid: Table, *, cosine: Fraction, small_scale: Positive, majority_
 PerClass = Callable[[Sequence[int]], np.ndarray]  # class sizes, largest first, to a number for each class
 
 
-def _rates(counts: Sequence[int]) -> np.ndarray:
+def _singular_values(counts: Sequence[int]) -> np.ndarray:
     """Return the singular values of A at uniform predictions."""
     return np.linalg.svd(theory.uniform_gain(counts), compute_uv=False)
 
 
-def _rates_alone(counts: Sequence[int]) -> np.ndarray:
+def _row_norms(counts: Sequence[int]) -> np.ndarray:
     """Return the lengths of the rows of A at uniform predictions: rates of classes that do not interact."""
     return np.linalg.norm(theory.uniform_gain(counts), axis=1)
 
@@ -340,8 +341,8 @@ def _all_at_once(counts: Sequence[int]) -> np.ndarray:
 OTHER_TIMES: dict[str, PerClass] = {
     "a class for each singular value of A at the start": theory.times_one_by_one,
     "a pair for each singular value of A at the start": _one_singular_value_a_pair,
-    "a last stage at the third singular value of A at the start": _two_stages(_rates, _rates),
-    r"stages at the rates of single classes, $\sqrt{n (1 - 1/V)}$": _two_stages(_rates_alone, _rates_alone),
+    "a last stage at the third singular value of A at the start": _two_stages(_singular_values, _singular_values),
+    r"stages at the rates of single classes, $\sqrt{n (1 - 1/V)}$": _two_stages(_row_norms, _row_norms),
     "one over the root of a class's size": lambda counts: 1 / np.sqrt(counts),
     "all classes at once": _all_at_once,
 }
@@ -366,20 +367,22 @@ def classes_are_learned_in_pairs(flows: Sequence[Table]) -> Claim:
     {larger:.0e} and {smallest:.0e}, and divide it by the predicted factor. At sizes {example} the third class's factor
     is {third_factor:.3f}; if each class had one singular value of $A$ at the start to itself, it would be
     {third_factor_one_by_one:.3f}. The first stage is exponential growth at a constant rate, so that its slope is off
-    only by the spacing of recorded times. In the second stage residuals of what is learned fall like one over the time;
-    for this a factor of the time squared beside the exponential is allowed. A last stage at the third class's own rate,
-    $\sqrt{n (1 - 1/V)}$, cannot be distinguished, as the factors then differ by {largest_difference:.1%} at most. The
-    third singular value of $A$ is rejected at sizes far apart. Laws of several ratios are needed: at ratios of 5 and
-    more alone, stages at the rates of single classes pass as well.
+    only by the spacing of recorded times. For the first pair the factor is the limit at small scales; at scale
+    {largest:.0e} the most frequent class takes {first_class_delay:.2f} times as long as it says (median).
 
-    For the first pair the factor is the limit at small scales; at scale {largest:.0e} the most frequent class takes
-    {first_class_delay:.2f} times as long as it says (median). The second stage has no such limit: along the first
-    pair's direction predictions of what is not yet learned leave uniform ones, slowly but without end, and it comes
-    late. The third class's mean slope over its factor is {third_ratio_before:.4f} between the next larger scales and
-    {third_ratio:.4f} here. The fourth class is later and is not judged: its slope is {fourth_ratio:.3f} times the
-    factor, up to {largest_fourth_ratio:.3f} at some sizes, and at scale {largest:.0e} it takes {fourth_class_delay:.2f}
-    times as long. A third pair is not judged either: by the same rule it would have a third stage, but the fifth
-    class's slope is {fifth_ratio:.2f} times what that predicts.
+    In the second stage residuals of what is learned fall like one over the time; for this a factor of the time squared
+    beside the exponential is allowed. A last stage at the third class's own rate, $\sqrt{n (1 - 1/V)}$, cannot be
+    distinguished, as the factors then differ by {largest_difference:.1%} at most. The third singular value of $A$ is
+    rejected at sizes far apart. Class sizes in several ratios are needed: at ratios of 5 and more alone, stages at the
+    rates of single classes pass as well. The second stage has no limit at small scales: along the first pair's
+    direction predictions of what is not yet learned leave uniform ones, slowly but without end, and it comes late. The
+    third class's mean slope over its factor is {third_ratio_before:.4f} between the next larger scales and
+    {third_ratio:.4f} here.
+
+    The fourth class is later and is not judged: its slope is {fourth_ratio:.3f} times the factor, up to
+    {largest_fourth_ratio:.3f} at some sizes, and at scale {largest:.0e} it takes {fourth_class_delay:.2f} times as
+    long. A third pair is not judged either: by the same rule it would have a third stage, but the fifth class's slope
+    is {fifth_ratio:.2f} times what that predicts.
     """
     times = times_by_scale(flows)
     smallest, larger, *_, largest = times.columns  # scales, ascending
@@ -405,7 +408,7 @@ def classes_are_learned_in_pairs(flows: Sequence[Table]) -> Claim:
         )
     by_sizes = ratios.groupby("counts").mean()
     example = sizes_of(min(by_sizes.index, key=len))  # of the shortest name: few classes, and small ones
-    last_alone = _two_stages(_rates, _rates_alone)  # the second stage at the third class's own rate
+    last_alone = _two_stages(_singular_values, _row_norms)  # the second stage at the third class's own rate
     differences = []
     for sizes in map(sizes_of, by_sizes.index):
         differences.append(last_alone(sizes)[2] / theory.pair_times(sizes)[2] - 1)
@@ -444,8 +447,8 @@ def _error_of_records(flows: Sequence[Table], *, smallest: float, larger: float)
 def _error_of_a_square(sizes: Sequence[Sequence[int]], *, smallest: float, larger: float) -> np.ndarray:
     """Return the relative error of the third class's slope if it grows like t^2 exp(rate t), for each of some sizes.
 
-    With T = F L as above, the factor t^2 moves T by ``2 log(T) / rate``, the difference of two times by
-    ``2 log(L / L') / rate``, and F by that over (L - L').
+    With T = F L as in `_error_of_records`, the factor t^2 moves T by ``2 log(T) / rate``, the difference of two times
+    by ``2 log(L / L') / rate``, and F by that over (L - L').
     """
     log_smallest, log_larger = np.log(1 / smallest), np.log(1 / larger)  # L and L'
     # the rate of the second stage times F, as the error is relative to F

@@ -36,7 +36,8 @@ from learning_dynamics.tidy import Quantity, Table
 # - within, of `three_phases_under_flow`: when the last fall counts: while the rarest class is learned (phases), or
 #   from when it begins to be learned to the end (phases_since_rare)
 # - measure: which effective rank is judged, by its name in `spectra.RANKS`
-# - threshold: least change of the effective rank, a number from 1 to d, that counts as a fall or a rise
+# - threshold: least change of the effective rank, a number from 1 to d, that counts as a fall or a rise; far above the
+#   integrator's error and below the changes that a figure would show
 # - majority_share: least share of draws that makes "most"; of `adamw_compresses` also the largest share
 #   that may fall in each control
 # - emerging_share: least share of draws that show the phases if they "can emerge": one start in five

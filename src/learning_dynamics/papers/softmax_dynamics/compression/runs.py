@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from learning_dynamics.papers.softmax_dynamics import models as toy
+from learning_dynamics.papers.softmax_dynamics import models as model
 from learning_dynamics.papers.softmax_dynamics import starts
 from learning_dynamics.papers.softmax_dynamics.sizes import name_of
 from learning_dynamics.seeds import generators
@@ -67,7 +67,7 @@ def variants_map(
     class_inputs: list[Fraction],
     seed: Seed,
 ) -> Trajectory:
-    """The same over a smaller grid, as it is and with one thing changed at a time.
+    """Gradient descent as in `descent_map`, over a smaller grid: unchanged, and with one thing changed at a time.
 
     Each list gives the values of one change: the learning rate; heavy-ball momentum, with the rate times one minus the
     momentum, which keeps the effective rate; weight decay; the size of minibatches; Adam, at these rates; the
@@ -148,20 +148,21 @@ def _train_all(
     from learning_dynamics.papers.softmax_dynamics import optimisers  # compiled by numba: not for planning
 
     records = optimisers.recorded_steps(steps, points)
+    # a cell names its variant by what can be a constant of the trajectory, a text and a number
     by_name_and_amount = {(variant.name, float(variant.amount)): variant for variant in variants}
 
     def follow(
         *, variant: str, amount: float, counts: list[int], dimension: int, scale: float
     ) -> dict[str, np.ndarray]:
-        trained_by = by_name_and_amount[variant, amount]
+        chosen = by_name_and_amount[variant, amount]
         sizes = np.array([size for size in counts if size])  # without the padding
-        inputs = optimisers.inputs_of(sizes, trained_by.shared, trained_by.by_class)
+        inputs = optimisers.inputs_of(sizes, chosen.shared, chosen.by_class)
         courses = []
         for rng in generators(seed, f"softmax_dynamics.map.{name_of(sizes)}.{dimension}.{scale}", seeds):
-            theta, W = toy.gaussian(rng, sizes.sum(), dimension, len(sizes), scale=scale)
+            theta, W = model.gaussian(rng, sizes.sum(), dimension, len(sizes), scale=scale)
             minibatch_seed = int(rng.integers(2**31))
             course = optimisers.train(
-                sizes, theta, W, trained_by.optimiser, records=records, minibatch_seed=minibatch_seed, inputs=inputs
+                sizes, theta, W, chosen.optimiser, records=records, minibatch_seed=minibatch_seed, inputs=inputs
             )
             courses.append(course)
         return {

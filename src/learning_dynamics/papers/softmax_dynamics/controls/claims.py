@@ -17,7 +17,8 @@ from learning_dynamics.tidy import Quantity, Table, ascending, settings_of
 
 # Settings of these claims, whose values stand in workflow/config/softmax_dynamics.yaml:
 # - measure: which effective rank is judged, by its name in `spectra.RANKS`
-# - threshold: least change of the effective rank, a number from 1 to d, that counts as a fall or a rise
+# - threshold: least change of the effective rank, a number from 1 to d, that counts as a fall or a rise; far above the
+#   integrator's error and below the changes that a figure would show
 # - small_scale: largest initialisation scale of starts that are judged, whose predictions are near uniform
 # - majority_share: least share of draws that makes "most"
 # - warm_up: which fall of the rank is the warm-up: one to its trough, or one before any rise
@@ -48,7 +49,7 @@ def _monotone_growth(
     starts = SmallStarts(control.scale, small_scale)
 
     def number(quantity: Quantity, at_threshold: float = 0.0) -> np.ndarray:
-        """Return a quantity of the judged draws; those that depend on no threshold have it as zero."""
+        """Return a quantity of the judged draws; the table has threshold 0 for quantities that depend on none."""
         return control.number(quantity, measure=measure, threshold=at_threshold)[starts.judged]
 
     if warm_up == "first":
@@ -61,8 +62,8 @@ def _monotone_growth(
     tail = number(TAIL)  # change over the last half decade of time
     never_falls, saturates = fall < threshold, np.abs(tail) < threshold
     grows = rises & never_falls & saturates
-    # of each, another course of the rank, disjoint from what is claimed: where most draws show that, none of these can
-    # hold of most
+    # of each, another course of the rank, disjoint from the claimed one: if most draws take the claimed course, no
+    # rival holds of most
     others = {
         "such a growth from the start, without a warm-up": ~warms_up & grows,
         "a growth that falls again": warms_up & rises & ~never_falls & saturates,
@@ -82,6 +83,7 @@ def _monotone_growth(
     yield Facts(
         small_scale=small_scale,
         threshold=threshold,
+        majority=majority_share,
         warm=np.mean(warms_up[~has_failed]),
         rises=np.mean(rises[~has_failed]),
         never=np.mean(never_falls[~has_failed]),
@@ -119,12 +121,12 @@ def controls_uniform(
 
     Starts are small up to scale {small_scale:g}. The rank is RankMe of the covariance about the mean. A fall or a rise
     counts from {threshold:g} on. The rank falls, to the lowest value that it has until the first class is learned (the
-    trough), in {warm:.0%}; it rises from the trough in {rises:.0%}; it has no fall after a rise, which counts draws
-    that do not rise, in {never:.1%}; over the last half decade of time it changes by less than {threshold:g} in
-    {saturates:.0%}. A draw agrees if its rank does all of this. Most draws must agree; {value:.1%} do. With skew, a
-    bottleneck and cross-entropy it does not fall after a rise in {never_with_all_three:.1%}. Of the draws without skew
-    {falls_while_rare:.1%} fall while classes are learned. Whether the two cases differ is another claim,
-    `controls_differ`.
+    trough), in {warm:.0%}; it rises from the trough in {rises:.0%}; it never falls after a rise (or never rises) in
+    {never:.1%}; over the last half decade of time (a factor of √10) it changes by less than {threshold:g} in
+    {saturates:.0%}. A draw agrees if its rank does all of this. The 95 % interval of the share that agrees must be
+    {majority:.0%} or above; the share is {value:.1%}. With skew, a bottleneck and cross-entropy it does not fall after
+    a rise in {never_with_all_three:.1%}. Of the draws without skew {falls_while_rare:.1%} fall while classes are
+    learned. Whether the two cases differ is another claim, `controls_differ`.
     """
     _require("loss", "cross_entropy", control=control, with_all_three=with_all_three)
     _require("dimension", 2, control=control, with_all_three=with_all_three)
@@ -158,14 +160,15 @@ def controls_no_bottleneck(
     """Without a bottleneck, from small starts, the warm-up is followed by a monotone, saturating growth of the
     effective rank.
 
-    Starts are small up to scale {small_scale:g}. The rank is RankMe of the covariance about the mean. A fall or a rise
-    counts from {threshold:g} on. The rank falls, to the lowest value that it has until the first class is learned (the
-    trough), in {warm:.0%}; it rises from the trough in {rises:.0%}; it has no fall after a rise, which counts draws
-    that do not rise, in {never:.1%}; over the last half decade of time it changes by less than {threshold:g} in
-    {saturates:.0%}. A draw agrees if its rank does all of this. Most draws must agree; {value:.1%} do. With skew, a
-    bottleneck and cross-entropy it does not fall after a rise in {never_with_all_three:.1%}. Of the draws without a
-    bottleneck {falls_while_rare:.1%} fall while the rarest classes are learned. Whether the two cases differ is another
-    claim, `controls_differ`.
+    Section 3.3 calls $d < V$ a bottleneck; Figure 12 takes $d = 3$, $V = 4$ for none, since one number added to all
+    logits changes nothing. Starts are small up to scale {small_scale:g}. The rank is RankMe of the covariance about the
+    mean. A fall or a rise counts from {threshold:g} on. The rank falls, to the lowest value that it has until the first
+    class is learned (the trough), in {warm:.0%}; it rises from the trough in {rises:.0%}; it never falls after a rise
+    (or never rises) in {never:.1%}; over the last half decade of time (a factor of √10) it changes by less than
+    {threshold:g} in {saturates:.0%}. A draw agrees if its rank does all of this. The 95 % interval of the share that
+    agrees must be {majority:.0%} or above; the share is {value:.1%}. With skew, a bottleneck and cross-entropy it does
+    not fall after a rise in {never_with_all_three:.1%}. Of the draws without a bottleneck {falls_while_rare:.1%} fall
+    while the rarest classes are learned. Whether the two cases differ is another claim, `controls_differ`.
     """
     _require("loss", "cross_entropy", control=control, with_all_three=with_all_three)
     # V - 1 for V = 4: adding one number to all logits changes no probability, so that three dimensions are no
@@ -204,12 +207,12 @@ def controls_squared_loss(
 
     Starts are small up to scale {small_scale:g}. The rank is RankMe of the covariance about the mean. A fall or a rise
     counts from {threshold:g} on. The rank falls, to the lowest value that it has until the first class is learned (the
-    trough), in {warm:.0%}; it rises from the trough in {rises:.0%}; it has no fall after a rise, which counts draws
-    that do not rise, in {never:.1%}; over the last half decade of time it changes by less than {threshold:g} in
-    {saturates:.0%}. A draw agrees if its rank does all of this. Most draws must agree; {value:.1%} do. With skew, a
-    bottleneck and cross-entropy it does not fall after a rise in {never_with_all_three:.1%}. Of the draws under the
-    squared loss {falls_while_rare:.1%} fall while the rarest classes are learned. Whether the two cases differ is
-    another claim, `controls_differ_squared_loss`.
+    trough), in {warm:.0%}; it rises from the trough in {rises:.0%}; it never falls after a rise (or never rises) in
+    {never:.1%}; over the last half decade of time (a factor of √10) it changes by less than {threshold:g} in
+    {saturates:.0%}. A draw agrees if its rank does all of this. The 95 % interval of the share that agrees must be
+    {majority:.0%} or above; the share is {value:.1%}. With skew, a bottleneck and cross-entropy it does not fall after
+    a rise in {never_with_all_three:.1%}. Of the draws under the squared loss {falls_while_rare:.1%} fall while the
+    rarest classes are learned. Whether the two cases differ is another claim, `controls_differ_squared_loss`.
     """
     _require("loss", "squared", control=control)
     _require("loss", "cross_entropy", with_all_three=with_all_three)
@@ -246,12 +249,12 @@ def controls_squared_loss_uniform(
 
     Starts are small up to scale {small_scale:g}. The rank is RankMe of the covariance about the mean. A fall or a rise
     counts from {threshold:g} on. The rank falls, to the lowest value that it has until the first class is learned (the
-    trough), in {warm:.0%}; it rises from the trough in {rises:.0%}; it has no fall after a rise, which counts draws
-    that do not rise, in {never:.1%}; over the last half decade of time it changes by less than {threshold:g} in
-    {saturates:.0%}. A draw agrees if its rank does all of this. Most draws must agree; {value:.1%} do. With skew, a
-    bottleneck and cross-entropy it does not fall after a rise in {never_with_all_three:.1%}. Of the draws of this
-    control {falls_while_rare:.1%} fall while classes are learned. Whether the two cases differ is another claim,
-    `controls_differ_squared_loss`.
+    trough), in {warm:.0%}; it rises from the trough in {rises:.0%}; it never falls after a rise (or never rises) in
+    {never:.1%}; over the last half decade of time (a factor of √10) it changes by less than {threshold:g} in
+    {saturates:.0%}. A draw agrees if its rank does all of this. The 95 % interval of the share that agrees must be
+    {majority:.0%} or above; the share is {value:.1%}. With skew, a bottleneck and cross-entropy it does not fall after
+    a rise in {never_with_all_three:.1%}. Of the draws of this control {falls_while_rare:.1%} fall while classes are
+    learned. Whether the two cases differ is another claim, `controls_differ_squared_loss`.
     """
     _require("loss", "squared", control=control)
     _require("loss", "cross_entropy", with_all_three=with_all_three)

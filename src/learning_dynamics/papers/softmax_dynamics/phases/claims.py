@@ -39,7 +39,8 @@ from learning_dynamics.tidy import Draws, Quantity, Table, settings_of
 # - small_scale: largest initialisation scale of starts that are judged, whose predictions are near uniform
 # - majority_share: least share of draws that makes "most"
 # - measure: which effective rank is judged, by its name in `spectra.RANKS`
-# - threshold: least change of the effective rank, a number from 1 to d, that counts as a fall or a rise
+# - threshold: least change of the effective rank, a number from 1 to d, that counts as a fall or a rise; far above the
+#   integrator's error and below the changes that a figure would show
 
 SMALL_STARTS = f"{TREATED}, of which those with near-uniform predictions count"
 

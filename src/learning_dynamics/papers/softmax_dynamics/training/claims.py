@@ -10,7 +10,8 @@ from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import Table
 
 # Settings of these claims, whose values stand in workflow/config/softmax_dynamics.yaml:
-# - threshold: least change of the effective rank, a number from 1 to d, that counts as a fall or a rise
+# - threshold: least change of the effective rank, a number from 1 to d, that counts as a fall or a rise; far above
+#   rounding and below the changes that a figure would show
 # - majority_share: least share of draws that must show the phases with skewed classes in two dimensions, and largest
 #   share that may in each control
 

@@ -15,7 +15,8 @@ from learning_dynamics.tidy import Table, select, settings_of
 
 
 def fig1a(small: Table, *, member: Natural, top: Count) -> Motion:
-    r"""In motion: at small scale the first $k$ singular values of $W_1$ rise, the largest first, and no other.
+    r"""In motion: at small scale the first $k$ singular values of $W_1$, as many as outputs, rise, the largest first,
+    and no other.
 
     Gradient flow from the orthogonal layer at {scale}, on the same draw as above. Left: the first {top} singular values
     up to the time shown. Right: their values at that time. Dashes: their limits by Corollary 3.1.
@@ -32,7 +33,7 @@ def fig1a(small: Table, *, member: Natural, top: Count) -> Motion:
     lines, heads = [], []
     # the largest on top
     for colour, limit in zip(colours[::-1], limits[::-1], strict=True):
-        level(left, limit, "black", DASHES, 0.9, zorder=2)
+        level(left, limit, style=DASHES, width=0.9, zorder=2)
         lines += left.plot([], [], color=colour, zorder=3)
         heads += left.plot([], [], "o", color=colour, ms=4, zorder=4, clip_on=False)
     places = np.arange(1, n_values + 1)

@@ -350,31 +350,27 @@ def proposition_4_1_c(
     standard_errors: Positive,
     growing: list[Count],
 ) -> Claim:
-    r"""The commutators $[w_i, a]$ of rows of $W$ with $a$ vanish in the mean,
-    $E|[w_i, a]| = |[w_i(0), a(0)]| e^{-t} \to 0$.
+    r"""The commutators $[w_i, a]$ of rows of $W$ with $a$ vanish in the mean, $E|[w_i, a]| \to 0$.
 
-    They do not. Let $e = W_{i1} a_2 - W_{i2} a_1$ be an entry of the commutator. From $W(0) = I$, $a(0) = 0$ the
-    formula gives $E|e| = 0$ at all times; for $d = 2$ the mean rises to {value:.3f} and stays. (It is judged at the
-    latest time at which its 95 % interval is within {precision:g} to each side; means that are compared with a number
-    may be off by {standard_errors:g} standard errors, and the scheme's bias, beside the approach to the limit.) The
-    proof applies Itô's formula to $|x|$, which has a kink at 0: each time an entry crosses zero, the kink adds to the
-    mean (the local time, by Tanaka's formula), and this term is left out. For $d = 2$ it balances the decay in the end,
-    and the limit of the mean can be computed: $\frac{2}{\pi} e^{-1/2} \Gamma(\frac{3}{2}) / \Gamma(\frac{3}{2},
-    \frac{1}{2})$ = {limit:.4f}. In more dimensions it wins: the mean length $E|c|$, $c = W_{\cdot 1} a_2 - W_{\cdot 2}
-    a_1$ of two columns of $W$, grows as $e^{gt}$, $g$ = {rates} by an eigenvalue problem of one dimension
-    (docs/noise_spectrum.md). Its course is known too, and measured at time {late:g}: {lengths}.
+    They do not. By the proof $E|[w_i, a]| = |[w_i(0), a(0)]| e^{-t}$, which is what is compared at finite times. Let $e
+    = W_{i1} a_2 - W_{i2} a_1$ be an entry of the commutator. From $W(0) = I$, $a(0) = 0$ the formula gives $E|e| = 0$
+    at all times; for $d = 2$ the mean rises to {value:.3f} and stays. (It is judged at the latest time at which the
+    half-width of its 95 % interval is below {precision:g}; means that are compared with a number may be off by
+    {standard_errors:g} standard errors, and the scheme's bias, beside the approach to the limit.) The proof applies
+    Itô's formula to $|x|$, which has a kink at 0: each time an entry crosses zero, the kink adds to the mean (the local
+    time, by Tanaka's formula), and this term is left out. For $d = 2$ it balances the decay in the end, and the mean
+    tends to {limit:.4f}, by a formula. In more dimensions it wins: the mean length $E|c|$, $c = W_{\cdot 1} a_2 -
+    W_{\cdot 2} a_1$ of two columns of $W$, grows as $e^{gt}$, $g$ = {rates} by an eigenvalue problem of one dimension
+    (docs/noise_spectrum.md has both). Its course is known too, and measured at time {late:g}: {lengths}.
 
-    Mean and typical path part company. $\det W$ is a martingale: its mean is 1 for ever, though it tends to zero on
-    almost every path, and ever fewer paths with ever larger values keep up the mean. The commutator shares this fate:
-    in the plane it decays on almost every path, at the rate {typical:.3f}, while its mean does not, and $E e^2$ grows
-    as $e^{(\sqrt{2d-1} - 1)t}$ (checked at time {early:g}). So three paths show decay, as typical paths do.
+    In the plane the commutator decays on almost every path, at the rate {typical:.3f}, while its mean does not, and $E
+    e^2$ grows (its exact value at $d = 2$ is checked at time {early:g}). So the three paths of Figure 3b decay.
 
     All rows do align with $a$, for which the paper takes the commutator, in every dimension measured: the angle closes
-    almost surely. The commutator is a poor measure of it, since it multiplies the angle by the lengths: its typical
-    rate $\lambda_1 + \lambda_2$ is below zero for $d = 2$, exactly zero for $d = 3$ and above zero from $d = 4$ on
-    (measured: below for {falling}, above for {rising}{open}), where commutators grow on almost every path. Signs are
-    judged for $d$ = {judged}; at {between}, where the rate crosses zero, only its rise from each dimension to the next
-    is judged.
+    almost surely. The commutator's typical rate is below zero for $d = 2$, exactly zero for $d = 3$ and above zero from
+    $d = 4$ on (measured: below for {falling}, above for {rising}{open}). Signs are judged for $d$ = {judged}, for $d =
+    2$ by the value itself; at {between}, where the rate crosses zero, only its rise from each dimension to the next is
+    judged.
     """
     early = _early_time(plane)
     by_dimension = {settings_of(table)["inputs"]: table for table in higher_dimensions}
@@ -399,8 +395,8 @@ def proposition_4_1_c(
     # lambda_1 + lambda_2; scaled=False: only the headline's prediction is varied to find the smallest error that would
     # be refused
     yield equals_derived(rates.commutator(2), printed=NOT_CLAIMED, scaled=False)
-    # no sign of lambda_1 + lambda_2 is given as an argument: the paper claims none. Below the correction's sign, which
-    # claims growth in `growing`, and the rival's, which claims it everywhere
+    # signs of lambda_1 + lambda_2: the paper claims none, the correction growth for d in `growing`, the rival growth
+    # for every d
     for d in sorted({*dimensions, *growing}):
         yield has_sign(
             rates.commutator(d),
@@ -478,7 +474,7 @@ def _mean_square_of_entry_is_exact(plane: Table, early: float, standard_errors: 
         f"mean of $e^2$ at time {early:g}, d = 2",
         square,
         0.0,  # by the formula E|e| = 0 at all times: e = 0 almost surely, and E e^2 = 0
-        # the scheme's bias is of first order in the step; four leaves room
+        # the scheme's bias is of first order in the step; a factor of four, chosen, covers its constant
         tolerance=extra_half_widths(standard_errors) * square.uncertainty + 4 * step * exact,
         resolution=0.5 * exact,
         because="standard errors, and the scheme's bias",

@@ -17,7 +17,7 @@ from learning_dynamics.tidy import Quantity, Table, select
 
 @dataclass(frozen=True)
 class Rate:
-    """At which rate something grows in one dimension, almost surely and per unit of time.
+    """The almost sure growth rate of something in dimension d, per unit of time.
 
     Attributes
     ----------

@@ -6,9 +6,9 @@ derived here. A column (w_i, a_i) keeps |w_i| > |a_i| for ever and is (N cosh x,
     dx = dB - (d-1)/2 sinh^2 x tanh x dt,    d log N = (d sinh^2 x - cosh^2 x) / 2 dt,
 
 so that y = sinh x settles to the density (1 + y^2)^{(d-2)/2} exp(-(d-1) y^2 / 2), and log N grows at the mean
-of ((d-1) y^2 - 1) / 2. In two dimensions c = det W and the entries e_i of the commutators [w_i, a] obey
-dc = e_1 dB_2 - e_2 dB_1, de_1 = -e_1 dt + c dB_2, de_2 = -e_2 dt - c dB_1. Then c stays above r = |(e_1, e_2)|, is
-a martingale, and with (c, r) = (N cosh x, N sinh x)
+of ((d-1) y^2 - 1) / 2. In two dimensions D = det W and the entries e_i of the commutators [w_i, a] obey
+dD = e_1 dB_2 - e_2 dB_1, de_1 = -e_1 dt + D dB_2, de_2 = -e_2 dt - D dB_1. Then D stays above r = |(e_1, e_2)|, is
+a martingale, and with (D, r) = (N cosh x, N sinh x)
 
     dx = dB + (cosh^3 x / (2 sinh x) - sinh x cosh x) dt,    d log N = (sinh^2 x - 2) / 2 dt.
 
@@ -121,7 +121,7 @@ def _area_generator(inputs: int, n_points: int) -> tuple[np.ndarray, np.ndarray,
 def commutator_mean_limit() -> float:
     """Limit of the mean of |e|, e the nonzero entry of a commutator [w_i, a], for d = 2: 0.482.
 
-    Weighted by the martingale c, x drifts by tanh x more and sinh x settles to y sqrt(1 + y^2) exp(-y^2 / 2);
+    Weighted by the martingale D = det W, x drifts by tanh x more and sinh x settles to y sqrt(1 + y^2) exp(-y^2 / 2);
     the mean of r tends to that of tanh x under this weight, and (e_1, e_2) points uniformly in all directions,
     whence the factor 2 / pi. The mean of tanh x = y / sqrt(1 + y^2) is e^{-1/2} Gamma(3/2) / Gamma(3/2, 1/2).
     """

@@ -27,11 +27,12 @@ def lemma_3_2(flows: Sequence[Table]) -> Claim:
 
     Each eigenvalue of the imbalance is compared with $2\gamma$ at every recorded time: a symmetric matrix whose
     eigenvalues are all $2\gamma$ is $2\gamma I$. The check means something where the allowed error is far below
-    $2\gamma$. On these flows the allowed error is {allowed:.1e} of $2\gamma$ at the largest. The largest error in
-    {draws} draws is {largest:.1e} of the largest $\sigma_1(Z_1)^2$ along its flow.
+    $2\gamma$. On these flows the allowed error is {allowed:.1e} of $2\gamma$ at the largest (this is reported, not
+    judged). The largest error in {draws} draws is {largest:.1e} of the largest $\sigma_1(Z_1)^2$ along its flow.
     """
     flow = Draws(flows, phase="flow")
-    # eigenvalues, shape (draws, entries at all times), and by the lemma 2 gamma for each (C.8)
+    # eigenvalues, and by the lemma 2 gamma for each (C.8): shape (draws, entries at all times), padded with zeros in
+    # both where d is smaller
     imbalance, two_gamma = flow.with_prediction(quantities.IMBALANCE)
     tolerance = steps_by_rtol(flow)
     largest_square = flow.largest(quantities.LARGEST_EIGENVALUE)  # the largest sigma_1(Z1)^2 along each flow
@@ -41,6 +42,7 @@ def lemma_3_2(flows: Sequence[Table]) -> Claim:
         imbalance,
         two_gamma,
         tolerance=tolerance,
+        # rtol is relative to the layers, and their squares make up the imbalance
         relative_to=largest_square,
         because=STEPS_BY_RTOL,
         rivals={

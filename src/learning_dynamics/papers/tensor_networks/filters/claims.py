@@ -21,7 +21,7 @@ from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Draws, Table
 
 # Settings of these claims, whose values stand in workflow/config/tensor_networks.yaml:
-# - slack: factor on the bound on the loss's power of t, for a number of order one that the law leaves open
+# - slack: factor on what the loss's power of t may miss, for a number of order one that the law leaves open
 # - resolution: largest gap to the largest margin that the start may leave at the last time; a draw that may have more
 #   is undecided
 # - degrees: largest angle to the predicted direction that the start may leave at the last time; a draw that may have
@@ -59,7 +59,7 @@ def _within_transient(
         name,
         values,
         at_most=transient + error,
-        because="what the draw's own transient leaves, and the integrator's error; undecided where that is "
+        because="what the draw's own transient leaves, and the integrator's error; undecided where the transient is "
         f"above {resolution:g}",
         undecided=transient > resolution,
         excluded=excluded,
@@ -73,7 +73,7 @@ def _within_transient(
     quantifier="all draws",
 )
 def theorem_3(flows: Sequence[Table], *, slack: Positive, resolution: Positive) -> Claim:
-    r"""Two layers trained on one point, of which the first starts larger than the second in every singular coordinate
+    r"""Two layers trained on one point, the first of which starts larger than the second in every singular coordinate
     of $M(x)$, bring the loss to zero and tend in direction to the $\ell_1$ max-margin solution in those coordinates: to
     top singular vectors, both layers alike up to the label's sign, for any matrix $M(x)$.
 

@@ -46,7 +46,7 @@ def exponential_loss(trajectory: Trajectory) -> Tables:
     X, y, imbalance = trajectory.constants["X"], trajectory.constants["y"], trajectory.settings["imbalance"]
     start_margins = np.array(trajectory.settings["margins"], dtype=float)
     l2_max_margin = 1 / np.linalg.norm(trajectory.constants["best"], axis=1)  # gamma
-    # of each member
+    # by member: data set and start margin
     seeds = np.repeat(np.arange(len(X)), len(start_margins))
     start_margin = np.tile(start_margins, len(X))
     log_time = np.expm1(trajectory.time)
@@ -92,10 +92,10 @@ def squared_loss(trajectory: Trajectory) -> Tables:
         loss_ratio = loss[:, 1:] / loss[:, :1]
         with np.errstate(divide="ignore"):
             speed = np.where(loss_ratio > LOWEST, -np.log(loss_ratio) / times[:, None], np.nan)
-        # to (data sets, scales, times)
-        measures = {quantities.SPEED: np.swapaxes(speed, 1, 2)}
+        measures = {quantities.SPEED: np.swapaxes(speed, 1, 2)}  # (data sets, scales, times)
         if network.depth == 2 and X.shape[1] == 1 and network.name != "fully_connected":
-            # rate of (62) over rate of (73): s_min(S)^2 s_min(X)^2 / |s|^2; alpha^2 cancels, and s_min(X) = |x| here
+            # rate of (62) over rate of (73): s_min(S)^2 s_min(X)^2 / |s|^2; alpha^2 and lambda cancel, and s_min(X) is
+            # |x| here
             constant = decomposable_constant(network, scale=1.0, imbalance=1.0)
             rate_ratio = [
                 constant * (x @ x) / one_point_constant(network, x, scale=1.0, imbalance=1.0) for x in X[:, 0]

@@ -26,12 +26,12 @@ from learning_dynamics.papers.neural_collapse.central_path.quantities import (
     COVARIANCE_CONDITION,
     PRODUCT_NORM,
     PRODUCT_TRACE,
-    VANISHING_NC1,
-    VANISHING_NC4_EXAMPLES,
-    VANISHING_NC4_FAR_POINTS,
-    VANISHING_NC4_FAR_POINTS_UNCOUPLED,
-    VANISHING_SELF_DUALITY,
-    VANISHING_SELF_DUALITY_UNCOUPLED,
+    SMALL_NOISE_NC1,
+    SMALL_NOISE_NC4_EXAMPLES,
+    SMALL_NOISE_NC4_FAR_POINTS,
+    SMALL_NOISE_NC4_FAR_POINTS_UNCOUPLED,
+    SMALL_NOISE_SELF_DUALITY,
+    SMALL_NOISE_SELF_DUALITY_UNCOUPLED,
 )
 from learning_dynamics.tidy import Draws, Quantity, Table
 
@@ -145,9 +145,9 @@ def trace_and_product(features: Table) -> Claim:
     correction=r"With $\Sigma_W = \epsilon^2Q$ the classifier tends to "
     r"$(\bar M^\top Q^{-1}\bar M)^\dagger\bar M^\top Q^{-1}$ as $\epsilon \to 0$, which is a multiple of "
     r"$\bar M^\top$ only where class means span an invariant subspace of $Q$, as on the renormalised features. Where "
-    r"noise in one direction of the class means has the covariance $c$, over the variance, with noise orthogonal to "
-    r"all of them, the squared distance of NC3 tends to $2 - 2/\sqrt{1 + c^2/(C-1)}$. NC4 holds of the features that "
-    r"collapse, and not of all points.",
+    r"noise along one direction of the class means and noise along a direction orthogonal to all of them have equal "
+    r"variances and the correlation $c$, the squared distance of NC3 tends to $2 - 2/\sqrt{1 + c^2/(C-1)}$. NC4 holds "
+    r"of the features that collapse, and not of all points.",
     reason="the classifier leans against noise that is coupled to the class means",
     quantifier="all draws",
 )
@@ -160,7 +160,7 @@ def nc1_and_nc2_imply_nc3(features: Table) -> Claim:
     noise is. The squared distance of NC3 then stays at {coupled:.2g} or more. Where the noise is as small but not
     coupled it is at most {uncoupled:.1g}. NC4 holds of every example. It does not hold of all points: of the class
     means moved along the orthogonal direction to either side, by ten times the frame's singular value, the classifier
-    decides {far:.2g} or more otherwise than the nearest mean.
+    decides {far:.2g} or more differently from the nearest mean.
     """
     draws, excluded = _with_free_directions(features)
 
@@ -169,8 +169,8 @@ def nc1_and_nc2_imply_nc3(features: Table) -> Claim:
         return draws.entries(quantity)[:, AT_SMALLEST_NOISE]
 
     # || W / ||W|| - M^T / ||M|| ||^2 (NC3) for class means M that are a simplex frame
-    duality_coupled = at_smallest_noise(VANISHING_SELF_DUALITY)
-    duality_uncoupled = at_smallest_noise(VANISHING_SELF_DUALITY_UNCOUPLED)
+    duality_coupled = at_smallest_noise(SMALL_NOISE_SELF_DUALITY)
+    duality_uncoupled = at_smallest_noise(SMALL_NOISE_SELF_DUALITY_UNCOUPLED)
     classes = draws.column("classes")
     tolerance = (10 * NOISES[AT_SMALLEST_NOISE]) ** 2
     because = "a hundred times the next order, which is the square of noise over signal"
@@ -182,7 +182,7 @@ def nc1_and_nc2_imply_nc3(features: Table) -> Claim:
         0.0,
         tolerance=tolerance,
         relative_to=1.0,
-        resolution=0.01,
+        resolution=0.01,  # a fifth of the least distance that coupling leaves here, 0.048 at C = 6
         because=because,
         corrected=left_by_coupling,
         rivals={
@@ -205,26 +205,26 @@ def nc1_and_nc2_imply_nc3(features: Table) -> Claim:
     )
     yield every_draw(
         "examples that NC4 fails for",
-        at_smallest_noise(VANISHING_NC4_EXAMPLES),
+        at_smallest_noise(SMALL_NOISE_NC4_EXAMPLES),
         at_most=0,
         because="every example",
         excluded=excluded,
     )
-    far_points = at_smallest_noise(VANISHING_NC4_FAR_POINTS)
+    far_points = at_smallest_noise(SMALL_NOISE_NC4_FAR_POINTS)
     yield every_draw(
         "points off the class means that NC4 fails for",
         far_points,
         at_least=1,
         because="one point is enough",
         printed=NOT_CLAIMED,
-        rivals={"noise that is not coupled": {"values": at_smallest_noise(VANISHING_NC4_FAR_POINTS_UNCOUPLED)}},
+        rivals={"noise that is not coupled": {"values": at_smallest_noise(SMALL_NOISE_NC4_FAR_POINTS_UNCOUPLED)}},
         excluded=excluded,
     )
     # NC2 holds by construction: the class means are a simplex frame
     yield premise(
         every_draw(
             "NC1",
-            at_smallest_noise(VANISHING_NC1),  # tr(pinv(Sigma_B) Sigma_W) / C
+            at_smallest_noise(SMALL_NOISE_NC1),  # tr(pinv(Sigma_B) Sigma_W) / C
             at_most=0.01**2,
             because="noise of at most a hundredth of the signal",
             excluded=excluded,

@@ -1,7 +1,7 @@
 """Identities of the loss of the least-squares classifier, on any features (section 2, appendices B and C.1).
 
-Each claim judges a relative gap, zero where its equation holds. The least-squares solution, and L_LS with it, is
-computed by singular values (`central_path.identities.least_squares`).
+All checks but Theorem 1's bound judge a relative gap, zero where the equation holds. The least-squares solution, and
+L_LS with it, is computed by singular values (`central_path.identities.least_squares`).
 """
 
 from learning_dynamics.judging import Claim, claim, every_draw
@@ -10,7 +10,7 @@ from learning_dynamics.papers.neural_collapse.draws import ROUNDING, no_gap
 from learning_dynamics.tidy import Draws, Table
 
 ANY_FEATURES = "Gaussian features of three sizes, neither centred nor normalised, and several weight decays"
-ROUNDING_REASON = "rounding: 1000 units, for condition numbers below 500"
+ROUNDING_REASON = "rounding: 1000 units; condition numbers are below 500"
 
 
 @claim("Proposition 1", scope=ANY_FEATURES, quantifier="all draws")
@@ -89,7 +89,7 @@ def theorem_2(features: Table) -> Claim:
 @claim("Equation 6", scope=ANY_FEATURES + "; no weight decay", quantifier="all draws")
 def equation_6(features: Table) -> Claim:
     r"""Without weight decay the optimal classifier is $W = \bar M^\top\Sigma_T^{-1}/C$ and its bias $b = \mathbf{1}/C -
-    W\mu_G$: the bias subtracts the global mean of features and of labels.
+    W\mu_G$: the bias subtracts the features' global mean, as $W\mu_G$, and adds the labels', $\mathbf{1}/C$.
     """
     rivals = {
         "$\\Sigma_W$ instead of $\\Sigma_T$": quantities.UNEXTENDED_CLASSIFIER_GAP_WITHIN,

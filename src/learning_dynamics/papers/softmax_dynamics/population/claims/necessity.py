@@ -19,7 +19,8 @@ from learning_dynamics.tidy import Quantity, Table
 # - population: what the rank is over: all examples, or the means of classes
 # - within: when a fall counts: while the rarest classes are learned (fall_rare), or from when they begin to be
 #   learned to the end (fall_since_rare)
-# - threshold: least fall of the effective rank that counts
+# - threshold: least fall of the effective rank that counts; far above the integrator's error and below the changes
+#   that a figure would show
 # - small_scale: largest initialisation scale of starts that are judged
 # - premise_share: least share of draws that fall with skew and a bottleneck, the premise: one start in five
 # - exceptions: largest share of draws that may fall where the claim says that none does

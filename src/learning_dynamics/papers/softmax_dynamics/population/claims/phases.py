@@ -22,7 +22,8 @@ from learning_dynamics.tidy import Quantity, Table, select
 
 # Settings of these claims, whose values stand in workflow/config/softmax_dynamics.yaml:
 # - measure: which effective rank is judged, by its name in `spectra.RANKS`
-# - threshold: least change of the effective rank, a number from 1 to d, that counts as a fall or a rise
+# - threshold: least change of the effective rank, a number from 1 to d, that counts as a fall or a rise; far above the
+#   integrator's error and below the changes that a figure would show
 # - emerging_share: least share of draws that show the phases if they "can emerge": one start in five
 # - majority_share: least share of draws that makes "most"
 

@@ -15,7 +15,8 @@ from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import Quantity, Table, select
 
 # Settings of these claims, whose values stand in workflow/config/softmax_dynamics.yaml:
-# - threshold, of `skew_and_bottleneck_suffice`: least fall of the effective rank that counts
+# - threshold, of `skew_and_bottleneck_suffice`: least fall of the effective rank that counts; far above the
+#   integrator's error and below the changes that a figure would show
 # - threshold, of `population_decides`: least distance from the effective rank's highest value to its end that counts
 # - small_scale: largest initialisation scale of starts that are judged
 # - majority_share: least share of draws that makes "most"
