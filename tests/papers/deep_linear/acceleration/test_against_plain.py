@@ -279,11 +279,18 @@ def test_depth_2_must_be_faster_on_every_further_table():
     assert evaluation_of_sets(2.0, 3.0).facts["ratios_at_depth_3"] == "1, 1"
 
 
-def test_the_gas_sensor_needs_its_own_data():
-    assert evaluation_with("depth_accelerates_l4_gas_sensor", FAST, FLAT).verdict == "untested"
-    own = FAST.copy()
-    own.loc[own["quantity"] == "features", "value"] = 128.0
-    assert evaluation_with("depth_accelerates_l4_gas_sensor", own, FLAT).verdict == "reproduced"
+def test_the_gas_sensor_needs_its_own_data_under_both_losses():
+    def of_gas_sensor(table):
+        features = table["quantity"] == "features"
+        return table.assign(value=table["value"].where(~features, 128.0))
+
+    def verdict(l4, l2):
+        return evaluation_with("depth_accelerates_l4_gas_sensor", l4, l2).verdict
+
+    assert verdict(FAST, FLAT) == "untested"
+    assert verdict(of_gas_sensor(FAST), FLAT) == "untested"
+    assert verdict(FAST, of_gas_sensor(FLAT)) == "untested"
+    assert verdict(of_gas_sensor(FAST), of_gas_sensor(FLAT)) == "reproduced"
 
 
 def steps_table(powers, *, kappas=(64.0, 256.0), starts=9, wobble=0.01, lost=()):
