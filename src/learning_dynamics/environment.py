@@ -81,11 +81,9 @@ def set_variables_of_user() -> None:
         os.environ["LOGNAME"] = str(os.getuid())
     caches = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")  # Path.home() fails without a home
     cache = Path(caches, "snakemake")
-    has_home = not caches.startswith("~")  # else `expanduser` has found none, and it would be a folder named ~
-    if has_home:
-        with suppress(OSError):
-            cache.mkdir(parents=True, exist_ok=True)
-    if not (has_home and os.access(cache, os.W_OK)):
+    with suppress(OSError):
+        cache.mkdir(parents=True, exist_ok=True)
+    if not os.access(cache, os.W_OK):
         os.environ["XDG_CACHE_HOME"] = str(Path.cwd() / ".cache")
         os.environ.setdefault("MPLCONFIGDIR", str(Path.cwd() / ".cache/matplotlib"))
 

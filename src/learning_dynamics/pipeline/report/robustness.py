@@ -219,8 +219,10 @@ def _settings(verdict: str, rows: pd.DataFrame) -> list[Setting]:
 
 def _of_runs(setting: Setting) -> str:
     """Return the runs in which a setting was varied, for a sentence."""
-    names = [f"`{name}`" for name in setting.runs]
-    return f"the run {names[0]}" if len(names) == 1 else f"the runs {', '.join(names[:-1])} and {names[-1]}"
+    *others, last = [f"`{name}`" for name in setting.runs]
+    if others:
+        return f"the runs {', '.join(others)} and {last}"
+    return f"the run {last}"
 
 
 class Count(NamedTuple):
