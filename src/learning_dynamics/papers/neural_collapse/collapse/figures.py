@@ -106,7 +106,7 @@ def fig8(trainings: Sequence[Table]) -> Plot:
         axis.set_ylim(bottom=-2e-4)
         axis.set_yticks([0, 1e-3, 1e-2, 1e-1], ["0", "0.001", "0.01", "0.1"])
     return _annotate(
-        figure, trainings, quantities.NC4, "The share of images decided otherwise than by the nearest class mean"
+        figure, trainings, quantities.NC4, "Share of images that the nearest class mean classifies differently"
     )
 
 

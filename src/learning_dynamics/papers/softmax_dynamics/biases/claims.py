@@ -357,32 +357,33 @@ OTHER_TIMES: dict[str, PerClass] = {
     quantifier="all draws",
 )
 def classes_are_learned_in_pairs(flows: Sequence[Table]) -> Claim:
-    r"""At class sizes that are well apart the two most frequent classes are learned together, at a time that grows with
-    $\ln(1 / s)$ for starts of ever smaller scale $s$; the factor is one over the largest singular value of $A$ at
-    uniform predictions. At the scales measured the factor of the third class is near the sum of two stages: growth at
-    the second singular value until the first pair is learned, then at the largest of $A$ without the rows of what is
-    learned.
+    r"""At class sizes that are well apart, the two most frequent classes are learned together. From starts of ever
+    smaller scale $s$, their time grows as $\ln(1 / s)$ over the largest singular value of $A$ at uniform predictions.
+    The third class needs near the sum of two stages: growth at the second singular value until the first pair is
+    learned, then growth at the largest singular value of $A$ without the rows of what is learned.
 
     In each draw we measure the slope of the time at which a class is learned on $\ln(1 / s)$, between the scales
-    {larger:.0e} and {smallest:.0e}, and divide it by the predicted factor. At sizes {example} the third class's factor
-    is {third_factor:.3f}; if each class had one singular value of $A$ at the start to itself, it would be
-    {third_factor_one_by_one:.3f}. The first stage is exponential growth at a constant rate, so that its slope is off
-    only by the spacing of recorded times. For the first pair the factor is the limit at small scales; at scale
-    {largest:.0e} the most frequent class takes {first_class_delay:.2f} times as long as it says (median).
+    {larger:.0e} and {smallest:.0e}, and divide it by the predicted factor. Growth in the first stage is exponential at
+    a constant rate, so that the slope of the first pair is off only by the spacing of recorded times. In the second
+    stage residuals of what is learned fall like one over the time; for this the third class is allowed a factor of the
+    time squared beside the exponential. At sizes {example} its factor is {third_factor:.3f}; if each class had one
+    singular value of $A$ at the start to itself, it would be {third_factor_one_by_one:.3f}.
 
-    In the second stage residuals of what is learned fall like one over the time; for this a factor of the time squared
-    beside the exponential is allowed. A last stage at the third class's own rate, $\sqrt{n (1 - 1/V)}$, cannot be
-    distinguished, as the factors then differ by {largest_difference:.1%} at most. The third singular value of $A$ is
-    rejected at sizes far apart. Class sizes in several ratios are needed: at ratios of 5 and more alone, stages at the
-    rates of single classes pass as well. The second stage has no limit at small scales: along the first pair's
-    direction predictions of what is not yet learned leave uniform ones, slowly but without end, and it comes late. The
-    third class's mean slope over its factor is {third_ratio_before:.4f} between the next larger scales and
-    {third_ratio:.4f} here.
+    For the first pair the factor is the limit at small scales: at scale {largest:.0e} the most frequent class takes
+    {first_class_delay:.2f} times as long as it says (median). The second stage has no such limit. Along the first
+    pair's direction, predictions of what is not yet learned leave uniform ones, slowly but without end, and the stage
+    comes late. The third class's mean slope over its factor is {third_ratio_before:.4f} between the next larger scales
+    and {third_ratio:.4f} here.
 
-    The fourth class is later and is not judged: its slope is {fourth_ratio:.3f} times the factor, up to
+    Other rules are told from this one only in part. If the last stage were at the third class's own rate,
+    $\sqrt{n (1 - 1/V)}$, the factors would differ by {largest_difference:.1%} at most, which passes. Stages at the
+    rates of single classes are rejected only by ratios of sizes below 5, the third singular value of $A$ only by sizes
+    far apart.
+
+    Later classes are not judged. The fourth class's slope is {fourth_ratio:.3f} times the factor, up to
     {largest_fourth_ratio:.3f} at some sizes, and at scale {largest:.0e} it takes {fourth_class_delay:.2f} times as
-    long. A third pair is not judged either: by the same rule it would have a third stage, but the fifth class's slope
-    is {fifth_ratio:.2f} times what that predicts.
+    long. A third pair would have a third stage by the same rule, but the fifth class's slope is {fifth_ratio:.2f} times
+    what that predicts.
     """
     times = times_by_scale(flows)
     smallest, larger, *_, largest = times.columns  # scales, ascending

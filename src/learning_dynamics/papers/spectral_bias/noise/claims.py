@@ -352,25 +352,24 @@ def proposition_4_1_c(
 ) -> Claim:
     r"""The commutators $[w_i, a]$ of rows of $W$ with $a$ vanish in the mean, $E|[w_i, a]| \to 0$.
 
-    They do not. By the proof $E|[w_i, a]| = |[w_i(0), a(0)]| e^{-t}$, which is what is compared at finite times. Let $e
-    = W_{i1} a_2 - W_{i2} a_1$ be an entry of the commutator. From $W(0) = I$, $a(0) = 0$ the formula gives $E|e| = 0$
-    at all times; for $d = 2$ the mean rises to {value:.3f} and stays. (It is judged at the latest time at which the
-    half-width of its 95 % interval is below {precision:g}; means that are compared with a number may be off by
-    {standard_errors:g} standard errors, and the scheme's bias, beside the approach to the limit.) The proof applies
-    Itô's formula to $|x|$, which has a kink at 0: each time an entry crosses zero, the kink adds to the mean (the local
-    time, by Tanaka's formula), and this term is left out. For $d = 2$ it balances the decay in the end, and the mean
-    tends to {limit:.4f}, by a formula. In more dimensions it wins: the mean length $E|c|$, $c = W_{\cdot 1} a_2 -
-    W_{\cdot 2} a_1$ of two columns of $W$, grows as $e^{gt}$, $g$ = {rates} by an eigenvalue problem of one dimension
-    (docs/noise_spectrum.md has both). Its course is known too, and measured at time {late:g}: {lengths}.
+    They do not. Let $e = W_{i1} a_2 - W_{i2} a_1$ be an entry of the commutator. By the proof $E|e| = |e(0)| e^{-t}$,
+    so that from $W(0) = I$, $a(0) = 0$ the mean is zero at all times. For $d = 2$ it rises to {value:.3f} and stays: it
+    tends to {limit:.4f}, by a formula (docs/noise_spectrum.md). It is judged at the latest time at which the half-width
+    of its 95 % interval is below {precision:g}. What is allowed is {standard_errors:g} standard errors, the scheme's
+    bias and the approach to the limit.
 
-    In the plane the commutator decays on almost every path, at the rate {typical:.3f}, while its mean does not, and $E
-    e^2$ grows (its exact value at $d = 2$ is checked at time {early:g}). So the three paths of Figure 3b decay.
+    The proof applies Itô's formula to $|x|$, which has a kink at 0. Each time an entry crosses zero, the kink adds to
+    the mean (the local time, by Tanaka's formula), and this term is left out. For $d = 2$ it balances the decay. In
+    more dimensions it wins: the mean length $E|c|$, $c = W_{\cdot 1} a_2 - W_{\cdot 2} a_1$ of two columns of $W$,
+    grows as $e^{gt}$, $g$ = {rates} by an eigenvalue problem. Measured at time {late:g}: {lengths}.
 
-    All rows do align with $a$, for which the paper takes the commutator, in every dimension measured: the angle closes
-    almost surely. The commutator's typical rate is below zero for $d = 2$, exactly zero for $d = 3$ and above zero from
-    $d = 4$ on (measured: below for {falling}, above for {rising}{open}). Signs are judged for $d$ = {judged}, for $d =
-    2$ by the value itself; at {between}, where the rate crosses zero, only its rise from each dimension to the next is
-    judged.
+    Typical paths differ from the mean. For $d = 2$ the commutator decays on almost every path, at the rate
+    {typical:.3f}, as the three paths of Figure 3b do, although $E e^2$ grows (its exact value is checked at time
+    {early:g}). For $d = 3$ the typical rate is zero, and from $d = 4$ on it is above zero (measured: below for
+    {falling}, above for {rising}{open}). Its sign is judged for $d$ = {judged}; at {between} only its rise from each
+    dimension to the next is.
+
+    What does vanish, in every dimension measured, is the angle between each row $w_i$ and $a$.
     """
     early = _early_time(plane)
     by_dimension = {settings_of(table)["inputs"]: table for table in higher_dimensions}
