@@ -93,6 +93,7 @@ assert ld.judge(paper, "decay", {"run": few}).headline.draws == 2
 mixed = table.sample(frac=1, random_state=1)
 del mixed.attrs["draw"]  # as of a table that a file of another kind kept
 assert ld.judge(paper, "decay", {"run": mixed}).headline == own.headline
+assert "draw" not in mixed.attrs and not mixed.index.is_monotonic_increasing  # what is given stays as it is
 coarse = ld.measure(paper, "descent", few)
 coarse["value"] += coarse["time"] / 10
 assert ld.judge(paper, "decay", {"run": coarse}).verdict == "contradicted"
@@ -126,7 +127,7 @@ MISTAKES = (
     ("ld.figure('toy', 'decay', look='talk')", "toy decay: look is now style: style='talk'"),
     (
         "table = ld.table('toy', 'descent'); ld.judge('toy', 'decay', {'run': table.astype({'value': 'float32'})})",
-        "column 'value' is float32, rounded to 7 digits",
+        "column 'value' is float32, and claims decide by more digits",
     ),
     ("ld.judge('toy', 'decay', {'run': 3})", "takes a table of metrics or a trajectory (is int)"),
     ("ld.judge('toy', 'decay', {'run': ld.table('toy', 'descent')[['time']]})", "lacks the columns seed, quantity"),

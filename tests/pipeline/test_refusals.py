@@ -91,6 +91,7 @@ def test_figures_and_claims(refuses):
         ("claims.geometric.function", "growth.geometry", "claims.geometric.function: no function `geometry`"),
         ("claims.geometric.expected", "fine", "claims.geometric.expected: no verdict `fine`; one of reproduced, corr"),
         ("claims.geometric.expected", "reproduced or fine", "claims.geometric.expected: no verdict `fine`"),
+        ("claims.geometric.expected", "{fine}", "claims.geometric.expected: no verdict `{fine}`"),
         ("claims.geometric.expected", TWO, "claims.geometric.expected: names two verdicts; give one, or a key of both"),
         ("claims.geometric.expected", {TWO: ""}, "claims.geometric.expected: names two verdicts; give one"),
         ("claims.geometric.expected", {TWO: None}, "claims.geometric.expected: names two verdicts; give one"),

@@ -21,12 +21,11 @@ from learning_dynamics.plotting import (
     letters,
     panels,
     plain_number,
-    readable_ticks,
     shared_legend,
     sized,
     style,
 )
-from learning_dynamics.plotting.panels import _apart
+from learning_dynamics.plotting.panels import _apart, label_a_short_range
 
 
 @pytest.fixture(autouse=True)
@@ -108,7 +107,7 @@ def test_what_is_moved_apart_keeps_its_order_and_its_middle(heights):
 def test_short_logarithmic_ranges_have_readable_ticks(limits, labels):
     figure, axes = panels()
     axes[0, 0].set(yscale="log", ylim=limits)
-    readable_ticks(axes[0, 0].yaxis)
+    label_a_short_range(axes[0, 0].yaxis)
     figure.canvas.draw()
     low, high = limits
     ticks = axes[0, 0].yaxis.get_major_ticks()

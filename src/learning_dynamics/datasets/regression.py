@@ -30,7 +30,8 @@ def conditioned(
 ) -> dict[str, np.ndarray]:
     """Inputs with singular values from 1 to 1 / condition and random singular vectors, labels of a Gaussian teacher.
 
-    The singular values are even in their logarithm; both sets of singular vectors are uniform.
+    The singular values are evenly spaced on a logarithmic scale; both sets of singular vectors are uniform but for
+    their signs, which the QR decomposition sets.
 
     Returns
     -------
@@ -40,13 +41,14 @@ def conditioned(
     Raises
     ------
     ProjectError
-        If there are more samples than inputs: labels of a teacher would not be all that can be fitted.
+        If there are more samples than inputs: X would have fewer than `samples` singular values.
     """
     if samples > inputs:
         raise ProjectError(f"{samples} samples exceed {inputs} inputs; take at most as many samples")
     X = np.empty((seeds, samples, inputs))
     Y = np.empty((seeds, samples, outputs))
     for member, rng in enumerate(generators(seed, "regression.conditioned", seeds)):
+        # shapes (samples, samples) and (inputs, samples)
         left, right = (np.linalg.qr(rng.standard_normal((size, samples)))[0] for size in (samples, inputs))
         X[member] = (left * np.geomspace(1.0, 1.0 / condition, samples)) @ right.T
         Y[member] = X[member] @ rng.standard_normal((inputs, outputs))

@@ -5,10 +5,10 @@ from torch import Tensor
 
 
 class ClassMoments:
-    """Class means and within-class covariance, P x P and C x P, whatever the number of examples.
+    """Class means, C x P, and within-class covariance, P x P, in the memory of one batch.
 
     Classes weigh equally, whatever their numbers of examples: covariances are averaged first within each
-    class, then over classes.
+    class, then over classes. Both are complete when `counts` examples of each class have been added.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""One style for every figure: sheets, widths, a palette, and the panels, letters and legends that figures share."""
+"""One style for every figure: sheets, widths, a palette; panels, letters, legends and tables that figures share."""
 
 from learning_dynamics.plotting.panels import (
     direct_labels,
@@ -7,7 +7,6 @@ from learning_dynamics.plotting.panels import (
     letters,
     panels,
     plain_number,
-    readable_ticks,
     shared_legend,
 )
 from learning_dynamics.plotting.style import COLOURS, COLUMN, LOOKS, WIDTH, Plot, sequence, sized, style
@@ -25,7 +24,6 @@ __all__ = [
     "letters",
     "panels",
     "plain_number",
-    "readable_ticks",
     "sequence",
     "shared_legend",
     "sized",

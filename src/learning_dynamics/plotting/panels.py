@@ -133,7 +133,7 @@ def _apart(heights: np.ndarray, gap: float) -> np.ndarray:
     return moved
 
 
-def readable_ticks(axis: Axis) -> None:
+def label_a_short_range(axis: Axis) -> None:
     """Label 1, 2, 5 of each power on a logarithmic axis that spans less than two, where powers alone say too little."""
     low, high = sorted(axis.get_view_interval())
     if axis.get_scale() != "log" or low <= 0 or high / low >= 100:
@@ -158,7 +158,7 @@ def legible_ticks(figure: Figure) -> None:
     axes = [axis for panel in figure.axes for axis in (panel.xaxis, panel.yaxis)]
     chosen = [axis for axis in axes if type(axis.get_major_locator()) is LogLocator]
     for axis in chosen:
-        readable_ticks(axis)
+        label_a_short_range(axis)
     figure.draw_without_rendering()
     while chosen := [axis for axis in chosen if len(_shown_ticks(axis)) > 2 and _touching(axis)]:
         for axis in chosen:

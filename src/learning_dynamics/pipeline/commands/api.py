@@ -55,7 +55,7 @@ from learning_dynamics.tidy import select
 from learning_dynamics.trajectories import Trajectory
 
 SCALE = "LEARNING_DYNAMICS_SCALE"
-SINGLE = ("float32", "float16")
+ROUNDED = ("float32", "float16")  # types with fewer digits than claims decide by
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class Judged(Evaluation):
 
     @property
     def headline(self) -> Check | None:
-        """The headline of the prediction that stands: the correction's where it is what holds."""
+        """The first check: the correction's if the claim is corrected, else that of what is printed."""
         return self.decisive.headline if self.decisive else None
 
     def __repr__(self) -> str:
@@ -192,8 +192,10 @@ class Project:
         }
         rows = load_table(folder, described, selected_in_files)
         if rows.empty and isinstance(quantity, str):
-            first_table = folder / f"{next(iter(plan.config.tables(paper, run)))}.parquet"
-            check_known(quantity, values_in(first_table, "quantity", {}), "quantity", f"{paper} {run}")
+            first_run = next(iter(plan.config.tables(paper, run)))
+            check_known(
+                quantity, values_in(folder / f"{first_run}.parquet", "quantity", {}), "quantity", f"{paper} {run}"
+            )
         return select(rows, **conditions)
 
     def trajectory(self, paper: str, run: str) -> Trajectory:
@@ -202,7 +204,7 @@ class Project:
         Raises
         ------
         ProjectError
-            As `table`.
+            As `table`; also for a run of a bundle, which leaves no trajectory.
         """
         plan = self._plan(paper)
         check_known(run, plan.config.runs[paper], "run", paper)
@@ -299,7 +301,7 @@ class Project:
             Another data set of the paper, or settings of the run's own data set alone: with ``seed=7,
             data={"seed": 2023}`` the data stay and the start is drawn again.
         seed : int, optional
-            From which data and start are drawn alike.
+            Of the data and the start.
         **settings
             Settings of the run, or of its data set, over those of the configuration; of a class, those to be changed,
             as ``limit={"rtol": 1e-8}``.
@@ -333,25 +335,27 @@ class Project:
     ) -> Trajectory:
         """Return the trajectory of one run; each setting goes to the run or to its data set, the seed to both."""
         function = plan.config.signature("run", paper, run)
-        of_run = function.settings | set(function.fields)
-        name = plan.run_data(paper, run)
-        if name is None and data is not None:
+        of_run = function.settings | set(function.fields)  # its keywords, and keys of classes, as `limit`
+        data_set = plan.run_data(paper, run)
+        if data_set is None and data is not None:
             raise ProjectError(f"{paper} {run}: takes no data set")
         if not (data is None or isinstance(data, str | Mapping)):
             raise ProjectError(
                 f"{paper} {run}: data: the name of a data set, or settings of one (is {shortened(data)})"
             )
-        name = data if isinstance(data, str) else name
-        of_data = plan.config.signature("data", paper, name).settings if name is not None else set()
+        if isinstance(data, str):
+            data_set = data
+        of_data = plan.config.signature("data", paper, data_set).settings if data_set is not None else set()
         for key in settings:
             check_known(key, sorted(of_data | of_run), "setting", f"{paper} {run}")
         arrays = None
-        if name is not None:
+        if data_set is not None:
+            # what the run does not take is of the data set; the seed is of both
             shared = {"seed"} & of_data
             changes = {key: value for key, value in settings.items() if key not in of_run or key in shared}
             if isinstance(data, Mapping):
                 changes |= data
-            arrays = make_data(paper, name, plan.data(paper, name, **changes))
+            arrays = make_data(paper, data_set, plan.data(paper, data_set, **changes))
         spec = plan.run(paper, run, **{key: value for key, value in settings.items() if key in of_run})
         with _as_job(plan, "run", paper, run):
             return Simulated(**vars(simulate_run(paper, run, spec, arrays)))
@@ -420,20 +424,21 @@ class Project:
             reference=function.claim.reference,
             statement=plan.config.statement(paper, claim),
             scope=function.claim.scope,
+            # an untested claim has no facts for it
             explanation=fill(plan.config.explanation(paper, claim), facts) if facts else "",
         )
 
-    def _as_role(self, paper: str, where: str, role: Any, value: Any) -> Any:
-        """Return what is given for a role as tables: a list where the role holds a list of runs."""
-        if not isinstance(role, list):
+    def _as_role(self, paper: str, where: str, runs: Any, value: Any) -> Any:
+        """Return what is given in place of a role's run, or list of runs, as a table, or a list of tables."""
+        if not isinstance(runs, list):
             if isinstance(value, list | tuple):
                 raise ProjectError(f"{paper} {where}: holds one run, not a list")
-            return self._as_table(paper, where, role["name"], value)
+            return self._as_table(paper, where, runs["name"], value)
         values = value if isinstance(value, list | tuple) else [value]
         tables = []
         for number, item in enumerate(values):
             # what is given beyond the configured runs is of the kind of the last
-            run = role[min(number, len(role) - 1)]
+            run = runs[min(number, len(runs) - 1)]
             tables.append(self._as_table(paper, where, run["name"], item))
         return tables
 
@@ -453,15 +458,17 @@ class Project:
                 f"{paper} {where}: the table lacks {lacks}; make it with ld.measure({paper!r}, {run!r}, trajectory)"
             )
         for column in declared:
-            if column.type == "float" and rows[column.name].dtype in SINGLE:
+            if column.type == "float" and rows[column.name].dtype in ROUNDED:
                 raise ProjectError(
-                    f"{paper} {where}: column {column.name!r} is {rows[column.name].dtype}, rounded to 7 digits, and "
-                    "claims decide by more; give the float64 table that was measured"
+                    f"{paper} {where}: column {column.name!r} is {rows[column.name].dtype}, and claims decide by more "
+                    "digits than it has; give the float64 table that was measured"
                 )
         if rows.index.has_duplicates:
             raise ProjectError(f"{paper} {where}: rows of the table repeat, and would count as draws of their own")
+        # a copy, in the order of measuring: claims read trajectories from first to last
+        rows = rows.sort_index()
         rows.attrs = {"run": run, "draw": tuple(column.name for column in declared if column.draw)} | rows.attrs
-        return rows.sort_index()  # as it was measured: claims read trajectories from first to last
+        return rows
 
     def _results(self, *path: str) -> Path:
         return ROOT.joinpath(self._plan().results, *path)
@@ -469,7 +476,9 @@ class Project:
     def _plan(self, paper: str | None = None, check: bool = False) -> Plan:
         """Return the plan of all papers, unchecked; with `check` that of one paper, checked, to call its functions."""
         check_checkout()
-        files, config = (self.files, self.config) if self.files or self.config else _default_configuration()
+        files, config = self.files, self.config
+        if not files and not config:
+            files, config = _default_configuration()
         plan = fresh_plan(files, config, check=False)
         if paper is not None:
             check_known(paper, plan.config.papers, "paper", "config.yaml")
@@ -498,7 +507,7 @@ def _default_configuration() -> tuple[tuple[Path, ...], dict[str, Any]]:
 
 @contextmanager
 def _as_job(plan: Plan, stage: str, paper: str, run: str) -> Iterator[None]:
-    """Compute as the job of a run would: with its threads, and without the kernel's settings of PyTorch."""
+    """Compute as the job of a run would: with its threads, and without the notebook's settings of PyTorch."""
     if imports_torch(plan.science(stage, paper, run)):
         with own_torch(plan.resources(stage, paper, run).get("threads", 1)):
             yield

@@ -26,15 +26,15 @@ MIN_QUANTITY_WIDTH = 20  # characters that the quantity always has
 DEFAULT_RESULTS = Path("results")  # where the claims of the default scale lie, the one that is published
 
 
-def execute(claims: Path = Path("results/claims.parquet"), /, out: Path | None = None) -> int:
-    """Print or write the table; return 1 if a verdict is not the expected one.
+def execute(claims: Path = DEFAULT_RESULTS / "claims.parquet", /, out: Path | None = None) -> int:
+    """Print the table, or write it to `out` if every verdict is the expected one; return 1 if one is not.
 
     In the table of a run of some papers, the other papers' verdicts are shown and decide nothing.
     """
     table = read_table(claims, declared=COLUMNS)
     record = read_stamp(claims)
     text = describe(table)
-    if claims.parent == DEFAULT_RESULTS:
+    if claims.parent.absolute() == DEFAULT_RESULTS.absolute():
         text += describe_differences(table, published.read_claims())
     text += f"of science and configuration {record.get('fingerprint')}\n"
     for outdated in outdated_claims(claims, record):
@@ -44,7 +44,7 @@ def execute(claims: Path = Path("results/claims.parquet"), /, out: Path | None =
         print(complaint, file=sys.stderr)
     if out is None:
         print(text, end="")
-    elif not unexpected:
+    elif not unexpected:  # a file would end the rule's job as done
         with atomic_write(out) as partial:
             partial.write_text(text, encoding="utf-8")
     return int(bool(unexpected))
@@ -56,19 +56,22 @@ def papers_of_run(table: pd.DataFrame, record: Mapping[str, Any]) -> list[str]:
 
 
 def outdated_claims(claims: Path, record: Mapping[str, Any]) -> list[str]:
-    """Return, of all papers' claims in one table, what other settings or code have made, or an earlier run.
+    """Return which papers' verdicts, in the table of all papers, other settings, other code or an earlier run made.
 
-    The configuration is read again as it was read when the table was written; of another table nothing is known.
+    The last problem is of the table itself. The configuration is read again as it was read when the table was written;
+    of another table nothing is known.
     """
     if record.get("stage") != "report":
         return []
-    option = record["settings"]
-    plan = Plan.read(option, check=False)
-    given = {key: value for key, value in option["given"].items() if key != "papers"}
-    every = Plan.read({**option, "given": given}, check=False)  # other papers' rows are of earlier runs
-    present = [paper for paper in every.config.papers if Path(claims.parent, paper, "claims.parquet").is_file()]
+    options = record["settings"]
+    plan = Plan.read(options, check=False)
+    given = {key: value for key, value in options["given"].items() if key != "papers"}
+    plan_of_all_papers = Plan.read({**options, "given": given}, check=False)  # other papers' rows are of earlier runs
+    present = [
+        paper for paper in plan_of_all_papers.config.papers if Path(claims.parent, paper, "claims.parquet").is_file()
+    ]
     papers = dict.fromkeys([*plan.config.papers, *present])
-    problems = filter(None, (outdated_verdicts(every, paper, claims.parent) for paper in papers))
+    problems = filter(None, (outdated_verdicts(plan_of_all_papers, paper, claims.parent) for paper in papers))
     return [*problems, *filter(None, [fault(claims, plan.verdicts_fingerprint)])]
 
 
@@ -84,11 +87,11 @@ def _complaint(row: dict[str, Any]) -> str:
         reasons.append(row["reason"])
     if row["quantity"]:
         reasons.append(f"{row['quantity']}: {measurement(row)}, {row['criterion']}")
-    mistake = f"error: {row['claim']}: verdict `{row['verdict']}`, expected `{row['expected']}`"
+    message = f"error: {row['claim']}: verdict `{row['verdict']}`, expected `{row['expected']}`"
     if reasons:
-        mistake += f": {maths.plain('; '.join(reasons))}"
+        message += f": {maths.plain('; '.join(reasons))}"
     return (
-        f"{mistake}\n"
+        f"{message}\n"
         "    Fix the cause, or, if the new verdict is right, record it under "
         f"claims.{row['claim'].partition('.')[2]}.expected in workflow/config/{paper}.yaml"
     )
@@ -99,7 +102,8 @@ def describe(table: pd.DataFrame, width: int | None = None) -> str:
     width = min(width or shutil.get_terminal_size((120, 24)).columns, MAX_WIDTH)
     blocks = []
     for paper, rows in table.groupby("paper", sort=False):
-        head, cells = ["claim", "where", "verdict", "measured", "predicted", "as printed"], []
+        head = ["claim", "where", "verdict", "measured", "predicted", "as printed"]
+        cells = []
         for row in rows.to_dict("records"):
             verdict = row["verdict"] + marks(row)
             if row["origin"] == "ours":

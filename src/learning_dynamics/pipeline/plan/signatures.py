@@ -27,7 +27,7 @@ from learning_dynamics.pipeline.plan.validation import Strict, find_problem
 
 class _Settings(Strict):
     @classmethod
-    def unknown(cls) -> str:
+    def unknown_key_message(cls) -> str:
         return f"unknown setting of `{cls.__name__}`"
 
 

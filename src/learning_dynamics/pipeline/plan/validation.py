@@ -31,7 +31,7 @@ MESSAGES = {
     "model_attributes_type": "must be a mapping of settings",
     "literal_error": "must be {expected}",
 }
-# keys, and settings of functions, of earlier versions
+# keys, and settings of functions, of earlier versions: the old name and the new
 RENAMED = {
     "kind": "function",
     "like": "extends",
@@ -58,16 +58,17 @@ class Strict(BaseModel):
     def _refuse_unknown_keys(cls, block: Any) -> Any:
         if isinstance(block, Mapping):
             for key in block:
+                # where other keys are allowed, one that was renamed is not
                 is_old = RENAMED.get(key) in cls.model_fields
                 if key not in cls.model_fields and (is_old or cls.model_config["extra"] == "forbid"):
                     advice = f"; it is now `{RENAMED[key]}`" if is_old else suggest_name(key, cls.model_fields)
-                    context = {"key": str(key), "what": cls.unknown(), "nearest": advice}
+                    context = {"key": str(key), "what": cls.unknown_key_message(), "nearest": advice}
                     raise PydanticCustomError("unknown_key", "{what}{nearest}", context)
         return block
 
     @classmethod
-    def unknown(cls) -> str:
-        """How the error about an unknown key begins."""
+    def unknown_key_message(cls) -> str:
+        """Return how the error about an unknown key begins; a function's settings have another."""
         return "unknown key"
 
 
@@ -84,7 +85,7 @@ def find_problem(model: type[BaseModel], block: Any) -> tuple[tuple[str, ...], s
 
 
 def _path(detail: ErrorDetails, block: Any) -> tuple[str, ...]:
-    """Return the path of keys in the block; pydantic's goes on with alternatives of a union and the like."""
+    """Return the path of keys in the block; pydantic's path goes on, with alternatives of a union and the like."""
     path: list[str] = []
     for part in detail["loc"]:
         try:
@@ -94,13 +95,16 @@ def _path(detail: ErrorDetails, block: Any) -> tuple[str, ...]:
                 path.append(str(part))
             break
         path.append(str(part))
+    # the error about an unknown key is of the block; its context has the key
     if "key" in detail.get("ctx", {}):
         path.append(detail["ctx"]["key"])
     return tuple(path)
 
 
 def _message(detail: ErrorDetails) -> str:
-    message = MESSAGES.get(detail["type"], detail["msg"]).format(**detail.get("ctx", {}))
+    template = MESSAGES.get(detail["type"])
+    message = template.format(**detail.get("ctx", {})) if template else detail["msg"]
+    # these name what is wrong by themselves ("form" is of `schema`); of others the value is shown
     if detail["type"] in ("missing", "unknown_key", "form"):
         return message
     return f"{message} (is {shortened(detail['input'])})"

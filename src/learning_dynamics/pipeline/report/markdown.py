@@ -62,11 +62,11 @@ def results_page(papers: Sequence[Paper], folder: Path, judged_again: str | None
         lines.append(f"{_verdict_counts(paper.counts)}. [All figures and claims]({paper.name}.md)")
     lines.append("## Corrected and contradicted claims")
     failed = [claim for paper in papers for claim in paper.of("corrected", "contradicted")]
-    if failed and ERRATA.is_dir():
-        lines.append(f"Derivations and counterexamples: [errata]({os.path.relpath(ERRATA, folder.resolve())}).")
     if not failed:
         lines.append("None.")
-    if failed:
+    else:
+        if ERRATA.is_dir():
+            lines.append(f"Derivations and counterexamples: [errata]({os.path.relpath(ERRATA, folder.resolve())}).")
         head = "| where | as printed | what holds |\n|---|---|---|\n"
         lines.append(head + "\n".join(map(_failed_claim, failed)))
     open_claims = [claim for paper in papers for claim in paper.of("not reproduced", "undecided", "untested")]
@@ -82,7 +82,7 @@ def results_page(papers: Sequence[Paper], folder: Path, judged_again: str | None
             "the changes that apply to it: other thresholds, other values of settings that the paper does not state, "
             "other seeds, random settings. See [robustness.md](robustness.md) and [robustness.csv](robustness.csv).",
         ]
-    if judged_again:
+    if judged_again:  # "" is this commit
         lines.append(f"Some of them were judged with the code of an earlier commit, `{judged_again[:7]}`.")
     return _join(lines)
 
@@ -95,9 +95,9 @@ def scale_page(scale: str, titles: Mapping[str, str], claims: pd.DataFrame, comp
     titles : mapping of str to str
         Of the papers that were judged at this scale, by name.
     claims : DataFrame
-        What is published at this scale, with columns claim and reference.
+        This scale's, with columns claim and reference.
     comparison : DataFrame
-        As `published.compare_claims` returns it.
+        As `published.compare_claims` returns it: ``verdict`` is this scale's, ``verdict_published`` the default run's.
     """
     references = dict(zip(claims["claim"], claims["reference"], strict=True))
     in_both = comparison[comparison["claim"].isin(references) & comparison["verdict_published"].notna()]
@@ -153,10 +153,11 @@ def readme_table(papers: Sequence[Paper], folder: str) -> str:
 
 def paper_page(paper: Paper, folder: Path) -> str:
     """Return a paper's page: its figures and claims by topic."""
+    citation = prose(paper.citation)
     links = ", ".join(f"[{reference['place']}]({reference['url']})" for reference in paper.references)
-    citation, tally = prose(paper.citation), _verdict_counts(paper.counts)
     if links:
         citation += f": {links}"
+    tally = _verdict_counts(paper.counts)
     meanings_of_marks = meanings(claim["marks"] for claim in paper.all_claims)
     if meanings_of_marks:
         tally += f" ({'; '.join(meanings_of_marks)})"
@@ -236,6 +237,7 @@ def _claim(claim: Row, folder: Path, scopes: dict[str, Row]) -> str:
             lines.append(f"{prose(claim['robustness'])}.")
     if claim["elsewhere"]:
         lines.append(f"{prose(claim['elsewhere'])}.")
+    # two spaces at the end of a line break it
     text = "\n  ".join(f"{line}  " for line in lines).rstrip()
     if not decisive:
         return text
@@ -271,7 +273,7 @@ def _details(claim: Row, scopes: dict[str, Row]) -> str:
     text = f"Tested on: {scope}. {_capitalised(prose(describe_draws(decisive)))}."
     if not claim["rivals"]:
         return text
-    # a verdict that no rival shares rejects them all: then only another outcome needs a word
+    # where the claim stands the heading says "rejected": only another outcome is named
     rivals = []
     for rival, verdict in claim["rivals"].items():
         if rejects(claim) and rejected(verdict):
@@ -317,7 +319,7 @@ def _table_row(*cells: str) -> str:
 
 
 def _cell(text: str) -> str:
-    """Return prose for a cell of a table, where a bar would end the cell, in a formula too."""
+    """Return prose for a cell of a table."""
     return _without_bars(prose(text))
 
 
@@ -327,6 +329,7 @@ def _capitalised(text: str) -> str:
 
 
 def _without_bars(markdown: str) -> str:
+    """Return text whose formulas have no bars, which would end a table's cell even there; words have none."""
     return markdown.replace("\\|", "\\Vert ").replace("|", "\\vert ")
 
 
@@ -384,8 +387,8 @@ def formula(latex: str) -> str:
 
 def prose(text: str) -> str:
     """Return prose, a line for each paragraph, in which Markdown finds formulas and code but no other markup."""
-    # what is escaped: emphasis, tags, and the bracket that would make a link
-    markup = r"(?<![`\w])([*_<>])|([*<>])|\](?=\()"
+    # what is escaped: emphasis (an underscore only outside words and code), tags, the bracket that would make a link
+    markup = r"(?<![`\w])_|[*<>]|\](?=\()"
     paragraphs = []
     for paragraph in re.split(r"\n\s*\n", text.strip()):
         pieces = MATHS.split(" ".join(paragraph.split()))  # words at even places, formulas at odd ones

@@ -243,15 +243,15 @@ def test_powers_that_the_gradient_predicts_are_reproduced():
     assert found.verdict == "reproduced"
     expected = {
         "off": 0.0,
-        "flow": 0.05,
+        "largest_rise_by_flow": 0.05,
         "off_coarse": 0.05,
         "lowest": 0.2,
         "highest": 0.5,
         "further": 0,
-        "paths": 48,
+        "all_draws": 48,
         "medians": 4,
-        "first": 1e-8,
-        "last": 1e-12,
+        "largest_scale": 1e-8,
+        "smallest_scale": 1e-12,
     }
     assert {name: found.facts[name] for name in expected} == pytest.approx(expected, abs=1e-9)
 

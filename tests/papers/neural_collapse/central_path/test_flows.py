@@ -7,9 +7,7 @@ import pytest
 
 from learning_dynamics.dynamics.gradient_flow import Tolerances
 from learning_dynamics.errors import ProjectError
-from learning_dynamics.papers.neural_collapse.central_path import flows as renormalised
-from learning_dynamics.papers.neural_collapse.central_path import metrics, runs, theory
-from learning_dynamics.papers.neural_collapse.central_path import models as central_path
+from learning_dynamics.papers.neural_collapse.central_path import flows, metrics, models, runs, theory
 from learning_dynamics.tidy import by_draw
 
 CLASSES, EXAMPLES, FEATURES = 4, 8, 6
@@ -19,23 +17,23 @@ BOUND = 20 * RTOL  # largest error in 200 such flows: 8 RTOL
 
 
 def start():
-    drawn = central_path.gaussian_features(np.random.default_rng(0), CLASSES, EXAMPLES, FEATURES, signal=0.5)
-    return central_path.renormalised(drawn, CLASSES)
+    drawn = models.gaussian_features(np.random.default_rng(0), CLASSES, EXAMPLES, FEATURES, signal=0.5)
+    return models.renormalised(drawn, CLASSES)
 
 
 def test_printed_map_and_its_adjoint_change_places_in_the_inner_product_but_are_not_the_same():
     X, (A, B) = start(), np.random.default_rng(1).standard_normal((2, FEATURES, CLASSES * EXAMPLES))
-    left = np.sum(renormalised.printed_map(X, A, CLASSES) * B)
-    assert left == pytest.approx(np.sum(A * renormalised.printed_adjoint(X, B, CLASSES)), rel=1e-12)
-    assert abs(left - np.sum(A * renormalised.printed_map(X, B, CLASSES))) > 0.1
+    left = np.sum(flows.printed_map(X, A, CLASSES) * B)
+    assert left == pytest.approx(np.sum(A * flows.printed_adjoint(X, B, CLASSES)), rel=1e-12)
+    assert abs(left - np.sum(A * flows.printed_map(X, B, CLASSES))) > 0.1
 
 
 @functools.cache
 def flow_by(name):
     """Return the flow that a tangent map gives, and its features, shape (times, features, samples)."""
     X = start()
-    tangent_map, tolerances = renormalised.TANGENT_MAPS[name], Tolerances(RTOL, 1e-3 * RTOL)
-    flow = renormalised.renormalised_flow(X, CLASSES, tangent_map, times=TIMES, tolerances=tolerances)
+    tangent_map, tolerances = flows.TANGENT_MAPS[name], Tolerances(RTOL, 1e-3 * RTOL)
+    flow = flows.renormalised_flow(X, CLASSES, tangent_map, times=TIMES, tolerances=tolerances)
     return flow, flow.states.reshape(-1, *X.shape)
 
 
@@ -44,14 +42,14 @@ def flow_by(name):
 )
 def test_flow_follows_its_closed_form(name, solution):
     _, features = flow_by(name)
-    omega = central_path.snr_singular_values(features, CLASSES)
+    omega = models.snr_singular_values(features, CLASSES)
     np.testing.assert_allclose(omega, solution(omega[0], TIMES[:, None], CLASSES, EXAMPLES), rtol=BOUND)
 
 
 @pytest.mark.parametrize("name", ["orthogonal", "printed"])
 def test_flow_stays_on_the_manifold(name):
     _, features = flow_by(name)
-    covariance = central_path.within_covariance(features, CLASSES)
+    covariance = models.within_covariance(features, CLASSES)
     np.testing.assert_allclose(covariance, np.broadcast_to(np.eye(FEATURES), covariance.shape), atol=BOUND)
 
 

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 import scipy
 
-from learning_dynamics.papers.neural_collapse.central_path import flows, identities, limits, tangents, theory
-from learning_dynamics.papers.neural_collapse.central_path import models as central_path
+from learning_dynamics.papers.neural_collapse.central_path import flows, identities, limits, models, tangents, theory
 from learning_dynamics.papers.neural_collapse.central_path.metrics import free_features as measure_features
 from learning_dynamics.papers.neural_collapse.central_path.metrics import renormalised_descent as measure_descent
 from learning_dynamics.papers.neural_collapse.central_path.metrics import renormalised_flows as measure_flows
@@ -39,7 +38,7 @@ def test_spectral_losses_are_those_of_a_solved_classifier(size):
         np.testing.assert_allclose(
             formula(np.stack([omega, omega]), classes), [value, value], rtol=1e-9, err_msg=formula.__name__
         )
-    np.testing.assert_allclose(central_path.snr_singular_values(H, classes), omega, rtol=1e-9)
+    np.testing.assert_allclose(models.snr_singular_values(H, classes), omega, rtol=1e-9)
 
 
 @SIZES
@@ -47,23 +46,23 @@ def test_classifier_and_loss_are_the_solvers(size):
     classes = size[0]
     H = oracles.features(*size, seed=1)
     W, b = oracles.least_squares(H, classes)
-    np.testing.assert_allclose(central_path.classifier(H, classes), W, atol=1e-10)
-    assert central_path.loss(H, classes) == pytest.approx(oracles.square_error(W, b, H, classes), rel=1e-10)
-    np.testing.assert_allclose(central_path.gradient(H, classes), oracles.gradient(H, classes), atol=1e-12)
+    np.testing.assert_allclose(models.classifier(H, classes), W, atol=1e-10)
+    assert models.loss(H, classes) == pytest.approx(oracles.square_error(W, b, H, classes), rel=1e-10)
+    np.testing.assert_allclose(models.gradient(H, classes), oracles.gradient(H, classes), atol=1e-12)
     W, b = oracles.least_squares(H, classes, decay := 0.2)
     extended = np.column_stack([W, b])
     np.testing.assert_allclose(identities.least_squares(H, classes, decay), extended, atol=1e-10)
     total = oracles.square_error(W, b, H, classes) + 0.5 * decay * (np.sum(W**2) + np.sum(b**2))
-    assert central_path.extended_loss(extended, H, decay) == pytest.approx(total, rel=1e-12)
+    assert models.extended_loss(extended, H, decay) == pytest.approx(total, rel=1e-12)
 
 
 @SIZES
 def test_renormalisation_is_the_inverse_root_of_the_covariance(size):
     H = oracles.features(*size, seed=2)
     X = oracles.renormalised(H, size[0])
-    np.testing.assert_allclose(central_path.renormalised(H, size[0]), X, atol=1e-10)
+    np.testing.assert_allclose(models.renormalised(H, size[0]), X, atol=1e-10)
     _, _, means = oracles.covariances(X, size[0])
-    np.testing.assert_allclose(central_path.signal_to_noise(H, size[0]), means, atol=1e-10)
+    np.testing.assert_allclose(models.signal_to_noise(H, size[0]), means, atol=1e-10)
 
 
 @pytest.mark.parametrize("name", ["orthogonal", "printed"])
@@ -127,7 +126,7 @@ def test_gradient_keeps_its_digits_where_signal_dwarfs_noise():
     U, _, Vt = np.linalg.svd(means, full_matrices=False)
     spectrum = np.array([2e4, 1.5e4, 1e4])
     far = X + np.repeat((U[:, :3] * spectrum) @ Vt[:3] - means, examples, axis=1)
-    moved = oracles.covariances(central_path.gradient(far, classes), classes)[2]
+    moved = oracles.covariances(models.gradient(far, classes), classes)[2]
     expected = -spectrum / (examples * (classes + spectrum**2) ** 2)
     # of this a tenth is wrong if the classifier is computed with the inverse of Sigma_T
     np.testing.assert_allclose(np.diag(U.T @ moved @ Vt.T)[:3], expected, rtol=1e-6)
@@ -136,7 +135,7 @@ def test_gradient_keeps_its_digits_where_signal_dwarfs_noise():
 @pytest.mark.parametrize(("size", "message"), [((3, 2, 6), "singular"), ((6, 9, 3), "rank")])
 def test_impossible_sizes_are_refused(size, message):
     with pytest.raises(ValueError, match=message):
-        central_path.gaussian_features(np.random.default_rng(0), *size, signal=0.5)
+        models.gaussian_features(np.random.default_rng(0), *size, signal=0.5)
 
 
 def test_distances_from_the_limits_of_corollary_2():

@@ -74,19 +74,20 @@ def completion_exponents(
     $g_i$ is the $(i-k)$-th singular value of the gradient outside the $k$ learned so far.
 
     It is the law of one measurement with a gradient that changes on the way. The ratio comes from one scale,
-    {measured_at:g}, and other starts; powers from scales {first:g} to {last:g}. For singular values 3 : 1 the power
-    rises from {lowest:.2g} with {fewest} entries to {highest:.2g} with {most}: the fewer entries, the less of what is
-    beyond the rank does a smaller scale remove at depth 2; at depth 3 their number does not matter. (The completion's
-    error is another matter: the stopping rule sets it.)
+    {measured_at:g}, and other starts; powers from scales {largest_scale:g} to {smallest_scale:g}. For singular values
+    3 : 1 the power rises from {lowest:.2g} with {fewest} entries to {highest:.2g} with {most}: the fewer entries, the
+    less of what is beyond the rank does a smaller scale remove at depth 2; at depth 3 their number does not matter.
+    (The completion's error is another matter: the stopping rule sets it.)
 
     Close means nearer than {share:g} times the distance of the path's $\alpha$ from that of its start (the median over
-    draws of 3 : 1), or than the error that one step of descent more or less makes, if that is larger; at rank one,
-    where the path hardly leaves that $\alpha$, than that error. The law is not exact at rank 2: at depth 2 {above} of
-    {medians} medians lie above it, {clear} with all of their interval, by {off:.2g} at most (over both depths). A
-    likely reason is that directions turn when a singular value is learned, which costs a factor that is not paid at
-    once. At scales from {first_coarse:g} to {last_coarse:g} they differ by up to {off_coarse:.2g}, either way.
-    {further} of {paths} draws are further off than the tolerance, {tolerance:.2g}. A flow's rates $g$ in place of
-    $\log(1 + \eta g) / \eta$ would raise predicted powers by {flow:.2g} at most and pass as well.
+    numbers of entries and draws of 3 : 1), or than the error of one step of descent more or less, whichever is larger.
+    At rank one, where the path hardly leaves that $\alpha$, the second alone counts. The law is not exact at rank 2: at
+    depth 2 {above} of {medians} medians lie above it, {clear} with all of their interval. Over both depths medians are
+    off by {off:.2g} at most. A likely reason is that directions turn when a singular value is learned, which costs a
+    factor that is not paid at once. At scales from {largest_coarse_scale:g} to {smallest_coarse_scale:g} they differ by
+    up to {off_coarse:.2g}, either way. {further} of {all_draws} draws are further off than the tolerance,
+    {tolerance:.2g}. A flow's rates $g$ in place of $\log(1 + \eta g) / \eta$ would raise the medians of predicted
+    powers by {largest_rise_by_flow:.2g} at most, which is not judged.
     """
     ends = {UNEVEN: uneven, GAUSSIAN: gaussian, DEEPER: deeper}
     paths = {UNEVEN: uneven_path, GAUSSIAN: gaussian_path, DEEPER: uneven_path}
@@ -99,11 +100,12 @@ def completion_exponents(
     cells_at_depth_2 = [cell for cell in cells if cell.kind != DEEPER]
 
     def median_distance_from_law(other: Callable[[Cell], np.ndarray]) -> float:
-        """Return how far another prediction is from the law on uneven singular values, the median over draws."""
+        """Return how far another prediction is from the law on uneven singular values, in the median over all draws."""
         return float(np.median([np.abs(other(cell) - cell.law()) for cell in uneven_cells]))
 
-    # at rank one no singular value is learned before the last: nothing is set aside, and alpha, the whole gradient's
-    # ratio, hardly differs from that of the start. What the check must then tell from the law is the power one
+    # The tables do not say the rank. At rank one no singular value is learned before the last: nothing is set aside,
+    # and alpha, the whole gradient's ratio, hardly differs from that of the start. What the check must then tell from
+    # the law is the power one
     is_rank_one = all(
         np.allclose(cell.law(ALPHA_OF_WHOLE), cell.law(), rtol=0, atol=1e-9, equal_nan=True) for cell in cells
     )
@@ -130,6 +132,7 @@ def completion_exponents(
         )
 
     for cell in cells:
+        # each differs from the law in some cells, whose checks must refuse it
         rivals = {
             "the number of entries does not matter": np.mean(
                 [other.law() for other in cells if other.kind == cell.kind], axis=0
@@ -161,13 +164,13 @@ def completion_exponents(
         clear=sum(median(error).lower > 0 for error in errors_at_depth_2),
         medians=len(errors_at_depth_2),
         further=int(sum(np.sum(np.abs(error) > tolerance) for error in errors)),
-        paths=sum(map(len, errors)),
-        flow=max(map(np.nanmedian, flow_less_law)),
+        all_draws=sum(map(len, errors)),
+        largest_rise_by_flow=max(map(np.nanmedian, flow_less_law)),
         off_coarse=max(abs(np.nanmedian(error)) for error in errors_at_coarse_scales),
-        first=max(scales),
-        last=min(scales),
-        first_coarse=max(coarse_scales),
-        last_coarse=min(coarse_scales),
+        largest_scale=max(scales),
+        smallest_scale=min(scales),
+        largest_coarse_scale=max(coarse_scales),
+        smallest_coarse_scale=min(coarse_scales),
     )
 
 

@@ -100,12 +100,11 @@ NOT_AS_SQUARE = (
 def table_2k_nuclear_norm(minimiser: Table, *, unit: Unit) -> Claim:
     r"""Nuclear-norm minimisation from 2000 entries: error 2e-1 as a mean square, nuclear norm 217, effective rank 8.
 
-    The median error must agree to the printed digit, the nuclear norm less the matrix's own to one and the effective
-    rank to a half, each beside its interval. The median error over {draws} draws is {error:.2g} as a mean square, and
-    {root:.2g} as its root. The nuclear norm less the matrix's own is {norm:.2g}; the slides print 217, which is $-4$
-    from the 221 that we take for the matrix's own. The effective rank is {rank:.2g}. The mean square is nearer to a
-    tenth of the printed error than to that error itself. The solver's accuracy is far below this error, and nothing is
-    allowed for it.
+    The 95 % interval of each median, widened by rounding, must contain the printed number: by half a printed digit of
+    the error, by one of the nuclear norm less the matrix's own, by a half of the effective rank. The median error over
+    {draws} draws is {error:.2g} as a mean square, and {root:.2g} as its root. The nuclear norm less the matrix's own is
+    {norm:.2g}; the slides print 217, which is 4 below the 221 that we take for the matrix's own. The effective rank is
+    {rank:.2g}. The solver's accuracy is far below this error, and nothing is allowed for it.
     """
     # the stop leaves far less than this error open, here and at depth 2: no decades are allowed for it
     yield from _row_checks(ENTRIES_2K, MINIMISATION, minimiser, decades_left_open=0.0, unit=unit)

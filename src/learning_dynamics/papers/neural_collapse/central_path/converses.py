@@ -12,8 +12,7 @@ columns, (P, C), but rows, (C, P), where `collapse` takes them; classifiers W ar
 import numpy as np
 
 from learning_dynamics.measures import collapse
-from learning_dynamics.papers.neural_collapse.central_path import identities, quantities, theory
-from learning_dynamics.papers.neural_collapse.central_path import models as central_path
+from learning_dynamics.papers.neural_collapse.central_path import identities, models, quantities, theory
 
 # standard deviations within classes, in units of the renormalised features': a quarter decade apart, and on both
 # sides of every turning point of L_NC1 that singular values between 0.01 and 100 have
@@ -36,11 +35,11 @@ COUPLING = 0.5
 
 def rescattered(X: np.ndarray, change: np.ndarray, classes: int) -> np.ndarray:
     """Return features with the class means of X and its deviations from them mapped by `change`, the shape of X."""
-    deviations = central_path.deviations(X, classes)
+    deviations = models.deviations(X, classes)
     return X - deviations + change @ deviations
 
 
-def small_terms(X: np.ndarray, classes: int) -> central_path.Numbers:
+def small_terms(X: np.ndarray, classes: int) -> models.Numbers:
     """Measure both terms of the loss while the deviations shrink and grow, and simplex frames where they are small.
 
     Small are deviations at the least of `SCATTERS`, times the smallest singular value of the SNR matrix where that is
@@ -71,14 +70,14 @@ def small_terms(X: np.ndarray, classes: int) -> central_path.Numbers:
         ``classifiers_frame_distance`` and ``classifiers_self_duality`` with the class means' pseudo-inverse instead of
         classifiers.
     """
-    omega = central_path.snr_singular_values(X, classes)[-1]
+    omega = models.snr_singular_values(X, classes)[-1]
     identity = np.eye(len(X))
     nc1, nc23 = np.array([_least_squares_losses(X, scatter * identity, classes) for scatter in SCATTERS]).T
     pushes = omega * np.sqrt(nc1 / (classes - 1))
     pushed_nc1 = np.array([_least_squares_losses(X, push * identity, classes)[0] for push in pushes])
-    along_means = _scaled_along(central_path.snr_vectors(X, classes)[0], SCATTERS[0])
+    along_means = _scaled_along(models.snr_vectors(X, classes)[0], SCATTERS[0])
     concentrated = rescattered(X, SCATTERS[0] * min(1.0, omega) * identity, classes)
-    W, M = central_path.classifier(concentrated, classes), central_path.class_means(concentrated, classes)
+    W, M = models.classifier(concentrated, classes), models.class_means(concentrated, classes)
     inverse = np.linalg.pinv(M, rcond=1e-9)
     return {
         quantities.SCATTERED_LOSS_NC1: nc1,
@@ -102,9 +101,9 @@ def _scaled_along(U: np.ndarray, factor: float) -> np.ndarray:
 def _least_squares_losses(X: np.ndarray, change: np.ndarray, classes: int) -> tuple[float, float]:
     """Return L_NC1 (eq. 17) and L_NC2/3 (eq. 18) of features whose deviations from the class means are mapped."""
     H = rescattered(X, change, classes)
-    W = central_path.classifier(H, classes)
-    deviation_scores = W @ central_path.deviations(H, classes)
-    score_errors = W @ central_path.centred(central_path.class_means(H, classes)) - _simplex(classes)
+    W = models.classifier(H, classes)
+    deviation_scores = W @ models.deviations(H, classes)
+    score_errors = W @ models.centred(models.class_means(H, classes)) - _simplex(classes)
     return float(0.5 * np.sum(deviation_scores**2) / H.shape[1]), float(0.5 * np.sum(score_errors**2) / classes)
 
 
@@ -115,10 +114,10 @@ def _simplex(classes: int) -> np.ndarray:
 
 def _score_error(W: np.ndarray, M: np.ndarray) -> float:
     """Return ||W M - Phi||_F / ||Phi||_F for class means M as columns, not necessarily centred (eq. 18)."""
-    return central_path.relative_gap(W @ central_path.centred(M), _simplex(len(W)))
+    return models.relative_gap(W @ models.centred(M), _simplex(len(W)))
 
 
-def simplex_scores(X: np.ndarray, classes: int) -> central_path.Numbers:
+def simplex_scores(X: np.ndarray, classes: int) -> models.Numbers:
     """Measure what class means that are a simplex frame leave of L_NC2/3 under noise within classes (appendix C.2).
 
     Quantities
@@ -133,13 +132,13 @@ def simplex_scores(X: np.ndarray, classes: int) -> central_path.Numbers:
     simplex_self_duality
         Squared distance of classifiers from class means, both of unit norm. Index: as for ``simplex_score_error``.
     """
-    U, _, V = central_path.snr_vectors(X, classes)
+    U, _, V = models.snr_vectors(X, classes)
     M = U @ V.T
     scores, frames, duality = np.empty((3, len(SIMPLEX_NOISES)))
     for index, noise in enumerate(SIMPLEX_NOISES):
-        deviations = _scaled_along(U, noise) @ central_path.deviations(X, classes)
+        deviations = _scaled_along(U, noise) @ models.deviations(X, classes)
         H = deviations + np.repeat(M, X.shape[1] // classes, axis=1)
-        W = central_path.classifier(H, classes)
+        W = models.classifier(H, classes)
         scores[index] = _score_error(W, M)
         frames[index] = max(theory.simplex_gram(M), theory.simplex_gram(W.T))
         duality[index] = collapse.self_duality(W, M.T)
@@ -172,7 +171,7 @@ def leaning_noise(X: np.ndarray, classes: int) -> dict[str, np.ndarray]:
     }
     if len(X) < classes:
         return measured
-    U, _, _ = np.linalg.svd(central_path.signal_to_noise(X, classes))
+    U, _, _ = np.linalg.svd(models.signal_to_noise(X, classes))
     for index, lean in enumerate(LEANS):
         direction = lean * U[:, classes - 2] + np.sqrt(1 - lean**2) * U[:, classes - 1]
         projector = np.outer(direction, direction)
@@ -186,7 +185,7 @@ def leaning_noise(X: np.ndarray, classes: int) -> dict[str, np.ndarray]:
     return measured
 
 
-def simplex_means(X: np.ndarray, classes: int) -> central_path.Numbers:
+def simplex_means(X: np.ndarray, classes: int) -> models.Numbers:
     """Measure collapse while noise vanishes around class means that are a simplex frame.
 
     Noise of covariance e^2 Q for e of `NOISES`: with Q the identity but for `COUPLING` between a direction of the class
@@ -207,7 +206,7 @@ def simplex_means(X: np.ndarray, classes: int) -> central_path.Numbers:
         least-squares classifier and nearest class mean decide differently, under coupled and uncoupled noise. Index: e.
     """
     nc1, nc4, duality, duality_uncoupled, far, far_uncoupled = np.full((6, len(NOISES)), np.nan)
-    measured: central_path.Numbers = {
+    measured: models.Numbers = {
         quantities.SMALL_NOISE_NC1: nc1,
         quantities.SMALL_NOISE_NC4_EXAMPLES: nc4,
         quantities.SMALL_NOISE_SELF_DUALITY: duality,
@@ -217,16 +216,16 @@ def simplex_means(X: np.ndarray, classes: int) -> central_path.Numbers:
     }
     if len(X) < classes:
         return measured
-    U, _, Vt = np.linalg.svd(central_path.signal_to_noise(X, classes))
+    U, _, Vt = np.linalg.svd(models.signal_to_noise(X, classes))
     M, along, beside = U[:, : classes - 1] @ Vt[: classes - 1], U[:, 0], U[:, classes - 1]
     coupled = np.eye(len(X)) + COUPLING * (np.outer(along, beside) + np.outer(beside, along))
     uncoupled = np.eye(len(X)) + 0.5 * np.outer(along, along)
 
     def with_noise(standard_deviation: float, covariance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return features around M with noise of a covariance, and their least-squares classifier."""
-        noise = standard_deviation * np.linalg.cholesky(covariance) @ central_path.deviations(X, classes)
+        noise = standard_deviation * np.linalg.cholesky(covariance) @ models.deviations(X, classes)
         H = noise + np.repeat(M, X.shape[1] // classes, axis=1)
-        return H, central_path.classifier(H, classes)
+        return H, models.classifier(H, classes)
 
     def decided_differently(W: np.ndarray, points: np.ndarray) -> int:
         """Return how many points, as columns, the classifier W and the nearest class mean decide differently."""

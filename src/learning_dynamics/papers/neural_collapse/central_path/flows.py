@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 
 from learning_dynamics.dynamics.gradient_flow import Flow, Tolerances, integrate
-from learning_dynamics.papers.neural_collapse.central_path import models as central_path
+from learning_dynamics.papers.neural_collapse.central_path import models
 from learning_dynamics.papers.neural_collapse.central_path.quantities import ORTHOGONAL, PRINTED
 
 TangentMap = Callable[[np.ndarray, np.ndarray, int], np.ndarray]
@@ -21,7 +21,7 @@ def constraint(X: np.ndarray, Z: np.ndarray, classes: int, *, sign: int = 1) -> 
 
     `sign` is that of the first product.
     """
-    product = central_path.deviations(X, classes) @ Z.mT / X.shape[-1]
+    product = models.deviations(X, classes) @ Z.mT / X.shape[-1]
     return sign * product + product.mT
 
 
@@ -40,13 +40,13 @@ def orthogonal_projection(X: np.ndarray, Z: np.ndarray, classes: int) -> np.ndar
     Z - (C N / 2) (X C Z^T + Z C X^T) X C. The normal space at X is {S X C : S symmetric}: the inner product of S X C
     with Z is half that of S with X C Z^T + Z C X^T. The factor C N comes from C C = C / (C N).
     """
-    return Z - 0.5 * constraint(X, Z, classes) @ central_path.deviations(X, classes)
+    return Z - 0.5 * constraint(X, Z, classes) @ models.deviations(X, classes)
 
 
 def printed_adjoint(X: np.ndarray, Z: np.ndarray, classes: int) -> np.ndarray:
     """Return the adjoint of `printed_map` in the Frobenius inner product: Z - (Z X^T + X Z^T) X C / 2."""
     product = Z @ X.mT / X.shape[-1]
-    return Z - 0.5 * (product + product.mT) @ central_path.deviations(X, classes)
+    return Z - 0.5 * (product + product.mT) @ models.deviations(X, classes)
 
 
 TANGENT_MAPS: dict[str, TangentMap] = {ORTHOGONAL: orthogonal_projection, PRINTED: printed_map}
@@ -54,7 +54,7 @@ TANGENT_MAPS: dict[str, TangentMap] = {ORTHOGONAL: orthogonal_projection, PRINTE
 
 def velocity(X: np.ndarray, classes: int, tangent_map: TangentMap) -> np.ndarray:
     """Return dX/dt of the continually renormalised flow: minus the mapped gradient (eq. 5)."""
-    return -tangent_map(X, central_path.gradient(X, classes), classes)
+    return -tangent_map(X, models.gradient(X, classes), classes)
 
 
 def renormalised_flow(
@@ -77,7 +77,7 @@ def renormalised_flow(
     """
 
     def field(log_time: float, state: np.ndarray) -> np.ndarray:
-        X = central_path.renormalised(state.reshape(initial.shape), classes)
+        X = models.renormalised(state.reshape(initial.shape), classes)
         return np.exp(log_time) * velocity(X, classes, tangent_map).ravel()
 
     return integrate(field, initial.ravel(), np.log1p(times), rtol=tolerances.rtol, atol=tolerances.atol)
@@ -101,7 +101,7 @@ def renormalised_descent(initial: np.ndarray, classes: int, step: float, recorde
     """
 
     def descend(X: np.ndarray) -> np.ndarray:
-        return central_path.renormalised(X - step * central_path.gradient(X, classes), classes)
+        return models.renormalised(X - step * models.gradient(X, classes), classes)
 
     return np.stack(list(iterates(descend, initial, recorded)), axis=-3)
 

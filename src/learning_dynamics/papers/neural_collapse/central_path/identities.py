@@ -11,24 +11,23 @@ takes them; A (P, P).
 import numpy as np
 
 from learning_dynamics.measures import collapse
-from learning_dynamics.papers.neural_collapse.central_path import models as central_path
-from learning_dynamics.papers.neural_collapse.central_path import quantities, theory
+from learning_dynamics.papers.neural_collapse.central_path import models, quantities, theory
 
 
 def moments(H: np.ndarray, classes: int) -> tuple[np.ndarray, np.ndarray]:
     """Return Sigma_W, (features, features), and class means as rows, (classes, features)."""
-    return central_path.within_covariance(H, classes), central_path.class_means(H, classes).T
+    return models.within_covariance(H, classes), models.class_means(H, classes).T
 
 
 def least_squares(H: np.ndarray, classes: int, decay: float) -> np.ndarray:
     """Return the extended classifier that minimises the loss, by a least-squares solver, without covariances."""
     samples, size = H.shape[1], len(H) + 1
-    rows = np.vstack([central_path.extended(H).T, np.sqrt(samples * decay) * np.eye(size)])
-    labels = np.vstack([central_path.one_hot(classes, samples // classes).T, np.zeros((size, classes))])
+    rows = np.vstack([models.extended(H).T, np.sqrt(samples * decay) * np.eye(size)])
+    labels = np.vstack([models.one_hot(classes, samples // classes).T, np.zeros((size, classes))])
     return np.linalg.lstsq(rows, labels, rcond=None)[0].T
 
 
-def classifier_identities(H: np.ndarray, W: np.ndarray, decay: float) -> central_path.Numbers:
+def classifier_identities(H: np.ndarray, W: np.ndarray, decay: float) -> models.Numbers:
     """Gaps of Proposition 1, Theorems 1 and 2, for any extended classifier W, against a least-squares solver.
 
     Quantities
@@ -54,12 +53,12 @@ def classifier_identities(H: np.ndarray, W: np.ndarray, decay: float) -> central
     within, means = moments(H, classes)
     solution = least_squares(H, classes, decay)
     mean = np.append(means.mean(axis=0), 1.0)
-    second_moment = central_path.extended(H) @ central_path.extended(H).T / H.shape[1] + decay * np.eye(len(H) + 1)
+    second_moment = models.extended(H) @ models.extended(H).T / H.shape[1] + decay * np.eye(len(H) + 1)
     without_mean = (
         np.linalg.pinv(second_moment - np.outer(mean, mean)) @ np.column_stack([means, np.ones(classes)]).T / classes
     )
     parts = collapse.decomposition(within, means, W, decay)
-    total, optimal_loss = (central_path.extended_loss(weights, H, decay) for weights in (W, solution))
+    total, optimal_loss = (models.extended_loss(weights, H, decay) for weights in (W, solution))
     excess = W - solution
     deviation_without_mean = parts["loss_ls_perp"] - 0.5 * np.sum((excess @ mean) ** 2)
     nc1, nc23 = parts["loss_nc1"], parts["loss_nc23"]
@@ -79,14 +78,14 @@ def classifier_identities(H: np.ndarray, W: np.ndarray, decay: float) -> central
         quantities.LS_DECOMPOSITION_GAP_WITHOUT_CLASSES: nc1 + classes * nc23,
     }
     return {
-        **{name: central_path.relative_gap(weights, solution) for name, weights in classifiers.items()},
+        **{name: models.relative_gap(weights, solution) for name, weights in classifiers.items()},
         **{name: abs(total - optimal_loss - deviation) / total for name, deviation in deviations.items()},
         quantities.DEVIATION_OVER_LEAST: parts["loss_ls_perp"] / least_deviation,
         **{name: abs(optimal_loss - split) / optimal_loss for name, split in splits.items()},
     }
 
 
-def equation_6(H: np.ndarray, classes: int) -> central_path.Numbers:
+def equation_6(H: np.ndarray, classes: int) -> models.Numbers:
     """Gaps of equation 6: W = M^T Sigma_T^{-1} / C and b = 1/C - W mu_G without weight decay, M centred.
 
     Quantities
@@ -108,10 +107,10 @@ def equation_6(H: np.ndarray, classes: int) -> central_path.Numbers:
         quantities.UNEXTENDED_CLASSIFIER_GAP_WITHIN: np.column_stack([discriminant, biases - discriminant @ centre]),
         quantities.UNEXTENDED_CLASSIFIER_GAP_CONSTANT_BIAS: np.column_stack([weights, biases]),
     }
-    return {name: central_path.relative_gap(extended, solution) for name, extended in classifiers.items()}
+    return {name: models.relative_gap(extended, solution) for name, extended in classifiers.items()}
 
 
-def invariance(H: np.ndarray, A: np.ndarray, classes: int) -> central_path.Numbers:
+def invariance(H: np.ndarray, A: np.ndarray, classes: int) -> models.Numbers:
     """Relative change of predictions and of loss under H -> A H, without weight decay (section 3.1).
 
     Quantities
@@ -126,13 +125,13 @@ def invariance(H: np.ndarray, A: np.ndarray, classes: int) -> central_path.Numbe
     classifier, mapped_classifier = (
         collapse.least_squares_classifier(*moments(features, classes), decay=0.0) for features in (H, mapped)
     )
-    scores, loss = classifier @ central_path.extended(H), central_path.extended_loss(classifier, H, 0.0)
+    scores, loss = classifier @ models.extended(H), models.extended_loss(classifier, H, 0.0)
 
     def change_of_predictions(weights: np.ndarray) -> float:
-        return central_path.relative_gap(weights @ central_path.extended(mapped), scores)
+        return models.relative_gap(weights @ models.extended(mapped), scores)
 
     def change_of_loss(weights: np.ndarray) -> float:
-        return abs(central_path.extended_loss(weights, mapped, 0.0) - loss) / loss
+        return abs(models.extended_loss(weights, mapped, 0.0) - loss) / loss
 
     return {
         quantities.PREDICTIONS_CHANGE: change_of_predictions(mapped_classifier),
@@ -142,7 +141,7 @@ def invariance(H: np.ndarray, A: np.ndarray, classes: int) -> central_path.Numbe
     }
 
 
-def simplex_frames(H: np.ndarray, Z: np.ndarray, classes: int) -> central_path.Numbers:
+def simplex_frames(H: np.ndarray, Z: np.ndarray, classes: int) -> models.Numbers:
     """Gaps of Lemma 7, both ways: equal singular values and a null space of ones, against a simplex frame.
 
     Quantities
@@ -155,7 +154,7 @@ def simplex_frames(H: np.ndarray, Z: np.ndarray, classes: int) -> central_path.N
         Gap of the Gram matrix, as in ``simplex_frame_gap``, of a matrix with equal singular values whose null space is
         another line, and of one whose columns sum to zero but whose singular values differ.
     """
-    U, omega, V = central_path.snr_vectors(H, classes)
+    U, omega, V = models.snr_vectors(H, classes)
     # C - 1 features are enough for a frame of C classes
     centred = np.linalg.svd(np.eye(classes) - 1 / classes)[2][: classes - 1]
     frame = 3.0 * np.linalg.qr(Z[:, : classes - 1])[0] @ centred

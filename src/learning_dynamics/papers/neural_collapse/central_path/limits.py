@@ -7,11 +7,10 @@ Class means are rows, (..., C, P), in `collapse_along`. What is returned has the
 import numpy as np
 
 from learning_dynamics.measures import collapse
-from learning_dynamics.papers.neural_collapse.central_path import models as central_path
-from learning_dynamics.papers.neural_collapse.central_path import quantities
+from learning_dynamics.papers.neural_collapse.central_path import models, quantities
 
 
-def limit_gaps(X: np.ndarray, start: np.ndarray, classes: int) -> central_path.Numbers:
+def limit_gaps(X: np.ndarray, start: np.ndarray, classes: int) -> models.Numbers:
     """Distances of features from what the singular vectors at the start say, over leading axes of X.
 
     Quantities
@@ -24,8 +23,8 @@ def limit_gaps(X: np.ndarray, start: np.ndarray, classes: int) -> central_path.N
     features_limit_distance
         ||X / omega_max - (U V^T) kron 1^T||_F / sqrt(N), for N examples of each class (eq. 11).
     """
-    U, _, V = central_path.snr_vectors(start, classes)
-    snr = central_path.signal_to_noise(X, classes)
+    U, _, V = models.snr_vectors(start, classes)
+    snr = models.signal_to_noise(X, classes)
     omega_max = np.linalg.svd(snr, compute_uv=False)[..., :1, None]
     aligned = np.einsum("pj,...pc,cj->...j", U, snr, V)
     examples = X.shape[-1] // classes
@@ -37,7 +36,7 @@ def limit_gaps(X: np.ndarray, start: np.ndarray, classes: int) -> central_path.N
     }
 
 
-def collapse_along(X: np.ndarray, classes: int) -> central_path.Numbers:
+def collapse_along(X: np.ndarray, classes: int) -> models.Numbers:
     """Neural collapse of renormalised features and their least-squares classifier, over leading axes.
 
     Quantities
@@ -53,13 +52,13 @@ def collapse_along(X: np.ndarray, classes: int) -> central_path.Numbers:
     nc4
         Share of examples that the classifier and the nearest class mean label differently.
     """
-    means = central_path.class_means(X, classes).mT
+    means = models.class_means(X, classes).mT
     # X is renormalised: its mean is zero, and the bias 1/C changes no argmax
-    W = central_path.classifier(X, classes)
+    W = models.classifier(X, classes)
     # |x - mu_c|^2 is least where mu_c . x - |mu_c|^2 / 2 is largest
     nearest = means @ X - 0.5 * np.sum(means**2, axis=-1, keepdims=True)
     return {
-        quantities.TRACE: classes * collapse.variability(central_path.within_covariance(X, classes), means),
+        quantities.TRACE: classes * collapse.variability(models.within_covariance(X, classes), means),
         quantities.NC2_NORM_SPREAD: collapse.relative_spread_of_norms(means),
         quantities.NC2_ANGLE_DISTANCE: collapse.distance_from_maximal_angles(means),
         quantities.NC3: collapse.self_duality(W, means),

@@ -17,14 +17,14 @@ import pandas as pd
 from learning_dynamics.measures import collapse
 from learning_dynamics.papers.neural_collapse.central_path import (
     converses,
+    flows,
     identities,
     limits,
+    models,
     quantities,
     tangents,
     theory,
 )
-from learning_dynamics.papers.neural_collapse.central_path import flows as renormalised
-from learning_dynamics.papers.neural_collapse.central_path import models as central_path
 from learning_dynamics.papers.neural_collapse.draws import SIZE
 from learning_dynamics.settings import NonNegative
 from learning_dynamics.tidy import QUANTITY, SEED, Column, Tables, columns, rows
@@ -99,7 +99,7 @@ def free_features(trajectory: Trajectory, *, decays: list[NonNegative]) -> Table
         Of features with other class means and other deviations.
     """
     for size in trajectory.settings["sizes"]:
-        label = central_path.size_label(*size)
+        label = models.size_label(*size)
         members = [
             _measure_draw({name: trajectory.series[f"{name}_{label}"][member, 0] for name in "HWZA"}, size[0], decays)
             for member in range(trajectory.members)
@@ -129,8 +129,8 @@ def renormalised_flows(trajectory: Trajectory) -> Tables:
         Of the flow's features.
     """
     for size in trajectory.settings["sizes"]:
-        for flow in renormalised.TANGENT_MAPS:
-            states = trajectory.series[f"{flow}_{central_path.size_label(*size)}"]
+        for flow in flows.TANGENT_MAPS:
+            states = trajectory.series[f"{flow}_{models.size_label(*size)}"]
             members = [_measure_flow(X, size) for X in states]
             yield _table(size, members, time=trajectory.time, flow=flow)
 
@@ -155,10 +155,10 @@ def renormalised_descent(trajectory: Trajectory) -> Tables:
             # numbers of steps of this size by the recorded times
             counts = np.round(trajectory.time / step).astype(int)
             members = []
-            for X in trajectory.series[f"descent{number}_{central_path.size_label(*size)}"]:
-                omega = central_path.snr_singular_values(X, classes)
+            for X in trajectory.series[f"descent{number}_{models.size_label(*size)}"]:
+                omega = models.snr_singular_values(X, classes)
                 one_step = functools.partial(theory.algorithm_step, step=step, classes=classes, examples=examples)
-                iterated = np.stack(list(renormalised.iterates(one_step, omega[0], counts)))
+                iterated = np.stack(list(flows.iterates(one_step, omega[0], counts)))
                 vectors = limits.limit_gaps(X, X[0], classes)[quantities.SNR_OUTSIDE_FIRST_VECTORS]
                 members.append(
                     {
@@ -172,7 +172,7 @@ def renormalised_descent(trajectory: Trajectory) -> Tables:
 
 def _table(
     size: Sequence[int],
-    members: list[central_path.Numbers],
+    members: list[models.Numbers],
     *,
     flow: str,
     time: np.ndarray | None = None,
@@ -184,26 +184,24 @@ def _table(
     return rows({name: np.stack([member[name] for member in members]) for name in members[0]}, axes, **labels)
 
 
-def _measure_draw(
-    arrays: dict[str, np.ndarray], classes: int, decays: Sequence[float]
-) -> dict[str, central_path.Numbers]:
+def _measure_draw(arrays: dict[str, np.ndarray], classes: int, decays: Sequence[float]) -> dict[str, models.Numbers]:
     """Return the quantities of one draw by flow, those that belong to none under an empty name."""
     H, W, Z = arrays["H"], arrays["W"], arrays["Z"]
-    X = central_path.renormalised(H, classes)
+    X = models.renormalised(H, classes)
     within, means = identities.moments(H, classes)
     parts = collapse.decomposition(within, means, W, 0.0)
-    general: central_path.Numbers = {
+    general: models.Numbers = {
         **_by_variant(identities.classifier_identities(H, W, decay) for decay in decays),
         **_by_variant(identities.invariance(H, change, classes) for change in arrays["A"]),
         **identities.equation_6(H, classes),
         **identities.simplex_frames(H, Z, classes),
-        quantities.LOSS: central_path.extended_loss(collapse.least_squares_classifier(within, means, 0.0), H, 0.0),
+        quantities.LOSS: models.extended_loss(collapse.least_squares_classifier(within, means, 0.0), H, 0.0),
         quantities.LOSS_NC1: parts["loss_nc1"],
         quantities.LOSS_NC23: parts["loss_nc23"],
         # `variability` is the trace over C
         quantities.TRACE: classes * collapse.variability(within, means),
         quantities.TRACE_RENORMALISED: limits.collapse_along(X, classes)[quantities.TRACE],
-        quantities.OMEGA: central_path.snr_singular_values(X, classes),
+        quantities.OMEGA: models.snr_singular_values(X, classes),
         **tangents.manifold_gaps(X, Z, classes),
         **tangents.adjoint_gaps(X, classes),
         **converses.small_terms(X, classes),
@@ -213,7 +211,7 @@ def _measure_draw(
         **tangents.singular_value_slopes(X, Z, classes),
     }
     by_flow = {flow: tangents.map_gaps(X, Z, classes, tangent_map) for flow, tangent_map in tangents.ALL_MAPS.items()}
-    for flow, tangent_map in renormalised.TANGENT_MAPS.items():
+    for flow, tangent_map in flows.TANGENT_MAPS.items():
         by_flow[flow] |= tangents.velocity_gaps(X, classes, tangent_map)
     for flow, remainder in tangents.step_remainders(X, Z, classes).items():
         by_flow[flow][quantities.STEP_REMAINDER] = remainder
@@ -222,28 +220,28 @@ def _measure_draw(
     return {"": general} | by_flow
 
 
-def _by_variant(measurements: Iterator[central_path.Numbers]) -> central_path.Numbers:
+def _by_variant(measurements: Iterator[models.Numbers]) -> models.Numbers:
     """Return quantities of several variants as one, with an axis of variants."""
     variants = list(measurements)
     return {name: np.array([variant[name] for variant in variants]) for name in variants[0]}
 
 
-def _measure_flow(X: np.ndarray, size: Sequence[int]) -> central_path.Numbers:
+def _measure_flow(X: np.ndarray, size: Sequence[int]) -> models.Numbers:
     """Measure one member's flow, X of shape (times, features, samples); nan where it was not carried on."""
     classes, examples, features = size
     if not np.isfinite(X).all():
         # the same quantities of other features, emptied: their names and shapes are what is used
         stand_in = np.random.default_rng(0).standard_normal(X.shape)
         return {name: np.full(np.shape(value), np.nan) for name, value in _measure_flow(stand_in, size).items()}
-    omega = central_path.snr_singular_values(X, classes)
+    omega = models.snr_singular_values(X, classes)
     # eqs. 17 and 18 by hand: `collapse.decomposition` solves with Sigma_T, which loses the digits of the noise at the
     # end of a flow, where class means are a million times as large (`models.classifier`)
-    W, deviations = central_path.classifier(X, classes), central_path.deviations(X, classes)
-    score_errors = W @ central_path.class_means(X, classes) - (np.eye(classes) - 1 / classes)
-    covariance = central_path.within_covariance(X, classes)
+    W, deviations = models.classifier(X, classes), models.deviations(X, classes)
+    score_errors = W @ models.class_means(X, classes) - (np.eye(classes) - 1 / classes)
+    covariance = models.within_covariance(X, classes)
     return {
         quantities.OMEGA: omega,
-        quantities.LOSS: central_path.loss(X, classes),
+        quantities.LOSS: models.loss(X, classes),
         quantities.LOSS_NC1: 0.5 * np.sum((W @ deviations) ** 2, axis=(-2, -1)) / (classes * examples),
         quantities.LOSS_NC23: 0.5 * np.sum(score_errors**2, axis=(-2, -1)) / classes,
         quantities.SINGULAR_VALUE_SPREAD: omega[:, 0] / omega[:, -1] - 1,

@@ -4,8 +4,7 @@ import numpy as np
 
 from learning_dynamics.dynamics.gradient_flow import LogSpan
 from learning_dynamics.errors import DivergenceError, ProjectError
-from learning_dynamics.papers.neural_collapse.central_path import flows as renormalised
-from learning_dynamics.papers.neural_collapse.central_path import models as central_path
+from learning_dynamics.papers.neural_collapse.central_path import flows, models
 from learning_dynamics.progress import progress
 from learning_dynamics.seeds import generators
 from learning_dynamics.settings import Count, Positive, Seed
@@ -31,9 +30,9 @@ def free_features(
     series: dict[str, list[np.ndarray]] = {}
     for size in sizes:
         classes, examples, features = size
-        label = central_path.size_label(*size)
+        label = models.size_label(*size)
         for rng in generators(seed, f"central_path.features.{label}", seeds):
-            H = central_path.gaussian_features(rng, classes, examples, features, signal=signal)
+            H = models.gaussian_features(rng, classes, examples, features, signal=signal)
             draw = {
                 # the features' offset: nothing here may depend on a zero global mean
                 "H": H + rng.standard_normal((features, 1)),
@@ -62,13 +61,13 @@ def renormalised_flows(
     starts = _starts(sizes, signal, seeds, seed)
     series = {}
     undecided = np.zeros(seeds, dtype=bool)
-    for name, tangent_map in renormalised.TANGENT_MAPS.items():
+    for name, tangent_map in flows.TANGENT_MAPS.items():
         for size in progress(sizes, f"renormalised flow, {name} map"):
-            label = central_path.size_label(*size)
+            label = models.size_label(*size)
             states = np.full((seeds, len(integration.times), *starts[label].shape[1:]), np.nan)
             for member, X in enumerate(starts[label]):
                 try:
-                    flow = renormalised.renormalised_flow(
+                    flow = flows.renormalised_flow(
                         X, size[0], tangent_map, times=integration.times, tolerances=integration
                     )
                 except DivergenceError:
@@ -106,8 +105,8 @@ def renormalised_descent(
     series = {}
     for index, (step, ratio) in enumerate(zip(step_sizes, ratios, strict=True)):
         for size in progress(sizes, f"renormalised descent, step {step:g}"):
-            label = central_path.size_label(*size)
-            series[f"descent{index}_{label}"] = renormalised.renormalised_descent(
+            label = models.size_label(*size)
+            series[f"descent{index}_{label}"] = flows.renormalised_descent(
                 starts[label], size[0], step, counts * round(ratio)
             )
     return Trajectory(counts * coarsest, series)
@@ -118,12 +117,12 @@ def _starts(sizes: list[list[int]], signal: float, seeds: int, seed: int) -> dic
     starts = {}
     for size in sizes:
         classes, examples, features = size
-        label = central_path.size_label(*size)
+        label = models.size_label(*size)
         draws = [
-            central_path.gaussian_features(rng, classes, examples, features, signal=signal)
+            models.gaussian_features(rng, classes, examples, features, signal=signal)
             for rng in generators(seed, f"central_path.starts.{label}", seeds)
         ]
-        starts[label] = central_path.renormalised(np.stack(draws), classes)
+        starts[label] = models.renormalised(np.stack(draws), classes)
     return starts
 
 

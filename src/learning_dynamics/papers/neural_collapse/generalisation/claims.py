@@ -260,17 +260,17 @@ def accuracy_comparable_to_ce(mse: Sequence[Table], ce: Sequence[Table], *, fact
     trainings.
 
     The paper names no margin. Here neither loss may misclassify {factor:.3g} times as many test images as the other at
-    the last epoch, for the same network and seed. By default that factor is the geometric mean of 1 and 2, midway
-    between as many errors and twice as many. Take the errors of one loss minus that factor times those of the other:
-    the 95 % interval of the mean over pairs of trainings must be below zero, for each of the two losses. The margin is
-    a factor: with few errors, twice as many is still a small difference in percentage points. Misclassified are
-    {mse_error:.2g} per cent under MSE, {ce_error:.2g} under cross-entropy. Where test images are a few hundred, errors
-    are so few that pairs of trainings seldom decide; here there are {draws} pairs.
+    the last epoch, on average over pairs of the same network and seed. By default that factor is the geometric mean of
+    1 and 2, midway between as many errors and twice as many. Take the errors of one loss minus that factor times those
+    of the other: the 95 % interval of the mean over pairs of trainings must be below zero, for each of the two losses.
+    The margin is a factor, no number of percentage points: where errors are few, even twice as many would be within one
+    point. Misclassified are {mse_error:.2g} per cent under MSE, {ce_error:.2g} under cross-entropy. Where test images
+    are a few hundred, errors are so few that {draws} pairs may not decide.
     """
     mse_runs, ce_runs = paired(mse, ce)
     # per cent
     mse_errors, ce_errors = (100 * at_the_end(tables, ERROR, "test") for tables in (mse_runs, ce_runs))
-    first_errors = 100 * at_first_epoch(mse_runs, ERROR, "test")
+    mse_first_errors = 100 * at_first_epoch(mse_runs, ERROR, "test")
 
     def beyond_factor(errors: np.ndarray, other_errors: np.ndarray) -> evidence.Estimate:
         """Return the mean of errors less `factor` times the others', with its interval over pairs of trainings.
@@ -284,7 +284,7 @@ def accuracy_comparable_to_ce(mse: Sequence[Table], ce: Sequence[Table], *, fact
     wrong_errors = {
         "twice the errors of cross-entropy": 2 * ce_errors,
         "half the errors of cross-entropy": 0.5 * ce_errors,
-        "MSE at its first recorded epoch": first_errors,
+        "MSE at its first recorded epoch": mse_first_errors,
     }
     yield at_most(
         f"test errors under MSE minus {factor:.3g} times those under CE, percentage points",

@@ -160,8 +160,9 @@ def controls_no_bottleneck(
     """Without a bottleneck, from small starts, the warm-up is followed by a monotone, saturating growth of the
     effective rank.
 
-    Section 3.3 calls $d < V$ a bottleneck; Figure 12 takes $d = 3$, $V = 4$ for none, since one number added to all
-    logits changes nothing. Starts are small up to scale {small_scale:g}. The rank is RankMe of the covariance about the
+    Section 3.3 calls $d < V$ a bottleneck; Figure 12 takes $d = 3$, $V = 4$ for none. (Our reason: one number added to
+    all logits changes no probability, so that $V - 1$ dimensions suffice.) The paper draws one run; here most draws
+    must agree. Starts are small up to scale {small_scale:g}. The rank is RankMe of the covariance about the
     mean. A fall or a rise counts from {threshold:g} on. The rank falls, to the lowest value that it has until the first
     class is learned (the trough), in {warm:.0%}; it rises from the trough in {rises:.0%}; it never falls after a rise
     (or never rises) in {never:.1%}; over the last half decade of time (a factor of √10) it changes by less than

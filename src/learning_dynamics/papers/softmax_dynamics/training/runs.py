@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from learning_dynamics.errors import ProjectError
-from learning_dynamics.papers.softmax_dynamics import models as toy
-from learning_dynamics.papers.softmax_dynamics import starts
+from learning_dynamics.papers.softmax_dynamics import models, starts
 from learning_dynamics.papers.softmax_dynamics.sizes import name_of
 from learning_dynamics.seeds import generators
 from learning_dynamics.settings import Count, Fraction, Natural, NonNegative, Positive, Seed
@@ -87,7 +86,7 @@ def combinations(
         label = f"softmax_dynamics.map.{name_of(counts)}.{dimension}.{scale}" + (".classes" if reduced else "")
         series: dict[str, list[np.ndarray]] = {"examples": [], "classes": [], "probabilities": [], "loss": []}
         for rng in generators(seed, label, seeds):
-            theta, W = toy.gaussian(rng, rows_of_classes.sum(), dimension, classes, scale=scale)
+            theta, W = models.gaussian(rng, rows_of_classes.sum(), dimension, classes, scale=scale)
             minibatch_seed = int(rng.integers(2**31))
             if reduced and method not in ADAPTIVE:
                 theta /= np.sqrt(n)[:, None]

@@ -9,7 +9,9 @@ from learning_dynamics.trajectories import Arrays, Trajectory
 
 
 def linear_descent(data: Arrays, *, gamma: Positive, step: Positive, steps: Count) -> Trajectory:
-    """Gradient descent from W(0) = sqrt(2 gamma) I, a(0) = 0, of width d; one output.
+    """Gradient descent on |Y - X W1 W2|^2 / 2 from W1(0) = sqrt(2 gamma) I, of width d, and W2(0) = 0.
+
+    These are the paper's W and a, as the data have one output.
 
     Returns
     -------
@@ -26,7 +28,8 @@ def linear_descent(data: Arrays, *, gamma: Positive, step: Positive, steps: Coun
     if Y.shape[-1] != 1:
         raise ProjectError(f"linear_descent needs data with one output, not {Y.shape[-1]}; set `outputs: 1`")
     inputs = X.shape[-1]
-    start = np.repeat(np.sqrt(2 * gamma) * np.eye(inputs)[None], len(X), axis=0)
-    zero = np.zeros((len(X), inputs, 1))
-    W1, W2 = models.descend(start, zero, X, Y, step=step, steps=steps, every=1, noise=0.0, rngs=[])
+    W1_start = np.repeat(np.sqrt(2 * gamma) * np.eye(inputs)[None], len(X), axis=0)
+    W2_start = np.zeros((len(X), inputs, 1))
+    # without label noise, and so without its generators
+    W1, W2 = models.descend(W1_start, W2_start, X, Y, step=step, steps=steps, every=1, noise=0.0, rngs=[])
     return Trajectory(np.arange(steps + 1.0), {"W1": W1, "W2": W2}, {"X": X, "Y": Y})

@@ -1,4 +1,7 @@
-"""The limit of the gradient flow: Theorem 3.1 and Corollary 3.1."""
+"""The limit of the gradient flow: Theorem 3.1 and Corollary 3.1.
+
+Z1, Z2 and alpha are those of `quantities`; (P1) and (P2) are the conditions of Proposition C.5.
+"""
 
 from collections.abc import Sequence
 
@@ -131,10 +134,10 @@ def theorem_3_1_iii(flows: Sequence[Table]) -> Claim:
             },
         },
     )
-    rivals_by_W2 = {}
+    rivals_of_W2 = {}  # with a single interpolator there is no other
     if any(has_several_interpolators(table) for table in flows):
         gradient_elsewhere = limits[quantities.GRADIENT_W2_ELSEWHERE]
-        rivals_by_W2["another interpolator, a thousandth away in $W_2$"] = {"values": gradient_elsewhere}
+        rivals_of_W2["another interpolator, a thousandth away in $W_2$"] = {"values": gradient_elsewhere}
     yield every_draw(
         "gradient of the Lagrangian in $W_2$ at the end, relative to $|W_2|$",
         limits[quantities.GRADIENT_W2],  # |Z2 - Z1^T X^+ X alpha| / |Z2|, by (P1)
@@ -142,7 +145,7 @@ def theorem_3_1_iii(flows: Sequence[Table]) -> Claim:
         at_most=tolerance * condition,
         because="steps times the relative tolerance times the squared condition number of $Z_1$",
         predicted=0.0,
-        rivals=rivals_by_W2,
+        rivals=rivals_of_W2,
     )
     yield every_draw(
         "least increase of the potential over perturbations",
@@ -200,12 +203,12 @@ def corollary_3_1(flows: Sequence[Table]) -> Claim:
     )
     sigma_star, gamma = limits.entries(SIGMA_BETA, column="predicted"), limits.setting("gamma")[:, None]
     # sigma_1(W1)^2 - sigma_1(W2)^2 = 2 gamma stays (Lemma 3.2): both squares err by the same amount, so that the error
-    # relative to sigma_1(W2) is larger by the ratio of the squares
-    ratio = np.maximum(sigma_W1[:, 0] / sigma_W2[:, 0], 1.0)
+    # relative to sigma_1(W2) is larger by the ratio of the squares, which is one or more but for rounding
+    ratio_of_squares = np.maximum((sigma_W1[:, 0] / sigma_W2[:, 0]) ** 2, 1.0)
     yield equal_on_every_draw(
         r"largest error of $\sigma_i(W_2)$ at the end, relative to $\sigma_1$",
         sigma_W2,
         theory.output_singular_values(sigma_star, gamma),
-        tolerance=tolerance * ratio**2,
+        tolerance=tolerance * ratio_of_squares,
         because=LEFT_OPEN,
     )

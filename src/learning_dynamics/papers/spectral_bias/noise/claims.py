@@ -334,7 +334,8 @@ def proposition_4_1_b(exponents: Table, five: Table, *, between: list[Positive])
 @claim(
     "Proposition 4.1 (c)",
     quantifier="an average",
-    scope="d = 2, 3 and 5, many paths; growth rates along long paths in every dimension listed",
+    scope="from W(0) = I; d = 2, 3 and 5, many paths; growth rates along long paths in every dimension of "
+    "`noise_low_rank`",
     correction="From $W(0)$ of rank two or more: for $d = 2$ the mean size $E|e|$ of an entry tends to a constant "
     "above zero, and for $d \\geq 3$ the mean of the commutators grows exponentially; what vanishes, in every "
     "dimension tried, is the angle between $w_i$ and $a$, almost surely.",
@@ -353,23 +354,26 @@ def proposition_4_1_c(
     r"""The commutators $[w_i, a]$ of rows of $W$ with $a$ vanish in the mean, $E|[w_i, a]| \to 0$.
 
     They do not. Let $e = W_{i1} a_2 - W_{i2} a_1$ be an entry of the commutator. By the proof $E|e| = |e(0)| e^{-t}$,
-    so that from $W(0) = I$, $a(0) = 0$ the mean is zero at all times. For $d = 2$ it rises to {value:.3f} and stays: it
-    tends to {limit:.4f}, by a formula (docs/noise_spectrum.md). It is judged at the latest time at which the half-width
-    of its 95 % interval is below {precision:g}. What is allowed is {standard_errors:g} standard errors, the scheme's
-    bias and the approach to the limit.
+    so that from $W(0) = I$, $a(0) = 0$ the mean is zero at all times. For $d = 2$ it tends to {limit:.4f}, by a formula
+    (docs/noise_spectrum.md). Measured, it is {value:.3f} at the latest time at which the half-width of its 95 %
+    interval is below {precision:g}, where it is judged. What is allowed is {standard_errors:g} standard errors, the
+    scheme's bias and the approach to the limit.
 
-    The proof applies Itô's formula to $|x|$, which has a kink at 0. Each time an entry crosses zero, the kink adds to
-    the mean (the local time, by Tanaka's formula), and this term is left out. For $d = 2$ it balances the decay. In
-    more dimensions it wins: the mean length $E|c|$, $c = W_{\cdot 1} a_2 - W_{\cdot 2} a_1$ of two columns of $W$,
-    grows as $e^{gt}$, $g$ = {rates} by an eigenvalue problem. Measured at time {late:g}: {lengths}.
+    The proof applies Itô's formula to $|e|$, which has a kink at $e = 0$. Each time an entry crosses zero, the kink
+    adds to the mean (the local time, by Tanaka's formula), and this term is left out. For $d = 2$ it balances the
+    decay. In more dimensions it wins: the mean length $E|c|$, $c = W_{\cdot 1} a_2 - W_{\cdot 2} a_1$ of two columns of
+    $W$, grows as $e^{gt}$ in the end, $g$ = {rates} by an eigenvalue problem. So $E|e|$ of some row grows as well, for
+    $|c|$ is at most the sum of $|e|$ over rows. The mean length is compared with its exact value at time {late:g}:
+    {lengths}.
 
-    Typical paths differ from the mean. For $d = 2$ the commutator decays on almost every path, at the rate
-    {typical:.3f}, as the three paths of Figure 3b do, although $E e^2$ grows (its exact value is checked at time
-    {early:g}). For $d = 3$ the typical rate is zero, and from $d = 4$ on it is above zero (measured: below for
-    {falling}, above for {rising}{open}). Its sign is judged for $d$ = {judged}; at {between} only its rise from each
-    dimension to the next is.
+    Typical paths differ from the mean. For $d = 2$ the commutator decays on almost every path, as the three paths of
+    Figure 3b do: its growth rate $\lambda_1 + \lambda_2$ (`noise_low_rank`) is {typical:.3f}, although $E e^2$ grows
+    (its exact value is checked at time {early:g}). For $d = 3$ that rate is zero, and from $d = 4$ on it is above zero
+    (measured: below for {falling}, above for {rising}{open}). Its sign is judged for $d$ = {judged} ($d = 2$ by the
+    value itself); at {between} only its rise from each dimension to the next is.
 
-    What does vanish, in every dimension measured, is the angle between each row $w_i$ and $a$.
+    What does vanish is the angle between each row $w_i$ and $a$: its growth rate $\lambda_2 - \lambda_1$ is below zero
+    in every dimension measured.
     """
     early = _early_time(plane)
     by_dimension = {settings_of(table)["inputs"]: table for table in higher_dimensions}
@@ -407,7 +411,7 @@ def proposition_4_1_c(
     for d in dimensions:
         yield decays(rates.angle(d))  # lambda_2 - lambda_1
     falling, rising = below_zero(commutator_rates), above_zero(commutator_rates)
-    mean_rates = [f"{theory.mean_commutator_rate(d):.3f} for d = {d}" for d in (3, 4, 5)]
+    mean_rates = [f"{theory.mean_commutator_rate(d):.3f} for d = {d}" for d in by_dimension]
     lengths = []
     for d, table in by_dimension.items():
         measured = statistic(table, quantities.COMMUTATOR_LENGTH, at=time)
@@ -443,11 +447,12 @@ def _mean_entry_tends_to_its_limit(plane: Table, *, precision: float, standard_e
     precise_times = [time for time in times if entry_at[time].uncertainty < precision]
     latest = max(precise_times, default=times[0])
     entry, limit = entry_at[latest], theory.commutator_mean_limit()
-    bias = step  # of first order in the step; |e| and its limit are of order one
+    bias = step  # of first order in the step, with a chosen constant of one: |e| and its limit are of order one
     # Weighted by the martingale det W = N cosh x, x of `theory` has the drift b = (1 + 2 y^2 - y^4) / sinh 2x, with
     # y = sinh x, and -b' = (1 + 3 y^4 + 2 y^6) / (2 y^2 (1 + y^2)) >= 1.3. So two of its paths under one noise approach
-    # each other as exp(-1.3 t) or faster, and (2 / pi) E tanh x, which is E|e|, its limit. At the start
-    # they are E x apart, 1.46 times E tanh x in the limit: from t = 1.3 on limit * exp(-t) is larger
+    # each other as exp(-1.3 t) or faster, and E|e| = (2 / pi) E tanh x approaches its limit as fast. A path from x = 0
+    # and a stationary one are E x apart at the start, 1.46 times the limit of E tanh x: from t = 1.3 on, and the judged
+    # time is later, limit * exp(-t) is larger than what is left
     approach = limit * float(np.exp(-latest))
     return equal(
         f"mean of $|e|$ at time {latest:g}, d = 2",
@@ -478,7 +483,7 @@ def _mean_square_of_entry_is_exact(plane: Table, early: float, standard_errors: 
         resolution=0.5 * exact,
         because="standard errors, and the scheme's bias",
         corrected=exact,
-        rivals={"a second moment that vanishes": 0.0},  # as printed: refused beside the correction
+        rivals={"a second moment that vanishes": 0.0},  # as is printed, while the other checks have the correction
         scaled=False,
     )
 
@@ -492,7 +497,8 @@ def _mean_length_is_exact(table: Table, time: float, standard_errors: float) -> 
     length = statistic(table, quantities.COMMUTATOR_LENGTH, at=time)
     exact = predicted_mean(table, quantities.COMMUTATOR_LENGTH, at=time)
     # second moments of W and a grow as exp(sqrt(d) t), with steps h as (1 + sqrt(d) h)^(t / h): the scheme's lag by
-    # d h t / 2, relative to them; a mean length, a root of squares, lags by at most this share
+    # d h t / 2, relative to them. |c|, of products of an entry of W and one of a, is taken to lag by the same share
+    # (not derived)
     lag = d * step * time / 2 * exact
     return equal(
         f"mean length of the commutator of two columns at time {time:g}, d = {d}",
@@ -502,7 +508,7 @@ def _mean_length_is_exact(table: Table, time: float, standard_errors: float) -> 
         resolution=0.25 * exact,
         because="standard errors, and the scheme's bias",
         corrected=exact,
-        rivals={"a mean that grows by a quarter less in more dimensions": 0.75 * exact},
+        rivals={"a mean length a quarter below the exact one, for d >= 3": 0.75 * exact},
         scaled=False,
     )
 

@@ -1,7 +1,10 @@
 """Exact results on the noise-driven process dW = dB a^T, da = W^T dB (Varre et al. 2023, section 4).
 
-Moments are the paper's (Proposition 4.1). Rates of single paths, and the limit of the commutator's mean, are
-derived here. A column (w_i, a_i) keeps |w_i| > |a_i| for ever and is (N cosh x, N sinh x) with
+`second_moments` is the paper's (Proposition 4.1). Moments of the commutator and rates of single paths are derived here
+and in docs/noise_spectrum.md. Below, w_i is a column of W and a_i its entry of a; in commutators [w_i, a] it is a row.
+`inputs` is d.
+
+A column (w_i, a_i) keeps |w_i| > |a_i| for ever and is (N cosh x, N sinh x) with
 
     dx = dB - (d-1)/2 sinh^2 x tanh x dt,    d log N = (d sinh^2 x - cosh^2 x) / 2 dt,
 
@@ -12,8 +15,8 @@ a martingale, and with (D, r) = (N cosh x, N sinh x)
 
     dx = dB + (cosh^3 x / (2 sinh x) - sinh x cosh x) dt,    d log N = (sinh^2 x - 2) / 2 dt.
 
-So do the areas that two and more columns span, which give all exponents and the mean commutator
-(docs/noise_spectrum.md).
+The areas that two and more columns span obey equations of the same kind, which give all exponents and the mean
+commutator.
 """
 
 import numpy as np
@@ -27,10 +30,13 @@ def second_moments(inputs: int, time: np.ndarray) -> tuple[np.ndarray, np.ndarra
     return np.cosh(root * time), np.sinh(root * time) / root
 
 
-def euler_second_moments(inputs: int, sizes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return `second_moments` of the Euler-Maruyama scheme after each of its steps: u += d v dt, v += u dt."""
+def euler_second_moments(inputs: int, step_sizes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return `second_moments` of the Euler-Maruyama scheme after each of its steps, shape (steps,).
+
+    A step of size dt changes u = E|w_i|^2 by d v dt and v = E a_i^2 by u dt.
+    """
     root = np.sqrt(inputs)
-    grown, shrunk = np.cumprod(1 + root * sizes), np.cumprod(1 - root * sizes)
+    grown, shrunk = np.cumprod(1 + root * step_sizes), np.cumprod(1 - root * step_sizes)
     return (grown + shrunk) / 2, (grown - shrunk) / (2 * root)
 
 
@@ -55,9 +61,10 @@ def lyapunov_exponents(inputs: int) -> np.ndarray:
     if inputs == 1:
         return np.array([-0.5, -0.5])  # W +- a = exp(+-B - t / 2)
     p = np.arange(1.0, inputs + 1)[:, None]
-    # from where y is rounding to where the exponential is; a fifth of the narrowest peak's width at a time
+    # ln y, from where y is below rounding to where the exponential is, a fifth of the narrowest peak's width apart
     logarithm = np.arange(-40.0, 0.5 * np.log(2 * (60 + inputs) / (inputs - 1)), 0.2 / np.sqrt(inputs))
     y2 = np.exp(2 * logarithm)
+    # logarithm of the density times y, as dy = y d ln y
     density = p * logarithm + (inputs - p - 1) / 2 * np.log1p(y2) - (inputs - 1) * y2 / 2
     density = np.exp(density - density.max(axis=1, keepdims=True))
     volumes = (inputs - 1 - p[:, 0]) / 2 * (density @ (y2 / (1 + y2))) / density.sum(axis=1)
@@ -88,18 +95,19 @@ def mean_commutator(inputs: int, time: np.ndarray) -> np.ndarray:
 
     Solves the backward equation of `mean_commutator_rate` from f = sinh x, at x = 0; errors of the order of 1e-4.
     """
-    x, weight, diagonal, off_diagonal = _area_generator(inputs, 800)
+    x, root_weight, diagonal, off_diagonal = _area_generator(inputs, 800)
     rates, modes = eigh_tridiagonal(diagonal, off_diagonal)
-    start = modes.T @ (weight * np.sinh(x))
-    # an even function at the first two places, at zero
-    at_zero = (modes[:2] / weight[:2, None]).T @ np.array([9.0, -1.0]) / 8.0
+    start = modes.T @ (root_weight * np.sinh(x))
+    # the modes as functions, at x = 0: they are even, and known at half a step and at one and a half
+    at_zero = (modes[:2] / root_weight[:2, None]).T @ np.array([9.0, -1.0]) / 8.0
     means = np.exp(np.multiply.outer(np.asarray(time, dtype=float), rates)) @ (start * at_zero)
+    # f = sinh x is odd, which even modes miss at x = 0 and time zero
     return np.where(np.asarray(time) > 0, means, 0.0)
 
 
 def _area_generator(inputs: int, n_points: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Places x, roots of the stationary weight there, diagonal and off-diagonal of the symmetrised generator."""
-    largest = np.arcsinh(np.sqrt(90.0 / (inputs - 1)))  # beyond, the weight is below exp(-45)
+    largest = np.arcsinh(np.sqrt(90.0 / (inputs - 1)))  # where the weight's exponential is exp(-45)
     edges = np.linspace(0.0, largest, n_points + 1)
     x, step = (edges[1:] + edges[:-1]) / 2, edges[1]
 

@@ -26,9 +26,8 @@ def lemma_3_2(flows: Sequence[Table]) -> Claim:
     r"""From $I_\gamma$ the imbalance $Z_1^\top Z_1 - Z_2 Z_2^\top$ stays $2\gamma I$ for all times.
 
     Each eigenvalue of the imbalance is compared with $2\gamma$ at every recorded time: a symmetric matrix whose
-    eigenvalues are all $2\gamma$ is $2\gamma I$. The check means something where the allowed error is far below
-    $2\gamma$. On these flows the allowed error is {allowed:.1e} of $2\gamma$ at the largest (this is reported, not
-    judged). The largest error in {draws} draws is {largest:.1e} of the largest $\sigma_1(Z_1)^2$ along its flow.
+    eigenvalues are all $2\gamma$ is $2\gamma I$. The error allowed is {allowed:.1e} of $2\gamma$ at most. The
+    largest error in {draws} draws is {largest:.1e} of the largest $\sigma_1(Z_1)^2$ along its flow.
     """
     flow = Draws(flows, phase="flow")
     # eigenvalues, and by the lemma 2 gamma for each (C.8): shape (draws, entries at all times), padded with zeros in

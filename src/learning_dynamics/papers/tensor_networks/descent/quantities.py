@@ -1,10 +1,11 @@
 """Names of the quantities of two-layer descent and flow: `metrics` writes them, claims read them."""
 
 COEFFICIENT = "coefficient"  # beta
-PARAMETER = "parameter"  # an entry of v_1 or v_2 at the limit, predicted by Theorem 5
-LIMIT = "limit"  # beta at the end, predicted by Theorem 5
-# `LIMIT`, or of any tensor `PARAMETER`, predicted otherwise
-WRONG_POWER = "wrong_power"  # by g(nu) = y / alpha in place of y / alpha^2
+# at the end; predicted by Theorem 5 where there is one point and the squared loss
+PARAMETER = "parameter"  # an entry of v_1 or v_2
+LIMIT = "limit"  # beta
+# the same measured numbers as `LIMIT`, or for `any_tensor` as `PARAMETER`, with another prediction
+WRONG_POWER = "wrong_power"  # by Theorem 5 with y / alpha in place of y / alpha^2
 OPPOSITE_LABEL = "opposite_label"  # by Theorem 5 with the label -y
 LEAST_NORM = "least_norm"  # by `REFERENCE`
 
@@ -18,6 +19,7 @@ ANGLE = "angle"  # degrees between beta and the max-margin direction in the netw
 REFERENCE = "reference"  # the solution of least norm, or of largest margin, in the network's own norm
 LABELLED_POINTS = "labelled_points"  # y_i x_i, one after the other
 
-# of the matrix M(x) of a single point
-REMAINDER = "remainder"  # the most that Theorem 5 leaves of a coordinate whose singular value is not the largest
+# the most that Theorem 5 can leave of a coordinate along singular vectors of M(x) whose singular value is not the
+# largest, relative to those whose is; one at most
+REMAINDER = "remainder"
 SECOND_SINGULAR_VALUE = "second_singular_value"  # s_2 / s_1

@@ -20,7 +20,7 @@ from learning_dynamics.tidy import Quantity, Table, select
 # - threshold, of `population_decides`: least distance from the effective rank's highest value to its end that counts
 # - small_scale: largest initialisation scale of starts that are judged
 # - majority_share: least share of draws that makes "most"
-# - exceptions: largest share of draws whose rank over examples may fall
+# - exceptions: largest share of draws whose rank over examples may fall; one in twenty in the sentence
 
 
 @claim(
@@ -51,20 +51,24 @@ def skew_and_bottleneck_suffice(region: Table, *, threshold: Positive, small_sca
             because="what counts as a fall; what suffices does so always",
             rivals={"equal classes instead of skewed ones": {"values": rows[~rows["skewed"]]["value"]}},
         )
-    examples, classes = over_examples[over_examples["skewed"]], over_classes[over_classes["skewed"]]
-    mildest, two_smallest_scales = classes["ratio"].min(), sorted(classes["scale"].unique())[:2]
-    tiny = classes[classes["scale"].isin(two_smallest_scales)]
+    skewed_over_examples = over_examples[over_examples["skewed"]]
+    skewed_over_classes = over_classes[over_classes["skewed"]]
+    mildest_ratio = skewed_over_classes["ratio"].min()
+    at_mildest = skewed_over_classes[skewed_over_classes["ratio"] == mildest_ratio]
+    two_smallest_scales = sorted(skewed_over_classes["scale"].unique())[:2]
+    tiny = skewed_over_classes[skewed_over_classes["scale"].isin(two_smallest_scales)]
     all_fall = tiny.groupby("ratio")["fallen"].all()  # by the ratio of sizes, ascending
+    # ratios from which on every draw falls
+    enough = [least for least in all_fall.index if all_fall.loc[least:].all()]
     yield Facts(
         small_scale=small_scale,
         threshold=threshold,
-        examples=examples["fallen"].mean(),
-        classes=classes["fallen"].mean(),
-        mildest_ratio=mildest,
-        share_at_mildest=classes[classes["ratio"] == mildest]["fallen"].mean(),
+        examples=skewed_over_examples["fallen"].mean(),
+        classes=skewed_over_classes["fallen"].mean(),
+        mildest_ratio=mildest_ratio,
+        share_at_mildest=at_mildest["fallen"].mean(),
         tiny_scale=tiny["scale"].max(),
-        # the least ratio from which on every draw falls
-        least_ratio=min((least for least in all_fall.index if all_fall.loc[least:].all()), default=np.nan),
+        least_ratio=min(enough, default=np.nan),
     )
 
 
@@ -100,7 +104,7 @@ def population_decides(region: Table, *, threshold: Positive, majority_share: Fr
         return select(rows, quantity, population=population).set_index(["counts", "seed"])["value"]
 
     def ends_below(population: Population) -> np.ndarray:
-        """Return of each draw whether its rank ends by the threshold, or more, below its highest."""
+        """Return whether each draw's rank ends below its highest by the threshold or more: 1, 0, or nan."""
         drop = by_draw(PEAK, population) - by_draw(END, population)
         return unless_nan(drop >= threshold, drop)
 
@@ -128,7 +132,7 @@ def population_decides(region: Table, *, threshold: Positive, majority_share: Fr
         "share of draws whose rank over examples ends below its highest by the threshold",
         ends_below("examples"),
         at_most=exceptions,
-        because="one draw in twenty is let pass",
+        because=f"a share of {exceptions:g} is let pass",
         rivals={exchanged: {"holds": ends_below("classes")}},
     )
     skewest = max(rows["counts"].unique(), key=ratio)
