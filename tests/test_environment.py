@@ -16,7 +16,7 @@ from learning_dynamics.pipeline.store import stamps
 from tests.support import ROOT
 
 SOURCES = str(ROOT / "src")
-INLINE = "module://matplotlib_inline.backend_inline"
+MISSING = "module://missing.backend"  # as a notebook's, which is not installed with the project
 
 
 def python(*arguments, folder, **variables):
@@ -28,41 +28,50 @@ def python(*arguments, folder, **variables):
 # -- variables ---------------------------------------------------------------------------------------------------------
 
 
-def test_in_a_notebook_a_backend_that_is_there_is_left_alone_and_one_that_is_missing_is_not_asked_for(tmp_path):
+@pytest.mark.parametrize(("backend", "used"), [("module://there", "module://there"), (MISSING, "agg")])
+def test_in_a_notebook_a_backend_is_replaced_only_where_its_module_is_missing(backend, used, tmp_path):
     code = "import learning_dynamics as ld, os; ld.paper_names(); print(os.environ['MPLBACKEND'])"
     (tmp_path / "there.py").touch()
-    for given, expected in (("module://there", "module://there"), (INLINE, "agg")):
-        ended = python("-c", code, folder=tmp_path, MPLBACKEND=given, PYTHONPATH=str(tmp_path))
-        assert ended.stdout.strip() == expected, (given, ended.stderr)
+    ended = python("-c", code, folder=tmp_path, MPLBACKEND=backend, PYTHONPATH=str(tmp_path))
+    assert ended.stdout.strip() == used, ended.stderr
 
 
-# a shell's, a notebook's and a user's of matplotlib, and those with which numba does not start, or does not compile
+# with these matplotlib draws nothing, or numba does not start or compile
 FOREIGN = {
-    "a notebook's backend": {"MPLBACKEND": INLINE, "NUMBA_NUM_THREADS": "0"},
-    "a window's": {"MPLBACKEND": "tkagg", "NUMBA_NUM_THREADS": "many", "NUMBA_DISABLE_JIT": "1"},
-    "an empty one": {"MPLBACKEND": "", "MATPLOTLIBRC": "matplotlibrc"},
+    "a notebook's backend": {"MPLBACKEND": MISSING},
+    "a window's backend": {"MPLBACKEND": "tkagg"},
+    "an empty backend": {"MPLBACKEND": ""},
+    "a user's matplotlibrc": {"MATPLOTLIBRC": "matplotlibrc"},
+    "numba without threads": {"NUMBA_NUM_THREADS": "0"},
+    "numba with many threads": {"NUMBA_NUM_THREADS": "many"},
+    "numba that compiles nothing": {"NUMBA_DISABLE_JIT": "1"},
 }
 
 
-def test_commands_do_not_mind_what_a_shell_has_set(tmp_path):
+@pytest.mark.parametrize("variables", FOREIGN.values(), ids=FOREIGN)
+def test_commands_do_not_mind_what_a_shell_has_set(variables, tmp_path):
     (tmp_path / "matplotlibrc").write_text("backend: tkagg\n")
     code = (
         "from learning_dynamics.environment import set_variables_of_commands; set_variables_of_commands();"
         "import matplotlib.pyplot as plt, numba; plt.figure(); print(plt.get_backend(), numba.config.DISABLE_JIT)"
     )
-    ended = {name: python("-c", code, folder=tmp_path, **given) for name, given in FOREIGN.items()}
-    said = {name: (one.stdout.split(), one.stderr) for name, one in ended.items()}
-    assert said == dict.fromkeys(FOREIGN, (["agg", "0"], ""))
+    ended = python("-c", code, folder=tmp_path, **variables)
+    assert ended.stderr == ""
+    assert ended.stdout.split() == ["agg", "0"]
 
 
-def test_what_reads_signatures_alone_compiles_nothing(tmp_path):
-    code = (
-        "import os; from learning_dynamics.environment import numba_disabled\n"
-        "with numba_disabled(): from learning_dynamics.dynamics import compiled_flow\n"
-        "print('NUMBA_DISABLE_JIT' in os.environ)"
-    )
-    ended = python("-c", code, folder=tmp_path, NUMBA_CACHE_DIR=str(tmp_path / "compiled"))
-    assert (ended.stdout.strip(), ended.stderr) == ("False", "")
+@pytest.mark.parametrize("before", [None, "0", "1"])
+def test_numba_is_disabled_in_a_context_alone(before, monkeypatch):
+    variable = environment.NO_JIT_VARIABLE
+    monkeypatch.delenv(variable, raising=False)
+    if before is not None:
+        monkeypatch.setenv(variable, before)
+    with environment.numba_disabled():
+        assert os.environ[variable] == "1"
+    assert os.environ.get(variable) == before
+
+
+def test_a_dry_run_compiles_nothing(tmp_path):
     # Snakemake checks the configuration, and imports the functions that it names
     command = ["snakemake", "-n", "--snakefile", str(ROOT / "Snakefile"), "figures/spectral_bias/fig1a.pdf"]
     ended = python("-m", *command, folder=tmp_path, NUMBA_CACHE_DIR=str(tmp_path / "compiled"))
@@ -151,6 +160,10 @@ def test_one_checkout_under_two_paths_is_one(two_paths, monkeypatch):
     monkeypatch.chdir(two)
     environment.check_checkout(one)
     environment.check_snakefile(two, one)
+
+
+def test_the_snakefile_of_another_checkout_is_refused(two_paths):
+    one, _ = two_paths
     with pytest.raises(ProjectError, match=r"this environment runs the code of .*; activate the environment of this"):
         environment.check_snakefile(ROOT, one)
 
@@ -170,10 +183,13 @@ def test_an_installed_copy_says_how_to_install_the_checkout(tmp_path):
             assert "pip install --editable ." in ended.stderr, (folder, command)
 
 
-def test_python_that_drops_docstrings_is_refused_and_jobs_keep_theirs(tmp_path, monkeypatch):
+def test_python_that_drops_docstrings_is_refused(tmp_path):
     ended = python("-m", "learning_dynamics", "summary", folder=tmp_path, PYTHONOPTIMIZE="2", PYTHONPATH=SOURCES)
     assert (ended.returncode, ended.stderr.count("\n")) == (1, 1)
     assert "type: unset PYTHONOPTIMIZE" in ended.stderr
+
+
+def test_jobs_keep_their_docstrings(monkeypatch):
     monkeypatch.setattr(os, "environ", {"PATH": "", "PYTHONOPTIMIZE": "2"})
     environment.set_variables_of_jobs()
     assert "PYTHONOPTIMIZE" not in os.environ
@@ -195,6 +211,7 @@ def commit_all(folder):
 
 
 def commit_of(folder, monkeypatch):
+    """Return what the package would record if it ran from this folder, past what it has cached."""
     monkeypatch.setattr(stamps, "__file__", str(folder / "src/learning_dynamics/pipeline/store/stamps.py"))
     return stamps._commit.__wrapped__()
 
@@ -208,24 +225,35 @@ def unpacked(tmp_path):
     return folder
 
 
-def test_the_commit_is_that_of_the_checkout(unpacked, monkeypatch):
+def test_without_a_repository_there_is_no_commit(unpacked, monkeypatch):
     assert commit_of(unpacked, monkeypatch) == (None, None)
+
+
+def test_a_checkout_is_dirty_where_its_sources_are_edited(unpacked, monkeypatch):
     commit = commit_all(unpacked)
     (unpacked / "notes").touch()
     assert commit_of(unpacked, monkeypatch) == (commit, False)
     (unpacked / "src/learning_dynamics/pipeline/store/stamps.py").write_text("edited")
     assert commit_of(unpacked, monkeypatch) == (commit, True)
+
+
+def test_a_worktree_and_a_link_to_a_checkout_have_its_commit(unpacked, monkeypatch):
+    commit = commit_all(unpacked)
     git(unpacked, "worktree", "add", "../tree")
-    assert commit_of(unpacked.parent / "tree", monkeypatch) == (commit, False)
     (unpacked.parent / "link").symlink_to(unpacked)
-    assert commit_of(unpacked.parent / "link", monkeypatch) == (commit, True)
+    for folder in ("tree", "link"):
+        assert commit_of(unpacked.parent / folder, monkeypatch) == (commit, False), folder
 
 
-def test_a_repository_around_it_or_that_does_not_hold_it_is_not_its_own(unpacked, monkeypatch):
-    for folder, ignored in ((unpacked.parent, "code"), (unpacked.parent, ""), (unpacked, "src")):
-        (folder / ".gitignore").write_text(f"{ignored}\n")
-        commit_all(folder)
-        assert commit_of(unpacked, monkeypatch) == (None, None), (folder, ignored)
+@pytest.mark.parametrize(
+    ("repository", "ignored"),
+    [("..", "code"), ("..", ""), (".", "src")],
+    ids=["around it, ignoring it", "around it", "its own, without its sources"],
+)
+def test_a_repository_that_does_not_hold_it_is_not_its_own(unpacked, monkeypatch, repository, ignored):
+    (unpacked / repository / ".gitignore").write_text(f"{ignored}\n")
+    commit_all(unpacked / repository)
+    assert commit_of(unpacked, monkeypatch) == (None, None)
 
 
 @pytest.mark.parametrize(
@@ -266,6 +294,6 @@ def test_every_dependency_is_pinned(extra):
     }
     there = pinned_packages("base") | pinned_packages("torch")
     if extra not in BASE:
-        assert not there & pinned_packages(extra), "what base.txt has already"
+        assert not there & pinned_packages(extra), "base.txt has these already: run .ci/lock"
         there |= pinned_packages(extra)
     assert dependencies - there == set(), "run .ci/lock"

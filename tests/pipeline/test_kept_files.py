@@ -1,5 +1,6 @@
-"""Which files runs leave on disk: no data set twice, and no trajectory that a run does not keep."""
+"""Which files runs leave on disk: no data set twice, and no trajectory that a run does not keep; when jobs run."""
 
+import json
 import re
 
 import numpy as np
@@ -15,7 +16,7 @@ def in_scratch(runs):
     return {run.replace("/runs/", "/scratch/") for run in runs}
 
 
-def test_files_go_once_they_are_measured_and_nothing_is_made_again(clean):
+def test_a_temporary_run_goes_once_it_is_measured_and_is_not_made_again(clean):
     clean.configure("runs", "slow", "temporary", value=True)
     clean.snakemake()
     assert not list(clean.folder.glob("results/toy/scratch/*"))
@@ -23,7 +24,7 @@ def test_files_go_once_they_are_measured_and_nothing_is_made_again(clean):
     assert (clean.folder / "results/toy/metrics/slow.parquet").exists()
     assert "Nothing to be done" in clean.snakemake("--dry-run").stdout
     assert clean.stage("check").returncode == 0
-    # who measures otherwise needs the run again
+    # who measures otherwise needs the run again, `fast`, which extends it, and the run that the claim varies
     clean.configure("runs", "slow", "measure", value={"every": 2})
     assert in_scratch(RUNS.values()) <= clean.would_run()
 
@@ -40,14 +41,19 @@ def test_a_run_does_not_repeat_the_data_that_its_metrics_are_given(clean):
     assert set(arrays) == {"time", "series/x"}
     starts, made = load_arrays(clean.folder / "results/toy/data/starts.npz")
     assert record["data"] == made["fingerprint"]
-    read = clean.python(
-        "-c",
-        "import learning_dynamics as ld; run = ld.trajectory('toy', 'slow'); print(list(run.constants['x']));"
-        "table = ld.measure('toy', 'slow', run); assert table.equals(ld.table('toy', 'slow'));"
-        "assert ld.measure('toy', 'slow', ld.simulate('toy', 'slow')).equals(table)",
-    )
+    code = """
+import json
+import learning_dynamics as ld
+
+run = ld.trajectory("toy", "slow")
+table = ld.measure("toy", "slow", run)
+assert table.equals(ld.table("toy", "slow"))
+assert ld.measure("toy", "slow", ld.simulate("toy", "slow")).equals(table)
+print(json.dumps(run.constants["x"].tolist()))
+"""
+    read = clean.python("-c", code)
     assert read.returncode == 0, read.stderr
-    np.testing.assert_allclose(np.array(eval(read.stdout, {"np": np})), starts["x"])
+    np.testing.assert_allclose(json.loads(read.stdout), starts["x"])
 
 
 WITHOUT_PROFILE = ("--workflow-profile", "none")  # Snakemake's own output, which has resources and priorities
@@ -62,8 +68,12 @@ def test_jobs_that_share_a_gpu_are_given_more_time(clean):
     assert "runtime=10" in alone.split(", ")
 
 
-def test_a_run_is_measured_before_the_next_one_begins(clean):
+def test_measuring_has_priority_over_the_next_run(clean):
+    """So that few trajectories of temporary runs are there at a time."""
+    clean.configure("runs", "slow", "temporary", value=True)
     planned = clean.snakemake("--dry-run", "toy_metrics", *WITHOUT_PROFILE).stdout
-    blocks = re.findall(r"^rule (\w+):\n((?:    .*\n)*)", planned, re.MULTILINE)
-    ranks = {rule: int(next(iter(re.findall(r"priority: (\d+)", block)), 0)) for rule, block in blocks}  # 0 is not said
-    assert ranks["metrics"] > ranks["run"] == ranks["data"]
+    ranks = {}
+    for rule, block in re.findall(r"^rule (\w+):\n((?:    .*\n)*)", planned, re.MULTILINE):
+        rank = re.search(r"priority: (\d+)", block)
+        ranks[rule] = int(rank[1]) if rank else 0  # a priority of 0 is not printed
+    assert ranks["metrics"] > ranks["run"] == ranks["scratch_run"] == ranks["data"]

@@ -1,4 +1,4 @@
-"""What is read: formulas, prose with fields, references, and what a page in Markdown says of a claim."""
+"""Formulas as text and MathML, prose with fields, references, and a claim's card in Markdown."""
 
 import ast
 import re
@@ -102,10 +102,16 @@ def test_every_formula_is_understood():
         assert (not_as_text, not_as_mathml) == ([], []), source
 
 
-def test_prose_is_escaped_and_its_signs_are_set_in_html_plain_text_and_markdown():
+def test_html_escapes_prose_and_sets_its_signs():
     assert maths.html("<b> a <= 1e-05 `x<y`") == "&lt;b&gt; a ≤ 10<sup>−5</sup> <code>x&lt;y</code>"
     assert maths.html("see $x$.") == 'see <span class="line"><math><mi>x</mi></math>.</span>'
+
+
+def test_plain_text_has_signs_and_powers_of_ten():
     assert maths.plain("`code`: at least -0.5, up to 3.2e+12") == "code: at least −0.5, up to 3.2·10¹²"
+
+
+def test_markdown_escapes_tags_and_links():
     assert markdown.prose("<script>x</script> [a](javascript:b)") == r"\<script\>x\</script\> [a\](javascript:b)"
 
 
@@ -135,7 +141,7 @@ def test_braces_in_a_formula_are_no_field():
     [
         ("{valeu}", "`{valeu}` that nothing fills; did you mean `value`"),
         ("{value.__class__}", "`{value.__class__}` that nothing fills"),
-        ("{value[0]}", "{value[0]}"),
+        ("{value[0]}", "`{value[0]}` that nothing fills"),
         ("{value:q}", "cannot be filled"),
         ("{value!r}", "cannot be filled"),
         ("{value", "cannot be filled"),
@@ -162,7 +168,7 @@ def test_every_reference_of_a_paper_is_a_bibtex_entry_with_a_key_of_its_own(pape
 
 
 @pytest.mark.parametrize("paper", PAPERS)
-def test_every_reference_links_to_where_it_can_be_read(paper):
+def test_every_reference_links_to_arxiv_or_to_the_proceedings(paper):
     links = [link_name(reference["url"]) for reference in references_of(paper)]
     assert [link for link in links if not re.fullmatch(r"arXiv:\d{4}\.\d{5}|papers\.nips\.cc", link)] == []
 
@@ -211,32 +217,49 @@ def claim_with(**changed):
     return claim | changed
 
 
+def paper_with(**changed):
+    """Return a paper without topics, claims and figures, but for what is given."""
+    nothing = {
+        "citation": "Nobody",
+        "summary": "",
+        "notation": "",
+        "topics": [],
+        "claims": [],
+        "observations": [],
+        "unstated": [],
+        "lead": None,
+        "references": [],
+    }
+    return Paper("made_up", "Things", **nothing | changed)
+
+
 def page(folder, **changed):
     """Return the page of a paper with two claims that were judged once, the first of them changed."""
     topic = Topic("made_up", "flow", "The flow", [], [claim_with(**changed), claim_with(id="b")])
-    return markdown.paper_page(
-        Paper(
-            "made_up",
-            "Things",
-            citation="Nobody",
-            summary="",
-            notation="",
-            topics=[topic],
-            claims=[],
-            observations=[],
-            unstated=[],
-            lead=None,
-            references=[],
-        ),
-        folder,
-    )
+    return markdown.paper_page(paper_with(topics=[topic]), folder)
 
 
 def test_a_card_has_the_verdict_its_marks_and_its_robustness(tmp_path):
     text = page(tmp_path, robustness="The verdict stays with 2 of 4 other seeds", marks="†‡")
     assert "**reproduced**†‡ (a claim about every draw). Figure 1" in text
     assert "\n  The verdict stays with 2 of 4 other seeds.\n" in text
-    assert not {"†", "‡"} & set(page(tmp_path))
+    unmarked = page(tmp_path)
+    assert "†" not in unmarked
+    assert "‡" not in unmarked
+
+
+@pytest.mark.parametrize(
+    ("verdict", "verdict_of_rival", "shown"),
+    [
+        ("reproduced", "contradicted", "Rejected rivals (wrong predictions): twice the size."),
+        ("reproduced", "reproduced", "Rejected rivals (wrong predictions): twice the size (reproduced)."),
+        ("undecided", "undecided", "Rivals (wrong predictions), by the same test: twice the size (undecided)."),
+    ],
+)
+def test_a_card_names_rivals_and_the_outcome_of_those_that_pass(tmp_path, verdict, verdict_of_rival, shown):
+    rivals = {"twice the size": verdict_of_rival}
+    text = page(tmp_path, verdict=verdict, rivals=rivals, min_detectable_error=0.1)
+    assert f" {shown} A prediction that is wrong by more than 0.1 (relative error) would have been rejected." in text
 
 
 def test_a_scope_that_a_claim_above_has_is_a_link_to_it(tmp_path):
@@ -252,37 +275,27 @@ def test_a_card_says_why_in_the_claims_own_words_before_its_draws(tmp_path):
 
 
 def test_a_card_of_a_corrected_claim_has_the_number_of_the_printed_one_too(tmp_path):
-    printed = {"quantity": "the gradient", "measured": -4004.0, "criterion": ">= 4", "lower": float("nan")}
-    columns = {f"{name}_as_printed": value for name, value in (printed | {"upper": float("nan")}).items()}
-    corrected = page(tmp_path, verdict="corrected", predicted_as_printed=4.0, **columns)
-    held, printed = "The size: **1**. Criterion: at most 2.", "The gradient: **−4004**, predicted 4. Criterion: ≥ 4."
-    assert f"{held}  \n  As printed: {printed}" in corrected
+    printed = {
+        "quantity_as_printed": "the gradient",
+        "measured_as_printed": -4004.0,
+        "predicted_as_printed": 4.0,
+        "criterion_as_printed": ">= 4",
+        "lower_as_printed": float("nan"),
+        "upper_as_printed": float("nan"),
+    }
+    lines = page(tmp_path, verdict="corrected", **printed).splitlines()
+    assert "  The size: **1**. Criterion: at most 2.  " in lines
+    assert "  As printed: The gradient: **−4004**, predicted 4. Criterion: ≥ 4." in lines
 
 
 def test_a_card_counts_draws_for_and_against(tmp_path):
-    counts = {"draws_for": 2, "draws_against": 2, "draws_undecided": 0, "excluded": "", "lower": float("nan")}
-    numbers = {"predicted": float("nan"), "quantity": "the size", "measured": 1.0, "criterion": "at most 2"}
-    check = counts | numbers | {"interval": "share (Wilson)"}
+    check = claim_with()["decisive"] | {"draws_for": 2, "draws_against": 2, "interval": "share (Wilson)"}
     assert "2 draws agree, 2 do not." in page(tmp_path, decisive=check)
 
 
 def test_the_first_page_lists_what_is_open_with_its_reason_and_number(tmp_path):
-    paper = Paper(
-        "made_up",
-        "Things",
-        citation="Nobody",
-        summary="",
-        notation="",
-        topics=[],
-        claims=[
-            claim_with(verdict="undecided", statement="$|x|$ falls.", reason="the size: too few draws", marks="†"),
-            claim_with(claim="made_up.b"),
-        ],
-        observations=[],
-        unstated=[],
-        lead=None,
-        references=[],
-    )
+    open_claim = claim_with(verdict="undecided", statement="$|x|$ falls.", reason="the size: too few draws", marks="†")
+    paper = paper_with(claims=[open_claim, claim_with(claim="made_up.b")])
     text = markdown.results_page([paper], tmp_path, None)
     row = (
         "| [Figure 1](made_up.md#made_up.a) | $`\\vert x\\vert `$ falls. | undecided† "

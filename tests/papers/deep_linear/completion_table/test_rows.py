@@ -1,4 +1,7 @@
-"""Rows of the printed tables, compared with matrices made up with known errors, norms and ranks."""
+"""Rows of the printed tables, compared with matrices made up with known errors, norms and ranks.
+
+In `ROWS` are the four that hold; the other two of 2000 entries are read as roots, at the end of this file.
+"""
 
 import numpy as np
 import pandas as pd
@@ -27,7 +30,7 @@ def completion_rows(error, norm, rank, observed, *, size=100, converged=True, sp
                     "error": error * 10**wobble * off,
                     "nuclear_norm": TRUE + norm + wobble,
                     "true_nuclear_norm": TRUE,
-                    "effective_rank": rank + wobble / spread,
+                    "effective_rank": rank + wobble / spread,  # ranks differ as much at any spread
                     "size": size,
                     "observed": observed,
                 }
@@ -66,31 +69,38 @@ def test_a_row_as_printed_is_reproduced(claim):
 
 @pytest.mark.parametrize("claim", ROWS)
 def test_a_row_is_read_in_one_unit(claim):
-    """What is reproduced as a mean square is not as its root, which is another number; a stop sets half its decades."""
+    """What is reproduced as a mean square is not as its root, which is another number."""
     printed, *rest = ROWS[claim]
     assert evaluation_with(claim, printed, *rest, unit="root").verdict == "not reproduced"
     assert evaluation_with(claim, printed**2, *rest, unit="mean square").verdict == "not reproduced"
-    for decades, verdict in ((0.2, "reproduced"), (0.5, "not reproduced")):  # of a mean square, and 0.3 is allowed
-        assert evaluation_with(claim, printed**2 * 10**decades, *rest, unit="root").verdict == verdict, decades
 
 
 @pytest.mark.parametrize("claim", ROWS)
+@pytest.mark.parametrize(("decades", "verdict"), [(0.2, "reproduced"), (0.5, "not reproduced")])
+def test_of_a_root_a_stop_leaves_half_the_decades_open(claim, decades, verdict):
+    """Of the mean square 0.3 decades are allowed."""
+    printed, *rest = ROWS[claim]
+    assert evaluation_with(claim, printed**2 * 10**decades, *rest, unit="root").verdict == verdict
+
+
+# allowed are 0.3 decades that the stop leaves open, one of the nuclear norm, and a half of the rank
+@pytest.mark.parametrize("claim", ROWS)
 @pytest.mark.parametrize(
-    ("factor", "norm", "rank", "same"),
+    ("factor", "norm", "rank", "verdict"),
     [
-        (10**0.6, 0.0, 0.0, False),
-        (10**-0.6, 0.0, 0.0, False),
-        (1.0, 2.0, 0.0, False),
-        (1.0, -2.0, 0.0, False),
-        (1.0, 0.0, 1.0, False),
-        (1.0, 0.0, -1.0, False),
-        (10**0.2, 0.8, 0.4, True),
+        (10**0.6, 0.0, 0.0, "not reproduced"),
+        (10**-0.6, 0.0, 0.0, "not reproduced"),
+        (1.0, 2.0, 0.0, "not reproduced"),
+        (1.0, -2.0, 0.0, "not reproduced"),
+        (1.0, 0.0, 1.0, "not reproduced"),
+        (1.0, 0.0, -1.0, "not reproduced"),
+        (10**0.2, 0.8, 0.4, "reproduced"),
     ],
 )
-def test_errors_norms_and_ranks_beyond_what_is_printed_are_refused(claim, factor, norm, rank, same):
+def test_errors_norms_and_ranks_beyond_what_is_printed_are_refused(claim, factor, norm, rank, verdict):
     error, _, printed, observed = ROWS[claim]
     found = evaluation_with(claim, factor * error, norm, printed + rank, observed)
-    assert (found.verdict == "reproduced") == same
+    assert found.verdict == verdict, found
 
 
 @pytest.mark.parametrize("claim", ROWS)
@@ -108,14 +118,16 @@ def test_draws_that_differ_too_much_or_did_not_converge_decide_nothing(claim, op
     assert evaluation_with(claim, *ROWS[claim], **options).judgement.state == "undecided"
 
 
-def evaluation_of_power(power, *, bend=1.0, spread=0.05):
+def evaluation_of_power(power):
     """Return what the claim says of minimisers and networks that have the printed ranks and norms.
 
     Their errors are the printed ones raised to a power: 2 if roots are printed, 1 if mean squares are.
     """
+    spread = 0.05
     tables = []
+    # the printed rank 8, norm -4 and error 0.2 are midway; so are, of depth 2, rank 6 and error 0.06
     for rank, norm, off in ((7.0, -2.0, -0.4), (9.0, -6.0, 0.4)):
-        table = completion_rows((0.2 * 10 ** (bend * off)) ** power, norm, rank, 2000, spread=spread)
+        table = completion_rows((0.2 * 10**off) ** power, norm, rank, 2000, spread=spread)
         keep = (table["scale"] == SCALE) & (table["learning_rate"] == 10.0)
         tables.append(table[keep].reset_index(drop=True))
     ends = ((5.5, -0.3), (6.5, 0.3))

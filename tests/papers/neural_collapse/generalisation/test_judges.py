@@ -18,18 +18,23 @@ ANGLES = ("equinorm_means", "equiangular_means", "maximal_angle_means", "self_du
 @pytest.mark.parametrize(
     ("claim", "quantity"), [("test_collapse_slower", "nc1"), *[("collapse_on_test_images", name) for name in ANGLES]]
 )
-def test_what_is_said_of_test_images_fails_where_one_part_does(claim, quantity):
-    assert altered.verdict(claim, {"trainings": trainings()}) == "reproduced"
-    for change, where, expected in (
-        (lambda v: v * 1e-3, {}, "refused"),  # below the train images' at the end
-        (1e4, {"epoch": 10}, "refused"),  # falls further than on train images, and ends above all the same
-        (1e4, {"epoch": 3}, "reproduced"),  # falls before train errors end
-    ):
-        tables = altered.put({"trainings": trainings()}, "trainings", quantity, change, split="test", **where)
-        assert altered.verdict(claim, tables) == expected, f"{change} at {where or 'all epochs'}"
+@pytest.mark.parametrize(
+    ("change", "where", "verdict"),
+    [
+        (lambda value: value, {}, "reproduced"),
+        (lambda value: value * 1e-3, {}, "refused"),
+        (1e4, {"epoch": 10}, "refused"),
+        (1e4, {"epoch": 3}, "reproduced"),
+    ],
+    ids=["as made up", "ends below train images", "falls further after errors end", "falls before errors end"],
+)
+def test_what_is_said_of_test_images_fails_where_one_part_does(claim, quantity, change, where, verdict):
+    tables = altered.put({"trainings": trainings()}, "trainings", quantity, change, split="test", **where)
+    assert altered.verdict(claim, tables) == verdict
 
 
 def test_nc1_must_fall_on_test_images_too_and_the_others_need_not():
+    # 2 and 9 are above the values where train errors end
     tables = altered.put({"trainings": trainings()}, "trainings", "nc1", 2.0, split="test", epoch=100)
     assert altered.verdict("test_collapse_slower", tables) == "refused"
     for quantity in ANGLES:
@@ -44,6 +49,8 @@ def test_decisions_on_test_images_must_differ_more_than_on_train_images():
 
 def test_falls_on_test_images_are_compared_in_decades():
     found = support.evaluation(PAPER, "test_collapse_slower", {"trainings": trainings()})
+    # from epoch 10 to 100 NC1 falls by 1.5 decades on train images and by 0.5 on test images, where it is higher by
+    # 2 + log10(1.2) at the end; the last is the premise's error
     assert [check.value for check in found.judgement.checks] == pytest.approx([1.0, np.log10(1.2) + 2.0, 0.5, 0.0])
     assert "reproduced" not in found.rivals.values()
 
@@ -64,27 +71,28 @@ def test_the_gain_in_accuracy_is_a_mean_of_points_with_students_interval():
     assert (headline.lower, headline.value, headline.upper) == pytest.approx(
         (expected.low, np.mean(gains), expected.high)
     )
-    assert found.facts["median"] == pytest.approx(np.median(gains))
+    facts = [found.facts[name] for name in ("least", "median", "most")]
+    assert facts == pytest.approx([np.min(gains), np.median(gains), np.max(gains)])
     assert found.verdict == "reproduced"
     assert "reproduced" not in found.rivals.values()
     median = support.evaluation(PAPER, "accuracy_after_zero_error", tables, average="median").judgement.headline
     assert median.value == pytest.approx(np.median(gains))
 
 
-@pytest.mark.parametrize(
-    ("ratio", "expected"),
-    [(1.0, "reproduced"), (1.4, "reproduced"), (0.72, "reproduced"), (1.42, "refused"), (0.7, "refused")],
-)
+FACTOR = 1.41  # as configured: the root of two
+
+
+@pytest.mark.parametrize(("ratio", "comparable"), [(1.0, True), (1.4, True), (0.72, True), (1.42, False), (0.7, False)])
 @pytest.mark.parametrize("ce_error", [0.05, 0.005])
-def test_comparable_errors_are_less_than_the_root_of_two_times_each_other_however_few(ce_error, ratio, expected):
+def test_comparable_errors_are_less_than_the_root_of_two_times_each_other_however_few(ce_error, ratio, comparable):
     tables = both_losses()
     for role in tables:
         altered.put(tables, role, "error", ce_error * (ratio if role == "mse" else 1), split="test", epoch=-1)
     found = support.evaluation(PAPER, "accuracy_comparable_to_ce", tables)
-    assert (found.verdict == "reproduced") == (expected == "reproduced")
+    assert (found.verdict == "reproduced") == comparable
     more, fewer = found.judgement.checks
     assert (more.value, fewer.value) == pytest.approx(
-        (100 * ce_error * (ratio - 1.41), 100 * ce_error * (1 - 1.41 * ratio)), abs=1e-9
+        (100 * ce_error * (ratio - FACTOR), 100 * ce_error * (1 - FACTOR * ratio)), abs=1e-9
     )
     assert (found.facts["ce_error"], found.facts["mse_error"]) == pytest.approx(
         (100 * ce_error, 100 * ce_error * ratio)
@@ -92,13 +100,28 @@ def test_comparable_errors_are_less_than_the_root_of_two_times_each_other_howeve
     assert "reproduced" not in found.rivals.values()
 
 
-def test_trainings_without_a_test_error_are_comparable_and_their_number_decides():
+def test_errors_are_compared_network_by_network():
+    """Here VGG makes ten times the errors of the others under both losses, whose trainings are in another order."""
+    tables = both_losses()
+    for role in tables:
+        altered.put(tables, role, "error", 0.01, split="test", epoch=-1)
+        altered.put(tables, role, "error", 0.1, network="vgg", split="test", epoch=-1)
+    tables["ce"].reverse()
+    assert altered.verdict("accuracy_comparable_to_ce", tables) == "reproduced"
+
+
+def test_a_training_without_a_test_error_is_no_obstacle():
     tables = both_losses()
     for role in tables:
         altered.put(tables, role, "error", 0.01, split="test", epoch=-1)
         altered.put(tables, role, "error", 0.0, network="vgg", split="test", seed=0, epoch=-1)
     assert altered.verdict("accuracy_comparable_to_ce", tables) == "reproduced"
-    # errors that differ from training to training by as much as they are large
+
+
+def test_errors_that_differ_as_much_as_they_are_large_decide_nothing():
+    tables = both_losses()
+    for role in tables:
+        altered.put(tables, role, "error", 0.01, split="test", epoch=-1)
     for seed, error in enumerate((0.0, 0.0, 0.03)):
         altered.put(tables, "mse", "error", error, split="test", seed=seed, epoch=-1)
     assert support.verdict(PAPER, "accuracy_comparable_to_ce", tables) == "undecided"
@@ -127,14 +150,18 @@ def spearman(order):
 
 
 # the third and the fourth are on either side of one in twenty: 6 of 120 orders do as well, and 9
-@pytest.mark.parametrize("order", [(4, 3, 2, 1, 0), (0, 1, 2, 3, 4), (0, 2, 1, 3, 4), (1, 0, 2, 4, 3)])
-def test_the_order_of_data_sets_is_spearmans_and_chance_an_order_that_networks_share(order):
+@pytest.mark.parametrize(
+    ("order", "beyond_chance"),
+    [((4, 3, 2, 1, 0), False), ((0, 1, 2, 3, 4), True), ((0, 2, 1, 3, 4), True), ((1, 0, 2, 4, 3), False)],
+)
+def test_the_order_of_data_sets_is_spearmans_and_chance_an_order_that_networks_share(order, beyond_chance):
     found = support.evaluation(PAPER, "test_collapse_by_difficulty", on_five([order] * 3))
     by_chance = np.array([spearman(other) for other in itertools.permutations(range(5))])
-    expected = np.mean(by_chance >= spearman(order) - 1e-9) <= 0.05
+    assert (np.mean(by_chance >= spearman(order) - 1e-9) <= 0.05) == beyond_chance
     assert found.judgement.headline.value == pytest.approx(spearman(order))
-    assert (found.verdict == "reproduced") == expected
-    assert not expected or "reproduced" not in found.rivals.values()
+    assert (found.verdict == "reproduced") == beyond_chance
+    if beyond_chance:
+        assert "reproduced" not in found.rivals.values()
 
 
 @pytest.mark.parametrize("correlation", [0.5, 0.98])
@@ -142,17 +169,22 @@ def test_networks_with_neighbours_exchanged_agree_with_difficulty_roughly(correl
     orders = [(0, 1, 2, 3, 4), (1, 0, 2, 3, 4), (0, 1, 3, 2, 4)]
     tables = on_five(orders)
     found = support.evaluation(PAPER, "test_collapse_by_difficulty", tables, correlation=correlation)
-    value = (1 + scipy.stats.spearmanr(orders[1][:4], range(4)).statistic * 2) / 3
+    # of the second and the third network STL10 is an exception
+    by_network = [1.0, *(scipy.stats.spearmanr(order[:4], range(4)).statistic for order in orders[1:])]
+    value = np.mean(by_network)
     assert found.judgement.headline.value == pytest.approx(value)
     assert (found.verdict == "reproduced") == (correlation < value)
 
 
-def test_both_losses_count_and_without_a_data_set_there_is_no_order():
+def test_trainings_under_both_losses_count():
     up, down = on_five([range(5)] * 3), on_five([range(5, 0, -1)] * 3, "ce")
     found = support.evaluation(PAPER, "test_collapse_by_difficulty", {"trainings": up["trainings"] + down["trainings"]})
     assert found.judgement.headline.value == pytest.approx(0.0)
     assert found.verdict != "reproduced"
-    fewer = {"trainings": [table for table in up["trainings"] if table["data"].iloc[0] != "svhn"]}
+
+
+def test_without_a_data_set_there_is_no_order():
+    fewer = {"trainings": [table for table in on_five([range(5)] * 3)["trainings"] if table["data"].iloc[0] != "svhn"]}
     assert support.evaluation(PAPER, "test_collapse_by_difficulty", fewer).verdict == "untested"
 
 
@@ -178,12 +210,17 @@ def test_table_1_has_the_papers_numbers_for_mse_alone():
 
 def test_table_1_is_of_the_seeds_whose_errors_end():
     table = made_up()
-    kept = (table["quantity"] == "error") & (table["split"] == "train") & (table["seed"] == 0)
-    row = accuracies([table.assign(value=table["value"].mask(kept, 0.1))]).iloc[0]
+    train_errors_of_seed_0 = (table["quantity"] == "error") & (table["split"] == "train") & (table["seed"] == 0)
+    row = accuracies([table.assign(value=table["value"].mask(train_errors_of_seed_0, 0.1))]).iloc[0]
     assert row["seeds"] == 2
     assert row["end"] - row["zero_error"] == pytest.approx(row["change"])
     assert np.isfinite(row["change_median"])
-    never = accuracies([table.assign(value=table["value"].mask(kept | (table["split"] == "train"), 0.1))]).iloc[0]
+
+
+def test_where_errors_do_not_end_table_1_has_the_accuracy_at_the_end_alone():
+    table = made_up()
+    train_errors = (table["quantity"] == "error") & (table["split"] == "train")
+    never = accuracies([table.assign(value=table["value"].mask(train_errors, 0.1))]).iloc[0]
     assert never["seeds"] == 0
     assert np.isfinite(never["end"])
     assert never[["zero_error", "change", "change_median"]].isna().all()
