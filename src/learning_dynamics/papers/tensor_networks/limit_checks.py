@@ -28,7 +28,9 @@ def largest_lag(flows: Draws, slack: float) -> float:
     A singular direction whose singular value of M(-u) is the fraction s of the largest lowers a margin by
     (1 - s) (log t)^(-(1 - s)) times a number of order one, its share at the start, which `slack` bounds. With
     delta = 1 - s and tau = log log t that is delta exp(-delta tau), which no delta brings above its value at
-    delta = 1 / tau, 1 / (e tau): at a log log t of 3200, 1.1e-4 times the slack, whatever the data.
+    delta = 1 / tau, 1 / (e tau): at a log log t of 3200, 1.1e-4 times the slack, whatever the data. A residual of the
+    singular-vector equations is linear in that direction's share, delta exp(-delta tau / 2), and at most twice as
+    large. The argument is for two layers; the same bound is asked of three.
     """
     return slack / (np.e * last_log_log_time(flows))
 

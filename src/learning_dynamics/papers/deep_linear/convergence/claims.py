@@ -14,6 +14,7 @@ from learning_dynamics.judging import (
     equal,
     equal_on_every_draw,
     every_draw,
+    premise,
     takes_rivals,
 )
 from learning_dynamics.papers.deep_linear.convergence import quantities, theory
@@ -280,9 +281,10 @@ def other_convex_losses(losses: Table, *, reached: Positive) -> Claim:
     reaches that minimum.
 
     For each loss a lower bound on its value at singular matrices is known, and starts lie at {fraction:.2g} of that.
-    The largest loss at the end is {value:.1e} of the first; a flow has arrived at {reached:g} of it. From starts beyond
-    singular matrices the flow stays there: it has not arrived when the others of the same loss and draw have. At depth
-    2, where these matrices are strict saddles, rounding decides what comes later.
+    The largest loss at the end is {value:.1e} of the first; a flow has arrived at {reached:g} of it. The hypothesis is
+    needed: of starts beyond singular matrices at least one for each loss has not arrived when the flow of the same draw
+    from below has. (What comes later is not tested; at depth 2, where these matrices are strict saddles, rounding
+    decides it.)
     """
     names = sorted(losses["loss"].unique())
 
@@ -291,10 +293,7 @@ def other_convex_losses(losses: Table, *, reached: Positive) -> Claim:
         return Draws(losses, loss=loss, start=start).entries(quantities.RELATIVE_LOSS)
 
     def from_beyond(loss: str) -> np.ndarray:
-        """Return the loss from starts beyond singular matrices, when that of the same draw from below has arrived.
-
-        At the end where it never has.
-        """
+        """Return the loss from beyond at the time when the same draw from below has arrived, or at the end."""
         has_arrived = relative_loss(loss, quantities.BELOW) <= reached
         first_time = np.where(has_arrived.any(axis=1), has_arrived.argmax(axis=1), -1)  # its place along the times
         beyond = relative_loss(loss, quantities.BEYOND)
@@ -312,13 +311,20 @@ def other_convex_losses(losses: Table, *, reached: Positive) -> Claim:
         "largest loss at the end over the first",
         np.concatenate(list(from_below.values())),
         at_most=reached,
-        because="far below the first one",
+        because="critical points but the minimum are singular, and have more loss than the start",
         predicted=0.0,
         rivals=rivals,
     )
-    yield Facts(
-        reached=reached, fraction=Draws(losses, start=quantities.BELOW).largest(quantities.LOSS_OVER_SINGULAR).max()
+    first_over_singular = Draws(losses, start=quantities.BELOW).largest(quantities.LOSS_OVER_SINGULAR)
+    yield premise(
+        every_draw(
+            "first loss over a lower bound on that of singular matrices",
+            first_over_singular,
+            at_most=1.0,
+            because="what the corollary assumes",
+        )
     )
+    yield Facts(reached=reached, fraction=first_over_singular.max())
 
 
 @claim(

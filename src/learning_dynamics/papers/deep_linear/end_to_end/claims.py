@@ -30,9 +30,9 @@ from learning_dynamics.tidy import Draws, Quantity, Table, select, settings_of
 def balancedness_flow(balanced: Table, gaussian: Table, *, amplification: Positive) -> Claim:
     r"""Gradient flow conserves $W_{j+1}^\top W_{j+1} - W_j W_j^\top$, so that balanced layers stay balanced.
 
-    The largest movement along any of {draws} flows is {value:.1e}, while the matrices $W_j W_j^\top$ themselves move by
-    up to {moved:.2g}. From balanced layers the conserved matrices are zero; from Gaussian ones they are of order one
-    and stay what they were.
+    The largest movement along any of {draws} flows is {value:.1e}, while the matrices $W_j W_j^\top$ of balanced
+    layers, taken together, move by up to {moved:.2g}. Balanced layers start with conserved matrices of zero; Gaussian
+    ones do not.
     """
     flows = Draws([balanced, gaussian])
     yield every_draw(

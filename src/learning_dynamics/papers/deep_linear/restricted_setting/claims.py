@@ -27,19 +27,21 @@ INTEGRATION_ERROR = 1e-9  # of the nuclear norm, relative
 SCOPE = (
     "commuting symmetric measurements with positive eigenvalues of a positive semidefinite matrix, squared loss, "
     "layers that start at multiples of the identity; depths 2, 3 and 4; instances drawn until the least nuclear "
-    "norm is attained at one matrix, with a dual slack"
+    "norm is attained at one matrix, with a dual slack, whose eigenvalues are zero or above 0.2"
 )
 
 
 @claim("Slide 30, Current theory is oblivious to depth, theorem", quantifier="all draws", scope=SCOPE)
 def restricted_setting_nuclear_norm(ends: Table, *, tolerance: Positive) -> Claim:
-    r"""Where symmetric measurements commute and layers start at one multiple of the identity, any depth of at least two
-    ends at the least nuclear norm of positive semidefinite matrices that fit them, as the start tends to zero.
+    r"""Where symmetric measurements commute and all layers start at the same multiple of the identity, any depth of at
+    least two ends at the least nuclear norm of positive semidefinite matrices that fit them, as the start tends to
+    zero.
 
     The least nuclear norm is found by linear programming in the common eigenvectors. From the smallest start the flow's
-    end is within {value:.1e} of it, relatively, on all of {draws} flows, where {tolerance:g} is allowed, and every
-    smaller start is nearer than the one before. The nuclear norm of the matrix of least Frobenius norm that fits is up
-    to {least_squares_over_end:.2g} times that of the end. The flow must have fitted every measurement to a millionth.
+    end is within {value:.1e} of it, relatively, on all of {draws} flows, where {tolerance:g} is allowed, and no smaller
+    start ends further away than the one before (by more than 1e-9). The nuclear norm of the matrix of least Frobenius
+    norm that fits is up to {least_squares_over_end:.2g} times that of the end. The flow must have fitted every
+    measurement to a millionth.
     """
     by_start = [Draws(ends, scale=scale) for scale in sorted(ends["scale"].unique(), reverse=True)]
     from_largest, from_smallest = by_start[0], by_start[-1]
@@ -47,8 +49,8 @@ def restricted_setting_nuclear_norm(ends: Table, *, tolerance: Positive) -> Clai
     def norm_and_prediction(draws: Draws, quantity: Quantity) -> dict[str, Any]:
         """Return the nuclear norm at the end and a prediction of it, as a check's arguments.
 
-        Both quantities have the same norm. `NUCLEAR_NORM` is predicted the least one that fits the measurements,
-        `NUCLEAR_NORM_BESIDE_LEAST_SQUARES` that of the matrix of least Frobenius norm.
+        Both quantities have the same norm. The prediction of `NUCLEAR_NORM` is the least norm among matrices that fit
+        the measurements, that of `NUCLEAR_NORM_BESIDE_LEAST_SQUARES` the norm of the one of least Frobenius norm.
         """
         measured, predicted = draws.with_prediction(quantity)  # shape (draws, 1)
         return {"measured": measured, "predicted": predicted, "relative_to": predicted[:, 0]}
@@ -58,10 +60,11 @@ def restricted_setting_nuclear_norm(ends: Table, *, tolerance: Positive) -> Clai
         **norm_and_prediction(from_smallest, NUCLEAR_NORM),
         tolerance=tolerance,
         resolution=0.1,
-        because="what the smallest start leaves: at depth 2 about the start to the power of the dual slack",
+        because="chosen, above what the smallest start s leaves: of the order of s to the power of the dual slack at "
+        "depth 2, of s at greater depth",
         rivals={
             "the least Frobenius norm": norm_and_prediction(from_smallest, NUCLEAR_NORM_BESIDE_LEAST_SQUARES),
-            "the end is the same from any start": norm_and_prediction(from_largest, NUCLEAR_NORM),
+            "the largest start ends there too": norm_and_prediction(from_largest, NUCLEAR_NORM),
         },
         scaled=False,
     )

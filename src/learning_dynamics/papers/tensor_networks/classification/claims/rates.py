@@ -13,7 +13,7 @@ from learning_dynamics.tidy import Draws, Table, draw_columns
 #   networks, largest distance of the direction from its limit
 # - open_at_most: largest error that what still moves may make in a power that is judged
 
-# a law that is off by a hundredth shows in powers of 0.3 and more alone: there it is off by the fit's tolerance, 0.003
+# a law that is off by a hundredth is off by the fit's tolerance, 0.003, at a power of 0.3, and by less at smaller ones
 LARGE_POWER = 0.3
 FEWEST_LARGE_POWERS = 5  # chosen: one alone may agree by chance
 
@@ -29,33 +29,36 @@ def log_time_exponents(
     settling: Table, two: Table, three: Table, *, tolerance: Positive, settled: Positive, open_at_most: Positive
 ) -> Claim:
     r"""The part that a max-margin direction leaves out vanishes like a power of $1 / \log t$. In two orthogonally
-    decomposable layers whose last starts smaller in every singular coordinate, each inactive coordinate falls like
-    $(\log t)^{-(1 - s_j)}$, where $s_j$ is its singular value of $M(-u)$ relative to the active ones, if the
-    multipliers of the max-margin problem, which give $u$, are unique. In fully connected networks of $L$ layers whose
-    first layer starts with a part outside the span of the support vectors, the part of the coefficients outside it
-    falls like $(\log t)^{-1/L}$, unless the limit direction of the other layers' product is one that this part takes to
-    zero.
+    decomposable layers whose last starts smaller in every singular coordinate, the share of each inactive coordinate in
+    the $\ell_1$ norm falls like $(\log t)^{-(1 - s_j)}$, where $s_j$ is its singular value of $M(-u)$ relative to the
+    active ones, if the multipliers of the max-margin problem, which give $u$, are unique. In fully connected networks
+    of $L$ layers whose first layer starts with a part outside the span of the support vectors, the share of the
+    coefficients' length outside it falls like $(\log t)^{-1/L}$, unless the limit direction of the other layers'
+    product is one that this part takes to zero.
 
-    The exception is the zero-asymmetric start, $W_l = I$ and $w_L = 0$, on one point, where nothing is ever outside.
-    Powers are local: the slope of each share against $\log\log t$ within a window. Predicted powers lie between
-    {slowest:.3f} and {fastest:.3f}; of fully connected networks the medians are {shallow:.3f} with two layers and
-    {deep:.3f} with three. An angle is a sum of such powers, and shows the slowest of them only late.
+    Powers are local: the slope of each share against $\log\log t$ within a window. A power may be off by {tolerance:g},
+    for the fit, and by as much as multipliers and turns leave open. Predicted powers lie between {slowest:.3f} and
+    {fastest:.3f}; of fully connected networks the medians of measured powers are {shallow:.3f} with two layers and
+    {deep:.3f} with three. An example of the exception is the zero-asymmetric start, $W_l = I$ and $w_L = 0$, on one
+    point, where nothing is ever outside. (Shares are measured and no angles: an angle is a sum of such powers, and
+    shows the slowest of them only late.)
 
     With two decomposable layers the multipliers come from the convex problem, not from the path; where they are many,
-    as in the convolutional case of figure 3, nothing is predicted. An entry is the difference of a part that grows and
-    one that falls, $\rho_j = (u_j^2 - w_j^2) / 4$. The law is exact for the part that grows, $u_j^2 / 2 =
-    (|\eta_{1j}|^2 + |\eta_{2j}|^2) / 2 + |\rho_j|$, and that is what is measured. Multipliers may be off by as much as
-    the entries that stay still turn and grow unequally.
+    as in the convolutional case of figure 3, nothing is predicted. With the layers $\eta_1, \eta_2$ in singular
+    coordinates, up to phases, and $a, b = \eta_1 \pm \eta_2$, a coordinate is $\rho_j = (a_j^2 - b_j^2) / 4$, where
+    $a_j$ grows and $b_j$ falls. The law is exact for the part that grows, $a_j^2 / 2 = (|\eta_{1j}|^2 + |\eta_{2j}|^2)
+    / 2 + |\rho_j|$, and that is what is measured. Multipliers may be off as far as the active entries still turn or
+    grow unequally.
 
     In fully connected networks the first layer stays as it is outside the span, and the product $p$ of the later ones
-    reads it: while $p$ still turns against that part, most of all where the two nearly cancel, the power of $|W_1 p| /
-    (|W_1| |p|)$ outside adds to the law's.
+    reads it: while $p$ still turns against that part, most of all where the two nearly cancel, the power of $|P W_1 p|
+    / (|P W_1| |p|)$ adds to the law's, with $P$ the projection outside the span.
 
     The law begins when a flow has passed its last vertex, that is, when what is to vanish holds at most a share
-    {settled:g} of the $\ell_1$ norm (outside the span: the direction is as near to its limit) and has the sign of what
-    pushes it. Where multipliers or turns leave more than {open_at_most:g} of a power open, none is judged. Late windows
-    follow the flow of a loss whose exponent is capped. Its limit is the same as long as the vanishing part is above
-    rounding; data whose margins this cap cannot tell apart are left out.
+    {settled:g} of the $\ell_1$ norm (outside the span: one minus the cosine to the limit is at most that) and has the
+    sign of what pushes it. Where multipliers or turns leave more than {open_at_most:g} of a power open, that power is
+    not judged. Late windows follow the flow of a loss whose exponent is capped. Its limit is the same as long as the
+    vanishing part is above rounding; data whose margins this cap cannot tell apart are left out.
     """
     tables = [table for table in (settling, two, three) if (table["quantity"] == quantities.VANISHING_POWER).any()]
     if not tables:
@@ -72,7 +75,8 @@ def log_time_exponents(
     is_connected = of_power("network") == "fully_connected"
     uncertainty = draws[quantities.POWER_UNCERTAINTY]
     is_left_out = {
-        "multipliers that are not unique, or more active entries than tight margins": ~np.isfinite(predicted),
+        "nothing is predicted: multipliers that are zero or not unique, more active entries than tight margins, or "
+        "margins too near each other for the cap": ~np.isfinite(predicted),
         "still between vertices, or not yet of the sign of what pushes them": (
             (draws[quantities.REMAINING_DISTANCE] > settled)
             | (draws[quantities.PHASE_COSINE] < 0.99)  # chosen: the push along an entry is off by a hundredth
@@ -107,10 +111,11 @@ def log_time_exponents(
         },
     )
     yield Facts(
+        tolerance=tolerance,
         settled=settled,
         open_at_most=open_at_most,
         slowest=float(np.min(predicted[judged])),
         fastest=float(np.max(predicted[judged])),
-        shallow=float(np.median(power[is_connected & (depth == 2)])),
-        deep=float(np.median(power[is_connected & (depth == 3)])),
+        shallow=float(np.median(power[judged & is_connected & (depth == 2)])),
+        deep=float(np.median(power[judged & is_connected & (depth == 3)])),
     )
