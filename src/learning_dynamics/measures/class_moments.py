@@ -5,7 +5,7 @@ from torch import Tensor
 
 
 class ClassMoments:
-    """Class means, C x P, and within-class covariance, P x P, in the memory of one batch.
+    """Class means, C x P, and within-class covariance, P x P, in memory that does not grow with their number.
 
     Classes weigh equally, whatever their numbers of examples: covariances are averaged first within each
     class, then over classes. Both are complete when `counts` examples of each class have been added.

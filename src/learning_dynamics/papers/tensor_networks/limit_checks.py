@@ -25,12 +25,12 @@ LAG = r"the largest lag that theory allows, $1 / (e \log \log t)$"
 def largest_lag(flows: Draws, slack: float) -> float:
     """Return the largest lag that a direction may have at the last time.
 
-    A singular direction whose singular value of M(-u) is the fraction s of the largest lowers a margin by
-    (1 - s) (log t)^(-(1 - s)) times a number of order one, its share at the start, which `slack` bounds. With
-    delta = 1 - s and tau = log log t that is delta exp(-delta tau), which no delta brings above its value at
-    delta = 1 / tau, 1 / (e tau): at a log log t of 3200, 1.1e-4 times the slack, whatever the data. A residual of the
-    singular-vector equations is linear in that direction's share, delta exp(-delta tau / 2), and at most twice as
-    large. The argument is for two layers; the same bound is asked of three.
+    A singular direction whose singular value of M(-u) is the fraction s of the largest lowers a margin by (1 - s) (log
+    t)^(-(1 - s)) times a number of order one, its share at the start, which `slack` bounds. With delta = 1 - s and tau
+    = log log t that is delta exp(-delta tau), which no delta brings above its value at delta = 1 / tau, 1 / (e tau): at
+    a log log t of 3200, 1.1e-4 times the slack, whatever the data. A residual of the singular-vector equations is
+    linear in the layers' component along it, the root of that share: delta exp(-delta tau / 2), 2 / (e tau) at most,
+    which `slack` bounds as well. The argument is for two layers; the same bound is asked of three.
     """
     return slack / (np.e * last_log_log_time(flows))
 

@@ -329,7 +329,7 @@ def _capitalised(text: str) -> str:
 
 
 def _without_bars(markdown: str) -> str:
-    """Return text whose formulas have no bars, which would end a table's cell even there; words have none."""
+    """Return text without bars, which would end a table's cell, in a formula too."""
     return markdown.replace("\\|", "\\Vert ").replace("|", "\\vert ")
 
 

@@ -104,7 +104,8 @@ def table_2k_nuclear_norm(minimiser: Table, *, unit: Unit) -> Claim:
     the error, by one of the nuclear norm less the matrix's own, by a half of the effective rank. The median error over
     {draws} draws is {error:.2g} as a mean square, and {root:.2g} as its root. The nuclear norm less the matrix's own is
     {norm:.2g}; the slides print 217, which is 4 below the 221 that we take for the matrix's own. The effective rank is
-    {rank:.2g}. The solver's accuracy is far below this error, and nothing is allowed for it.
+    {rank:.2g}. The mean square is nearer to a tenth of the printed error than to that error itself. The solver's
+    accuracy is far below this error, and nothing is allowed for it.
     """
     # the stop leaves far less than this error open, here and at depth 2: no decades are allowed for it
     yield from _row_checks(ENTRIES_2K, MINIMISATION, minimiser, decades_left_open=0.0, unit=unit)

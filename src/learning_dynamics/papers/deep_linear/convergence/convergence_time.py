@@ -87,7 +87,7 @@ def _advance(layers, target, rate, tolerance, count, start_excess):
             start_excess = excess
         if excess <= tolerance:
             return step, start_excess
-        # a million times the start's, or one that is small: it has diverged
+        # a million times the start's, or a million where that is small: it has diverged
         if np.isnan(excess) or excess >= 1e6 * (start_excess + 1.0):
             return LOST, start_excess
         below[0] = residual

@@ -233,7 +233,7 @@ def nc4(trainings: Sequence[Table], *, largest_share: Fraction, train_error: Fra
         SHARE_THAT_DIFFERS,
         at_the_end(included, NC4),
         at_most=largest_share,
-        because="as many stray images as may be misclassified when train errors end",
+        because="chosen: by default as many images as may be misclassified when train errors end",
         excluded=excluded,
         rivals={
             STAY_AS_AT_FIRST: {"values": at_first_epoch(included, NC4)},

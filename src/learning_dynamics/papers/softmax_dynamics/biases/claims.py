@@ -116,12 +116,13 @@ def selection_bias(starts: Table, course: Table, *, chance_share: Fraction) -> C
     Each singular value has a factor of its own in that proportion (errata 5), so that draws must be counted. The larger
     one changes faster at {value:.1%} of the random starts. Rates $|g_i| \sigma_i$ whose $|g_1|$, $|g_2|$ and pair of
     singular values are each taken from any start of the same scale predict {expected:.1%}: what is tested is that
-    $|g_i|$ does not depend on $\sigma_i$. Rates that do not depend on $\sigma_i$ would give {constant:.1%}, rates like
-    its square {square:.1%}. Over the course new information is measured by the fall of the loss, which needs no choice
-    of times but its end, where the last class is learned: {lost_while_faster:.0%} of it comes while the larger one
-    grows faster, {lost_while_relatively_faster:.0%} while its relative rate is larger. This is a tendency of the whole,
-    not of each moment: while some draws still learn, the share of all draws in which the larger one grows faster is
-    between {highest:.0%} (time {when_highest:.3g}) and {lowest:.0%} (time {when_lowest:.3g}).
+    $|g_1|$, $|g_2|$ and the singular values do not depend on one another. Rates that do not depend on $\sigma_i$ would
+    give {constant:.1%}, rates like its square {square:.1%}. Over the course new information is measured by the fall of
+    the loss, which needs no choice of times but its end, where the last class is learned: {lost_while_faster:.0%} of it
+    comes while the larger one grows faster, {lost_while_relatively_faster:.0%} while its relative rate is larger. This
+    is a tendency of the whole, not of each moment: while some draws still learn, the share of all draws in which the
+    larger one grows faster is between {highest:.0%} (time {when_highest:.3g}) and {lowest:.0%} (time
+    {when_lowest:.3g}).
     """
     # -- at random starts: tables by scale and seed, with columns 1 and 2 for the two singular values
     at_starts = starts.pivot_table(index=["scale", "seed"], columns="index", values=["rate", "sigma"]).abs()
@@ -368,10 +369,10 @@ def classes_are_learned_in_pairs(flows: Sequence[Table]) -> Claim:
     In each draw we measure the slope of the time at which a class is learned on $\ln(1 / s)$, between the scales
     {larger:.0e} and {smallest:.0e}, and divide it by the predicted factor. Growth in the first stage is exponential at
     a constant rate, so that the slope of the first pair is off only by the spacing of recorded times. The third class
-    is allowed a factor of the time squared beside the exponential. This is chosen: in the second stage predictions
-    drift from uniform ones, which changes its rate by terms of order one over the time. At sizes {example} its factor
-    is {third_factor:.3f}; if each class had one singular value of $A$ at the start to itself, it would be
-    {third_factor_one_by_one:.3f}.
+    is allowed a factor of the time squared beside the exponential. This is chosen: residuals of what is learned fall
+    about like one over the time, and change the second stage's rate by terms of that order. The drift of predictions,
+    below, is not of this kind. At sizes {example} its factor is {third_factor:.3f}; if each class had one singular
+    value of $A$ at the start to itself, it would be {third_factor_one_by_one:.3f}.
 
     For the first pair the factor is the limit at small scales: at scale {largest:.0e} the most frequent class takes
     {first_class_delay:.2f} times that limit (median). The second stage has none. Along the first pair's direction
@@ -404,7 +405,7 @@ def classes_are_learned_in_pairs(flows: Sequence[Table]) -> Claim:
     criteria = {1: (record_error, by_records), 2: (record_error, by_records), 3: (square_error, by_square)}
     for index, (tolerance, reason) in criteria.items():
         yield equal_on_every_draw(
-            f"slope of the time on log(1 / scale) over the predicted one, class {index} by size",
+            f"slope of the time on log(1 / scale) over the predicted one, less one, class {index} by size",
             ratios[index],
             # one for each draw, not a single 1.0: `equal_on_every_draw` then counts ratios that repeat
             np.ones(len(ratios)),

@@ -311,7 +311,7 @@ def controls_differ(
     and a bottleneck than without one of them.
 
     The paper draws one run of each; that falls are rarer without one of them is our reading of it. After a rise of
-    {threshold:g} or more from the trough of the warm-up the rank falls by as much in {with_both:.1%} of the draws with
+    {threshold:g} or more since the trough of the warm-up the rank falls by as much in {with_both:.1%} of the draws with
     both, in {equal:.1%} with equal classes and in {wide:.1%} without a bottleneck; a flow that failed does not fall.
     Starts up to scale {small_scale:g} are judged. The rank is over all examples, of classes from 3, 2, 2, 1 to 5, 1, 1,
     1. Class means and larger skews are other claims, `skew_is_necessary` and `bottleneck_is_necessary`.
@@ -344,10 +344,10 @@ def controls_differ_squared_loss(
     cross_entropy: Table, squared: Table, *, measure: Measure, threshold: Positive, small_scale: Positive
 ) -> Claim:
     """With skewed classes and a bottleneck, from small starts, the effective rank falls after its growth more often
-    under cross-entropy than under the squared loss, both with the same skewed classes and with equal ones.
+    under cross-entropy than under the squared loss, whether that has the same skewed classes or equal ones.
 
     The paper draws one run of each; that falls are rarer under the squared loss is our reading of it. After a rise of
-    {threshold:g} or more from the trough of the warm-up the rank falls by as much in {cross_entropy:.1%} of the draws
+    {threshold:g} or more since the trough of the warm-up the rank falls by as much in {cross_entropy:.1%} of the draws
     under cross-entropy, in {squared:.1%} under the squared loss and in {squared_equal:.1%} under it with equal classes;
     a flow that failed does not fall. Starts up to scale {small_scale:g} are judged. The rank is over all examples, of
     classes from 3, 2, 2, 1 to 5, 1, 1, 1.

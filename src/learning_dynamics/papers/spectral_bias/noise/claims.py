@@ -334,12 +334,12 @@ def proposition_4_1_b(exponents: Table, five: Table, *, between: list[Positive])
 @claim(
     "Proposition 4.1 (c)",
     quantifier="an average",
-    scope="from W(0) = I; d = 2, 3 and 5, many paths; growth rates along long paths in every dimension of "
+    scope="d = 2, 3 and 5, many paths from W(0) = I; growth rates along long paths in every dimension of "
     "`noise_low_rank`",
     correction="From $W(0)$ of rank two or more: for $d = 2$ the mean size $E|e|$ of an entry tends to a constant "
     "above zero, and for $d \\geq 3$ the mean of the commutators grows exponentially; what vanishes, in every "
     "dimension tried, is the angle between $w_i$ and $a$, almost surely.",
-    reason="the proof drops the local time of |e| at zero; mean and typical path differ",
+    reason="the proof drops the local time of $|e|$ at zero; mean and typical path differ",
 )
 def proposition_4_1_c(
     plane: Table,

@@ -34,11 +34,12 @@ def theorem_1(two: Table, three: Table, *, slack: Positive) -> Claim:
     and short filters are held to the same bound as networks with structure. A draw whose residual is beyond the bound
     and still changes late decides nothing: it may be on its way from one singular vector to another whose value is
     hardly larger. A premise is that the loss falls below one. $X^T r$ counts as at rest if over the second half of
-    $\log\log t$ its direction turns by at most {turned:.2g} degrees; of the draws in which it still turns, {turning}
-    are left out. From a $\log t$ of about {cut:.0e} on, rounding forbids the exponential itself: its exponent is
-    capped, and from there on layers descend their norm among those whose margins over $\log t$ are at least one, which
-    is the flow's limit. Losses are therefore judged before, at a $\log t$ of {exact:.0f}; directions, which are slower,
-    at the end (and in a robustness run of two layers with a cap ten times as late).
+    $\log\log t$ its direction turns by no more than that bound, as an angle; where it is at rest it turns by at most
+    {turned:.2g} degrees. Of the draws in which it still turns, {turning} are left out. From a $\log t$ of about
+    {cut:.0e} on, rounding forbids the exponential itself: its exponent is capped, and from there on the layers over
+    $(\log t)^{1/L}$ descend their norm among those with all margins at least one, which is the flow's limit. Losses are
+    therefore judged before, at a $\log t$ of {exact:.0f}; directions, which are slower, at the end (and in a robustness
+    run of two layers with a cap ten times as late).
     """
     flows = Draws([two, three])
     # (8), of both tables
