@@ -39,9 +39,9 @@ def restricted_setting_nuclear_norm(ends: Table, *, tolerance: Positive) -> Clai
 
     The least nuclear norm is found by linear programming in the common eigenvectors. From the smallest start the flow's
     end is within {value:.1e} of it, relatively, on all of {draws} flows, where {tolerance:g} is allowed, and no smaller
-    start ends further away than the one before (distances up to 1e-9 count as equal). The nuclear norm of the matrix of
-    least Frobenius norm that fits is up to {least_squares_over_end:.2g} times that of the end. The flow must have
-    fitted every measurement to a millionth.
+    start ends further away than the one before, but for the integrator's error. The nuclear norm of the matrix of least
+    Frobenius norm that fits is up to {least_squares_over_end:.2g} times that of the end. The flow must have fitted
+    every measurement to a millionth.
     """
     by_start = [Draws(ends, scale=scale) for scale in sorted(ends["scale"].unique(), reverse=True)]
     from_largest, from_smallest = by_start[0], by_start[-1]

@@ -380,10 +380,10 @@ def classes_are_learned_in_pairs(flows: Sequence[Table]) -> Claim:
     the third class's mean slope over its factor is {third_ratio_before:.4f} between the next larger scales and
     {third_ratio:.4f} here.
 
-    Other rules are told from this one only in part. If the last stage were at the third class's own rate, $\sqrt{n (1 -
-    1/V)}$, the factors would differ by {largest_difference:.1%} at most. At the records and scales of the default run,
-    stages at the rates of single classes are rejected only by ratios of sizes below 5, the third singular value of $A$
-    only by sizes far apart.
+    Other rules are distinguished from this one only in part. If the last stage were at the third class's own rate,
+    $\sqrt{n (1 - 1/V)}$, the factors would differ by {largest_difference:.1%} at most. At the records and scales of the
+    default run, stages at the rates of single classes are rejected only by ratios of sizes below 5, the third singular
+    value of $A$ only by sizes far apart.
 
     Later classes are not judged. The fourth class's slope is {fourth_ratio:.3f} times the factor, up to
     {largest_fourth_ratio:.3f} at some sizes, and at scale {largest:.0e} it takes {fourth_class_delay:.2f} times as

@@ -158,7 +158,7 @@ def nc1_and_nc2_imply_nc3(features: Table) -> Claim:
     class means is correlated with noise in a direction orthogonal to all class means, the least-squares classifier
     subtracts the part that it can predict: its rows keep a component along the orthogonal direction, however small the
     noise is. At a noise of a thousandth the squared distance of NC3 is still {coupled:.2g} or more. Where the noise is
-    not coupled, and in one direction 1.5 times the variance, it is at most {uncoupled:.1g}. NC4 holds of every example.
+    not coupled, but larger in one direction than in others, it is at most {uncoupled:.1g}. NC4 holds of every example.
     It does not hold of all points: of the $2C$ points that are the class means moved along the orthogonal direction to
     either side, by ten times the frame's singular value, the classifier decides {far:.0f} or more differently from the
     nearest mean.
