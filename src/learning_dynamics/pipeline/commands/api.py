@@ -193,9 +193,8 @@ class Project:
         rows = load_table(folder, described, selected_in_files)
         if rows.empty and isinstance(quantity, str):
             first_run = next(iter(plan.config.tables(paper, run)))
-            check_known(
-                quantity, values_in(folder / f"{first_run}.parquet", "quantity", {}), "quantity", f"{paper} {run}"
-            )
+            known = values_in(folder / f"{first_run}.parquet", "quantity", {})
+            check_known(quantity, known, "quantity", f"{paper} {run}")
         return select(rows, **conditions)
 
     def trajectory(self, paper: str, run: str) -> Trajectory:
