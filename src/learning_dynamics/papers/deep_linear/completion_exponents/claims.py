@@ -1,4 +1,7 @@
-"""The power of the initialisation scale in the first singular value beyond the rank, predicted from the gradient."""
+"""The power of the initialisation scale in the first singular value beyond the rank, predicted from the gradient.
+
+The law is derived in docs/deep_linear_derivations.md, "Completion from a small start".
+"""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -34,14 +37,14 @@ class Cell(NamedTuple):
     kind: str
     entries: int
     ends: Table  # completions from every scale, from which powers are measured
-    path: Table  # descent from one scale at depth 2, along which alpha is measured
+    path: Table  # descent from one scale, along which alpha is measured; of depth 2 for every kind
 
     def measured(self) -> np.ndarray:
         """Return the power of the initialisation scale in the first singular value beyond the rank."""
         return measured_powers(self.ends, self.entries)
 
     def law_of_depth_2(self, alpha: Quantity = ALPHA) -> np.ndarray:
-        """Return 1 - alpha, whatever the depth; `alpha` is one of the ratios in `quantities`."""
+        """Return 1 - alpha, which a network of depth 3 does not obey; `alpha` is one of the ratios in `quantities`."""
         return predicted_powers(self.path, self.entries, alpha)
 
     def law(self, alpha: Quantity = ALPHA) -> np.ndarray:
@@ -100,12 +103,12 @@ def completion_exponents(
     cells_at_depth_2 = [cell for cell in cells if cell.kind != DEEPER]
 
     def median_distance_from_law(other: Callable[[Cell], np.ndarray]) -> float:
-        """Return how far another prediction is from the law on uneven singular values, in the median over all draws."""
+        """Return the median distance of another prediction from the law, over entries and draws of uneven values."""
         return float(np.median([np.abs(other(cell) - cell.law()) for cell in uneven_cells]))
 
-    # The tables do not say the rank. At rank one no singular value is learned before the last: nothing is set aside,
-    # and alpha, the whole gradient's ratio, hardly differs from that of the start. What the check must then tell from
-    # the law is the power one
+    # The tables do not say the rank. At rank one the path ends when the first singular value is learned. Nothing is set
+    # aside, and alpha is the whole gradient's ratio, to rounding. As it hardly differs from the ratio at the start, the
+    # check must tell the law from the power one, that of depth 3
     is_rank_one = all(
         np.allclose(cell.law(ALPHA_OF_WHOLE), cell.law(), rtol=0, atol=1e-9, equal_nan=True) for cell in cells
     )
@@ -132,7 +135,7 @@ def completion_exponents(
         )
 
     for cell in cells:
-        # each differs from the law in some cells, whose checks must refuse it
+        # a rival equals the law in some cells; a check of another cell must refuse it
         rivals = {
             "the number of entries does not matter": np.mean(
                 [other.law() for other in cells if other.kind == cell.kind], axis=0
@@ -145,7 +148,7 @@ def completion_exponents(
             rivals["the whole gradient's singular values, nothing set aside"] = cell.law(ALPHA_OF_WHOLE)
         yield power_is(cell, cell.law(), rivals=rivals)
 
-    # by cell, shape (draws,) each
+    # by cell, shape (draws,) each; nan where a run did not converge
     errors = [cell.measured() - cell.law() for cell in cells]
     errors_at_depth_2 = [cell.measured() - cell.law() for cell in cells_at_depth_2]
     errors_at_coarse_scales = [measured_powers(coarse, cell.entries) - cell.law() for cell in uneven_cells]

@@ -18,5 +18,5 @@ def measured_powers(ends: Table, observed: int) -> np.ndarray:
 
 
 def predicted_powers(path: Table, observed: int, quantity: Quantity = ALPHA) -> np.ndarray:
-    """Return 1 - alpha by draw; `quantity` says which of the measured ratios is alpha."""
+    """Return 1 - alpha by draw, the law of depth 2; `quantity` says which of the measured ratios is alpha."""
     return 1 - by_draw(path, quantity, draw="draw", observed=observed)[:, 0]
