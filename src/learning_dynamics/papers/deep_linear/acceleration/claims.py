@@ -319,7 +319,7 @@ def _speedups(table: Table, *, slowest: float = np.nan) -> dict[int, Estimate]:
     A deeper network that reaches the tolerance at no rate counts with `slowest` iterations. Without that, and where
     depth 1 does not arrive, the estimate is nan and its check undecided.
     """
-    # iterations at the best rate by depth, shape (starts,) each; not finite where no rate arrives
+    # iterations at the best rate, by depth; shape (starts,) each, not finite where no rate arrives
     steps = {depth: np.array([best.value for best in optima]) for depth, optima in _optima(table).items()}
     speedups = {}
     for depth in sorted(steps.keys() - {1}):
@@ -371,6 +371,7 @@ def _speedup_checks(
                 because=f"{grid_steps:g} {steps} of the grid of learning rates",
                 rivals={phrase: {"estimate": other[depth]} for phrase, other in rivals.items() if depth in other},
             )
-            # a start that arrives at no rate has no best one; the estimate counts it
+            # a check is undecided if a best rate is at an end of the grid. A start that arrives at no rate has no best
+            # one; the estimate counts it
             best_rates = [best for best in (*optima[1], *optima[depth]) if np.isfinite(best.value)]
             yield at_optimum(check, *best_rates)

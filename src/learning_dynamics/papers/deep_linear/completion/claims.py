@@ -178,7 +178,8 @@ def deep_has_larger_nuclear_norm(
     recover the same matrix, draw by draw at initialisation scale {scale:g}: the smallest difference at depths 2 and 3
     is {least:.2g}. The margin is {margin:.1e} at most: the proved gaps of the convex solver.
     """
-    beyond_slack = {}
+    # excess: nuclear norm over the least one, less one; the least one is known up to the solver's proved gap
+    beyond_slack = {}  # by depth, shape (draws,)
     margin = proved_gap(minimiser, minimiser_many)
     for depth, with_few, with_many in ((2, depth_2, depth_2_many), (3, depth_3, depth_3_many)):
         excess_many = excess_norm(with_many, minimiser_many, scale)

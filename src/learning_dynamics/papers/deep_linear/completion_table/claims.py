@@ -29,6 +29,8 @@ from learning_dynamics.tidy import Table, settings_of
 # - scale: initialisation scale s at which networks are judged, one of the run's `scales`; the slides print none
 # - decades_left_open: of a mean square error, by the stop of a run or the solver's accuracy
 # - unit: what the printed error is read as: a mean square, or the root of one
+#
+# A row is judged by `_row_checks` alone, which compares its three numbers with `PRINTED`.
 
 MATRICES = "matrices with the slides' size, rank and numbers of entries (at default scale)"
 READING = (
@@ -256,8 +258,9 @@ def _row_checks(
 ) -> Claim:
     """Yield checks of a printed row: medians of log10 of the error, nuclear norm less the target's, effective rank.
 
-    True matrices differ from draw to draw; the slides do not print their matrix's norm; it is taken to be 221, that of
-    the recovered matrices.
+    Each median's interval, widened by the tolerance, must contain the printed number. Nuclear norms are compared less
+    that of the matrix to complete, which differs from draw to draw. The slides do not print their matrix's norm: it is
+    taken to be 221, that of the recovered matrices.
 
     Parameters
     ----------
@@ -306,8 +309,8 @@ def _row_checks(
         "nuclear norm less the target's, median of differences",
         median(measured.excess_norm),
         printed.excess_norm,
-        tolerance=1.0,
-        resolution=3.0,
+        tolerance=1.0,  # two norms are rounded, each by half of one at most
+        resolution=3.0,  # below the distance of the rival, five
         because="both are printed rounded",
         rivals={"a nuclear norm of five more": printed.excess_norm + 5},
         scaled=False,
@@ -317,7 +320,7 @@ def _row_checks(
         median(measured.rank),
         printed.rank,
         tolerance=0.5,
-        resolution=2.0,
+        resolution=2.0,  # the distance of the rival
         because="rounding as printed",
         rivals={"an effective rank of two more": printed.rank + 2},
         scaled=False,
