@@ -41,7 +41,8 @@ def no_regulariser(curve: Table, *, rounding: Positive) -> Claim:
     integrals = table["value"].abs().to_numpy()
     depth = table["depth"].to_numpy()
     is_whitened = (table["case"] == WHITENED).to_numpy()  # one output with whitened inputs
-    # which integrals vanish: by the slide those of the gradient itself, at depth 1; by the correction; by two rivals
+    # Which integrals vanish. By the slide only those at depth 1, where P_W is the identity and the field a gradient; by
+    # the correction those at depth 2 with one output and whitened inputs too; then by two rivals
     vanishes = depth == 1
     vanishes_as_corrected = vanishes | (is_whitened & (depth == 2))
     vanishes_at_depth_2 = depth <= 2
@@ -57,6 +58,7 @@ def no_regulariser(curve: Table, *, rounding: Positive) -> Claim:
         rivals={
             at_depth_2: {"values": integrals[~vanishes_at_depth_2]},
             if_whitened: {"values": integrals[~vanishes_if_whitened]},
+            # no integral vanishes; the next check, on those that do, is not changed by it
             "it does not vanish at depth 1 either": {"values": integrals},
         },
     )

@@ -23,8 +23,8 @@ def closed_curve(trajectory: Trajectory) -> pd.DataFrame:
     Quantities
     ----------
     integral
-        Integral of P_W vec(grad) along the curve, over the integral of its absolute value; predicted its closed form,
-        for one output and whitened inputs.
+        Integral of P_W vec(grad) . dW along the curve, over the integral of the absolute value of that product;
+        predicted its closed form, for one output and whitened inputs.
     """
     constants, settings = trajectory.constants, trajectory.settings
     integrand = np.sum(trajectory.series["velocity"] * trajectory.series["element"], axis=-1)
