@@ -40,6 +40,14 @@ from learning_dynamics.tidy import Table, draw_columns, select
 #   spectrum counts as simple
 # - many_classes: number of classes from which on random starts have the "many classes" of the theorem
 # - dropped_error: largest error of g_i without its terms in 1/V, relative to g_i, at which these count as dropped
+#
+# Tables of these claims, whose columns `metrics` describes; rates are per unit of flow time, eta is one:
+# - starts: random balanced starts, a row for each singular value: sigma, its rate, g_i as `gain`
+# - early: features that start tiny, along time: `growth` is d log sigma_1 / dt, that is |g_1| by eq. 17; `fastest` is
+#   ||A|| at uniform predictions. Rows of f are one for each example: inputs are orthonormal
+# - repeated: the same where the N examples of the largest class are one context, with one row of f
+# - confident: as starts, but with confident, mostly wrong predictions
+# One class has N examples (`largest`), each of the other V - 1 has one (`classes` is V)
 
 
 @claim(
@@ -117,7 +125,7 @@ class Orders(NamedTuple):
 
 PRINTED = Orders(aligned=1.0, random=1.0, repeated=1.0)  # eq. 22
 CORRECTED = Orders(aligned=0.5, random=0.0, repeated=1.0)
-OTHERS = {  # each a rival of all checks of the next claim together
+OTHERS = {  # by rival; each replaces the order of every check of `theorem_b_3_dominant_class` that has one
     "the root of N at random starts as well": Orders(aligned=0.5, random=0.5, repeated=1.0),
     "N for aligned features, nothing at random starts": Orders(aligned=1.0, random=0.0, repeated=1.0),
     "the root of N where a context is repeated as well": Orders(aligned=0.5, random=0.0, repeated=0.5),
@@ -180,7 +188,7 @@ def theorem_b_3_dominant_class(starts: Table, early: Table, repeated: Table, *, 
         rivals={phrase: other.random for phrase, other in OTHERS.items()},
     )
     end = early[early["time"] == early["time"].max()]
-    share_of_norm = end["growth"] / end["fastest"]  # of ||A|| at uniform predictions
+    share_of_norm = end["growth"] / end["fastest"]  # |g_1| / ||A||, one where features are aligned
     # a cell has one number of classes and one size of the largest
     medians = share_of_norm.groupby([end["classes"], end["largest"]]).median()
     deficit = _growth_deficits(early).groupby(["classes", "largest"])["deficit"].median().max()
@@ -208,7 +216,10 @@ def theorem_b_3_dominant_class(starts: Table, early: Table, repeated: Table, *, 
 
 
 def _orders_in_size(early: Table) -> np.ndarray:
-    """Return each seed's order in N of the growth rate at the last time, with the most classes, shape (seeds,)."""
+    """Return each seed's order in N of the growth rate at the last time, with the most classes, shape (seeds,).
+
+    The order is the slope of log growth on log N.
+    """
     end = early[(early["time"] == early["time"].max()) & (early["classes"] == early["classes"].max())]
     log_rates = np.log(end.pivot_table(index="seed", columns="largest", values="growth", dropna=False))
     log_sizes = np.log(log_rates.columns.to_numpy(dtype=float))
@@ -218,7 +229,10 @@ def _orders_in_size(early: Table) -> np.ndarray:
 
 @takes_rivals("order", scaled=True)
 def _has_order(name: str, orders: np.ndarray, order: float, *, left_by_alignment: ArrayLike = 0.0) -> Check:
-    """Check the order in N of what aligned features do, given by how much incomplete alignment may change it."""
+    """Check that each seed's measured order in N is `order`, up to what incomplete alignment may change.
+
+    `orders` and `left_by_alignment` have the shape (seeds,).
+    """
     return equal_on_every_draw(
         f"{name}, error",
         orders,
@@ -250,6 +264,8 @@ def _order_left_by_alignment(early: Table) -> np.ndarray:
 def _growth_deficits(early: Table) -> pd.DataFrame:
     """Return how far growth may be below ||A|| at the end, relatively, by how features are aligned at half the time.
 
+    A row for each member of each cell, with the bound in the column ``deficit``.
+
     Along the leading direction of A features grow at the rate s = ||A||. Those across grow at rates of one or less, as
     all other singular values of A are, whichever singular value of f they belong to: in two dimensions the largest can
     be that of a direction that the leading one is not in yet. So |across| / |along| falls like exp(-(s - 1) t). The
@@ -259,7 +275,7 @@ def _growth_deficits(early: Table) -> pd.DataFrame:
     times, last = early["time"].unique(), early["time"].max()
     half_time = times[np.argmin(np.abs(times - last / 2))]
     at_half = early[early["time"] == half_time]
-    # the column `time` is in units of 1 / sqrt(N), and rates are per unit of flow time
+    # the column `time` is flow time in units of 1 / sqrt(N)
     flow_time_left = (last - at_half["time"]) / np.sqrt(at_half["largest"])
     across_at_end = at_half["across"] * np.exp(-(at_half["fastest"] - 1) * flow_time_left)  # |across| / |along|
     share_across = np.minimum(across_at_end**2, 1.0)
@@ -366,10 +382,10 @@ def equation_21(starts: Table, early: Table, repeated: Table, *, dropped_error: 
     yield _has_order(
         f"{order_of_g} of one repeated context",
         _orders_in_size(repeated),
-        1.0,
+        1.0,  # as printed, and as corrected
         rivals={no_dependence: 0.0, "the root of N where a context is repeated as well": 0.5},
     )
-    # root mean square errors, relative to g_i, by the number of classes
+    # root mean square errors of the sums in the last line of eq. 21, relative to g_i, by the number of classes
     errors = _errors_by_classes(starts, "gain_many_classes")
     errors_apart = _errors_by_classes(starts, "gain_separate")
     fewest, most = min(errors), max(errors)
@@ -405,7 +421,10 @@ def equation_21(starts: Table, early: Table, repeated: Table, *, dropped_error: 
 
 
 def _errors_by_classes(starts: Table, approximation: str) -> dict[float, Estimate]:
-    """Return the root mean square error of an approximation of g_i, relative to g_i, by the number of classes."""
+    """Return the root mean square error of an approximation of g_i, over that of g_i, by the number of classes.
+
+    `approximation` is a column of the table of random starts.
+    """
     squares = starts.assign(error=(starts[approximation] - starts["gain"]) ** 2, square=starts["gain"] ** 2)
     # the sums over the singular values of each draw
     draws = squares.groupby(["classes", "largest", "scale", "seed"])[["error", "square"]].sum()
@@ -421,7 +440,11 @@ def _order_in_classes(errors: Mapping[float, Estimate]) -> Estimate:
 
 
 def _root_of_ratio(numerator: np.ndarray, denominator: np.ndarray) -> Estimate:
-    """Return the root of the ratio of two means over draws, its interval by Student's t of the ratio's residuals."""
+    """Return the root of the ratio of two means over draws.
+
+    The interval of the ratio r is Student's t of the residuals (numerator - r denominator) / mean denominator, the
+    linearised error of r. The root's interval has the roots of its ends.
+    """
     ratio = numerator.mean() / denominator.mean()
     half = mean((numerator - ratio * denominator) / denominator.mean()).uncertainty
     lower, upper = np.sqrt(max(ratio - half, 0.0)), np.sqrt(ratio + half)

@@ -88,7 +88,7 @@ def early_growth(trajectory: Trajectory) -> Tables:
 
 @columns(*EARLY)
 def repeated_contexts(trajectory: Trajectory) -> Tables:
-    """Measure it where the examples of a class share one row of features.
+    """Measure the growth of the largest singular value where the examples of a class share one row of features.
 
     As in `early_growth`, ``growth`` is per unit of flow time.
     """
