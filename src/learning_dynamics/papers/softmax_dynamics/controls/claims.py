@@ -56,14 +56,13 @@ def _monotone_growth(
         # courses are strings of F (fall) and R (rise): it must begin with a fall
         warms_up = control.courses(measure, threshold)[starts.judged].str.startswith("F", na=False).to_numpy()
     else:
-        warms_up = number(WARM_UP) >= threshold
-    rises = number(GROWTH) >= threshold
-    fall = number(FALL, threshold)  # the deepest after a rise, 0 where there is none, nan where the flow failed
+        warms_up = number(WARM_UP) >= threshold  # from its highest before the trough to the trough
+    rises = number(GROWTH) >= threshold  # from the trough to its highest later
+    fall = number(FALL, threshold)  # the deepest since the trough after a rise; 0 for none, nan where the flow failed
     tail = number(TAIL)  # change over the last half decade of time
     never_falls, saturates = fall < threshold, np.abs(tail) < threshold
     grows = rises & never_falls & saturates
-    # of each, another course of the rank, disjoint from the claimed one: if most draws take the claimed course, no
-    # rival holds of most
+    # by rival, the draws that take another course; a draw takes one: no rival holds of most draws where the claim does
     others = {
         "such a growth from the start, without a warm-up": ~warms_up & grows,
         "a growth that falls again": warms_up & rises & ~never_falls & saturates,
@@ -74,7 +73,7 @@ def _monotone_growth(
         unless_nan(warms_up & grows, fall, tail),
         majority_share=majority_share,
         excluded=starts.excluded,
-        rivals={phrase: unless_nan(shown, fall, tail) for phrase, shown in others.items()},
+        rivals={phrase: unless_nan(takes_other, fall, tail) for phrase, takes_other in others.items()},
     )
     is_small = SmallStarts(with_all_three.scale, small_scale).judged
     fall_with_all_three = with_all_three.number(FALL, measure=measure, threshold=threshold)[is_small]
