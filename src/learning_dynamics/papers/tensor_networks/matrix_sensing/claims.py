@@ -52,6 +52,7 @@ def corollary_7(eigen: Table) -> Claim:
     flows = Draws(eigen)
 
     def predicted(quantity: Quantity) -> np.ndarray:
+        """Return what the quantity predicts of the entries of W_1 ... W_L, shape (draws, entries)."""
         return flows.entries(quantity, column="predicted")
 
     yield _check_sensitive_limits(
@@ -139,8 +140,9 @@ def corollary_7_generic_basis(
 def _check_sensitive_limits(name: str, flows: Draws, predicted: np.ndarray) -> Check:
     """Check that limits of flows are those that are predicted, to the integrator's error, as `check_limits`.
 
-    That error changes what the flow conserves, and so acts like other initial layers. Where the minimiser moves further
-    than the start, relative to either, the error of the limit is as many times larger.
+    That error changes what the flow conserves, and so acts like other initial layers. A relative change of one
+    entry of these moves the minimiser by up to `SENSITIVITY` times as much, relative to its norm: where that is above
+    one, the error of the limit is as many times larger.
     """
     sensitivity = np.maximum(1.0, flows[quantities.SENSITIVITY])  # shape (draws,)
     return equal_on_every_draw(

@@ -237,8 +237,11 @@ def lemma_5_1(functions: Table) -> Claim:
     draws = Draws(functions)  # a draw is a depth, forward or backward in time
     settings = settings_of(functions)
     tolerance = FLOW_ERROR * settings["integration"]["rtol"]
-    arcsinh_time = draws.column("sign")[:, None] * np.arcsinh(settings["last"])  # q_2 is sinh; shape (draws, 1)
-    h_ascending_in_time = by_draw(functions.sort_values("time"), quantities.H)  # shape (draws, times)
+    # q_2 is sinh: at depth two |q| passes the bound `last` at arcsinh(last); shape (draws, 1)
+    arcsinh_time = draws.column("sign")[:, None] * np.arcsinh(settings["last"])
+    # shape (draws, times); sorted, as a flow backward is recorded from 0 down
+    h_by_ascending_time = by_draw(functions.sort_values("time"), quantities.H)
+    # the closed forms follow from p^2 - q^2 = 1 (`norm_like`); that of h is odd, so that flows both ways test oddness
     yield equal_on_every_draw(
         "time at which $h_L$, forward and backward, takes a value, against its odd closed form",
         *draws.with_prediction(quantities.TIME_OF_H),
@@ -247,7 +250,7 @@ def lemma_5_1(functions: Table) -> Claim:
     )
     yield every_draw(
         "recorded times at which $h_L$ is not above its previous value",
-        (np.diff(h_ascending_in_time) <= 0).sum(axis=1),
+        (np.diff(h_by_ascending_time) <= 0).sum(axis=1),
         at_most=0.0,
         because="strictly increasing",
     )
