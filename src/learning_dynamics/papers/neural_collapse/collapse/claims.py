@@ -340,9 +340,10 @@ def nc2_not_slower(
     lead = np.log10(nc1_nc3_arrival / nc2_before)
     lead_from_arrival = np.log10(nc1_nc3_arrival / nc2_arrival)
     # The rival: in the mean NC1 and NC3 arrive at half the epoch of NC2. Trainings differ from that mean as they differ
-    # here from theirs
+    # here from theirs: the mean of the lead is replaced, its deviations are kept
     at_twice_the_epoch = "NC2 at twice the epoch of NC1 and NC3"
     if reading == "no_evidence":
+        # of log10(nc1_nc3_arrival / nc2_before) with nc2_arrival / 2 for nc1_nc3_arrival
         mean_if_late = np.mean(np.log10(nc2_arrival / nc2_before / 2))
         lead_if_late = mean_if_late + lead - lead.mean()
         label = r"$\log_{10}$ of the last epoch before the arrival of NC2 over that of NC1 and NC3"
@@ -424,7 +425,7 @@ def _spacing_of_epochs(table: Table) -> float:
 def _not_behind(name: str, lead: np.ndarray, *, excluded: Mapping[str, int]) -> Check:
     """Check that a mean lead over trainings is not below zero with all of its 95 % interval; rivals are leads.
 
-    `name` is of minus the lead, of whose interval the lower end must not be above zero.
+    It is written of the lag, minus the lead: the lower end of its interval must be zero or less. `name` is the lag's.
     """
     mean_lag = evidence.mean(-lead)
     return at_most(
@@ -449,8 +450,8 @@ def _arrivals(
     for table in trainings:
         before, of_arrival = [], []  # by quantity, shape (seeds,) each
         for quantity in quantities:
-            logs = np.log(by_seed(table, quantity))  # epochs by seeds
-            progress = (logs.iloc[0] - logs) / (logs.iloc[0] - logs.iloc[-1])
+            logs = np.log(by_seed(table, quantity))  # rows are epochs, columns seeds
+            progress = (logs.iloc[0] - logs) / (logs.iloc[0] - logs.iloc[-1])  # 0 at the first epoch, 1 at the last
             has_arrived = (progress >= share_of_way).to_numpy()
             # the index of the first such epoch; where there is none argmax is 0, which has no epoch before
             first_index = np.maximum(has_arrived.argmax(axis=0), 1)
@@ -458,6 +459,7 @@ def _arrivals(
             epochs = logs.index.to_numpy(dtype=float)
             before.append(np.where(is_known, epochs[first_index - 1], np.nan))
             of_arrival.append(np.where(is_known, epochs[first_index], np.nan))
+        # over quantities: the last to arrive decides, and nan if one of them is
         epochs_before.append(np.max(before, axis=0))
         epochs_of_arrival.append(np.max(of_arrival, axis=0))
     return np.concatenate(epochs_before), np.concatenate(epochs_of_arrival)

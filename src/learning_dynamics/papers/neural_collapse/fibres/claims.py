@@ -196,7 +196,8 @@ def projection_self_adjoint(features: Table) -> Claim:
         # ||Pi(T) - T|| / ||T|| of a tangent T
         "change of tangents": TANGENT_CHANGE,
     }
-    # the printed map fails the first check alone: it is a projection, though not the orthogonal one
+    # the printed map fails the first check alone: it is a projection, though not the orthogonal one. The orthogonal one
+    # without its 1/2 passes the first and fails the second: it reverses what is normal to the manifold
     for name, gap in gaps.items():
         yield no_gap_under_map(name, features, gap, PRINTED, corrected=ORTHOGONAL, rivals=other_maps)
     draws = Draws(features)

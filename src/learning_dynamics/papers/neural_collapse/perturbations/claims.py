@@ -173,8 +173,9 @@ def deepfool_finds_the_boundary(trainings: Sequence[Table], *, average: Average)
     boundary that it aims at.
     """
 
+    # an image whose decision DeepFool does not change counts with the perturbation at which it gave up
     def ratio(read: Callable[..., np.ndarray]) -> np.ndarray:
-        """Return mean |r| / |x| of DeepFool over mean |r| / |x| of crossings towards train images, (trainings,)."""
+        """Return mean |r| / |x| of DeepFool over mean |r| / |x| of known crossings, shape (trainings,)."""
         return read(trainings, ROBUSTNESS, "test") / read(trainings, ROBUSTNESS_CROSSING, "test")
 
     first, last = ratio(at_first_epoch), ratio(at_the_end)

@@ -84,7 +84,8 @@ SPLIT_LAW: str = "split_law"  # first order of SPLIT_REPLACED in the learning ra
 
 # -- robustness, relative to the norm of the image, mean over test images ----------------------------------------------
 
-ROBUSTNESS: str = "robustness"  # DeepFool's perturbation, the paper's measure
+ROBUSTNESS: str = "robustness"  # DeepFool's perturbation, the paper's measure; where it changed no decision too
 ROBUSTNESS_FOOLED: str = "robustness_fooled"  # share of images whose decision it did change
-ROBUSTNESS_CROSSING: str = "robustness_crossing"  # change of decision on the way to the nearest other train image
-ROBUSTNESS_SMALLEST: str = "robustness_smallest"  # the smaller of both
+# distance to the change of decision on the straight way to the nearest train image that is decided differently
+ROBUSTNESS_CROSSING: str = "robustness_crossing"
+ROBUSTNESS_SMALLEST: str = "robustness_smallest"  # the smaller of it and of DeepFool's where that changed the decision
