@@ -113,19 +113,20 @@ def theorem_3_2_a(flows: Sequence[Table]) -> Claim:
     \sinh^{-1}(D/\gamma) - \sqrt{D^2 + \gamma^2})$, and that one holds.
     """
     draws = Draws(flows)
-    # with a potential sum_i phi(sigma_i) the speed of the mirror coordinate phi'(sigma_i) is phi''(sigma_i) times
-    # u^T (d beta/dt) v, and should be the force u^T R v; shape (draws, times x singular values) each
+    # With a potential sum_i phi(sigma_i) the mirror flow is d phi'(sigma_i) / dt = -dL / d sigma_i. Its left side, the
+    # speed of the mirror coordinate phi'(sigma_i), is phi''(sigma_i) u^T (d beta/dt) v; its right side, the force, is
+    # u^T R v. Shape (draws, times x singular values) each
     speed, force = draws.with_prediction(quantities.MIRROR_SPEED)
     printed_speed = draws.entries(quantities.PRINTED_MIRROR_SPEED)
     yield equal_on_every_draw(
         "largest difference of a mirror coordinate's speed and its force, relative to the largest force",
-        force,  # comes first since errors are relative to it
+        force,  # first, as errors are relative to it; what each potential predicts of it is a speed
         printed_speed,
-        # the states' error times the largest phi'', which is 1 / (2 gamma), at zero
+        # the states' error times the largest phi'', which is 1 / (2 gamma), at sigma = 0; a factor of one at least
         tolerance=steps_by_rtol(draws) * np.maximum(1.0, 1 / (2 * draws.column("gamma"))),
         because=r"steps times the relative tolerance over $2\gamma$",
         corrected=speed,
-        rivals={r"a potential without the $\frac{1}{2}$": 2 * speed},
+        rivals={r"a potential without the $\frac{1}{2}$": 2 * speed},  # twice the corrected one
     )
 
 
