@@ -338,7 +338,7 @@ def proposition_4_1_b(exponents: Table, five: Table, *, between: list[Positive])
     "`noise_low_rank`",
     correction="From $W(0)$ of rank two or more: for $d = 2$ the mean size $E|e|$ of an entry tends to a constant "
     "above zero, and for $d \\geq 3$ the mean of the commutators grows exponentially; what vanishes, in every "
-    "dimension tried, is the angle between $w_i$ and $a$, almost surely.",
+    "dimension tried, is the sine of the angle between $w_i$ and $a$, in probability.",
     reason="the proof drops the local time of $|e|$ at zero; mean and typical path differ",
 )
 def proposition_4_1_c(
@@ -353,8 +353,9 @@ def proposition_4_1_c(
 ) -> Claim:
     r"""The commutators $[w_i, a]$ of rows of $W$ with $a$ vanish in the mean, $E|[w_i, a]| \to 0$.
 
-    They do not. Let $e = W_{i1} a_2 - W_{i2} a_1$ be an entry of the commutator. By the proof $E|e| = |e(0)| e^{-t}$,
-    so that from $W(0) = I$, $a(0) = 0$ the mean is zero at all times. For $d = 2$ it tends to {limit:.4f}, by a formula
+    They do not. (If bars are meant around the mean, $|E[w_i, a]|$ does fall, but says nothing of alignment.) Let $e =
+    W_{i1} a_2 - W_{i2} a_1$ be an entry of the commutator. By the proof $E|e| = |e(0)| e^{-t}$, so that from $W(0) =
+    I$, $a(0) = 0$ the mean is zero at all times. For $d = 2$ it tends to {limit:.4f}, by a formula
     (docs/noise_spectrum.md). Measured, it is {value:.3f} at the latest time at which the half-width of its 95 %
     interval is below {precision:g}, where it is judged. What is allowed is {standard_errors:g} standard errors, the
     scheme's bias and the approach to the limit.
@@ -372,8 +373,10 @@ def proposition_4_1_c(
     (measured: below for {falling}, above for {rising}{open}). Its sign is judged for $d$ = {judged} ($d = 2$ by the
     value itself); at {between} only its rise from each dimension to the next is.
 
-    What does vanish is the angle between each row $w_i$ and $a$: its growth rate $\lambda_2 - \lambda_1$ is below zero
-    in every dimension measured.
+    What does vanish is the angle between the lines of each row $w_i$ and $a$: its typical size falls at the rate
+    $\lambda_1 - \lambda_2$, which is above zero in every dimension measured. It vanishes in probability, and so does
+    the mean of its sine. No path is aligned for good: $a$ passes zero along the leading direction time and again, and
+    for a moment, ever shorter, the angle is then a right one.
     """
     early = _early_time(plane)
     by_dimension = {settings_of(table)["inputs"]: table for table in higher_dimensions}

@@ -124,7 +124,7 @@ def theorem_3_2_a(flows: Sequence[Table]) -> Claim:
         printed_speed,
         # the states' error times the largest phi'', which is 1 / (2 gamma), at sigma = 0; a factor of one at least
         tolerance=steps_by_rtol(draws) * np.maximum(1.0, 1 / (2 * draws.column("gamma"))),
-        because=r"steps times the relative tolerance over $2\gamma$",
+        because=r"steps times the relative tolerance, over $2\gamma$ where that is below one",
         corrected=speed,
         rivals={r"a potential without the $\frac{1}{2}$": 2 * speed},  # twice the corrected one
     )

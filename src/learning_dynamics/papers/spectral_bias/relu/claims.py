@@ -80,16 +80,18 @@ def relu_low_rank(small: Table, large: Table, *, percent: Count, loss: Fraction)
     quantifier="most draws",
     scope=SCOPE,
     empirical=True,
-    reason="one direction is learnt on most draws, the second on few",
+    reason="one direction is learnt on most draws, the second on few; the rank, by which the paper says what it means "
+    "by representing, is that of the teacher (`relu_low_rank`)",
 )
 def relu_teacher_directions(small: Table, large: Table, *, cosine: Fraction, loss: Fraction) -> Claim:
-    r"""From small weights the ReLU student's hidden layer represents the teacher's two directions; from large weights
-    its neurons do not learn them.
+    r"""From small weights the ReLU student's hidden layer represents the teacher's two directions, read as: spans them;
+    from large weights its neurons do not learn them.
 
-    To represent the directions is read as spanning them; by rank alone, which the paper names, `relu_low_rank` judges.
-    The span of the first two singular vectors of $W$ is compared with that of the teacher's neurons: both principal
-    angles have a cosine of {cosine:g} at least on {value:.0%} of {draws} draws. The cosines' medians are {first:.3f}
-    and {second:.2f}, where spans at random have {chance_first:.2f} and {chance_second:.2f}, and from large weights
+    The paper has both readings. It adds "i.e., a rank 2 hidden layer"; read so, the sentence is `relu_low_rank`. It
+    also says that from large weights the teacher's directions are not learnt, which says more than a rank. The span of
+    the first two singular vectors of $W$ is compared with that of the teacher's neurons: both principal angles have a
+    cosine of {cosine:g} at least on {value:.0%} of {draws} draws. The cosines' medians are {first:.3f} and
+    {second:.2f}, where spans at random have {chance_first:.2f} and {chance_second:.2f}, and from large weights
     {large_first:.2f} and {large_second:.2f}. Of $|W|^2$, {inside:.0%} is in the teacher's span (median;
     {chance_inside:.0%} by chance, {large_inside:.0%} from large weights). Ten samples, on about half of which each
     neuron of the teacher is silent, need not fix its directions; more do (`relu_directions_with_samples`).

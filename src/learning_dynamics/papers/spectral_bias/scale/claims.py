@@ -97,7 +97,8 @@ def nuclear_norm_limit(flow: Table, *, largest_gamma: Positive) -> Claim:
     $\ell_2$ norm.
 
     For a fixed $\beta$ the potential's slope against $\ln(1/\gamma)$, over scales up to {largest_gamma:.0e}, is half
-    the nuclear norm. The rest stands: half the squared norm of the parameters tends to $\|\beta_*\|_*$, at the first
+    the nuclear norm. If $\sim$ is meant up to a constant, or of the hyperbolic entropy, there is nothing to correct
+    (errata 2). The rest stands: half the squared norm of the parameters tends to $\|\beta_*\|_*$, at the first
     order in $\gamma$, and no random interpolator has a smaller nuclear norm.
     """
     draws = Draws(flow)
@@ -158,7 +159,7 @@ def nuclear_norm_limit(flow: Table, *, largest_gamma: Positive) -> Claim:
     scope="one output, well-conditioned data, d > n, scales from 1 down to the smallest of the run; hidden units at "
     "random, and one turned until it is orthogonal to the first gradient",
     correction=r"A column aligns if its share of the first gradient, its entry of $P^\top X^\top Y$, is not zero. A "
-    r"column without a share stays at an angle to $\beta$ at every scale.",
+    r"column that is not zero and has no share stays at an angle to $\beta$ at every scale.",
     reason="the first gradient does not move a column that is orthogonal to it, while the others grow",
 )
 def column_alignment(flow: Table, unfed: Table, *, largest_gamma: Positive, sine: Fraction) -> Claim:
