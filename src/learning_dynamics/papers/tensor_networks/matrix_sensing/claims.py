@@ -44,9 +44,12 @@ def corollary_7(eigen: Table) -> Claim:
 
     It interpolates between the solutions of least Frobenius norm ($\alpha \to \infty$; at the largest scale the
     relative distance is {frobenius:.1e}) and least nuclear norm ($\alpha \to 0$; at the smallest it is {nuclear:.2g}
-    with two layers, {nuclear_deep:.1e} with the most). The sensors need not be positive. From a small scale with three
-    layers or more, the minimiser can be near a tie between solutions of least nuclear norm. It then moves many times as
-    far as the start does, relative to either, and the error of integration is as many times larger.
+    with two layers, {nuclear_deep:.1e} with the most). The sensors need not be positive. From $\alpha I$ in all layers
+    the limit can be another (errata 20). The minimum here is over matrices that commute with the sensors; over all
+    symmetric ones it is the same, as $H_L$ is convex and the diagonal of a matrix in the sensors' eigenbasis fits the
+    same measurements. From a small scale with three layers or more, the minimiser can be near a tie between solutions
+    of least nuclear norm. It then moves many times as far as the start does, relative to either, and the error of
+    integration is as many times larger.
     """
     scales, depths = eigen["scale"], eigen["depth"]
     flows = Draws(eigen)
@@ -56,7 +59,7 @@ def corollary_7(eigen: Table) -> Claim:
         return flows.entries(quantity, column="predicted")
 
     yield _check_sensitive_limits(
-        "error of $W_1 \\cdots W_L$, relative to its largest eigenvalue",
+        "error of $W_1 \\cdots W_L$, relative to its spectral norm",
         flows,
         predicted(quantities.ENTRY),
         rivals={phrase: predicted(quantity) for phrase, quantity in RIVALS.items()},

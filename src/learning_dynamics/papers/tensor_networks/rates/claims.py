@@ -101,7 +101,7 @@ def _falls_at_least(flows: Draws, speed: Quantity, *, at_rate: float, tolerance:
 
     slowest_speed = flows.per_table(slowest_over_time)  # shape (draws,)
     yield every_draw(
-        r"slowest $\log(\mathcal L(0) / \mathcal L(t)) / t$, in units of the bound's rate",
+        r"slowest $\log(\mathcal L(0) / \mathcal L(t)) / t$, in units of the rate that the proof's inequalities give",
         slowest_speed,
         at_least=at_rate * (1 - tolerance),
         because="the bound, less the integrator's error",

@@ -258,7 +258,7 @@ def lemma_5_1(functions: Table) -> Claim:
         "time at which $|q_L|$ passes the bound, relative error",
         *draws.with_prediction(quantities.TIME_OF_LAST_Q),
         tolerance=tolerance,
-        because="as above",
+        because="the integrator's tolerance, amplified at most a hundredfold",
         rivals={r"$\operatorname{arcsinh}$ at every depth, as at depth two": arcsinh_time},
         fact="passes",
     )

@@ -35,17 +35,17 @@ STAYS = "a loss that does not fall"
     quantifier="all draws",
 )
 def theorem_2(two: Table, three: Table, *, slack: Positive) -> Claim:
-    r"""An orthogonally decomposable network whose last layer starts smaller than the others, entry by entry in
-    singular coordinates, brings the loss to zero; if $X^T r$ converges in direction, its coefficients tend in
-    direction to $S^T \rho$, where $\rho$ is stationary for the $\ell_{2/L}$ max-margin problem. At $L = 2$ the layers
-    tend to top singular vectors of $M(-u)$.
+    r"""An orthogonally decomposable network whose last layer starts smaller than the others, entry by entry in singular
+    coordinates, brings the loss to zero; if $X^T r$ converges in direction, its coefficients tend in direction to $S^T
+    \rho$, where $\rho$ is stationary for the $\ell_{2/L}$ max-margin problem. At $L = 2$ the layers tend to top
+    singular vectors of $M(-u)$.
 
     Stationary means that $|\rho_j|^{2/L}$ is proportional to $-(S u)_j \rho_j$, real and not negative. The problem with
     three layers is not convex: {above_minimum} of {deep} real draws end at a stationary point where $\sum_j
-    |\rho_j|^{2/L}$ lies more than one per cent above its global minimum, as the theorem allows. With two layers the
-    problem is convex, and the largest gap to its optimum is {gap:.1e}. Times, and the premise on $X^T r$, are those of
-    Theorem 1; here $X^T r$ turns by at most {turned:.2g} degrees. Of the draws in which it still turns, {turning} are
-    judged by their loss alone.
+    |\rho_j|^{2/L}$ lies more than one per cent above its global minimum, as the theorem allows (errata 19). With two
+    layers the problem is convex, and the largest gap to its optimum is {gap:.1e}. Times, and the premise on $X^T r$,
+    are those of Theorem 1; here $X^T r$ turns by at most {turned:.2g} degrees. Of the draws in which it still turns,
+    {turning} are judged by their loss alone.
     """
     flows = Draws([two, three], network=ORTHOGONAL)
     residual = quantities.STATIONARITY_RESIDUAL  # (28)
