@@ -73,7 +73,7 @@ def depth_accelerates_l4(l4: Table, l2: Table, *, grid_steps: Positive) -> Claim
     empirical=True,
 )
 def depth_does_not_accelerate_l2(l4: Table, l2: Table, *, grid_steps: Positive) -> Claim:
-    r"""On the same regression with the $\ell_2$ loss depth brings no speed-up.
+    r"""On the slide's $\ell_p$ regression with $p = 2$ depth brings no speed-up.
 
     The slide is about $p > 2$ only, and this is its other side: at $p = 2$ the Hessian is the same everywhere, so that
     one step size suits a linear model all the way. No deeper network may be faster than depth 1 by more than the ratio

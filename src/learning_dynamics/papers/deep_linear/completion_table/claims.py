@@ -287,7 +287,7 @@ def _row_checks(
         # example: 6e-2 stands for 5.5e-2 to 6.5e-2; the smaller side, log10(6.5 / 6) decades, is allowed both ways
         digit = _leading_digit(error)
         rounding = np.log10((digit + 0.5) / digit)
-        by_stop = f"the interval, and a factor of {10**precision:.2g} that the stop leaves open"
+        by_stop = f"the interval, and a factor of {10**precision:.2g} that the stop, or the solver, leaves open"
         because = "the interval, and rounding as printed" if precision <= rounding else by_stop
         return equal(
             "log10 of the reconstruction error, median",

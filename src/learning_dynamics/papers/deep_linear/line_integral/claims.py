@@ -14,7 +14,7 @@ from learning_dynamics.tidy import Table, select
     "Slide 18, Trajectories cannot be emulated via regularization",
     quantifier="all draws",
     scope="squared losses with a gradient at zero; one output "
-    "with whitened and with correlated inputs, and two outputs; depths 2, 3, 4, 5 and 8",
+    "with whitened and with correlated inputs, and two outputs; depths 1, 2, 3, 4, 5 and 8",
     correction="It holds from depth 3 on where $W$ has more than one entry, as in the theorem that the slide "
     "abbreviates. At depth 2 it holds with two outputs and two inputs or more. For squared losses at depth 2 it holds "
     "with one output and inputs whose second moments are no multiple of the identity; with one output and whitened "
@@ -50,7 +50,7 @@ def no_regulariser(curve: Table, *, rounding: Positive) -> Claim:
     at_depth_2 = "at depth 2 the integral always vanishes"
     if_whitened = "with one output and whitened inputs it always vanishes"
     yield every_draw(
-        "smallest |∮ P_W vec(∇ℓ)| / ∮ |P_W vec(∇ℓ)| where it is predicted not to vanish",
+        "smallest |∮ P_W vec(∇ℓ)·dW| / ∮ |P_W vec(∇ℓ)·dW| where it is predicted not to vanish",
         integrals[~vanishes],
         at_least=1e6 * rounding,
         because="a million times the rounding of the quadrature",

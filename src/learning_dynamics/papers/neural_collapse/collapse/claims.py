@@ -324,12 +324,12 @@ def nc2_not_slower(
     asks for more than the paper says, that NC2 is not slower: then the interval must be above zero.
 
     A quantity arrives at the first recorded epoch at which it has made {share_of_way:.0%} of its way from the first
-    value to the last, on a logarithmic scale. NC2 arrives when the last of the spreads of norms and angles of class
-    means does; in a variant those of classifiers must as well. NC1 and NC3 have arrived when both have. Arrivals are
-    known only to the next recorded epoch, and recorded epochs are a factor {spacing:.2g} apart. NC2 is given the
-    benefit of the doubt: its lead is counted from the last recorded epoch before its arrival, in the mean over
-    trainings. Counted from arrival to arrival, as the variant that asks for more does, it is {from_arrival:.2g}
-    [{from_arrival_low:.2g}, {from_arrival_high:.2g}].
+    value to the last, on a logarithmic scale. NC2 arrives when the last of three quantities of class means does, the
+    spreads of norms and of angles and the distance from the largest angle; in a variant those of classifiers must as
+    well. NC1 and NC3 have arrived when both have. Arrivals are known only to the next recorded epoch, and recorded
+    epochs are a factor {spacing:.2g} apart. NC2 is given the benefit of the doubt: its lead is counted from the last
+    recorded epoch before its arrival, in the mean over trainings. Counted from arrival to arrival, as the variant that
+    asks for more does, it is {from_arrival:.2g} [{from_arrival_low:.2g}, {from_arrival_high:.2g}].
     """
     included, excluded = without_exceptions(trainings)
     nc2 = NC2_OF_MEANS if nc2_of == "class_means" else NC2_OF_MEANS + NC2_OF_CLASSIFIERS
@@ -346,7 +346,7 @@ def nc2_not_slower(
         # of log10(nc1_nc3_arrival / nc2_before) with nc2_arrival / 2 for nc1_nc3_arrival
         mean_if_late = np.mean(np.log10(nc2_arrival / nc2_before / 2))
         lead_if_late = mean_if_late + lead - lead.mean()
-        label = r"$\log_{10}$ of the last epoch before the arrival of NC2 over that of NC1 and NC3"
+        label = r"$\log_{10}$ of the epoch recorded before NC2 arrives, over the epoch at which NC1 and NC3 have"
         yield _not_behind(label, lead, excluded=excluded, rivals={at_twice_the_epoch: lead_if_late})
     else:
         lead_if_late = np.log10(0.5) + lead_from_arrival - lead_from_arrival.mean()
@@ -375,9 +375,9 @@ def simplex_before_compression(trainings: Sequence[Table], *, share_of_way: Frac
     {after} of {trainings} trainings, before it in {before}, and at the same recorded epoch in the others; recorded
     epochs are a factor {spacing:.2g} apart. A quantity arrives at the first recorded epoch at which it has made
     {share_of_way:.0%} of its way from the first value to the last, on a logarithmic scale. NC2 arrives when the last of
-    the spreads of norms and angles of class means does. The paper reads the order off the terms of the loss, of which
-    $L_{NC2/3}$ falls fastest; against $L_{NC1}$ that is all but settled by a formula (`nc23_vanishes_first`). Here
-    class means and activations are measured themselves.
+    three quantities of class means does: the spreads of norms and of angles, and the distance from the largest angle.
+    The paper reads the order off the terms of the loss, of which $L_{NC2/3}$ falls fastest; against $L_{NC1}$ that is
+    all but settled by a formula (`nc23_vanishes_first`). Here class means and activations are measured themselves.
     """
     included, excluded = without_exceptions(trainings)
     _, nc1_arrival = _arrivals(included, [NC1], share_of_way)

@@ -165,9 +165,10 @@ def deepfool_finds_the_boundary(trainings: Sequence[Table], *, average: Average)
 
     Take the straight way from a test image to the nearest train image that the network decides differently. The
     decision changes somewhere on it, and no gradient is needed to find where. The smallest perturbation is not longer
-    than that. Where DeepFool's mean is larger than the mean of these crossings, it has not found the nearest boundary.
-    At the first recorded epoch it must be no larger in any training; at the last the logarithm of the ratio, averaged
-    over trainings, must be above zero with its whole 95 % interval. At the last it is larger in {longer} of {trainings}
+    than that. An image whose decision DeepFool does not change counts with the perturbation at which it gave up. Where
+    DeepFool's mean is larger than the mean of these crossings, it has not found the nearest boundary. At the first
+    recorded epoch it must be no larger in any training; at the last the logarithm of the ratio, averaged over
+    trainings, must be above zero with its whole 95 % interval. At the last it is larger in {longer} of {trainings}
     trainings; families differ, from {least:.2g} times to {most:.2g} times. A likely reason, which is not measured, is
     that outputs near 0 and 1 are flat around collapsed features: a step that follows a small slope goes far past the
     boundary that it aims at.

@@ -46,7 +46,7 @@ def fig9(mse: Sequence[Table]) -> Plot:
     figure = curves(mse, _measures(""), ylabel=PERTURBATION)
     gains = {data_and_network(table): _gains(table) for table in mse}
     for axis, gain in zip(figure.axes, gains.values(), strict=True):
-        text = f"grows by {np.nanmean(gain):.2f}" if np.isfinite(gain).any() else "no zero error"
+        text = f"growth {np.nanmean(gain):z.2f}" if np.isfinite(gain).any() else "no zero error"
         behind = {"facecolor": "white", "edgecolor": "none", "pad": 1.0}
         axis.text(0.97, 0.05, text, transform=axis.transAxes, ha="right", fontsize=8, bbox=behind)
     all_gains = np.concatenate(list(gains.values()))

@@ -212,7 +212,8 @@ def controls_squared_loss(
     {saturates:.0%}. A draw agrees if its rank does all of this. The 95 % interval of the share that agrees must be
     {majority:.0%} or above; the share is {value:.1%}. With skew, a bottleneck and cross-entropy it does not fall after
     a rise in {never_with_all_three:.1%}. Of the draws under the squared loss {falls_while_rare:.1%} fall while the
-    rarest classes are learned. Whether the two cases differ is another claim, `controls_differ_squared_loss`.
+    rarest classes are learned. How soon the rank saturates, which is quickly in the paper's figure, is not judged.
+    Whether the two cases differ is another claim, `controls_differ_squared_loss`.
     """
     _require("loss", "squared", control=control)
     _require("loss", "cross_entropy", with_all_three=with_all_three)

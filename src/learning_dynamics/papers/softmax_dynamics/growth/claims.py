@@ -135,8 +135,8 @@ OTHERS = {  # by rival; each replaces the order of every check of `theorem_b_3_d
 
 @claim(
     "Theorem B.3, second part",
-    scope="balanced starts, uniform predictions, one class of N examples among up to 1000 classes of one, d = 2; "
-    "orthonormal inputs, and N examples that repeat one context",
+    scope="balanced starts, uniform predictions, one class of N examples among classes of one, up to 1000 at random "
+    "starts; d = 2; orthonormal inputs, and N examples that repeat one context",
     correction=(
         r"Rates are proportional to $N$ for aligned features, where the $N$ examples repeat one context and share its "
         r"row of $f$. Where inputs are orthonormal, as the appendix has them, rates stay below $\eta \sigma \sqrt{N}$, "
@@ -150,8 +150,8 @@ def theorem_b_3_dominant_class(starts: Table, early: Table, repeated: Table, *, 
     the largest.
 
     It does not hold as printed (errata 1). The theorem says both "proportional" and "bounded". This claim is about the
-    first; the bound is a claim of its own. At uniform predictions $A$ is the negative one-hot matrix with the class
-    mean projected out, whose spectral norm is $\sqrt{N}$ up to terms in $1/V$, never more. The sum over the $N$
+    first; the bound is a claim of its own. At uniform predictions $A$ is the negative one-hot matrix less the mean over
+    classes of each row, whose spectral norm is $\sqrt{N}$ up to terms in $1/V$, never more. The sum over the $N$
     examples of the class in eq. 21 runs over entries of a unit vector, and such a sum is at most $\sqrt{N}$. Features
     that start tiny align with that top direction and then grow at that rate: the slope on $\log N$ is {aligned:.3f} in
     the mean. At random starts $u$ and $v$ are independent of $A$, and $g$ is of order $1/\sqrt{V}$ whatever $N$ is
@@ -367,6 +367,7 @@ def equation_21(starts: Table, early: Table, repeated: Table, *, dropped_error: 
     dropped if that at the most classes is {dropped_error:g} or less. The exact law for independent directions is the
     root of $1 / (V - 1)$. The last equality of eq. 21 replaces a sum over $N$ entries of a unit vector by $N$. That sum
     is $N$ times an entry only if all entries are of one row of $f$, that of a repeated context (order {repeats:.3f}).
+    That $\sqrt{N}$ is never exceeded with orthonormal inputs is judged in `theorem_b_3_dominant_class`.
     """
     no_dependence = "no dependence on N"
     sums_apart = "the two sums of the last line taken apart"
