@@ -25,8 +25,9 @@ from learning_dynamics.pipeline.report.templates import MATHS
 from learning_dynamics.pipeline.report.verdict_styles import QUANTIFIERS, VERDICT_STYLES
 from learning_dynamics.pipeline.store.records import printed_check
 
-ERRATA = ROOT / "docs/errata"
-GUIDE = ROOT / "docs/how_a_verdict_is_made.md"
+DOCS = ROOT / "docs"
+ERRATA = DOCS / "errata"
+GUIDE = DOCS / "how_a_verdict_is_made.md"
 SETTINGS = ROOT / "workflow/config"
 FILM = ".motion.webp"  # how the file of a published film ends
 
@@ -60,8 +61,9 @@ def results_page(papers: Sequence[Paper], folder: Path, judged_again: str | None
         if paper.lead:
             lines.append(_image(paper.lead.figure))
         lines.append(f"{_verdict_counts(paper.counts)}. [All figures and claims]({paper.name}.md)")
-    lines.append("## Corrected and contradicted claims")
     failed = [claim for paper in papers for claim in paper.of("corrected", "contradicted")]
+    contradicted = any(claim["verdict"] == "contradicted" for claim in failed)
+    lines.append(f"## Corrected {'and contradicted ' if contradicted else ''}claims")
     if not failed:
         lines.append("None.")
     else:
@@ -74,13 +76,14 @@ def results_page(papers: Sequence[Paper], folder: Path, judged_again: str | None
         head = "| where | claim | verdict | why |\n|---|---|---|---|\n"
         lines.append("## Claims that are not reproduced, undecided or untested")
         lines.append(head + "\n".join(map(_open_claim, open_claims)))
+        lines.append("; ".join(meanings(claim["marks"] for claim in open_claims)))
     if judged_again is not None:
         n_judged_again = sum(bool(claim["variations"]) for paper in papers for claim in paper.all_claims)
         lines += [
             "## Robustness",
             f"{n_judged_again} of {len(claims) + n_observations} claims and statements were judged again, each under "
-            "the changes that apply to it: other thresholds, other values of settings that the paper does not state, "
-            "other seeds, random settings. See [robustness.md](robustness.md) and [robustness.csv](robustness.csv).",
+            "the changes that apply to it: other thresholds, other values of settings (most of them not stated in the "
+            "paper), other seeds, random settings. See [robustness.md](robustness.md) and [robustness.csv](robustness.csv).",
         ]
     if judged_again:  # "" is this commit
         lines.append(f"Some of them were judged with the code of an earlier commit, `{judged_again[:7]}`.")
@@ -200,7 +203,7 @@ def paper_page(paper: Paper, folder: Path) -> str:
         lines += [_claim(claim, folder, scopes) for claim in paper.observations]
     if paper.references:
         lines += ["## To cite", f"```bibtex\n{paper.bibtex}\n```"]
-    return _join(lines)
+    return _link_letters(_join(lines), paper.name, folder)
 
 
 def _scales_table(scales: OtherScales) -> str:
@@ -228,7 +231,7 @@ def _claim(claim: Row, folder: Path, scopes: dict[str, Row]) -> str:
         opening = "What holds" if claim["verdict"] == "corrected" else "Proposed correction"
         lines.append(f"{opening}: {prose(claim['correction'])}")
     if claim["reason"]:
-        lines.append(f"Why: {prose(claim['reason'])}.")
+        lines.append(f"Why: {prose(_reason(claim))}.")
     if decisive:
         lines.append(_numbers(decisive, claim["quantifier"]))
         if claim["verdict"] == "corrected":
@@ -300,17 +303,29 @@ def _failed_claim(claim: Row) -> str:
 
 def _open_claim(claim: Row) -> str:
     """Return the row of a claim in the table of those that are not reproduced, undecided or untested."""
-    why = []
-    reason = claim["reason"]
-    if reason and claim["decisive"]:
-        reason = reason.replace(f"{claim['decisive']['quantity']}: ", "")  # the number that follows names it
-    if reason:
-        why.append(_capitalised(_cell(reason)))
+    why = [_capitalised(_cell(_reason(claim)))] if claim["reason"] else []
     if claim["decisive"]:
         why.append(_without_bars(_numbers(claim["decisive"], claim["quantifier"])).rstrip("."))
     paper = claim["claim"].partition(".")[0]
     name = f"[{_cell(claim['reference'])}]({paper}.md#{claim['claim']})"
     return _table_row(name, _cell(claim["statement"]), f"{claim['verdict']}{claim['marks']}", ". ".join(why))
+
+
+def _reason(claim: Row) -> str:
+    """Return why a claim has its verdict, without the name of the quantity whose number follows."""
+    if not claim["decisive"]:
+        return claim["reason"]
+    return claim["reason"].replace(f"{claim['decisive']['quantity']}: ", "")
+
+
+def _link_letters(text: str, paper: str, folder: Path) -> str:
+    """Return a page's text with links from "(errata 3)" to the paper's letter, and from "(docs/x.md)" to that page."""
+    letter = ERRATA / f"{paper}.md"
+    if letter.is_file():
+        path = os.path.relpath(letter, folder.resolve())
+        text = re.sub(r"\((errata \d+)\)", rf"([\1]({path}))", text)
+    docs = os.path.relpath(DOCS, folder.resolve())
+    return re.sub(r"\(docs/(\w+\.md)\)", rf"([\1]({docs}/\1))", text)
 
 
 def _table_row(*cells: str) -> str:

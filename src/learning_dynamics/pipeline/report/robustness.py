@@ -122,7 +122,8 @@ def page(claims: pd.DataFrame, variations: pd.DataFrame, phrases: Mapping[str, P
         "",
         _summary(claims, variations),
         "",
-        "Every verdict, with its reason: [robustness.csv](robustness.csv). Made by `make robustness`.",
+        "Every verdict, with its reason: [robustness.csv](robustness.csv). Made by `make robustness` (`SEEDS=20` tries "
+        "twenty seeds).",
         "",
         *(
             f"- `{row['claim']}`, draw {row['value']}: contradicted: {row['reason']}"
@@ -159,8 +160,8 @@ def _summary(claims: pd.DataFrame, variations: pd.DataFrame) -> str:
     return (
         f"{variations['claim'].nunique()} claims were judged again under some change. The published verdict is always "
         "that of the default run; what was judged again only sets marks beside it. For "
-        f"{sum('†' in shown for shown in claims['marks'])} claims another threshold, or another value of a setting "
-        "that the paper does not state, gives another verdict (†). Other seeds were tried for "
+        f"{sum('†' in shown for shown in claims['marks'])} claims another threshold, or another value of a setting, "
+        "gives another verdict (†). Other seeds were tried for "
         f"{len(under_seeds)} claims: for {(under_seeds['seeds_agreeing'] == under_seeds['seeds']).sum()} every seed "
         f"gives the verdict, for {sum('‡' in shown for shown in claims['marks']) or 'none'} fewer than two thirds do "
         "(‡). For "

@@ -364,11 +364,11 @@ def finite_loss_remembers_initialisation(classification: Table, *, degrees: Posi
     r"""Stopped after two million steps, the direction of the classifier still depends on the initial coefficients, if
     it started at the largest of the paper's scales, 1.
 
-    The paper says so of its runs, which start at three scales, and names none: one at which it does is enough. The limit of two
-    layers is the same from every start within the conditions of Theorem 2 (`limits_and_starts`), but the flow comes to
-    it like a power of $\log t$ (`log_time`). At the largest scale the directions from four starts span at least
-    {value:.3g} degrees in every network; from the smallest they span {smallest:.2g} degrees in the network where that
-    is least.
+    The paper says so of its runs, which start at three scales, and names none: one at which it does is enough. The
+    limit of two layers is the same from every start within the conditions of Theorem 2 (`limits_and_starts`), but the
+    flow comes to it like a power of $\log t$ (`log_time`). At the largest scale the directions from four starts span at
+    least {value:.3g} degrees in every network; from the smallest they span {smallest:.2g} degrees in the network where
+    that is least.
     """
     scales = select(classification, quantities.LIMIT)["scale"]
 
