@@ -1,4 +1,4 @@
-"""Gradient flow by adaptive Runge-Kutta integration, with an end that is a condition rather than a time."""
+"""Gradient flow by scipy's adaptive integrators, with an end that is a time or a condition on the state."""
 
 import warnings
 from collections.abc import Callable
@@ -9,7 +9,7 @@ import numpy as np
 from learning_dynamics.errors import DivergenceError
 from learning_dynamics.settings import Count, Positive
 
-METHODS = ("DOP853", "LSODA", "Radau", "BDF")
+METHODS = ("DOP853", "LSODA", "Radau", "BDF")  # classes of scipy.integrate; all but the first are for stiff flows
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,7 @@ class Tolerances:
     Parameters
     ----------
     rtol, atol : float
-        Local error bounds: each step's error stays below ``atol + rtol * |state|``.
+        Local error bounds: each step's estimated error stays below ``atol + rtol * |state|``.
     """
 
     rtol: Positive
@@ -35,7 +35,7 @@ class Span(Tolerances):
     horizon : float
         The last time recorded.
     points : int
-        How many times are recorded, evenly spaced where nothing else is said.
+        How many times are recorded. Those of `times` are evenly spaced; a run that spaces them otherwise says so.
     """
 
     horizon: Positive
@@ -78,9 +78,10 @@ class Flow:
     states : ndarray, shape (times, size)
         The state at each requested time.
     final_state : ndarray, shape (size,)
-        The state where the integration ended: the first step at or after the last requested time or, with
-        a condition, the first after it at which the condition held.
+        The state where the integration ended. Without a condition this is after the first step that reaches the last
+        requested time; with one, after the first step from there on at whose end the condition held, or at `last_time`.
     final_time : float
+        The time of the final state.
     steps, evaluations : int
         Steps taken, and evaluations of the vector field.
     """
@@ -118,23 +119,25 @@ def integrate(
     times : ndarray, shape (times,), ascending
         When to record.
     rtol, atol : float
-        Local error bounds: each step's error stays below ``atol + rtol * |state|``.
+        As in `Tolerances`.
     method : str
-        DOP853, or a stiff method: LSODA, Radau, BDF.
+        One of `METHODS`.
     until : callable, optional
         Keep integrating beyond the last time until this holds of the state.
     last_time : float
-        Give up waiting for `until` here; the final state is then the one at this time.
+        Stop waiting for `until` here; the final state is then the one at this time.
     max_steps : int
         Bound on the number of steps.
     land : bool
         Cut steps so that they end on the recorded times, where states are then the integrator's own, and not
-        interpolated between steps.
+        interpolated between steps. Not with LSODA, which ignores the cut and passes the time, and not with `restarts`,
+        which drop it: both would record the state of a later time.
     jacobian : callable, optional
         (time, state) to the field's derivative by the state, shape (size, size), for the stiff methods; without it
         they take differences, which rounding spoils where the field is an exponential of large numbers.
     restarts : int
-        How often a solver that gives up may start afresh, with a small step, from the last state that it reached.
+        How often a solver that gives up, or whose state leaves the finite numbers, may start afresh, with a small step,
+        from the last state before that.
 
     Raises
     ------
@@ -144,6 +147,7 @@ def integrate(
     from scipy import integrate as solvers  # takes half a second to import, which most stages need not wait for
 
     states = np.empty((len(times), len(initial)))
+    # the number of times that have their state; times that repeat the first have the initial one
     recorded = int(np.searchsorted(times, times[0], side="right"))
     states[:recorded] = initial
     options = {"rtol": rtol, "atol": atol} | ({} if jacobian is None else {"jac": jacobian})
@@ -152,6 +156,7 @@ def integrate(
     solver = start(field, times[0], initial, end, **options)
     steps, evaluations = 0, 0
     if land and recorded < len(times):
+        # scipy's solvers, except LSODA, cut the step that would pass t_bound, and read it at every step
         solver.t_bound = float(times[recorded])
     with np.errstate(over="ignore", invalid="ignore"), warnings.catch_warnings():
         # LSODA says why it gives up as a warning; what becomes of it is decided below
@@ -184,5 +189,5 @@ def integrate(
                 recorded = passed
                 if land and solver.t < end:
                     solver.t_bound = float(times[recorded]) if recorded < len(times) else end
-                    solver.status = "running"
+                    solver.status = "running"  # at its bound it has set itself to "finished"
     return Flow(states, solver.y.copy(), float(solver.t), steps, evaluations + solver.nfev)

@@ -1,4 +1,7 @@
-"""What checks are given, as arrays: numbers, one for each draw, or a line that says what is given instead."""
+"""The arguments of checks as arrays of numbers, or an error of one line that says what was given instead.
+
+In each function `name` is the check's and `parameter` is its argument's; an error begins with both.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +13,12 @@ from learning_dynamics.errors import CheckError, shortened
 
 
 def numbers(name: str, parameter: str, value: Any) -> np.ndarray:
-    """Return a number or an array of them as float64.
+    """Return a number, or an array of numbers or truth values, as an array of float64 of the same shape.
 
     Raises
     ------
     CheckError
-        If it is something else: it names the check and its parameter.
+        If it is something else.
     """
     try:
         array = np.asarray(value)
@@ -27,12 +30,12 @@ def numbers(name: str, parameter: str, value: Any) -> np.ndarray:
 
 
 def one_number(name: str, parameter: str, value: Any) -> float:
-    """Return one number.
+    """Return a number, or the only entry of an array, as a float.
 
     Raises
     ------
     CheckError
-        If there are several, or it is something else.
+        If there is not exactly one entry, or it is no number.
     """
     array = numbers(name, parameter, value)
     if array.size != 1:
@@ -46,7 +49,7 @@ def refuse_negative(name: str, parameter: str, value: Any) -> None:
     Raises
     ------
     CheckError
-        If one is negative.
+        If an entry is negative.
     """
     if (np.asarray(value) < 0).any():
         raise CheckError(f"{name}: {parameter} must be 0 or more (is {np.min(value):.3g})")
@@ -60,29 +63,29 @@ def one_per_draw(name: str, parameter: str, value: Any, draws: int | None = None
     Raises
     ------
     CheckError
-        If it has another shape, or is no numbers.
+        If it has another shape, or has an entry that is no number.
     """
     array = numbers(name, parameter, value)
     if draws is None:
-        draws = array.size if array.ndim <= 1 else len(array)
-    if array.ndim > 1 or array.size not in (1, draws):
-        if array.ndim <= 1:
-            fix = f"there are {draws} draws"
-        elif array.shape[1:] == (1,):
-            fix = "write [:, 0]"
-        else:
-            fix = "reduce each draw to one, as by .max(axis=1)"
-        raise CheckError(f"{name}: {parameter} must be one number for each draw (has shape {array.shape}); {fix}")
-    return np.broadcast_to(array, (draws,))
+        draws = array.size
+    if array.ndim <= 1 and array.size in (1, draws):
+        return np.broadcast_to(array, (draws,))
+    if array.ndim <= 1:
+        fix = f"there are {draws} draws"
+    elif array.shape[1:] == (1,):
+        fix = "write [:, 0]"
+    else:
+        fix = "reduce each draw to one, as by .max(axis=1)"
+    raise CheckError(f"{name}: {parameter} must be one number for each draw (has shape {array.shape}); {fix}")
 
 
 def alike(name: str, measured: Any, predicted: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Return measured numbers and their predictions as arrays of one shape, (draws, ...).
+    """Return measured numbers and their predictions, broadcast to one shape, (draws, ...).
 
     Raises
     ------
     CheckError
-        If their shapes do not fit, or one is no numbers.
+        If their shapes do not broadcast, or an entry is no number.
     """
     arrays = numbers(name, "measured", measured), numbers(name, "predicted", predicted)
     try:
@@ -96,4 +99,5 @@ def alike(name: str, measured: Any, predicted: Any) -> tuple[np.ndarray, np.ndar
 
 
 def _describe(value: Any, array: np.ndarray) -> str:
+    """Return what an error quotes of a value that is not numeric: itself, or the types of a list and of its entries."""
     return shortened(value) if array.ndim == 0 else f"{type(value).__name__} of {array.dtype}"

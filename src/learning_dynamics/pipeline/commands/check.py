@@ -21,7 +21,7 @@ from learning_dynamics.pipeline.store.arrays import load_arrays
 from learning_dynamics.pipeline.store.pictures import read_png
 from learning_dynamics.pipeline.store.tables import read_arrow, read_stamp
 
-# formats with checksums, and what reads all of such a file
+# By suffix, for formats with checksums: a function that reads the whole file, and raises if it is damaged.
 READERS: dict[str, Callable[[Path], Any]] = {".parquet": read_arrow, ".npz": load_arrays, ".png": read_png}
 
 
@@ -40,6 +40,7 @@ def execute(papers: Sequence[str] = (), files: Sequence[Path] = ()) -> int:
     outputs = _expected_outputs(plan, files)
 
     def find_problem(path: str, fingerprint: str) -> str | None:
+        """Return what is wrong with an output, and why if its record says so; None if nothing is."""
         problem = fault(path, fingerprint)
         if problem is None:
             return find_damage(Path(path))
@@ -49,8 +50,8 @@ def execute(papers: Sequence[str] = (), files: Sequence[Path] = ()) -> int:
     n_checked, problems = find_stale(outputs, problem_of=find_problem)
     for paper in plan.config.papers:
         for sweep in plan.config.sweeps(paper):
-            others = other_tables(plan, paper, sweep, Path(plan.results, paper, "metrics"))
-            problems += [f"{file}: is not of the sweep {sweep} as configured; delete it" for file in others]
+            leftovers = other_tables(plan, paper, sweep, Path(plan.results, paper, "metrics"))
+            problems += [f"{file}: is not of the sweep {sweep} as configured; delete it" for file in leftovers]
     for problem in problems:
         print(f"error: {problem}", file=sys.stderr)
     print(f"{n_checked} outputs checked, {len(problems)} stale or damaged")
@@ -60,53 +61,73 @@ def execute(papers: Sequence[str] = (), files: Sequence[Path] = ()) -> int:
 
 
 def _expected_outputs(plan: Plan, files: Sequence[Path]) -> dict[str, str]:
-    """Return the outputs of a configuration with the fingerprints that they must have."""
+    """Return the fingerprint that each output of a configuration must have, by its path.
+
+    Outputs that join papers are expected as the last run made them; a line is printed if it had other papers.
+    """
     with numba_disabled():
         outputs = checked_outputs(plan)
-    of_run = papers_of_last_run(plan)
-    if of_run is None or of_run == plan.config.papers:
+    papers = papers_of_last_run(plan)
+    if papers is None or papers == plan.config.papers:
         return dict(outputs)
-    print(f"the first page and the table of all claims are of a run of: {', '.join(of_run)}")
-    return with_joined_outputs(outputs, plan, Plan(load(files, {"papers": of_run}), check=False))
+    print(f"the first page and the table of all claims are of a run of: {', '.join(papers)}")
+    return with_joined_outputs(outputs, plan, Plan(load(files, {"papers": papers}), check=False))
 
 
 def papers_of_last_run(plan: Plan) -> list[str] | None:
-    """Return the papers of the run that wrote the table of all claims; None where there is no such table."""
+    """Return the papers of the run that wrote the table of all claims.
+
+    None if there is no such table, or if it does not say, or names a paper that no longer exists.
+    """
     try:
         record = read_stamp(Path(plan.results, "claims.parquet"))
     except ProjectError:
         return None
-    known = shipped_papers(ROOT)
-    of_run = record.get("settings", {}).get("papers")
-    return of_run if of_run and all(paper in known for paper in of_run) else None
+    shipped = shipped_papers(ROOT)
+    papers = record.get("settings", {}).get("papers")
+    return papers if papers and all(paper in shipped for paper in papers) else None
 
 
-def with_joined_outputs(outputs: Mapping[str, str], plan: Plan, of_run: Plan) -> dict[str, str]:
-    """Return expected outputs with those that join papers as the last run, of other papers, must have made them.
+def with_joined_outputs(outputs: Mapping[str, str], plan: Plan, last_run: Plan) -> dict[str, str]:
+    """Return the outputs of a plan, but with pages and joined outputs as the last run, of other papers, made them.
 
-    The table of all claims and the first page join all papers of a run, and their fingerprints say which. A run of one
-    paper wrote them last, say, and all papers are checked: they are expected as of that one. Pages of papers that were
-    not in that run link to what an earlier run joined, and are left out.
+    The fingerprints of the table of all claims, its text and the first page depend on which papers the run had. If the
+    last run had one paper, and all papers are checked, these three are expected as of the one paper. So is its page;
+    pages of the other papers link to joined outputs of an earlier run, which are gone, and are not checked.
+
+    Parameters
+    ----------
+    outputs : mapping from path to fingerprint
+        Of `plan`.
+    last_run : Plan
+        Of the papers of the last run.
     """
-    pages = [f"{plan.figures}/{name}.html" for name in plan.config.papers]
-    kept = {path: made for path, made in outputs.items() if path not in pages}
+    pages = [f"{plan.figures}/{paper}.html" for paper in plan.config.papers]
+    without_pages = {path: fingerprint for path, fingerprint in outputs.items() if path not in pages}
     joined = (f"{plan.results}/claims.parquet", f"{plan.results}/verdicts.txt", f"{plan.figures}/index.html")
-    expected = expected_outputs(of_run, of_run.results, of_run.figures)
-    own_pages = [page for page in pages if page in expected]
-    return kept | {path: expected[path] for path in (*joined, *own_pages)}
+    expected = expected_outputs(last_run, last_run.results, last_run.figures)
+    pages_of_last_run = [page for page in pages if page in expected]
+    return without_pages | {path: expected[path] for path in (*joined, *pages_of_last_run)}
 
 
 def find_stale(
     expected: Mapping[str, str], problem_of: Callable[[str, str], str | None] = fault
 ) -> tuple[int, list[str]]:
-    """Return how many of the expected outputs there are, and what is wrong with them."""
+    """Return how many of the expected outputs are on disk, and what is wrong with them, a line for each that is wrong.
+
+    Parameters
+    ----------
+    expected : mapping from path to fingerprint
+    problem_of : callable
+        Takes a path and the fingerprint that it must have; returns a line, or None if nothing is wrong.
+    """
     present = [path for path in expected if Path(path).exists()]
     problems = [problem_of(path, expected[path]) for path in present]
     return len(present), [problem for problem in problems if problem is not None]
 
 
 def find_damage(path: Path) -> str | None:
-    """Return why a file whose format has checksums cannot be read; None if it can."""
+    """Return why a file cannot be read whole; None if it can, or if its format has no checksums."""
     read = READERS.get(path.suffix)
     if read is None:
         return None

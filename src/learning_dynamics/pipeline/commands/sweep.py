@@ -47,7 +47,7 @@ def execute(
     settings : sequence of str
         SETTING=VALUE, what all of these runs have, of the run or of its data set.
     name : str, optional
-        How the sweep is called; without, as the run, and _sweep.
+        Name of the sweep; without it, the run's with _sweep behind it.
     bundle : int, optional
         Runs that one job simulates and measures into one table, where each takes less than a second.
     files : sequence of path
@@ -56,40 +56,43 @@ def execute(
     Raises
     ------
     ProjectError
-        If there is no such run or setting, a value is none that the setting may take, or another sweep of that name, or
-        another file, is in the way.
+        If there is no such run or setting, if the setting cannot have a value, or if the name is that of a run or of a
+        sweep with results, or the file has other contents.
     """
     with numba_disabled():
         config = Plan(load(files, {"papers": [paper]})).config
-    swept = name or f"{run}_sweep"
-    if swept in config.blocks(paper, "runs"):
-        raise ProjectError(f"{paper} has a run `{swept}`; choose another --name")
-    changes = {paper: overlay_of_sweep(config, paper, run, swept, vary, settings, bundle)}
-    varied = changes[paper]["runs"][swept]["sweep"]
+    sweep_name = name or f"{run}_sweep"
+    if sweep_name in config.blocks(paper, "runs"):
+        raise ProjectError(f"{paper} has a run `{sweep_name}`; choose another --name")
+    changes = {paper: overlay_of_sweep(config, paper, run, sweep_name, vary, settings, bundle)}
+    values_by_setting = changes[paper]["runs"][sweep_name]["sweep"]
     if out is not None:
-        # new values come after those of the file, so that bundles of these stay as they are
-        for key, old_values in values_of_file(out, {"changes": changes}, paper, swept).items():
-            varied[key] = old_values + [value for value in varied[key] if value not in old_values]
+        # New values come after those of the file, so that bundles of these stay as they are. This changes `changes`.
+        for setting, old_values in values_of_file(out, {"changes": changes}, paper, sweep_name).items():
+            new_values = [value for value in values_by_setting[setting] if value not in old_values]
+            values_by_setting[setting] = old_values + new_values
     try:
         with numba_disabled():
             plan = Plan(load(files, {"papers": [paper], "changes": changes}))
     except ProjectError as error:
+        # `load` takes changes for those of --config
         raise ProjectError(str(error).replace("--config: ", "--vary: ", 1)) from None
-    refuse_other_results(plan, paper, swept)
+    refuse_other_results(plan, paper, sweep_name)
 
     text = yaml.safe_dump({"changes": changes}, default_flow_style=None, sort_keys=False, width=110)
     file = str(out or "FILE")
     overlays = shlex.join(["--configfile", *map(str, files), file])
-    axes = " ".join(f"--{letter} {setting}" for letter, setting in zip("xy", varied, strict=False))
-    jobs = f", {bundle} to a job" if bundle else ""
+    # a map has one axis or two, for the first settings
+    axes = " ".join(f"--{letter} {setting}" for letter, setting in zip("xy", values_by_setting, strict=False))
+    bundled = f", {bundle} to a job" if bundle else ""
     arguments = ", ".join(repr(str(overlay_file)) for overlay_file in [*files, file])
     instructions = (
-        f"{len(plan.config.sweeps(paper)[swept])} runs like {run} of {paper}{jobs}; with their metrics:\n"
-        f"  snakemake --cores all {overlays} -- {paper}_{swept}\n"
+        f"{len(plan.config.sweeps(paper)[sweep_name])} runs like {run} of {paper}{bundled}; with their metrics:\n"
+        f"  snakemake --cores all {overlays} -- {paper}_{sweep_name}\n"
         f"and as a picture, once they are there:\n"
-        f"  python -m learning_dynamics map {paper} {swept} {axes} {overlays} --quantity QUANTITY\n"
+        f"  python -m learning_dynamics map {paper} {sweep_name} {axes} {overlays} --quantity QUANTITY\n"
         f"and as a data frame:\n"
-        f"  learning_dynamics.project({arguments}).table({paper!r}, {swept!r}, 'QUANTITY')"
+        f"  learning_dynamics.project({arguments}).table({paper!r}, {sweep_name!r}, 'QUANTITY')"
     )
     if out is None:  # as comments above the overlay, so that all of it may go into a file
         comment = "# " + instructions.replace("\n", "\n# ")
@@ -104,12 +107,14 @@ def overlay_of_sweep(
     config: Config,
     paper: str,
     run: str,
-    swept: str,
+    sweep_name: str,
     vary: Sequence[str],
     settings: Sequence[str],
     bundle: int | None,
 ) -> dict[str, Any]:
-    """Return the changes to a paper that a sweep is: its run, and a data set if one of its settings is given.
+    """Return a paper's part of the overlay: the swept run and, if a setting of its data set is given, a data set.
+
+    `vary` and `settings` are texts as in `execute`.
 
     Raises
     ------
@@ -140,93 +145,98 @@ def overlay_of_sweep(
 
     block: dict[str, Any] = {"extends": run}
     if of_data:
-        block["data"] = swept
+        block["data"] = sweep_name
     block |= place_settings(config.resolved_block(paper, "runs", run), of_run)
     block["sweep"] = sweep
     if bundle is not None:
         block["bundle"] = bundle
-    changes: dict[str, Any] = {"runs": {swept: block}}
+    changes: dict[str, Any] = {"runs": {sweep_name: block}}
     if of_data:
         declared = config.declared_block(paper, "data", str(data))
         own = overlay(own_settings("data", declared), of_data)
-        changes = {"data": {swept: {"source": declared["source"], **own}}} | changes
+        changes = {"data": {sweep_name: {"source": declared["source"], **own}}} | changes
     return changes
 
 
-def refuse_other_results(plan: Plan, paper: str, swept: str) -> None:
+def refuse_other_results(plan: Plan, paper: str, sweep_name: str) -> None:
     """Refuse a sweep under whose name there are results of other values or other settings.
 
     Raises
     ------
     ProjectError
-        It says where they are, and how many.
+        It says where the results are, and how many.
     """
     folder = Path(plan.results, paper, "metrics")
-    runs = set(plan.config.sweeps(paper)[swept])
+    planned_runs = set(plan.config.sweeps(paper)[sweep_name])
     others = []
-    for file in sorted([*folder.glob(f"{swept}--*.parquet"), *folder.glob(f"{swept}@*.parquet")]):
+    for file in sorted([*folder.glob(f"{sweep_name}--*.parquet"), *folder.glob(f"{sweep_name}@*.parquet")]):
         with suppress(ProjectError):  # a damaged table is made again
             record = read_stamp(file)
+            # the table of a bundle names its runs; another table is of the run whose name it has
             runs_of_table = list(record.get("contents", {file.stem: None}))
-            is_planned = runs.issuperset(runs_of_table)
-            if not is_planned or record["settings"] != _settings(plan, paper, runs_of_table[0]):
+            is_planned = planned_runs.issuperset(runs_of_table)
+            if not is_planned or record["settings"] != _settings_in_stamp(plan, paper, runs_of_table[0]):
                 others.append(file)
     if others:
         raise ProjectError(
-            f"{folder}: has {len(others)} tables of another sweep {swept}, such as {others[0].name}; choose another "
-            f"--name, or delete them: rm {folder / swept}[@-]*"
+            f"{folder}: has {len(others)} tables of another sweep {sweep_name}, such as {others[0].name}; choose "
+            f"another --name, or delete them: rm {folder / sweep_name}[@-]*"
         )
 
 
-def _settings(plan: Plan, paper: str, name: str) -> dict[str, Any]:
-    """Return the settings of a run as its table has them."""
+def _settings_in_stamp(plan: Plan, paper: str, name: str) -> dict[str, Any]:
+    """Return the settings of a run as the stamp of its table has them: through JSON, which makes lists of tuples."""
     run, metrics = plan.run(paper, name), plan.measure(paper, name)
     settings = {"function": run["function"], **run["settings"], **metrics["settings"]}
     return dict(json.loads(json.dumps(settings)))
 
 
-def values_of_file(out: Path, written: Mapping[str, Any], paper: str, swept: str) -> dict[str, list[Any]]:
-    """Return the values that a file has of the sweep that is to be written to it, by setting; none if it is not there.
+def values_of_file(out: Path, new_overlay: Mapping[str, Any], paper: str, sweep_name: str) -> dict[str, list[Any]]:
+    """Return the values that the sweep has in the file to be written, by setting; none if there is no file.
 
     Raises
     ------
     ProjectError
-        If it is anything else than this sweep, or has other values.
+        If the file is anything else than this sweep with the same values or fewer.
     """
-    if not out.is_file():  # what is no file is refused when it is to be written
+    if not out.is_file():  # a folder is refused when it is to be written
         return {}
-    with suppress(ProjectError, KeyError, TypeError, AttributeError):  # it is no such overlay
-        old, old_values = _split_sweep(read_yaml(out), paper, swept)
-        new, new_values = _split_sweep(written, paper, swept)
+    with suppress(ProjectError, KeyError, TypeError, AttributeError):  # the file is no overlay with such a sweep
+        old_rest, old_values = _split_sweep(read_yaml(out), paper, sweep_name)
+        new_rest, new_values = _split_sweep(new_overlay, paper, sweep_name)
         has_all = all(value in new_values[key] for key, values in old_values.items() for value in values)
-        if old == new and has_all:
+        if old_rest == new_rest and has_all:
             return old_values
     raise ProjectError(f"{out}: is there, and is not this sweep or fewer of its values; name another file with --out")
 
 
-def _split_sweep(written: Mapping[str, Any], paper: str, swept: str) -> tuple[dict[str, Any], dict[str, list[Any]]]:
-    """Return an overlay without the values of a sweep and its bundles, and these values."""
-    rest = deepcopy(dict(written))
-    run = rest["changes"][paper]["runs"][swept]
+def _split_sweep(
+    overlay_file: Mapping[str, Any], paper: str, sweep_name: str
+) -> tuple[dict[str, Any], dict[str, list[Any]]]:
+    """Return an overlay without the values of a sweep and its ``bundle``, and the values by setting."""
+    rest = deepcopy(dict(overlay_file))
+    run = rest["changes"][paper]["runs"][sweep_name]
     run.pop("bundle", None)
     return rest, run.pop("sweep")
 
 
 def types_of_settings(config: Config, paper: str, name: str) -> Mapping[str, Any]:
-    """Return the types of a run's settings, those of measuring too, by name; of a class by names like ``limit.rtol``.
+    """Return the types of all settings that can be swept for a run, by name: its own, those of measuring, and `data`.
+
+    Settings of a class have names like ``limit.rtol``.
 
     Raises
     ------
     ProjectError
-        If the paper has no such run.
+        If the paper has no such run, or the run is swept already.
     """
     check_known(name, config.blocks(paper, "runs"), "run", paper)
     if name in config.sweeps(paper):
         raise ProjectError(f"{paper} {name}: is swept already; name a run that is not")
-    # of measuring only the settings that the run's block gives can be swept
-    measuring = config.signature("metrics", paper, name).fields
-    measured = {key: measuring[key] for key in flat(config.settings("metrics", paper, name))}
-    types = types_of_fields({**config.signature("run", paper, name).fields, **measured})
+    # of the settings of measuring only those that the run's block gives can be swept
+    all_of_measuring = config.signature("metrics", paper, name).fields
+    of_measuring = {key: all_of_measuring[key] for key in flat(config.settings("metrics", paper, name))}
+    types = types_of_fields({**config.signature("run", paper, name).fields, **of_measuring})
     if config.block("run", paper, name).get("data"):
         types["data"] = str
     return types
@@ -240,8 +250,8 @@ def types_of_fields(fields: Mapping[str, Any]) -> dict[str, Any]:
 def parse_axis(text: str, types: Mapping[str, Any]) -> tuple[str, list[Any]]:
     """Return a setting and its values from ``gamma=1e-6:1:100:log`` or ``init=orthogonal,gaussian``.
 
-    Real values between the ends are kept to six digits, since they become part of file names; those of a setting
-    that counts are rounded to whole numbers.
+    Values of a real setting are rounded to six digits, since they become part of file names; values in a range of a
+    whole-number setting are rounded to whole numbers.
 
     Raises
     ------
@@ -257,6 +267,7 @@ def parse_axis(text: str, types: Mapping[str, Any]) -> tuple[str, list[Any]]:
         )
     if setting not in types:
         raise ProjectError(f"`{text}`: the run has no setting `{setting}`{suggest_name(setting, types)}")
+    # the types of a union such as `float | None`, the words of a `Literal`, or the one type
     options = set(typing.get_args(types[setting]) or (types[setting],)) - {type(None)}
     number: type | None = None
     if float in options:
@@ -264,7 +275,7 @@ def parse_axis(text: str, types: Mapping[str, Any]) -> tuple[str, list[Any]]:
     elif options == {int}:
         number = int
     try:
-        values = [value for part in written.split(",") for value in _values(part, number)]
+        values = [value for part in written.split(",") for value in _parse_part(part, number)]
     except (YAMLError, ValueError):
         raise ProjectError(f"`{text}`: {GRAMMAR}; the ends of a setting that counts are whole numbers") from None
     if number is float:
@@ -272,15 +283,18 @@ def parse_axis(text: str, types: Mapping[str, Any]) -> tuple[str, list[Any]]:
     return setting, values
 
 
-def _values(written: str, number: type | None) -> list[Any]:
-    """Return the values of one range, or the one value that is written."""
+def _parse_part(written: str, number: type | None) -> list[Any]:
+    """Return the values of a range, or the value, that is written between two commas.
+
+    `number` is float or int for a setting that may be varied over ranges, else None.
+    """
     if number and ":" in written:
-        return _in_range(written, number)
+        return _parse_range(written, number)
     return [read_value(written)]
 
 
-def _in_range(written: str, number: type) -> list[Any]:
-    """Return the values of ``FIRST:LAST:COUNT`` or ``FIRST:LAST:COUNT:log``; `ValueError` if it is none."""
+def _parse_range(written: str, number: type) -> list[Any]:
+    """Return the values of ``FIRST:LAST:COUNT`` or ``FIRST:LAST:COUNT:log``; raise `ValueError` if it is no range."""
     first, last, count, *scale = written.split(":")
     start, end, points = float(number(first)), float(number(last)), int(count)
     is_logarithmic = scale == ["log"]

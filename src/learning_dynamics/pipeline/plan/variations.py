@@ -7,10 +7,11 @@ A configuration says it in three places.
   ``values:`` in the default run, each as a run of its own; ``grid:``, and ``range:`` (a grid, then bisection wherever a
   verdict turns) by ``snakemake robustness``.
 - ``free:`` of a data set or run gives what the hypotheses of statements leave free, for draws by ``snakemake
-  robustness``: for each setting a range, a list to choose from, or one value. ``[2, 12]`` is a range, drawn uniformly,
-  or by its logarithm from a decade on; an end may name another setting, as drawn: ``width: [inputs, 40]``; of a range
-  that is then empty the lower end is taken. A list of words or of any other length is one to choose from. A run's
-  ``free:`` may choose its ``data``. A claim with ``free: false`` is not judged on draws.
+  robustness``: for each setting a range, a list to choose from, or one value. Two numbers are a range, ``[2, 12]``,
+  drawn evenly, or evenly in the logarithm if the ends are a factor of ten or more apart. One end may name another
+  setting, whose drawn value it has: ``width: [inputs, 40]``; if the range is then empty, the first end is taken. Any
+  other list is one to choose from. A run's ``free:`` may choose its ``data``. A claim with ``free: false`` is not
+  judged on draws.
 
 ``snakemake robustness`` also judges every claim of the papers in ``seeds_of`` under other seeds, from ``first_seed``.
 """
@@ -29,11 +30,11 @@ from learning_dynamics.pipeline.plan.config import Config
 from learning_dynamics.pipeline.plan.config_files import Block, ConfigFiles, Layers, merge
 from learning_dynamics.pipeline.plan.schema import SEED_OR_DRAW, all_settings, place_settings
 
-Layer = dict[str, Any]
-DECADE = 10.0
-MIN_RATIO = 1.1  # of two values of a setting; bisection stops between closer ones
-MAX_BISECTIONS = 12
-N_POINTS = 9  # of a range within a decade
+Layer = dict[str, Any]  # changed settings of a paper, by section (data, runs) and name
+DECADE = 10.0  # ranges whose ends have this ratio or more are spaced by the logarithm
+MIN_RATIO = 1.1  # bisection stops where two values of a setting have a smaller ratio
+MAX_BISECTIONS = 12  # of one interval; from a decade five reach `MIN_RATIO`
+N_POINTS = 9  # of an evenly spaced grid, unless the entry says how many
 
 
 @dataclass(frozen=True)
@@ -44,11 +45,13 @@ class Change:
     ----------
     name : str
         Of the job and its file: ``seed2024``, ``draw3``, or the name of the entry of ``robustness:``.
-    kind, what : str
-        As in the table: setting, seed or draw; for a setting the run or data set, and the setting.
+    kind : str
+        setting, seed or draw.
+    what : str
+        For a setting ``run.setting`` or ``data.setting``, else as `kind`.
     claims : list of str
     grid : list
-        What is judged at first: the seed, the draw, or values of the setting.
+        The values that are judged first: the one seed, the number of the one draw, or values of the setting.
     entry : mapping
         The entry of ``robustness:``; empty for a seed or draw.
     """
@@ -91,6 +94,7 @@ def change(config: Config, paper: str, name: str) -> Change:
             claims = claims_on_draws(config, paper)
         return Change(name, kind, what=kind, claims=claims, grid=[number], entry={})
 
+    # entries with `values` are runs of the default run, and no jobs of `snakemake robustness`
     entries = {key: entry for key, entry in config.robustness_entries(paper).items() if "values" not in entry}
     check_known(name, entries, "`robustness` entry with a `range` or `grid`", paper)
     entry = entries[name]
@@ -113,17 +117,17 @@ def changed_settings(config: Config) -> set[tuple[str, str]]:
 
 
 def changed_configuration(config: Config, paper: str, change: Change, value: Any) -> ConfigFiles:
-    """Return the configuration of a paper under one value of a change, with nothing but the claims concerned."""
+    """Return the configuration of a paper under one value of a change, with nothing but the change's claims."""
     seed = value if change.kind == "seed" else config.seed
     if change.kind == "draw":
-        seed += value
+        seed += value  # a draw changes the random numbers too, not only the free settings
     layer = layer_of(config, paper, change, value)
     configuration, block = config.configuration, copy.deepcopy(config.paper_block(paper))
     block |= {"figures": {}, "interactive": {}, "robustness": {}}
     for key in ("lead_figure", "lead_panels", "lead_caption"):
         block.pop(key, None)
     block["claims"] = {
-        name: {key: entry for key, entry in claim.items() if key != "figure"}
+        name: {key: content for key, content in claim.items() if key != "figure"}
         for name, claim in block["claims"].items()
         if name in change.claims
     }
@@ -155,7 +159,7 @@ def draw_layer(config: Config, paper: str, draw: int) -> Layer:
     layer: Layer = {"data": {}, "runs": {}}
     for section, name, free in _free_blocks(config, paper):
         values: Block = {}
-        # first the data set, then settings with numbers, at last ranges whose ends name other settings, by then drawn
+        # First the data set, whose settings a range may name; last the ranges that name other settings, by then drawn.
         for key in sorted(free, key=lambda key: (key != "data", _names_a_setting(free[key]))):
             # published draws come from this label
             label = f"wild.{paper}.{section}.{name}.{key.rpartition('.')[2]}"
@@ -168,11 +172,13 @@ def draw_layer(config: Config, paper: str, draw: int) -> Layer:
 
 def claims_on_draws(config: Config, paper: str) -> list[str]:
     """Return the claims that read a run with free settings, or with a data set that has some."""
-    free = {(section, name) for section, name, _ in _free_blocks(config, paper)}
+    free_blocks = {(section, name) for section, name, _ in _free_blocks(config, paper)}
 
     def is_drawn(run: str) -> bool:
-        ancestors = {("runs", name) for name, _ in config.ancestry(paper, run)}
-        return bool((ancestors | {("data", _data_set_of(config, paper, run))}) & free)
+        """Whether the run, a run that it inherits from, or its data set has free settings."""
+        blocks_of_run = {("runs", name) for name, _ in config.ancestry(paper, run)}
+        blocks_of_run.add(("data", _data_set_of(config, paper, run)))
+        return not free_blocks.isdisjoint(blocks_of_run)
 
     return [
         claim
@@ -184,13 +190,19 @@ def claims_on_draws(config: Config, paper: str) -> list[str]:
 def _settings_so_far(config: Config, paper: str, section: str, name: str, layer: Layer, values: Block) -> Block:
     """Return the settings of a data set, or of a run and its data set, as far as a draw has set them.
 
-    `layer` has what was drawn for data sets and runs before, `values` what was drawn for this one.
+    Parameters
+    ----------
+    layer : Layer
+        What was drawn for the data sets and runs before this one.
+    values : mapping
+        What was drawn for this one.
     """
     settings = flat(config.resolved_block(paper, section, name))
     if section == "runs":
-        # from the farthest ancestor on: its block, what was drawn for it, then the next
-        for owner, block in reversed(list(config.ancestry(paper, name))):
-            settings |= select_keys(flat(block), settings) | flat(layer["runs"].get(owner, {}))
+        # `settings` begins as configured. What was drawn for an ancestor holds for this run too, unless a nearer
+        # block sets the same key: from the farthest ancestor on, lay its block and then what was drawn for it on top.
+        for ancestor, block in reversed(list(config.ancestry(paper, name))):
+            settings |= select_keys(flat(block), settings) | flat(layer["runs"].get(ancestor, {}))
         data = values.get("data", settings.get("data"))
         if data is not None:
             settings = flat(config.resolved_block(paper, "data", data)) | flat(layer["data"].get(data, {})) | settings
@@ -204,7 +216,7 @@ def _data_set_of(config: Config, paper: str, run: str) -> str | None:
 
 
 def _free_blocks(config: Config, paper: str) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
-    """Yield section, name and what is free, data sets first: runs may name their settings."""
+    """Yield section, name and ``free:`` block of all that have one, data sets first: runs may name their settings."""
     for section in ("data", "runs"):
         for name, block in config.blocks(paper, section).items():
             if block.get("free"):
@@ -212,6 +224,7 @@ def _free_blocks(config: Config, paper: str) -> Iterator[tuple[str, str, Mapping
 
 
 def _names_a_setting(value: Any) -> bool:
+    """Whether a value is a range with an end that names a setting."""
     return _is_range(value) and any(isinstance(end, str) for end in value)
 
 
@@ -235,7 +248,7 @@ def _draw_value(choice: Any, settings: Mapping[str, Any], rng: np.random.Generat
         if not isinstance(value, int | float) or isinstance(value, bool):
             raise ProjectError(f"{where}: `{end}` is no number and names none{suggest_name(str(end), settings)}")
         ends.append(value)
-    low, high = ends[0], max(ends)  # a range whose named end is below the first is empty
+    low, high = ends[0], max(ends)  # an empty range, whose second end is below the first, has its first end alone
     if all(isinstance(end, int) for end in ends):
         return int(rng.integers(int(low), int(high), endpoint=True))
     if _by_decades(low, high):
@@ -247,22 +260,24 @@ def _draw_value(choice: Any, settings: Mapping[str, Any], rng: np.random.Generat
 
 
 def _setting_layer(config: Config, paper: str, change: Change, value: Any) -> Layer:
-    """Return what sets a setting of a run (or data set), and leaves it as it is in runs that inherit it."""
+    """Return the layer that sets a setting of one run or data set; runs that inherit from the run keep their value."""
     owner, key = change.entry.get("run"), change.entry["setting"]
     if owner is None:
         return {"data": {change.entry["data"]: overlay({}, {key: value})}}
-    layer: Layer = {owner: place_settings(config.resolved_block(paper, "runs", owner), {key: value})}
+    runs: Block = {owner: place_settings(config.resolved_block(paper, "runs", owner), {key: value})}
     for child, block in config.blocks(paper, "runs").items():
-        settings = config.resolved_block(paper, "runs", child)
+        resolved = config.resolved_block(paper, "runs", child)
         if block.get("extends") == owner and key not in all_settings(block):
-            layer[child] = place_settings(settings, {key: all_settings(settings).get(key)})
-    return {"runs": layer}
+            runs[child] = place_settings(resolved, {key: all_settings(resolved).get(key)})
+    return {"runs": runs}
 
 
 def grid_of(entry: Mapping[str, Any]) -> list[Any]:
-    """Return the values of an entry that are judged first: its grid, or one over its range.
+    """Return the values of an entry that are judged first: its ``grid``, or a grid over its ``range``, ends included.
 
-    A value a decade where the ends are positive and a decade or more apart, else nine; ``points`` says how many.
+    The grid of a range has ``points`` values. Without that key it has a value for each decade, at least five, where the
+    ends are positive and a decade or more apart, and `N_POINTS` elsewhere. Whole numbers that coincide when rounded
+    count once.
     """
     if "grid" in entry:
         return list(entry["grid"])
@@ -279,7 +294,11 @@ def grid_of(entry: Mapping[str, Any]) -> list[Any]:
 
 
 def midpoint(low: Any, high: Any) -> Any:
-    """Return the value halfway between two at which a verdict differs; None where they are close enough."""
+    """Return the value halfway between two at which a verdict differs; None where they are close enough.
+
+    That is the case where whole numbers follow one another, and real ones have a ratio of `MIN_RATIO` or less. Where
+    the lower is not positive, their difference is compared with the larger of their absolute values.
+    """
     if all(isinstance(end, int) for end in (low, high)):
         return None if high - low <= 1 else (low + high) // 2
     if low > 0:
@@ -324,6 +343,7 @@ def check(config: Config, paper: str) -> None:
 
 
 def _check_entry(config: Config, paper: str, entry: Mapping[str, Any], where: str) -> None:
+    """Refuse an entry of ``robustness:`` whose run, data set, claims or values do not fit; `where` begins the error."""
     if "data" in entry:
         section, owner, kind = "data", entry["data"], "data set"
     else:
@@ -335,10 +355,10 @@ def _check_entry(config: Config, paper: str, entry: Mapping[str, Any], where: st
     for claim in entry["claims"]:
         config.declared_block(paper, "claims", claim, f"{where}.claims")
         runs = run_names(config.block("claims", paper, claim)["runs"])
-        used = [_data_set_of(config, paper, run) for run in runs] if section == "data" else runs
-        if owner not in used:
+        owners_of_claim = [_data_set_of(config, paper, run) for run in runs] if section == "data" else runs
+        if owner not in owners_of_claim:
             raise ProjectError(f"{where}: claim `{claim}` does not use {kind} `{owner}`")
-    settings = block if key == "data" else config.every_setting(paper, section, owner)
+    settings = block if key == "data" else config.every_setting(paper, section, owner)  # the latter are without `data`
     configured = settings.get(key)
     if "values" in entry and configured in entry["values"]:
         raise ProjectError(f"{where}.values: {configured} is the run's own; give others")
@@ -360,7 +380,7 @@ def _check_values(
         return
     job_name, stages = name, ["data"]
     if section == "runs":
-        job_name, _ = config.runs_of(paper, name)[0]
+        job_name, _ = config.runs_of(paper, name)[0]  # of a sweep the first run, for all
         stages = ["run", "metrics"]
     fields = {stage: config.signature(stage, paper, job_name).fields for stage in stages}
     stage = next((stage for stage in stages if key in fields[stage]), None)
@@ -370,5 +390,5 @@ def _check_values(
         try:
             config.settings(stage, paper, job_name, **{key: value})
         except ProjectError as error:
-            message = str(error).partition(": ")[2]  # without where it would begin: paper, run and setting
+            message = str(error).partition(": ")[2]  # it begins with paper, run and setting; `where` replaces these
             raise ProjectError(f"{where}: {message}") from None

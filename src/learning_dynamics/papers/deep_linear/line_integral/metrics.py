@@ -1,9 +1,13 @@
 """Integrals of the preconditioned gradient along a closed curve.
 
-Shapes: `velocity`, P_W vec(grad), and `element`, dW times the weight of its node, (members, nodes, 2 inputs), each
-matrix row by row, with zeros behind it where the network has one output; nodes of the curve are in place of times;
-`depth`, `case` and `member`, the number of the draw, (members,); `sector` (members, 4): inner and outer radius, first
-and last angle, in radians.
+Series, with the nodes of a quadrature along the curve in place of times:
+
+- `velocity`, shape (members, nodes, 2 inputs): P_W vec(grad), where P_W is the preconditioner of slide 16
+- `element`, alike: the line element dW, times the quadrature weight of its node
+
+Both are matrices row by row, with zeros behind those of networks of one output. Constants: `depth`, `case` and
+`member`, the number of the draw, shape (members,); `sector`, (members, 4): inner and outer radius, first and last
+angle in radians.
 """
 
 import numpy as np

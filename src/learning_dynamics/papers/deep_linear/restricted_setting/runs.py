@@ -24,32 +24,42 @@ def commuting_measurements(
     integration: Tolerances,
     seed: Seed,
 ) -> Trajectory:
-    """Gradient flow on half the squared errors of commuting symmetric measurements of a matrix.
+    """Gradient flow on half the sum of squared errors of commuting symmetric measurements of a matrix.
 
-    Measurements share random orthonormal eigenvectors and have positive eigenvalues; what they measure is a positive
-    semidefinite matrix with the same eigenvectors, of as high a rank as there are measurements. Instances are drawn
-    until the least nuclear norm is attained with a dual slack of at least `slack`, which sets how fast the limit is
-    approached. The product of the layers starts at `scale` times the identity, every layer at its N-th root. A flow
-    runs for horizon / scale^(1 - 2/N), in which eigenvalues leave their start.
+    Measurement i of a matrix W is tr(A_i W), and y_i is its value for a hidden matrix. The A_i have positive
+    eigenvalues and common eigenvectors, the columns of a random orthogonal matrix Q. The hidden matrix is positive
+    semidefinite, has the same eigenvectors, and a rank equal to the number of measurements. Instances are drawn until
+    the least nuclear norm of positive semidefinite matrices that fit is attained with a dual slack of at least `slack`,
+    which sets how fast the limit is approached.
+
+    The product of the N layers starts at `scale` times the identity, every layer at its N-th root. There an eigenvalue
+    w moves at a rate in proportion to N w^(2 - 2/N) (slide 33). From N = 3 on it leaves a start at s after a time of
+    order s^-(1 - 2/N), so that a flow runs for horizon / scale^(1 - 2/N), and at depths 1 and 2 for the horizon.
 
     All layers flow in the coordinates of the common eigenvectors, where a matrix that commutes with the measurements is
-    diagonal and rounding leaves its zeros as they are. In others it does not: while one eigenvalue has grown and
-    another waits, off-diagonal entries grow at the rate of the latter's gradient, and from depth 3 on they wait long
-    enough for 1e-17 to reach order one. Such a flow ends at the same nuclear norm, and no longer commutes.
+    diagonal, and rounding leaves the zeros beside the diagonal as they are. In other coordinates it does not. While one
+    eigenvalue has grown and another is still small, entries beside the diagonal grow at the rate of the small one's
+    gradient, and from depth 3 on they have the time to grow from 1e-17 to order one. Such a flow ends at the same
+    nuclear norm, but no longer commutes with the measurements.
 
     Returns
     -------
     Trajectory
-        Series end_to_end at the start and at the end, shape (members, 2, size, size); constants, by member, basis,
-        shape (members, size, size), eigenvectors as columns, eigenvalues, of the measurements, shape (members,
-        measurements, size), values (measured), shape (members, measurements), least (eigenvalues of the matrix of least
-        nuclear norm, by linear programming), shape (members, size), depth, scale, member.
+        Series end_to_end, shape (members, 2, size, size), at the start (time 0) and at the end (time 1, whenever the
+        flow ends). Members are draws, depths and scales, the last changing fastest. Constants by member:
+
+        - basis, shape (members, size, size): Q
+        - eigenvalues, (members, measurements, size): those of each A_i, in the order of the columns of Q
+        - values, (members, measurements): y
+        - least, (members, size): eigenvalues of the matrix of least nuclear norm, by linear programming
+        - depth, scale, and member, the number of the draw: (members,)
     """
     members = []
     for member, rng in enumerate(progress(generators(seed, "deep_linear.commuting_measurements", seeds), "commuting")):
         Q = haar(rng, size)
         eigenvalues, values, least = _draw_instance(rng, size, measurements, slack)
 
+        # of sum_i (tr(A_i W) - y_i)^2 / 2 at a diagonal W; the row A[i] is the diagonal of A_i
         def gradient_at(W: np.ndarray, A: np.ndarray = eigenvalues, y: np.ndarray = values) -> np.ndarray:
             return np.diag(A.T @ (A @ np.diag(W) - y))
 
@@ -57,7 +67,7 @@ def commuting_measurements(
             for scale in scales:
                 start = [scale ** (1 / depth) * np.eye(size)] * depth
                 times = np.array([0.0, horizon / scale ** max(1 - 2 / depth, 0.0)])
-                # near its end the flow is stiff, as eigenvalues differ
+                # near its end the flow is stiff: eigenvalues that tend to zero are slower by orders of magnitude
                 path = networks.path(start, gradient_at, times, integration, method="LSODA")
                 members.append(
                     {
@@ -77,7 +87,18 @@ def commuting_measurements(
 def _draw_instance(
     rng: np.random.Generator, size: int, measurements: int, slack: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return eigenvalues of measurements, what they measure, and the eigenvalues of least sum that fit it."""
+    """Return an instance in the coordinates of the common eigenvectors.
+
+    Returns
+    -------
+    eigenvalues : ndarray, shape (measurements, size)
+        Of the measurements.
+    values : ndarray, shape (measurements,)
+        What they measure of the hidden matrix.
+    least : ndarray, shape (size,)
+        Eigenvalues x >= 0 of least sum with ``eigenvalues @ x == values``: the least nuclear norm is their sum. The
+        dual slack of entry j is 1 - (eigenvalues^T multipliers)_j, and zero where x_j > 0.
+    """
     while True:
         # each measurement weighs one eigenvector of the hidden matrix most, which keeps the flow from being stiff
         order = rng.permutation(size)
@@ -85,6 +106,7 @@ def _draw_instance(
         values = eigenvalues @ np.where(order < measurements, rng.uniform(0.5, 1.5, size), 0.0)
         solution = linprog(np.ones(size), A_eq=eigenvalues, b_eq=values, method="highs")
         dual_slack = 1 - eigenvalues.T @ solution.eqlin.marginals
-        # an eigenvalue near zero would be fitted too slowly to tell the limit from the time that it takes
+        # an eigenvalue that is neither zero nor above 0.2 grows so slowly that the end of the flow would not show the
+        # limit; below 1e-9 it is zero, but for rounding in the linear program
         if np.all((solution.x > 0.2) | ((solution.x < 1e-9) & (dual_slack >= slack))):
             return eigenvalues, values, solution.x

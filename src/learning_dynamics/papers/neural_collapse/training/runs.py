@@ -41,24 +41,24 @@ def training(
     Parameters
     ----------
     data : dict
-        train_images, train_labels, test_images, test_labels, name: see `images.checked_images`. Under MSE classes must
-        have equally many train images, as Theorems 1 and 2 ask for.
+        train_images, train_labels, test_images, test_labels, name: see `images.checked_images`. Under MSE all classes
+        must have equally many train images, as Theorems 1 and 2 require.
     resume : path, optional
-        Folder in which an interrupted training finds what it had reached.
+        Folder of the resume points, one for each seed, from which an interrupted training continues.
     network, stages, width, bottleneck, hidden, normalised
         See `models.build`.
-    measurements : int
-        About how many epochs are recorded, evenly on a logarithmic axis.
-    precision, execution, drop_last, diverged
+    loss, learning_rate, momentum, weight_decay, batch, epochs, drops, precision, execution, drop_last, diverged
         See `dynamics.training.Recipe`.
+    measurements : int
+        About how many epochs are recorded, evenly spaced on a logarithmic axis: `dynamics.training.measured_epochs`.
 
     Returns
     -------
     Trajectory
-        time: epochs; series: every parameter and batch-norm statistic by name, shape (seeds, epochs, ...) with its own
-        shape last; constants: the images.
+        Times are the recorded epochs. Series: every parameter and batch-norm statistic by name, its own shape after
+        (seeds, recorded epochs). Constants: the arrays of `data`.
     """
-    import torch  # heavy, and of use to this kind of run alone
+    import torch  # slow to import, and no other kind of run needs it
 
     from learning_dynamics.dynamics.training import Recipe, chosen_device, measured_epochs, seeded, train
     from learning_dynamics.papers.neural_collapse.training.models import build

@@ -23,17 +23,17 @@ def escapes(
     integration: LogSpan,
     seed: Seed,
 ) -> Trajectory:
-    """Gradient flow under cross-entropy from Gaussian starts of several scales, one row of features a class.
+    """Gradient flow under cross-entropy from Gaussian starts of several scales, with one row of features for a class.
 
-    The row of a class stands for all its examples, as in `population.class_flows`. A member's start is the same at
-    all scales but for its size, so that a difference of its times is one of scales. The absolute
-    tolerance is atol times the scale.
+    The row stands for the mean of all examples of its class, as in the runs `population.class_flows`. The starts of a
+    draw at different scales are multiples of one another, so that its times differ for the scale alone. The absolute
+    tolerance is atol times the scale, as entries start in proportion to it.
 
     Returns
     -------
     Trajectory
-        Time in units of log(1 / scale). Series probabilities (members, times, classes), of its own class; constants
-        counts, dimension and scale of each member.
+        Time in units of log(1 / scale). Series probabilities (members, times, classes): of each class, that its row
+        gives to its own label. Constants counts (members, classes), dimension and scale (members,).
     """
     starts.require_equal_numbers_of_classes("escapes", counts)
     if max(scales) >= 1:
@@ -57,15 +57,20 @@ def escapes(
 
 
 def _start(rng: np.random.Generator, sizes: list[int], dimension: int, scale: float) -> np.ndarray:
-    """Return a packed start whose feature space is turned so that the fastest direction lies along its first axis.
+    """Return a packed Gaussian start, f and W, in coordinates of feature space in which rounding does no harm.
 
-    The flow commutes with turns of that space. So turned, what is still tiny beside a direction that has grown has
-    entries of its own, and is not lost to the rounding of larger ones.
+    While everything is small, predictions are uniform and the flow is linear. Write F for f with row k multiplied by
+    sqrt(n_k), and G = U S V^T for `theory.uniform_gain`, which is -A with its rows multiplied so. By eq. 12 F moves at
+    G W^T and W^T at G^T F, so that row i of the growing amplitudes U^T F + V^T W^T grows as exp(S_i t), the first
+    fastest. An orthogonal change of coordinates, f Q and Q^T W, leaves the logits and commutes with the flow. Here the
+    first i columns of Q span the first i amplitudes. The first amplitude then has one coordinate to itself, and what is
+    still tiny when it has grown is in the others, where it is not added to larger numbers and lost to rounding.
     """
+    # the mean of n Gaussian rows has a standard deviation of scale / sqrt(n)
     rows, classifier = model.gaussian(rng, len(sizes), dimension, len(sizes), scale=scale)
     rows = rows / np.sqrt(np.array(sizes))[:, None]
     U, _, Vt = np.linalg.svd(theory.uniform_gain(sizes))
-    growing = min(dimension, len(sizes) - 1)
+    growing = min(dimension, len(sizes) - 1)  # the last singular value of G is zero: each of its rows sums to zero
     amplitudes = U.T[:growing] @ (np.sqrt(np.array(sizes))[:, None] * rows) + Vt[:growing] @ classifier.T
     turn = np.linalg.qr(amplitudes.T, mode="complete")[0]
     return model.pack(rows @ turn, turn.T @ classifier)

@@ -1,10 +1,14 @@
 """Phases of the rank under combined optimisers, and which trainings have learned their examples.
 
-Shapes: `examples` and `classes` (members, records, d) are no numbers of these but eigenvalues of the features'
-covariance over them, with zeros behind a member's own d; `probabilities` (members, records, V); `loss` (members,
-records, 2), the mean of the examples' and the largest; `counts` (members, V), class sizes without zeros; what else
-tells members apart is (members,). Times count steps. The argument `steps` lists after how many steps a course is
-measured, the run's setting `steps` is how many there are.
+Series, recorded at times that count steps:
+
+- `examples`, `classes`, shape (members, records, d): eigenvalues of the features' covariance about their mean, where a
+  class counts as often as it has examples, or once; zeros beyond a member's own d
+- `probabilities`, (members, records, V): of each class's own label, the mean over the examples of the class
+- `loss`, (members, records, 2): the mean over examples, and the largest
+
+Constants: `counts`, (members, V), the class sizes, all above 0; the others are (members,). The run's setting `steps` is
+the length of a training. The argument `steps` lists numbers of steps: the training is measured as if it ended there.
 """
 
 import functools
@@ -39,9 +43,10 @@ CELLS = (
 def combinations(
     trajectory: Trajectory, *, steps: list[Count], thresholds: list[Positive], lower: Fraction, upper: Fraction
 ) -> Tables:
-    """Measure RankMe, centred, over examples and over classes, along the course up to each number of `steps`.
+    """Measure outcomes and effective ranks of trainings that end after each of `steps`.
 
-    Ranks and their falls are nan where training left the finite numbers, at any step.
+    The effective rank is RankMe of centred features: that of their covariance, over each population, examples or
+    classes. Ranks and their falls are nan where training left the finite numbers, at any step.
 
     Quantities
     ----------
@@ -60,7 +65,7 @@ def combinations(
     sizes = trajectory.constants["counts"]
     failed = np.asarray(trajectory.undecided, dtype=bool)
     of_members = functools.partial(cells.member_rows, trajectory, failed)
-    # failed members are set to where everything is defined, and masked
+    # failed members get numbers for which everything is defined, and `of_members` replaces what comes of them by nan
     ranks = {
         name: effective_rank(np.where(failed[:, None, None], 1.0, trajectory.series[name]))
         for name in ("examples", "classes")
@@ -83,23 +88,24 @@ def combinations(
 def outcomes(trajectory: Trajectory, records: np.ndarray) -> dict[str, np.ndarray]:
     """Return which members have learned, and which have diverged, at the last of `records`, shape (members,) each.
 
-    A training that has done neither is under way.
+    `records` is a mask of the recorded times, shape (times,). A training that has done neither is under way.
 
     Quantities
     ----------
     learned
-        1 where at the end every example's own class has a probability above one half, that is, no example's loss
-        reaches log 2, and where none had a probability below the least number of double precision on the way, 0
-        elsewhere. Parameters that explode under large steps may end with no loss.
+        1 where, at the end, every example's own class has a probability above one half, that is, a loss below log 2,
+        and no example has had a probability below the smallest normal number of double precision on the way; 0
+        elsewhere. The second condition excludes parameters that explode under large steps, as they may end with no
+        loss.
     diverged
         1 where the mean loss at the end is above log V, that of uniform predictions, from which small starts begin, or
-        training left the finite numbers, then or later; 0 elsewhere.
+        where training left the finite numbers, then or later; 0 elsewhere.
     """
     loss = trajectory.series["loss"][:, records]
     mean, largest = np.moveaxis(loss[:, -1], -1, 0)
-    # the largest loss of an example, at any record
+    # by the largest loss of an example at any record
     exploded = loss[..., 1].max(axis=1) > -np.log(np.finfo(float).tiny)
-    failed = np.asarray(trajectory.undecided, dtype=bool)
+    failed = np.asarray(trajectory.undecided, dtype=bool)  # of the whole run, also beyond `records`
     uniform = np.log(trajectory.constants["counts"].shape[1])
     return {
         cells.HAS_LEARNED: (~failed & ~exploded & (largest < -np.log(falls.LEARNED))).astype(float),

@@ -11,11 +11,10 @@ from learning_dynamics.settings import Fraction
 from learning_dynamics.tidy import Draws, Table, settings_of
 
 # Settings of these claims, whose values stand in workflow/config/spectral_bias.yaml:
-# - share: least share of |W_1|^2 in the k largest singular values that is approximately rank k; the others may have
-#   one minus it of the squared displacement, if only k values grow
-# - since: the singular value from which on displacements count there: the first, or the k-th
+# - share: a layer is approximately of rank k if its k largest singular values have this share of |W_1|^2 (Frobenius) or
+#   more; only k values grow if the others have at most one minus it of the squared displacement
+# - since: which displacements count in the latter: those of the whole spectrum, or from the k-th singular value on
 
-# the singular value from which on displacements count, in the check that only k values grow
 Since = Literal["first", "k-th"]
 
 
@@ -48,10 +47,10 @@ def gaussian_init_low_rank(printed: Table, deviation: Table, *, share: Fraction,
     )
     yield share_of_draws(
         "share of draws on which only $k$ singular values grow",
-        **_only_k_grow(printed, since, at_most=1 - share),
+        **_only_k_grow(printed, since, allowed=1 - share),
         at_least=0.5,
         because=f"most draws; beyond the $k$ largest {1 - share:.0%} of the squared displacement at most",
-        rivals={as_deviation: _only_k_grow(deviation, since, at_most=1 - share)},
+        rivals={as_deviation: _only_k_grow(deviation, since, allowed=1 - share)},
     )
     yield Facts(
         share=share,
@@ -92,70 +91,72 @@ def nonzero_second_layer(
     """
     _require_fewer_outputs_than_inputs(flows[0])
     first_variance, *other_variances = flows  # of W2, in the order in which the paper names them
-    at_most = 1 - share
+    allowed = 1 - share  # of the squared displacement, for the values that should stay
 
-    def only_k_grow(table: Table, fewer: int = 0) -> dict[str, Any]:
+    def trend_arguments(table: Table, fewer: int = 0) -> dict[str, Any]:
         """Return name, holds and undecided of the check that only k - fewer singular values grow."""
         growing = f"k - {fewer}" if fewer else "k"
         settings = settings_of(table)
         return {
             "name": f"share of draws on which only ${growing}$ singular values grow, variance of $W_1$ "
             f"{settings['variance']:g}, of $W_2$ {settings['output_variance']:g}",
-            **_only_k_grow(table, since, at_most=at_most, fewer=fewer),
+            **_only_k_grow(table, since, allowed=allowed, fewer=fewer),
         }
 
-    def shows_trend(table: Table) -> Check:
-        """Check that on most draws only k singular values grow."""
+    def trend_check(table: Table) -> Check:
+        """Return the check that on most draws only k singular values grow."""
         return share_of_draws(
-            **only_k_grow(table),
+            **trend_arguments(table),
             at_least=0.5,
-            because=f"most draws; beyond the $k$ largest {at_most:.0%} of the squared displacement at most",
+            because=f"most draws; beyond the $k$ largest {allowed:.0%} of the squared displacement at most",
             rivals={
-                "only $k - 1$ values grow": only_k_grow(table, fewer=1),
-                "a hidden layer that starts at the large scale of Figure 1a": only_k_grow(large),
+                "only $k - 1$ values grow": trend_arguments(table, fewer=1),
+                "a hidden layer that starts at the large scale of Figure 1a": trend_arguments(large),
             },
         )
 
-    headline = shows_trend(first_variance)
-    if shows_trend(larger_teacher).state != headline.state:
+    headline = trend_check(first_variance)
+    if trend_check(larger_teacher).state != headline.state:
         headline = headline.as_undecided("with a larger teacher the answer is another")
     yield headline
     for table in (*other_variances, *deviations):
-        yield shows_trend(table)
+        yield trend_check(table)
 
-    def shows_value_by_value(table: Table) -> np.ndarray:
+    def holds_value_by_value(table: Table) -> np.ndarray:
         """Return for each draw whether only k singular values grow, by displacements from the k-th on."""
-        return _only_k_grow(table, "k-th", at_most=at_most)["holds"]
+        return _only_k_grow(table, "k-th", allowed=allowed)["holds"]
 
     share_of_spectrum = [_displacement_share(table, beyond=_outputs(table)) for table in flows]
     yield Facts(
         times=_predictor_norm(larger_teacher) / _predictor_norm(first_variance),
-        with_larger=float(np.mean(shows_value_by_value(larger_teacher))),
-        second=float(np.mean(shows_value_by_value(flows[-1]))),
-        left=at_most,
+        with_larger=float(np.mean(holds_value_by_value(larger_teacher))),
+        second=float(np.mean(holds_value_by_value(flows[-1]))),
+        left=allowed,
         whole=float(np.nanmax(np.concatenate(share_of_spectrum))),
-        deviation=float(np.mean(np.concatenate([shows_value_by_value(table) for table in deviations]))),
+        deviation=float(np.mean(np.concatenate([holds_value_by_value(table) for table in deviations]))),
     )
 
 
 def _holds_if_finite(holds: np.ndarray, measured: np.ndarray) -> dict[str, np.ndarray]:
-    """Return the arguments of `share_of_draws`: draws whose measurement is not finite are undecided."""
+    """Return holds and undecided, arguments of `share_of_draws`, shape (draws,): not finite is undecided."""
     return {"holds": holds, "undecided": ~np.isfinite(measured)}
 
 
-def _only_k_grow(table: Table, since: Since, *, at_most: float, fewer: int = 0) -> dict[str, np.ndarray]:
-    """Return for each draw whether the values beyond k - fewer take up no more than `at_most` of the displacement.
+def _only_k_grow(table: Table, since: Since, *, allowed: float, fewer: int = 0) -> dict[str, np.ndarray]:
+    """Return holds and undecided, arguments of `share_of_draws`, on whether only the k - fewer largest values grow.
 
-    The displacement is that of the whole spectrum, or of the values from number k - fewer on.
+    That is the case if the other values have at most the share `allowed` of the squared displacement: of the whole
+    spectrum's, or of that of the values from number k - fewer on.
     """
     growing = _outputs(table) - fewer
+    # with k = 1 and one fewer none should grow, and all values count
     first_counted = 1 if since == "first" else max(growing, 1)
     displaced = _displacement_share(table, beyond=growing, since=first_counted)
-    return _holds_if_finite(displaced <= at_most, displaced)
+    return _holds_if_finite(displaced <= allowed, displaced)
 
 
 def _predictor_norm(table: Table) -> float:
-    """Return the median over draws of |beta| at the end, which is in proportion to the teacher."""
+    """Return the median over draws of |beta| (Frobenius) at the end, which is in proportion to the teacher."""
     norms = np.linalg.norm(Draws(table, phase="limit").entries(SIGMA_BETA), axis=1)
     return float(np.median(norms))
 
@@ -173,14 +174,9 @@ def _leading_share(table: Table) -> np.ndarray:
 
 
 def _displacement_share(table: Table, *, beyond: int, since: int = 1) -> np.ndarray:
-    """Return how much of the squared displacement, from start to end, the singular values of W1 beyond one take up.
+    """Return the part that singular values of W1 after number `beyond` have in the displacement from number `since` on.
 
-    Parameters
-    ----------
-    beyond : int
-        The number, from 1, of the last singular value that is left out of the share.
-    since : int
-        The number of the first one that counts at all.
+    The displacement is the sum over singular values, the largest being number 1, of (end - start)^2.
 
     Returns
     -------

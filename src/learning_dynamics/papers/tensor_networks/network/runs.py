@@ -1,4 +1,7 @@
-"""A tensor network contracting its data tensor, and the flow of its layers (figure 2; appendices D, F and H)."""
+"""A tensor network that contracts its data tensor, and the flow of its layers (figure 2; appendices D, F and H).
+
+Figures, appendices and equations are those of Yun et al. 2021.
+"""
 
 from typing import Literal
 
@@ -15,13 +18,13 @@ from learning_dynamics.trajectories import Arrays, Trajectory
 
 
 def contraction(*, lengths: list[Count], inputs: Count, member: Natural, seed: Seed) -> Trajectory:
-    """Contract a random data tensor with random vectors, one axis after the other (Figure 2).
+    """Contract a random data tensor with random vectors, one axis after the other (figure 2).
 
     Returns
     -------
     Trajectory
-        Series ``tensor_0``, M(x), to ``tensor_L``, a number, with the axes that are left after each
-        contraction; ``vector_1`` to ``vector_L``. Members and times have length one.
+        One member and one time. Series ``tensor_0``, which is M(x), shape (1, 1, k_1, ..., k_L) with k_l the `lengths`;
+        ``tensor_l``, (1, 1, k_(l+1), ..., k_L), what is left after l contractions; ``vector_l``, (1, 1, k_l).
     """
     rng = generators(seed, "tensor_network.contraction", member + 1)[member]
     network = TensorNetwork(rng.standard_normal((inputs, *lengths)))
@@ -43,12 +46,13 @@ def forward(
     draws: Count,
     seed: Seed,
 ) -> Trajectory:
-    """Compute outputs with an activation in two ways: from the data tensor, (2), and layer by layer, (3) to (5).
+    """Compute outputs with an activation in two ways: from the data tensor (eq. 2), and layer by layer (eqs. 3 to 5).
 
     Returns
     -------
     Trajectory
-        Members are draws, and there is one time. Series ``<network>_<activation>_<depth>``, shape (draws, 1, 2).
+        Members are draws of an input and of all layers, and there is one time. Series
+        ``<network>_<activation>_<depth>``, shape (draws, 1, 2): the output from the data tensor, and layer by layer.
     """
     series: Arrays = {}
     for network in networks_of(networks, depths, inputs, seed):
@@ -75,12 +79,20 @@ def flow(
     integration: Span,
     seed: Seed,
 ) -> Trajectory:
-    """Follow the gradient flow of regression from Gaussian directions of every layer.
+    """Follow the gradient flow of regression from Gaussian layers, whose entries have the standard deviation `scale`.
+
+    Networks with equally many parameters start alike.
+
+    Parameters
+    ----------
+    data : dict
+        X, shape (data sets, samples, inputs), and y, shape (data sets, samples).
 
     Returns
     -------
     Trajectory
-        For each network and depth a series ``<network>_<depth>``, shape (data sets, times, parameters).
+        For each network and depth a series ``<network>_<depth>``, shape (data sets, times, parameters), all layers of a
+        network one after the other; constants X and y.
     """
     X, y = data["X"], data["y"]
     series: Arrays = {}
