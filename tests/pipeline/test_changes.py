@@ -69,6 +69,14 @@ def test_a_range_changes_the_named_run_alone(configured):
     assert list(found.config.paper_block("toy")["claims"]) == ["geometric"]
 
 
+def test_a_grid_of_data_sets_changes_the_named_run_alone(configured):
+    configured("data.others", {"source": "starts.normal", "samples": 4})
+    entry = {"run": "slow", "setting": "data", "grid": ["starts", "others"], "claims": ["geometric"]}
+    found = configured("robustness.other", entry).config
+    layer = variations.layer_of(found, "toy", variations.change(found, "toy", "other"), "others")
+    assert layer == {"runs": {"slow": {"data": "others"}, "fast": {"data": "starts"}}}
+
+
 def test_a_seed_changes_every_draw(configured):
     found = project_under(configured(), "seed2030", 2030)
     assert found.data("toy", "starts")["settings"]["seed"] == found.config.seed == 2030

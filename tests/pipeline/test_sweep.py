@@ -27,6 +27,9 @@ def test_axis():
         ("width=1:3:3,10:30:3,100", [1, 2, 3, 10, 20, 30, 100]),
         ("init=orthogonal,gaussian", ["orthogonal", "gaussian"]),
         ("gamma=1e-4,2", [1e-4, 2.0]),
+        # what is written is kept; what lies between two ends is rounded
+        ("gamma=0.123456789,0.5", [0.123456789, 0.5]),
+        ("gamma=0.123456789:1:3", [0.123456789, 0.561728, 1.0]),
     ):
         setting, found = parse_axis(text, KINDS)
         assert setting == text.partition("=")[0], text

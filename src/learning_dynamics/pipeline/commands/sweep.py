@@ -250,8 +250,8 @@ def types_of_fields(fields: Mapping[str, Any]) -> dict[str, Any]:
 def parse_axis(text: str, types: Mapping[str, Any]) -> tuple[str, list[Any]]:
     """Return a setting and its values from ``gamma=1e-6:1:100:log`` or ``init=orthogonal,gaussian``.
 
-    Values of a real setting are rounded to six digits, since they become part of file names; values in a range of a
-    whole-number setting are rounded to whole numbers.
+    Values between the ends of a range are rounded: to six digits, as they become part of file names, and of a setting
+    that counts to whole numbers. Values that are written are kept as they are.
 
     Raises
     ------
@@ -279,7 +279,7 @@ def parse_axis(text: str, types: Mapping[str, Any]) -> tuple[str, list[Any]]:
     except (YAMLError, ValueError):
         raise ProjectError(f"`{text}`: {GRAMMAR}; the ends of a setting that counts are whole numbers") from None
     if number is float:
-        values = [float(f"{value:.6g}") if isinstance(value, int | float) else value for value in values]
+        values = [float(value) if isinstance(value, int | float) else value for value in values]
     return setting, values
 
 
@@ -308,4 +308,6 @@ def _parse_range(written: str, number: type) -> list[Any]:
         raise ProjectError(f"`{written}`: ask for at most {MAX_RUNS} values")
     spaced = np.geomspace if is_logarithmic else np.linspace
     values = spaced(start, end, points).tolist()
-    return [round(value) for value in values] if number is int else values
+    if number is int:
+        return [round(value) for value in values]
+    return [start, *(float(f"{value:.6g}") for value in values[1:-1]), end]

@@ -267,8 +267,9 @@ def _setting_layer(config: Config, paper: str, change: Change, value: Any) -> La
     runs: Block = {owner: place_settings(config.resolved_block(paper, "runs", owner), {key: value})}
     for child, block in config.blocks(paper, "runs").items():
         resolved = config.resolved_block(paper, "runs", child)
-        if block.get("extends") == owner and key not in all_settings(block):
-            runs[child] = place_settings(resolved, {key: all_settings(resolved).get(key)})
+        own, inherited = ({**all_settings(each), **select_keys(each, ["data"])} for each in (block, resolved))
+        if block.get("extends") == owner and key not in own:
+            runs[child] = place_settings(resolved, {key: inherited.get(key)})
     return {"runs": runs}
 
 
