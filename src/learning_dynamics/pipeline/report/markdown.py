@@ -83,7 +83,8 @@ def results_page(papers: Sequence[Paper], folder: Path, judged_again: str | None
             "## Robustness",
             f"{n_judged_again} of {len(claims) + n_observations} claims and statements were judged again, each under "
             "the changes that apply to it: other thresholds, other values of settings (most of them not stated in the "
-            "paper), other seeds, random settings. See [robustness.md](robustness.md) and [robustness.csv](robustness.csv).",
+            "paper), other seeds, random settings. See [robustness.md](robustness.md) and "
+            "[robustness.csv](robustness.csv).",
         ]
     if judged_again:  # "" is this commit
         lines.append(f"Some of them were judged with the code of an earlier commit, `{judged_again[:7]}`.")
