@@ -1,10 +1,11 @@
-"""A benchmark compares results before times, scales a peer that does a part, and names what it could not measure."""
+"""Benchmarks: results are compared before times, memory is that of the work, and growth has the published exponents."""
 
 import json
 import re
 import subprocess
 import sys
 import time
+from dataclasses import replace
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -17,6 +18,8 @@ from tests.support import ROOT
 
 
 def sleeping(seconds: float, result: float):
+    """Return work that takes these seconds and returns this result."""
+
     def work():
         time.sleep(seconds)
         return np.array([result])
@@ -35,8 +38,9 @@ def test_a_peer_that_does_a_tenth_is_scaled():
             agree=close(1e-9),
             share=0.1,
         ),
-        2,
+        repeats=2,
     )
+    # a tenth takes as long as the whole: ten, within the factor of two by which a busy machine oversleeps
     assert 5 < row["ratio"] < 20
     assert row["met"]
 
@@ -49,32 +53,33 @@ def test_outcomes_that_differ_are_not_timed():
 
 def test_a_package_that_is_missing_leaves_the_other_rows(monkeypatch):
     monkeypatch.setattr(flow, "installed", lambda module: False)
-    scipys, diffraxs = flow.network()
-    scipys.agree(scipys.ours(), scipys.theirs())
-    row = timed(diffraxs, repeats=1)
+    against_scipy, against_diffrax = flow.network()
+    against_scipy.agree(against_scipy.ours(), against_scipy.theirs())
+    row = timed(against_diffrax, repeats=1)
     assert row["note"] == MISSING
     assert row["met"] is None
 
 
-def test_memory_beside_the_result_is_what_a_process_held():
+def test_memory_beside_the_result_is_that_of_all_arrays_at_once():
     examples = 20_000
     command = [sys.executable, "-m", "bench.memory", "class moments", "numpy, all examples at once", str(examples)]
     ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
-    # features in float32, and their class means beside them
-    assert float(ended.stdout) == pytest.approx(2 * 4e-6 * examples * memory.FEATURES, rel=0.3)
+    megabytes_of_features = 4e-6 * examples * memory.FEATURES  # float32
+    # as much again for each example's class mean; batches and labels are within the tolerance
+    assert float(ended.stdout) == pytest.approx(2 * megabytes_of_features, rel=0.3)
 
 
-def test_a_peak_is_that_of_the_work_also_where_memory_is_given_back(tmp_path):
+def test_a_peak_counts_memory_that_was_given_back(tmp_path):
     (tmp_path / "hungry.py").write_text("b'x' * 50_000_000\n")
     command = [sys.executable, ROOT / "bench/spent.py", "json", "hungry"]
     ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
-    # what starting the module takes comes to it
+    # the module's 50 MB, and what its start takes
     assert 50 <= json.loads(ended.stdout.splitlines()[-1])["MB"] < 55
 
 
-# what Snakemake and `map` read takes megabytes at any size; so small a run takes hardly any
+# Snakemake and `map` read megabytes at any size; so small a run takes hardly any
 @pytest.mark.parametrize(
-    ("label", "size", "at_least"),
+    ("label", "size", "least_MB"),
     [
         ("draws", 2, 0.0),
         ("width", 10, 0.0),
@@ -82,12 +87,12 @@ def test_a_peak_is_that_of_the_work_also_where_memory_is_given_back(tmp_path):
         pytest.param("map", 2, 10.0, marks=pytest.mark.long),
     ],
 )
-def test_growth_is_measured(label, size, at_least):
-    (take,) = (curve.take for curve in growth.CURVES if curve.label == label)
-    table = growth.measure([growth.Curve(label, take, (size,))])
+def test_growth_is_measured(label, size, least_MB):
+    (curve,) = (curve for curve in growth.CURVES if curve.label == label)
+    table = growth.measure([replace(curve, sizes=(size,))])
     assert list(table.columns) == ["curve", "size", "seconds", "MB"]
     assert table["seconds"].item() > 0
-    assert at_least <= table["MB"].item() < 500
+    assert least_MB <= table["MB"].item() < 500
 
 
 def test_growth_is_drawn_with_a_line_for_each_curve():
@@ -100,15 +105,17 @@ def test_growth_is_drawn_with_a_line_for_each_curve():
     plt.close(figure)
 
 
-def test_the_guide_has_the_measured_exponents():
+@pytest.mark.parametrize("label", [curve.label for curve in growth.CURVES])
+def test_the_guide_has_the_measured_exponents(label):
     guide = (ROOT / "docs/performance.md").read_text(encoding="utf-8").partition("## Growth")[2]
-    for of_curve in growth.exponents(pd.read_csv(ROOT / "docs/performance/growth.csv")).to_dict("records"):
-        assert re.search(rf"\| {of_curve['seconds']:.2f} \| [\d,]+ \| {of_curve['MB']:.2f} \|", guide)
+    exponents = growth.exponents(pd.read_csv(ROOT / "docs/performance/growth.csv")).loc[label]
+    assert re.search(rf"\| {exponents['seconds']:.2f} \| [\d,]+ \| {exponents['MB']:.2f} \|", guide)
 
 
 def test_an_exponent_is_that_of_the_last_factor_of_ten():
     size = np.array([10.0, 100.0, 1000.0, 10_000.0])
+    # constants that count at small sizes: 5 seconds, and memory that doubles from 5000 MB in the last step
     table = pd.DataFrame({"curve": "runs", "size": size, "seconds": 5 + size**2, "MB": np.maximum(size, 5000.0)})
-    found = growth.exponents(table).loc["runs"]
-    assert found["seconds"] == pytest.approx(2, abs=1e-5)
-    assert found["MB"] == pytest.approx(np.log10(2))
+    exponents = growth.exponents(table).loc["runs"]
+    assert exponents["seconds"] == pytest.approx(2, abs=1e-5)
+    assert exponents["MB"] == pytest.approx(np.log10(2))

@@ -9,13 +9,15 @@ import pandas as pd
 import pytest
 from playwright.sync_api import sync_playwright
 
-from tests.pipeline.test_moving import declare
+from tests.pipeline.test_moving import add_film_and_chart
 from tests.support import PAPERS
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine to open the page in")
-LARGEST = 14_000_000  # bytes of all pages together, for who reads them over a slow line
+MAX_BYTES = 14_000_000  # of all pages together, which somebody reads over a slow line
+DESKTOP, PHONE, PRINTED = 1400, 390, 794  # CSS pixels: widths of windows, and that of a sheet of A4
 
+SHOWN_ROWS = "table.claims tbody tr:not([hidden])"
 
 NAME = "strict_to_the_last_of_all_the_digits"  # of a claim, too long for a cell on a phone
 SCALES = {"few": "the same with nine draws in place of three", "many": "a thousand draws of another kind"}
@@ -25,7 +27,7 @@ SCALES = {"few": "the same with nine draws in place of three", "many": "a thousa
 def made_up(built, tmp_path_factory) -> Path:
     """The folder of pages of the made-up paper: a film, a chart, a claim that does not hold, and two other scales."""
     workspace = built.copy(tmp_path_factory.mktemp("page") / "project")
-    declare(workspace)
+    add_film_and_chart(workspace)
     strict = {"function": "growth.geometric", "runs": {"slow": "slow", "fast": "fast"}, "figure": "growth"}
     workspace.configure("claims", NAME, value=strict | {"rounding": 1e-30, "expected": "contradicted"})
     for scale, trained_on in SCALES.items():
@@ -39,30 +41,31 @@ def made_up(built, tmp_path_factory) -> Path:
     return workspace.folder / "figures"
 
 
-def page_of(request, whose, name) -> Path:
-    """Return a page of the made-up paper, or one of all papers."""
-    if whose == "made_up":
+def html_of(request, project, name) -> Path:
+    """Return the file of a page, by its name without suffix, of the project `made_up` or `whole`."""
+    if project == "made_up":
         return request.getfixturevalue("made_up") / f"{name}.html"
-    (first,) = request.getfixturevalue("whole").folder.glob("figures/**/index.html")
-    return first.with_name(f"{name}.html")
+    (index,) = request.getfixturevalue("whole").folder.glob("figures/**/index.html")
+    return index.with_name(f"{name}.html")
 
 
 def cases(*pages):
-    """Return pages as the parameters of a test, named ``whole-index``."""
-    return [pytest.param(page, id="-".join(page)) for page in pages]
+    """Return pages, each a project and a name, as the parameters of a test, named ``whole-index``."""
+    return [pytest.param(*page, id="-".join(page)) for page in pages]
 
 
-FRONTS = cases(("made_up", "index"), ("whole", "index"))
+INDEX_PAGES = cases(("made_up", "index"), ("whole", "index"))
+PAPER_PAGES = cases(("made_up", "toy"), *(("whole", paper) for paper in PAPERS))
 
 
 @pytest.fixture
-def front(made_up) -> Path:
+def index_html(made_up) -> Path:
     return made_up / "index.html"
 
 
 @pytest.fixture
-def busy(made_up) -> Path:
-    """The page of a paper with figures, films and claims."""
+def paper_html(made_up) -> Path:
+    """The page of a paper with figures, a film, a chart and claims."""
     return made_up / "toy.html"
 
 
@@ -74,8 +77,8 @@ def chromium():
         browser.close()
 
 
-def open_page(chromium, html, width=1400, scheme="light", **options):
-    """Return a page, and what it and the network complain about."""
+def open_page(chromium, html, width=DESKTOP, scheme="light", **options):
+    """Return the open page of a file, and a list of what the page and the network complain about."""
     context = chromium.new_context(
         viewport={"width": width, "height": 900}, color_scheme=scheme, offline=True, **options
     )
@@ -90,8 +93,9 @@ def open_page(chromium, html, width=1400, scheme="light", **options):
 
 
 @pytest.fixture
-def table(chromium, front):
-    page, _ = open_page(chromium, front)
+def claims_page(chromium, index_html):
+    """The first page with its table of claims unfolded."""
+    page, _ = open_page(chromium, index_html)
     page.locator("details.whole summary").click()
     yield page
     page.context.close()
@@ -100,10 +104,10 @@ def table(chromium, front):
 # -- looks ------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("which", [*FRONTS, *cases(("made_up", "toy"), *(("whole", paper) for paper in PAPERS))])
-def test_a_page_can_be_read_in_any_window_by_anybody(request, chromium, which):
-    html = page_of(request, *which)
-    for width, scheme in ((1400, "light"), (390, "dark")):
+@pytest.mark.parametrize(("project", "name"), [*INDEX_PAGES, *PAPER_PAGES])
+def test_a_page_can_be_read_in_any_window_by_anybody(request, chromium, project, name):
+    html = html_of(request, project, name)
+    for width, scheme in ((DESKTOP, "light"), (PHONE, "dark")):
         page, complaints = open_page(chromium, html, width, scheme)
         check_links_and_formulas(page, html)
         check_names_and_headings(page)
@@ -116,12 +120,12 @@ def test_a_page_can_be_read_in_any_window_by_anybody(request, chromium, which):
             return seen && (box.right > innerWidth + 1 || box.left < -1);
           }).map((one) => one.outerHTML.slice(0, 120))""")
         assert beyond == [], width
-        assert page.evaluate(CONTRAST) == [], width
+        assert page.evaluate(FAINT_TEXTS) == [], width
         page.context.close()
 
 
-def test_a_dark_screen_shows_figures_in_their_own_colours_on_white(chromium, busy):
-    page, _ = open_page(chromium, busy, scheme="dark")
+def test_a_dark_screen_shows_figures_in_their_own_colours_on_white(chromium, paper_html):
+    page, _ = open_page(chromium, paper_html, scheme="dark")
     filters = page.eval_on_selector_all("img", "all => all.map((one) => getComputedStyle(one).filter)")
     assert set(filters) == {"none"}
     link = page.locator(".exhibit > figure > a").first
@@ -129,8 +133,8 @@ def test_a_dark_screen_shows_figures_in_their_own_colours_on_white(chromium, bus
     page.context.close()
 
 
-def test_paper_shows_figures_and_how_claims_were_judged(chromium, busy):
-    page, _ = open_page(chromium, busy, 794)
+def test_a_printed_page_shows_how_claims_were_judged_and_nothing_to_click(chromium, paper_html):
+    page, _ = open_page(chromium, paper_html, PRINTED)
     page.locator(".interactive").wait_for(state="visible")
     page.emulate_media(media="print")
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
@@ -142,92 +146,114 @@ def test_paper_shows_figures_and_how_claims_were_judged(chromium, busy):
     page.context.close()
 
 
-def test_every_claim_is_cited_on_its_card(busy):
-    html = busy.read_text(encoding="utf-8")
+def test_every_claim_is_cited_on_its_card(paper_html):
+    html = paper_html.read_text(encoding="utf-8")
     cards = re.findall(r'(?s)<article class="claim[^>]* id="([^"]+)".*?</article>', html)
     cited = re.findall(r"@misc\{learning_dynamics\.([\w.]+),", html)
     assert len(cards) >= 2
-    assert sorted(cited) == sorted([*cards, busy.stem])
+    assert sorted(cited) == sorted([*cards, paper_html.stem])
 
 
-def test_paper_has_few_sheets_without_navigation(chromium, busy):
-    page, _ = open_page(chromium, busy, 794)
+def test_a_printed_page_takes_few_sheets(chromium, paper_html):
+    page, _ = open_page(chromium, paper_html, PRINTED)
     sheets = len(re.findall(rb"/Type\s*/Page[^s]", page.pdf(prefer_css_page_size=True)))
     assert sheets <= 3
+    page.context.close()
+
+
+def test_a_printed_card_has_its_number_and_no_citation(chromium, paper_html):
+    page, _ = open_page(chromium, paper_html, PRINTED)
     page.emulate_media(media="print")
     assert not page.locator(".claim .bibtex").first.is_visible()
     assert page.locator(".claim .measured").first.is_visible()
     page.context.close()
 
 
-def test_pages_are_readable_without_scripts(chromium, front, busy):
-    page, complaints = open_page(chromium, front, java_script_enabled=False)
+def test_pages_are_readable_without_scripts(chromium, index_html, paper_html):
+    page, complaints = open_page(chromium, index_html, java_script_enabled=False)
     assert complaints == []
     page.locator("details.whole summary").click()
     assert not page.locator("#filter").is_visible()
     assert page.locator("table.claims tbody tr").last.is_visible()
-    page.goto(busy.as_uri())
+    page.goto(paper_html.as_uri())
     assert not page.locator(".interactive").is_visible()
     page.context.close()
 
 
-# -- what it says -----------------------------------------------------------------------------------------------------
+# -- claims and links -------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("which", FRONTS)
-def test_every_claim_is_there_with_its_verdict(request, chromium, which):
-    front = page_of(request, *which)
-    assert sum(page.stat().st_size for page in front.parent.glob("*.html")) < LARGEST
-    table, _ = open_page(chromium, front)
-    rows = table.locator("table.claims tbody tr")
-    named = table.eval_on_selector_all("table.claims tbody th a", "links => links.map((a) => a.getAttribute('href'))")
-    shown = dict(zip(named, rows.evaluate_all("rows => rows.map((row) => row.dataset.verdict)"), strict=True))
-    for file in {link.partition("#")[0] for link in shown}:
-        page, _ = open_page(chromium, front.with_name(file))
-        for link, verdict in shown.items():
+def listed_verdicts(chromium, html) -> dict[str, str]:
+    """Return the verdict that the first page's table has for each claim, by the link to the claim's card."""
+    page, _ = open_page(chromium, html)
+    links = page.eval_on_selector_all("table.claims tbody th a", "links => links.map((a) => a.getAttribute('href'))")
+    rows = page.locator("table.claims tbody tr")
+    verdicts = rows.evaluate_all("rows => rows.map((row) => row.dataset.verdict)")
+    page.context.close()
+    return dict(zip(links, verdicts, strict=True))
+
+
+@pytest.mark.parametrize(("project", "name"), INDEX_PAGES)
+def test_every_claim_has_a_card_with_its_verdict(request, chromium, project, name):
+    html = html_of(request, project, name)
+    verdicts = listed_verdicts(chromium, html)
+    for file in {link.partition("#")[0] for link in verdicts}:
+        page, _ = open_page(chromium, html.with_name(file))
+        for link, verdict in verdicts.items():
             if link.startswith(f"{file}#"):
                 card = page.locator(f'article[id="{link.partition("#")[2]}"]')
-                assert card.count() == 1, (file, link)
-                assert verdict in card.locator("header .chip").first.inner_text(), (file, link)
+                assert card.count() == 1, link
+                assert verdict in card.locator("header .chip").first.inner_text(), link
         page.context.close()
-    (folder,) = (parent for parent in front.parents if parent.name == "figures")
-    claims = folder.parent / "results" / front.parent.relative_to(folder) / "claims.parquet"
-    if claims.exists():
-        found = pd.read_parquet(claims)
-        assert {link.partition("#")[2]: verdict for link, verdict in shown.items()} == dict(
-            zip(found["claim"], found["verdict"], strict=True)
-        )
 
 
-def test_a_verdict_in_a_tally_leads_to_its_claims(chromium, front):
-    page, _ = open_page(chromium, front)
+@pytest.mark.parametrize(("project", "name"), INDEX_PAGES)
+def test_every_claim_that_was_judged_is_listed_with_its_verdict(request, chromium, project, name):
+    html = html_of(request, project, name)
+    listed = {link.partition("#")[2]: verdict for link, verdict in listed_verdicts(chromium, html).items()}
+    # figures/smoke/index.html is made of results/smoke/claims.parquet
+    (figures,) = (parent for parent in html.parents if parent.name == "figures")
+    judged = pd.read_parquet(figures.parent / "results" / html.parent.relative_to(figures) / "claims.parquet")
+    assert listed == dict(zip(judged["claim"], judged["verdict"], strict=True))
+
+
+@pytest.mark.parametrize(("project", "name"), INDEX_PAGES)
+def test_all_pages_together_are_small(request, project, name):
+    html = html_of(request, project, name)
+    assert sum(file.stat().st_size for file in html.parent.glob("*.html")) < MAX_BYTES
+
+
+def test_a_verdict_in_a_tally_leads_to_its_claims(chromium, index_html):
+    page, _ = open_page(chromium, index_html)
     chip = page.locator(".top .tally a").first
     count, verdict = chip.inner_text().split(maxsplit=1)
     chip.click()
     page.wait_for_function("document.querySelector('select[name=verdict]').value !== ''")
-    rows = page.locator("table.claims tbody tr:not([hidden])")
+    rows = page.locator(SHOWN_ROWS)
     assert set(rows.evaluate_all("rows => rows.map((row) => row.dataset.verdict)")) == {verdict}
     assert rows.count() >= int(count)
     page.context.close()
 
 
-def check_links_and_formulas(wide, html):
-    assert "$" not in wide.locator("main").inner_text()
-    links = set(wide.eval_on_selector_all("a[href]", "links => links.map((link) => link.getAttribute('href'))"))
+def check_links_and_formulas(page, html):
+    """Check that no formula is left as LaTeX, and that what links lead to is there."""
+    assert "$" not in page.locator("main").inner_text()
+    links = set(page.eval_on_selector_all("a[href]", "links => links.map((link) => link.getAttribute('href'))"))
     for link in links:
         if link.startswith(("https://", "data:")):  # to the papers themselves; a table as CSV
             continue
-        file, _, place = link.partition("?")[0].partition("#")
-        there = html.parent / file if file else html
-        assert there.is_file(), link
-        assert not place or there.suffix != ".html" or f'id="{place}"' in there.read_text(encoding="utf-8"), link
+        name, _, anchor = link.partition("?")[0].partition("#")
+        file = html.parent / name if name else html
+        assert file.is_file(), link
+        if anchor and file.suffix == ".html":
+            assert f'id="{anchor}"' in file.read_text(encoding="utf-8"), link
 
 
-# -- what moves -------------------------------------------------------------------------------------------------------
+# -- films ------------------------------------------------------------------------------------------------------------
 
 
-def frames_of(film):
-    """Return how many frames what a film shows now has."""
+def frame_count(film):
+    """Return how many frames the picture has that a film shows now: one if it rests."""
     return film.locator("img").evaluate("""async (image) => {
         const data = await (await fetch(image.currentSrc)).arrayBuffer();
         const decoder = new ImageDecoder({ data, type: 'image/webp' });
@@ -235,71 +261,92 @@ def frames_of(film):
         return decoder.tracks.selectedTrack.frameCount; }""")
 
 
-def test_what_moves_rests_for_who_prefers_it_and_at_a_press(chromium, busy):
-    for motion, first, then in (
-        ("no-preference", "Stop", "Play"),
-        ("reduce", "Play", "Stop"),
-    ):
-        page, _ = open_page(chromium, busy, reduced_motion=motion)
-        films = page.locator(".film")
-        assert films.count() > 0, motion
-        for film in films.all():
-            button = film.get_by_role("button")
-            for label in (first, then):
-                assert button.inner_text() == label, (motion, film, label)
-                assert (frames_of(film) > 10) == (label == "Stop"), (motion, film, label)
-                button.press("Enter")
-        page.context.close()
+@pytest.mark.parametrize(
+    ("preference", "labels"),
+    [("no-preference", ("Stop", "Play")), ("reduce", ("Play", "Stop"))],
+)
+def test_a_film_plays_unless_its_reader_prefers_rest_and_its_button_turns_that(
+    chromium, paper_html, preference, labels
+):
+    page, _ = open_page(chromium, paper_html, reduced_motion=preference)
+    films = page.locator(".film")
+    assert films.count() > 0
+    for film in films.all():
+        button = film.get_by_role("button")
+        for label in labels:
+            assert button.inner_text() == label
+            assert (frame_count(film) > 10) == (label == "Stop"), label
+            button.press("Enter")
+    page.context.close()
 
 
 # -- the table of claims ----------------------------------------------------------------------------------------------
 
 
-def test_claims_are_filtered_by_paper_verdict_and_text(table):
-    rows = table.locator("table.claims tbody tr:not([hidden])")
-    every = rows.count()
-    table.select_option("select[name=verdict]", "reproduced")
-    assert 0 < rows.count() < every
+def test_claims_are_filtered_by_verdict(claims_page):
+    rows = claims_page.locator(SHOWN_ROWS)
+    total = rows.count()
+    claims_page.select_option("select[name=verdict]", "reproduced")
+    assert 0 < rows.count() < total
     assert set(rows.evaluate_all("rows => rows.map((row) => row.dataset.verdict)")) == {"reproduced"}
-    table.select_option("select[name=verdict]", "")
-    table.fill("input[name=text]", "no such words in any claim")
+    claims_page.select_option("select[name=verdict]", "")
+    assert rows.count() == total
+
+
+def test_claims_are_filtered_by_text(claims_page):
+    rows = claims_page.locator(SHOWN_ROWS)
+    total = rows.count()
+    claims_page.fill("input[name=text]", "no such words in any claim")
     assert rows.count() == 0
-    assert "0 of" in table.locator("output").inner_text()
-    table.fill("input[name=text]", "")
+    assert "0 of" in claims_page.locator("output").inner_text()
+    claims_page.fill("input[name=text]", "")
+    assert rows.count() == total
+
+
+def test_claims_are_filtered_by_paper(claims_page):
+    rows = claims_page.locator(SHOWN_ROWS)
+    total = rows.count()
     paper = rows.first.get_attribute("data-paper")
-    table.select_option("select[name=paper]", paper)
+    claims_page.select_option("select[name=paper]", paper)
     assert set(rows.evaluate_all("rows => rows.map((row) => row.dataset.paper)")) == {paper}
-    table.select_option("select[name=paper]", "")
-    assert rows.count() == every
+    claims_page.select_option("select[name=paper]", "")
+    assert rows.count() == total
 
 
-def test_a_claim_is_found_by_its_id_and_the_filter_stands_in_the_address(chromium, front):
-    page, complaints = open_page(chromium, front)
-    rows = page.locator("table.claims tbody tr:not([hidden])")
+def test_a_claim_is_found_by_its_id_and_the_address_keeps_the_filter(chromium, index_html):
+    page, complaints = open_page(chromium, index_html)
     claim = page.locator("table.claims tbody tr").nth(1).get_attribute("data-claim")
     page.locator("details.whole summary").press("Enter")
     page.fill("input[name=text]", claim)
+    rows = page.locator(SHOWN_ROWS)
     assert claim in rows.evaluate_all("rows => rows.map((row) => row.dataset.claim)")
     assert page.url.endswith(f"#claims?text={claim}")
-    again, _ = open_page(chromium, front)
+    again, _ = open_page(chromium, index_html)
     again.goto(page.url)
     again.wait_for_function("document.querySelector('input[name=text]').value !== ''")
     assert again.locator("table.claims").is_visible()
-    assert again.locator("table.claims tbody tr:not([hidden])").count() == rows.count()
-    again.goto("about:blank")
-    again.goto(f"{front.as_uri()}#{claim}")  # as one page had it once
-    again.wait_for_url(f"{front.with_name(claim.partition('.')[0]).as_uri()}.html#{claim}")
-    again.wait_for_selector(f'article[id="{claim}"] details.judged[open]')
+    assert again.locator(SHOWN_ROWS).count() == rows.count()
     assert complaints == []
     page.context.close()
     again.context.close()
 
 
-def test_claims_are_sorted_by_keyboard(table):
-    heading = table.locator("table.claims thead th", has_text="Measured")
+def test_the_address_of_a_claim_on_the_first_page_leads_to_its_card(chromium, index_html):
+    """All papers were on one page once, and such addresses are in use."""
+    page, _ = open_page(chromium, index_html)
+    claim = page.locator("table.claims tbody tr").nth(1).get_attribute("data-claim")
+    page.goto("about:blank")
+    page.goto(f"{index_html.as_uri()}#{claim}")
+    page.wait_for_url(f"{index_html.with_name(claim.partition('.')[0]).as_uri()}.html#{claim}")
+    page.wait_for_selector(f'article[id="{claim}"] details.judged[open]')
+    page.context.close()
+
+
+def test_claims_are_sorted_by_keyboard(claims_page):
+    heading = claims_page.locator("table.claims thead th", has_text="Measured")
     heading.locator("button").press("Enter")
     assert heading.get_attribute("aria-sort") == "ascending"
-    values = table.eval_on_selector_all(
+    values = claims_page.eval_on_selector_all(
         "table.claims td[data-label=measured][data-value]", "cells => cells.map((cell) => +cell.dataset.value)"
     )
     assert values == sorted(values)
@@ -310,19 +357,20 @@ def test_claims_are_sorted_by_keyboard(table):
 # -- accessibility: the main rules of WCAG 2.2 AA, by hand ------------------------------------------------------------
 
 
-def check_names_and_headings(wide):
-    ids = wide.eval_on_selector_all("[id]", "all => all.map((one) => one.id)")
+def check_names_and_headings(page):
+    """Check that ids are unique, headings skip no level, and everything that is read out has a name."""
+    ids = page.eval_on_selector_all("[id]", "all => all.map((one) => one.id)")
     assert len(ids) == len(set(ids))
-    labels = wide.eval_on_selector_all(
+    labels = page.eval_on_selector_all(
         "[aria-labelledby]", "all => all.map((one) => one.getAttribute('aria-labelledby'))"
     )
     assert set(labels) <= set(ids)
-    levels = wide.eval_on_selector_all("h1, h2, h3, h4, h5, h6", "all => all.map((one) => +one.tagName[1])")
+    levels = page.eval_on_selector_all("h1, h2, h3, h4, h5, h6", "all => all.map((one) => +one.tagName[1])")
     assert levels.count(1) == 1
     assert levels[0] == 1
     assert all(below <= above + 1 for above, below in itertools.pairwise(levels))
-    assert wide.evaluate("document.documentElement.lang && document.title")
-    nameless = wide.evaluate("""() => [
+    assert page.evaluate("document.documentElement.lang && document.title")
+    nameless = page.evaluate("""() => [
         ...[...document.images].filter((one) => !one.alt.trim() && !one.closest("a")?.textContent.trim()),
         ...[...document.querySelectorAll("a, button, summary, h1, h2, h3, h4, h5")]
             .filter((one) => !one.textContent.trim() && !one.querySelector("img[alt]")),
@@ -331,10 +379,11 @@ def check_names_and_headings(wide):
         ...document.querySelectorAll("th:not([scope])"),
       ].map((one) => one.outerHTML.slice(0, 120))""")
     assert nameless == []
-    assert wide.locator("main").count() == 1
+    assert page.locator("main").count() == 1
 
 
-CONTRAST = """() => {
+# texts whose contrast with their ground is below 4.5, or below 3 for large ones, by WCAG's relative luminance
+FAINT_TEXTS = """() => {
   const light = ([r, g, b]) => [r, g, b].map((v) => v / 255)
     .map((v) => (v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4))
     .reduce((sum, v, place) => sum + v * [0.2126, 0.7152, 0.0722][place], 0);
@@ -361,7 +410,7 @@ CONTRAST = """() => {
 }"""
 
 
-# -- what the reader moves --------------------------------------------------------------------------------------------
+# -- charts ------------------------------------------------------------------------------------------------------------
 
 
 def shown_chart(chart):
@@ -372,7 +421,7 @@ def shown_chart(chart):
 
 
 def wait_until(page, holds, milliseconds: int = 300_000) -> None:
-    """Wait until a page is as asked: a slow machine draws later, not otherwise."""
+    """Wait until something holds of a page, which a busy machine draws late."""
     for _ in range(milliseconds // 50):
         if holds():
             return
@@ -380,16 +429,17 @@ def wait_until(page, holds, milliseconds: int = 300_000) -> None:
     assert holds()
 
 
-def test_arrow_keys_move_the_curves_and_its_title_says_so(chromium, busy):
-    page, complaints = open_page(chromium, busy)
+def test_arrow_keys_move_the_curves_of_a_chart_and_its_title_says_so(chromium, paper_html):
+    page, complaints = open_page(chromium, paper_html)
     chart = page.locator(".chart")
     assert chart.count() == 1
     slider = chart.locator("input[type=range]")
     before = shown_chart(chart)
+    title, *shapes = before
     slider.press("ArrowRight")
-    wait_until(page, lambda: shown_chart(chart)[0] != before[0] and shown_chart(chart)[1:] != before[1:])
-    after = shown_chart(chart)
-    wait_until(page, lambda: slider.get_attribute("aria-valuetext") == after[0])
+    wait_until(page, lambda: shown_chart(chart)[0] != title and shown_chart(chart)[1:] != shapes)
+    new_title, *_ = shown_chart(chart)
+    wait_until(page, lambda: slider.get_attribute("aria-valuetext") == new_title)
     slider.press("ArrowLeft")
     wait_until(page, lambda: shown_chart(chart) == before)
     assert chart.locator("svg").get_attribute("aria-label") or chart.locator("[aria-label]").count()

@@ -8,7 +8,7 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
-from PIL import Image
+from PIL import Image, ImageColor
 
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.pipeline.commands.figure import panel_boxes
@@ -16,14 +16,16 @@ from learning_dynamics.pipeline.report.contents import Exhibit, _lead, enclosing
 from learning_dynamics.pipeline.report.pictures import compress, compress_to_fit, read_vector
 from learning_dynamics.plotting import COLOURS, WIDTH, sequence, style
 
-FREQUENT = 1e-3  # share of the pixels from which a colour is one of the figure's own, and no smoothed edge
-SHADES = ("#ececec", "#faefd6", "#ddeef7", "#f5e4ed")
-SHARE = 1e-3  # of the picture, by which the area of a colour may differ
+# share of the pixels from which a colour is the figure's own, and not that of a smoothed edge
+FREQUENT = 1e-3
+# by which the share of a colour may differ, as edges between areas are smoothed
+AREA_TOLERANCE = 1e-3
+SHADES = ("#ececec", "#faefd6", "#ddeef7", "#f5e4ed")  # of phases, as faint as any in a figure
 
 
 @pytest.fixture(scope="module")
 def png(tmp_path_factory):
-    """A figure with shaded phases, as faint as any, beside lines, points and a map of many colours."""
+    """A figure with shaded phases beside lines, points and a map of many colours; as SVG it is beside the PNG."""
     path = tmp_path_factory.mktemp("drawn") / "figure.png"
     rng = np.random.default_rng(0)
     with style():
@@ -45,99 +47,120 @@ def png(tmp_path_factory):
 
 
 def pixels(source):
+    """Return a picture's colours, floats of shape (height, width, 3)."""
     with Image.open(source) as image:
         return np.asarray(image.convert("RGB")).astype(float)
 
 
-def shares(image):
-    """Return the colours of a picture, and the share of its area that each has."""
+def pixels_of(picture):
+    """Return the colours of a compressed picture, floats of shape (height, width, 3)."""
+    return pixels(io.BytesIO(picture.data))
+
+
+def colours_and_shares(image):
+    """Return the colours of a picture, shape (colours, 3), and the share of its area that each has."""
+    # one number for each pixel: `np.unique` sorts numbers much faster than rows
     codes, counts = np.unique(image.astype(np.int64) @ [1 << 16, 1 << 8, 1], return_counts=True)
     return np.stack([codes >> 16, codes >> 8 & 255, codes & 255], axis=1).astype(float), counts / counts.sum()
 
 
-def areas(image, own):
-    """Return the share of a picture's area that is nearest to each of some colours."""
-    colours, share = shares(image)
-    nearest = np.argmin(((colours[:, None] - own[None]) ** 2).sum(axis=2), axis=1)
-    return np.bincount(nearest, share, minlength=len(own))
+def areas(image, reference):
+    """Return the share of a picture's area that is nearest to each of the reference's colours."""
+    colours, shares = colours_and_shares(image)
+    nearest = np.argmin(((colours[:, None] - reference[None]) ** 2).sum(axis=2), axis=1)
+    return np.bincount(nearest, shares, minlength=len(reference))
 
 
 def differences(drawn, shown):
-    """Return in which colours a picture is not the figure as drawn: areas of its own, and colours that it has not."""
-    colours, share = shares(drawn)
-    own = colours[share > FREQUENT]
-    found = [
-        f"{colour} has {here:.4f} of the area, drawn {there:.4f}"
-        for colour, there, here in zip(own, areas(drawn, own), areas(shown, own), strict=True)
-        if abs(here - there) > SHARE
+    """Return sentences on the colours of which a picture has not the figure's area, and on those that are new."""
+    colours, shares = colours_and_shares(drawn)
+    figures = colours[shares > FREQUENT]
+    other_areas = [
+        f"{colour} has {area_shown:.4f} of the area, drawn {area_drawn:.4f}"
+        for colour, area_drawn, area_shown in zip(figures, areas(drawn, figures), areas(shown, figures), strict=True)
+        if abs(area_shown - area_drawn) > AREA_TOLERANCE
     ]
-    colours, share = shares(shown)
-    strange = [colour for colour in colours[share > 5 * FREQUENT] if not (own == colour).all(axis=1).any()]
-    return found + [f"{colour} is a colour of the picture and none of the figure" for colour in strange]
+    colours, shares = colours_and_shares(shown)
+    # a colour near the limit may be above it in the picture alone
+    new = [colour for colour in colours[shares > 5 * FREQUENT] if not (figures == colour).all(axis=1).any()]
+    return other_areas + [f"{colour} is a colour of the picture and none of the figure" for colour in new]
 
 
 @pytest.mark.parametrize("rounded", [False, True])
 def test_a_picture_has_the_colours_of_the_figure(png, rounded):
-    picture = compress(png, rounded=rounded)
-    assert differences(pixels(png), pixels(io.BytesIO(picture.data))) == []
+    assert differences(pixels(png), pixels_of(compress(png, rounded=rounded))) == []
 
 
 def test_a_picture_that_need_not_be_smaller_has_every_pixel(png):
-    np.testing.assert_array_equal(pixels(io.BytesIO(compress(png).data)), pixels(png))
+    np.testing.assert_array_equal(pixels_of(compress(png)), pixels(png))
 
 
-def test_rounded_colours_are_rare_and_no_eye_sees_it(png):
-    drawn, shown = pixels(png), pixels(io.BytesIO(compress(png, rounded=True).data))
-    assert np.abs(drawn - shown).max() <= 4
-    colours, share = shares(drawn)
-    for colour in colours[share > FREQUENT]:
-        kept = (shown == colour).all(axis=2) >= (drawn == colour).all(axis=2)
-        assert kept.all(), colour
+def test_rounding_changes_no_colour_by_more_than_an_eye_sees(png):
+    assert np.abs(pixels_of(compress(png, rounded=True)) - pixels(png)).max() <= 4
+
+
+def test_rounding_keeps_every_pixel_of_a_frequent_colour(png):
+    drawn, shown = pixels(png), pixels_of(compress(png, rounded=True))
+    colours, shares = colours_and_shares(drawn)
+    for colour in colours[shares > FREQUENT]:
+        has_colour = (drawn == colour).all(axis=2)
+        assert (shown[has_colour] == colour).all(), colour
 
 
 @pytest.mark.parametrize("colours", [256, 64, 16])
 def test_a_reduced_palette_would_be_found(png, colours):
     with Image.open(png) as image:
         reduced = image.convert("RGB").quantize(colours, method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
-    assert differences(pixels(png), np.asarray(reduced.convert("RGB")).astype(float))
+    assert differences(pixels(png), np.asarray(reduced.convert("RGB")).astype(float)) != []
 
 
 def test_a_thumbnail_has_the_colours_of_a_shaded_area(png):
-    shown = pixels(io.BytesIO(compress(png, rounded=True, widest=200).data))
-    colours, share = shares(shown)
+    colours, shares = colours_and_shares(pixels_of(compress(png, rounded=True, widest=200)))
     for shade in SHADES:
-        colour = np.array([int(shade[place : place + 2], 16) for place in (1, 3, 5)], dtype=float)
-        assert share[(colours == colour).all(axis=1)].sum() > 0.02, shade
+        # a quarter of one of three panels, less lines, labels and margins
+        assert shares[(colours == ImageColor.getrgb(shade)).all(axis=1)].sum() > 0.02, shade
 
 
 def test_a_figure_as_svg_has_the_colours_of_the_figure(png):
     drawn = png.with_suffix(".svg").read_text(encoding="utf-8")
     shown = read_vector(png.with_suffix(".svg")).data.decode()
-    colours = [re.findall(r"(?:fill|stroke): (#\w{6})", text) for text in (drawn, shown)]
-    assert len(colours[0]) > 40
-    assert colours[0] == colours[1]
+    colours_drawn, colours_shown = (re.findall(r"(?:fill|stroke): (#\w{6})", text) for text in (drawn, shown))
+    assert len(colours_drawn) > 40
+    assert colours_shown == colours_drawn
 
 
-def test_figures_are_made_to_fit_by_what_no_eye_sees(png, tmp_path):
-    other = tmp_path / "other.png"
+def test_the_largest_figures_are_rounded_until_all_fit(png, tmp_path):
+    part = tmp_path / "part.png"
     with Image.open(png) as image:
-        image.crop((0, 0, 700, 500)).save(other, dpi=(220, 220))
-    exact, rounded = ([len(compress(path, rounded=small).data) for path in (png, other)] for small in (False, True))
-    vector = read_vector(png.with_suffix(".svg"))
-    vector = replace(vector, data=vector.data + b" " * exact[0])
+        image.crop((0, 0, 700, 500)).save(part, dpi=(220, 220))
+    pngs = [png, part]  # the larger first
+    exact = [len(compress(path).data) for path in pngs]
+    rounded = [len(compress(path, rounded=True).data) for path in pngs]
     for limit, sizes in (
         (10**9, exact),
         (sum(exact) - 1, [rounded[0], exact[1]]),
         (sum(rounded), rounded),
         (1, rounded),
     ):
-        pictures = compress_to_fit([png, other], limit)
-        assert [len(pictures[path].data) for path in (png, other)] == sizes, limit
-    as_webp = compress_to_fit([png], len(vector.data) - 1, {png: vector})[png]
-    assert (as_webp.kind, compress_to_fit([png], 10**9, {png: vector})[png].kind) == ("webp", "svg+xml")
+        pictures = compress_to_fit(pngs, limit)
+        assert [len(pictures[path].data) for path in pngs] == sizes, limit
 
 
-def test_a_panel_is_shown_alone_with_its_labels(png, tmp_path):
+@pytest.mark.parametrize(("bytes_left", "kind"), [(-1, "webp"), (0, "svg+xml")])
+def test_a_figure_as_svg_becomes_webp_if_it_does_not_fit(png, bytes_left, kind):
+    vector = read_vector(png.with_suffix(".svg"))
+    vector = replace(vector, data=vector.data + b" " * len(compress(png).data))  # larger than as WebP
+    pictures = compress_to_fit([png], len(vector.data) + bytes_left, {png: vector})
+    assert pictures[png].kind == kind
+
+
+RED, GREEN, BLUE = (255, 0, 0), (0, 255, 0), (0, 0, 255)
+
+
+@pytest.fixture(scope="module")
+def panels(tmp_path_factory):
+    """A figure of three panels, red, green and blue, the last with a colour bar: its file, and the panels' boxes."""
+    path = tmp_path_factory.mktemp("panels") / "panels.png"
     with style():
         figure, axes = plt.subplots(1, 3, figsize=(6.0, 2.0), layout="constrained")
         for axis, colour in zip(axes, ("red", "lime", "blue"), strict=True):
@@ -146,22 +169,46 @@ def test_a_panel_is_shown_alone_with_its_labels(png, tmp_path):
         figure.canvas.draw()
         figure.set_layout_engine("none")
         boxes = panel_boxes(figure)
-        figure.savefig(tmp_path / "panels.png")
+        figure.savefig(path)
     plt.close(figure)
+    return path, boxes
+
+
+def test_a_colour_bar_is_no_panel(panels):
+    _, boxes = panels
     assert len(boxes) == 3
-    shown = pixels(io.BytesIO(compress(tmp_path / "panels.png", box=boxes[1]).data))
-    drawn = pixels(tmp_path / "panels.png")
-    present = {colour: (shown == colour).all(axis=2).sum() for colour in ((255, 0, 0), (0, 255, 0), (0, 0, 255))}
-    assert present[255, 0, 0] == present[0, 0, 255] == 0
-    assert present[0, 255, 0] == (drawn == (0, 255, 0)).all(axis=2).sum()
+
+
+def test_a_panel_is_shown_alone_with_its_labels(panels):
+    path, boxes = panels
+    drawn, shown = pixels(path), pixels_of(compress(path, box=boxes[1]))
+
+    def area(image, colour):
+        return (image == colour).all(axis=2).sum()
+
+    assert area(shown, GREEN) == area(drawn, GREEN) > 0
+    assert area(shown, RED) == area(shown, BLUE) == 0
     assert (shown[:, :2] == 255).all(), "the panel's label is cut"
+
+
+def test_a_box_around_panels_reaches_from_the_first_to_the_last(panels):
+    _, boxes = panels
     left, _, right, _ = enclosing_box(boxes[:2])
-    assert (left, right) == (boxes[0][0], boxes[1][2])
+    assert left == boxes[0][0]
+    assert right == boxes[1][2]
+
+
+def test_there_is_no_box_around_no_panels():
     assert enclosing_box([]) is None
 
 
-def test_a_paper_opens_with_the_panels_that_its_configuration_names():
-    figure = Exhibit(
+WHERE = "toy.yaml: lead_panels"  # of an error
+
+
+@pytest.fixture
+def exhibit():
+    """A figure of two panels."""
+    return Exhibit(
         "toy",
         "growth",
         title="Growth",
@@ -171,16 +218,28 @@ def test_a_paper_opens_with_the_panels_that_its_configuration_names():
         pdf=Path("growth.pdf"),
         code="",
         command="",
+        panels=[(0.0, 0.0, 0.4, 0.9), (0.5, 0.1, 1.0, 1.0)],
     )
-    figure.panels = [(0.0, 0.0, 0.4, 0.9), (0.5, 0.1, 1.0, 1.0)]
-    for block, box, caption in (
+
+
+@pytest.mark.parametrize(
+    ("block", "box", "caption"),
+    [
         ({}, None, "Growth"),
         ({"lead_panels": [2], "lead_caption": "Fast."}, (0.5, 0.1, 1.0, 1.0), "Fast."),
         ({"lead_panels": [1, 2]}, (0.0, 0.0, 1.0, 1.0), "Growth"),
-    ):
-        lead = _lead(figure, block, "toy.yaml: lead_panels")
-        assert (lead.box, lead.caption) == (box, caption), block
+    ],
+)
+def test_a_paper_opens_with_the_panels_that_its_configuration_names(exhibit, block, box, caption):
+    lead = _lead(exhibit, block, WHERE)
+    assert lead.box == box
+    assert lead.caption == caption
+
+
+def test_a_panel_that_the_figure_lacks_is_refused(exhibit):
     with pytest.raises(ProjectError, match=r"toy.yaml: lead_panels: growth has 2 panels"):
-        _lead(figure, {"lead_panels": [3]}, "toy.yaml: lead_panels")
-    # a figure that was drawn before panels were recorded is shown whole
-    assert _lead(replace(figure, panels=[]), {"lead_panels": [3]}, "toy.yaml: lead_panels").box is None
+        _lead(exhibit, {"lead_panels": [3]}, WHERE)
+
+
+def test_a_figure_drawn_before_panels_were_recorded_is_shown_whole(exhibit):
+    assert _lead(replace(exhibit, panels=[]), {"lead_panels": [3]}, WHERE).box is None

@@ -1,4 +1,4 @@
-"""Formulas as text and MathML, prose with fields, references, and a claim's card in Markdown."""
+"""Formulas as text and MathML, prose with fields, references, and claims in Markdown."""
 
 import ast
 import re
@@ -59,51 +59,58 @@ def test_a_long_formula_may_break_after_a_relation_and_a_short_one_does_not():
     assert "<wbr>" not in maths.to_mathml("x = y")
 
 
-def texts(node: Any) -> Iterator[str]:
-    """Yield every text of a syntax tree that is not a piece of a formatted one, or of a YAML document."""
+def texts_of_code(node: ast.AST) -> Iterator[str]:
+    """Yield the texts of a syntax tree, docstrings among them, without f-strings, of which it has only parts."""
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         yield node.value
-    elif isinstance(node, ast.AST) and not isinstance(node, ast.JoinedStr):
+    elif not isinstance(node, ast.JoinedStr):
         for child in ast.iter_child_nodes(node):
-            yield from texts(child)
-    elif isinstance(node, str):
+            yield from texts_of_code(child)
+
+
+def texts_of_yaml(node: Any) -> Iterator[str]:
+    """Yield the texts of a YAML document, keys left out."""
+    if isinstance(node, str):
         yield node
-    elif isinstance(node, dict | list):
-        for child in node.values() if isinstance(node, dict) else node:
-            yield from texts(child)
+    elif isinstance(node, dict):
+        yield from texts_of_yaml(list(node.values()))
+    elif isinstance(node, list):
+        for child in node:
+            yield from texts_of_yaml(child)
 
 
-def shown_texts() -> dict[str, list[str]]:
-    """Return the texts that the project shows, by whether papers, the configuration or the guides have them."""
-    modules = [
-        file
-        for file in find_files(SOURCE_ROOT / "learning_dynamics/papers", "**/*.py")
-        if file.stem in ("__init__", "claims", "figures", "interactive")
-    ]
-    guides = [re.sub("(?s)```.*?```", "", file.read_text("utf-8")) for file in (ROOT / "docs").glob("*.md")]
-    as_formulas = [re.sub(r"\$`([^`]+)`\$", r"$\1$", guide).replace("$$", "$") for guide in guides]
-    return {
-        "papers": [text for file in modules for text in texts(ast.parse(file.read_text("utf-8")))],
-        "configuration": [
-            text
-            for file in find_files(ROOT / "workflow/config", "**/*.yaml")
-            for text in texts(yaml.safe_load(file.read_text("utf-8")))
-        ],
-        "guides": [re.sub(r"`[^`$]+`", "", guide) for guide in as_formulas],
-    }
+def texts_of_papers() -> Iterator[str]:
+    for file in find_files(SOURCE_ROOT / "learning_dynamics/papers", "**/*.py"):
+        if file.stem in ("__init__", "claims", "figures", "interactive"):
+            yield from texts_of_code(ast.parse(file.read_text("utf-8")))
 
 
-def test_every_formula_is_understood():
-    for source, parts in shown_texts().items():
-        formulas = {formula[1:-1] for part in parts for formula in MATHS.findall(part)}
-        assert len(formulas) > 20, source
-        not_as_text = [formula for formula in formulas if "\\" in maths.to_text(formula)]
-        not_as_mathml = [formula for formula in formulas if "<code>" in maths.to_mathml(formula)]
-        assert (not_as_text, not_as_mathml) == ([], []), source
+def texts_of_configuration() -> Iterator[str]:
+    for file in find_files(ROOT / "workflow/config", "**/*.yaml"):
+        yield from texts_of_yaml(yaml.safe_load(file.read_text("utf-8")))
+
+
+def texts_of_guides() -> Iterator[str]:
+    """Yield the guides without their code, formulas between single dollars: GitHub's are also $`x`$ and $$x$$."""
+    for file in (ROOT / "docs").glob("*.md"):
+        guide = re.sub("(?s)```.*?```", "", file.read_text("utf-8"))
+        guide = re.sub(r"\$`([^`]+)`\$", r"$\1$", guide).replace("$$", "$")
+        yield re.sub(r"`[^`$]+`", "", guide)
+
+
+@pytest.mark.parametrize("texts", [texts_of_papers, texts_of_configuration, texts_of_guides])
+def test_every_formula_that_is_shown_is_understood(texts):
+    formulas = {formula[1:-1] for text in texts() for formula in MATHS.findall(text)}
+    assert len(formulas) > 20  # or none was found
+    assert [formula for formula in formulas if "\\" in maths.to_text(formula)] == []
+    assert [formula for formula in formulas if "<code>" in maths.to_mathml(formula)] == []
 
 
 def test_html_escapes_prose_and_sets_its_signs():
     assert maths.html("<b> a <= 1e-05 `x<y`") == "&lt;b&gt; a ≤ 10<sup>−5</sup> <code>x&lt;y</code>"
+
+
+def test_html_breaks_no_line_between_a_formula_and_a_full_stop():
     assert maths.html("see $x$.") == 'see <span class="line"><math><mi>x</mi></math>.</span>'
 
 
@@ -149,28 +156,32 @@ def test_braces_in_a_formula_are_no_field():
     ],
 )
 def test_a_field_that_cannot_be_filled_is_refused_in_one_line(text, message):
-    refused = refusal(fill, text, {"value": 1.0}, "figures.py: `spectra`")
-    assert refused.startswith("figures.py: `spectra`: the text ")
-    assert message in refused
-    assert "\n" not in refused
+    line = refusal(fill, text, {"value": 1.0}, "figures.py: `spectra`")
+    assert line.startswith("figures.py: `spectra`: the text ")
+    assert message in line
+    assert "\n" not in line
 
 
 def references_of(paper: str) -> list[dict[str, Any]]:
+    """Return a paper's references as its configuration has them."""
     return plan().config.paper_block(paper)["references"]
 
 
 @pytest.mark.parametrize("paper", PAPERS)
 def test_every_reference_of_a_paper_is_a_bibtex_entry_with_a_key_of_its_own(paper):
-    entries = bibtex(references_of(paper))
+    references = references_of(paper)
+    entries = bibtex(references)
     keys = re.findall(r"(?m)^@(?:misc|inproceedings)\{(\w+),$", entries)
-    assert len(keys) == len(set(keys)) == len(references_of(paper)) > 0
+    assert references != []
+    assert len(keys) == len(references)
+    assert len(set(keys)) == len(keys)
     assert entries.count("{") == entries.count("}")
 
 
 @pytest.mark.parametrize("paper", PAPERS)
 def test_every_reference_links_to_arxiv_or_to_the_proceedings(paper):
-    links = [link_name(reference["url"]) for reference in references_of(paper)]
-    assert [link for link in links if not re.fullmatch(r"arXiv:\d{4}\.\d{5}|papers\.nips\.cc", link)] == []
+    names = [link_name(reference["url"]) for reference in references_of(paper)]
+    assert [name for name in names if not re.fullmatch(r"arXiv:\d{4}\.\d{5}|papers\.nips\.cc", name)] == []
 
 
 def test_the_citation_file_has_the_references_of_all_papers():
@@ -183,7 +194,7 @@ def test_the_citation_file_has_the_references_of_all_papers():
 
 
 def claim_with(**changed):
-    """Return what a claim's card shows, judged once; some of it changed."""
+    """Return what the card of a reproduced claim shows; some of it changed."""
     claim = {
         "claim": "made_up.a",
         "id": "a",
@@ -217,9 +228,9 @@ def claim_with(**changed):
     return claim | changed
 
 
-def paper_with(**changed):
-    """Return a paper without topics, claims and figures, but for what is given."""
-    nothing = {
+def paper_with(**parts):
+    """Return a paper of which all other parts are empty."""
+    empty = {
         "citation": "Nobody",
         "summary": "",
         "notation": "",
@@ -230,22 +241,28 @@ def paper_with(**changed):
         "lead": None,
         "references": [],
     }
-    return Paper("made_up", "Things", **nothing | changed)
+    return Paper("made_up", "Things", **empty | parts)
 
 
 def page(folder, **changed):
-    """Return the page of a paper with two claims that were judged once, the first of them changed."""
+    """Return the page of a paper with two claims, the first of them changed."""
     topic = Topic("made_up", "flow", "The flow", [], [claim_with(**changed), claim_with(id="b")])
     return markdown.paper_page(paper_with(topics=[topic]), folder)
 
 
-def test_a_card_has_the_verdict_its_marks_and_its_robustness(tmp_path):
-    text = page(tmp_path, robustness="The verdict stays with 2 of 4 other seeds", marks="†‡")
+def test_a_card_has_the_verdict_and_its_marks(tmp_path):
+    text = page(tmp_path, marks="†‡")
     assert "**reproduced**†‡ (a claim about every draw). Figure 1" in text
+
+
+@pytest.mark.parametrize("mark", ["†", "‡"])
+def test_a_card_without_marks_shows_none(tmp_path, mark):
+    assert mark not in page(tmp_path)
+
+
+def test_a_card_has_the_robustness_of_its_verdict(tmp_path):
+    text = page(tmp_path, robustness="The verdict stays with 2 of 4 other seeds")
     assert "\n  The verdict stays with 2 of 4 other seeds.\n" in text
-    unmarked = page(tmp_path)
-    assert "†" not in unmarked
-    assert "‡" not in unmarked
 
 
 @pytest.mark.parametrize(
@@ -289,8 +306,8 @@ def test_a_card_of_a_corrected_claim_has_the_number_of_the_printed_one_too(tmp_p
 
 
 def test_a_card_counts_draws_for_and_against(tmp_path):
-    check = claim_with()["decisive"] | {"draws_for": 2, "draws_against": 2, "interval": "share (Wilson)"}
-    assert "2 draws agree, 2 do not." in page(tmp_path, decisive=check)
+    decisive = claim_with()["decisive"] | {"draws_for": 2, "draws_against": 2, "interval": "share (Wilson)"}
+    assert "2 draws agree, 2 do not." in page(tmp_path, decisive=decisive)
 
 
 def test_the_first_page_lists_what_is_open_with_its_reason_and_number(tmp_path):

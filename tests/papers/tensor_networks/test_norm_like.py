@@ -1,4 +1,4 @@
-"""The functions of Lemma 5.1 and the minimisers of Q, against integration and each other."""
+"""Minimisers of Q: what makes them one, how fast their entries vanish with the scale, and where precision ends."""
 
 import numpy as np
 import pytest
@@ -12,15 +12,16 @@ from learning_dynamics.papers.tensor_networks.regression.theory import vanishing
 
 @pytest.mark.parametrize("scale", [0.03, 1.0, 10.0])
 @pytest.mark.parametrize("depth", [2, 3, 4])
-def test_minimiser_is_stationary_and_interpolates(depth, scale):
+def test_the_minimiser_interpolates_and_the_gradient_of_q_is_in_the_span_of_the_features(depth, scale):
     rng = np.random.default_rng(4)
-    features, y, eta = rng.standard_normal((2, 5)), rng.standard_normal(2), 0.5 + rng.uniform(size=5)
-    rho = norm_like.norm_like_minimiser(features, y, eta, scale=scale, depth=depth)
-    np.testing.assert_allclose(features @ rho, y, rtol=1e-9)
-    slope = norm_like.depth_h_inverse(rho / (scale * eta) ** depth, depth) * (scale * eta) ** (2 - depth)
-    # the gradient of Q lies in the span of the features
-    left = slope - np.linalg.lstsq(features.T, slope, rcond=None)[0] @ features
-    np.testing.assert_allclose(left, 0.0, atol=1e-8 * np.abs(slope).max())
+    features, labels, eta = rng.standard_normal((2, 5)), rng.standard_normal(2), 0.5 + rng.uniform(size=5)
+    rho = norm_like.norm_like_minimiser(features, labels, eta, scale=scale, depth=depth)
+    # Newton's method stops where its steps are rounding
+    np.testing.assert_allclose(features @ rho, labels, rtol=1e-9)
+    size = scale * eta
+    gradient = size ** (2 - depth) * norm_like.depth_h_inverse(rho / size**depth, depth)  # of Q, as in (66)
+    multipliers = np.linalg.lstsq(features.T, gradient, rcond=None)[0]
+    np.testing.assert_allclose(gradient, multipliers @ features, rtol=0, atol=1e-8 * np.abs(gradient).max())
 
 
 def test_a_scale_beyond_double_precision_is_an_error():
@@ -28,21 +29,31 @@ def test_a_scale_beyond_double_precision_is_an_error():
         norm_like.norm_like_minimiser(np.array([[1.0, 2.0]]), np.array([1.0]), np.ones(2), scale=1e-12, depth=5)
 
 
-@pytest.mark.parametrize("tie", [0.1, 0.5, 0.9])
-def test_the_entry_outside_the_support_vanishes_with_the_power_that_its_column_sets(tie):
-    power, predicted = vanishing_power(np.array([[1.0, tie]]), np.array([2.0]), np.array([0.7, 1.3]))
-    assert predicted == pytest.approx(2 * (1 - tie))
-    # rho_2 is alpha**(2 (1 - tie)), times a number, and times what that takes from rho_1
+@pytest.mark.parametrize("second_feature", [0.1, 0.5, 0.9])
+def test_the_entry_outside_the_support_vanishes_with_the_power_that_its_feature_sets(second_feature):
+    """Of rho_1 + s rho_2 = 2 the least l1 norm is at rho = (2, 0), with multiplier 1: the power is 2 (1 - s)."""
+    features, labels, eta = np.array([[1.0, second_feature]]), np.array([2.0]), np.array([0.7, 1.3])
+    power, predicted = vanishing_power(features, labels, eta)
+    assert predicted == pytest.approx(2 * (1 - second_feature))
+    # rho_2 is alpha**power times a factor, which changes between the two scales by what rho_2 takes from rho_1, 1e-3 at
+    # most: the power errs by that over log(1e15), which is far below the tolerance
     assert power == pytest.approx(predicted, abs=0.01)
 
 
 def test_multipliers_that_are_not_unique_predict_nothing():
-    features = np.array([[1.0, 0.5, 0.0], [0.0, 0.3, 1.0]])
-    assert np.isnan(vanishing_power(features, np.array([1.0, 0.0]), np.ones(3))).all()
+    # (1, 0, 0) interpolates with the least l1 norm: one entry, which leaves one of two multipliers free
+    features, labels = np.array([[1.0, 0.5, 0.0], [0.0, 0.3, 1.0]]), np.array([1.0, 0.0])
+    assert np.isnan(vanishing_power(features, labels, np.ones(3))).all()
 
 
-def test_a_blow_up_within_rounding_is_refused():
-    given = {"depths": [8], "records": 5, "integration": Tolerances(rtol=1e-11, atol=1e-14)}
+# at depth 8 the time left until the blow-up is last**-6 / 6
+DEPTH_8 = {"depths": [8], "records": 5, "integration": Tolerances(rtol=1e-11, atol=1e-14)}
+
+
+def test_a_value_within_rounding_of_the_blow_up_is_refused():
     with pytest.raises(ProjectError, match="depth 8: q passes 1000 within rounding of its blow-up; lower `last`"):
-        depth_functions(last=1000.0, **given)
-    assert depth_functions(last=50.0, **given).constants["reached"].shape == (2,)
+        depth_functions(last=1000.0, **DEPTH_8)
+
+
+def test_a_value_that_times_tell_from_the_blow_up_is_reached_in_both_directions():
+    assert depth_functions(last=50.0, **DEPTH_8).constants["reached"].shape == (2,)

@@ -9,6 +9,7 @@ from scipy import stats
 
 from learning_dynamics.judging import evaluate
 from learning_dynamics.papers.softmax_dynamics.biases import claims
+from learning_dynamics.papers.softmax_dynamics.grids import Moment
 from tests.papers.softmax_dynamics.tables import grid_table
 
 CELLS = [
@@ -18,62 +19,83 @@ CELLS = [
     ("2-2-2-2", "gaussian", 0.01),
 ]
 SEEDS = 20
+# class sizes of each draw, shape (cells * seeds, classes): the draws of one cell follow those of another
 SIZES = np.repeat([[4, 2, 1, 1], [5, 1, 1, 1], [4, 2, 1, 1], [2, 2, 2, 2]], SEEDS, axis=0)
+# the first two cells are judged: the third starts at a large scale, the last has classes of one size
+JUDGED = slice(0, 2 * SEEDS)
+LARGE_SCALE = slice(2 * SEEDS, 3 * SEEDS)
+
+# -- primacy -----------------------------------------------------------------------------------------------------------
 
 
-def learned(times: np.ndarray) -> pd.DataFrame:
-    everything = {
-        "learning_time": times,
-        "final": np.where(np.isnan(times), 0.2, 0.9),
-        "sigma_1": np.ones((len(times), 5)),
-    }
-    return grid_table(CELLS, everything, seeds=SEEDS)
-
-
-def times_by(order: float) -> np.ndarray:
+def random_times(order: float) -> np.ndarray:
+    """Return learning times, the sizes to a power times log-normal noise, shape (cells * seeds, classes)."""
     rng = np.random.default_rng(2)
     return SIZES.astype(float) ** order * np.exp(rng.standard_normal(SIZES.shape) * 0.5)
 
 
-def primacy(times: np.ndarray, small: float = 0.1):
-    return evaluate(claims.primacy_bias, {"grid": learned(times)}, {"small_scale": small, "chance_share": 0.5})
+def primacy(times: np.ndarray, small_scale: float = 0.1):
+    """Judge learning times; a class whose time is nan is never learned."""
+    quantities = {
+        "learning_time": times,
+        "final": np.where(np.isnan(times), 0.2, 0.9),
+        "sigma_1": np.ones((len(times), 5)),
+    }
+    grid = grid_table(CELLS, quantities, seeds=SEEDS)
+    return evaluate(claims.primacy_bias, {"grid": grid}, {"small_scale": small_scale, "chance_share": 0.5})
+
+
+def shares_of_pairs_in_order(times: np.ndarray) -> np.ndarray:
+    """Return the share of each judged draw, shape (draws,), from Somers' D: the share less that of the other order."""
+    pairs = zip(SIZES[JUDGED], times[JUDGED], strict=True)
+    return np.array([0.5 * (1 + stats.somersd(sizes, -of_draw).statistic) for sizes, of_draw in pairs])
 
 
 def test_the_share_of_pairs_in_order_is_somers_d():
-    times = times_by(-1.0)
-    found = primacy(times)
-    kept = range(2 * SEEDS)
-    expected = [0.5 * (1 + stats.somersd(SIZES[k], -times[k]).statistic) for k in kept]
-    assert found.judgement.headline.value == pytest.approx(np.mean(expected))
-    assert found.verdict == "reproduced"
-    assert found.facts["first"] == pytest.approx(np.mean([times[k].argmin() == 0 for k in kept]))
-    assert found.facts["ordered"] == pytest.approx(np.mean(np.array(expected) == 1))
-    assert found.judgement.headline.excluded.startswith(f"{SEEDS} left out")
+    times = random_times(-1.0)
+    evaluation = primacy(times)
+    assert evaluation.judgement.headline.value == pytest.approx(np.mean(shares_of_pairs_in_order(times)))
+    assert evaluation.verdict == "reproduced"
+
+
+def test_facts_of_primacy_are_shares_of_draws():
+    times = random_times(-1.0)
+    facts = primacy(times).facts
+    assert facts["first"] == pytest.approx(np.mean(times[JUDGED].argmin(axis=1) == 0))
+    assert facts["ordered"] == pytest.approx(np.mean(shares_of_pairs_in_order(times) == 1))
+
+
+def test_starts_of_a_large_scale_are_left_out_of_primacy():
+    assert primacy(random_times(-1.0)).judgement.headline.excluded.startswith(f"{SEEDS} left out")
 
 
 @pytest.mark.parametrize(("order", "state"), [(-2.0, "holds"), (0.0, "undecided"), (2.0, "fails")])
-def test_an_order_that_is_another_is_no_primacy(order, state):
-    assert primacy(times_by(order)).judgement.state == state
+def test_primacy_holds_where_larger_classes_are_learned_earlier(order, state):
+    assert primacy(random_times(order)).judgement.state == state
 
 
 def test_one_scale_that_does_otherwise_is_not_averaged_away():
-    times = times_by(-3.0)
-    times[2 * SEEDS : 3 * SEEDS] = times[2 * SEEDS : 3 * SEEDS, ::-1]
+    times = random_times(-3.0)
+    times[LARGE_SCALE] = times[LARGE_SCALE, ::-1]
     assert primacy(times).verdict == "reproduced"
-    assert primacy(times, small=1.0).verdict == "not reproduced"
+    assert primacy(times, small_scale=1.0).verdict == "not reproduced"
 
 
 def test_a_class_that_is_never_learned_comes_last():
-    times = times_by(-3.0)
-    times[: 2 * SEEDS, -2:] = np.nan
+    times = random_times(-3.0)
+    times[JUDGED, -2:] = np.nan
+    # all pairs with such a class are in order, and nearly all others
     assert primacy(times).judgement.headline.value > 0.95
 
 
 # -- selection ---------------------------------------------------------------------------------------------------------
 
 
-def starts(order: float, ratio: float, draws: int = 4000) -> pd.DataFrame:
-    """Rates are gains times sigma to a power; gains are log-normal, sigma_1 / sigma_2 is one number."""
+def random_starts(order: float, ratio: float, draws: int = 4000) -> pd.DataFrame:
+    """Return a table of starts at two scales: rates are gains times the singular value to a power.
+
+    Gains g_1 and g_2 are independent, log-normal in size and of random sign; sigma_1 / sigma_2 is the same everywhere.
+    """
     rng = np.random.default_rng(3)
     sigma = np.array([ratio, 1.0])
     rates = np.exp(rng.standard_normal((draws, 2))) * rng.choice([-1, 1], (draws, 2)) * sigma**order
@@ -88,29 +110,25 @@ def starts(order: float, ratio: float, draws: int = 4000) -> pd.DataFrame:
     )
 
 
-def course(share: float, draws: int = 12, records: int = 11) -> pd.DataFrame:
-    """The loss falls evenly until all is learned, and once more after; the larger value grows faster so long."""
+def even_course(share: float, draws: int = 12, steps: int = 12) -> pd.DataFrame:
+    """Return a table of courses on which the last class is learned after so many steps of length one.
+
+    The loss falls by one in each of them, and by five in a step after them. The larger singular value grows faster
+    than the smaller one in this share of the steps, the first ones, and once all is learned.
+    """
     rows = []
-    for seed, time in itertools.product(range(draws), range(records + 3)):
-        done = time > records
-        faster = time < round(share * (records + 1)) or done
-        known = {
-            "loss": [10.0 - min(time, records + 1) - 5.0 * (time > records + 1)],
-            "probability": [0.9, 0.9 if done else 0.2],
-            "sigma": [2.0, 1.0],
-            "rate": [2.0, 1.5] if faster else [1.0, 1.5],
+    for seed, time in itertools.product(range(draws), range(steps + 2)):
+        is_learned = time >= steps
+        is_faster = time < round(share * steps) or is_learned
+        entries_of = {
+            "loss": {0: 10.0 - min(time, steps) - 5.0 * (time > steps)},
+            "probability": {1: 0.9, 2: 0.9 if is_learned else 0.2},
+            "sigma": {1: 2.0, 2: 1.0},
+            "rate": {1: 2.0 if is_faster else 1.0, 2: 1.5},
         }
-        for quantity, entries in known.items():
-            rows += [
-                {
-                    "seed": seed,
-                    "time": float(time),
-                    "quantity": quantity,
-                    "value": value,
-                    "index": 0 if quantity == "loss" else index,
-                }
-                for index, value in enumerate(entries, start=1)
-            ]
+        for quantity, entries in entries_of.items():
+            known = {"seed": seed, "time": float(time), "quantity": quantity}
+            rows += [{**known, "value": value, "index": index} for index, value in entries.items()]
     return pd.DataFrame(rows)
 
 
@@ -118,72 +136,100 @@ def selection(starts: pd.DataFrame, course: pd.DataFrame):
     return evaluate(claims.selection_bias, {"starts": starts, "course": course}, {"chance_share": 0.5})
 
 
-def test_the_predicted_share_of_independent_gains_in_closed_form():
-    """log |g_1 / g_2| is Gaussian with variance two: the larger one wins with probability Phi(log ratio / sqrt 2)."""
-    found = selection(starts(1.0, 3.0), course(0.75))
-    expected = stats.norm.cdf(np.log(3.0) / np.sqrt(2))
+def share_of_larger(ratio: float, order: float) -> float:
+    """Return the probability that the larger singular value is faster if gains are independent.
+
+    log |g_2 / g_1| is Gaussian of variance two, and below order * log(sigma_1 / sigma_2) with this probability.
+    """
+    return float(stats.norm.cdf(order * np.log(ratio) / np.sqrt(2)))
+
+
+@pytest.mark.parametrize(("fact", "order"), [("expected", 1.0), ("square", 2.0)])
+def test_shares_predicted_from_exchanged_gains_have_a_closed_form(fact, order):
+    facts = selection(random_starts(1.0, 3.0), even_course(0.75)).facts
     # every draw with every other, 2000 draws a scale: a standard error of a hundredth
-    assert found.judgement.checks[1].predicted == found.facts["expected"] == pytest.approx(expected, abs=0.02)
-    assert found.facts["square"] == pytest.approx(stats.norm.cdf(2 * np.log(3.0) / np.sqrt(2)), abs=0.02)
-    assert found.judgement.headline.value == pytest.approx(expected, abs=0.03)
-    assert found.verdict == "reproduced"
+    assert facts[fact] == pytest.approx(share_of_larger(3.0, order), abs=0.02)
+
+
+def test_the_share_of_random_starts_is_the_predicted_one():
+    evaluation = selection(random_starts(1.0, 3.0), even_course(0.75))
+    larger_is_faster, is_predicted, _ = evaluation.judgement.checks
+    assert larger_is_faster.value == pytest.approx(share_of_larger(3.0, 1.0), abs=0.03)  # over four standard errors
+    assert is_predicted.predicted == evaluation.facts["expected"]
+    assert evaluation.verdict == "reproduced"
 
 
 @pytest.mark.parametrize("rival", claims.OTHER_ORDERS)
 def test_rates_of_another_order_are_refused_on_rates_of_the_first(rival):
-    found = selection(starts(1.0, 3.0), course(0.75))
-    assert (found.verdict, found.rivals[rival]) == ("reproduced", "not reproduced")
+    evaluation = selection(random_starts(1.0, 3.0), even_course(0.75))
+    assert evaluation.verdict == "reproduced"
+    assert evaluation.rivals[rival] == "not reproduced"
 
 
 def test_a_larger_value_that_changes_faster_less_often_than_not_is_no_bias():
-    """Gains that shrink as values grow: starts pair as predicted, and the smaller one mostly wins."""
-    found = selection(starts(-0.5, 3.0), course(0.75))
-    assert [check.state for check in found.judgement.checks] == ["fails", "holds", "holds"]
-    assert found.verdict == "not reproduced"
+    """Gains shrink as values grow: the smaller value mostly changes faster, as exchanged gains predict."""
+    evaluation = selection(random_starts(-0.5, 3.0), even_course(0.75))
+    larger_is_faster, is_predicted, loss_falls_meanwhile = evaluation.judgement.checks
+    assert larger_is_faster.state == "fails"
+    assert is_predicted.state == "holds"
+    assert loss_falls_meanwhile.state == "holds"
+    assert evaluation.verdict == "not reproduced"
 
 
-@pytest.mark.parametrize(("share", "verdict"), [(0.75, True), (0.25, False)])
-def test_most_of_the_loss_must_fall_while_the_larger_value_grows_faster(share, verdict):
-    found = selection(starts(1.0, 3.0), course(share))
-    assert (found.verdict == "reproduced") == verdict
-    assert found.facts["lost_while_faster"] == pytest.approx(share, abs=1e-9)
-    # 1.0 or 1.0 per unit against 1.5: never faster in ratio while classes are learned
-    assert found.facts["lost_while_relatively_faster"] == 0.0
+@pytest.mark.parametrize(("share", "reproduced"), [(0.75, True), (0.25, False)])
+def test_most_of_the_loss_must_fall_while_the_larger_value_grows_faster(share, reproduced):
+    evaluation = selection(random_starts(1.0, 3.0), even_course(share))
+    assert (evaluation.verdict == "reproduced") == reproduced
+    assert evaluation.facts["lost_while_faster"] == pytest.approx(share, abs=1e-9)
+
+
+@pytest.mark.parametrize("share", [0.75, 0.25])
+def test_the_loss_is_counted_by_relative_rates_too(share):
+    # rates over singular values: 2 / 2 or 1 / 2 for the larger one, 1.5 for the smaller one, which is always faster
+    facts = selection(random_starts(1.0, 3.0), even_course(share)).facts
+    assert facts["lost_while_relatively_faster"] == 0.0
 
 
 # -- alignment ---------------------------------------------------------------------------------------------------------
 
 
-def cosines(start: float, first: float, large: float = 0.99, failed: int = 0) -> pd.DataFrame:
-    found = np.full((len(SIZES), 5), first)
-    found[:, 0] = start
-    found[2 * SEEDS : 3 * SEEDS, 1] = large
-    found[:failed] = np.nan
-    return grid_table(CELLS, {"alignment": found, "sigma_1": np.ones((len(SIZES), 5))}, seeds=SEEDS)
+def cosines(start: float, learned: float, large: float = 0.99, failed: int = 0) -> pd.DataFrame:
+    """Return a grid with a cosine at the start and one when the first class is learned, from a large scale another.
+
+    The first flows, as many as `failed`, are nan.
+    """
+    cosine = np.full((len(SIZES), len(Moment)), learned)  # columns are moments, in their order
+    cosine[:, Moment.START - 1] = start
+    cosine[LARGE_SCALE, Moment.FIRST_LEARNED - 1] = large
+    cosine[:failed] = np.nan
+    return grid_table(CELLS, {"alignment": cosine, "sigma_1": np.ones((len(SIZES), 5))}, seeds=SEEDS)
 
 
-def aligned(grid: pd.DataFrame, **settings):
-    return evaluate(
-        claims.alignment, {"grid": grid}, {"cosine": 0.95, "small_scale": 0.1, "majority_share": 0.5} | settings
-    )
+def alignment(grid: pd.DataFrame, small_scale: float = 0.1):
+    settings = {"cosine": 0.95, "small_scale": small_scale, "majority_share": 0.5}
+    return evaluate(claims.alignment, {"grid": grid}, settings)
 
 
 @pytest.mark.parametrize(
-    ("start", "first", "verdict"),
+    ("start", "learned", "reproduced"),
     [(0.5, 0.96, True), (0.5, 0.94, False), (0.96, 0.96, False), (0.96, 0.5, False)],
 )
-def test_directions_must_align_after_the_start(start, first, verdict):
-    assert (aligned(cosines(start, first)).verdict == "reproduced") == verdict
+def test_directions_must_align_after_the_start(start, learned, reproduced):
+    assert (alignment(cosines(start, learned)).verdict == "reproduced") == reproduced
 
 
-def test_only_small_starts_are_judged_and_failed_ones_count_against():
-    assert aligned(cosines(0.5, 0.96, large=0.1)).verdict == "reproduced"
-    assert aligned(cosines(0.5, 0.96, large=0.1), small_scale=1.0).verdict == "not reproduced"
-    assert aligned(cosines(0.5, 0.96, failed=25)).verdict != "reproduced"
+@pytest.mark.parametrize(("small_scale", "verdict"), [(0.1, "reproduced"), (1.0, "not reproduced")])
+def test_only_starts_up_to_the_small_scale_must_align(small_scale, verdict):
+    assert alignment(cosines(0.5, 0.96, large=0.1), small_scale).verdict == verdict
 
 
-def test_the_share_of_random_directions_is_that_of_random_directions():
+def test_flows_that_failed_count_against_alignment():
+    assert alignment(cosines(0.5, 0.96, failed=25)).verdict != "reproduced"
+
+
+def test_the_share_of_random_directions_is_that_of_uniform_angles():
     rng = np.random.default_rng(0)
     angles = rng.uniform(0, 2 * np.pi, (2, 100_000))
     by_chance = np.mean(np.abs(np.cos(angles[0] - angles[1])) >= 0.95)
-    assert aligned(cosines(0.5, 0.96)).facts["random"] == pytest.approx(by_chance, abs=0.006)
+    # four standard errors of a share of 0.2 over 100,000 pairs are 0.005
+    assert alignment(cosines(0.5, 0.96)).facts["random"] == pytest.approx(by_chance, abs=0.006)

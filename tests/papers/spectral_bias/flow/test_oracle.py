@@ -1,5 +1,7 @@
 """Gradient flow against scipy's integrator on the full network, and what is measured of it by other means."""
 
+import itertools
+
 import numpy as np
 import pytest
 import torch
@@ -11,7 +13,9 @@ from learning_dynamics.papers.spectral_bias.two_layer_flow import Limit
 from learning_dynamics.seeds import generators
 from tests.papers.spectral_bias.plain import by_time, flow, spectrum, trajectory_and_table
 
-SHAPE = {"samples": 2, "inputs": 4, "outputs": 2}
+# three different numbers, so that no transposed matrix fits
+SAMPLES, INPUTS, OUTPUTS = 3, 4, 2
+SHAPE = {"samples": SAMPLES, "inputs": INPUTS, "outputs": OUTPUTS}
 GAMMA = 0.2
 # Both integrators take a relative tolerance of 1e-11, and errors are a few hundred of it: numbers agree to 1e-8. A
 # spectrum is the root of eigenvalues, so that where it vanishes it agrees to 1e-7.
@@ -31,26 +35,40 @@ def linear(data):
     return trajectory_and_table(runs.linear_flow, metrics.linear_flow, SETTINGS, data, measuring=measuring, seed=3)
 
 
-def series(table, quantity, draw, phase="flow", column="value"):
-    return by_time(table, quantity, column, seed=draw, phase=phase)
+def series(table, quantity, draw, *, column="value"):
+    """Return a quantity along the flow of one draw, shape (times, entries)."""
+    return by_time(table, quantity, column, seed=draw, phase="flow")
+
+
+def at_limit(table, quantity, draw, *, column="value"):
+    """Return a quantity at the limit of one draw, shape (entries,)."""
+    return by_time(table, quantity, column, seed=draw, phase="limit")[0]
+
+
+def of_draw(table, quantity, draw):
+    """Return the number that a draw as a whole has."""
+    return by_time(table, quantity, seed=draw, phase="draw")[0, 0]
 
 
 def another_network(data, draw, times):
     """Return both layers of a network whose rows are orthonormal in another hidden space, wider than the run's."""
-    rows = np.linalg.qr(np.random.default_rng(draw).standard_normal((12, 4)))[0].T
-    return flow(data["X"][draw], data["Y"][draw], np.sqrt(2 * GAMMA) * rows, np.zeros((12, 2)), times)
+    rows = np.linalg.qr(np.random.default_rng(draw).standard_normal((12, INPUTS)))[0].T
+    return flow(data["X"][draw], data["Y"][draw], np.sqrt(2 * GAMMA) * rows, np.zeros((12, OUTPUTS)), times)
+
+
+def minimum_norm_interpolator(X, Y):
+    return np.linalg.lstsq(X, Y, rcond=None)[0]
 
 
 @pytest.mark.parametrize("draw", [0, 1])
 def test_spectra_are_those_of_any_network_from_orthogonal_rows(data, linear, draw):
     trajectory, table = linear
     W1, W2 = another_network(data, draw, trajectory.time)
-    hidden, output, product = spectrum(W1), spectrum(W2), W1 @ W2
     for column in ("value", "predicted"):
         sigma_w1, sigma_w2 = (series(table, name, draw, column=column) for name in ("sigma_w1", "sigma_w2"))
-        np.testing.assert_allclose(sigma_w1, hidden, rtol=1e-8, err_msg=column)
-        np.testing.assert_allclose(sigma_w2, output, atol=1e-7, err_msg=column)
-    np.testing.assert_allclose(series(table, "sigma_beta", draw), spectrum(product, 2), atol=1e-7)
+        np.testing.assert_allclose(sigma_w1, spectrum(W1), rtol=1e-8, err_msg=column)
+        np.testing.assert_allclose(sigma_w2, spectrum(W2), atol=1e-7, err_msg=column)
+    np.testing.assert_allclose(series(table, "sigma_beta", draw), spectrum(W1 @ W2, OUTPUTS), atol=1e-7)
 
 
 @pytest.mark.parametrize("draw", [0, 1])
@@ -58,356 +76,410 @@ def test_loss_residual_and_condition_are_those_of_any_network_from_orthogonal_ro
     trajectory, table = linear
     X, Y = data["X"][draw], data["Y"][draw]
     W1, W2 = another_network(data, draw, trajectory.time)
-    hidden = spectrum(W1)
+    sigma_w1 = spectrum(W1)
     losses = 0.5 * np.sum((X @ W1 @ W2 - Y) ** 2, axis=(1, 2))
-    wanted = {
+    expected = {
         "loss": losses,
         "residual": np.sqrt(2 * losses / np.sum(Y**2)),
-        "condition_of_Z1": hidden[:, 0] / hidden[:, -1],
-        "largest_eigenvalue": hidden[:, 0] ** 2,
+        "condition_of_Z1": sigma_w1[:, 0] / sigma_w1[:, -1],
+        "largest_eigenvalue": sigma_w1[:, 0] ** 2,
     }
-    for quantity, values in wanted.items():
+    for quantity, values in expected.items():
+        # the loss is small against the parameters, whose error it has
         np.testing.assert_allclose(series(table, quantity, draw)[:, 0], values, rtol=1e-7, err_msg=quantity)
 
 
 @pytest.mark.parametrize("draw", [0, 1])
 def test_the_imbalance_stays(linear, draw):
+    """Z1^T Z1 - Z2 Z2^T = 2 gamma I (Lemma 3.2)."""
     _, table = linear
     np.testing.assert_allclose(series(table, "imbalance", draw), 2 * GAMMA, rtol=1e-8)
     np.testing.assert_allclose(series(table, "imbalance", draw, column="predicted"), 2 * GAMMA, rtol=1e-15)
 
 
 @pytest.mark.parametrize("draw", [0, 1])
-def test_the_limit_is_the_least_squares_solution_of_least_norm(data, linear, draw):
+def test_the_limit_is_the_minimum_norm_interpolator(data, linear, draw):
     trajectory, table = linear
-    X, Y = data["X"][draw], data["Y"][draw]
-    least = np.linalg.lstsq(X, Y, rcond=None)[0]
-    found = trajectory.constants["limit_W1"][draw] @ trajectory.constants["limit_W2"][draw]
-    np.testing.assert_allclose(found, least, atol=1e-9)
-    np.testing.assert_allclose(series(table, "sigma_beta", draw, "limit", "predicted")[0], spectrum(least, 2))
+    star = minimum_norm_interpolator(data["X"][draw], data["Y"][draw])
+    beta = trajectory.constants["limit_W1"][draw] @ trajectory.constants["limit_W2"][draw]
+    np.testing.assert_allclose(beta, star, atol=1e-9)
+    np.testing.assert_allclose(at_limit(table, "sigma_beta", draw, column="predicted"), spectrum(star, OUTPUTS))
 
 
 @pytest.mark.parametrize("draw", [0, 1])
-def test_the_predicted_spectra_at_the_limit_are_those_of_a_network_after_long(data, linear, draw):
+def test_the_predicted_spectra_at_the_limit_are_those_of_a_network_after_a_long_time(data, linear, draw):
     _, table = linear
     W1, W2 = another_network(data, draw, np.array([0.0, 200.0]))
-    np.testing.assert_allclose(series(table, "sigma_w1", draw, "limit", "predicted")[0], spectrum(W1[-1], 4), rtol=1e-8)
-    np.testing.assert_allclose(series(table, "sigma_w2", draw, "limit", "predicted")[0], spectrum(W2[-1], 2), rtol=1e-7)
+    sigma_w1, sigma_w2 = (at_limit(table, name, draw, column="predicted") for name in ("sigma_w1", "sigma_w2"))
+    np.testing.assert_allclose(sigma_w1, spectrum(W1[-1], INPUTS), rtol=1e-8)
+    np.testing.assert_allclose(sigma_w2, spectrum(W2[-1], OUTPUTS), rtol=1e-7)
 
 
 @pytest.mark.parametrize("draw", [0, 1])
 def test_the_distance_from_the_limit_and_its_bound(data, linear, draw):
+    """|beta - beta_*| <= |X beta - Y| / sigma_min(X) for beta in the row space of X."""
     trajectory, table = linear
     X, Y = data["X"][draw], data["Y"][draw]
-    least = np.linalg.lstsq(X, Y, rcond=None)[0]
-    size = np.linalg.norm(least)
-    apart = np.linalg.norm(trajectory.series["W1"][draw] @ trajectory.series["W2"][draw] - least, axis=(1, 2))
-    np.testing.assert_allclose(series(table, "distance", draw)[:, 0], apart / size)
-    # what the residual leaves of a predictor in the span of the data, in the worst of its directions
-    leaves = np.linalg.norm(Y) * series(table, "residual", draw)[:, 0] / (spectrum(X, 2)[-1] * size)
-    np.testing.assert_allclose(series(table, "distance_bound", draw)[:, 0], leaves)
-    assert (apart / size <= leaves * (1 + 1e-9)).all()
+    star = minimum_norm_interpolator(X, Y)
+    beta = trajectory.series["W1"][draw] @ trajectory.series["W2"][draw]
+    distance = np.linalg.norm(beta - star, axis=(1, 2)) / np.linalg.norm(star)
+    np.testing.assert_allclose(series(table, "distance", draw)[:, 0], distance)
+    bound = np.linalg.norm(X @ beta - Y, axis=(1, 2)) / spectrum(X)[-1] / np.linalg.norm(star)
+    np.testing.assert_allclose(series(table, "distance_bound", draw)[:, 0], bound)
+    assert (distance <= bound * (1 + 1e-9)).all()
 
 
 @pytest.mark.parametrize("draw", [0, 1])
-def test_what_the_residual_leaves_open_of_the_spectrum(data, linear, draw):
-    """To first order, a predictor at the remaining distance moves a hidden singular value by its slope times that."""
+def test_the_residual_at_the_limit_leaves_singular_values_of_w1_open(data, linear, draw):
+    """To first order, a distance of beta moves a singular value of W1 by that times its slope in the one of beta."""
     trajectory, table = linear
     X, Y = data["X"][draw], data["Y"][draw]
     W1, W2 = trajectory.constants["limit_W1"][draw], trajectory.constants["limit_W2"][draw]
-    apart = np.linalg.norm(X @ W1 @ W2 - Y) / spectrum(X, 2)[-1]
-    sigma = spectrum(np.linalg.lstsq(X, Y, rcond=None)[0], 2)
+    distance_bound = np.linalg.norm(X @ W1 @ W2 - Y) / spectrum(X)[-1]
+    sigma = spectrum(minimum_norm_interpolator(X, Y), OUTPUTS)
 
-    def hidden(values):
-        # the positive root of w^4 - 2 gamma w^2 = sigma^2
-        return np.array([max(np.roots([1, -2 * GAMMA, -(value**2)]).real) ** 0.5 for value in values])
+    def sigma_w1(sigma_beta):
+        # for each one the positive root of w^4 - 2 gamma w^2 = sigma_beta^2 (Lemma C.10)
+        return np.array([max(np.roots([1, -2 * GAMMA, -(value**2)]).real) ** 0.5 for value in sigma_beta])
 
-    bound = series(table, "sigma_w1_left_open", draw, "limit")[0, 0]
-    slopes = (hidden(sigma * (1 + 1e-6)) - hidden(sigma * (1 - 1e-6))) / (2e-6 * sigma)
+    slopes = (sigma_w1(sigma * (1 + 1e-6)) - sigma_w1(sigma * (1 - 1e-6))) / (2e-6 * sigma)
+    expected = slopes.max() * distance_bound / sigma_w1(sigma)[0]
     # up to the next order, and rounding of values of order one
-    assert bound == pytest.approx(slopes.max() * apart / hidden(sigma)[0], rel=0.2, abs=1e-15)
+    assert at_limit(table, "sigma_w1_left_open", draw)[0] == pytest.approx(expected, rel=0.2, abs=1e-15)
 
 
 @pytest.mark.parametrize("draw", [0, 1])
 @pytest.mark.parametrize("quantity", ["decay_rate_of_R", "decay_rate_of_residual"])
 def test_rates_are_finite_differences(data, linear, draw, quantity):
+    """-d|r|^2/dt / |r|^2 for r = Y - X beta, or X^T r, in units of gamma lambda_min(X X^T) (Lemma C.6)."""
     trajectory, table = linear
     X, Y = data["X"][draw], data["Y"][draw]
-    factor = {"decay_rate_of_R": X.T, "decay_rate_of_residual": np.eye(2)}[quantity]
-    unit = GAMMA * spectrum(X, 2)[-1] ** 2
-    shift = 1e-4  # of time: central differences err by its square, and by rounding over it
-    rates = []
-    for at in range(5):
-        W1, W2 = trajectory.series["W1"][draw, at], trajectory.series["W2"][draw, at]
-        error = X.T @ (Y - X @ W1 @ W2)
-        states = [(W1 + way * error @ W2.T, W2 + way * W1.T @ error) for way in (-shift, 0.0, shift)]
-        residuals = [Y - X @ one @ two for one, two in states]
-        before, now, after = (np.sum((factor @ residual) ** 2) for residual in residuals)
-        rates.append((before - after) / (2 * shift) / now / unit)
+    factor = {"decay_rate_of_R": X.T, "decay_rate_of_residual": np.eye(SAMPLES)}[quantity]
+    unit = GAMMA * spectrum(X)[-1] ** 2
+    W1, W2 = trajectory.series["W1"][draw], trajectory.series["W2"][draw]
+    R = X.T @ (Y - X @ W1 @ W2)
+    W1_slope, W2_slope = R @ np.swapaxes(W2, -1, -2), np.swapaxes(W1, -1, -2) @ R  # dW1/dt, dW2/dt
+
+    def squares_after(time):
+        beta = (W1 + time * W1_slope) @ (W2 + time * W2_slope)
+        return np.sum((factor @ (Y - X @ beta)) ** 2, axis=(1, 2))
+
+    step = 1e-4  # of time: central differences err by its square, and by rounding over it
+    rates = (squares_after(-step) - squares_after(step)) / (2 * step) / squares_after(0.0) / unit
     np.testing.assert_allclose(series(table, quantity, draw)[:, 0], rates, rtol=1e-5)
-    assert series(table, quantity, draw, "draw")[0, 0] == pytest.approx(min(rates), rel=1e-5)
+    assert of_draw(table, quantity, draw) == pytest.approx(min(rates), rel=1e-5)
 
 
 @pytest.mark.parametrize("draw", [0, 1])
 def test_the_distance_of_parameters_from_their_limit_and_its_bound(data, linear, draw):
+    """The bound is |Y - X beta| / sqrt(2 gamma lambda_min(X X^T)) (Theorem 3.1 (i))."""
     trajectory, table = linear
     X, Y = data["X"][draw], data["Y"][draw]
-    ends = [trajectory.constants[f"limit_{name}"][draw] for name in ("W1", "W2")]
-    size = np.sqrt(sum(np.sum(end**2) for end in ends))
-    ways, bounds = [], []
-    for at in range(5):
-        now = [trajectory.series[name][draw, at] for name in ("W1", "W2")]
-        ways.append(np.sqrt(sum(np.sum((one - end) ** 2) for one, end in zip(now, ends, strict=True))))
-        bounds.append(np.linalg.norm(Y - X @ now[0] @ now[1]) / np.sqrt(2 * GAMMA) / spectrum(X, 2)[-1])
-    ways, bounds = np.array(ways), np.array(bounds)
-    distance = "parameter_distance"
-    np.testing.assert_allclose(series(table, distance, draw)[:, 0], ways / size, rtol=1e-6)
-    np.testing.assert_allclose(series(table, distance, draw, column="predicted")[:, 0], bounds / size, rtol=1e-6)
-    assert series(table, "distance_over_its_bound", draw, "draw")[0, 0] == pytest.approx(np.max(ways / bounds))
-    left = np.linalg.norm(Y - X @ ends[0] @ ends[1]) / np.sqrt(2 * GAMMA) / spectrum(X, 2)[-1] / size
-    assert series(table, "bound_at_end", draw, "draw")[0, 0] == pytest.approx(left, rel=1e-6)
+    W1, W2 = trajectory.series["W1"][draw], trajectory.series["W2"][draw]
+    end_W1, end_W2 = trajectory.constants["limit_W1"][draw], trajectory.constants["limit_W2"][draw]
+    size = np.sqrt(np.sum(end_W1**2) + np.sum(end_W2**2))
+    distance = np.sqrt(np.sum((W1 - end_W1) ** 2, axis=(1, 2)) + np.sum((W2 - end_W2) ** 2, axis=(1, 2)))
+    smallest = np.sqrt(2 * GAMMA) * spectrum(X)[-1]
+    bound = np.linalg.norm(Y - X @ W1 @ W2, axis=(1, 2)) / smallest
+    name = "parameter_distance"
+    np.testing.assert_allclose(series(table, name, draw)[:, 0], distance / size, rtol=1e-6)
+    np.testing.assert_allclose(series(table, name, draw, column="predicted")[:, 0], bound / size, rtol=1e-6)
+    assert of_draw(table, "distance_over_its_bound", draw) == pytest.approx(np.max(distance / bound))
+    bound_at_end = np.linalg.norm(Y - X @ end_W1 @ end_W2) / smallest
+    assert of_draw(table, "bound_at_end", draw) == pytest.approx(bound_at_end / size, rel=1e-6)
 
 
 @pytest.mark.parametrize("draw", [0, 1])
 def test_condition_and_samples_of_the_data(data, linear, draw):
     _, table = linear
-    X = data["X"][draw]
-    ratio = spectrum(X, 2)[-1] / spectrum(X, 2)[0]
-    assert series(table, "inverse_condition_of_X", draw, "draw")[0, 0] == pytest.approx(ratio)
-    assert series(table, "samples", draw, "draw")[0, 0] == 2
+    sigma = spectrum(data["X"][draw])
+    assert of_draw(table, "inverse_condition_of_X", draw) == pytest.approx(sigma[-1] / sigma[0])
+    assert of_draw(table, "samples", draw) == SAMPLES
 
 
-def pair_at_limit(trajectory, draw):
+# -- the potential at the limit ----------------------------------------------------------------------------------------
+
+
+def limit_in_square_form(trajectory, draw):
+    """Return Z1 = W1 P^T, shape (inputs, inputs), and Z2 = P W2, shape (inputs, outputs), at the limit (Lemma 3.1)."""
     P = trajectory.constants["P"][draw]
     return trajectory.constants["limit_W1"][draw] @ P.T, P @ trajectory.constants["limit_W2"][draw]
 
 
-def lagrangian_gradient_W1(X, first, second, logarithms):
-    """Return |dLagrangian/dW1| / |W1| by torch, with the multiplier that the second layer's gradient asks for."""
+def lagrangian_gradient_W1(X, Z1, Z2, log_dets):
+    """Return |dL/dZ1| / |Z1| by torch, of the Lagrangian L of the potential with a multiple of its logarithm (eq. 3.1).
+
+    The multiplier for X Z1 Z2 = Y is the one that makes dL/dZ2 smallest.
+    """
     X = torch.tensor(X)
-    first, second = (torch.tensor(layer, requires_grad=True) for layer in (first, second))
-    squares = 0.5 * (first**2).sum() + 0.5 * (second**2).sum()
-    potential_value = squares - logarithms * GAMMA * torch.logdet(first @ first.T)
-    _, gradient_W2 = torch.autograd.grad(potential_value, [first, second], retain_graph=True)
-    # the constraint X W1 W2, of 2 x 2 entries, by the 4 x 2 entries of W2
-    pull = torch.autograd.functional.jacobian(lambda W2: X @ first @ W2, second).reshape(4, 8).T
-    multiplier = torch.linalg.lstsq(pull, gradient_W2.reshape(-1, 1)).solution.reshape(2, 2)
-    lagrangian = potential_value - (multiplier * (X @ first @ second)).sum()
-    (slope_W1,) = torch.autograd.grad(lagrangian, [first])
-    return (slope_W1.norm() / first.norm()).item()
+    Z1, Z2 = (torch.tensor(layer, requires_grad=True) for layer in (Z1, Z2))
+    squares = 0.5 * (Z1**2).sum() + 0.5 * (Z2**2).sum()
+    value = squares - log_dets * GAMMA * torch.logdet(Z1 @ Z1.T)
+    (value_gradient_Z2,) = torch.autograd.grad(value, [Z2], retain_graph=True)
+    # shape (entries of Z2, entries of X Z1 Z2)
+    jacobian = torch.autograd.functional.jacobian(lambda moved: X @ Z1 @ moved, Z2)
+    constraint_gradients = jacobian.reshape(SAMPLES * OUTPUTS, INPUTS * OUTPUTS).T
+    multiplier = torch.linalg.lstsq(constraint_gradients, value_gradient_Z2.reshape(-1, 1)).solution
+    lagrangian = value - (multiplier.reshape(SAMPLES, OUTPUTS) * (X @ Z1 @ Z2)).sum()
+    (gradient_Z1,) = torch.autograd.grad(lagrangian, [Z1])
+    return (gradient_Z1.norm() / Z1.norm()).item()
 
 
 @pytest.mark.parametrize("draw", [0, 1])
 @pytest.mark.parametrize(
-    ("quantity", "logarithms"),
+    ("quantity", "log_dets"),
     [("gradient_W1", 1.0), ("gradient_W1_without_log_det", 0.0), ("gradient_W1_twice_log_det", 2.0)],
 )
-def test_stationarity_is_torchs(data, linear, draw, quantity, logarithms):
+def test_the_gradient_of_the_lagrangian_in_w1_is_torchs(data, linear, draw, quantity, log_dets):
     trajectory, table = linear
-    gradient = lagrangian_gradient_W1(data["X"][draw], *pair_at_limit(trajectory, draw), logarithms)
-    assert series(table, quantity, draw, "limit")[0, 0] == pytest.approx(gradient, rel=1e-6, abs=1e-9)
+    gradient = lagrangian_gradient_W1(data["X"][draw], *limit_in_square_form(trajectory, draw), log_dets)
+    assert at_limit(table, quantity, draw)[0] == pytest.approx(gradient, rel=1e-6, abs=1e-9)
 
 
 @pytest.mark.parametrize("draw", [0, 1])
 def test_the_limit_is_stationary_in_both_layers(data, linear, draw):
     trajectory, table = linear
-    assert lagrangian_gradient_W1(data["X"][draw], *pair_at_limit(trajectory, draw), 1.0) < 1e-9
-    assert series(table, "gradient_W2", draw, "limit")[0, 0] == pytest.approx(0.0, abs=1e-9)
+    assert lagrangian_gradient_W1(data["X"][draw], *limit_in_square_form(trajectory, draw), 1.0) < 1e-9
+    assert at_limit(table, "gradient_W2", draw)[0] == pytest.approx(0.0, abs=1e-9)
 
 
 def potential_of(Z1, Z2, gamma):
+    """Return the potential of eq. 3.1, in which the orthonormal rows of P change nothing."""
     return 0.5 * np.sum(Z1**2) + 0.5 * np.sum(Z2**2) - gamma * np.log(np.linalg.det(Z1 @ Z1.T))
 
 
-def test_excess_is_the_least_over_interpolators_nearby(data, linear):
+def test_the_increase_of_the_potential_is_the_smallest_over_interpolators_nearby(data, linear):
     trajectory, table = linear
-    Z1, Z2 = pair_at_limit(trajectory, 0)
+    Z1, Z2 = limit_in_square_form(trajectory, 0)
     X, Y = data["X"][0], data["Y"][0]
-    (rng,) = generators(0, "spectral_bias.perturbations", 1)
     gammas = {"increase": GAMMA, "increase_without_log_det": 0.0, "increase_twice_log_det": 2 * GAMMA}
     increases = {quantity: [] for quantity in gammas}
-    for directions in rng.standard_normal((30, 24)):
-        # a thousandth of a layer, over the root of its 16 and, near enough, 8 entries
-        moved = Z1 + 1e-3 * np.linalg.norm(Z1) / 4 * directions[:16].reshape(4, 4)
-        guess = Z2 + 1e-3 * np.linalg.norm(Z2) / 4 * directions[16:].reshape(4, 2)
-        fitted = guess + np.linalg.lstsq(X @ moved, Y - X @ moved @ guess, rcond=None)[0]
-        length = np.sum((moved - Z1) ** 2) + np.sum((fitted - Z2) ** 2)
+    # a standard normal matrix of shape (inputs, inputs) has a norm of about `inputs`, which makes the step of a
+    # thousandth of the layer's norm; Z2 has the same divisor
+    step = 1e-3 / INPUTS
+    (rng,) = generators(0, "spectral_bias.perturbations", 1)  # the perturbations of the metric
+    for direction in rng.standard_normal((30, INPUTS * (INPUTS + OUTPUTS))):
+        moved_Z1 = Z1 + step * np.linalg.norm(Z1) * direction[: INPUTS**2].reshape(INPUTS, INPUTS)
+        moved_Z2 = Z2 + step * np.linalg.norm(Z2) * direction[INPUTS**2 :].reshape(INPUTS, OUTPUTS)
+        # to the nearest second layer that interpolates
+        moved_Z2 += np.linalg.lstsq(X @ moved_Z1, Y - X @ moved_Z1 @ moved_Z2, rcond=None)[0]
+        squared_length = np.sum((moved_Z1 - Z1) ** 2) + np.sum((moved_Z2 - Z2) ** 2)
         for quantity, gamma in gammas.items():
-            increase = potential_of(moved, fitted, gamma) - potential_of(Z1, Z2, gamma)
-            increases[quantity].append(increase / length)
+            increase = potential_of(moved_Z1, moved_Z2, gamma) - potential_of(Z1, Z2, gamma)
+            increases[quantity].append(increase / squared_length)
     for quantity, values in increases.items():
-        assert series(table, quantity, 0, "limit")[0, 0] == pytest.approx(min(values), rel=1e-6), quantity
+        assert at_limit(table, quantity, 0)[0] == pytest.approx(min(values), rel=1e-6), quantity
     assert min(increases["increase"]) > 0
 
 
-def test_another_interpolator_is_a_thousandth_away(linear):
+def test_the_gradient_in_w2_does_not_vanish_at_another_interpolator_a_thousandth_away(linear):
+    """It is linear in Z2, so that it is of the order of the step, and rounding is far below."""
     _, table = linear
-    assert 1e-5 < series(table, "gradient_W2_elsewhere", 0, "limit")[0, 0] < 1e-3
+    assert 1e-5 < at_limit(table, "gradient_W2_elsewhere", 0)[0] < 1e-3
 
 
 @pytest.mark.parametrize("equal", [True, False])
 def test_asymmetry_is_that_of_finite_differences(equal):
+    """Of F(Z) = Z - Z^{-T} D, whose derivative is symmetric if D is a multiple of the identity (Lemma C.4)."""
     rng = np.random.default_rng(7)
     Z = np.eye(3) + 0.3 * rng.standard_normal((3, 3))
     diagonal = np.full(3, 0.4) if equal else np.array([0.1, 0.4, 1.6])
 
-    def field(at):
-        return at - np.linalg.inv(at).T @ np.diag(diagonal)
+    def field(Z):
+        return Z - np.linalg.inv(Z).T @ np.diag(diagonal)
 
     jacobian = np.empty((9, 9))
     for entry in range(9):
         shift = np.zeros(9)
         shift[entry] = 1e-5
-        ends = [field(Z + side * shift.reshape(3, 3)).ravel() for side in (1, -1)]
-        jacobian[:, entry] = (ends[0] - ends[1]) / 2e-5
+        before, after = (field(Z + side * shift.reshape(3, 3)).ravel() for side in (-1, 1))
+        jacobian[:, entry] = (after - before) / 2e-5
     derivative = jacobian - np.eye(9)  # of the term in D
-    (pairs,) = generators(0, "spectral_bias.directions", 1)
+    (pairs,) = generators(0, "spectral_bias.directions", 1)  # the directions of the metric
     asymmetries = []
     for H, K in pairs.standard_normal((potential.PAIRS, 2, 9)):
-        along, across = derivative @ H, derivative @ K
-        size = np.linalg.norm(K) * np.linalg.norm(along) + np.linalg.norm(H) * np.linalg.norm(across)
-        asymmetries.append(abs(K @ along - H @ across) / size)
-    found = float(potential.relative_asymmetry(Z, diagonal))
+        along_H, along_K = derivative @ H, derivative @ K
+        size = np.linalg.norm(K) * np.linalg.norm(along_H) + np.linalg.norm(H) * np.linalg.norm(along_K)
+        asymmetries.append(abs(K @ along_H - H @ along_K) / size)
+    asymmetry = float(potential.relative_asymmetry(Z, diagonal))
     # differences over 1e-5 err by 1e-10 of the field
-    assert found == pytest.approx(max(asymmetries), rel=1e-6, abs=1e-8)
-    assert (found < 1e-13) == equal
+    assert asymmetry == pytest.approx(max(asymmetries), rel=1e-6, abs=1e-8)
+    assert (asymmetry < 1e-13) == equal
 
 
 @pytest.mark.parametrize("diagonal", [[0.4, 0.4, 0.4], [0.1, 0.4, 1.6]])
 def test_asymmetry_has_no_units(diagonal):
     Z = np.eye(3) + 0.3 * np.random.default_rng(7).standard_normal((3, 3))
-    found = float(potential.relative_asymmetry(Z, np.array(diagonal)))
+    asymmetry = float(potential.relative_asymmetry(Z, np.array(diagonal)))
     scaled = float(potential.relative_asymmetry(3.0 * Z, 50.0 * np.array(diagonal)))
-    assert scaled == pytest.approx(found, rel=1e-9, abs=1e-13)
+    assert scaled == pytest.approx(asymmetry, rel=1e-9, abs=1e-13)
 
 
-AT = 3  # a record on the way
+# -- predictor and alpha along the flow --------------------------------------------------------------------------------
+
+RECORD = 3  # on the way, of records 0 to 4
 
 
-def pair_at(trajectory, draw, at):
-    """Return Z1, Z2, beta and alpha at one record of a draw."""
+def on_the_way(trajectory, draw):
+    """Return Z1, Z2, beta and alpha = Z1^{-T} Z2 at `RECORD` (Lemma 3.3)."""
     P = trajectory.constants["P"][draw]
-    W1, W2 = trajectory.series["W1"][draw, at], trajectory.series["W2"][draw, at]
+    W1, W2 = trajectory.series["W1"][draw, RECORD], trajectory.series["W2"][draw, RECORD]
     Z1, Z2 = W1 @ P.T, P @ W2
     return Z1, Z2, W1 @ W2, np.linalg.inv(Z1.T) @ Z2
 
 
 @pytest.mark.parametrize("draw", [0, 1])
-def test_parts_off_the_diagonal_in_the_basis_of_the_limit(data, linear, draw):
+def test_parts_off_the_diagonal_are_in_the_singular_basis_of_the_limit(data, linear, draw):
     trajectory, table = linear
-    X, Y = data["X"][draw], data["Y"][draw]
-    _, _, beta, alpha = pair_at(trajectory, draw, AT)
-    left, _, right = np.linalg.svd(np.linalg.lstsq(X, Y, rcond=None)[0])
+    _, _, beta, alpha = on_the_way(trajectory, draw)
+    U, _, Vt = np.linalg.svd(minimum_norm_interpolator(data["X"][draw], data["Y"][draw]))
     for quantity, matrix in (("beta_off_diagonal", beta), ("alpha_off_diagonal", alpha)):
-        turned = left.T @ matrix @ right.T
-        off = np.sqrt(np.sum(turned**2) - np.sum(np.diag(turned) ** 2)) / np.sqrt(np.sum(turned**2))
-        assert series(table, quantity, draw)[AT, 0] == pytest.approx(off, rel=1e-7), quantity
+        squares = (U.T @ matrix @ Vt.T) ** 2
+        off_diagonal = np.sqrt(1 - np.trace(squares) / np.sum(squares))
+        assert series(table, quantity, draw)[RECORD, 0] == pytest.approx(off_diagonal, rel=1e-7), quantity
 
 
 @pytest.mark.parametrize("draw", [0, 1])
 def test_alpha_is_in_the_span_of_the_data(data, linear, draw):
+    """Lemma C.3."""
     trajectory, table = linear
-    _, _, _, alpha = pair_at(trajectory, draw, AT)
+    _, _, _, alpha = on_the_way(trajectory, draw)
     kernel = null_space(data["X"][draw])
     outside = np.linalg.norm(kernel.T @ alpha) / np.linalg.norm(alpha)
-    assert series(table, "alpha_outside_data", draw)[AT, 0] == pytest.approx(outside, abs=1e-9)
+    assert series(table, "alpha_outside_data", draw)[RECORD, 0] == pytest.approx(outside, abs=1e-9)
     assert outside < 1e-9
 
 
 @pytest.mark.parametrize("draw", [0, 1])
 def test_asymmetries_entry_by_entry(data, linear, draw):
+    """|A - A^T| of the products of (C.17), (C.18) and (C.22), relative to the factors' norms, of R at time 0."""
     trajectory, table = linear
     X, Y = data["X"][draw], data["Y"][draw]
-    Z1, Z2, beta, alpha = pair_at(trajectory, draw, AT)
-    error = X.T @ (Y - X @ beta)
-    start = np.linalg.norm(X.T @ Y)
-    products = {
-        "c_17": (error.T @ alpha, start * np.linalg.norm(alpha)),
-        "c_18": (error @ alpha.T, start * np.linalg.norm(alpha)),
-        "c_22": (Z1.T @ error @ Z2.T, start * np.linalg.norm(Z1) * np.linalg.norm(Z2)),
+    Z1, Z2, beta, alpha = on_the_way(trajectory, draw)
+    R = X.T @ (Y - X @ beta)
+    R_at_0 = np.linalg.norm(X.T @ Y)  # where beta is zero
+    product_and_size = {
+        "c_17": (R.T @ alpha, R_at_0 * np.linalg.norm(alpha)),
+        "c_18": (R @ alpha.T, R_at_0 * np.linalg.norm(alpha)),
+        "c_22": (Z1.T @ R @ Z2.T, R_at_0 * np.linalg.norm(Z1) * np.linalg.norm(Z2)),
     }
-    for quantity, (product, size) in products.items():
-        skew = np.sqrt(2 * sum((product[i, j] - product[j, i]) ** 2 for j in range(len(product)) for i in range(j)))
-        assert series(table, quantity, draw)[AT, 0] == pytest.approx(skew / size, rel=1e-6), quantity
+    for quantity, (A, size) in product_and_size.items():
+        pairs = itertools.combinations(range(len(A)), 2)
+        asymmetry = np.sqrt(2 * sum((A[i, j] - A[j, i]) ** 2 for i, j in pairs))
+        assert series(table, quantity, draw)[RECORD, 0] == pytest.approx(asymmetry / size, rel=1e-6), quantity
+
+
+# -- rows of unequal lengths -------------------------------------------------------------------------------------------
 
 
 def commutator(A, B):
+    """Return |AB - BA| / (|A| |B|)."""
     return np.linalg.norm(A @ B - B @ A) / np.linalg.norm(A) / np.linalg.norm(B)
 
 
-LENGTHS = 0.4 * 4.0 ** np.linspace(-1, 1, 4)  # squared, of rows whose scales spread by 4
+SPREAD = 4.0
+# of the rows of W1 at the start: 2 gamma / spread to 2 gamma * spread, evenly in the logarithm
+SQUARED_LENGTHS = 2 * GAMMA * SPREAD ** np.linspace(-1, 1, INPUTS)
 
 
 @pytest.fixture(scope="module")
 def unequal(data):
-    settings = {**SETTINGS, "spread": 4.0}
+    settings = {**SETTINGS, "spread": SPREAD}
     return trajectory_and_table(runs.anisotropic_flow, metrics.anisotropic_flow, settings, data, seed=3)
+
+
+def flow_from_unequal_rows(data, draw, times):
+    """Return both layers of a network as wide as the inputs, whose first layer starts at a diagonal matrix."""
+    start = np.diag(np.sqrt(SQUARED_LENGTHS))
+    return flow(data["X"][draw], data["Y"][draw], start, np.zeros((INPUTS, OUTPUTS)), times)
 
 
 @pytest.mark.parametrize("draw", [0, 1])
 def test_rows_of_unequal_lengths_at_the_start(unequal, draw):
     trajectory, _ = unequal
     W1, W2 = trajectory.series["W1"][draw, 0], trajectory.series["W2"][draw, 0]
-    np.testing.assert_allclose(W1 @ W1.T, np.diag(LENGTHS), atol=1e-12)
+    np.testing.assert_allclose(W1 @ W1.T, np.diag(SQUARED_LENGTHS), atol=1e-12)
     np.testing.assert_array_equal(W2, 0)
 
 
 @pytest.mark.parametrize("draw", [0, 1])
-def test_the_flow_from_rows_of_unequal_lengths(data, unequal, draw):
+def test_the_flow_from_rows_of_unequal_lengths_is_scipys(data, unequal, draw):
+    trajectory, _ = unequal
+    Z1, Z2 = flow_from_unequal_rows(data, draw, trajectory.time)
+    beta = trajectory.series["W1"][draw, -1] @ trajectory.series["W2"][draw, -1]
+    np.testing.assert_allclose(beta, Z1[-1] @ Z2[-1], atol=1e-8)
+
+
+@pytest.mark.parametrize("draw", [0, 1])
+def test_commutators_are_those_of_scipys_flow(data, unequal, draw):
     trajectory, table = unequal
-    W1, W2 = trajectory.series["W1"][draw, -1], trajectory.series["W2"][draw, -1]
-    hidden, output = flow(
-        data["X"][draw], data["Y"][draw], np.diag(np.sqrt(LENGTHS)), np.zeros((4, 2)), trajectory.time
-    )
-    first, second = hidden[-1], output[-1]
-    beta, alpha = first @ second, np.linalg.inv(first.T) @ second
-    np.testing.assert_allclose(W1 @ W2, beta, atol=1e-8)
-    with_layers = max(commutator(beta @ beta.T, first @ first.T), commutator(beta.T @ beta, second.T @ second))
+    hidden, output = flow_from_unequal_rows(data, draw, trajectory.time)
+    Z1, Z2 = hidden[-1], output[-1]
+    beta, alpha = Z1 @ Z2, np.linalg.inv(Z1.T) @ Z2
+    with_layers = max(commutator(beta @ beta.T, Z1 @ Z1.T), commutator(beta.T @ beta, Z2.T @ Z2))
     assert series(table, "commutator_with_layers", draw)[-1, 0] == pytest.approx(with_layers, rel=1e-5)
     with_alpha = max(commutator(beta @ beta.T, alpha @ alpha.T), commutator(beta.T @ beta, alpha.T @ alpha))
     assert series(table, "commutator_with_alpha", draw)[-1, 0] == pytest.approx(with_alpha, rel=1e-5)
 
 
 @pytest.mark.parametrize("draw", [0, 1])
-def test_rows_of_unequal_lengths_keep_their_imbalance_and_end_elsewhere(unequal, draw):
+def test_rows_of_unequal_lengths_keep_their_imbalance(unequal, draw):
     _, table = unequal
     assert series(table, "imbalance_drift", draw).max() < 1e-9
-    assert series(table, "asymmetry", draw, "limit")[0, 0] > 1e-3
-    assert series(table, "distance", draw, "limit")[0, 0] > 1e-3
+
+
+@pytest.mark.parametrize("draw", [0, 1])
+@pytest.mark.parametrize("quantity", ["asymmetry", "distance"])
+def test_rows_of_unequal_lengths_have_no_potential_and_end_elsewhere(unequal, draw, quantity):
+    _, table = unequal
+    assert at_limit(table, quantity, draw)[0] > 1e-3
 
 
 @pytest.mark.parametrize("draw", [0, 1])
 def test_the_gradient_of_lemma_c_4_has_the_inverse_on_the_left(data, unequal, draw):
+    """At the limit Z1^{-T} Z2 Z2^T is Z1 - Z1^{-T} D, and not Z1 - D Z1^{-T} as printed."""
     _, table = unequal
-    hidden, output = flow(
-        data["X"][draw], data["Y"][draw], np.diag(np.sqrt(LENGTHS)), np.zeros((4, 2)), np.array([0.0, 300.0])
-    )
+    hidden, output = flow_from_unequal_rows(data, draw, np.array([0.0, 300.0]))
     Z1, Z2 = hidden[-1], output[-1]
     gradient = np.linalg.solve(Z1.T, Z2 @ Z2.T)
-    printed = Z1 - LENGTHS[:, None] * np.linalg.inv(Z1).T
-    expected = np.linalg.norm(printed - gradient) / np.linalg.norm(gradient)
-    assert series(table, "gradient_printed", draw, "limit")[0, 0] == pytest.approx(expected, rel=1e-5)
-    assert expected > 1e-2
-    assert series(table, "gradient_corrected", draw, "limit")[0, 0] < 1e-7
+    printed = Z1 - np.diag(SQUARED_LENGTHS) @ np.linalg.inv(Z1).T
+    error_of_printed = np.linalg.norm(printed - gradient) / np.linalg.norm(gradient)
+    assert at_limit(table, "gradient_printed", draw)[0] == pytest.approx(error_of_printed, rel=1e-5)
+    assert error_of_printed > 1e-2
+    assert at_limit(table, "gradient_corrected", draw)[0] < 1e-7
 
 
-@pytest.mark.parametrize("outputs", [2, 4, 7])
-def test_the_flow_from_balanced_layers_is_scipys(outputs):
-    data = regression.gaussian(samples=2, inputs=4, outputs=outputs, seeds=1, seed=0)
-    trajectory, table = trajectory_and_table(runs.balanced_flow, metrics.balanced_flow, BALANCED, data, seed=3)
+# -- balanced layers ---------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module", params=[2, 4, 7], ids="outputs={}".format)
+def balanced(request):
+    """Return data of one draw, and trajectory and table of the flow from balanced layers."""
+    data = regression.gaussian(**{**SHAPE, "outputs": request.param}, seeds=1, seed=0)
+    return data, *trajectory_and_table(runs.balanced_flow, metrics.balanced_flow, BALANCED, data, seed=3)
+
+
+def test_balanced_layers_start_balanced(balanced):
+    _, trajectory, _ = balanced
+    W1, W2 = trajectory.series["W1"][0, 0], trajectory.series["W2"][0, 0]
+    np.testing.assert_allclose(W1.T @ W1, W2 @ W2.T, atol=1e-12)
+
+
+def test_the_flow_from_balanced_layers_is_scipys(balanced):
+    data, trajectory, table = balanced
     W1, W2 = trajectory.series["W1"][0], trajectory.series["W2"][0]
-    np.testing.assert_allclose(W1[0].T @ W1[0], W2[0] @ W2[0].T, atol=1e-12)
-    one, two = flow(data["X"][0], data["Y"][0], W1[0], W2[0], trajectory.time)
-    np.testing.assert_allclose(W1[-1] @ W2[-1], one[-1] @ two[-1], atol=1e-8)
-    rank = min(outputs, 4)
-    np.testing.assert_allclose(series(table, "sigma_w1", 0)[-1, :rank], spectrum(one[-1], rank), rtol=1e-7)
-    assert series(table, "residual", 0, "limit")[0, 0] < 1e-9
+    scipys_W1, scipys_W2 = flow(data["X"][0], data["Y"][0], W1[0], W2[0], trajectory.time)
+    np.testing.assert_allclose(W1[-1] @ W2[-1], scipys_W1[-1] @ scipys_W2[-1], atol=1e-8)
+    rank = min(data["Y"].shape[-1], INPUTS)
+    np.testing.assert_allclose(series(table, "sigma_w1", 0)[-1, :rank], spectrum(scipys_W1[-1], rank), rtol=1e-7)
+    assert at_limit(table, "residual", 0)[0] < 1e-9
 
 
-def test_the_narrower_of_balanced_layers_has_the_variance_that_is_said():
+def test_the_narrower_of_balanced_layers_has_the_variance_that_is_set():
     data = regression.gaussian(**SHAPE, seeds=200, seed=0)
-    brief = INTEGRATION | {"patience": 1e-3, "horizon": 1e-3, "points": 2}
+    brief = INTEGRATION | {"patience": 1e-3, "horizon": 1e-3, "points": 2}  # only the start is read
     starts = runs.balanced_flow(data, width=9, variance=0.3, integration=Limit(**brief), seed=1)
-    entries = np.sum(starts.series["W2"][:, 0] ** 2, axis=(1, 2)) / 18
-    # a mean of 3,600 squares of variance 2 v^2
-    assert entries.mean() == pytest.approx(0.3, abs=4 * 0.3 * (2 / 3600) ** 0.5)
+    # the run keeps fewer than nine hidden directions, with the norm of all 9 * 2 entries
+    variances = np.sum(starts.series["W2"][:, 0] ** 2, axis=(1, 2)) / (9 * OUTPUTS)
+    # four standard errors of a mean of 3,600 squares, each of variance 2 * 0.3^2
+    assert variances.mean() == pytest.approx(0.3, abs=4 * 0.3 * (2 / 3600) ** 0.5)

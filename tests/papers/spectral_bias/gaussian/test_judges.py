@@ -12,16 +12,13 @@ from tests.papers.spectral_bias.doctored import evaluation_on, put, verdict_on
 FLOW, LIMIT = {"phase": "flow", "time": 0.0}, {"phase": "limit"}
 
 
-def spectrum(role, start, end, **which):
-    """Let the six singular values of runs start and end as given."""
+def put_spectrum(role, start, end, *, draw):
+    """Return alterations: the six singular values of W1 start and end as given, on one draw or, for None, on all."""
     alterations = []
     for index, (first, last) in enumerate(zip(start, end, strict=True), start=1):
-        alterations.append(put("sigma_w1", first, role=role, index=index, **FLOW, **which))
-        alterations.append(put("sigma_w1", last, role=role, index=index, **LIMIT, **which))
+        alterations.append(put("sigma_w1", first, role=role, index=index, draw=draw, **FLOW))
+        alterations.append(put("sigma_w1", last, role=role, index=index, draw=draw, **LIMIT))
     return alterations
-
-
-ONES = [0.1] * 6
 
 
 @pytest.mark.parametrize(
@@ -40,41 +37,45 @@ ONES = [0.1] * 6
 )
 def test_only_as_many_values_grow_as_there_are_outputs(ends, since, verdict):
     # read as a deviation the layer ends at rank two as well, but its other four values have moved too far
-    deviation = spectrum("deviation", [0.1, 0.1, 0.6, 0.6, 0.6, 0.6], [2.0, 1.0, 0.1, 0.1, 0.1, 0.1], draw=None)
-    altered = spectrum("printed", ONES, ends, draw=None)
-    assert verdict_on("gaussian_init_low_rank", *deviation, *altered, since=since) == verdict
+    deviation = put_spectrum("deviation", [0.1, 0.1, 0.6, 0.6, 0.6, 0.6], [2.0, 1.0, 0.1, 0.1, 0.1, 0.1], draw=None)
+    printed = put_spectrum("printed", [0.1] * 6, ends, draw=None)
+    assert verdict_on("gaussian_init_low_rank", *deviation, *printed, since=since) == verdict
 
 
-def test_the_other_reading_has_to_be_another():
-    both = [spectrum(role, ONES, [2.0, 1.0, 0.1, 0.1, 0.1, 0.1], draw=None) for role in ("printed", "deviation")]
-    found = evaluation_on("gaussian_init_low_rank", *both[0], *both[1])
-    assert found.verdict == "undecided"
-    np.testing.assert_allclose(found.facts["deviation"], 5 / 5.04)
+def test_a_reading_as_deviation_that_ends_alike_leaves_the_claim_undecided():
+    alterations = []
+    for role in ("printed", "deviation"):
+        alterations += put_spectrum(role, [0.1] * 6, [2.0, 1.0, 0.1, 0.1, 0.1, 0.1], draw=None)
+    evaluation = evaluation_on("gaussian_init_low_rank", *alterations)
+    assert evaluation.verdict == "undecided"
+    np.testing.assert_allclose(evaluation.facts["deviation"], 5 / 5.04)
 
 
-def test_the_range_of_draws_is_shown():
-    printed = spectrum("printed", [0.0] * 6, [2.0, 1.0, 1.0, 0.0, 0.0, 0.0], draw=None)
-    one = spectrum("printed", [0.0] * 6, [2.0, 1.0, 0.1, 0.0, 0.0, 0.0], draw=1)
-    found = evaluation_on("gaussian_init_low_rank", *printed, *one)
-    shown = [found.facts[name] for name in ("value", "least", "largest")]
-    # one of the twelve draws of the smoke configuration
-    np.testing.assert_allclose(shown, [1 / 12, 5 / 6, 5 / 5.01])
+def test_facts_are_the_share_of_draws_of_low_rank_and_the_range_of_the_leading_share():
+    most = put_spectrum("printed", [0.0] * 6, [2.0, 1.0, 1.0, 0.0, 0.0, 0.0], draw=None)
+    one = put_spectrum("printed", [0.0] * 6, [2.0, 1.0, 0.1, 0.0, 0.0, 0.0], draw=1)
+    facts = evaluation_on("gaussian_init_low_rank", *most, *one).facts
+    # one of the twelve draws of the smoke configuration ends with 95 % of |W1|^2 in two values
+    np.testing.assert_allclose([facts[name] for name in ("value", "least", "largest")], [1 / 12, 5 / 6, 5 / 5.01])
 
 
+# singular values of W1 at the start of a run with two outputs
 START = np.array([0.5, 0.48, 0.46, 0.44, 0.42])
+# their growths, relative to the start
 TWO_GROW, ALL_GROW = [2.0, 0.8, 0.05, 0.02, 0.0], [1.0, 1.0, 1.0, 1.0, 1.0]
 DRAWS = 12
 
 
-def table_of(growth, others=TWO_GROW, draws=DRAWS):
-    """Return a run with two outputs, whose five singular values grow by factors.
+def mixed(growth, draws):
+    """Return growths of all draws, shape (draws, 5): the first `draws` grow as given, in the others two values do."""
+    return [growth] * draws + [TWO_GROW] * (DRAWS - draws)
 
-    These are `growth` on the first `draws` draws and `others` on the rest.
-    """
+
+def table_of(growth):
+    """Return the table of a run with two outputs, from a growth of shape (5,), or of shape (draws, 5)."""
     axes = {"seed": np.arange(DRAWS), "time": np.zeros(1)}
-    factors = np.array([growth] * draws + [others] * (DRAWS - draws))
     start = np.broadcast_to(START, (DRAWS, 1, 5))
-    end = start * (1 + factors)[:, None]
+    end = start * (1 + np.broadcast_to(growth, (DRAWS, 5)))[:, None]
     flow = rows({"sigma_w1": start}, axes).assign(phase="flow")
     limit = rows({"sigma_w1": end, "sigma_beta": end[..., :2]}, axes).assign(phase="limit")
     table = pd.concat([flow, limit], ignore_index=True)
@@ -82,35 +83,41 @@ def table_of(growth, others=TWO_GROW, draws=DRAWS):
     return table
 
 
-def judged(first, second=None, deviation=TWO_GROW, large=ALL_GROW, since="k-th", larger_teacher=None):
-    """Judge tables, or those of these growths; a larger teacher changes nothing unless it is given."""
-    first = first if isinstance(first, pd.DataFrame) else table_of(first)
-    flows = [first, second if second is not None else table_of(TWO_GROW)]
-    larger_teacher = first if larger_teacher is None else table_of(larger_teacher)
-    tables = {"flows": flows, "deviations": [table_of(deviation)], "large": table_of(large)}
-    tables["larger_teacher"] = larger_teacher
+def evaluate_growths(first, *, second=TWO_GROW, deviation=TWO_GROW, large=ALL_GROW, larger_teacher=None, since="k-th"):
+    """Judge runs by their growths, `first` and `second` at the two variances; a larger teacher grows as the first."""
+    tables = {
+        "flows": [table_of(first), table_of(second)],
+        "deviations": [table_of(deviation)],
+        "large": table_of(large),
+        "larger_teacher": table_of(first if larger_teacher is None else larger_teacher),
+    }
     return evaluate(claims.nonzero_second_layer, tables, {"share": 0.95, "since": since})
 
 
 @pytest.mark.parametrize(
-    ("growth", "deviation", "large", "since", "verdict"),
+    ("growth", "since", "verdict"),
     [
-        (TWO_GROW, TWO_GROW, ALL_GROW, "k-th", "reproduced"),
+        (TWO_GROW, "k-th", "reproduced"),
         # a third that takes a little less than a twentieth of the squared displacement, and a little more
-        ([2.0, 0.8, 0.52, 0.02, 0.0], TWO_GROW, ALL_GROW, "first", "reproduced"),
-        ([2.0, 0.8, 0.54, 0.02, 0.0], TWO_GROW, ALL_GROW, "first", "not reproduced"),
+        ([2.0, 0.8, 0.52, 0.02, 0.0], "first", "reproduced"),
+        ([2.0, 0.8, 0.54, 0.02, 0.0], "first", "not reproduced"),
         # the same of that from the second on
-        ([2.0, 0.8, 0.19, 0.02, 0.0], TWO_GROW, ALL_GROW, "k-th", "reproduced"),
-        ([2.0, 0.8, 0.20, 0.02, 0.0], TWO_GROW, ALL_GROW, "k-th", "not reproduced"),
-        (TWO_GROW, [2.0, 0.8, 0.20, 0.02, 0.0], ALL_GROW, "k-th", "not reproduced"),
+        ([2.0, 0.8, 0.19, 0.02, 0.0], "k-th", "reproduced"),
+        ([2.0, 0.8, 0.20, 0.02, 0.0], "k-th", "not reproduced"),
         # a value that falls is displaced too
-        ([2.0, 0.8, 0.0, 0.0, -0.6], TWO_GROW, ALL_GROW, "k-th", "not reproduced"),
-        # from a large start two values grow as well: a rival that holds
-        (TWO_GROW, TWO_GROW, TWO_GROW, "k-th", "undecided"),
+        ([2.0, 0.8, 0.0, 0.0, -0.6], "k-th", "not reproduced"),
     ],
 )
-def test_as_many_values_grow_as_there_are_outputs(growth, deviation, large, since, verdict):
-    assert judged(growth, deviation=deviation, large=large, since=since).verdict == verdict
+def test_as_many_values_grow_as_there_are_outputs(growth, since, verdict):
+    assert evaluate_growths(growth, since=since).verdict == verdict
+
+
+def test_read_as_deviations_as_many_values_grow_as_well():
+    assert evaluate_growths(TWO_GROW, deviation=[2.0, 0.8, 0.20, 0.02, 0.0]).verdict == "not reproduced"
+
+
+def test_a_large_start_from_which_two_values_grow_is_a_rival_that_passes():
+    assert evaluate_growths(TWO_GROW, large=TWO_GROW).verdict == "undecided"
 
 
 @pytest.mark.parametrize(
@@ -122,29 +129,39 @@ def test_as_many_values_grow_as_there_are_outputs(growth, deviation, large, sinc
         (TWO_GROW, ALL_GROW, "undecided", 0.0),
     ],
 )
-def test_a_size_of_the_teacher_that_decides_leaves_it_open(first, larger_teacher, verdict, share_with_larger):
-    found = judged(first, larger_teacher=larger_teacher)
-    assert found.verdict == verdict
-    assert ("with a larger teacher" in found.reason) == (verdict == "undecided")
-    assert found.facts["with_larger"] == share_with_larger
+def test_where_the_size_of_the_teacher_decides_the_claim_is_undecided(
+    first, larger_teacher, verdict, share_with_larger
+):
+    evaluation = evaluate_growths(first, larger_teacher=larger_teacher)
+    assert evaluation.verdict == verdict
+    assert ("with a larger teacher" in evaluation.reason) == (verdict == "undecided")
+    assert evaluation.facts["with_larger"] == share_with_larger
 
 
 def test_one_value_that_grows_is_no_trend_of_two():
-    # read of the whole spectrum, one value would do
+    # of the whole spectrum's displacement one value would do: the rival of k - 1 values passes
     one_grows = [2.0, 0.1, 0.0, 0.0, 0.0]
-    assert judged(one_grows, table_of(one_grows), one_grows, since="first").verdict == "undecided"
+    evaluation = evaluate_growths(one_grows, second=one_grows, deviation=one_grows, since="first")
+    assert evaluation.verdict == "undecided"
 
 
 @pytest.mark.parametrize(("draws", "verdict"), [(2, "reproduced"), (6, "undecided"), (10, "not reproduced")])
 def test_the_trend_is_one_of_most_draws(draws, verdict):
-    assert judged(table_of(ALL_GROW, draws=draws)).verdict == verdict
+    """All values grow on the first draws."""
+    assert evaluate_growths(mixed(ALL_GROW, draws)).verdict == verdict
 
 
-def test_facts_count_the_draws_that_show_the_trend_value_by_value():
-    third = [2.0, 0.8, 0.4, 0.0, 0.0]
-    found = judged(TWO_GROW, table_of(third, draws=3), third)
+THREE_GROW = [2.0, 0.8, 0.4, 0.0, 0.0]
+
+
+def test_facts_are_the_shares_of_draws_that_show_the_trend_value_by_value():
+    facts = evaluate_growths(TWO_GROW, second=mixed(THREE_GROW, 3), deviation=THREE_GROW).facts
     # of the second run nine of twelve draws show it
-    assert (found.facts["value"], found.facts["second"], found.facts["deviation"]) == (1, 0.75, 0)
-    moved = START * np.array(third)
-    assert found.facts["whole"] == pytest.approx(moved[2] ** 2 / np.sum(moved**2))
-    assert found.facts["left"] == pytest.approx(0.05)
+    assert (facts["value"], facts["second"], facts["deviation"]) == (1, 0.75, 0)
+
+
+def test_facts_have_the_largest_share_of_the_whole_displacement_and_the_share_allowed():
+    facts = evaluate_growths(TWO_GROW, second=mixed(THREE_GROW, 3), deviation=THREE_GROW).facts
+    displacement = START * np.array(THREE_GROW)
+    assert facts["whole"] == pytest.approx(displacement[2] ** 2 / np.sum(displacement**2))
+    assert facts["left"] == pytest.approx(0.05)
