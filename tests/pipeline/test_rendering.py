@@ -305,6 +305,30 @@ def test_a_card_of_a_corrected_claim_has_the_number_of_the_printed_one_too(tmp_p
     assert "  As printed: The gradient: **−4004**, predicted 4. Criterion: ≥ 4." in lines
 
 
+def test_a_cards_reason_does_not_repeat_the_name_of_the_number_below(tmp_path):
+    assert "\n  Why: too few draws.  \n  The size: **1**." in page(tmp_path, reason="the size: too few draws")
+
+
+def test_a_page_links_to_the_statement_of_the_letter_and_to_derivations(tmp_path, monkeypatch):
+    monkeypatch.setattr(markdown, "ERRATA", tmp_path)
+    text = "It falls (errata 3), as is derived (docs/derived.md)."
+    assert "It falls (errata 3), as" in page(tmp_path / "results", explanation=text)  # no letter: no link
+    (tmp_path / "made_up.md").touch()
+    linked = page(tmp_path / "results", explanation=text)
+    assert "It falls ([errata 3](../made_up.md)), as is derived ([derived.md](" in linked
+
+
+@pytest.mark.parametrize(
+    ("verdict", "heading"),
+    [("corrected", "## Corrected claims\n"), ("contradicted", "## Corrected and contradicted claims\n")],
+)
+def test_the_first_page_names_contradicted_claims_where_there_are_some(tmp_path, verdict, heading):
+    printed = {"quantity": "the size", "measured": 1.0, "lower": float("nan")}
+    assert heading in markdown.results_page(
+        [paper_with(claims=[claim_with(verdict=verdict, **printed)])], tmp_path, None
+    )
+
+
 def test_a_card_counts_draws_for_and_against(tmp_path):
     decisive = claim_with()["decisive"] | {"draws_for": 2, "draws_against": 2, "interval": "share (Wilson)"}
     assert "2 draws agree, 2 do not." in page(tmp_path, decisive=decisive)
@@ -318,7 +342,9 @@ def test_the_first_page_lists_what_is_open_with_its_reason_and_number(tmp_path):
         "| [Figure 1](made_up.md#made_up.a) | $`\\vert x\\vert `$ falls. | undecided† "
         "| Too few draws. The size: **1**. Criterion: at most 2 |"
     )
-    assert text.endswith(f"undecided or untested\n\n| where | claim | verdict | why |\n|---|---|---|---|\n{row}\n")
+    head = "| where | claim | verdict | why |\n|---|---|---|---|"
+    legend = "† another choice of a threshold or setting gives another verdict"
+    assert text.endswith(f"undecided or untested\n\n{head}\n{row}\n\n{legend}\n")
 
 
 @pytest.mark.parametrize(
