@@ -82,7 +82,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 LONG = {
     *("test_whole.py", "test_slurm.py", "test_page.py", "test_docs_commands.py"),
     *("test_any_settings.py", "test_adding_a_figure.py", "test_reference.py"),
-    *("test_executor.py", "test_cluster.py", "test_notebooks_run"),
+    *("test_executor.py", "test_notebooks_run"),
     "test_a_kill_at_any_moment_loses_nothing",
     *("test_what_an_orphan_writes_is_made_again", "test_spoilt_outputs_are_made_again"),
     "test_a_broken_cache_is_replaced",

@@ -73,8 +73,8 @@ def test_a_peak_counts_memory_that_was_given_back(tmp_path):
     (tmp_path / "hungry.py").write_text("b'x' * 50_000_000\n")
     command = [sys.executable, ROOT / "bench/spent.py", "json", "hungry"]
     ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
-    # the module's 50 MB, and what its start takes
-    assert 50 <= json.loads(ended.stdout.splitlines()[-1])["MB"] < 55
+    # the module's 50 MB, less what is resident at the start and used again, and what its start takes
+    assert 48 <= json.loads(ended.stdout.splitlines()[-1])["MB"] < 55
 
 
 # Snakemake and `map` read megabytes at any size; so small a run takes hardly any
