@@ -39,124 +39,194 @@ from tests.judging.made_up import FAILS, HOLDS, OPEN, STATES, evaluation_of
     ],
 )
 def test_the_verdict_follows_from_the_checks(printed, corrected, verdict):
-    @takes_rivals("state")
-    def is_in(state):
-        return STATES[state]
-
-    found = evaluation_of(is_in(printed, corrected=corrected, rivals={"another": "fails"}), correction="it is so")
-    assert found.verdict == verdict
+    assert evaluation_with_correction(STATES[printed], STATES.get(corrected)).verdict == verdict
     assert verdict in VERDICTS
-    assert (found.reason == "") == (verdict != "undecided")
 
 
-def judged_with_correction(printed, correction):
-    """Evaluate a claim by a check as printed and as corrected, with a rival that fails."""
+def evaluation_with_correction(printed, corrected):
+    """Return what a claim says of a check as printed and as corrected, None without a correction; its rival fails."""
 
     @takes_rivals("check")
     def is_so(check):
         return check
 
-    return evaluation_of(is_so(printed, corrected=correction, rivals={"another": FAILS}), correction="it is so")
+    return evaluation_of(is_so(printed, corrected=corrected, rivals={"another": FAILS}), correction="it is so")
+
+
+@pytest.mark.parametrize(("printed", "corrected"), [(HOLDS, HOLDS), (FAILS, HOLDS), (FAILS, FAILS), (FAILS, None)])
+def test_a_decided_verdict_needs_no_reason(printed, corrected):
+    assert evaluation_with_correction(printed, corrected).reason == ""
 
 
 def test_an_undecided_correction_is_named_where_the_sentence_fails():
-    found = judged_with_correction(FAILS, OPEN.as_undecided("too few"))
+    found = evaluation_with_correction(FAILS, OPEN.as_undecided("too few"))
     assert found.reason == "it fails as printed, and the correction is undecided: error: it cannot be judged; too few"
     assert found.judgement.state == "fails"
-    assert found.rivals == {"another": "undecided"}
+
+
+def test_a_rival_is_undecided_like_the_correction_where_both_predictions_fail():
+    assert evaluation_with_correction(FAILS, OPEN).rivals == {"another": "undecided"}
 
 
 def test_the_sentence_is_named_where_it_is_undecided_itself():
-    assert judged_with_correction(OPEN.as_undecided("too few"), OPEN).reason == "error: it cannot be judged; too few"
+    found = evaluation_with_correction(OPEN.as_undecided("too few"), OPEN)
+    assert found.reason == "error: it cannot be judged; too few"
 
 
-def test_an_empirical_statement_is_never_corrected_or_contradicted():
-    failing = every_draw("accuracy", 2.0, at_most=1.0, rivals={"another": 3.0})
-    found = evaluation_of(failing, empirical=True)
+FAILING_STATEMENT = every_draw("accuracy", 2.0, at_most=1.0, rivals={"another": 3.0})
+
+
+def test_an_empirical_statement_that_fails_is_not_reproduced():
+    found = evaluation_of(FAILING_STATEMENT, empirical=True)
     assert (found.verdict, found.reason) == ("not reproduced", "does not show at this scale")
+
+
+def test_an_empirical_statement_has_no_correction():
     with pytest.raises(ValueError, match="an empirical statement is not corrected"):
-        evaluation_of(failing, empirical=True, correction="another number")
+        evaluation_of(FAILING_STATEMENT, empirical=True, correction="another number")
 
 
-def test_a_verdict_without_scope_is_refused_and_one_without_rivals_undecided():
+def test_a_claim_without_scope_is_refused():
     with pytest.raises(ValueError, match="say for what it was tested"):
         evaluation_of(HOLDS, scope="  ")
-    assert (evaluation_of(HOLDS).verdict, evaluation_of(HOLDS).reason) == ("undecided", "no rival was tried")
 
 
+def test_a_claim_without_rivals_is_undecided():
+    found = evaluation_of(HOLDS)
+    assert (found.verdict, found.reason) == ("undecided", "no rival was tried")
+
+
+ONE_NUMBER = every_draw("x", 0.1, at_most=1.0, rivals={"less": 0.0})
+GEOMETRIC_MEAN = replace(mean([0.1, 0.2]), how="geometric mean (t)")
+# checks of several draws, and the quantifier that each implies
+OF_DRAWS = [
+    pytest.param(every_draw("x", [0.1, 0.2], at_most=1.0, rivals={"less": 0.0}), "all draws", id="every draw"),
+    pytest.param(share_of_draws("x", [True, False], at_least=0.1, rivals={"all": 0.99}), "most draws", id="share"),
+    pytest.param(at_most("x", mean([0.1, 0.2, 0.3]), 9.0, rivals={"less": 0.0}), "an average", id="mean"),
+    pytest.param(at_most("x", median(np.linspace(0, 1, 40)), 9.0, rivals={"less": 0.0}), "an average", id="median"),
+    pytest.param(at_most("x", GEOMETRIC_MEAN, 9.0, rivals={"less": 0.0}), "an average", id="geometric mean"),
+    pytest.param(at_most("x", slope([0, 1, 2], [0.1, 0.2, 0.4]), 9.0, rivals={"less": 0.0}), "an average", id="slope"),
+]
+every_headline = pytest.mark.parametrize(
+    ("headline", "quantifier"), [*OF_DRAWS, pytest.param(ONE_NUMBER, "a number", id="one number")]
+)
+
+
+@every_headline
+def test_a_claim_has_the_quantifier_of_its_headline(headline, quantifier):
+    assert evaluation_of(headline).quantifier == quantifier
+
+
+@every_headline
+def test_a_claim_may_state_the_quantifier_of_its_headline(headline, quantifier):
+    assert evaluation_of(headline, quantifier=quantifier).quantifier == quantifier
+
+
+@every_headline
+def test_a_claim_on_some_setting_may_have_any_headline(headline, quantifier):
+    assert evaluation_of(headline, quantifier="some setting").quantifier == "some setting"
+
+
+# of a single number every quantifier is true
 @pytest.mark.parametrize(
-    ("headline", "of"),
+    ("headline", "quantifier", "stated"),
     [
-        (every_draw("x", [0.1, 0.2], at_most=1.0, rivals={"less": 0.0}), "all draws"),
-        (every_draw("x", 0.1, at_most=1.0, rivals={"less": 0.0}), "a number"),
-        (share_of_draws("x", [True, False], at_least=0.1, rivals={"all": 0.99}), "most draws"),
-        (at_most("x", mean([0.1, 0.2, 0.3]), 9.0, rivals={"less": 0.0}), "an average"),
-        (at_most("x", median(np.linspace(0, 1, 40)), 9.0, rivals={"less": 0.0}), "an average"),
-        (at_most("x", replace(mean([0.1, 0.2]), how="geometric mean (t)"), 9.0, rivals={"less": 0.0}), "an average"),
-        (at_most("x", slope([0.0, 1.0, 2.0], [0.1, 0.2, 0.4]), 9.0, rivals={"less": 0.0}), "an average"),
+        pytest.param(*case.values, stated, id=f"{case.id}, {stated}")
+        for case in OF_DRAWS
+        for stated in get_args(Quantifier)
+        if stated not in ("some setting", case.values[1])
     ],
 )
-def test_a_claim_says_of_which_draws_it_speaks(headline, of):
-    assert evaluation_of(headline).quantifier == evaluation_of(headline, quantifier=of).quantifier == of
-    assert evaluation_of(headline, quantifier="some setting").quantifier == "some setting"
-    if of != "a number":  # of a single draw every quantifier is true
-        for other in set(get_args(Quantifier)) - {of, "some setting"}:
-            with pytest.raises(ValueError, match=f"is about {other}, and its headline checks {of}"):
-                evaluation_of(headline, quantifier=other)
+def test_a_claim_on_other_draws_than_its_headline_is_refused(headline, quantifier, stated):
+    with pytest.raises(ValueError, match=f"is about {stated}, and its headline checks {quantifier}"):
+        evaluation_of(headline, quantifier=stated)
+
+
+def test_an_unknown_quantifier_is_refused():
     with pytest.raises(ValueError, match="Theorem 1: quantifier `every draw` is not one of all draws, most draws"):
-        evaluation_of(headline, quantifier="every draw")
+        evaluation_of(HOLDS, quantifier="every draw")
 
 
-def test_a_correction_speaks_of_the_same_draws():
+def test_a_correction_has_the_quantifier_of_the_sentence():
     printed = every_draw("x", [2.0, 0.5], at_most=1.0, corrected=NOT_CLAIMED, rivals={"another": 0.1})
     share = share_of_draws("x", np.ones(50), at_least=0.5, printed=NOT_CLAIMED)
     with pytest.raises(ValueError, match="is about all draws, and its headline checks most draws: x"):
         evaluation_of(printed, share, correction="most of them", quantifier="all draws")
 
 
-def test_a_premise_that_is_not_met_leaves_the_claim_undecided():
-    def trained(error):
-        return evaluation_of(
-            every_draw("x", 2.0, at_most=1.0, rivals={"another": {"at_most": 0.5}}),
-            premise(every_draw("train error at the end", error, at_most=0.0, because="collapse is told after it")),
-        )
-
-    assert (trained(0.0).verdict, trained(0.0).judgement.deciding.name) == ("contradicted", "x")
-    assert trained(0.125).reason.startswith("train error at the end: the premise is not met (0.125; <= 0")
-    for error in (0.125, np.nan):  # not measured: not met, either
-        assert trained(error).verdict == "undecided", error
-        assert trained(error).judgement.deciding.is_premise, error
+def evaluation_after_training(error):
+    """Return what a claim that fails says if its premise, a train error of zero, is measured as `error`."""
+    return evaluation_of(
+        every_draw("x", 2.0, at_most=1.0, rivals={"another": 0.5}),
+        premise(every_draw("train error at the end", error, at_most=0.0, because="collapse is measured after it")),
+    )
 
 
-def test_a_premise_is_no_prediction():
+def test_a_premise_that_is_met_leaves_the_verdict_to_the_other_checks():
+    found = evaluation_after_training(0.0)
+    assert (found.verdict, found.judgement.deciding.name) == ("contradicted", "x")
+
+
+@pytest.mark.parametrize("error", [0.125, pytest.param(np.nan, id="not measured")])
+def test_a_premise_that_is_not_met_leaves_the_claim_undecided(error):
+    found = evaluation_after_training(error)
+    assert found.verdict == "undecided"
+    assert found.judgement.deciding.is_premise
+
+
+def test_the_reason_names_the_premise_that_is_not_met():
+    reason = evaluation_after_training(0.125).reason
+    assert reason.startswith("train error at the end: the premise is not met (0.125; <= 0")
+
+
+@pytest.mark.parametrize("prediction", [{"rivals": {"another": 0.1}}, {"corrected": 2.0}])
+def test_a_premise_has_no_rival_and_no_correction(prediction):
+    with pytest.raises(ValueError, match=r"^y: a premise has no rivals and no correction"):
+        premise(every_draw("y", 0.5, at_most=1.0, **prediction))
+
+
+def test_a_premise_is_no_headline():
     bounded = every_draw("x", 0.5, at_most=1.0, rivals={"another": 0.1})
-    for beside in ({"rivals": {"another": 0.1}}, {"corrected": 2.0}):
-        with pytest.raises(ValueError, match=r"^y: a premise has no rivals and no correction"):
-            premise(every_draw("y", 0.5, at_most=1.0, **beside))
     with pytest.raises(ValueError, match=r"^error: is a premise; yield the check that the claim is about before"):
         evaluation_of(premise(HOLDS), bounded)
 
 
-@pytest.mark.parametrize("beside", [{"rivals": {"another": 2.0}}, {"rivals": {"another": 0.7}, "corrected": 2.0}])
-def test_no_prediction_changes_whether_a_premise_holds(beside):
+@pytest.mark.parametrize(
+    "predictions",
+    [
+        pytest.param({"rivals": {"another": 2.0}}, id="a rival"),
+        pytest.param({"rivals": {"another": 0.7}, "corrected": 2.0}, id="the correction"),
+    ],
+)
+def test_no_prediction_changes_whether_a_premise_holds(predictions):
     @takes_rivals("bound")
     def premise_that_a_prediction_moves(bound):
+        # made a premise by hand: `premise` refuses checks with rivals
         return replace(every_draw("y", 1.5, at_least=bound), is_premise=True)
 
-    checks = every_draw("x", 0.9, at_most=0.8, **beside), premise_that_a_prediction_moves(0.8, **beside)
+    checks = every_draw("x", 0.9, at_most=0.8, **predictions), premise_that_a_prediction_moves(0.8, **predictions)
     with pytest.raises(ValueError, match=r"^Theorem 1: the (rival `another`|correction) changes whether a premise"):
         evaluation_of(*checks, correction="another")
 
 
-def test_the_check_that_decides_is_shown():
-    assert Judgement(HOLDS, OPEN, FAILS).deciding is FAILS
-    assert Judgement(HOLDS, OPEN).deciding is OPEN
-    assert Judgement(HOLDS, premise(HOLDS), FAILS, premise(HOLDS)).deciding is FAILS
-    assert Judgement(HOLDS, replace(HOLDS, name="another")).deciding is HOLDS
+@pytest.mark.parametrize(
+    ("checks", "deciding"),
+    [
+        pytest.param((HOLDS, OPEN, FAILS), FAILS, id="the one that fails"),
+        pytest.param((HOLDS, OPEN), OPEN, id="the undecided one if none fails"),
+        pytest.param((HOLDS, premise(HOLDS), FAILS, premise(HOLDS)), FAILS, id="the one that fails among premises"),
+        pytest.param((HOLDS, replace(HOLDS, name="another")), HOLDS, id="the headline if all hold"),
+    ],
+)
+def test_the_check_that_decides_is_shown(checks, deciding):
+    assert Judgement(*checks).deciding is deciding
 
 
 def test_a_number_that_nothing_repeats_has_no_interval():
     assert np.isnan(at_most("x", 1.0, 2.0).upper)
+
+
+def test_the_interval_of_equal_draws_is_a_point():
     assert at_most("x", mean([1.0, 1.0]), 2.0).upper == 1.0
 
 
@@ -169,22 +239,38 @@ def example(run, *, factor=1.0):
     yield Facts(more=5)
 
 
-RUN = 1 + 1e-3 * np.random.default_rng(3).standard_normal(20)
+RUN = 1 + 1e-3 * np.random.default_rng(3).standard_normal(20)  # draws of a number around one
+
+
+def evaluation_of_example(factor):
+    return evaluate(example, {"run": RUN}, {"factor": factor})
 
 
 @pytest.mark.parametrize(
-    ("factor", "verdict", "rivals"),
+    ("factor", "verdict", "verdict_of_rival"),
     [(1.0, "reproduced", "contradicted"), (2.0, "corrected", "contradicted"), (3.0, "contradicted", "reproduced")],
 )
-def test_a_claim_is_judged_with_its_rivals(factor, verdict, rivals):
-    found = evaluate(example, {"run": RUN}, {"factor": factor})
-    assert (found.verdict, found.rivals) == (verdict, {"three": rivals})
-    assert found.reason == ("" if verdict == "reproduced" else "it drifts")
+def test_a_claim_is_judged_with_its_rivals(factor, verdict, verdict_of_rival):
+    found = evaluation_of_example(factor)
+    assert (found.verdict, found.rivals) == (verdict, {"three": verdict_of_rival})
+
+
+@pytest.mark.parametrize(("factor", "reason"), [(1.0, ""), (2.0, "it drifts"), (3.0, "it drifts")])
+def test_a_claims_reason_is_given_unless_it_is_reproduced(factor, reason):
+    assert evaluation_of_example(factor).reason == reason
+
+
+@pytest.mark.parametrize("factor", [1.0, 2.0, 3.0])
+def test_facts_are_those_that_the_claim_yields_and_the_headlines_value(factor):
+    found = evaluation_of_example(factor)
     assert found.facts["more"] == 5
     assert found.facts["value"] == pytest.approx(factor, rel=1e-2)
     assert found.decisive.headline.name == "size"
-    if verdict == "reproduced":
-        assert 0.01 < found.min_detectable_error < 0.02  # of the tolerance
+
+
+def test_the_smallest_error_that_is_detected_is_just_above_the_tolerance():
+    # errors are tried a quarter of a decade apart: 0.0178 is the first above the tolerance of 0.01
+    assert 0.01 < evaluation_of_example(1.0).min_detectable_error < 0.02
 
 
 def test_what_is_missing_makes_a_claim_untested():

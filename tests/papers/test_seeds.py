@@ -1,4 +1,4 @@
-"""Seeds vary all that is drawn: no data set and no run names a seed of its own."""
+"""No data set and no run has a seed of its own, so that the seed of the configuration varies all that is drawn."""
 
 import pytest
 

@@ -1,4 +1,8 @@
-"""What small terms and traces do not imply, on features under other noise, from solved least-squares problems."""
+"""What small terms and traces do not imply, on features under other noise, from solved least-squares problems.
+
+Shapes: features (P, C N) for P = `FEATURES`, as columns sorted by class; class means M (P, C), as columns; classifiers
+W (C, P).
+"""
 
 import numpy as np
 import pytest
@@ -7,230 +11,314 @@ import scipy
 from learning_dynamics.papers.neural_collapse.central_path import converses, theory
 from tests.papers.neural_collapse import oracles
 
-CLASSES, EXAMPLES, FEATURES = SIZE = (3, 7, 5)  # of each class so many examples
-SIMPLEX = np.eye(CLASSES) - 1 / CLASSES
-DIFFER = CLASSES - 1  # directions in which the means of so many classes differ
-MANY = 6  # classes whose means differ in all FEATURES directions
-
-
-def noises(standard_deviations):
-    """Cases of the places that noise of a standard deviation has, named after it."""
-    return [pytest.param(place, id=f"noise={noise:g}") for place, noise in enumerate(standard_deviations)]
+CLASSES, EXAMPLES, FEATURES = 3, 7, 5  # C, N of each class, P
+RANK = CLASSES - 1  # of the centred class means; U[:, RANK] is the first direction orthogonal to all of them
+SIMPLEX = np.eye(CLASSES) - 1 / CLASSES  # Phi, labels less their mean (eq. 18)
+MANY_CLASSES = FEATURES + 1  # whose means differ in all directions
 
 
 def central_features():
-    return oracles.renormalised(oracles.features(*SIZE, seed=2), CLASSES)
+    """Return renormalised features: of identity within-class covariance and zero mean."""
+    return oracles.renormalised(oracles.features(CLASSES, EXAMPLES, FEATURES, seed=2), CLASSES)
 
 
-def planar_features():
-    """Return features of as many classes as leave no direction orthogonal to all class means."""
-    return oracles.renormalised(oracles.features(MANY, EXAMPLES - 2, FEATURES), MANY)
+def full_rank_features():
+    """Return renormalised features of so many classes that no direction is orthogonal to all class means."""
+    return oracles.renormalised(oracles.features(MANY_CLASSES, 5, FEATURES), MANY_CLASSES)
 
 
-def with_scatter(H, change):
-    """Return features with the class means of H, and its deviations from them mapped."""
-    means = np.kron(oracles.covariances(H, CLASSES)[2], np.ones(EXAMPLES))
+def class_means(H):
+    return oracles.covariances(H, CLASSES)[2]
+
+
+def of_every_example(M):
+    """Return the class mean of each example, shape (P, C N)."""
+    return np.kron(M, np.ones(EXAMPLES))
+
+
+def with_mapped_deviations(H, change):
+    """Return features with the class means of H, and its deviations from them mapped by `change`, shape (P, P)."""
+    means = of_every_example(class_means(H))
     return means + change @ (H - means)
-
-
-def simplex_of_means(X):
-    """Return the simplex frame of singular values one that is nearest to the class means, and X's singular vectors."""
-    U, _, V = np.linalg.svd(oracles.covariances(X, CLASSES)[2] @ SIMPLEX)
-    return U[:, :DIFFER] @ V[:DIFFER], U
 
 
 def with_means(H, M):
     """Return features with the deviations of H, around other class means."""
-    return H + np.kron(M - oracles.covariances(H, CLASSES)[2], np.ones(EXAMPLES))
+    return H + of_every_example(M - class_means(H))
 
 
-def around_a_simplex(place, beside):
-    """Return features around a simplex frame with noise of one of `NOISES`, and the frame.
-
-    The noise's covariance is the identity but for 0.5 between the first direction of the class means and another
-    (`beside`), or has 1.5 times the variance along the first.
-    """
-    X, noise = central_features(), converses.NOISES[place]
-    M, U = simplex_of_means(X)
-    pairs = np.outer(U[:, 0], U[:, beside])
-    covariance = np.eye(FEATURES) + (pairs + pairs.T) * (0.5 if beside else 0.25)
-    return with_means(noise * with_scatter(X, scipy.linalg.sqrtm(covariance).real), M), M
-
-
-def self_duality(W, M):
-    """Return the squared distance of classifiers (rows) from class means (columns), both of unit norm."""
-    return np.sum((W / np.linalg.norm(W) - M.T / np.linalg.norm(M)) ** 2)
+def simplex_of_means(X):
+    """Return the simplex frame of singular values one that is nearest to the class means, and U of their SVD."""
+    U, _, Vt = np.linalg.svd(class_means(X) @ SIMPLEX)
+    return U[:, :RANK] @ Vt[:RANK], U
 
 
 def nc1_term(H):
-    """Return L_NC1 of solved classifiers, by the covariance of their scores."""
+    """Return L_NC1 (eq. 17) of solved classifiers, by the covariance of their scores."""
     W, _ = oracles.least_squares(H, CLASSES)
-    return 0.5 * np.trace(W @ oracles.covariances(H, CLASSES)[0] @ W.T)
+    within = oracles.covariances(H, CLASSES)[0]
+    return 0.5 * np.trace(W @ within @ W.T)
 
 
 def nc23_term(H):
-    """Return L_NC2/3 of solved classifiers: what is left of their loss on the class means."""
+    """Return L_NC2/3 (eq. 18) of solved classifiers: what is left of their loss on the class means."""
     W, bias = oracles.least_squares(H, CLASSES)
-    means = oracles.covariances(H, CLASSES)[2]
-    return 0.5 * np.sum((W @ means + bias[:, None] - np.eye(CLASSES)) ** 2) / CLASSES
+    return 0.5 * np.sum((W @ class_means(H) + bias[:, None] - np.eye(CLASSES)) ** 2) / CLASSES
 
 
-@pytest.mark.parametrize("place", [0, 8, 12, 16, 24])  # from a thousandth to a thousand times: 12 leaves X as it is
-def test_l_nc1_under_other_scatter_and_after_a_push_is_that_of_solved_classifiers(place):
-    X, scatter = central_features(), converses.SCATTERS[place]
-    found = converses.small_terms(X, CLASSES)
-    expected = nc1_term(with_scatter(X, scatter * np.eye(FEATURES)))
-    assert found["scattered_loss_nc1"][place] == pytest.approx(expected, rel=1e-6)
-    assert found["scattered_loss_nc23"][place] == pytest.approx(nc23_term(with_scatter(X, scatter * np.eye(FEATURES))))
-    # the push is to omega_min sqrt(L / (C - 1)), and leaves no more than half
-    deviation = oracles.singular_values(X, CLASSES)[-1] * np.sqrt(expected / (CLASSES - 1))
-    left = nc1_term(with_scatter(X, deviation * np.eye(FEATURES))) / expected
-    assert found["pushed_loss_nc1_ratio"][place] == pytest.approx(left, rel=1e-3)
-    assert deviation < scatter
-    assert left <= 0.5
+def self_duality(W, M):
+    """Return the squared distance of classifiers from class means, both of unit norm."""
+    return np.sum((W / np.linalg.norm(W) - M.T / np.linalg.norm(M)) ** 2)
+
+
+def nc1_trace(H):
+    """Return the trace of pinv(Sigma_B) Sigma_W, as the sum of its eigenvalues."""
+    within, between, _ = oracles.covariances(H, CLASSES)
+    return np.linalg.eigvals(scipy.linalg.pinvh(between, rtol=1e-9) @ within).sum().real
+
+
+def by_index(values, name):
+    """Return a case for each index of a sequence, which shows the value there."""
+    return [pytest.param(index, id=f"{name}={value:g}") for index, value in enumerate(values)]
+
+
+# -- deviations mapped around the same class means -------------------------------------------------
+
+# a thousandth, a tenth, 1, 10 and a thousand times the deviations of X
+some_scatters = pytest.mark.parametrize(
+    "index", [pytest.param(index, id=f"scatter={converses.SCATTERS[index]:g}") for index in (0, 8, 12, 16, 24)]
+)
+
+
+@some_scatters
+def test_terms_of_the_loss_under_other_scatter_are_those_of_solved_classifiers(index):
+    X = central_features()
+    H = with_mapped_deviations(X, converses.SCATTERS[index] * np.eye(FEATURES))
+    measured = converses.small_terms(X, CLASSES)
+    assert measured["scattered_loss_nc1"][index] == pytest.approx(nc1_term(H), rel=1e-6)
+    assert measured["scattered_loss_nc23"][index] == pytest.approx(nc23_term(H))
+
+
+@some_scatters
+def test_a_push_of_the_deviations_leaves_at_most_half_of_l_nc1(index):
+    """The push is to a standard deviation of omega_min sqrt(L_NC1 / (C - 1))."""
+    X, scatter = central_features(), converses.SCATTERS[index]
+    before = nc1_term(with_mapped_deviations(X, scatter * np.eye(FEATURES)))
+    push = oracles.singular_values(X, CLASSES)[-1] * np.sqrt(before / (CLASSES - 1))
+    ratio = nc1_term(with_mapped_deviations(X, push * np.eye(FEATURES))) / before
+    assert push < scatter
+    assert ratio <= 0.5
+    # a tolerance far above rounding, which is 1e-13 here
+    assert converses.small_terms(X, CLASSES)["pushed_loss_nc1_ratio"][index] == pytest.approx(ratio, rel=1e-3)
 
 
 def test_l_nc1_beside_noise_that_stays_is_that_of_solved_classifiers():
     X, least = central_features(), converses.SCATTERS[0]
-    U = simplex_of_means(X)[1][:, :DIFFER]
-    H = with_scatter(X, np.eye(FEATURES) - (1 - least) * U @ U.T)
+    U = simplex_of_means(X)[1][:, :RANK]
+    H = with_mapped_deviations(X, np.eye(FEATURES) - (1 - least) * U @ U.T)
     variances = np.linalg.eigvalsh(oracles.covariances(H, CLASSES)[0])
-    np.testing.assert_allclose(variances, [least**2] * DIFFER + [1.0] * (FEATURES - DIFFER), rtol=1e-6)
-    found = converses.small_terms(X, CLASSES)["loss_nc1_beside_noise"]
-    assert found == pytest.approx(nc1_term(H), rel=1e-6)
+    np.testing.assert_allclose(variances, [least**2] * RANK + [1.0] * (FEATURES - RANK), rtol=1e-6)
+    measured = converses.small_terms(X, CLASSES)["loss_nc1_beside_noise"]
+    assert measured == pytest.approx(nc1_term(H), rel=1e-6)
 
 
 @pytest.fixture
 def concentrated():
     """Class means of features, and the classifiers solved where deviations from them are the smallest."""
     X = central_features()
-    means = oracles.covariances(X, CLASSES)[2]
-    smallest = np.linalg.svd(means - means.mean(axis=1, keepdims=True), compute_uv=False)[DIFFER - 1]
-    H = with_scatter(X, converses.SCATTERS[0] * min(1.0, smallest) * np.eye(FEATURES))
+    means = class_means(X)
+    least_omega = np.linalg.svd(means @ SIMPLEX, compute_uv=False)[RANK - 1]
+    H = with_mapped_deviations(X, converses.SCATTERS[0] * min(1.0, least_omega) * np.eye(FEATURES))
     return means, oracles.least_squares(H, CLASSES)[0]
 
 
 def test_scores_where_deviations_are_small_are_those_of_solved_classifiers(concentrated):
     means, W = concentrated
-    found = converses.small_terms(central_features(), CLASSES)
-    assert found["concentrated_score_error"] == pytest.approx(oracles.relative(W @ means, SIMPLEX), rel=1e-3)
+    measured = converses.small_terms(central_features(), CLASSES)["concentrated_score_error"]
+    # the error is a difference of 2e-6 between scores of order one, so that rounding is 1e-10 of it
+    assert measured == pytest.approx(oracles.relative(W @ means, SIMPLEX), rel=1e-3)
 
 
-def test_where_deviations_are_small_neither_means_nor_classifiers_are_a_frame_nor_alike(concentrated):
+@pytest.mark.parametrize(
+    ("quantity", "distance"),
+    [
+        ("means_frame_distance", lambda means, W, inverse: oracles.from_frame(means)),
+        ("classifiers_frame_distance", lambda means, W, inverse: oracles.from_frame(W.T)),
+        ("classifiers_self_duality", lambda means, W, inverse: self_duality(W, means)),
+        ("inverse_frame_distance", lambda means, W, inverse: oracles.from_frame(inverse.T)),
+        ("inverse_self_duality", lambda means, W, inverse: self_duality(inverse, means)),
+    ],
+)
+def test_where_deviations_are_small_neither_means_nor_classifiers_are_a_frame_nor_alike(
+    concentrated, quantity, distance
+):
     means, W = concentrated
-    found = converses.small_terms(central_features(), CLASSES)
-    inverse = scipy.linalg.pinv(means, rtol=1e-9)
-    expected = {
-        "means_frame_distance": oracles.from_frame(means),
-        "classifiers_frame_distance": oracles.from_frame(W.T),
-        "classifiers_self_duality": self_duality(W, means),
-        "inverse_frame_distance": oracles.from_frame(inverse.T),
-        "inverse_self_duality": self_duality(inverse, means),
-    }
-    assert min(expected.values()) > 0.1
-    for name, value in expected.items():
-        assert found[name] == pytest.approx(value, rel=1e-5), name
+    expected = distance(means, W, scipy.linalg.pinv(means, rtol=1e-9))
+    assert expected > 0.1
+    assert converses.small_terms(central_features(), CLASSES)[quantity] == pytest.approx(expected, rel=1e-5)
 
 
-@pytest.mark.parametrize("place", noises(converses.SIMPLEX_NOISES))
-def test_noise_along_a_simplex_leaves_the_scores_of_solved_classifiers(place):
-    X, noise = central_features(), converses.SIMPLEX_NOISES[place]
-    found = converses.simplex_scores(X, CLASSES)
+# -- noise along class means that are a simplex frame ----------------------------------------------
+
+every_simplex_noise = pytest.mark.parametrize("index", by_index(converses.SIMPLEX_NOISES, "noise"))
+
+
+def with_noise_along_a_simplex(noise):
+    """Return features around a simplex frame M with noise of this deviation along M and of one beside it, and M."""
+    X = central_features()
     M, U = simplex_of_means(X)
-    along = np.array([noise] * DIFFER + [1.0] * (FEATURES - DIFFER))
-    H = with_means(with_scatter(X, (U * along) @ U.T), M)
-    W, b = oracles.least_squares(H, CLASSES)
-    short = oracles.relative(W @ M, SIMPLEX)
-    assert found["simplex_score_error"][place] == pytest.approx(short, rel=1e-7)
+    deviations = np.array([noise] * RANK + [1.0] * (FEATURES - RANK))
+    return with_means(with_mapped_deviations(X, (U * deviations) @ U.T), M), M
+
+
+@every_simplex_noise
+def test_noise_along_a_simplex_leaves_the_scores_of_solved_classifiers(index):
+    H, M = with_noise_along_a_simplex(converses.SIMPLEX_NOISES[index])
+    W, _ = oracles.least_squares(H, CLASSES)
+    score_error = oracles.relative(W @ M, SIMPLEX)
+    measured = converses.simplex_scores(central_features(), CLASSES)["simplex_score_error"][index]
+    assert measured == pytest.approx(score_error, rel=1e-7)
     omega = oracles.singular_values(H, CLASSES)
-    np.testing.assert_allclose(theory.simplex_score_error(omega, CLASSES), short, rtol=1e-7)
-    term = np.sum((W @ M + b[:, None] - np.eye(CLASSES)) ** 2) / (2 * CLASSES)
-    assert term == pytest.approx((CLASSES - 1) / (2 * CLASSES) * short**2, rel=1e-7)
-    assert (
-        max(found["simplex_frame_distance"][place], found["simplex_self_duality"][place], oracles.from_frame(W.T))
-        < 1e-6
-    )
+    np.testing.assert_allclose(theory.simplex_score_error(omega, CLASSES), score_error, rtol=1e-7)
+
+
+@every_simplex_noise
+def test_l_nc23_of_a_simplex_is_the_square_of_its_score_error(index):
+    H, M = with_noise_along_a_simplex(converses.SIMPLEX_NOISES[index])
+    W, _ = oracles.least_squares(H, CLASSES)
+    score_error = oracles.relative(W @ M, SIMPLEX)
+    # |Phi|^2 = C - 1
+    assert nc23_term(H) == pytest.approx((CLASSES - 1) / (2 * CLASSES) * score_error**2, rel=1e-7)
+
+
+@every_simplex_noise
+def test_noise_along_a_simplex_leaves_classifiers_a_frame_and_dual_to_the_means(index):
+    H, _ = with_noise_along_a_simplex(converses.SIMPLEX_NOISES[index])
+    W, _ = oracles.least_squares(H, CLASSES)
+    assert oracles.from_frame(W.T) < 1e-6
+    measured = converses.simplex_scores(central_features(), CLASSES)
+    assert measured["simplex_frame_distance"][index] < 1e-6
+    assert measured["simplex_self_duality"][index] < 1e-6
 
 
 def test_three_classes_whose_noise_has_the_size_of_their_signal_keep_three_sixteenths():
-    place = list(converses.SIMPLEX_NOISES).index(1.0)
-    short = converses.simplex_scores(central_features(), CLASSES)["simplex_score_error"][place]
-    assert (CLASSES - 1) / (2 * CLASSES) * short**2 == pytest.approx(3 / 16)
+    """L_NC2/3 is (C - 1) / (2 C) times the square of C / (C + 1)."""
+    index = list(converses.SIMPLEX_NOISES).index(1.0)
+    score_error = converses.simplex_scores(central_features(), CLASSES)["simplex_score_error"][index]
+    assert (CLASSES - 1) / (2 * CLASSES) * score_error**2 == pytest.approx(3 / 16)
 
 
-def test_noise_that_leans_makes_a_product_that_its_trace_does_not_see():
+# -- noise that leans towards the class means ------------------------------------------------------
+
+
+@pytest.mark.parametrize("index", by_index(converses.LEANS, "lean"))
+def test_trace_and_condition_under_leaning_noise_are_those_by_definition(index):
+    """Variance is 1 / lean along a direction in which class means do not differ, but for the lean, and lean elsewhere.
+
+    The lean is towards the direction in which class means differ least.
+    """
+    X, lean = central_features(), converses.LEANS[index]
+    U = np.linalg.svd(class_means(X))[0]
+    direction = lean * U[:, RANK - 1] + np.sqrt(1 - lean**2) * U[:, RANK]
+    covariance = lean * np.eye(FEATURES) + (1 / lean - lean) * np.outer(direction, direction)
+    H = with_mapped_deviations(X, scipy.linalg.sqrtm(covariance).real)
+    np.testing.assert_allclose(oracles.covariances(H, CLASSES)[0], covariance, atol=1e-8 / lean)
+    measured = converses.leaning_noise(X, CLASSES)
+    assert measured["product_trace"][index] == pytest.approx(nc1_trace(H), rel=1e-5)
+    assert measured["covariance_condition"][index] == pytest.approx(lean**-2, rel=1e-5)
+
+
+def test_the_trace_falls_with_the_lean_and_the_norm_of_the_product_does_not():
+    measured = converses.leaning_noise(central_features(), CLASSES)
+    # leans are ten times apart
+    np.testing.assert_allclose(measured["product_trace"][1:] / measured["product_trace"][:-1], 0.1, rtol=1e-2)
+    assert np.ptp(measured["product_norm"]) < 0.01 * measured["product_norm"][0]
+
+
+def test_leaning_noise_needs_a_direction_orthogonal_to_the_class_means():
+    assert np.isnan(converses.leaning_noise(full_rank_features(), MANY_CLASSES)["product_norm"]).all()
+
+
+# -- noise that vanishes around a simplex frame ----------------------------------------------------
+
+every_noise = pytest.mark.parametrize("index", by_index(converses.NOISES, "noise"))
+
+
+def around_a_simplex(noise, *, coupled):
+    """Return features around a simplex frame with noise of this deviation, and the frame.
+
+    The noise has the covariance noise^2 Q. Q is the identity but, where `coupled`, for a covariance of 0.5 between the
+    first direction of the class means and one orthogonal to them, else for a variance of 1.5 along the first.
+    """
     X = central_features()
-    found = converses.leaning_noise(X, CLASSES)
-    U = np.linalg.svd(oracles.covariances(X, CLASSES)[2])[0]
-    for place, lean in enumerate(converses.LEANS):
-        # one in which class means do not differ, leaning towards that in which they differ least
-        direction = lean * U[:, DIFFER - 1] + np.sqrt(1 - lean**2) * U[:, DIFFER]
-        wanted = lean * np.eye(FEATURES) + (1 / lean - lean) * np.outer(direction, direction)
-        H = with_scatter(X, scipy.linalg.sqrtm(wanted).real)
-        within, between, _ = oracles.covariances(H, CLASSES)
-        np.testing.assert_allclose(within, wanted, atol=1e-8 / lean)
-        values = np.linalg.eigvals(scipy.linalg.pinvh(between, rtol=1e-9) @ within)
-        assert found["product_trace"][place] == pytest.approx(values.sum().real, rel=1e-5), lean
-        assert found["covariance_condition"][place] == pytest.approx(lean**-2, rel=1e-5), lean
-    # the trace falls with the lean; the product, written as a sum over class means, does not
-    np.testing.assert_allclose(found["product_trace"][1:] / found["product_trace"][:-1], 0.1, rtol=1e-2)
-    assert np.ptp(found["product_norm"]) < 0.01 * found["product_norm"][0]
-
-
-def test_leaning_noise_needs_a_direction_beside_the_class_means():
-    assert np.isnan(converses.leaning_noise(planar_features(), MANY)["product_norm"]).all()
+    M, U = simplex_of_means(X)
+    along, orthogonal = U[:, 0], U[:, RANK]
+    if coupled:
+        Q = np.eye(FEATURES) + 0.5 * (np.outer(along, orthogonal) + np.outer(orthogonal, along))
+    else:
+        Q = np.eye(FEATURES) + 0.5 * np.outer(along, along)
+    return with_means(noise * with_mapped_deviations(X, scipy.linalg.sqrtm(Q).real), M), M
 
 
 @pytest.mark.parametrize(
-    ("quantity", "beside"),
-    [("vanishing_self_duality", DIFFER), ("vanishing_self_duality--uncoupled", 0)],
+    ("quantity", "coupled"),
+    [("vanishing_self_duality", True), ("vanishing_self_duality--uncoupled", False)],
     ids=["coupled", "uncoupled"],
 )
-@pytest.mark.parametrize("place", noises(converses.NOISES))
-def test_noise_around_a_simplex_leaves_the_self_duality_of_solved_classifiers(quantity, beside, place):
-    found = converses.simplex_means(central_features(), CLASSES)
-    H, M = around_a_simplex(place, beside)
+@every_noise
+def test_noise_around_a_simplex_leaves_the_self_duality_of_solved_classifiers(quantity, coupled, index):
+    H, M = around_a_simplex(converses.NOISES[index], coupled=coupled)
     W, _ = oracles.least_squares(H, CLASSES)
-    assert found[quantity][place] == pytest.approx(self_duality(W, M), rel=1e-6, abs=1e-12)
+    measured = converses.simplex_means(central_features(), CLASSES)[quantity][index]
+    assert measured == pytest.approx(self_duality(W, M), rel=1e-6, abs=1e-12)
 
 
-@pytest.mark.parametrize("place", noises(converses.NOISES))
-def test_coupled_noise_around_a_simplex_has_nc1_by_definition(place):
-    H, _ = around_a_simplex(place, beside=DIFFER)
-    within, between, _ = oracles.covariances(H, CLASSES)
-    trace = np.trace(scipy.linalg.pinvh(between, rtol=1e-9) @ within) / CLASSES
-    found = converses.simplex_means(central_features(), CLASSES)
-    assert found["vanishing_nc1"][place] == pytest.approx(trace, rel=1e-6)
+@every_noise
+def test_coupled_noise_around_a_simplex_has_nc1_by_definition(index):
+    H, _ = around_a_simplex(converses.NOISES[index], coupled=True)
+    measured = converses.simplex_means(central_features(), CLASSES)["vanishing_nc1"][index]
+    assert measured == pytest.approx(nc1_trace(H) / CLASSES, rel=1e-6)
 
 
-@pytest.mark.parametrize(
-    ("quantity", "beside"),
-    [("vanishing_nc4_far_points", DIFFER), ("vanishing_nc4_far_points--uncoupled", 0)],
-    ids=["coupled", "uncoupled"],
-)
-@pytest.mark.parametrize("place", noises(converses.NOISES))
-def test_points_off_the_class_means_are_decided_by_solved_classifiers(quantity, beside, place):
-    H, M = around_a_simplex(place, beside)
+def far_points_decided_for_another_class(H, M):
+    """Return how many points solved classifiers give another class than that of the nearest mean.
+
+    The points are the class means, moved by `converses.FAR` to either side, orthogonally to all of them.
+    """
     W, b = oracles.least_squares(H, CLASSES)
-    n = simplex_of_means(central_features())[1][:, DIFFER]
-    # what is nearest to the mean of a class, and decided for another
-    otherwise = sum(
-        np.argmax(W @ (M[:, c] + side * converses.FAR * n) + b) != c for c in range(CLASSES) for side in (-1, 1)
-    )
-    assert converses.simplex_means(central_features(), CLASSES)[quantity][place] == otherwise
-    assert otherwise > 0 or beside == 0
+    orthogonal = simplex_of_means(central_features())[1][:, RANK]
+    decisions = [
+        np.argmax(W @ (M[:, c] + side * converses.FAR * orthogonal) + b) for side in (-1, 1) for c in range(CLASSES)
+    ]
+    return np.sum(decisions != np.tile(np.arange(CLASSES), 2))
 
 
-def test_coupled_noise_needs_a_direction_beside_the_class_means():
-    assert np.isnan(converses.simplex_means(planar_features(), MANY)["vanishing_self_duality"]).all()
+@every_noise
+def test_far_points_are_decided_by_solved_classifiers_under_coupled_noise(index):
+    H, M = around_a_simplex(converses.NOISES[index], coupled=True)
+    differently = far_points_decided_for_another_class(H, M)
+    assert differently > 0
+    assert converses.simplex_means(central_features(), CLASSES)["vanishing_nc4_far_points"][index] == differently
+
+
+@every_noise
+def test_far_points_are_decided_by_solved_classifiers_under_uncoupled_noise(index):
+    H, M = around_a_simplex(converses.NOISES[index], coupled=False)
+    measured = converses.simplex_means(central_features(), CLASSES)["vanishing_nc4_far_points--uncoupled"][index]
+    assert measured == far_points_decided_for_another_class(H, M)
+
+
+def test_coupled_noise_needs_a_direction_orthogonal_to_the_class_means():
+    assert np.isnan(converses.simplex_means(full_rank_features(), MANY_CLASSES)["vanishing_self_duality"]).all()
 
 
 @pytest.mark.parametrize("coupling", [0.3, 0.5])
 def test_self_duality_under_coupling_is_that_of_the_limiting_classifier(coupling):
-    M = np.linalg.svd(SIMPLEX)[2][:DIFFER]
-    M = np.vstack([M, np.zeros((1, CLASSES))])  # two directions of class means, and one beside them
-    Q = np.eye(DIFFER + 1)
-    Q[0, 2] = Q[2, 0] = coupling
-    W = np.linalg.pinv(M.T @ np.linalg.inv(Q) @ M, rcond=1e-9) @ M.T @ np.linalg.inv(Q)
-    found = theory.self_duality_under_coupling(coupling, CLASSES)
-    assert found == pytest.approx(self_duality(W, M), rel=1e-12)
+    """As noise of covariance e^2 Q vanishes, W tends to pinv(M^T Q^-1 M) M^T Q^-1."""
+    frame = np.linalg.svd(SIMPLEX)[2][:RANK]
+    M = np.vstack([frame, np.zeros((1, CLASSES))])  # the third direction is orthogonal to the class means
+    Q = np.eye(RANK + 1)
+    Q[0, RANK] = Q[RANK, 0] = coupling
+    M_in_noise = M.T @ np.linalg.inv(Q)
+    W = np.linalg.pinv(M_in_noise @ M, rcond=1e-9) @ M_in_noise
+    assert theory.self_duality_under_coupling(coupling, CLASSES) == pytest.approx(self_duality(W, M), rel=1e-12)

@@ -1,4 +1,4 @@
-"""What the claim on the process of appendix D accepts and refuses: means beyond their errors, rates of either sign."""
+"""The claim on the process of appendix D: which means and rates it accepts and refuses, and what it states."""
 
 import numpy as np
 import pytest
@@ -6,86 +6,105 @@ import pytest
 from tests.papers.spectral_bias.doctored import evaluation_on, put, verdict_on
 from tests.support import named_after_its_call
 
+CLAIM = "label_noise_sde"
+
+
+def exact(tables):
+    """Let every mean be its prediction, at all times."""
+    for table in tables["ensembles"]:
+        is_mean = table["quantity"].isin(["output_second_moment", "row_growth"])
+        table.loc[is_mean, "value"] = table.loc[is_mean, "predicted"]
+
 
 @named_after_its_call
-def away(quantity, errors, beyond, index=None):
-    """Let a mean at the end be its prediction and so many standard errors, of one data set."""
+def off(quantity, *, standard_errors, share=0.0, index=None):
+    """Move a mean of one data set at the end from its prediction, by standard errors and a share of the prediction."""
 
     def alter(tables):
         table = tables["ensembles"][0]
-        at = (table["quantity"] == quantity) & (table["seed"] == 0) & (table["time"] == table["time"].max())
+        rows = (table["quantity"] == quantity) & (table["seed"] == 0) & (table["time"] == table["time"].max())
         if index is not None:
-            at &= table["index"] == index
-        assert at.any()
-        predicted, error = table.loc[at, "predicted"], table.loc[at, "error"]
-        table.loc[at, "value"] = predicted * (1 + beyond) + errors * error
+            rows &= table["index"] == index
+        assert rows.any()
+        predicted, error = table.loc[rows, "predicted"], table.loc[rows, "error"]
+        table.loc[rows, "value"] = predicted * (1 + share) + standard_errors * error
 
     return alter
 
 
-def exact(tables):
-    """Let every mean be its prediction, at the end and before."""
-    for table in tables["ensembles"]:
-        known = table["quantity"].isin(["output_second_moment", "row_growth"])
-        table.loc[known, "value"] = table.loc[known, "predicted"]
-
-
+# allowed are five standard errors, and for finite steps and the drift together less than a tenth of the prediction
 @pytest.mark.parametrize(
     ("alteration", "verdict"),
     [
-        (away("output_second_moment", 4.9, 0.0), "reproduced"),
-        (away("output_second_moment", 5.0, 0.1), "contradicted"),
-        (away("output_second_moment", -5.0, -0.1), "contradicted"),
-        (away("row_growth", 4.9, 0.0, index=3), "reproduced"),
-        (away("row_growth", 5.0, 0.1, index=3), "contradicted"),
-        (put("gain_outside", 0.9e-9, role="ensembles"), "reproduced"),
-        (put("gain_outside", 1.1e-9, role="ensembles"), "contradicted"),
+        (off("output_second_moment", standard_errors=4.9), "reproduced"),
+        (off("output_second_moment", standard_errors=5.0, share=0.1), "contradicted"),
+        (off("output_second_moment", standard_errors=-5.0, share=-0.1), "contradicted"),
+        (off("row_growth", index=3, standard_errors=4.9), "reproduced"),
+        (off("row_growth", index=3, standard_errors=5.0, share=0.1), "contradicted"),
     ],
 )
 def test_means_are_those_of_the_process(alteration, verdict):
-    assert verdict_on("label_noise_sde", exact, alteration) == verdict
+    assert verdict_on(CLAIM, exact, alteration) == verdict
 
 
-def rate(role, quantity, value, half, index):
-    ends = {"value": value, "lower": value - half, "upper": value + half}
-    return [put(quantity, number, column=column, role=role, index=index) for column, number in ends.items()]
+@pytest.mark.parametrize(("gain", "verdict"), [(0.9e-9, "reproduced"), (1.1e-9, "contradicted")])
+def test_the_part_outside_the_data_stays_but_for_rounding(gain, verdict):
+    assert verdict_on(CLAIM, exact, put("gain_outside", gain, role="ensembles")) == verdict
+
+
+def angle_rate(value, half_width):
+    """Return alterations of the rate at which the angle grows, with unequal weights, and of its interval."""
+    return interval("weighted", "angle_rate", 0, value, half_width)
+
+
+def direction_rate(index, value, half_width):
+    """Return alterations of the index-th Lyapunov exponent with five unequal weights, and of its interval."""
+    return interval("five", "direction_rate", index, value, half_width)
+
+
+def interval(role, quantity, index, value, half_width):
+    columns = {"value": value, "lower": value - half_width, "upper": value + half_width}
+    return [put(quantity, number, column=column, role=role, index=index) for column, number in columns.items()]
 
 
 @pytest.mark.parametrize(
     ("alterations", "verdict"),
     [
-        (rate("weighted", "angle_rate", -0.02, 0.01, 0), "reproduced"),
-        (rate("weighted", "angle_rate", -0.02, 0.03, 0), "undecided"),
-        (rate("weighted", "angle_rate", 0.02, 0.01, 0), "contradicted"),
-        (rate("five", "direction_rate", 0.02, 0.01, 1), "reproduced"),
-        (rate("five", "direction_rate", 0.02, 0.03, 1), "undecided"),
-        (rate("five", "direction_rate", -0.02, 0.01, 1), "contradicted"),
-        (rate("five", "direction_rate", -0.02, 0.01, 2), "reproduced"),  # of another direction
+        pytest.param(angle_rate(-0.02, 0.01), "reproduced", id="the angle closes"),
+        pytest.param(angle_rate(-0.02, 0.03), "undecided", id="the angle may open"),
+        pytest.param(angle_rate(0.02, 0.01), "contradicted", id="the angle opens"),
+        pytest.param(direction_rate(1, 0.02, 0.01), "reproduced", id="the scale grows"),
+        pytest.param(direction_rate(1, 0.02, 0.03), "undecided", id="the scale may shrink"),
+        pytest.param(direction_rate(1, -0.02, 0.01), "contradicted", id="the scale shrinks"),
+        pytest.param(direction_rate(2, -0.02, 0.01), "reproduced", id="the second direction alone shrinks"),
     ],
 )
-def test_rates_have_their_sign(alterations, verdict):
-    assert verdict_on("label_noise_sde", exact, *alterations) == verdict
+def test_the_angle_closes_and_the_scale_grows(alterations, verdict):
+    assert verdict_on(CLAIM, exact, *alterations) == verdict
 
 
-def test_rates_are_shown_with_their_sign():
-    altered = [*rate("weighted", "angle_rate", -0.25, 0.01, 0), *rate("five", "direction_rate", 0.125, 0.01, 1)]
-    facts = evaluation_on("label_noise_sde", exact, *altered).facts
+def test_rates_are_facts_at_which_the_angle_closes_and_the_scale_grows():
+    facts = evaluation_on(CLAIM, exact, *angle_rate(-0.25, 0.01), *direction_rate(1, 0.125, 0.01)).facts
     assert (facts["angle"], facts["growth"]) == (0.25, 0.125)
-    assert 0 < facts["steps"] < 0.01
-    np.testing.assert_allclose(facts["outside"], 0, atol=1e-9)
 
 
-@pytest.mark.parametrize(("outside", "verdict"), [(True, "contradicted"), (False, "reproduced")])
-def test_noise_outside_the_span_of_the_data_is_told_where_there_is_an_outside(outside, verdict):
-    """With as many samples as inputs nothing is outside the span, and such noise would change nothing."""
+def test_the_error_of_finite_steps_is_a_fact():
+    assert 0 < evaluation_on(CLAIM, exact).facts["steps"] < 0.01
 
-    def fill_the_span(tables):
-        for table in tables["ensembles"]:
-            table["samples"] = table["samples"] if outside else table["inputs"]
 
-    (told,) = [
-        state
-        for phrase, state in evaluation_on("label_noise_sde", exact, fill_the_span).rivals.items()
-        if phrase.startswith("noise that moves what is outside")
-    ]
-    assert told == verdict
+def test_the_change_outside_the_data_is_a_fact():
+    np.testing.assert_allclose(evaluation_on(CLAIM, exact).facts["outside"], 0, atol=1e-9)
+
+
+def with_as_many_samples_as_inputs(tables):
+    """Let the data span all inputs, so that nothing is outside, and noise there changes nothing."""
+    for table in tables["ensembles"]:
+        table["samples"] = table["inputs"]
+
+
+@pytest.mark.parametrize(
+    ("alterations", "verdict"), [((exact,), "contradicted"), ((exact, with_as_many_samples_as_inputs), "reproduced")]
+)
+def test_noise_outside_the_span_of_the_data_is_refused_where_there_is_an_outside(alterations, verdict):
+    rivals = evaluation_on(CLAIM, *alterations).rivals
+    assert rivals["noise that moves what is outside the span of the data as well"] == verdict

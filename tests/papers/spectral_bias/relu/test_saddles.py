@@ -1,19 +1,30 @@
-"""Which plateau of a ReLU student's loss is the first saddle after the one at zero."""
+"""Which plateau of a ReLU student's loss is its first saddle after the one at zero, and the rank there."""
 
 import numpy as np
 import pandas as pd
+import pytest
 
 from learning_dynamics.papers.spectral_bias.relu.saddles import first_saddle_ranks, starts_at_zero
 
+PERCENT = 95  # of |W|^2, which so many singular values carry as the rank says
+# by time, up to the last: a rank of its own at each, so that one read at another time differs
+RANKS = {0.1: 3.0, 30.0: 2.0, 40.0: 1.0, 100.0: 4.0}
 
-def test_the_second_plateau_is_the_first_saddle_only_if_the_first_is_at_zero():
-    found = []
-    # one draw starts on a plateau, one reaches its first late, one has none but the first
-    for seed, starts in enumerate([(0.1, 40.0), (30.0, 40.0), (0.1,)]):
-        found += [(seed, 0.0, "plateau_start", number, time) for number, time in enumerate(starts, start=1)]
-        # a rank of its own at each time, so that one read at another time differs
-        ranks = ((0.1, 3.0), (30.0, 2.0), (40.0, 1.0), (100.0, 4.0))
-        found += [(seed, time, "rank", 95, rank) for time, rank in ranks]
-    table = pd.DataFrame(found, columns=["seed", "time", "quantity", "index", "value"])
+
+@pytest.fixture
+def table():
+    """Three draws: one starts on a plateau and has a second, one enters its first late, one has none but the first."""
+    plateau_starts = {0: [0.1, 40.0], 1: [30.0, 40.0], 2: [0.1]}
+    rows = []
+    for seed, starts in plateau_starts.items():
+        rows += [(seed, 0.0, "plateau_start", number, time) for number, time in enumerate(starts, start=1)]
+        rows += [(seed, time, "rank", PERCENT, rank) for time, rank in RANKS.items()]
+    return pd.DataFrame(rows, columns=["seed", "time", "quantity", "index", "value"])
+
+
+def test_a_loss_starts_at_zero_if_its_first_plateau_begins_in_the_first_hundredth(table):
     np.testing.assert_array_equal(starts_at_zero(table), [True, False, True])
-    np.testing.assert_array_equal(first_saddle_ranks(table, 95), [1.0, np.nan, np.nan])
+
+
+def test_the_rank_is_that_on_the_second_plateau_if_the_first_is_at_zero(table):
+    np.testing.assert_array_equal(first_saddle_ranks(table, PERCENT), [RANKS[40.0], np.nan, np.nan])
