@@ -62,7 +62,7 @@ def is_labelled(axis, which):
     labels = [getattr(sibling, f"get_{which}label")() for sibling in shared]
     labels.append(getattr(axis.figure, f"get_sup{which}label")())
     ticks = [tick.get_text() for tick in getattr(axis, f"get_{which}ticklabels")() if tick.get_visible()]
-    has_words = any(letter.isalpha() for letter in "".join(ticks))
+    has_words = any(letter.isalpha() for letter in re.sub(r"\$[^$]*\$", "", "".join(ticks)))  # 10^0 is no word
     return any(labels) or has_words or not any(ticks)
 
 

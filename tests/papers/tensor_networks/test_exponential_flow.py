@@ -17,7 +17,7 @@ NETWORK = network_of("diagonal", 2, 2, seed=0)
 TAU = 50.0  # of the last record: e^tau is far above every sharpness here
 
 
-def last_state(sharpness):
+def last_state(sharpness, X=X):
     """Return the two diagonal layers at TAU, shape (4,), from a first layer of ones and a second of zeros."""
     states = exponential_flow(
         NETWORK,
@@ -32,12 +32,13 @@ def last_state(sharpness):
 
 @pytest.mark.parametrize("sharpness", [1e4, 1e5])
 def test_the_limit_has_the_largest_margin_wherever_stiffness_is_capped(sharpness):
-    beta = NETWORK.coefficients(last_state(sharpness))
+    X = np.array([[3.0, 1.0], [-1.0, -2.0]])  # both points support the largest margin, with multipliers 1/5 and 2/5
+    beta = NETWORK.coefficients(last_state(sharpness, X))
     best = minimum_norm(X, Y, "l1", classification=True)
     # margins relative to norms; the largest is 1 / |best|
     gap = 1 - np.min(Y * (X @ beta)) / norm_of(beta, "l1") * norm_of(best, "l1")
-    # margins of several support vectors differ by a logarithm of their weights over the sharpness, and ln(1e5) is 12
-    assert abs(gap) < 20 / sharpness
+    # margins of the two support vectors differ by the logarithm of the ratio of their multipliers, over the sharpness
+    assert 0 < gap < np.log(2) / sharpness
 
 
 def test_residuals_point_along_the_support_vector():

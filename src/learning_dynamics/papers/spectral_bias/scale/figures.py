@@ -29,8 +29,9 @@ def rate(flows: Table, conditioned: Table, times: Table, *, member: Natural) -> 
             rows = select(table, LOSS, seed=seed_at(table, gamma, member))
             curve(axis, rows, colour, lw=1.4)
             curve(axis, rows, colour, "--", "predicted", lw=1.1)
-        axis.set(xscale="log", yscale="log", xlabel="time $t$", ylim=(1e-6, 1e4), title=title)
-    gaussian.set_ylabel(r"loss $L(\beta(t))$")
+        axis.set(
+            xscale="log", yscale="log", xlabel="time $t$", ylabel=r"loss $L(\beta(t))$", ylim=(1e-6, 1e4), title=title
+        )
     by_scale = Draws(times.sort_values("gamma"))
     scales = by_scale.entries(quantities.TIME_TO_LOSS, column="gamma")
     measured, bounds = by_scale.with_prediction(quantities.TIME_TO_LOSS)

@@ -118,9 +118,8 @@ def alignment(two: Table, three: Table, *, slack: Positive) -> Plot:
             axis.axhline(largest_lag(Draws([two, three]), slack), ls=":", color=COLOURS["black"], lw=1.0)
             _log_log_time(axis, table)
             axis.set_ylim(bottom=1.2 * floor)
-        row[0].set_ylabel(layers)
-    for axis, label in zip(axes[0], columns.values(), strict=True):
-        axis.set_title(label)
+            axis.set_ylabel(columns[quantity])
+            axis.set_title(layers)
     for axis in axes[-1]:
         axis.set_xlabel("time $t$")
     letters(axes.flat)
