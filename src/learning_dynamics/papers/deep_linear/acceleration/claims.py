@@ -253,7 +253,7 @@ def steps_by_stiffness(samples: Sequence[Table], *, tolerance: Positive) -> Clai
             predicted=law.power + law.logarithm,
             tolerance=tolerance,
             resolution=2 * tolerance,
-            because="half of the least difference between the law and a rival at depth 3",
+            because="half of the least difference between the law and a rival at depth 3, where they differ",
             rivals={phrase: other + law.logarithm for phrase, other in other_powers.items()},
         )
     draws = Draws(samples)
