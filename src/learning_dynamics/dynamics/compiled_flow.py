@@ -1,9 +1,9 @@
 """Gradient flow of small systems, compiled: the vector field and the integrator run without Python between them.
 
 The method is Dormand and Prince's of order 8(5,3), with scipy's coefficients, error estimate, choice of steps and
-interpolant. The loop is ours, and differs in one thing: a step cut short to land on a time does not shorten the next.
-Import this module where a flow is to run, and not before: numba takes a quarter of a second. What it compiles is kept
-beside the source, or in the user's cache where that cannot be written.
+interpolant. The loop is ours, and differs chiefly in one thing: a step cut short to land on a time does not shorten the
+next. Import this module where a flow is to run, and not before: numba takes a quarter of a second. What it compiles is
+kept beside the source, or in the user's cache where that cannot be written.
 """
 
 from dataclasses import dataclass

@@ -56,8 +56,8 @@ def execute(
     Raises
     ------
     ProjectError
-        If there is no such run or setting, if the setting cannot have a value, or if the name is that of a run or of a
-        sweep with results, or the file has other contents.
+        If there is no such run or setting, if the setting cannot have a value, if the name is that of a run, or of a
+        sweep with results of other values or settings, or if the file is not this sweep with these or fewer values.
     """
     with numba_disabled():
         config = Plan(load(files, {"papers": [paper]})).config

@@ -7,8 +7,9 @@ A configuration says it in three places.
   ``values:`` in the default run, each as a run of its own; ``grid:``, and ``range:`` (a grid, then bisection wherever a
   verdict turns) by ``snakemake robustness``.
 - ``free:`` of a data set or run gives what the hypotheses of statements leave free, for draws by ``snakemake
-  robustness``: for each setting a range, a list to choose from, or one value. Two numbers are a range, ``[2, 12]``,
-  drawn evenly, or evenly in the logarithm if the ends are a factor of ten or more apart. One end may name another
+  robustness``: for each setting a range, a list to choose from, or one value. Two numbers are a range, ``[2, 12]``:
+  whole numbers are drawn evenly, real ones evenly or, if the ends are a factor of ten or more apart, evenly in the
+  logarithm. One end may name another
   setting, whose drawn value it has: ``width: [inputs, 40]``; if the range is then empty, the first end is taken. Any
   other list is one to choose from. A run's ``free:`` may choose its ``data``. A claim with ``free: false`` is not
   judged on draws.

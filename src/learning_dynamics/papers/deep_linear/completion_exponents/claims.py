@@ -87,10 +87,11 @@ def completion_exponents(
     At rank one, where the path hardly leaves that $\alpha$, the second alone counts. The law is not exact at rank 2:
     {above} of {medians} medians at depth 2 lie above it, {clear} with all of their interval. Over both depths medians
     are off by {off:.2g} at most. A likely reason is that directions turn when a singular value is learned, which costs
-    a factor that is not paid at once. With uneven values at depth 2, and at scales from {largest_coarse_scale:g} to
-    {smallest_coarse_scale:g}, they differ by up to {off_coarse:.2g}, either way. {further} of {all_draws} draws are
-    further off than the tolerance, {tolerance:.2g}. A flow's rates $g$ in place of $\log(1 + \eta g) / \eta$ would
-    raise the medians of predicted powers by {largest_rise_by_flow:.2g} at most, which is not judged.
+    a factor that is not paid at once. {further} of {all_draws} draws are further off than the tolerance,
+    {tolerance:.2g}. With uneven values at depth 2, and at scales from {largest_coarse_scale:g} to
+    {smallest_coarse_scale:g}, medians are off by up to {off_coarse:.2g}, in either direction. A flow's rates $g$ in
+    place of $\log(1 + \eta g) / \eta$ would raise the medians of predicted powers by {largest_rise_by_flow:.2g} at
+    most, which is not judged.
     """
     ends = {UNEVEN: uneven, GAUSSIAN: gaussian, DEEPER: deeper}
     paths = {UNEVEN: uneven_path, GAUSSIAN: gaussian_path, DEEPER: uneven_path}

@@ -51,7 +51,8 @@ def commuting_measurements(
         - basis, shape (members, size, size): Q
         - eigenvalues, (members, measurements, size): those of each A_i, in the order of the columns of Q
         - values, (members, measurements): y
-        - least, (members, size): eigenvalues of the matrix of least nuclear norm, by linear programming
+        - least, (members, size): eigenvalues of the positive semidefinite matrix of least nuclear norm, by linear
+          programming
         - depth, scale, and member, the number of the draw: (members,)
     """
     members = []

@@ -45,7 +45,8 @@ from learning_dynamics.tidy import Table, draw_columns, select
 # - starts: random balanced starts, a row for each singular value: sigma, its rate, g_i as `gain`
 # - early: features that start tiny, along time: `growth` is d log sigma_1 / dt, that is |g_1| by eq. 17; `fastest` is
 #   ||A|| at uniform predictions. Rows of f are one for each example: inputs are orthonormal
-# - repeated: the same where the N examples of the largest class are one context, with one row of f
+# - repeated: as early, where the N examples of the largest class are one context, with one row of f; there time is
+#   in units of 1 / N, and `fastest` is of A with its rows repeated
 # - confident: as starts, but with confident, mostly wrong predictions
 # One class has N examples (`largest`), each of the other V - 1 has one (`classes` is V)
 
@@ -150,13 +151,13 @@ def theorem_b_3_dominant_class(starts: Table, early: Table, repeated: Table, *, 
     the largest.
 
     It does not hold as printed (errata 1). The theorem says both "proportional" and "bounded". This claim is about the
-    first; the bound is a claim of its own. At uniform predictions $A$ is the negative one-hot matrix less the mean over
-    classes of each row, whose spectral norm is $\sqrt{N}$ up to terms in $1/V$, never more. The sum over the $N$
-    examples of the class in eq. 21 runs over entries of a unit vector, and such a sum is at most $\sqrt{N}$. Features
-    that start tiny align with that top direction and then grow at that rate: the slope on $\log N$ is {aligned:.3f} in
-    the mean. At random starts $u$ and $v$ are independent of $A$, and $g$ is of order $1/\sqrt{V}$ whatever $N$ is
-    (slope {order_at_random:.2f}, with {many_classes:g} classes or more). If the $N$ examples are one context, their
-    row's gradient is their sum, and the slope is {repeats:.3f}.
+    first; the printed bound is a claim of its own, and the bound $\sqrt{N}$ is judged here. At uniform predictions $A$
+    is the negative one-hot matrix less the mean over classes of each row, whose spectral norm is $\sqrt{N}$ up to terms
+    in $1/V$, never more. The sum over the $N$ examples of the class in eq. 21 runs over entries of a unit vector, and
+    such a sum is at most $\sqrt{N}$. Features that start tiny align with that top direction and then grow at that rate:
+    the slope on $\log N$ is {aligned:.3f} in the mean. At random starts $u$ and $v$ are independent of $A$, and $g$ is
+    of order $1/\sqrt{V}$ whatever $N$ is (slope {order_at_random:.2f}, with {many_classes:g} classes or more). If the
+    $N$ examples are one context, their row's gradient is their sum, and the slope is {repeats:.3f}.
     """
     growth = r"slope of $\log(\dot\sigma_1 / \sigma_1)$ on $\log N$, features aligned"
     yield _has_order(

@@ -337,7 +337,7 @@ def proposition_4_1_b(exponents: Table, five: Table, *, between: list[Positive])
     scope="d = 2, 3 and 5, many paths from W(0) = I; growth rates along long paths in every dimension of "
     "`noise_low_rank`",
     correction="From $W(0)$ of rank two or more: for $d = 2$ the mean size $E|e|$ of an entry tends to a constant "
-    "above zero, and for $d \\geq 3$ the mean of the commutators grows exponentially; what vanishes, in every "
+    "above zero, and for $d \\geq 3$ the mean size of the commutators grows exponentially; what vanishes, in every "
     "dimension tried, is the sine of the angle between $w_i$ and $a$, in probability.",
     reason="the proof drops the local time of $|e|$ at zero; mean and typical path differ",
 )

@@ -80,8 +80,8 @@ def relu_low_rank(small: Table, large: Table, *, percent: Count, loss: Fraction)
     quantifier="most draws",
     scope=SCOPE,
     empirical=True,
-    reason="one direction is learnt on most draws, the second on few; the rank, by which the paper says what it means "
-    "by representing, is that of the teacher (`relu_low_rank`)",
+    reason="one direction is learnt on most draws, the second on few; the rank, which is how the paper explains "
+    "'represent', is the teacher's (`relu_low_rank`)",
 )
 def relu_teacher_directions(small: Table, large: Table, *, cosine: Fraction, loss: Fraction) -> Claim:
     r"""From small weights the ReLU student's hidden layer represents the teacher's two directions, read as: spans them;
