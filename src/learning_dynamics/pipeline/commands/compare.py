@@ -17,10 +17,15 @@ HEAD = ("claim", "published", "", "here", "", "")
 
 
 def execute(claims: Path = Path("results/claims.parquet"), /) -> int:
-    """Print both side by side, and which places count verdicts otherwise; return 1 if a verdict or a count differs.
+    """Print a run's claims beside the published ones, and places that count verdicts otherwise; return 1 if any differ.
 
     Counts are compared for the default run's table: those of the README, docs/results, the tables, what the terminal
     prints, and the pages.
+
+    Parameters
+    ----------
+    claims : path
+        The run's table of all claims.
     """
     published_claims = published.read_claims()
     if published_claims is None:

@@ -63,10 +63,16 @@ def execute(
 
     Parameters
     ----------
-    x, y : str
-        A swept setting or column of the metrics, along the horizontal and the vertical axis.
+    paper : str
+        The paper's name, as `spectral_bias`.
+    name : str
+        The run's name in the paper's configuration, or a sweep's.
+    x : str
+        A swept setting, or a column of the metrics, along the horizontal axis.
+    y : str
+        Another, along the vertical axis: a map. Without it lines are drawn.
     quantity : str
-        Of the metrics.
+        One of those of the metrics, which are listed without it.
     at : At
         last (the default), first: in time; largest, smallest: in value.
     above : float

@@ -14,7 +14,15 @@ SKELETON = Path(__file__).with_name("skeleton")
 
 
 def execute(paper: str, /, root: Path = ROOT) -> None:
-    """Write the skeleton of a paper into the project's folders, name it, and say what to do next."""
+    """Write the skeleton of a paper into the project's folders, add it to `papers` in config.yaml, say what is next.
+
+    Parameters
+    ----------
+    paper : str
+        Its name: the folder's, and what commands call it.
+    root : path
+        The project's folder.
+    """
     is_reserved = keyword.iskeyword(paper) or paper in NO_TEXT
     if not re.fullmatch("[a-z][a-z0-9_]*", paper) or is_reserved or len(paper) > 40:
         raise ProjectError(

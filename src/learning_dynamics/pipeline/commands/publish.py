@@ -39,6 +39,13 @@ def execute(files: Sequence[Path] = (), papers: Sequence[str] = ()) -> None:
     `files` it is another scale's, of some `papers`: verdict by verdict beside the default run's. The first pages of
     other scales, which show the default run's verdicts, are written again with it.
 
+    Parameters
+    ----------
+    files : sequence of path
+        Overlays of another scale, as for Snakemake.
+    papers : sequence of str
+        Its papers; without it all.
+
     Raises
     ------
     ProjectError

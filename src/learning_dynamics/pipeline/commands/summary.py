@@ -18,7 +18,17 @@ from learning_dynamics.pipeline.store.tables import read_table
 
 
 def execute(papers: Sequence[str] = (), since: float | None = None, files: Sequence[Path] = ()) -> int:
-    """Print it, whatever succeeded and whatever failed; return 1 if something is missing or not as expected."""
+    """Print verdicts, what is missing and where the page lies; return 1 if something is missing or not as expected.
+
+    Parameters
+    ----------
+    papers : sequence of str
+        Of these alone; without it of all papers.
+    since : float
+        List the figures that were drawn after this time, in seconds of Unix time.
+    files : sequence of path
+        Overlays, as for Snakemake.
+    """
     configuration = load(files, {"papers": list(papers)} if papers else {})
     plan = Plan(configuration, check=False)
     checked_outputs(plan)

@@ -37,19 +37,25 @@ def execute(
     out: Path | None = None,
     files: Sequence[Path] = (),
 ) -> None:
-    """Write the overlay to `out`, or print it.
+    """Write the configuration overlay of a sweep to `out`, or print it.
 
     Parameters
     ----------
+    paper : str
+        The paper's name, as `spectral_bias`.
+    run : str
+        The run that is repeated.
     vary : sequence of str
-        Write SETTING=VALUE,VALUE,... or SETTING=FIRST:LAST:COUNT or SETTING=FIRST:LAST:COUNT:log; a range may stand for
-        one of several values.
+        Write SETTING=VALUE,VALUE,... or SETTING=FIRST:LAST:COUNT or SETTING=FIRST:LAST:COUNT:log; values and ranges may
+        be mixed, as in 1,2,5:9:3.
     settings : sequence of str
         SETTING=VALUE, what all of these runs have, of the run or of its data set.
     name : str, optional
         Name of the sweep; without it, the run's with _sweep behind it.
     bundle : int, optional
         Runs that one job simulates and measures into one table, where each takes less than a second.
+    out : path, optional
+        The file to write; without it the overlay is printed.
     files : sequence of path
         Overlays, as for Snakemake.
 
