@@ -60,7 +60,8 @@ def deviation_split(trainings: Sequence[Table]) -> Plot:
     from the end of train errors to that of the bars. A seed that still makes errors has none. {recipe}
     """
     figure, axis = plt.subplots(figsize=(WIDTH, 2.6))
-    ticks: dict[float, str] = {}
+    seeds: dict[float, str] = {}
+    networks: dict[float, str] = {}
     offset = 0
     for table in trainings:
         positions = offset + np.arange(table["seed"].nunique())
@@ -81,10 +82,14 @@ def deviation_split(trainings: Sequence[Table]) -> Plot:
             lw=1.4,
             label="range over earlier epochs",
         )
-        ticks |= {position: f"seed {seed}" for seed, position in enumerate(positions)}
-        ticks[positions[len(positions) // 2]] += f"\n{title_of(data_and_network(table))}"
+        seeds |= {position: f"seed {seed}" for seed, position in enumerate(positions)}
+        networks[positions.mean()] = title_of(data_and_network(table))
         offset = int(positions[-1]) + 2
-    axis.set_xticks(list(ticks), list(ticks.values()), fontsize=8)
+    axis.set_xticks(list(seeds), list(seeds.values()), fontsize=8)
+    below = axis.secondary_xaxis(-0.1)
+    below.set_xticks(list(networks), list(networks.values()), fontsize=8)
+    below.tick_params(length=0)
+    below.spines["bottom"].set_visible(False)
     axis.set_ylabel(r"share of $\mathcal{L}_{\mathrm{LS}}$")
     axis.margins(x=0.02)
     shared_legend(figure, ncols=2)
