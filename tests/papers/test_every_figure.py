@@ -145,7 +145,8 @@ def test_its_panels_have_letters_in_order(plot):
 def test_all_its_panels_or_rows_have_letters(plot):
     panels, letters = places_of_panels(plot.figure), letters_of_panels(plot.figure)
     rows = {bottom for _, bottom, _, _ in panels}
-    # at smoke scale a panel may have nothing to show, and a figure one panel of several
+    # a letter a panel, a letter a row, or, where a panel has nothing to show at smoke scale, a letter an axis; a figure
+    # of one panel has none, unless it is one of several at full scale
     allowed = {len(panels), len(rows), len(plot.figure.axes)} if len(panels) > 1 else {0, 1}
     assert len(letters) in allowed, f"{len(panels)} panels, {len(letters)} letters"
 

@@ -1,4 +1,4 @@
-"""Pictures that a reader sees have the colours of the figures that were drawn, at every size."""
+"""Pictures that a reader sees: their colours are the figures', at every size, and details show whole panels."""
 
 import io
 import re

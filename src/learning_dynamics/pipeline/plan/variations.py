@@ -9,10 +9,9 @@ A configuration says it in three places.
 - ``free:`` of a data set or run gives what the hypotheses of statements leave free, for draws by ``snakemake
   robustness``: for each setting a range, a list to choose from, or one value. Two numbers are a range, ``[2, 12]``:
   whole numbers are drawn evenly, real ones evenly or, if the ends are a factor of ten or more apart, evenly in the
-  logarithm. One end may name another
-  setting, whose drawn value it has: ``width: [inputs, 40]``; if the range is then empty, the first end is taken. Any
-  other list is one to choose from. A run's ``free:`` may choose its ``data``. A claim with ``free: false`` is not
-  judged on draws.
+  logarithm. One end may name another setting, whose drawn value it has: ``width: [inputs, 40]``; if the range is then
+  empty, the first end is taken. Any other list is one to choose from. A run's ``free:`` may choose its ``data``. A
+  claim with ``free: false`` is not judged on draws.
 
 ``snakemake robustness`` also judges every claim of the papers in ``seeds_of`` under other seeds, from ``first_seed``.
 """
@@ -268,8 +267,9 @@ def _setting_layer(config: Config, paper: str, change: Change, value: Any) -> La
     runs: Block = {owner: place_settings(config.resolved_block(paper, "runs", owner), {key: value})}
     for child, block in config.blocks(paper, "runs").items():
         resolved = config.resolved_block(paper, "runs", child)
-        own, inherited = ({**all_settings(each), **select_keys(each, ["data"])} for each in (block, resolved))
+        own = all_settings(block) | select_keys(block, ["data"])
         if block.get("extends") == owner and key not in own:
+            inherited = all_settings(resolved) | select_keys(resolved, ["data"])
             runs[child] = place_settings(resolved, {key: inherited.get(key)})
     return {"runs": runs}
 

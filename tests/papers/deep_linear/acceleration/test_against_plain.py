@@ -175,10 +175,11 @@ def two_samples():
 
 
 def all_rates():
-    """Return the learning rates of TWO_SAMPLES, ascending."""
-    rates = 10.0 / 1.15 ** np.arange(58)[::-1]
-    lowest = 0.05 / STIFFNESS**2
-    assert rates[0] >= lowest > rates[0] / 1.15, "58 rates are not those from the highest to the lowest"
+    """Return the learning rates of TWO_SAMPLES, ascending, from the lowest over kappa^2 on."""
+    ratio = TWO_SAMPLES["ratio"]
+    rates = TWO_SAMPLES["highest_rate"] / ratio ** np.arange(58)[::-1]
+    lowest = TWO_SAMPLES["lowest_rate"] / STIFFNESS**2
+    assert rates[0] >= lowest > rates[0] / ratio, "58 rates are not those from the highest to the lowest"
     return rates
 
 
@@ -186,10 +187,13 @@ def all_rates():
 @pytest.mark.parametrize("depth", TWO_SAMPLES["depths"])
 @pytest.mark.parametrize("exponent", TWO_SAMPLES["exponents"])
 def test_two_samples_take_their_steps_at_the_largest_stable_rate(two_samples, exponent, depth, seed):
-    """A stable rate arrives, as do the three below it, in at most 1.5 times the steps in proportion to 1 / rate."""
-    rates = all_rates()
-    direction = list(generators(9, "deep_linear.two_samples", 2))[seed].standard_normal(2)
-    start = 0.2 / STIFFNESS * direction / np.linalg.norm(direction)
+    """A stable rate arrives, as do the three below it, in at most 1.5 times the steps in proportion to 1 / rate.
+
+    Starts have the norm start / kappa.
+    """
+    rates, below = all_rates(), TWO_SAMPLES["below"]
+    direction = list(generators(TWO_SAMPLES["seed"], "deep_linear.two_samples", 2))[seed].standard_normal(2)
+    start = TWO_SAMPLES["start"] / STIFFNESS * direction / np.linalg.norm(direction)
     iterations = lp_regression.descend(
         np.tile(start, (len(rates), 1)),
         np.diag([STIFFNESS, 1.0]),
@@ -198,23 +202,24 @@ def test_two_samples_take_their_steps_at_the_largest_stable_rate(two_samples, ex
         depth=depth,
         rule="end_to_end",
         learning_rate=rates,
-        target=0.05,
-        max_steps=4000,
+        target=TWO_SAMPLES["tolerance"],
+        max_steps=TWO_SAMPLES["max_steps"],
     ).iterations
     steps = np.where(iterations < 0, np.inf, iterations)  # -1 where the target is not reached
 
     flow_times = steps * rates  # constant where steps are in proportion to 1 / rate
     stable = [
         index
-        for index in range(3, len(rates))
-        if np.isfinite(steps[index]) and np.all(flow_times[index - 3 : index] <= 1.5 * flow_times[index])
+        for index in range(below, len(rates))
+        if np.isfinite(steps[index])
+        and np.all(flow_times[index - below : index] <= TWO_SAMPLES["slack"] * flow_times[index])
     ]
     largest = max(stable)
     row = select(two_samples, exponent=exponent, depth=depth, seed=seed).set_index("quantity")["value"]
     assert row["learning_rate"] == pytest.approx(rates[largest])
     assert row["steps"] == steps[largest]
     # the run tries rates from the highest down, and stops once three below the largest stable one have arrived
-    assert row["fewest_steps"] == steps[largest - 3 :].min()
+    assert row["fewest_steps"] == steps[largest - below :].min()
 
 
 # -- judges: speed-ups on a regression -------------------------------------------------------------

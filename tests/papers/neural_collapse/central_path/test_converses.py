@@ -213,9 +213,9 @@ def test_three_classes_whose_noise_has_the_size_of_their_signal_keep_three_sixte
 
 @pytest.mark.parametrize("index", by_index(converses.LEANS, "lean"))
 def test_trace_and_condition_under_leaning_noise_are_those_by_definition(index):
-    """Variance is 1 / lean along a direction in which class means do not differ, but for the lean, and lean elsewhere.
+    """The covariance is lean I + (1 / lean - lean) d d^T, where d is a unit vector.
 
-    The lean is towards the direction in which class means differ least.
+    Its part along the direction in which class means differ least is the lean; the rest is across all of them.
     """
     X, lean = central_features(), converses.LEANS[index]
     U = np.linalg.svd(class_means(X))[0]

@@ -39,7 +39,7 @@ def primacy(times: np.ndarray, small_scale: float = 0.1):
     quantities = {
         "learning_time": times,
         "final": np.where(np.isnan(times), 0.2, 0.9),
-        "sigma_1": np.ones((len(times), 5)),
+        "sigma_1": np.ones((len(times), len(Moment))),
     }
     grid = grid_table(CELLS, quantities, seeds=SEEDS)
     return evaluate(claims.primacy_bias, {"grid": grid}, {"small_scale": small_scale, "chance_share": 0.5})
@@ -147,7 +147,8 @@ def share_of_larger(ratio: float, order: float) -> float:
 @pytest.mark.parametrize(("fact", "order"), [("expected", 1.0), ("square", 2.0)])
 def test_shares_predicted_from_exchanged_gains_have_a_closed_form(fact, order):
     facts = selection(random_starts(1.0, 3.0), even_course(0.75)).facts
-    # every draw with every other, 2000 draws a scale: a standard error of a hundredth
+    # |g_1|, |g_2| and the pair of singular values are each taken from any of the 2000 draws of a scale: a standard
+    # error of a hundredth
     assert facts[fact] == pytest.approx(share_of_larger(3.0, order), abs=0.02)
 
 

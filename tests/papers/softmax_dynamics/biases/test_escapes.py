@@ -147,8 +147,8 @@ def test_the_delay_of_the_first_class_is_a_median_over_draws_at_the_largest_scal
 
 def third_factor_if_last_alone(sizes):
     """Return the third class's factor if its second stage had the rate sqrt(n (1 - 1/V)) of that class alone."""
-    first, second = np.linalg.svd(theory.uniform_gain(sizes), compute_uv=False)[:2]
-    return 1 / first + (1 - second / first) / np.sqrt(sizes[2] * (1 - 1 / 4))
+    sigma_1, sigma_2 = np.linalg.svd(theory.uniform_gain(sizes), compute_uv=False)[:2]
+    return 1 / sigma_1 + (1 - sigma_2 / sigma_1) / np.sqrt(sizes[2] * (1 - 1 / 4))
 
 
 def test_the_largest_difference_is_that_of_a_second_stage_at_the_third_classs_own_rate():
@@ -161,7 +161,8 @@ def test_the_largest_difference_is_that_of_a_second_stage_at_the_third_classs_ow
 # 800 records from 0.03 to 3, a hundredfold: T is off by a share ln(100) / 799 of it at most, and at both scales; F is
 # off by that share times (32 + 16) / (32 - 16) = 3
 BY_RECORDS = 3 * np.log(100) / 799
-# T^2 beside the exponential exp(rate T) adds 2 ln(T) / rate to T, and 2 ln(32 / 16) / ln(1e16) / rate to F
+# The claim allows a factor of time squared beside the exponential exp(rate T): T^2 adds 2 ln(T) / rate to T, and
+# 2 ln(32 / 16) / ln(1e16) / rate to F
 BY_SQUARE_TIMES_RATE = 2 * np.log(2) / np.log(1e16)
 
 

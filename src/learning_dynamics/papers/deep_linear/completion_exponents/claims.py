@@ -76,22 +76,23 @@ def completion_exponents(
     $\alpha = \sum \log(1 + \eta g_{r+1}) / \sum \log(1 + \eta g_r)$ over steps $\eta$ until the $r$-th is learned, and
     $g_i$ is the $(i-k)$-th singular value of the gradient outside the $k$ learned so far.
 
-    It is the law of one measurement with a gradient that changes on the way. The ratio comes from one scale,
-    {measured_at:g}, and other starts; powers from scales {largest_scale:g} to {smallest_scale:g}. For singular values 3
-    : 1 the power rises from {lowest:.2g} with {fewest} entries to {highest:.2g} with {most}: the fewer entries, the
-    less of what is beyond the rank does a smaller scale remove at depth 2; at depth 3 their number does not matter.
-    (The completion's error is another matter: the stopping rule sets it.)
+    It is the law of `one_measurement` with a gradient that changes on the way. The ratio comes from one scale,
+    {measured_at:g}, and from starts other than those of the powers; powers from scales {largest_scale:g} to
+    {smallest_scale:g}. For singular values 3 : 1 the power rises from {lowest:.2g} with {fewest} entries to
+    {highest:.2g} with {most}: the fewer entries, the less of what is beyond the rank does a smaller scale remove at
+    depth 2; at depth 3 their number does not matter. (The completion's error is another matter: the stopping rule sets
+    it.)
 
     Close means nearer than {share:g} times the distance of the path's $\alpha$ from that of its start (the median over
     numbers of entries and draws of 3 : 1), or than the error of one step of descent more or less, whichever is larger.
     At rank one, where the path hardly leaves that $\alpha$, the second alone counts. The law is not exact at rank 2:
     {above} of {medians} medians at depth 2 lie above it, {clear} with all of their interval. Over both depths medians
-    are off by {off:.2g} at most. A likely reason is that directions turn when a singular value is learned, which costs
-    a factor that is not paid at once. {further} of {all_draws} draws are further off than the tolerance,
-    {tolerance:.2g}. With uneven values at depth 2, and at scales from {largest_coarse_scale:g} to
-    {smallest_coarse_scale:g}, medians are off by up to {off_coarse:.2g}, in either direction. A flow's rates $g$ in
-    place of $\log(1 + \eta g) / \eta$ would raise the medians of predicted powers by {largest_rise_by_flow:.2g} at
-    most, which is not judged.
+    are off by {off:.2g} at most. A likely reason is that directions turn when a singular value is learned: what is left
+    of $\sigma_{r+1}$ along its new direction is less by a factor that does not depend on $s$. {further} of {all_draws}
+    draws are further off than the tolerance, {tolerance:.2g}. With uneven values at depth 2, and at scales from
+    {largest_coarse_scale:g} to {smallest_coarse_scale:g}, medians are off by up to {off_coarse:.2g}, in either
+    direction. A flow's rates $g$ in place of $\log(1 + \eta g) / \eta$ would raise the medians of predicted powers by
+    {largest_rise_by_flow:.2g} at most, which is not judged.
     """
     ends = {UNEVEN: uneven, GAUSSIAN: gaussian, DEEPER: deeper}
     paths = {UNEVEN: uneven_path, GAUSSIAN: gaussian_path, DEEPER: uneven_path}

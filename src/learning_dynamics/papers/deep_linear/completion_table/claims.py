@@ -52,11 +52,12 @@ RESOLUTION = 0.5  # decades: with a wider interval an error ten times as large c
 def table_5k_nuclear_norm(minimiser: Table, *, decades_left_open: NonNegative, unit: Unit) -> Claim:
     r"""Nuclear-norm minimisation from 5000 entries: error 8e-7 as a mean square, nuclear norm 221, effective rank 5.
 
-    By another claim, `table_2k_error_is_a_root`, the column has roots: both cannot be right. Read as a root, this row
-    does not hold. The error is set by the slack of $10^{-3}$ that nuclear-norm minimisation leaves each observed entry,
-    and by how accurately it is solved; less slack is not tried. The median over {draws} draws is {error:.1e}. Besides
-    the error, the nuclear norm less the matrix's own must agree to one and the effective rank to a half, each beside
-    its interval: the slides round them. The other rows have the same criteria.
+    The 95 % interval of each median, widened, must contain the printed number: of the error by rounding, or by what the
+    solver leaves open if that is more, of the nuclear norm less the matrix's own by one, of the effective rank by a
+    half. The median error over {draws} draws is {error:.1e}. It is set by the slack of $10^{-3}$ that nuclear-norm
+    minimisation leaves each observed entry, and by how accurately it is solved; less slack is not tried. By another
+    claim, `table_2k_error_is_a_root`, the column has roots: both cannot be right. Read as a root, this row does not
+    hold.
     """
     yield from _row_checks(ENTRIES_5K, MINIMISATION, minimiser, decades_left_open=decades_left_open, unit=unit)
     yield Facts(error=_medians(minimiser).error)

@@ -60,7 +60,8 @@ def commuting_measurements(
         Q = haar(rng, size)
         eigenvalues, values, least = _draw_instance(rng, size, measurements, slack)
 
-        # of sum_i (tr(A_i W) - y_i)^2 / 2 at a diagonal W; the row A[i] is the diagonal of A_i
+        # of sum_i (tr(A_i W) - y_i)^2 / 2 at a diagonal W; the row A[i] is the diagonal of A_i. As defaults
+        # A and y stay those of this draw
         def gradient_at(W: np.ndarray, A: np.ndarray = eigenvalues, y: np.ndarray = values) -> np.ndarray:
             return np.diag(A.T @ (A @ np.diag(W) - y))
 

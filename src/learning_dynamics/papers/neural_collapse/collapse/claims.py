@@ -318,10 +318,11 @@ def nc2_not_slower(
     r"""There is no evidence that NC2 happens more slowly than NC1 and NC3, in the mean over trainings and as far as
     recorded epochs tell.
 
-    The lead of NC2, the decades of epochs by which NC1 and NC3 arrive after it, is {lead:.2g}, with the 95 % interval
-    [{low:.2g}, {high:.2g}]. It would be evidence if the whole interval were below zero. As a test of this criterion, an
-    NC2 that arrives at twice the epoch, in trainings that differ as they do here, must count as evidence. A variant
-    asks for more than the paper says, that NC2 is not slower: then the interval must be above zero.
+    The lead of NC2, the decades of epochs by which NC1 and NC3 arrive after the epoch recorded before NC2 does, is
+    {lead:.2g}, with the 95 % interval [{low:.2g}, {high:.2g}]. It would be evidence if the whole interval were below
+    zero. As a test of this criterion, an NC2 that arrives at twice the epoch, in trainings that differ as they do here,
+    must count as evidence. A variant asks for more than the paper says, that NC2 is not slower: then the interval must
+    be above zero.
 
     A quantity arrives at the first recorded epoch at which it has made {share_of_way:.0%} of its way from the first
     value to the last, on a logarithmic scale. NC2 arrives when the last of three quantities of class means does, the

@@ -170,9 +170,9 @@ def projection_self_adjoint(features: Table) -> Claim:
 
     It may not (errata 5): $\Pi$ as printed is a projection but not an orthogonal one; its matrix differs from its
     transpose by {printed:.2g} of its norm on the draw where it is worst. Its replacement must be self-adjoint as well
-    as a projection onto the tangent space. Both maps take something away from $Z$. With the symmetric matrix
-    $S = \frac12(X\mathbf{C}Z^\top + Z\mathbf{C}X^\top)$, the printed map takes away $SX$, which is a move along the
-    fibre. What is normal to the manifold has the form $SX\mathbf{C}$, so that the orthogonal projection takes away
+    as a projection onto the tangent space. Both maps take something away from $Z$. With the symmetric matrix $S =
+    \frac12(X\mathbf{C}Z^\top + Z\mathbf{C}X^\top)$, the printed map takes away $SX$, which is a move along the fibre.
+    What is normal to the manifold has the form $SX\mathbf{C}$, so that the orthogonal projection takes away
     $CN\,SX\mathbf{C}$.
 
     The step matters because of what the adjoint does. It maps $Z$ to $Z - \frac12(ZX^\top + XZ^\top)X\mathbf{C}$, and
@@ -180,9 +180,9 @@ def projection_self_adjoint(features: Table) -> Claim:
     gradient alone (to {adjoint:.1g} of its norm, where the map itself changes it by {moved:.2g} or more). The equation
     that Lemma 4 arrives at is therefore gradient flow without any projection. That flow leaves the manifold: at least
     {normal:.2g} of the gradient is normal to it. Its class means do move as under the orthogonal projection, which is
-    how Lemma 5 and Proposition 2 come out right for that one. Equation 5 says only "projects". Read as the orthogonal
-    projection, Proposition 2 holds and the formula of Proposition 4 must be replaced. Read as that formula,
-    Proposition 2 fails. `proposition_2` tests both.
+    how Lemma 5 and Proposition 2 come out right for the orthogonal projection. Equation 5 says only "projects". Read as
+    the orthogonal projection, Proposition 2 holds and the formula of Proposition 4 must be replaced. Read as that
+    formula, Proposition 2 fails. `proposition_2` tests both.
     """
     other_maps = {
         "the orthogonal projection without its factor $1/2$, self-adjoint too": WHOLE_ORTHOGONAL,

@@ -32,8 +32,8 @@ def escapes(
     Returns
     -------
     Trajectory
-        Time in units of log(1 / scale). Series probabilities (members, times, classes): of each class, that its row
-        gives to its own label. Constants counts (members, classes), dimension and scale (members,).
+        Time in units of log(1 / scale). Series probabilities (members, times, classes): the probability that each
+        class's row gives its own label. Constants counts (members, classes), dimension and scale (members,).
     """
     starts.require_equal_numbers_of_classes("escapes", counts)
     if max(scales) >= 1:

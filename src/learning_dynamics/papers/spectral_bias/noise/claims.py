@@ -355,10 +355,10 @@ def proposition_4_1_c(
 
     They do not. (If bars are meant around the mean, $|E[w_i, a]|$ does fall, but says nothing of alignment.) Let $e =
     W_{i1} a_2 - W_{i2} a_1$ be an entry of the commutator. By the proof $E|e| = |e(0)| e^{-t}$, so that from $W(0) =
-    I$, $a(0) = 0$ the mean is zero at all times. For $d = 2$ it tends to {limit:.4f}, by a formula
-    (docs/noise_spectrum.md). Measured, it is {value:.3f} at the latest time at which the half-width of its 95 %
-    interval is below {precision:g}, where it is judged. What is allowed is {standard_errors:g} standard errors, the
-    scheme's bias and the approach to the limit.
+    I$, $a(0) = 0$ the mean is zero at all times. For $d = 2$ it tends to $\frac{2}{\pi} e^{-1/2}\, \Gamma(\frac{3}{2})
+    / \Gamma(\frac{3}{2}, \frac{1}{2}) =$ {limit:.4f} (docs/noise_spectrum.md). Measured, it is {value:.3f} at the
+    latest time at which the half-width of its 95 % interval is below {precision:g}, where it is judged. What is allowed
+    is {standard_errors:g} standard errors, the scheme's bias and the approach to the limit.
 
     The proof applies Itô's formula to $|e|$, which has a kink at $e = 0$. Each time an entry crosses zero, the kink
     adds to the mean (the local time, by Tanaka's formula), and this term is left out. For $d = 2$ it balances the

@@ -42,14 +42,14 @@ def corollary_7(eigen: Table) -> Claim:
     r"""Deep matrix sensing with commuting symmetric sensors, from $W_l = \alpha I$ for $l < L$ and $W_L = 0$, tends to
     the symmetric matrix whose eigenvalues minimise $Q_{L, \alpha}$ among those that fit the measurements.
 
-    It interpolates between the solutions of least Frobenius norm ($\alpha \to \infty$; at the largest scale the
-    relative distance is {frobenius:.1e}) and least nuclear norm ($\alpha \to 0$; at the smallest it is {nuclear:.2g}
-    with two layers, {nuclear_deep:.1e} with the most). The sensors need not be positive. From $\alpha I$ in all layers
-    the limit can be another (errata 20). The minimum here is over matrices that commute with the sensors; over all
-    symmetric ones it is the same, as $H_L$ is convex and the diagonal of a matrix in the sensors' eigenbasis fits the
-    same measurements. From a small scale with three layers or more, the minimiser can be near a tie between solutions
-    of least nuclear norm. It then moves many times as far as the start does, relative to either, and the error of
-    integration is as many times larger.
+    $Q_{L, \alpha}$ is that of Theorem 4, with ones for $\bar\eta$. The limit interpolates between the solutions of
+    least Frobenius norm ($\alpha \to \infty$; at the largest scale the relative distance is {frobenius:.1e}) and least
+    nuclear norm ($\alpha \to 0$; at the smallest it is {nuclear:.2g} with two layers, {nuclear_deep:.1e} with the
+    most). The sensors need not be positive. From $\alpha I$ in all layers the limit can be another (errata 20). The
+    minimum here is over matrices that commute with the sensors; over all symmetric ones it is the same, as $H_L$ is
+    convex and the diagonal of a matrix in the sensors' eigenbasis fits the same measurements. From a small scale with
+    three layers or more, the minimiser can be near a tie between solutions of least nuclear norm. It then moves many
+    times as far as the start does, each relative to its own size, and the error of integration is as many times larger.
     """
     scales, depths = eigen["scale"], eigen["depth"]
     flows = Draws(eigen)

@@ -227,12 +227,13 @@ def remark_4_growth(functions: Table) -> Claim:
 
 @claim("Lemma 5.1", scope="two to five layers, until |q| passes a thousand", quantifier="all draws")
 def lemma_5_1(functions: Table) -> Claim:
-    r"""$p_L$ and $q_L$ exist on a symmetric interval $(-c, c)$, and $h_L = p_L^{L-1} q_L$ is odd and strictly
-    increasing from $-\infty$ to $\infty$ on it.
+    r"""The solutions of $\dot p = p^{L-2} q$, $\dot q = p^{L-1}$, $p(0) = 1$, $q(0) = 0$, $p_L$ and $q_L$, exist on a
+    symmetric interval $(-c, c)$, and $h_L = p_L^{L-1} q_L$ is odd and strictly increasing from $-\infty$ to $\infty$ on
+    it.
 
-    The lemma leaves $c$ open: it is infinite at depth two and finite above, $c = B(1/2, (L-2)/2) / 2$, that is
-    $\pi / 2$ at depth three and 1 at depth four, because $p_L^2 - q_L^2 = 1$. The time at which $|q_L|$ passes the
-    bound agrees to {passes:.1e}.
+    The lemma leaves $c$ open: it is infinite at depth two and finite above, $c = B(1/2, (L-2)/2) / 2$, that is $\pi /
+    2$ at depth three and 1 at depth four, because $p_L^2 - q_L^2 = 1$. The time at which $|q_L|$ passes a thousand, up
+    to where it is followed, agrees to {passes:.1e}.
     """
     draws = Draws(functions)  # a draw is a depth, forward or backward in time
     settings = settings_of(functions)
