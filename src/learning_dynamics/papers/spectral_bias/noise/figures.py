@@ -150,8 +150,8 @@ def exponents(exponents: Table, weighted: Table) -> Plot:
     Dots: rates along long paths. Lines: exact rates. (a) Rates $\lambda_i$ of $\sigma_i(W)$, from $i = 1$ (dark) to
     $d$. The second singular value decays in dimensions {decay} and grows in {grow}. (b) Rates of the commutators of
     rows with $a$, $\lambda_1 + \lambda_2$ (red), and of the angle between them, $\lambda_2 - \lambda_1$ (blue). The
-    angle closes in every dimension; commutators decay only where dots are below zero. Diamonds of the same colours, at
-    $d$ = {weights}: noise of unequal weights. (c) The smallest of all $d + 1$ rates, divided by $d$.
+    angle closes, in probability, in every dimension; commutators decay only where dots are below zero. Diamonds of the
+    same colours, at $d$ = {weights}: noise of unequal weights. (c) The smallest of all $d + 1$ rates, divided by $d$.
     """
     figure, (singular_axis, pairs, smallest_axis) = plt.subplots(1, 3, figsize=(WIDTH, 3.0), width_ratios=(5, 4, 3))
     dimensions = sorted(exponents["inputs"].unique())
