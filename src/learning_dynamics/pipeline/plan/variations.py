@@ -172,13 +172,12 @@ def draw_layer(config: Config, paper: str, draw: int) -> Layer:
 
 def claims_on_draws(config: Config, paper: str) -> list[str]:
     """Return the claims that read a run with free settings, or with a data set that has some."""
-    free_blocks = {(section, name) for section, name, _ in _free_blocks(config, paper)}
+    free_blocks: set[tuple[str, str | None]] = {(section, name) for section, name, _ in _free_blocks(config, paper)}
 
     def is_drawn(run: str) -> bool:
         """Whether the run, a run that it inherits from, or its data set has free settings."""
-        blocks_of_run = {("runs", name) for name, _ in config.ancestry(paper, run)}
-        blocks_of_run.add(("data", _data_set_of(config, paper, run)))
-        return not free_blocks.isdisjoint(blocks_of_run)
+        blocks_of_run = [("runs", name) for name, _ in config.ancestry(paper, run)]
+        return not free_blocks.isdisjoint([*blocks_of_run, ("data", _data_set_of(config, paper, run))])
 
     return [
         claim
