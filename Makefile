@@ -114,7 +114,7 @@ site: figures docs  ## all that there is to read, in one folder to be put on a s
 	mkdir -p site/results
 	cp -R figures site/figures
 	tar -cf site/tables.tar --exclude __pycache__ results/*/metrics/*.parquet src/learning_dynamics/papers docs/errata \
-		docs/how_a_verdict_is_made.md
+		docs/*.md
 	tar -xf site/tables.tar -C site
 	rm site/tables.tar
 	cp docs/site.html site/index.html

@@ -11,7 +11,7 @@ import yaml
 
 from learning_dynamics.files import find_files
 from learning_dynamics.pipeline.plan.sources import SOURCE_ROOT
-from learning_dynamics.pipeline.report import contents, markdown, maths
+from learning_dynamics.pipeline.report import contents, markdown, maths, source_links
 from learning_dynamics.pipeline.report.contents import Paper, Topic
 from learning_dynamics.pipeline.report.references import bibtex, link_name
 from learning_dynamics.pipeline.report.templates import MATHS, fields, fill
@@ -310,12 +310,20 @@ def test_a_cards_reason_does_not_repeat_the_name_of_the_number_below(tmp_path):
 
 
 def test_a_page_links_to_the_statement_of_the_letter_and_to_derivations(tmp_path, monkeypatch):
-    monkeypatch.setattr(markdown, "ERRATA", tmp_path)
+    monkeypatch.setattr(source_links, "ERRATA", tmp_path)
     text = "It falls (errata 3), as is derived (docs/derived.md)."
     assert "It falls (errata 3), as" in page(tmp_path / "results", explanation=text)  # no letter: no link
     (tmp_path / "made_up.md").touch()
     linked = page(tmp_path / "results", explanation=text)
     assert "It falls ([errata 3](../made_up.md)), as is derived ([derived.md](" in linked
+
+
+@pytest.mark.parametrize("items", ["errata 3", "errata 3 and 4", "errata 3, 4 and 12"])
+def test_several_statements_of_the_letter_are_one_link(tmp_path, monkeypatch, items):
+    monkeypatch.setattr(source_links, "ERRATA", tmp_path)
+    (tmp_path / "made_up.md").touch()
+    linked = source_links.link_to_docs(f"It falls ({items}).", "made_up", tmp_path, '<a href="{address}">{words}</a>')
+    assert linked == f'It falls (<a href="made_up.md">{items}</a>).'
 
 
 @pytest.mark.parametrize(

@@ -21,12 +21,11 @@ from learning_dynamics.pipeline.report.contents import (
     rejects,
 )
 from learning_dynamics.pipeline.report.robustness import meanings
+from learning_dynamics.pipeline.report.source_links import DOCS, ERRATA, link_to_docs
 from learning_dynamics.pipeline.report.templates import MATHS
 from learning_dynamics.pipeline.report.verdict_styles import QUANTIFIERS, VERDICT_STYLES
 from learning_dynamics.pipeline.store.records import printed_check
 
-DOCS = ROOT / "docs"
-ERRATA = DOCS / "errata"
 GUIDE = DOCS / "how_a_verdict_is_made.md"
 SETTINGS = ROOT / "workflow/config"
 FILM = ".motion.webp"  # how the file of a published film ends
@@ -204,7 +203,7 @@ def paper_page(paper: Paper, folder: Path) -> str:
         lines += [_claim(claim, folder, scopes) for claim in paper.observations]
     if paper.references:
         lines += ["## To cite", f"```bibtex\n{paper.bibtex}\n```"]
-    return _link_letters(_join(lines), paper.name, folder)
+    return link_to_docs(_join(lines), paper.name, folder, "[{words}]({address})")
 
 
 def _scales_table(scales: OtherScales) -> str:
@@ -317,16 +316,6 @@ def _reason(claim: Row) -> str:
     if not claim["decisive"]:
         return claim["reason"]
     return claim["reason"].replace(f"{claim['decisive']['quantity']}: ", "")
-
-
-def _link_letters(text: str, paper: str, folder: Path) -> str:
-    """Return a page's text with links from "(errata 3)" to the paper's letter, and from "(docs/x.md)" to that page."""
-    letter = ERRATA / f"{paper}.md"
-    if letter.is_file():
-        path = os.path.relpath(letter, folder.resolve())
-        text = re.sub(r"\((errata \d+)\)", rf"([\1]({path}))", text)
-    docs = os.path.relpath(DOCS, folder.resolve())
-    return re.sub(r"\(docs/(\w+\.md)\)", rf"([\1]({docs}/\1))", text)
 
 
 def _table_row(*cells: str) -> str:

@@ -35,6 +35,7 @@ from learning_dynamics.pipeline.report.pictures import (
     read_vector,
 )
 from learning_dynamics.pipeline.report.robustness import MARKS
+from learning_dynamics.pipeline.report.source_links import link_to_docs
 from learning_dynamics.pipeline.report.verdict_styles import QUANTIFIERS, VERDICT_STYLES
 
 MAX_BYTES = 1_000_000  # of a paper's figures, still and in motion; its page holds them as text, a third longer
@@ -128,6 +129,10 @@ def _template(name: str, current: str | None, folder: Path) -> jinja2.Template:
             return f"#{anchor or paper or 'main'}"
         return f"{_file(paper)}#{anchor}" if anchor else _file(paper)
 
+    def with_links(words: Markup) -> Markup:
+        """Return prose with links to the letter of the paper that this page is of, and to derivations."""
+        return Markup(link_to_docs(words, current or "", folder, '<a href="{address}">{words}</a>'))
+
     environment.globals |= {
         "at": address_of,
         "here": current,
@@ -140,9 +145,9 @@ def _template(name: str, current: str | None, folder: Path) -> jinja2.Template:
         "quantifiers": QUANTIFIERS,
     }
     environment.filters |= {
-        "prose": maths.html,
+        "prose": lambda text: with_links(maths.html(text)),
         "plain": maths.plain,
-        "paragraphs": maths.paragraphs,
+        "paragraphs": lambda text: with_links(maths.paragraphs(text)),
         "number": format_number,
         "factor": describe_margin,
         "draws": describe_draws,

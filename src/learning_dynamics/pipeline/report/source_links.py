@@ -1,11 +1,35 @@
-"""Where in the source what the page shows is written: the code of a figure or claim, the title of a topic."""
+"""Where what the page shows is written: the code of a figure or claim, the title of a topic, a letter, a derivation."""
 
 import ast
 import os
 import re
+from pathlib import Path
 
 from learning_dynamics.pipeline.plan.config_files import ROOT
 from learning_dynamics.pipeline.plan.sources import SOURCE_ROOT, TOPIC_MODULES, read_syntax_tree, topic_module
+
+DOCS = ROOT / "docs"
+ERRATA = DOCS / "errata"
+
+
+def link_to_docs(text: str, paper: str, folder: Path, form: str) -> str:
+    """Return a text with links from "(errata 3)" to the paper's letter, and from "(docs/x.md)" to that page.
+
+    Parameters
+    ----------
+    folder : path
+        Where the text will be.
+    form : str
+        How a link is written there, from its ``{words}`` and ``{address}``.
+    """
+
+    def link_to(page: Path, words: str) -> str:
+        return f"({form.format(words=words, address=os.path.relpath(page, folder.resolve()))})"
+
+    letter = ERRATA / f"{paper}.md"
+    if letter.is_file():
+        text = re.sub(r"\((errata \d+(?:(?:, | and )\d+)*)\)", lambda items: link_to(letter, items[1]), text)
+    return re.sub(r"\(docs/(\w+\.md)\)", lambda page: link_to(DOCS / page[1], page[1]), text)
 
 
 def link_to_function(paper: str, stage: str, function_name: str) -> str:
