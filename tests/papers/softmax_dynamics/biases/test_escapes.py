@@ -33,7 +33,7 @@ FIRST_EXAMPLES = [0, 9, 12, 14]  # of each class, where examples are sorted by c
 @pytest.fixture
 def turned_start():
     """Features, shape (classes, 3), and classifier, shape (3, classes), of a turned start at scale 0.1."""
-    return model.unpack(runs._start(np.random.default_rng(1), COUNTS, 3, 0.1), 4, 3, 4)
+    return model.unpack(runs.turned_start(np.random.default_rng(1), COUNTS, 3, 0.1), 4, 3, 4)
 
 
 def test_a_turned_start_has_the_logits_of_a_gaussian_one(turned_start):
@@ -64,7 +64,7 @@ def probabilities_of(trajectory, scale, seed):
 @pytest.mark.parametrize("seed", [0, 1])
 def test_probabilities_are_those_of_flows_of_every_example(trajectory, seed):
     rng = list(generators(3, "softmax_dynamics.escapes.9-3-2-1.2", 2))[seed]
-    rows, W = model.unpack(runs._start(rng, COUNTS, 2, 1e-2), 4, 2, 4)
+    rows, W = model.unpack(runs.turned_start(rng, COUNTS, 2, 1e-2), 4, 2, 4)
     labels = model.one_hot(COUNTS)  # shape (15, 4)
     states = toy_flow.flow(
         labels[None],
@@ -205,7 +205,7 @@ def second_stage():
     of the third class's examples likewise.
     """
     sizes, scale = [8, 4, 2, 1], 1e-32
-    start = runs._start(np.random.default_rng(1), sizes, 2, scale)
+    start = runs.turned_start(np.random.default_rng(1), sizes, 2, scale)
     first_pair, third = theory.pair_times(sizes)[[0, 2]]
     times = np.array([0.0, *(first_pair + share * (third - first_pair) for share in (0.8, 0.9))]) * np.log(1 / scale)
     tolerances = Tolerances(rtol=1e-8, atol=1e-8 * scale)

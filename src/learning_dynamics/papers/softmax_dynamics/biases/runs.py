@@ -42,7 +42,7 @@ def escapes(
 
     def follow(counts: list[int], dimension: int, scale: float) -> dict[str, np.ndarray]:
         label = f"softmax_dynamics.escapes.{name_of(counts)}.{dimension}"
-        initial = np.stack([_start(rng, counts, dimension, scale) for rng in generators(seed, label, seeds)])
+        initial = np.stack([turned_start(rng, counts, dimension, scale) for rng in generators(seed, label, seeds)])
         f, W = toy_flow.class_flow(
             counts,
             initial,
@@ -56,7 +56,7 @@ def escapes(
     return starts.over_cells(follow, cells, seeds=seeds, times=times)
 
 
-def _start(rng: np.random.Generator, sizes: list[int], dimension: int, scale: float) -> np.ndarray:
+def turned_start(rng: np.random.Generator, sizes: list[int], dimension: int, scale: float) -> np.ndarray:
     """Return a packed Gaussian start, f and W, in coordinates of feature space in which rounding does no harm.
 
     While everything is small, predictions are uniform and the flow is linear. Write F for f with row k multiplied by
