@@ -117,7 +117,7 @@ def counts_of_paper_page(text: str) -> Counter[str]:
 
 def counts_of_readme(text: str) -> Counts:
     """Return the counts of the table in the project's README; none where there is no such table."""
-    head = _cells(_first_match(r"^(\| paper \|.*)$", text))[1:]
+    head = _cells(_first_match(r"^(\| paper \|.*)$", text))[2:]  # behind the title and the name
     counts: dict[str, Counter[str]] = {}
     for row, paper in re.findall(r"^(\| \[.*\]\(docs/results/(\w+)\.md\) \|.*)$", text, re.MULTILINE):
         # a title may hold a bar, counts stand behind it

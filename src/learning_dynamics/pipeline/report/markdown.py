@@ -143,10 +143,11 @@ def readme_table(papers: Sequence[Paper], folder: str) -> str:
         figure = lead.figure
         page = f"{folder}/{figure.paper}.md"
         lines += [_image(figure, f"{folder}/"), "", f"*{prose(figure.title)}.* [The figure and its claims]({page})", ""]
-    lines += ["Claims by verdict:", "", _table_row("paper", *verdicts), "|---|" + "---:|" * len(verdicts)]
+    lines += ["Claims by verdict:", "", _table_row("paper", "its name here", *verdicts)]
+    lines.append("|---|---|" + "---:|" * len(verdicts))
     for paper in papers:
         counts = (str(paper.counts.get(verdict, "")) for verdict in verdicts)
-        lines.append(_table_row(f"[{_cell(paper.title)}]({folder}/{paper.name}.md)", *counts))
+        lines.append(_table_row(f"[{_cell(paper.title)}]({folder}/{paper.name}.md)", f"`{paper.name}`", *counts))
     last = f"All figures and numbers: [{folder}]({folder}/README.md)."
     if "contradicted" not in verdicts:
         last = f"No claim is contradicted. {last}"
