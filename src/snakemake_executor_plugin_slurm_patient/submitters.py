@@ -1,8 +1,8 @@
-"""Which Snakemakes submit from a folder, what they make, and whether each is still at work.
+"""Which Snakemakes submit from a folder, which files they make, and whether each is still at work.
 
-Each keeps a file in ``.snakemake/submitters``, named as its jobs are in Slurm's queue, and touches it whenever it looks
-at the queue. On one machine a process is alive or is not; of a Snakemake on another machine, such as a second login
-node, the time of its file says whether it has looked at the queue of late.
+Each keeps a file in ``.snakemake/submitters``, which has the name of its jobs in Slurm's queue, and touches that file
+whenever it looks at the queue. A Snakemake on this machine is at work if its process is alive. For one on another
+machine, such as a second login node, the time of its file says whether it has looked at the queue of late.
 """
 
 import json
@@ -26,13 +26,13 @@ class Submitter:
     Attributes
     ----------
     run : str
-        The name of its jobs in Slurm's queue.
+        The name of its jobs in Slurm's queue: Snakemake's ``run_uuid``.
     host, process
-        Where it is, to be shown.
+        The name of its machine and the number of its process, for messages.
     machine : str
-        The boot and the namespace of processes in which `process` is a number.
+        What tells machines, and containers on them, apart (`_machine`): a process number has a meaning in one alone.
     started : float
-        When the process began: numbers are used again.
+        When the process began, which tells it from a later one: a machine gives the same number again.
     makes : tuple of str
         The files that it makes.
     """
@@ -61,7 +61,7 @@ def this_process(run: str, makes: Collection[str]) -> Submitter:
 
 
 def write(folder: Path, submitter: Submitter) -> None:
-    """Write a Snakemake's file, or touch it: it is at work."""
+    """Write the file of a Snakemake that is at work, or touch the file if it is there."""
     file = folder / FOLDER / submitter.run
     if file.exists():
         os.utime(file)
@@ -73,20 +73,22 @@ def write(folder: Path, submitter: Submitter) -> None:
 
 
 def remove(folder: Path, run: str) -> None:
-    """Remove a Snakemake's file: it has ended."""
+    """Remove the file of a Snakemake that has ended."""
     (folder / FOLDER / run).unlink(missing_ok=True)
 
 
 def read(folder: Path) -> Iterator[tuple[Submitter, bool]]:
     """Yield each Snakemake that has a file, and whether it is at work."""
     for file in sorted((folder / FOLDER).glob("[!.]*")):
-        with suppress(OSError, ValueError, TypeError):  # one that has just ended, or was cut short
+        # the file of one that has just ended, one cut short, or another version's
+        with suppress(OSError, ValueError, TypeError, KeyError):
             content = json.loads(file.read_text(encoding="utf-8"))
             submitter = Submitter(**content | {"makes": tuple(content["makes"])})
             yield submitter, _is_at_work(submitter, _age(file))
 
 
 def _is_at_work(submitter: Submitter, age: float) -> bool:
+    """Whether a Snakemake is at work; `age` is how many seconds ago its file was touched."""
     if submitter.machine != _machine():
         return age < SILENCE
     try:
@@ -96,7 +98,7 @@ def _is_at_work(submitter: Submitter, age: float) -> bool:
 
 
 def _age(file: Path) -> float:
-    """Return how long ago a file was touched, by the clock of its file system, which all machines share."""
+    """Return how many seconds ago a file was touched, by the clock of its file system, which all machines share."""
     new = file.with_name(f".now.{socket.gethostname()}.{os.getpid()}")
     new.touch()
     try:
@@ -106,9 +108,9 @@ def _age(file: Path) -> float:
 
 
 def _machine() -> str:
-    """Return what tells a machine, and a container on it, from others: its boot and its namespace of processes."""
+    """Return a text that tells a machine, and a container on it, from others: its boot and its process namespace."""
     try:
         boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
         return f"{boot} {os.readlink('/proc/self/ns/pid')}"
-    except OSError:  # no Linux
+    except OSError:  # not Linux
         return socket.gethostname()
