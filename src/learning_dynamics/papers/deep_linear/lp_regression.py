@@ -11,21 +11,21 @@ Rule = Literal["network", "end_to_end"]
 
 @dataclass(frozen=True)
 class Descent:
-    """Runs of gradient descent, one for each starting point and learning rate.
+    """Several descents: a member for each starting point and learning rate.
 
     Attributes
     ----------
     losses : ndarray, shape (members, max_steps + 1)
-        Constant after a run has ended.
+        Constant after a member has ended.
     iterations : ndarray of int, shape (members,)
-        The first at which the loss was at most the target; -1 where it never was.
+        The first step at which the loss was at most the target; -1 where it never was.
     """
 
     losses: np.ndarray
     iterations: np.ndarray
 
 
-DIVERGED = 1e6  # times its first loss: a run with more is given up
+DIVERGED = 1e6  # times its first loss: a member whose loss is not below that has diverged
 
 
 def loss(weights: np.ndarray, X: np.ndarray, Y: np.ndarray, exponent: float) -> np.ndarray:
@@ -40,7 +40,7 @@ def gradient(weights: np.ndarray, X: np.ndarray, Y: np.ndarray, exponent: float)
 
 
 def least_loss(X: np.ndarray, Y: np.ndarray, exponent: float) -> float:
-    """Return the least loss: a convex problem for p >= 1, and smooth enough for BFGS from p = 2 on."""
+    """Return the least loss for p >= 2, where it is convex in the weights and smooth enough for BFGS."""
     start = np.linalg.lstsq(X, Y, rcond=None)[0]
     if exponent == 2:
         return float(loss(start, X, Y, exponent))
@@ -59,17 +59,17 @@ def descend(
     target: float,
     max_steps: int,
 ) -> Descent:
-    """Follow every member until its loss is at most `target`, it has grown `DIVERGED` times, or the steps run out.
+    """Follow every member until its loss is at most `target`, it has diverged, or `max_steps` are taken.
 
     Parameters
     ----------
     start : ndarray, shape (members, features)
-        The end-to-end weights at the start; a network begins balanced there.
+        The end-to-end weights at the start; a network starts from balanced layers whose product they are.
     X, Y : ndarray, shape (samples, features) and (samples,)
     exponent : float
         p of the loss.
     depth : int
-        Layers: one row of weights and depth - 1 scalars.
+        Number of layers N: one row of weights and N - 1 scalars.
     rule : str
         network, descent on the layers; end_to_end, the update that a balanced network makes to first order in
         the step (Arora, Cohen and Hazan 2018, theorem 1).
@@ -77,6 +77,8 @@ def descend(
     target : float
     max_steps : int
     """
+    # Layers of a balanced network have the same norm, |w|^(1/N): the row, and each scalar. With the end-to-end rule the
+    # row is the end-to-end weights w, and there are no scalars.
     size = np.linalg.norm(start, axis=1, keepdims=True)
     root = size ** (1 / depth)
     row = start / size * root if rule == "network" else start.copy()
@@ -84,16 +86,16 @@ def descend(
     rate = learning_rate[:, None]
     losses = np.full((len(start), max_steps + 1), np.nan)
     iterations = np.full(len(start), -1)
-    running = np.arange(len(start))
+    running = np.arange(len(start))  # the members that have not ended; row, scalars and rate are theirs
     with np.errstate(over="ignore", invalid="ignore"):
         for step in range(max_steps + 1):
-            # `loss` and `gradient` in one, as both take the residual's power, which is most of the time
+            # `loss` and `gradient` share the residual's power, which takes most of the time
             weights = row * scalars.prod(axis=1, keepdims=True)
             residual = weights @ X.T - Y
             power = np.abs(residual) ** (exponent - 2) if exponent != 2 else np.ones_like(residual)
             current = np.mean(power * residual**2, axis=1)
             losses[running, step] = current
-            reached, diverged = current <= target, ~(current < DIVERGED * losses[running, 0])
+            reached, diverged = current <= target, ~(current < DIVERGED * losses[running, 0])  # nan has diverged
             if reached.any() or diverged.any():
                 iterations[running[reached]] = step
                 active = ~(reached | diverged)
@@ -107,7 +109,7 @@ def descend(
                 row, scalars = _network_step(row, scalars, slope, rate)
             else:
                 row = _end_to_end_step(row, slope, rate, depth)
-    # after its end a run keeps its last loss
+    # after its end a member keeps its last loss
     last = np.where(np.isnan(losses), 0, np.arange(max_steps + 1)).max(axis=1)
     recorded = np.minimum(np.arange(max_steps + 1), last[:, None])
     losses = np.take_along_axis(losses, recorded, axis=1)
@@ -117,10 +119,10 @@ def descend(
 def _network_step(
     row: np.ndarray, scalars: np.ndarray, slope: np.ndarray, rate: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """One step on the layers; `slope` is the gradient with respect to the end-to-end weights.
+    """Return row and scalars after one step; `slope` is the gradient with respect to the end-to-end weights.
 
-    These are the row times all scalars. So the gradient with respect to the row is the slope times all scalars, and
-    that with respect to a scalar is <slope, row> times the other scalars.
+    The end-to-end weights are the row times all scalars. So the gradient with respect to the row is the slope times all
+    scalars, and that with respect to a scalar is <slope, row> times the other scalars.
     """
     inner = np.sum(slope * row, axis=1, keepdims=True)
     other_products = np.ones_like(scalars)
@@ -130,10 +132,10 @@ def _network_step(
 
 
 def _end_to_end_step(weights: np.ndarray, slope: np.ndarray, rate: np.ndarray, depth: int) -> np.ndarray:
-    """One step of the discrete end-to-end dynamics (slide 24) for one output.
+    """Return end-to-end weights w after one step of the discrete end-to-end dynamics (slide 24), for one output.
 
-    There W W^T is |w|^2 and W^T W is |w|^2 times the projection onto w, so that the sum over layers of slide 16 is
-    ``P_w g = |w|**(2 - 2/N) (g + (N - 1) <u, g> u)`` for the unit vector u along w.
+    With one output W W^T is |w|^2, and W^T W is |w|^2 times the projection onto w. So the sum over layers of slide 16,
+    of a gradient g, is ``|w|**(2 - 2/N) (g + (N - 1) <u, g> u)`` for the unit vector u along w.
     """
     size = np.linalg.norm(weights, axis=1, keepdims=True)
     direction = weights / size

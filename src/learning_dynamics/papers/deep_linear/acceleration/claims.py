@@ -37,9 +37,11 @@ from learning_dynamics.tidy import Draws, Table, select, settings_of
 # Settings of these claims, whose values stand in workflow/config/deep_linear.yaml:
 # - grid_steps: a speed-up must exceed the ratio of two learning rates this many grid steps apart; less could come from
 #   the grid
-# - tolerance: of the power of kappa: half of 1/3, the least by which a rival's power at depth 3 differs from the law's
+# - tolerance, of `steps_by_stiffness`: the largest error of a power of kappa: half of 1/3, the least by which a rival's
+#   power at depth 3 differs from the law's
 
-Speedups = Mapping[int, Estimate | float]  # by depth
+# by depth, the speed-up of a network: iterations at depth 1 over those at its depth, each at the best learning rate
+Speedups = Mapping[int, Estimate | float]
 
 # rivals of several claims
 NOT_FASTER = "depth 1 against itself"
@@ -62,7 +64,7 @@ def depth_accelerates_l4(l4: Table, l2: Table, *, grid_steps: Positive) -> Claim
     no_speedup = dict.fromkeys(_speedups(l4), 1.0)
     rivals: dict[str, Speedups] = {"the same at p = 2": _speedups(l2), NOT_FASTER: no_speedup}
     yield from _speedup_checks(l4, rivals, claims_no_speedup=False, grid_steps=grid_steps)
-    yield Facts(tolerance=settings_of(l4)["tolerance"])
+    yield Facts(tolerance=settings_of(l4)["tolerance"])  # of the run: within it of the least loss, descent has arrived
 
 
 @claim(
@@ -105,7 +107,7 @@ def depth_accelerates_l4_gas_sensor(l4: Table, l2: Table, *, grid_steps: Positiv
         raise Untested(
             "needs the UCI gas-sensor data (id 270), which must be downloaded: see workflow/config/gas_sensor.yaml"
         )
-    # the same checks as on diabetes, on these data
+    # the checks and rivals of that claim, on the tables of these data
     return depth_accelerates_l4(l4, l2, grid_steps=grid_steps)
 
 
@@ -344,15 +346,16 @@ def _speedup_checks(
 
     Parameters
     ----------
-    rivals : mapping from phrase to other speed-ups, by depth
+    rivals : mapping from phrase to speed-ups
+        A rival keeps the bound, and replaces the measured speed-ups by its own, at the depths that it has.
     claims_no_speedup : bool
         Whether the claim is that depth is not faster: the bound is then one from above.
     grid_steps : float
-        How many steps of the grid of rates may mislead, each by the ratio of two neighbours.
+        The bound is the ratio of two learning rates that are this many steps of the grid apart.
     deepest : float
         The largest depth that is judged.
     on : str
-        Of which data, for the check's name.
+        The end of a check's name: on which data.
     """
     optima = _optima(table)
     rates = np.sort(select(table, ITERATIONS)["learning_rate"].unique())  # in equal ratios

@@ -1,9 +1,15 @@
 """Completed matrices: errors, nuclear norms and effective ranks.
 
-Shapes: matrices are square. `end_to_end` W (members, 1, n, n), where descent ended; `truth`, and of bool `mask`, true
-where an entry is observed, (draws, n, n); `draw`, a place along draws, `scale` s, `learning_rate`, `loss`, the mean
-square over observed entries, and `steps`, a number of steps, (members,). Of the convex program members are draws, and
-`gap` (members,) is relative.
+Matrices are square. A draw is a matrix to complete, with its observed entries:
+
+- `end_to_end`, shape (members, 1, n, n): the completed matrices W, where descent ended
+- `truth`, shape (draws, n, n): the matrices to complete
+- `mask`, shape (draws, n, n), of bool: whether an entry is observed
+- `draw`, shape (members,): a member's place along the axis of draws
+- `scale` s; `learning_rate`; `loss`, the mean square over observed entries; `steps`, the number of steps: shape
+  (members,)
+
+The convex program has one member for each draw, and `gap`, shape (members,), relative.
 """
 
 import numpy as np
@@ -65,7 +71,7 @@ def nuclear_norm(trajectory: Trajectory) -> pd.DataFrame:
     observed
         Number of observed entries.
     gap
-        Proved distance of the nuclear norm from the least one, relative.
+        Bound that the convex solver proves on the relative distance of the nuclear norm from the least one.
     misfit
         Largest error on an observed entry.
     """
@@ -77,5 +83,5 @@ def nuclear_norm(trajectory: Trajectory) -> pd.DataFrame:
 
 
 def _setting(truth: np.ndarray, mask: np.ndarray) -> dict[str, np.ndarray]:
-    """Return the matrices' size and how many of their entries are observed, by matrix."""
+    """Return the size of each matrix, and how many of its entries are observed."""
     return {SIZE: np.full(len(truth), truth.shape[-1]), OBSERVED_ENTRIES: mask.sum(axis=(-2, -1))}

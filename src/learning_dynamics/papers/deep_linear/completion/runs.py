@@ -26,8 +26,8 @@ def completion(
 ) -> Trajectory:
     """Deep matrix factorisation from small Gaussian layers, for every draw, scale and learning rate.
 
-    Entries of each layer have standard deviation scale^(1/N) n^(-1/2); a draw starts in the same direction at
-    every scale and learning rate, and its first layers are those of every other depth.
+    Entries of each layer have standard deviation scale^(1/N) n^(-1/2). A draw starts from the same Gaussian layers, up
+    to that factor, at every scale and learning rate; a deeper network has the layers of a shallower one and more.
 
     Parameters
     ----------
@@ -37,8 +37,9 @@ def completion(
     Returns
     -------
     Trajectory
-        Series end_to_end, shape (members, 1, n, n); constants truth, mask (by draw); draw, scale, learning_rate, loss,
-        steps (by member). Members are scales and learning rates, draws varying fastest.
+        Series end_to_end, shape (members, 1, n, n). Constants by draw: truth, mask; by member: draw, scale,
+        learning_rate, loss, steps. Members are all combinations of scale, learning rate and draw, draws varying
+        fastest.
     """
     draws = np.arange(len(data["truth"]))
     scale, rate, draw = (grid.ravel() for grid in np.meshgrid(scales, learning_rates, draws, indexing="ij"))
@@ -59,7 +60,7 @@ def completion(
 
 
 def nuclear_norm(data: Arrays) -> Trajectory:
-    """The convex baseline, which the data set already holds.
+    """The matrices of least nuclear norm, for comparison, as the data set already has them.
 
     Returns
     -------

@@ -27,8 +27,9 @@ from learning_dynamics.tidy import Table, settings_of
 
 # Settings of these claims, whose values stand in workflow/config/deep_linear.yaml:
 # - scale: initialisation scale s at which networks are judged, one of the run's `scales`; the slides print none
-# - decades_left_open: of a mean square error, by the stop of a run or the solver's accuracy
-# - unit: what the printed error is read as: a mean square, or the root of one
+# - decades_left_open: by how many decades a mean square error may change, because a run stops at a training loss or
+#   the solver at an accuracy
+# - unit: whether the printed error is read as a mean square or as the root of one
 #
 # A row is judged by `_row_checks` alone, which compares its three numbers with `PRINTED`.
 
@@ -52,12 +53,13 @@ RESOLUTION = 0.5  # decades: with a wider interval an error ten times as large c
 def table_5k_nuclear_norm(minimiser: Table, *, decades_left_open: NonNegative, unit: Unit) -> Claim:
     r"""Nuclear-norm minimisation from 5000 entries: error 8e-7 as a mean square, nuclear norm 221, effective rank 5.
 
-    The 95 % interval of each median, widened, must contain the printed number: of the error by rounding, or by what the
-    solver leaves open if that is more, of the nuclear norm less the matrix's own by one, of the effective rank by a
-    half. The median error over {draws} draws is {error:.1e}. It is set by the slack of $10^{-3}$ that nuclear-norm
-    minimisation leaves each observed entry, and by how accurately it is solved; less slack is not tried. By another
-    claim, `table_2k_error_is_a_root`, the column has roots: both cannot be right. Read as a root, this row does not
-    hold.
+    The 95 % interval of each median, widened, must contain the printed number. The interval of the error is widened by
+    rounding, or by what the solver leaves open if that is more; that of the nuclear norm, less the matrix's own norm,
+    by one; that of the effective rank by a half. The median error over {draws} draws is {error:.1e}. It is set by the
+    slack of $10^{-3}$ that nuclear-norm minimisation leaves each observed entry, and by how accurately it is solved;
+    less slack is not tried. If the printed error is read as the root of a mean square, the row does not hold. By
+    another claim, `table_2k_error_is_a_root`, all errors of the slides' table are roots: that claim and this one cannot
+    both be right.
     """
     yield from _row_checks(ENTRIES_5K, MINIMISATION, minimiser, decades_left_open=decades_left_open, unit=unit)
     yield Facts(error=_medians(minimiser).error)
@@ -67,10 +69,11 @@ def table_5k_nuclear_norm(minimiser: Table, *, decades_left_open: NonNegative, u
 def table_5k_depth_2(deep: Table, *, scale: Positive, decades_left_open: NonNegative, unit: Unit) -> Claim:
     r"""Depth 2 from 5000 entries: error 5e-6 as a mean square, nuclear norm 221, effective rank 5.
 
-    By another claim, `table_2k_error_is_a_root`, the column has roots: both cannot be right. The row holds if runs stop
-    where ours do. Read as a root, it does not; a tighter stop is not tried. The error is set by the training loss at
-    which descent stops and by the initialisation scale, which the slides do not print. At scale {scale:g} the median
-    over {draws} draws is {error:.1e}.
+    The training loss at which descent stops and the initialisation scale, which the slides do not print, set the error.
+    At scale {scale:g} the median over {draws} draws is {error:.1e}. So the row holds if the slides' runs stop where
+    ours do; a tighter stop is not tried. If the printed error is read as the root of a mean square, the row does not
+    hold. By another claim, `table_2k_error_is_a_root`, all errors of the slides' table are roots: that claim and this
+    one cannot both be right.
     """
     yield from _row_checks(ENTRIES_5K, DEPTH_2, deep, decades_left_open=decades_left_open, unit=unit, scale=scale)
     yield Facts(scale=scale, error=_medians(deep, scale).error)
@@ -80,9 +83,11 @@ def table_5k_depth_2(deep: Table, *, scale: Positive, decades_left_open: NonNega
 def table_5k_depth_3(deep: Table, *, scale: Positive, decades_left_open: NonNegative, unit: Unit) -> Claim:
     r"""Depth 3 from 5000 entries: error 4e-6 as a mean square, nuclear norm 221, effective rank 5.
 
-    By another claim, `table_2k_error_is_a_root`, the column has roots: both cannot be right. The row holds if runs stop
-    where ours do. Read as a root, it does not; a tighter stop is not tried. As at depth 2, the training loss at which
-    descent stops sets the error; at scale {scale:g} the median over {draws} draws is {error:.1e}.
+    As at depth 2, the training loss at which descent stops and the initialisation scale set the error. At scale
+    {scale:g} the median over {draws} draws is {error:.1e}. So the row holds if the slides' runs stop where ours do; a
+    tighter stop is not tried. If the printed error is read as the root of a mean square, the row does not hold. By
+    another claim, `table_2k_error_is_a_root`, all errors of the slides' table are roots: that claim and this one cannot
+    both be right.
     """
     yield from _row_checks(ENTRIES_5K, DEPTH_3, deep, decades_left_open=decades_left_open, unit=unit, scale=scale)
     yield Facts(scale=scale, error=_medians(deep, scale).error)
@@ -103,17 +108,17 @@ NOT_AS_SQUARE = (
 def table_2k_nuclear_norm(minimiser: Table, *, unit: Unit) -> Claim:
     r"""Nuclear-norm minimisation from 2000 entries: error 2e-1 as a mean square, nuclear norm 217, effective rank 8.
 
-    The 95 % interval of each median, widened by rounding, must contain the printed number: by half a printed digit of
-    the error, by one of the nuclear norm less the matrix's own, by a half of the effective rank. The median error over
-    {draws} draws is {error:.2g} as a mean square, and {root:.2g} as its root. The nuclear norm less the matrix's own is
-    {norm:.2g}; the slides print 217, which is 4 below the 221 that we take for the matrix's own. The effective rank is
-    {rank:.2g}. The mean square is nearer to a tenth of the printed error than to that error itself. The solver's
-    accuracy is far below this error, and nothing is allowed for it.
+    The 95 % interval of each median, widened by rounding, must contain the printed number. The interval of the error is
+    widened by half a unit of the printed digit; that of the nuclear norm, less the matrix's own norm, by one; that of
+    the effective rank by a half. The median error over {draws} draws is {error:.2g} as a mean square, and {root:.2g} as
+    its root. The nuclear norm less the matrix's own is {norm:.2g}; the slides print 217, which is 4 below the 221 that
+    we take for the matrix's own. The effective rank is {rank:.2g}. The mean square is nearer to a tenth of the printed
+    error than to that error itself. The solver's accuracy is far below this error, and nothing is allowed for it.
     """
-    # the stop leaves far less than this error open, here and at depth 2: no decades are allowed for it
+    # what the solver, or the stop at depth 2, leaves open is far less than this error: no decades are allowed for it
     yield from _row_checks(ENTRIES_2K, MINIMISATION, minimiser, decades_left_open=0.0, unit=unit)
     medians = _medians(minimiser)
-    yield Facts(error=medians.error, root=medians.error**0.5, norm=medians.excess_norm, rank=medians.rank)
+    yield Facts(error=medians.error, root=medians.error**0.5, norm=medians.norm_difference, rank=medians.rank)
 
 
 @claim(
@@ -169,7 +174,7 @@ def table_2k_error_is_a_root(minimisers: Sequence[Table], deep: Table) -> Claim:
     # log10 of the mean square error by draw, where a quantity has its printed value
     by_entries = [measured_row(table) for table in minimisers]
     at_rank = _log_error_at(printed.rank, [row.rank for row in by_entries], by_entries)
-    at_norm = _log_error_at(printed.excess_norm, [row.excess_norm for row in by_entries], by_entries)
+    at_norm = _log_error_at(printed.norm_difference, [row.norm_difference for row in by_entries], by_entries)
     by_scale = [measured_row(deep, scale) for scale in sorted(settings_of(deep)["scales"])]
     at_rank_depth_2 = _log_error_at(printed_depth_2.rank, [row.rank for row in by_scale], by_scale)
 
@@ -229,12 +234,18 @@ def _log_error_at(value: float, quantity: Sequence[np.ndarray], sweep: Sequence[
 def table_2k_depth_3(deep: Table, *, scale: Positive, decades_left_open: NonNegative, unit: Unit) -> Claim:
     r"""Depth 3 from 2000 entries: error 3e-5 as a mean square, nuclear norm 221, effective rank 5.
 
-    By another claim, `table_2k_error_is_a_root`, the column has roots: both cannot be right. The row holds if runs stop
-    where ours do. Read as a root, it does not; a tighter stop is not tried. The training loss at which descent stops
-    sets the error again; at scale {scale:g} its median over {draws} draws is {error:.1e}, its largest {largest:.1e}.
-    Draws differ more than with many entries, since few entries magnify what descent leaves of the loss: the median is
-    known to {spread:.2g} decades. Where that, with the accuracy to which a stop sets the error, exceeds {resolution:g}
-    decades, an error several times as large would pass as well, and the row stays undecided.
+    The 95 % interval of each median, widened, must contain the printed number. The interval of the error is widened by
+    what the stop of descent leaves open, or by rounding if that is more; that of the nuclear norm, less the matrix's
+    own norm, by one; that of the effective rank by a half. At initialisation scale {scale:g} the median error over
+    {draws} draws is {error:.1e}, the largest {largest:.1e}.
+
+    The training loss at which descent stops sets the error. So the row holds if the slides' runs stop where ours do; a
+    tighter stop is not tried. If the printed error is read as the root of a mean square, the row does not hold. By
+    another claim, `table_2k_error_is_a_root`, all errors of the slides' table are roots: that claim and this one cannot
+    both be right. The interval of the error reaches at most {spread:.2g} decades from the median. Draws differ more
+    than with 5000 entries, because fewer entries magnify the training loss that is left. If that distance and what the
+    stop leaves open exceed {resolution:g} decades together, an error several times as large would pass as well, and the
+    row is undecided.
     """
     yield from _row_checks(ENTRIES_2K, DEPTH_3, deep, decades_left_open=decades_left_open, unit=unit, scale=scale)
     errors = measured_row(deep, scale).error
@@ -246,7 +257,7 @@ def _medians(table: Table, scale: float | None = None) -> Row:
     """Return the medians over draws of what a row has; of the error that of its logarithm."""
     row = measured_row(table, scale)
     error = 10 ** np.median(np.log10(row.error))  # the median of logarithms, as `_row_checks` has it
-    return Row(float(error), float(np.median(row.excess_norm)), float(np.median(row.rank)))
+    return Row(float(error), float(np.median(row.norm_difference)), float(np.median(row.rank)))
 
 
 def _leading_digit(number: float) -> int:
@@ -259,9 +270,9 @@ def _row_checks(
 ) -> Claim:
     """Yield checks of a printed row: medians of log10 of the error, nuclear norm less the target's, effective rank.
 
-    Each median's interval, widened by the tolerance, must contain the printed number. Nuclear norms are compared less
-    that of the matrix to complete, which differs from draw to draw. The slides do not print their matrix's norm: it is
-    taken to be 221, that of the recovered matrices.
+    Each median's interval, widened by the tolerance, must contain the printed number. The target is the matrix to
+    complete. Its nuclear norm differs from draw to draw, so that differences from it are compared; that of the slides'
+    matrix is `TRUE_NORM`.
 
     Parameters
     ----------
@@ -272,14 +283,14 @@ def _row_checks(
     decades_left_open : float
         Decades of a mean square error that the stop of a run, or the solver's accuracy, leaves open.
     unit : str
-        What the printed error is read as.
+        Whether the printed error is read as a mean square or as the root of one.
     scale : float, optional
         Of networks, the initialisation scale; minimisers have none.
     """
     printed, measured = PRINTED[observed][method], measured_row(table, scale)
-    power = 0.5 if unit == "root" else 1.0  # the root of an error has half of its decades
+    power = 0.5 if unit == "root" else 1.0  # of the mean square error, which is measured
     log_error = median(power * np.log10(measured.error))
-    precision = power * decades_left_open  # in decades of what is printed
+    left_open = power * decades_left_open  # in decades of the printed error: a root has half of a mean square's
 
     @takes_rivals("error", scaled=True)
     def error_is(error: float) -> Check:
@@ -288,13 +299,13 @@ def _row_checks(
         # example: 6e-2 stands for 5.5e-2 to 6.5e-2; the smaller side, log10(6.5 / 6) decades, is allowed both ways
         digit = _leading_digit(error)
         rounding = np.log10((digit + 0.5) / digit)
-        by_stop = f"the interval, and a factor of {10**precision:.2g} that the stop, or the solver, leaves open"
-        because = "the interval, and rounding as printed" if precision <= rounding else by_stop
+        by_stop = f"the interval, and a factor of {10**left_open:.2g} that the stop, or the solver, leaves open"
+        because = "the interval, and rounding as printed" if left_open <= rounding else by_stop
         return equal(
             "log10 of the reconstruction error, median",
             log_error,
             np.log10(error),
-            tolerance=max(precision, rounding),
+            tolerance=max(left_open, rounding),
             resolution=RESOLUTION,
             because=because,
         )
@@ -303,17 +314,17 @@ def _row_checks(
         printed.error,
         rivals={"an error ten times larger": 10 * printed.error, "an error ten times smaller": printed.error / 10},
     )
-    if log_error.uncertainty + precision > RESOLUTION:  # `equal` leaves it undecided too; this says why
+    if log_error.uncertainty + left_open > RESOLUTION:  # `equal` leaves it undecided too; this says why
         check = check.as_undecided("errors of so few draws differ too much to tell the printed one from others")
     yield check
     yield equal(
         "nuclear norm less the target's, median of differences",
-        median(measured.excess_norm),
-        printed.excess_norm,
+        median(measured.norm_difference),
+        printed.norm_difference,
         tolerance=1.0,  # two norms are rounded, each by half of one at most
         resolution=3.0,  # below the distance of the rival, five
         because="both are printed rounded",
-        rivals={"a nuclear norm of five more": printed.excess_norm + 5},
+        rivals={"a nuclear norm of five more": printed.norm_difference + 5},
         scaled=False,
     )
     yield equal(

@@ -10,10 +10,10 @@ from learning_dynamics.tidy import Table
 
 
 class Row(NamedTuple):
-    """A row of a table: of the slides, which show one draw, rounded, or of medians over draws."""
+    """A row of a table: what the slides print of one draw, rounded, or our medians over draws."""
 
-    error: float  # of reconstruction; whether a mean square or its root the slides do not print; ours: a mean square
-    excess_norm: float  # nuclear norm of the recovered matrix, less that of the matrix to complete
+    error: float  # of reconstruction: ours is a mean square; the slides do not print whether theirs is one or its root
+    norm_difference: float  # nuclear norm of the recovered matrix, less that of the matrix to complete
     rank: float  # effective rank
 
 
@@ -21,7 +21,7 @@ class RowByDraw(NamedTuple):
     """What a row has, by draw, each of shape (draws,)."""
 
     error: np.ndarray
-    excess_norm: np.ndarray
+    norm_difference: np.ndarray
     rank: np.ndarray
 
 
@@ -29,7 +29,9 @@ ENTRIES_5K, ENTRIES_2K = "5k", "2k"  # slide 31, slide 32
 # number of rows, number of observed entries
 SIZE_AND_ENTRIES = {ENTRIES_5K: (100, 5000), ENTRIES_2K: (100, 2000)}
 MINIMISATION, DEPTH_2, DEPTH_3 = "nuclear norm min", "depth 2", "depth 3"  # methods
-TRUE_NORM = 221  # of the matrix to complete: what the slides print for recovered ones
+# nuclear norm of the slides' matrix to complete, which they do not print: taken to be that of the matrices that are
+# recovered with a small error, 221 in four rows of six
+TRUE_NORM = 221
 PRINTED = {
     ENTRIES_5K: {
         MINIMISATION: Row(8e-7, 221 - TRUE_NORM, 5),

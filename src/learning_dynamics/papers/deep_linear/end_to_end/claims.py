@@ -91,6 +91,8 @@ def end_to_end_dynamics(balanced: Table, gaussian: Table, *, least_order: Positi
     Of {draws} flows the distance falls with an order of {least:.3g} at least. Integrated adaptively, the two differ by
     at most {apart:.1e} of the largest $\|W\|_F$.
     """
+    # the order is log2 of the largest distance along a flow in steps h over that in steps h / 2 (`metrics._orders`):
+    # `ORDER` is of the equation, `ORDER_FEWER` of the same equation with N - 1 for N, along the same layers
     flows, unbalanced = Draws(balanced), Draws(gaussian)
     yield every_draw(
         "order in the step with which the largest ‖W_N⋯W_1 − W‖_F along a flow falls",

@@ -112,13 +112,13 @@ def _orders(in_steps: np.ndarray, in_half_steps: np.ndarray) -> np.ndarray:
 
     States are (times, 3, outputs, inputs): the layers' product W, the end-to-end dynamics, those of one layer fewer.
     """
-    distances = [
-        [_norm(W - direct).max() for direct in (equation, fewer)]
-        for W, equation, fewer in (np.moveaxis(states, 1, 0) for states in (in_steps, in_half_steps))
-    ]
-    of_steps, of_half_steps = np.array(distances)
+
+    def largest_distances(states: np.ndarray) -> np.ndarray:
+        W, direct, one_layer_fewer = np.moveaxis(states, 1, 0)
+        return np.array([_norm(W - direct).max(), _norm(W - one_layer_fewer).max()])
+
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.log2(of_steps / of_half_steps)
+        return np.log2(largest_distances(in_steps) / largest_distances(in_half_steps))
 
 
 def _flow_quantities(layers: networks.Layers, series: dict[str, np.ndarray], target: np.ndarray) -> dict[str, object]:

@@ -1,4 +1,4 @@
-"""Layers under gradient flow and descent, beside the dynamics of their product."""
+"""Gradient flow and descent of layers, and next to them the end-to-end dynamics of their product."""
 
 from typing import Literal
 
@@ -27,21 +27,30 @@ def end_to_end_flow(
     step: Positive,
     seed: Seed,
 ) -> Trajectory:
-    """Gradient flow of the layers, beside the end-to-end dynamics integrated on their own.
+    """Gradient flow of the layers, and of their product alone by the end-to-end dynamics.
 
     The loss is half the squared distance from a Gaussian target. Entries of the first end-to-end matrix (balanced),
-    or of each layer (gaussian), have standard deviation `start`. All is integrated adaptively, and again by the
-    classical Runge-Kutta method, whose errors are of fourth order in its fixed step: at most `step`, and half of it.
+    or of each layer (gaussian), have standard deviation `start`.
+
+    All are integrated by an adaptive method. Layers and end-to-end dynamics are integrated again, by the classical
+    Runge-Kutta method in fixed steps: of at most `step`, and of at most half of it. Its errors are of fourth order.
 
     Returns
     -------
     Trajectory
-        Series, of each member and time, layers (as one vector, padded with zeros), direct (the end-to-end dynamics) and
-        one_layer_fewer (those of depth N - 1), shape (outputs, inputs), integrated (the singular values that integrated
-        rates give, shape (3, r): the law's, without its factor N, and with exponent 2 - 1/N), in_steps and
-        in_half_steps (the layers' product, direct and one_layer_fewer by Runge-Kutta, shape (3, outputs, inputs));
-        constants, by member, target, shape (outputs, inputs), depth, member.
+        Series, of each member and time:
+
+        - layers, as one vector, padded with zeros
+        - direct, shape (outputs, inputs): the end-to-end dynamics
+        - one_layer_fewer, of the same shape: the end-to-end dynamics of depth N - 1
+        - integrated, shape (3, r): singular values, integrated from the rates of the law, of the law without its factor
+          N, and of the law with the exponent 2 - 1/N
+        - in_steps and in_half_steps, shape (3, outputs, inputs): the layers' product, direct and one_layer_fewer, by
+          Runge-Kutta
+
+        Constants, of each member: target, shape (outputs, inputs), depth, and member, the number of the draw.
     """
+    # `layers` of all depths have the length of the deepest network's
     longest = networks.count_parameters([inputs, *[width] * (max(depths) - 1), outputs])
     members = []
     for depth in depths:
@@ -64,13 +73,13 @@ def end_to_end_flow(
 def _all_flows(layers: networks.Layers, target: np.ndarray, integration: Span) -> dict[str, np.ndarray]:
     """Integrate layers, two end-to-end dynamics and singular-value rates as one state.
 
-    The state is one vector: the packed layers; W of the dynamics of depth N, and of depth N - 1; the singular values
-    that integrated rates give, by the law, without its factor N, and with the exponent 2 - 1/N. The rates are those at
-    the layers' product, so that the layers' own errors do not grow in them.
+    The state is one vector: the packed layers; W of the end-to-end dynamics of depth N, and of depth N - 1; singular
+    values, integrated from the rates of the law, of the law without its factor N, and of the law with the exponent
+    2 - 1/N. All rates are taken at the layers' product, not at the integrated values, whose errors do not feed back.
     """
     widths, depth = networks.widths_of(layers), len(layers)
     flows, initial = _layers_and_equations(layers, target)
-    split, size = len(initial), target.size
+    split, size = len(initial), target.size  # the singular values begin at `split`
 
     def field(time: float, state: np.ndarray) -> np.ndarray:
         W = networks.product(networks.unpack(state, widths))
@@ -80,7 +89,8 @@ def _all_flows(layers: networks.Layers, target: np.ndarray, integration: Span) -
         return np.concatenate([flows(time, state[:split]), np.ravel(rates)])
 
     values = np.linalg.svd(networks.product(layers), compute_uv=False)
-    # where a flow is slow its steps are long, and interpolated states are further off than the tolerance says
+    # With `land` steps end at the recorded times: where a flow is slow its steps are long, and states interpolated
+    # between them are further off than the tolerance says.
     states = networks.flow(field, np.concatenate([initial, *[values] * 3]), integration.times, integration, land=True)
     end_to_end = states[:, split - 2 * size : split].reshape(len(states), 2, *target.shape)
     return {
@@ -92,9 +102,9 @@ def _all_flows(layers: networks.Layers, target: np.ndarray, integration: Span) -
 
 
 def _layers_and_equations(layers: networks.Layers, target: np.ndarray) -> tuple[networks.Field, np.ndarray]:
-    """Return the vector field, and its start, of packed layers and of W in the dynamics of depths N and N - 1."""
+    """Return a vector field and its start: packed layers, then W by the end-to-end dynamics of depths N and N - 1."""
     widths, depth = networks.widths_of(layers), len(layers)
-    split = networks.count_parameters(widths)
+    split = networks.count_parameters(widths)  # the two W begin here
     network = networks.flow_field(networks.towards(target), widths)
 
     def field(time: float, state: np.ndarray) -> np.ndarray:
@@ -108,7 +118,7 @@ def _layers_and_equations(layers: networks.Layers, target: np.ndarray) -> tuple[
 
 
 def _in_steps(layers: networks.Layers, target: np.ndarray, times: np.ndarray, longest: float) -> np.ndarray:
-    """Return the layers' product and the two equations' W at `times`, by fixed steps, shape (times, 3, *target.shape).
+    """Return the layers' product and W by both end-to-end dynamics, shape (times, 3, *target.shape), by fixed steps.
 
     The classical Runge-Kutta method takes equal steps from one time to the next, none longer than `longest`.
     """
@@ -116,7 +126,7 @@ def _in_steps(layers: networks.Layers, target: np.ndarray, times: np.ndarray, lo
     field, state = _layers_and_equations(layers, target)
     states = [state]
     for duration in np.diff(times):
-        count = int(np.ceil(duration / longest * (1 - 1e-9)))  # a whole number of steps stays one, whatever rounding
+        count = int(np.ceil(duration / longest * (1 - 1e-9)))  # rounding adds no step to a whole number of them
         h = duration / count
         for _ in range(count):
             k1 = field(0.0, state)
@@ -135,13 +145,15 @@ def balanced_velocity(
 ) -> Trajectory:
     """How gradient flow moves one end-to-end matrix through balanced layers of every depth.
 
-    The logarithms of the matrix's singular values are drawn between those of `smallest` and `largest`, one in each of
-    `size` equal parts; the loss's gradient is Gaussian. Velocities follow from those of the layers by the product rule.
+    Between `smallest` and `largest` the logarithmic axis is divided into `size` equal parts, and one singular value of
+    the matrix is drawn from each. The loss's gradient is Gaussian. Velocities follow from those of the layers by the
+    product rule.
 
     Returns
     -------
     Trajectory
-        Series end_to_end and velocity, shape (members, 1, size, size); constants gradient, depth, member.
+        Series end_to_end and velocity, shape (members, 1, size, size); constants gradient, depth, and member, the
+        number of the draw.
 
     Raises
     ------
@@ -177,8 +189,9 @@ def approximate_balance(
 ) -> Trajectory:
     """Gradient flow from Gaussian layers of ever smaller entries, and from identity layers.
 
-    The target is Gaussian, with entries of standard deviation size^(-1/2). A flow from entries of deviation s runs
-    for a time of horizon / s^(N-2), in which it leaves the neighbourhood of zero. Scale 0 stands for identity layers.
+    The target is Gaussian, with entries of standard deviation size^(-1/2). A flow from entries of standard deviation s
+    runs for a time of horizon / s^(N-2), in which it leaves the neighbourhood of zero. A scale of 0 means identity
+    layers.
 
     Returns
     -------
@@ -197,6 +210,7 @@ def approximate_balance(
             times = np.array([0.0, horizon / (scale or 1.0) ** (depth - 2)])
             states = networks.flow(field, networks.pack(layers), times, integration)
             members.append({"layers": states, "scale": scale, "member": member})
+    # start and end: horizons differ between members
     return recorded.trajectory(np.array([0.0, 1.0]), members, "layers")
 
 
@@ -213,22 +227,24 @@ def balancedness_descent(
     seeds: Count,
     seed: Seed,
 ) -> Trajectory:
-    """Gradient descent to one time with ever smaller steps, from balanced layers.
+    """Gradient descent for one duration with ever smaller steps, from balanced layers.
+
+    The learning rate is `coarsest`, and halved `halvings` times; descent runs for `horizon`, in units of flow time.
 
     Returns
     -------
     Trajectory
         Series gram_differences, as one vector, at the start and at the end, shape (members, 2, entries); constants
-        learning_rate, member (by member). Members are rates, draws varying fastest.
+        learning_rate, and member, the number of the draw (both by member). Members are rates, draws varying fastest.
     """
     widths = [inputs, *[width] * (depth - 1), outputs]
     rngs = generators(seed, "deep_linear.balancedness_descent", seeds)
     target, first = np.array([rng.standard_normal((2, outputs, inputs)) for rng in rngs]).swapaxes(0, 1)
     starts = [networks.balanced_layers(start * W, widths) for W in first]
-    layers = [np.stack(layer) for layer in zip(*starts, strict=True)]
+    layers = [np.stack(layer) for layer in zip(*starts, strict=True)]  # each layer of all draws
     differences, rates = [], coarsest / 2.0 ** np.arange(halvings + 1)
     for rate in rates:
-        record = np.array([0, round(horizon / rate)])
+        record = np.array([0, round(horizon / rate)])  # the first step and the last
         recorded_layers = descent.descend(layers, networks.towards(target), rate, record)
         differences.append(
             np.stack([_flatten(networks.gram_differences(matrices)) for matrices in recorded_layers], axis=1)
@@ -241,5 +257,5 @@ def balancedness_descent(
 
 
 def _flatten(matrices: networks.Layers) -> np.ndarray:
-    # from matrices with draws along their first axis to (draws, all entries)
+    # from matrices with draws along their first axis to one array (draws, entries)
     return np.concatenate([matrix.reshape(len(matrix), -1) for matrix in matrices], axis=1)

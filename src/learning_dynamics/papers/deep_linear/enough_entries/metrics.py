@@ -1,8 +1,13 @@
 """Errors, nuclear norms and effective ranks of matrices completed from more and more entries.
 
-Shapes: matrices are square. `end_to_end` W (members, 1, n, n); `truth` (draws, n, n), all of one rank; `mask` (draws,
-counts, n, n); `observed` (counts,), how many entries each set has; `draw` and `count` (members,), places along draws
-and along `observed`; `scale` s, `loss`, the mean square over observed entries, and `gap`, relative, (members,).
+Matrices are square. A draw is a matrix to complete, with several sets of observed entries:
+
+- `end_to_end`, shape (members, 1, n, n): the completed matrices W
+- `truth`, shape (draws, n, n): the matrices to complete, all of one rank
+- `mask`, shape (draws, counts, n, n), of bool: whether an entry is observed
+- `observed`, shape (counts,): how many entries each set has
+- `draw` and `count`, shape (members,): a member's places along the axes of `mask`; `count` is no number of entries
+- `scale` s; `loss`, the mean square over observed entries; `gap`, of the convex solver, relative: shape (members,)
 """
 
 import numpy as np
@@ -17,7 +22,7 @@ from learning_dynamics.trajectories import Trajectory
 
 @columns(DEPTH, SCALE, OBSERVED, DRAW, CONVERGED, QUANTITY, VALUE_IF_ANY)
 def networks(trajectory: Trajectory) -> pd.DataFrame:
-    """Measure matrices completed by networks.
+    """Measure matrices completed by networks: the quantities of `measures_of`, and one more.
 
     Quantities
     ----------
@@ -41,14 +46,14 @@ def networks(trajectory: Trajectory) -> pd.DataFrame:
 
 @columns(OBSERVED, DRAW, QUANTITY, VALUE_IF_ANY)
 def minimisers(trajectory: Trajectory) -> pd.DataFrame:
-    """Measure nuclear-norm minimisers.
+    """Measure nuclear-norm minimisers: the quantities of `measures_of`, and one more.
 
     Quantities
     ----------
     `completed_matrices.measures_of`
         Of the minimiser.
     gap
-        Proved gap of the convex solver: relative distance of the nuclear norm from the least one.
+        Bound that the convex solver proves on the relative distance of the nuclear norm from the least one.
     """
     constants = trajectory.constants
     return rows(

@@ -1,7 +1,6 @@
 """One linear measurement of a matrix: how the second singular value depends on the first, by depth."""
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 
@@ -33,51 +32,55 @@ SIGN_AT_START = 1.0  # `runs.one_entry` draws matrices of positive determinant
     reason="one entry is a measurement of rank one, which drives the first singular value alone",
 )
 def one_measurement(generic: Table, entry: Table, aligned: Table, *, share: Fraction, amplification: Positive) -> Claim:
-    r"""Under one observed entry and the $\ell_2$ loss the second singular value depends on the first, as it grows,
-    linearly at depth 1, as a power at depth 2, and with an asymptote from depth 3 on.
+    r"""Under one observed entry and the $\ell_2$ loss the second singular value depends on the first, as the first
+    grows, linearly at depth 1, as a power at depth 2, and with an asymptote from depth 3 on.
 
-    The first check is the slide's own case. Every depth is judged by the exponent $d \log \sigma_2 / d \log \sigma_1$
-    over the last doubling of $\sigma_1$; under one entry the medians of its size are {level:.1e} at most, at every
-    depth. The theorem behind the slide (Arora, Cohen, Hu and Luo 2019; from memory) has one linear measurement, for
-    which the exponents are one, the ratio, zero. From Gaussian starts, with singular vectors that have nothing to do
-    with $A$'s, medians are off by {off:.1e} at most; {slow} of {paths} paths are off by more than the tolerance of
-    {tolerance:g}: there the second direction starts with hardly any weight, and the path has longer to go. A
-    measurement aligned with $W$ from the start has the whole curve in closed form. At depth 2 layers move linearly once
-    time is rescaled, so that $\sigma_1 \sim e^{2 s_1 \tau}$ and $\sigma_2 \sim e^{2 s_2 \tau}$ from almost every
-    balanced start in three dimensions (in two, only from those whose determinant has the sign of $A$'s). (errata 2)
+    Every depth is judged by the exponent $d \log \sigma_2 / d \log \sigma_1$ over the last doubling of $\sigma_1$. The
+    first check is the slide's own case: under one entry the median of the exponent's absolute value is at most
+    {level:.1e}, at every depth. The theorem behind the slide (Arora, Cohen, Hu and Luo 2019; from memory) has one
+    linear measurement; then the exponent is one at depth 1, $s_2 / s_1$ at depth 2 and zero from depth 3 on. The paths
+    that test this start from Gaussian $W$, whose singular vectors have nothing to do with $A$'s. The median error of
+    their exponents is at most {off:.1e} at every depth. {slow} of {paths} paths are off by more than the tolerance of
+    {tolerance:g}: along $A$'s first two directions the part of $W$ that grows is nearly of rank one at the start, and
+    the path would have to be longer.
+
+    If $W$ starts with $A$'s singular vectors, $\sigma_2$ along the whole path is known in closed form as a function of
+    $\sigma_1$. At depth 2 layers obey linear equations once time is rescaled, so that $\sigma_1 \sim e^{2 s_1 \tau}$
+    and $\sigma_2 \sim e^{2 s_2 \tau}$ from almost every balanced start in three dimensions (in two, only from those
+    whose determinant has the sign of $A$'s). (errata 2)
     """
     s_1, s_2 = settings_of(generic)["measurement"][:2]
     ratio = s_2 / s_1
     tolerance = share * ratio
     depths = sorted(generic["depth"].unique())
-    # d log sigma_2 / d log sigma_1 under one linear measurement: a line, a power, and asymptotes from depth 3 on
-    predicted_exponents = dict.fromkeys(depths, 0.0) | {1: 1.0, 2: ratio}
-    # measured at the end of each path, by depth, shape (draws,) each
-    exponents_generic = {depth: _last_exponents(generic, depth) for depth in depths}
+    # d log sigma_2 / d log sigma_1 at the end of each path, by depth, shape (draws,) each
     exponents_entry = {depth: _last_exponents(entry, depth) for depth in depths}
-    line_at_2, power_at_3 = "a line at depth 2 as well", "a power at depth 3 as well"
-    squared = "slope and power are the square of the ratio"
-    # by depth, the exponents that rivals predict instead
-    wrong_exponents = {
-        2: {line_at_2: 1.0, "an asymptote at depth 2 already": 0.0, squared: ratio**2},
-        3: {power_at_3: ratio},
-    }
+    exponents_generic = {depth: _last_exponents(generic, depth) for depth in depths}
 
-    def median_equals(name: str, values: np.ndarray, predicted: float, **beside: Any) -> Check:
-        """Check the median over draws; `beside` are the check's rivals or its correction."""
+    def median_equals(
+        name: str,
+        values: np.ndarray,
+        predicted: float,
+        *,
+        corrected: float | None = None,
+        rivals: Mapping[str, float] | None = None,
+    ) -> Check:
+        """Check the median over draws of an exponent, or of a slope."""
         return equal(
             name,
             median(values),
             predicted,
             tolerance=tolerance,
-            resolution=ratio / 2,
+            resolution=ratio / 2,  # half of the way from the asymptote's exponent, zero, to the power's
             because=f"{share:g} of the power at depth 2",
             scaled=False,
-            **beside,
+            corrected=corrected,
+            rivals=rivals,
         )
 
-    # under one entry the slide has a line at depth 1, exponent one, which fails: this check is the headline. At depth 2
-    # it has a power but names none, so that only the correction's zero can be checked. From depth 3 on both have zero
+    # One entry. By the correction the exponent is zero at every depth. The slide's line at depth 1 has the exponent
+    # one, which fails: this check is the headline. Its power at depth 2 has no number, and is not checked: there, as
+    # from depth 3 on, the only prediction is zero
     for depth in depths:
         yield median_equals(
             f"d log σ_2 / d log σ_1 at the end, one entry, depth {depth}",
@@ -85,6 +88,15 @@ def one_measurement(generic: Table, entry: Table, aligned: Table, *, share: Frac
             1.0 if depth == 1 else 0.0,
             corrected=0.0 if depth == 1 else None,
         )
+
+    # One linear measurement from Gaussian starts: a line, a power, and asymptotes from depth 3 on
+    predicted_exponents = dict.fromkeys(depths, 0.0) | {1: 1.0, 2: ratio}
+    line_at_2, power_at_3 = "a line at depth 2 as well", "a power at depth 3 as well"
+    squared = "slope and power are the square of the ratio"
+    wrong_exponents = {
+        2: {line_at_2: 1.0, "an asymptote at depth 2 already": 0.0, squared: ratio**2},
+        3: {power_at_3: ratio},
+    }
     for depth in depths:
         yield median_equals(
             f"d log σ_2 / d log σ_1 at the end, depth {depth}",
@@ -95,14 +107,16 @@ def one_measurement(generic: Table, entry: Table, aligned: Table, *, share: Frac
     yield median_equals(
         "dσ_2 / dσ_1 at the end, depth 1", _last_slopes(generic, depth=1), ratio, rivals={squared: ratio**2}
     )
+
+    # One linear measurement whose singular vectors W has from the start: the whole path
     aligned_settings = settings_of(aligned)
     sigma_1, sigma_2 = sigmas(aligned, 1, 2)  # shape (depths, times) each: the run has one start
 
     def closed_form(*, depth_for: Mapping[int, int]) -> np.ndarray:
         """Return sigma_2 along each path as a function of sigma_1, shape (depths, times).
 
-        The closed form is that of the path's depth, or of the one that `depth_for` has for it: {2: 1} takes the line of
-        depth 1 for depth 2.
+        Each path takes the closed form of its depth, unless `depth_for` names another: {2: 1} gives the path of depth 2
+        the line of depth 1.
         """
         start, aligned_ratio = aligned_settings["start"], aligned_settings["ratio"]
         return np.array(
@@ -125,7 +139,8 @@ def one_measurement(generic: Table, entry: Table, aligned: Table, *, share: Frac
         },
         scaled=False,
     )
-    # shape (depths, draws)
+
+    # of the exponents under one linear measurement, shape (depths, draws)
     errors = np.array([np.abs(exponents_generic[depth] - predicted_exponents[depth]) for depth in depths])
     yield Facts(
         off=np.median(errors, axis=1).max(),
