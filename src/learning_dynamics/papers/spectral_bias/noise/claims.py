@@ -248,10 +248,12 @@ def quarter_grows(many_dimensions: Table) -> Claim:
     scope="d = 2 and d = 5, many paths, at a time when sample means still estimate the means",
 )
 def proposition_4_1_a(plane: Table, five: Table, *, time: Positive, standard_errors: Positive) -> Claim:
-    r"""From a start that is not zero the second moments explode: $E|W|^2$ and $E|a|^2$ tend to infinity, since with
-    $u = E|w_i|^2$ of a column and $v = E a_i^2$, $u + \sqrt{d} v$ grows as $e^{\sqrt{d} t}$.
+    r"""Under the noise-driven process (4.1), from a start that is not zero, the second moments explode: $E|W|^2$ and
+    $E|a|^2$ tend to infinity, since with $u = E|w_i|^2$ of a column and $v = E a_i^2$ of an entry, $u + \sqrt{d} v$
+    grows as $e^{\sqrt{d} t}$.
 
-    Checked at time {time:g}, to {standard_errors:g} standard errors and the scheme's bias: later, ever rarer paths
+    The sum $u + \sqrt{d} v$ is compared with $e^{\sqrt{d} t}$, its exact value from $W(0) = I$ and $a(0) = 0$, at time
+    {time:g}. Allowed are {standard_errors:g} standard errors and the scheme's bias. At later times ever rarer paths
     carry the means, and a sample does not contain them. (The proof also has $u - \sqrt{d} v$ fall as $e^{-\sqrt{d} t}$,
     which the errors of the means would hide.) What a typical path does is another matter (the claims on Figure 3a and
     on (c)).
@@ -261,9 +263,10 @@ def proposition_4_1_a(plane: Table, five: Table, *, time: Positive, standard_err
         root = float(np.sqrt(inputs))
         u = statistic(table, quantities.HIDDEN_SQUARE, at=time)  # E|w_i|^2
         v = statistic(table, quantities.OUTPUT_SQUARE, at=time)  # E a_i^2
+        # u and v are of the same paths: however they correlate, the half-width of the sum is at most this one's
         half_width = u.uncertainty + root * v.uncertainty
         estimate = estimate_within(u.value + root * v.value, half_width, draws=u.draws, how="mean (normal)")
-        # u' = d v and v' = u, the mean of (D.2), from 1 and 0: u + sqrt(d) v is exp(sqrt(d) t)
+        # the mean of (D.2) is du/dt = d v, dv/dt = u; from u = 1 and v = 0 at the start u + sqrt(d) v is exp(sqrt(d) t)
         exact = np.exp(root * time)
         # steps of finite length let the scheme's own moments lag behind
         scheme_u, scheme_v = theory.euler_second_moments(inputs, np.full(round(time / step), step))
@@ -272,11 +275,12 @@ def proposition_4_1_a(plane: Table, five: Table, *, time: Positive, standard_err
             rf"$E|w_i|^2 + \sqrt{{d}} E a_i^2$, d = {inputs}",
             estimate,
             float(exact),
+            # `equal` allows the 95 % interval itself: the tolerance is what standard errors are allowed beyond it
             tolerance=extra_half_widths(standard_errors) * half_width + bias,
-            resolution=0.25 * estimate.value,
+            resolution=0.25 * estimate.value,  # chosen; at time 1 the nearest rival is 0.3 of it away
             because="standard errors, and the scheme's bias",
             rivals={
-                "the rate $d/2$": float(np.exp(0.5 * root**2 * time)),
+                "the rate $d/2$": float(np.exp(inputs / 2 * time)),
                 "the rate 1 in every dimension": float(np.exp(time)),
                 "no growth": 1.0,
             },
@@ -336,9 +340,9 @@ def proposition_4_1_b(exponents: Table, five: Table, *, between: list[Positive])
     quantifier="an average",
     scope="d = 2, 3 and 5, many paths from W(0) = I; growth rates along long paths in every dimension of "
     "`noise_low_rank`",
-    correction="From $W(0)$ of rank two or more: for $d = 2$ the mean size $E|e|$ of an entry tends to a constant "
-    "above zero, and for $d \\geq 3$ the mean size of the commutators grows exponentially; what vanishes, in every "
-    "dimension tried, is the sine of the angle between $w_i$ and $a$, in probability.",
+    correction="From $W(0)$ of rank two or more: for $d = 2$ the mean size $E|e|$ of an entry $e$ of the commutators "
+    "tends to a constant above zero, and for $d \\geq 3$ the mean size of the commutators grows exponentially; what "
+    "vanishes, in every dimension tried, is the sine of the angle between $w_i$ and $a$, in probability.",
     reason="the proof drops the local time of $|e|$ at zero; mean and typical path differ",
 )
 def proposition_4_1_c(
@@ -353,12 +357,13 @@ def proposition_4_1_c(
 ) -> Claim:
     r"""The commutators $[w_i, a]$ of rows of $W$ with $a$ vanish in the mean, $E|[w_i, a]| \to 0$.
 
-    They do not. (If bars are meant around the mean, $|E[w_i, a]|$ does fall, but says nothing of alignment.) Let $e =
-    W_{i1} a_2 - W_{i2} a_1$ be an entry of the commutator. By the proof $E|e| = |e(0)| e^{-t}$, so that from $W(0) =
-    I$, $a(0) = 0$ the mean is zero at all times. For $d = 2$ it tends to $\frac{2}{\pi} e^{-1/2}\, \Gamma(\frac{3}{2})
-    / \Gamma(\frac{3}{2}, \frac{1}{2}) =$ {limit:.4f} (docs/noise_spectrum.md). Measured, it is {value:.3f} at the
-    latest time at which the half-width of its 95 % interval is below {precision:g}, where it is judged. What is allowed
-    is {standard_errors:g} standard errors, the scheme's bias and the approach to the limit.
+    They do not. (The paper's $E[|w_i, a|]$ leaves open where the bars belong; if it is around the mean, $|E[w_i, a]|$
+    does fall, but says nothing of alignment.) Let $e = W_{i1} a_2 - W_{i2} a_1$ be an entry of the commutator. By the
+    proof $E|e| = |e(0)| e^{-t}$, so that from $W(0) = I$, $a(0) = 0$ the mean is zero at all times. For $d = 2$ it
+    tends to $\frac{2}{\pi} e^{-1/2}\, \Gamma(\frac{3}{2}) / \Gamma(\frac{3}{2}, \frac{1}{2}) =$ {limit:.4f}
+    (docs/noise_spectrum.md). Measured, it is {value:.3f} at the latest time at which the half-width of its 95 %
+    interval is below {precision:g}, where it is judged. Allowed are {standard_errors:g} standard errors, the scheme's
+    bias and what is left of the approach to the limit.
 
     The proof applies Itô's formula to $|e|$, which has a kink at $e = 0$. Each time an entry crosses zero, the kink
     adds to the mean (the local time, by Tanaka's formula), and this term is left out. For $d = 2$ it balances the
@@ -402,7 +407,7 @@ def proposition_4_1_c(
     # be refused
     yield equals_derived(rates.commutator(2), printed=NOT_CLAIMED, scaled=False)
     # signs of lambda_1 + lambda_2: the paper claims none, the correction growth for d in `growing`, the rival growth
-    # for every d
+    # for every d. Checks for other d are the rival's alone; that for d = 2 refuses it
     for d in sorted({*dimensions, *growing}):
         yield has_sign(
             rates.commutator(d),
@@ -412,7 +417,7 @@ def proposition_4_1_c(
         )
     yield from rises_as_corrected(commutator_rates)
     for d in dimensions:
-        yield decays(rates.angle(d))  # lambda_2 - lambda_1
+        yield decays(rates.angle(d))  # lambda_2 - lambda_1: rows align with a, by the paper and by the correction
     falling, rising = below_zero(commutator_rates), above_zero(commutator_rates)
     mean_rates = [f"{theory.mean_commutator_rate(d):.3f} for d = {d}" for d in by_dimension]
     lengths = []
@@ -441,8 +446,8 @@ def _mean_entry_tends_to_its_limit(plane: Table, *, precision: float, standard_e
     """Check that E|e|, e an entry of [w_i, a], is zero; corrected, that it tends to its limit for d = 2.
 
     The limit is (2 / pi) e^{-1/2} Gamma(3/2) / Gamma(3/2, 1/2), `theory.commutator_mean_limit`
-    (docs/noise_spectrum.md).
-    The mean is judged at the latest time after the start at which its interval's half-width is below the precision.
+    (docs/noise_spectrum.md). The mean is judged at the latest time after the start at which its interval's half-width
+    is below the precision.
     """
     step = settings_of(plane)["integration"]["step"]
     times = _times(plane)[1:]
@@ -451,11 +456,13 @@ def _mean_entry_tends_to_its_limit(plane: Table, *, precision: float, standard_e
     latest = max(precise_times, default=times[0])
     entry, limit = entry_at[latest], theory.commutator_mean_limit()
     bias = step  # of first order in the step, with a chosen constant of one: |e| and its limit are of order one
-    # Weighted by the martingale det W = N cosh x, x of `theory` has the drift b = (1 + 2 y^2 - y^4) / sinh 2x, with
-    # y = sinh x, and -b' = (1 + 3 y^4 + 2 y^6) / (2 y^2 (1 + y^2)) >= 1.3. So two of its paths under one noise approach
-    # each other as exp(-1.3 t) or faster, and E|e| = (2 / pi) E tanh x approaches its limit as fast. A path from x = 0
-    # and a stationary one are E x apart at the start, 1.46 times the limit of E tanh x: from t = 1.3 on, and the judged
-    # time is later, limit * exp(-t) is larger than what is left
+    # Why E|e| is within limit * exp(-t) of its limit from t = 1.3 on; the judged time is later.
+    # 1. E|e| = (2 / pi) E tanh x, from x = 0. Weighted by the martingale det W = N cosh x (see `theory`), x has the
+    #    drift b = (1 + 2 y^2 - y^4) / sinh 2x, y = sinh x.
+    # 2. -b' = (1 + 3 y^4 + 2 y^6) / (2 y^2 (1 + y^2)) >= 1.3. So two paths of x that the same noise drives approach
+    #    each other as exp(-1.3 t) or faster.
+    # 3. Take a path from x = 0 and one from the stationary law of x. At first they are E x apart on average, 1.46 times
+    #    E tanh x of that law; and tanh x differs by no more than x. So |E|e| - limit| <= 1.46 exp(-1.3 t) * limit.
     approach = limit * float(np.exp(-latest))
     return equal(
         f"mean of $|e|$ at time {latest:g}, d = 2",
@@ -463,7 +470,7 @@ def _mean_entry_tends_to_its_limit(plane: Table, *, precision: float, standard_e
         0.0,
         tolerance=extra_half_widths(standard_errors) * entry.uncertainty + bias + approach,
         resolution=0.25,  # about half of the limit
-        because="standard errors, the scheme's bias, and the approach to the limit",
+        because="standard errors, the scheme's bias, and what is left of the approach to the limit",
         corrected=limit,
         rivals={"half the limit": limit / 2},
     )

@@ -1,4 +1,9 @@
-"""The steps of the proofs about the flow's limit: Lemmas 3.2, C.3, C.4, C.6 and C.10; and balanced layers."""
+"""The steps of the proofs about the flow's limit: Lemmas 3.2, C.3, C.4, C.6 and C.10; and balanced layers.
+
+From I_gamma, which is W1 = sqrt(2 gamma) P with orthonormal rows of P and W2 = 0, the flow is (W1, W2) = (Z1 P, P^T Z2)
+(Lemma 3.1), with Z1 of shape (d, d) and Z2 of (d, k). Tables have rows of three phases: `flow`, along it; `limit`, at
+its end; `draw`, one number for each draw. What is measured is in `flow.quantities`, with symbols and equations.
+"""
 
 from collections.abc import Sequence
 from typing import Any
@@ -30,15 +35,15 @@ def lemma_3_2(flows: Sequence[Table]) -> Claim:
     largest error in {draws} draws is {largest:.1e} of the largest $\sigma_1(Z_1)^2$ along its flow.
     """
     flow = Draws(flows, phase="flow")
-    # eigenvalues, and by the lemma 2 gamma for each (C.8): shape (draws, entries at all times), padded with zeros in
-    # both where d is smaller
-    imbalance, two_gamma = flow.with_prediction(quantities.IMBALANCE)
+    # eigenvalues of the imbalance, and by the lemma 2 gamma for each (C.8): shape (draws, entries at all times), padded
+    # with zeros in both where d is smaller
+    eigenvalues, two_gamma = flow.with_prediction(quantities.IMBALANCE)
     tolerance = steps_by_rtol(flow)
     largest_square = flow.largest(quantities.LARGEST_EIGENVALUE)  # the largest sigma_1(Z1)^2 along each flow
     yield equal_on_every_draw(
         r"largest error of an eigenvalue of $Z_1^\top Z_1 - Z_2 Z_2^\top$, relative to the largest $\sigma_1(Z_1)^2$ "
         "along its flow",
-        imbalance,
+        eigenvalues,
         two_gamma,
         tolerance=tolerance,
         # rtol is relative to the layers, and their squares make up the imbalance
@@ -50,6 +55,7 @@ def lemma_3_2(flows: Sequence[Table]) -> Claim:
         },
         fact="largest",
     )
+    # the first entry is 2 gamma in every draw: zeros are padded at the end
     yield Facts(allowed=float(np.nanmax(tolerance * largest_square / two_gamma[:, 0])))
 
 
