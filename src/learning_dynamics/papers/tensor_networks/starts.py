@@ -1,4 +1,4 @@
-"""Where tensor networks start: at given coefficients, or at draws that fulfil a theorem's condition; which arrive."""
+"""Where tensor networks start: at given coefficients, or at draws that fulfil a theorem's condition."""
 
 from collections.abc import Sequence
 
@@ -14,8 +14,11 @@ MOST_NEWTON_STEPS = 100
 def last_of_product(product: np.ndarray | float, imbalance: float, depth: int) -> np.ndarray:
     """Return q with ``q (imbalance + q**2)**((depth - 1) / 2) = product``, entry by entry.
 
-    It is the last of `depth` factors; the others are equal, and their squares exceed its own by `imbalance`.
-    Newton's method in log q comes down monotonically from either bound on q, on a convex function.
+    A product has `depth` factors: q is the last; the others are equal, and their squares exceed q's by `imbalance`.
+
+    The squares of the others are at least the imbalance, and at least q**2. So a positive q is at most
+    ``product / imbalance**((depth - 1) / 2)`` and at most ``product**(1 / depth)``. From the smaller of these bounds
+    Newton's method descends monotonically: the logarithm of the left-hand side is increasing and convex in log q.
     """
     exponent = (depth - 1) / 2
     size = np.abs(np.asarray(product, dtype=float))
@@ -33,11 +36,11 @@ def last_of_product(product: np.ndarray | float, imbalance: float, depth: int) -
 def factors(architecture: str, z: np.ndarray, imbalance: float, depth: int = 2) -> np.ndarray:
     """Return directions (v_1, ..., v_L) of a network whose coefficients are z exactly.
 
-    In the coordinates in which the network is diagonal, all layers but the last are larger than the last by a fixed
-    amount: ``p_j**2 - q_j**2 = imbalance``, and ``p_j**(L-1) q_j`` is the coefficient. A fully connected network
-    of two layers starts at W_1 = p I and w_2 = z / p. So the conditions of Theorems 2, 3, 5 and 6 (Yun et al. 2021)
-    hold with lambda = imbalance, whatever the data (lambda = imbalance / inputs for fully connected networks of as
-    many hidden units).
+    In the coordinates in which the network is diagonal the last layer has entries q_j, and each of the others the
+    larger entries p_j: ``p_j**2 - q_j**2 = imbalance``, and ``p_j**(L-1) q_j`` is the coefficient. A fully connected
+    network of two layers starts at W_1 = p I and w_2 = z / p, with ``p**2 - |w_2|**2 = imbalance``. So the conditions
+    of Theorems 2, 3, 5 and 6 (Yun et al. 2021) hold with lambda = imbalance, whatever the data; for the fully connected
+    network, which has as many hidden units as inputs, with lambda = imbalance / inputs.
 
     Parameters
     ----------
@@ -77,9 +80,10 @@ def factors(architecture: str, z: np.ndarray, imbalance: float, depth: int = 2) 
 def given_coefficients(
     network: TensorNetwork, scales: Sequence[float], count: int, *, imbalance: float, seed: int
 ) -> np.ndarray:
-    """Return starts of two layers at random coefficients that all architectures share, at several scales.
+    """Return starts of two layers at random coefficients, at several scales; all architectures have the same ones.
 
-    In the plane each of `count` equal sectors holds one, so that few of them differ visibly in a figure.
+    With two inputs each of `count` equal sectors of the plane has the coefficients of one start, so that a few starts
+    differ visibly in a figure.
 
     Returns
     -------
@@ -108,7 +112,7 @@ def identity_layers(inputs: int, depth: int) -> np.ndarray:
 
 
 def descending_matrices(rng: np.random.Generator, size: int, depth: int) -> np.ndarray:
-    """Return square layers that fulfil the conditions of Theorem 6.1 (Yun et al. 2021), and a last vector.
+    """Return random square layers that fulfil the conditions of Theorem 6.1 (Yun et al. 2021), and a last vector.
 
     Every singular value of a layer exceeds all those of the next, so that
     ``W_l^T W_l - W_(l+1) W_(l+1)^T`` is positive semidefinite; singular vectors are random.
@@ -120,7 +124,7 @@ def descending_matrices(rng: np.random.Generator, size: int, depth: int) -> np.n
     """
     layers = []
     for index in range(depth - 1):
-        low = 1 + 0.5 * (depth - 2 - index)
+        low = 1 + 0.5 * (depth - 2 - index)  # singular values are between `low` and `low + 0.4`
         Q1, Q2 = (np.linalg.qr(rng.standard_normal((size, size)))[0] for _ in range(2))
         layers.append((Q1 * rng.uniform(low, low + 0.4, size)) @ Q2)
     vector = rng.standard_normal(size)
@@ -130,16 +134,20 @@ def descending_matrices(rng: np.random.Generator, size: int, depth: int) -> np.n
 def within_condition(tensor: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """Return directions of two layers that fulfil Theorem 5's condition for a data tensor, and are Gaussian otherwise.
 
-    In the singular coordinates of the tensor the second layer is shrunk to at most 0.9 of the first.
+    In each singular coordinate of the tensor the entry of the second layer is replaced: its absolute value is at most
+    0.9 times that of the first layer's entry.
     """
     v1, v2 = (rng.standard_normal(length) for length in tensor.shape)
     U1, s, U2 = np.linalg.svd(tensor, full_matrices=False)
     nonzero = s > 1e-12 * s[0]
     U1, U2 = U1[:, nonzero], U2[nonzero].T
-    a, b = U1.T @ v1, U2.T @ v2
+    a, b = U1.T @ v1, U2.T @ v2  # both layers in singular coordinates
     return np.concatenate([v1, v2 + U2 @ (0.9 * np.tanh(b) * np.abs(a) - b)])
 
 
 def undecided(series: Arrays) -> np.ndarray:
-    """Return the members of which the integrator gave up some flow, whose states are nan from there on."""
+    """Return which members have a flow that the integrator gave up: its states are nan from there on.
+
+    Shape (members,), of bool.
+    """
     return np.any([np.isnan(states).any(axis=tuple(range(1, states.ndim))) for states in series.values()], axis=0)

@@ -1,11 +1,16 @@
 """Measures of one flow of the exponential loss: margins, stationarity, singular vectors, and how they settle.
 
-Every measure is zero where a result of the paper holds exactly, so that every draw can be judged by it. Beside it is
-such a measure of what might hold instead: another norm, another exponent, another tensor.
+Gaps, residuals and distances are zero where a result of the paper holds exactly; powers have predictions of their own.
+So every draw can be judged by them. The same measures of what might hold instead, of another norm, exponent or tensor,
+are beside them.
 
-Shapes: states (times, parameters), of one flow, divided as in `exponential_flow`; coefficients beta (times, inputs),
-rho (times, m) in m singular coordinates, layers (times, k_l); X (samples, inputs), y (samples,). `measure_flow` leaves
-out the first time, so that what it returns is one shorter than `log_log_times`.
+Symbols are the paper's. M(x), with an axis for each layer, is `TensorNetwork.data_tensor`; S and U_l give the singular
+coordinates of an orthogonally decomposable network. The residuals are r_i = -y_i exp(-y_i f(x_i)), and u is the
+direction of X^T r: the loss pushes the coefficients along -u.
+
+Shapes: states (times, parameters), of one flow, divided as in `exponential_flow`; coefficients beta (times, inputs);
+rho (times, m) in m singular coordinates; layer l (times, k_l); X (samples, inputs); y (samples,). `measure_flow` leaves
+out the first time, so that its results are one shorter than `log_log_times`.
 """
 
 from collections.abc import Sequence
@@ -27,7 +32,7 @@ NORMS: tuple[Norm, ...] = ("l2", "l1", "dft_l1")
 
 @dataclass(frozen=True)
 class Classified:
-    """A data set, and the classifiers of largest margin on it in each norm.
+    """A data set for classification, and the classifier of largest margin on it in each norm.
 
     Attributes
     ----------
@@ -53,7 +58,7 @@ def measure_flow(
     sharpness: float,
     window: Sequence[float],
 ) -> dict[str, np.ndarray | tuple[np.ndarray, float]]:
-    """Measure one run, scalars by time, without the start, where coefficients may be zero.
+    """Measure one flow: a number for each time but the first, where coefficients may be zero.
 
     Quantities
     ----------
@@ -63,26 +68,26 @@ def measure_flow(
         Angle in degrees between X^T r and its direction at the last time.
     gap_l2, gap_l1, gap_dft_l1
         Gap between the margin of the coefficients, divided by their norm, and the largest possible, relative to it;
-        the norm is l2, l1, or l1 of the unitary Fourier transform.
+        the norm is l2, l1, or l1 of the unitary Fourier transform (dft_l1).
     gap_own
-        Such a gap in the norm that theory gives the network: l2 for fully connected ones at any depth; for two layers
-        l1 for diagonal and real decomposable ones (of the singular coordinates rho), the Fourier transform's l1 for
-        convolutional ones. Missing where theory gives no norm.
+        That gap in the norm that theory gives the network: l2 for fully connected ones at any depth; for two layers l1
+        for diagonal ones, l1 of rho for real decomposable ones, the Fourier transform's l1 for convolutional ones.
+        Missing where theory gives no norm.
     angle
         Angle in degrees between the coefficients and the max-margin direction in the norm of `gap_own`; missing where
-        that is, and for decomposable networks.
+        `gap_own` is missing, and for decomposable networks.
     angle_power
         Power of 1 / log t in `angle`, fitted within the window; at the last time, nan at others. Predicted: 1 / L for
         fully connected networks, nan where the support vectors span all inputs; for two layers 1 - s, with s the
-        largest inactive singular value of M(-u) relative to the active ones (zero if none is inactive), nan where more
-        directions are active than margins are least. Missing where `angle` is.
+        largest inactive singular value of M(-u) relative to the active ones (zero if none is inactive), nan where
+        active directions outnumber the support vectors. Missing where `angle` is.
     singular_residual
         Residual of the singular-vector equations of M(-u), the largest of all layers, relative to the singular value
-        (Theorem 1); u is the direction of X^T r at that time. One where the value is not positive.
+        (Theorem 1); u is that of the same time. One where the value is not positive.
     singular_residual_data
-        That residual with the labelled data's sum in place of -u.
+        Like `singular_residual`, with the labelled data's sum, sum_i y_i x_i, instead of -u.
     singular_residual_coefficients
-        That residual with the last coefficients in place of -u.
+        Like `singular_residual`, with the last coefficients instead of -u.
     top_gap
         Gap between the largest singular value of M(-u) and that of the layers' directions, relative to the largest
         (Theorem 2); two layers alone.
@@ -109,7 +114,7 @@ def measure_flow(
         Share of the l1 norm of rho that lies beyond as many of its largest entries as there are points (Remark 3).
         Orthogonally decomposable networks alone.
     dense_share_beta, dense_share_s_beta
-        Such a share of the coefficients, and of what S maps them to. Orthogonally decomposable networks alone.
+        Like `dense_share_rho`, of beta and of S beta. Orthogonally decomposable networks alone.
     quasi_norm_excess
         Excess of the l_(2/L) quasi-norm of rho to the power 2/L, at margin one, over its global minimum, relative to
         that; nan where a point is not classified. Real decomposable networks alone.
@@ -164,7 +169,7 @@ def measure_flow(
         measures[quantities.ANGLE_POWER] = (_exponents(log_log_times, measures[quantities.ANGLE], window), predicted)
     if network.S is None:
         return measures
-    rho, own = singular_products(network, states), 2 / depth
+    rho, own = singular_products(network, states), 2 / depth  # own: the power in the network's own quasi-norm of rho
     powers = {
         quantities.STATIONARITY_RESIDUAL: own,
         quantities.STATIONARITY_RESIDUAL_L1: 1.0,
@@ -222,6 +227,7 @@ def _parameter_quantities(
     measures = {quantities.PARAMETERS_MOVED: np.linalg.norm(directions - directions[-1], axis=-1)}
     for quantity, inputs in ((quantities.MISALIGNMENT, push_directions), (quantities.MISALIGNMENT_DATA, data_sum)):
         tensors = network.data_tensor(np.broadcast_to(inputs, push_directions.shape))
+        # the negative gradient of the loss, up to a positive factor
         downhill = np.concatenate(_pushes(tensors, layers), axis=-1)
         # one minus the cosine, without cancellation
         measures[quantity] = 0.5 * np.sum((directions - _unit(downhill)) ** 2, axis=-1)
@@ -245,7 +251,10 @@ def singular_products(network: TensorNetwork, states: np.ndarray) -> np.ndarray:
 
 
 def _singular_residual(network: TensorNetwork, inputs: np.ndarray, states: np.ndarray) -> np.ndarray:
-    """Return how far the layers' directions are from singular vectors of M(input) (8), relative to the value."""
+    """Return how far the layers' directions are from singular vectors of M(input) (8), relative to the singular value.
+
+    `inputs` has an input for each time, shape (times, inputs).
+    """
     layers = _directions(network, states)
     pushes = _pushes(network.data_tensor(inputs), layers)
     value = np.sum(pushes[0] * layers[0], axis=-1)
@@ -271,7 +280,7 @@ def _directions(network: TensorNetwork, states: np.ndarray) -> list[np.ndarray]:
 
 
 def _pushes(tensors: np.ndarray, layers: list[np.ndarray]) -> list[np.ndarray]:
-    """Return, for every layer, each time's tensor contracted with all of its other vectors, shapes (times, k_l).
+    """Return the push on every layer: at each time the tensor contracted with all other layers, shapes (times, k_l).
 
     `tensor_network.contractions`, which flows call in every step, does it for one state and several tensors.
     """
@@ -311,9 +320,9 @@ def _predicted_exponent(network: TensorNetwork, data: Classified, push_direction
     A fully connected network's first layer keeps its part outside the span of the support vectors, and the other
     layers carry it along: (log t)^(-1/L). Nan where the support vectors span all inputs. With two layers in singular
     coordinates, active directions grow like log t in the coefficients, an inactive one, whose singular value of M(-u)
-    is smaller by a factor s, like (log t)^s; and offsets of the margins fall behind like 1 / log t. Nan where more
-    directions are active than margins are least: what these leave open among the active ones settles at a rate of its
-    own.
+    is smaller by a factor s, like (log t)^s; and offsets of the margins fall behind like 1 / log t. Nan where
+    active directions outnumber the support vectors: some combination of the active ones is then left open, and settles
+    at a rate of its own.
     """
     classifier = data.best[OWN[network.name]]
     if network.name == "fully_connected":

@@ -32,7 +32,7 @@ from learning_dynamics.tidy import Draws, Quantity, Table, by_draw, select
 # - degrees: least angle that directions from different starts span in each network; chosen, as a figure shows it
 # - factor: by how much a loss may exceed the printed 1e-5; the root of ten leaves that the nearest power of ten
 
-# of points: the limit of a vanishing scale cannot be told from another at the smallest one
+# why a draw is left out: at the smallest scale other coordinates are still too large to tell equal limits from others
 TOO_NEAR = "singular values too near for the smallest scale"
 
 
@@ -141,47 +141,54 @@ def limit_points_small_scale(limits: Table, *, share: Positive) -> Claim:
     r"""As $\alpha \to 0$ the limit points $[v_1, v_2]$ of two layers trained on one point of a regression, from starts
     within the conditions of Theorem 5, become independent of the initial directions.
 
-    The top singular vectors come to dominate, as the paper says, by a power of $\alpha$ (errata 6); a fully connected
-    network has nothing but equal singular values, and a full-length convolutional one often a conjugate pair on top, so
-    that the start keeps its choice among them. Limits of such networks from {count} directions are up to {apart:.2g} of
-    their norm apart, their coefficients up to {coefficients:.1e}; up to {share:.0%} apart, and what Theorem 5 leaves of
-    other coordinates, they count as one, from ten times {share:.0%}, and that, on as different. Of a diagonal network
-    whose largest entries tie, which is not among these draws, coefficients differ as well. A joint sign, which leaves
-    the coefficients, is not counted.
+    The top singular vectors come to dominate, as the paper says, by a power of $\alpha$ (errata 6). But a fully
+    connected network has equal singular values only, and a full-length convolutional one often has a conjugate pair on
+    top: the start decides which combination of these vectors is the limit. Limits of such networks from {count}
+    directions are up to {apart:.2g} of their norm apart, their coefficients up to {coefficients:.1e}. Of a diagonal
+    network whose largest entries tie, which is not among these draws, coefficients would differ as well.
+
+    Distances are relative to the largest norm of the limits. Limits that are up to {share:.0%} apart count as equal,
+    and those that are at least ten times as far apart as different. Both bounds are raised by what the smallest scale
+    leaves of the coordinates along smaller singular values. Of the layers $[v_1, v_2]$ and $[-v_1, -v_2]$, which have
+    the same coefficients, the nearer one is compared.
     """
     smallest, largest = min(limits["scale"]), max(limits["scale"])
     by_point = Draws(limits, draw=["network", "seed"], scale=smallest)  # a draw is a network and a data point
-    is_simple = by_point.largest(quantities.SECOND_SINGULAR_VALUE) < 1 - 1e-9  # s_2 / s_1, equal but for rounding
-    everywhere = np.full(len(is_simple), True)
-    # What the smallest scale leaves of the other coordinates in the distance of two limit points, relative to their
-    # norm. With m singular values and r = REMAINDER they make up at most sqrt(m - 1) r of each point (each coordinate
-    # at most r, of those of the largest singular value), so of the distance 2 sqrt(m - 1) r, or 4 r for m up to 5.
-    remainder = 4 * by_point.largest(quantities.REMAINDER)
+    # of each draw, whether the largest singular value is simple: s_2 / s_1 below one by more than rounding
+    is_simple = by_point.largest(quantities.SECOND_SINGULAR_VALUE) < 1 - 1e-9
+    all_draws = np.full(len(is_simple), True)
+    # How far apart the smallest scale leaves limit points that agree as alpha -> 0, relative to their norm. Coordinates
+    # along smaller singular values are not zero yet: each is at most r = REMAINDER of those along the largest. Of m
+    # singular values these are m - 1 at most, sqrt(m - 1) r of each point and 2 sqrt(m - 1) r of the distance of two,
+    # which is 4 r for m = 5, the most that there are here.
+    distance_left = 4 * by_point.largest(quantities.REMAINDER)
 
-    def agree(distances: np.ndarray, where: np.ndarray) -> Any:
-        """Return the arguments of a check that limit points agree on some draws."""
-        # a larger remainder would let points pass that count as different
-        judged = where & (share + remainder <= 10 * share)
+    def equal_limits(distances: np.ndarray, claimed: np.ndarray) -> Any:
+        """Return the arguments of `every_draw` for a claim that limits are equal on some draws, given as a mask.
+
+        `NOT_CLAIMED` if none of these draws can be judged.
+        """
+        judged = claimed & (share + distance_left <= 10 * share)  # else limits would pass that count as different
         if not judged.any():
             return NOT_CLAIMED
         return {
             "values": distances[judged],
-            "at_most": share + remainder[judged],
-            "excluded": {TOO_NEAR: int(where.sum() - judged.sum())},
+            "at_most": share + distance_left[judged],
+            "excluded": {TOO_NEAR: int(claimed.sum() - judged.sum())},
         }
 
-    def differ(distances: np.ndarray, where: np.ndarray) -> Any:
-        """Return the arguments of a check that limit points differ on some draws."""
-        judged = where & (remainder <= share)
+    def different_limits(distances: np.ndarray, claimed: np.ndarray) -> Any:
+        """Return the same for a claim that limits are different."""
+        judged = claimed & (distance_left <= share)
         if not judged.any():
             return NOT_CLAIMED
         return {
             "values": distances[judged],
-            "at_least": 10 * share + remainder[judged],
-            "excluded": {TOO_NEAR: int(where.sum() - judged.sum())},
+            "at_least": 10 * share + distance_left[judged],
+            "excluded": {TOO_NEAR: int(claimed.sum() - judged.sum())},
         }
 
-    # max_ij |p_i - p_j| / max_i |p_i| of the limit points p_i = [v_1, v_2] from direction i, and of their coefficients
+    # distances by draw of the limits [v_1, v_2] from all directions, and of their coefficients
     layers = _relative_spreads(limits, quantities.PARAMETER, smallest, up_to_sign=True)
     layers_at_largest = _relative_spreads(limits, quantities.PARAMETER, largest, up_to_sign=True)
     layers_with_sign = _relative_spreads(limits, quantities.PARAMETER, smallest)
@@ -194,30 +201,30 @@ def limit_points_small_scale(limits: Table, *, share: Positive) -> Claim:
     yield every_draw(
         "largest distance of limit points, where they are predicted to agree",
         because=because,
-        printed=agree(layers, everywhere),
-        corrected=agree(layers, is_simple),
+        printed=equal_limits(layers, all_draws),
+        corrected=equal_limits(layers, is_simple),
         rivals={
-            same_sign: agree(layers_with_sign, is_simple),
+            same_sign: equal_limits(layers_with_sign, is_simple),
             never: NOT_CLAIMED,
-            at_any_scale: agree(layers_at_largest, is_simple),
+            at_any_scale: equal_limits(layers_at_largest, is_simple),
         },
     )
     yield every_draw(
-        "the same of coefficients, on all draws",
+        "largest distance of the limits' coefficients, on all draws",
         because=because,
-        printed=agree(coefficients, everywhere),
-        corrected=agree(coefficients, everywhere),
-        rivals={at_any_scale: agree(coefficients_at_largest, everywhere)},
+        printed=equal_limits(coefficients, all_draws),
+        corrected=equal_limits(coefficients, all_draws),
+        rivals={at_any_scale: equal_limits(coefficients_at_largest, all_draws)},
     )
     yield every_draw(
         "distance of limit points, where they are predicted to differ",
         because="chosen: ten times as far",
         printed=NOT_CLAIMED,
-        corrected=differ(layers, ~is_simple),
+        corrected=different_limits(layers, ~is_simple),
         rivals={
-            same_sign: differ(layers_with_sign, ~is_simple),
-            never: differ(layers, everywhere),
-            at_any_scale: differ(layers_at_largest, ~is_simple),
+            same_sign: different_limits(layers_with_sign, ~is_simple),
+            never: different_limits(layers, all_draws),
+            at_any_scale: different_limits(layers_at_largest, ~is_simple),
         },
     )
     yield Facts(

@@ -1,4 +1,4 @@
-"""Which local optimum starts of different scales choose: an observation on what the paper leaves open."""
+"""The local optimum to which networks tend from starts of each scale: an observation on what the paper leaves open."""
 
 import numpy as np
 
@@ -12,7 +12,8 @@ from learning_dynamics.tidy import Quantity, Table, by_draw, select
 # - middle: initialisation scale of order one, which is compared with the run's smallest and largest
 # - right: least share of starts of the smallest scale that come to the optimum that is predicted; chosen
 
-PAIRED = "mean over data sets, with the same starts at both scales; starts at no optimum count against it"
+# the reason of the criteria on differences between shares at two scales
+PAIRED = "mean over data sets, with the same starts at both scales; starts at no optimum count against the difference"
 # rivals that change several of the differences of shares
 NO_SCALE = "no dependence on scale"
 NO_DEPTH = "no dependence on depth"
@@ -30,7 +31,8 @@ LARGER_BETTER = "the larger the start, the better"
 def global_optimum_share(starts: Table, *, middle: Positive, right: Fraction) -> Claim:
     r"""Corollary 2 leaves open to which stationary point of the $\ell_{2/L}$ max-margin problem a diagonal network
     tends. Three layers tend to the global optimum less often from small starts than from starts of order one. With five
-    layers the two differ less. From large starts networks tend to it, over all depths, a few per cent less often again.
+    layers the two differ less. From large starts, too, networks tend to it less often than from starts of order one: by
+    a few per cent, over all depths.
 
     With three layers {small_shallow:.1%} of the starts come to the global optimum from a scale of {small:g},
     {middle_shallow:.1%} from {middle:g} and {large_shallow:.1%} from {large:g}; with five {small_deep:.1%},
@@ -38,14 +40,15 @@ def global_optimum_share(starts: Table, *, middle: Positive, right: Fraction) ->
     {optima:.1f} local optima on average, are the draws; optima are enumerated.
 
     Small starts choose greedily. With $\theta = \sum_i \nu_i y_i x_i$ and $\dot\nu_i = e^{-y_i f(x_i)}$, coordinate $j$
-    escapes when $|\theta_j|$ comes to a time $c_j$ of order $\alpha^{2 - L}$, which the start sets; what has escaped
-    settles at once. So the first is that of the largest $|\sum_i y_i x_{ij}| / c_j$, and others follow only while what
-    has escaped cannot classify all points. From a scale of {small:g} all but {missed:.1%} of the starts come to the
-    optimum that has most entries among these coordinates, where at least {right:.0%} are asked for at each depth, and
-    {escaped:.1%} to one with entries among them alone. From {middle:g} that prediction is right on {later:.0%}. From
-    {large:g} it is on {latest:.0%}, and the least $\ell_1$ norm with weights $c_j$ on {weighted:.0%}: on {possible:.0%}
-    of those where that is a local optimum. Greed alone, without any flow, gives the global optimum on {greedy:.1%}; why
-    starts of order one do better is not explained.
+    escapes when $|\theta_j|$ reaches a threshold $c_j$ of order $\alpha^{2 - L}$, which the start sets; what has
+    escaped settles at once. So the coordinate of the largest $|\sum_i y_i x_{ij}| / c_j$ escapes first, and others
+    follow only while what has escaped cannot classify all points. From a scale of {small:g} all but {missed:.1%} of the
+    starts come to the optimum that has most entries among these coordinates, where at least {right:.0%} are asked for
+    at each depth, and {escaped:.1%} to one with entries among them alone. From {middle:g} that prediction is right for
+    {later:.0%} of the starts, from {large:g} for {latest:.0%}. From {large:g} another prediction, the least $\ell_1$
+    norm with weights $c_j$, is right for {weighted:.0%} of the starts, and for {possible:.0%} of those for which it is
+    a local optimum. The greedy choice alone, without any flow, is the global optimum for {greedy:.1%}; why starts of
+    order one do better is not explained.
 
     Elsewhere, with two or three points in three to six dimensions and with uniform layers, small starts do worse as
     well. At margins of three and more large starts are not worse than those of order one, and with a single point
@@ -54,9 +57,10 @@ def global_optimum_share(starts: Table, *, middle: Positive, right: Fraction) ->
     small, large = min(starts["scale"]), max(starts["scale"])
     depths = np.unique(starts["depth"])
     shallow, deep = depths[0], depths[-1]
-    # gains in the share of starts at the global optimum, shape (data sets,)
+    # Gains in the share of starts at the global optimum, shape (data sets,). Starts at no optimum count against each
+    # tested difference, which is therefore the least gain with few layers, minus the largest with many.
     least_shallow_gain = _least_gain(starts, shallow, middle, over=small)
-    most_deep_gain = -_least_gain(starts, deep, small, over=middle)
+    largest_deep_gain = -_least_gain(starts, deep, small, over=middle)
     gains_over_large = [_least_gain(starts, depth, middle, over=large) for depth in depths]
 
     share = "share of starts at the global optimum"
@@ -69,7 +73,7 @@ def global_optimum_share(starts: Table, *, middle: Positive, right: Fraction) ->
     )
     yield _mean_has_sign(
         f"{shallow} less {deep} layers: {differ}",
-        least_shallow_gain - most_deep_gain,
+        least_shallow_gain - largest_deep_gain,
         sign=1,
         rivals={NO_SCALE: 0, NO_DEPTH: 0, LARGER_WORSE: -1},
     )
@@ -80,11 +84,11 @@ def global_optimum_share(starts: Table, *, middle: Positive, right: Fraction) ->
         rivals={NO_SCALE: 0, LARGER_BETTER: -1},
     )
     for depth in depths:
-        # numbers of optima, shape (data sets, starts)
-        reached = _reached(starts, depth, small)
-        greedy = _predicted(starts, quantities.OPTIMUM, depth, small)
-        by_gradients = _predicted(starts, quantities.OPTIMUM_BY_GRADIENTS, depth, small)
-        by_weighted_l1 = _predicted(starts, quantities.OPTIMUM_BY_WEIGHTED_L1, depth, small)
+        # the number of each start's optimum, shape (data sets, starts)
+        reached = _reached_optima(starts, depth, small)
+        greedy = _predicted_optima(starts, quantities.OPTIMUM, depth, small)
+        by_gradients = _predicted_optima(starts, quantities.OPTIMUM_BY_GRADIENTS, depth, small)
+        by_weighted_l1 = _predicted_optima(starts, quantities.OPTIMUM_BY_WEIGHTED_L1, depth, small)
         yield at_least(
             f"{depth} layers, $\\alpha = {small:g}$: share of starts at the optimum that is predicted",
             _mean_share(reached == greedy),
@@ -104,12 +108,15 @@ def global_optimum_share(starts: Table, *, middle: Positive, right: Fraction) ->
 
     def global_share(depth: int, scale: float) -> float:
         """Return the share of starts at the global optimum."""
-        return float(np.mean(_reached(starts, depth, scale) == quantities.GLOBAL))
+        return float(np.mean(_reached_optima(starts, depth, scale) == quantities.GLOBAL))
 
     def share_as_predicted(scale: float, prediction: Quantity) -> float:
         """Return the share of the starts of all depths that are at the optimum that is predicted."""
-        is_right = [_reached(starts, depth, scale) == _predicted(starts, prediction, depth, scale) for depth in depths]
-        return float(np.mean(is_right))
+        is_as_predicted = [
+            _reached_optima(starts, depth, scale) == _predicted_optima(starts, prediction, depth, scale)
+            for depth in depths
+        ]
+        return float(np.mean(is_as_predicted))
 
     by_weighted_l1_from_large = share_as_predicted(large, quantities.OPTIMUM_BY_WEIGHTED_L1)
     # nan where the least weighted l1 norm is at no local optimum
@@ -139,34 +146,34 @@ def global_optimum_share(starts: Table, *, middle: Positive, right: Fraction) ->
 
 @takes_rivals("sign")
 def _mean_has_sign(name: str, differences: np.ndarray, *, sign: int) -> Check:
-    """Check that the mean of differences, shape (data sets,), has a sign, or is zero."""
+    """Check that the mean of differences, shape (data sets,), has a sign, 1 or -1, or is zero for a sign of 0."""
     if sign == 0:
         return equal(name, mean(differences), 0.0, because=PAIRED)
     return at_least(f"minus: {name}" if sign < 0 else name, mean(sign * differences), 0.0, because=PAIRED)
 
 
-def _mean_share(is_right: np.ndarray) -> Estimate:
-    """Return the share of starts, shape (data sets, starts), that are predicted right: the mean over data sets."""
-    return mean(is_right.mean(axis=1))
+def _mean_share(is_as_predicted: np.ndarray) -> Estimate:
+    """Return the share of starts, shape (data sets, starts), that end as predicted: the mean over data sets."""
+    return mean(is_as_predicted.mean(axis=1))
 
 
-def _reached(starts: Table, depth: int, scale: float) -> np.ndarray:
-    """Return the numbers of the optima that are reached, nan at none, shape (data sets, starts)."""
+def _reached_optima(starts: Table, depth: int, scale: float) -> np.ndarray:
+    """Return the number of the optimum that each start has come to, nan at none, shape (data sets, starts)."""
     return by_draw(starts, quantities.OPTIMUM, depth=depth, scale=scale)
 
 
-def _predicted(starts: Table, prediction: Quantity, depth: int, scale: float) -> np.ndarray:
-    """Return the numbers of the optima that are predicted, nan for none, shape (data sets, starts)."""
+def _predicted_optima(starts: Table, prediction: Quantity, depth: int, scale: float) -> np.ndarray:
+    """Return the number of the optimum predicted for each start, nan for none, shape (data sets, starts)."""
     return by_draw(starts, prediction, column="predicted", depth=depth, scale=scale)
 
 
 def _least_gain(starts: Table, depth: int, scale: float, *, over: float) -> np.ndarray:
-    """Return by how much the share of starts at the global optimum is larger at a scale than at another, by data set.
+    """Return by how much the share of starts at the global optimum is larger at `scale` than at `over`, by data set.
 
-    Starts at no optimum, whose flows may still come to any, count so that the gain is the least that it can be: as at
-    none at the scale, and as at the global one at the other. The most that a gain can be is minus the least of the
-    opposite one.
+    Flows at no optimum may still come to any. They count so that the gain is the least possible: at `scale` as not at
+    the global optimum, at `over` as at it. The largest possible gain is minus the least gain with the scales exchanged.
     """
-    reached, reached_from_other = _reached(starts, depth, scale), _reached(starts, depth, over)
+    reached = _reached_optima(starts, depth, scale)
+    reached_from_other = _reached_optima(starts, depth, over)
     may_be_global = (reached_from_other == quantities.GLOBAL) | np.isnan(reached_from_other)
     return np.mean(reached == quantities.GLOBAL, axis=1) - np.mean(may_be_global, axis=1)

@@ -28,7 +28,9 @@ def exponential_loss(
     integration: Tolerances,
     seed: Seed,
 ) -> Trajectory:
-    """Follow classification from coefficients along the l2 max-margin classifier, of each least margin in turn.
+    """Follow the exponential loss from coefficients that are each of `margins` times the l2 max-margin classifier.
+
+    That classifier's least y_i f(x_i) is one, so that the start's least y_i f(x_i) is the factor, its margin.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""The minimiser of Q at initial scales below those that a flow is followed from (Remark 4)."""
+"""The minimiser of Q at initial scales below those at which flows start (Remark 4)."""
 
 import numpy as np
 
@@ -6,8 +6,9 @@ from learning_dynamics.errors import ProjectError
 from learning_dynamics.papers.tensor_networks.norm_like import norm_like_minimiser
 from learning_dynamics.papers.tensor_networks.solutions import minimum_norm
 
-SMALL_DEEP = 1e-3  # for three layers and more, where smaller ones lie within rounding of a blow-up time
-SMALL = (1e-15, 1e-30)  # far below any scale that a flow is followed from: the minimiser needs no flow
+# scales far below those at which flows start: the minimiser needs no flow
+SMALL_DEEP = 1e-3  # for three layers and more; at smaller scales solutions are within rounding of a blow-up time
+SMALL = (1e-15, 1e-30)  # for two layers
 
 
 def small_scale_minimiser(features: np.ndarray, labels: np.ndarray, weights: np.ndarray, depth: int) -> np.ndarray:
@@ -19,12 +20,15 @@ def small_scale_minimiser(features: np.ndarray, labels: np.ndarray, weights: np.
 
 
 def vanishing_power(features: np.ndarray, labels: np.ndarray, weights: np.ndarray) -> tuple[float, float]:
-    """Return the power of alpha with which entries of the minimiser outside a support vanish, and its prediction.
+    """Return the power of alpha with which the minimiser vanishes outside a support, and its prediction.
 
-    The power is that of the largest such entry between the two scales of `SMALL`, for two layers. It is predicted to
-    be 2 (1 - s), with s the largest product of a column outside the support with the multipliers of the least l1 norm:
-    each entry is alpha**2 times an exponential of 2 log(1 / alpha) times its column's product, which is one, up to
-    sign, on the support. Nan where multipliers are many, or the minimiser is not found.
+    The support is that of the least l1 norm. The power is that of the largest entry outside it, relative to the
+    largest of all, between the two scales of `SMALL`, for two layers.
+
+    It is predicted to be 2 (1 - s). Here s is the largest product, in absolute value, of the multipliers of the least
+    l1 norm with a column of the features outside the support. For entry j is of order alpha**2 exp(2 log(1 / alpha)
+    p_j), with p_j that product for its column; on the support p_j is one. Nan where the multipliers are not unique, or
+    the minimiser is not found.
 
     Parameters
     ----------
@@ -33,12 +37,13 @@ def vanishing_power(features: np.ndarray, labels: np.ndarray, weights: np.ndarra
     """
     least = minimum_norm(features, labels, "l1")
     support = np.abs(least) > 1e-6 * np.abs(least).max()
-    if support.sum() != len(features):
+    if support.sum() != len(features):  # the multipliers are not unique
         return np.nan, np.nan
     multipliers = np.linalg.solve(features[:, support].T, np.sign(least[support]))
-    sizes = []
+    sizes = []  # of the largest entry outside the support, relative to the largest of all
     for scale in SMALL:
         try:
+            # the multipliers of Q, to leading order in log(1 / alpha)
             start = np.log(1 / scale) * multipliers
             entries = np.abs(norm_like_minimiser(features, labels, weights, scale=scale, depth=2, start=start))
         except ProjectError:
