@@ -1,4 +1,4 @@
-"""Draws of features on and off the central path: how tables tell them apart, and the errors to expect of them."""
+"""Draws of features on and off the central path: their arrays by size, their numerical errors, and checks of gaps."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -8,34 +8,34 @@ import numpy as np
 from learning_dynamics.judging import Check, equal_on_every_draw, takes_rivals
 from learning_dynamics.tidy import Draws, Quantity, Table, cached_per_table, select, settings_of
 
-# scopes: what claims on the central path are tested on
+# parts of the scopes of claims: on features drawn freely, and on flows along the central path
 FREE = "Gaussian features of three sizes, within-class covariance of full rank"
 THREE_SIZES = "three sizes, zero global mean, within-class covariance the identity, eleven decades of time"
 
-# Relative error of DOP853 along the renormalised flows in units of its rtol: at most 8 over 200 flows from three sizes
-# and three scales of the signal, at rtol 1e-9 and 1e-10; doubled and rounded up.
+# Relative error of DOP853 along the renormalised flows, in units of its rtol. At rtol 1e-9 and 1e-10 it was at most 8,
+# over 200 flows of three sizes and three scales of the signal; that is doubled and rounded up.
 RENORMALISED_FLOW_ERROR = 20.0
-# Rounding errors of the identities, relative. Of the matrices that are inverted Sigma_W has condition numbers up to 12,
-# the second moment of extended features without weight decay up to 420
+# Relative rounding errors: the unit, and that of the identities. These invert two matrices: Sigma_W, with condition
+# numbers up to 12, and the second moment of extended features without weight decay, with condition numbers up to 420.
 UNIT = float(np.finfo(float).eps)
 ROUNDING = 1000 * UNIT
-# Error of the central differences that measure speeds and curves, relative: the square of their step, tenfold
+# Relative error of the central differences that measure speeds and curves: ten times the square of their step
 DIFFERENCE_ERROR = 1e-7
 
 
 class Size(NamedTuple):
-    """The size of a problem: draws of several sizes are in one table, and their arrays have different shapes."""
+    """The size of a problem. One table has draws of several sizes, whose arrays have different shapes."""
 
     classes: int  # C
     examples: int  # N, of each class
     features: int  # P
 
 
-SIZE = list(Size._fields)  # the columns of a table that have it
+SIZE = list(Size._fields)  # the columns of a table that have the size
 
 
 def integration_error(table: Table) -> float:
-    """Relative error of the integrator at the tolerance that the flows ran with."""
+    """Return the relative error of the integrator at the tolerance of a table's flows."""
     return RENORMALISED_FLOW_ERROR * settings_of(table)["integration"]["rtol"]
 
 
@@ -49,7 +49,7 @@ def largest(table: Table, *quantities: Quantity, **where: str) -> np.ndarray:
 def by_size(table: Table, quantity: Quantity, **where: str | float) -> dict[Size, np.ndarray]:
     """Return a quantity by the size of its draws, shape (draws, times, entries); `where` as for `tidy.select`.
 
-    Features have one time.
+    Tables of features, which no flow moves, have one time.
     """
     arrays = {}
     for size, rows in select(table, quantity, **where).groupby(SIZE):
@@ -72,7 +72,7 @@ def decades_before_the_end(table: Table, count: int) -> list[int]:
 
 
 def over_sizes(read: Callable[..., np.ndarray], **quantities: dict[Size, np.ndarray]) -> np.ndarray:
-    """Return what ``read(size, **arrays)`` gives for each draw, of all sizes one after the other.
+    """Return ``read(size, **arrays)`` for the draws of every size, one size after the other.
 
     `read` takes the arrays of one size, as `by_size` has them, and returns an array with draws along its first axis.
     ``over_sizes(lambda size, omega: omega[:, -1].max(axis=1), omega=by_size(flows, OMEGA))`` is the largest singular
@@ -91,7 +91,7 @@ def relative_error(values: np.ndarray, predicted: np.ndarray | float) -> np.ndar
 def zero_on_every_draw(
     name: str, errors: np.ndarray, tolerance: float | np.ndarray, because: str, *, resolution: float = 1e-3
 ) -> Check:
-    """Check that an error, relative to one, is zero on every draw; `resolution` is what it must tell from zero.
+    """Check that a relative error is zero on every draw; `resolution` is the smallest error that matters.
 
     Rivals and corrections are the errors that other predictions make.
     """

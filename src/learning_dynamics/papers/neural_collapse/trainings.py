@@ -198,7 +198,7 @@ def premise_errors_end(
         every_draw(
             "least share of train images misclassified at a recorded epoch",
             over_trainings(trainings, lambda table: by_seed(table, ERROR).min()),
-            at_most=train_error * (1 + 1e-9),
+            at_most=train_error * (1 + 1e-9),  # the last digits of a share are rounding's
             because="the statement is about training beyond zero train error, or what effectively is it",
             excluded=excluded,
         )

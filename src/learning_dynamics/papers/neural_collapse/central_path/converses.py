@@ -188,9 +188,9 @@ def leaning_noise(X: np.ndarray, classes: int) -> dict[str, np.ndarray]:
 def simplex_means(X: np.ndarray, classes: int) -> models.Numbers:
     """Measure collapse while noise vanishes around class means that are a simplex frame.
 
-    Noise of covariance e^2 Q for e of `NOISES`: with Q the identity but for `COUPLING` between a direction of the class
-    means and one orthogonal to all of them; and, uncoupled, with 1.5 times the variance along that direction of the
-    class means.
+    The noise has the covariance e^2 Q, with each e of `NOISES`. Q is the identity but for one thing: coupled noise has
+    the covariance `COUPLING` between a direction of the class means and one orthogonal to all of them; uncoupled noise
+    has 1.5 times the variance along that direction of the class means.
 
     Quantities
     ----------

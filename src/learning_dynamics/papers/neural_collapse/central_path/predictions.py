@@ -1,6 +1,6 @@
 """What is predicted of the SNR singular values omega_j(t): by the paper, and for the algorithm that it describes.
 
-Checks take these predictions as their arguments, so that a rival or a correction is another one of them.
+A check takes one of these predictions as its argument: its rivals and corrections are others of them.
 """
 
 from collections.abc import Callable
@@ -11,7 +11,7 @@ import numpy as np
 from learning_dynamics.papers.neural_collapse.central_path import theory
 from learning_dynamics.papers.neural_collapse.central_path.quantities import ORTHOGONAL, PRINTED
 
-FLOWS = (ORTHOGONAL, PRINTED)  # the two readings of eq. 5, by the map onto the tangent space
+FLOWS = (ORTHOGONAL, PRINTED)  # the two readings of eq. 5, named by their map onto the tangent space
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Dynamics:
 # Proposition 2
 PAPER = Dynamics(
     speed=theory.snr_velocity,  # omega / (N (C + omega^2)^2), eq. 27
-    course=theory.snr_closed_form,  # C^2 N log omega + C N omega^2 + N omega^4 / 4 = a + t, eq. 9
+    course=theory.snr_closed_form,  # C^2 N log omega + C N omega^2 + N omega^4 / 4 = t + constant, eq. 9
     asymptote=lambda time, _classes, examples: theory.snr_asymptote(time, examples),  # (4 t / N)^(1/4), Corollary 1
     exponent=0.25,
 )
@@ -53,7 +53,7 @@ ALGORITHM = Dynamics(
 
 
 def sped_up(dynamics: Dynamics, factor: float) -> Dynamics:
-    """Return dynamics whose clock runs faster by a factor: what was omega(t) is omega(factor t)."""
+    """Return dynamics that are faster by a factor: omega at t is what it was at factor t."""
     return Dynamics(
         speed=lambda omega, classes, examples: factor * dynamics.speed(omega, classes, examples),
         course=lambda start, time, classes, examples: dynamics.course(start, factor * time, classes, examples),
@@ -67,11 +67,12 @@ PAPER_AT_HALF_SPEED = sped_up(PAPER, 0.5)
 
 
 def next_order(flow: str, omega: np.ndarray, classes: int) -> np.ndarray:
-    """Return the next order of the expansion of omega(t) at late times, relative to omega, doubled (derived here).
+    """Return twice the next order of the expansion of omega(t) at late times, relative to omega (derived here).
 
-    Orthogonal projection: eq. 9 is omega^4 + 4 C omega^2 = 4 t / N but for logarithms, so that omega^2 is
-    sqrt(4 t / N) - 2 C, and omega its asymptote times 1 - C / omega^2. Printed map: omega^2 / 2 = t / (C N) - C log
-    omega, so that omega is its asymptote times 1 - C log omega / omega^2.
+    Checks take it as a tolerance. Orthogonal projection: without its logarithm and constant eq. 9 is
+    omega^4 + 4 C omega^2 = 4 t / N, so that omega^2 is about sqrt(4 t / N) - 2 C, and omega its asymptote times
+    1 - C / omega^2. Printed map: omega^2 / 2 = t / (C N) - C log omega, so that omega is about its asymptote times
+    1 - C log omega / omega^2.
     """
     if flow == ORTHOGONAL:
         return 2 * classes / omega**2

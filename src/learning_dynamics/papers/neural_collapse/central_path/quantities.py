@@ -144,7 +144,8 @@ SIMPLEX_SELF_DUALITY: str = "simplex_self_duality"  # A = W
 PRODUCT_TRACE: str = "product_trace"  # tr(pinv(Sigma_B) Sigma_W), as TRACE
 PRODUCT_NORM: str = "product_norm"  # ||pinv(Sigma_B) Sigma_W||_F
 COVARIANCE_CONDITION: str = "covariance_condition"  # condition number of Sigma_W
-# class means M that are a simplex frame, coupled noise of each of `converses.NOISES`
+# class means M that are a simplex frame, small noise of each of `converses.NOISES`, which names call vanishing: coupled
+# noise, or uncoupled where a name says so
 SMALL_NOISE_NC1: str = "vanishing_nc1"  # tr(pinv(Sigma_B) Sigma_W) / C, TRACE over C
 SMALL_NOISE_NC4_EXAMPLES: str = "vanishing_nc4_examples"  # number that classifier and nearest mean decide differently
 SMALL_NOISE_SELF_DUALITY: str = "vanishing_self_duality"  # || W / ||W|| - M^T / ||M|| ||_F^2 (NC3)

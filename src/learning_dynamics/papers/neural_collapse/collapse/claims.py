@@ -120,6 +120,7 @@ def _tend_to_zero(
                 DONE_WHEN_ERRORS_END: np.log10(first / at_errors_end),
                 # the sign of every second training turned
                 TIMES_EXCHANGED: half_exchanged(fall_beyond_zero_error),
+                # vectors that are independent at the last epoch
                 INDEPENDENT: np.log10(at_errors_end / chance),
             },
         )
@@ -146,7 +147,7 @@ def nc1(trainings: Sequence[Table], *, level: Positive, train_error: Fraction) -
 
     In every training it must end at {level:g} or less; the mean over trainings of its fall in decades, from where train
     errors end to the last epoch, must be above zero with its whole 95 % interval. It ends at {end:.1g} in the median
-    training; from the first recorded epoch to the last it falls {fall:.1g}-fold, in the geometric mean over trainings.
+    training; from the first recorded epoch to the last it falls {fall:.2g}-fold, in the geometric mean over trainings.
     The paper's limit is of the matrix; its figures draw the trace (errata 7 and 9).
     """
     # Tr(Sigma_W pinv(Sigma_B)) / C
@@ -163,11 +164,12 @@ def nc2_equinorm(trainings: Sequence[Table], *, level: Positive, train_error: Fr
     r"""Under MSE, in training beyond zero train error, the norms of the centred class means, and those of the
     classifiers, become equal.
 
-    Norms are equal if their standard deviation over their mean vanishes. In every training it must end at or below
-    {level:g} times $1/\sqrt{2P}$, to leading order in $1/P$ and $1/C$ the value for independent Gaussian vectors in $P$
-    dimensions; the mean over trainings of its fall in decades, from where train errors end to the last epoch, must be
-    above zero with its whole 95 % interval. That of the class means ends at {end:.1g} in the median training; from the
-    first recorded epoch to the last it falls {fall:.1g}-fold, in the geometric mean over trainings.
+    Norms are equal if their standard deviation over their mean, their relative spread, vanishes. In every training it
+    must end at or below {level:g} times $1/\sqrt{2P}$; $1/\sqrt{2P}$ is, to leading order in $1/P$ and $1/C$, its value
+    for independent Gaussian vectors in $P$ dimensions. The mean over trainings of its fall in decades, from where train
+    errors end to the last epoch, must be above zero with its whole 95 % interval. The relative spread of the class
+    means' norms ends at {end:.1g} in the median training; from the first recorded epoch to the last it falls
+    {fall:.2g}-fold, in the geometric mean over trainings.
     """
     # std / mean of |mu_c - mu_G|, and of |w_c|, over classes: at most level / sqrt(2 P) at the end of every training
     return _tend_to_zero(trainings, [EQUINORM_MEANS, EQUINORM_CLASSIFIERS], level=level, train_error=train_error)
@@ -178,11 +180,12 @@ def nc2_equiangular(trainings: Sequence[Table], *, level: Positive, train_error:
     r"""Under MSE, in training beyond zero train error, the angles between centred class means, and between classifiers,
     become equal.
 
-    Angles are equal if the standard deviation of their cosines vanishes. In every training it must end at or below
-    {level:g} times $1/\sqrt P$, to leading order in $1/P$ and $1/C$ the value for independent Gaussian vectors in $P$
-    dimensions; the mean over trainings of its fall in decades, from where train errors end to the last epoch, must be
-    above zero with its whole 95 % interval. That of the class means ends at {end:.1g} in the median training; from the
-    first recorded epoch to the last it falls {fall:.1g}-fold, in the geometric mean over trainings.
+    Angles are equal if the standard deviation of their cosines, their spread, vanishes. In every training it must end
+    at or below {level:g} times $1/\sqrt P$; $1/\sqrt P$ is, to leading order in $1/P$ and $1/C$, its value for
+    independent Gaussian vectors in $P$ dimensions. The mean over trainings of its fall in decades, from where train
+    errors end to the last epoch, must be above zero with its whole 95 % interval. The spread of the class means'
+    cosines ends at {end:.1g} in the median training; from the first recorded epoch to the last it falls
+    {fall:.2g}-fold, in the geometric mean over trainings.
     """
     # std over pairs of classes of cos(mu_c - mu_G, mu_c' - mu_G), and of cos(w_c, w_c')
     return _tend_to_zero(trainings, [EQUIANGULAR_MEANS, EQUIANGULAR_CLASSIFIERS], level=level, train_error=train_error)
@@ -196,8 +199,9 @@ def nc2_maximal_angle(trainings: Sequence[Table], *, level: Positive, train_erro
     The mean distance of cosines from that one must end, in every training, at or below {level:g} times $\sqrt{2/(\pi
     P)}$, which is, to leading order in $1/P$ and $1/C$, the value for independent Gaussian vectors in $P$ dimensions
     once they are centred; the mean over trainings of its fall in decades, from where train errors end to the last
-    epoch, must be above zero with its whole 95 % interval. That of the class means ends at {end:.1g} in the median
-    training; from the first recorded epoch to the last it falls {fall:.1g}-fold, in the geometric mean over trainings.
+    epoch, must be above zero with its whole 95 % interval. The class means' mean distance ends at {end:.1g} in the
+    median training; from the first recorded epoch to the last it falls {fall:.2g}-fold, in the geometric mean over
+    trainings.
     """
     # mean of |cos + 1 / (C - 1)| over pairs of class means, and of classifiers
     return _tend_to_zero(
@@ -211,9 +215,10 @@ def nc3(trainings: Sequence[Table], *, level: Positive, train_error: Fraction) -
     to scale: $\|W^\top/\|W\|_F - \bar M/\|\bar M\|_F\|_F^2 \to 0$.
 
     In every training this squared distance must end at or below {level:g} times $2$, the value for independent Gaussian
-    vectors; the mean over trainings of its fall in decades, from where train errors end to the last epoch, must be
-    above zero with its whole 95 % interval. It ends at {end:.1g} in the median training; from the first recorded epoch
-    to the last it falls {fall:.1g}-fold, in the geometric mean over trainings.
+    vectors: divided by their norms they are nearly orthogonal. The mean over trainings of its fall in decades, from
+    where train errors end to the last epoch, must be above zero with its whole 95 % interval. It ends at {end:.1g} in
+    the median training; from the first recorded epoch to the last it falls {fall:.2g}-fold, in the geometric mean over
+    trainings.
     """
     # || W^T / ||W||_F - M / ||M||_F ||_F^2 with centred class means M
     return _tend_to_zero(trainings, [SELF_DUALITY], level=level, train_error=train_error)
@@ -228,6 +233,7 @@ def nc4(trainings: Sequence[Table], *, largest_share: Fraction, train_error: Fra
     the last epoch. The share on which they differ is often zero already when train errors end, so no further fall is
     asked of it. On test images the share at the last epoch is {test:.1g} in the worst training.
     """
+    # share of train images, with features h, for which argmax_c (w_c . h + b_c) is not argmin_c |h - mu_c|
     included, excluded = without_exceptions(trainings)
     yield every_draw(
         SHARE_THAT_DIFFERS,

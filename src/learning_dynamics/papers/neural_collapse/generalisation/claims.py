@@ -127,11 +127,12 @@ test_collapse_slower.__test__ = False  # a claim, not a test
 def test_collapse_by_difficulty(trainings: Sequence[Table], *, correlation: Fraction) -> Claim:
     r"""On test images NC1 at the last epoch is roughly monotonic with the difficulty of the data set.
 
-    The paper names no measure of difficulty. Here it is the mean test error of the paper's own three networks (Table
-    1), which shares no features with NC1. Spearman's rank correlation of NC1 and difficulty over data sets, in the mean
-    over networks and losses, must be {correlation:g} or more, and beyond chance. Networks share five data sets, so that
-    they are not independent. Chance is therefore an order of the data sets drawn at random, the same for all networks:
-    at most one in twenty of the 120 orders may do as well as the order by difficulty.
+    The paper names no measure of difficulty. Here it is the mean test error at the end of the paper's own three
+    networks (Table 1), which are not the networks whose NC1 is measured. Spearman's rank correlation of NC1 and
+    difficulty over data sets, in the mean over networks and losses, must be {correlation:g} or more, and beyond chance.
+    Networks share five data sets, so that they are not independent. Chance is therefore an order of the data sets drawn
+    at random, the same for all networks: at most one in twenty of the 120 orders may reach the correlation that the
+    order by difficulty has.
     """
     included, excluded = without_exceptions(on_five_data_sets(trainings))
     # Tr(Sigma_W pinv(Sigma_B)) / C of test images, the mean over seeds, by (network, loss) and data set
@@ -145,9 +146,10 @@ def test_collapse_by_difficulty(trainings: Sequence[Table], *, correlation: Frac
         raise Untested(NEEDS_FIVE_DATA_SETS)
 
     def rank_correlation(difficulty: Mapping[str, float]) -> float:
-        """Return Spearman's, the mean over networks and losses; rounded, so that orders that do equally well are equal.
+        """Return Spearman's correlation of NC1 and a difficulty, the mean over networks and losses.
 
-        A network that is an exception on a data set has its correlation over the others.
+        It is rounded, so that orders with the same correlation tie. A network that is an exception on a data set has
+        its correlation over the others.
         """
         correlations = []
         for nc1_by_data in nc1_by_network.values():
@@ -157,16 +159,20 @@ def test_collapse_by_difficulty(trainings: Sequence[Table], *, correlation: Frac
 
     orders = [dict(zip(FIVE_DATA_SETS, ranks, strict=True)) for ranks in permutations(range(len(FIVE_DATA_SETS)))]
     chance_correlations = np.array([rank_correlation(order) for order in orders])
-    # the least correlation that at most a share CHANCE of all orders reaches
-    beyond_chance = min(
+    # the least correlation that at most a share CHANCE of all orders reaches; infinite if more of them tie at the top
+    least_beyond_chance = min(
         (value for value in chance_correlations if np.mean(chance_correlations >= value) <= CHANCE), default=np.inf
     )
 
-    def with_interval(difficulty: Mapping[str, float]) -> evidence.Estimate:
-        """Return the rank correlation with an interval that is above zero where the correlation is beyond chance."""
+    def with_chance_interval(difficulty: Mapping[str, float]) -> evidence.Estimate:
+        """Return the rank correlation with the interval that reaches `least_beyond_chance` to each side.
+
+        The interval is above zero where the correlation is beyond chance. Where it contains zero, `at_least` is
+        undecided.
+        """
         value = rank_correlation(difficulty)
-        how = "one in twenty orders of the data sets"
-        return evidence.Estimate(value, value - beyond_chance, value + beyond_chance, len(FIVE_DATA_SETS), how)
+        lower, upper = value - least_beyond_chance, value + least_beyond_chance
+        return evidence.Estimate(value, lower, upper, len(FIVE_DATA_SETS), "one in twenty orders of the data sets")
 
     # test errors at the end in per cent, the mean over the paper's networks
     published_errors: dict[str, float] = {}
@@ -181,14 +187,14 @@ def test_collapse_by_difficulty(trainings: Sequence[Table], *, correlation: Frac
     }
     yield at_least(
         "rank correlation of NC1 on test images and difficulty, over data sets",
-        with_interval(published_errors),
+        with_chance_interval(published_errors),
         0.0,
         because="an order drawn at random, shared by the networks",
         excluded=excluded,
-        rivals={phrase: {"estimate": with_interval(wrong)} for phrase, wrong in wrong_difficulties.items()},
+        rivals={phrase: {"estimate": with_chance_interval(wrong)} for phrase, wrong in wrong_difficulties.items()},
     )
     yield at_least(
-        "rank correlation of NC1 on test images and difficulty, the number alone",
+        "rank correlation of NC1 on test images and difficulty, over data sets, without its interval",
         rank_correlation(published_errors),
         correlation,
         because="roughly monotonic",
@@ -268,36 +274,35 @@ def accuracy_comparable_to_ce(mse: Sequence[Table], ce: Sequence[Table], *, fact
     are a few hundred, errors are so few that {draws} pairs may not decide.
     """
     mse_runs, ce_runs = paired(mse, ce)
-    # per cent
+    # test images misclassified, per cent, of each pair of trainings
     mse_errors, ce_errors = (100 * at_the_end(tables, ERROR, "test") for tables in (mse_runs, ce_runs))
-    mse_first_errors = 100 * at_first_epoch(mse_runs, ERROR, "test")
 
-    def beyond_factor(errors: np.ndarray, other_errors: np.ndarray) -> evidence.Estimate:
-        """Return the mean of errors less `factor` times the others', with its interval over pairs of trainings.
+    def mean_excess(errors: np.ndarray, other_errors: np.ndarray) -> evidence.Estimate:
+        """Return the mean over pairs of errors minus `factor` times the other errors, with its 95 % interval.
 
         It is no ratio, because a training may have no error.
         """
         return evidence.difference(errors, factor * other_errors)
 
     because = f"fewer than {factor:.3g} times as many; 95 % interval over pairs of trainings"
-    # what each rival takes for the errors under MSE
+    # What each rival takes for the errors under MSE. The first check refuses too many of them, the second too few
     wrong_errors = {
         "twice the errors of cross-entropy": 2 * ce_errors,
         "half the errors of cross-entropy": 0.5 * ce_errors,
-        "MSE at its first recorded epoch": mse_first_errors,
+        "MSE at its first recorded epoch": 100 * at_first_epoch(mse_runs, ERROR, "test"),
     }
     yield at_most(
         f"test errors under MSE minus {factor:.3g} times those under CE, percentage points",
-        beyond_factor(mse_errors, ce_errors),
+        mean_excess(mse_errors, ce_errors),
         0.0,
         because=because,
-        rivals={phrase: {"estimate": beyond_factor(errors, ce_errors)} for phrase, errors in wrong_errors.items()},
+        rivals={phrase: {"estimate": mean_excess(errors, ce_errors)} for phrase, errors in wrong_errors.items()},
     )
     yield at_most(
         f"test errors under CE minus {factor:.3g} times those under MSE, percentage points",
-        beyond_factor(ce_errors, mse_errors),
+        mean_excess(ce_errors, mse_errors),
         0.0,
         because=because,
-        rivals={phrase: {"estimate": beyond_factor(ce_errors, errors)} for phrase, errors in wrong_errors.items()},
+        rivals={phrase: {"estimate": mean_excess(ce_errors, errors)} for phrase, errors in wrong_errors.items()},
     )
     yield Facts(factor=factor, mse_error=mse_errors.mean(), ce_error=ce_errors.mean())

@@ -1,4 +1,4 @@
-"""Table 1: test accuracy where train errors end and at the end of training, the paper's numbers beside ours."""
+"""Table 1: test accuracy at zero train error and at the end of training, the paper's numbers beside ours."""
 
 from collections.abc import Sequence
 
@@ -21,7 +21,7 @@ COLUMNS = (
     Column("seeds", "int", "trainings that reached 99.9 % train accuracy"),
     Column("zero_error", "float", "test accuracy at the first measured epoch at 99.9 % train accuracy, percent", True),
     Column("zero_error_se", "float", "its standard error over seeds", True),
-    Column("end", "float", "test accuracy at the last epoch, percent, of these trainings; of all if none is", True),
+    Column("end", "float", "test accuracy at the last epoch, percent, of those trainings; of all if none did", True),
     Column("end_se", "float", "its standard error over seeds", True),
     Column("change", "float", "end less zero_error, percentage points, mean over seeds", True),
     Column("change_se", "float", "its standard error over seeds", True),
@@ -29,7 +29,8 @@ COLUMNS = (
     Column("paper_zero_error", "float", "the paper's accuracy at zero error, where it has the data set", True),
     Column("paper_end", "float", "the paper's accuracy at the end", True),
 )
-# test accuracy in percent at the first epoch without a train error, where ours has 99.9 %, and at the end (Table 1)
+# Table 1: test accuracy in percent at the first epoch without a train error, and at the end. Ours for the first is at
+# 99.9 % train accuracy.
 PAPER_TABLE_1 = {
     ("mnist", "vgg"): (99.23, 99.59),
     ("mnist", "resnet"): (99.16, 99.70),
@@ -55,19 +56,21 @@ def accuracies(tables: Sequence[Table]) -> pd.DataFrame:
     rows = []
     for table in tables:
         (data, network), loss = data_and_network(table), settings_of(table)["loss"]
-        start = 100 * (1 - when_errors_end([table], ERROR, "test", train_error=EFFECTIVELY_ZERO))
+        # shape (trainings,); nan where a training does not reach 99.9 % train accuracy
+        zero_error = 100 * (1 - when_errors_end([table], ERROR, "test", train_error=EFFECTIVELY_ZERO))
         end = 100 * (1 - at_the_end([table], ERROR, "test"))
-        reached = np.isfinite(start)
+        reached = np.isfinite(zero_error)
         row = {"data": data, "network": network, "loss": loss, "seeds": int(reached.sum())}
-        start, change = start[reached], (end - start)[reached]
+        change = (end - zero_error)[reached]
         for name, values in (
-            ("zero_error", start),
+            ("zero_error", zero_error[reached]),
             ("end", end[reached] if reached.any() else end),
             ("change", change),
         ):
             row[name] = values.mean() if len(values) else np.nan
             row[f"{name}_se"] = values.std(ddof=1) / np.sqrt(len(values)) if len(values) > 1 else np.nan
         row["change_median"] = float(np.median(change)) if len(change) else np.nan
+        # Table 1 of the paper is under the squared loss
         published = PAPER_TABLE_1.get((data, network), (np.nan, np.nan)) if loss == "mse" else (np.nan, np.nan)
         row["paper_zero_error"], row["paper_end"] = published
         rows.append(row)

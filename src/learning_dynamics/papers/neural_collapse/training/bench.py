@@ -30,7 +30,7 @@ from learning_dynamics.papers.neural_collapse.training.passes import (
 from learning_dynamics.tidy import Quantity
 from learning_dynamics.trajectories import Arrays
 
-# split, quantity, index (0: none), label (-1: none), example (-1: none), value
+# Split, quantity, index, label, example, value. The index is 0, label and example are -1, where the quantity has none.
 Row = tuple[str, str, int, int, int, float]
 
 
@@ -47,11 +47,11 @@ class Bench:
         Whether batch norm has the running averages of training, or statistics of all train images at the loaded
         weights.
     robustness_images : int
-        How many test images of each class robustness is measured on.
+        Number of test images of each class on which robustness is measured.
     notebook_decay : float
-        The weight decay of the authors' notebook, over the trained one; for the quantities in `quantities.NOTEBOOK`.
+        Ratio of the weight decay in the authors' notebook to that of the training, for `quantities.NOTEBOOK`.
     gigabytes : float
-        What a pass through the network, and the features of all images, may occupy; batches follow from it.
+        Memory that a pass through the network, and the features of all images, may occupy; it sets the batch sizes.
     """
 
     def __init__(
@@ -90,13 +90,14 @@ class Bench:
         )
 
     def load(self, state: dict[str, np.ndarray]) -> None:
-        """Take over the parameters and batch-norm statistics of a recorded epoch."""
+        """Load the parameters and batch-norm statistics of a recorded epoch."""
         self.network.load_state_dict({name: torch.as_tensor(value) for name, value in state.items()})
         if self.batch_statistics == "recomputed":
-            with arithmetic():
+            with arithmetic():  # deterministic algorithms, products in full float32
                 recompute_batch_statistics(self.network, self.images["train"], batch=self.batch)
 
     def _layer(self, split: str) -> LastLayer:
+        """Return the last layer's features of the images of a split, for the loaded network."""
         images, labels = self.images[split], self.labels[split]
         return LastLayer(self.network, images, labels, batch=self.batch, gigabytes=self.gigabytes)
 
@@ -144,19 +145,22 @@ class Bench:
                     yield _scalar("train", quantities.with_decay(term, name), value)
         if portrait and classes >= PORTRAIT_CLASSES:
             labels = self.labels["train"].cpu().numpy()
-            # up to the last image of the first three classes, which a portrait shows
+            # a portrait shows the first three classes: images up to the last one of these
             count = int(np.flatnonzero(labels < PORTRAIT_CLASSES)[-1]) + 1
             yield from coordinates(layers["train"].first(count), labels[:count], train.means, weights)
 
     def frozen_rows(self, epochs: int, member: int) -> list[Row]:
-        """Return the mean L_LS^perp of a last layer trained on the loaded state's body, and its first-order law."""
+        """Return the mean L_LS^perp while the last layer alone is trained, and its first order in the learning rate.
+
+        See `deviation.frozen_body`; the body is the loaded network's.
+        """
         images, labels = self.images["train"], self.labels["train"]
         seed = self.settings["seed"]
         deviations = frozen_body(self.network, images, labels, self.settings, epochs=epochs, seed=seed, member=member)
         return [_scalar("train", name, value) for name, value in deviations.items()]
 
     def continued_rows(self, steps: int, member: int) -> list[Row]:
-        """Return the mean L_LS^perp / L_LS of the loaded network while it is trained on.
+        """Return the mean L_LS^perp / L_LS while the training of the loaded network continues.
 
         Afterwards the last of the states that it passed through is loaded.
         """
@@ -180,9 +184,9 @@ class Bench:
     def robustness(self) -> list[Row]:
         """Return four means over test images, distances relative to the norms of the images.
 
-        They are DeepFool's distance, the share of images whose decision it changes, the distance to a crossing, and the
-        smaller of both distances. A crossing is on the straight way to the nearest train image that is decided
-        differently.
+        They are DeepFool's distance, the share of images whose decision DeepFool changes, the distance to a crossing,
+        and the smaller of both distances. A crossing is where the decision changes on the straight line to the nearest
+        train image that is decided differently.
         """
         self.network.eval().requires_grad_(False)
         train = self.images["train"]
@@ -205,5 +209,5 @@ class Bench:
 
 
 def _scalar(split: str, quantity: Quantity, value: Any) -> Row:
-    """Return the row of a number of no index, label or example; nan where it is not finite."""
+    """Return the row of a number without index, label or example; nan where it is not finite."""
     return split, quantity, 0, -1, -1, float(value) if np.isfinite(value) else np.nan

@@ -138,7 +138,7 @@ def trace_and_product(features: Table) -> Claim:
 
 
 @claim(
-    "Section 3.3 before Corollary 2, and appendix D.6, end of its proof",
+    "Section 3.3 before Corollary 2, and appendix D.6, its derivation of NC2 to NC4",
     scope="class means that are a simplex frame, in three sizes, without weight decay, and noise of a thousandth of "
     "them. In one direction of the class means the noise is either coupled to a direction orthogonal to all of them, "
     "by a covariance of half the variance, or it is uncoupled and has 1.5 times the variance",
@@ -169,9 +169,12 @@ def nc1_and_nc2_imply_nc3(features: Table) -> Claim:
         """Return a quantity at the last of NOISES, shape (draws,)."""
         return draws.entries(quantity)[:, AT_SMALLEST_NOISE]
 
-    # || W / ||W|| - M^T / ||M|| ||^2 (NC3) for class means M that are a simplex frame
-    duality_coupled = at_smallest_noise(SMALL_NOISE_SELF_DUALITY)
-    duality_uncoupled = at_smallest_noise(SMALL_NOISE_SELF_DUALITY_UNCOUPLED)
+    # Class means M are a simplex frame, noise has the covariance e^2 Q, and W is the least-squares classifier
+    # (`converses.simplex_means`). Q is the identity but for one thing: c between a direction of the class means and one
+    # orthogonal to all of them (coupled), or 1.5 for the variance along that direction of the class means (uncoupled),
+    # which leaves their span invariant. NC3: || W / ||W|| - M^T / ||M|| ||^2 tends to zero
+    nc3_coupled = at_smallest_noise(SMALL_NOISE_SELF_DUALITY)
+    nc3_uncoupled = at_smallest_noise(SMALL_NOISE_SELF_DUALITY_UNCOUPLED)
     classes = draws.column("classes")
     tolerance = (10 * NOISES[AT_SMALLEST_NOISE]) ** 2
     because = "a hundred times the next order, which is the square of noise over signal"
@@ -179,7 +182,7 @@ def nc1_and_nc2_imply_nc3(features: Table) -> Claim:
     # as printed the distance of NC3 vanishes; as corrected the coupling leaves `left_by_coupling` of it
     yield equal_on_every_draw(
         "squared distance of NC3 minus its prediction, coupled noise",
-        duality_coupled,
+        nc3_coupled,
         0.0,
         tolerance=tolerance,
         relative_to=1.0,
@@ -194,7 +197,7 @@ def nc1_and_nc2_imply_nc3(features: Table) -> Claim:
     )
     yield equal_on_every_draw(
         "squared distance of NC3 minus its prediction, noise that is not coupled",
-        duality_uncoupled,
+        nc3_uncoupled,
         0.0,
         tolerance=tolerance,
         relative_to=1.0,
@@ -231,4 +234,4 @@ def nc1_and_nc2_imply_nc3(features: Table) -> Claim:
             excluded=excluded,
         )
     )
-    yield Facts(coupled=duality_coupled.min(), uncoupled=duality_uncoupled.max(), far=far_points.min())
+    yield Facts(coupled=nc3_coupled.min(), uncoupled=nc3_uncoupled.max(), far=far_points.min())
