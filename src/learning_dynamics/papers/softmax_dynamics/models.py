@@ -1,9 +1,10 @@
 """Free features and a linear classifier: logits f W, one free row of f per example (Li et al. 2025, appendix B).
 
-Every function works on an ensemble: arrays carry a leading axis of members, and labels may differ between
-members. With the cross-entropy the residual A is softmax(f W) minus the one-hot labels; with the squared
-loss it is f W minus the one-hot labels. Either way the parameters move by ``df/dt = -eta A W^T`` and
-``dW/dt = -eta f^T A`` (eq. 12).
+With the cross-entropy the residual A is softmax(f W) minus the one-hot labels; with the squared loss it is f W minus
+the one-hot labels. Either way the parameters move by ``df/dt = -eta A W^T`` and ``dW/dt = -eta f^T A`` (eq. 12).
+
+Losses and derivatives are those of an ensemble: arrays have a leading axis of members, whose labels may differ. Starts,
+`gaussian` and `balanced`, are those of one member.
 """
 
 from collections.abc import Callable, Sequence
@@ -13,7 +14,7 @@ import numpy as np
 
 Loss = Literal["cross_entropy", "squared"]
 Init = Literal["balanced", "gaussian"]
-Field = Callable[[np.ndarray, np.ndarray], np.ndarray]
+Field = Callable[[np.ndarray, np.ndarray], np.ndarray]  # see `vector_field`
 
 
 def one_hot(counts: Sequence[int]) -> np.ndarray:
@@ -68,7 +69,7 @@ def unpack(states: np.ndarray, examples: int, dimension: int, classes: int) -> t
 
 
 def vector_field(labels: np.ndarray, dimension: int, loss: Loss) -> Field:
-    """Return gradient flow on packed states: (states, which members they belong to) to derivatives.
+    """Return gradient flow as a function: of packed states, and of the members that they belong to, the derivatives.
 
     Parameters
     ----------
@@ -96,14 +97,14 @@ def gaussian(
 def balanced(
     rng: np.random.Generator, examples: int, dimension: int, classes: int, *, scale: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return f and W with ``f^T f = W W^T`` up to rounding, for any three sizes.
+    """Return f and W with ``f^T f = W W^T`` up to rounding.
 
-    A Gaussian f of standard deviation `scale` gives the singular values and the shared directions in
-    feature space; the right singular vectors of W are uniform. Both factors can only share
-    min(examples, d, classes) directions, and f is cut to as many.
+    A Gaussian f of standard deviation `scale` gives the singular values and the shared directions in feature space; the
+    right singular vectors of W are uniform. The factors can share min(examples, d, classes) directions at most: f is
+    cut to as many.
     """
     rank = min(examples, dimension, classes)
     U, S, Vt = np.linalg.svd(scale * rng.standard_normal((examples, dimension)), full_matrices=False)
     Q, R = np.linalg.qr(rng.standard_normal((classes, rank)))
-    directions = Q * np.sign(np.diag(R))
+    directions = Q * np.sign(np.diag(R))  # without the signs of R's diagonal Q would not be uniform
     return (U[:, :rank] * S[:rank]) @ Vt[:rank], (Vt[:rank].T * S[:rank]) @ directions.T

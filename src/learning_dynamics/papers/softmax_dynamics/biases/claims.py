@@ -28,11 +28,11 @@ from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import Table, select, settings_of
 
 # Settings of these claims, whose values stand in workflow/config/softmax_dynamics.yaml:
-# - chance_share, of `primacy_bias`: share of pairs in order where the order of learning does not know class sizes
-# - chance_share, of `selection_bias`: share of starts, and of the loss, that a coin would give the larger singular
-#   value
-# - small_scale: largest initialisation scale of starts that are judged, whose predictions are near uniform;
-#   of `alignment`, whose conserved difference of the factors is small
+# - chance_share, of `primacy_bias`: share of pairs in order if the order of learning did not depend on class sizes
+# - chance_share, of `selection_bias`: share of starts, and of the loss, in which the larger singular value would grow
+#   faster if a coin decided
+# - small_scale: largest initialisation scale of starts that are judged: predictions are near uniform up to it, and
+#   (`alignment`) the conserved difference of the factors, f^T f - W W^T, is small
 # - cosine: least |cos| between the leading eigenvectors of features and weights that counts as aligned
 # - majority_share: least share of draws that makes "most"
 
@@ -56,14 +56,14 @@ def primacy_bias(grid: Table, *, small_scale: Positive, chance_share: Fraction) 
     starts = SmallStarts(skewed.scale, small_scale)
     times, sizes = skewed.learning_times(), skewed.class_sizes  # shape (draws, classes), the largest class first
     in_order = pairs_in_order(times, sizes)  # the share of each draw's pairs, shape (draws,)
-    # rivals: the order of learning is that of these sizes
+    # rivals: classes are learned in the order of these sizes
     other_sizes = {
         "rare classes first": sizes[:, ::-1],
         "sizes handed to other classes": np.roll(sizes, -1, axis=1),
     }
 
     def in_order_more_often_than_not(name: str, judged: np.ndarray, excluded: Mapping[str, int] | None = None) -> Check:
-        """Check the share of pairs in order, mean over the draws that a mask selects."""
+        """Check the share of pairs in order, mean over the draws in the mask `judged`."""
         return at_least(
             name,
             mean(in_order[judged]),
@@ -114,15 +114,14 @@ def selection_bias(starts: Table, course: Table, *, chance_share: Fraction) -> C
     is lost.
 
     Each singular value has a factor of its own in that proportion (errata 5), so that draws must be counted. The larger
-    one changes faster at {value:.1%} of the random starts. Rates $|g_i| \sigma_i$ whose $|g_1|$, $|g_2|$ and pair of
-    singular values are each taken from any start of the same scale predict {expected:.1%}: what is tested is that
-    $|g_1|$, $|g_2|$ and the singular values do not depend on one another. Rates that do not depend on $\sigma_i$ would
-    give {constant:.1%}, rates like its square {square:.1%}. Over the course new information is measured by the fall of
-    the loss, which needs no choice of times but its end, where the last class is learned: {lost_while_faster:.0%} of it
-    comes while the larger one grows faster, {lost_while_relatively_faster:.0%} while its relative rate is larger. This
-    is a tendency of the whole, not of each moment: while some draws still learn, the share of all draws in which the
-    larger one grows faster is between {highest:.0%} (time {when_highest:.3g}) and {lowest:.0%} (time
-    {when_lowest:.3g}).
+    one changes faster at {value:.1%} of the random starts. The rates $|g_i| \sigma_i$ predict {expected:.1%} if
+    $|g_1|$, $|g_2|$ and the pair of singular values do not depend on one another, which is tested: each of the three is
+    taken from any start of the same scale. Rates that do not depend on $\sigma_i$ would give {constant:.1%}, rates like
+    its square {square:.1%}. Over the course new information is measured by the fall of the loss, which needs no choice
+    of times but its end, where the last class is learned: {lost_while_faster:.0%} of it comes while the larger one
+    grows faster, {lost_while_relatively_faster:.0%} while its relative rate is larger. This is a tendency of the whole,
+    not of each moment: while some draws still learn, the share of all draws in which the larger one grows faster is
+    between {highest:.0%} (time {when_highest:.3g}) and {lowest:.0%} (time {when_lowest:.3g}).
     """
     # -- at random starts: tables by scale and seed, with columns 1 and 2 for the two singular values
     at_starts = starts.pivot_table(index=["scale", "seed"], columns="index", values=["rate", "sigma"]).abs()
@@ -135,15 +134,16 @@ def selection_bias(starts: Table, course: Table, *, chance_share: Fraction) -> C
         because=CHANCE,
     )
 
-    # |g_1| sigma_1^order exceeds |g_2| sigma_2^order where log |g_2 / g_1| < order log(sigma_1 / sigma_2)
+    # The share that rates |g_i| sigma_i^order predict, as a function of the order: the larger value is faster where
+    # log |g_2 / g_1| < order log(sigma_1 / sigma_2).
     log_gain_ratios = _exchanged_gain_ratios(rates / sigmas)  # |g_i| = rate_i / sigma_i, eqs. 17 and 18
     log_sigma_ratios = np.log(sigmas[1] / sigmas[2])
-    predicted_share = partial(_predicted_share, log_gain_ratios, log_sigma_ratios)  # of an order
+    predicted_share = partial(_predicted_share, log_gain_ratios, log_sigma_ratios)
 
-    # the interval of the share must tell the order one from the nearest rival
+    # the interval of the measured share must be narrow enough to reject the rival whose share is nearest
     resolution = min(abs(predicted_share(other) - predicted_share(1.0)) for other in OTHER_ORDERS.values())
 
-    # here and in `loss_falls_meanwhile` a rival is another order
+    # in these two checks a rival is another order
     @takes_rivals("order", scaled=True)
     def is_predicted_by(order: float) -> Check:
         return equal(
@@ -165,7 +165,7 @@ def selection_bias(starts: Table, course: Table, *, chance_share: Fraction) -> C
 
     # by seed and time, with columns 1 and 2; rates keep their sign
     rate, sigma = first_two(course, RATE), first_two(course, SIGMA)
-    loss_share = partial(_loss_share, decrease, rate, sigma)  # of an order
+    loss_share = partial(_loss_share, decrease, rate, sigma)  # a function of the order
 
     @takes_rivals("order", scaled=True)
     def loss_falls_meanwhile(order: float) -> Check:
@@ -194,9 +194,7 @@ def selection_bias(starts: Table, course: Table, *, chance_share: Fraction) -> C
 
 
 def _exchanged_gain_ratios(gains: pd.DataFrame) -> dict[float, np.ndarray]:
-    """Return log |g_2 / g_1| by scale for all pairs of starts, one giving g_1 and one g_2.
-
-    Sorted for `np.searchsorted`.
+    """Return log |g_2 / g_1| by scale, ascending, for all pairs of starts: g_1 of the one, g_2 of the other.
 
     Parameters
     ----------
@@ -210,16 +208,16 @@ def _exchanged_gain_ratios(gains: pd.DataFrame) -> dict[float, np.ndarray]:
 
 
 def _predicted_share(log_gain_ratios: Mapping[float, np.ndarray], log_sigma_ratios: pd.Series, order: float) -> float:
-    """Return in which share of starts, with gains exchanged, the larger value is faster; mean over scales.
+    """Return the share of starts at which the larger value is faster, with gains exchanged; mean over scales.
 
     Parameters
     ----------
     log_gain_ratios : mapping from scale to ndarray
-        Those of `_exchanged_gain_ratios`.
+        As `_exchanged_gain_ratios` returns it.
     log_sigma_ratios : Series
         log(sigma_1 / sigma_2) by scale and seed.
     order : float
-        Of the rates in the singular value.
+        The power of the singular value in the rates.
     """
     shares = []
     for scale, sorted_ratios in log_gain_ratios.items():
@@ -239,7 +237,7 @@ def _grows_faster(rate: pd.DataFrame, sigma: pd.DataFrame, order: float) -> pd.D
 
 
 def _loss_share(decrease: np.ndarray, rate: pd.DataFrame, sigma: pd.DataFrame, order: float) -> np.ndarray:
-    """Return the share of each draw's fall of the loss in steps that begin with the larger value growing faster.
+    """Return, for each draw, the share of the loss's fall in steps at whose beginning the larger value grows faster.
 
     Parameters
     ----------
@@ -248,7 +246,7 @@ def _loss_share(decrease: np.ndarray, rate: pd.DataFrame, sigma: pd.DataFrame, o
     rate, sigma : DataFrame
         By seed and time, with columns 1 and 2.
     order : float
-        Of the rates in the singular value.
+        The power of the singular value in the rates.
     """
     faster = _grows_faster(rate, sigma, order).to_numpy()[:, :-1]
     return (decrease * faster).sum(axis=1) / decrease.sum(axis=1)
@@ -276,7 +274,7 @@ def alignment(grid: Table, *, cosine: Fraction, small_scale: Positive, majority_
     )
 
     def aligned(moment: Moment) -> np.ndarray:
-        """Return of each draw whether the eigenvectors are aligned: 1 or 0, nan where the flow failed."""
+        """Return whether the eigenvectors of each draw are aligned: 1 or 0, nan where the flow failed."""
         cosines = gaussian.at(moment, ALIGNMENT)
         return unless_nan(cosines >= cosine, cosines)
 
@@ -307,15 +305,16 @@ def _singular_values(counts: Sequence[int]) -> np.ndarray:
 
 
 def _row_norms(counts: Sequence[int]) -> np.ndarray:
-    """Return the lengths of the rows of A at uniform predictions: rates of classes that do not interact."""
+    """Return the lengths of the rows of A at uniform predictions: growth rates of classes that do not interact."""
     return np.linalg.norm(theory.uniform_gain(counts), axis=1)
 
 
 def _two_stages(rates: PerClass, last_rates: PerClass) -> PerClass:
     """Return a function from class sizes to when each class is learned, if the second pair grows in two stages.
 
-    In units of log(1 / scale): the first pair is learned at 1 / r_1. By then the second has grown by r_2 / r_1 of what
-    it must, and grows the rest, 1 - r_2 / r_1, at the rate that `last_rates` gives the third class.
+    Times are in units of log(1 / scale). With rates r_1 and r_2 of the two pairs in the first stage, the first pair is
+    learned at 1 / r_1. By then the second pair has grown by a share r_2 / r_1 of its way; it grows the rest,
+    1 - r_2 / r_1, in the second stage, at the rate that `last_rates` gives the third class.
     """
 
     def times(counts: Sequence[int]) -> np.ndarray:
@@ -395,31 +394,34 @@ def classes_are_learned_in_pairs(flows: Sequence[Table]) -> Claim:
     slopes = slopes_by_scale(times)
     ratios = _over_prediction(slopes, theory.pair_times)  # a row for each draw, columns 1, 2, ... for classes
     other_ratios = {phrase: _over_prediction(slopes, times_of) for phrase, times_of in OTHER_TIMES.items()}
-    record_error = _error_of_records(flows, smallest=smallest, larger=larger)
-    square_error = _error_of_a_square(_sizes_of_draws(ratios), smallest=smallest, larger=larger)
+    recording_error = _error_of_records(flows, smallest=smallest, larger=larger)
+    squared_time_error = _error_of_squared_time(_sizes_of_draws(ratios), smallest=smallest, larger=larger)
     by_records = "neighbouring records of a time, at both scales"
-    by_square = (
+    by_squared_time = (
         "what a factor of the time squared beside the exponential (chosen) adds, at the rate and sizes of the draw"
     )
-    # by a class's place in size: the first pair, and the first class of the second
-    criteria = {1: (record_error, by_records), 2: (record_error, by_records), 3: (square_error, by_square)}
+    # tolerance and reason, by a class's place in size: the first pair, and the first class of the second
+    criteria = {
+        1: (recording_error, by_records),
+        2: (recording_error, by_records),
+        3: (squared_time_error, by_squared_time),
+    }
     for index, (tolerance, reason) in criteria.items():
         yield equal_on_every_draw(
             f"slope of the time on log(1 / scale) over the predicted one, less one, class {index} by size",
             ratios[index],
-            # one for each draw, not a single 1.0: `equal_on_every_draw` then counts ratios that repeat
+            # a prediction for each draw, not a single 1.0: `equal_on_every_draw` then counts ratios that repeat
             np.ones(len(ratios)),
             tolerance=tolerance,
             relative_to=1.0,
             because=reason,
             rivals={phrase: {"measured": others[index]} for phrase, others in other_ratios.items()},
         )
-    by_sizes = ratios.groupby("counts").mean()
-    example = min(map(sizes_of, by_sizes.index), key=sum)  # the smallest classes
+    mean_ratios = ratios.groupby("counts").mean()  # over draws of the same sizes
+    all_sizes = [sizes_of(counts) for counts in mean_ratios.index]
+    example = min(all_sizes, key=sum)  # the smallest classes
     last_alone = _two_stages(_singular_values, _row_norms)  # the second stage at the third class's own rate
-    differences = []
-    for sizes in map(sizes_of, by_sizes.index):
-        differences.append(last_alone(sizes)[2] / theory.pair_times(sizes)[2] - 1)
+    differences = [last_alone(sizes)[2] / theory.pair_times(sizes)[2] - 1 for sizes in all_sizes]
     slopes_before = slopes_by_scale(times.drop(columns=smallest))  # between the next larger scales
     yield Facts(
         larger=larger,
@@ -433,18 +435,18 @@ def classes_are_learned_in_pairs(flows: Sequence[Table]) -> Claim:
         third_ratio_before=_over_prediction(slopes_before, theory.pair_times)[3].mean(),
         third_ratio=ratios[3].mean(),
         fourth_ratio=ratios[4].mean(),
-        largest_fourth_ratio=by_sizes[4].max(),
+        largest_fourth_ratio=mean_ratios[4].max(),
         fourth_class_delay=_ratio_to_limit(times, largest, index=4),
         fifth_ratio=ratios[5].mean() if 5 in ratios else np.nan,
     )
 
 
 def _error_of_records(flows: Sequence[Table], *, smallest: float, larger: float) -> float:
-    """Return the relative error of a slope between two scales that is left by when flows are recorded.
+    """Return the relative error of a slope between two scales that the spacing of recorded times leaves.
 
-    Times are T = F L with L = log(1 / scale), and the slope is F. A recorded time may be off by the step to the next.
-    Records are spaced evenly in the logarithm, so that the step is a share of T: relative to itself F is off by that
-    share times (L + L') / (L - L').
+    The times are T = F L and T' = F L', with L = log(1 / scale), and the slope F is (T - T') / (L - L'). Either may be
+    off by the step between records. These are spaced evenly in the logarithm, so that the step is a share of T. The
+    relative error of F is that share times (L + L') / (L - L').
     """
     spans = [settings_of(table)["integration"] for table in flows]
     step = max(np.log(span["horizon"] / span["start"]) / (span["points"] - 1) for span in spans)
@@ -452,11 +454,11 @@ def _error_of_records(flows: Sequence[Table], *, smallest: float, larger: float)
     return float(step * (log_smallest + log_larger) / (log_smallest - log_larger))
 
 
-def _error_of_a_square(sizes: Sequence[Sequence[int]], *, smallest: float, larger: float) -> np.ndarray:
-    """Return the relative error of the third class's slope if it grows like t^2 exp(rate t), for each of some sizes.
+def _error_of_squared_time(sizes: Sequence[Sequence[int]], *, smallest: float, larger: float) -> np.ndarray:
+    """Return the relative error of the third class's slope if it grows like t^2 exp(rate t), for each draw's sizes.
 
-    With T = F L as in `_error_of_records`, the factor t^2 moves T by ``2 log(T) / rate``, the difference of two times
-    by ``2 log(L / L') / rate``, and F by that over (L - L').
+    With T = F L and T' = F L' as in `_error_of_records`, the factor t^2 moves T by ``2 log(T) / rate``, T - T' by
+    ``2 log(L / L') / rate``, and F by that over (L - L').
     """
     log_smallest, log_larger = np.log(1 / smallest), np.log(1 / larger)  # L and L'
     # the rate of the second stage times F, as the error is relative to F

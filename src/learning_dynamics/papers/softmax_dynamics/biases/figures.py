@@ -65,22 +65,23 @@ def biases(skewed: Table) -> Plot:
     learning.set(ylabel="probability of its own class", ylim=(0, 1.05))
     line(aligning, select(skewed, ALIGNMENT), COLOURS["black"], "alignment (left)")
     aligning.set(ylabel=r"$|\cos|$ of leading eigenvectors", ylim=(0, 1.05))
-    second = aligning.twinx()
-    second.spines["right"].set_visible(True)
-    line(second, select(skewed, SEPARATION_F), COLOURS["blue"], "features apart")
-    line(second, select(skewed, SEPARATION_W), COLOURS["orange"], "weights apart")
-    second.set(yscale="log", ylabel="distance of classes / spread")
-    lines = [*aligning.lines, *second.lines]
+    separating = aligning.twinx()  # the right axis
+    separating.spines["right"].set_visible(True)
+    line(separating, select(skewed, SEPARATION_F), COLOURS["blue"], "features apart")
+    line(separating, select(skewed, SEPARATION_W), COLOURS["orange"], "weights apart")
+    separating.set(yscale="log", ylabel="distance of classes / spread")
+    lines = [*aligning.lines, *separating.lines]
     aligning.legend(
         lines, [curve.get_label() for curve in lines], loc="upper right", bbox_to_anchor=(1.0, 0.94), fontsize=7.5
     )
+    # by seed and time, with columns 1 and 2 for the two largest singular values
     sigma, rate = first_two(skewed, SIGMA), first_two(skewed, RATE)
     for grows_faster, colour, label in (
         (rate[1] > rate[2], "blue", r"$\dot\sigma_1 > \dot\sigma_2$"),
         (rate[1] / sigma[1] > rate[2] / sigma[2], "vermilion", r"$\dot\sigma_1 / \sigma_1 > \dot\sigma_2 / \sigma_2$"),
     ):
         shares = grows_faster.groupby("time").mean()
-        shares = shares[shares.index > 0]
+        shares = shares[shares.index > 0]  # the axis is logarithmic
         faster.plot(shares.index, shares, color=COLOURS[colour], label=label)
     faster.axhline(0.5, **GUIDE)
     faster.set(ylabel="share of seeds", ylim=(-0.02, 1.05))
@@ -89,15 +90,16 @@ def biases(skewed: Table) -> Plot:
     line(ratio, (sigma[1] / sigma[2]).rename("value").reset_index(), COLOURS["vermilion"], r"$\sigma_1 / \sigma_2$")
     line(ratio, difference, COLOURS["blue"], r"$\sigma_1 - \sigma_2$")
     ratio.set(ylabel="singular values of $f$", yscale="log")
-    times = np.array([learned_times(rows) for _, rows in skewed.groupby("seed")])
+    times = np.array([learned_times(rows) for _, rows in skewed.groupby("seed")])  # shape (seeds, classes)
+    first_learned, last_learned = np.median(times.min(axis=1)), np.median(times.max(axis=1))
     for axis in (learning, aligning, faster, ratio):
-        for time in (np.median(times.min(axis=1)), np.median(times.max(axis=1))):
+        for time in (first_learned, last_learned):
             axis.axvline(time, color=COLOURS["grey"], lw=0.9, ls=":", zorder=0)
         logarithmic_time(axis, skewed)
     for axis in (faster, ratio):
         axis.set_xlabel("gradient-flow time $t$")
-    for axis, place in ((learning, "lower right"), (faster, "lower right"), (ratio, "upper right")):
-        axis.legend(loc=place, fontsize=8, handlelength=1.4, labelspacing=0.2)
+    for axis, corner in ((learning, "lower right"), (faster, "lower right"), (ratio, "upper right")):
+        axis.legend(loc=corner, fontsize=8, handlelength=1.4, labelspacing=0.2)
     for axis, title in (
         (learning, "primacy"),
         (aligning, "alignment and separation"),
@@ -126,48 +128,49 @@ def by_scale(grid: Table, *, cosine: Fraction) -> Plot:
     """
     skewed = Grid(grid, skewed=True)
     scale, sizes = skewed.scale, skewed.class_sizes
-    starts = np.unique(scale)
+    scales = np.unique(scale)
     figure, ((order, aligned), (distance, ratio)) = plt.subplots(2, 2, figsize=(WIDTH, 4.8), sharex=True)
 
-    def draw(
+    def plot_by_scale(
         axis: Axes,
         estimate: Callable[[np.ndarray], Estimate],
         numbers: np.ndarray,
         colour: str,
         label: str,
-        fmt: str = "o",
+        marker: str = "o",
         shift: float = 1.0,
     ) -> None:
-        spans = [span(estimate(numbers[(scale == start) & ~np.isnan(numbers)])) for start in starts]
-        bars(axis, starts * shift, spans, fmt=f"{fmt}-", ms=4, lw=1.1, color=COLOURS[colour], label=label)
+        """Plot an estimate from the numbers of each scale's draws; a factor `shift` keeps markers apart."""
+        spans = [span(estimate(numbers[(scale == one_scale) & ~np.isnan(numbers)])) for one_scale in scales]
+        bars(axis, scales * shift, spans, fmt=f"{marker}-", ms=4, lw=1.1, color=COLOURS[colour], label=label)
 
-    times = skewed.learning_times()
-    draw(order, mean, pairs_in_order(times, sizes), "blue", "pairs in order")
-    first = (times[:, 0] < times[:, 1:].min(axis=1)).astype(float)
-    draw(order, share_of, first, "orange", "most frequent first", shift=1.1)
+    times = skewed.learning_times()  # shape (draws, classes), the most frequent class first
+    plot_by_scale(order, mean, pairs_in_order(times, sizes), "blue", "pairs in order")
+    most_frequent_first = (times[:, 0] < times[:, 1:].min(axis=1)).astype(float)
+    plot_by_scale(order, share_of, most_frequent_first, "orange", "most frequent first", shift=1.1)
     order.axhline(0.5, **GUIDE)
     is_gaussian = skewed.members["init"] == "gaussian"
     for moment, colour, label in (
         (Moment.START, "orange", "at the start"),
         (Moment.FIRST_LEARNED, "blue", "first class learned"),
     ):
-        close = skewed.at(moment, ALIGNMENT) >= cosine
-        draw(aligned, share_of, np.where(is_gaussian, close, np.nan), colour, label)
-    aligned.axhline(2 * np.arccos(cosine) / np.pi, **GUIDE)
+        is_aligned = skewed.at(moment, ALIGNMENT) >= cosine
+        plot_by_scale(aligned, share_of, np.where(is_gaussian, is_aligned, np.nan), colour, label)
+    # the angle of two random lines in the plane is uniform up to a right angle
+    aligned.axhline(np.arccos(cosine) / (np.pi / 2), **GUIDE)
     for quantity, colour, label in ((SEPARATION_F, "blue", "features"), (SEPARATION_W, "orange", "weights")):
         before, after = (skewed.at(moment, quantity) for moment in DURING_WARM_UP)
-        draw(distance, median, after / before, colour, label)
+        plot_by_scale(distance, median, after / before, colour, label)
     distance.axhline(1.0, **GUIDE)
     spectrum = SPECTRA["examples"]
-    for window, fmt, shift, labels in (
+    for window, marker, shift, labels in (
         (WHILE_RARE, "o", 1.0, (r"$\sigma_1$ grows more", "ratio falls")),
         (AFTER_RARE, "s", 1.15, ("", "")),
     ):
-        gap = skewed.change(window, spectrum.sigma_1) - skewed.change(window, spectrum.sigma_2)
+        grows_more = skewed.change(window, spectrum.sigma_1) > skewed.change(window, spectrum.sigma_2)
         before, after = (skewed.at(moment, spectrum.sigma_1) / skewed.at(moment, spectrum.sigma_2) for moment in window)
-        quotient = after - before
-        for holds, colour, label in zip((gap > 0, quotient < 0), ("blue", "vermilion"), labels, strict=True):
-            draw(ratio, share_of, holds.astype(float), colour, label, fmt, shift)
+        for holds, colour, label in zip((grows_more, after < before), ("blue", "vermilion"), labels, strict=True):
+            plot_by_scale(ratio, share_of, holds.astype(float), colour, label, marker, shift)
     ratio.axhline(0.5, **GUIDE)
     distance.set(yscale="log", ylabel="separation / that at the start")
     order.set(ylabel="share of pairs or draws", title="primacy bias")
@@ -202,7 +205,8 @@ def learning_times(flows: Sequence[Table]) -> Plot:
     """
     figure, (course, slopes) = plt.subplots(1, 2, figsize=(WIDTH, 3.1))
     narrow = flows[0][flows[0]["dimension"] == flows[0]["dimension"].min()]
-    counts = str(narrow["counts"].unique()[narrow["counts"].nunique() // 2])
+    all_counts = narrow["counts"].unique()
+    counts = str(all_counts[len(all_counts) // 2])  # one of the sizes stands for all of them: the one in the middle
     _time_panel(course, narrow[narrow["counts"] == counts], sizes_of(counts))
     _slope_panel(slopes, slopes_by_scale(times_by_scale(flows)))
     course.set_title("times")
@@ -221,28 +225,42 @@ def learning_times(flows: Sequence[Table]) -> Plot:
 
 
 def _time_panel(axis: Axes, table: Table, sizes: list[int]) -> None:
-    """Draw when the classes of one cell are learned, over the logarithm of the scale."""
+    """Plot when classes of the given sizes are learned, over the logarithm of one over the scale."""
     domain = np.array([0.0, 1.08 * np.log(1 / table["scale"].min())])
-    slopes = zip(theory.pair_times(sizes), theory.times_one_by_one(sizes), strict=True)
-    styles = zip(class_colours(len(sizes)), cycle("os^D"))
-    for index, ((colour, marker), (factor, naive)) in enumerate(zip(styles, slopes, strict=True), start=1):
-        times = select(table, LEARNING_TIME, index=index).groupby("scale")["value"]
-        spans = quartiles(times)
-        at = np.log(1 / np.array(list(times.groups)))
-        label, face = f"class {index} ({sizes[index - 1]})", colour if index % 2 else "none"
-        bars(axis, at, spans, fmt=marker, ms=4.5, lw=1, color=colour, zorder=3, mfc=face, label=label)
-        axis.plot(domain, spans[0, 1] + factor * (domain - at[0]), color=colour, lw=1.0)
+    predicted_slopes, slopes_one_by_one = theory.pair_times(sizes), theory.times_one_by_one(sizes)
+    for k, (size, colour, marker) in enumerate(zip(sizes, class_colours(len(sizes)), cycle("os^D"))):
+        times = select(table, LEARNING_TIME, index=k + 1).groupby("scale")["value"]
+        quartiles_by_scale = quartiles(times)  # lower quartile, median and upper quartile, from the smallest scale on
+        log_inverse_scales = np.log(1 / np.array(list(times.groups)))
+        # the two classes of a pair are learned together: the first has filled markers, the second open ones
+        fill = "none" if k % 2 else colour
+        bars(
+            axis,
+            log_inverse_scales,
+            quartiles_by_scale,
+            fmt=marker,
+            ms=4.5,
+            lw=1,
+            color=colour,
+            zorder=3,
+            mfc=fill,
+            label=f"class {k + 1} ({size})",
+        )
+        # through the median at the smallest scale
+        line_at_domain = quartiles_by_scale[0, 1] + predicted_slopes[k] * (domain - log_inverse_scales[0])
+        axis.plot(domain, line_at_domain, color=colour, lw=1.0)
         # each class's dots begin elsewhere: classes 3 and 4 share a line, and both are seen
-        axis.plot(domain, naive * domain, color=colour, lw=1.2, ls=(2.5 * index, (1.5, 3.5)))
+        axis.plot(domain, slopes_one_by_one[k] * domain, color=colour, lw=1.2, ls=(2.5 * (k + 1), (1.5, 3.5)))
     axis.set(xlabel=r"$\ln(1 / s)$", ylabel="time at which a class is learned", xlim=domain)
     axis.set_ylim(0, 1.15 * table["value"].max())
     axis.legend(loc="upper left", fontsize=8, handletextpad=0.2)
 
 
 def _slope_panel(axis: Axes, slopes: Table) -> None:
-    """Draw slopes of the times on log(1 / scale) against predictions: by pairs, and by one singular value a class."""
+    """Plot slopes of the times on log(1 / scale) against predictions: by pairs, and by one singular value a class."""
+    # label, marker and colour
     pairs = (("first pair", "o", "black"), ("second pair", "s", "sky"), ("third pair", "^", "vermilion"))
-    for counts, draws in slopes.groupby("counts"):
+    for counts, draws in slopes.groupby("counts"):  # a row for each draw, a column for each class
         sizes = sizes_of(str(counts))
         measured, predicted = draws.median().to_numpy()[: len(sizes)], theory.pair_times(sizes)
         axis.plot(theory.times_one_by_one(sizes), measured, "x", ms=4, color=COLOURS["grey"])
@@ -252,5 +270,6 @@ def _slope_panel(axis: Axes, slopes: Table) -> None:
     end = 1.1 * float(slopes.groupby("counts").median().max(axis=None))
     axis.plot([0, end], [0, end], zorder=0, **EXPECTED)
     axis.set(xlabel="predicted slope", ylabel="measured slope", xlim=(0, end), ylim=(0, end))
-    entries = dict(zip(*reversed(axis.get_legend_handles_labels()), strict=True))
-    axis.legend(entries.values(), entries.keys(), loc="upper left", fontsize=8, handletextpad=0.2)
+    # every size of classes has plotted the pairs: the legend has each label once
+    handles_by_label = {label: handle for handle, label in zip(*axis.get_legend_handles_labels(), strict=True)}
+    axis.legend(handles_by_label.values(), handles_by_label.keys(), loc="upper left", fontsize=8, handletextpad=0.2)

@@ -48,9 +48,9 @@ def _monotone_growth(
     """
     starts = SmallStarts(control.scale, small_scale)
 
-    def number(quantity: Quantity, at_threshold: float = 0.0) -> np.ndarray:
-        """Return a quantity of the judged draws; the table has threshold 0 for quantities that depend on none."""
-        return control.number(quantity, measure=measure, threshold=at_threshold)[starts.judged]
+    def number(quantity: Quantity, **where: float) -> np.ndarray:
+        """Return a quantity of the judged draws, shape (draws,); give `threshold=` where it depends on one."""
+        return control.number(quantity, measure=measure, **where)[starts.judged]
 
     if warm_up == "first":
         # courses are strings of F (fall) and R (rise): it must begin with a fall
@@ -58,27 +58,29 @@ def _monotone_growth(
     else:
         warms_up = number(WARM_UP) >= threshold  # from its highest before the trough to the trough
     rises = number(GROWTH) >= threshold  # from the trough to its highest later
-    fall = number(FALL, threshold)  # the deepest since the trough after a rise; 0 for none, nan where the flow failed
-    tail = number(TAIL)  # change over the last half decade of time
-    never_falls, saturates = fall < threshold, np.abs(tail) < threshold
+    # the deepest fall after a rise, since the trough; 0 for none, nan where the flow failed
+    deepest_fall = number(FALL, threshold=threshold)
+    late_change = number(TAIL)  # over the last half decade of time
+    never_falls, saturates = deepest_fall < threshold, np.abs(late_change) < threshold
     grows = rises & never_falls & saturates
-    # by rival, the draws that take another course; a draw takes one: no rival holds of most draws where the claim does
-    others = {
+    # By rival, the draws that take its course. The claim's course and these exclude one another, so that no rival holds
+    # of most draws where the claim does
+    other_courses = {
         "such a growth from the start, without a warm-up": ~warms_up & grows,
         "a growth that falls again": warms_up & rises & ~never_falls & saturates,
         "a growth that goes on to the end": warms_up & rises & never_falls & ~saturates,
     }
     yield most_draws(
         "share of draws with a warm-up, then a growth of the rank without a fall, which saturates",
-        unless_nan(warms_up & grows, fall, tail),
+        unless_nan(warms_up & grows, deepest_fall, late_change),
         majority_share=majority_share,
         excluded=starts.excluded,
-        rivals={phrase: unless_nan(takes_other, fall, tail) for phrase, takes_other in others.items()},
+        rivals={phrase: unless_nan(takes, deepest_fall, late_change) for phrase, takes in other_courses.items()},
     )
     is_small = SmallStarts(with_all_three.scale, small_scale).judged
     fall_with_all_three = with_all_three.number(FALL, measure=measure, threshold=threshold)[is_small]
-    fall_while_rare = number(FALL_RARE, threshold)
-    has_failed = np.isnan(fall)
+    fall_while_rare = number(FALL_RARE, threshold=threshold)
+    has_failed = np.isnan(deepest_fall)
     yield Facts(
         small_scale=small_scale,
         threshold=threshold,
@@ -100,7 +102,7 @@ def _require(setting: str, value: object, **tables: Table) -> None:
 
 
 @claim(
-    "Figure 12, equal classes",
+    "Section 3.3 and Figure 12, equal classes",
     scope=f"2 examples in each of 4 classes, d = 2, cross-entropy, {FROM_SMALL_STARTS}",
     empirical=True,
     quantifier="most draws",
@@ -120,12 +122,12 @@ def controls_uniform(
 
     Starts are small up to scale {small_scale:g}. The rank is RankMe of the covariance about the mean. A fall or a rise
     counts from {threshold:g} on. The rank falls, to the lowest value that it has until the first class is learned (the
-    trough), in {warm:.0%}; it rises from the trough in {rises:.0%}; it never falls after a rise (or never rises) in
-    {never:.1%}; over the last half decade of time (a factor of √10) it changes by less than {threshold:g} in
-    {saturates:.0%}. A draw agrees if its rank does all of this. The 95 % interval of the share that agrees must be
-    {majority:.0%} or above; the share is {value:.1%}. With skew, a bottleneck and cross-entropy it does not fall after
-    a rise in {never_with_all_three:.1%}. Of the draws without skew {falls_while_rare:.1%} fall while classes are
-    learned. Whether the two cases differ is another claim, `controls_differ`.
+    trough), in {warm:.0%} of the draws; it rises from the trough in {rises:.0%}; it does not fall after a rise, or
+    never rises, in {never:.1%}; over the last half decade of time (a factor of √10) it changes by less than
+    {threshold:g} in {saturates:.0%}. A draw agrees if its rank does all of this. The 95 % interval of the share that
+    agrees must be {majority:.0%} or above; the share is {value:.1%}. With skew, a bottleneck and cross-entropy it does
+    not fall after a rise in {never_with_all_three:.1%}. Of the draws without skew {falls_while_rare:.1%} fall while
+    classes are learned. Whether the two cases differ is another claim, `controls_differ`.
     """
     _require("loss", "cross_entropy", control=control, with_all_three=with_all_three)
     _require("dimension", 2, control=control, with_all_three=with_all_three)
@@ -141,7 +143,7 @@ def controls_uniform(
 
 
 @claim(
-    "Figure 12, no bottleneck",
+    "Section 3.3 and Figure 12, no bottleneck",
     scope=f"skewed classes of 8 examples, V = 4, d = 3, cross-entropy, {FROM_SMALL_STARTS}",
     empirical=True,
     quantifier="most draws",
@@ -161,10 +163,10 @@ def controls_no_bottleneck(
 
     Section 3.3 calls $d < V$ a bottleneck; Figure 12 takes $d = 3$, $V = 4$ for none. (Our reason: one number added to
     all logits changes no probability, so that $V - 1$ dimensions suffice.) The paper draws one run; here most draws
-    must agree. Starts are small up to scale {small_scale:g}. The rank is RankMe of the covariance about the
-    mean. A fall or a rise counts from {threshold:g} on. The rank falls, to the lowest value that it has until the first
-    class is learned (the trough), in {warm:.0%}; it rises from the trough in {rises:.0%}; it never falls after a rise
-    (or never rises) in {never:.1%}; over the last half decade of time (a factor of √10) it changes by less than
+    must agree. Starts are small up to scale {small_scale:g}. The rank is RankMe of the covariance about the mean. A
+    fall or a rise counts from {threshold:g} on. The rank falls, to the lowest value that it has until the first class
+    is learned (the trough), in {warm:.0%} of the draws; it rises from the trough in {rises:.0%}; it does not fall after
+    a rise, or never rises, in {never:.1%}; over the last half decade of time (a factor of √10) it changes by less than
     {threshold:g} in {saturates:.0%}. A draw agrees if its rank does all of this. The 95 % interval of the share that
     agrees must be {majority:.0%} or above; the share is {value:.1%}. With skew, a bottleneck and cross-entropy it does
     not fall after a rise in {never_with_all_three:.1%}. Of the draws without a bottleneck {falls_while_rare:.1%} fall
@@ -187,7 +189,7 @@ def controls_no_bottleneck(
 
 
 @claim(
-    "Figure 13, squared loss",
+    "Section 3.3 and Figure 13, squared loss",
     scope=f"skewed classes of 8 examples, V = 4, d = 2, squared loss, {FROM_SMALL_STARTS}",
     empirical=True,
     quantifier="most draws",
@@ -207,13 +209,13 @@ def controls_squared_loss(
 
     Starts are small up to scale {small_scale:g}. The rank is RankMe of the covariance about the mean. A fall or a rise
     counts from {threshold:g} on. The rank falls, to the lowest value that it has until the first class is learned (the
-    trough), in {warm:.0%}; it rises from the trough in {rises:.0%}; it never falls after a rise (or never rises) in
-    {never:.1%}; over the last half decade of time (a factor of √10) it changes by less than {threshold:g} in
-    {saturates:.0%}. A draw agrees if its rank does all of this. The 95 % interval of the share that agrees must be
-    {majority:.0%} or above; the share is {value:.1%}. With skew, a bottleneck and cross-entropy it does not fall after
-    a rise in {never_with_all_three:.1%}. Of the draws under the squared loss {falls_while_rare:.1%} fall while the
-    rarest classes are learned. How soon the rank saturates, which is quickly in the paper's figure, is not judged.
-    Whether the two cases differ is another claim, `controls_differ_squared_loss`.
+    trough), in {warm:.0%} of the draws; it rises from the trough in {rises:.0%}; it does not fall after a rise, or
+    never rises, in {never:.1%}; over the last half decade of time (a factor of √10) it changes by less than
+    {threshold:g} in {saturates:.0%}. A draw agrees if its rank does all of this. The 95 % interval of the share that
+    agrees must be {majority:.0%} or above; the share is {value:.1%}. With skew, a bottleneck and cross-entropy it does
+    not fall after a rise in {never_with_all_three:.1%}. Of the draws under the squared loss {falls_while_rare:.1%} fall
+    while the rarest classes are learned. How soon the rank saturates, which is quickly in the paper's figure, is not
+    judged. Whether the two cases differ is another claim, `controls_differ_squared_loss`.
     """
     _require("loss", "squared", control=control)
     _require("loss", "cross_entropy", with_all_three=with_all_three)
@@ -230,7 +232,7 @@ def controls_squared_loss(
 
 
 @claim(
-    "Figure 13, squared loss, equal classes",
+    "Section 3.3 and Figure 13, squared loss, equal classes",
     scope=f"2 examples in each of 4 classes, d = 2, squared loss, {FROM_SMALL_STARTS}",
     empirical=True,
     quantifier="most draws",
@@ -250,12 +252,12 @@ def controls_squared_loss_uniform(
 
     Starts are small up to scale {small_scale:g}. The rank is RankMe of the covariance about the mean. A fall or a rise
     counts from {threshold:g} on. The rank falls, to the lowest value that it has until the first class is learned (the
-    trough), in {warm:.0%}; it rises from the trough in {rises:.0%}; it never falls after a rise (or never rises) in
-    {never:.1%}; over the last half decade of time (a factor of √10) it changes by less than {threshold:g} in
-    {saturates:.0%}. A draw agrees if its rank does all of this. The 95 % interval of the share that agrees must be
-    {majority:.0%} or above; the share is {value:.1%}. With skew, a bottleneck and cross-entropy it does not fall after
-    a rise in {never_with_all_three:.1%}. Of the draws of this control {falls_while_rare:.1%} fall while classes are
-    learned. Whether the two cases differ is another claim, `controls_differ_squared_loss`.
+    trough), in {warm:.0%} of the draws; it rises from the trough in {rises:.0%}; it does not fall after a rise, or
+    never rises, in {never:.1%}; over the last half decade of time (a factor of √10) it changes by less than
+    {threshold:g} in {saturates:.0%}. A draw agrees if its rank does all of this. The 95 % interval of the share that
+    agrees must be {majority:.0%} or above; the share is {value:.1%}. With skew, a bottleneck and cross-entropy it does
+    not fall after a rise in {never_with_all_three:.1%}. Of the draws of this control {falls_while_rare:.1%} fall while
+    classes are learned. Whether the two cases differ is another claim, `controls_differ_squared_loss`.
     """
     _require("loss", "squared", control=control)
     _require("loss", "cross_entropy", with_all_three=with_all_three)
@@ -299,7 +301,7 @@ def _more_falls(name: str, excess: Estimate) -> Check:
 
 
 @claim(
-    "Figure 12, the contrast",
+    "Section 3.3 and Figure 12, the contrast",
     scope=f"8 examples, V = 4, cross-entropy, {FROM_SMALL_STARTS}; the rank over all examples",
     empirical=True,
     quantifier="an average",
@@ -335,7 +337,7 @@ def controls_differ(
 
 
 @claim(
-    "Figure 13, the contrast",
+    "Section 3.3 and Figure 13, the contrast",
     scope=f"8 examples, V = 4, d = 2, {FROM_SMALL_STARTS}; the rank over all examples",
     empirical=True,
     quantifier="an average",
@@ -372,7 +374,7 @@ def controls_differ_squared_loss(
 
 
 @claim(
-    "Figure 13, what is learned",
+    "Section 3.3 and Figure 13, what is learned",
     scope="skewed classes of 8 examples, V = 4, d = 2, squared loss, until converged; balanced and Gaussian starts of "
     "four scales",
     empirical=True,

@@ -1,4 +1,4 @@
-"""Growth rates of singular values, against their size and against the largest class's."""
+"""Growth rates of singular values, against the values themselves and against the size of the largest class."""
 
 from itertools import cycle
 
@@ -29,12 +29,14 @@ def growth(flow: Table, starts: Table, *, members: Count, simple_gap: Positive) 
     gap, speed = at_each_time(flow, quantities.GAP), at_each_time(flow, quantities.FEATURES.speed)
     for index, colour in zip((1, 2), sequence(2), strict=True):
         rows = rates[rates["index"] == index].set_index(["seed", "time"])
-        error = ((rows["value"] - rows["predicted"]).abs() / speed).clip(lower=1e-17)
+        error = ((rows["value"] - rows["predicted"]).abs() / speed).clip(lower=1e-17)  # the axis is logarithmic
         residual.plot(gap, error, ".", ms=1.5, color=colour, label=rf"$\sigma_{index}$", rasterized=True)
         for seed in range(members):
-            x, y = (select(table, index=index, seed=seed)["value"] for table in (sigma, rates))
+            sigma_of_seed, rate_of_seed = (select(table, index=index, seed=seed)["value"] for table in (sigma, rates))
             label = rf"$\sigma_{index}$" if seed == 0 else None
-            along_flow.plot(x, y.abs(), color=colour, lw=0.6, alpha=0.6, label=label, zorder=3 - index)
+            along_flow.plot(
+                sigma_of_seed, rate_of_seed.abs(), color=colour, lw=0.6, alpha=0.6, label=label, zorder=3 - index
+            )
     ends = np.geomspace(0.5 * simple_gap, 1.0, 50)
     residual.plot(ends, difference_error(ends), **EXPECTED)
     residual.axvline(simple_gap, color=COLOURS["grey"], lw=0.9, ls=":")
@@ -42,19 +44,21 @@ def growth(flow: Table, starts: Table, *, members: Count, simple_gap: Positive) 
         xlabel="relative gap of singular values", ylabel=r"error of $-g_i \sigma_i$", xlim=(0.5 * simple_gap, 1.2)
     )
     residual.legend(loc="lower left", markerscale=5, handletextpad=0.0)
-    domain = np.array([sigma["value"].min(), sigma["value"].max()])
-    along_flow.plot(domain, domain, zorder=3, label="slope 1", **EXPECTED)
-    along_flow.set(xlabel=r"$\sigma_i$", ylabel=r"$|\dot\sigma_i|$", xlim=(0.7 * domain[0], 1.5 * domain[1]))
-    along_flow.set_ylim(bottom=np.quantile(rates["value"].abs(), 0.002))
+    sigma_range = np.array([sigma["value"].min(), sigma["value"].max()])
+    along_flow.plot(sigma_range, sigma_range, zorder=3, label="slope 1", **EXPECTED)
+    along_flow.set(xlabel=r"$\sigma_i$", ylabel=r"$|\dot\sigma_i|$", xlim=(0.7 * sigma_range[0], 1.5 * sigma_range[1]))
+    along_flow.set_ylim(bottom=np.quantile(rates["value"].abs(), 0.002))  # a few rates are nearly zero
     along_flow.legend(loc="lower center", handlelength=1.2, labelspacing=0.2)
-    x, y = starts["sigma"].to_numpy(), starts["rate"].abs().to_numpy()
-    fit, centre = slope(np.log(x), np.log(y)), [np.exp(np.log(part).mean()) for part in (x, y)]
-    initial.plot(x[:3000], y[:3000], ".", ms=1.2, color=COLOURS["sky"], rasterized=True)
-    domain = np.array([x.min(), x.max()])
-    for order, style in ((0.0, GUIDE), (2.0, GUIDE), (fit.value, EXPECTED | {"ls": "-"})):
-        initial.plot(domain, centre[1] * (domain / centre[0]) ** order, **style)
+    start_sigma, start_rate = starts["sigma"].to_numpy(), starts["rate"].abs().to_numpy()
+    fit = slope(np.log(start_sigma), np.log(start_rate))
+    initial.plot(start_sigma[:3000], start_rate[:3000], ".", ms=1.2, color=COLOURS["sky"], rasterized=True)
+    # lines go through the geometric means
+    mean_sigma, mean_rate = (np.exp(np.log(values).mean()) for values in (start_sigma, start_rate))
+    start_range = np.array([start_sigma.min(), start_sigma.max()])
+    for exponent, style in ((0.0, GUIDE), (2.0, GUIDE), (fit.value, EXPECTED | {"ls": "-"})):
+        initial.plot(start_range, mean_rate * (start_range / mean_sigma) ** exponent, **style)
     initial.set(xlabel=r"$\sigma_i$ at the start", ylabel=r"$|\dot\sigma_i|$ at the start")
-    initial.set_ylim(np.quantile(y, 0.005), 2 * y.max())
+    initial.set_ylim(np.quantile(start_rate, 0.005), 2 * start_rate.max())
     for axis in (residual, initial, along_flow):
         axis.set(xscale="log", yscale="log")
     for axis, title in ((residual, "Theorem B.3"), (initial, "random starts"), (along_flow, "along the flow")):
@@ -82,24 +86,27 @@ def dominant_class(starts: Table, early: Table, repeated: Table, *, classes: Cou
     chosen = starts[starts["classes"] == class_count]
     rate = chosen["rate"].abs() / chosen["sigma"]
     random.plot(chosen["largest"], rate, ".", ms=2.0, color=COLOURS["sky"])
-    mean_square = np.sqrt((rate**2).groupby(chosen["largest"]).mean())
-    sizes, first = mean_square.index.to_numpy(dtype=float), mean_square.iloc[0]
-    random.plot(sizes, mean_square, "o", ms=4, color=COLOURS["blue"], label="starts")
+    root_mean_square = np.sqrt((rate**2).groupby(chosen["largest"]).mean())
+    sizes, first = root_mean_square.index.to_numpy(dtype=float), root_mean_square.iloc[0]
+    random.plot(sizes, root_mean_square, "o", ms=4, color=COLOURS["blue"], label="starts")
     random.plot(sizes, first * sizes / sizes[0], color=COLOURS["vermilion"], ls=DASHED, label="$N$")
     random.plot(sizes, first * np.sqrt(sizes / sizes[0]), color=COLOURS["black"], ls=DOTTED, label=r"$\sqrt{N}$")
     random.set(yscale="log", ylabel=r"$|\dot\sigma_i| / \sigma_i$", title=f"random start,\n$V = {class_count}$")
     random.set_ylim(np.quantile(rate, 0.05), 6 * first * sizes[-1] / sizes[0])
-    for table, name, line in ((early, "orthonormal", "-"), (repeated, "one context", "--")):
+    for table, name, line, is_filled in ((early, "orthonormal", "-", True), (repeated, "one context", "--", False)):
         end = table[table["time"] == table["time"].max()]
         for count, colour in zip(sorted(end["classes"].unique()), cycle((COLOURS["green"], COLOURS["purple"]))):
-            cell = end[end["classes"] == count].groupby("largest")[["growth", "fastest"]].median()
-            aligned.plot(cell.index, cell["fastest"], color=colour, lw=1.0, ls=line)
-            face, label = ("none", None) if table is repeated else (colour, rf"$V = {count}$")
-            aligned.plot(cell.index, cell["growth"], "o", ms=4.5, color=colour, mfc=face, label=label)
-        place = cell.index[len(cell) // 2]
-        aligned.annotate(name, (place, cell["growth"][place]), (6, -14), textcoords="offset points", fontsize=8)
+            medians = end[end["classes"] == count].groupby("largest")[["growth", "fastest"]].median()
+            aligned.plot(medians.index, medians["fastest"], color=colour, lw=1.0, ls=line)
+            fill = colour if is_filled else "none"
+            label = rf"$V = {count}$" if is_filled else None  # the legend has each colour once
+            aligned.plot(medians.index, medians["growth"], "o", ms=4.5, color=colour, mfc=fill, label=label)
+        # the name is next to the middle one of the last curve's markers
+        size = medians.index[len(medians) // 2]
+        aligned.annotate(name, (size, medians["growth"][size]), (6, -14), textcoords="offset points", fontsize=8)
     aligned.set_yscale("log", base=2)
     aligned.set(ylabel=r"$\dot\sigma_1 / \sigma_1$", title="aligned start")
+    # by the number of classes: the root of the sum of squares over starts, of g_i and of errors of its approximations
     gains = np.sqrt((starts["gain"] ** 2).groupby(starts["classes"]).sum())
     for column, line, colour, label in (
         ("gain_many_classes", "o-", "blue", "$g_i$, eq. 21"),
@@ -107,8 +114,10 @@ def dominant_class(starts: Table, early: Table, repeated: Table, *, classes: Cou
     ):
         errors = np.sqrt(((starts[column] - starts["gain"]) ** 2).groupby(starts["classes"]).sum())
         many.plot(gains.index, errors / gains, line, ms=4, lw=1.0, label=label, color=COLOURS[colour])
-    short = 1 - (starts["fastest"] / np.sqrt(starts["largest"])).groupby(starts["classes"]).min()
-    many.plot(short.index, short, "s-", ms=4, lw=1.0, color=COLOURS["orange"], label=r"$\|A\|$ below $\sqrt{N}$")
+    shortfall = 1 - (starts["fastest"] / np.sqrt(starts["largest"])).groupby(starts["classes"]).min()
+    many.plot(
+        shortfall.index, shortfall, "s-", ms=4, lw=1.0, color=COLOURS["orange"], label=r"$\|A\|$ below $\sqrt{N}$"
+    )
     many.plot(gains.index, 1 / np.sqrt(gains.index), lw=0.8, label=r"$1/\sqrt{V}$", color=COLOURS["black"], ls=DASHED)
     many.set(xscale="log", yscale="log", xlabel="number of classes $V$", ylabel="relative error")
     many.set(title="terms in $1/V$\ndropped", ylim=(None, 2e3))
@@ -116,8 +125,8 @@ def dominant_class(starts: Table, early: Table, repeated: Table, *, classes: Cou
         axis.set_xscale("log", base=2)
         axis.set_xlabel("largest class size $N$")
     spacing = {"handlelength": 1.4, "labelspacing": 0.2, "columnspacing": 0.8, "handletextpad": 0.4}
-    for axis, place, columns in ((random, "upper left", 3), (aligned, "upper left", 1), (many, "upper right", 1)):
-        axis.legend(loc=place, ncols=columns, fontsize=7.5, **spacing)
+    for axis, corner, columns in ((random, "upper left", 3), (aligned, "upper left", 1), (many, "upper right", 1)):
+        axis.legend(loc=corner, ncols=columns, fontsize=7.5, **spacing)
     letters((random, aligned, many))
     alt = "Growth rates at random and at aligned starts against N, and errors of dropped terms against V."
     return Plot(figure, {"classes": class_count}, alt)

@@ -1,4 +1,4 @@
-"""The search at the paper's own size, and optimisers combined, as maps."""
+"""Maps of trainings: eight examples by learning rate and batch size, and more classes under combined optimisers."""
 
 from collections.abc import Sequence
 
@@ -15,7 +15,8 @@ from learning_dynamics.plotting import WIDTH, Plot, legend_below, letters
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Table, select, settings_of
 
-LAWS = ("equal", "$1/k$", "$1/k^2$")
+LAWS = ("equal", "$1/k$", "$1/k^2$")  # of class sizes, by the power of 1/k
+METHODS = ("SGD", "momentum", "Adam", "AdamW")  # in the order of the rows of a map
 
 
 def eight_examples(trainings: Table, *, threshold: Positive) -> Plot:
@@ -35,19 +36,24 @@ def eight_examples(trainings: Table, *, threshold: Positive) -> Plot:
         2, len(skewed) + len(equal), figsize=(WIDTH, 4.6), sharex=True, sharey=True, squeeze=False
     )
     top, bottom = axes
-    panels = [(top, "treated", skewed), (top[len(skewed) :], "equal", equal), (bottom, "wide", skewed)]
+    n_skewed = len(skewed)
+    panels = [
+        (top[:n_skewed], "treated", skewed),
+        (top[n_skewed:], "equal", equal),
+        (bottom[:n_skewed], "wide", skewed),  # equal classes are shown with a bottleneck alone
+    ]
     for row, case, sizes in panels:
-        for axis, counts in zip(row, sizes, strict=False):
+        for axis, counts in zip(row, sizes, strict=True):
             axis.set_title(counts.replace("-", " : "), fontsize=10)
             _draw_map(axis, draws[case][draws[case]["counts"] == counts])
     for axis, dimension in zip(axes[:, 0], (dimensions.min(), dimensions.max()), strict=True):
         axis.set_ylabel(f"$d = {dimension}$\nbatch")
-    for axis in bottom[len(skewed) :]:  # equal classes have a bottleneck
+    for axis in bottom[n_skewed:]:
         axis.set_axis_off()
-    for axis in (*bottom[: len(skewed)], *top[len(skewed) :]):
+    for axis in (*bottom[:n_skewed], *top[n_skewed:]):  # the lowest panel of each column
         axis.set_xlabel("learning rate")
         axis.tick_params(labelbottom=True)
-    letters([*top, *bottom[: len(skewed)]])
+    letters([*top, *bottom[:n_skewed]])
     share_bar(figure, axes, "share of seeds that learn and show three phases", aspect=40, pad=0.015)
     legend_below(figure, [unlearned_handle()])
     facts = {
@@ -63,7 +69,7 @@ def eight_examples(trainings: Table, *, threshold: Positive) -> Plot:
 
 
 def _draw_map(axis: Axes, draws: pd.DataFrame) -> None:
-    """Draw shares with their intervals: batches by learning rates."""
+    """Draw the map of one panel: shares with their intervals, batch sizes by learning rates."""
     # a batch of 0 is all examples, and so the largest
     batches = sorted(draws["batch"].unique(), key=lambda batch: batch or np.inf)
     rows = {batch: str(batch or "all") for batch in batches}
@@ -85,18 +91,14 @@ def optimisers(trainings: Sequence[Table], *, threshold: Positive) -> Plot:
     every example when training ends. Where a step takes all examples, a class has one row of features.
     """
     draws = pd.concat([_fall_rows(table, threshold) for table in trainings], ignore_index=True)
-    in_order = draws.sort_values(["batch", "method", "decay"], key=_sort_key)["name"]
-    names = dict(zip(in_order, in_order, strict=True))
+    # the rows of all maps, in order, each with its label, which is its name
+    names = {name: name for name in draws.sort_values(["batch", "method", "decay"], key=_sort_key)["name"]}
     classes = sorted(draws["classes"].unique())
-    cells = {
-        V: {
-            (law, d): str(d)
-            for law in LAWS
-            for d in sorted(part["dimension"].unique())
-            if (law, d) in set(part["cell"])
-        }
-        for V, part in draws.groupby("classes")
-    }
+    # for V classes the columns, (law, dimension), each with its label
+    cells = {}
+    for V, draws_of_V in draws.groupby("classes"):
+        cells_with_draws, dimensions = set(draws_of_V["cell"]), sorted(draws_of_V["dimension"].unique())
+        cells[V] = {(law, d): str(d) for law in LAWS for d in dimensions if (law, d) in cells_with_draws}
     figure, axes = plt.subplots(
         2,
         len(classes),
@@ -108,30 +110,32 @@ def optimisers(trainings: Sequence[Table], *, threshold: Positive) -> Plot:
     )
     for row, population in zip(axes, ("classes", "examples"), strict=True):
         for axis, V in zip(row, classes, strict=True):
-            part = draws[(draws["population"] == population) & (draws["classes"] == V)]
+            draws_of_panel = draws[(draws["population"] == population) & (draws["classes"] == V)]
             by = ("name", "cell")
-            share_map(axis, part, "fallen", names, cells[V], by, intervals=False)
-            hatch_unlearned(axis, part, names, cells[V], by)
+            share_map(axis, draws_of_panel, "fallen", names, cells[V], by, intervals=False)
+            hatch_unlearned(axis, draws_of_panel, names, cells[V], by)
             axis.tick_params("x", labelsize=7)
             axis.tick_params("y", labelsize=7.5)
         row[0].set_ylabel(f"over {population}")
-    for top, axis, V in zip(*axes, classes, strict=True):
-        top.set_title(f"$V = {V}$", fontsize=10)
-        axis.set_xlabel("$d$, by law of sizes")
+    top, bottom = axes
+    for upper, lower, V in zip(top, bottom, classes, strict=True):
+        upper.set_title(f"$V = {V}$", fontsize=10)
+        lower.set_xlabel("$d$, by law of sizes")
         for law in LAWS:
-            places = [place for place, (name, _) in enumerate(cells[V]) if name == law]
+            places = [place for place, (law_of_column, _) in enumerate(cells[V]) if law_of_column == law]
             if places:
-                axis.annotate(
+                # below the middle of the columns of a law
+                lower.annotate(
                     law,
-                    (np.mean(places), 0),
-                    (0, -18),
-                    ("data", "axes fraction"),
-                    "offset points",
+                    xy=(np.mean(places), 0),
+                    xycoords=("data", "axes fraction"),
+                    xytext=(0, -18),
+                    textcoords="offset points",
                     ha="center",
                     va="top",
                     fontsize=8,
                 )
-        axis.xaxis.labelpad = 24
+        lower.xaxis.labelpad = 24
     letters(axes.flat)
     share_bar(figure, axes, "share of seeds that fall", aspect=40, pad=0.015)
     legend_below(figure, [unlearned_handle()])
@@ -146,11 +150,15 @@ def optimisers(trainings: Sequence[Table], *, threshold: Positive) -> Plot:
 
 
 def _sort_key(column: pd.Series) -> pd.Series:
-    return column.map(["SGD", "momentum", "Adam", "AdamW"].index) if column.name == "method" else column
+    """Return what a column is sorted by: methods in the order of `METHODS`, other columns by their values."""
+    return column.map(METHODS.index) if column.name == "method" else column
 
 
 def _fall_rows(table: Table, threshold: float) -> pd.DataFrame:
-    """Return the draws of a table, with whether the rank falls, whether they learned, and their cell of the map."""
+    """Return the draws of a table, a row each, with whether the rank falls and whether all examples are learned.
+
+    Columns classes, name and cell are the draw's panel, and its row and column of the map.
+    """
     rows = select(table, "fall_learning", threshold=threshold)
     learned = select(table, HAS_LEARNED).set_index(MEMBER)["value"].reindex(pd.MultiIndex.from_frame(rows[MEMBER]))
     sizes = rows["counts"].map(sizes_of)
@@ -164,10 +172,11 @@ def _fall_rows(table: Table, threshold: float) -> pd.DataFrame:
 
 
 def _law(sizes: Sequence[int]) -> str:
-    """Return the law by which class sizes fall."""
+    """Return the law by which class sizes fall: as 1/k^p the last of V classes has the first one's size over V^p."""
     return LAWS[round(np.log(sizes[0] / sizes[-1]) / np.log(len(sizes)))]
 
 
 def _name(method: str, decay: float, batch: int) -> str:
+    """Return the name of a row of the map; a batch of 0 is all examples."""
     name = f"AdamW, decay {decay:g}" if method == "AdamW" else {"SGD": "descent"}.get(method, method)
     return f"{name}, {f'batch {batch}' if batch else 'all'}"
