@@ -1,4 +1,4 @@
-"""The one exception that users see: what is wrong, where, and the fix, in one line."""
+"""The errors that users see: each says in one line what is wrong, where, and the fix."""
 
 import difflib
 from collections.abc import Collection, Iterable
@@ -12,17 +12,17 @@ class ProjectError(Exception):
 
 
 class DivergenceError(ProjectError, ArithmeticError):
-    """A simulation left the finite numbers, or could not be carried to its end."""
+    """A simulation reached infinite or undefined numbers, or could not be carried to its end."""
 
 
 class CheckError(ProjectError, ValueError):
-    """A claim that cannot be judged as it is written: it yields no check, or gives one what does not fit."""
+    """A claim that cannot be judged as it is written: it yields no check, or an argument of a check does not fit."""
 
 
 class UnfinishedError(ProjectError):
-    """The time granted is over, and the state is saved: the same command goes on from there.
+    """The time granted is over, and the state is saved: the same command continues from there.
 
-    The message begins a sentence, as "40 of 350 epochs are trained" does; its end is added.
+    The message is the beginning of a sentence, such as "40 of 350 epochs are trained"; `__str__` adds the end.
     """
 
     def __str__(self) -> str:
@@ -36,7 +36,7 @@ def shortened(value: object) -> str:
 
 
 def suggest_name(name: object, candidates: Iterable[object]) -> str:
-    """Return the end of an error message: the nearest known name, or all of them."""
+    """Return the end of an error message on an unknown name: the nearest of the candidates, or all of them."""
     candidates = sorted(map(str, candidates))
     matches = difflib.get_close_matches(str(name), candidates, n=1)
     if matches:
@@ -45,6 +45,6 @@ def suggest_name(name: object, candidates: Iterable[object]) -> str:
 
 
 def check_known(name: object, known: Collection[object], thing: str, where: str) -> None:
-    """Refuse a name that is not among those known: `thing` is what it should name, `where` the file or key with it."""
+    """Refuse an unknown name of a `thing`, such as "paper"; `where` is the file or key in which the name is."""
     if name not in known:
         raise ProjectError(f"{where}: no {thing} `{name}`{suggest_name(name, known)}")

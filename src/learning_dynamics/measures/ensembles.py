@@ -1,4 +1,4 @@
-"""Statistics of many independent paths, each with the interval that sampling leaves open."""
+"""Means and quantiles of many independent paths, with confidence intervals."""
 
 from collections.abc import Sequence
 
@@ -7,7 +7,7 @@ from scipy import stats
 
 
 def mean_interval(values: np.ndarray, level: float = 0.95) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the mean over the first axis and its normal confidence interval (mean, lower, upper)."""
+    """Return the mean over the first axis, and the lower and the upper end of its normal confidence interval."""
     mean = values.mean(axis=0)
     half = stats.norm.ppf(0.5 + level / 2) * values.std(axis=0, ddof=1) / np.sqrt(len(values))
     return mean, mean - half, mean + half
@@ -16,10 +16,16 @@ def mean_interval(values: np.ndarray, level: float = 0.95) -> tuple[np.ndarray, 
 def quantile_intervals(
     values: np.ndarray, shares: Sequence[float], level: float = 0.95
 ) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-    """Return quantiles over the first axis, each with its confidence interval from order statistics.
+    """Return quantiles over the first axis, each with the lower and the upper end of its confidence interval.
 
-    The interval rests on the binomial count of values below the quantile and holds for any distribution,
-    however heavy its tails.
+    The ends are two of the values. The number of values below a quantile has a binomial distribution, whatever the
+    distribution of the values, so that the interval holds for tails however heavy. Where values are too few for the
+    level, the interval ends at the least or the largest of them.
+
+    Parameters
+    ----------
+    shares : sequence of float
+        Which quantiles: 0.5 is the median.
     """
     ordered = np.sort(values, axis=0)
     count = len(values)

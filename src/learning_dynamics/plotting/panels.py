@@ -1,4 +1,4 @@
-"""Panels side by side with letters, labels at the ends of lines, one legend for many panels, ticks on short ranges."""
+"""Panels side by side: their letters, legends for all of them, labels at the ends of lines, logarithmic ticks."""
 
 import string
 from collections.abc import Iterable, Sequence
@@ -16,8 +16,8 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullForma
 
 from learning_dynamics.plotting.style import WIDTH
 
-CHARACTER = 0.075  # inches that a character of a legend takes, about
-HANDLE = 0.45  # inches of a legend's line and the space around it
+CHARACTER = 0.075  # inches: about the width of a character in a legend
+HANDLE = 0.45  # inches: the width of a line in a legend with the space around it
 
 
 def panels(
@@ -45,39 +45,39 @@ def letters(axes: Iterable[Axes]) -> None:
 
 
 def shared_legend(figure: Figure, axes: Iterable[Axes] | None = None, **options: Any) -> Legend:
-    """Set one legend for all panels below them, each label once, in as many columns as fit if nothing else is said.
+    """Set one legend below all panels, with each label once; without the option `ncols`, in as many columns as fit.
 
     Raises
     ------
     ValueError
         If nothing has a label.
     """
-    found: dict[str, Any] = {}
+    handles: dict[str, Any] = {}  # by label
     for axis in figure.axes if axes is None else axes:
         for handle, label in zip(*axis.get_legend_handles_labels(), strict=True):
-            found.setdefault(label, handle)
-    if not found:
+            handles.setdefault(label, handle)
+    if not handles:
         raise ValueError("nothing is labelled: give artists a label")
-    longest = max(len(label.replace("$", "").replace("\\", "")) for label in found)
-    columns = int(np.clip(figure.get_size_inches()[0] // (HANDLE + CHARACTER * longest), 1, len(found)))
+    longest = max(len(label.replace("$", "").replace("\\", "")) for label in handles)
+    columns = int(np.clip(figure.get_size_inches()[0] // (HANDLE + CHARACTER * longest), 1, len(handles)))
     options = {"ncols": columns, "loc": "outside lower center", **options}
-    labels = _by_row(list(found), options["ncols"])
-    return figure.legend([found[label] for label in labels], labels, **options)
+    labels = _by_row(list(handles), options["ncols"])
+    return figure.legend([handles[label] for label in labels], labels, **options)
 
 
 def legend_below(figure: Figure | SubFigure, handles: Sequence[Artist], columns: int | None = None) -> None:
-    """Set a legend of given entries below all panels, row by row, in one row if nothing else is said."""
+    """Set a legend of given entries below all panels, row by row; without `columns`, in one row."""
     columns = columns or len(handles)
     figure.legend(handles=_by_row(handles, columns), loc="outside lower center", ncols=columns)
 
 
 def _by_row(entries: Sequence[Any], columns: int) -> list[Any]:
-    """Return a legend's entries in the order in which matplotlib, which fills columns, sets them row by row."""
+    """Return a legend's entries, given row by row, in the order of columns, in which matplotlib fills a legend."""
     return [entry for column in range(columns) for entry in entries[column::columns]]
 
 
 def direct_labels(axis: Axes, *, gap: float = 11.0, pad: float = 4.0) -> None:
-    """Write each labelled line's label at its right end in its colour, in place of a legend.
+    """Write each labelled line's label at its right end in its colour, instead of a legend.
 
     Call it when limits and scales are final. Labels that would touch are moved apart.
 
@@ -99,7 +99,7 @@ def direct_labels(axis: Axes, *, gap: float = 11.0, pad: float = 4.0) -> None:
         shown = points[np.isfinite(axis.transData.transform(points)).all(axis=1)]
         ends.append(shown[-1] if len(shown) else (np.nan, np.nan))
     heights = axis.transData.transform(ends)[:, 1] * 72 / axis.figure.dpi
-    moved = _apart(np.nan_to_num(heights), gap)
+    moved = _spread_out(np.nan_to_num(heights), gap)
     for line, end, shift in zip(lines, ends, moved - heights, strict=True):
         if np.isfinite(end).all():
             axis.annotate(
@@ -114,11 +114,12 @@ def direct_labels(axis: Axes, *, gap: float = 11.0, pad: float = 4.0) -> None:
             )
 
 
-def _apart(heights: np.ndarray, gap: float) -> np.ndarray:
-    """Return heights moved as little as needed so that neighbours are `gap` apart, their order kept."""
+def _spread_out(heights: np.ndarray, gap: float) -> np.ndarray:
+    """Return heights in the same order, moved as little as needed to make neighbours at least `gap` apart."""
     order = np.argsort(heights, kind="stable")
-    # Less the gaps below them, heights must not decrease. The nearest sequence that does not is found by pooling: where
-    # a height is below the one before, both get their mean, and so on backwards. A pool is its mean and its size.
+    # Subtract from each height, in ascending order, one gap for each height below it: neighbours are far enough apart
+    # if the result never decreases. Pooling adjacent violators gives the nearest sequence that never decreases: while a
+    # pool's mean is below that of the pool before, both become one. A pool, [mean, size], gives its mean to all in it.
     wanted = heights[order] - gap * np.arange(len(heights))
     pools: list[list[float]] = []
     for height in wanted:
@@ -134,14 +135,14 @@ def _apart(heights: np.ndarray, gap: float) -> np.ndarray:
 
 
 def label_a_short_range(axis: Axis) -> None:
-    """Label 1, 2, 5 of each power on a logarithmic axis that spans less than two, where powers alone say too little."""
+    """Label 1, 2, 5 of each power on a logarithmic axis that spans less than two powers, which alone say too little."""
     low, high = sorted(axis.get_view_interval())
     if axis.get_scale() != "log" or low <= 0 or high / low >= 100:
         return
     powers = np.arange(np.floor(np.log10(low)), np.ceil(np.log10(high)) + 1)
     ticks = np.outer(10.0**powers, [1, 2, 5]).ravel()
     ticks = ticks[(ticks >= low * (1 - 1e-9)) & (ticks <= high * (1 + 1e-9))]
-    if len(ticks) < 2:  # less than from 1 to 2: even steps
+    if len(ticks) < 2:  # a range such as 1.2 to 1.8, which has no two of them: even steps
         ticks = np.linspace(low, high, 4)[1:-1]
         ticks = np.array([float(f"{tick:.2g}") for tick in ticks])
     axis.set_major_locator(FixedLocator(list(ticks)))
@@ -151,17 +152,19 @@ def label_a_short_range(axis: Axis) -> None:
 
 
 def legible_ticks(figure: Figure) -> None:
-    """Give logarithmic axes whose ticks nobody has set labels that show the range and do not touch each other.
+    """Give each logarithmic axis with matplotlib's own ticks labels that show its range and do not touch each other.
 
     The figure's layout is settled when this returns.
     """
     axes = [axis for panel in figure.axes for axis in (panel.xaxis, panel.yaxis)]
-    chosen = [axis for axis in axes if type(axis.get_major_locator()) is LogLocator]
-    for axis in chosen:
+    logarithmic = [axis for axis in axes if type(axis.get_major_locator()) is LogLocator]
+    for axis in logarithmic:
         label_a_short_range(axis)
     figure.draw_without_rendering()
-    while chosen := [axis for axis in chosen if len(_shown_ticks(axis)) > 2 and _touching(axis)]:
-        for axis in chosen:
+    crowded = logarithmic
+    # every second tick goes, again and again, until labels are apart
+    while crowded := [axis for axis in crowded if len(_shown_ticks(axis)) > 2 and _labels_touch(axis)]:
+        for axis in crowded:
             axis.set_major_locator(FixedLocator(_shown_ticks(axis)[::2]))
             axis.set_minor_locator(NullLocator())
         figure.draw_without_rendering()
@@ -172,13 +175,13 @@ def _shown_ticks(axis: Axis) -> list[float]:
     return [tick for tick in axis.get_majorticklocs() if low <= tick <= high]
 
 
-def _touching(axis: Axis) -> bool:
+def _labels_touch(axis: Axis) -> bool:
     boxes = [label.get_window_extent().padded(2) for label in axis.get_ticklabels() if label.get_text()]
     return any(one.overlaps(other) for one, other in pairwise(boxes))
 
 
 def plain_number(value: float, digits: int = 6) -> str:
-    """Return a positive number as print shows it: below a thousandth and from ten thousand on with its power of ten."""
+    """Return a positive number as text: with a power of ten if it is below a thousandth, or ten thousand and more."""
     value = float(f"{value:.{digits}g}")
     if 1e-3 <= value < 1e4:
         return f"{value:g}"

@@ -1,4 +1,4 @@
-"""Judge every claim of a paper: verdicts, their checks, and again with thresholds and settings changed."""
+"""Judge every claim of a paper, and judge it again with thresholds and settings changed."""
 
 import itertools
 import warnings
@@ -20,6 +20,7 @@ from learning_dynamics.pipeline.plan.sources import definition_of
 from learning_dynamics.pipeline.store import records
 from learning_dynamics.pipeline.store.tables import write_table
 
+# the columns of each table that is written
 TABLES = {
     "claims": records.COLUMNS,
     "checks": records.CHECK_COLUMNS,
@@ -30,62 +31,70 @@ TABLES = {
 def execute(
     paper: str, /, plan: Path | None = None, fingerprint: str | None = None, files: Sequence[Path] = ()
 ) -> None:
-    """Evaluate the claims, and again with their thresholds changed, and with the settings of runs.
+    """Evaluate the claims, and evaluate them again with their thresholds changed, and with settings of runs changed.
 
     Writes ``claims.parquet``, ``checks.parquet`` and ``variations.parquet`` of the paper.
     """
     job = find_job("claims", paper, "claims", plan=plan, planned_fingerprint=fingerprint, files=files)
     spec, metrics = job.spec, Path(job.inputs["metrics"])
+    # functions are imported before their digests are computed, so that a later edit changes neither
     for block in spec["claims"].values():
-        paper_function(paper, "claims", block["function"])  # read before its digest is
+        paper_function(paper, "claims", block["function"])
     digests = verify_science(job, *sorted({block["function"] for block in spec["claims"].values()}))
     rows: dict[str, list[dict[str, Any]]] = {name: [] for name in TABLES}
     for name, block in spec["claims"].items():
         entries = [entry for entry in spec["robustness"].values() if name in entry["claims"]]
-        for table, rows_of_claim in rows_of(paper, name, block, entries, metrics).items():
-            rows[table] += rows_of_claim
-    for name, declared in TABLES.items():
-        table_of_all = pd.DataFrame(rows[name], columns=[column.name for column in declared])
-        record = record_of(job, {}, digests) | {"name": name}
-        write_table(Path(job.output, f"{name}.parquet"), table_of_all, declared, record)
+        for table_name, rows_of_claim in rows_of(paper, name, block, entries, metrics).items():
+            rows[table_name] += rows_of_claim
+    for table_name, declared in TABLES.items():
+        table = pd.DataFrame(rows[table_name], columns=[column.name for column in declared])
+        record = record_of(job, {}, digests) | {"name": table_name}
+        write_table(Path(job.output, f"{table_name}.parquet"), table, declared, record)
+
+
+Variation = tuple[str, str, str, Evaluation]  # the kind of change, what was changed, to which value, the evaluation
 
 
 def rows_of(
     paper: str, name: str, block: Mapping[str, Any], entries: Sequence[Mapping[str, Any]], metrics: Path
 ) -> dict[str, list[dict[str, Any]]]:
-    """Return the rows of one claim in each of `TABLES`, judged by the metrics in a folder.
+    """Return the rows of one claim in each of `TABLES`.
 
     Parameters
     ----------
     block : mapping
-        As `Plan.claim` returns it.
+        The claim, as `Plan.claim` returns it.
     entries : sequence of mapping
-        Those of ``robustness:`` for which it is judged again, as `Plan.claims` returns them.
+        The entries of ``robustness:`` that name the claim, as `Plan.claims` returns them.
+    metrics : path
+        The folder of the tables by which the claim is judged.
     """
-    function, settings = paper_function(paper, "claims", block["function"]), block["settings"]
-    judge, tables = partial(evaluate_claim, name, function), load_tables(metrics, block["runs"])
+    function = paper_function(paper, "claims", block["function"])
+    settings, tables = block["settings"], load_tables(metrics, block["runs"])
+    judge = partial(evaluate_claim, name, function)
     evaluation = judge(tables, settings)
     variations = [*_vary_thresholds(judge, tables, settings, block["vary"])]
     variations += _vary_runs(judge, tables, settings, entries, metrics)
-    judged_again = [
-        records.variation_row(paper, name, change, what, value, changed) for change, what, value, changed in variations
+    variation_rows = [
+        records.variation_row(paper, name, kind, what, value, varied_evaluation)
+        for kind, what, value, varied_evaluation in variations
     ]
     runs = run_names(map_roles(itemgetter("name"), block["runs"]))
-    head = {"paper": paper, "claim": f"{paper}.{name}"}
-    claim = records.claim_row(function.claim, evaluation)
-    row = {
-        **head,
-        **claim,
+    first_columns = {"paper": paper, "claim": f"{paper}.{name}"}
+    claim_columns = records.claim_row(function.claim, evaluation)
+    claim_row = {
+        **first_columns,
+        **claim_columns,
         "statement": _statement(paper, block["function"]),
-        "agreement": records.agreement(claim, judged_again),
+        "agreement": records.agreement(claim_columns, variation_rows),
         "expected": block["expected"],
         "figure": block["figure"],
         "evidence": ", ".join(f"{metrics}/{run}.parquet" for run in dict.fromkeys(runs)),
     }
     return {
-        "claims": [row],
-        "checks": [head | check for check in records.check_rows(evaluation)],
-        "variations": judged_again,
+        "claims": [claim_row],
+        "checks": [first_columns | check for check in records.check_rows(evaluation)],
+        "variations": variation_rows,
     }
 
 
@@ -98,16 +107,16 @@ def _statement(paper: str, function_name: str) -> str:
 def evaluate_claim(
     name: str, function: Any, tables: Mapping[str, Any], settings: Mapping[str, Any], **options: bool
 ) -> Evaluation:
-    """Evaluate a claim, with the options of `judging.evaluate`; a mistake in its tables names the claim.
+    """Evaluate a claim, with the options of `judging.evaluate`; errors name the claim.
 
     Raises
     ------
     ProjectError
-        If the claim asks for something that was not measured.
+        If the claim reads something that was not measured, or cannot be judged as it is written.
     """
     try:
         with error_context(f"claim {name}", settings), warnings.catch_warnings():
-            # draws of which nothing was measured are nan, and count as undecided
+            # no warnings for draws of which nothing was measured: they are nan, and count as undecided
             warnings.filterwarnings(
                 "ignore", "All-NaN|Mean of empty|Degrees of freedom|divide by zero|invalid value", RuntimeWarning
             )
@@ -119,19 +128,19 @@ def evaluate_claim(
         raise ProjectError(text) from None
 
 
-Variation = tuple[str, str, str, Evaluation]  # the kind of change, what was changed, to which value, the evaluation
-
-
 def _vary_thresholds(
-    judge: Callable[..., Evaluation], tables: Any, own: Mapping[str, Any], vary: Mapping[str, Any]
+    judge: Callable[..., Evaluation], tables: Any, settings: Mapping[str, Any], vary: Mapping[str, Any]
 ) -> Iterator[Variation]:
-    """Judge a claim again under every other combination of its own settings and those of ``vary:``."""
-    # the claim's own value first: the first combination is the claim as configured
-    choices = [[own[key], *(value for value in values if value != own[key])] for key, values in vary.items()]
+    """Judge a claim again under every combination of the values of ``vary:`` and the configured ones, but these alone.
+
+    ``vary`` has lists of values by setting.
+    """
+    # the configured value first: the first combination is the claim as configured
+    choices = [[settings[key], *(value for value in values if value != settings[key])] for key, values in vary.items()]
     for values in list(itertools.product(*choices))[1:]:
         chosen = dict(zip(vary, values, strict=True))
-        changed = {key: value for key, value in chosen.items() if value != own[key]}
-        evaluation = judge(tables, {**own, **changed}, verdict_alone=True)
+        changed = {key: value for key, value in chosen.items() if value != settings[key]}
+        evaluation = judge(tables, {**settings, **changed}, verdict_alone=True)
         yield "threshold", " and ".join(changed), " and ".join(map(str, changed.values())), evaluation
 
 
@@ -142,13 +151,14 @@ def _vary_runs(
     entries: Sequence[Mapping[str, Any]],
     metrics: Path,
 ) -> Iterator[Variation]:
-    """Judge a claim again with each of the runs of ``robustness:`` in place of the one whose setting it changes."""
+    """Judge a claim again with one of its runs replaced by each run of ``robustness:`` that changes a setting of it."""
     for entry in entries:
         for run in entry["swept"]:
-            changed = map_roles(partial(_replace_run, entry["run"], load_table(metrics, run)), tables)
-            evaluation = judge(changed, settings, verdict_alone=True)
+            changed_tables = map_roles(partial(_replace_run, entry["run"], load_table(metrics, run)), tables)
+            evaluation = judge(changed_tables, settings, verdict_alone=True)
             yield "setting", f"{entry['run']}.{entry['setting']}", run["value"], evaluation
 
 
 def _replace_run(run: str, replacement: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
+    """Return the replacement for the table of a run, and any other table as it is."""
     return replacement if table.attrs["run"] == run else table

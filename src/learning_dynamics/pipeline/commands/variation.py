@@ -24,7 +24,7 @@ from learning_dynamics.pipeline.store.records import VARIATION_COLUMNS, variatio
 from learning_dynamics.pipeline.store.stamps import digest, stamp
 from learning_dynamics.pipeline.store.tables import write_table
 
-MIN_DECIDED = 0.9  # share of the data sets or starts of a draw that must be decided
+MIN_DECIDED = 0.9  # least share of the data sets or starts of a draw that are decided, for a verdict on the draw
 SAME_VERDICT = "would get the same verdict on this draw"
 NOT_DECIDED = ("undecided", "untested")
 
@@ -32,11 +32,11 @@ NOT_DECIDED = ("undecided", "untested")
 def execute(
     paper: str, name: str, /, plan: Path | None = None, fingerprint: str | None = None, files: Sequence[Path] = ()
 ) -> None:
-    """Write the verdict on every claim concerned, under every value tried: ``variations/<name>.parquet``.
+    """Write the verdict on every claim that a change names, under each of its values: ``variations/<name>.parquet``.
 
-    Each judgement is written down at once, with the fingerprint of all that it is made from. So an interrupted job goes
-    on where it was, and after an edit those claims are judged that it concerns. A claim whose runs fail is untested,
-    with the reason.
+    Each judgement is written to a file at once, with the fingerprint of all that it is made from. So an interrupted job
+    resumes, and after an edit only claims that depend on it are judged again. A claim whose runs fail is untested, with
+    the reason.
 
     Raises
     ------
@@ -45,15 +45,15 @@ def execute(
     """
     configured = Plan.read(configuration_option(plan, files), papers=[paper])
     change = variations.change(configured.config, paper, name)
-    made = configured.change_fingerprint(paper, name)
-    if fingerprint not in (None, made):
+    current_fingerprint = configured.change_fingerprint(paper, name)
+    if fingerprint not in (None, current_fingerprint):
         raise ProjectError(f"variation {paper} {name}: {CHANGED}")
     folder = Path(configured.results, paper)
     judgements = Judgements(configured, paper, change, folder / "resume" / f"again-{name}.jsonl")
     for value in change.grid:
         judgements.at(value)
     values = [*change.grid]
-    if "range" in change.entry:
+    if "range" in change.entry:  # find where verdicts change between values of the grid
         for claim in change.claims:
             for low, high in itertools.pairwise(change.grid):
                 values += bisect(partial(judgements.verdict, claim), low, high)
@@ -61,13 +61,16 @@ def execute(
     rows = [judgements.at(value)[claim] for claim in judgements.claims for value in values]
     table = pd.DataFrame(rows, columns=[column.name for column in VARIATION_COLUMNS])
     layers = {str(value): variations.layer_of(configured.config, paper, change, value) for value in change.grid}
-    record = stamp("variation", paper, name, {"layers": layers}, made)
+    record = stamp("variation", paper, name, {"layers": layers}, current_fingerprint)
     write_table(folder / "variations" / f"{name}.parquet", table, VARIATION_COLUMNS, record)
-    judgements.forget_others()
+    judgements.drop_outdated()
 
 
 def bisect(verdict_at: Any, low: Any, high: Any) -> list[Any]:
-    """Return the values tried between two at which decided verdicts differ, halving the way until it is short."""
+    """Return the values tried between two, halving the interval while the decided verdicts at its ends differ.
+
+    It ends when the interval is short (`variations.midpoint`), or after `variations.MAX_BISECTIONS`.
+    """
     tried = []
     for _ in range(variations.MAX_BISECTIONS):
         at_low, at_high = verdict_at(low), verdict_at(high)
@@ -83,23 +86,24 @@ def bisect(verdict_at: Any, low: Any, high: Any) -> list[Any]:
 
 
 class Judgements:
-    """The rows of a change by value and claim, judged when they are asked for, or read from a file of earlier ones.
+    """The judgements of a change: for each value the row of each claim, judged when it is asked for.
 
-    A line of the file is the fingerprint of a claim under a value, and its row.
+    They are kept in a file, from which they are read the next time. A line of it is the fingerprint of a claim under a
+    value, and its row.
     """
 
     def __init__(self, plan: Plan, paper: str, change: variations.Change, file: Path) -> None:
         self.plan, self.paper, self.change, self.file = plan, paper, change, file
         self.claims = [claim for claim in change.claims if change.kind != "draw" or not self._is_empirical(claim)]
-        self.rows: dict[str, dict[str, dict[str, Any]]] = {}
-        self.fingerprints: set[str] = set()
-        self.earlier: dict[str, dict[str, Any]] = {}
+        self.rows: dict[str, dict[str, dict[str, Any]]] = {}  # by value and claim
+        self.fingerprints: set[str] = set()  # of `rows`
+        self.rows_in_file: dict[str, dict[str, Any]] = {}  # by fingerprint
         file.parent.mkdir(parents=True, exist_ok=True)
         if file.is_file():
             for line in file.read_text(encoding="utf-8", errors="replace").splitlines():
                 with suppress(ValueError, TypeError):  # a line that was cut off is judged again
-                    made, row = json.loads(line)
-                    self.earlier[made] = row
+                    fingerprint, row = json.loads(line)
+                    self.rows_in_file[fingerprint] = row
 
     def at(self, value: Any) -> dict[str, dict[str, Any]]:
         """Return the row of each claim under a value of the change."""
@@ -109,24 +113,28 @@ class Judgements:
         workbench, rows = Workbench(plan), {}
         for claim in self.claims:
             expected = self.plan.config.declared_block(self.paper, "claims", claim).get("expected", "")
-            made = digest([plan.claim_fingerprint(self.paper, claim), self.change.kind, str(value), expected])
-            self.fingerprints.add(made)
-            if made in self.earlier:
-                rows[claim] = self.earlier[made]
+            fingerprint = digest([plan.claim_fingerprint(self.paper, claim), self.change.kind, str(value), expected])
+            self.fingerprints.add(fingerprint)
+            if fingerprint in self.rows_in_file:
+                rows[claim] = self.rows_in_file[fingerprint]
                 continue
             evaluation = self._judge(workbench, claim, expected)
             rows[claim] = variation_row(self.paper, claim, self.change.kind, self.change.what, value, evaluation)
-            if evaluation.verdict != "untested":  # what it lacks may be there next time
-                self.earlier[made] = rows[claim]
+            if evaluation.verdict != "untested":  # an untested claim is tried again next time
+                self.rows_in_file[fingerprint] = rows[claim]
                 with open(self.file, "a", encoding="utf-8") as file:
-                    file.write(json.dumps([made, rows[claim]]) + "\n")
+                    file.write(json.dumps([fingerprint, rows[claim]]) + "\n")
             print(f"{self.change.what} = {value}: {claim} {evaluation.verdict}", flush=True)
         self.rows[str(value)] = rows
         return rows
 
-    def forget_others(self) -> None:
+    def drop_outdated(self) -> None:
         """Leave in the file only the rows that this change has now."""
-        kept = [json.dumps([made, row]) for made, row in self.earlier.items() if made in self.fingerprints]
+        kept = [
+            json.dumps([fingerprint, row])
+            for fingerprint, row in self.rows_in_file.items()
+            if fingerprint in self.fingerprints
+        ]
         with atomic_write(self.file) as partial:
             partial.write_text("".join(f"{line}\n" for line in kept), encoding="utf-8")
 
@@ -135,6 +143,7 @@ class Judgements:
         return str(self.at(value)[claim]["verdict"])
 
     def _judge(self, workbench: Workbench, claim: str, expected: Any) -> Evaluation:
+        """Return the evaluation of a claim: untested if its runs fail, and on a draw by `verdict_on_draw`."""
         try:
             evaluation = workbench.judge(self.paper, claim)
         except ProjectError as error:
@@ -145,18 +154,22 @@ class Judgements:
         return replace(evaluation, verdict=verdict, reason=reason)
 
     def _is_empirical(self, claim: str) -> bool:
-        """Whether a claim is about the outcome of an experiment, which no theorem's hypotheses are about."""
+        """Whether a claim is about the outcome of an experiment: no theorem says that it holds on other draws."""
         function_name = self.plan.config.function_name("claims", self.paper, claim)
         return bool(paper_function(self.paper, "claims", function_name).claim.empirical)
 
 
 def verdict_on_draw(evaluation: Evaluation, expected: Any) -> tuple[str, str]:
-    """Return what a draw says of a statement, and why.
+    """Return the verdict on a claim on one draw, and why.
 
-    A statement that is corrected elsewhere may hold as printed on a draw (of one layer, of one sample): its
-    correction counts, if it holds there too. A rival that gets the same verdict on a draw leaves the statement open
-    where it was settled, but not on that draw; nor do a few data sets or starts of the draw that cannot be judged,
-    where all others agree.
+    It is the evaluation's own, with these exceptions:
+
+    - A claim that is `expected` to be corrected may hold as printed on a draw (of one layer, of one sample). Its
+      correction counts, if it holds there too.
+    - A rival that gets the same verdict as the claim makes it undecided. It does not count: a single draw need not
+      reject every rival.
+    - A few data sets or starts of the draw that cannot be judged make it undecided. They do not count if all others
+      agree.
     """
     printed, corrected = evaluation.judgement, evaluation.corrected
     if printed is None:
@@ -182,17 +195,20 @@ def verdict_on_draw(evaluation: Evaluation, expected: Any) -> tuple[str, str]:
 
 
 def _rivals_with(evaluation: Evaluation, verdict: str) -> str:
-    """Return the rivals that get a verdict, as words."""
+    """Return the names of the rivals that get a verdict, joined by "and"."""
     return " and ".join(rival for rival, its_verdict in evaluation.rivals.items() if its_verdict == verdict)
 
 
 def _explain_few_undecided(judgement: Judgement) -> str:
-    """Return why checks are undecided if at most one in ten draws, over all checks, is the only cause; else ""."""
+    """Return why checks are undecided, if a few undecided draws are the only reason; else "".
+
+    A few are at most one in ten over all checks (`MIN_DECIDED`), and at most half of a check's own.
+    """
     checks = judgement.checks
     undecided = [check for check in checks if check.state != "holds"]
     n_undecided, n_draws = sum(check.draws_undecided for check in checks), sum(check.draws for check in checks)
     is_few = n_undecided <= (1 - MIN_DECIDED) * n_draws + 1e-9
-    # each check is undecided for no other reason: of an average all draws are undecided together
+    # a check of an average is undecided for another reason: all of its draws count as undecided together
     is_only_reason = all(
         check.state == "undecided" and not check.draws_against and 0 < 2 * check.draws_undecided <= check.draws
         for check in undecided

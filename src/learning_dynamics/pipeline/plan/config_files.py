@@ -1,4 +1,4 @@
-"""The configuration as files: read, laid over one another, checked in structure, each value traced to its file."""
+"""The configuration as files: read, laid over one another and checked in structure; each value's file is known."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ Block = dict[str, Any]
 Key = tuple[str, ...]
 ROOT = Path(__file__).resolve().parents[4]
 PAPERS = Path("workflow/config")
-COMMAND_LINE = "--config"
+COMMAND_LINE = "--config"  # in errors, instead of a file's name
 
 
 @dataclass(frozen=True)
 class Layers:
-    """Blocks by the file that holds them, each to be laid over those before it."""
+    """Blocks by the file that has them; each is laid over those before it."""
 
     blocks: dict[str, Block]
 
     def merged(self, model: type[BaseModel]) -> Block:
-        """Return one block of them all.
+        """Return all blocks merged into one.
 
-        In a paper's layers null drops the block of the layers below it. In those of ``config.yaml`` it is a value: a
-        null inside ``changes:`` is meant for the paper's own layers.
+        In a paper's layers null leaves out the block that the layers below it have. In the layers of ``config.yaml``
+        null is a value: inside ``changes:`` it is meant for the paper's layers.
 
         Raises
         ------
@@ -51,11 +51,11 @@ class Layers:
         return block
 
     def setters(self, *path: str) -> list[str]:
-        """Return the files that set the value at a path of keys, in their order."""
-        return [file for file, block in self.blocks.items() if _holds(block, path)]
+        """Return the files that set the value at a path of keys, the lowest layer's first."""
+        return [file for file, block in self.blocks.items() if _has_key(block, path)]
 
     def origin(self, *path: str) -> str:
-        """Return the file that last set a value, or the nearest block around it."""
+        """Return the highest layer's file that sets a value, or else the nearest block around the value."""
         for length in range(len(path), 0, -1):
             files = self.setters(*path[:length])
             if files:
@@ -63,30 +63,30 @@ class Layers:
         return next(iter(self.blocks))
 
     def where(self, *path: str) -> str:
-        """Return how an error begins: the file that sets a key, and the key."""
+        """Return the beginning of an error's message: the file that sets a key, and the key."""
         return f"{self.origin(*path)}: {'.'.join(path) or 'top level'}"
 
     def overlay_of(self, *path: str) -> str | None:
-        """Return the file that changed a value which another had set; None if it stands as it was."""
+        """Return the file that changes a value set by another file; None if no file does."""
         files = self.setters(*path)
         return files[-1] if len(files) > 1 else None
 
 
 @dataclass(frozen=True)
 class ConfigFiles:
-    """All of a configuration.
+    """A configuration, merged from its files.
 
     Attributes
     ----------
     seed : int
     scale : str or None
-        The folder of the results below ``results``; None for the default's.
+        The folder of the results within ``results``; None for the default configuration, which has none.
     papers : mapping from paper to block
         Each paper's data, runs, figures, claims.
     layers : mapping from paper to Layers
         The files that a paper's block is merged from.
-    seeds : sequence of int
-        The seeds under which claims of the papers in `seeds_of` are judged again.
+    seeds, seeds_of : sequence of int, tuple of str
+        The seeds under which claims are judged again, and the papers whose claims are.
     draws : int
         On how many draws ``snakemake robustness`` judges claims.
     """
@@ -106,7 +106,7 @@ class ConfigFiles:
 
 
 def load(files: Sequence[Path] = (), overrides: Mapping[str, Any] | None = None, root: Path = ROOT) -> ConfigFiles:
-    """Read ``config.yaml``, overlays laid over it, and what the command line gives, then each paper's file.
+    """Read ``config.yaml``, the overlays and the values of the command line, then each paper's file.
 
     Parameters
     ----------
@@ -124,30 +124,32 @@ def load(files: Sequence[Path] = (), overrides: Mapping[str, Any] | None = None,
     """
     shipped = read_yaml(root / "config.yaml")
     # Snakemake has converted a number that is a value by itself, but none inside a mapping or list
-    given = {
+    command_line = {
         key: _as_yaml_reads(value) if isinstance(value, Mapping | list) else value
         for key, value in (overrides or {}).items()
     }
     overlays = {_layer_name(file): read_yaml(file) for file in files}
-    layers = Layers({"config.yaml": shipped, **overlays, COMMAND_LINE: given})
+    layers = Layers({"config.yaml": shipped, **overlays, COMMAND_LINE: command_line})
     top = layers.merged(Top)
     where = layers.where
 
-    known = shipped_papers(root)
+    known_papers = shipped_papers(root)
+    # a scale, or else another seed than the shipped one, gives the results a folder of their own
     scale = top.get("scale") or (f"seed{top['seed']}" if top["seed"] != shipped.get("seed") else None)
-    if scale in [*top["papers"], *known]:
+    if scale in [*top["papers"], *known_papers]:
         raise ProjectError(f"{where('scale')}: is the name of a paper; choose another")
     for paper in top["papers"]:
-        check_known(paper, known, "configuration of paper", where("papers"))
+        check_known(paper, known_papers, "configuration of paper", where("papers"))
+    # `changes:` and `seeds_of:` may name papers that `papers:` leaves out
     for paper in top.get("changes", {}):
-        check_known(paper, known, "paper", where("changes", paper))  # fewer papers may be chosen
+        check_known(paper, known_papers, "paper", where("changes", paper))
     for paper in top.get("seeds_of", []):
-        check_known(paper, known, "paper", where("seeds_of"))
+        check_known(paper, known_papers, "paper", where("seeds_of"))
 
     folders = {folder: _overlay_folder(folder, root, where("overlays")) for folder in top.get("overlays", [])}
     seeds_of = tuple(paper for paper in top.get("seeds_of", []) if paper in top["papers"])
     first, n_seeds = top.get("first_seed", top["seed"] + 1), top.get("seeds", 0)
-    # one more than asked for, since the configured seed does not count
+    # one seed more than asked for, since the configured one is left out if it is among them
     seeds = [seed for seed in range(first, first + n_seeds + 1) if seed != top["seed"]][:n_seeds]
     configuration = ConfigFiles(top["seed"], scale, seeds=seeds, seeds_of=seeds_of, draws=top.get("draws", 0))
 
@@ -155,7 +157,7 @@ def load(files: Sequence[Path] = (), overrides: Mapping[str, Any] | None = None,
         name = f"{paper}.yaml"
         blocks = {f"{PAPERS}/{name}": read_yaml(root / PAPERS / name)}
         blocks |= {f"{key}/{name}": read_yaml(path / name) for key, path in folders.items() if (path / name).is_file()}
-        if paper in top.get("changes", {}):
+        if paper in top.get("changes", {}):  # the top layer, under the name of the file that has it
             blocks[layers.origin("changes", paper)] = top["changes"][paper]
         layers_of_paper = Layers(blocks)
         configuration.layers[paper] = layers_of_paper
@@ -166,7 +168,7 @@ def load(files: Sequence[Path] = (), overrides: Mapping[str, Any] | None = None,
 
 
 def _as_yaml_reads(value: Any) -> Any:
-    """Return a value of the command line in which texts of numbers and nulls, at any depth, are numbers and None."""
+    """Return a value of the command line in which a text that YAML reads as a number or null is that, at any depth."""
     if isinstance(value, Mapping):
         return {key: _as_yaml_reads(inner) for key, inner in value.items()}
     if isinstance(value, list):
@@ -180,6 +182,7 @@ def _as_yaml_reads(value: Any) -> Any:
 
 
 def _overlay_folder(folder: str, root: Path, where: str) -> Path:
+    """Return a folder of overlays: one in the working folder, or else in the folder of ``config.yaml``."""
     path = configured_path(folder, where)
     path = path if path.is_dir() else root / path
     if not path.is_dir():
@@ -188,12 +191,12 @@ def _overlay_folder(folder: str, root: Path, where: str) -> Path:
 
 
 def _layer_name(file: Path) -> str:
-    """Return how errors name an overlay; a ``config.yaml`` of the working folder is not the shipped one."""
+    """Return how errors name an overlay: ``./config.yaml`` for one of that name, which is not the shipped file."""
     return f"./{file}" if str(file) == "config.yaml" else str(file)
 
 
 def _check_unchanged(block: Block, layers: Layers) -> None:
-    """Refuse overlays without a scale that change a block of the shipped file; they may add others."""
+    """Refuse overlays without a scale if they change a block of the shipped file; they may add blocks."""
     shipped = next(iter(layers.blocks.values()))
     for section in ("data", "runs", "figures", "interactive", "claims"):
         for name, value in shipped.get(section, {}).items():
@@ -205,18 +208,18 @@ def _check_unchanged(block: Block, layers: Layers) -> None:
 
 
 def shipped_papers(root: Path) -> list[str]:
-    """Return the papers that have a configuration; a file beside a folder of its name is an overlay."""
+    """Return the papers that have a configuration; a file next to a folder of its own name is an overlay."""
     files = find_files(root / PAPERS, "*.yaml")
     return [file.stem for file in files if not file.with_suffix("").is_dir()]
 
 
 def output_folders(configuration: ConfigFiles) -> tuple[Path, Path]:
-    """Return where the results and the figures of a configuration lie, below the folder that one works in.
+    """Return the folders of a configuration's results and figures, relative to the working folder.
 
     Raises
     ------
     ProjectError
-        If neither is there and this is not the project's folder: whatever is said of them would be said of nothing.
+        If neither is there and the working folder is not the project's: it is probably the wrong folder.
     """
     if not (Path("results").exists() or Path("figures").exists() or Path.cwd().samefile(ROOT)):
         raise ProjectError(f"{Path.cwd()}: neither results nor figures lie here; go to the project's folder: cd {ROOT}")
@@ -225,7 +228,7 @@ def output_folders(configuration: ConfigFiles) -> tuple[Path, Path]:
 
 
 def merge(below: Block, above: Mapping[str, Any], *, drop: bool = False) -> None:
-    """Lay one block over another, key by key; with `drop` null over a block leaves it out."""
+    """Lay the block `above` over `below`, in place and key by key; with `drop` a null over a block leaves it out."""
     for key, value in above.items():
         if drop and value is None and isinstance(below.get(key), dict):
             del below[key]
@@ -237,8 +240,10 @@ def merge(below: Block, above: Mapping[str, Any], *, drop: bool = False) -> None
             below[key] = value
 
 
-def _holds(block: Any, path: Key) -> bool:
+def _has_key(block: Any, path: Key) -> bool:
+    """Whether a block has a value at a path of keys."""
     for key in path:
+        # keys of YAML may be numbers, those of paths are texts
         values = {str(name): value for name, value in block.items()} if isinstance(block, Mapping) else {}
         if key not in values:
             return False

@@ -1,4 +1,4 @@
-"""Where the science is: papers, topics, their modules, and what a module imports, read from source."""
+"""Where the science is: papers, topics, their modules, and the imports of a module, read from source without import."""
 
 import ast
 import functools
@@ -12,7 +12,7 @@ from learning_dynamics.pipeline.plan.source_files import Definition, read_source
 
 PACKAGE = "learning_dynamics"
 SOURCE_ROOT = Path(__file__).resolve().parents[3]
-# by stage, the module of a topic that has its functions
+# the module of a topic that has the functions of each stage
 TOPIC_MODULES = {
     "run": "runs",
     "metrics": "metrics",
@@ -21,7 +21,7 @@ TOPIC_MODULES = {
     "interactive": "interactive",
     "claims": "claims",
 }
-# no result depends on the modules that carry jobs out, word messages, or say what may be configured (`settings`)
+# no result depends on these modules, which carry jobs out, write messages, or say what may be configured (`settings`)
 INFRASTRUCTURE = tuple(f"{PACKAGE}.{name}" for name in ("pipeline", "errors", "files", "progress", "settings"))
 
 
@@ -39,14 +39,20 @@ def topics(paper: str) -> list[str]:
 
 
 def topic_module(paper: str, module_name: str, function_name: str) -> str:
-    """Return the module (one of `TOPIC_MODULES`) of a paper's topic that defines ``topic.function``.
+    """Return the module that defines a function of a topic.
 
-    Of a folder, ``claims/`` instead of ``claims.py``, it is the module in it that defines the function.
+    Parameters
+    ----------
+    module_name : str
+        One of `TOPIC_MODULES`, such as ``claims``. If that is a folder, the module in it that defines the function is
+        returned; the folder itself, if none does.
+    function_name : str
+        ``topic.function``.
 
     Raises
     ------
     ProjectError
-        If the text is not of this form, or there is no such topic or module; it names the nearest.
+        If `function_name` is not of this form, or there is no such topic or module; it names the nearest.
     """
     topic, dot, function = function_name.partition(".")
     if not dot or not function.isidentifier():
@@ -60,7 +66,7 @@ def topic_module(paper: str, module_name: str, function_name: str) -> str:
         raise ProjectError(
             f"`{function_name}`: src/{PACKAGE}/papers/{paper}/{topic}/{module_name}.py is not there{nearest}"
         )
-    return next((part for part in _modules_in(module) if function in definitions(part)), module)
+    return next((inner for inner in _modules_in(module) if function in definitions(inner)), module)
 
 
 def data_module(paper: str, source: str) -> str:
@@ -88,19 +94,19 @@ def module_of(stage: str, paper: str, function_name: str) -> str:
 def definitions(module: str) -> Mapping[str, Definition]:
     """Return the public functions that a module of this package defines, by name; none if there is no such module.
 
-    Those of a folder are the functions of the modules in it.
+    A folder has the functions of the modules in it.
     """
     path = module_path(module)
     if path is None:
         return {}
     functions = dict(read_source(path).functions)
-    for part in _modules_in(module):
-        functions |= definitions(part)
+    for inner in _modules_in(module):
+        functions |= definitions(inner)
     return functions
 
 
 def _modules_in(module: str) -> list[str]:
-    """Return the modules in a folder of this package, sorted; none of a module that is a file."""
+    """Return the modules in a folder of this package, sorted; none for a module that is a file."""
     path = module_path(module)
     if path is None or path.name != "__init__.py":
         return []
@@ -108,12 +114,12 @@ def _modules_in(module: str) -> list[str]:
 
 
 def definition_of(stage: str, paper: str, function_name: str, where: str) -> Definition:
-    """Return the function that a stage calls; `where` is how an error begins if there is none.
+    """Return the function that a stage calls; `where` is the beginning of an error's message.
 
     Raises
     ------
     ProjectError
-        It names the nearest.
+        If there is no such function; it names the nearest.
     """
     try:
         module = module_of(stage, paper, function_name)
@@ -121,7 +127,8 @@ def definition_of(stage: str, paper: str, function_name: str, where: str) -> Def
         raise ProjectError(f"{where}: {error}") from None
     name, functions = function_name.rpartition(".")[2], definitions(module)
     if name not in functions:
-        file = module.replace(".", "/") + ("" if _modules_in(module) else ".py")
+        is_folder = bool(_modules_in(module))
+        file = module.replace(".", "/") + ("" if is_folder else ".py")
         raise ProjectError(f"{where}: no function `{name}` in {file}{suggest_name(name, functions)}")
     return functions[name]
 
@@ -145,11 +152,12 @@ def imports_of(module: str) -> tuple[str, ...]:
         return ()
     package = module if path.name == "__init__.py" else module.rpartition(".")[0]
     names: set[str] = set()
+    # `from ..files import read, write` has level 2, the name `files` and the members `read` and `write`
     for level, named, members in read_source(path).imports:
         parts = [named] if named else []
         if level:  # one dot is the package itself, each further one the package around it
-            around = package.split(".")
-            parts = [*around[: len(around) - level + 1], *parts]
+            package_parts = package.split(".")
+            parts = [*package_parts[: len(package_parts) - level + 1], *parts]
         base = ".".join(parts)
         names.update((base, *(f"{base}.{member}" for member in members)))  # a member may be a module
     return tuple(sorted(name for name in names if name.split(".")[0] == PACKAGE))
@@ -169,4 +177,5 @@ def read_syntax_tree(path: Path) -> ast.Module:
 
 @functools.lru_cache(maxsize=1024)
 def _syntax_tree_of_version(path: Path, _modified: int, _size: int) -> ast.Module:
+    # time and size are there for the cache: a file with others is parsed again
     return syntax_tree(path, path.read_bytes())

@@ -1,4 +1,4 @@
-"""Prose with numbers in it: templates whose fields are filled from what was measured, so that no result is typed."""
+"""Prose with numbers in it: templates whose fields are filled with measured facts, so that no result is typed."""
 
 import math
 import re
@@ -9,7 +9,8 @@ from typing import Any
 from learning_dynamics.errors import ProjectError, suggest_name
 
 MATHS = re.compile(r"(\$[^$]+\$)")
-# `{name}` and `{name:.2f}`, but no argument's braces: not those of `\frac{a}`, `x_{ab}` and `}{b}`
+# `{name}` and `{name:.2f}`, but not the braces of TeX's arguments, which follow a letter, `_`, `^` or `}`, nor `\{`:
+# `\frac{ab}{cd}` and `x_{ab}` have none
 IN_MATHS = re.compile(r"(?<![\\\w^}])\{([a-z]\w+)(?::[^{}]*)?\}")
 
 
@@ -17,7 +18,7 @@ class _Fields(string.Formatter):
     """Fills fields by their whole names: ``{claim.value}`` is the fact of that name, not an attribute."""
 
     def get_field(self, field_name: str, args: Any, kwargs: Mapping[str, Any]) -> Any:
-        # dotted names are looked up whole: nothing is called or reached into
+        # a dotted name is one key: no attribute is read
         if field_name not in kwargs:
             raise ProjectError(
                 f"the text has a field `{{{field_name}}}` that nothing fills{suggest_name(field_name, kwargs)}"
@@ -25,7 +26,7 @@ class _Fields(string.Formatter):
         return kwargs[field_name], field_name
 
     def convert_field(self, value: Any, conversion: Any) -> Any:
-        if conversion:
+        if conversion:  # `!r` or `!s`
             raise ValueError(f"`!{conversion}` is not for prose")
         return value
 
@@ -33,23 +34,27 @@ class _Fields(string.Formatter):
 def fill(text: str, facts: Mapping[str, Any], where: str = "") -> str:
     """Return a text with its ``{name}`` and ``{name:format}`` fields filled; mathematics between dollars is left alone.
 
-    A field that was not measured (a claim that is untested) reads as a dash.
+    A fact that was not measured (of a claim that is untested) reads as a dash.
+
+    Parameters
+    ----------
+    where : str
+        Where the text is from: the beginning of an error's message.
 
     Raises
     ------
     ProjectError
-        If a field has no fact, or its format does not fit, or a fact's field stands within mathematics; it begins with
-        where the text stands.
+        If a field has no fact, or its format does not fit the fact, or a fact's field is within mathematics.
     """
-    parts = MATHS.split(text)  # words at even places, formulas at odd ones
+    parts = MATHS.split(text)  # prose at even places, formulas at odd ones
     shown = {key: _Shown(value) for key, value in facts.items()}
     try:
         fields_in_maths = [name for formula in parts[1::2] for name in IN_MATHS.findall(formula) if name in facts]
         if fields_in_maths:
-            inside = fields_in_maths[0]
+            name = fields_in_maths[0]
             raise ProjectError(
-                f"the text has the field `{{{inside}}}` within mathematics, where nothing is filled; end it before, "
-                f"as in `$x =$ {{{inside}}}`"
+                f"the text has the field `{{{name}}}` within mathematics, where nothing is filled; end it before, "
+                f"as in `$x =$ {{{name}}}`"
             )
         parts[::2] = [_Fields().vformat(part, (), shown) for part in parts[::2]]
     except ValueError as error:
@@ -61,13 +66,13 @@ def fill(text: str, facts: Mapping[str, Any], where: str = "") -> str:
 
 
 def fields(text: str) -> set[str]:
-    """Return the names of a text's fields."""
+    """Return the names of a text's fields; those within mathematics are none."""
     plain = "".join(MATHS.split(text)[::2])
     return {name for _, name, _, _ in string.Formatter().parse(plain) if name}
 
 
 class _Shown:
-    """A fact as prose shows it: numbers by their format, what is missing as a dash."""
+    """A fact as prose shows it: a number in its field's format, a text as it is, what is missing as a dash."""
 
     def __init__(self, value: Any) -> None:
         self.value = value
@@ -79,5 +84,6 @@ class _Shown:
         if isinstance(value, str):
             return value
         text = format(value, form)
+        # 1.2e-05 becomes a power of ten
         mantissa, mark, exponent = text.partition("e")
         return f"${mantissa} \\cdot 10^{{{int(exponent)}}}$" if mark and exponent.lstrip("+-").isdigit() else text
