@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from learning_dynamics.evidence import difference, mean, median, optimum, share, slope
+from learning_dynamics.evidence import Estimate, difference, mean, median, optimum, share, slope
 
 
 @pytest.mark.parametrize("estimate", [mean, median], ids=lambda function: function.__name__)
@@ -48,39 +48,47 @@ def test_a_difference_is_of_paired_draws():
     first = np.random.default_rng(1).standard_normal(20)
     assert difference(first + 0.5, first).value == pytest.approx(0.5)
     assert difference(first + 0.5, first).uncertainty < 1e-12  # pairing removes what draws have in common
-    turned, found = -mean(first), mean(-first)
-    np.testing.assert_allclose([turned.value, turned.lower], [found.value, found.lower])
-    assert (turned.upper, turned.draws) == (-mean(first).lower, 20)
 
 
-def test_a_slope_covers_the_order():
+def test_the_negative_of_an_estimate_is_that_of_negative_draws():
+    draws = [0.0, 1.0, 5.0, 20.0]
+    negative, expected = -mean(draws), mean(np.negative(draws))
+    assert (negative.value, negative.lower, negative.upper) == (expected.value, expected.lower, expected.upper)
+    assert (negative.draws, negative.how) == (expected.draws, expected.how)
+
+
+def test_intervals_of_a_slope_cover_the_order_at_their_level():
     rng, x = np.random.default_rng(2), np.log([1e-3, 1e-2, 1e-1, 1.0])
-    covered = [
-        found.lower <= 2 <= found.upper
-        for found in (slope(x, 2 * x + 0.1 * rng.standard_normal(4)) for _ in range(1000))
-    ]
-    assert np.mean(covered) == pytest.approx(0.95, abs=0.02)
-    assert (slope(x[:2], 2 * x[:2]).lower, slope(x[:2], 2 * x[:2]).value) == (-np.inf, pytest.approx(2))
+    slopes = [slope(x, 2 * x + 0.1 * rng.standard_normal(4)) for _ in range(1000)]
+    # 1000 samples: three standard errors of a share of 0.95 are 0.02
+    assert np.mean([found.lower <= 2 <= found.upper for found in slopes]) == pytest.approx(0.95, abs=0.02)
+
+
+def test_the_slope_through_two_points_has_no_interval():
+    found = slope([0.0, 1.0], [5.0, 7.0])
+    assert (found.value, found.lower, found.upper) == (2.0, -np.inf, np.inf)
 
 
 @pytest.mark.parametrize(
-    ("values", "at", "edge"),
+    ("values", "at", "edge"),  # at 1, 10 and 100
     [
         ([3.0, 1.0, 2.0], 10.0, False),
         ([3.0, 2.0, 1.0], 100.0, True),
-        ([3.0, 1.0, 1.0], 10.0, True),
-        ([np.nan, 2.0, 3.0], 10.0, False),
+        ([3.0, 1.0, 1.0], 10.0, True),  # the end has the best value as well
+        ([np.nan, 2.0, 3.0], 10.0, False),  # what is not finite is beyond the grid's end
         ([1.0, np.inf, np.nan], 1.0, True),
     ],
 )
-def test_an_optimum_says_where_on_its_grid_it_lies_whatever_the_order(values, at, edge):
+def test_an_optimum_says_where_on_its_grid_it_is_whatever_the_order(values, at, edge):
     for order in ([0, 1, 2], [2, 0, 1]):
         grid, measured = np.array([1.0, 10.0, 100.0])[order], np.array(values)[order]
         found = optimum(grid, measured)
         assert (found.at, found.at_edge) == (at, edge), order
         assert ("at its edge" in str(found)) == edge, order
         assert "best of 3 values from 1 to 100" in str(found), order
-        assert optimum(grid, np.where(np.isfinite(measured), -measured, np.inf), "greatest").at == at, order
+        # infinite values are not best in either sense
+        negative = np.where(np.isfinite(measured), -measured, np.inf)
+        assert optimum(grid, negative, "greatest").at == at, order
 
 
 def test_a_grid_of_one_setting_or_of_nothing_finite_is_at_its_edge_and_one_of_none_is_refused():
@@ -92,15 +100,34 @@ def test_a_grid_of_one_setting_or_of_nothing_finite_is_at_its_edge_and_one_of_no
         optimum([], [])
 
 
-def test_as_many_draws_as_it_says_decide_and_half_as_many_do_not():
-    values = np.random.default_rng(0).normal(0.0, 1.0, 50)
-    values += 0.1 - values.mean()
-    found = mean(values)
-    assert found.lower < 0 < found.value
-    needed = found.draws_to_decide(0.0)
-    alike = np.tile(values, 1 + needed // 50)
-    assert mean(alike[:needed] - alike[:needed].mean() + 0.1).lower > 0
-    assert mean(alike[: needed // 2] - alike[: needed // 2].mean() + 0.1).lower < 0
-    assert found.draws_to_decide(2 * found.value) == pytest.approx(needed, abs=1)
-    assert found.draws_to_decide(found.value) is None
-    assert mean([1.0]).draws_to_decide(0.0) is None
+def draws_around(centre, count):
+    """Return an even number of draws, each at a distance of one from their mean."""
+    return centre + np.tile([-1.0, 1.0], count // 2)
+
+
+@pytest.mark.parametrize("bound", [0.0, 0.2], ids=["below the mean", "above the mean"])
+def test_draws_to_decide_leave_the_bound_outside_of_the_interval_and_a_tenth_fewer_do_not(bound):
+    needed = mean(draws_around(0.1, 50)).draws_to_decide(bound)
+    enough = mean(draws_around(0.1, 2 * (needed // 2 + 1)))  # even, and one or two more
+    assert not enough.lower <= bound <= enough.upper
+    fewer = mean(draws_around(0.1, 2 * int(0.9 * needed / 2)))
+    assert fewer.lower <= bound <= fewer.upper
+
+
+# a bound that is n times nearer than the end of the interval on its side takes n^2 times as many draws
+@pytest.mark.parametrize(("bound", "needed"), [(0.0, 40), (2.0, 90)], ids=["below the value", "above the value"])
+def test_draws_to_decide_follow_from_the_end_of_the_interval_on_the_side_of_the_bound(bound, needed):
+    estimate = Estimate(value=1.0, lower=-1.0, upper=4.0, draws=10, how="median (order statistics)")
+    assert estimate.draws_to_decide(bound) == needed
+
+
+@pytest.mark.parametrize(
+    ("values", "bound"),
+    [
+        pytest.param([1.0, 2.0, 3.0], 2.0, id="the bound is the value"),
+        pytest.param([1.0], 0.0, id="one draw has no interval"),
+        pytest.param([1.0, np.nan], 0.0, id="there is no value"),
+    ],
+)
+def test_without_an_answer_draws_to_decide_are_none(values, bound):
+    assert mean(values).draws_to_decide(bound) is None

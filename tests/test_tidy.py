@@ -35,8 +35,12 @@ def table():
     return rows(measured, {"seed": [7, 8], "time": TIMES}, gamma=0.5, init=["a", "b"])
 
 
-def test_columns_are_those_declared_in_their_order():
-    assert list(table().columns) == ["seed", "time", "gamma", "init", "quantity", "index", "value", "predicted"]
+def test_columns_are_those_declared_in_their_order_and_others_are_left_out():
+    @columns(VALUE, QUANTITY, SEED)
+    def in_another_order():
+        return table()
+
+    assert list(in_another_order().columns) == ["value", "quantity", "seed"]
 
 
 def test_there_is_a_row_for_each_number_in_the_order_of_the_axes():
@@ -102,8 +106,11 @@ def reversed_seeds():
     return at_two_depths().sort_values("seed", ascending=False, kind="stable")
 
 
-def test_joined_tables_have_the_declared_columns():
-    assert list(at_two_depths().columns) == [column.name for column in at_two_depths.columns]
+def test_joined_tables_come_one_below_the_other_with_the_declared_columns():
+    both = joined((VALUE, SEED), table(), table().assign(value=-1.0))
+    assert list(both.columns) == ["value", "seed"]
+    assert both["value"].tolist() == [*table()["value"], *[-1.0] * len(table())]
+    assert both.index.tolist() == list(range(2 * len(table())))
 
 
 @pytest.mark.parametrize(

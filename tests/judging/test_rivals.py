@@ -26,41 +26,78 @@ from learning_dynamics.pipeline.store.records import check_rows, claim_row
 from tests.judging.made_up import evaluation_of
 
 MEASURED, TRUE, SHAPE = np.array([1.0, 2.0, 4.0]), np.array([1.0, 2.0, 4.0 + 1e-9]), np.array([0.1, 0.2, 0.7])
-BOUNDS = np.array([1.0, 0.25, 1.0])  # the second draw is nearest its bound, the third the largest
 
-
-@pytest.mark.parametrize("scaled", [True, False])
-@pytest.mark.parametrize(
+every_verdict = pytest.mark.parametrize(
     ("printed", "corrected", "verdict"),
     [(TRUE, None, "reproduced"), (2 * TRUE, TRUE, "corrected"), (2 * TRUE, 3 * TRUE, "contradicted")],
+    ids=["reproduced", "corrected", "contradicted"],
 )
-def test_what_stands_beside_a_check_is_judged_with_it(printed, corrected, verdict, scaled):
-    @claim("Lemma 1", scope="three numbers", correction="c", reason="a slip")
-    def checks():
-        rivals = {"twice": 2.5 * TRUE, "first": 3.5 * TRUE, "second": {"predicted": TRUE}}
-        yield equal_on_every_draw(
-            "error", MEASURED, printed, tolerance=1e-6, corrected=corrected, rivals=rivals, scaled=scaled
-        )
-        rivals = {"first": 2.0, "second": 0.5, "half": 0.5, "other": {"values": 9 * SHAPE}}
-        yield every_draw("shape", SHAPE, at_most=BOUNDS, rivals=rivals, fact="top")
-        yield Facts(first=1.0)
 
-    found = evaluate(checks, {}, {})
+
+def evaluation_of_two_checks(printed, corrected, *, rivals_of_size=None, rivals_of_shape=None, scaled=False):
+    """Evaluate a claim whose first check has this prediction and correction, and whose second one holds."""
+    size = equal_on_every_draw(
+        "size",
+        MEASURED,
+        printed,
+        tolerance=1e-6,
+        corrected=corrected,
+        rivals=rivals_of_size or {"another": 9 * TRUE},
+        scaled=scaled,
+    )
+    shape = every_draw("shape", SHAPE, at_most=1.0, rivals=rivals_of_shape)
+    return evaluation_of(size, shape, correction="c", reason="a slip")
+
+
+@every_verdict
+def test_what_is_printed_or_else_its_correction_decides(printed, corrected, verdict):
+    found = evaluation_of_two_checks(printed, corrected)
     assert found.verdict == verdict
-    assert found.rivals == dict.fromkeys(("twice", "first", "second", "half", "other"), "contradicted")
-    assert found.reason == ("" if verdict == "reproduced" else "a slip")
-    assert [check.state for check in found.decisive.checks] == [
-        "holds" if verdict != "contradicted" else "fails",
-        "holds",
-    ]
-    assert (found.facts["top"], found.facts["first"], found.quantifier) == (0.7, 1.0, "all draws")
-    if scaled and verdict != "contradicted":
-        assert 1e-7 < found.min_detectable_error < 1e-5  # about the tolerance
-    else:
-        assert np.isnan(found.min_detectable_error)
+    of_size = "fails" if verdict == "contradicted" else "holds"
+    assert [check.state for check in found.decisive.checks] == [of_size, "holds"]
+    assert found.quantifier == "all draws"
 
 
-def test_rivals_stand_beside_the_correction_which_may_replace_what_is_measured():
+@every_verdict
+def test_the_reason_is_given_unless_the_claim_is_reproduced(printed, corrected, verdict):
+    assert evaluation_of_two_checks(printed, corrected).reason == ("" if verdict == "reproduced" else "a slip")
+
+
+@every_verdict
+@pytest.mark.parametrize(
+    ("rivals_of_size", "rivals_of_shape"),
+    [
+        pytest.param({"rival": 2.5 * TRUE}, None, id="of the first check"),
+        pytest.param(None, {"rival": 0.5}, id="of the second check"),
+        pytest.param(None, {"rival": {"values": 9 * SHAPE}}, id="another value instead of another prediction"),
+        pytest.param({"rival": 3.5 * TRUE}, {"rival": 2.0}, id="of both, the first of which refuses it"),
+        pytest.param({"rival": {"predicted": TRUE}}, {"rival": 0.5}, id="of both, the second of which refuses it"),
+    ],
+)
+def test_a_rival_is_refused_by_any_check(rivals_of_size, rivals_of_shape, printed, corrected, verdict):
+    found = evaluation_of_two_checks(printed, corrected, rivals_of_size=rivals_of_size, rivals_of_shape=rivals_of_shape)
+    assert found.verdict == verdict
+    assert found.rivals["rival"] == "contradicted"
+
+
+@pytest.mark.parametrize(("printed", "corrected"), [(TRUE, None), (2 * TRUE, TRUE)], ids=["reproduced", "corrected"])
+def test_the_smallest_error_that_would_have_been_refused_is_about_the_tolerance_if_it_is_sought(printed, corrected):
+    assert 1e-7 < evaluation_of_two_checks(printed, corrected, scaled=True).min_detectable_error < 1e-5
+    assert np.isnan(evaluation_of_two_checks(printed, corrected, scaled=False).min_detectable_error)
+
+
+def test_of_a_contradicted_claim_no_smallest_error_is_sought():
+    assert np.isnan(evaluation_of_two_checks(2 * TRUE, 3 * TRUE, scaled=True).min_detectable_error)
+
+
+def test_facts_are_the_outermost_draw_of_a_check_and_what_the_claim_adds():
+    # the second draw is nearest its bound, the third is the largest
+    check = every_draw("shape", SHAPE, at_most=[1.0, 0.25, 1.0], rivals={"half": 0.05}, fact="largest")
+    facts = evaluation_of(check, Facts(added=1.0)).facts
+    assert (facts["largest"], facts["added"], facts["value"]) == (0.7, 1.0, 0.2)
+
+
+def test_rivals_are_compared_with_the_correction_which_may_replace_what_is_measured():
     double = {"measured": 2 * MEASURED, "predicted": 2 * TRUE}
     error = equal_on_every_draw("error", MEASURED, 3 * TRUE, tolerance=1e-6, corrected=double)
     found = evaluation_of(error, every_draw("shape", SHAPE, at_most=1.0, rivals={"strict": 0.5, "loose": 2.0}))
@@ -94,7 +131,7 @@ def test_a_check_with_rivals_that_is_made_undecided_stays_so():
     assert "best of 3 values from 1 to 3 at 2" in inside.criterion
 
 
-def test_rivals_stand_beside_what_is_printed_where_that_holds():
+def test_rivals_are_compared_with_what_is_printed_where_that_holds():
     weak = at_most("mean", 1.0, 2.0, rivals={"weak": 3.0})
     for corrected in (None, 5.0):
         found = evaluation_of(weak, equal("slope", 1.0, 1.0, tolerance=0.1, corrected=corrected))
@@ -123,28 +160,24 @@ def test_a_rival_without_draws_is_a_mistake_and_no_empty_prediction():
         evaluation_of(equal_on_every_draw("x", np.ones(3), 1.0, tolerance=0.1, rivals={"nothing": []}))
 
 
-def of_correction(**beside):
-    """Evaluate a claim that fails as printed, with a check that its correction alone makes, of numbers near two."""
-    return evaluation_of(
-        equal("size", 1.0, 3.0, tolerance=0.1, corrected=1.0),
-        every_draw("rest", [2.0, 2.1], at_most=2.5, printed=NOT_CLAIMED, **beside),
-    )
-
-
 def test_a_check_of_the_correction_alone_is_not_printed_and_tests_its_rivals():
-    found = of_correction(rivals={"loose": {"values": [2.0, 2.2]}, "twice": {"values": [4.0, 4.2]}}, fact="rest")
+    rivals = {"loose": {"values": [2.0, 2.2]}, "twice": {"values": [4.0, 4.2]}}
+    found = evaluation_of(
+        equal("size", 1.0, 3.0, tolerance=0.1, corrected=1.0),
+        every_draw("rest", [2.0, 2.1], at_most=2.5, printed=NOT_CLAIMED, rivals=rivals, fact="rest"),
+    )
     assert [check.name for check in found.judgement.checks] == ["size"]
     assert [check.name for check in found.corrected.checks] == ["size", "rest"]
     assert found.rivals == {"loose": "corrected", "twice": "contradicted"}
     assert found.facts["rest"] == 2.1
-    # a check of the correction that fails leaves the claim contradicted
-    assert (
-        evaluation_of(
-            equal("size", 1.0, 3.0, tolerance=0.1, corrected=1.0, rivals={"two": 2.0}),
-            every_draw("rest", 3.0, at_most=2.5, printed=NOT_CLAIMED),
-        ).verdict
-        == "contradicted"
+
+
+def test_a_check_of_the_correction_alone_that_fails_leaves_the_claim_contradicted():
+    found = evaluation_of(
+        equal("size", 1.0, 3.0, tolerance=0.1, corrected=1.0, rivals={"two": 2.0}),
+        every_draw("rest", 3.0, at_most=2.5, printed=NOT_CLAIMED),
     )
+    assert found.verdict == "contradicted"
 
 
 def test_a_check_of_the_correction_alone_is_no_part_of_a_rival_of_what_is_printed():
@@ -156,7 +189,7 @@ def test_a_check_of_the_correction_alone_is_no_part_of_a_rival_of_what_is_printe
     assert weak(9.0).rivals == weak(0.1).rivals == {"weak": "reproduced"}
 
 
-def test_what_is_printed_may_stand_beside_the_correction_and_its_rivals():
+def test_what_is_printed_may_be_given_as_the_correction_and_rivals_are():
     """The three are of one kind: the arguments are those of all, or else the correction's."""
     in_full = equal("size", 1.0, tolerance=0.1, printed=3.0, corrected=1.0, rivals={"two": {"predicted": 2.0}})
     in_short = equal("size", 1.0, 1.0, tolerance=0.1, printed=3.0, rivals={"two": 2.0})
@@ -264,7 +297,7 @@ def test_a_bound_is_scaled_to_the_side_that_is_tighter(check):
     assert evaluation_of(check).min_detectable_error == pytest.approx(10**-0.75)
 
 
-def test_a_reason_of_the_run_stands_in_the_place_of_the_decorators():
+def test_a_reason_of_the_run_replaces_the_decorators():
     failing = every_draw("x", 2.0, at_most=1.0, rivals={"another": {"values": 0.5}})
 
     @claim("Theorem 1", scope="here", reason="a slip")
@@ -281,7 +314,7 @@ def test_a_reason_of_the_run_stands_in_the_place_of_the_decorators():
 @pytest.mark.parametrize(
     "predicted", [1, 1.0, [1, 1, 1], np.ones(3), np.ones(3, int), pd.Series([1.0, 1.0, 1.0])], ids=str
 )
-def test_what_would_have_been_refused_is_found_of_every_number(predicted):
+def test_the_smallest_error_that_would_have_been_refused_is_found_for_every_kind_of_number(predicted):
     found = evaluation_of(equal_on_every_draw("x", np.ones(3), predicted, tolerance=0.1, rivals={"two": 2.0}))
     assert found.verdict == "reproduced"
     assert 0.1 <= found.min_detectable_error < 0.2

@@ -18,7 +18,7 @@ def sweep_block(**values):
     return {"extends": "slow", "sweep": values, "provenance": {key: {"chosen": "a scan"} for key in values}}
 
 
-def test_runs_and_data(refuses):
+def test_wrong_runs_and_data_sets_are_refused(refuses):
     refuses(
         ("runs.slow.every", 2, "workflow/config/toy.yaml: runs.slow.every: unknown setting of `growth`"),
         ("runs.slow.measure", {"rate": 1.0}, "runs.slow.measure.rate: unknown setting of `growth`"),
@@ -45,7 +45,7 @@ def test_runs_and_data(refuses):
     )
 
 
-def test_sweeps_and_bundles(refuses, configured):
+def test_wrong_sweeps_and_bundles_are_refused(refuses, configured):
     refuses(
         ("runs.scan", sweep_block(rate=[0.1, -1.0]), "scan.rate: must be above 0"),
         ("runs.scan", sweep_block(rate=[]), "sweep.rate"),
@@ -73,7 +73,7 @@ def test_sweeps_and_bundles(refuses, configured):
 TWO = "undecided or reproduced"
 
 
-def test_figures_and_claims(refuses):
+def test_wrong_figures_and_claims_are_refused(refuses):
     for section in ("figures.growth", "claims.geometric"):
         runs = f"{section}.runs"
         refuses(
@@ -115,7 +115,7 @@ def test_two_verdicts_are_expected_with_the_reason_why_rounding_decides(configur
 RANGE = {"run": "slow", "setting": "steps", "range": [5, 50], "claims": ["geometric"]}
 
 
-def test_what_is_judged_again(refuses, configured):
+def test_wrong_variations_and_ranges_of_draws_are_refused(refuses, configured):
     refuses(
         ("robustness.slow_steps.run", "slwo", "robustness.slow_steps.run: no run `slwo`; did you mean `slow`"),
         ("robustness.slow_steps.run", "descent", "claim `geometric` does not use run `descent`"),
@@ -140,7 +140,7 @@ def test_what_is_judged_again(refuses, configured):
     assert "robustness.other.setting: missing; add it" in refusal(configured, **other)
 
 
-def test_reasons(refuses, configured):
+def test_missing_and_wrong_provenance_is_refused(refuses, configured):
     own = "runs.slow.provenance"
     before = configured().config.paper_block("toy")["provenance"]
     kinds = {kind: dict(block) for kind, block in before.items()}
@@ -160,16 +160,20 @@ def test_reasons(refuses, configured):
     )
 
 
-def test_values_of_the_command_line(configured):
-    for given, words in (
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
         ({"seeds": 300_000}, "seeds: must be 200 or less"),
         ({"seed": 7.0}, "seed: must be a whole number"),
         ({"scale": "s", "changes": {"toy": {"data": {"more": {}}}}}, "data.more.source: missing; add it"),
         ({"seeds_of": ["toi"]}, "seeds_of: no paper `toi`; did you mean `toy`?"),
         ({"changes": {"toy": {"runs": {"fast": {1: 2}}}}}, "runs.fast.1: a key must be text; quote it"),
         ({"replications": 3}, "--config: replications: unknown key"),
-    ):
-        assert words in refusal(configured, **given), given
+    ],
+    ids=lambda given: "" if isinstance(given, str) else next(iter(given)),
+)
+def test_wrong_values_of_the_command_line_are_refused(given, words, configured):
+    assert words in refusal(configured, **given)
 
 
 # -- commands --------------------------------------------------------------------------------------------------------
@@ -190,9 +194,9 @@ def elsewhere(tmp_path, monkeypatch):
     return tmp_path
 
 
-def test_commands(elsewhere, capsys):
-    before = sorted(elsewhere.iterdir())
-    for arguments, words in (
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
         (["run", "spectral_bias", "smal_scale"], "no run `smal_scale`; did you mean `small_scale`?"),
         (["data", "spectral_bias", "regression"], "no data set `regression`; did you mean"),
         (["figure", "spectral_bias", "fig1"], "no figure `fig1`; did you mean `fig1b`?"),
@@ -209,26 +213,34 @@ def test_commands(elsewhere, capsys):
         (["verdicts", "text.txt"], "text.txt: damaged, or not written by learning-dynamics"),
         (["verdicts", "table.parquet"], "has other columns than are looked for here"),
         (["check", "--configfile", "text.txt"], "text.txt"),
-    ):
-        assert cli.main(arguments) == 1, arguments
-        said = capsys.readouterr().err
-        assert said.startswith("error: "), arguments
-        assert said.count("\n") == 1, arguments
-        assert words in said, said
-        assert sorted(elsewhere.iterdir()) == before, arguments
+    ],
+    ids=lambda given: " ".join(given) if isinstance(given, list) else "",
+)
+def test_a_command_that_is_refused_says_why_in_one_line_and_writes_nothing(arguments, words, elsewhere, capsys):
+    before = sorted(elsewhere.rglob("*"))
+    assert cli.main(arguments) == 1
+    said = capsys.readouterr().err
+    assert said.startswith("error: ")
+    assert said.count("\n") == 1
+    assert words in said
+    assert sorted(elsewhere.rglob("*")) == before
     assert (elsewhere / "config.yaml").read_text() == "mine: 1\n"
 
 
-def test_command_lines(capsys):
-    for arguments, words in (
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
         ([], "required: command"),
         (["rnu"], "invalid choice"),
         (["run", "spectral_bias"], "required: name"),
         ([*RUN, "--minutes", "nan"], "must be a positive number"),
         ([*RUN, "--minutes", "1h"], "must be a positive number (is 1h)"),
         (["check", "more"], "unrecognized"),
-    ):
-        with pytest.raises(SystemExit) as ended:
-            cli.main(arguments)
-        assert ended.value.code == 2, arguments
-        assert words in capsys.readouterr().err, arguments
+    ],
+    ids=lambda given: " ".join(given) if isinstance(given, list) else "",
+)
+def test_a_command_that_cannot_be_read_ends_with_status_2(arguments, words, capsys):
+    with pytest.raises(SystemExit) as ended:
+        cli.main(arguments)
+    assert ended.value.code == 2
+    assert words in capsys.readouterr().err

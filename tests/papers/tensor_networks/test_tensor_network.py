@@ -1,8 +1,8 @@
 """Linear tensor networks against the architectures that they stand for."""
 
+import itertools
 import re
 from functools import reduce
-from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -39,7 +39,7 @@ def test_networks_are_those_written_layer_by_layer(architecture, lengths):
 @pytest.mark.parametrize("widths", [(3, 4), (3, 4, 2), (2, 3, 4, 2)])
 def test_fully_connected_network_multiplies_matrices(widths):
     network = tensor_network.fully_connected(widths)
-    matrices = [draw(index, rows, columns) for index, (rows, columns) in enumerate(pairwise(widths))]
+    matrices = [draw(index, rows, columns) for index, (rows, columns) in enumerate(itertools.pairwise(widths))]
     x, last = draw(8, widths[0]), draw(9, widths[-1])
     layers = [W.ravel(order="F") for W in matrices] + [last]
     expected = reduce(np.matmul, matrices, x) @ last
@@ -71,18 +71,25 @@ def test_contractions_are_the_gradient_and_pairs_of_them_the_hessian(depth):
     np.testing.assert_allclose(pair_contractions(tensor, layers), hessian, atol=1e-12)
 
 
-@pytest.mark.parametrize("depth", [2, 3])
-@pytest.mark.parametrize("architecture", ["diagonal", "convolutional", "decomposable"])
-def test_orthogonal_decomposition_rebuilds_the_data_tensor(architecture, depth):
-    network = network_of(architecture, 4, depth, seed=3)
+@pytest.fixture(params=itertools.product(["diagonal", "convolutional", "decomposable"], [2, 3]), ids=str)
+def decomposable_network(request):
+    architecture, depth = request.param
+    return network_of(architecture, 4, depth, seed=3)
+
+
+def test_singular_values_and_vectors_rebuild_the_data_tensor(decomposable_network):
     x = draw(0, 4)
-    rebuilt = np.zeros(network.lengths, dtype=complex)
-    for j, value in enumerate(network.S @ x):
-        rebuilt += value * reduce(np.multiply.outer, [vectors[:, j] for vectors in network.U])
-    np.testing.assert_allclose(rebuilt, network.data_tensor(x), atol=1e-12)
-    for layer, vectors in enumerate(network.U):
-        gram = vectors.conj().T @ vectors
-        np.testing.assert_allclose(gram, np.eye(len(network.S)), atol=1e-12, err_msg=f"{layer=}")
+    rebuilt = np.zeros(decomposable_network.lengths, dtype=complex)
+    for j, singular_value in enumerate(decomposable_network.S @ x):
+        rebuilt += singular_value * reduce(np.multiply.outer, [U[:, j] for U in decomposable_network.U])
+    np.testing.assert_allclose(rebuilt, decomposable_network.data_tensor(x), atol=1e-12)
+
+
+def test_singular_vectors_of_each_layer_are_orthonormal(decomposable_network):
+    assert len(decomposable_network.U) == decomposable_network.depth
+    for layer, U in enumerate(decomposable_network.U):
+        gram = U.conj().T @ U
+        np.testing.assert_allclose(gram, np.eye(len(decomposable_network.S)), atol=1e-12, err_msg=f"{layer=}")
 
 
 @pytest.mark.parametrize("lengths", [(4, 3), (3, 4), (2, 3, 4)])

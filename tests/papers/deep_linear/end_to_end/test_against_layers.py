@@ -178,23 +178,53 @@ def test_wrong_laws_start_with_their_own_rates():
     np.testing.assert_allclose((other[1] - other[0]) / law[0] ** (1 / 3), moved, rtol=1e-3)
 
 
-def test_velocities_at_one_matrix_are_those_of_layers_by_torch():
-    settings = {"depths": [1, 2, 5], "size": 3, "smallest": 0.05, "largest": 2.0, "seeds": 2, "seed": 8}
-    trajectory, table = trajectory_and_table(runs.balanced_velocity, metrics.balanced_velocity, settings)
-    for place, W in enumerate(trajectory.series["end_to_end"][:, 0]):
-        depth, seed = int(trajectory.constants["depth"][place]), int(trajectory.constants["member"][place])
-        values = np.linalg.svd(W, compute_uv=False)
-        # one in each third of the logarithm's range
-        thirds = 0.05 * 40.0 ** (np.arange(4) / 3)
-        assert np.all((values[::-1] >= thirds[:-1]) & (values[::-1] <= thirds[1:])), f"{depth=}, {seed=}"
-        G = trajectory.constants["gradient"][place]
-        factors = factors_of(plain.balanced(W, depth), lambda W, G=G: (W * torch.tensor(G)).sum(), G)
-        row = select(table, "factor", depth=depth, seed=seed)
-        np.testing.assert_allclose(row["value"], factors, rtol=1e-4, err_msg=f"{depth=}, {seed=}")
-        np.testing.assert_allclose(row["predicted"], row["value"], rtol=1e-9, err_msg=f"{depth=}, {seed=}")
-        np.testing.assert_allclose(
-            select(table, "sigma", depth=depth, seed=seed)["value"], values, err_msg=f"{depth=}, {seed=}"
-        )
+SMALLEST, LARGEST = 0.05, 2.0  # bounds of the singular values
+DEPTHS = [1, 2, 5]
+
+
+@pytest.fixture(scope="module")
+def velocities():
+    """The run of velocities at one matrix for each of two seeds, at three depths, and its metrics."""
+    settings = {"depths": DEPTHS, "size": 3, "smallest": SMALLEST, "largest": LARGEST, "seeds": 2, "seed": 8}
+    return trajectory_and_table(runs.balanced_velocity, metrics.balanced_velocity, settings)
+
+
+# members of the run by their place: all depths of the first seed, then of the second
+every_velocity = pytest.mark.parametrize(
+    ("place", "depth", "seed"), [(place, DEPTHS[place % 3], place // 3) for place in range(6)]
+)
+
+
+@every_velocity
+def test_factors_at_one_matrix_are_those_of_layers_by_torch(velocities, place, depth, seed):
+    trajectory, table = velocities
+    W, G = trajectory.series["end_to_end"][place, 0], trajectory.constants["gradient"][place]
+
+    def loss(end_to_end):
+        return (end_to_end * torch.tensor(G)).sum()  # of gradient G everywhere
+
+    measured = select(table, "factor", depth=depth, seed=seed)
+    # differences of singular values by steps of 1e-6
+    np.testing.assert_allclose(measured["value"], factors_of(plain.balanced(W, depth), loss, G), rtol=1e-4)
+    np.testing.assert_allclose(measured["predicted"], measured["value"], rtol=1e-9)
+
+
+@every_velocity
+def test_one_singular_value_is_in_each_third_of_the_range_of_logarithms(velocities, place, depth, seed):
+    trajectory, table = velocities
+    values = np.linalg.svd(trajectory.series["end_to_end"][place, 0], compute_uv=False)
+    np.testing.assert_allclose(select(table, "sigma", depth=depth, seed=seed)["value"], values)
+    edges = np.geomspace(SMALLEST, LARGEST, 4)
+    # of ascending values: how many edges each is above
+    assert np.searchsorted(edges, values[::-1]).tolist() == [1, 2, 3]
+
+
+def test_every_depth_has_the_matrix_and_the_gradient_of_its_seed(velocities):
+    trajectory, _ = velocities
+    for values in (trajectory.series["end_to_end"], trajectory.constants["gradient"]):
+        of_seeds = values.reshape(2, 3, -1)  # seeds, depths
+        np.testing.assert_array_equal(of_seeds, np.broadcast_to(of_seeds[:, :1], of_seeds.shape))
+        assert not np.isclose(of_seeds[0, 0], of_seeds[1, 0]).any()
 
 
 def test_bounds_of_a_spectrum_in_the_wrong_order_are_refused():
@@ -309,7 +339,7 @@ def above_zero(values):
         (BALANCE, put("layer_growth", 1.0, scale=above_zero, seed=1), False),
     ],
 )
-def test_what_lies_beyond_the_tolerance_is_refused(claim, alter, inside):
+def test_values_beyond_the_tolerance_are_refused(claim, alter, inside):
     assert verdict_on(claim, amplification=100.0) == "reproduced"
     assert (verdict_on(claim, alter, amplification=100.0) == "reproduced") == inside
 

@@ -17,7 +17,7 @@ from learning_dynamics.papers.neural_collapse.trainings import (
     without_exceptions,
 )
 from tests.papers.neural_collapse import altered
-from tests.papers.neural_collapse.training.made_up import NETWORKS, made_up, trainings
+from tests.papers.neural_collapse.training.made_up import CURVES, NETWORKS, luck, made_up, trainings
 
 PREMISE = {"train_error": 1e-3}
 CASES = {
@@ -129,12 +129,39 @@ def test_one_data_set_can_be_against_all_five_unless_its_train_errors_stay():
     assert evaluate(collapse.five_data_sets, other, settings).reason.startswith("needs MNIST")
 
 
-def test_errors_end_at_the_first_epoch_without_one_and_what_is_measured_less_often_starts_at_its_next():
-    table = made_up()
-    assert epochs_errors_end(table, 0.0).tolist() == [10, 10, 10]
-    assert when_errors_end([table], "nc1", train_error=0.0)[0] == pytest.approx(10**-1.5)
-    sparse = by_seed(table, "robustness", "test").loc[[1, 30, 100]]
-    assert values_when_errors_end(sparse, table, 0.0)[0] == pytest.approx(0.05 * 30**0.5)
+def expected_value(quantity, split, seed, epoch):
+    """Return what `made_up` gives a quantity for a seed at an epoch: a power of the epoch."""
+    start, power = CURVES[split, quantity]
+    return luck(seed) * start * epoch**-power
+
+
+@pytest.fixture
+def errors_end_at_other_epochs():
+    """A training whose train errors end at epoch 10 for seeds 0 and 2, and at epoch 30 for seed 1."""
+    tables = {"trainings": [made_up()]}
+    return altered.put(tables, "trainings", "error", 0.1, split="train", seed=1, epoch=10)["trainings"][0]
+
+
+def test_train_errors_end_for_each_seed_at_its_first_epoch_without_a_misclassified_image(errors_end_at_other_epochs):
+    assert epochs_errors_end(errors_end_at_other_epochs, 0.0).tolist() == [10, 30, 10]
+
+
+def test_a_quantity_is_read_for_each_seed_where_its_train_errors_end(errors_end_at_other_epochs):
+    values = when_errors_end([errors_end_at_other_epochs], "nc1", train_error=0.0)
+    epochs = [10, 30, 10]  # by seed
+    assert values == pytest.approx([expected_value("nc1", "train", *pair) for pair in enumerate(epochs)])
+
+
+def test_values_at_fewer_epochs_are_read_at_the_next_one_after_train_errors_end(errors_end_at_other_epochs):
+    measured = by_seed(errors_end_at_other_epochs, "robustness", "test").loc[[1, 30, 100]]
+    values = values_when_errors_end(measured, errors_end_at_other_epochs, 0.0)
+    assert values.tolist() == pytest.approx([expected_value("robustness", "test", seed, 30) for seed in range(3)])
+
+
+def test_values_that_end_before_train_errors_do_are_nan(errors_end_at_other_epochs):
+    measured = by_seed(errors_end_at_other_epochs, "robustness", "test").loc[[1, 10]]
+    values = values_when_errors_end(measured, errors_end_at_other_epochs, 0.0)
+    assert np.isnan(values).tolist() == [False, True, False]
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -145,7 +172,7 @@ def test_errors_end_at_the_first_epoch_without_one_and_what_is_measured_less_oft
 )
 def test_train_errors_have_ended_at_999_images_of_1000(case, wrong_images, train_error, decided):
     claim, settings = CASES[case]
-    share = sum([1 / 1000] * wrong_images)
+    share = sum([1 / 1000] * wrong_images)  # as the share is summed, with rounding in the last digits
     tables = {"trainings": trainings()}
     for epoch in (10, 30, 100):
         altered.put(tables, "trainings", "error", share, network="vgg", split="train", seed=0, epoch=epoch)
@@ -155,13 +182,14 @@ def test_train_errors_have_ended_at_999_images_of_1000(case, wrong_images, train
 
 def test_a_seed_is_read_where_it_was_measured_and_not_where_another_was():
     table = made_up()
-    # seed 0 was measured at epoch 10 and seed 1 at epoch 30, beside the first and the last
+    # robustness was measured of all seeds at the first and the last epoch, of seed 0 also at 10 and of seed 1 at 30
     kept = table["epoch"].isin([1, 100]) | ((table["seed"] == 0) & (table["epoch"] == 10))
     kept |= ((table["seed"] == 1) & (table["epoch"] == 30)) | (table["quantity"] != "robustness")
     sparse = table[kept]
     sparse.attrs = table.attrs
     starts = when_errors_end([sparse], "robustness", "test", train_error=0.0)
-    assert starts == pytest.approx([0.05 * 10**0.5, 1.02 * 0.05 * 30**0.5, 1.04 * 0.05 * 100**0.5])
+    epochs = [10, 30, 100]  # by seed
+    assert starts == pytest.approx([expected_value("robustness", "test", *pair) for pair in enumerate(epochs)])
     missing = altered.put({"trainings": [sparse]}, "trainings", "robustness", np.nan, seed=1, epoch=30)["trainings"]
     assert np.isnan(when_errors_end(missing, "robustness", "test", train_error=0.0)).tolist() == [False, True, False]
 
@@ -171,4 +199,5 @@ def test_errors_end_earlier_where_one_image_of_1000_may_be_wrong():
     early = altered.put({"trainings": [table]}, "trainings", "error", 1e-3, split="train", epoch=3)["trainings"]
     assert epochs_errors_end(early[0], 1e-3).tolist() == [3, 3, 3]
     assert epochs_errors_end(early[0], 0.0).tolist() == [10, 10, 10]
-    assert when_errors_end(early, "nc1", train_error=1e-3)[0] == pytest.approx(3**-1.5)
+    values = when_errors_end(early, "nc1", train_error=1e-3)
+    assert values == pytest.approx([expected_value("nc1", "train", seed, 3) for seed in range(3)])

@@ -32,7 +32,10 @@ FIRST_EXAMPLES = [0, 9, 12, 14]  # of each class, where examples are sorted by c
 
 @pytest.fixture
 def turned_start():
-    """Features, shape (classes, 3), and classifier, shape (3, classes), of a turned start at scale 0.1."""
+    """Features, shape (classes, 3), and classifier, shape (3, classes), of a start at scale 0.1 in turned coordinates.
+
+    In these the amplitude that grows first has an axis of feature space to itself (`runs._start`).
+    """
     return model.unpack(runs.turned_start(np.random.default_rng(1), COUNTS, 3, 0.1), 4, 3, 4)
 
 
@@ -91,9 +94,10 @@ def test_a_class_is_learned_when_its_probability_passes_one_half(trajectory):
     assert second_class["value"].item() == pytest.approx(expected, rel=1e-2)
 
 
-def test_scales_of_one_have_no_unit_of_time():
-    with pytest.raises(ProjectError, match="below one"):
-        trajectory_with_settings(runs.escapes, {**SETTINGS, "scales": [1.0]}, seed=3)
+@pytest.mark.parametrize("scales", [[1.0], [1e-2, 2.0]])
+def test_scales_of_one_or_more_are_refused_as_time_has_the_unit_log_of_one_over_the_scale(scales):
+    with pytest.raises(ProjectError, match="scales must lie below one"):
+        trajectory_with_settings(runs.escapes, {**SETTINGS, "scales": scales}, seed=3)
 
 
 # -- judge ----------------------------------------------------------------------------------------

@@ -19,20 +19,22 @@ SEEDS = 50
 MEMBERS = len(CELLS) * SEEDS
 
 
-def share_of(*shares: float) -> np.ndarray:
-    """Of each scale's draws, whether they are among so many."""
+def among_first(*shares: float) -> np.ndarray:
+    """Return whether each draw is among the first of its scale, which are a share of them, one share for each scale."""
     return np.concatenate([np.arange(SEEDS) < round(share * SEEDS) for share in shares])
 
 
-def columns(*parts: np.ndarray) -> np.ndarray:
+def columns(*parts: np.ndarray | float) -> np.ndarray:
+    """Return arrays of shape (members,), or numbers for all members, side by side: shape (members, parts)."""
     return np.stack(np.broadcast_arrays(*parts), axis=1).astype(float)
 
 
-def separated(factor: np.ndarray, weights: np.ndarray, later: float = 1.0):
+def evaluation_of_separations(factor: np.ndarray, weights_separate: np.ndarray):
+    """Judge separations that grow during warm-up: of features by `factor`, of weights by 2 or else by 1/2."""
     one = np.ones(MEMBERS)
-    measured = {
-        "separation_f": columns(one, factor, factor, later * factor, one),
-        "separation_w": columns(one, np.where(weights, 2.0, 0.5), one, one, one),
+    measured = {  # a column for each of the moments of `grids.Moment`
+        "separation_f": columns(one, factor, factor, factor, one),
+        "separation_w": columns(one, np.where(weights_separate, 2.0, 0.5), one, one, one),
         "sigma_1": np.ones((MEMBERS, 5)),
     }
     settings = {"factor": 2.0, "small_scale": 0.1, "majority_share": 0.5}
@@ -40,48 +42,61 @@ def separated(factor: np.ndarray, weights: np.ndarray, later: float = 1.0):
 
 
 @pytest.mark.parametrize(
-    ("factors", "weights", "verdict"),
+    ("factors", "shares_of_weights", "verdict"),  # at each scale, the last of which is not judged
     [
-        ((2.1, 2.1, 1.0), (1.0, 1.0, 0.0), "reproduced"),
-        ((1.9, 1.9, 9.0), (1.0, 1.0, 1.0), "not reproduced"),
-        ((2.1, 2.1, 9.0), (0.3, 0.3, 1.0), "not reproduced"),
+        ((2.2, 2.1, 1.0), (1.0, 1.0, 0.0), "reproduced"),
+        ((1.9, 1.8, 9.0), (1.0, 1.0, 1.0), "not reproduced"),
+        ((2.2, 2.1, 9.0), (0.3, 0.3, 1.0), "not reproduced"),
     ],
 )
-def test_features_and_weights_must_separate_from_small_starts(factors, weights, verdict):
-    found = separated(np.repeat(factors, SEEDS), share_of(*weights))
+def test_features_and_weights_must_separate_from_small_starts(factors, shares_of_weights, verdict):
+    found = evaluation_of_separations(np.repeat(factors, SEEDS), among_first(*shares_of_weights))
     assert found.verdict == verdict
-    assert found.facts["least"] == pytest.approx(min(factors[:2]))
+    assert (found.facts["least"], found.facts["scale_of_least"]) == (factors[1], SCALES[1])
     assert found.judgement.headline.excluded.startswith(f"{SEEDS} left out")
 
 
-def words(first: np.ndarray, rises_first: np.ndarray):
+def evaluation_of_courses(falls_first: np.ndarray, others_fall: np.ndarray | bool = True):
+    """Judge ranks that fall and rise, or else rise and then fall, or else rise alone."""
     swing = np.zeros((MEMBERS, 4))
-    swing[:, 0] = np.where(first, -0.3, 0.3)
-    swing[:, 1] = np.where(first, 0.5, np.where(rises_first, -0.3, 0.0))
+    swing[~falls_first, 0] = 0.3
+    swing[~falls_first & others_fall, 1] = -0.3
+    swing[falls_first, :2] = [-0.3, 0.5]
     measured = {"swing@rankme_centred@0.05": swing, "sigma_1": np.ones((MEMBERS, 5))}
     settings = {"measure": "rankme_centred", "threshold": 0.05, "small_scale": 0.1, "majority_share": 0.5}
     return evaluate(claims.warmup_lowers_rank, {"grid": grid_table(CELLS, measured, seeds=SEEDS)}, settings)
 
 
 @pytest.mark.parametrize(
-    ("first", "verdict"),
+    ("shares", "verdict"),  # at each scale, the last of which is not judged
     [((0.9, 0.9, 0.0), "reproduced"), ((0.2, 0.2, 1.0), "not reproduced"), ((1.0, 0.2, 1.0), "not reproduced")],
 )
-def test_the_rank_must_fall_first_at_each_small_scale(first, verdict):
-    found = words(share_of(*first), np.ones(MEMBERS, bool))
+def test_the_rank_must_fall_first_at_each_small_scale(shares, verdict):
+    found = evaluation_of_courses(among_first(*shares))
     assert found.verdict == verdict
-    assert found.judgement.headline.value == pytest.approx(np.mean(first[:2]))
-    assert found.facts["large"] == pytest.approx(first[2])
-    assert np.isnan(found.facts["rise_then_fall"]) or found.facts["rise_then_fall"] == 1.0
+    assert found.judgement.headline.value == pytest.approx(np.mean(shares[:2]))
+    assert found.facts["large"] == pytest.approx(shares[2])
 
 
-def expanded(rise: np.ndarray, *, before: float = -0.3, sigma_2: float = 2.0, last: np.ndarray | bool = False):
-    rank = columns(1.8, 1.8 + before, 1.8 + before, 1.8 + before + rise, 1.9)
-    measured = {
-        "rank@rankme_centred": rank,
+def test_of_the_draws_that_do_not_fall_first_the_share_that_rises_and_falls_is_a_fact():
+    # of 50 draws the first 10 fall first, and 20 of the others fall after their rise
+    found = evaluation_of_courses(among_first(0.2, 0.2, 0.2), others_fall=among_first(0.6, 0.6, 0.6))
+    assert found.facts["rise_then_fall"] == pytest.approx(20 / 40)
+
+
+def evaluation_of_expansions(
+    rise: np.ndarray, *, before: float = -0.3, sigma_2: float = 2.0, frequent_is_last: np.ndarray | bool = False
+):
+    """Judge flows whose rank changes by `before` until the first class is learned, and by `rise` until the last is.
+
+    `sigma_2` is the second singular value then; it is 1 when the first class is learned.
+    """
+    measured = {  # a column for each of the moments of `grids.Moment`
+        "rank@rankme_centred": columns(1.8, 1.8 + before, 1.8 + before, 1.8 + before + rise, 1.9),
         "sigma_1": np.tile([0.1, 1.0, 1.5, 2.0, 3.0], (MEMBERS, 1)),
         "sigma_2": np.tile([0.1, 1.0, 1.5, sigma_2, 3.0], (MEMBERS, 1)),
-        "learning_time": columns(np.where(last, 9.0, np.ones(MEMBERS)), 2.0, 3.0, 4.0),
+        # a column for each class
+        "learning_time": columns(np.where(frequent_is_last, 9.0, np.ones(MEMBERS)), 2.0, 3.0, 4.0),
         "final": np.ones((MEMBERS, 4)),
     }
     settings = {"measure": "rankme_centred", "threshold": 0.05, "small_scale": 0.1, "majority_share": 0.5}
@@ -93,35 +108,51 @@ def expanded(rise: np.ndarray, *, before: float = -0.3, sigma_2: float = 2.0, la
     [((0.9, 0.9, 0.0), "reproduced"), ((0.2, 0.2, 1.0), "not reproduced"), ((1.0, 0.2, 1.0), "not reproduced")],
 )
 def test_the_rank_must_rise_from_the_first_class_learned_to_the_last(shares, verdict):
-    found = expanded(np.where(share_of(*shares), 0.06, 0.04))
+    found = evaluation_of_expansions(np.where(among_first(*shares), 0.06, 0.04))
     assert found.verdict == verdict
     assert found.judgement.headline.value == pytest.approx(np.mean(shares[:2]))
-    assert (found.facts["large"], found.facts["lowest"]) == (pytest.approx(shares[2]), pytest.approx(min(shares[:2])))
-    assert found.facts["before"] == 0.0
+    # the whole rise is while the rarest classes are learned, at the third and fourth of the moments
+    expected = {"large": shares[2], "lowest": min(shares[:2]), "before": 0.0, "meanwhile": np.mean(shares[:2])}
+    assert {fact: found.facts[fact] for fact in expected} == pytest.approx(expected)
 
 
-def test_both_singular_values_must_grow_and_the_frequent_class_must_not_come_last():
-    rise = np.full(MEMBERS, 0.3)
-    assert expanded(rise).verdict == "reproduced"
-    assert expanded(rise, sigma_2=0.9).verdict == "not reproduced"
-    assert expanded(rise, last=share_of(0.5, 0.5, 0.5)).verdict == "not reproduced"
+RISE = np.full(MEMBERS, 0.3)
+
+
+def test_both_singular_values_must_grow():
+    assert evaluation_of_expansions(RISE, sigma_2=1.1).verdict == "reproduced"
+    assert evaluation_of_expansions(RISE, sigma_2=0.9).verdict == "not reproduced"
+
+
+@pytest.mark.parametrize(("share", "verdict"), [(0.0, "reproduced"), (0.5, "not reproduced")])
+def test_the_most_frequent_class_must_not_be_learned_last(share, verdict):
+    assert evaluation_of_expansions(RISE, frequent_is_last=among_first(share, share, share)).verdict == verdict
 
 
 def test_a_rank_that_rises_before_any_class_is_learned_as_well_says_nothing_of_the_phase():
-    assert expanded(np.full(MEMBERS, 0.3), before=0.3).verdict not in ("reproduced", "corrected")
+    found = evaluation_of_expansions(RISE, before=0.3)
+    assert (found.verdict, found.rivals) == ("undecided", {"the time before, instead": "reproduced"})
 
 
 # -- along single courses ----------------------------------------------------------------------------------------------
 
 COURSE = {"factor": 2.0, "lower": 0.4, "upper": 0.9, "majority_share": 0.5}
-# two classes of 2, 1 and 1 examples are learned one after the other: at the records 1, and 3
+# of classes of 2, 1 and 1 examples at four times: the largest is learned at the second. The features expand from then
+# to the third, the last at which both rare classes are below `lower`. These are learned at the fourth.
 LEARNED = np.array([[0.3, 0.3, 0.3], [0.6, 0.2, 0.2], [0.8, 0.35, 0.35], [0.95, 0.92, 0.92]])
 
 
-def course(probability=LEARNED, apart=(0.1, 0.1, 0.1, 1.0), apart_w=(0.1, 0.1, 0.1, 1.0), share: float = 1.0):
-    """Sixty flows at four times; so many have these probabilities and distances of the two rare classes, others do not.
+def with_largest(*probabilities: float) -> np.ndarray:
+    """Return the probabilities with those of the largest class at each time replaced."""
+    return np.column_stack([probabilities, LEARNED[:, 1:]])
 
-    The large class is at one end of an axis. The rare ones are at the other, apart from each other along the second.
+
+def course(probability=LEARNED, apart=(0.1, 0.1, 0.1, 1.0), apart_w=(0.1, 0.1, 0.1, 1.0), share: float = 1.0):
+    """Return sixty flows at four times, a share of which have the given probabilities and distances.
+
+    `apart` are distances between the two rare classes' features at each time, and `apart_w` those between their
+    columns of the classifier. In the other flows the largest class stays at 0.6, and the rare ones stay together. The
+    largest class is at one end of an axis. The rare ones are at the other, apart from each other along the second.
     """
     rows = []
     for seed, time in itertools.product(range(60), range(4)):
@@ -141,22 +172,43 @@ def course(probability=LEARNED, apart=(0.1, 0.1, 0.1, 1.0), apart_w=(0.1, 0.1, 0
     return table
 
 
+IN_WARM_UP, WHILE_RARE = "the warm-up instead", "the time in which the rare classes are learned, instead"
+
+
 @pytest.mark.parametrize(
-    ("given", "verdict"),
+    ("given", "verdict", "rivals_that_hold"),
     [
-        ({}, "reproduced"),
-        ({"share": 0.2}, "not reproduced"),
-        ({"probability": np.minimum(LEARNED, [0.75, 1.0, 1.0])}, "not reproduced"),  # from 0.4 to 0.25 is not a half
-        ({"probability": np.maximum(LEARNED, [0.3, 0.0, 0.0]) - [[0.25, 0, 0], *[[0, 0, 0]] * 3]}, "undecided"),
-        ({"probability": np.where(LEARNED.max() == LEARNED, 0.995, LEARNED)}, "undecided"),
-        # it is learned as late as the rare ones, of which nothing tells it apart
-        ({"probability": np.tile(LEARNED[:, [1]], 3)}, "not reproduced"),
+        pytest.param({}, "reproduced", [], id="from 0.4 to 0.2"),
+        pytest.param({"probability": with_largest(0.3, 0.6, 0.75, 0.95)}, "not reproduced", [], id="from 0.4 to 0.25"),
+        pytest.param({"share": 0.2}, "not reproduced", [], id="in one draw of five"),
+        pytest.param(
+            {"probability": with_largest(0.05, 0.6, 0.8, 0.95)}, "undecided", [IN_WARM_UP], id="in the warm-up as well"
+        ),
+        pytest.param(
+            {"probability": with_largest(0.3, 0.6, 0.8, 0.995)}, "undecided", [WHILE_RARE], id="even more afterwards"
+        ),
+        pytest.param({"probability": LEARNED[:, [1, 1, 1]]}, "not reproduced", [], id="learned with the rare classes"),
     ],
 )
-def test_the_error_of_the_most_frequent_class_halves_while_features_expand(given, verdict):
-    """Undecided is whether it halves in the warm-up as well, and whether it gains more while rare classes do."""
+def test_the_error_of_the_most_frequent_class_must_halve_while_features_expand_and_then_alone(
+    given, verdict, rivals_that_hold
+):
     found = evaluate(claims.frequent_classes_gain_confidence, {"course": course(**given)}, COURSE)
     assert found.verdict == verdict
+    assert [phrase for phrase, of_rival in found.rivals.items() if of_rival == "reproduced"] == rivals_that_hold
+
+
+def test_factors_by_which_errors_shrink_are_facts():
+    facts = evaluate(claims.frequent_classes_gain_confidence, {"course": course()}, COURSE).facts
+    # errors are one less probabilities; afterwards that of the rare classes shrinks from 0.65 to 0.08, by more
+    expected = {
+        "before": 0.7 / 0.4,
+        "frequent": 0.4 / 0.2,
+        "rarest": 0.8 / 0.65,
+        "share_more": 1,
+        "share_more_later": 0,
+    }
+    assert {fact: facts[fact] for fact in expected} == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(
@@ -180,14 +232,16 @@ def test_draws_are_enough_to_tell_a_share_of_0_6_from_one_half():
     configured = plan(papers=["softmax_dynamics"])
     claim = configured.claim("softmax_dynamics", "rare_classes_separate")
     draws = configured.config.blocks("softmax_dynamics", "runs")[claim["runs"]["course"]["name"]]["seeds"]
-    decided = [share(holding, draws).lower >= claim["settings"]["majority_share"] for holding in range(draws + 1)]
-    assert stats.binom.pmf(np.arange(draws + 1), draws, 0.6) @ decided >= 0.95
+    separating = np.arange(draws + 1)
+    is_decided = [share(count, draws).lower >= claim["settings"]["majority_share"] for count in separating]
+    probability_of_a_decision = stats.binom.pmf(separating, draws, 0.6) @ is_decided
+    assert probability_of_a_decision >= 0.95
 
 
-def test_how_far_the_rare_are_apart_is_in_units_of_the_spread_of_all_classes():
-    near, far = (np.array([[[[-1.0, 0.0], [1.0, y], [1.0, -y]]]]) for y in (0.05, 0.5))
-    sizes = np.array([2, 1, 1])
-    for points, y in ((near, 0.05), (far, 0.5)):
-        unit = np.sqrt((np.square([4 / 3, 2 / 3, 2 / 3]).sum() + 2 * y**2) / 3)
-        assert claims._distance_of_rarest(points, sizes) == pytest.approx(2 * y / unit), y
-        assert claims._distance_of_rarest(7 * points, sizes) == pytest.approx(2 * y / unit), y
+@pytest.mark.parametrize("y", [0.05, 0.5])
+@pytest.mark.parametrize("size", [1.0, 7.0])
+def test_the_distance_of_the_rarest_is_in_units_of_the_spread_of_all_classes(y, size):
+    points = size * np.array([[-1.0, 0.0], [1.0, y], [1.0, -y]])  # whose centre is at (1/3, 0)
+    spread = np.sqrt((np.square([4 / 3, 2 / 3, 2 / 3]).sum() + 2 * y**2) / 3)
+    distance = claims._distance_of_rarest(points[None, None], sizes=np.array([2, 1, 1]))
+    assert distance.item() == pytest.approx(2 * y / spread)
