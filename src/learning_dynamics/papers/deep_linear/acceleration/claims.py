@@ -54,12 +54,12 @@ def depth_accelerates_l4(l4: Table, l2: Table, *, grid_steps: Positive) -> Claim
     r"""On a regression with the $\ell_4$ loss gradient descent from small starts is faster through redundant linear
     layers.
 
-    Counted are iterations until the loss is within {tolerance:g} of the least, relative. Each depth and start runs at
-    the best learning rate of one logarithmic grid. A speed-up counts when, with its whole 95 % interval, it exceeds the
-    ratio of neighbouring rates, by which the grid alone could mislead. The ratio of iterations, depth 1 over depth 2,
-    is {value:.3g}, the geometric mean over {draws} starts, all of which are counted. The deeper networks express the
-    same linear functions, and their problem is not convex. The slide says that depth can do this: it need not on other
-    data. Starts matter as well: `l4_from_large_starts`.
+    Iterations are counted until the loss exceeds the least one by at most {tolerance:g} of it. Each depth and start
+    runs at its best learning rate in one logarithmic grid. The grid alone could mislead by the ratio of neighbouring
+    rates: a speed-up counts when its whole 95 % interval exceeds that ratio. The ratio of iterations, depth 1 over
+    depth 2, is {value:.3g}, the geometric mean over {draws} starts, all of which are counted. The deeper networks
+    express the same linear functions, and their problem is not convex. The slide says that depth can accelerate; on
+    other data it need not. Starts matter as well: `l4_from_large_starts`.
     """
     no_speedup = dict.fromkeys(_speedups(l4), 1.0)
     rivals: dict[str, Speedups] = {"the same at p = 2": _speedups(l2), NOT_FASTER: no_speedup}
@@ -77,10 +77,10 @@ def depth_accelerates_l4(l4: Table, l2: Table, *, grid_steps: Positive) -> Claim
 def depth_does_not_accelerate_l2(l4: Table, l2: Table, *, grid_steps: Positive) -> Claim:
     r"""On the slide's $\ell_p$ regression with $p = 2$ depth brings no speed-up.
 
-    The slide is about $p > 2$ only, and this is its other side: at $p = 2$ the Hessian is the same everywhere, so that
-    one step size suits a linear model all the way. With its whole 95 % interval, no deeper network may be faster than
-    depth 1 by more than the ratio of neighbouring rates; iterations are counted as in `depth_accelerates_l4`. The ratio
-    of iterations, depth 1 over depth 2, is {value:.3g}, the geometric mean over {draws} starts.
+    The slide is about $p > 2$ only, this claim about the other case: at $p = 2$ the Hessian is the same everywhere, so
+    that one step size suits a linear model all the way. The speed-up of a deeper network over depth 1, with its whole
+    95 % interval, may not exceed the ratio of neighbouring rates; iterations are counted as in `depth_accelerates_l4`.
+    The ratio of iterations, depth 1 over depth 2, is {value:.3g}, the geometric mean over {draws} starts.
     """
     rivals: dict[str, Speedups] = {"the same at p = 4": _speedups(l4), TWICE_AS_FAST: {2: 2.0}}
     return _speedup_checks(l2, rivals, claims_no_speedup=True, grid_steps=grid_steps)
@@ -97,10 +97,10 @@ def depth_accelerates_l4_gas_sensor(l4: Table, l2: Table, *, grid_steps: Positiv
     r"""On the ethanol problem of the UCI gas-sensor array set, depth accelerates the $\ell_4$ regression from small
     starts.
 
-    Judged by the criterion of `depth_accelerates_l4`: iterations at depth 1 over those of each deeper network must
-    exceed the ratio of neighbouring rates, in the geometric mean over starts and with its whole 95 % interval. The
-    slide says "Regression problem from UCI ML Repository" and names no data set. We take the set that, as we remember,
-    Arora, Cohen and Hazan (2018) used; the slide presents their result. The set has to be downloaded, and the claim is
+    The criterion is that of `depth_accelerates_l4`. Iterations at depth 1 over those of each deeper network must exceed
+    the ratio of neighbouring rates, in the geometric mean over starts and with its whole 95 % interval. The slide says
+    "Regression problem from UCI ML Repository" and names no data set. We take the set that, as we remember, Arora,
+    Cohen and Hazan (2018) used; the slide presents their result. The set has to be downloaded, and the claim is
     untested without it. The overlay `gas_sensor` judges it.
     """
     if {_data_set(l4), _data_set(l2)} != {GAS_SENSOR}:
@@ -126,7 +126,7 @@ def l4_on_further_tables(l4: Sequence[Table], l2: Sequence[Table], *, grid_steps
 
     On {tables}, in that order, the ratios of iterations, depth 1 over depth 2, are {ratios_at_depth_2}, judged by the
     criterion of `depth_accelerates_l4`. The claim leaves depth 3 open: depth 1 over depth 3 gives {ratios_at_depth_3}.
-    With the $\ell_2$ loss the ratios, depth 1 over depth 2, are {ratios_l2}; below one, depth 2 takes more.
+    With the $\ell_2$ loss the ratios, depth 1 over depth 2, are {ratios_l2}; below one, depth 2 takes more iterations.
     """
     for table, table_at_p_2 in zip(l4, l2, strict=True):
         rivals: dict[str, Speedups] = {"the same at p = 2": _speedups(table_at_p_2), NOT_FASTER: {2: 1.0}}
@@ -163,8 +163,8 @@ def l4_from_large_starts(large: Table, small: Table, *, grid_steps: Positive) ->
     r"""From starts longer than the solution depth does not accelerate the regression with the $\ell_4$ loss.
 
     Starts have norm {start:g}, where those of `depth_accelerates_l4` have {small_start:g}. The ratio of iterations,
-    depth 1 over depth 2, is {value:.2g}, the geometric mean over {draws} starts: below one, depth 2 takes more. No
-    deeper network may be faster than depth 1 by more than the ratio of neighbouring rates.
+    depth 1 over depth 2, is {value:.2g}, the geometric mean over {draws} starts: below one, depth 2 takes more
+    iterations. No deeper network may be faster than depth 1 by more than the ratio of neighbouring rates.
     """
     rivals: dict[str, Speedups] = {"as from small starts": _speedups(small), TWICE_AS_FAST: {2: 2.0}}
     yield from _speedup_checks(large, rivals, claims_no_speedup=True, grid_steps=grid_steps)
@@ -182,12 +182,12 @@ def accelerates_for_p_above_2(samples: Table) -> Claim:
     r"""For every $p > 2$ there are settings in which the discrete end-to-end dynamics reach the global minimum of the
     $\ell_p$ loss faster than gradient descent by any factor.
 
-    Tried for the exponents {exponents}: one $\kappa$ suffices for each factor if the speed-up grows with $\kappa$, as
-    $\kappa^{2 - 2/\min(2, p-1)}$ at depth 2 up to a logarithm, and at $p = 2$ not at all. From $\kappa$ = {first:g} to
-    {last:g} the power is {value:.2g} at the least exponent in the median of {draws} starts; at the largest $p$ and
-    $\kappa$ depth 2 is {speedup:.0f} times as fast. Nearer to $p = 2$ it takes larger $\kappa$: the power outweighs
-    the logarithm from $\log \kappa \approx (p - 1) / (2p - 4)$ on. What other depths do is another statement:
-    `steps_by_stiffness`.
+    One of two orthogonal samples is $\kappa$ times as long as the other. If the speed-up grows with $\kappa$ without
+    bound, some $\kappa$ gives any factor. The exponents {exponents} are tried. By the law of `steps_by_stiffness` the
+    speed-up of depth 2 grows as $\kappa^{2 - 2/\min(2, p-1)}$, up to a logarithm, and at $p = 2$ not at all. From
+    $\kappa$ = {first:g} to {last:g} the measured power is {value:.2g} at the least exponent (median of {draws} starts).
+    At the largest $p$ and $\kappa$ depth 2 is {speedup:.0f} times as fast. Nearer to $p = 2$ larger $\kappa$ are
+    needed: the power outweighs the logarithm from $\log \kappa \approx (p - 1) / (2p - 4)$ on.
     """
     # power of kappa in the number of steps, by exponent p an array over starts
     powers_1, powers_2 = powers_of_stiffness(samples, depth=1), powers_of_stiffness(samples, depth=2)
@@ -226,15 +226,16 @@ def steps_by_stiffness(samples: Sequence[Table], *, tolerance: Positive) -> Clai
     r"""On two orthogonal samples of lengths one and $\kappa$ the end-to-end update at depth $N$ takes a number of steps
     that grows as $\kappa^{1 - 2/N + 2/\min(N, p-1)}$, up to a logarithm, where gradient descent takes $\kappa^2$.
 
-    The step is limited twice: by $\kappa^{-2/N}$ while the long sample is fitted with weights of order $1/\kappa$, and
-    by $\kappa^{-2/(p-1)}$ later, since the preconditioner's part along $W$ keeps pushing that sample off its fit, to a
-    residual of $\kappa^{-2/(p-1)}$. The time to leave such small weights grows as $\kappa^{1-2/N}$, at depth 2 as $\log
-    \kappa$. So depth 3 gains nothing for $p \le 2.2$, and for $p < N + 1$ depth $N$ gains less than depth 2; from $p =
-    N + 1$ on the powers are equal, up to the logarithm of depth 2. These $\kappa$ do not show that logarithm: measured
-    powers are nearer to the law with it at $p$ = {nearer}, and nearer to the law without it at $p$ = {further}. With it
-    the largest error of a power is {error:.2g}; {tolerance:.2g} is allowed, half of the least difference between the
-    law and a rival at depth 3. In {lucky} of {cells} cases a larger rate than the largest stable one arrived earlier;
-    {unstable} have no stable rate and are left out.
+    The step is limited twice. While the long sample is fitted, with weights of order $1/\kappa$, the limit is of order
+    $\kappa^{-2/N}$. Later it is of order $\kappa^{-2/(p-1)}$, since the preconditioner's part along $W$ keeps pushing
+    the long sample off its fit, to a residual of $\kappa^{-2/(p-1)}$. The time to leave weights of order $1/\kappa$
+    grows as $\kappa^{1-2/N}$, at depth 2 as $\log \kappa$. So depth 3 gains nothing for $p \le 2.2$, and for
+    $p < N + 1$ depth $N$ gains less than depth 2; from $p = N + 1$ on the powers are equal, up to the logarithm of
+    depth 2. The $\kappa$ tried do not show that logarithm: measured powers are nearer to the law with it at $p$ =
+    {nearer}, and nearer to the law without it at $p$ = {further}. From the law with the logarithm a power is off by
+    {error:.2g} at most; {tolerance:.2g} is allowed, half of the least difference between the law and a rival at depth
+    3. In {lucky} of {cells} cases some rate above the largest stable one arrived earlier; {unstable} cases have no
+    stable rate and are left out.
     """
     laws = [law for table in samples for law in _laws(table)]
     if len({(law.p, law.N) for law in laws}) < len(laws):

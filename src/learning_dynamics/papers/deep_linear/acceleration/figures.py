@@ -23,12 +23,12 @@ APART = 0.25  # of a power: dots further from their line can be told from it
 def acceleration(l4: Table, l2: Table, *, start: Natural) -> Plot:
     r"""Depth and the speed of gradient descent on a regression, for the $\ell_4$ and the $\ell_2$ loss.
 
-    (a), (c) The relative excess over the least loss against iterations, from one of several starts, each line at its
-    best learning rate. Solid: descent on the layers. Dashed: the end-to-end update rule. Dotted: the tolerance,
-    {tolerance:g}. (b), (d) Iterations to the tolerance against the learning rate, for descent on the layers. Dots:
-    medians over starts, where more than half reach it. Circles: the best rates. With the $\ell_4$ loss depth 1 needs
-    {l4_1:.0f} iterations and depth 2 {l4_2:.0f}; with the $\ell_2$ loss they need {l2_1:.0f} and {l2_2:.0f}. The best
-    rates are near the edge of stability, where a loss need not fall at every step.
+    (a), (c) The relative excess over the least loss against iterations, from one of several starts. Each line has the
+    best learning rate of its network. Solid: descent on the layers. Dashed: the end-to-end update rule. Dotted: the
+    tolerance, {tolerance:g}. (b), (d) Iterations to the tolerance against the learning rate, for descent on the layers.
+    Dots: medians over starts, where more than half reach it. Circles: the best rates. With the $\ell_4$ loss depth 1
+    needs {l4_1:.0f} iterations and depth 2 {l4_2:.0f}; with the $\ell_2$ loss they need {l2_1:.0f} and {l2_2:.0f}. The
+    best rates are near the edge of stability, where a loss need not fall at every step.
     """
     figure, axes = plt.subplots(2, 2, figsize=(WIDTH, 5.2), sharex="col")
     facts: dict[str, float] = {}
@@ -69,13 +69,14 @@ def acceleration(l4: Table, l2: Table, *, start: Natural) -> Plot:
 def two_samples(samples: Table, deeper: Sequence[Table]) -> Plot:
     r"""Two orthogonal samples, one $\kappa$ times as long as the other: steps against $\kappa$.
 
-    (a) Steps until the loss has fallen to {tolerance:g} of that at zero, at the largest stable learning rate. Solid:
-    the end-to-end update at depth 2, with the exponent p of the loss beside each line. Dashed: gradient descent (depth
-    1), for the same exponents. Dots: starts. Lines: their medians. (b) The power of $\kappa$ with which steps grow,
-    against p. Dots: each start at depths 2, 3 and 4, where $\kappa$ is large. Lines: $1 - 2/N + 2/\min(N, p-1)$. Black
-    bars: the prediction at depth 2 with its logarithm, which adds up to {extra:.2g} at these $\kappa$. Of {dots} dots
-    {outliers} are further than {apart:g} from their prediction; the claim compares medians. Dashed: the power of
-    gradient descent. Below it the gain by depth grows with $\kappa$ without bound.
+    (a) Steps until the loss has fallen to {tolerance:g} of the loss at zero weights, at the largest stable learning
+    rate. Solid: the end-to-end update at depth 2, with the exponent p of the loss beside each line. Dashed: gradient
+    descent (depth 1), for the same exponents. Dots: starts. Lines: their medians. (b) The power of $\kappa$ with which
+    steps grow, against p. Dots: each start at depths 2, 3 and 4, where $\kappa$ is large. Lines:
+    $1 - 2/N + 2/\min(N, p-1)$. Black bars: the prediction at depth 2 with the factor $\log \kappa$, which adds up to
+    {extra:.2g} at these $\kappa$. Of {dots} dots {outliers} are further than {apart:g} from their prediction; the claim
+    compares medians. Dashed: the power of gradient descent. For powers below it the gain by depth grows with $\kappa$
+    without bound.
     """
     figure, (left, right) = plt.subplots(1, 2, figsize=(WIDTH, 3.2))
     steps = select(samples, quantities.STEPS)

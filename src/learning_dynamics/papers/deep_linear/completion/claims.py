@@ -32,9 +32,9 @@ SCOPE = (
 def nuclear_norm_recovers_5k(many: Table, few: Table, *, factor: Positive) -> Claim:
     r"""With many observed entries (the slides' 5000 of 10000) nuclear-norm minimisation recovers the matrix.
 
-    Recovered means: to within the slack that nuclear-norm minimisation leaves observed entries, up to a factor of
-    {factor:g} in the mean square; entries have mean square one. With {observed} entries the largest error over {draws}
-    draws is {value:.1e}, with {observed_few} it is {few:.2g}.
+    A matrix is recovered if the mean square error over all entries is at most {factor:g} times the square of the slack
+    that nuclear-norm minimisation leaves observed entries; entries have mean square one. With {observed} entries the
+    largest error over {draws} draws is {value:.1e}, with {observed_few} it is {few:.2g}.
     """
     slack = values_by_draw(many, MISFIT).max()
     errors, errors_of_few = values_by_draw(many, ERROR), values_by_draw(few, ERROR)
@@ -72,11 +72,12 @@ def depth_beats_nuclear_norm_2k(
     r"""With few observed entries (the slides' 2000 of 10000) nuclear-norm minimisation does not recover the matrix;
     depth 2 comes nearer to it, and depth 3 by orders of magnitude.
 
-    Orders of magnitude are {decades:g} decades or more. In decades, depth 3's error from {few} entries is {value:.2g}
-    below that of nuclear-norm minimisation, draw by draw at initialisation scale {scale:g}; depth 2 is
-    {depth_2_below:.2g} below. At the largest scale of the grid that is {depth_2_below_at_largest_scale:.2g} at depth 2.
-    Where entries are many, {many}, there is no such gap. The error of nuclear-norm minimisation is {beyond:.2g} decades
-    above the square of the slack that it leaves observed entries: orders of magnitude more, and so not recovered.
+    Orders of magnitude are {decades:g} decades or more. Draw by draw at initialisation scale {scale:g}, depth 3's error
+    from {few} entries is {value:.2g} decades below that of nuclear-norm minimisation, and depth 2's is
+    {depth_2_below:.2g} decades below. At the largest scale of the grid the number for depth 2 is
+    {depth_2_below_at_largest_scale:.2g}. From {many} entries there is no such gap. The error of nuclear-norm
+    minimisation is {beyond:.2g} decades above the square of the slack that it leaves observed entries: orders of
+    magnitude more, so that the matrix is not recovered.
     """
 
     def decades_below_convex(deep: Table, convex: Table, at_scale: float = scale) -> np.ndarray:
@@ -136,8 +137,8 @@ def depth_3_beats_depth_2_2k(
 ) -> Claim:
     r"""With few observed entries (the slides' 2000 of 10000) depth 3 recovers the matrix far better than depth 2.
 
-    Far better means {decades:g} decades or more. In decades, depth 3's error is {value:.2g} below depth 2's on {draws}
-    draws, at initialisation scale {scale:g}, the same for both.
+    Far better means by {decades:g} in log10 of the error, or more. Depth 3 is better by {value:.2g}, the mean over
+    {draws} draws at initialisation scale {scale:g}, the same for both.
     """
 
     def mean_decades_below(shallower: Table, deeper: Table) -> Estimate:
@@ -169,14 +170,15 @@ def deep_has_larger_nuclear_norm(
     *,
     scale: Positive,
 ) -> Claim:
-    r"""With few observed entries (the slides' 2000 of 10000) descent does not minimise the nuclear norm, against what
-    Gunasekar et al. conjecture for depth 2, small steps and starts near zero, and against the same conjecture for
-    greater depths.
+    r"""With few observed entries (the slides' 2000 of 10000) descent does not minimise the nuclear norm. This
+    contradicts what Gunasekar et al. conjecture for depth 2, small steps and starts near zero, and the same conjecture
+    for greater depths.
 
-    A matrix that fits the entries can have no less than the minimiser's nuclear norm, and the slack in the fit alone
-    makes a small excess. So the relative excess with {few} entries is compared with that with {many}, where all methods
-    recover the same matrix, draw by draw at initialisation scale {scale:g}: the smallest difference at depths 2 and 3
-    is {least:.2g}. The margin is {margin:.1e} at most: the proved gaps of the convex solver.
+    No matrix that fits the entries has less than the minimiser's nuclear norm, and the slack in the fit alone makes a
+    small excess. So the relative excess over that norm with {few} entries is compared with the excess with {many},
+    where all methods recover the same matrix. Draw by draw at initialisation scale {scale:g}, the smallest difference
+    at depths 2 and 3 is {least:.2g}. A difference counts beyond the proved gaps of the convex solver, {margin:.1e} at
+    most.
     """
     # excess: nuclear norm over the least one, less one; the least one is known up to the solver's proved gap
     beyond_slack = {}  # by depth, shape (draws,)
@@ -219,10 +221,10 @@ def depth_lowers_effective_rank(
     r"""With few observed entries (the slides' 2000 of 10000) depth lowers the effective rank: the minimiser's is above
     that of depth 2, which is above that of depth 3.
 
-    Effective rank is the exponential of the entropy of the singular values' shares. Differences are taken draw by draw
-    at initialisation scale {scale:g}: {value:.2g} from the minimiser to depth 2. With {many} entries, where all methods
-    recover the same matrix, none of these differences exceeds {accuracy:.2g}: so much can the accuracy alone make. The
-    scale matters: at the largest of the grid the first difference is {at_largest_scale:.2g}.
+    Effective rank is the exponential of the entropy of the singular values' shares. Draw by draw at initialisation
+    scale {scale:g}, the minimiser's is {value:.2g} above that of depth 2. With {many} entries all methods recover the
+    same matrix, and no difference of methods exceeds {accuracy:.2g}, which is what accuracy alone can make. The scale
+    matters: at the largest of the grid the minimiser's effective rank less that of depth 2 is {at_largest_scale:.2g}.
     """
 
     def rank(deep: Table, at_scale: float = scale) -> np.ndarray:

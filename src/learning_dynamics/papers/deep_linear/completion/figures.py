@@ -21,8 +21,8 @@ def completion(few: Sequence[Table], many: Sequence[Table], minimiser: Table, mi
     Gradient descent completes a low-rank matrix. The error is the mean square over all entries. One column for each
     depth. (a) to (c) From {few} entries. (d) to (f) From {many} entries. Dots: draws. Lines: medians, solid for the
     smaller learning rate, dashed for the larger where there are two. Grey, dotted: the minimiser of the nuclear norm
-    (median). Runs that did not reach the training loss are not drawn ({lost} of {runs}). The two rows have different
-    vertical axes.
+    (median). Runs that did not reach the training loss at which descent stops are not drawn ({lost} of {runs}). The two
+    rows have different vertical axes.
     """
     figure, axes = plt.subplots(2, len(few), figsize=(WIDTH, 4.6), sharex=True, sharey="row", squeeze=False)
     for axes_of_row, tables, minimiser_table in zip(axes, (few, many), (minimiser, minimiser_many), strict=True):
@@ -64,8 +64,8 @@ def norms(few: Sequence[Table], many: Sequence[Table], minimiser: Table, minimis
 
     (a) to (c) Completions from {few} entries. (d) to (f) From {many}. One line for each depth, at the smaller learning
     rate: medians over {draws} draws. Dots: draws. (b), (e) The nuclear norm less that of the target, the matrix to be
-    completed. Grey, dotted: the minimiser of the nuclear norm. Black, dashed: the target. Both are medians.
-    Runs that did not reach the training loss are left out.
+    completed. Grey, dotted: the minimiser of the nuclear norm. Black, dashed: the target. Both lines are medians. Runs
+    that did not reach the training loss at which descent stops are left out.
     """
     figure, axes = plt.subplots(2, 3, figsize=(WIDTH, 4.7), sharex=True)
     for axes_of_row, runs, minimiser_run in zip(axes, (few, many), (minimiser, minimiser_many), strict=True):

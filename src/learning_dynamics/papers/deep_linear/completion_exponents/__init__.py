@@ -1,1 +1,1 @@
-"""By which power of the initialisation scale the first singular value beyond the rank is small."""
+"""The first singular value beyond the rank, as a power of the initialisation scale."""

@@ -57,9 +57,9 @@ class Cell(NamedTuple):
     "Slide 35, Depth leads to larger gaps between singular values",
     quantifier="an average",
     origin="ours",
-    scope="completion, without noise, of 40 × 40 matrices of rank 2 at default scale, singular values 3 : 1 and of "
-    "Gaussian factors, from three to nine times as many entries as degrees of freedom; plain descent from Gaussian "
-    "layers to a training loss of 1e-5, initialisation scales down to 1e-16 at depth 2 and to 1e-5 at depth 3",
+    scope="completion without noise; at default scale 40 × 40 matrices of rank 2, with singular values 3 : 1 or of "
+    "Gaussian factors; three to nine times as many entries as degrees of freedom; plain descent from Gaussian layers "
+    "to a training loss of 1e-5; initialisation scales down to 1e-16 at depth 2 and to 1e-5 at depth 3",
 )
 def completion_exponents(
     uneven: Table,
@@ -71,28 +71,29 @@ def completion_exponents(
     *,
     share: Fraction,
 ) -> Claim:
-    r"""A completion that recovers its matrix leaves, from a small initialisation scale $s$, the first singular value
-    beyond the rank $r$ as $\sigma_{r+1} \sim s^p$ with $p$ close to $1-\alpha$ at depth 2, and one at depth 3. Here
-    $\alpha = \sum \log(1 + \eta g_{r+1}) / \sum \log(1 + \eta g_r)$ over steps $\eta$ until the $r$-th is learned, and
-    $g_i$ is the $(i-k)$-th singular value of the gradient outside the $k$ learned so far.
+    r"""From a small initialisation scale $s$, a completion that recovers its matrix leaves the first singular value
+    beyond the rank $r$ as $\sigma_{r+1} \sim s^p$. The power $p$ is close to $1-\alpha$ at depth 2, and to one at depth
+    3. Here $\alpha = \sum \log(1 + \eta g_{r+1}) / \sum \log(1 + \eta g_r)$ over steps $\eta$ until the $r$-th singular
+    value is learned. While $k$ are learned, $g_i$ is the $(i-k)$-th singular value of the gradient outside their
+    singular vectors.
 
-    It is the law of `one_measurement` with a gradient that changes on the way. The ratio comes from one scale,
-    {measured_at:g}, and from starts other than those of the powers; powers from scales {largest_scale:g} to
-    {smallest_scale:g}. For singular values 3 : 1 the power rises from {lowest:.2g} with {fewest} entries to
-    {highest:.2g} with {most}: the fewer entries, the less of what is beyond the rank does a smaller scale remove at
-    depth 2; at depth 3 their number does not matter. (The completion's error is another matter: the stopping rule sets
-    it.)
+    This is the law of `one_measurement` with a gradient that changes on the way. $\alpha$ is measured at one scale,
+    {measured_at:g}, from starts other than those of the powers; powers are measured at scales {largest_scale:g} to
+    {smallest_scale:g}. For singular values 3 : 1 at depth 2 the power rises from {lowest:.2g} with {fewest} entries to
+    {highest:.2g} with {most}: with fewer entries a smaller scale removes less of what is beyond the rank. At depth 3
+    the number of entries does not matter. (The completion's error is another matter: the stopping rule sets it.)
 
-    Close means nearer than {share:g} times the distance of the path's $\alpha$ from that of its start (the median over
-    numbers of entries and draws of 3 : 1), or than the error of one step of descent more or less, whichever is larger.
-    At rank one, where the path hardly leaves that $\alpha$, the second alone counts. The law is not exact at rank 2:
-    {above} of {medians} medians at depth 2 lie above it, {clear} with all of their interval. Over both depths medians
-    are off by {off:.2g} at most. A likely reason is that directions turn when a singular value is learned: what is left
-    of $\sigma_{r+1}$ along its new direction is less by a factor that does not depend on $s$. {further} of {all_draws}
-    draws are further off than the tolerance, {tolerance:.2g}. With uneven values at depth 2, and at scales from
-    {largest_coarse_scale:g} to {smallest_coarse_scale:g}, medians are off by up to {off_coarse:.2g}, in either
-    direction. A flow's rates $g$ in place of $\log(1 + \eta g) / \eta$ would raise the medians of predicted powers by
-    {largest_rise_by_flow:.2g} at most, which is not judged.
+    Close means within {share:g} times the distance of the path's $\alpha$ from that of its start (the median over
+    numbers of entries and draws of 3 : 1). This tolerance is never less than the error of one step of descent more or
+    less. At rank one the path's $\alpha$ hardly leaves that of its start, and the error of one step alone counts. The
+    law is not exact at rank 2: {above} of {medians} medians at depth 2 are above it, {clear} with all of their
+    interval. Over both depths medians are off by {off:.2g} at most. A likely reason is that directions turn when a
+    singular value is learned, which leaves only a share of $\sigma_{r+1}$ along its new direction. At scales in reach
+    this raises the power; as $s \to 0$ it is a constant factor (docs/deep_linear_derivations.md). {further} of
+    {all_draws} draws are off by more than the tolerance, {tolerance:.2g}. At scales from {largest_coarse_scale:g} to
+    {smallest_coarse_scale:g}, with uneven values at depth 2, medians are off by up to {off_coarse:.2g}, in either
+    direction. The rates $g$ of a flow, in place of $\log(1 + \eta g) / \eta$, would raise the medians of predicted
+    powers by {largest_rise_by_flow:.2g} at most; this is not judged.
     """
     ends = {UNEVEN: uneven, GAUSSIAN: gaussian, DEEPER: deeper}
     paths = {UNEVEN: uneven_path, GAUSSIAN: gaussian_path, DEEPER: uneven_path}

@@ -23,7 +23,7 @@ def completion_exponents(
     $s$. At $s$ = {coarse:g} and above the power is not reached yet. (b) The power against the number of entries, for
     singular values 3 : 1. Dots: draws. Circles and squares: medians at depths 2 and 3; at depth 3 the prediction is 1.
     Solid line: the median prediction $1 - \alpha$ at depth 2. The gradient's singular values along each draw's path at
-    $s$ = {measured_at:g} give $\alpha$. Grey, dashed: the same from the start of the path alone. (c) Measured against
+    $s$ = {measured_at:g} give $\alpha$. Grey, dashed: $1 - \alpha$ by the start of the path alone. (c) Measured against
     predicted powers, for every draw of both kinds of matrices at depth 2. On the line they are equal.
     """
     figure, (left, middle, right) = plt.subplots(1, 3, figsize=(WIDTH, 3.2))

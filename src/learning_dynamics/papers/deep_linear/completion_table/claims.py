@@ -53,13 +53,12 @@ RESOLUTION = 0.5  # decades: with a wider interval an error ten times as large c
 def table_5k_nuclear_norm(minimiser: Table, *, decades_left_open: NonNegative, unit: Unit) -> Claim:
     r"""Nuclear-norm minimisation from 5000 entries: error 8e-7 as a mean square, nuclear norm 221, effective rank 5.
 
-    The 95 % interval of each median, widened, must contain the printed number. The interval of the error is widened by
-    rounding, or by what the solver leaves open if that is more; that of the nuclear norm, less the matrix's own norm,
-    by one; that of the effective rank by a half. The median error over {draws} draws is {error:.1e}. It is set by the
-    slack of $10^{-3}$ that nuclear-norm minimisation leaves each observed entry, and by how accurately it is solved;
-    less slack is not tried. If the printed error is read as the root of a mean square, the row does not hold. By
-    another claim, `table_2k_error_is_a_root`, all errors of the slides' table are roots: that claim and this one cannot
-    both be right.
+    The 95 % interval of each median, widened, must contain the printed number. For the error it is widened by rounding,
+    or by what the solver leaves open if that is more. For the nuclear norm, less the matrix's own norm, it is widened
+    by one; for the effective rank by a half. The median error over {draws} draws is {error:.1e}. The slack of $10^{-3}$
+    that nuclear-norm minimisation leaves each observed entry, and the solver's accuracy, set it; less slack is not
+    tried. If the printed error is read as the root of a mean square, the row does not hold. By another claim,
+    `table_2k_error_is_a_root`, all errors of the slides' table are roots: that claim and this one cannot both be right.
     """
     yield from _row_checks(ENTRIES_5K, MINIMISATION, minimiser, decades_left_open=decades_left_open, unit=unit)
     yield Facts(error=_medians(minimiser).error)
@@ -94,7 +93,7 @@ def table_5k_depth_3(deep: Table, *, scale: Positive, decades_left_open: NonNega
 
 
 NOT_AS_SQUARE = (
-    "the printed error and rank do not go together in our runs from 2000 entries if the error is a mean square"
+    "in our runs from 2000 entries the printed error and rank do not occur together if the error is a mean square"
 )
 
 
@@ -103,17 +102,17 @@ NOT_AS_SQUARE = (
     quantifier="an average",
     scope=SCOPE_OF_MINIMISER,
     empirical=True,
-    reason=f"{NOT_AS_SQUARE}; as its root they do (`table_2k_error_is_a_root`)",
+    reason=f"{NOT_AS_SQUARE}; if it is the root of one they do (`table_2k_error_is_a_root`)",
 )
 def table_2k_nuclear_norm(minimiser: Table, *, unit: Unit) -> Claim:
     r"""Nuclear-norm minimisation from 2000 entries: error 2e-1 as a mean square, nuclear norm 217, effective rank 8.
 
-    The 95 % interval of each median, widened by rounding, must contain the printed number. The interval of the error is
-    widened by half a unit of the printed digit; that of the nuclear norm, less the matrix's own norm, by one; that of
-    the effective rank by a half. The median error over {draws} draws is {error:.2g} as a mean square, and {root:.2g} as
-    its root. The nuclear norm less the matrix's own is {norm:.2g}; the slides print 217, which is 4 below the 221 that
-    we take for the matrix's own. The effective rank is {rank:.2g}. The mean square is nearer to a tenth of the printed
-    error than to that error itself. The solver's accuracy is far below this error, and nothing is allowed for it.
+    The 95 % interval of each median, widened by rounding, must contain the printed number. For the error it is widened
+    by half a unit of the printed digit. For the nuclear norm, less the matrix's own norm, it is widened by one; for the
+    effective rank by a half. The median error over {draws} draws is {error:.2g} as a mean square, and {root:.2g} as its
+    root. The nuclear norm less the matrix's own is {norm:.2g}; the slides print 217, which is 4 below the 221 that we
+    take for the matrix's own. The effective rank is {rank:.2g}. The mean square is nearer to a tenth of the printed
+    error than to the printed error. The solver's accuracy is far below this error, and nothing is allowed for it.
     """
     # what the solver, or the stop at depth 2, leaves open is far less than this error: no decades are allowed for it
     yield from _row_checks(ENTRIES_2K, MINIMISATION, minimiser, decades_left_open=0.0, unit=unit)
@@ -131,10 +130,10 @@ def table_2k_nuclear_norm(minimiser: Table, *, unit: Unit) -> Claim:
 def table_2k_depth_2(deep: Table, *, scale: Positive, unit: Unit) -> Claim:
     r"""Depth 2 from 2000 entries: error 6e-2 as a mean square, nuclear norm 220, effective rank 6.
 
-    The row depends on the initialisation scale, which the slides do not print: at {scale:g} the median error over
-    {draws} draws is {error:.2g} as a mean square, {root:.2g} as its root, with an effective rank of {rank:.2g}. At
-    {largest_scale:g}, the largest of the grid, the mean square is {error_at_largest_scale:.2g}, with an effective rank
-    of {rank_at_largest_scale:.2g}: the printed error, and not the printed rank.
+    The row depends on the initialisation scale, which the slides do not print. At {scale:g} the median error over
+    {draws} draws is {error:.2g} as a mean square and {root:.2g} as its root, with an effective rank of {rank:.2g}. At
+    {largest_scale:g}, the largest scale of the grid, the mean square is {error_at_largest_scale:.2g}, with an effective
+    rank of {rank_at_largest_scale:.2g}: this is the printed error, but not the printed rank.
     """
     yield from _row_checks(ENTRIES_2K, DEPTH_2, deep, decades_left_open=0.0, unit=unit, scale=scale)
     medians = _medians(deep, scale)
@@ -160,15 +159,16 @@ def table_2k_error_is_a_root(minimisers: Sequence[Table], deep: Table) -> Claim:
     r"""The error that the slides print for nuclear-norm minimisation from 2000 entries is the root of a mean square
     error.
 
-    Another number of entries would change this, but the slides print no other. Along the number of entries the error,
-    the nuclear norm and the effective rank of minimisers move together, and a printed norm or rank says which error
-    goes with it. At the printed rank the mean square is {square_at_rank:.2g} and its root {root_at_rank:.2g}; at the
-    printed nuclear norm they are {square_at_norm:.2g} and {root_at_norm:.2g}. (Draws that do not reach a printed number
-    within the sweep are continued along its last line.) Rounding, of the printed error and of what it goes with, is
-    allowed {rounding:g} decades. For depth 2, along the scale from 2000 entries, the mean square at the printed rank is
-    {square_depth_2:.2g} and its root {root_depth_2:.2g}, which would fit as well; but with fewer entries and a smaller
-    scale a mean square can fit that row, so that it decides nothing. A column has one unit: if this row is a root, all
-    six are, and the four rows that hold as mean squares do so because their error is that of the stop.
+    With another number of entries the error would be another, but the slides print no other number. As the number of
+    entries varies, the error, the nuclear norm and the effective rank of minimisers move together: a printed norm or
+    rank says which error belongs to it. At the printed rank the mean square is {square_at_rank:.2g} and its root
+    {root_at_rank:.2g}; at the printed nuclear norm they are {square_at_norm:.2g} and {root_at_norm:.2g}. (Draws that do
+    not reach a printed number within the sweep are continued along its last line.) Rounding of the printed error, and
+    of the printed rank or norm, is allowed {rounding:g} decades. For depth 2 from 2000 entries the scale is varied
+    instead. There the mean square at the printed rank is {square_depth_2:.2g} and its root {root_depth_2:.2g}, which
+    would fit as well. But with fewer entries and a smaller scale a mean square can fit that row, so that it decides
+    nothing. A column has one unit: if this row is a root, all six are. The four rows that hold as mean squares then do
+    so because the stop of the run sets their error.
     """
     printed, printed_depth_2 = PRINTED[ENTRIES_2K][MINIMISATION], PRINTED[ENTRIES_2K][DEPTH_2]
     # log10 of the mean square error by draw, where a quantity has its printed value
@@ -234,10 +234,10 @@ def _log_error_at(value: float, quantity: Sequence[np.ndarray], sweep: Sequence[
 def table_2k_depth_3(deep: Table, *, scale: Positive, decades_left_open: NonNegative, unit: Unit) -> Claim:
     r"""Depth 3 from 2000 entries: error 3e-5 as a mean square, nuclear norm 221, effective rank 5.
 
-    The 95 % interval of each median, widened, must contain the printed number. The interval of the error is widened by
-    what the stop of descent leaves open, or by rounding if that is more; that of the nuclear norm, less the matrix's
-    own norm, by one; that of the effective rank by a half. At initialisation scale {scale:g} the median error over
-    {draws} draws is {error:.1e}, the largest {largest:.1e}.
+    The 95 % interval of each median, widened, must contain the printed number. For the error it is widened by what the
+    stop of descent leaves open, or by rounding if that is more. For the nuclear norm, less the matrix's own norm, it is
+    widened by one; for the effective rank by a half. At initialisation scale {scale:g} the median error over {draws}
+    draws is {error:.1e}, the largest {largest:.1e}.
 
     The training loss at which descent stops sets the error. So the row holds if the slides' runs stop where ours do; a
     tighter stop is not tried. If the printed error is read as the root of a mean square, the row does not hold. By

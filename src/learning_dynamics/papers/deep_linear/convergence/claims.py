@@ -41,9 +41,10 @@ def saddle_at_zero(zero: Table, *, rounding: Positive) -> Claim:
     r"""With three and more layers, where $\nabla\ell(0) \neq 0$, zero weights are a saddle that is not strict: the
     Hessian there has no negative direction.
 
-    Along the direction of fastest fall the loss drops in the order of the depth, $\varepsilon^N \sigma_1$, so that zero
-    is no minimum; at two layers that is the second order, and the Hessian's smallest eigenvalue is minus the largest
-    singular value of the loss's gradient. The measured orders are off by at most {largest:.1e}.
+    At a distance $\varepsilon$ along the direction of fastest fall the loss drops by $\varepsilon^N \sigma_1$ and
+    smaller terms, with $\sigma_1$ the largest singular value of $\nabla\ell(0)$. So zero is no minimum, and the order
+    of the fall is the depth. At two layers this is the second order, and the Hessian's smallest eigenvalue is
+    $-\sigma_1$. The measured orders are off by at most {largest:.1e}.
     """
     draws = Draws(zero)
 
@@ -108,32 +109,32 @@ def _order_error(x: np.ndarray, depth: np.ndarray, settings: dict[str, Any]) -> 
     "Slide 22, From gradient flow to gradient descent, theorem",
     quantifier="all draws",
     scope="squared loss, 3 × 3 targets of drawn spectra, whitened inputs, labels that leave some loss; descent with a "
-    "step of c⁴ at depth 3 and one margin, and at those of the table of varied settings; flows with margins down to a "
-    "two-hundredth of σ_min at depths 2, 3 and 4",
+    "step of c⁴ at depth 3 and one margin c, and at the depths and margins of the table of varied settings; flows at "
+    "depths 2, 3 and 4 with margins down to a two-hundredth of σ_min",
     correction="On whitened inputs the bound holds for the excess over the least loss: $\\ell(t) - \\min \\ell \\le "
     "(\\ell(0) - \\min \\ell)\\, e^{-c^{2(N-1)/N} \\eta t}$. For $c \\le 1$ its rate is at least the printed $c^2$. "
     "Imbalance and step must be below bounds that fall as the norm of the optimum grows.",
     reason="the loss tends to its least value, which need not be zero, and may start anywhere",
 )
 def linear_rate(flows: Table, descent: Table, *, least_loss: NonNegative) -> Claim:
-    r"""For the squared loss, from layers balanced up to $O(c^2)$ and closer to the optimum than any $W$ with
-    $\sigma_{min}(W) \le c$, gradient descent with a step $\eta$ of at most $O(c^4)$ reaches a loss of at most
-    $e^{-\Omega(c^2 \eta t)}$.
+    r"""For the squared loss, let layers be balanced up to $O(c^2)$ and have less loss than any $W$ with
+    $\sigma_{min}(W) \le c$. Then gradient descent with a step $\eta$ of at most $O(c^4)$ reaches at iteration $t$ a
+    loss of at most $e^{-\Omega(c^2 \eta t)}$.
 
-    Read as printed, it is about the loss (errata 3). The labels of a regression leave some loss, here {least:g}, and
-    then no such bound holds for ever: within $\eta t$ = {horizon:.3g} the loss falls at {printed:.2g} times the
-    guaranteed rate. Read as the theorem behind it (Arora, Cohen, Golowich and Hu 2019), whose loss is half the squared
-    distance from its optimum, it is about the excess over the least loss, relative to the first excess. With no least
-    loss and a loss below one at the start, as here, the printed bound then holds as well; the table of varied
-    thresholds has that reading.
+    As printed, the sentence is about the loss (errata 3). The labels of a regression leave some loss, here {least:g},
+    and then no bound that tends to zero holds for ever: within $\eta t$ = {horizon:.3g} the loss falls at {printed:.2g}
+    times the guaranteed rate. The theorem behind it (Arora, Cohen, Golowich and Hu 2019) has half the squared distance
+    from the optimum for a loss. Read so, the sentence is about the excess over the least loss, relative to the first
+    excess. With a least loss of zero the printed bound then holds as well, as the first loss is below one here; the
+    table of varied thresholds has that reading.
 
-    The theorem has the exponent $c^{2(N-1)/N} \eta t$ with the constant one, which is more for $c \le 1$ and is what is
-    tested; imbalance is allowed up to $c^2 / (256 N^3 \|W^*\|^{2-2/N})$ at an optimum $W^*$. The starts meet the
-    assumptions as barely as can be, exactly balanced or with all the imbalance that is allowed; descent takes a step of
-    {step:.2g}, which is $c^4$ times {multiple:g}. From the target with its smallest singular value lowered to $c$ the
-    flow starts at the rate $2N c^{2(N-1)/N}$, so that no guarantee above $2N$ times this one could hold; the smallest
-    rate of an excess is {value:.3g} times the guaranteed one by descent, {flow:.3g} times by flows. A rate without the
-    power of $c$ is missed by a factor of {missed:.2g}.
+    The theorem has the exponent $c^{2(N-1)/N} \eta t$ with the constant one. This is more than $c^2 \eta t$ for
+    $c \le 1$, and is what is tested. Imbalance is allowed up to $c^2 / (256 N^3 \|W^*\|^{2-2/N})$ at an optimum $W^*$.
+    The starts only just meet the first assumption, and are exactly balanced or have all the imbalance that is allowed.
+    Descent takes a step of {step:.2g}, which is $c^4$ times {multiple:g}. The smallest rate of an excess is {value:.3g}
+    times the guaranteed one by descent, {flow:.3g} times by flows. No guarantee above $2N$ times this one could hold:
+    from the target with its smallest singular value lowered to $c$ the flow starts at the rate $2N c^{2(N-1)/N}$. A
+    rate without the power of $c$ is missed by a factor of {missed:.2g}.
     """
 
     @takes_rivals("guaranteed", scaled=True)
@@ -217,15 +218,15 @@ def assumptions_necessary(descent: Table, *, reached: Positive) -> Claim:
     r"""Violating either assumption of the guarantee can lead to divergence: gradient descent does not reach the
     minimum.
 
-    One start of each kind that fails is enough for a "can"; those that meet both assumptions must all arrive, at
-    {reached:g} of their first loss or less. Beyond a singular matrix: balanced, but with one singular value of the
-    target's negative. Balanced layers cannot change the sign of a determinant, and the loss stops at half the square of
-    that singular value. There the loss does not grow. It grows (tenfold in one start at least is asked for, here and of
-    unbalanced starts) from balanced starts too far from the target, multiples of it at which the step that suits the
-    target is too long: up to {grown_far:.0e} times until the run is given up. Unbalanced: the successful start with its
-    first layer multiplied and its second divided by a large number. The end-to-end matrix is the same, but the
-    curvature grows with the square of that number, the step that suits balanced layers is too long, and the loss grows
-    up to {grown:.0e} times until the run is given up. Shortened by that square, the step brings the same starts to
+    For a "can" one failing start of each kind is enough. Starts that meet both assumptions must all arrive, at
+    {reached:g} of their first loss or less. Three kinds fail. Beyond a singular matrix: the start is balanced, but one
+    of the target's singular values has the wrong sign in it. Balanced layers cannot change the sign of a determinant,
+    and the loss stops at half the square of that singular value; it does not grow. Too far: the start is balanced, but
+    a large multiple of the target, for which the step that suits the target is too long. The loss grows up to
+    {grown_far:.0e} times until the run is given up. Unbalanced: the first layer of a start that arrives is multiplied
+    by a large number, the second divided by it. The end-to-end matrix is the same, but the curvature grows with the
+    square of that number. Again the step is too long, and the loss grows up to {grown:.0e} times. (Of the last two
+    kinds one start must grow tenfold.) With the step divided by the same square, the unbalanced starts come to
     {shorter:.1e} of their first loss at the most. So balance is necessary for the step of the guarantee, not for every
     step.
     """
@@ -280,11 +281,11 @@ def other_convex_losses(losses: Table, *, reached: Positive) -> Claim:
     r"""If a convex loss that has a minimum is smaller at a balanced start than at every singular matrix, gradient flow
     reaches that minimum.
 
-    For each loss a lower bound on its value at singular matrices is known, and starts lie at {fraction:.2g} of that.
-    The largest loss at the end is {value:.1e} of the first; a flow has arrived at {reached:g} of it. The hypothesis is
-    needed: of starts beyond singular matrices at least one for each loss has not arrived when the flow of the same draw
-    from below has. (What comes later is not tested; at depth 2, where these matrices are strict saddles, rounding
-    decides it.)
+    For each loss a lower bound on its value at singular matrices is known, and starts have up to {fraction:.2g} of this
+    bound. The largest loss at the end is {value:.1e} of the first; a flow has arrived at {reached:g} of it. The
+    hypothesis is needed. Other flows start beyond the singular matrices, at the optimum with one singular value's sign
+    turned. For each loss at least one of them has not arrived when the first flow of the same draw has. (Later times
+    are not tested; at depth 2, where these matrices are strict saddles, rounding decides.)
     """
     names = sorted(losses["loss"].unique())
 
@@ -335,13 +336,13 @@ def other_convex_losses(losses: Table, *, reached: Positive) -> Claim:
 def output_dimension_one(starts: Table) -> Claim:
     r"""With one output a random balanced start meets the assumptions with constant probability, whatever the dimension.
 
-    Singular means zero here, and the assumption is that the start is closer to the target than zero is. For entries of
-    deviation proportional to one over the dimension the probability has a closed form that tends to a constant; it is
-    {predicted:.3g} in {dimension} dimensions, where a share of {value:.3g} was measured. Constant means a quarter at
-    least in every dimension. Entries over the root of the dimension, with which the start is about as long as the
-    target, would make it fall with the dimension. Of the starts that meet the assumption, {arrived} of {followed} that
-    were followed arrive; of the others a share of {others:.3g}: the assumption is sufficient, not necessary for each
-    start.
+    Singular means zero here, and the assumption is that the start is closer to the target than zero is. If entries have
+    a standard deviation proportional to one over the dimension, the probability has a closed form that tends to a
+    constant. It is {predicted:.3g} in {dimension} dimensions, where a share of {value:.3g} was measured. Constant means
+    a quarter at least in every dimension. With one over the root of the dimension, where the start is about as long as
+    the target, the probability would fall with the dimension. Of the starts that meet the assumption, {arrived} of
+    {followed} that were followed arrive. Of the others a share of {others:.3g} arrives: the assumption is sufficient,
+    not necessary for each start.
     """
     settings = settings_of(starts)
     *smaller_dimensions, last = settings["dimensions"]

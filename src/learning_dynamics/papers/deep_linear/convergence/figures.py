@@ -19,11 +19,11 @@ def convergence(initialisations: Table, guarantee: Table) -> Plot:
     (a), (b) Iterations to a loss within {tolerance:g} of the least, at the best learning rate of a grid. Horizontal
     axis: the standard deviation of the end-to-end matrix's entries at the start. Entries of independent Gaussian layers
     (layer-wise) are scaled so that their product has this deviation. Lines: medians. Dots: draws, {reached}. Balanced
-    layers of depth {deepest} take {least:.2g} to {most:.3g} times as many as layer-wise ones of the same deviation. (c)
-    The loss relative to its start. Blue: from starts that meet both assumptions of the guarantee. Red: from balanced
-    layers with a singular matrix on the way. Orange: from unbalanced layers, cut off at $10^3$, where descent has
-    diverged. Green: from the same layers with the step divided by {shortened:g}, against the undivided step times
-    iterations. Black, dashed: the guaranteed bound.
+    layers of depth {deepest} take {least:.2g} to {most:.3g} times as many iterations as layer-wise ones of the same
+    deviation. (c) The loss relative to its start. Blue: from starts that meet both assumptions of the guarantee. Red:
+    from balanced layers with a singular matrix on the way. Orange: from unbalanced layers, cut off at $10^3$, where
+    descent has diverged. Green: from the same layers with the step divided by {shortened:g}; the horizontal axis still
+    has the undivided step. Black, dashed: the guaranteed bound.
     """
     depths = sorted(initialisations["depth"].unique())
     figure, axes = plt.subplots(1, len(depths) + 1, figsize=(1.1 * WIDTH, 3.0))
@@ -54,7 +54,7 @@ def convergence(initialisations: Table, guarantee: Table) -> Plot:
     reached = (
         f"open triangles in the shaded strip those that no rate of the grid brought there in {cap} iterations"
         if some_unconverged
-        else f"which all come to that loss within {cap}"
+        else f"which all come to that loss within {cap} iterations"
     )
     medians = (
         select(steps, depth=depths[-1])
@@ -105,8 +105,8 @@ def guarantees(flows: Table, starts: Table) -> Plot:
     (a) The slowest decay rate of the loss along a flow, against the margin $c$. Dots: starts at the target with its
     smallest singular value lowered to $c$. Crosses: starts in random directions from the target. Solid: the guaranteed
     rate $c^{2(N-1)/N}$. Dashed: $2N$ times the guaranteed rate. (b) The share of {draws} random balanced starts with
-    one output that meet the assumption, against the dimension $d$ of the input. Blue: entries have a standard deviation
-    in proportion to $1/d$. Orange: in proportion to $1/\sqrt{d}$. Lines: closed forms.
+    one output that meet the first assumption, against the dimension $d$ of the input. Blue: entries have a standard
+    deviation in proportion to $1/d$. Orange: in proportion to $1/\sqrt{d}$. Lines: closed forms.
     """
     figure, (left, right) = plt.subplots(1, 2, figsize=(WIDTH, 3.8))
     rate = select(flows, quantities.SMALLEST_RATE)

@@ -30,9 +30,9 @@ from learning_dynamics.tidy import Draws, Quantity, Table, select, settings_of
 def balancedness_flow(balanced: Table, gaussian: Table, *, amplification: Positive) -> Claim:
     r"""Gradient flow conserves $W_{j+1}^\top W_{j+1} - W_j W_j^\top$, so that balanced layers stay balanced.
 
-    The largest movement along any of {draws} flows is {value:.1e}, while the matrices $W_j W_j^\top$ of balanced
-    layers, taken together, move by up to {moved:.2g}. Balanced layers start with conserved matrices of zero; Gaussian
-    ones do not.
+    Along any of {draws} flows these matrices, taken together, move by {value:.1e} at most in Frobenius norm; the
+    matrices $W_j W_j^\top$ of balanced layers move by up to {moved:.2g}. The conserved matrices of balanced layers
+    start at zero; those of Gaussian layers do not.
     """
     flows = Draws([balanced, gaussian])
     yield every_draw(
@@ -59,8 +59,8 @@ def balancedness_gd_first_order(descent: Table) -> Claim:
     r"""Gradient descent leaves balance only to first order in its step $\eta$.
 
     Each step moves $W_{j+1}^\top W_{j+1} - W_j W_j^\top$ by a term of order $\eta^2$, and a fixed stretch of time takes
-    $1/\eta$ of them. The order is read from the drift at the two smallest steps, draw by draw. Its difference from that
-    of the next larger pair bounds the part of higher order that is left.
+    $1/\eta$ of them. The order is read from the drift at the two smallest steps, draw by draw. Its change from the next
+    larger pair of steps bounds the part of higher order that is left.
     """
     order, change = _order(select(descent, quantities.DRIFT), "learning_rate")
     # `change` is the error that the next order makes (`_order`): four times that is safe; a thousandth remains where it
@@ -86,10 +86,10 @@ def end_to_end_dynamics(balanced: Table, gaussian: Table, *, least_order: Positi
     r"""From balanced layers the end-to-end matrix follows an equation of its own, in which layers do not appear.
 
     It is $\dot W = -\sum_j [WW^\top]^{(N-j)/N}\, \nabla\ell(W)\, [W^\top W]^{(j-1)/N}$. The layers and the equation are
-    integrated by the classical Runge-Kutta method, in fixed steps $h$ and $h/2$. If the theorem holds, all that
-    separates them is the method's errors, of order $h^4$; two different flows would keep their distance, at order zero.
-    Of {draws} flows the distance falls with an order of {least:.3g} at least. Integrated adaptively, the two differ by
-    at most {apart:.1e} of the largest $\|W\|_F$.
+    integrated by the classical Runge-Kutta method, in fixed steps $h$ and $h/2$. If the theorem holds, only the
+    method's errors, of order $h^4$, separate the two. The distance of two different flows would not fall with $h$: its
+    order would be zero. On {draws} flows the distance falls with an order of at least {least:.3g}. Integrated
+    adaptively, the two differ by at most {apart:.1e} of the largest $\|W\|_F$.
     """
     # the order is log2 of the largest distance along a flow in steps h over that in steps h / 2 (`metrics._orders`):
     # `ORDER` is of the equation, `ORDER_FEWER` of the same equation with N - 1 for N, along the same layers
@@ -184,10 +184,10 @@ def preconditioner_psd(balanced: Table, gaussian: Table, *, amplification: Posit
 def preconditioner_positive(balanced: Table, *, amplification: Positive) -> Claim:
     r"""From balanced layers the preconditioner is positive definite wherever $W$ has full rank.
 
-    Its least eigenvalue is at least $\sigma_{min}^{2-2/N}$, the term of the layer at one end, and so above zero as long
-    as $\sigma_{min}$ is; at the nearest singular matrix it is zero at every depth from two on ({singular:.1e} of the
-    largest eigenvalue at most), so that there the loss may stop falling. Of matrices that are not square the bound is
-    the eigenvalue itself, of square ones it is an $N$-th of it. Along the flows $\sigma_{min}$ comes down to
+    Its least eigenvalue is at least $\sigma_{min}^{2-2/N}$, the term of the layer at one end. So it is above zero as
+    long as $\sigma_{min}$ is. At the nearest singular matrix it is zero at every depth from two on ({singular:.1e} of
+    the largest eigenvalue at most), so that there the loss may stop falling. For matrices that are not square the bound
+    is the least eigenvalue itself, for square ones an $N$-th of it. Along the flows $\sigma_{min}$ comes down to
     {smallest:.1e}.
     """
     flows, settings = Draws(balanced), settings_of(balanced)
@@ -248,13 +248,13 @@ def larger_depth_larger_factors(
     r"""With two layers and more the factors $N \sigma^{2-2/N}$ speed large singular values up and slow small ones down,
     and the more so the more layers there are.
 
-    If the sentence is about the factors' ratios, it says what the slides are about: depth pulls singular values apart.
-    The ratio of any two grows with every layer, while the factor of the largest is above that of a linear model, one,
-    and that of the smallest below. The sentence can also be read of each factor: above that of a linear model it grows
-    with every layer, below that it falls. This fails. At one matrix, through balanced layers of each depth, {slowed} of
-    {steps} factors below one grow as a layer is added, and slow their singular value down less. The table of varied
-    thresholds has this reading. A draw whose least change of a logarithm is smaller than {rounding:g} in size is not
-    decided.
+    The sentence has two readings. The verdict is about the ratios of factors, since the slides are about depth that
+    pulls singular values apart. The ratio of any two grows with every layer, while the factor of the largest singular
+    value is above one, that of a linear model, and the factor of the smallest below. The other reading is about each
+    factor: above one it grows with every layer, below one it falls. This fails. At one matrix, through balanced layers
+    of each depth, {slowed} of {steps} factors below one grow as a layer is added, and slow their singular value down
+    less. The table of varied thresholds has this reading. A draw on which the logarithm of a ratio, or of a factor,
+    changes by less than {rounding:g} is undecided.
     """
     by_depth = {depth: draws for depth, draws in Draws(factors).groups("depth") if depth > 1}
     # shape (draws, depths, singular values); a draw has one matrix, and so the same singular values at every depth
@@ -331,10 +331,10 @@ def log_of_turning_value(fewer: int, more: int) -> float:
 def approximate_balance(starts: Table, *, amplification: Positive) -> Claim:
     r"""Layers that start near zero are approximately balanced, and identity layers exactly.
 
-    The imbalance is measured at the end of the flow, relative to the size that the layers have reached: it is conserved
-    and of order $s^2$ for entries of deviation $s$, and the layers end at order one. Relative to the size that the
-    layers have at the start it is of order one at every $s$ ({relative:.2g} at least). Near zero layers are no more
-    balanced than elsewhere; they become so by growing: from the smallest start they must have grown at least twofold.
+    The imbalance is conserved, and of order $s^2$ for entries of deviation $s$; the layers end at order one. So
+    relative to the size of the layers at the end it is of order $s^2$, which is what is measured. Relative to their
+    size at the start it is of order one at every $s$ ({relative:.2g} at least). Layers near zero are no more balanced
+    than others; they become balanced by growing. From the smallest start they must have grown at least twofold.
     """
     scales = settings_of(starts)["scales"]
     order, change = _order(select(starts, quantities.IMBALANCE_AT_END, scale=scales), "scale")

@@ -22,16 +22,16 @@ from learning_dynamics.tidy import Table, select
     empirical=True,
 )
 def enough_entries(depth_2: Table, depth_3: Table, convex: Table, *, scale: Positive, recovered: Fraction) -> Claim:
-    r"""Nuclear-norm minimisation recovers a low-rank matrix if observations are sufficiently many; depth 3 needs fewer,
-    and no more than depth 2.
+    r"""Nuclear-norm minimisation recovers a low-rank matrix if observations are sufficiently many; depth 3 needs fewer
+    than that, and no more than depth 2.
 
     A draw's threshold is the smallest number of observed entries from which on the mean square error over all entries
-    stays at most {recovered:g} of the mean square entry; its place between that number and the one before in the grid
-    is not known, so that the convex program's is taken as the one before. The end of networks that did not reach their
-    training loss is not known either: each is counted against the claim ({unknown} thresholds depend on such networks).
-    The convex program needs at least {factor:.2g} times as many as depth 3, the geometric mean over {draws} draws;
-    median thresholds are {of_convex:.0f} for the convex program, {of_2:.0f} at depth 2 and {of_3:.0f} at depth 3, all
-    from initialisation scale {scale:g}.
+    stays at most {recovered:g} of the mean square entry. Its place between this number and the one before in the grid
+    is not known, so that for nuclear-norm minimisation the one before is taken. Networks that did not reach their
+    training loss are counted against the claim ({unknown} thresholds depend on such networks). Nuclear-norm
+    minimisation needs at least {factor:.2g} times as many entries as depth 3, the geometric mean over {draws} draws.
+    Median thresholds are {of_convex:.0f} for nuclear-norm minimisation and, from initialisation scale {scale:g},
+    {of_2:.0f} at depth 2 and {of_3:.0f} at depth 3.
     """
     # thresholds by draw, a lower and an upper bound: they differ where a network did not reach its training loss
     threshold_convex, _ = thresholds(convex, recovered)

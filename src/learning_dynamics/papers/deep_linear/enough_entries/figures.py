@@ -20,12 +20,12 @@ def enough_entries(deep: Sequence[Table], convex: Table, *, recovered: Fraction)
     r"""How many observed entries are enough: reconstruction error and nuclear norm against their number, by method.
 
     One row for each initialisation scale $s$. Lines: medians over {draws} draws. Bands: from the smallest to the
-    largest. Grey: the minimiser of the nuclear norm. (a), (d) The mean square error over all entries. (b), (e) The
+    largest draw. Grey: the minimiser of the nuclear norm. (a), (d) The mean square error over all entries. (b), (e) The
     nuclear norm less that of the target. (c), (f) The fewest entries from which a draw is recovered, by depth and for
-    the minimiser (min.). Dots: draws. Bars: medians. Recovered: an error of at most {recovered:g} of the mean square
-    entry, the dashed line in (a) and (d). Open circles: upper bounds ({unknown} thresholds, over all methods and
-    scales), where some training did not converge. {beyond}Panels (a), (b), (d) and (e) leave out networks that did not
-    reach their training loss ({lost} of {runs}).
+    the minimiser (min.). Dots: draws. Bars: medians. A draw is recovered if its error is at most {recovered:g} of the
+    mean square entry, the dashed line in (a) and (d). Open circles: thresholds of which only an upper bound is known,
+    where some training did not converge ({unknown}, over all methods and scales). {beyond}Panels (a), (b), (d) and (e)
+    leave out networks that did not reach their training loss ({lost} of {runs}).
     """
     scales = sorted(deep[0]["scale"].unique(), reverse=True)
     shape: dict[str, Any] = {"sharex": "col", "sharey": "col", "width_ratios": [1.2, 1.2, 0.9]}

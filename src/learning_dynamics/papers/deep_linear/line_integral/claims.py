@@ -15,10 +15,10 @@ from learning_dynamics.tidy import Table, select
     quantifier="all draws",
     scope="squared losses with a gradient at zero; one output "
     "with whitened and with correlated inputs, and two outputs; depths 1, 2, 3, 4, 5 and 8",
-    correction="It holds from depth 3 on where $W$ has more than one entry, as in the theorem that the slide "
-    "abbreviates. At depth 2 it holds with two outputs and two inputs or more. For squared losses at depth 2 it holds "
-    "with one output and inputs whose second moments are no multiple of the identity; with one output and whitened "
-    "inputs, or with one input, $P_W \\nabla\\ell$ is a gradient field.",
+    correction="The statement holds from depth 3 on where $W$ has more than one entry, as in the theorem that the "
+    "slide abbreviates. At depth 2 it holds with at least two outputs and two inputs. For squared losses at depth 2 it "
+    "holds with one output and inputs whose second moments are no multiple of the identity. But with one output and "
+    "whitened inputs, or with one input, $P_W \\nabla\\ell$ is a gradient field.",
     reason="at depth 2, with one output and whitened inputs, the integral vanishes",
 )
 def no_regulariser(curve: Table, *, rounding: Positive) -> Claim:
@@ -27,14 +27,16 @@ def no_regulariser(curve: Table, *, rounding: Positive) -> Claim:
 
     The need for more than two layers is not our finding: it is the hypothesis of the theorem behind the slide (Arora,
     Cohen and Hazan 2018, theorem 2, from memory), which is reproduced here. New is where depth 2 is an exception, and
-    where not (for other losses see errata 1). Where no function has the field as its gradient, its integral along some
-    closed curve does not vanish. With one output, $P_W \nabla\ell = |W|^{2-2/N} (\nabla\ell + (N-1)\, \hat w \hat
-    w^\top \nabla\ell)$. With whitened inputs the part of $\nabla\ell$ along $W$ is a gradient field at every depth, and
-    for the rest, a constant vector $g$, the antisymmetric part of the Jacobian is a multiple of $2 - 2/N - (N-1)$,
-    which is zero at $N = 1$ and $N = 2$: at depth 2 the end-to-end dynamics are plain gradient flow on $|W| \langle W,
-    g \rangle + \frac{2}{3}|W|^3$, an objective of the kind that is ruled out. Elsewhere the integral is at least
-    {value:.2g} of the integral of the absolute value. It counts as zero up to {rounding:g}, the rounding of the
-    quadrature, and as more from a million times that on.
+    where not (for other losses see errata 1).
+
+    Where no function has the field as its gradient, its integral along some closed curve does not vanish. With one
+    output, $P_W \nabla\ell = |W|^{2-2/N} (\nabla\ell + (N-1)\, \hat w \hat w^\top \nabla\ell)$, with
+    $\hat w = W / |W|$. With whitened inputs $\nabla\ell$ has a part along $W$, from which the field has a gradient at
+    every depth, and a constant part $g$. For $g$ the antisymmetric part of the field's Jacobian is a multiple of
+    $2 - 2/N - (N-1)$, which is zero at $N = 1$ and $N = 2$. So at depth 2 the end-to-end dynamics are plain gradient
+    flow on $|W| \langle W, g \rangle + \frac{2}{3}|W|^3$, an objective of the kind that the slide rules out. Elsewhere
+    the integral is at least {value:.2g} of the integral of the absolute value. Up to {rounding:g}, the rounding of the
+    quadrature, it counts as zero; from a million times that on it counts as not zero.
     """
     # a row for each curve, depth and case: one output with whitened or correlated inputs, or two outputs
     table = select(curve, INTEGRAL)

@@ -14,8 +14,8 @@ def line_integral(curve: Table) -> Plot:
 
     Dots: $\oint P_W \nabla\ell \cdot dW$ over $\oint |P_W \nabla\ell \cdot dW|$, around an annular sector, for squared
     losses. Each dot is a draw of sector, target direction and covariance. Crosses: the closed form of each draw, for
-    one output and whitened inputs. At depth 1 the field is the gradient itself. At depth 2 the integral vanishes with
-    one output and whitened inputs (at most {vanishing:.1e}), but not with correlated inputs or two outputs.
+    one output and whitened inputs. At depth 1 $P_W \nabla\ell$ is the gradient itself. At depth 2 the integral vanishes
+    with one output and whitened inputs (at most {vanishing:.1e}), but not with correlated inputs or two outputs.
     """
     table = select(curve, INTEGRAL)
     depths = sorted(table["depth"].unique())

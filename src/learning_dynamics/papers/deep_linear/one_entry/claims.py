@@ -26,14 +26,14 @@ SIGN_AT_START = 1.0  # `runs.one_entry` draws matrices of positive determinant
     "entry; one linear measurement of a 3 × 3 matrix, by default with singular values 1, 1/2 and 1/4",
     correction=r"Under one linear measurement $\langle A, W \rangle$ with singular values $s_1 > s_2 > 0$ the "
     r"relation, as $\sigma_1$ grows, is linear at depth 1, a power at depth 2 and has an asymptote from depth 3 on; "
-    r"slope and power are $s_2 / s_1$. Of 2 × 2 matrices at depth 2 this is so only from balanced starts whose "
-    r"determinant has the sign of $A$'s; from the other balanced ones $\sigma_2$ falls. One observed entry has "
-    r"$s_2 = 0$: $\sigma_2$ levels off at every depth.",
+    r"slope and power are $s_2 / s_1$. For 2 × 2 matrices at depth 2 this needs a balanced start whose determinant "
+    r"has the sign of $A$'s; from the other balanced starts $\sigma_2$ falls. One observed entry has $s_2 = 0$: "
+    r"$\sigma_2$ levels off at every depth.",
     reason="one entry is a measurement of rank one, which drives the first singular value alone",
 )
 def one_measurement(generic: Table, entry: Table, aligned: Table, *, share: Fraction, amplification: Positive) -> Claim:
-    r"""Under one observed entry and the $\ell_2$ loss the second singular value depends on the first, as the first
-    grows, linearly at depth 1, as a power at depth 2, and with an asymptote from depth 3 on.
+    r"""Under one observed entry and the $\ell_2$ loss, as the first singular value grows, the second depends on it
+    linearly at depth 1, as a power at depth 2, and with an asymptote from depth 3 on.
 
     Every depth is judged by the exponent $d \log \sigma_2 / d \log \sigma_1$ over the last doubling of $\sigma_1$. The
     first check is the slide's own case: under one entry the median of the exponent's absolute value is at most
@@ -41,13 +41,13 @@ def one_measurement(generic: Table, entry: Table, aligned: Table, *, share: Frac
     linear measurement; then the exponent is one at depth 1, $s_2 / s_1$ at depth 2 and zero from depth 3 on. The paths
     that test this start from Gaussian $W$, whose singular vectors have nothing to do with $A$'s. The median error of
     their exponents is at most {off:.1e} at every depth. {slow} of {paths} paths are off by more than the tolerance of
-    {tolerance:g}: along $A$'s first two directions the part of $W$ that grows is nearly of rank one at the start, and
-    the path would have to be longer.
+    {tolerance:g}. On these the part of $W$ that grows is nearly of rank one at the start, along $A$'s first two
+    directions, and the path would have to be longer.
 
     If $W$ starts with $A$'s singular vectors, $\sigma_2$ along the whole path is known in closed form as a function of
     $\sigma_1$. At depth 2 layers obey linear equations once time is rescaled, so that $\sigma_1 \sim e^{2 s_1 \tau}$
-    and $\sigma_2 \sim e^{2 s_2 \tau}$ from almost every balanced start in three dimensions (in two, only from those
-    whose determinant has the sign of $A$'s). (errata 2)
+    and $\sigma_2 \sim e^{2 s_2 \tau}$. In three dimensions this is so from almost every balanced start, in two only
+    from those whose determinant has the sign of $A$'s (errata 2).
     """
     s_1, s_2 = settings_of(generic)["measurement"][:2]
     ratio = s_2 / s_1
@@ -186,9 +186,9 @@ def one_entry_determinant_sign(flows: Table) -> Claim:
     it.
 
     The singular values of a balanced network move at rates that vanish with them, so that none reaches zero. At depth 1
-    the observed entry alone moves, and the determinant with it, linearly: its last sign is that of
-    $w_{11} w_{22} - y\, w_{21}$, which turns in {turned} of {starts} draws. This is what tells
-    deeper networks from depth 1 under one observed entry.
+    the observed entry $w_{12}$ alone moves, to its target $y$, and the determinant changes linearly with it. So its
+    last sign is that of $w_{11} w_{22} - y\, w_{21}$; it turns in {turned} of {starts} draws. By this sign deeper
+    networks differ from depth 1 under one observed entry.
     """
     depth_1, deeper = Draws(flows, depth=1), Draws(flows, depth=lambda depth: depth > 1)
     # 1 or -1; of flows that could not be integrated nan

@@ -27,21 +27,21 @@ INTEGRATION_ERROR = 1e-9  # of the nuclear norm, relative
 SCOPE = (
     "commuting symmetric measurements with positive eigenvalues of a positive semidefinite matrix, squared loss, "
     "layers that start at multiples of the identity; depths 2, 3 and 4; instances drawn until the least nuclear "
-    "norm is attained at one matrix, with a dual slack, whose eigenvalues are zero or above 0.2"
+    "norm is attained, with a dual slack, at a single matrix, and its eigenvalues are zero or above 0.2"
 )
 
 
 @claim("Slide 30, Current theory is oblivious to depth, theorem", quantifier="all draws", scope=SCOPE)
 def restricted_setting_nuclear_norm(ends: Table, *, tolerance: Positive) -> Claim:
-    r"""Where symmetric measurements commute and all layers start at the same multiple of the identity, any depth of at
-    least two ends at the least nuclear norm of positive semidefinite matrices that fit them, as the start tends to
-    zero.
+    r"""Let symmetric measurements commute, and all layers start at the same multiple of the identity. As this start
+    tends to zero, any depth of at least two ends at the least nuclear norm of positive semidefinite matrices that fit
+    the measurements.
 
-    The least nuclear norm is found by linear programming in the common eigenvectors. From the smallest start the flow's
-    end is within {value:.1e} of it, relatively, on all of {draws} flows, where {tolerance:g} is allowed, and no smaller
-    start ends further away than the one before, but for the integrator's error. The nuclear norm of the matrix of least
-    Frobenius norm that fits is up to {least_squares_over_end:.2g} times that of the end. The flow must have fitted
-    every measurement to a millionth.
+    Linear programming in the common eigenvectors finds the least nuclear norm. On all of {draws} flows from the
+    smallest start, the nuclear norm at the end is within {value:.1e} of the least one, relatively; {tolerance:g} is
+    allowed. No smaller start ends further away than the one before, but for the integrator's error. For comparison, the
+    matrix of least Frobenius norm that fits has up to {least_squares_over_end:.2g} times the nuclear norm of the end.
+    The flow must have fitted every measurement to a millionth.
     """
     by_start = [Draws(ends, scale=scale) for scale in sorted(ends["scale"].unique(), reverse=True)]
     from_largest, from_smallest = by_start[0], by_start[-1]
@@ -60,8 +60,8 @@ def restricted_setting_nuclear_norm(ends: Table, *, tolerance: Positive) -> Clai
         **norm_and_prediction(from_smallest, NUCLEAR_NORM),
         tolerance=tolerance,
         resolution=0.1,
-        because="chosen, above what the smallest start s leaves: of the order of s to the power of the dual slack at "
-        "depth 2, of s at greater depth",
+        because="chosen, above what the smallest start s leaves: at depth 2 an error of the order of s to the power of "
+        "the dual slack, at greater depth of the order of s",
         rivals={
             "the least Frobenius norm": norm_and_prediction(from_smallest, NUCLEAR_NORM_BESIDE_LEAST_SQUARES),
             "the largest start ends there too": norm_and_prediction(from_largest, NUCLEAR_NORM),
@@ -98,14 +98,14 @@ def restricted_setting_nuclear_norm(ends: Table, *, tolerance: Positive) -> Clai
 
 @claim("Slide 30, Current theory is oblivious to depth, proposition", quantifier="all draws", scope=SCOPE)
 def restricted_setting_not_schatten(ends: Table, *, resolution: NonNegative) -> Claim:
-    r"""In instances of this setting the least nuclear norm contradicts the least Schatten quasi-norm, even locally, for
-    all $p \in (0, 1)$.
+    r"""In instances of commuting measurements the least nuclear norm contradicts the least Schatten quasi-norm, even
+    locally, for all $p \in (0, 1)$.
 
-    The end of the flow is moved along the symmetric product of two of its eigenvectors. Measurements do not see that
-    ({seen:.1e} at most, where a billionth is allowed), and while the matrix stays positive semidefinite its nuclear
-    norm, the trace, stays as well; but two eigenvalues move apart, and every $\sum_r \sigma_r^p$ with $p < 1$ falls, by
-    {falls:.1e} relatively at the least, where more than {resolution:g} counts: what the networks end at is no local
-    minimum of it, at any depth.
+    The end of the flow is moved along the symmetric product of two of its eigenvectors. This changes no measurement
+    ({seen:.1e} at most, where a billionth is allowed). While the matrix stays positive semidefinite, its nuclear norm,
+    the trace, does not change either. But two eigenvalues move apart, and every $\sum_r \sigma_r^p$ with $p < 1$ falls,
+    relatively by {falls:.1e} at the least; more than {resolution:g} counts. So the end of the networks is no local
+    minimum of these sums, at any depth.
     """
     draws = _from_smallest_start(ends)
     powers = np.array(settings_of(ends)["powers"])  # p of the norms, below, at and above 1
@@ -159,15 +159,15 @@ def single_norm(
     scale: Positive,
     resolution: NonNegative,
 ) -> Claim:
-    r"""Descent on layers does not minimise one and the same norm or quasi-norm of Schatten's, $\sum_r \sigma_r^p$, both
-    on commuting measurements and in completion.
+    r"""No single Schatten norm or quasi-norm, $\sum_r \sigma_r^p$, is what descent on layers minimises both on
+    commuting measurements and in completion.
 
-    Tried for $p$ = {powers}. For every power but one there is, on commuting measurements, another matrix that fits as
-    well and has less: the end with two eigenvectors turned for $p < 1$, the solution of a convex problem for $p > 1$; a
-    difference counts there from {resolution:g} on. On commuting measurements the nuclear norm, $p = 1$, is as small as
-    can be, to {left:.1e}. In completion from few entries it is not: it exceeds the minimiser's by {value:.1e} at the
-    least, beyond the excess from many entries, which the slack in the fit makes. The slide goes on that trajectories
-    are needed; this is not shown here.
+    The powers $p$ = {powers} are tried. On commuting measurements, for every power but $p = 1$, another matrix fits as
+    well and has a smaller sum: the end with two eigenvectors turned for $p < 1$, the solution of a convex problem for
+    $p > 1$. A relative difference of more than {resolution:g} counts. There the nuclear norm, $p = 1$, is as small as
+    can be, to {left:.1e}. But in completion from few entries the nuclear norm exceeds the minimiser's by {value:.1e} at
+    the least, beyond the excess from many entries, which the slack in the fit makes. The slide goes on that
+    trajectories are needed; this is not shown here.
     """
 
     def another_has_less(

@@ -27,12 +27,12 @@ def depth_separates_singular_values(
     r"""Depth leads to larger gaps between singular values: the deeper the network, the more they rise one after
     another, and the further those beyond the rank stay behind.
 
-    A singular value has risen when it passes {risen:g} of what it ends at, and is rising between {begun:g} and one
-    minus that. Separation is the time from the first to the last of the leading ones (as many as the matrix's rank),
-    over the median time that a rise takes: zero when all rise together. It is {separation_1:.2g}, {separation_2:.2g}
-    and {separation_3:.2g} at depths {depths}, in the median of {draws} draws; a gain below the times between records is
-    not decided. The last of the leading singular values over the next one ends at {gap_1:.3g}, {gap_2:.3g} and
-    {gap_3:.3g}.
+    A singular value has risen when it passes {risen:g} of its last value; its rise lasts from {begun:g} of that value
+    to one minus {begun:g}. The leading singular values are as many as the matrix's rank. Separation is the time between
+    the first and the last of them to have risen, over the median time that a rise takes: zero when all rise together.
+    Its median over {draws} draws is {separation_1:.2g}, {separation_2:.2g} and {separation_3:.2g} at depths {depths}; a
+    gain shorter than the times between records is undecided. At the end the last leading singular value is {gap_1:.3g},
+    {gap_2:.3g} and {gap_3:.3g} times the next one (medians).
     """
     tables = {1: depth_1, 2: depth_2, 3: depth_3}  # by role: another configuration may give them other depths
     # by role, shape (draws,) each
