@@ -3,7 +3,8 @@
 Which part of the paper is which topic:
 
 - ``flow``: the limit of gradient flow, Theorem 3.1 and Corollary 3.1; figure 1a
-- ``proof``: the steps of their proofs on the same flows, Lemmas 3.2, C.3, C.4, C.6, C.10; balanced layers (section 2)
+- ``proof``: the steps of the proofs of Theorem 3.1 and Corollary 3.1, Lemmas 3.2, C.3, C.4, C.6, C.10; balanced layers
+  (section 2)
 - ``gaussian``: Gaussian layers in place of orthogonal ones; figures 1a and 4
 - ``reductions``: the smaller systems that the flow is equivalent to, Lemmas 3.1 and 3.3, Theorem 3.2, and the bound on
   the loss, Lemma C.8

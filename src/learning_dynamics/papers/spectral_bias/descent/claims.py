@@ -21,16 +21,16 @@ from learning_dynamics.tidy import Draws, Quantity, Table
     reason="two misprints in the recursion, and a residual that shrinks",
 )
 def discrete_descent(whitened: Table, others: Table, *, share: Fraction) -> Claim:
-    r"""Gradient descent of width $d$ with one output, from $W = \sqrt{2\gamma} I$, $a = 0$, takes the steps $W' = W +
-    \eta R a^\top$, $a' = a + \eta W^\top a$, $R' = R - \eta X^\top X (WW^\top + |a|^2) R - \eta^2 (a^\top W R)
-    X^\top X R$; and where $X^\top X = I$, $R$ and $a$ only grow in norm and keep their directions, so that $W$
-    ends close to rank one from small $\gamma$.
+    r"""Gradient descent of width $d$ with one output, from $W = \sqrt{2\gamma} I$, $a = 0$, takes the steps
+    $W' = W + \eta R a^\top$, $a' = a + \eta W^\top a$, $R' = R - \eta X^\top X (WW^\top + |a|^2) R - \eta^2 (a^\top W
+    R) X^\top X R$. Where $X^\top X = I$, $R$ and $a$ only grow in norm and keep their directions, so that $W$ ends
+    close to rank one from small $\gamma$.
 
     As printed (errata 16), $a$ would never leave zero. With $W^\top R$ for $W^\top a$, and $W^\top$ for $W$ in the term
     of second order, the recursion is that of the gradient, to rounding. On whitened data the directions stay and the
     updates of $W$ are multiples of $R(0) R(0)^\top$; $a$ grows, but $R$, the residual, shrinks. On other data the
-    directions turn, by up to {turning:.0%} (sine). On whitened data the largest singular value ends with {leading:.2%}
-    of $|W|^2$ or more; {share:.0%} counts as close to rank one.
+    directions turn; $a$ turns by a sine of {turning:.0%} at most. On whitened data the largest singular value ends with
+    {leading:.2%} of $|W|^2$ or more; {share:.0%} counts as close to rank one.
     """
     on_whitened, on_others, on_all = Draws(whitened), Draws(others), Draws([whitened, others])
     # what the few hundred operations of a step round; a direction adds it up over all steps

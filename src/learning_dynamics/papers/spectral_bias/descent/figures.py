@@ -12,11 +12,11 @@ from learning_dynamics.tidy import Table, select
 def descent(whitened: Table, others: Table, *, member: Natural) -> Plot:
     r"""Discrete gradient descent of a square network with one output, from a small multiple of the identity.
 
-    (a) How far directions turn, as the sine of the angle with the first direction. Solid: the gradient $R$, until it
-    has vanished. Dashed: the output weights $a$. Dotted: the change of the layer, $W - W(0)$. On whitened data no
-    direction turns beyond rounding. Rounding of $R$ grows relative to $R$ as $R$ vanishes. On ill-conditioned data all
-    directions turn. (b) Norms of $R$ and $a$ relative to their largest. $R$ shrinks and $a$ grows. (c) Singular values
-    of $W$ on whitened data. Only the first grows.
+    (a) How far directions turn from that of $R(0)$, as the sine of the angle. Solid: the gradient $R$, until it has
+    vanished. Dashed: the output weights $a$. Dotted: the change of the layer, $W - W(0)$, from the direction of
+    $R(0) R(0)^\top$. On whitened data no direction turns beyond rounding. Rounding of $R$ grows relative to $R$ as $R$
+    vanishes. On ill-conditioned data all directions turn, that of $a$ the least. (b) Norms of $R$ and $a$ relative to
+    their largest. $R$ shrinks and $a$ grows. (c) Singular values of $W$ on whitened data. Only the first grows.
     """
     figure, (turning, norms, spectrum) = plt.subplots(1, 3, figsize=(WIDTH, 2.7))
     for table, colour in ((whitened, "blue"), (others, "vermilion")):
@@ -47,4 +47,4 @@ def descent(whitened: Table, others: Table, *, member: Natural) -> Plot:
         line("$W - W(0)$", style=":"),
     ]
     legend_below(figure, handles)
-    return Plot(figure, alt="On whitened data angles stay at rounding; on others they reach order one.")
+    return Plot(figure, alt="On whitened data angles stay at rounding; on others that of R reaches order one.")

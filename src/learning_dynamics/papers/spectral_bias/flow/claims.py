@@ -32,11 +32,11 @@ def theorem_3_1_i(flows: Sequence[Table]) -> Claim:
     r"""From $I_\gamma$ with $\gamma > 0$, labels that can be fitted and $X$ of full rank, the parameters converge, and
     their limit has zero loss.
 
-    Parameters that drift on while the loss falls would contradict this. A bound on what is left of the way follows from
-    the imbalance: $|\nabla L|^2 \geq 4\gamma\lambda_{\min}(XX^\top) L$, so that the way from time $t$ on is no longer
-    than $|Y - X\beta(t)| / \sqrt{2\gamma\lambda_{\min}(XX^\top)}$. The distance from the end is compared with it at
-    every recorded time; in {draws} draws the distance is up to {value:.0%} of that bound. At the end the bound leaves
-    {left:.1e} of the parameters' norm open at most.
+    By the imbalance, $|\nabla L|^2 \geq 4\gamma\lambda_{\min}(XX^\top) L$ (Lemma 3.2). So at time $t$ the parameters
+    are no further from their limit than $|Y - X\beta(t)| / \sqrt{2\gamma\lambda_{\min}(XX^\top)}$. Their distance from
+    the end of the flow is compared with this bound at every recorded time: in {draws} draws it is up to {value:.0%} of
+    the bound. At the end the bound is {left:.1e} of the parameters' norm at most; the square root of the integrator's
+    relative tolerance is allowed.
     """
     draws = Draws(flows, phase="draw")  # rows with one number for a whole flow
     yield every_draw(
@@ -44,7 +44,7 @@ def theorem_3_1_i(flows: Sequence[Table]) -> Claim:
         # |theta(t) - theta_infinity| sqrt(2 gamma lambda_min(X X^T)) / |Y - X beta(t)|
         draws[quantities.DISTANCE_OVER_ITS_BOUND],
         at_most=1.0,
-        because="the bound by the imbalance",
+        because="the bound follows from the imbalance",
         rivals={
             # lambda_min = sigma_min(X)^2 and lambda_max = sigma_max(X)^2: the bound, in proportion to lambda^(-1/2),
             # is smaller by the factor sigma_min(X) / sigma_max(X)
@@ -72,11 +72,12 @@ def theorem_3_1_ii(flows: Sequence[Table], unequal: Table) -> Claim:
     r"""From $I_\gamma$ with any $\gamma > 0$, and labels that can be fitted, the predictor converges to the
     interpolator of least $\ell_2$ norm, $\beta_* = X^+ Y$.
 
-    The distance that is left, {largest:.1e} of $|\beta_*|$ at most in {draws} draws, is what the residual at the end
-    explains. The theorem needs an imbalance that is a multiple of the identity: from rows of unequal lengths, with the
-    same zero second layer and on the same data as in the first of these runs, the flow ends at interpolators that are
-    {unequal:.2g} (median) of $|\beta_*|$ away. (The proof, in Lemma C.6, prints Woodbury's identity with a minus for
-    a plus (errata 11); $\beta = 2\gamma\alpha(I - \alpha^\top\alpha)^{-1}$ is in the row space all the same.)
+    In {draws} draws the distance at the end is {largest:.1e} of $|\beta_*|$ at most, no more than the remaining
+    residual leaves open. The theorem needs an imbalance that is a multiple of the identity. From rows of unequal
+    lengths, with the same zero second layer and the data of one of these runs, the flow ends at interpolators whose
+    distance from $\beta_*$ is {unequal:.2g} of $|\beta_*|$ (median). In the proof, Lemma C.6 prints Woodbury's identity
+    with a minus for a plus (errata 11). The conclusion stands: the columns of
+    $\beta = 2\gamma\alpha(I - \alpha^\top\alpha)^{-1}$ are in the span of the data.
     """
     if not any(has_several_interpolators(table) for table in flows):
         raise Untested(ONE_INTERPOLATOR)
@@ -108,14 +109,13 @@ def theorem_3_1_iii(flows: Sequence[Table]) -> Claim:
     r"""From $I_\gamma$, with labels that can be fitted, the flow ends, among all interpolating networks, at one that
     minimises $\frac{1}{2}|W_2|^2 + \frac{1}{2}|W_1|^2 - \gamma \log\det(W_1 W_1^\top)$.
 
-    Checked in two ways: the conditions of Proposition C.5 (a multiplier in the row space of $X$ balances both
-    gradients), and random perturbations of each limit, led back to the interpolators, none of which lowers the
-    potential. The paper derives the conditions as necessary. They are sufficient too: in terms of $S = W_1 W_1^\top$
-    and $\beta$ the problem is to minimise
-    $\frac{1}{2}\mathrm{tr} S - \gamma\log\det S + \frac{1}{2}\mathrm{tr}(\beta^\top S^{-1}\beta)$
-    under $X\beta = Y$, which is convex, so that a stationary point is a global minimum. Both gradients vanish along
-    the whole flow, by Lemmas 3.2 and C.3, so that their errors are the integrator's; that the end is an interpolator
-    is Theorem 3.1 (i).
+    This is checked in two ways. First, both gradients of the Lagrangian, in $W_1$ and in $W_2$, are zero at the end,
+    with a multiplier in the row space of $X$ (Proposition C.5). Second, no random perturbation of the end, led back to
+    the interpolators, lowers the potential. The paper derives the conditions on the gradients as necessary. They are
+    sufficient too: with $S = W_1 W_1^\top$ the problem is to minimise $\frac{1}{2}\mathrm{tr} S - \gamma\log\det S +
+    \frac{1}{2}\mathrm{tr}(\beta^\top S^{-1}\beta)$ under $X\beta = Y$, which is convex, so that a stationary point is a
+    global minimum. By Lemmas 3.2 and C.3 both gradients are zero along the whole flow, so that their errors are the
+    integrator's. Theorem 3.1 (i) says that the end is an interpolator.
     """
     limits = Draws(flows, phase="limit")
     condition = Draws(flows, phase="flow").largest(quantities.CONDITION_OF_Z1)
@@ -165,13 +165,13 @@ def theorem_3_1_iii(flows: Sequence[Table]) -> Claim:
     scope="Gaussian and ill-conditioned data, d > n and d = n, large and small scale",
 )
 def corollary_3_1(flows: Sequence[Table]) -> Claim:
-    r"""From $I_\gamma$, with labels that can be fitted, the hidden layer ends with
-    $\sigma_i(W_1) = (\sqrt{\sigma_i(\beta_*)^2 + \gamma^2} + \gamma)^{1/2}$ for $i \leq k$, and $\sqrt{2\gamma}$ for
-    the other $d - k$, where $k \leq d$.
+    r"""From $I_\gamma$, with labels that can be fitted, the hidden layer ends with $\sigma_i(W_1) =
+    (\sqrt{\sigma_i(\beta_*)^2 + \gamma^2} + \gamma)^{1/2}$ for $i \leq k$, and $\sqrt{2\gamma}$ for the other $d - k$,
+    where $k \leq d$.
 
     A small scale leaves a hidden layer close to rank $k$, a large one a layer of full rank. The largest error in
-    {draws} draws is {largest:.1e} of $\sigma_1$. The spectrum of $W_2$ follows in the same way (Lemma C.10) and is a
-    part of this check.
+    {draws} draws is {largest:.1e} of $\sigma_1$. A second check tests the spectrum of $W_2$, which follows in the same
+    way (Lemma C.10).
     """
     limits = Draws(flows, phase="limit")
     sigma_W1, sigma_W2 = limits.entries(SIGMA_W1), limits.entries(SIGMA_W2)

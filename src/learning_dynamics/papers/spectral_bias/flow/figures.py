@@ -26,13 +26,13 @@ from learning_dynamics.tidy import Draws, Table, select, settings_of
 def fig1a(large: Table, small: Table, printed: Table, deviation: Table, *, member: Natural, top: Count) -> Plot:
     r"""The hidden layer's singular values under gradient flow, from orthogonal and Gaussian initialisations.
 
-    Solid: singular values of $W_1$ along gradient flow, the first $k$, as many as outputs, in colours. Black dashes:
-    their limits by Corollary 3.1. Red dashes: the limits that it gives an orthogonal layer of equal mean square; it
-    does not apply to Gaussian layers. (a) At large scale the layer keeps full rank. (b) At small scale only the first
-    $k$ singular values grow. The others stay at $\sqrt{2\gamma}$, near zero. Both panels agree with the paper's Figure
-    1a. (c) The paper's Gaussian layer. The paper shows an end near rank $k$. Ours keeps full rank, because a variance
-    of $0.01$ is a large scale, $\gamma = 1$. (d) Our variant takes $0.01$ for the standard deviation. Only $k$ large
-    singular values are left.
+    Solid: singular values of $W_1$ along gradient flow. The first $k$, as many as outputs, are in colours. Black
+    dashes: their limits by Corollary 3.1. Red dashes: the limits by Corollary 3.1 for an orthogonal layer of equal mean
+    square; the corollary does not apply to Gaussian layers. (a) At large scale the layer keeps full rank. (b) At small
+    scale only the first $k$ singular values grow. The others stay at $\sqrt{2\gamma}$, near zero. Both panels agree
+    with the paper's Figure 1a. (c) The paper's Gaussian layer. The paper shows an end near rank $k$. Ours keeps full
+    rank, because a variance of $0.01$ is a large scale, $\gamma = 1$. (d) Our variant takes $0.01$ for the standard
+    deviation. Only $k$ large singular values are left.
     """
     titles = (
         f"paper: orthogonal,\n$\\gamma = {power(settings_of(large)['gamma'])}$",
@@ -57,13 +57,14 @@ def limits(large: Table, small: Table, unequal: Table, balanced: Table, *, membe
 
     (a) The loss, relative to its first value. (b) The distance of the predictor from $\beta_*$, relative to
     $|\beta_*|$. From rows of unequal lengths (grey) the loss goes to zero, but the predictor ends elsewhere. (c) Solid:
-    the distance of the parameters from their limit, relative to its size. Dashed: its bound by the residual, Theorem
-    3.1 (i). (d) Decay rates of $|R|^2$ (solid), with $R = X^\top(Y - X\beta)$, and of $|Y - X\beta|^2$ (dashed), in
-    units of $\gamma\lambda_{\min}$. Grey lines: the bound (C.13), at 2, and the corrected one, at 4. $|R|^2$ breaks the
-    first; below zero it grows. $|Y - X\beta|^2$ stays above the second. The axis is linear between $-10$ and $10$.
-    Small scale: the draw on which $|R|^2$ grows most. (e) The largest error of an eigenvalue of the imbalance $Z_1^\top
-    Z_1 - Z_2 Z_2^\top$, which theory keeps at $2\gamma$, relative to $2\gamma$. It is the integrator's error. (f) The
-    first singular values of $W_1$ from balanced layers. Its rank never exceeds $k$.
+    the distance of the parameters from their limit, relative to the limit's size. Dashed: the bound on it by the
+    residual, Theorem 3.1 (i). (d) Decay rates of $|R|^2$ (solid), with $R = X^\top(Y - X\beta)$, and of
+    $|Y - X\beta|^2$ (dashed), in units of $\gamma\lambda_{\min}$; below zero the square grows. Grey lines: the bound
+    (C.13) on the solid curves, at 2, and the corrected bound on the dashed ones, at 4. $|R|^2$ breaks its bound;
+    $|Y - X\beta|^2$ keeps its own. The axis is linear between $-10$ and $10$. At small scale (d) shows the draw on
+    which $|R|^2$ grows most. (e) The largest error of an eigenvalue of the imbalance $Z_1^\top Z_1 - Z_2 Z_2^\top$,
+    which theory keeps at $2\gamma$, relative to $2\gamma$. The error is the integrator's. (f) The first singular values
+    of $W_1$ from balanced layers. The rank of $W_1$ never exceeds $k$.
     """
     figure, axes = plt.subplots(2, 3, figsize=(WIDTH, 4.6))
     (losses, distances, parameters), (rates, invariant, ranks) = axes
@@ -119,7 +120,7 @@ def spectrum_at_limit(large: Table, small: Table, square: Table, conditioned: Ta
 
     (a) All singular values of all draws, measured against predicted. On the grey line they are equal. (b) The largest
     error of each draw, relative to $\sigma_1$, against its bound. The bound is what the remaining residual and the
-    integrator leave open. Below the grey line the error is within it.
+    integrator leave open. Below the grey line errors are within their bounds.
     """
     figure, (left, right) = plt.subplots(1, 2, figsize=(WIDTH, 2.8))
     for table, name, colour, marker in (

@@ -29,11 +29,11 @@ def gaussian_init_low_rank(printed: Table, deviation: Table, *, share: Fraction,
     r"""From a Gaussian hidden layer whose entries have variance $0.01$, only $k$ singular values grow, and the layer
     ends approximately at rank $k$.
 
-    A layer of width $l$ with entries of variance $v$ resembles orthogonal rows with $2\gamma = lv$, and width 200 with
-    variance $0.01$ means $\gamma = 1$: the very scale that the same figure shows to leave the layer at full rank. The
-    $k$ largest singular values end with {least:.0%} to {largest:.0%} of $|W_1|^2$; {share:.0%}, which counts as
-    approximately rank $k$, are there on {value:.0%} of {draws} draws. Read as a standard deviation, $0.01$ means
-    $\gamma = 0.01$, and the $k$ largest end with {deviation:.1%} at least.
+    A layer of width $l$ with entries of variance $v$ resembles orthogonal rows with $2\gamma = lv$. Width 200 and
+    variance $0.01$ mean $\gamma = 1$, and the same figure shows that this scale leaves the layer at full rank. At the
+    end the $k$ largest singular values hold {least:.0%} to {largest:.0%} of $|W_1|^2$. A share of {share:.0%} or more
+    counts as approximately rank $k$; {value:.0%} of {draws} draws have it. Read as a standard deviation, $0.01$ means
+    $\gamma = 0.01$, and the $k$ largest hold {deviation:.1%} of $|W_1|^2$ at least.
     """
     _require_fewer_outputs_than_inputs(printed)
     as_deviation = "0.01 as the standard deviation"
@@ -77,17 +77,18 @@ def nonzero_second_layer(
     share: Fraction,
     since: Since,
 ) -> Claim:
-    r"""With both layers Gaussian the hidden layer's spectrum still follows the trend: $k$ values grow, the others stay.
+    r"""With both layers Gaussian the hidden layer's spectrum still follows the trend that theory predicts from
+    $W_2(0) = 0$: $k$ values grow, the others stay.
 
-    The theory needs $W_2(0) = 0$. The sentence is about each of the $k$ values, so that the displacement of those that
-    should stay is compared with that of the $k$-th: on {value:.0%} of {draws} draws at the first printed variance of
-    $W_2$, and on {second:.0%} at the second, they take up no more than {left:.0%} of the squared displacement from the
-    $k$-th value on. The paper does not state the size of its teacher, which decides: with one {times:.0f} times as
-    large, {with_larger:.0%} of the draws show the trend at the first variance. The values that should stay move because
-    the rows of a Gaussian layer are not orthogonal, and move with $W_2(0) = 0$ as well. Of the whole spectrum's
-    displacement, most of which is the largest value's, they take up {whole:.1%} at most, so that the trend is there on
-    all draws if it is read as one of the whole. With the numbers read as standard deviations, which Figure 1a suggests,
-    {deviation:.0%} of the draws show it value by value.
+    A singular value's displacement is its end less its start. The sentence is about each of the $k$ values. So the
+    values that should stay are compared with the $k$-th: of the squared displacement from the $k$-th value on, they may
+    take up {left:.0%}. They do so on {value:.0%} of {draws} draws at the larger printed variance of $W_2$, and on
+    {second:.0%} at the smaller. The verdict depends on the size of the teacher, which the paper does not state: with a
+    teacher {times:.0f} times as large, {with_larger:.0%} of the draws show the trend at the larger variance. The values
+    that should stay move because the rows of a Gaussian layer are not orthogonal; they move from $W_2(0) = 0$ too. Of
+    the displacement of the whole spectrum, most of which is the largest value's, they take up {whole:.1%} at most: read
+    so, the trend is there on all draws. If the printed variances are read as standard deviations, which Figure 1a
+    suggests, {deviation:.0%} of the draws show it from the $k$-th value on.
     """
     _require_fewer_outputs_than_inputs(flows[0])
     first_variance, *other_variances = flows  # of W2, in the order in which the paper names them

@@ -9,12 +9,12 @@ from learning_dynamics.tidy import Table, settings_of
 def fig4(first: Table, second: Table, *, member: Natural, top: Count) -> Plot:
     r"""The hidden layer's singular values when both layers start Gaussian.
 
-    Solid: singular values of $W_1$ along gradient flow, on the data of `fig1a`, as many in colours as there are
-    outputs. Red dashes: the limits that Corollary 3.1 gives an orthogonal layer of equal mean square with $W_2 = 0$.
+    Solid: singular values of $W_1$ along gradient flow, on the data of `fig1a`. The first $k$, as many as outputs, are
+    in colours. Red dashes: the limits that Corollary 3.1 gives an orthogonal layer of equal mean square with $W_2 = 0$.
     (a) From a larger second layer. (b) From a smaller one. The paper says of its Figure 4 that as many singular values
     grow as there are outputs, and that the others stay. So they do on the draw shown, in both panels. The larger $W_2$
-    starts, the less $W_1$ has to grow, and the last of these values may not stand out from the others. The claim counts
-    the draws on which it does not.
+    starts, the less $W_1$ has to grow, and the $k$-th value may not stand out from the others. The claim counts the
+    draws on which it does.
     """
     tables = (first, second)
     titles = [

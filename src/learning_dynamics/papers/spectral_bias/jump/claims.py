@@ -32,15 +32,15 @@ SYMMETRIC_MATRICES = {
 )
 def theorem_c_11(whitened: Sequence[Table], others: Sequence[Table], unequal: Table) -> Claim:
     r"""From $I_\gamma$, $\beta$, $Z_1$ and $\alpha$ share left singular vectors, and $\beta$, $Z_2$ and $\alpha$ right
-    ones; on whitened data, $X^\top X = I$, they stand still, at those of $\beta_*$.
+    ones; on whitened data, $X^\top X = I$, these vectors stand still: they are those of $\beta_*$.
 
-    Vectors are compared without choosing signs or orders: shared ones by commutators of $\beta\beta^\top$ and
-    $\beta^\top\beta$ with the layers' and $\alpha$'s Gram matrices, standing ones by what $\beta$ and $\alpha$ have off
-    the diagonal in the singular basis of $\beta_*$, and the proof's steps by the asymmetry of the three matrices that
-    it shows to be symmetric. (On the way the proof drops a factor $2\gamma$ and, for (C.17), prints a difference where
-    a sum belongs (errata 14); the asymmetries obey linear equations all the same, and start at zero.) On Gaussian data
-    the vectors do turn: up to {turning:.0%} of $\beta$ lies off the diagonal, and the three matrices are not symmetric.
-    From rows of unequal lengths, the layers do not share their vectors with $\beta$.
+    Singular vectors are compared without choosing signs or orders. They are shared if $\beta\beta^\top$ and
+    $\beta^\top\beta$ commute with the Gram matrices of the layers and of $\alpha$. They stand still if $\beta$ and
+    $\alpha$ are diagonal in the singular basis of $\beta_*$. The three matrices that the proof shows to be symmetric
+    are tested too. (For them the proof drops a factor $2\gamma$ and, for (C.17), prints a difference for a sum
+    (errata 14). Their asymmetries obey linear equations all the same, and start at zero.) On Gaussian data the vectors
+    do turn: the part of $\beta$ off the diagonal is up to {turning:.0%} of $|\beta|$, and the three matrices are not
+    symmetric. From rows of unequal lengths the layers do not share their vectors with $\beta$.
     """
     all_data = [*whitened, *others]
     because = "steps times the relative tolerance times the squared condition number of $Z_1$"
@@ -101,10 +101,9 @@ def theorem_c_12(jump: Table, networks: Sequence[Table]) -> Claim:
     r"""On whitened data, from $I_\gamma$, $\sigma_i(\beta)$ has a closed form, whose limit at time $\ln(1/\gamma) t$ is
     0 for $t < 1/(2\sigma)$ and $\sigma$ from $t = 1/(2\sigma)$ on, with $\sigma = \sigma_i(\beta_*)$.
 
-    The closed form holds at every scale, against networks and down to the vanishing scales. That the limit holds before
-    and after the jump is tested by `jump_process`. At $t = 1/(2\sigma)$, where the theorem prints $\sigma$ (and section
-    3.2 prints 0), neither holds (errata 15): the value there is $\sigma/(1 + 2\sigma)$, as the last lines of the proof
-    say.
+    Networks follow the closed form at every scale, down to the vanishing ones. `jump_process` tests the limit before
+    and after the jump. At $t = 1/(2\sigma)$ the theorem prints $\sigma$ and section 3.2 prints 0; neither is right
+    (errata 15). The limit there is $\sigma/(1 + 2\sigma)$, as the last lines of the proof say.
     """
     smallest_gamma = float(jump["gamma"].min())
     # the column `time` is flow time over ln(1/gamma), `limit` the value as gamma vanishes: zero before the jump at
@@ -146,11 +145,12 @@ def jump_process(jump: Table, *, away: Fraction) -> Claim:
     r"""On whitened data, from $I_\gamma$ as $\gamma \to 0$, $\sigma_i(\beta)$ at time $\ln(1/\gamma) t$ jumps from 0 to
     $\sigma_i(\beta_*)$ at $t = 1/(2\sigma_i(\beta_*))$, the largest first.
 
-    The time at which $\sigma_i$ passes half its limit is $1/(2\sigma) + \ln(2\sigma) / (2\sigma\ln(1/\gamma))$, so that
-    it approaches $1/(2\sigma)$ only logarithmically; it is extrapolated from the two smallest scales. Further than
-    {away:g} from the jump, in time over $\ln(1/\gamma)$, the distance to the step shrinks with every scale. The network
-    is followed down to $\gamma$ = {smallest:.0e}; below that there is the closed form only. What happens at the instant
-    itself is the subject of Theorem C.12.
+    With $\sigma = \sigma_i(\beta_*)$, $\sigma_i(\beta)$ passes half its limit at
+    $t = 1/(2\sigma) + \ln(2\sigma) / (2\sigma\ln(1/\gamma))$. As this approaches $1/(2\sigma)$ only logarithmically, it
+    is extrapolated from the two smallest scales. At times $t$ further than {away:g} from the jump the largest distance
+    to the limit shrinks from each scale to the next smaller one. The network is followed down to $\gamma$ =
+    {smallest:.0e}; for smaller scales there is the closed form only. `theorem_c_12` is about the value at the jump
+    itself.
     """
     jumps = _jumps(jump)  # times are flow time over ln(1/gamma)
     predicted = 1 / (2 * jumps.sigma)

@@ -16,9 +16,9 @@ def jump(jump: Table) -> Plot:
     r"""Singular values of the predictor are learned one by one, in jumps, as the scale vanishes.
 
     On whitened data modes do not mix in the singular basis. Time is in units of $\ln(1/\gamma)$. Solid: gradient flow,
-    one colour for each scale. Dots: the closed form of Theorem C.12. Dashes: the limit, a staircase for each singular
-    value, which jumps at $1/(2\sigma_i(\beta_*))$. Circles: the limit at the jump itself, $\sigma/(1 + 2\sigma)$,
-    through which all curves tend to pass.
+    one colour for each scale. Dots: the closed form of Theorem C.12. Dashes: the limit, in which each singular value
+    jumps at $1/(2\sigma_i(\beta_*))$. Circles: the limit at the jump itself, $\sigma/(1 + 2\sigma)$, through which all
+    curves tend to pass.
     """
     figure, axis = plt.subplots(figsize=(WIDTH, 3.2))
     gammas = sorted(jump["gamma"].unique(), reverse=True)
@@ -50,12 +50,12 @@ def jump(jump: Table) -> Plot:
 def vectors(whitened: Table, gaussian: Table, *, member: Natural) -> Plot:
     r"""Singular vectors of the predictor do not move on whitened data, and turn on other data.
 
-    Norms are relative to those of the factors. (a) The part of $\beta$ (solid) and of $\alpha$ (dashed) off the
-    diagonal in the singular basis of $\beta_*$. On whitened data (blue) it stays at rounding, on Gaussian data (red) it
-    does not. (b) Asymmetry of the three matrices that the proof of Theorem C.11 shows to be symmetric, on whitened
-    data. (c) Commutators of the Gram matrices of $\beta$ with those of the layers (solid) and with those of $\alpha$
-    (dashed). They are zero on any data. (d) The part of $\alpha$ outside the span of the data, on Gaussian data, where
-    $d > n$. It is zero too (Lemma C.3).
+    Each norm is relative to those of the matrices that it is made of. (a) The part of $\beta$ (solid) and of $\alpha$
+    (dashed) off the diagonal in the singular basis of $\beta_*$. On whitened data (blue) it stays at rounding, on
+    Gaussian data (red) it does not. (b) Asymmetry of the three matrices that the proof of Theorem C.11 shows to be
+    symmetric, on whitened data. (c) Commutators of the Gram matrices of $\beta$ with those of the layers (solid) and
+    with those of $\alpha$ (dashed). On any data both are zero. (d) The part of $\alpha$ outside the span of the data,
+    on Gaussian data, where $d > n$. By Lemma C.3 this part is zero.
     """
     figure, grid = plt.subplots(2, 2, figsize=(WIDTH, 4.4), sharex=True, sharey=True)
     axes = grid.ravel()

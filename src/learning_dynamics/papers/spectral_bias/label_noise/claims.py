@@ -37,13 +37,14 @@ def label_noise_low_rank(plain: Table, noisy: Table, *, fallen: Fraction) -> Cla
     r"""Label noise makes the small singular values of $W_1$ decay; plain gradient descent raises one singular value and
     leaves the others where they were.
 
-    Without noise the lower ones keep their values to rounding, as for the flow, on every draw. With fresh noise at
-    every step they decay exponentially, at the rate {rate:.3g} a unit of time (median over {draws} draws), to
-    {left:.2g} of the start (median; largest {most_left:.2g}; {fallen:g} or less counts as fallen), while the predictor
-    keeps fluctuating around the teacher. The figure shows one draw; how fast the noise takes a value away is a matter
-    of chance, so that most must agree. The largest is inflated: noise drives $|W_1|^2$ towards $d |W_2|^2$, and a layer
-    of rank one with $\sigma_1 |W_2| = |\beta_*|$ then has $\sigma_1^2 = \sqrt{d} |\beta_*|$ ($d$ inputs); the time mean
-    of $\sigma_1^2$ over the second half is {inflated:.2f} times that (median).
+    Without noise all but $\sigma_1$ keep their values to rounding on every draw, as for the flow. With fresh noise at
+    every step $\sigma_2$, the largest of the others, decays exponentially, at the rate {rate:.3g} a unit of time
+    (median over {draws} draws). It ends at {left:.2g} of its start (median; largest {most_left:.2g}); {fallen:g} or
+    less counts as fallen. The predictor keeps fluctuating around the teacher. The paper's figure shows one draw, and
+    chance decides how fast noise takes a value away, so that most draws must agree. Noise inflates $\sigma_1$: it
+    drives $|W_1|^2$ towards $d |W_2|^2$, with $d$ inputs. A layer of rank one, $\sigma_1 |W_2| = |\beta_*|$, then has
+    $\sigma_1^2 = \sqrt{d} |\beta_*|$. Over the second half the time mean of $\sigma_1^2$ is {inflated:.2f} times that
+    (median).
     """
     time = Draws(noisy).entries(LOSS, column="time")[0]
     second_half = time >= time[-1] / 2
@@ -83,7 +84,7 @@ def label_noise_low_rank(plain: Table, noisy: Table, *, fallen: Fraction) -> Cla
         r"share of draws on which $\ln\sigma_2(W_1)$ falls with label noise about as fast in the second half as before",
         _nan_where_unknown(ratio >= 0.5, ratio),
         at_least=0.5,
-        because="most draws; at half the slope or more: an exponential keeps its slope, $1/t$ less than a quarter",
+        because="most draws; half the slope or more is left: an exponential keeps all, $1/t$ less than a quarter",
         rivals={
             falls_without_noise: {"holds": _nan_where_unknown(ratio_without_noise >= 0.5, ratio_without_noise)},
             falls_ever_more_slowly: {"holds": _nan_where_unknown(ratio < 0.5, ratio)},
@@ -125,26 +126,27 @@ def _nan_where_unknown(holds: np.ndarray, measured: np.ndarray) -> np.ndarray:
 @claim(
     "Appendix D, from label noise to the process (4.1)",
     quantifier="all draws",
-    scope="one output, noise far larger than the drift; d > n and d = n, singular values of X in a ratio",
+    scope="one output, noise far larger than the drift; d > n and d = n, unequal singular values of X",
 )
 def label_noise_sde(ensembles: Sequence[Table], weighted: Table, five: Table, *, standard_errors: Positive) -> Claim:
-    r"""Where noise dominates, label-noise descent with $k = 1$ is in law
-    $dW = X^\top dB\, a^\top$, $da = W^\top X^\top dB$ in time $(\eta\delta)^2 t$, which is
-    $dW = D\, dB\, a^\top$, $da = W^\top D\, dB$ in the singular basis of $X$; and what is shown for $D = I$ extends
-    to any diagonal matrix $D$, here without zeros: mean squares grow, moments of every power do from five dimensions
-    on, and rows align with $a$.
+    r"""Where noise of size $\delta$ dominates, label-noise descent with step $\eta$ and $k = 1$ has the law of
+    $dW = X^\top dB\, a^\top$, $da = W^\top X^\top dB$ in time $(\eta\delta)^2 t$. In the singular basis of $X$ this is
+    $dW = D\, dB\, a^\top$, $da = W^\top D\, dB$. What is shown for $D = I$ extends to any diagonal matrix $D$, here
+    without zeros: mean squares grow, moments of every power grow from five dimensions on, and rows align with $a$.
 
-    $E|a|^2$ and the growth of each row's mean square, over many paths of the descent itself, are compared with the
-    process's at the end, on {draws} data sets. They may be off by {standard_errors:g} standard errors, by twice the
-    error of finite steps, and by the drift that the process leaves out. The variance of a sample is small just where
-    its mean is low, so that standard errors are taken exactly, from the fourth moments of the process. Tails become
-    heavier with time, and the end is early enough for means of so many paths to be normal. The recursion's finite steps
-    alone lower $E|a|^2$ by {steps:.2%} at most; twice that is allowed for. $E|a|^2$ grows at the rate $\sqrt{\sum_j
-    D_j^4}$ where $D = I$ has $\sqrt{d}$. Rows still align with $a$: for unequal $D$ the angle closes at the rate
-    {angle:.3g}. With five unequal weights $\ln\|W\|$ grows at the rate {growth:.3g}, so that by Jensen's inequality
-    $E\|W\|^\alpha$ does for every $\alpha > 0$. (If all weights but one were zero, one row and $a$ would vanish, and
-    small powers would not grow.) What does not extend is the low rank of $W$ for $d > n$: what $W$ has outside the span
-    of the data never moves ({outside:.1e} of $|W|$ at most), so that $d - n$ directions keep their size.
+    With $X = U D V^\top$, two moments are measured over many paths of the descent itself: $E|a|^2$, and the growth of
+    the mean square of each row of $V^\top W$. At the end they are compared with those of the process, on {draws} data
+    sets. They may be off by {standard_errors:g} standard errors, by twice the error of finite steps, and by the drift
+    that the process leaves out. Finite steps alone lower $E|a|^2$ by {steps:.2%} at most. A sample with too low a mean
+    has too small a variance as well, so that standard errors are exact ones, from the fourth moments of the process.
+    Tails become heavier with time, and the end is early enough for means of so many paths to be normal.
+
+    $E|a|^2$ grows at the rate $\sqrt{\sum_j D_j^4}$, which is $\sqrt{d}$ for $D = I$. For unequal $D$ the angle between
+    rows and $a$ closes at the rate {angle:.3g}. With five unequal weights $D_j$, $\ln\|W\|$ grows at the rate
+    {growth:.3g}, so that by Jensen's inequality $E\|W\|^\alpha$ grows for every $\alpha > 0$. (If all weights but one
+    were zero, one row and $a$ would vanish, and small powers would not grow.) The low rank of $W$ does not extend to
+    $d > n$: the part of $W$ outside the span of the data never moves ({outside:.1e} of $|W|$ at most), so that $d - n$
+    directions keep their size.
     """
     draws = Draws(ensembles)  # one for each data set
     angle = _rate(weighted, noise_quantities.ANGLE_RATE)  # lambda_2 - lambda_1

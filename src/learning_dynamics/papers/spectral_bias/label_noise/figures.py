@@ -25,11 +25,11 @@ def fig1b(plain: Table, noisy: Table, *, member: Natural) -> Plot:
     r"""The hidden layer's singular values in scalar regression: gradient descent, without and with label noise.
 
     Orthonormal data, a large initial scale. (a) Plain descent, until it rests. One singular value rises to the limit of
-    Corollary 3.1 (black dashes). The others stay where they started, on one line. (b) Descent with label noise, for far
-    longer. The small singular values decay exponentially, so that the layer tends to rank one from a large scale too.
-    Noise also inflates the largest, to about $(\sqrt{d} |\beta_*|)^{1/2}$ (grey dashes). There $|W_1|^2 = d|W_2|^2$,
-    and noise on average no longer changes the imbalance $|W_1|^2 - |W_2|^2$. Both panels agree with what the paper says
-    of its Figure 1b.
+    Corollary 3.1 (black dashes). The others stay where they started; their lines coincide. (b) Descent with label
+    noise, for far longer. The small singular values decay exponentially, so that from a large scale too the layer tends
+    to rank one. Noise also inflates the largest, to about $(\sqrt{d} |\beta_*|)^{1/2}$ (grey dashes). At this value
+    $|W_1|^2 = d|W_2|^2$, and noise on average no longer changes the imbalance $|W_1|^2 - |W_2|^2$. Both panels agree
+    with what the paper says of its Figure 1b.
     """
     figure, axes = plt.subplots(1, 2, figsize=(WIDTH, 2.8), sharey=True)
     inputs = Draws(plain, time=0.0).entries(SIGMA_W1).shape[1]
@@ -54,11 +54,11 @@ def fig1b(plain: Table, noisy: Table, *, member: Natural) -> Plot:
 def label_noise_moments(ensembles: Sequence[Table]) -> Plot:
     r"""Means over many paths of label-noise descent, and of the process of appendix D.
 
-    One column for each shape of the data, one data set each. (a), (b) The mean of $|a|^2$. (c), (d) The growth of the
-    mean square of each row of $V^\top W$, where $X = U D V^\top$. A colour is a row, dark to light from the largest
-    $D_j$ to the smallest. Dots: descent, with 95 % intervals by exact standard errors. Lines: the process $dW = X^\top
-    dB\, a^\top$, $da = W^\top X^\top dB$ of appendix D. Dashes: the same process with all $D_j$ at their quadratic
-    mean. It raises all rows alike.
+    Each column is one data set, of another shape. (a), (b) The mean of $|a|^2$. (c), (d) The growth of the mean square
+    of each row of $V^\top W$, where $X = U D V^\top$. A colour is a row, dark to light from the largest $D_j$ to the
+    smallest. Dots: descent, with 95 % intervals by exact standard errors. Lines: the process $dW = X^\top dB\, a^\top$,
+    $da = W^\top X^\top dB$ of appendix D. Dashes: the same process with all $D_j$ at their quadratic mean, which raises
+    all rows alike.
     """
     figure, axes = plt.subplots(2, len(ensembles), figsize=(WIDTH, 4.4), sharex=True, sharey="row", squeeze=False)
     for (top, bottom), table in zip(axes.T, ensembles, strict=True):

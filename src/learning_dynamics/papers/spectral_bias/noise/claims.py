@@ -42,10 +42,10 @@ from learning_dynamics.tidy import Table, settings_of
 @claim(
     "Section 4.1 and Figure 3a",
     quantifier="an average",
-    scope="growth rates along long paths in every dimension listed, and many paths for d = 2",
+    scope="growth rates along long paths in every dimension named above, and many paths for d = 2",
     correction=r"From $W(0)$ of full rank $\sigma_2(W)/\sigma_1(W)$ decays in every dimension tried; $\sigma_2(W)$ "
-    r"itself decays in few dimensions and grows in many; $\sigma_1(W)$ has a positive growth rate only from three "
-    "dimensions on.",
+    r"itself decays in low dimensions and grows in high ones; $\sigma_1(W)$ has a positive growth rate only from "
+    "three dimensions on.",
     reason="the paper's pictures are of two dimensions, and of three paths",
 )
 def noise_low_rank(
@@ -54,16 +54,17 @@ def noise_low_rank(
     r"""Under the noise-driven process (4.1) with $d \geq 2$ the largest singular value of $W$ grows without bound and
     the remaining ones decay to zero; for $d = 1$ the process collapses to zero.
 
-    What decays in every dimension tried is the ratio: $W$ loses rank relative to its size. The singular values
-    themselves grow at the Lyapunov exponents $\lambda_i$, which add up, over all $d + 1$ directions of $(W, a)$, to
-    $-d$; all of them are known (`lyapunov_spectrum`). $\lambda_2$ is below zero up to $d$ = {last}, where it is
-    {below:.4f}, and above zero at $d$ = {next}, where it is {above:.4f}, so that in many dimensions several singular
-    values grow, in very many a quarter of them (`quarter_grows`). Measured, it is below zero for $d$ = {decay} and
-    above for $d$ = {grow} (95 % intervals{open}). Signs are judged for $d$ = {judged}; at {between}, where $\lambda_2$
-    crosses zero, only its rise from each dimension to the next is judged. $\lambda_1$ is above zero for $d \geq 3$, and
-    exactly zero for $d = 2$: there $\ln|W|$ is a walk without drift, which exceeds every bound some day and falls below
-    it again. At time {end:g}, $\sigma_1$ has grown on {grown:.0%} of paths in the plane; means grow all the same,
-    carried by ever rarer paths. For $d = 1$ both directions shrink, by the formula at the rate one half.
+    In every dimension tried the ratio $\sigma_2(W)/\sigma_1(W)$ decays: $W$ loses rank relative to its size. The
+    singular values themselves grow at the Lyapunov exponents $\lambda_i$. Over all $d + 1$ directions of $(W, a)$ these
+    add up to $-d$, and all of them are known (`lyapunov_spectrum`). By the formula $\lambda_2$ is below zero up to $d$
+    = {last}, where it is {below:.4f}, and above zero at $d$ = {next}, where it is {above:.4f}. So in many dimensions
+    several singular values grow, in very many a quarter of them (`quarter_grows`). The measured $\lambda_2$ is below
+    zero for $d$ = {decay} and above for $d$ = {grow} (95 % intervals{open}). Its sign is judged for $d$ = {judged}; at
+    {between}, where $\lambda_2$ crosses zero, only its rise from each dimension to the next is judged. $\lambda_1$ is
+    above zero for $d \geq 3$, and exactly zero for $d = 2$: there $\ln|W|$ is a random walk without drift, which
+    exceeds every bound at some time and falls below it again. At time {end:g}, $\sigma_1$ has grown on {grown:.0%} of
+    paths for $d = 2$; mean squares grow all the same, carried by ever rarer paths. For $d = 1$ both directions shrink,
+    by the formula at the rate one half.
     """
     rates = Rates(exponents)
     dimensions = rates.dimensions()
@@ -118,20 +119,20 @@ def noise_low_rank(
 @claim(
     "Section 4.1, all growth rates",
     quantifier="all draws",
-    scope="equal weights; growth rates along long paths in every dimension listed",
+    scope="equal weights; growth rates along long paths in every dimension named above",
     origin="ours",
 )
 def lyapunov_spectrum(exponents: Sequence[Table]) -> Claim:
-    r"""Under the noise-driven process (4.1) with $d \geq 2$, from $W(0)$ of full rank, the growth rates are known:
-    $\lambda_1 + \dots + \lambda_p = \frac{p(d-1-p)}{4} U(\frac{p}{2}+1, \frac{d+1}{2}, \frac{d-1}{2}) /
-    U(\frac{p}{2}, \frac{d+1}{2}, \frac{d-1}{2})$ for $p \leq d$, with Tricomi's function $U$, and all $d + 1$ add up
-    to $-d$. In particular the first $d - 1$ add up to zero.
+    r"""Under the noise-driven process (4.1) with $d \geq 2$, from $W(0)$ of full rank, the growth rates $\lambda_i$ of
+    all directions of $(W, a)$ are known: $\lambda_1 + \dots + \lambda_p = \frac{p(d-1-p)}{4} U(\frac{p}{2}+1,
+    \frac{d+1}{2}, \frac{d-1}{2}) / U(\frac{p}{2}, \frac{d+1}{2}, \frac{d-1}{2})$ for $p \leq d$, with Tricomi's
+    function $U$, and all $d + 1$ add up to $-d$. In particular the first $d - 1$ add up to zero.
 
-    The volume that $p$ columns of $(W, a)$ span grows at a rate that depends on nothing but the angle between their
-    plane and the axis of $a$, and this angle settles to a law that is known. Proved by the derivation in
-    docs/noise_spectrum.md; {count} rates in the dimensions {dimensions} are compared with it, the half-widths of their
-    intervals at most {error:.3f}. Exact values: $\lambda_1 = 0$ for $d = 2$, $\lambda_1 + \lambda_2 = 0$ for $d = 3$,
-    $\lambda_1 = 1/4$ for $d = 4$.
+    The formula is proved (docs/noise_spectrum.md). With $a^\top$ as a last row of $W$, the volume that $p$ columns span
+    grows at a rate that depends only on the angle between their plane and the axis of $a$. This angle settles to a
+    known law. The formula is compared with {count} measured rates in the dimensions {dimensions}; the half-widths of
+    their intervals are {error:.3f} at most. Exact values: $\lambda_1 = 0$ for $d = 2$, $\lambda_1 + \lambda_2 = 0$ for
+    $d = 3$, $\lambda_1 = 1/4$ for $d = 4$.
     """
     by_dimension = [(inputs, rates) for rates in map(Rates, exponents) for inputs in rates.dimensions()]
     # lambda_1, ..., lambda_{d+1} of each table and dimension in turn, in one list
@@ -183,19 +184,19 @@ def lyapunov_spectrum(exponents: Sequence[Table]) -> Claim:
 @claim(
     "Section 4.1, how many singular values grow",
     quantifier="a number",
-    scope="equal weights; the exact rates in up to 640 dimensions against their limits, a formula against a formula; "
-    "paths, and the signs of their growth rates, in 20 dimensions only",
+    scope="equal weights; the exact rates in up to 640 dimensions against their limits; paths, and the signs of their "
+    "growth rates, in 20 dimensions only",
     origin="ours",
 )
 def quarter_grows(many_dimensions: Table) -> Claim:
-    r"""Under the noise-driven process (4.1), from $W(0)$ of full rank, as $d$ grows, a quarter of the singular values
-    of $W$ grow: $\lambda_i$ tends to $\frac{1}{4\sqrt{q}} - \frac{1}{2}$ at $i = q d$, $0 < q < 1$; and the largest
+    r"""Under the noise-driven process (4.1), from $W(0)$ of full rank, a quarter of the singular values of $W$ grow as
+    $d \to \infty$: $\lambda_i$ tends to $\frac{1}{4\sqrt{q}} - \frac{1}{2}$ at $i = q d$, $0 < q < 1$. The largest
     grows at the rate $\lambda_1 \sim \frac{\Gamma(3/4)}{\Gamma(1/4)} \sqrt{d}$.
 
-    The first two checks compare a formula with a formula; growth is measured in {inputs} dimensions only. Both limits
-    follow from the exact rates (`lyapunov_spectrum`) by Laplace's method (docs/noise_spectrum.md); the first two checks
-    say how fast the limits are approached: {course} of the singular values grow. In {inputs} dimensions the first
-    {growing} grow by the formula; the signs of all rates are measured, except the two beside the crossing.
+    Both limits follow from the exact rates (`lyapunov_spectrum`) by Laplace's method (docs/noise_spectrum.md). The
+    first two checks compare a formula with a formula, and say how fast the limits are approached. By the exact rates
+    the share of singular values that grow is {course}. Growth is measured in {inputs} dimensions only: there the first
+    {growing} grow by the formula, and the signs of all rates are measured, except those of the two next to zero.
     """
     rates = Rates(many_dimensions)
     inputs = max(rates.dimensions())
@@ -210,7 +211,7 @@ def quarter_grows(many_dimensions: Table) -> Claim:
         0.25,
         tolerance=2 / larger,
         resolution=0.05,
-        because="the number that grows is whole, and the next order is one more",
+        because="1/d as the number that grows is an integer, and 1/d for the next order",
         rivals={
             "half of them grow": 0.5,
             "one grows, in every dimension": 1 / inputs,
@@ -249,14 +250,14 @@ def quarter_grows(many_dimensions: Table) -> Claim:
 )
 def proposition_4_1_a(plane: Table, five: Table, *, time: Positive, standard_errors: Positive) -> Claim:
     r"""Under the noise-driven process (4.1), from a start that is not zero, the second moments explode: $E|W|^2$ and
-    $E|a|^2$ tend to infinity, since with $u = E|w_i|^2$ of a column and $v = E a_i^2$ of an entry, $u + \sqrt{d} v$
-    grows as $e^{\sqrt{d} t}$.
+    $E|a|^2$ tend to infinity. With $u = E|w_i|^2$ of a column and $v = E a_i^2$ of an entry, $u + \sqrt{d} v$ grows as
+    $e^{\sqrt{d} t}$.
 
     The sum $u + \sqrt{d} v$ is compared with $e^{\sqrt{d} t}$, its exact value from $W(0) = I$ and $a(0) = 0$, at time
     {time:g}. Allowed are {standard_errors:g} standard errors and the scheme's bias. At later times ever rarer paths
     carry the means, and a sample does not contain them. (The proof also has $u - \sqrt{d} v$ fall as $e^{-\sqrt{d} t}$,
-    which the errors of the means would hide.) What a typical path does is another matter (the claims on Figure 3a and
-    on (c)).
+    which the errors of the means would hide.) Typical paths do not follow the mean (`noise_low_rank`,
+    `proposition_4_1_c`).
     """
     for table in (plane, five):
         inputs, step = settings_of(table)["inputs"], settings_of(table)["integration"]["step"]
@@ -291,17 +292,18 @@ def proposition_4_1_a(plane: Table, five: Table, *, time: Positive, standard_err
 @claim(
     "Proposition 4.1 (b)",
     quantifier="an average",
-    scope="growth rates along long paths in every dimension listed; moments over many paths, d = 5",
+    scope="growth rates along long paths in every dimension named above; moments over many paths, d = 5",
 )
 def proposition_4_1_b(exponents: Table, five: Table, *, between: list[Positive]) -> Claim:
     r"""For $d \geq 5$, from a start that is not zero, every moment $E|W|^\alpha$ with $\alpha > 0$ diverges, and so
     does $E(|a|^\alpha + |\bar a|^\alpha)$ with the exponential moving average $\bar a$ of $a$.
 
-    By Jensen, $E|W|^\alpha \geq \exp(\alpha E\ln|W|)$, so that a growth rate $\lambda_1 > 0$ of single paths makes
-    every moment diverge, however small $\alpha$, those of $|a|$ too. It is above zero for $d$ = {positive}, and as
-    derived in all of them (`lyapunov_spectrum`). So the statement is true, and beyond the paper's range. Its proof has
-    a gap at $d = 5$ itself (errata 17): the constant $\sqrt{d} - (1 - \alpha)(\sqrt{d} + 1)^2/(2\sqrt{d})$, for
-    $|W|^{2\alpha}$, is positive only for $\alpha$ above {gap:.3f}; from $d = 6$ on it is for all.
+    By Jensen's inequality, $E|W|^\alpha \geq \exp(\alpha E\ln|W|)$. So if single paths have a growth rate
+    $\lambda_1 > 0$, every moment of $|W|$ diverges, however small $\alpha$, and every moment of $|a|$ too. Measured,
+    $\lambda_1$ is above zero for $d$ = {positive}, and in all of these it agrees with the derived rate
+    (`lyapunov_spectrum`). So the statement is true, also in some dimensions below the paper's five. Its proof has a gap
+    at $d = 5$ itself (errata 17): the constant $\sqrt{d} - (1 - \alpha)(\sqrt{d} + 1)^2/(2\sqrt{d})$, for
+    $|W|^{2\alpha}$, is positive only for $\alpha$ above {gap:.3f}; from $d = 6$ on it is positive for all $\alpha$.
     """
     rates = Rates(exponents)
     dimensions = rates.dimensions(lowest=5)
@@ -341,8 +343,8 @@ def proposition_4_1_b(exponents: Table, five: Table, *, between: list[Positive])
     scope="d = 2, 3 and 5, many paths from W(0) = I; growth rates along long paths in every dimension of "
     "`noise_low_rank`",
     correction="From $W(0)$ of rank two or more: for $d = 2$ the mean size $E|e|$ of an entry $e$ of the commutators "
-    "tends to a constant above zero, and for $d \\geq 3$ the mean size of the commutators grows exponentially; what "
-    "vanishes, in every dimension tried, is the sine of the angle between $w_i$ and $a$, in probability.",
+    "tends to a constant above zero; for $d \\geq 3$ the mean size of the commutators grows exponentially. The sine of "
+    "the angle between $w_i$ and $a$ vanishes in probability, in every dimension tried.",
     reason="the proof drops the local time of $|e|$ at zero; mean and typical path differ",
 )
 def proposition_4_1_c(
@@ -359,29 +361,29 @@ def proposition_4_1_c(
 
     They do not. (The paper's $E[|w_i, a|]$ leaves open where the bars belong; if it is around the mean, $|E[w_i, a]|$
     does fall, but says nothing of alignment.) Let $e = W_{i1} a_2 - W_{i2} a_1$ be an entry of the commutator. By the
-    proof $E|e| = |e(0)| e^{-t}$, so that from $W(0) = I$, $a(0) = 0$ the mean is zero at all times. For $d = 2$ it
-    tends to $\frac{2}{\pi} e^{-1/2}\, \Gamma(\frac{3}{2}) / \Gamma(\frac{3}{2}, \frac{1}{2}) =$ {limit:.4f}
-    (docs/noise_spectrum.md). Measured, it is {value:.3f} at the latest time at which the half-width of its 95 %
-    interval is below {precision:g}, where it is judged. Allowed are {standard_errors:g} standard errors, the scheme's
+    proof $E|e| = |e(0)| e^{-t}$, so that from $W(0) = I$, $a(0) = 0$ the mean is zero at all times. In fact, for
+    $d = 2$, $E|e|$ tends to $\frac{2}{\pi} e^{-1/2}\, \Gamma(\frac{3}{2}) / \Gamma(\frac{3}{2}, \frac{1}{2}) =$
+    {limit:.4f} (docs/noise_spectrum.md). It is judged at the latest time at which the half-width of its 95 % interval
+    is below {precision:g}; there {value:.3f} is measured. Allowed are {standard_errors:g} standard errors, the scheme's
     bias and what is left of the approach to the limit.
 
     The proof applies Itô's formula to $|e|$, which has a kink at $e = 0$. Each time an entry crosses zero, the kink
-    adds to the mean (the local time, by Tanaka's formula), and this term is left out. For $d = 2$ it balances the
-    decay. In more dimensions it wins: the mean length $E|c|$, $c = W_{\cdot 1} a_2 - W_{\cdot 2} a_1$ of two columns of
-    $W$, grows as $e^{gt}$ in the end, $g$ = {rates} by an eigenvalue problem. So $E|e|$ of some row grows as well, for
-    $|c|$ is at most the sum of $|e|$ over rows. The mean length is compared with its exact value at time {late:g}:
-    {lengths}.
+    adds to the mean (the local time, by Tanaka's formula), and this term is left out. For $d = 2$ the term balances the
+    decay. For $d \geq 3$ it exceeds the decay: the mean length $E|c|$, $c = W_{\cdot 1} a_2 - W_{\cdot 2} a_1$ of two
+    columns of $W$, grows as $e^{gt}$ in the end, $g$ = {rates} by an eigenvalue problem. So $E|e|$ of some row grows as
+    well, for $|c|$ is at most the sum of $|e|$ over rows. The mean length is compared with its exact value at time
+    {late:g}: {lengths}.
 
     Typical paths differ from the mean. For $d = 2$ the commutator decays on almost every path, as the three paths of
     Figure 3b do: its growth rate $\lambda_1 + \lambda_2$ (`noise_low_rank`) is {typical:.3f}, although $E e^2$ grows
-    (its exact value is checked at time {early:g}). For $d = 3$ that rate is zero, and from $d = 4$ on it is above zero
-    (measured: below for {falling}, above for {rising}{open}). Its sign is judged for $d$ = {judged} ($d = 2$ by the
-    value itself); at {between} only its rise from each dimension to the next is.
+    (its exact value is checked at time {early:g}). For $d = 3$ this rate is zero, and from $d = 4$ on it is above zero.
+    Measured, it is below zero for $d$ = {falling} and above for {rising}{open}. Its sign is judged for $d$ = {judged}
+    ($d = 2$ by the value itself); at {between} only its rise from each dimension to the next is judged.
 
-    What does vanish is the angle between the lines of each row $w_i$ and $a$: its typical size falls at the rate
-    $\lambda_1 - \lambda_2$, which is above zero in every dimension measured. It vanishes in probability, and so does
-    the mean of its sine. No path is aligned for good: $a$ passes zero along the leading direction time and again, and
-    for a moment, ever shorter, the angle is then a right one.
+    The angle between the lines of each row $w_i$ and $a$ does vanish: its typical size falls at the rate
+    $\lambda_1 - \lambda_2$, which is above zero in every dimension measured. The angle vanishes in probability, and so
+    the mean of its sine tends to zero. No path is aligned for good: along the leading direction $a$ passes zero time
+    and again, and at each passage the angle is a right one for a moment, which becomes ever shorter.
     """
     early = _early_time(plane)
     by_dimension = {settings_of(table)["inputs"]: table for table in higher_dimensions}

@@ -45,7 +45,7 @@ def fig3b(paths: Table, exponents: Table) -> Plot:
 
     Frobenius norms $|w_i a^\top - a w_i^\top|$, on the paths of `fig3a` and in their colours. Solid: the first row.
     Dashed: the second. A norm dips where the row and $a$ happen to be parallel. Along typical paths norms decay, as in
-    the paper's Figure 3b, at the exact rate {rate:.3f}; the black dotted line has that slope. Their mean over paths
+    the paper's Figure 3b, at the exact rate {rate:.3f}; the black dotted line has that slope. The mean norm over paths
     does not decay, as `ensemble` shows.
     """
     handles = [line("row 1"), line("row 2", style="--"), line("rate", style=":", width=1.6)]
@@ -61,17 +61,17 @@ def ensemble(plane: Table, space: Table, five: Table, exponents: Table, *, relia
     r"""The noise-driven process over many paths: moments explode, paths align, the commutator keeps its mean size.
 
     Bars: 95 % intervals. Shades: bands that hold eight in ten paths. A sample mean is drawn only while the largest
-    thousandth of the paths makes up at most {reliable:.0%} of the sum. (a) Second moments for $d = 2$ (dots) and $d =
-    5$ (crosses). Dashes: their exact courses. Late sample means fall below them: rare paths, which a sample misses,
-    carry the moments. (b) The size $|e|$ of the commutator's entry, $d = 2$. Its mean tends to the constant
-    {limit:.3f}, computed exactly (red dashes), where the paper has 0. Its median decays, in the long run at the rate
-    {rate:.3f} (black dashes, slope only). (c) The mean length $|c|$ of the commutator of two columns, $c = W_{\cdot 1}
-    a_2 - W_{\cdot 2} a_1$, in 2, 3 and 5 dimensions. Dashes: exact courses, whose late growth rates are {growing}
-    (zero: it tends to a constant). (d) $d = 2$. Red dots and blue line: mean and median of the sine of the angle
-    between a row of $W$ and $a$. It falls on typical paths. Green: $\det W$, a martingale. Its mean is 1 (line), its
-    median falls (dotted). (e) Means of powers of $|W|$ for $d = 5$. All grow, as Proposition 4.1 (b) says. (f) Medians
-    of the lengths of (c). Dashes: slopes of the almost sure rates $\lambda_1 + \lambda_2$, which are negative, zero and
-    positive in 2, 3 and 5 dimensions.
+    thousandth of the paths makes up at most {reliable:.0%} of the sum. (a) Second moments for $d = 2$ (dots) and
+    $d = 5$ (crosses). Dashes: their exact courses. Late sample means fall below them: rare paths, which a sample
+    misses, carry the moments. (b) The size $|e|$ of an entry of the commutators of rows with $a$, $d = 2$. Its mean
+    tends to the constant {limit:.3f}, computed exactly (red dashes), where the paper has 0. Its median decays, in the
+    long run at the rate {rate:.3f} (black dashes, slope only). (c) The mean length $|c|$ of the commutator of two
+    columns, $c = W_{\cdot 1} a_2 - W_{\cdot 2} a_1$, in 2, 3 and 5 dimensions. Dashes: exact courses, whose late growth
+    rates are {growing} (at zero the mean tends to a constant). (d) $d = 2$. Red dots and blue line: mean and median of
+    the sine of the angle between a row of $W$ and $a$. Both fall. Green: $\det W$, a martingale. Its mean is 1 (line),
+    its median falls (dotted). (e) Means of powers of $|W|$ for $d = 5$. All grow, as Proposition 4.1 (b) says. (f)
+    Medians of the lengths of (c). Dashes: slopes of the almost sure rates $\lambda_1 + \lambda_2$, which are negative,
+    zero and positive in 2, 3 and 5 dimensions.
     """
     figure, axes = plt.subplots(2, 3, figsize=(WIDTH, 5.0))
     (moments, entry, lengths), (angle, powers, typical) = axes
@@ -210,11 +210,11 @@ def exponents(exponents: Table, weighted: Table) -> Plot:
 def spectrum(exponents: Sequence[Table], *, dimensions: list[Count]) -> Plot:
     r"""All growth rates of the singular values under the noise-driven process, in more and more dimensions.
 
-    (a) $\lambda_i$ against $q = (i - 1/2)/d$, its place among all. Lines: exact rates, darker in more dimensions. Dots
-    of the same colours: rates measured in {measured} dimensions, with 95 % intervals that are mostly smaller than the
-    dots. Dashes: the limit $1/(4\sqrt{q}) - 1/2$, which crosses zero at a quarter (grey lines). (b) The share of the
-    singular values that grow, and $\lambda_1/\sqrt{d}$. Dashes of the same colours: their limits, $1/4$ and
-    $\Gamma(3/4)/\Gamma(1/4)$.
+    (a) $\lambda_i$ against its place among the $d$ rates, $q = (i - 1/2)/d$. Lines: exact rates, darker in more
+    dimensions. Dots of the same colours: rates measured in {measured} dimensions, with 95 % intervals that are mostly
+    smaller than the dots. Dashes: the limit $1/(4\sqrt{q}) - 1/2$, which crosses zero at a quarter (grey lines). (b)
+    The share of the singular values that grow, and $\lambda_1/\sqrt{d}$. Dashes of the same colours: their limits,
+    $1/4$ and $\Gamma(3/4)/\Gamma(1/4)$.
     """
     figure, (rates, shares) = plt.subplots(1, 2, figsize=(WIDTH, 3.0), width_ratios=(3, 2))
     colours = dict(zip(dimensions, reversed(sequence(len(dimensions))), strict=True))

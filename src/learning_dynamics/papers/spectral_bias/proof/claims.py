@@ -31,8 +31,8 @@ def lemma_3_2(flows: Sequence[Table]) -> Claim:
     r"""From $I_\gamma$ the imbalance $Z_1^\top Z_1 - Z_2 Z_2^\top$ stays $2\gamma I$ for all times.
 
     Each eigenvalue of the imbalance is compared with $2\gamma$ at every recorded time: a symmetric matrix whose
-    eigenvalues are all $2\gamma$ is $2\gamma I$. The error allowed is {allowed:.1e} of $2\gamma$ at most. The
-    largest error in {draws} draws is {largest:.1e} of the largest $\sigma_1(Z_1)^2$ along its flow.
+    eigenvalues are all $2\gamma$ is $2\gamma I$. The largest error in {draws} draws is {largest:.1e} of the largest
+    $\sigma_1(Z_1)^2$ along its flow. In units of $2\gamma$, {allowed:.1e} is allowed at most.
     """
     flow = Draws(flows, phase="flow")
     # eigenvalues of the imbalance, and by the lemma 2 gamma for each (C.8): shape (draws, entries at all times), padded
@@ -67,9 +67,9 @@ def lemma_3_2(flows: Sequence[Table]) -> Claim:
 def lemma_c_3(flows: Sequence[Table]) -> Claim:
     r"""From $I_\gamma$ the columns of $\alpha = Z_1^{-\top} Z_2$ stay in the span of the data, the rows of $X$.
 
-    The lemma is about the limit; its proof, and the measurement, are about all times. The error of $Z_1$ is multiplied
-    by its condition number when it is inverted, and so is the error allowed. The largest part outside, of $|\alpha|$,
-    is {largest:.1e} in {draws} draws.
+    The lemma is about the limit; its proof, and the measurement, are about all times. In {draws} draws the part outside
+    the span is {largest:.1e} of $|\alpha|$ at most. The inverse of $Z_1$ multiplies errors of $Z_1$ by its condition
+    number; so does the error allowed.
     """
     if not any(has_several_interpolators(table) for table in flows):
         raise Untested("as many samples as inputs in every run: nothing is outside of their span; give fewer samples")
@@ -107,16 +107,16 @@ def lemma_c_3(flows: Sequence[Table]) -> Claim:
     reason="the factors are in the other order, as (P2) shows; the conclusion of the lemma holds",
 )
 def lemma_c_4(equal: Sequence[Table], unequal: Table, *, visible: Positive) -> Claim:
-    r"""At the limit of the flow the gradient of a potential of $Z_1$ has to be $Z_1 - D Z_1^{-\top}$, with $D$ the
-    imbalance. For $D = 2\gamma I$ such a potential exists; for a diagonal $D$ that is no multiple of the identity none
-    does, and the proof breaks.
+    r"""At the limit of the flow a potential $\Psi_1$ of $Z_1$ must have the gradient $Z_1 - D Z_1^{-\top}$, with $D$
+    the imbalance. For $D = 2\gamma I$ such a potential exists; for a diagonal $D$ that is no multiple of the identity
+    none does, and the proof breaks.
 
-    By (P2) of Proposition C.5 that gradient is $Z_1^{-\top} Z_2 Z_2^\top$; from rows of unequal lengths the printed
-    formula is up to {printed:.2g} of it away (errata 8). A gradient has a symmetric derivative. Where $D$ is isotropic
-    the derivative of the corrected field is symmetric to rounding; where $D$ is not, its asymmetry, along pairs of
-    directions, is at least {least:.2g} of its term in $D$, where {visible:.0e} is far above rounding. Then the
-    conclusion fails too, not only its proof: from rows of unequal lengths the flow does not end at $\beta_*$, but
-    {away:.2g} of $|\beta_*|$ away from it (median), while the imbalance stays $D$ as it should.
+    By (P2) of Proposition C.5 the gradient is $Z_1^{-\top} Z_2 Z_2^\top$. Relative to it the printed formula is off by
+    up to {printed:.2g}, from rows of unequal lengths (errata 8). A gradient has a symmetric derivative. For
+    $D = 2\gamma I$ the derivative of the corrected formula is symmetric to rounding. For rows of unequal lengths its
+    asymmetry, along pairs of directions, is at least {least:.2g} of the term with $D$, where {visible:.0e} is far above
+    rounding. Then Theorem 3.1 (ii) fails too: the flow ends {away:.2g} of $|\beta_*|$ away from $\beta_*$ (median),
+    while the imbalance stays $D$ as it should.
     """
     limit = Draws(unequal, phase="limit")
     # |<K, dF[H]> - <H, dF[K]>| of the field F(Z) = Z - Z^{-T} D over pairs K, H, relative to its term in D
@@ -162,20 +162,21 @@ def lemma_c_4(equal: Sequence[Table], unequal: Table, *, visible: Positive) -> C
     quantifier="all draws",
     scope="Gaussian and ill-conditioned data, d > n and d = n, large and small scale, along the flow",
     correction="For labels that can be fitted, "
-    r"$\frac{d}{dt}|Y - X\beta|^2 \leq -4\gamma\lambda_{\min}(XX^\top)|Y - X\beta|^2$: the "
-    "residual itself decays, and at twice the printed rate.",
+    r"$\frac{d}{dt}|Y - X\beta|^2 \leq -4\gamma\lambda_{\min}(XX^\top)|Y - X\beta|^2$: "
+    r"$Y - X\beta$ decays instead of $R$, and at twice the printed rate.",
     reason="the inequality for the trace of three matrices is false, and the rate fails with it at small scales",
 )
 def lemma_c_6(flows: Sequence[Table]) -> Claim:
-    r"""From $I_\gamma$, for $R = X^\top(Y - X\beta)$:
-    $\frac{d}{dt}|R|^2 \leq -2\gamma\lambda_{\min}(X^\top X)|R|^2$, with the smallest eigenvalue that is not zero.
+    r"""From $I_\gamma$, for $R = X^\top(Y - X\beta)$: $\frac{d}{dt}|R|^2 \leq -2\gamma\lambda_{\min}(X^\top X)|R|^2$,
+    with the smallest eigenvalue that is not zero.
 
-    The speed is computed from the state by the chain rule, in units of $\gamma\lambda_{\min}$. The proof takes
-    $\mathrm{tr}(ABC) \geq \lambda_{\min}(A)\lambda_{\min}(B)\mathrm{tr}(C)$ for three positive semidefinite matrices,
-    which is false (errata 10): the trace may be negative. So it is here, in {growing} of {draws} draws: $|R|^2$ grows
-    for a while, at up to {fastest:.2g} of these units. The lemma's conclusion stands, by another quantity: the residual
-    obeys $\frac{d}{dt}|Y - X\beta|^2 = -2|Z_1^\top R|^2 - 2|R Z_2^\top|^2 \leq -4\gamma\lambda_{\min}(XX^\top)|Y -
-    X\beta|^2$ by the imbalance. The measured rate of its fall is {slowest:.3g} units at least.
+    Decay rates are computed from the state by the chain rule, in units of $\gamma\lambda_{\min}$. The proof takes
+    $\mathrm{tr}(ABC) \geq \lambda_{\min}(A)\lambda_{\min}(B)\mathrm{tr}(C)$ for three positive semidefinite matrices.
+    This is false, since the trace may be negative (errata 10). In {growing} of {draws} draws $|R|^2$ grows for a while,
+    at up to {fastest:.2g} units. The convergence that the lemma proves stands, with $Y - X\beta$ in place of $R$: by
+    the imbalance, $\frac{d}{dt}|Y - X\beta|^2 = -2|Z_1^\top R|^2 - 2|R Z_2^\top|^2 \leq
+    -4\gamma\lambda_{\min}(XX^\top)|Y - X\beta|^2$. The measured rate of $|Y - X\beta|^2$ is {slowest:.3g} units at
+    least.
     """
     draws = Draws(flows, phase="draw")
     # -(d|A|^2/dt) / |A|^2 for A = R and A = Y - X beta, in units of gamma lambda_min: the least along each flow, and
@@ -273,8 +274,8 @@ def balanced_start(flows: Sequence[Table], unbalanced: Table) -> Claim:
     r"""From balanced layers, $W_1^\top W_1 = W_2 W_2^\top$, the hidden layer has rank at most $k$ at all times,
     whatever the scale.
 
-    The largest $\sigma_{k+1}(W_1)$ at any time in {draws} draws is {largest:.1e} of $\sigma_1$. A rank that depends on
-    the scale takes an imbalance.
+    The largest $\sigma_{k+1}(W_1)$ at any time in {draws} draws is {largest:.1e} of $\sigma_1$. Only from layers that
+    are not balanced can the rank depend on the scale.
     """
     limit = Draws(flows[0], phase="limit")
     if limit.entries(SIGMA_W2).shape[1] >= limit.entries(SIGMA_W1).shape[1]:

@@ -19,8 +19,8 @@ def lemma_3_1(flows: Sequence[Table]) -> Claim:
     r"""From $I_\gamma$ the layers stay in the span of the initial rows, $(W_1, W_2) = (Z_1 P, P^\top Z_2)$, where the
     pair $(Z_1, Z_2)$ of size $d$ obeys the same flow from $Z_1(0) = \sqrt{2\gamma} I$, $Z_2(0) = 0$.
 
-    The network of full width and the pair are integrated apart, and compared with each other at every recorded time;
-    what $W_1$ and $W_2$ have outside the span of $P$ is measured by itself. The proof's last line starts the pair at
+    The network of full width and the pair are integrated separately, and compared at every recorded time. A second
+    check tests what $W_1$ and $W_2$ have outside the span of $P$. The proof's last line starts the pair at
     $Z_1(0) = I$, against the lemma's own definition (errata 7).
     """
     draws = Draws(flows)
@@ -59,7 +59,7 @@ def lemma_3_3(flows: Sequence[Table]) -> Claim:
     r"""From $I_\gamma$, $\alpha = Z_1^{-\top} Z_2$ obeys $\dot\alpha = R - \alpha R^\top \alpha$, and
     $\dot\beta = (I - \alpha\alpha^\top)^{-1}\alpha$.
 
-    The first half holds: the Riccati equation, integrated by itself, follows the network. The second half is a
+    The first half holds: the Riccati equation, integrated separately, follows the network. The second half is a
     misprint (errata 4), both in the dot over $\beta$ and in the missing $2\gamma$: the appendix proves
     $\beta = 2\gamma (I - \alpha\alpha^\top)^{-1}\alpha$ (Lemma C.2), which the network obeys at every time. As printed,
     the right side grows like $1/\gamma$ while the predictor comes to rest.
@@ -98,19 +98,20 @@ def lemma_3_3(flows: Sequence[Table]) -> Claim:
     "Theorem 3.2 (a)",
     quantifier="all draws",
     scope="Gaussian data, d > n, three outputs, three scales",
-    correction=r"While they are positive and simple, they follow that of "
+    correction=r"While the singular values are positive and simple, they follow the mirror flow of "
     r"$\frac{1}{2} \mathrm{tr}(D \sinh^{-1}(D/\gamma) - \sqrt{D^2 + \gamma^2})$: the half belongs before both terms.",
     reason="the printed potential misplaces a factor one half, as differentiating it shows",
 )
 def theorem_3_2_a(flows: Sequence[Table]) -> Claim:
-    r"""From $I_\gamma$ the singular values $D$ of $\beta$ follow the mirror flow of
-    $\Psi_\gamma(D) = \mathrm{tr}(\frac{1}{2} D \sinh^{-1}(D/\gamma) - \sqrt{D^2 + \gamma^2})$.
+    r"""From $I_\gamma$ the singular values $D$ of $\beta$ follow the mirror flow of $\Psi_\gamma(D) =
+    \mathrm{tr}(\frac{1}{2} D \sinh^{-1}(D/\gamma) - \sqrt{D^2 + \gamma^2})$.
 
-    The speed of each singular value, $u^\top \dot\beta v$, and the force on it, $u^\top R v$, are read off the
-    network's states at each time. With the potential as printed (errata 1) they disagree: its gradient is
-    $\frac{1}{2}\sinh^{-1}(D/\gamma) - \frac{1}{2} D/\sqrt{D^2 + \gamma^2}$, flat near zero, where the flow would run
-    away at once. The proof arrives at $\frac{1}{2}\sinh^{-1}(D/\gamma)$, the gradient of $\frac{1}{2}(D
-    \sinh^{-1}(D/\gamma) - \sqrt{D^2 + \gamma^2})$, and that one holds.
+    The potential's gradient has an entry for each singular value, its mirror coordinate. The coordinate's speed must be
+    the force $u^\top R v$, with the singular vectors $u, v$ of $\beta$. Both are read off the network's states at each
+    time, the speed through $u^\top \dot\beta v$. With the potential as printed (errata 1) they disagree: its gradient
+    is $\frac{1}{2}\sinh^{-1}(D/\gamma) - \frac{1}{2} D/\sqrt{D^2 + \gamma^2}$, flat near zero, so that there the flow
+    would run away at once. The proof arrives at $\frac{1}{2}\sinh^{-1}(D/\gamma)$, the gradient of $\frac{1}{2}(D
+    \sinh^{-1}(D/\gamma) - \sqrt{D^2 + \gamma^2})$; with this potential they agree.
     """
     draws = Draws(flows)
     # With a potential sum_i phi(sigma_i) the mirror flow is d phi'(sigma_i) / dt = -dL / d sigma_i. Its left side, the
@@ -124,7 +125,7 @@ def theorem_3_2_a(flows: Sequence[Table]) -> Claim:
         printed_speed,
         # the states' error times the largest phi'', which is 1 / (2 gamma), at sigma = 0; a factor of one at least
         tolerance=steps_by_rtol(draws) * np.maximum(1.0, 1 / (2 * draws.column("gamma"))),
-        because=r"steps times the relative tolerance, over $2\gamma$ where that is below one",
+        because=r"steps times the relative tolerance, over $2\gamma$ where $2\gamma$ is below one",
         corrected=speed,
         rivals={r"a potential without the $\frac{1}{2}$": 2 * speed},  # twice the corrected one
     )
@@ -132,13 +133,12 @@ def theorem_3_2_a(flows: Sequence[Table]) -> Claim:
 
 @claim("Theorem 3.2 (b)", quantifier="all draws", scope="Gaussian data, d > n, one output, three scales")
 def theorem_3_2_b(flows: Sequence[Table]) -> Claim:
-    r"""From $I_\gamma$ with one output the predictor follows the mirror flow of
-    $\psi_\gamma(\beta) = \frac{2}{3} w^{3/2} - 2\gamma w^{1/2}$, $w = \gamma + \sqrt{|\beta|^2 + \gamma^2}$, run at the
-    speed $w^{1/2}$.
+    r"""From $I_\gamma$ with one output the predictor follows the mirror flow of $\psi_\gamma(\beta) = \frac{2}{3}
+    w^{3/2} - 2\gamma w^{1/2}$, $w = \gamma + \sqrt{|\beta|^2 + \gamma^2}$, with time run at the speed $w^{1/2}$.
 
-    The mirror flow is integrated by itself, in the coordinates $\nabla\psi(\beta) = w^{-1/2}\beta$, whose inverse is
-    $\beta = m\sqrt{|m|^2 + 2\gamma}$, and compared with the network at every recorded time. The largest difference in
-    {draws} draws is {largest:.1e} of the largest entry.
+    The mirror flow is integrated separately, in the coordinates $m = \nabla\psi_\gamma(\beta) = w^{-1/2}\beta$, whose
+    inverse is $\beta = m\sqrt{|m|^2 + 2\gamma}$, and compared with the network at every recorded time. The largest
+    difference in {draws} draws is {largest:.1e} of the largest entry.
     """
     draws = Draws(flows)
     measured, mirror = draws.with_prediction(quantities.BETA)
@@ -170,15 +170,16 @@ def theorem_3_2_b(flows: Sequence[Table]) -> Claim:
 
 @claim("Lemma C.8", quantifier="all draws", scope="one output: Gaussian and ill-conditioned data, scales from 1 down")
 def lemma_c_8(flows: Sequence[Table]) -> Claim:
-    r"""From $I_\gamma$ with one output, and labels that can be fitted, the loss at time $t$ is at most $D_\psi(\beta_*,
-    0) / (\sqrt{2\gamma} t)$.
+    r"""From $I_\gamma$ with one output, and labels that can be fitted, the loss at time $t$ is at most
+    $D_\psi(\beta_*, 0) / (\sqrt{2\gamma} t)$, with the Bregman divergence $D_\psi$ of the potential $\psi_\gamma$ of
+    Theorem 3.2 (b).
 
-    The loss reaches {value:.2g} of its bound at most in {draws} draws, of which there is one for each data set and
-    scale. The bound has room to spare for two reasons: $\langle\nabla L, \beta - \beta_*\rangle$ is $2L$, of which the
-    proof uses $L$ (and prints that inequality the wrong way round, errata 13), and the decay is exponential in the end.
-    So half the bound is a bound as well, and is tested too. Section 3.2 quotes $O(1/(\gamma t))$: that is the statement
-    for all scales at once, since $D_\psi(\beta_*, 0)/\sqrt{2\gamma} \leq |\beta_*|^2/(4\gamma)$ with equality in the
-    limit of large ones; for vanishing scales the bound grows as $\gamma^{-1/2}$ alone.
+    In {draws} draws, one for each data set and scale, the loss is {value:.2g} of its bound at most. The bound has room
+    for two reasons. First, $\langle\nabla L, \beta - \beta_*\rangle$ is $2L$, of which the proof uses $L$ (and prints
+    that inequality the wrong way round, errata 13). So half the bound is a bound as well, and is tested too. Second,
+    the decay is exponential in the end. Section 3.2 quotes $O(1/(\gamma t))$, one bound for all scales, since
+    $D_\psi(\beta_*, 0)/\sqrt{2\gamma} \leq |\beta_*|^2/(4\gamma)$, with equality in the limit of large scales. For
+    vanishing scales the bound grows as $\gamma^{-1/2}$ alone.
     """
     draws = Draws(flows)
 

@@ -31,11 +31,11 @@ def relu_low_rank(small: Table, large: Table, *, percent: Count, loss: Fraction)
     r"""A ReLU student ends at approximately rank 2, the teacher's, from small weights, and at high rank from large
     ones.
 
-    Rank is the number of singular values that carry {percent} % of $|W|^2$. The paper shows one draw. From small
-    weights the two largest values carry that share, and the loss has fallen to {loss:g} of its first value or below, on
-    {value:.0%} of {draws} draws (of all, rank 1 on {one:.0%}, exactly 2 on {two:.0%}, 3 or more on
-    {three_or_more:.0%}); {stuck} draws whose loss had not fallen so far are undecided. From large weights {large:.0%}
-    end above rank 2.
+    Rank is the number of singular values that carry {percent} % of $|W|^2$. The paper shows one draw. A draw agrees if
+    the two largest values carry that share and the loss has fallen to {loss:g} of its first value or below. From small
+    weights {value:.0%} of {draws} draws agree; {stuck}, whose loss has not fallen so far, are undecided. Of all these
+    draws {one:.0%} have rank 1, {two:.0%} exactly 2, and {three_or_more:.0%} 3 or more. From large weights {large:.0%}
+    of draws end above rank 2.
     """
     ranks_from_small, ranks_from_large = last_ranks(small, percent), last_ranks(large, percent)
     small_unfitted, large_unfitted = ~fitted_draws(small, loss), ~fitted_draws(large, loss)
@@ -80,21 +80,21 @@ def relu_low_rank(small: Table, large: Table, *, percent: Count, loss: Fraction)
     quantifier="most draws",
     scope=SCOPE,
     empirical=True,
-    reason="one direction is learnt on most draws, the second on few; the rank, which is how the paper explains "
-    "'represent', is the teacher's (`relu_low_rank`)",
+    reason="one direction is learnt on most draws, the second on few; the rank, by which the paper explains "
+    "'represent', is that of the teacher (`relu_low_rank`)",
 )
 def relu_teacher_directions(small: Table, large: Table, *, cosine: Fraction, loss: Fraction) -> Claim:
-    r"""From small weights the ReLU student's hidden layer represents the teacher's two directions, read as: spans them;
-    from large weights its neurons do not learn them.
+    r"""From small weights the ReLU student's hidden layer represents the teacher's two directions, here read as: its
+    leading singular vectors span them. From large weights its neurons do not learn them.
 
-    The paper has both readings. It adds "i.e., a rank 2 hidden layer"; read so, the sentence is `relu_low_rank`. It
-    also says that from large weights the teacher's directions are not learnt, which says more than a rank. The span of
-    the first two singular vectors of $W$ is compared with that of the teacher's neurons: both principal angles have a
-    cosine of {cosine:g} at least on {value:.0%} of {draws} draws. The cosines' medians are {first:.3f} and
-    {second:.2f}, where spans at random have {chance_first:.2f} and {chance_second:.2f}, and from large weights
-    {large_first:.2f} and {large_second:.2f}. Of $|W|^2$, {inside:.0%} is in the teacher's span (median;
-    {chance_inside:.0%} by chance, {large_inside:.0%} from large weights). Ten samples, on about half of which each
-    neuron of the teacher is silent, need not fix its directions; more do (`relu_directions_with_samples`).
+    The paper allows two readings of "represents". It adds "i.e., a rank 2 hidden layer"; read so, the sentence is
+    `relu_low_rank`. It also says that from large weights the teacher's directions are not learnt, which says more than
+    a rank. So the span of the first two singular vectors of $W$ is compared with that of the teacher's neurons. Both
+    principal angles have a cosine of {cosine:g} at least on {value:.0%} of {draws} draws. The median cosines are
+    {first:.3f} and {second:.2f}. For spans at random they are {chance_first:.2f} and {chance_second:.2f}, from large
+    weights {large_first:.2f} and {large_second:.2f}. Of $|W|^2$, {inside:.0%} is in the teacher's span (median;
+    {chance_inside:.0%} by chance, {large_inside:.0%} from large weights). Each neuron of the teacher is silent on about
+    half of the ten samples, so that these need not fix its direction; more samples do (`relu_directions_with_samples`).
     """
     from_small, from_large = Draws(small), Draws(large)
     # cosines of both principal angles to the teacher's span, the larger first, shape (draws, 2)
@@ -150,9 +150,9 @@ def relu_directions_with_samples(
 ) -> Claim:
     r"""With enough samples a ReLU student from small weights learns both of the teacher's directions.
 
-    With ten samples most draws miss the second direction. What they lack is data: the loss falls to {loss:g} of its
-    first value or below, and both cosines are {cosine:g} at least, on {course} of the draws. The students, their scale
-    and the time they are given are the same.
+    With ten samples most draws miss the second direction, for lack of data. A draw learns both if its loss falls to
+    {loss:g} of its first value or below, and both principal angles to the teacher's span have a cosine of {cosine:g} at
+    least. The share of such draws is {course}. The students, their scale and the time they are given are the same.
     """
     by_samples = {int(Draws(table)[SAMPLES][0]): table for table in (few_samples, *more_samples)}
     # for each draw, by the number of samples
@@ -194,16 +194,15 @@ def relu_phase_one(scales: Table, *, percent: Count) -> Claim:
     r"""From small weights the loss descends from saddle to saddle: from the saddle at zero to one at which the hidden
     layer is approximately of rank 1, and on from there.
 
-    The paper gives no scale; its words are about the limit of small ones, so that the smallest scale of the run
-    decides, {smallest:.0e}. A plateau is a stretch on which the loss falls more slowly than time to the power of
-    -{slope:g} and is above {floor:g} of its first value, and over which time grows by a factor of {least:g} at least.
-    Rank is the number of singular values that carry {percent} % of $|W|^2$. All draws are counted: {value:.0%} of
-    {draws} meet a second plateau and have rank 1 when it begins; {second:.0%} meet one at all, and {zero:.0%} start on
-    one, at zero. Which plateau of the others is the second cannot be told: they are undecided. Of those that meet a
-    second, {conditional:.0%} have rank 1 there. The share rises as the scale falls: {course}. It lies above one half,
-    with its interval, {turns}. What counts as a plateau is our choice: with stricter thresholds, a slower fall or a
-    longer stretch, the share is smaller, and so is the scale from which it lies above one half (variations of both are
-    on the robustness page).
+    The paper gives no scale, but its words are about the limit of small ones: the smallest scale of the run decides,
+    {smallest:.0e}. On a plateau the loss falls more slowly than time to the power of -{slope:g} and is above {floor:g}
+    of its first value; over it time grows by a factor of {least:g} at least. Rank is the number of singular values that
+    carry {percent} % of $|W|^2$. All {draws} draws are counted. {zero:.0%} start on a plateau, at zero; a draw that
+    does not is undecided, since its second plateau cannot be identified. {second:.0%} meet a second plateau, and
+    {value:.0%} have rank 1 when it begins, which is {conditional:.0%} of those that meet one. The share of all draws
+    with rank 1 there rises as the scale falls: {course}. With its interval it is above one half {turns}. The thresholds
+    of a plateau are our choice. With stricter ones, a slower fall or a longer stretch, the share is smaller, and so is
+    the scale from which it is above one half (variations of both are on the robustness page).
     """
     by_scale = dict(iter(scales.groupby("scale")))  # initialisation scales, ascending
     # for each draw: the rank when its second plateau begins, nan without one; whether it starts on a plateau, at zero

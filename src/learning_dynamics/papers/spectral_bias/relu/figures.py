@@ -27,10 +27,10 @@ def fig2(small: Table, large: Table, *, percent: Count, loss: Fraction) -> Plot:
 
     A teacher of two ReLU neurons, ten samples in five dimensions. (a), (b) One draw: the first that from small weights
     ends at rank 2 and passes a plateau of rank 1. From small weights singular values grow one after the other and most
-    stay near zero; from large weights all of them stay large. Both agree with the paper's Figure 2. (c) Ranks at the
-    end, over all draws: how many singular values carry {percent} % of $|W|^2$. (d) Cosines of the two principal angles
-    between the span of the first two singular vectors of $W$ and that of the teacher's neurons. Colours as in (c);
-    grey: random spans. Boxes hold half of the draws, whiskers nine in ten. The paper expects both directions to be
+    stay near zero; from large weights all of them stay large. Both panels agree with the paper's Figure 2. (c) Ranks at
+    the end, over all draws: how many singular values carry {percent} % of $|W|^2$. (d) Cosines of the two principal
+    angles between the span of the first two singular vectors of $W$ and that of the teacher's neurons. Colours as in
+    (c); grey: random spans. Boxes hold half of the draws, whiskers nine in ten. The paper expects both directions to be
     learned from small weights; here most draws learn one of them.
     """
     figure, axes = plt.subplots(2, 2, figsize=(WIDTH, 4.8))
@@ -81,11 +81,11 @@ def fig5a(small: Table, scales: Table, *, percent: Count, loss: Fraction) -> Plo
     r"""The ReLU student's loss from small weights: from saddle to saddle.
 
     (a) The draw of `fig2`. Shaded: plateaus, on which the loss falls more slowly than time to the power of -{slope:g}.
-    The first is the saddle at zero, near which draws start. Phase 1 ends with the second. (b) Shares of draws by number
-    of plateaus, at that scale. Hatched: those of rank 1 when the second plateau begins. {none:.0%} of draws have no
-    second plateau. (c) The share of draws that are of rank 1 then, against the initial scale. Its 95 % intervals are
-    above one half (dashed) {turns}. The paper's Figure 5a shows one draw that goes from saddle to saddle; in the limit
-    of small scales most draws do.
+    The first is the saddle at zero, near which draws start. Phase 1 lasts until the end of the second. (b) Shares of
+    draws by number of plateaus, at the scale of (a). Hatched: those of rank 1 when the second plateau begins.
+    {none:.0%} of draws have no second plateau. (c) The share of all draws that have rank 1 when a second plateau
+    begins, against the initial scale. Its 95 % intervals are above one half (dashed) {turns}. The paper's Figure 5a
+    shows one draw that goes from saddle to saddle; in the limit of small scales most draws do.
     """
     figure, (axis, counts_axis, limit) = plt.subplots(1, 3, figsize=(WIDTH, 2.8), width_ratios=(4, 3, 3))
     member = typical_draw(small, percent, loss)
@@ -128,8 +128,8 @@ def fig5b(small: Table, *, percent: Count, loss: Fraction) -> Plot:
     r"""Phase 1 of the ReLU student: the hidden layer's singular values up to the end of the first saddle after zero.
 
     The draw of `fig5a`, with the second plateau shaded. One singular value grows far ahead of the others, and the layer
-    is approximately of rank 1 when the second plateau begins, as in the paper's Figure 5b. At this scale it is so in
-    {follow} of {draws} draws; {arrived} draws have fitted the data at the end.
+    is approximately of rank 1 when the second plateau begins, as in the paper's Figure 5b. At this scale {follow} of
+    {draws} draws have rank 1 then; {arrived} draws have fitted the data at the end.
     """
     figure, axis = plt.subplots(figsize=(WIDTH, 2.8))
     member = typical_draw(small, percent, loss)

@@ -28,15 +28,15 @@ NEXT_ORDER = 10.0
     origin="ours",
 )
 def time_to_loss(flow: Table, *, largest_gamma: Positive) -> Claim:
-    r"""With one output, $X^\top Y \neq 0$ and labels that can be fitted, the time that the flow from $I_\gamma$ takes
-    to a given loss below the first grows as $\ln(1/\gamma) / (2|X^\top Y|)$ while $\gamma$ vanishes, where the bound of
-    Lemma C.8 grows as $\gamma^{-1/2}$.
+    r"""With one output, $X^\top Y \neq 0$ and labels that can be fitted, the flow from $I_\gamma$ reaches a given loss,
+    below the first, in a time that grows as $\ln(1/\gamma) / (2|X^\top Y|)$ while $\gamma$ vanishes. The time that the
+    bound of Lemma C.8 promises grows as $\gamma^{-1/2}$.
 
-    Near zero both layers grow at the rate $|X^\top Y|$ and the predictor at twice that, from a start of order $\gamma$;
-    what follows does not depend on the scale. So the price of a small scale is a logarithm: from the largest to the
-    smallest scale the time grows {times:.2g}-fold (median), the time that the bound promises {bounds:.2g}-fold. The
-    slope of the time to {loss_share:.0%} of the first loss, over scales up to {largest_gamma:.0e}, agrees to
-    {worst:.1e} on every one of {draws} draws.
+    Near zero both layers grow at the rate $|X^\top Y|$ and the predictor at twice that rate, from a start of order
+    $\gamma$; the course from there on does not depend on the scale. So the price of a small scale is a logarithm: from
+    the largest to the smallest scale the time grows by a factor of {times:.2g}, the promised time by {bounds:.2g}
+    (medians). The slope of the time to {loss_share:.0%} of the first loss, over scales up to {largest_gamma:.0e}, is
+    that of the formula to {worst:.1e} of it, on every one of {draws} draws.
     """
     draws, settings = Draws(flow), settings_of(flow)
     gamma = draws.entries(quantities.TIME_TO_LOSS, column="gamma")[0]
@@ -97,9 +97,9 @@ def nuclear_norm_limit(flow: Table, *, largest_gamma: Positive) -> Claim:
     $\ell_2$ norm.
 
     For a fixed $\beta$ the potential's slope against $\ln(1/\gamma)$, over scales up to {largest_gamma:.0e}, is half
-    the nuclear norm. If $\sim$ is meant up to a constant, or of the hyperbolic entropy, there is nothing to correct
-    (errata 2). The rest stands: half the squared norm of the parameters tends to $\|\beta_*\|_*$, at the first
-    order in $\gamma$, and no random interpolator has a smaller nuclear norm.
+    the nuclear norm. If the paper's $\sim$ leaves a constant open, or if its $\Psi_\gamma$ is the hyperbolic entropy,
+    there is nothing to correct (errata 2). The rest stands: half the squared norm of the parameters exceeds
+    $\|\beta_*\|_*$ by a term of first order in $\gamma$, and no random interpolator has a smaller nuclear norm.
     """
     draws = Draws(flow)
     gamma = draws.entries(quantities.POTENTIAL, column="gamma")[0]
@@ -160,22 +160,22 @@ def nuclear_norm_limit(flow: Table, *, largest_gamma: Positive) -> Claim:
     "random, and one turned until it is orthogonal to the first gradient",
     correction=r"A column aligns if its share of the first gradient, its entry of $P^\top X^\top Y$, is not zero. A "
     r"column that is not zero and has no share stays at an angle to $\beta$ at every scale.",
-    reason="the first gradient does not move a column that is orthogonal to it, while the others grow",
+    reason="the first gradient does not move a column orthogonal to itself, while the other columns grow",
 )
 def column_alignment(flow: Table, unfed: Table, *, largest_gamma: Positive, sine: Fraction) -> Claim:
     r"""From $I_\gamma$ with one output, and labels that can be fitted, all columns of $W_1$ align with $\beta$ as
-    $\gamma \to 0$; the layer ends close to rank one for $\gamma = o(|\beta_*|)$, and for $\gamma$ of the order of
-    $|\beta_*|$ the structure disappears.
+    $\gamma \to 0$. The layer ends close to rank one for $\gamma = o(|\beta_*|)$; for $\gamma$ of the order of
+    $|\beta_*|$ this structure disappears.
 
-    The first check takes the largest sine between a column and $\beta$ at the smallest scale: {aligned:.1e} with hidden
-    units at random, {printed:.2g} for one orthogonal to $X^\top Y$ (errata 3); up to {sine:g} counts as aligned. The
-    part of $W_1$ off the direction of $\beta$, relative to $|W_1|$, falls as $\gamma^{1/2}$: the slope of its
-    logarithm, over scales up to {largest_gamma:.0e}, is compared with one half. Each column keeps a component along
-    $\beta$ that tends, in units of $\sigma_1(W_1)$, to the column's share of the first gradient, the entry of $P^\top
-    X^\top Y / |X^\top Y|$: a column's angle falls as $\gamma^{1/2}$ too once $\gamma$ is below $|\beta_*|$ times its
-    squared share. (The smallest share in {draws} draws is {share:.1g}.) The crossover is a function of $\gamma /
-    |\beta_*|$ alone: $\sigma_2(W_1)^2 / \sigma_1(W_1)^2 = 2\gamma / (\gamma + \sqrt{\gamma^2 + |\beta_*|^2})$, which
-    passes one half where $\gamma$ is $|\beta_*| / \sqrt{8}$.
+    At the smallest scale the largest sine between a column and $\beta$ is {aligned:.1e} with hidden units at random.
+    With one unit orthogonal to $X^\top Y$ it is {printed:.2g} (errata 3). Up to {sine:g} counts as aligned. The part of
+    $W_1$ across $\beta$, relative to $|W_1|$, falls as $\gamma^{1/2}$: the slope of its logarithm, over scales up to
+    {largest_gamma:.0e}, is compared with one half. A column's component along $\beta$, in units of $\sigma_1(W_1)$,
+    tends to the column's share of the first gradient, its entry of $P^\top X^\top Y / |X^\top Y|$. So the column's
+    angle falls as $\gamma^{1/2}$ too, once $\gamma$ is below $|\beta_*|$ times the squared share. (The smallest share
+    in {draws} draws is {share:.1g}.) Where the structure disappears depends on $\gamma / |\beta_*|$ alone:
+    $\sigma_2(W_1)^2 / \sigma_1(W_1)^2 = 2\gamma / (\gamma + \sqrt{\gamma^2 + |\beta_*|^2})$, which passes one half
+    where $\gamma$ is $|\beta_*| / \sqrt{8}$.
     """
     draws = Draws(flow)
     yield _columns_align(draws, Draws(unfed), sine=sine)
@@ -202,8 +202,8 @@ def _columns_align(draws: Draws, unfed: Draws, *, sine: float) -> Check:
         r"largest sine of the angle between a column of $W_1$ and $\beta$, at the smallest scale",
         np.concatenate([sine_of_unfed, sine_at_random]),
         at_most=sine,
-        because="aligned means near zero, as the smallest scale is 1e-16 of the solution; a draw whose share is too "
-        "small for that is undecided",
+        because="a sine near zero, as the smallest scale is 1e-16 of the solution; a draw with a column whose share is "
+        "too small to align at that scale is undecided",
         undecided=np.concatenate([np.zeros(len(sine_of_unfed), dtype=bool), share_is_too_small]),
         corrected={"values": sine_at_random, "undecided": share_is_too_small},
         rivals={"no column aligns": {"values": sine_of_unfed, "undecided": None}},

@@ -19,7 +19,7 @@ def rate(flows: Table, conditioned: Table, times: Table, *, member: Natural) -> 
     data. (c) The time to {loss_share:.0%} of the first loss against the scale, on every draw. Dots: measured times.
     Blue: the predicted growth with $\ln(1/\gamma)$, of slope $1/(2|X^\top Y|)$, drawn through the smallest scale. Red,
     dashed: the time by which the bound promises that loss, which grows as $\gamma^{-1/2}$. From the largest scale to
-    the smallest the time grows by a factor of {times:.2g}, and that of the bound by {bounds:.1g} (medians).
+    the smallest the measured time grows by a factor of {times:.2g}, the promised one by {bounds:.1g} (medians).
     """
     figure, (gaussian, ill, right) = plt.subplots(1, 3, figsize=(WIDTH, 2.8))
     gammas = sorted(flows["gamma"].unique(), reverse=True)
@@ -75,7 +75,7 @@ def vanishing(vector: Table, scalar: Table) -> Plot:
     (a) Half the squared norm of the parameters at the end, less the nuclear norm of $\beta_*$. It is of first order in
     the scale and below $d\gamma$ (dashes). (b) The mirror potential of the singular values of $\beta$ over
     $\ln(1/\gamma) \|\beta\|_*$. Crosses: the potential as printed (errata 1). Dots: the potential that the dynamics
-    have. Both tend to one half (solid line), logarithmically; the paper has one (dashes). (c) One output. Dots:
+    have. Both tend to one half (solid line), logarithmically; the paper's limit is 1 (dashes). (c) One output. Dots:
     $\sigma_2(W_1)^2/\sigma_1(W_1)^2$, which is a function of $\gamma/|\beta_*|$ alone (line). Triangles: the largest
     sine of the angle between a column and $\beta$. It falls as $\gamma^{1/2}$ once $\gamma$ is below $|\beta_*|$ times
     that column's squared share of the first gradient.
