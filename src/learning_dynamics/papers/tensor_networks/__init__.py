@@ -8,7 +8,7 @@ Which sections and results are which topic:
 - `local_optima`: sections 4.1 and A.1: which of the limits that Corollary 2 allows a network tends to; the statements
   are ours
 - `filters`: section 4.3, appendices A.3 and E: Theorem 3 and Corollary 4
-- `rates`: appendices D.1.1, E.1.1 and H.1, equations (62) and (73): how fast the loss falls
+- `rates`: appendices D.1.1, E.1.1 and H.1, equations (62) and (73)
 - `regression`: section 5.1, appendices A.4 and F: Theorem 4, Lemma 5.1, Corollaries 5 and 6, Remark 4
 - `matrix_sensing`: appendices A.4 and F: Corollary 7
 - `deep_networks`: section 5.3, appendix H: Theorem 6

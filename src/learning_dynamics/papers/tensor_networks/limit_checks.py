@@ -19,7 +19,7 @@ from learning_dynamics.tidy import Draws, Quantity, Table, settings_of
 # limit take 300 to 3,400 steps; a bound of so many is set from five seeds, whose worst flow was off by 730 times rtol.
 LIMIT_ERROR = 2000.0
 RIVAL_MINIMISERS = {"the minimiser for one more layer": OTHER_DEPTH, r"the minimiser for $2 \alpha$": OTHER_SCALE}
-LAG = r"the largest lag that theory allows, $1 / (e \log \log t)$"
+LAG = r"the largest distance from the limit that theory leaves, $1 / (e \log \log t)$"
 
 
 def largest_lag(flows: Draws, slack: float) -> float:
@@ -99,7 +99,7 @@ def settles(
         name,
         values,
         at_most=bound,
-        because=f"{slack:g} times {LAG}; undecided while it changes",
+        because=f"{slack:g} times {LAG}; a draw that is beyond it and still changes is undecided",
         undecided=on_its_way if undecided is None else on_its_way | undecided,
         excluded=excluded,
     )

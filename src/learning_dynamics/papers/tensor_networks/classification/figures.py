@@ -20,11 +20,11 @@ def log_time(settling: Table, descent: Table, two: Table, *, slack: Positive) ->
     (a) to (c) The angle between the classifier and its max-margin direction on the points of `fig3`, against $\log(1 +
     t)$. One panel for each initial scale, one line for each start. Circles: where {steps:,} steps of gradient descent
     end. Dotted: the power of $\log t$ that theory gives. At $t = 10^{60}$ (grey line) angles are still up to {left:.2g}
-    degrees. (d) to (f) All random draws of two-layer networks, against $\log\log t$, up to $\log\log t =$
-    {reached:.0f}. Coloured: the relative gap of the margin in the norm of the architecture. Grey: its gap in the
-    $\ell_2$ norm. Dotted: the bound by which claims are judged. Beyond a $\log t$ of about {cut:.0e} double precision
-    cannot hold the exponential. From there on the exponent is capped, which follows the limiting flow. The slowest
-    draws are those whose inactive singular values nearly tie with the active ones.
+    degrees. (d) to (f) All random draws of two-layer networks, against time $t$ on an axis of $\log\log t$, up to
+    $\log\log t =$ {reached:.0f}. Coloured: the relative gap of the margin in the norm of the architecture. Grey, in (e)
+    and (f): its gap in the $\ell_2$ norm. Dotted: the bound by which claims are judged. Beyond a $\log t$ of about
+    {cut:.0e} double precision cannot hold the exponential. From there on the exponent is capped: flows then follow
+    their limiting flow. The slowest draws are those whose inactive singular values nearly tie with the active ones.
     """
     scales = np.unique(settling["scale"])
     figure = plt.figure(figsize=(WIDTH, 6.0))
@@ -93,12 +93,13 @@ def log_time(settling: Table, descent: Table, two: Table, *, slack: Positive) ->
 def alignment(two: Table, three: Table, *, slack: Positive) -> Plot:
     r"""All parameters together on their way to infinity, from random layers.
 
-    (a) to (c) Two layers. (d) to (f) Three layers. Lines: medians of {draws} draws, by architecture, against $\log\log
-    t$. Bands: all draws. (a), (d) One minus the cosine between the parameters $\Theta$ and the negative gradient of the
-    loss, (14). (b), (e) The largest distance of a layer's share of $\|\Theta\|^2$ from $1 / L$. (c), (f) Fully
-    connected networks only: the distance between the directions of the coefficients and of $-X^T r$, (15) and (19).
-    Dotted: the bound by which claims are judged. Draws pass from one singular vector to another, the more slowly the
-    nearer the two singular values are. Axes end at the integrator's tolerance, in (c) and (f) at a hundred times that.
+    (a) to (c) Two layers. (d) to (f) Three layers. Lines: medians of {draws} draws, by architecture, against time $t$
+    on an axis of $\log\log t$. Bands: all draws. (a), (d) One minus the cosine between the parameters $\Theta$ and the
+    negative gradient of the loss, (14). (b), (e) The largest distance of a layer's share of $\|\Theta\|^2$ from $1 /
+    L$. (c), (f) Fully connected networks only: the distance between the directions of the coefficients and of $-X^T r$,
+    (15) and (19). Dotted: the bound by which claims are judged. Draws pass from one singular vector to another, the
+    more slowly the nearer the two singular values are. Vertical axes end at the integrator's tolerance, in (c) and (f)
+    at a hundred times that.
     """
     columns = {
         quantities.MISALIGNMENT: r"$1 - \cos(\Theta, -\nabla \mathcal{L})$",

@@ -61,12 +61,13 @@ def _powers(draws: Draws, quantity: Quantity) -> np.ndarray:
 def theorem_6_convergence(
     identity: Sequence[Table], descending: Sequence[Table], gaussian: Sequence[Table], silent: Sequence[Table]
 ) -> Claim:
-    r"""Deep fully connected networks bring the loss to zero from any scale, if each layer dominates the next,
-    $\bar W_l^T \bar W_l \succeq \bar W_{l+1} \bar W_{l+1}^T$, the last one by $\lambda I$.
+    r"""Deep fully connected networks bring the loss to zero from any scale, if each layer dominates the next, $\bar
+    W_l^T \bar W_l \succeq \bar W_{l+1} \bar W_{l+1}^T$, and $\bar W_{L-1}^T \bar W_{L-1} \succeq \bar w_L \bar w_L^T +
+    \lambda I$ with $\lambda > 0$.
 
     A flow that stays at a saddle counts against the claim. With the last two layers zero every condition holds but
     $\lambda > 0$, and the start is a saddle: all {stuck} flows from there keep the labels as their residual. The
-    conditions are sufficient, not necessary: of the flows from Gaussian layers, which no part of the verdict rests on,
+    conditions are sufficient, not necessary: of the flows from Gaussian layers, which do not enter the verdict,
     {gaussian_converged} of {gaussian_flows} converge too.
     """
     within = [*identity, *descending]  # tables of flows within the conditions
@@ -77,7 +78,7 @@ def theorem_6_convergence(
         "residual at the end, relative to the labels",
         _residuals(within),
         at_most=precision,
-        because="the residual asked for; a flow that stays at a saddle keeps one of order one",
+        because="the residual at which flows stop; a flow that stays at a saddle keeps one of order one",
         rivals={
             r"$\lambda = 0$ is enough": {"values": _residuals([*within, *silent])},
             stays: {"values": _residuals(silent)},
@@ -115,11 +116,11 @@ def theorem_6_bias(identity: Sequence[Table], descending: Sequence[Table], *, or
     r"""If the loss tends to zero, then as $\alpha \to 0$ the limit of a deep fully connected network tends to the
     interpolator of least $\ell_2$ norm, whatever the depth.
 
-    At every scale the distance is at most what the start leaves outside the span of the data, a bound of order $\alpha$
-    from the conservation laws; the largest ratio to it is {nearest:.2g}. From random layers the distance falls like
-    $\alpha^{p}$ with $p$ = {power:.3f} on average, where at least {order:g} is asked for. From the identity
-    initialisation every layer stays a multiple of the identity plus a matrix within the span of the data, and the limit
-    is the least-norm interpolator at every $\alpha$, which is more than the theorem says.
+    At every scale the relative distance is within a bound of order $\alpha$; the largest ratio to the bound is
+    {nearest:.2g}. From random layers the distance falls like $\alpha^{p}$ with $p$ = {power:.3f} on average, where at
+    least {order:g} is asked for. From the identity every layer stays a multiple of the identity plus a matrix within
+    the span of the data. The limit is then the least-norm interpolator at every $\alpha$, which is more than the
+    theorem says.
     """
     yield from _tends_to_least_norm(descending, order)
     flows = Draws(identity)
@@ -161,8 +162,8 @@ def _tends_to_least_norm(tables: Sequence[Table], order: float) -> Claim:
         "largest relative distance in units of its bound, of order $\\alpha$",
         largest_ratio(quantities.DISTANCE_FROM_LEAST_L2),
         at_most=1.0,
-        because="the first layer's start outside the span of the data stays, and the conservation laws bound "
-        "the product of the others",
+        because="the first layer keeps its part outside the span of the data, and the conservation laws bound the "
+        "product of the others",
         excluded=excluded,
         rivals={LEAST_L1: {"values": largest_ratio(quantities.DISTANCE_FROM_LEAST_L1)}},
         fact="nearest",
@@ -188,10 +189,10 @@ def _tends_to_least_norm(tables: Sequence[Table], order: float) -> Claim:
 )
 def theorem_6_any_directions(gaussian: Sequence[Table], *, order: Positive) -> Claim:
     r"""The bias towards the least $\ell_2$ norm as $\alpha \to 0$ holds for any initial directions from which the loss
-    tends to zero, not only for those of the convergence part.
+    tends to zero, not only for those of Theorem 6.1.
 
-    The distance is at most {nearest:.2g} of its bound, of order $\alpha$, at every scale, and falls like $\alpha^{p}$
-    with $p$ = {power:.3f} on average over {draws} draws, where at least {order:g} is asked for.
+    At every scale the relative distance is at most {nearest:.2g} of its bound, which is of order $\alpha$. It falls
+    like $\alpha^{p}$ with $p$ = {power:.3f} on average over {draws} draws, where at least {order:g} is asked for.
     """
     return _tends_to_least_norm(gaussian, order)
 
@@ -210,10 +211,10 @@ def equation_84(layers: Table) -> Claim:
     w_L^T)^{L-1}$ and $(A - w_L w_L^T)^{L-1} \succeq \lambda^{L-1} I$, with $P = W_1 \cdots W_{L-1}$ and $A = W_{L-1}^T
     W_{L-1}$.
 
-    The first two inequalities are squared on the way, and squaring does not keep the order of matrices. Of {draws}
+    The proof of the first two inequalities squares others, and squaring does not keep the order of matrices. Of {draws}
     draws with four layers and more {break_first} break the first, and of {three_or_more} with three and more
-    {break_second} break the second. What the proof needs, the first matrix against the last, holds on every draw: the
-    least eigenvalue is at least {value:.3g} times $\lambda^{L-1}$.
+    {break_second} break the second. The theorem needs $P^T P \succeq \lambda^{L-1} I$ alone. This holds on every draw:
+    the least eigenvalue of $P^T P$ is at least {value:.3g} times $\lambda^{L-1}$.
     """
     draws = Draws(layers)  # arrays below have shape (draws,)
     rounding = 1e-12  # of products of 2 (L - 1) matrices, relative to what each check divides by
@@ -275,10 +276,10 @@ def equation_88(descending: Sequence[Table], gaussian: Sequence[Table], *, toler
     r"""As the initial scale falls, every matrix of a deep fully connected network is of rank one up to a remainder of
     order $\alpha^2$, $W_l = s_l u_l v_l^T + O(\alpha^2)$.
 
-    The inequality before it bounds the sum of the squares of all singular values but the largest by a multiple of
-    $\alpha^2$; its root is of order $\alpha$. Measured between the two smallest scales: a power of {power:.3f} on
-    average, off by at most {value:.2g} on any draw, where a quarter is allowed. The average may be off by {tolerance:g}
-    beside its interval.
+    By (87) the squares of all singular values but the largest sum to at most a multiple of $\alpha^2$; the root of this
+    is of order $\alpha$. Between the two smallest scales the power is {power:.3f} on average. On every draw it differs
+    from one by at most {value:.2g}, where a quarter is allowed. The average may be off by {tolerance:g} in addition to
+    its interval.
     """
     powers = _powers(_by_scale(*descending, *gaussian), quantities.DISTANCE_FROM_RANK_ONE)
     rivals = {"order zero: matrices that keep their rank": 0.0, "order three halves": 1.5}
@@ -288,7 +289,7 @@ def equation_88(descending: Sequence[Table], gaussian: Sequence[Table], *, toler
         2.0,
         tolerance=0.25,
         relative_to=1.0,
-        because="halfway to order three halves; higher powers of a scale of one to three hundredths enter",
+        because="halfway to order three halves; scales of one to three hundredths add higher powers",
         rivals=rivals,
         corrected=1.0,
     )
@@ -313,13 +314,13 @@ def equation_88(descending: Sequence[Table], gaussian: Sequence[Table], *, toler
     quantifier="all draws",
 )
 def equation_93(descending: Sequence[Table], gaussian: Sequence[Table]) -> Claim:
-    r"""Adjacent top singular vectors align: $(v_l^T u_{l+1})^2 \geq 1 - \alpha^2 G_l / s_{l+1}^2$, with $G_l$ from the
-    initial directions, at all times.
+    r"""At all times adjacent top singular vectors align, $(v_l^T u_{l+1})^2 \geq 1 - \alpha^2 G_l / s_{l+1}^2$, where
+    the initial directions give $G_l$.
 
-    On all {draws} flows the squared sine comes to at most {value:.2g} of its bound, at the limit and at the times
-    recorded on the way, and at limits from the smallest scale to at most {small:.1e}: it falls like $\alpha^{p}$ with
-    $p$ = {power:.2f}, because the layers' Gram matrices differ by a perturbation of order $\alpha^2$, which turns
-    singular vectors by an angle of that order, whose square is of order $\alpha^4$.
+    On all {draws} flows the misalignment is at most {value:.2g} of its bound, on the way and at the limit. At limits
+    from the smallest scale it is at most {small:.1e} of the bound: it falls like $\alpha^{p}$ with $p$ = {power:.2f}.
+    The layers' Gram matrices differ by order $\alpha^2$, which turns singular vectors by an angle of that order; the
+    misalignment, its squared sine, is of order $\alpha^4$.
     """
     draws = _by_scale(*descending, *gaussian)
 

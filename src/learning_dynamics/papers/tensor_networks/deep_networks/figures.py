@@ -24,7 +24,8 @@ def small_scales(descending: Table, gaussian: Table) -> Plot:
     Lines: medians of {draws} draws. Bands: all draws. (a) to (c) From layers within the conditions of Theorem 6.1. (d)
     to (f) From Gaussian layers, which need not fulfil them. (a), (d) The distance from the interpolator of least
     $\ell_2$ norm (Theorem 6.2). (b), (e) The distance of the matrices from rank one, (88). (c), (f) The misalignment of
-    adjacent singular vectors, (93). Dotted: powers of $\alpha$, in grey those that (88) and (93) print.
+    adjacent singular vectors, (93). Dotted: the powers of $\alpha$ with which these fall (black), and those that (88)
+    and (93) print (grey).
     """
     colours = depth_colours(descending)
     figure, axes = panels(2, len(PANELS), height=2.5, sharex=True, sharey="col")

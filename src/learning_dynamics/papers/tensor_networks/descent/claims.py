@@ -43,16 +43,16 @@ TOO_NEAR = "singular values too near for the smallest scale"
     quantifier="all draws",
 )
 def theorem_5(tensors: Table, step_sizes: Table) -> Claim:
-    r"""Two layers trained on one point of a regression, of which the first starts larger than the second in every
-    singular coordinate of $M(x) = U_1 \operatorname{diag}(s) U_2^T$, tend to $\alpha U_1 (a \odot \cosh \nu s + b \odot
-    \sinh \nu s)$ and $\alpha U_2 (a \odot \sinh \nu s + b \odot \cosh \nu s)$, whatever the data tensor; what is
-    outside of $U_1$ and $U_2$ stays. Here $a = U_1^T \bar v_1$, $b = U_2^T \bar v_2$, and $g(\nu) = y / \alpha^2$ for a
-    strictly increasing $g$ that $s$, $a$ and $b$ give.
+    r"""Let two layers be trained on one point of a regression, and the first start larger than the second in every
+    singular coordinate of $M(x) = U_1 \operatorname{diag}(s) U_2^T$. Whatever the data tensor, they tend to $\alpha U_1
+    (a \odot \cosh \nu s + b \odot \sinh \nu s)$ and $\alpha U_2 (a \odot \sinh \nu s + b \odot \cosh \nu s)$; their
+    parts orthogonal to the columns of $U_1$ and $U_2$ do not move. Here $a = U_1^T \bar v_1$, $b = U_2^T \bar v_2$, and
+    $g(\nu) = y / \alpha^2$ for a strictly increasing $g$ that $s$, $a$ and $b$ give.
 
     The flow's limit agrees with the formula to {value:.1e} on the worst of {draws} draws. Gradient descent ends at a
-    distance that is proportional to its step: the line through the limits at its two smallest steps meets step size
-    zero at the formula. Fully connected networks have equal singular values, where the condition need hold only in
-    some choice of singular vectors.
+    distance from it that is proportional to the step: the line through the limits at its two smallest steps meets step
+    size zero at the formula. Fully connected networks have equal singular values: the condition need hold for one
+    choice of singular vectors only.
     """
     wrong_power = r"$g(\nu) = y / \alpha$"  # in place of (78)
     # entries of v_1 and v_2, (75); a table for each network, as they have different numbers of parameters
@@ -131,9 +131,9 @@ def _second_divided_difference(descents: Draws, step_sizes: Sequence[float]) -> 
     scope="single random points, several directions each; fully connected, diagonal and full-length convolutional "
     "networks, filters of length two, random matrices M; a scale of 1e-140",
     correction=r"Under the conditions of Theorem 5, where the largest singular value of $M(x)$ is simple, limit points "
-    "become independent of the initial directions up to a joint sign of both layers. Where it is not, layers depend on "
-    "them; coefficients become independent in fully connected networks and in full-length convolutional ones with one "
-    "conjugate pair of frequencies on top.",
+    "become independent of the initial directions up to a joint sign of both layers. Where it is not simple, layers "
+    "depend on them; coefficients still become independent in fully connected networks, and in full-length "
+    "convolutional ones with one conjugate pair of frequencies on top.",
     quantifier="all draws",
     reason="where the largest singular values tie, the start decides",
 )
@@ -197,7 +197,7 @@ def limit_points_small_scale(limits: Table, *, share: Positive) -> Claim:
     same_sign = "layers that agree in sign as well"
     never = "layers that never agree"
     at_any_scale = "layers that agree from a scale of one already"
-    because = f"{share:g}, chosen, and four times what Theorem 5 leaves of other coordinates at the smallest scale"
+    because = f"{share:g}, chosen, plus four times what the smallest scale leaves of coordinates below the top"
     yield every_draw(
         "largest distance of limit points, where they are predicted to agree",
         because=because,
@@ -255,9 +255,9 @@ def min_norm_points(
     regression: Table, classification: Table, *, printed: dict[str, list[Real]], points: dict[str, list[Real]]
 ) -> Claim:
     r"""The interpolators of least $\ell_2$, $\ell_1$ and DFT-domain $\ell_1$ norm are $[0.2, 0.4]$, $[0, 0.5]$ and
-    $[0.33, 0.33]$, and the classification data have the same max-margin directions.
+    $[0.33, 0.33]$. The max-margin directions of the classification data in these norms are those of these three points.
 
-    The classification data are special: in the convolutional case both points lie exactly on the margin, so that
+    The classification data are special: in the convolutional case both data points lie exactly on the margin, so that
     the multipliers are not unique.
     """
     for role, run in (("regression", regression), ("classification", classification)):
@@ -302,8 +302,8 @@ def min_norm_points(
 def predictions_after_5000_steps(regression: Table, *, accuracy: Positive) -> Claim:
     r"""After 5,000 steps of size $10^{-3}$ gradient descent is where Theorem 5 predicts the limit of the flow.
 
-    The largest distance of {draws} runs is {value:.1e} of the coefficients' size. It is what steps of this size leave:
-    `limit_accuracy` has the same runs with smaller ones.
+    The largest distance of {draws} runs is {value:.1e} of the coefficients' size. Steps of this size leave that
+    distance: `limit_accuracy` shows the same runs with smaller steps.
     """
     draws = Draws(regression)
     limit, predicted = draws.with_prediction(quantities.LIMIT)  # shape (draws, inputs)
@@ -331,11 +331,11 @@ def predictions_after_5000_steps(regression: Table, *, accuracy: Positive) -> Cl
     quantifier="all draws",
 )
 def small_scale_forgets_direction(regression: Table, *, share: Positive) -> Claim:
-    r"""The limits of gradient descent depend less on the initial direction where the initial scale is small: from the
-    smallest of the paper's scales, 0.01, by a factor of ten or more less than from the largest, 1.
+    r"""The limits of gradient descent depend less on the initial direction where the initial scale is small. Their
+    spread from the smallest of the paper's scales, 0.01, is at most a tenth of that from the largest, 1.
 
-    The spread is the largest distance between the limits of one network from all initial coefficients: at the
-    smallest scale it is at most {value:.2g} of that at the largest. How much less the paper does not say.
+    The spread is the largest distance between the limits of one network from all initial coefficients: at the smallest
+    scale it is at most {value:.2g} of that at the largest. The paper does not say how much less.
     """
     scales = np.unique(select(regression, quantities.LIMIT)["scale"])
     smallest, second_largest, largest = scales[0], scales[-2], scales[-1]
@@ -371,11 +371,11 @@ def finite_loss_remembers_initialisation(classification: Table, *, degrees: Posi
     r"""Stopped after two million steps, the direction of the classifier still depends on the initial coefficients, if
     it started at the largest of the paper's scales, 1.
 
-    The paper says so of its runs, which start at three scales, and names none: one at which it does is enough. The
-    limit of two layers is the same from every start within the conditions of Theorem 2 (`limits_and_starts`), but the
-    flow comes to it like a power of $\log t$ (`log_time`). At the largest scale the directions from four starts span at
-    least {value:.3g} degrees in every network; from the smallest they span {smallest:.2g} degrees in the network where
-    that is least.
+    The paper says so of its runs from three scales without naming one: a single scale at which the direction depends is
+    enough. The limit of two layers is the same from every start within the conditions of Theorem 2
+    (`limits_and_starts`), but the flow's angle to it falls only like a power of $1 / \log t$ (`log_time`). At the
+    largest scale the directions from four starts span at least {value:.3g} degrees in every network; at the smallest
+    the least of these spans is {smallest:.2g} degrees.
     """
     scales = select(classification, quantities.LIMIT)["scale"]
 
@@ -406,12 +406,12 @@ def _largest_angle(points: np.ndarray) -> float:
     quantifier="all draws",
 )
 def final_loss(classification: Table, *, factor: Positive) -> Claim:
-    r"""Every classification run ends at a loss of about $10^{-5}$ or below, that is, of at most $10^{-4.5}$: of powers
-    of ten the printed one is then the nearest.
+    r"""Every classification run ends at a loss of about $10^{-5}$ or below, that is, of at most $10^{-4.5}$, up to
+    which no power of ten above the printed one is nearer.
 
-    All {draws} runs end between {least:.2g} and {value:.2g}. A loss that falls like $1/t$ is near
-    $1 / (t\, |\nabla \log \mathcal L|^2)$ at time $t$, which predicts each of them to {growth:.0%}. Of {draws} runs
-    {exactly} are below $10^{-5}$ itself.
+    All {draws} runs end between {least:.2g} and {value:.2g}. A loss that falls like $1/t$ is near $1 / (t\, |\nabla
+    \log \mathcal L|^2)$ at time $t$, which predicts the loss of each run to {growth:.0%}. Of {draws} runs {exactly} are
+    below $10^{-5}$ itself.
     """
     end = Draws(classification).at_end()
     losses = end[quantities.LOSS]  # sum_i exp(-y_i f(x_i)), shape (draws,)

@@ -24,12 +24,12 @@ def fig1(regression: Table, *, scales: list[Positive]) -> Plot:
     r"""Coefficients of three architectures under gradient descent on one data point, from the same starts.
 
     (a) From a small scale. (b) From a large one. All networks start at the same {starts} coefficients $\alpha^2 \bar
-    z_j$ (black dots), with one line style for each start. Lines: gradient descent. Broad grey line: global minima.
-    Open symbols on it: the limits that Theorem 5 predicts. Stars: the points of least $\ell_2$, $\ell_1$ and DFT-domain
-    $\ell_1$ norm, in the colour of the architecture that minimises it. From the small scale each architecture goes
-    towards its star: all limits are within {near:.2g} of it, and spread over at most {small:.2g}. From the large scale
-    the start decides: the limits of each architecture spread over at least {large:.2g}. Descent ends where Theorem 5
-    predicts, as in the paper's Figure 1.
+    z_j$ (black dots), with one line style for each start. Lines: gradient descent. Broad grey line: global minima. Open
+    symbols on it: the limits that Theorem 5 predicts. Stars: the points of least $\ell_2$, $\ell_1$ and DFT-domain
+    $\ell_1$ norm, each in the colour of the architecture that minimises this norm. From the small scale each
+    architecture goes towards its star: all limits are within {near:.2g} of their star, and those of one architecture
+    within {small:.2g} of each other. From the large scale the start decides: each architecture has two limits that are
+    at least {large:.2g} apart. Descent ends where Theorem 5 predicts, as in the paper's Figure 1.
     """
     figure, axes = panels(1, len(scales), height=4.35)
     for axis, scale in zip(axes[0], scales, strict=True):
@@ -175,9 +175,9 @@ def limit_accuracy(step_sizes: Table) -> Plot:
     r"""Distance between the limit of gradient descent and Theorem 5, against the step size.
 
     (a) to (c) One initial scale each. Symbols: the largest distance from Theorem 5's limit over all starts, by
-    architecture. Dotted: lines in proportion to the step size. Descent differs from the flow of the theorem by that
-    order. Crosses at the left edge: the limit at step size zero, extrapolated from the two smallest steps, at most
-    {zero:.1e} from the theorem. Grey line: the step size of the paper's figures.
+    architecture. Dotted: lines in proportion to the step size. The error of descent is of first order in the step.
+    Crosses at the left edge: the limit at step size zero, extrapolated from the two smallest steps, at most {zero:.1e}
+    from the theorem. Grey line: the step size of the paper's figures.
     """
     limits = select(step_sizes, quantities.LIMIT)
     distances = limits.assign(distance=(limits["value"] - limits["predicted"]).abs())

@@ -59,8 +59,8 @@ def _within_transient(
         name,
         values,
         at_most=transient + error,
-        because="what the draw's own transient leaves, and the integrator's error; undecided where the transient is "
-        f"above {resolution:g}",
+        because="what the draw's start can leave at the last time, plus the integrator's error; undecided where the "
+        f"start can leave more than {resolution:g}",
         undecided=transient > resolution,
         excluded=excluded,
     )
@@ -73,16 +73,16 @@ def _within_transient(
     quantifier="all draws",
 )
 def theorem_3(flows: Sequence[Table], *, slack: Positive, resolution: Positive) -> Claim:
-    r"""Two layers trained on one point, the first of which starts larger than the second in every singular coordinate
-    of $M(x)$, bring the loss to zero and tend in direction to the $\ell_1$ max-margin solution in those coordinates: to
-    top singular vectors, both layers alike up to the label's sign, for any matrix $M(x)$.
+    r"""Two layers trained on one point bring the loss to zero, for any matrix $M(x)$, if the first starts larger than
+    the second in every singular coordinate of $M(x)$. In these coordinates they tend in direction to the $\ell_1$
+    max-margin solution: to top singular vectors, with coordinates that are equal in both layers up to the label's sign.
 
     Where the largest singular value is not simple, as for a conjugate pair of frequencies, solutions are many and the
-    start chooses among them; each has the same margin, by which all {draws} draws are judged. What is left of the other
-    coordinates is bounded draw by draw, from the start and the time alone: it falls like $(\log t)^{-(1 - s)}$ with $s$
-    their singular value relative to the largest. A draw is undecided if its bound exceeds {resolution:g}. Flows are
-    followed to a $\log\log t$ of {reached:.0f}, as for Theorem 1, with the exponent of the loss capped at late times;
-    the loss is judged before.
+    start chooses among them. All have the same margin, and all {draws} draws are judged by it. What is left of the
+    other coordinates is bounded draw by draw, from the start and the time alone: it falls like $(\log t)^{-(1 - s)}$
+    with $s$ their singular value relative to the largest. A draw is undecided if its bound exceeds {resolution:g}.
+    Flows are followed to a $\log\log t$ of {reached:.0f}, as for Theorem 1, with the exponent of the loss capped at
+    late times; the loss is judged before.
     """
     draws = Draws(flows)
     end = draws.at_end("log_log_time")
@@ -119,16 +119,17 @@ def theorem_3(flows: Sequence[Table], *, slack: Positive, resolution: Positive) 
 )
 def corollary_4(flows: Sequence[Table], *, degrees: Positive) -> Claim:
     r"""Under the printed conditions on the start, a two-layer convolutional network trained on one point tends in
-    direction to $y x$ with filters of length one, and to $2 y x \pm y (\overleftarrow{x} + \overrightarrow{x})$ with
-    filters of length two, the sign being that of the autocorrelation $x^T \overleftarrow{x}$, if that is not zero.
+    direction to $y x$ with filters of length one. With filters of length two it tends to $2 y x \pm y
+    (\overleftarrow{x} + \overrightarrow{x})$, with the sign of the autocorrelation $x^T \overleftarrow{x}$, if this is
+    not zero.
 
     The filter passes low frequencies where the autocorrelation is positive, high ones where it is negative. The printed
-    conditions are Theorem 3's in the singular coordinates of $M(x)$, with $2 \lambda$ for filters of length two. With
-    an autocorrelation of zero, of which the corollary does not speak, the two singular values agree, and the start
-    decides, so that such a draw is left out; near zero the other filter dies like $(\log t)^{-(1 - s) / 2}$ with a
-    ratio $s$ of singular values close to one. Each draw is held to what its own start and the time allow, and the
-    integrator's error: together at most {allowed:.1e} degrees. A draw whose start allows more than {degrees:g} degrees
-    is undecided.
+    conditions are Theorem 3's in the singular coordinates of $M(x)$, with $2 \lambda$ for filters of length two. At an
+    autocorrelation of zero, which the corollary leaves out, the two singular values agree, and the start decides: such
+    draws are left out. Near zero the filter of the other sign dies only like $(\log t)^{-(1 - s) / 2}$, with a ratio
+    $s$ of singular values close to one. The bound of a draw is what its own start and the time allow, plus the
+    integrator's error: at most {allowed:.1e} degrees. A draw whose start allows an angle above {degrees:g}° is
+    undecided.
     """
     draws = Draws(flows, length=[1, 2])
     # Corollary 4 gives no direction there

@@ -16,11 +16,12 @@ PALE = "#D9D9D9"
 def filters(run: Table) -> Plot:
     r"""Limit directions of two-layer convolutional networks with filters of several lengths, trained on one point.
 
-    (a) to (d) One data point $x$ with label $y$ each. First column: its spectrum $|Fx|$, relative to the largest entry.
-    Other columns: filters of length $k_1$. Grey bars: $y x$ scaled to unit length. Dots: the direction of $\beta$ at a
-    $\log\log t$ of {reached:.0f}. Lines: Corollary 4's limit, for lengths 1 and 2. The number in a panel is the angle
-    between $\beta$ and $y x$. Length 1 keeps the data point. Length 2 passes low or high frequencies, by the sign of
-    the autocorrelation. The full length leaves the largest frequency only, which may be a conjugate pair.
+    Rows (a) to (d): one data point $x$ with label $y$ each. First column: the point's spectrum $|Fx|$, relative to the
+    largest entry. Other columns: filters of length $k_1$. Grey bars: $y x$ scaled to unit length. Dots: the direction
+    of $\beta$ at a $\log\log t$ of {reached:.0f}. Lines: Corollary 4's limit, for lengths 1 and 2. The number in a
+    panel is the angle between $\beta$ and $y x$. Length 1 keeps the data point. Length 2 passes low or high
+    frequencies, by the sign of the autocorrelation. The full length leaves the largest frequency only, which may be a
+    conjugate pair.
     """
     table = run[run["length"] > 0]
     lengths, members = np.unique(table["length"]), np.unique(table["seed"])

@@ -1,1 +1,1 @@
-"""Which of the local optima of the max-margin problem depth chooses."""
+"""Which local optimum of the max-margin problem networks of each depth choose."""

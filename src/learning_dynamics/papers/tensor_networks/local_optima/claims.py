@@ -42,13 +42,13 @@ def global_optimum_share(starts: Table, *, middle: Positive, right: Fraction) ->
     Small starts choose greedily. With $\theta = \sum_i \nu_i y_i x_i$ and $\dot\nu_i = e^{-y_i f(x_i)}$, coordinate $j$
     escapes when $|\theta_j|$ reaches a threshold $c_j$ of order $\alpha^{2 - L}$, which the start sets; what has
     escaped settles at once. So the coordinate of the largest $|\sum_i y_i x_{ij}| / c_j$ escapes first, and others
-    follow only while what has escaped cannot classify all points. From a scale of {small:g} all but {missed:.1%} of the
-    starts come to the optimum that has most entries among these coordinates, where at least {right:.0%} are asked for
-    at each depth, and {escaped:.1%} to one with entries among them alone. From {middle:g} that prediction is right for
-    {later:.0%} of the starts, from {large:g} for {latest:.0%}. From {large:g} another prediction, the least $\ell_1$
-    norm with weights $c_j$, is right for {weighted:.0%} of the starts, and for {possible:.0%} of those for which it is
-    a local optimum. The greedy choice alone, without any flow, is the global optimum for {greedy:.1%}; why starts of
-    order one do better is not explained.
+    follow only while what has escaped cannot classify all points. The greedy choice is the optimum that has most
+    entries among these coordinates. From a scale of {small:g} all but {missed:.1%} of the starts come to it, where at
+    least {right:.0%} are asked for at each depth, and {escaped:.1%} to an optimum with entries among these coordinates
+    alone. From {middle:g} that prediction is right for {later:.0%} of the starts, from {large:g} for {latest:.0%}. From
+    {large:g} another prediction, the least $\ell_1$ norm with weights $c_j$, is right for {weighted:.0%} of the starts,
+    and for {possible:.0%} of those for which it is a local optimum. The greedy choice alone, without any flow, is the
+    global optimum for {greedy:.1%}; why starts of order one do better is not explained.
 
     Elsewhere, with two or three points in three to six dimensions and with uniform layers, small starts do worse as
     well. At margins of three and more large starts are not worse than those of order one, and with a single point

@@ -43,13 +43,15 @@ def corollary_7(eigen: Table) -> Claim:
     the symmetric matrix whose eigenvalues minimise $Q_{L, \alpha}$ among those that fit the measurements.
 
     $Q_{L, \alpha}$ is that of Theorem 4, with ones for $\bar\eta$. The limit interpolates between the solutions of
-    least Frobenius norm ($\alpha \to \infty$; at the largest scale the relative distance is {frobenius:.1e}) and least
-    nuclear norm ($\alpha \to 0$; at the smallest it is {nuclear:.2g} with two layers, {nuclear_deep:.1e} with the
-    most). The sensors need not be positive. From $\alpha I$ in all layers the limit can be another (errata 20). The
-    minimum here is over matrices that commute with the sensors; over all symmetric ones it is the same, as $H_L$ is
-    convex and the diagonal of a matrix in the sensors' eigenbasis fits the same measurements. From a small scale with
-    three layers or more, the minimiser can be near a tie between solutions of least nuclear norm. It then moves many
-    times as far as the start does, each relative to its own size, and the error of integration is as many times larger.
+    least Frobenius norm ($\alpha \to \infty$) and least nuclear norm ($\alpha \to 0$). Its relative distance from the
+    first is {frobenius:.1e} at the largest scale; from the second, at the smallest, it is {nuclear:.2g} with two
+    layers, {nuclear_deep:.1e} with the most. The sensors need not be positive semidefinite. From $\alpha I$ in all
+    layers the limit can be another (errata 20). The minimum here is over matrices that commute with the sensors. Over
+    all symmetric matrices it is the same: $H_L$ is convex, and the diagonal of a matrix in the sensors' eigenbasis fits
+    the same measurements.
+
+    From a small scale with three layers or more, the minimiser can be near a tie between solutions of least nuclear
+    norm. A relative change of the start then moves it by many times as much, and so does the integrator's error.
     """
     scales, depths = eigen["scale"], eigen["depth"]
     flows = Draws(eigen)
@@ -87,15 +89,18 @@ def corollary_7_generic_basis(
 ) -> Claim:
     r"""Followed in a generic basis, the limit of Corollary 7 is reached with two layers at every scale tried, and with
     three at scales that are not small. With three layers and a small scale rounding makes the flow leave the matrices
-    that commute with the sensors, and it can end elsewhere: the departure is, on average, proportional to the unit
-    roundoff of the format.
+    that commute with the sensors, and it can end elsewhere. Its departure from these matrices is, on average,
+    proportional to the unit roundoff of the format.
 
-    Layers stay functions of the sensors only as long as they commute exactly; near the saddle at zero what does not
-    commute grows too, with two layers more slowly: scales below {smallest:g}, from which they may leave as well, are
-    not tried. With three layers and that scale, {broken} of {tried} flows in double precision miss the limit by more
-    than one per cent. The sensors are formed in each format itself, because those given to double precision commute to
-    no more than that; so formed, more digits delay the departure in proportion. What a finer format gains may differ
-    from its further bits by {tolerance:g} bits beside its interval; scales of {least:g} and more count as not small.
+    Layers stay functions of the sensors only as long as they commute with them exactly. Near the saddle at zero the
+    part that does not commute grows too. With two layers it grows more slowly: scales below {smallest:g}, from which
+    two layers may leave as well, are not tried. From a scale of {smallest:g} with three layers {broken} of {tried}
+    flows in double precision miss the limit by more than one per cent.
+
+    The sensors are formed in each format itself, since sensors in double precision commute only up to its roundoff.
+    More digits then delay the departure in proportion. The bits of the departure that a finer format gains may differ
+    from its further bits by {tolerance:g} in addition to their interval. Scales of {least:g} and more count as not
+    small.
     """
     formats = [name for name in BITS if name in set(rounding["precision"])]
     from_smallest = Draws(rounding, scale=rounding["scale"].min())

@@ -25,10 +25,10 @@ def tensor_formulation(outputs: Table) -> Claim:
     r"""With any activation $\phi$ the tensor formulation (2) gives diagonal (3), convolutional (4) and fully connected
     (5) networks.
 
-    A convolutional network's tensor has no zeros of its own, and the two agree with any activation. In the others a
-    zero block of the tensor passes through $\phi$ as an entry. The rest of the paper is on linear networks, for which
-    nothing changes. Where they are predicted to agree the largest difference is {value:.1e}; with sigmoid or softplus
-    and three or more layers it is at least {apart:.1g}.
+    A convolutional network's tensor has no zeros of its own. The rest of the paper is on linear networks, for which
+    nothing changes. Where tensor form and network are predicted to agree the largest difference of outputs is
+    {value:.1e}. With sigmoid or softplus and three or more layers it is at least {apart:.1g} in diagonal and fully
+    connected networks.
     """
     draws = Draws(outputs)  # arrays below have shape (draws,)
     by_tensor = draws[quantities.OUTPUT]  # (2)
@@ -56,7 +56,7 @@ def tensor_formulation(outputs: Table) -> Claim:
         "difference of outputs, relative, where they are predicted to agree",
         difference,
         at_most=1e-10,
-        because="rounding, of sums that cancel to a thousandth",
+        because="rounding, of sums that cancel to a thousandth of their terms",
         corrected=on(agree),
         rivals={rival: on(predicted) for rival, predicted in agree_by_rival.items()},
     )
@@ -80,8 +80,8 @@ def conservation(flow: Table) -> Claim:
     r"""In orthogonally decomposable networks the squared singular coordinates of any two layers keep their
     differences along the flow: $|[U_l^T v_l]_j|^2 - |[U_L^T v_L]_j|^2$ is constant.
 
-    The largest drift is {value:.1e} of the largest term, while the loss fell to {moved:.1e} of itself on the median
-    draw.
+    The largest drift is {value:.1e} of the largest squared coordinate, while the loss fell to {moved:.1e} of its
+    initial value on the median draw.
     """
     draws = Draws(flow, network=["diagonal", "convolutional", "decomposable"])
     return _conserved(draws, "differences of the sizes, in place of their squares")
@@ -96,8 +96,8 @@ def equation_80(flow: Table) -> Claim:
     r"""In deep fully connected networks $W_l^T W_l - W_{l+1} W_{l+1}^T$, and $W_{L-1}^T W_{L-1} - w_L w_L^T$, are
     constant along the flow.
 
-    The largest drift of an entry is {value:.1e} of the largest term, while the loss fell to {moved:.1e} of itself on
-    the median draw.
+    The largest drift of an entry is {value:.1e} of the largest entry of the products, while the loss fell to
+    {moved:.1e} of its initial value on the median draw.
     """
     return _conserved(Draws(flow, network="fully_connected"), r"$W_l W_l^T - W_{l+1} W_{l+1}^T$, the transposed order")
 

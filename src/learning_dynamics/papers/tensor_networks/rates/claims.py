@@ -47,7 +47,7 @@ def section_d_1_1(losses: Sequence[Table]) -> Claim:
 )
 def section_e_1_1(losses: Table) -> Claim:
     r"""Under the conditions of Theorem 3 the exponential loss has $\mathcal L(t) \leq \mathcal L(0) / (1 + c t)$ with
-    $c = \alpha^2 \lambda \|s\|^2$.
+    $c = \alpha^2 \lambda \|s\|^2$, where $s$ are the singular values of $M(x)$.
 
     As for appendix D.1.1: from starts with $\mathcal L(0) < 1$ the loss exceeds the printed bound by a factor of up to
     {printed_factor:.3g}.
@@ -125,9 +125,9 @@ def equation_62(losses: Sequence[Table], *, tolerance: Positive) -> Claim:
     r"""Under the conditions of Theorem 4 the squared loss falls at least as fast as
     $\exp(-2 \alpha^{2L-2} \lambda^{L-1} s_{\min}(S)^2 s_{\min}(X)^2 t)$.
 
-    At large scales, where the layers hardly move, and one data point the bound is sharp: the slowest of {draws} losses
-    falls {closest:.4f} times as fast as it says. Convolutional networks have a complex $S$, which Theorem 4 excludes;
-    the steps that lead to (62) are those of appendix D.1.1 and do not need a real one.
+    With one data point the bound is sharp at large scales, where the layers hardly move: the slowest of {draws} losses
+    falls {closest:.4f} times as fast as the bound. Convolutional networks have a complex $S$, which Theorem 4 excludes;
+    the steps that lead to (62) are those of appendix D.1.1, which allow it.
     """
     flows = Draws(losses, network=["diagonal", "convolutional"])
     return _falls_at_least(flows, quantities.SPEED, at_rate=1.0, tolerance=tolerance)
@@ -139,11 +139,11 @@ def equation_62(losses: Sequence[Table], *, tolerance: Positive) -> Claim:
     quantifier="all draws",
 )
 def equation_73(losses: Table, *, tolerance: Positive) -> Claim:
-    r"""Under the conditions of Theorem 5 the squared loss falls at least as fast as
-    $\exp(-2 \alpha^2 \lambda \|s\|^2 t)$.
+    r"""Under the conditions of Theorem 5 the squared loss falls at least as fast as $\exp(-2 \alpha^2 \lambda \|s\|^2
+    t)$, where $s$ are the singular values of $M(x)$.
 
     At large scales the bound is sharp for networks that start with equal singular coordinates: the slowest loss falls
-    {closest:.4f} times as fast.
+    {closest:.4f} times as fast as the bound.
     """
     return _falls_at_least(Draws(losses), quantities.ONE_POINT_SPEED, at_rate=1.0, tolerance=tolerance)
 
@@ -157,9 +157,9 @@ def section_h_1(losses: Sequence[Table], *, tolerance: Positive) -> Claim:
     r"""Under the conditions of Theorem 6.1 the squared loss falls at least as fast as
     $\exp(-\alpha^{2L-2} \lambda^{L-1} \sigma_{\min}(X)^2 t)$.
 
-    The bound holds. The equality before it reads $\|r\|^2$ as $\mathcal L$, which is half of it (errata 12), so that
-    the inequalities give twice the rate: the slowest of {draws} losses falls {closest:.4f} times as fast as with that
-    factor.
+    The bound holds. The equality before it takes $\|r\|^2$ for $\mathcal L = \|r\|^2 / 2$ (errata 12), so that the
+    inequalities give twice the printed rate. The slowest of {draws} losses falls {closest:.4f} times as fast as this
+    doubled rate.
     """
     flows = Draws(losses, network="fully_connected")
     # the unit is twice the printed rate: L = |r|^2 / 2 and dL/dt <= -c |r|^2 give exp(-2 c t), the paper prints

@@ -44,9 +44,9 @@ def theorem_4(flow: Table) -> Claim:
     \bar\eta$ for $l < L$ and $v_L = 0$, no entry of $\bar\eta$ zero, tends to $S^T \rho$, where $\rho$ minimises
     $Q_{L, \alpha, \bar\eta}$ among the global minima.
 
-    The minimiser comes from its own convex program by Newton's method; nothing of the dynamics enters it.
-    $H_L(h_L(t)) = t\, h_L(t) - q_L(t)^2 / 2$ and $p_L^2 - q_L^2 = 1$ reduce everything to $q_L$. The largest error of
-    {draws} limits is {value:.1e}.
+    The minimiser comes from its own convex program by Newton's method; nothing of the dynamics enters it. $H_L(h_L(t))
+    = t\, h_L(t) - q_L(t)^2 / 2$ and $p_L^2 - q_L^2 = 1$ reduce it to $q_L$. The largest error of {draws} limits is
+    {value:.1e}.
     """
     return _check_limits(flow, printed=quantities.COEFFICIENT)
 
@@ -74,12 +74,13 @@ def corollary_5(flows: Sequence[Table]) -> Claim:
     quantifier="all draws",
 )
 def corollary_6(flow: Table) -> Claim:
-    r"""On even data, full-length convolutional networks that start at even filters $\bar w$ whose transform has no zero
-    entry, the last one zero, tend to the even global minimum that minimises $Q_{L, \alpha, F \bar w}(F z)$.
+    r"""On even data, full-length convolutional networks that start at $w_l = \alpha \bar w$ for $l < L$ and $w_L = 0$,
+    with an even $\bar w$ whose transform has no zero entry, tend to the even global minimum that minimises $Q_{L,
+    \alpha, F \bar w}(F z)$.
 
-    The theorem behind it asks for $Q(S^{-T} z)$, and a full-length convolutional network has $S = d^{(L-1)/2} F$. $H_L$
-    is not homogeneous, so that the factor moves the minimiser, except in the limits $\alpha \to 0$ and $\alpha \to
-    \infty$ (errata 7). Without it the limits are missed by up to {printed:.2g}, with it by at most {value:.1e}.
+    Theorem 4 has the argument $S^{-T} z$, and a full-length convolutional network has $S = d^{(L-1)/2} F$. $H_L$ is not
+    homogeneous, so that the factor moves the minimiser, except in the limits $\alpha \to 0$ and $\alpha \to \infty$
+    (errata 7). Without the factor the limits are missed by up to {printed:.2g}, with it by at most {value:.1e}.
     """
     return _check_limits(flow, printed=quantities.PRINTED_MINIMISER, corrected=quantities.COEFFICIENT)
 
@@ -94,14 +95,16 @@ def remark_4(ends: Table, *, ratio: Positive) -> Claim:
     $|\bar\eta|^{2 - L}$) and a weighted $\ell_2$ norm ($\alpha \to \infty$, weights $\bar\eta^{2 - 2L}$), which are the
     plain norms only where all $|\bar\eta_j|$ agree, or at $L = 2$ as $\alpha \to 0$.
 
-    At the largest scale the flow's limit is compared with the weighted solution, and at small ones, from three layers
-    on, the minimiser of $Q$, which needs no flow and can be had where columns that nearly tie have parted; it may be
-    off by {ratio:g} of the solution's norm. From the second smallest scale of the flows to the smallest the distance
-    from the weighted $\ell_1$ solution falls at these depths by a factor of {fall:.2g} on the median draw. At depth two
-    an entry that vanishes does so like $\alpha^{2 (1 - s)}$, with $s$ its column's product with the multipliers
-    relative to the active ones', slowly where two columns nearly tie: at the smallest scale of the flows the distance
-    is still up to {two:.2g}. The power is therefore fitted to the minimiser of $Q$ at scales from {coarse:.0e} to
-    {fine:.0e}: it is between {slowest:.3f} and {fastest:.3f}.
+    At the largest scale the flow's limit is compared with the solution of least weighted $\ell_2$ norm. From three
+    layers on the minimiser of $Q$, which needs no flow, is taken at a scale small enough to separate columns that
+    nearly tie. It may differ from the solution of least weighted $\ell_1$ norm by {ratio:g} of the solution's length.
+    From the second smallest scale of the flows to the smallest the distance of limits from that solution falls by a
+    factor of {fall:.2g} on the median draw.
+
+    At depth two an entry outside the support vanishes like $\alpha^{2 (1 - s)}$, with $s$ the product of its column
+    with the multipliers, relative to that of the active columns. Where two columns nearly tie this is slow: at the
+    smallest scale of the flows the distance is still up to {two:.2g}. The power is therefore fitted to the minimiser of
+    $Q$ at scales from {coarse:.0e} to {fine:.0e}: it is between {slowest:.3f} and {fastest:.3f}.
     """
     # the scales of flows; further scales in the table are those of minimisers without a flow
     smallest, second_smallest, *_, largest = sorted(select(ends, quantities.COEFFICIENT)["scale"].unique())
@@ -175,10 +178,10 @@ def remark_4(ends: Table, *, ratio: Positive) -> Claim:
 def remark_4_growth(functions: Table) -> Claim:
     r"""$H_L(t)$ grows like $|t|$ where $t$ is large, and like $t^2$ where it is small.
 
-    $H_L$ is the integral of the inverse of $h_L$, which from three layers on is bounded by $c$, the blow-up time of
-    $p_L$ and $q_L$; with two layers it is $\mathrm{arcsinh}(2 t) / 2$, which is not. Whether $H_L(t) / |t|$ tends
-    to a number is judged by its slope against $\log |t|$ between the last two records: it is {shallow:.4f} with two
-    layers, and at most {deep:.1e} with more.
+    $H_L$ is the integral of the inverse of $h_L$. From three layers on this inverse is bounded by $c$, the time at
+    which $p_L$ and $q_L$ blow up; with two layers it is $\mathrm{arcsinh}(2 t) / 2$, which is not bounded. Whether
+    $H_L(t) / |t|$ tends to a number is judged by its slope against $\log |t|$ between the last two recorded times: the
+    slope is {shallow:.4f} with two layers, and at most {deep:.1e} with more.
     """
     draws = Draws(functions)  # a draw is a depth, forward or backward in time
     penalty = draws.entries(quantities.PENALTY_OVER_H)  # H_L(h) / |h| at the values h, shape (draws, times after zero)
@@ -203,7 +206,7 @@ def remark_4_growth(functions: Table) -> Claim:
         np.zeros_like(slope),
         tolerance=(remainder + error * penalty[:, -1]) / last_span,
         relative_to=1.0,
-        because=r"what is left to the limit, at most $L / (2 (L - 2)) |q_L|^{2 - L}$, or $1 / (4 |t|)$ where "
+        because=r"the distance left to the limit, at most $L / (2 (L - 2)) |q_L|^{2 - L}$, or $1 / (4 |t|)$ where "
         "$L$ is 2, and the integrator's error",
         corrected=np.where(is_shallow, 0.5, 0.0),
         rivals={
@@ -227,13 +230,12 @@ def remark_4_growth(functions: Table) -> Claim:
 
 @claim("Lemma 5.1", scope="two to five layers, until |q| passes a thousand", quantifier="all draws")
 def lemma_5_1(functions: Table) -> Claim:
-    r"""The solutions of $\dot p = p^{L-2} q$, $\dot q = p^{L-1}$, $p(0) = 1$, $q(0) = 0$, $p_L$ and $q_L$, exist on a
-    symmetric interval $(-c, c)$, and $h_L = p_L^{L-1} q_L$ is odd and strictly increasing from $-\infty$ to $\infty$ on
-    it.
+    r"""The solutions $p_L$ and $q_L$ of $\dot p = p^{L-2} q$, $\dot q = p^{L-1}$, $p(0) = 1$, $q(0) = 0$ exist on a
+    symmetric interval $(-c, c)$. On it $h_L = p_L^{L-1} q_L$ is odd and strictly increasing from $-\infty$ to $\infty$.
 
-    The lemma leaves $c$ open: it is infinite at depth two and finite above, $c = B(1/2, (L-2)/2) / 2$, that is $\pi /
-    2$ at depth three and 1 at depth four, because $p_L^2 - q_L^2 = 1$. The time at which $|q_L|$ passes a thousand, up
-    to where it is followed, agrees to {passes:.1e}.
+    The lemma leaves $c$ open: it is infinite at depth two and finite from depth three on, $c = B(1/2, (L-2)/2) / 2$,
+    that is $\pi / 2$ at depth three and 1 at depth four, because $p_L^2 - q_L^2 = 1$. Both solutions are followed until
+    $|q_L|$ passes a thousand; the time of that agrees with its closed form to {passes:.1e}.
     """
     draws = Draws(functions)  # a draw is a depth, forward or backward in time
     settings = settings_of(functions)

@@ -72,8 +72,8 @@ def even_data(flow: Table) -> Plot:
 
     (a) Two layers. (b) Three layers. Even random data of {size} entries, full-length convolutional networks, one line
     for each of {draws} draws. Orange: the distance from the minimiser of $Q(F z)$, as printed. Blue: the distance from
-    that of $Q(d^{-(L-1)/2} F z)$. The printed formula is right where the scale tends to zero, slowly with two layers,
-    and where it tends to infinity; between these it is wrong.
+    that of $Q(d^{-(L-1)/2} F z)$. The error of the printed formula vanishes as the scale tends to zero, slowly with two
+    layers, and as it tends to infinity; between these the formula is wrong.
     """
     depths = np.unique(flow["depth"])
     figure, axes = panels(1, len(depths), height=2.8, sharey=True)

@@ -30,16 +30,19 @@ def theorem_1(two: Table, three: Table, *, slack: Positive) -> Claim:
     then the layers of a linear tensor network tend in direction to singular vectors of $M(-u)$.
 
     At a $\log\log t$ of {reached:.0f} the layers' directions solve the singular-vector equations to {value:.1e} on the
-    worst of {draws} draws, in units of the singular value, where {slack:g} / (e log log t) is allowed. Random tensors
-    and short filters are held to the same bound as networks with structure. A draw whose residual is beyond the bound
-    and still changes late decides nothing: it may be on its way from one singular vector to another whose value is
-    hardly larger. A premise is that the loss falls below one. $X^T r$ counts as at rest if over the second half of
-    $\log\log t$ its direction turns by no more than that bound, as an angle; where it is at rest it turns by at most
-    {turned:.2g} degrees. Of the draws in which it still turns, {turning} are left out. From a $\log t$ of about
-    {cut:.0e} on, rounding forbids the exponential itself: its exponent is capped, and from there on the layers over
-    $(\log t)^{1/L}$ descend their norm among those with all margins at least one, which is the flow's limit. Losses are
-    therefore judged before, at a $\log t$ of {exact:.0f}; directions, which are slower, at the end (and in a robustness
-    run of two layers with a cap ten times as late).
+    worst of {draws} draws, in units of the singular value, where {slack:g} times $1 / (e \log\log t)$ is allowed.
+    Random tensors and short filters are held to the same bound as networks with structure. A draw whose residual is
+    beyond the bound and still changes late decides nothing: it may be on its way from one singular vector to another
+    whose value is hardly larger. A premise is that the loss falls below one.
+
+    $X^T r$ counts as at rest if its direction turns by no more than that bound, as an angle, over the second half of
+    $\log\log t$. Where it is at rest it turns by at most {turned:.2g} degrees. Draws in which it still turns are
+    undecided, or left out ({turning} of them).
+
+    From a $\log t$ of about {cut:.0e} on, double precision cannot hold the exponential, and its exponent is capped. The
+    layers over $(\log t)^{1/L}$ then follow the limit of the exact flow: they descend their norm among those with all
+    margins at least one. Losses are therefore judged before, at a $\log t$ of {exact:.0f}; directions, which are
+    slower, at the end (and in a robustness run of two layers with a cap ten times as late).
     """
     flows = Draws([two, three])
     # (8), of both tables
@@ -82,9 +85,10 @@ def equation_14(two: Table, three: Table, *, slack: Positive) -> Claim:
     to that of $-X^T r$, (15) and (19). One minus the cosine between $\Theta$ and the negative gradient has come to
     {value:.1e} on the worst of {draws} draws; no layer's share of the squared norm differs from $1 / L$ by more than
     {share:.1e}. The convergence of directions is judged by this alignment alone, which gives the speed at which they
-    still turn: where two singular values nearly agree they turn for longer than is followed, here by up to {moved:.1g}
-    over the second half of $\log\log t$. Flows are those of Theorem 1; from a $\log t$ of about {cut:.0e} on, where its
-    exponent is capped, growth is that of margins kept in proportion to $\log t$, as the loss before the cap has them.
+    still turn. Where two singular values nearly agree they turn for longer than is followed: here unit vectors move by
+    up to {moved:.1g} over the second half of $\log\log t$. Flows are those of Theorem 1. From a $\log t$ of about
+    {cut:.0e} on the exponent of the loss is capped; margins are then kept in proportion to $\log t$, as they are before
+    the cap.
     """
     flows = Draws([two, three])
     yield settles(

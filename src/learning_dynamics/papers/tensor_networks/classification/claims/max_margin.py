@@ -36,16 +36,16 @@ STAYS = "a loss that does not fall"
 )
 def theorem_2(two: Table, three: Table, *, slack: Positive) -> Claim:
     r"""An orthogonally decomposable network whose last layer starts smaller than the others, entry by entry in singular
-    coordinates, brings the loss to zero; if $X^T r$ converges in direction, its coefficients tend in direction to $S^T
+    coordinates, brings the loss to zero. If $X^T r$ converges in direction, its coefficients tend in direction to $S^T
     \rho$, where $\rho$ is stationary for the $\ell_{2/L}$ max-margin problem. At $L = 2$ the layers tend to top
     singular vectors of $M(-u)$.
 
-    Stationary means that $|\rho_j|^{2/L}$ is proportional to $-(S u)_j \rho_j$, real and not negative. The problem with
-    three layers is not convex: {above_minimum} of {deep} real draws end at a stationary point where $\sum_j
-    |\rho_j|^{2/L}$ lies more than one per cent above its global minimum, as the theorem allows (errata 19). With two
-    layers the problem is convex, and the largest gap to its optimum is {gap:.1e}. Times, and the premise on $X^T r$,
-    are those of Theorem 1; here $X^T r$ turns by at most {turned:.2g} degrees. Of the draws in which it still turns,
-    {turning} are judged by their loss alone.
+    Stationary means that $-(S u)_j \rho_j$ is real, not negative and proportional to $|\rho_j|^{2/L}$. With three
+    layers the problem is not convex: {above_minimum} of {deep} draws of real networks end at a stationary point where
+    $\sum_j |\rho_j|^{2/L}$ lies more than one per cent above its global minimum; the theorem allows it (errata 19).
+    With two layers the problem is convex, and the largest gap to its optimum is {gap:.1e}. Times, and the premise on
+    $X^T r$, are those of Theorem 1; here $X^T r$ turns by at most {turned:.2g} degrees. Draws in which it still turns
+    are undecided, or judged by their loss alone ({turning} of them).
     """
     flows = Draws([two, three], network=ORTHOGONAL)
     residual = quantities.STATIONARITY_RESIDUAL  # (28)
@@ -108,8 +108,8 @@ def corollary_1(two: Table, three: Table, *, slack: Positive) -> Claim:
     r"""Fully connected networks of any depth whose loss falls below one at some time tend in direction to the
     $\ell_2$ max-margin classifier, without assuming that $X^T r$ converges.
 
-    Unless the support vectors span all inputs, the first layer keeps its part outside of them, and the other layers
-    carry it along, so that the angle falls only like $(\log t)^{-1/L}$.
+    Unless the support vectors span all inputs, the first layer keeps its part outside their span, and the other layers
+    multiply it, so that the angle to the max-margin direction falls only like $(\log t)^{-1/L}$.
     """
     flows = Draws([two, three], network="fully_connected")
     yield vanishes(
@@ -132,14 +132,13 @@ def corollary_1(two: Table, three: Table, *, slack: Positive) -> Claim:
     quantifier="all draws",
 )
 def corollary_2(two: Table, three: Table, *, slack: Positive) -> Claim:
-    r"""Diagonal networks whose last layer starts smaller than the others in every entry bring the loss to zero; if
-    $X^T r$ converges in direction, they tend in direction to a stationary point of the $\ell_{2/L}$ max-margin
-    problem.
+    r"""Diagonal networks whose last layer starts smaller than the others in every entry bring the loss to zero. If $X^T
+    r$ converges in direction, they tend in direction to a stationary point of the $\ell_{2/L}$ max-margin problem.
 
-    With two layers it is the $\ell_1$ max margin; every draw is judged by the gap of its margin, and the slowest has
-    come to {value:.1e}. With three layers {above_minimum} of {deep} draws end more than one per cent above the minimum.
-    Over the second half of $\log\log t$, $X^T r$ turns by at most {turned:.2g} degrees. Of the draws in which it still
-    turns, {turning} are judged by their loss alone.
+    With two layers the stationary point is the $\ell_1$ max margin: every draw is judged by the gap to this margin, and
+    the slowest has come to {value:.1e}. With three layers {above_minimum} of {deep} draws end more than one per cent
+    above the problem's global minimum. Over the second half of $\log\log t$, $X^T r$ turns by at most {turned:.2g}
+    degrees. Draws in which it still turns are undecided, or judged by their loss alone ({turning} of them).
     """
     flows = Draws([two, three], network="diagonal")
     judged = at_rest([two, three], slack, residuals=_judged_residuals("l1"), network="diagonal")
@@ -155,12 +154,12 @@ def corollary_2(two: Table, three: Table, *, slack: Positive) -> Claim:
 )
 def corollary_3(two: Table, three: Table, *, slack: Positive) -> Claim:
     r"""Convolutional networks with full-length filters whose last layer starts smaller than the others at every
-    frequency bring the loss to zero; if $X^T r$ converges in direction, they tend in direction to a stationary point
-    of the max-margin problem of the Fourier transform's $\ell_{2/L}$ norm.
+    frequency bring the loss to zero. If $X^T r$ converges in direction, they tend in direction to a stationary point of
+    the max-margin problem of the Fourier transform's $\ell_{2/L}$ norm.
 
-    With two layers every draw is judged by the gap of that $\ell_1$ margin, with three by the residual of the
-    stationarity conditions. Over the second half of $\log\log t$, $X^T r$ turns by at most {turned:.2g} degrees. Of the
-    draws in which it still turns, {turning} are judged by their loss alone.
+    With two layers every draw is judged by the gap to the margin in that transform's $\ell_1$ norm, with three by the
+    residual of the stationarity conditions. Over the second half of $\log\log t$, $X^T r$ turns by at most {turned:.2g}
+    degrees. Draws in which it still turns are undecided, or judged by their loss alone ({turning} of them).
     """
     flows = Draws([two, three], network="convolutional")
     judged = at_rest([two, three], slack, residuals=_judged_residuals("dft_l1"), network="convolutional")
@@ -217,13 +216,12 @@ def _limit_is_stationary(flows: Draws, judged: Draws, *, norm: str, slack: float
     quantifier="all draws",
 )
 def remark_2(first_zero: Table, opposed: Table, *, slack: Positive) -> Claim:
-    r"""Some condition on the initialisation is needed for the loss to vanish, and any one layer may be the one that
-    starts small: orthogonally decomposable networks bring the loss to zero also where the first layer takes the
-    last one's part.
+    r"""Some condition on the initialisation is needed for the loss to vanish. Any one layer may be the one that starts
+    small: orthogonally decomposable networks bring the loss to zero also if it is the first, not the last.
 
-    Two diagonal layers whose products have the wrong sign in every entry shrink towards the saddle at zero, and the
-    loss falls no lower than that of the network that is zero, which is 1: all {stuck} of these flows end within
-    {value:.1e} of it. Assumption 1 treats all layers alike, so that the other half is Theorem 2 with layers renamed.
+    If the product of two diagonal layers has the wrong sign in every entry, both shrink towards the saddle at zero. The
+    loss then stays above 1, the loss of the zero network: all {stuck} of these flows end within {value:.1e} of it. The
+    second half is Theorem 2 with layers renamed, as Assumption 1 treats all layers alike.
     """
     time = float(opposed["time"].max())
     initial_loss = Draws(opposed, time=0.0)[quantities.LOSS]  # exp(-y f(x)), shape (draws,)
@@ -268,10 +266,10 @@ def remark_3(two: Table, three: Table, *, sparse: Literal["T z", "rho"], slack: 
     r"""Under the conditions of Theorem 2 a network with $S = T$ finds a solution $z$ that is sparse under the linear
     transformation $T$: $T z$ has few entries.
 
-    As many entries of $T z$ as there are data points leave out up to {printed:.2g} of its $\ell_1$ norm, {mapped:.2g}
-    on the median draw; of $z$ itself they leave out {inputs:.2g} (median), and of $\rho$ in $z = T^T \rho$ at most
-    {transformed:.1e} (errata 3); a vector of which they leave out {allowed:.1e} at most counts as sparse. The sentence
-    can also be read as one on inputs: that $z$ reads few entries of $T x$. That is the correction; read so the remark
+    A vector counts as sparse if its largest entries, as many as there are data points, leave out at most {allowed:.1e}
+    of its $\ell_1$ norm. Those of $T z$ leave out up to {printed:.2g}, and {mapped:.2g} on the median draw; those of
+    $z$ itself {inputs:.2g} (median); those of the $\rho$ in $z = T^T \rho$ at most {transformed:.1e} (errata 3). The
+    sentence can also be read as one on inputs: that $z$ reads few entries of $T x$. This reading is the correction, and
     is right.
     """
     flows = Draws([two, three], network="decomposable")
@@ -288,8 +286,8 @@ def remark_3(two: Table, three: Table, *, sparse: Literal["T z", "rho"], slack: 
         r"share of the $\ell_1$ norm outside as many entries as there are points",
         beyond_in_tz if sparse == "T z" else beyond_in_rho,
         at_most=allowed,
-        because="chosen: the bound of Theorem 2; with two layers what lags falls like "
-        "$(\\log t)^{-(1 - s)}$, so that a near tie would fail here",
+        because="chosen: the bound of Theorem 2; with two layers the share falls like $(\\log t)^{-(1 - s)}$, with "
+        "$s$ a ratio of singular values, so that a near tie would fail here",
         corrected={"values": beyond_in_rho},
         rivals=rivals,
     )

@@ -28,35 +28,35 @@ FEWEST_LARGE_POWERS = 5  # chosen: one alone may agree by chance
 def log_time_exponents(
     settling: Table, two: Table, three: Table, *, tolerance: Positive, settled: Positive, open_at_most: Positive
 ) -> Claim:
-    r"""The part that a max-margin direction leaves out vanishes like a power of $1 / \log t$. In two orthogonally
-    decomposable layers whose last starts smaller in every singular coordinate, the share of each inactive coordinate in
-    the $\ell_1$ norm falls like $(\log t)^{-(1 - s_j)}$, where $s_j$ is its singular value of $M(-u)$ relative to the
-    active ones, if the multipliers of the max-margin problem, which give $u$, are unique. In fully connected networks
-    of $L$ layers whose first layer starts with a part outside the span of the support vectors, the share of the
-    coefficients' length outside it falls like $(\log t)^{-1/L}$, unless the limit direction of the other layers'
-    product is one that this part takes to zero.
+    r"""The part that a max-margin direction leaves out vanishes like a power of $1 / \log t$. Take two orthogonally
+    decomposable layers, of which the last starts smaller in every singular coordinate, and unique multipliers of the
+    max-margin problem, which give $u$. The share of each inactive coordinate in the $\ell_1$ norm falls like $(\log
+    t)^{-(1 - s_j)}$, where $s_j$ is its singular value of $M(-u)$ relative to the active ones. Take a fully connected
+    network of $L$ layers whose first layer starts with a part outside the span of the support vectors. The share of the
+    coefficients' length outside this span falls like $(\log t)^{-1/L}$, unless that part takes the limit direction of
+    the other layers' product to zero.
 
     Powers are local: the slope of each share against $\log\log t$ within a window. A power may be off by {tolerance:g},
-    for the fit, and by as much as multipliers and turns leave open. Predicted powers lie between {slowest:.3f} and
-    {fastest:.3f}; of fully connected networks the medians of measured powers are {shallow:.3f} with two layers and
-    {deep:.3f} with three. An example of the exception is the zero-asymmetric start, $W_l = I$ and $w_L = 0$, on one
-    point, where nothing is ever outside. (Shares are measured and no angles: an angle is a sum of such powers, and
-    shows the slowest of them only late.)
+    for the fit, plus what inexact multipliers and directions that still turn leave open. Predicted powers lie between
+    {slowest:.3f} and {fastest:.3f}; of fully connected networks the medians of measured powers are {shallow:.3f} with
+    two layers and {deep:.3f} with three. An example of the exception is the zero-asymmetric start, $W_l = I$ and $w_L =
+    0$, on one point, where nothing is ever outside. (Shares are measured, not angles: an angle is a sum of such powers,
+    and shows the slowest of them only late.)
 
-    With two decomposable layers the multipliers come from the convex problem, not from the path; where they are many,
-    as in the convolutional case of figure 3, nothing is predicted. With the layers $\eta_1, \eta_2$ in singular
+    With two decomposable layers the multipliers come from the convex problem, not from the path. Where they are not
+    unique, as in the convolutional case of figure 3, nothing is predicted. With the layers $\eta_1, \eta_2$ in singular
     coordinates, up to phases, and $a, b = \eta_1 \pm \eta_2$, a coordinate is $\rho_j = (a_j^2 - b_j^2) / 4$, where
     $a_j$ grows and $b_j$ falls. The law is exact for the part that grows, $a_j^2 / 2 = (|\eta_{1j}|^2 + |\eta_{2j}|^2)
-    / 2 + |\rho_j|$, and that is what is measured. Multipliers may be off as far as the active entries still turn or
-    grow unequally.
+    / 2 + |\rho_j|$, which is measured. Multipliers may be off as far as the active entries still turn or grow
+    unequally.
 
-    In fully connected networks the first layer stays as it is outside the span, and the product $p$ of the later ones
-    reads it: while $p$ still turns against that part, most of all where the two nearly cancel, the power of $|P W_1 p|
-    / (|P W_1| |p|)$ adds to the law's, with $P$ the projection outside the span.
+    In fully connected networks the first layer's part outside the span, $P W_1$ with a projection $P$, does not change.
+    It acts on the product $p$ of the later layers. While $p$ still turns, the power of $|P W_1 p| / (|P W_1| |p|)$ adds
+    to that of the law, most of all where $P W_1 p$ nearly vanishes.
 
-    The law begins when a flow has passed its last vertex, that is, when what is to vanish holds at most a share
-    {settled:g} of the $\ell_1$ norm (outside the span: one minus the cosine to the limit is at most that) and has the
-    sign of what pushes it. Where multipliers or turns leave more than {open_at_most:g} of a power open, that power is
+    The law begins when a flow has passed its last vertex: when the vanishing part holds at most a share {settled:g} of
+    the $\ell_1$ norm and has the sign of what pushes it. (In fully connected networks one minus the cosine to the limit
+    is at most that share.) Where multipliers or turns leave more than {open_at_most:g} of a power open, that power is
     not judged. Late windows follow the flow of a loss whose exponent is capped. Its limit is the same as long as the
     vanishing part is above rounding; data whose margins this cap cannot tell apart are left out.
     """

@@ -23,8 +23,8 @@ from learning_dynamics.tidy import Draws, Table, select, settings_of
     scope="random separable points, each from many random starts, the last layer zero; diagonal, convolutional and "
     "decomposable networks of two to four layers, fully connected ones of two and three",
     correction="From starts within the conditions of Theorem 2, limit directions of two orthogonally decomposable "
-    "layers do not depend on the initialisation where the max-margin problem has one solution; nor do those of fully "
-    "connected networks of any depth whose loss falls below one at some time. Those of three or more orthogonally "
+    "layers do not depend on the initialisation if the max-margin problem has one solution. Those of fully connected "
+    "networks of any depth do not if the loss falls below one at some time. Those of three or more orthogonally "
     "decomposable layers can depend on it: several stationary points can attract.",
     quantifier="all draws",
     reason="from three decomposable layers on the max-margin problem that decides is not convex",
@@ -34,13 +34,15 @@ def limits_and_starts(starts: Sequence[Table], *, degrees: Positive) -> Claim:
 
     With two decomposable layers, and in fully connected networks, Theorem 2 and Corollary 1 leave one limit, because
     the margin problem is convex and on data in general position has one solution. (Where two coordinates tie, as those
-    of the single point $(1, 1)$ do, starts choose with two diagonal layers as well; and outside of the conditions of
-    Theorem 2 a coordinate in which the two layers start exactly opposed, equal in size and with a product of the wrong
-    sign, never takes part in the limit.) From three decomposable layers on they leave every stationary point of the
-    $\ell_{2/L}$ max-margin problem, and starts choose: on the same data {several} of {deep} such problems have more
-    than one limit, up to {most} from {count} starts, and two limits are up to {apart:.0f} degrees apart. Limits count
-    as one up to {degrees:g} degrees apart. Of the starts of real networks with three or more layers {above_minimum:.0%}
-    end more than one per cent above the global minimum.
+    of the single point $(1, 1)$ do, the start also decides with two diagonal layers. Outside the conditions of Theorem
+    2 a coordinate never takes part in the limit if the two layers start equal in size there, with a product of the
+    wrong sign.)
+
+    From three decomposable layers on Theorem 2 leaves every stationary point of the $\ell_{2/L}$ max-margin problem,
+    and the start decides: {several} of {deep} such problems, a data set and a network each, have more than one limit,
+    up to {most} from {count} starts. Two limits are up to {apart:.0f} degrees apart; they count as one up to an angle
+    of {degrees:g}°. Of the starts of real networks with three or more layers {above_minimum:.0%} end more than one per
+    cent above the global minimum.
     """
     problems = pd.concat([_limits_of_problems(table, degrees) for table in starts], ignore_index=True)
     # arrays of shape (problems,)
