@@ -30,19 +30,19 @@ def central_path(
 ) -> Plot:
     r"""Renormalised gradient flow on the central path: two flows, and the closed form that each obeys.
 
-    (a) SNR singular values $\omega$ under Riemannian gradient flow, a colour for each. Black dots: Proposition 2's
-    closed form. Grey: its asymptote $(4t/N)^{1/4}$. (b) The same start under the tangent map that the paper prints
-    (lines), and under the algorithm that it describes, gradient descent with renormalisation (circles). Black dots: the
-    solution of $\dot\omega = \omega/(CN(C + \omega^2))$. Grey: its asymptote $(2t/(CN))^{1/2}$. Dotted: Proposition 2's
-    closed form for the first of them. (c) Measured $\dot\omega$ on fresh draws of several sizes, in units of the
-    paper's formula (Lemma 5). Dashed: one, for the orthogonal projection, and $1 + \omega^2/C$, for the printed map and
-    one step of the algorithm.
+    (a) SNR singular values $\omega$ under the flow of the orthogonal projection (Riemannian gradient flow), a colour
+    for each. Black dots: Proposition 2's closed form. Grey: its asymptote $(4t/N)^{1/4}$. (b) From the same start, the
+    flow of the tangent map that the paper prints (lines), and the algorithm that it describes, gradient descent with
+    renormalisation (circles). Black dots: the solution of $\dot\omega = \omega/(CN(C + \omega^2))$. Grey: its asymptote
+    $(2t/(CN))^{1/2}$. Dotted: Proposition 2's closed form for the largest of them. (c) Measured $\dot\omega$ on fresh
+    draws of several sizes, over the paper's formula (Lemma 5). Dashed: $1$ for the orthogonal projection, and $1 +
+    \omega^2/C$ for the printed map and one step of the algorithm.
 
     (d) $\omega_{\max}/\omega_{\min} - 1$ falls as $1/t$ (grey) under both flows. (e) The loss and its two parts under
-    Riemannian gradient flow (lines), and what Lemma 1 computes from the singular values (black dots). (f) In the
-    colours of (d): how far both flows are from their limits. Solid: distance of $\mathrm{SNR}/\omega_{\max}$ from
-    $U_0V_0^\top$ (eq. 10). Dotted: distance of the renormalised features from copies of its columns (eq. 11), which
-    falls as $1/\omega$.
+    the flow of (a) (lines), and what Lemma 1 computes from the singular values (black dots). (f) Distances of both
+    flows from their limits, in the colours of (d). Solid: of $\mathrm{SNR}/\omega_{\max}$ from $\hat U_0\hat V_0^\top$
+    (eq. 10). Dotted: of $X/\omega_{\max}$ from $N$ copies of each column of $\hat U_0\hat V_0^\top$, over $\sqrt N$
+    (eq. 11), which falls as $1/\omega$.
 
     (g) The SNR singular values of the last-layer features of one network in training, a colour for each. Dots are the
     epochs at which they were measured. A network is neither on the central path nor renormalised, and neither closed

@@ -23,7 +23,7 @@ from learning_dynamics.tidy import Table, select
 
 
 def central_path(flows: Table, training: Table, *, size: Natural, member: Natural) -> Motion:
-    r"""In motion: on the central path class means become a simplex and classes points; a network goes part of the way.
+    r"""In motion: on the central path class means become a simplex, and classes points; a network goes part of the way.
 
     Bars: how far class means spread along each of their directions, the SNR singular values in units of the largest,
     $\omega_j/\omega_{\max}$. On a simplex all are one. Grey: the standard deviation within classes, which is one in

@@ -145,10 +145,10 @@ def nc1(trainings: Sequence[Table], *, level: Positive, train_error: Fraction) -
     r"""Under MSE, in training beyond zero train error, within-class variability collapses against the distances between
     class means: $\mathrm{Tr}(\Sigma_B^\dagger\Sigma_W)/C \to 0$ on train images.
 
-    In every training it must end at {level:g} or less; the mean over trainings of its fall in decades, from where train
-    errors end to the last epoch, must be above zero with its whole 95 % interval. It ends at {end:.1g} in the median
-    training; from the first recorded epoch to the last it falls {fall:.2g}-fold, in the geometric mean over trainings.
-    The paper's limit is of the matrix; its figures draw the trace (errata 7 and 9).
+    In every training NC1 must end at {level:g} or less. The mean over trainings of its fall in decades, from where
+    train errors end to the last epoch, must be above zero with its whole 95 % interval. NC1 ends at {end:.1g} in the
+    median training; from the first recorded epoch to the last it falls {fall:.2g}-fold, in the geometric mean over
+    trainings. The paper's limit is of the matrix; its figures draw the trace (errata 7 and 9).
     """
     # Tr(Sigma_W pinv(Sigma_B)) / C
     return _tend_to_zero(trainings, [NC1], level=level, train_error=train_error)
@@ -196,10 +196,10 @@ def nc2_maximal_angle(trainings: Sequence[Table], *, level: Positive, train_erro
     r"""Under MSE, in training beyond zero train error, the angles between centred class means, and between classifiers,
     approach the largest that $C$ vectors can all have, $\cos = -1/(C-1)$.
 
-    The mean distance of cosines from that one must end, in every training, at or below {level:g} times $\sqrt{2/(\pi
-    P)}$, which is, to leading order in $1/P$ and $1/C$, the value for independent Gaussian vectors in $P$ dimensions
-    once they are centred; the mean over trainings of its fall in decades, from where train errors end to the last
-    epoch, must be above zero with its whole 95 % interval. The class means' mean distance ends at {end:.1g} in the
+    The mean distance of cosines from $-1/(C-1)$ must end, in every training, at or below {level:g} times $\sqrt{2/(\pi
+    P)}$; $\sqrt{2/(\pi P)}$ is, to leading order in $1/P$ and $1/C$, its value for independent Gaussian vectors in $P$
+    dimensions once they are centred. The mean over trainings of its fall in decades, from where train errors end to the
+    last epoch, must be above zero with its whole 95 % interval. The class means' mean distance ends at {end:.1g} in the
     median training; from the first recorded epoch to the last it falls {fall:.2g}-fold, in the geometric mean over
     trainings.
     """
@@ -218,7 +218,8 @@ def nc3(trainings: Sequence[Table], *, level: Positive, train_error: Fraction) -
     vectors: divided by their norms they are nearly orthogonal. The mean over trainings of its fall in decades, from
     where train errors end to the last epoch, must be above zero with its whole 95 % interval. It ends at {end:.1g} in
     the median training; from the first recorded epoch to the last it falls {fall:.2g}-fold, in the geometric mean over
-    trainings.
+    trainings. Section 1.1 divides each classifier and class mean by its own norm, which makes no difference where norms
+    are equal (NC2).
     """
     # || W^T / ||W||_F - M / ||M||_F ||_F^2 with centred class means M
     return _tend_to_zero(trainings, [SELF_DUALITY], level=level, train_error=train_error)
@@ -264,9 +265,9 @@ def mse_collapses_faster(mse: Sequence[Table], ce: Sequence[Table], *, until: Li
     For the same network and seed, NC1 under cross-entropy is divided by NC1 under MSE. The logarithm of that ratio at
     the last epoch must be above zero in the mean over trainings. It must also have grown since the first recorded
     epoch: a lead that was there from the start is no speed. Weight decay sets how fast collapse is. Here it is
-    {mse_decay:g} under MSE and {ce_decay:g} under cross-entropy. In units of the authors' that is {mse_times:.3g} and
-    {ce_times:.3g}: their `MSELoss` averages over classes, where the paper's loss sums, so that the same number is not
-    the same decay under both losses.
+    {mse_decay:g} under MSE and {ce_decay:g} under cross-entropy, {mse_times:.3g} and {ce_times:.3g} times the authors'.
+    Their `MSELoss` averages over classes, where the paper's loss sums, so that the same number is not the same decay
+    under both losses.
     """
     mse_runs, ce_runs = paired(mse, ce)
 
@@ -324,19 +325,19 @@ def nc2_not_slower(
     r"""There is no evidence that NC2 happens more slowly than NC1 and NC3, in the mean over trainings and as far as
     recorded epochs tell.
 
-    The lead of NC2, the decades of epochs by which NC1 and NC3 arrive after the epoch recorded before NC2 does, is
-    {lead:.2g}, with the 95 % interval [{low:.2g}, {high:.2g}]. It would be evidence if the whole interval were below
-    zero. As a test of this criterion, an NC2 that arrives at twice the epoch, in trainings that differ as they do here,
-    must count as evidence. A variant asks for more than the paper says, that NC2 is not slower: then the interval must
-    be above zero.
-
     A quantity arrives at the first recorded epoch at which it has made {share_of_way:.0%} of its way from the first
-    value to the last, on a logarithmic scale. NC2 arrives when the last of three quantities of class means does, the
-    spreads of norms and of angles and the distance from the largest angle; in a variant those of classifiers must as
-    well. NC1 and NC3 have arrived when both have. Arrivals are known only to the next recorded epoch, and recorded
-    epochs are a factor {spacing:.2g} apart. NC2 is given the benefit of the doubt: its lead is counted from the last
-    recorded epoch before its arrival, in the mean over trainings. Counted from arrival to arrival, as the variant that
-    asks for more does, it is {from_arrival:.2g} [{from_arrival_low:.2g}, {from_arrival_high:.2g}].
+    value to the last, on a logarithmic scale. NC2 arrives with the last of three quantities of class means: the spreads
+    of norms and of angles, and the distance from the largest angle. In a variant those of classifiers must have arrived
+    as well. NC1 and NC3 arrive with the later of both. Recorded epochs are a factor {spacing:.2g} apart, and arrivals
+    are known no better.
+
+    The lead of NC2 is the number of decades of epochs by which it arrives before NC1 and NC3. NC2 is given the benefit
+    of the doubt: its lead is counted from the epoch recorded before its arrival. In the mean over trainings it is
+    {lead:.2g}, with the 95 % interval [{low:.2g}, {high:.2g}]; an interval below zero would be evidence. As a test of
+    this criterion, an NC2 that arrives at twice the epoch of NC1 and NC3, in trainings that differ as they do here,
+    must count as evidence. A variant asks for more than the paper says, that NC2 is not slower. It counts the lead from
+    arrival to arrival, {from_arrival:.2g} [{from_arrival_low:.2g}, {from_arrival_high:.2g}], and its interval must be
+    above zero.
     """
     included, excluded = without_exceptions(trainings)
     nc2 = NC2_OF_MEANS if nc2_of == "class_means" else NC2_OF_MEANS + NC2_OF_CLASSIFIERS
@@ -377,14 +378,14 @@ def simplex_before_compression(trainings: Sequence[Table], *, share_of_way: Frac
     r"""Networks first arrange their class means in a simplex, and compress activations towards them from there: NC2
     arrives before NC1, in the mean over trainings.
 
-    The epoch at which NC1 arrives is {factor:.2g} times the epoch at which NC2 does, in the geometric mean over
-    trainings. The 95 % interval of that factor, {low:.2g} to {high:.2g}, must be above one. NC1 arrives after NC2 in
-    {after} of {trainings} trainings, before it in {before}, and at the same recorded epoch in the others; recorded
-    epochs are a factor {spacing:.2g} apart. A quantity arrives at the first recorded epoch at which it has made
-    {share_of_way:.0%} of its way from the first value to the last, on a logarithmic scale. NC2 arrives when the last of
-    three quantities of class means does: the spreads of norms and of angles, and the distance from the largest angle.
-    The paper reads the order off the terms of the loss, of which $L_{NC2/3}$ falls fastest; against $L_{NC1}$ that is
-    all but settled by a formula (`nc23_vanishes_first`). Here class means and activations are measured themselves.
+    A quantity arrives at the first recorded epoch at which it has made {share_of_way:.0%} of its way from the first
+    value to the last, on a logarithmic scale. NC2 arrives with the last of three quantities of class means: the spreads
+    of norms and of angles, and the distance from the largest angle. The epoch at which NC1 arrives is {factor:.2g}
+    times the epoch at which NC2 does, in the geometric mean over trainings. The 95 % interval of that factor, {low:.2g}
+    to {high:.2g}, must be above one. NC1 arrives after NC2 in {after} of {trainings} trainings, before it in {before},
+    and at the same recorded epoch in the others; recorded epochs are a factor {spacing:.2g} apart. The paper reads the
+    order off the terms of the loss, of which $L_{NC2/3}$ falls fastest. A formula all but settles that it falls faster
+    than $L_{NC1}$ (`nc23_vanishes_first`). Here class means and activations are measured themselves.
     """
     included, excluded = without_exceptions(trainings)
     _, nc1_arrival = _arrivals(included, [NC1], share_of_way)
@@ -482,7 +483,7 @@ def five_data_sets(
     trainings: Sequence[Table], *, level: Positive, largest_share: Fraction, train_error: Fraction
 ) -> Claim:
     r"""Neural collapse occurs under MSE on the paper's five data sets and three networks, but for ResNet and DenseNet
-    on STL10: in training beyond zero train error NC1 falls and ends low, norms, angles and self-duality fall, and
+    on STL10. In training beyond zero train error NC1 falls and ends low, norms, angles and self-duality fall, and
     decisions become those of the nearest class mean.
 
     In every training NC1 must end at {level:g} or less, all of these quantities must fall after train errors end, and

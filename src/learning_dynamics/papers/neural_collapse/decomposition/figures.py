@@ -50,14 +50,15 @@ PARTS = {
 
 
 def deviation_split(trainings: Sequence[Table]) -> Plot:
-    r"""What holds a network's classifier off the least-squares one, before the learning rate drops.
+    r"""What keeps a network's classifier off the least-squares one, before the learning rate drops.
 
     Bars: $L_{LS}^\perp$ of the network as a share of its $L_{LS}$, at the last recorded epoch at the full learning
     rate, one bar for each seed. Each bar stacks three measurements. Blue, a sliver at the bottom: the last layer is
-    trained on alone, the body frozen in evaluation mode. Only the sampling of batches is left. Orange: what is added
-    when batch norm is in training mode, the body still frozen. Pink: what is added when features move. The sampling of
-    batches moves them, too. Black lines, right of the bars: the range of the network's share over the recorded epochs
-    from the end of train errors to that of the bars. A seed that still makes errors has none. {recipe}
+    trained alone, starting at the least-squares classifier, its body frozen in evaluation mode. Only the sampling of
+    batches is left. Orange: what is added when batch norm is in training mode, the body still frozen. Pink: what is
+    added when features move, as the sampling of batches makes them, too. Black lines, right of the bars: the range of
+    the network's share over the recorded epochs from the end of train errors to the epoch of the bars. A seed that
+    still makes errors has none. {recipe}
     """
     figure, axis = plt.subplots(figsize=(WIDTH, 2.6))
     seeds: dict[float, str] = {}
@@ -117,7 +118,7 @@ LAW = {SPLIT_LAW: ("last layer, first order, with replacement", "black")}
 
 
 def deviation_over(rates: Table, batches: Table, plain: Table, plain_batches: Table) -> Plot:
-    r"""What holds a classifier off the least-squares one, over learning rates, batches and normalisation.
+    r"""What keeps a classifier off the least-squares one, over learning rates, batches and normalisation.
 
     $L_{LS}^\perp$ of a VGG as a share of its $L_{LS}$, from epoch {epoch} on, at the full learning rate. (a), (c) Over
     learning rates, in batches of {batch} images. (b), (d) Over batches, at the rate {rate:g}. (a), (b) With batch norm.
@@ -191,7 +192,7 @@ def _share(table: Table, quantity: Quantity) -> np.ndarray:
 
 CONVENTIONS: dict[Decay, str] = {
     "trained": "The terms have the trained weight decay.",
-    "notebook": "The terms have a tenth of the trained weight decay, as copies of the authors' notebook do: the "
+    "notebook": "The terms have a tenth of the trained weight decay, as copies of the authors' notebook do. The "
     "least-squares classifier is then not the optimum of the loss that was trained.",
 }
 
@@ -202,12 +203,12 @@ def fig2(trainings: Sequence[Table], *, decay: Decay) -> Plot:
     The loss, weight decay included (thick grey), is the sum of three terms (solid), to rounding. $L_{NC1}$ is
     within-class variability. $L_{NC2/3}$ is what the paper reads as the distance of class means and least-squares
     classifiers from the simplex. $L_{LS}^\perp$ is what the network's classifier loses against the least-squares one.
-    Dashed: $L_{NC1}$ and $L_{LS}^\perp$ without the part that weight decay adds to them, which leaves squared error
-    alone. Decay keeps $L_{NC1}$ from zero. Lines: geometric mean over seeds. Bands: their range. Broad red line: the
-    first measured epoch at 99.9 % train accuracy, median over seeds. Dotted lines: the learning rate drops tenfold. In
-    the paper's Figure 2 $L_{LS}^\perp$ becomes negligible from an early epoch on, and $L_{NC2/3}$ falls fastest. Here
-    $L_{LS}^\perp$ ends at {share:.1g} of the loss; the claims on that figure test both sentences. {panels} {recipe}
-    {convention}
+    Dashed: the squared errors alone in $L_{NC1}$ and $L_{LS}^\perp$, without what weight decay adds to them. Decay
+    keeps $L_{NC1}$ from zero. Lines: geometric mean over seeds. Bands: their range. Broad red line: the first measured
+    epoch at 99.9 % train accuracy, median over seeds. Dotted lines: the learning rate drops tenfold. In the paper's
+    Figure 2 $L_{LS}^\perp$ becomes negligible from an early epoch on, and $L_{NC2/3}$ falls fastest. Here
+    $L_{LS}^\perp$ ends at {share:.1g} of the loss (mean over trainings); the claims on that figure test both
+    statements. {panels} {recipe} {convention}
     """
     figure, panels = training_grid(trainings, height=2.6)
     shares = []

@@ -65,7 +65,7 @@ RENORMALISED = FREE + ", renormalised"
 
 @claim(
     "Section 3.1, eq. 7",
-    scope=FREE + ", any global mean and bias; A positive definite, symmetric, general",
+    scope=FREE + ", any global mean and bias; $A$ positive definite, symmetric, or only invertible",
     quantifier="all draws",
 )
 def invariance(features: Table) -> Claim:
@@ -73,12 +73,12 @@ def invariance(features: Table) -> Claim:
     invertible.
 
     The text takes $A$ symmetric, and appendix D.1 positive definite: neither is needed. Equation 7 loses a factor $CN$
-    in its first step and regains it in its last (errata 11); appendix D.1 writes $H = AX$ with $A = \Sigma_W^{-1/2}$,
-    where it is $\Sigma_W^{1/2}$ (errata 10). The loss is constant along fibres, so that its gradient is orthogonal to
+    in its first step and regains it in its last (errata 11); appendix D.1 writes $H = AX$ with $A = \Sigma_W^{-1/2}$
+    instead of $\Sigma_W^{1/2}$ (errata 10). The loss is constant along fibres, so that its gradient is orthogonal to
     every $BH$ with a square matrix $B$.
     """
     tolerance = 10 * UNIT * settings_of(features)["condition"] ** 2  # setting: the condition number of A
-    because = "rounding: 10 units times the square of A's condition number"
+    because = "rounding: 10 units times the square of the condition number of $A$"
     classifier_kept = "the classifier of $H$ kept for $AH$"
     # ||W_LS(A H) A H - W_LS(H) H|| / ||W_LS(H) H||, biases included (eq. 7)
     yield no_gap(
@@ -175,14 +175,14 @@ def projection_self_adjoint(features: Table) -> Claim:
     What is normal to the manifold has the form $SX\mathbf{C}$, so that the orthogonal projection takes away
     $CN\,SX\mathbf{C}$.
 
-    The step matters because of what the adjoint does. It maps $Z$ to $Z - \frac12(ZX^\top + XZ^\top)X\mathbf{C}$, and
-    the gradient satisfies $\nabla L\,X^\top = 0$, the loss being constant along fibres. So the adjoint leaves the
-    gradient alone (to {adjoint:.1g} of its norm, where the map itself changes it by {moved:.2g} or more). The equation
-    that Lemma 4 arrives at is therefore gradient flow without any projection. That flow leaves the manifold: at least
-    {normal:.2g} of the gradient is normal to it. Its class means do move as under the orthogonal projection, which is
-    how Lemma 5 and Proposition 2 come out right for the orthogonal projection. Equation 5 says only "projects". Read as
-    the orthogonal projection, Proposition 2 holds and the formula of Proposition 4 must be replaced. Read as that
-    formula, Proposition 2 fails. `proposition_2` tests both.
+    By moving the map the proof of Lemma 4 replaces it with its adjoint, which maps $Z$ to $Z - \frac12(ZX^\top +
+    XZ^\top)X\mathbf{C}$. The gradient satisfies $\nabla L\,X^\top = 0$, the loss being constant along fibres. So the
+    adjoint leaves the gradient alone (to {adjoint:.1g} of its norm, where the map itself changes it by {moved:.2g} or
+    more). The equation that Lemma 4 arrives at is therefore gradient flow without any projection. That flow leaves the
+    manifold: at least {normal:.2g} of the gradient is normal to it. Its class means do move as under the orthogonal
+    projection, which is how Lemma 5 and Proposition 2 come out right for the orthogonal projection. Equation 5 says
+    only "projects". If it means the orthogonal projection, Proposition 2 holds and the formula of Proposition 4 must be
+    replaced. If it means that formula, Proposition 2 fails. `proposition_2` tests both.
     """
     other_maps = {
         "the orthogonal projection without its factor $1/2$, self-adjoint too": WHOLE_ORTHOGONAL,
@@ -213,10 +213,10 @@ def projection_self_adjoint(features: Table) -> Claim:
 def lemma_2(features: Table, *, tolerance: Positive) -> Claim:
     r"""A step $X + \Delta$ that is renormalised equals $X + \Pi(\Delta) + O(\|\Delta\|^2)$ with the printed map $\Pi$.
 
-    The remainder relative to $\|\Delta\|$ must fall as the first power of the step, to within {tolerance:g}. The
+    The remainder relative to $\|\Delta\|$ must fall as a power of the step that is one to within {tolerance:g}. The
     proof's last formula but one prints a minus between the two products of $\Pi$, a slip (errata 13). Under the
-    orthogonal projection, for which Proposition 2 holds, the lemma fails: the remainder is of order {orthogonal:.2g} in
-    the step.
+    orthogonal projection, for which Proposition 2 holds, the lemma fails: the relative remainder does not fall, as its
+    power of {orthogonal:.2g} says (median over draws).
     """
 
     def order(flow: str) -> np.ndarray:
@@ -251,7 +251,7 @@ def lemma_2(features: Table, *, tolerance: Positive) -> Claim:
 )
 def lemma_3(features: Table) -> Claim:
     r"""Along $\Pi(dX)$, with the printed $\Pi$, singular values that differ from all others change by $d\omega_j =
-    (y_j^\top/N - \omega_j x_j^\top\mathbf{C})\,dx_j$ in aligned coordinates.
+    (y_j^\top/N - \omega_j x_j^\top\mathbf{C})\,dx_j$ in aligned coordinates (appendix D.2).
 
     $\mathbf{C} = (I - Y^\top Y/N)/(CN)$ is the class-centring matrix. Slopes are measured by central differences. Along
     the orthogonal projection the second product is absent. Moves that split equal singular values are not in the
@@ -286,16 +286,16 @@ def lemma_3(features: Table) -> Claim:
     quantifier="all draws",
 )
 def lemma_4(features: Table) -> Claim:
-    r"""Under continually renormalised gradient flow, in aligned coordinates, rows of the features move by
-    $\frac{d}{dt}x_j = \frac{\omega_j}{(C+\omega_j^2)^2}(\frac1Ny_j - \omega_j\mathbf{C}x_j)$.
+    r"""Under continually renormalised gradient flow, in aligned coordinates (appendix D.2), rows of the features move
+    by $\frac{d}{dt}x_j = \frac{\omega_j}{(C+\omega_j^2)^2}(\frac1Ny_j - \omega_j\mathbf{C}x_j)$.
 
     $\mathbf{C} = (I - Y^\top Y/N)/(CN)$ is the class-centring matrix, $C$ the number of classes. The rows move so under
     neither reading of equation 5. With a row $x_j = \omega_jy_j + n_j$ the second product is the part of the gradient
     along the deviations $n_j$, which any map onto the tangent space must remove: both flows leave $n_j$ where it is.
-    The proof moves the printed map across the inner product, which its adjoint does not allow (errata 5), and arrives
-    at the gradient itself. It is off by {off_orthogonal:.2g} of the velocity or more under the orthogonal projection,
-    by {off_printed:.2g} or more under the printed map. The first product alone is right under the orthogonal
-    projection, so that Lemmas 5 and 6 follow there.
+    The proof moves the printed map across the inner product, though it is not self-adjoint (errata 5), and arrives at
+    the gradient itself. The printed equation is off by {off_orthogonal:.2g} of the velocity or more under the
+    orthogonal projection, by {off_printed:.2g} or more under the printed map. The first product alone is right under
+    the orthogonal projection, so that Lemmas 5 and 6 follow there.
     """
     # what holds instead: the first product alone, and under the printed map 1 + omega_j^2 / C times as much
     corrected = {ORTHOGONAL: VELOCITY_GAP_MEANS, PRINTED: VELOCITY_GAP_MEANS_FASTER}
@@ -318,7 +318,7 @@ def lemma_4(features: Table) -> Claim:
 
 @claim(
     "Lemma 7",
-    scope="matrices of the sizes of three draws, both directions of the equivalence",
+    scope="matrices of three sizes, both directions of the equivalence",
     quantifier="all draws",
 )
 def lemma_7(features: Table) -> Claim:

@@ -96,10 +96,10 @@ def test_collapse_slower(trainings: Sequence[Table], *, average: Average, train_
     than on train images, in the mean over trainings.
 
     From the end of train errors to the last epoch NC1 falls by {test:.2g} decades on test images and by {train:.2g} on
-    train images, in the mean over trainings. Three 95 % intervals over trainings must be above zero: those of its fall
-    on test images, of its fall on train minus that on test images, and of its last value, in decades, on test minus
-    that on train images. The paper says "much more slowly"; how much that is, is not judged. All test classes have the
-    same weight, whether equally frequent or not.
+    train images, in the mean over trainings. Three quantities, in decades, must be above zero with their whole 95 %
+    intervals over trainings: the fall on test images; the fall on train minus that on test images; the last value on
+    test minus that on train images. The paper says "much more slowly"; how much that is, is not judged. All test
+    classes have the same weight, whether equally frequent or not.
     """
     included, excluded = without_exceptions(trainings)
     yield from _slower_on_test(NC1, included, excluded, average=average, train_error=train_error)
@@ -127,8 +127,8 @@ test_collapse_slower.__test__ = False  # a claim, not a test
 def test_collapse_by_difficulty(trainings: Sequence[Table], *, correlation: Fraction) -> Claim:
     r"""On test images NC1 at the last epoch is roughly monotonic with the difficulty of the data set.
 
-    The paper names no measure of difficulty. Here it is the mean test error at the end of the paper's own three
-    networks (Table 1), which are not the networks whose NC1 is measured. Spearman's rank correlation of NC1 and
+    The paper names no measure of difficulty. Here it is the mean test error of the paper's own three networks at the
+    end of training (Table 1), which are not the networks whose NC1 is measured. Spearman's rank correlation of NC1 and
     difficulty over data sets, in the mean over networks and losses, must be {correlation:g} or more, and beyond chance.
     Networks share five data sets, so that they are not independent. Chance is therefore an order of the data sets drawn
     at random, the same for all networks: at most one in twenty of the 120 orders may reach the correlation that the
@@ -209,12 +209,13 @@ test_collapse_by_difficulty.__test__ = False  # a claim, not a test
 @claim("Appendix A.8", scope=SCOPE + ", MSE", empirical=True, quantifier="an average")
 def collapse_on_test_images(trainings: Sequence[Table], *, average: Average, train_error: Fraction) -> Claim:
     r"""The other phenomena of neural collapse behave on test images as variability does, in training beyond zero train
-    error and in the mean over trainings: norms, angles and self-duality of the class means of test features fall more
-    slowly than on train images, and end above; network and nearest class mean differ on more images.
+    error and in the mean over trainings. Norms, angles and self-duality of the class means of test features fall more
+    slowly than on train images, and end above. Network and nearest class mean differ on more images.
 
-    Of every fall, train minus test images, and of every last value, test minus train images, the 95 % interval over
-    trainings must be above zero. Of the share of images on which they differ (NC4) only the last values are compared.
-    On train images it is often zero when train errors end, and cannot fall.
+    For every quantity the fall, train minus test images, and the last value, test minus train images, must be above
+    zero with the whole 95 % interval over trainings. Of the share of images on which network and nearest class mean
+    differ (NC4) only the last values are compared: on train images it is often zero when train errors end, and cannot
+    fall.
     """
     included, excluded = without_exceptions(trainings)
     for quantity in (EQUINORM_MEANS, EQUIANGULAR_MEANS, MAXIMAL_ANGLE_MEANS, SELF_DUALITY):

@@ -106,7 +106,7 @@ def table1(mse: Sequence[Table], ce: Sequence[Table], *, one_image: Positive) ->
         "one_image": f"; one test image of the digits is {one_image:.2f} points" if digits else "",
         "paper_mean": np.mean(paper_gain),
         "paper_median": np.median(paper_gain),
-        "recipe": recipe(mse),
+        "recipe": recipe([*mse, *ce]),
     }
     alt = "A table of test accuracies; under MSE they change by {mean:.1f} points in the mean."
     return Plot(table_figure(table), facts, alt, table)

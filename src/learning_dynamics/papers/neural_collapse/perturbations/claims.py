@@ -50,12 +50,12 @@ def mse_more_robust(mse: Sequence[Table], ce: Sequence[Table], *, measure: Measu
     r"""Networks trained with MSE tend to be more robust than those trained with cross-entropy.
 
     Robustness is DeepFool's, as in the paper: the mean over test images of the perturbation that it finds, relative to
-    the image. It ends at {mse_deepfool:.2g} under MSE and at {ce_deepfool:.2g} under cross-entropy. That under MSE
-    minus that under cross-entropy is {least:.2g} to {most:.2g} over pairs of trainings; the 95 % interval of its mean
-    must be above zero. DeepFool can overshoot where outputs are saturated (`deepfool_finds_the_boundary`). A variant
-    judges the smallest perturbation that is known, DeepFool's or a crossing towards a train image: it is
-    {mse_smallest:.2g} under MSE and {ce_smallest:.2g} under cross-entropy. Families differ more than seeds do: the
-    interval is over trainings of these three, and says nothing of a fourth.
+    the image. In the mean over trainings it ends at {mse_deepfool:.2g} under MSE and at {ce_deepfool:.2g} under
+    cross-entropy. The difference, MSE minus cross-entropy, is {least:.2g} to {most:.2g} over pairs of trainings; the 95
+    % interval of its mean must be above zero. DeepFool can overshoot where outputs are saturated
+    (`deepfool_finds_the_boundary`). A variant judges the smallest perturbation that is known, DeepFool's or a crossing
+    towards a train image, which ends at {mse_smallest:.2g} under MSE and at {ce_smallest:.2g} under cross-entropy.
+    Families differ more than seeds do: the interval is over trainings of these three, and says nothing of a fourth.
     """
     mse_runs, ce_runs = paired(mse, ce)
     difference = at_the_end(mse_runs, measure, "test") - at_the_end(ce_runs, measure, "test")
@@ -83,11 +83,12 @@ def robustness_by_magnitudes(
 ) -> Claim:
     r"""Sometimes networks trained with MSE are several magnitudes more robust than those trained with cross-entropy.
 
-    One of the paper's fifteen networks would be enough for "sometimes"; here there are {networks}. Each seed's largest
-    ratio over networks at the last epoch is judged, in the geometric mean over seeds: it must be {magnitudes:g} powers
-    of ten or more with its whole 95 % interval. By DeepFool, the paper's measure, that ratio is {least:.2g} to
-    {most:.2g} from seed to seed; by the smallest perturbation that is known it is at most {smallest:.2g}. DeepFool
-    overshoots where outputs are flat: see `deepfool_finds_the_boundary`.
+    One of the paper's fifteen networks would be enough for "sometimes"; here there are {networks}. For each seed,
+    robustness under MSE over that under cross-entropy is judged at the last epoch, on the network where this ratio is
+    largest. In the geometric mean over seeds it must be {magnitudes:g} powers of ten or more with its whole 95 %
+    interval. By DeepFool, the paper's measure, the largest ratio is {least:.2g} to {most:.2g} from seed to seed; by the
+    smallest perturbation that is known it is at most {smallest:.2g}. DeepFool overshoots where outputs are flat: see
+    `deepfool_finds_the_boundary`.
     """
     mse_runs, ce_runs = paired(mse, ce)
 
@@ -125,11 +126,12 @@ def robustness_by_magnitudes(
 def robustness_grows_after_zero_error(trainings: Sequence[Table], *, measure: Measure, train_error: Fraction) -> Claim:
     r"""Under MSE, networks become more robust when trained beyond zero train error.
 
-    Robustness is DeepFool's, as in the paper. The 95 % interval of its mean growth over trainings must be above zero.
-    Over its fifteen networks the paper reports a median growth of $0.18$ and a mean of $0.93$. Here the median is
-    {median:.1g} and the mean {mean:.1g}; trainings range from {least:.1g} to {most:.1g}. Families differ more than
-    seeds do: the interval is over trainings of these three, and says nothing of a fourth. A variant judges the smallest
-    perturbation that is known, DeepFool's or a crossing towards a train image.
+    Robustness is DeepFool's mean of $|r|/|x|$ over test images, as in the paper; growth is its last value minus that
+    where train errors end. The 95 % interval of the mean growth over trainings must be above zero. Over its fifteen
+    networks the paper reports a median growth of $0.18$ and a mean of $0.93$. Here the median is {median:.1g} and the
+    mean {mean:.1g}; trainings range from {least:.1g} to {most:.1g}. Families differ more than seeds do: the interval is
+    over trainings of these three, and says nothing of a fourth. A variant judges the smallest perturbation that is
+    known, DeepFool's or a crossing towards a train image.
     """
     included, excluded = without_exceptions(trainings)
 
@@ -160,18 +162,19 @@ def robustness_grows_after_zero_error(trainings: Sequence[Table], *, measure: Me
 
 @claim("Figures 9 and 11", scope=SCOPE, origin="ours", empirical=True, quantifier="an average")
 def deepfool_finds_the_boundary(trainings: Sequence[Table], *, average: Average) -> Claim:
-    r"""At the first epoch DeepFool's perturbations are, in the mean, not longer than known crossings of the decision
-    boundary; after collapse under MSE they are longer in the mean over trainings, and so not the smallest.
+    r"""At the first epoch DeepFool's perturbations are, in the mean over images, not longer than known crossings of the
+    decision boundary. After collapse under MSE they are longer, in the mean over trainings too, and so not the
+    smallest.
 
     Take the straight way from a test image to the nearest train image that the network decides differently. The
-    decision changes somewhere on it, and no gradient is needed to find where. The smallest perturbation is not longer
-    than that. An image whose decision DeepFool does not change counts with the perturbation at which it gave up. Where
-    DeepFool's mean is larger than the mean of these crossings, it has not found the nearest boundary. At the first
-    recorded epoch it must be no larger in any training; at the last the logarithm of the ratio, averaged over
-    trainings, must be above zero with its whole 95 % interval. At the last it is larger in {longer} of {trainings}
-    trainings; families differ, from {least:.2g} times to {most:.2g} times. A likely reason, which is not measured, is
-    that outputs near 0 and 1 are flat around collapsed features: a step that follows a small slope goes far past the
-    boundary that it aims at.
+    decision changes somewhere on it, and no gradient is needed to find this crossing. The smallest perturbation is not
+    longer than the way to the crossing. Where DeepFool's mean is larger than the mean of these ways, DeepFool has not
+    found the nearest boundary. An image whose decision it does not change counts with the perturbation at which it gave
+    up. At the first recorded epoch DeepFool's mean must be no larger in any training; at the last the logarithm of the
+    ratio of both means, averaged over trainings, must be above zero with its whole 95 % interval. There DeepFool's mean
+    is larger in {longer} of {trainings} trainings; the ratio is {least:.2g} to {most:.2g}, and differs between
+    families. A likely reason, which is not measured, is that outputs near 0 and 1 are flat around collapsed features: a
+    step that follows a small slope goes far past the boundary that it aims at.
     """
 
     # an image whose decision DeepFool does not change counts with the perturbation at which it gave up

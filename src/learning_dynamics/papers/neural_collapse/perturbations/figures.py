@@ -34,14 +34,15 @@ def fig9(mse: Sequence[Table]) -> Plot:
     r"""Robustness against small perturbations along training, under MSE, by three measures.
 
     Mean over test images of $\|r\|/\|x\|$, for the standardised image $x$ and a perturbation $r$ that changes the
-    network's decision. Circles: DeepFool's $r$, the paper's measure. Dashed (crossing): the straight way to the nearest
-    train image of another decision, up to where the decision changes. It bounds the smallest perturbation: where the
-    circles are above it, DeepFool has overshot. Thick: the smaller of both for each image. Lines: geometric mean over
-    seeds. Bands: their range. Broad red line: 99.9 % train accuracy. Dotted lines: the learning rate drops tenfold.
-    Numbers in the panels: the growth of DeepFool's measure from the first measured epoch at that accuracy to the last,
-    mean over seeds. In the paper's Figure 9 it grows, too: over its networks the median growth is {paper_median} and
-    the mean {paper_mean}. Ours have the median {median:.2g} and the mean {mean:.2g}. The claims on that figure test
-    whether it grows, and whether it is the smallest perturbation. {panels} {recipe}
+    network's decision. Circles: DeepFool's $r$, the paper's measure, even where it fails to change the decision. Dashed
+    (crossing): the straight way to the nearest train image of another decision, up to where the decision changes. This
+    length bounds the smallest perturbation: where the circles are above the dashes, DeepFool has overshot. Thick: the
+    smaller of both for each image. Lines: geometric mean over seeds. Bands: their range. Broad red line: 99.9 % train
+    accuracy. Dotted lines: the learning rate drops tenfold. Numbers in the panels: the growth of DeepFool's measure
+    from the first measured epoch at that accuracy to the last, mean over seeds. In the paper's Figure 9 the measure
+    grows, too: over its networks the median growth is {paper_median} and the mean {paper_mean}. Over our trainings the
+    median is {median:.2g} and the mean {mean:.2g}. The claims on that figure test this growth, and whether DeepFool
+    finds the smallest perturbation. {panels} {recipe}
     """
     figure = curves(mse, _measures(""), ylabel=PERTURBATION)
     gains = {data_and_network(table): _gains(table) for table in mse}
@@ -69,7 +70,7 @@ def fig11(mse: Sequence[Table], ce: Sequence[Table]) -> Plot:
     As in `fig9`, under MSE (blue) and cross-entropy (CE, orange). The axis is logarithmic, because DeepFool's measure,
     the paper's, can overshoot by far where outputs are flat. Red lines: 99.9 % train accuracy under MSE (broad) and CE
     (dashed). In the paper's Figure 11 robustness tends to be better under MSE, sometimes by several magnitudes. Ours,
-    by DeepFool, ends better under MSE on {better} of {pairs} networks; the claims on that figure test both sentences.
+    by DeepFool, ends better under MSE on {better} of {pairs} networks; the claims on that figure test both statements.
     {panels} {recipe}
     """
     figure = curves([*mse, *ce], _measures(", {}"), ylabel=PERTURBATION, height=2.4, columns=3)

@@ -60,12 +60,12 @@ def trace_and_product(features: Table) -> Claim:
     r"""Where all eigenvalues of $\Sigma_B^\dagger\Sigma_W$, and so its trace, tend to zero, the matrix itself does.
 
     A product of two symmetric matrices is not symmetric, and such a matrix can be large while its eigenvalues are
-    small. Take noise of variance $1/d$ in a direction that leans by $d$ towards the class means. As $d$ falls the trace
-    falls with it, while the norm of the product stays at {norm:.2g} or more. To see the bound, write the product as
-    $\Sigma_W^{-1/2}S \Sigma_W^{1/2}$ with $S = \Sigma_W^{1/2}\Sigma_B^\dagger\Sigma_W^{1/2}$, symmetric and positive,
-    whose norm is at most its trace. So small $\mathrm{Tr}(\Sigma_W\Sigma_B^\dagger)/C$ says nothing of noise in
-    directions in which class means do not differ; and it is the trace that figures draw, not the trace norm of footnote
-    3 (errata 9).
+    small. Take noise of variance $1/d$ in a direction that leans by $d$ towards the class means, and of variance $d$ in
+    all others. As $d$ falls the trace falls with it, while the norm of the product stays at {norm:.2g} or more. To see
+    the bound, write the product as $\Sigma_W^{-1/2}S \Sigma_W^{1/2}$ with $S =
+    \Sigma_W^{1/2}\Sigma_B^\dagger\Sigma_W^{1/2}$, symmetric and positive, whose norm is at most its trace. So small
+    $\mathrm{Tr}(\Sigma_W\Sigma_B^\dagger)/C$ says nothing of noise in directions in which class means do not differ.
+    The paper's figures draw this trace, not the trace norm of footnote 3 (errata 9).
     """
     draws, excluded = _with_free_directions(features)
     # shape (draws, leans) each, the largest lean first
@@ -73,7 +73,7 @@ def trace_and_product(features: Table) -> Claim:
     condition = draws.entries(COVARIANCE_CONDITION)  # kappa(Sigma_W)
     # a norm that falls as the root of the trace, a tenth from lean to lean, leaves a third; one that stays leaves all
     norm_from_lean_to_lean = norm[:, 1:] / norm[:, :-1]
-    because = "a norm that stays keeps all of it, one that falls as the root of the trace a third"
+    because = "one where the norm stays, a third where it falls as the root of the trace"
     # as printed the norm falls with the trace; as corrected it stays
     yield every_draw(
         "factor by which the norm of the product changes when the lean of the noise is divided by ten",
@@ -140,28 +140,28 @@ def trace_and_product(features: Table) -> Claim:
 @claim(
     "Section 3.3 before Corollary 2, and appendix D.6, its derivation of NC2 to NC4",
     scope="class means that are a simplex frame, in three sizes, without weight decay, and noise of a thousandth of "
-    "them. In one direction of the class means the noise is either coupled to a direction orthogonal to all of them, "
-    "by a covariance of half the variance, or it is uncoupled and has 1.5 times the variance",
+    "them; in one direction of the class means the noise is either coupled, with correlation $1/2$, to a direction "
+    "orthogonal to all of them, or uncoupled, with 1.5 times the variance",
     correction=r"With $\Sigma_W = \epsilon^2Q$ the classifier tends to "
     r"$(\bar M^\top Q^{-1}\bar M)^\dagger\bar M^\top Q^{-1}$ as $\epsilon \to 0$, which is a multiple of "
-    r"$\bar M^\top$ only where class means span an invariant subspace of $Q$, as on the renormalised features. Where "
+    r"$\bar M^\top$ only where class means span an invariant subspace of $Q$, as on the renormalised features. Let "
     r"noise along one direction of the class means and noise along a direction orthogonal to all of them have equal "
-    r"variances and the correlation $c$, and no other noise is correlated, the squared distance of NC3 tends to "
-    r"$2 - 2/\sqrt{1 + c^2/(C-1)}$. NC4 holds of the features that collapse, and not of all points.",
-    reason="the classifier leans against noise that is coupled to the class means",
+    r"variances and the correlation $c$, and let no other noise be correlated. Then the squared distance of NC3 tends "
+    r"to $2 - 2/\sqrt{1 + c^2/(C-1)}$. NC4 holds for the features that collapse, but not for all points.",
+    reason="the classifier keeps a component that cancels noise coupled to the class means",
     quantifier="all draws",
 )
 def nc1_and_nc2_imply_nc3(features: Table) -> Claim:
     r"""On the central path, without weight decay, NC1 and NC2 imply NC3 and NC4.
 
-    Take class means that are a simplex frame and noise that vanishes around them. Where noise in a direction of the
-    class means is correlated with noise in a direction orthogonal to all class means, the least-squares classifier
-    subtracts the part that it can predict: its rows keep a component along the orthogonal direction, however small the
-    noise is. At a noise of a thousandth the squared distance of NC3 is still {coupled:.2g} or more. Where the noise is
-    not coupled, but larger in one direction than in others, it is at most {uncoupled:.1g}. NC4 holds of every example.
-    It does not hold of all points: of the $2C$ points that are the class means moved along the orthogonal direction to
-    either side, by ten times the frame's singular value, the classifier decides {far:.0f} or more differently from the
-    nearest mean.
+    Take class means that are a simplex frame and noise that vanishes around them. Let noise in a direction of the class
+    means be coupled to noise in a direction orthogonal to all of them, that is correlated with it. The least-squares
+    classifier then subtracts the part that it can predict: its rows keep a component along the orthogonal direction,
+    however small the noise is. With noise of a thousandth of the class means the squared distance of NC3 is still
+    {coupled:.2g} or more. With noise that is not coupled, but larger in one direction than in others, it is at most
+    {uncoupled:.1g}. NC4 holds for every example, but not for all points. Move the class means along the orthogonal
+    direction to either side, by ten times the frame's singular value: of these $2C$ points the classifier decides
+    {far:.0f} or more differently from the nearest mean.
     """
     draws, excluded = _with_free_directions(features)
 

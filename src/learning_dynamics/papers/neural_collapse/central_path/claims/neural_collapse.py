@@ -51,17 +51,17 @@ WRONG_EXPONENTS = {"distances that fall as $1/\\sqrt t$": -0.5, "distances that 
 
 @claim("Corollary 2, eqs. 10 and 11", scope="both flows, " + THREE_SIZES, quantifier="all draws")
 def corollary_2(flows: Table) -> Claim:
-    r"""Under continually renormalised gradient flow, on the central path from zero global mean and without weight
-    decay, and where the class means span $C-1$ directions, $\mathrm{SNR}/\omega_{\max} \to \hat U_0\hat V_0^\top$, the
-    singular vectors of the start; the renormalised features over $\omega_{\max}$ tend to its columns, a copy for every
-    example; and neural collapse follows on the renormalised features.
+    r"""Take continually renormalised gradient flow, on the central path from zero global mean and without weight decay,
+    where the class means span $C-1$ directions. Then $\mathrm{SNR}/\omega_{\max} \to \hat U_0\hat V_0^\top$, with the
+    singular vectors of the start; the renormalised features over $\omega_{\max}$ tend to $N$ copies of each column of
+    this limit; and neural collapse follows on the renormalised features.
 
-    Equation 10: what is left is the spread of the singular values, which falls as $1/t$ (`corollary_1_equality`). So do
-    the spread of the class means' norms and their distance from the simplex's angles (NC2). Self-duality is a squared
-    distance and falls as its square (NC3; off the renormalised features it need not fall: errata 8). That class means
-    span $C-1$ directions does not follow from their centring (errata 15). The nearest class mean's labels agree (NC4).
-    NC1 falls as $C\sum_j 1/\omega_j^2$ with the explicit $\omega_j(t)$ of each map, which grow without bound. Equation
-    11: the deviations never move and only $\omega_{\max}(t)$ grows, so that the squared distance is
+    The distance of equation 10 falls as the spread of the singular values, as $1/t$ (`corollary_1_equality`). So do the
+    spread of the class means' norms and their distance from the simplex's angles (NC2). The squared distance of NC3
+    falls as the square of the spread; off the renormalised features it need not fall (errata 8). Centred class means
+    need not span $C-1$ directions (errata 15). Classifier and nearest class mean label every example alike at the end
+    (NC4). NC1 falls as $C\sum_j 1/\omega_j^2$ with the explicit $\omega_j(t)$ of each map, which grow without bound. In
+    equation 11 the deviations never move and only $\omega_{\max}(t)$ grows, so that the squared distance, over $N$, is
     $CP/\omega_{\max}^2$ plus the squared distance of equation 10.
     """
     times = times_of(flows)[:, None]
@@ -147,7 +147,7 @@ def check_variability(flows: Table, flow: str, dynamics: Dynamics) -> Check:
         f"NC1 along the flow, {flow} map, by its explicit dynamics, relative error",
         over_sizes(error, trace=by_size(flows, TRACE, flow=flow), omega=by_size(flows, OMEGA, flow=flow)),
         2 * integration_error(flows),
-        "the integrator's error, of a square: twice its tolerance times a calibrated 20",
+        "the integrator's error: its tolerance times a calibrated 20, doubled as $\\omega$ enters squared",
     )
 
 

@@ -48,25 +48,26 @@ from learning_dynamics.tidy import Table
 @claim(
     "Propositions 2 and 4 together, Lemma 5",
     scope=THREE_SIZES + "; speeds on fresh draws",
-    correction="Equation 5 says that the gradient is projected, not how. Read as the orthogonal projection, "
-    r"$Z - \frac{CN}{2}(X\mathbf{C}Z^\top + Z\mathbf{C}X^\top)X\mathbf{C}$ with the class-centring matrix "
+    correction="Equation 5 says that the gradient is projected, not how. With the orthogonal projection, "
+    r"$Z \mapsto Z - \frac{CN}{2}(X\mathbf{C}Z^\top + Z\mathbf{C}X^\top)X\mathbf{C}$ with the class-centring matrix "
     r"$\mathbf{C}$, Proposition 2, Lemma 5 and Corollary 1 hold as printed, and the map of Proposition 4 is not that "
-    "projection. Read as the map that Proposition 4 prints, "
-    r"$\dot\omega = \omega / (CN(C + \omega^2))$, and therefore $\omega^2/2 + C\log\omega = t/(CN) + $ const.",
+    r"projection. With the map that Proposition 4 prints, $\dot\omega = \omega / (CN(C + \omega^2))$ holds, and "
+    r"therefore $\omega^2/2 + C\log\omega = t/(CN) + $ const.",
     reason="the flow of the map that the paper prints does not follow the closed form that the paper gives",
     quantifier="all draws",
 )
 def proposition_2(features: Table, flows: Table) -> Claim:
     r"""Under continually renormalised gradient flow with the tangent map of Proposition 4, on the central path from
     zero global mean and without weight decay, the non-zero SNR singular values obey $\dot\omega = \omega / (N(C +
-    \omega^2)^2)$: $C^2N\log\omega + CN\omega^2 + \frac N4\omega^4 = a + t$.
+    \omega^2)^2)$: $C^2N\log\omega + CN\omega^2 + \frac N4\omega^4 = a + t$ with a constant $a$.
 
-    To check by hand, write a row of the features in aligned coordinates as $\omega y + n$, with $y$ a row of labels
-    and $n$ deviations from class means. The same row of $-\nabla L$ is $\alpha y - \beta n$ with $\alpha = \omega /
-    (N(C + \omega^2)^2)$ and $\beta = \omega\alpha/C$. The orthogonal projection removes $\beta n$, which is normal to
-    the manifold, and leaves $\dot\omega = \alpha$: the paper's equation. The printed map subtracts $-\beta(\omega y +
-    n)$ instead, which also restores $n$ but carries the means along: $\dot\omega = \alpha + \beta\omega = \alpha(1 +
-    \omega^2/C)$, faster by a factor that grows without bound (on fresh draws by up to {faster:.3g}; errata 3).
+    To check by hand, write a row of the features in aligned coordinates (appendix D.2), in which $\mathrm{SNR}$ is
+    diagonal, as $\omega y + n$, with $y$ a row of labels and $n$ deviations from class means. The same row of $-\nabla
+    L$ is $\alpha y - \beta n$ with $\alpha = \omega / (N(C + \omega^2)^2)$ and $\beta = \omega\alpha/C$. The orthogonal
+    projection removes $\beta n$, which is normal to the manifold, and leaves $\dot\omega = \alpha$: the paper's
+    equation. The printed map adds $\beta(\omega y + n)$, which cancels $-\beta n$ too, but also moves the means:
+    $\dot\omega = \alpha + \beta\omega = \alpha(1 + \omega^2/C)$, faster by a factor that grows without bound (up to
+    {faster:.3g} on fresh draws; errata 3).
     """
     # what each prediction says of the two maps; the proposition is about the printed map alone
     printed = {ORTHOGONAL: NOT_CLAIMED, PRINTED: PAPER}
@@ -98,8 +99,8 @@ def corollary_1_growth(flows: Table) -> Claim:
     r"""Positive singular values that follow equation 9 grow without bound, as $(t/c_3)^{1/4}$ with $c_3 = N/4$.
 
     The ratio to the asymptote is $1 - C/\omega^2$ to the next order, which sets the tolerance, and the exponent is
-    $\frac14$ to the same order. Under the flow of the printed map, and under the algorithm whose limit it is, they grow
-    faster: see `described_algorithm_rate`.
+    $\frac14$ to the same order. Singular values grow faster under the described algorithm and under its limit, the flow
+    of the printed map: see `described_algorithm_rate`.
     """
     rivals = {
         "the algorithm's square root": ALGORITHM,
@@ -114,9 +115,10 @@ def corollary_1_equality(flows: Table) -> Claim:
     r"""Positive SNR singular values that follow equation 9 become equal: $\omega_{\max}/\omega_{\min} \to 1$.
 
     Every $\omega$ runs along the same curve, each behind the largest by a fixed time, so that
-    $\omega_{\max}/\omega_{\min} - 1$ falls as $1/t$, under equation 9 as under the algorithm's. Two checks judge the
-    limit. The first is that law, over the last decade at whose end the excess is still a hundred times the integrator's
-    error. The second is how much of that excess the last time leaves: no more than law and error together.
+    $\omega_{\max}/\omega_{\min} - 1$ falls as $1/t$, under equation 9 and under the algorithm's equation. Two checks of
+    each flow judge the limit. The first is the exponent of that law, over the last decade of time at whose end
+    $\omega_{\max}/\omega_{\min} - 1$ is still a hundred times the integrator's error. The second is the share of it
+    that is left at the last time, no more than law and error allow.
     """
     # the distance that vanishes is the spread of singular values itself, omega_max / omega_min - 1: its first power
     for flow in FLOWS:
@@ -134,9 +136,10 @@ def lemma_6(flows: Table, descent: Table) -> Claim:
     r"""Under continually renormalised gradient flow, on the central path without weight decay, the singular vectors of
     the SNR matrix do not change in time.
 
-    They change neither under the two flows nor under the discrete algorithm, at any step size: in aligned coordinates
-    the gradient scales means and deviations row by row, and so does renormalisation. The proof's equation, that of the
-    flow without projection, lacks a factor $1/N$ in its last line, without consequence (errata 14).
+    The singular vectors change neither under the two flows nor under the discrete algorithm, at any step size: in
+    aligned coordinates (appendix D.2) the gradient scales means and deviations row by row, and so does renormalisation.
+    The last line of the proof lacks a factor $1/N$, without consequence (errata 14); its equation is that of the flow
+    without projection.
     """
     # ||SNR - sum_j x_j u_j v_j^T|| / ||SNR|| with u_j and v_j of the start and the x_j that fit
     yield no_gap(
@@ -160,9 +163,9 @@ def lemma_6(flows: Table, descent: Table) -> Claim:
     "Appendix D.1, section D.3",
     scope="three sizes, zero global mean; three step sizes, extrapolated to zero",
     correction=r"In the limit of small steps the described algorithm obeys $\dot\omega = \omega/(CN(C + \omega^2))$: "
-    r"$\omega$ grows as $(2t/(CN))^{1/2}$ instead of $(4t/N)^{1/4}$. A step of size $\eta$ takes $\omega$ to "
-    r"$(\omega + \eta\alpha)/(1 - \eta\omega\alpha/C)$ exactly, with $\alpha = \omega/(N(C + \omega^2)^2)$ and as "
-    r"long as $\eta\omega\alpha < C$.",
+    r"$\omega$ grows as $(2t/(CN))^{1/2}$ instead of $(4t/N)^{1/4}$. With $\alpha = \omega/(N(C + \omega^2)^2)$, a "
+    r"step of size $\eta$ takes $\omega$ to $(\omega + \eta\alpha)/(1 - \eta\omega\alpha/C)$ exactly, where "
+    r"$\eta\omega\alpha < C$.",
     reason="the algorithm's singular values leave the printed closed form",
     quantifier="all draws",
 )
@@ -171,10 +174,11 @@ def described_algorithm_rate(features: Table, flows: Table, descent: Table) -> C
     Proposition 2.
 
     Section D.3 calls the flow the continuous analogue of this algorithm, and its Lemma 2 shows that a step is the
-    printed tangent map to first order. That is right, and it is why Proposition 2, which belongs to the orthogonal
-    projection, does not describe the algorithm. The gradient moves means and also shrinks deviations. Renormalisation
-    expands both, and what the deviations have lost the means gain. The algorithm is run as described, in the full
-    feature space; its iterates agree to rounding with the exact map of one step. Collapse still happens, and sooner.
+    printed tangent map to first order. Lemma 2 is right, and is why Proposition 2, which belongs to the orthogonal
+    projection, does not describe the algorithm. A gradient step moves means and also shrinks deviations.
+    Renormalisation scales both until the deviations have their old size, and so enlarges the means. The algorithm is
+    run as described, in the full feature space; its iterates agree to rounding with the exact map of one step. Collapse
+    still happens, and sooner.
     """
     rivals = {
         "the paper's closed form": PAPER,

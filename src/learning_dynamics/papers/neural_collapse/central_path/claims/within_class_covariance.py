@@ -34,7 +34,7 @@ from learning_dynamics.tidy import Quantity, Table, select
     "Appendix D.6, proof of Corollary 2 (NC1)",
     scope=FREE + ", raw and renormalised; both flows; last-layer features of trained networks",
     correction=r"$\mathrm{tr}(\Sigma_B^\dagger\Sigma_W) = C\sum_j 1/\omega_j^2$ where class means span an invariant "
-    r"subspace of $\Sigma_W$, as where it is the identity; elsewhere the trace is larger.",
+    r"subspace of $\Sigma_W$, for example where $\Sigma_W = I$; elsewhere the trace is larger.",
     reason="the trace is neither the sum nor, off the renormalised features, a multiple of it",
     quantifier="all draws",
 )
@@ -42,12 +42,12 @@ def appendix_d_6(features: Table, flows: Table, trainings: Sequence[Table]) -> C
     r"""The trace that measures variability collapse is a function of the SNR singular values:
     $\mathrm{tr}(\Sigma_B^\dagger\Sigma_W) = \sum_j 1/\omega_j^2$ for any features with $\Sigma_W$ of full rank.
 
-    The last line of the derivation drops a factor $C$, without consequence for the limit. A line before it takes the
-    pseudo-inverse of a product for the product of inverses in reverse order, which holds where the class means span an
-    invariant subspace of $\Sigma_W$. With class means $USV^\top$, $U^\top\Sigma_WU \ge (U^\top\Sigma_W^{-1}U)^{-1}$ by
-    Schur's complement. On raw features the trace is up to {raw:.3g} times $C\sum_j1/\omega_j^2$; in the median network
-    at the end of training it is {network:.3g} times as large. So NC1 follows on the renormalised features, for which it
-    is proved. On other features it follows if $\Sigma_W$ is well conditioned too.
+    The last line of the derivation drops a factor $C$, without consequence for the limit. An earlier line inverts a
+    product factor by factor, which is right where the class means span an invariant subspace of $\Sigma_W$. With class
+    means $USV^\top$, $U^\top\Sigma_WU \ge (U^\top\Sigma_W^{-1}U)^{-1}$ by Schur's complement, so that the trace is
+    never below $C\sum_j1/\omega_j^2$. On raw features it is up to {raw:.3g} times this sum; in the median network at
+    the end of training, {network:.3g} times. So NC1 follows on the renormalised features, for which it is proved. On
+    other features it follows if $\Sigma_W$ is well conditioned too.
     """
 
     def ratios(table: Table, quantity: Quantity, *, has_factor_C: bool, **where: str) -> np.ndarray:
@@ -167,9 +167,9 @@ def covariance_full_rank(trainings: Sequence[Table]) -> Claim:
     r"""The within-class covariance of last-layer features keeps full rank in training, so that $\Sigma_W^{-1/2}$
     exists.
 
-    Rank counts directions whose variance is above the square of float32's rounding times the features' mean square.
-    Dead units are directions without variance: in the median training {dead:.1g} of all features, at the epoch that has
-    most.
+    The rank counts directions whose variance, over the features' mean square, is above the square of float32's
+    rounding. Dead units are directions without variance: a share of {dead:.1g} of all features at the epoch that has
+    most (median over trainings).
     """
     n_features = at_the_end(trainings, FEATURES)
     lowest_rank = over_trainings(trainings, lambda table: by_seed(table, RANK).min(skipna=False))

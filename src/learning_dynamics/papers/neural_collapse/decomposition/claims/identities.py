@@ -9,18 +9,19 @@ from learning_dynamics.papers.neural_collapse.central_path import quantities
 from learning_dynamics.papers.neural_collapse.draws import ROUNDING, no_gap
 from learning_dynamics.tidy import Draws, Table
 
-ANY_FEATURES = "Gaussian features of three sizes, neither centred nor normalised, and several weight decays"
+ANY_FEATURES = "Gaussian features of three sizes, neither centred nor normalised"
+ANY_FEATURES_AND_DECAYS = ANY_FEATURES + ", and several weight decays"
 ROUNDING_REASON = "rounding: 1000 units; condition numbers are below 500"
 
 
-@claim("Proposition 1", scope=ANY_FEATURES, quantifier="all draws")
+@claim("Proposition 1", scope=ANY_FEATURES_AND_DECAYS, quantifier="all draws")
 def proposition_1(features: Table) -> Claim:
     r"""For fixed features the loss is least at $\tilde W = \tilde M^\top(\tilde\Sigma_T + \tilde\mu_G\tilde\mu_G^\top +
     \lambda I)^{-1}/C$, in extended features and over balanced classes.
 
-    The formula is compared with a solution of the regularised least-squares problem by singular values, which forms no
-    covariance. Loss and $\lambda$ are in the paper's units: half the squared error summed over classes and averaged
-    over examples, plus $\lambda/2$ times the squared norm of classifier and bias.
+    The formula is compared with a solution that forms no covariance: the regularised least-squares problem solved by
+    singular values. Loss and $\lambda$ are in the paper's units: half the squared error summed over classes and
+    averaged over examples, plus $\lambda/2$ times the squared norm of classifier and bias.
     """
     rivals = {
         "half the weight decay": quantities.CLASSIFIER_GAP_HALF_DECAY,  # lambda / 2 for lambda
@@ -35,17 +36,17 @@ def proposition_1(features: Table) -> Claim:
     )
 
 
-@claim("Theorem 1", scope=ANY_FEATURES, quantifier="all draws")
+@claim("Theorem 1", scope=ANY_FEATURES_AND_DECAYS, quantifier="all draws")
 def theorem_1(features: Table) -> Claim:
-    r"""The loss of any classifier is that of the least-squares classifier plus its deviation from it, which is zero for
-    the least-squares classifier alone.
+    r"""The loss of any classifier is that of the least-squares classifier, $L_{LS}$, plus a deviation $L_{LS}^\perp$
+    that is zero for the least-squares classifier alone.
 
-    The loss is quadratic in the classifier, and the deviation is half its squared distance from the optimum in the
-    metric of the regularised second moment $\tilde S = \tilde\Sigma_T + \tilde\mu_G\tilde\mu_G^\top + \lambda I$:
-    $L_{LS}^\perp = \frac12\mathrm{tr}\,(\tilde W - \tilde W_{LS})\,\tilde S\,(\tilde W - \tilde W_{LS})^\top$. $L_{LS}$
-    is computed from the least-squares solution, not from the decomposition. The deviation is at least half the squared
-    distance times the smallest eigenvalue $\mu_{\min}$ of $\tilde S$. That is above zero under weight decay, and
-    without it where extended features span all directions, as they do here.
+    The loss is quadratic in the classifier, and the deviation is half the classifier's squared distance from the
+    optimum in the metric of the regularised second moment $\tilde S = \tilde\Sigma_T + \tilde\mu_G\tilde\mu_G^\top +
+    \lambda I$: $L_{LS}^\perp = \frac12\mathrm{tr}\,(\tilde W - \tilde W_{LS})\,\tilde S\,(\tilde W - \tilde
+    W_{LS})^\top$. $L_{LS}$ is computed from the least-squares solution, not from the decomposition. The deviation is at
+    least half the squared distance times the smallest eigenvalue $\mu_{\min}$ of $\tilde S$. This eigenvalue is above
+    zero under weight decay, and without decay where extended features span all directions, as they do here.
     """
     rivals = {"a metric without the global mean's square": quantities.LOSS_DECOMPOSITION_GAP_WITHOUT_MEAN}
     yield no_gap(
@@ -63,15 +64,15 @@ def theorem_1(features: Table) -> Claim:
     )
 
 
-@claim("Theorem 2", scope=ANY_FEATURES, quantifier="all draws")
+@claim("Theorem 2", scope=ANY_FEATURES_AND_DECAYS, quantifier="all draws")
 def theorem_2(features: Table) -> Claim:
     r"""For balanced classes the loss of the least-squares classifier splits into a part from within-class scatter and
     one from class means.
 
     In extended features these are $L_{NC1} = \frac12\mathrm{tr}\,\tilde W_{LS}(\tilde\Sigma_W + \lambda I)\tilde
     W_{LS}^\top$ and $L_{NC2/3} = \frac{1}{2C}\|\tilde W_{LS}\tilde M - I\|_F^2$. Within a class the deviations from its
-    mean sum to zero, so that the squared error separates; weight decay joins the first part. The second part gives all
-    class means the same weight: classes must be balanced.
+    mean sum to zero, so that the squared error separates; the first part includes weight decay. The second part gives
+    all class means the same weight: classes must be balanced.
     """
     rivals = {
         "no weight decay in the first part": quantities.LS_DECOMPOSITION_GAP_WITHOUT_DECAY,

@@ -44,11 +44,11 @@ from learning_dynamics.tidy import Draws, Table
     "Section 2, Appendix C.2 (first term)",
     scope="renormalised Gaussian features of three sizes; deviations within classes scaled by 0.001 to 1000, class "
     "means kept; no weight decay",
-    correction=r"A push of $\Sigma_W$ towards zero that is far enough always reduces $L_{NC1}$, but it is not the only "
-    r"way: $L_{NC1} = \frac12\sum_j\omega_j^2/(C+\omega_j^2)^2$ vanishes as well where $\Sigma_W$ grows without bound "
-    r"in every direction. Each summand is symmetric in $\log\omega_j$ about $\omega_j^2 = C$, where it is largest. "
-    r"$L_{NC1}$ vanishes too where noise vanishes along the class means alone, and stays in directions orthogonal to "
-    r"all of them.",
+    correction=r"A push of $\Sigma_W$ towards zero that is far enough always reduces $L_{NC1}$. But $\Sigma_W \to 0$ "
+    r"is not the only way: $L_{NC1} = \frac12\sum_j\omega_j^2/(C+\omega_j^2)^2$ vanishes as well where $\Sigma_W$ "
+    r"grows without bound in every direction. Each summand is symmetric in $\log\omega_j$ about $\omega_j^2 = C$, "
+    r"where it is largest. $L_{NC1}$ vanishes too where noise vanishes along the class means alone, and stays in "
+    r"directions orthogonal to all of them.",
     quantifier="all draws",
     reason="as $\\Sigma_W$ grows in every direction the term vanishes as well",
 )
@@ -58,8 +58,8 @@ def nc1_term_and_variability(features: Table) -> Claim:
 
     The first half is right: from every scatter a push is found that leaves {pushed:.2g} of the term or less. On the way
     the term may rise, where $\omega_j^2 < C$. The second half is wrong. Where deviations drown the signal the
-    least-squares classifier gives up: its weights shrink faster than the deviations grow, and so does their part of the
-    loss. What is left of the loss is then in $L_{NC2/3}$. Deviations a thousand times as large leave {drowned:.1g} of
+    least-squares classifier gives up: its weights shrink faster than the deviations grow, so that the deviations' part
+    of the loss vanishes and $L_{NC2/3}$ is what is left. Deviations a thousand times as large leave {drowned:.1g} of
     $L_{NC1}$ (median over draws).
     """
     # L_NC1 = tr(W_LS Sigma_W W_LS^T) / 2 (eq. 17) with class means kept and deviations from them multiplied by each of
@@ -71,7 +71,7 @@ def nc1_term_and_variability(features: Table) -> Claim:
         "exponent of $L_{NC1}$ in the standard deviation within classes, where this is largest",
         np.log(growth_of_loss) / np.log(growth_of_scatter),
         at_least=0.0,
-        because="a term that vanishes with $\\Sigma_W$ alone does not fall as it grows",
+        because="a term that vanishes with $\\Sigma_W$ alone does not fall as $\\Sigma_W$ grows",
         corrected=NOT_CLAIMED,
     )
 
@@ -179,12 +179,13 @@ def nc23_term_and_simplex(features: Table) -> Claim:
     r"""$L_{NC2/3}$ is a semi-metric of the distance from NC2 and NC3: where it is small, class means and classifiers
     are nearly the same simplex frame.
 
-    It measures how well classifiers tell class means apart, which they do perfectly for any class means of full rank
+    The term is $\frac{1}{2C}\|W\bar M - \Phi\|_F^2$ with the simplex $\Phi = I - \mathbf{1}\mathbf{1}^\top/C$ (eq. 18).
+    It measures how well classifiers tell class means apart, which they do perfectly for any class means of rank $C-1$
     once noise is small. NC1, NC2 and NC3 together imply that it vanishes. The converse, which its name promises, fails:
-    where at most {term:.1g} of $\|W\bar M - \Phi\|/\|\Phi\|$ is left, class means are {means:.2g} and classifiers
+    where $\|W\bar M - \Phi\|/\|\Phi\|$ is at most {term:.1g}, class means are {means:.2g} and classifiers
     {classifiers:.2g} away from the nearest frame (relative distance of Gram matrices, medians over draws). A flow that
     minimises the term on renormalised features does make singular values equal, as `corollary_1_equality` says of the
-    whole loss. Then it is the dynamics that gives the simplex, not the smallness of the term.
+    whole loss. There the dynamics gives the simplex, not the smallness of the term.
     """
     draws = Draws(features)
     score_error = draws[CONCENTRATED_SCORE_ERROR]  # ||W M - Phi|| / ||Phi||: the root of L_NC2/3 (eq. 18) but for units
@@ -195,7 +196,7 @@ def nc23_term_and_simplex(features: Table) -> Claim:
     # As printed, the distances below are zero where the score error is small; as corrected, they are those of the class
     # means' pseudo-inverse. The score error measures no distance that falls more slowly than its square root
     tolerance = np.sqrt(score_error)
-    because = "the square root of what is left of $\\|W\\bar M - \\Phi\\|/\\|\\Phi\\|$"
+    because = "the square root of $\\|W\\bar M - \\Phi\\|/\\|\\Phi\\|$"
     yield equal_on_every_draw(
         "distance of classifiers from a simplex frame, minus its prediction",
         classifiers_frame_distance,
@@ -236,22 +237,23 @@ def nc23_term_and_simplex(features: Table) -> Claim:
 
 @claim(
     "Appendix C.2 (NC2 and NC3)",
-    scope="class means that are a simplex frame; noise within classes of a hundredth to ten times their singular value "
-    "along them, and of that value in all directions orthogonal to them; no weight decay",
+    scope="class means that are a simplex frame; noise within classes, along class means of a hundredth to ten times "
+    "their singular value, in all directions orthogonal to them of that value; no weight decay",
     correction=r"NC1 is needed too: where NC2 and NC3 hold, all SNR singular values are one $\omega$, "
     r"$W_{LS}\bar M = \frac{\omega^2}{C+\omega^2}\Phi$ and "
     r"$L_{NC2/3} = \frac{C-1}{2C}\bigl(\frac{C}{C+\omega^2}\bigr)^2$, which vanishes as $\omega \to \infty$.",
     quantifier="all draws",
-    reason="NC2 and NC3 fix directions, and the size of the scores is NC1's",
+    reason="NC2 and NC3 fix the directions of the scores, and NC1 fixes their size",
 )
 def nc2_and_nc3_demand_simplex_scores(features: Table) -> Claim:
     r"""(NC2) and (NC3) together demand that $W_{LS}\bar M \to \Phi$, and so that $L_{NC2/3} \to 0$.
 
-    Both are statements up to scale. Class means that are a simplex frame, amid noise that is the same in all of their
-    directions, have classifiers in proportion to them whatever its size: NC2 and NC3 hold exactly, and the scores fall
-    short of $\Phi$ by the share $C/(C+\omega^2)$. Three classes with noise of the size of the signal, $\omega = 1$,
-    keep $L_{NC2/3} = 3/16$. Noise of ten times the signal leaves {noisy:.3g} of $\|\Phi\|$, noise of a hundredth
-    {quiet:.1g} (largest over draws). For the other direction see `nc23_term_and_simplex`.
+    NC2 and NC3 are statements up to scale. Take class means that are a simplex frame, amid noise that is the same in
+    all of their directions. Whatever the size of the noise, classifiers are in proportion to class means: NC2 and NC3
+    hold exactly, and the scores $W\bar M$ fall short of $\Phi = I - \mathbf{1}\mathbf{1}^\top/C$ by the share
+    $C/(C+\omega^2)$. Three classes with noise of the size of the signal, $\omega = 1$, keep $L_{NC2/3} = 3/16$. The
+    share is {noisy:.3g} under noise of ten times the signal, and {quiet:.1g} under noise of a hundredth (largest over
+    draws). For the other direction see `nc23_term_and_simplex`.
     """
     score_errors = Draws(features).entries(SIMPLEX_SCORE_ERROR)  # shape (draws, noises), the largest noise first
     classes = Draws(features).column("classes")[:, None]  # C, shape (draws, 1)

@@ -119,15 +119,14 @@ def least_squares_deviation_negligible(
     r"""During training the network's classifier becomes nearly the least-squares classifier of its features:
     $L_{LS}^\perp$ becomes negligible against $L_{LS}$ from an early epoch on, and stays so beyond zero train error.
 
-    Every training is judged at the worst of its recorded epochs, from the one at which train errors end. There the
-    share $L_{LS}^\perp/L_{LS}$ must be {largest_share:g} or less. It runs from {best:.1g} to {worst:.1g} over
-    trainings. Variants begin after the first drop of the learning rate, or judge the last epoch alone, where the share
-    is at most {last:.1g}. A share of {decay_share:.1g} of $L_{LS}$ (median over trainings) is the least-squares
-    classifier's own weight decay. The rest is the squared errors of predictions; against these, $L_{LS}^\perp$ without
-    its own decay has a share of {data_share:.1g} at the last epoch (largest {data_worst:.1g}). Between the end of train
-    errors and the first drop of the learning rate the share of the whole is up to {before_drop:.1g}. A variant has a
-    tenth of the trained weight decay, as the authors' notebook seems to have it (`nc23_vanishes_first`). Its reference
-    is another classifier, which is not the optimum of the loss that was trained.
+    Every training is judged at the worst of its recorded epochs from the end of train errors on. There the share
+    $L_{LS}^\perp/L_{LS}$ must be {largest_share:g} or less; it is {best:.1g} to {worst:.1g} over trainings. Between the
+    end of train errors and the first drop of the learning rate it is up to {before_drop:.1g}. Variants begin after that
+    drop, or judge the last epoch alone, where the share is at most {last:.1g}. At the last epoch the least-squares
+    classifier's own weight decay makes {decay_share:.1g} of $L_{LS}$ (median over trainings). The rest is the squared
+    errors of predictions: $L_{LS}^\perp$ without its own decay is {data_share:.1g} of these (median; largest
+    {data_worst:.1g}). A variant has a tenth of the trained weight decay, as the authors' notebook seems to have it
+    (`nc23_vanishes_first`). The least-squares classifier of that decay is not the optimum of the loss that was trained.
     """
     included, excluded = without_exceptions(trainings)
     # L_LS^perp / (L_NC1 + L_NC2/3) and, for a rival, L_NC1 / (L_NC1 + L_NC2/3): of each table epochs by seeds
@@ -197,13 +196,13 @@ def nc1_term_dominates(
     r"""From zero train error on, $L_{NC1}$ is the dominant term of the loss: it is larger than $L_{NC2/3}$ and than
     $L_{LS}^\perp$.
 
-    Every training is judged at the recorded epoch at which the ratio of $L_{NC1}$ to the larger of the other two is
-    least. There the ratio must be one or more. It is {least:.2g} to {most:.2g} over trainings; at the last epoch it is
-    at least {last:.2g}. Weight decay is a share of {decay_share:.2g} of $L_{NC1}$ at the last epoch (median over
-    trainings). Without what it adds to the terms, $L_{NC1}$ is {data_least:.2g} to {data_most:.2g} times the larger of
-    the others at its worst, and {data_last:.2g} times or more at the last. Variants leave it out, take a tenth of it,
-    begin after the first drop of the learning rate, or judge the last epoch alone. Whether $L_{LS}^\perp$ is not only
-    smaller but negligible is asked by `least_squares_deviation_negligible`.
+    Every training is judged at the recorded epoch, from the end of train errors on, at which the ratio of $L_{NC1}$ to
+    the larger of the other two is least. There the ratio must be one or more. It is {least:.2g} to {most:.2g} over
+    trainings; at the last epoch it is at least {last:.2g}. Weight decay makes {decay_share:.2g} of $L_{NC1}$ at the
+    last epoch (median over trainings). Without what decay adds to the terms, the least ratio is {data_least:.2g} to
+    {data_most:.2g}, and the ratio at the last epoch {data_last:.2g} or more. Variants leave decay out, take a tenth of
+    it, begin after the first drop of the learning rate, or judge the last epoch alone.
+    `least_squares_deviation_negligible` tests whether $L_{LS}^\perp$ is not only smaller but negligible.
     """
     included, excluded = without_exceptions(trainings)
 
@@ -278,25 +277,26 @@ def nc23_vanishes_first(
 
     A term's fall is its value at the first recorded epoch over its value at the last. The fall of $L_{NC2/3}$ over that
     of each other term, in the geometric mean over trainings, must be above {factor:g} with its whole 95 % interval. A
-    variant counts from the end of train errors on. Another leaves out the parts of weight decay, which keeps $L_{NC1}$
-    from zero.
+    variant counts falls from the end of train errors on. Another leaves out what weight decay adds to the terms, which
+    keeps $L_{NC1}$ from zero.
 
-    The comparison with $L_{LS}^\perp$ decides. That with $L_{NC1}$ is all but settled by a formula: with the
-    eigenvalues $\nu_j^2$ of $\tilde M^\top(\tilde\Sigma_W + \lambda I)^{-1}\tilde M$ of extended class means, $L_{NC1}$
-    is $\frac12\sum_j\nu_j^2/(C+\nu_j^2)^2$ and $L_{NC2/3}$ is $\frac12\sum_j C/(C+\nu_j^2)^2$: direction by direction
-    $L_{NC2/3}$ is $C/\nu_j^2$ times $L_{NC1}$. Where variability collapses evenly it falls as the square of $L_{NC1}$,
-    whatever is arranged first. That it falls fastest is no evidence that class means become a simplex before
-    activations are compressed.
+    The comparison with $L_{LS}^\perp$ decides. The comparison with $L_{NC1}$ is all but settled by a formula. With the
+    extended class means $\tilde M$ and the eigenvalues $\nu_j^2$ of $\tilde M^\top(\tilde\Sigma_W + \lambda
+    I)^{-1}\tilde M$, $L_{NC1}$ is $\frac12\sum_j\nu_j^2/(C+\nu_j^2)^2$ and $L_{NC2/3}$ is $\frac12\sum_j
+    C/(C+\nu_j^2)^2$. Each summand of $L_{NC2/3}$ is $C/\nu_j^2$ times that of $L_{NC1}$. Where variability collapses
+    evenly, $L_{NC2/3}$ therefore falls as the square of $L_{NC1}$, whatever the arrangement of class means. Its faster
+    fall is no evidence that class means become a simplex before activations are compressed.
 
     The terms depend on the weight decay $\lambda$ that is put into them. With the trained $\lambda$ they are those of
-    the loss that was minimised; over $L_{LS}^\perp$ the advantage is then a factor {trained:.1g} (geometric mean; from
+    the loss that was minimised; $L_{NC2/3}$ then falls {trained:.1g} times as far as $L_{LS}^\perp$ (geometric mean;
     {least:.1g} to {most:.1g} over trainings). Copies of the authors' notebook, which the paper cites for figure 2, put
     half the optimiser's weight decay into the terms. `MSELoss` is a mean over ten classes, so that in the paper's units
-    the trained $\lambda$ is five times the optimiser's, and that half is a tenth of it. If the printed figure was drawn
-    so, its least-squares classifier is not the optimum of the loss that was trained. With that $\lambda$, a variant,
-    the advantage is {notebook:.1g}. But a classifier at the trained optimum is off that of another $\lambda$:
-    $L_{LS}^\perp$, which the figure is meant to show as negligible, then reaches {notebook_share:.1g} of $L_{LS}$ after
-    the end of train errors, instead of {trained_share:.1g} (largest over trainings).
+    the trained $\lambda$ is five times the optimiser's, and the notebook's $\lambda$ a tenth of the trained one. If the
+    printed figure was drawn so, its least-squares classifier is not the optimum of the loss that was trained. With the
+    notebook's $\lambda$, a variant, $L_{NC2/3}$ falls {notebook:.2g} times as far as $L_{LS}^\perp$. But
+    $L_{LS}^\perp$, which the figure is meant to show as negligible, then includes the distance between both optima:
+    after the end of train errors it reaches {notebook_share:.1g} of $L_{LS}$, with the trained $\lambda$
+    {trained_share:.1g} (largest over trainings).
     """
 
     def decades_of_fall(term: Quantity, of_decay: Decay) -> np.ndarray:
@@ -376,26 +376,28 @@ def _further_by(name: str, advantage: np.ndarray, factor: float) -> Check:
     quantifier="an average",
 )
 def deviation_split(trainings: Sequence[Table], *, tolerance: Positive) -> Claim:
-    r"""Before the learning rate drops, the deviation from the least-squares classifier is least for a last layer that
-    is trained on alone, on fixed features, larger where an image's features also depend on its batch, and largest in
-    the network, whose features move as well, in the mean over trainings.
+    r"""Before the learning rate drops, the deviation from the least-squares classifier is least, in the mean over
+    trainings, for a last layer that is trained alone on fixed features. It is larger where an image's features also
+    depend on its batch, and largest in the network, whose features move as well.
 
-    At the last recorded epoch at the full rate the body is frozen, and the last layer is trained on as before. On the
-    fixed features of evaluation mode only the sampling of batches is left: it keeps $L_{LS}^\perp$ at {sampling:.1g} of
-    $L_{LS}$ (median over trainings). For batches drawn with replacement its first order in the learning rate $\eta$ is
+    At the last recorded epoch at the full rate the layers before the last one, the body, are frozen. The last layer is
+    trained at that rate, starting at the least-squares classifier. On the fixed features of evaluation mode only the
+    sampling of batches is left: it keeps $L_{LS}^\perp$ at {sampling:.1g} of $L_{LS}$. With batch norm in training
+    mode, where an image's features depend on its batch, this share is {batches:.1g}; in the network, whose features
+    move as well, {network:.1g} (medians over trainings). Over the recorded epochs from the end of train errors to that
+    epoch the network's share is {least:.1g} to {most:.1g}.
+
+    For batches of $B$ images drawn with replacement $L_{LS}^\perp$ is, to first order in the learning rate $\eta$,
     $\frac{\eta}{4(1-m)}\,\mathrm{Ave}\frac1B\, (\mathrm{Ave}\|e\|^2\|\tilde h\|^2 - \lambda^2\|\tilde W_{LS}\|^2)$ with
-    batches of $B$ images, momentum $m$ and errors $e$. What such batches leave, in decades over that law and in the
-    mean over trainings, must be zero to within its 95 % interval and {tolerance:g} decades more. With batch norm in
-    training mode, where an image's features depend on its batch, the share is {batches:.1g}; in the network, whose
-    features move as well, {network:.1g} at that epoch, and from {least:.1g} to {most:.1g} over the recorded epochs from
-    the end of train errors to there.
+    momentum $m$ and errors $e$. The logarithm of what is measured over this law, in decades and in the mean over
+    trainings, must be zero to within its 95 % interval and {tolerance:g} decades more.
 
     Both increases, in decades and in the mean over trainings, must be above zero with their whole 95 % intervals. The
     three shares are nested measurements, and no split into causes: each adds something to the one before, and what
-    would be left in another order is not measured. Features that move without the statistics of batches are those of a
-    network without batch norm, which `workflow/config/digits_split.yaml` trains: there motion is added directly to the
-    sampling of batches, and it leaves most (docs/full_scale.md). Features move because batches are sampled, too, which
-    a frozen body does not show.
+    would be left in another order is not measured. In a network without batch norm, which
+    `workflow/config/digits_split.yaml` trains, the motion of features is added directly to the sampling of batches, and
+    makes most of the deviation (docs/full_scale.md). The sampling of batches moves features, too, which a frozen body
+    does not show.
     """
     included, excluded = without_exceptions(trainings)
     # L_LS^perp of each training at the last recorded epoch at the full learning rate, of a last layer that is trained
