@@ -1,7 +1,7 @@
 """Li, Agrawal, Ghosh et al. 2025, Tracing the representation geometry of language models: the toy model.
 
 - `invariants`: eq. 12, Lemma B.1, Theorem B.2: free features, rates of singular values, what gradient flow conserves
-- `growth`: Theorem B.3 and eq. 21: how fast singular values grow, and what the largest class has to do with it
+- `growth`: Theorem B.3 and eq. 21: rates in proportion to the singular value, and to the size of the largest class
 - `phases`: section 3.3 and Figure 4: the toy itself, its warm-up and its entropy-seeking phase
 - `biases`: section 3.3: primacy bias, selection bias, the alignment of the two spaces
 - `controls`: Figures 12 and 13: without skew, without bottleneck, under the squared loss

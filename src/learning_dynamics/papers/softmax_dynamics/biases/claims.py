@@ -68,7 +68,7 @@ def primacy_bias(grid: Table, *, small_scale: Positive, chance_share: Fraction) 
             name,
             mean(in_order[judged]),
             chance_share,
-            because="that of an order that does not know the sizes",
+            because="what an order that does not depend on the sizes gives",
             rivals={
                 phrase: {"estimate": mean(pairs_in_order(times, other)[judged])}
                 for phrase, other in other_sizes.items()
@@ -109,19 +109,19 @@ OTHER_ORDERS = {"rates that do not depend on the singular value": 0.0, "rates li
     quantifier="most draws",
 )
 def selection_bias(starts: Table, course: Table, *, chance_share: Fraction) -> Claim:
-    r"""Dominant directions are more likely to take in new information, as changes are proportional to singular values:
-    from small starts the larger of two changes faster more often than not, and it grows faster while most of the loss
-    is lost.
+    r"""Dominant directions are more likely to take in new information, as changes are proportional to singular values.
+    From small starts the larger of two singular values changes faster more often than not, and most of the loss's fall
+    comes while it grows faster.
 
     Each singular value has a factor of its own in that proportion (errata 5), so that draws must be counted. The larger
     one changes faster at {value:.1%} of the random starts. The rates $|g_i| \sigma_i$ predict {expected:.1%} if
     $|g_1|$, $|g_2|$ and the pair of singular values do not depend on one another, which is tested: each of the three is
     taken from any start of the same scale. Rates that do not depend on $\sigma_i$ would give {constant:.1%}, rates like
-    its square {square:.1%}. Over the course new information is measured by the fall of the loss, which needs no choice
-    of times but its end, where the last class is learned: {lost_while_faster:.0%} of it comes while the larger one
-    grows faster, {lost_while_relatively_faster:.0%} while its relative rate is larger. This is a tendency of the whole,
-    not of each moment: while some draws still learn, the share of all draws in which the larger one grows faster is
-    between {highest:.0%} (time {when_highest:.3g}) and {lowest:.0%} (time {when_lowest:.3g}).
+    its square {square:.1%}. Along the flow new information is measured by the fall of the loss until the last class is
+    learned: {lost_while_faster:.0%} of it comes while the larger one grows faster, {lost_while_relatively_faster:.0%}
+    while its relative rate is larger. This is a tendency of the whole, not of each moment. While some draws still
+    learn, the share of all draws in which the larger one grows faster is between {highest:.0%} (time
+    {when_highest:.3g}) and {lowest:.0%} (time {when_lowest:.3g}).
     """
     # -- at random starts: tables by scale and seed, with columns 1 and 2 for the two singular values
     at_starts = starts.pivot_table(index=["scale", "seed"], columns="index", values=["rate", "sigma"]).abs()
@@ -265,8 +265,8 @@ def alignment(grid: Table, *, cosine: Fraction, small_scale: Positive, majority_
     The leading eigenvectors of $f^T f$ and $W W^T$ are compared at the start and when the first class is learned, from
     Gaussian starts, whose two factors are independent. They count as aligned if their $|\cos|$ is {cosine:g} or more.
     Random directions are aligned in {random:.0%} of draws; at the starts {before:.0%} are. The flow conserves $f^T f -
-    W W^T$ while both grow, so that they must align from small starts. Starts of scales above {small_scale:g} are left
-    out; {large:.0%} of them align.
+    W W^T$ while both matrices grow, so that their eigenvectors must align from small starts. Starts of scales above
+    {small_scale:g} are left out; {large:.0%} of them align.
     """
     gaussian = Grid(grid, skewed=True, init="gaussian")
     starts = SmallStarts(
@@ -358,8 +358,8 @@ OTHER_TIMES: dict[str, PerClass] = {
     quantifier="all draws",
 )
 def classes_are_learned_in_pairs(flows: Sequence[Table]) -> Claim:
-    r"""At class sizes that are well apart, the two most frequent classes are learned together to leading order in
-    $\ln(1 / s)$: from starts of ever smaller scale $s$ the time of each grows like $\ln(1 / s) / \sigma_1$, with
+    r"""At class sizes that are well apart, and from starts of ever smaller scale $s$, the two most frequent classes are
+    learned together to leading order in $\ln(1 / s)$. The time of each grows like $\ln(1 / s) / \sigma_1$, with
     $\sigma_1 \geq \sigma_2 \geq \dots$ the singular values of $A$ at uniform predictions. The time of the third class
     grows about like $\ln(1 / s) [1 / \sigma_1 + (1 - \sigma_2 / \sigma_1) / \sigma_1']$, with $\sigma_1'$ the largest
     singular value of $A$ without the rows of the first pair: growth at $\sigma_2$ until that pair is learned, then at
@@ -370,24 +370,24 @@ def classes_are_learned_in_pairs(flows: Sequence[Table]) -> Claim:
     a constant rate, so that the slope of the first pair is off only by the spacing of recorded times. The third class
     is allowed a factor of the time squared beside the exponential. This is chosen: residuals of what is learned fall
     about like one over the time, and change the second stage's rate by terms of that order. The drift of predictions,
-    below, is not of this kind. At sizes {example} its factor is {third_factor:.3f}; if each class had one singular
-    value of $A$ at the start to itself, it would be {third_factor_one_by_one:.3f}.
+    below, is not of this kind. At sizes {example} the third class's factor is {third_factor:.3f}; if each class had one
+    singular value of $A$ at the start to itself, it would be {third_factor_one_by_one:.3f}.
 
     For the first pair the factor is the limit at small scales: at scale {largest:.0e} the most frequent class takes
-    {first_class_delay:.2f} times that limit (median). The second stage has none. Along the first pair's direction
-    predictions of what is not yet learned leave uniform ones, slowly but without end, so that its slope keeps drifting:
-    the third class's mean slope over its factor is {third_ratio_before:.4f} between the next larger scales and
-    {third_ratio:.4f} here.
+    {first_class_delay:.2f} times that limit (median). The second stage has no such limit. Along the first pair's
+    direction predictions for classes that are not yet learned depart from uniform ones, slowly but without end, and the
+    slope of the second stage drifts. The third class's mean slope over its factor is {third_ratio_before:.4f} between
+    the next larger scales and {third_ratio:.4f} here.
 
     Other rules are distinguished from this one only in part. If the last stage were at the third class's own rate,
-    $\sqrt{n (1 - 1/V)}$, the factors would differ by {largest_difference:.1%} at most. At the records and scales of the
-    default run, stages at the rates of single classes are rejected only by ratios of sizes below 5, the third singular
-    value of $A$ only by sizes far apart.
+    $\sqrt{n (1 - 1/V)}$, the factors would differ by {largest_difference:.1%} at most. In the default run the rule with
+    stages at the rates of single classes is rejected only at ratios of sizes below 5. The rule with a last stage at the
+    third singular value of $A$ is rejected only at sizes far apart.
 
     Later classes are not judged. The fourth class's slope is {fourth_ratio:.3f} times the factor, up to
-    {largest_fourth_ratio:.3f} at some sizes, and at scale {largest:.0e} it takes {fourth_class_delay:.2f} times as
-    long. A third pair would have a third stage by the same rule, but the fifth class's slope is {fifth_ratio:.2f} times
-    what that predicts.
+    {largest_fourth_ratio:.3f} at some sizes, and at scale {largest:.0e} it takes {fourth_class_delay:.2f} times as long
+    as its factor gives. A third pair would have a third stage by the same rule, but the fifth class's slope is
+    {fifth_ratio:.2f} times what that predicts.
     """
     times = times_by_scale(flows)
     smallest, larger, *_, largest = times.columns  # scales, ascending
@@ -396,7 +396,7 @@ def classes_are_learned_in_pairs(flows: Sequence[Table]) -> Claim:
     other_ratios = {phrase: _over_prediction(slopes, times_of) for phrase, times_of in OTHER_TIMES.items()}
     recording_error = _error_of_records(flows, smallest=smallest, larger=larger)
     squared_time_error = _error_of_squared_time(_sizes_of_draws(ratios), smallest=smallest, larger=larger)
-    by_records = "neighbouring records of a time, at both scales"
+    by_records = "the spacing of recorded times, at both scales"
     by_squared_time = (
         "what a factor of the time squared beside the exponential (chosen) adds, at the rate and sizes of the draw"
     )

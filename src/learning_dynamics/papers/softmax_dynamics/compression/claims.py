@@ -62,12 +62,12 @@ def compression(
     """Under cross-entropy, with skewed classes of eight examples and a bottleneck, the effective rank falls again while
     the rare classes are learned.
 
-    A fall counts if it follows a rise, and if the part of it in that time is {threshold:g} or more. There is one in
-    {value:.1%} of the draws, and at no scale in more than {highest:.0%} (scale {scale_of_highest:g}); if the faintest
-    part counts as well, in {any_part:.1%}. All three phases follow one another in {phases:.1%}. The rank rises by
-    {threshold:g} or more in that time in {rising:.0%}; its change is {net:+.2f} in the median draw. The rank is over
-    all examples, as in section 2.1. Over the means of classes, and at larger skews, three phases show, which is a claim
-    that we add.
+    A fall counts if it follows a rise, and if its part while the rare classes are learned is {threshold:g} or more. The
+    rank has such a fall in {value:.1%} of the draws, at no scale in more than {highest:.0%} (scale
+    {scale_of_highest:g}); if a smaller part counts as well, in {any_part:.1%}. All three phases follow one another in
+    {phases:.1%}. While the rare classes are learned the rank rises by {threshold:g} or more in {rising:.0%}; it changes
+    by {net:+.2f} in the median draw. The rank is over all examples, as in section 2.1. Over the means of classes, and
+    at larger skews, three phases show (`three_phases_over_classes`).
     """
     skewed = Grid(grid, skewed=True)
     depth = skewed.number(within, measure=measure, threshold=threshold)  # of the deepest fall, 0 where there is none
@@ -106,12 +106,13 @@ def three_phases_under_flow(
 
     A fall or a rise counts from {threshold:g} on. The paper states no sizes. At 33 : 33 : 33 : 1, in two dimensions,
     {value:.0%} of the draws show the phases, with equal classes {equal:.1%}, in three dimensions {wide:.1%}. Three
-    frequent classes share the plane evenly, and the rank comes near two; as the rare one takes its place opposite one
-    of them, variances along and across that direction become different: from then on $\sigma_1$ grows by more than
+    frequent classes share the plane evenly, and the rank comes near two. As the rare class takes its place opposite one
+    of them, the variances along and across that direction become different. From then on $\sigma_1$ grows by more than
     $\sigma_2$ in {grows:.0%} of the draws. In the median of the draws that show the phases the rank falls by
     {depth:.2f}, slowly, for long after the rare class is learned. If only the time in which it is learned counts, the
-    rank falls in {meanwhile:.1%}. From when it begins to be learned to the end the rank falls in {falls:.0%}, with a
-    warm-up or without. "Can emerge" is read as in the claim on large steps: who tries a handful of starts sees them.
+    rank falls in {meanwhile:.1%} of the draws. From when it begins to be learned to the end the rank falls in
+    {falls:.0%}, with a warm-up or without. "Can emerge" is read as in `three_phases_exist`: somebody who tries a
+    handful of starts sees the phases.
     """
     # with both, and each control without one of the two
     grids = {
@@ -166,15 +167,16 @@ def dominant_direction_reused(grid: Table, *, spectrum: Spectrum, majority_share
     goes on to do so.
 
     Class sizes are those at which the rank over all inputs falls from when the rare class begins to be learned. The
-    caption calls $\sigma_1$ and $\sigma_2$ eigenvalues, while the appendix uses the letters for singular values, and
-    the two readings differ. Eigenvalues are those of the covariance of all inputs, from which RankMe is computed;
-    singular values, and the dominant direction, are those of the features without centring. From the moment at which
-    the first class is learned to that at which the rarest are, the dominant direction turns by less than 45 degrees in
-    {kept:.0%} of the draws. The whole sentence, with $\sigma_1$ growing more than $\sigma_2$ while rare classes are
-    learned and from there to the end, is true in {eigenvalues:.0%} for eigenvalues and in {singular:.0%} for singular
-    values. With the time before, in which the rank rises, in place of that in which they are learned, and the rest as
-    it is, the sentence is true in {eigenvalues_before:.0%} for eigenvalues and in {singular_before:.0%} for singular
-    values: a larger eigenvalue that grows more than a smaller one is no sign that the rank falls.
+    caption of Figure 4 calls $\sigma_1$ and $\sigma_2$ eigenvalues; in the appendix they are singular values. The two
+    readings differ. Eigenvalues are those of the covariance of all inputs, from which RankMe is computed; singular
+    values, and the dominant direction, are those of the features without centring. From the moment at which the first
+    class is learned to that at which the rarest are, the dominant direction turns by less than 45 degrees in {kept:.0%}
+    of the draws. The whole sentence, with $\sigma_1$ growing more than $\sigma_2$ while rare classes are learned and
+    from there to the end, is true in {eigenvalues:.0%} for eigenvalues and in {singular:.0%} for singular values. From
+    when the first class is learned to when the rarest begin to be, the rank rises. With this time instead of that in
+    which rare classes are learned the sentence is true in {eigenvalues_before:.0%} for eigenvalues and in
+    {singular_before:.0%} for singular values. So a larger eigenvalue that grows more than a smaller one is no sign that
+    the rank falls.
     """
     skewed = Grid(grid, skewed=True)
 
@@ -375,16 +377,16 @@ def adamw_compresses(
     decays: Table, *, measure: Literal["rankme_centred", "rankme"], threshold: Positive, majority_share: Fraction
 ) -> Claim:
     """Under Adam with decoupled weight decay, at a learning rate of 0.01 and some decay, the rank over all examples
-    falls while the rarest class is learned, in most draws with skew and a bottleneck, and not in most without one of
-    them, or without decay.
+    falls while the rarest class is learned in most draws with skew and a bottleneck. It does not in most without one of
+    these, or without decay.
 
     A fall counts from {threshold:g} on. The first half of the draws chooses, of {tried} decays, the one at which the
     share of draws that fall exceeds that of the controls the most: {decay:g}. The second half, which no search has
-    seen, judges it. There {value:.0%} fall with both, {equal:.0%} with equal classes, {wide:.0%} in three dimensions
-    and {without_decay:.0%} without decay; over the means of classes {over_classes:.0%}. At the other decays
-    {fewest:.0%} to {most:.0%} fall with both. The falls are late and shallow: {depth:.2f} in the median of those that
-    fall, while from before the rarest class is learned to after it the rank rises by {net:.2f}. In {learned:.0%} of the
-    draws all classes are learned beyond doubt.
+    seen, judges it. There {value:.0%} fall with skew and a bottleneck, {equal:.0%} with equal classes, {wide:.0%} in
+    three dimensions and {without_decay:.0%} without decay; over the means of classes {over_classes:.0%}. At the other
+    decays {fewest:.0%} to {most:.0%} fall with skew and a bottleneck. The falls are late and shallow: {depth:.2f} in
+    the median of those that fall, while from before the rarest class is learned to after it the rank rises by
+    {net:.2f}. In {learned:.0%} of the draws every class ends above the probability at which it is learned beyond doubt.
     """
     over_examples, over_classes = MEASURES["examples"][measure], MEASURES["classes"][measure]
     # the first half of the draws chooses the decay, the other half judges it

@@ -35,10 +35,10 @@ def compression_map(
 ) -> Plot:
     r"""A search for compression: share of seeds whose rank, after a rise, falls while the rarest classes are learned.
 
-    Gradient descent. The rank is over all examples. Falls of at least {threshold:g} in that time count. No claim is
-    judged by this search. Rows: class sizes; of equal classes all are rarest. Columns: initial scales and dimensions.
-    (a) Four classes, {seeds} seeds a cell. (b) $V$ classes. Cells give the share in per cent, and below it the 95 %
-    Wilson interval.
+    Gradient descent. The rank is over all examples. A fall counts if it is {threshold:g} or more in that time. No claim
+    is judged by this search. Rows: class sizes; of equal classes all are rarest. Columns: initial scales and
+    dimensions. (a) Four classes, {seeds} seeds a cell. (b) $V$ classes. Cells give the share in per cent, and below it
+    the 95 % Wilson interval.
     """
     figure, (left, right) = plt.subplots(1, 2, figsize=(WIDTH, 3.8), width_ratios=[3.4, 1.0])
     for axis, table, title in ((left, skews, "four classes"), (right, classes, "more classes")):

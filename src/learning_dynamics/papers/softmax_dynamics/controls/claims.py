@@ -121,13 +121,13 @@ def controls_uniform(
     rank.
 
     Starts are small up to scale {small_scale:g}. The rank is RankMe of the covariance about the mean. A fall or a rise
-    counts from {threshold:g} on. The rank falls, to the lowest value that it has until the first class is learned (the
-    trough), in {warm:.0%} of the draws; it rises from the trough in {rises:.0%}; it does not fall after a rise, or
-    never rises, in {never:.1%}; over the last half decade of time (a factor of √10) it changes by less than
-    {threshold:g} in {saturates:.0%}. A draw agrees if its rank does all of this. The 95 % interval of the share that
-    agrees must be {majority:.0%} or above; the share is {value:.1%}. With skew, a bottleneck and cross-entropy it does
-    not fall after a rise in {never_with_all_three:.1%}. Of the draws without skew {falls_while_rare:.1%} fall while
-    classes are learned. Whether the two cases differ is another claim, `controls_differ`.
+    counts from {threshold:g} on. The trough is the lowest rank until the first class is learned. The rank falls to the
+    trough in {warm:.0%} of the draws, and rises from there in {rises:.0%}. It does not fall after a rise, or never
+    rises, in {never:.1%}. Over the last half decade of time (a factor of √10) it changes by less than {threshold:g} in
+    {saturates:.0%}. A draw agrees if its rank does all of this. The 95 % interval of the share that agrees must not
+    reach below {majority:.0%}; the share is {value:.1%}. With skew, a bottleneck and cross-entropy the rank does not
+    fall after a rise in {never_with_all_three:.1%}. Of the draws without skew {falls_while_rare:.1%} fall while classes
+    are learned. The difference of the two cases is another claim, `controls_differ`.
     """
     _require("loss", "cross_entropy", control=control, with_all_three=with_all_three)
     _require("dimension", 2, control=control, with_all_three=with_all_three)
@@ -161,16 +161,17 @@ def controls_no_bottleneck(
     """Without a bottleneck, from small starts, the warm-up is followed by a monotone, saturating growth of the
     effective rank.
 
-    Section 3.3 calls $d < V$ a bottleneck; Figure 12 takes $d = 3$, $V = 4$ for none. (Our reason: one number added to
-    all logits changes no probability, so that $V - 1$ dimensions suffice.) The paper draws one run; here most draws
+    Section 3.3 calls $d < V$ a bottleneck; Figure 12 takes $d = 3$ at $V = 4$ for none. (Our reason: one number added
+    to all logits changes no probability, so that $V - 1$ dimensions suffice.) The paper draws one run; here most draws
     must agree. Starts are small up to scale {small_scale:g}. The rank is RankMe of the covariance about the mean. A
-    fall or a rise counts from {threshold:g} on. The rank falls, to the lowest value that it has until the first class
-    is learned (the trough), in {warm:.0%} of the draws; it rises from the trough in {rises:.0%}; it does not fall after
-    a rise, or never rises, in {never:.1%}; over the last half decade of time (a factor of √10) it changes by less than
+    fall or a rise counts from {threshold:g} on. The trough is the lowest rank until the first class is learned. The
+    rank falls to the trough in {warm:.0%} of the draws, and rises from there in {rises:.0%}. It does not fall after a
+    rise, or never rises, in {never:.1%}. Over the last half decade of time (a factor of √10) it changes by less than
     {threshold:g} in {saturates:.0%}. A draw agrees if its rank does all of this. The 95 % interval of the share that
-    agrees must be {majority:.0%} or above; the share is {value:.1%}. With skew, a bottleneck and cross-entropy it does
-    not fall after a rise in {never_with_all_three:.1%}. Of the draws without a bottleneck {falls_while_rare:.1%} fall
-    while the rarest classes are learned. Whether the two cases differ is another claim, `controls_differ`.
+    agrees must not reach below {majority:.0%}; the share is {value:.1%}. With skew, a bottleneck and cross-entropy the
+    rank does not fall after a rise in {never_with_all_three:.1%}. Of the draws without a bottleneck
+    {falls_while_rare:.1%} fall while the rarest classes are learned. The difference of the two cases is another claim,
+    `controls_differ`.
     """
     _require("loss", "cross_entropy", control=control, with_all_three=with_all_three)
     # V - 1 for V = 4: adding one number to all logits changes no probability, so that three dimensions are no
@@ -208,14 +209,14 @@ def controls_squared_loss(
     growth of the effective rank.
 
     Starts are small up to scale {small_scale:g}. The rank is RankMe of the covariance about the mean. A fall or a rise
-    counts from {threshold:g} on. The rank falls, to the lowest value that it has until the first class is learned (the
-    trough), in {warm:.0%} of the draws; it rises from the trough in {rises:.0%}; it does not fall after a rise, or
-    never rises, in {never:.1%}; over the last half decade of time (a factor of √10) it changes by less than
-    {threshold:g} in {saturates:.0%}. A draw agrees if its rank does all of this. The 95 % interval of the share that
-    agrees must be {majority:.0%} or above; the share is {value:.1%}. With skew, a bottleneck and cross-entropy it does
-    not fall after a rise in {never_with_all_three:.1%}. Of the draws under the squared loss {falls_while_rare:.1%} fall
+    counts from {threshold:g} on. The trough is the lowest rank until the first class is learned. The rank falls to the
+    trough in {warm:.0%} of the draws, and rises from there in {rises:.0%}. It does not fall after a rise, or never
+    rises, in {never:.1%}. Over the last half decade of time (a factor of √10) it changes by less than {threshold:g} in
+    {saturates:.0%}. A draw agrees if its rank does all of this. The 95 % interval of the share that agrees must not
+    reach below {majority:.0%}; the share is {value:.1%}. With skew, a bottleneck and cross-entropy the rank does not
+    fall after a rise in {never_with_all_three:.1%}. Of the draws under the squared loss {falls_while_rare:.1%} fall
     while the rarest classes are learned. How soon the rank saturates, which is quickly in the paper's figure, is not
-    judged. Whether the two cases differ is another claim, `controls_differ_squared_loss`.
+    judged. The difference of the two cases is another claim, `controls_differ_squared_loss`.
     """
     _require("loss", "squared", control=control)
     _require("loss", "cross_entropy", with_all_three=with_all_three)
@@ -251,13 +252,13 @@ def controls_squared_loss_uniform(
     growth of the effective rank.
 
     Starts are small up to scale {small_scale:g}. The rank is RankMe of the covariance about the mean. A fall or a rise
-    counts from {threshold:g} on. The rank falls, to the lowest value that it has until the first class is learned (the
-    trough), in {warm:.0%} of the draws; it rises from the trough in {rises:.0%}; it does not fall after a rise, or
-    never rises, in {never:.1%}; over the last half decade of time (a factor of √10) it changes by less than
-    {threshold:g} in {saturates:.0%}. A draw agrees if its rank does all of this. The 95 % interval of the share that
-    agrees must be {majority:.0%} or above; the share is {value:.1%}. With skew, a bottleneck and cross-entropy it does
-    not fall after a rise in {never_with_all_three:.1%}. Of the draws of this control {falls_while_rare:.1%} fall while
-    classes are learned. Whether the two cases differ is another claim, `controls_differ_squared_loss`.
+    counts from {threshold:g} on. The trough is the lowest rank until the first class is learned. The rank falls to the
+    trough in {warm:.0%} of the draws, and rises from there in {rises:.0%}. It does not fall after a rise, or never
+    rises, in {never:.1%}. Over the last half decade of time (a factor of √10) it changes by less than {threshold:g} in
+    {saturates:.0%}. A draw agrees if its rank does all of this. The 95 % interval of the share that agrees must not
+    reach below {majority:.0%}; the share is {value:.1%}. With skew, a bottleneck and cross-entropy the rank does not
+    fall after a rise in {never_with_all_three:.1%}. Of the draws of this control {falls_while_rare:.1%} fall while
+    classes are learned. The difference of the two cases is another claim, `controls_differ_squared_loss`.
     """
     _require("loss", "squared", control=control)
     _require("loss", "cross_entropy", with_all_three=with_all_three)
@@ -295,7 +296,7 @@ def _more_falls(name: str, excess: Estimate) -> Check:
         f"share of draws that fall after growth, minus that with {name}",
         excess,
         0.0,
-        because="without what is needed for a fall there are fewer",
+        because="falls are rarer without what they need",
         rivals={"more falls with that changed": {"estimate": -excess}},
     )
 
@@ -312,11 +313,12 @@ def controls_differ(
     """Under cross-entropy, from small starts, the effective rank falls after its growth more often with skewed classes
     and a bottleneck than without one of them.
 
-    The paper draws one run of each; that falls are rarer without one of them is our reading of it. After a rise of
-    {threshold:g} or more since the trough of the warm-up the rank falls by as much in {with_both:.1%} of the draws with
-    both, in {equal:.1%} with equal classes and in {wide:.1%} without a bottleneck; a flow that failed does not fall.
-    Starts up to scale {small_scale:g} are judged. The rank is over all examples, of classes from 3, 2, 2, 1 to 5, 1, 1,
-    1. Class means and larger skews are other claims, `skew_is_necessary` and `bottleneck_is_necessary`.
+    The paper draws one run of each case, which we read as rarer falls without skew or bottleneck. A fall is one of
+    {threshold:g} or more, after as large a rise since the trough of the warm-up. The rank falls in {with_both:.1%} of
+    the draws with both, in {equal:.1%} with equal classes and in {wide:.1%} without a bottleneck; a flow that failed
+    counts as no fall. Starts up to scale {small_scale:g} are judged. The rank is over all examples, of class sizes from
+    3, 2, 2, 1 to 5, 1, 1, 1. Class means and larger skews are other claims, `skew_is_necessary` and
+    `bottleneck_is_necessary`.
     """
     _require("loss", "cross_entropy", narrow=narrow, wide=wide)
     ascending("dimension", narrow=narrow, wide=wide)
@@ -346,13 +348,13 @@ def controls_differ_squared_loss(
     cross_entropy: Table, squared: Table, *, measure: Measure, threshold: Positive, small_scale: Positive
 ) -> Claim:
     """With skewed classes and a bottleneck, from small starts, the effective rank falls after its growth more often
-    under cross-entropy than under the squared loss, whether that has the same skewed classes or equal ones.
+    under cross-entropy than under the squared loss, both with the same skewed classes and with equal ones.
 
-    The paper draws one run of each; that falls are rarer under the squared loss is our reading of it. After a rise of
-    {threshold:g} or more since the trough of the warm-up the rank falls by as much in {cross_entropy:.1%} of the draws
-    under cross-entropy, in {squared:.1%} under the squared loss and in {squared_equal:.1%} under it with equal classes;
-    a flow that failed does not fall. Starts up to scale {small_scale:g} are judged. The rank is over all examples, of
-    classes from 3, 2, 2, 1 to 5, 1, 1, 1.
+    The paper draws one run of each case, which we read as rarer falls under the squared loss. A fall is one of
+    {threshold:g} or more, after as large a rise since the trough of the warm-up. The rank falls in {cross_entropy:.1%}
+    of the draws under cross-entropy, in {squared:.1%} under the squared loss and in {squared_equal:.1%} under the
+    squared loss with equal classes; a flow that failed counts as no fall. Starts up to scale {small_scale:g} are
+    judged. The rank is over all examples, of class sizes from 3, 2, 2, 1 to 5, 1, 1, 1.
     """
     _require("loss", "cross_entropy", cross_entropy=cross_entropy)
     _require("loss", "squared", squared=squared)
@@ -384,10 +386,10 @@ def squared_loss_learns_frequent_classes(squared: Table, cross_entropy: Table, *
     """Under the squared loss with skewed classes and a bottleneck only the most frequent classes are learned.
 
     A class is learned if the mean output of its own class over its examples is above one half at the end. In two
-    dimensions the flow ends at a best approximation of rank two of the labels: the two most frequent classes, or, where
-    the second place is shared, the most frequent one and a mixture of those that share it. A draw counts if some
-    classes are learned and some are not, and if no learned class is rarer than one that is not learned. Under
-    cross-entropy all classes are learned in {all_learned:.0%} of the draws.
+    dimensions the flow ends at a best approximation of rank two of the labels. It has the two most frequent classes or,
+    where several share the second place, the most frequent one and a mixture of these. A draw counts if some classes
+    are learned and some are not, and if no learned class is rarer than one that is not learned. Under cross-entropy all
+    classes are learned in {all_learned:.0%} of the draws.
     """
     _require("loss", "cross_entropy", cross_entropy=cross_entropy)
     _require("loss", "squared", squared=squared)
@@ -411,7 +413,7 @@ def squared_loss_learns_frequent_classes(squared: Table, cross_entropy: Table, *
         "share of draws in which only the most frequent classes are learned",
         only_the("most frequent", squared),
         at_least=1 - exceptions,
-        because="an always cannot be measured; one draw in twenty is let pass",
+        because="draws cannot show that something always happens; one in twenty may differ",
         rivals={
             "only the rarest classes": {"holds": only_the("rarest", squared)},
             "cross-entropy instead of the squared loss": {"holds": only_the("most frequent", cross_entropy)},

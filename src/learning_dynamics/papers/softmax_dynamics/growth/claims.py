@@ -62,10 +62,11 @@ def theorem_b_3_proportional(flows: Sequence[Table], starts: Table, *, simple_ga
     $\sigma_{2i}$.
 
     Along the flow rates measured by differences are compared with $-g_i \sigma_i$, where the spectrum is simple:
-    singular values are more than {simple_gap:g} of the largest apart, and as far from zero. Among random starts of one
-    scale, where singular values differ by chance, the slope of the log rate on the log value is {slope:.2f} (across
-    scales it is one for any bilinear model). The factor $g_i$ is neither constant nor common (errata 5): its logarithm
-    has standard deviation {spread:.2g} around the fit, and {shrinking:.0%} of the singular values shrink at first.
+    singular values are more than {simple_gap:g} of the largest apart from each other, and from zero. Among random
+    starts of one scale, where singular values differ by chance, the slope of the log rate on the log value is
+    {slope:.2f} (across scales it is one for any bilinear model). The factor $g_i$ is neither constant nor common
+    (errata 5): the logarithm of $|g_i|$ has standard deviation {spread:.2g} around the fit, and {shrinking:.0%} of the
+    singular values shrink at first.
     """
     other_exponents = {
         "rates that do not depend on the singular value": 0.0,
@@ -148,16 +149,17 @@ OTHERS = {  # by rival; each replaces the order of every check of `theorem_b_3_d
 )
 def theorem_b_3_dominant_class(starts: Table, early: Table, repeated: Table, *, many_classes: Positive) -> Claim:
     r"""From a balanced start with uniform predictions, and with many classes, rates are proportional to the size $N$ of
-    the largest.
+    the largest class.
 
-    It does not hold as printed (errata 1). The theorem says both "proportional" and "bounded". This claim is about the
-    first; the printed bound is a claim of its own, and the bound $\sqrt{N}$ is judged here. At uniform predictions $A$
-    is the negative one-hot matrix less the mean over classes of each row, whose spectral norm is $\sqrt{N}$ up to terms
-    in $1/V$, never more. The sum over the $N$ examples of the class in eq. 21 runs over entries of a unit vector, and
-    such a sum is at most $\sqrt{N}$. Features that start tiny align with that top direction and then grow at that rate:
-    the slope on $\log N$ is {aligned:.3f} in the mean. At random starts $u$ and $v$ are independent of $A$, and $g$ is
-    of order $1/\sqrt{V}$ whatever $N$ is (slope {order_at_random:.2f}, with {many_classes:g} classes or more). If the
-    $N$ examples are one context, their row's gradient is their sum, and the slope is {repeats:.3f}.
+    The theorem says both "proportional" and "bounded" (errata 1). This claim is about the first; the printed bound is
+    another claim, `theorem_b_3_bound`, and the bound $\sqrt{N}$ is judged here. At uniform predictions $A$ is the
+    negative one-hot matrix less the mean of each of its rows. The spectral norm of $A$ is $\sqrt{N}$ up to terms in
+    $1/V$, never more. The sum over the $N$ examples of the class in eq. 21 runs over entries of a unit vector, and such
+    a sum is at most $\sqrt{N}$. Features that start tiny align with the top singular vectors of $A$ and then grow at
+    the rate of its norm: the slope on $\log N$ is {aligned:.3f} on average. At random starts $u$ and $v$ are
+    independent of $A$, and $g$ is of order $1/\sqrt{V}$ whatever $N$ is (slope {order_at_random:.2f}, with
+    {many_classes:g} classes or more). If the $N$ examples are one context, their row's gradient is their sum, and the
+    slope is {repeats:.3f}.
     """
     growth = r"slope of $\log(\dot\sigma_1 / \sigma_1)$ on $\log N$, features aligned"
     yield _has_order(
@@ -319,7 +321,7 @@ def _bound_on_relative_rates(flows: Sequence[Table]) -> float:
 )
 def theorem_b_3_bound(starts: Table, early: Table, repeated: Table, confident: Table) -> Claim:
     r"""From a balanced start with uniform predictions, the relative growth rate of a singular value is bounded by $\eta
-    N$, $N$ the size of the largest class.
+    N$, with $N$ the size of the largest class.
 
     The largest rate measured is {value:.3g} of the bound, where the $N$ examples repeat one context. Where inputs are
     orthonormal the largest is {orthonormal:.2g} of the bound, and {orthonormal_over_root:.3g} of $\eta \sqrt{N}$.
@@ -364,11 +366,11 @@ def equation_21(starts: Table, early: Table, repeated: Table, *, dropped_error: 
 
     The last line leaves the class index of the inner sum free; it is read as $-\sum_k v_{2ik} \sum_{c_j = k} u_{1ij}$
     (errata 2). At random starts dropping the terms causes a relative error of {error_at_fewest:.2g} at {fewest:g}
-    classes and of {error_at_most:.2g} at {most:g} classes, which falls as $V$ to the power {order:.2f}. They count as
-    dropped if that at the most classes is {dropped_error:g} or less. The exact law for independent directions is the
-    root of $1 / (V - 1)$. The last equality of eq. 21 replaces a sum over $N$ entries of a unit vector by $N$. That sum
-    is $N$ times an entry only if all entries are of one row of $f$, that of a repeated context (order {repeats:.3f}).
-    That $\sqrt{N}$ is never exceeded with orthonormal inputs is judged in `theorem_b_3_dominant_class`.
+    classes and of {error_at_most:.2g} at {most:g} classes; the error falls as $V$ to the power {order:.2f}. The terms
+    count as dropped if the error at the most classes is {dropped_error:g} or less. The exact law for independent
+    directions is the root of $1 / (V - 1)$. The last equality of eq. 21 replaces a sum over $N$ entries of a unit
+    vector by $N$. That sum is $N$ times an entry only if all entries are of one row of $f$, that of a repeated context
+    (order {repeats:.3f}). The bound $\sqrt{N}$ with orthonormal inputs is judged in `theorem_b_3_dominant_class`.
     """
     no_dependence = "no dependence on N"
     sums_apart = "the two sums of the last line taken apart"

@@ -99,10 +99,11 @@ def lemma_b_1(curves: Table, flow: Table, *, simple_gap: Positive) -> Claim:
     r"""A simple, positive singular value of a smooth matrix $M(t)$ changes at the rate $u_k^T \dot M v_k$.
 
     Rates are measured by differences: in time on the curves, in the direction of motion along the flow. The lemma
-    assumes that singular vectors are smooth (errata 4). Where two singular values meet, the ordered ones have no
-    derivative, and at zero none has. Along the flow times are left out at which, in either factor, two singular values
-    are less than {simple_gap:g} of the largest apart, or the smallest is less than that from zero; along the curves,
-    those at which the matrix moves in one step by {simple_gap:g} or more of the smallest such distance.
+    assumes that singular vectors are smooth (errata 4). Where two singular values meet, or one is zero, they need not
+    have a derivative. The gap of a spectrum is the smallest distance between two singular values, or of one from zero.
+    Along the flow times are left out at which the gap of either factor is below {simple_gap:g} of the largest singular
+    value. Along the curves times are left out at which the matrix moves in one step by {simple_gap:g} of the gap or
+    more.
     """
     # differences need a spectrum that is smooth on the scale of their step: along the curves a step may not move the
     # matrix by more than a share `simple_gap` of the gap; along the flow the step is in proportion to the gap anyway
@@ -164,8 +165,8 @@ def conservation_gradient_descent(descent: Table) -> Claim:
     r"""Under gradient descent with small steps $f^T f - W W^T$ drifts over a given time in proportion to $\eta$, on
     average over draws.
 
-    A step changes it by $\eta^2 (W A^T A W^T - f^T A A^T f)$. The appendix says gradient descent and differentiates in
-    time; what it derives is exact for the flow.
+    A step changes this difference by $\eta^2 (W A^T A W^T - f^T A A^T f)$. The appendix names gradient descent but
+    differentiates in time: its results are exact for the flow.
     """
     largest = select(descent, DRIFT).groupby(["seed", "learning_rate"])["value"].max()
     by_rate = largest.unstack("learning_rate")  # noqa: PD010 - a series
@@ -191,9 +192,9 @@ def equation_12(inputs: Table) -> Claim:
     r"""If features are linear in orthonormal inputs, $f = X \Theta$ with $X X^T = 1$, the rows of $f$ move as if they
     were free: $\dot f = -\eta A W^T$.
 
-    Both flows are integrated from the same features. Their distance must be less than the free flow's error at a
-    tolerance {looser:g} times as large. With inputs whose correlation is {correlation:g} the features depart from free
-    ones by up to {correlated:.0%} of their size in the median draw: orthonormal inputs are needed.
+    The flows of linear and of free features start from the same features. Their distance must be less than the free
+    flow's error at a tolerance {looser:g} times as large. With inputs whose correlation is {correlation:g} the features
+    depart from free ones by up to {correlated:.0%} of their size in the median draw: orthonormal inputs are needed.
     """
     # the largest along each flow, by the correlation of inputs, 0 where they are orthonormal, and by seed
     distances = select(inputs, DEPARTURE).groupby(["correlation", "seed"])["value"].max()
@@ -221,7 +222,7 @@ def theorem_b_2(flows: Sequence[Table], unbalanced: Table) -> Claim:
     where these are simple, shared directions up to sign: $V_1 = U_2$.
 
     Where singular values repeat, only some choice of directions is shared (errata 3). Elsewhere directions are fixed up
-    to sign, but only as well as the gap of the spectrum allows: an error of size $\epsilon$ in a symmetric matrix turns
+    to sign, but only as well as the gap of the spectrum allows. An error of size $\epsilon$ in a symmetric matrix turns
     its eigenvectors by up to $\epsilon$ over the gap. Angles are therefore weighted by the gap. Singular values are not
     negative, so that $\sigma_{1i} = \sigma_{2i}$: the second sign of the proof does not occur.
     """

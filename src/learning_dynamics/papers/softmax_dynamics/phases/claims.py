@@ -51,11 +51,11 @@ def phases_warmup(grid: Table, *, factor: Positive, small_scale: Positive, major
     separate from the others' until the first class is learned.
 
     Separation is the distance of the class's mean from that of the others, in units of the spread within. A space
-    separates if this grows by the factor {factor:g} or more: that of the features does in {value:.0%} of the draws,
-    that of the weights in {weights_separate:.0%}. In the median draw the separation of the features grows
-    {features:.2g}-fold, that of the weights {weights:.2g}-fold; at scale {scale_of_least:g}, where it grows least, that
-    of the features grows {least:.2g}-fold. Starts of scales above {small_scale:g} are left out. That the eigenvectors
-    of both spaces align meanwhile is a claim of its own.
+    separates if its separation grows by the factor {factor:g} or more: features do in {value:.0%} of the draws, weights
+    in {weights_separate:.0%}. In the median draw the separation of the features grows {features:.2g}-fold, that of the
+    weights {weights:.2g}-fold; at scale {scale_of_least:g}, where it grows least, that of the features grows
+    {least:.2g}-fold. Starts of scales above {small_scale:g} are left out. Alignment of the eigenvectors of both spaces
+    is another claim, `alignment`.
     """
     skewed = Grid(grid, skewed=True)
     starts = SmallStarts(skewed.scale, small_scale)
@@ -133,9 +133,10 @@ def phases_entropy_seeking(
 
     The rank is compared when the first class is learned and when all of the rarest are. It rises by {threshold:g} or
     more in {value:.0%} of the draws, least often at scale {scale_of_lowest:g} ({lowest:.0%}). Starts of scales above
-    {small_scale:g} are left out; of them {large:.0%} do. Most of the rise comes late: it is as large before the rarest
-    classes begin to be learned in {before:.0%}, and while they are learned in {meanwhile:.0%}. Where one class
-    outweighs the others, these share the probability that it leaves, and count as begun as soon as it is learned.
+    {small_scale:g} are left out; from {large:.0%} of them it rises by as much. It rises by as much in {before:.0%} of
+    the judged draws before the rarest classes begin to be learned, and in {meanwhile:.0%} while they are learned. Where
+    one class outweighs the others, these share the remaining probability, and count as begun as soon as that class is
+    learned.
     """
     skewed = Grid(grid, skewed=True)
     starts = SmallStarts(skewed.scale, small_scale)
@@ -174,7 +175,7 @@ def phases_entropy_seeking(
         unless_nan(frequent < last_of_others, frequent, last_of_others)[judged],
         # an order of learning that does not know the sizes puts any one class last as often as any other
         at_least=1 - 1 / times.shape[1],
-        because="more often than in an order that does not know the sizes",
+        because="more often than in an order that does not depend on the sizes",
         excluded=starts.excluded,
     )
     by_scale = pd.Series(rises(FIRST_TO_RARE)[judged] == 1).groupby(skewed.scale[judged]).mean()
@@ -199,12 +200,13 @@ def frequent_classes_gain_confidence(
     """While the features expand, predictions for the most frequent class become more confident, and by more than those
     for the rare ones.
 
-    The error of a class is one minus the probability of its own class. The time is that from when the first class is
-    learned to just before the first of the rarest has a probability of {lower_probability:g}. In it the error of the
-    most frequent class shrinks by the factor {factor:g} or more in {value:.0%} of the draws, {frequent:.2g}-fold in the
-    median; that of the rarest shrinks {rarest:.2g}-fold. The error of the most frequent class shrinks by more than that
-    of the rarest in {share_more:.0%} of the draws; in the time after that, until the rarest have a probability of
-    {upper_probability:g}, in {share_more_later:.0%}. Until the first class is learned it shrinks {before:.2g}-fold.
+    The error of a class is one minus the probability of its own class. The features expand from when the first class is
+    learned to just before the first of the rarest has a probability of {lower_probability:g}. In this time the error of
+    the most frequent class shrinks by the factor {factor:g} or more in {value:.0%} of the draws, {frequent:.2g}-fold in
+    the median; that of the rarest shrinks {rarest:.2g}-fold. The error of the most frequent class shrinks by more than
+    that of the rarest in {share_more:.0%} of the draws; afterwards, until the rarest have a probability of
+    {upper_probability:g}, in {share_more_later:.0%}. Until the first class is learned the error of the most frequent
+    shrinks {before:.2g}-fold.
     """
     probabilities = _probabilities(course)
     sizes = np.array(settings_of(course)["counts"])
@@ -263,8 +265,8 @@ def rare_classes_separate(
     The separation of a rare class is the smallest distance of its mean from that of another class. Its unit is the root
     mean square distance of all means from their centre. The rarest classes separate if their average separation grows
     by the factor {factor:g} or more while they are learned, from just before the first of them has a probability of
-    {lower_probability:g} until all have {upper_probability:g}. Features do in {value:.0%} of the draws,
-    {features:.2g}-fold in the median, and weights in {weights_separate:.0%}, {weights:.2g}-fold. Before that, from when
+    {lower_probability:g} until all have {upper_probability:g}. In features they separate in {value:.0%} of the draws,
+    {features:.2g}-fold in the median; in weights in {weights_separate:.0%}, {weights:.2g}-fold. Before that, from when
     the first class is learned, the separation of features grows {features_before:.2g}-fold, that of weights
     {weights_before:.2g}-fold.
     """

@@ -45,8 +45,8 @@ def figure4(skewed: Table, strongly: Table, *, threshold: Positive) -> Plot:
     {strong_seeds} in the second. Colours in (a) to (d) are classes. (a), (b) Rows of $f$, two coordinates of each.
     Large dots: the ends. (c), (d) Columns of $W$. (e), (f) The two singular values, and $\sigma_1 - \sigma_2$. (g), (h)
     RankMe, centred, over all examples (black) and over the means of classes, each counted once (red). Red band: the
-    middle half of the seeds over classes. Vertical lines, in the colour of a class: it is learned (its mean probability
-    passes one half).
+    middle half of the seeds, of the rank over classes. Vertical lines, in the colour of a class: it is learned (its
+    mean probability passes one half).
 
     Line styles and shades are the phases of the rank over classes. Dotted, grey: warm-up, a fall to the lowest rank
     until the first class is learned. Solid, blue: entropy-seeking, a rise. Dashed, beige: compression-seeking, a fall
@@ -204,11 +204,11 @@ def phases(
     r"""Share of seeds whose effective rank ({measure}) shows each phase, over class skews and initial scales.
 
     Changes of at least {threshold:g} count. (a) to (c) The rank falls first (warm-up). The trough is its lowest value
-    until the first class is learned. (d) to (f) From the trough on the rank does not fall after a rise; one that never
-    rises counts too. By the paper the rank of its controls grows. (g) to (i) After such a rise it falls by at least
-    {threshold:g} while the rarest classes are learned. Columns: cross-entropy in two dimensions, in three, and the
-    squared loss in two. Cells give the share in per cent with its 95 % Wilson interval, balanced and Gaussian starts
-    together. In the lowest row of each panel classes are equal, and all are rarest.
+    until the first class is learned. (d) to (f) Once it has risen from the trough the rank does not fall; a rank that
+    never rises counts too. By the paper the rank of its controls only grows from there. (g) to (i) After such a rise it
+    falls by at least {threshold:g} while the rarest classes are learned. Columns: cross-entropy in two dimensions, in
+    three, and the squared loss in two. Cells give the share in per cent with its 95 % Wilson interval, balanced and
+    Gaussian starts together. In the lowest row of each panel classes are equal, and all count as rarest.
     """
     tables = (cross_entropy, no_bottleneck, squared)
     figure, axes = plt.subplots(len(PHASES), len(tables), figsize=(WIDTH, 5.9), sharex=True, sharey=True)

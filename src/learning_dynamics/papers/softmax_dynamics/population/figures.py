@@ -42,7 +42,7 @@ def phase_diagram(region: Table, *, threshold: Positive) -> Plot:
     vertical axis is the largest over the smallest. Each cell has {seeds} seeds of Gaussian starts. A fall counts if it
     follows a rise since the warm-up's trough, and if the part of it while the rarest classes are learned is
     {threshold:g} or more. Cells give the share in per cent with its 95 % Wilson interval. The red line bounds the cells
-    in which most seeds fall. Hatched, where networks are trained: fewer than half of the seeds have learned every
+    in which most seeds fall. Hatched (none under gradient flow): fewer than half of the seeds have learned every
     example at the end.
     """
     dimensions = sorted(region["dimension"].unique())
@@ -145,8 +145,8 @@ def many_classes(laws: Sequence[Table], *, scale: Positive, threshold: Positive)
 
     There are {classes} classes. Their sizes are equal, or fall with a class's number $k$ as $1/k$ or $1/k^2$. Gradient
     flow from Gaussian starts of scale {scale:g}, one row of features a class, {seeds} seeds. RankMe, centred. Filled,
-    solid: over classes. Open, dashed: over examples. (a) Share of seeds that end {threshold:g} or more below the
-    highest, with 95 % Wilson intervals. (b) Median and middle half of the fall from the highest.
+    solid: over classes. Open, dashed: over examples. (a) Share of seeds whose rank ends {threshold:g} or more below its
+    highest, with 95 % Wilson intervals. (b) Median and middle half of the fall from the highest rank to the end.
     """
     figure, axes = plt.subplots(
         len(laws), 2, figsize=(WIDTH, 0.5 + 2.4 * len(laws)), sharex=True, sharey="col", squeeze=False

@@ -29,19 +29,19 @@ SETTING_OF_SIZES = ["counts", *SETTING]  # columns that tell settings of skewed 
 def eight_examples_show_three_phases(
     trainings: Table, best: Table, *, threshold: Positive, majority_share: Fraction
 ) -> Claim:
-    """With eight examples, as many as the paper's controls have, some class sizes, learning rate and batch show the
-    three phases with skewed classes and a bottleneck, and not without one of them: the effective rank falls, rises, and
-    falls again while the rare classes are learned.
+    """With eight examples, as many as the paper's controls have, the effective rank shows three phases at some class
+    sizes, learning rate and batch: it falls, rises, and falls again while the rare classes are learned. It shows them
+    with skewed classes and a bottleneck, and not without one of these.
 
     A fall or a rise counts from {threshold:g} on. A draw has learned its examples if none has a loss of log 2 or more
     at the end, so that each example's own class has a probability above one half. Draws that have not learned count
-    against the claim, with skew and bottleneck as without. {settings} settings are tried here. The one that came
-    nearest to the claim under another seed is judged, on draws that did not choose it; on the draws that try all
-    settings here it is number {place}: {setting}. There {value:.0%} of the draws show the phases ({learned:.0%} learn);
-    with equal classes {equal:.0%} ({equal_learned:.0%} learn), in three dimensions {wide:.0%} ({wide_learned:.0%}
-    learn). It takes the noise of small batches, at rates just below those at which trainings no longer learn: in full
+    against the claim, with skew and bottleneck as without. {settings} settings are tried here. One is judged, on draws
+    that did not choose it: {setting}. It came nearest to the claim under another seed; on the draws that try all
+    settings here it is number {place}. There {value:.0%} of the draws show the phases ({learned:.0%} learn); with equal
+    classes {equal:.0%} ({equal_learned:.0%} learn), in three dimensions {wide:.0%} ({wide_learned:.0%} learn). The
+    phases need the noise of small batches, at rates just below those at which trainings no longer learn. In full
     batches at most {full_batches:.0%} of the draws show the phases. The rank is read at every step, since noise moves
-    it from one to the next.
+    it from step to step.
     """
     # skew and a bottleneck (treated), equal classes (equal), three dimensions (wide)
     judged_draws = {case: case_draws(best, case, "examples", threshold) for case in CASES}

@@ -65,8 +65,8 @@ def _can_fall(falls: np.ndarray, premise_share: float) -> Check:
 
 @claim(
     "Section 3.3, necessity of skew",
-    scope=f"equal classes, of {REGION} of small scales, d = 2 and 3, one row of features a class, and of 25 examples "
-    f"each, d = 2; {ONE_RARE}, d = 2",
+    scope="four equal classes, cross-entropy, gradient flow, Gaussian starts of small scales: one row of features a "
+    f"class, d = 2 and 3, and 25 examples each, d = 2; as the premise and the rival {ONE_RARE}, d = 2",
     empirical=True,
     quantifier="most draws",
 )
@@ -81,12 +81,12 @@ def skew_is_necessary(
     premise_share: Fraction,
     exceptions: Fraction,
 ) -> Claim:
-    """Skewed classes are necessary for compression: with four equal classes the effective rank does not fall, from
-    small starts, from when they begin to be learned.
+    """Skewed classes are necessary for compression: from small starts the effective rank of four equal classes does not
+    fall once they begin to be learned.
 
-    The rank is the paper's, over all inputs; a fall counts from {threshold:g} on. The claim assumes that it falls with
-    skew and a bottleneck. It does where one class is rare: at 33 : 33 : 33 : 1 in {with_both:.0%} of the draws, from
-    when the rare class begins to be learned. At sizes in powers of a ratio it does not under gradient flow
+    The rank is the paper's, over all inputs; a fall counts from {threshold:g} on. The claim assumes that the rank falls
+    with skew and a bottleneck. It does where one class is rare: at 33 : 33 : 33 : 1 in {with_both:.0%} of the draws,
+    from when the rare class begins to be learned. At sizes in powers of a ratio it does not under gradient flow
     ({over_inputs:.1%} of the draws fall while the rarest class is learned); over the means of classes it does
     ({over_classes:.0%}). With equal classes {value:.2%} of {draws} draws fall. Starts of scales above {small_scale:g}
     are left out; {large:.1%} of them fall. Draws cannot show that something never happens: the check is that few do.
@@ -128,8 +128,8 @@ def skew_is_necessary(
 
 @claim(
     "Section 3.3, necessity of a bottleneck",
-    scope=f"{REGION} of small scales, d = 3 and 4, and one class of 200 or 512 and three of one, d = 3, one row of "
-    f"features a class; {ONE_RARE}, d = 2 and 3",
+    scope=f"{REGION} of small scales, one row of features a class, d = 3 and 4; the same with one class of 200 or 512 "
+    f"and three of one, d = 3; {ONE_RARE}, d = 3, and, as the premise and the rival, d = 2",
     empirical=True,
     quantifier="most draws",
 )
@@ -146,18 +146,18 @@ def bottleneck_is_necessary(
     premise_share: Fraction,
     exceptions: Fraction,
 ) -> Claim:
-    """A bottleneck is necessary for compression: with as many dimensions as there are classes, or one less, the
-    effective rank does not fall, from small starts, from when the rare classes begin to be learned.
+    """A bottleneck is necessary for compression: from small starts, with as many dimensions as there are classes or one
+    less, the effective rank does not fall once the rare classes begin to be learned.
 
     The rank is the paper's, over all inputs; a fall counts from {threshold:g} on. Starts up to scale {small_scale:g}
     are judged. The claim assumes that the rank falls with skew and a bottleneck. It does where one class is rare: at 33
-    : 33 : 33 : 1 in {with_both:.0%} of the draws, and in three dimensions in {same_sizes:.1%}. At sizes in powers of a
-    ratio {powers:.1%} of the draws without a bottleneck fall. But in three dimensions, where one class is frequent and
-    the others are all rare, {one_frequent:.0%} do. Three dimensions for four classes are the paper's control, though
-    fewer than there are classes (errata 7): both are judged. Over the means of classes (`population`) a bottleneck is
+    : 33 : 33 : 1 in {with_both:.0%} of the draws. Without a bottleneck {same_sizes:.1%} of the draws fall at these
+    sizes, and {powers:.1%} at sizes in powers of a ratio. But where one class is frequent and the others are all rare,
+    {one_frequent:.0%} fall in three dimensions. The paper's control has three dimensions for four classes, fewer than
+    there are classes (errata 7): three and four are judged. Over the means of classes (`population`) a bottleneck is
     not necessary at sizes in powers of a ratio either: {fallen:.0%} of the draws without one fall while the rarest
-    class is learned. How much skew is needed depends on the scale. With {dimensions:g} dimensions and starts of scale
-    {smallest_scale:g} most draws fall if the largest class is {least_ratio:.0f} times the smallest
+    class is learned. How much skew a fall over class means needs depends on the scale. With {dimensions:g} dimensions
+    and starts of scale {smallest_scale:g} most draws fall if the largest class is {least_ratio:.0f} times the smallest
     ({share_at_least_ratio:.0%}; with two dimensions {share_in_two_dimensions:.0%}): the other directions are not used
     in time. From a scale of {largest_scale:g} the least ratio tried at which most draws fall is
     {least_ratio_at_largest_scale:.0f} : 1. Skew alone, if large enough for the start, makes the rank of the class means

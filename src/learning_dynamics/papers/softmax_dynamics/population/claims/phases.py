@@ -46,16 +46,17 @@ def three_phases_exist(
 
     The rank is the paper's own, over all inputs; a fall or a rise counts from {threshold:g} on. Neither learning rate
     nor sizes are stated. "Can emerge" is read as: in some setting somebody who tries a handful of starts sees the
-    phases, and sees them less often with equal classes and in three dimensions. {settings} settings of sizes, scale and
-    learning rate were tried. The one that is judged, on other draws, is number {place} by how far the phases exceed
-    those of both controls: {setting}. There {value:.0%} of all draws show the phases. Of the draws that have learned
-    their examples, and have not exploded on the way, {learned:.0%} show them, with equal classes {equal:.0%}, in three
-    dimensions {wide:.0%}. Large steps are needed. At the smallest learning rate, {slow_rate:g}, which follows the flow,
-    no sizes show the phases in more than {slow:.1%}; under gradient flow no sizes in powers of a ratio do in more than
-    {flow:.0%}. The fall is an overshoot: in {lasting:.0%} of the draws that show the phases the rank ends below its
-    highest by {threshold:g} or more. At 64 : 16 : 4 : 1 they show in at most {skewest:.1%} of draws, whatever the rate
-    and scale. Where one class is rare the flow shows the phases as well, which is a claim of its own. Over the means of
-    classes it shows them at sizes in powers of a ratio, which is a claim that we add.
+    phases, less often with equal classes, and less often in three dimensions. {settings} settings of sizes, scale and
+    learning rate were tried. One is judged, on other draws: {setting}. By how far its share of draws with the phases
+    exceeds those of both controls it is number {place}. There {value:.0%} of all draws show the phases. Of the draws
+    that have learned their examples, and have not exploded on the way, {learned:.0%} show them, with equal classes
+    {equal:.0%}, in three dimensions {wide:.0%}. Large steps are needed. At the smallest learning rate, {slow_rate:g},
+    which follows the flow, no sizes show the phases in more than {slow:.1%}; under gradient flow no sizes in powers of
+    a ratio do in more than {flow:.0%}. The fall is an overshoot: the rank ends below its highest by {threshold:g} or
+    more in only {lasting:.0%} of the draws that show the phases. At 64 : 16 : 4 : 1 they show in at most {skewest:.1%}
+    of draws, whatever the rate and scale. Where one class is rare the flow shows the phases as well
+    (`three_phases_under_flow`). Over the means of classes it shows them at sizes in powers of a ratio
+    (`three_phases_over_classes`).
     """
     # equal seeds are equal starts, whatever the run
     chose_the_setting = best["seed"].isin(descents["seed"].unique())
@@ -187,8 +188,8 @@ def three_phases_over_classes(
     at scale {smallest_scale:g}, {share_at_largest_scale:.0%} at scale {largest_scale:g}. Over all examples, of which
     the rarest class has one in 85, {over_examples:.0%} do. The setting is one of a region. With sizes in powers of a
     ratio, one row a class and starts of scale {smallest_scale:g}, most draws show the phases if the largest class has
-    {least_ratio:.0f} times as many examples as the smallest, or more. At {ratio_below:.0f} : 1 {share_below:.0%} do.
-    Far smaller starts need a larger skew (errata 6).
+    {least_ratio:.0f} times as many examples as the smallest, or more. At a ratio of {ratio_below:.0f} to 1
+    {share_below:.0%} of the draws do. Far smaller starts need a larger skew (errata 6).
     """
     draws = Grid(grid)
     scale, init = draws.scale, draws.members["init"].to_numpy()  # shape (draws,)

@@ -33,12 +33,11 @@ def skew_and_bottleneck_suffice(region: Table, *, threshold: Positive, small_sca
     """Skewed token frequencies and a bottleneck suffice, under cross-entropy from small starts, to produce expansion
     and then compression: the effective rank rises, and falls while the rare classes are learned.
 
-    What suffices must do so on every draw, at every skew. Starts up to scale {small_scale:g} are judged, and a fall
-    counts from {threshold:g} on. The rank over all inputs, one row each, falls after a rise in {examples:.1%} of the
-    draws. Over the means of classes {classes:.0%} fall; where the largest class is {mildest_ratio:.0f} times the
-    smallest, {share_at_mildest:.1%} (errata 6). Over class means, from starts up to scale {tiny_scale:g}, every draw
-    here falls where the largest class is {least_ratio:.0f} times the smallest, and at all larger ratios that were
-    tried; at the next smaller one some do not.
+    What suffices must produce both on every draw, at every skew. Starts up to scale {small_scale:g} are judged, and a
+    fall counts from {threshold:g} on. The rank over all inputs falls after a rise in {examples:.1%} of the draws. Over
+    the means of classes it falls in {classes:.0%}; where the largest class is {mildest_ratio:.0f} times the smallest,
+    in {share_at_mildest:.1%} (errata 6). Over class means, from starts up to scale {tiny_scale:g}, every draw falls at
+    all ratios tried from {least_ratio:.0f} : 1 on, and not every draw at the next smaller one.
     """
     # how far the rank falls while the rarest classes are learned: a row for each draw
     over_examples = narrowest(small_starts(region, "examples", FALL_RARE, threshold=threshold, small_scale=small_scale))
@@ -82,17 +81,17 @@ def skew_and_bottleneck_suffice(region: Table, *, threshold: Positive, small_sca
 )
 def population_decides(region: Table, *, threshold: Positive, majority_share: Fraction, exceptions: Fraction) -> Claim:
     r"""From small starts of four classes in two dimensions, at sizes in powers of a ratio, the mean feature of a class
-    of $n$ examples has a squared length of about its margin over $\sqrt n$, on average. The rare classes, counted by
-    class, outweigh the frequent ones in the end, and in most draws the rank falls; counted by examples they do not, and
-    the rank falls in at most one draw in twenty.
+    of $n$ examples with the margin $m$ has a squared length of about $m / \sqrt n$, on average. Counted by class, the
+    rare classes outweigh the frequent ones in the end, and the rank falls in most draws. Counted by examples they do
+    not, and it falls in at most one draw in twenty.
 
-    The flow conserves $n |f|^2 - |w|^2$ of a class that has a direction to itself, so that a margin $m = |f||w|$ makes
-    $|f|^2 = m/\sqrt n$. With the margin of each class divided out, the measured slope of $|f|^2$ in $n$ is {value:.3f}
+    The flow conserves $n |f|^2 - |w|^2$ of a class that has a direction to itself, so that $|f|^2 = m/\sqrt n$ with the
+    margin $m = |f||w|$. With the margin of each class divided out, the measured slope of $|f|^2$ in $n$ is {value:.3f}
     on logarithmic axes. It differs from the law's $-1/2$ by more than the error of the mean, as classes share
-    directions; "about" is a tenth of it. Over classes the eigenvalue of the rare classes' direction passes that of the
-    frequent ones' on its way up, and the rank passes two and falls; over examples every eigenvalue carries the factor
-    $n$, and the rare ones' stays the smaller. The rank ends below its highest by {threshold:g} or more in {classes:.0%}
-    of the draws over classes, and in {examples:.0%} over examples. At equal margins, with a ratio $r$ of neighbouring
+    directions; "about" allows a tenth of it. Over classes the eigenvalue of the rare classes' direction grows past that
+    of the frequent ones', so that the rank passes two and falls. Over examples every eigenvalue carries the factor $n$,
+    and the rare ones' stays the smaller. The rank ends below its highest by {threshold:g} or more in {classes:.0%} of
+    the draws over classes, and in {examples:.0%} over examples. At equal margins, with a ratio $r$ of neighbouring
     sizes, the two eigenvalues over classes are as $r : 1$. At {largest_ratio:.0f} : 1 this predicts a rank over classes
     of {predicted_rank:.2f}; it ends at {end:.2f}, as margins are not quite equal. Over examples it ends at
     {end_examples:.2f}, raised by centring.
