@@ -44,10 +44,10 @@ def test_the_worst_draw_is_shown_with_its_margin_and_the_largest_where_that_is_a
     check = every_draw("x", [1.0, 4.0, 2.0], at_least=0.5)
     assert (check.value, check.margin) == (1.0, 2.0)
     assert every_draw("x", [1.0, 40.0, 2.0], at_most=[1.01, 60.0, 20.0]).interval.endswith(
-        "of 3; the largest value of any draw is 40"
+        "of 3; each draw has its own bound, and the largest value of any draw is 40"
     )
     assert every_draw("x", [1.0, 40.0], at_least=[0.2, 39.0]).interval.endswith(
-        "of 2; the least value of any draw is 1"
+        "of 2; each draw has its own bound, and the least value of any draw is 1"
     )
 
 

@@ -380,7 +380,8 @@ def _describe_draws(values: np.ndarray, nearest: int, upper: bool, n_distinct: i
     if np.isfinite(values).any():
         outermost = np.nanmax(values) if upper else np.nanmin(values)
         if outermost != values[nearest]:
-            description += f"; the {'largest' if upper else 'least'} value of any draw is {outermost:.4g}"
+            extreme = "largest" if upper else "least"
+            description += f"; each draw has its own bound, and the {extreme} value of any draw is {outermost:.4g}"
     return description
 
 

@@ -258,7 +258,7 @@ def _numbers(check: Row, quantifier: str) -> str:
     if not pd.isna(check["predicted"]):
         numbers += f", predicted {number(check['predicted'])}"
     interval = check.get("interval", "")  # results keep none of the printed check of a corrected claim
-    # as `criteria.every_draw` writes it where bounds differ: "...; the largest value of any draw is 0.5"
+    # as `criteria.every_draw` writes it where bounds differ: "...; each draw has its own bound, and the largest ..."
     if " value of any draw is " in interval:
         numbers += f" ({prose(interval)})"
     criterion = check["criterion"]
