@@ -370,7 +370,8 @@ def equation_21(starts: Table, early: Table, repeated: Table, *, dropped_error: 
     count as dropped if the error at the most classes is {dropped_error:g} or less. The exact law for independent
     directions is the root of $1 / (V - 1)$. The last equality of eq. 21 replaces a sum over $N$ entries of a unit
     vector by $N$. That sum is $N$ times an entry only if all entries are of one row of $f$, that of a repeated context
-    (order {repeats:.3f}). The bound $\sqrt{N}$ with orthonormal inputs is judged in `theorem_b_3_dominant_class`.
+    (measured order {repeats:.3f}). With orthonormal inputs the measured order is {orthonormal:.3f}; that $\sqrt{N}$ is
+    never exceeded there is judged in `theorem_b_3_dominant_class`.
     """
     no_dependence = "no dependence on N"
     sums_apart = "the two sums of the last line taken apart"
@@ -421,6 +422,7 @@ def equation_21(starts: Table, early: Table, repeated: Table, *, dropped_error: 
         dropped_error=dropped_error,
         order=_order_in_classes(errors).value,
         repeats=_orders_in_size(repeated).mean(),
+        orthonormal=_orders_in_size(early).mean(),
     )
 
 
