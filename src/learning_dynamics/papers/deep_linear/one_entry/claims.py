@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from learning_dynamics.evidence import median
-from learning_dynamics.judging import Check, Claim, Facts, claim, equal, equal_on_every_draw, every_draw
+from learning_dynamics.judging import NOT_CLAIMED, Check, Claim, Facts, claim, equal, equal_on_every_draw, every_draw
 from learning_dynamics.papers.deep_linear.one_entry import theory
 from learning_dynamics.papers.deep_linear.one_entry.quantities import DETERMINANT, PREDICTED_SIGN
 from learning_dynamics.papers.deep_linear.tables import sigmas
@@ -62,6 +62,7 @@ def one_measurement(generic: Table, entry: Table, aligned: Table, *, share: Frac
         values: np.ndarray,
         predicted: float,
         *,
+        printed: object = None,
         corrected: float | None = None,
         rivals: Mapping[str, float] | None = None,
     ) -> Check:
@@ -74,18 +75,20 @@ def one_measurement(generic: Table, entry: Table, aligned: Table, *, share: Frac
             resolution=ratio / 2,  # half of the way from the asymptote's exponent, zero, to the power's
             because=f"{share:g} of the power at depth 2",
             scaled=False,
+            printed=printed,
             corrected=corrected,
             rivals=rivals,
         )
 
     # One entry. By the correction the exponent is zero at every depth. The slide's line at depth 1 has the exponent
-    # one, which fails: this check is the headline. Its power at depth 2 has no number, and is not checked: there, as
-    # from depth 3 on, the only prediction is zero
+    # one, which fails: this check is the headline. Its power at depth 2 has no number, so that zero is the correction's
+    # alone there; from depth 3 on both say zero
     for depth in depths:
         yield median_equals(
             f"d log σ_2 / d log σ_1 at the end, one entry, depth {depth}",
             exponents_entry[depth],
             1.0 if depth == 1 else 0.0,
+            printed=NOT_CLAIMED if depth == 2 else None,
             corrected=0.0 if depth == 1 else None,
         )
 
