@@ -114,7 +114,7 @@ def table_2k_nuclear_norm(minimiser: Table, *, unit: Unit) -> Claim:
     take for the matrix's own. The effective rank is {rank:.2g}. The mean square is nearer to a tenth of the printed
     error than to the printed error. The solver's accuracy is far below this error, and nothing is allowed for it.
     """
-    # what the solver, or the stop at depth 2, leaves open is far less than this error: no decades are allowed for it
+    # what the solver leaves open is far less than this error: no decades are allowed for it
     yield from _row_checks(ENTRIES_2K, MINIMISATION, minimiser, decades_left_open=0.0, unit=unit)
     medians = _medians(minimiser)
     yield Facts(error=medians.error, root=medians.error**0.5, norm=medians.norm_difference, rank=medians.rank)

@@ -63,8 +63,8 @@ def _monotone_growth(
     late_change = number(TAIL)  # over the last half decade of time
     never_falls, saturates = deepest_fall < threshold, np.abs(late_change) < threshold
     grows = rises & never_falls & saturates
-    # By rival, the draws that take its course. The claim's course and these exclude one another, so that no rival holds
-    # of most draws where the claim does
+    # By rival, the draws that take its course: one part of the claim's is missing, and the others are there. If most
+    # draws took such a course, the claim would fail and this rival hold, which says what is wrong
     other_courses = {
         "such a growth from the start, without a warm-up": ~warms_up & grows,
         "a growth that falls again": warms_up & rises & ~never_falls & saturates,
@@ -121,13 +121,13 @@ def controls_uniform(
     rank.
 
     Starts are small up to scale {small_scale:g}. The rank is RankMe of the covariance about the mean. A fall or a rise
-    counts from {threshold:g} on. The trough is the lowest rank until the first class is learned. The rank falls to the
-    trough in {warm:.0%} of the draws, and rises from there in {rises:.0%}. It does not fall after a rise, or never
-    rises, in {never:.1%}. Over the last half decade of time (a factor of √10) it changes by less than {threshold:g} in
-    {saturates:.0%}. A draw agrees if its rank does all of this. The 95 % interval of the share that agrees must not
-    reach below {majority:.0%}; the share is {value:.1%}. With skew, a bottleneck and cross-entropy the rank does not
-    fall after a rise in {never_with_all_three:.1%}. Of the draws without skew {falls_while_rare:.1%} fall while classes
-    are learned. The difference of the two cases is another claim, `controls_differ`.
+    counts from {threshold:g} on. A draw agrees if its rank does four things. It falls to the trough, its lowest value
+    until the first class is learned ({warm:.0%} of the draws). It rises from there ({rises:.0%}). It does not fall
+    after a rise ({never:.1%}, with draws that never rise). Over the last half decade of time (a factor of √10) it
+    changes by less than {threshold:g} ({saturates:.0%}). The 95 % interval of the share that agrees must not reach
+    below {majority:.0%}; the share is {value:.1%}. With skew, a bottleneck and cross-entropy the rank does not fall
+    after a rise in {never_with_all_three:.1%}. Of the draws without skew {falls_while_rare:.1%} fall while classes are
+    learned. The difference of the two cases is another claim, `controls_differ`.
     """
     _require("loss", "cross_entropy", control=control, with_all_three=with_all_three)
     _require("dimension", 2, control=control, with_all_three=with_all_three)
@@ -164,14 +164,13 @@ def controls_no_bottleneck(
     Section 3.3 calls $d < V$ a bottleneck; Figure 12 takes $d = 3$ at $V = 4$ for none. (Our reason: one number added
     to all logits changes no probability, so that $V - 1$ dimensions suffice.) The paper draws one run; here most draws
     must agree. Starts are small up to scale {small_scale:g}. The rank is RankMe of the covariance about the mean. A
-    fall or a rise counts from {threshold:g} on. The trough is the lowest rank until the first class is learned. The
-    rank falls to the trough in {warm:.0%} of the draws, and rises from there in {rises:.0%}. It does not fall after a
-    rise, or never rises, in {never:.1%}. Over the last half decade of time (a factor of √10) it changes by less than
-    {threshold:g} in {saturates:.0%}. A draw agrees if its rank does all of this. The 95 % interval of the share that
-    agrees must not reach below {majority:.0%}; the share is {value:.1%}. With skew, a bottleneck and cross-entropy the
-    rank does not fall after a rise in {never_with_all_three:.1%}. Of the draws without a bottleneck
-    {falls_while_rare:.1%} fall while the rarest classes are learned. The difference of the two cases is another claim,
-    `controls_differ`.
+    fall or a rise counts from {threshold:g} on. A draw agrees if its rank does four things. It falls to the trough, its
+    lowest value until the first class is learned ({warm:.0%} of the draws). It rises from there ({rises:.0%}). It does
+    not fall after a rise ({never:.1%}, with draws that never rise). Over the last half decade of time (a factor of √10)
+    it changes by less than {threshold:g} ({saturates:.0%}). The 95 % interval of the share that agrees must not reach
+    below {majority:.0%}; the share is {value:.1%}. With skew, a bottleneck and cross-entropy the rank does not fall
+    after a rise in {never_with_all_three:.1%}. Of the draws without a bottleneck {falls_while_rare:.1%} fall while the
+    rarest classes are learned. The difference of the two cases is another claim, `controls_differ`.
     """
     _require("loss", "cross_entropy", control=control, with_all_three=with_all_three)
     # V - 1 for V = 4: adding one number to all logits changes no probability, so that three dimensions are no
@@ -209,14 +208,14 @@ def controls_squared_loss(
     growth of the effective rank.
 
     Starts are small up to scale {small_scale:g}. The rank is RankMe of the covariance about the mean. A fall or a rise
-    counts from {threshold:g} on. The trough is the lowest rank until the first class is learned. The rank falls to the
-    trough in {warm:.0%} of the draws, and rises from there in {rises:.0%}. It does not fall after a rise, or never
-    rises, in {never:.1%}. Over the last half decade of time (a factor of √10) it changes by less than {threshold:g} in
-    {saturates:.0%}. A draw agrees if its rank does all of this. The 95 % interval of the share that agrees must not
-    reach below {majority:.0%}; the share is {value:.1%}. With skew, a bottleneck and cross-entropy the rank does not
-    fall after a rise in {never_with_all_three:.1%}. Of the draws under the squared loss {falls_while_rare:.1%} fall
-    while the rarest classes are learned. How soon the rank saturates, which is quickly in the paper's figure, is not
-    judged. The difference of the two cases is another claim, `controls_differ_squared_loss`.
+    counts from {threshold:g} on. A draw agrees if its rank does four things. It falls to the trough, its lowest value
+    until the first class is learned ({warm:.0%} of the draws). It rises from there ({rises:.0%}). It does not fall
+    after a rise ({never:.1%}, with draws that never rise). Over the last half decade of time (a factor of √10) it
+    changes by less than {threshold:g} ({saturates:.0%}). The 95 % interval of the share that agrees must not reach
+    below {majority:.0%}; the share is {value:.1%}. With skew, a bottleneck and cross-entropy the rank does not fall
+    after a rise in {never_with_all_three:.1%}. Of the draws under the squared loss {falls_while_rare:.1%} fall while
+    the rarest classes are learned. How soon the rank saturates, which is quickly in the paper's figure, is not judged.
+    The difference of the two cases is another claim, `controls_differ_squared_loss`.
     """
     _require("loss", "squared", control=control)
     _require("loss", "cross_entropy", with_all_three=with_all_three)
@@ -252,13 +251,13 @@ def controls_squared_loss_uniform(
     growth of the effective rank.
 
     Starts are small up to scale {small_scale:g}. The rank is RankMe of the covariance about the mean. A fall or a rise
-    counts from {threshold:g} on. The trough is the lowest rank until the first class is learned. The rank falls to the
-    trough in {warm:.0%} of the draws, and rises from there in {rises:.0%}. It does not fall after a rise, or never
-    rises, in {never:.1%}. Over the last half decade of time (a factor of √10) it changes by less than {threshold:g} in
-    {saturates:.0%}. A draw agrees if its rank does all of this. The 95 % interval of the share that agrees must not
-    reach below {majority:.0%}; the share is {value:.1%}. With skew, a bottleneck and cross-entropy the rank does not
-    fall after a rise in {never_with_all_three:.1%}. Of the draws of this control {falls_while_rare:.1%} fall while
-    classes are learned. The difference of the two cases is another claim, `controls_differ_squared_loss`.
+    counts from {threshold:g} on. A draw agrees if its rank does four things. It falls to the trough, its lowest value
+    until the first class is learned ({warm:.0%} of the draws). It rises from there ({rises:.0%}). It does not fall
+    after a rise ({never:.1%}, with draws that never rise). Over the last half decade of time (a factor of √10) it
+    changes by less than {threshold:g} ({saturates:.0%}). The 95 % interval of the share that agrees must not reach
+    below {majority:.0%}; the share is {value:.1%}. With skew, a bottleneck and cross-entropy the rank does not fall
+    after a rise in {never_with_all_three:.1%}. Of the draws of this control {falls_while_rare:.1%} fall while classes
+    are learned. The difference of the two cases is another claim, `controls_differ_squared_loss`.
     """
     _require("loss", "squared", control=control)
     _require("loss", "cross_entropy", with_all_three=with_all_three)

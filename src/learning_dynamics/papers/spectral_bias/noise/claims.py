@@ -458,13 +458,7 @@ def _mean_entry_tends_to_its_limit(plane: Table, *, precision: float, standard_e
     latest = max(precise_times, default=times[0])
     entry, limit = entry_at[latest], theory.commutator_mean_limit()
     bias = step  # of first order in the step, with a chosen constant of one: |e| and its limit are of order one
-    # Why E|e| is within limit * exp(-t) of its limit from t = 1.3 on; the judged time is later.
-    # 1. E|e| = (2 / pi) E tanh x, from x = 0. Weighted by the martingale det W = N cosh x (see `theory`), x has the
-    #    drift b = (1 + 2 y^2 - y^4) / sinh 2x, y = sinh x.
-    # 2. -b' = (1 + 3 y^4 + 2 y^6) / (2 y^2 (1 + y^2)) >= 1.3. So two paths of x that the same noise drives approach
-    #    each other as exp(-1.3 t) or faster.
-    # 3. Take a path from x = 0 and one from the stationary law of x. At first they are E x apart on average, 1.46 times
-    #    E tanh x of that law; and tanh x differs by no more than x. So |E|e| - limit| <= 1.46 exp(-1.3 t) * limit.
+    # E|e| is within limit * exp(-t) of its limit from t = 1.3 on: docs/noise_spectrum.md
     approach = limit * float(np.exp(-latest))
     return equal(
         f"mean of $|e|$ at time {latest:g}, d = 2",
