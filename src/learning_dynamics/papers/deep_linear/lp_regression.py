@@ -16,7 +16,7 @@ class Descent:
     Attributes
     ----------
     losses : ndarray, shape (members, max_steps + 1)
-        Constant after a member has ended.
+        Constant after a member has ended: the last one that is a number.
     iterations : ndarray of int, shape (members,)
         The first step at which the loss was at most the target; -1 where it never was.
     """
@@ -109,7 +109,7 @@ def descend(
                 row, scalars = _network_step(row, scalars, slope, rate)
             else:
                 row = _end_to_end_step(row, slope, rate, depth)
-    # after its end a member keeps its last loss
+    # after its end a member keeps its last loss that is a number
     last = np.where(np.isnan(losses), 0, np.arange(max_steps + 1)).max(axis=1)
     recorded = np.minimum(np.arange(max_steps + 1), last[:, None])
     losses = np.take_along_axis(losses, recorded, axis=1)

@@ -94,7 +94,7 @@ def test_a_class_is_learned_when_its_probability_passes_one_half(trajectory):
     assert second_class["value"].item() == pytest.approx(expected, rel=1e-2)
 
 
-@pytest.mark.parametrize("scales", [[1.0], [1e-2, 2.0]])
+@pytest.mark.parametrize("scales", [[1.0], [1e-2, 2.0]], ids=str)
 def test_scales_of_one_or_more_are_refused_as_time_has_the_unit_log_of_one_over_the_scale(scales):
     with pytest.raises(ProjectError, match="scales must lie below one"):
         trajectory_with_settings(runs.escapes, {**SETTINGS, "scales": scales}, seed=3)

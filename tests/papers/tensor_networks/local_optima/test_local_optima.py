@@ -249,7 +249,7 @@ def test_starts_at_no_optimum_count_against_the_claim(where):
 
 
 def test_starts_at_no_optimum_are_at_no_later_one():
-    assert evaluation_on(CLAIM, ends(NO_OPTIMUM, scale=1.0)).facts["later"] == 0
+    assert evaluation_on(CLAIM, ends(NO_OPTIMUM, scale=1.0)).facts["from_middle"] == 0
 
 
 def test_the_weighted_norm_is_counted_among_all_starts_and_where_it_has_a_local_optimum():

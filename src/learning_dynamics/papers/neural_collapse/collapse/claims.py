@@ -115,8 +115,8 @@ def _tend_to_zero(
             fall_beyond_zero_error,
             excluded=excluded,
             rivals={
-                # a training that ends where train errors end has its whole fall, and passes this check: the bound at the
-                # last epoch, above, refuses it
+                # a training that ends where train errors end has its whole fall, and passes this check: the bound at
+                # the last epoch, above, refuses it
                 DONE_WHEN_ERRORS_END: np.log10(first / at_errors_end),
                 # the sign of every second training turned
                 TIMES_EXCHANGED: half_exchanged(fall_beyond_zero_error),

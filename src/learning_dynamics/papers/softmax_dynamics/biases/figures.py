@@ -16,6 +16,7 @@ from learning_dynamics.papers.softmax_dynamics.draws import (
     share_of,
     slopes_by_scale,
     times_by_scale,
+    unless_nan,
 )
 from learning_dynamics.papers.softmax_dynamics.grids import (
     AFTER_RARE,
@@ -140,13 +141,16 @@ def by_scale(grid: Table, *, cosine: Fraction) -> Plot:
         marker: str = "o",
         shift: float = 1.0,
     ) -> None:
-        """Plot an estimate from the numbers of each scale's draws; a factor `shift` keeps markers apart."""
+        """Plot an estimate from the numbers of each scale's draws; a factor `shift` keeps markers apart.
+
+        Draws whose number is nan, as that of a failed flow, are left out.
+        """
         spans = [span(estimate(numbers[(scale == one_scale) & ~np.isnan(numbers)])) for one_scale in scales]
         bars(axis, scales * shift, spans, fmt=f"{marker}-", ms=4, lw=1.1, color=COLOURS[colour], label=label)
 
     times = skewed.learning_times()  # shape (draws, classes), the most frequent class first
     plot_by_scale(order, mean, pairs_in_order(times, sizes), "blue", "pairs in order")
-    most_frequent_first = (times[:, 0] < times[:, 1:].min(axis=1)).astype(float)
+    most_frequent_first = unless_nan(times[:, 0] < times[:, 1:].min(axis=1), *times.T)
     plot_by_scale(order, share_of, most_frequent_first, "orange", "most frequent first", shift=1.1)
     order.axhline(0.5, **GUIDE)
     is_gaussian = skewed.members["init"] == "gaussian"
@@ -154,7 +158,8 @@ def by_scale(grid: Table, *, cosine: Fraction) -> Plot:
         (Moment.START, "orange", "at the start"),
         (Moment.FIRST_LEARNED, "blue", "first class learned"),
     ):
-        is_aligned = skewed.at(moment, ALIGNMENT) >= cosine
+        alignment = skewed.at(moment, ALIGNMENT)
+        is_aligned = unless_nan(alignment >= cosine, alignment)
         plot_by_scale(aligned, share_of, np.where(is_gaussian, is_aligned, np.nan), colour, label)
     # the angle of two random lines in the plane is uniform up to a right angle
     aligned.axhline(np.arccos(cosine) / (np.pi / 2), **GUIDE)
@@ -167,10 +172,11 @@ def by_scale(grid: Table, *, cosine: Fraction) -> Plot:
         (WHILE_RARE, "o", 1.0, (r"$\sigma_1$ grows more", "ratio falls")),
         (AFTER_RARE, "s", 1.15, ("", "")),
     ):
-        grows_more = skewed.change(window, spectrum.sigma_1) > skewed.change(window, spectrum.sigma_2)
+        growths = [skewed.change(window, sigma) for sigma in (spectrum.sigma_1, spectrum.sigma_2)]
         before, after = (skewed.at(moment, spectrum.sigma_1) / skewed.at(moment, spectrum.sigma_2) for moment in window)
-        for holds, colour, label in zip((grows_more, after < before), ("blue", "vermilion"), labels, strict=True):
-            plot_by_scale(ratio, share_of, holds.astype(float), colour, label, marker, shift)
+        shown = (unless_nan(growths[0] > growths[1], *growths), unless_nan(after < before, before, after))
+        for holds, colour, label in zip(shown, ("blue", "vermilion"), labels, strict=True):
+            plot_by_scale(ratio, share_of, holds, colour, label, marker, shift)
     ratio.axhline(0.5, **GUIDE)
     distance.set(yscale="log", ylabel="separation / that at the start")
     order.set(ylabel="share of pairs or draws", title="primacy bias")
@@ -199,9 +205,9 @@ def learning_times(flows: Sequence[Table]) -> Plot:
     in two dimensions. Markers and bars: median and middle half of the time at which a class's probability passes one
     half. Solid lines have the predicted slopes and go through the markers of the smallest start. Dotted lines, from the
     origin: what would hold if each class belonged to one singular value of $A$ at the start. (b) Slope between the two
-    smallest starts, median of the seeds, against the predicted one, for every class at all sizes. Classes are paired by
-    size: the two most frequent are the first pair. Grey crosses: the same measured slopes against those of one singular
-    value for each class. Dashed: as predicted.
+    smallest starts, median over seeds and dimensions, against the predicted one, for every class at all sizes. Classes
+    are paired by size: the two most frequent are the first pair. Grey crosses: the same measured slopes against those
+    of one singular value for each class. Dashed: as predicted.
     """
     figure, (course, slopes) = plt.subplots(1, 2, figsize=(WIDTH, 3.1))
     narrow = flows[0][flows[0]["dimension"] == flows[0]["dimension"].min()]

@@ -9,6 +9,7 @@ from matplotlib.axes import Axes
 
 from learning_dynamics.papers.softmax_dynamics.cases import CASES, MEMBER, case_draws
 from learning_dynamics.papers.softmax_dynamics.cells import HAS_LEARNED
+from learning_dynamics.papers.softmax_dynamics.falls import FALL_LEARNING
 from learning_dynamics.papers.softmax_dynamics.panels import hatch_unlearned, share_bar, share_map, unlearned_handle
 from learning_dynamics.papers.softmax_dynamics.sizes import sizes_of
 from learning_dynamics.plotting import WIDTH, Plot, legend_below, letters
@@ -159,7 +160,7 @@ def _fall_rows(table: Table, threshold: float) -> pd.DataFrame:
 
     Columns classes, name and cell are the draw's panel, and its row and column of the map.
     """
-    rows = select(table, "fall_learning", threshold=threshold)
+    rows = select(table, FALL_LEARNING, threshold=threshold)
     learned = select(table, HAS_LEARNED).set_index(MEMBER)["value"].reindex(pd.MultiIndex.from_frame(rows[MEMBER]))
     sizes = rows["counts"].map(sizes_of)
     return rows.assign(

@@ -141,6 +141,7 @@ def measure_flow(
         quantities.TURN_OF_RESIDUALS: angle_between(push_directions, push_directions[-1]),
     }
     for norm in NORMS:
+        # the best classifier has a least margin of one, so that the largest margin is one over its norm
         measures[quantities.GAP[norm]] = 1 - least_margins * norm_of(data.best[norm], norm) / norm_of(beta, norm)
     measures |= _parameter_quantities(
         network, push_directions, data_sum=y @ X, log_log_times=log_log_times, states=states
@@ -187,7 +188,9 @@ def measure_flow(
     if np.isrealobj(network.S):
         size = np.sum(np.abs(rho) ** own, axis=1) / np.where(least_margins > 0, least_margins, np.nan) ** own
         measures[quantities.QUASI_NORM_EXCESS] = size / least_quasi_norm(X @ network.S.T, y, own) - 1
-        if depth == 2:
+        if (
+            depth == 2
+        ):  # the l1 gap of rho: largest over reached margin is one plus the excess; of a diagonal network again
             measures[quantities.GAP_OWN] = 1 - 1 / (1 + measures[quantities.QUASI_NORM_EXCESS])
     return measures
 
@@ -200,7 +203,7 @@ def residual_directions(
     The weights exp(-y f) are scaled by the largest, which leaves the direction and cannot underflow.
     """
     margins = network.coefficients(states) @ (data.y[:, None] * data.X).T
-    stiffness = 1 / (np.exp(-log_log_times) + 1 / sharpness)
+    stiffness = 1 / (np.exp(-log_log_times) + 1 / sharpness)  # e^tau as `exponential_flow` caps it
     weights = np.exp(stiffness[:, None] * (margins.min(axis=-1, keepdims=True) - margins)) * data.y
     sums = weights @ data.X
     return sums / np.linalg.norm(sums, axis=-1, keepdims=True)
@@ -236,6 +239,7 @@ def _parameter_quantities(
     measures[quantities.LAYER_SHARE_ERROR_LENGTHS] = np.abs(
         shares - np.divide(network.lengths, sum(network.lengths))
     ).max(axis=-1)
+    # states are the parameters over e^(tau / L)
     measures[quantities.GROWTH_POWER] = 1 + network.depth * np.log(np.linalg.norm(states, axis=-1)) / log_log_times
     return measures
 
@@ -326,12 +330,12 @@ def _predicted_exponent(network: TensorNetwork, data: Classified, push_direction
     """
     classifier = data.best[OWN[network.name]]
     if network.name == "fully_connected":
-        spanned = np.linalg.norm(outside_support(data.X, data.y, classifier), 2) < 0.5
+        spanned = np.linalg.norm(outside_support(data.X, data.y, classifier), 2) < 0.5  # a projection: zero or one
         return np.nan if spanned else 1 / network.depth
     assert network.S is not None
     values = np.abs(network.S @ push_direction)
     best = np.abs(network.S @ classifier)
-    inactive = best < 1e-6 * best.max()
+    inactive = best < 1e-6 * best.max()  # zero up to the convex solver's error
     if (~inactive).sum() > tight_margins(data.y * (data.X @ classifier)).sum():
         return np.nan
     if not inactive.any() or not np.isfinite(values).all():

@@ -45,10 +45,10 @@ def global_optimum_share(starts: Table, *, middle: Positive, right: Fraction) ->
     follow only while what has escaped cannot classify all points. The greedy choice is the optimum that has most
     entries among these coordinates. From a scale of {small:g} all but {missed:.1%} of the starts come to it, where at
     least {right:.0%} are asked for at each depth, and {escaped:.1%} to an optimum with entries among these coordinates
-    alone. From {middle:g} that prediction is right for {later:.0%} of the starts, from {large:g} for {latest:.0%}. From
-    {large:g} another prediction, the least $\ell_1$ norm with weights $c_j$, is right for {weighted:.0%} of the starts,
-    and for {possible:.0%} of those for which it is a local optimum. The greedy choice alone, without any flow, is the
-    global optimum for {greedy:.1%}; why starts of order one do better is not explained.
+    alone. From {middle:g} that prediction is right for {from_middle:.0%} of the starts, from {large:g} for
+    {from_large:.0%}. From {large:g} another prediction, the least $\ell_1$ norm with weights $c_j$, is right for
+    {weighted:.0%} of the starts, and for {possible:.0%} of those for which it is a local optimum. The greedy choice
+    alone, without any flow, is the global optimum for {greedy:.1%}; why starts of order one do better is not explained.
 
     Elsewhere, with two or three points in three to six dimensions and with uniform layers, small starts do worse as
     well. At margins of three and more large starts are not worse than those of order one, and with a single point
@@ -58,7 +58,8 @@ def global_optimum_share(starts: Table, *, middle: Positive, right: Fraction) ->
     depths = np.unique(starts["depth"])
     shallow, deep = depths[0], depths[-1]
     # Gains in the share of starts at the global optimum, shape (data sets,). Starts at no optimum count against each
-    # tested difference, which is therefore the least gain with few layers, minus the largest with many.
+    # tested difference: it is the least gain with few layers, minus the largest with many. The largest gain at one
+    # scale over another is minus the least of the opposite one.
     least_shallow_gain = _least_gain(starts, shallow, middle, over=small)
     largest_deep_gain = -_least_gain(starts, deep, small, over=middle)
     gains_over_large = [_least_gain(starts, depth, middle, over=large) for depth in depths]
@@ -135,9 +136,9 @@ def global_optimum_share(starts: Table, *, middle: Positive, right: Fraction) ->
         large_deep=global_share(deep, large),
         optima=float(select(starts, quantities.NUMBER_OF_OPTIMA)["value"].mean()),
         missed=1 - share_as_predicted(small, quantities.OPTIMUM),
-        escaped=float(select(starts, quantities.WITHIN_ESCAPED, scale=small)["value"].mean()),
-        later=share_as_predicted(middle, quantities.OPTIMUM),
-        latest=share_as_predicted(large, quantities.OPTIMUM),
+        escaped=float((select(starts, quantities.WITHIN_ESCAPED, scale=small)["value"] == 1).mean()),
+        from_middle=share_as_predicted(middle, quantities.OPTIMUM),
+        from_large=share_as_predicted(large, quantities.OPTIMUM),
         weighted=by_weighted_l1_from_large,
         possible=by_weighted_l1_from_large / weighted_optima.notna().mean(),
         greedy=float(np.mean(greedy_optima == quantities.GLOBAL)),
