@@ -25,7 +25,7 @@ from learning_dynamics.plotting import (
     sized,
     style,
 )
-from learning_dynamics.plotting.panels import _apart, label_a_short_range
+from learning_dynamics.plotting.panels import _spread_out, label_a_short_range
 
 
 @pytest.fixture(autouse=True)
@@ -89,7 +89,7 @@ def test_labels_stand_at_the_ends_of_lines_and_apart():
 @given(st.lists(st.floats(-1e3, 1e3), min_size=1, max_size=12))
 def test_what_is_moved_apart_keeps_its_order_and_its_middle(heights):
     heights = np.array(heights)
-    moved = _apart(heights, 10.0)
+    moved = _spread_out(heights, 10.0)
     order = np.argsort(heights, kind="stable")
     assert np.all(np.diff(moved[order]) >= 10.0 - 1e-6)
     assert moved.mean() == pytest.approx(heights.mean(), abs=1e-6)

@@ -153,6 +153,21 @@ def when_errors_end(
     return over_trainings(trainings, read)
 
 
+def growth_since_errors_end(
+    trainings: Sequence[Table], quantity: Quantity, split: str = "train", *, train_error: float
+) -> np.ndarray:
+    """Return a quantity at the last epoch minus where train errors have ended; nan where it is measured once since."""
+
+    def read(table: Table) -> pd.Series:
+        starts = epochs_errors_end(table, train_error)
+        rows = select(table, quantity, split=split, index=0).sort_values("epoch")
+        since = rows[rows["epoch"] >= rows["seed"].map(starts)].groupby("seed")["value"]
+        growth = {seed: values.iloc[-1] - values.iloc[0] for seed, values in since if len(values) > 1}
+        return pd.Series(growth, dtype=float).reindex(starts.index)
+
+    return over_trainings(trainings, read)
+
+
 def at_the_end(trainings: Sequence[Table], quantity: Quantity, split: str = "train") -> np.ndarray:
     """Return a quantity at the last epoch."""
     return over_trainings(trainings, lambda table: by_seed(table, quantity, split).iloc[-1])

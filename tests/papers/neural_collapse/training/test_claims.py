@@ -12,6 +12,7 @@ from learning_dynamics.papers.neural_collapse.perturbations import claims as per
 from learning_dynamics.papers.neural_collapse.trainings import (
     by_seed,
     epochs_errors_end,
+    growth_since_errors_end,
     values_when_errors_end,
     when_errors_end,
     without_exceptions,
@@ -194,6 +195,18 @@ def test_a_seed_is_read_where_it_was_measured_and_not_where_another_was():
     assert values == pytest.approx([expected_value("robustness", "test", *pair) for pair in enumerate(epochs)])
     missing = altered.put({"trainings": [sparse]}, "trainings", "robustness", np.nan, seed=1, epoch=30)["trainings"]
     assert np.isnan(when_errors_end(missing, "robustness", "test", train_error=0.0)).tolist() == [False, True, False]
+
+
+def test_growth_since_errors_end_needs_two_measurements_from_there_on():
+    table = made_up()
+    sparse = table[table["epoch"].isin([1, 30, 100]) | (table["quantity"] != "robustness")]
+    sparse.attrs = table.attrs
+    tables = {"trainings": [sparse]}
+    for epoch in (10, 30):  # train errors of seed 2 end at epoch 100, those of the others at 10
+        altered.put(tables, "trainings", "error", 0.01, split="train", seed=2, epoch=epoch)
+    growth = growth_since_errors_end(tables["trainings"], "robustness", "test", train_error=0.0)
+    at_30, at_100 = ([expected_value("robustness", "test", seed, epoch) for seed in (0, 1)] for epoch in (30, 100))
+    assert growth.tolist() == pytest.approx([*np.subtract(at_100, at_30), np.nan], nan_ok=True)
 
 
 def test_errors_end_earlier_where_one_image_of_1000_may_be_wrong():

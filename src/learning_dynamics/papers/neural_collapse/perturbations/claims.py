@@ -19,9 +19,9 @@ from learning_dynamics.papers.neural_collapse.trainings import (
     SCOPE,
     at_first_epoch,
     at_the_end,
+    growth_since_errors_end,
     paired,
     premise_errors_end,
-    when_errors_end,
     without_exceptions,
 )
 from learning_dynamics.settings import Fraction, Positive
@@ -135,12 +135,7 @@ def robustness_grows_after_zero_error(trainings: Sequence[Table], *, measure: Me
     """
     included, excluded = without_exceptions(trainings)
 
-    def growth(quantity: Quantity) -> np.ndarray:
-        """Return the last epoch's robustness minus that where train errors end, shape (trainings,)."""
-        start = when_errors_end(included, quantity, "test", train_error=train_error)
-        return at_the_end(included, quantity, "test") - start
-
-    by_measure = growth(measure)
+    by_measure = growth_since_errors_end(included, measure, "test", train_error=train_error)
     yield above_zero(
         "growth of robustness, the mean of $|r| / |x|$, beyond zero train error",
         by_measure,
@@ -151,7 +146,7 @@ def robustness_grows_after_zero_error(trainings: Sequence[Table], *, measure: Me
         },
     )
     yield premise_errors_end(included, excluded, train_error=train_error)
-    deepfool = growth(ROBUSTNESS)
+    deepfool = growth_since_errors_end(included, ROBUSTNESS, "test", train_error=train_error)
     yield Facts(
         median=np.nanmedian(deepfool),
         mean=np.nanmean(deepfool),

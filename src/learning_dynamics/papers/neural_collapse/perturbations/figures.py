@@ -21,7 +21,7 @@ from learning_dynamics.papers.neural_collapse.trainings import (
     EFFECTIVELY_ZERO,
     at_the_end,
     data_and_network,
-    when_errors_end,
+    growth_since_errors_end,
 )
 from learning_dynamics.plotting import Plot
 from learning_dynamics.tidy import Table
@@ -47,7 +47,7 @@ def fig9(mse: Sequence[Table]) -> Plot:
     figure = curves(mse, _measures(""), ylabel=PERTURBATION)
     gains = {data_and_network(table): _gains(table) for table in mse}
     for axis, gain in zip(figure.axes, gains.values(), strict=True):
-        text = f"growth {np.nanmean(gain):z.2f}" if np.isfinite(gain).any() else "no zero error"
+        text = f"growth {np.nanmean(gain):z.2f}" if np.isfinite(gain).any() else "growth not measured"
         behind = {"facecolor": "white", "edgecolor": "none", "pad": 1.0}
         axis.text(0.97, 0.05, text, transform=axis.transAxes, ha="right", fontsize=8, bbox=behind)
     all_gains = np.concatenate(list(gains.values()))
@@ -59,9 +59,8 @@ def fig9(mse: Sequence[Table]) -> Plot:
 
 
 def _gains(table: Table) -> np.ndarray:
-    """Return by how much DeepFool's measure grows beyond zero train error, for each seed; nan without one."""
-    start = when_errors_end([table], quantities.ROBUSTNESS, "test", train_error=EFFECTIVELY_ZERO)
-    return at_the_end([table], quantities.ROBUSTNESS, "test") - start
+    """Return by how much DeepFool's measure grows beyond zero train error, for each seed; nan if not measured."""
+    return growth_since_errors_end([table], quantities.ROBUSTNESS, "test", train_error=EFFECTIVELY_ZERO)
 
 
 def fig11(mse: Sequence[Table], ce: Sequence[Table]) -> Plot:
