@@ -56,9 +56,10 @@ def table_5k_nuclear_norm(minimiser: Table, *, decades_left_open: NonNegative, u
     The 95 % interval of each median, widened, must contain the printed number. For the error it is widened by rounding,
     or by what the solver leaves open if that is more. For the nuclear norm, less the matrix's own norm, it is widened
     by one; for the effective rank by a half. The median error over {draws} draws is {error:.1e}. The slack of $10^{-3}$
-    that nuclear-norm minimisation leaves each observed entry, and the solver's accuracy, set it; less slack is not
-    tried. If the printed error is read as the root of a mean square, the row does not hold. By another claim,
-    `table_2k_error_is_a_root`, all errors of the slides' table are roots: that claim and this one cannot both be right.
+    that nuclear-norm minimisation leaves each observed entry, and the solver's accuracy, set it. If the printed error
+    is read as the root of a mean square, the row does not hold; less slack, with which it might, is not tried. By
+    another claim, `table_2k_error_is_a_root`, all errors of the slides' table are roots: that claim and this one cannot
+    both be right.
     """
     yield from _row_checks(ENTRIES_5K, MINIMISATION, minimiser, decades_left_open=decades_left_open, unit=unit)
     yield Facts(error=_medians(minimiser).error)
@@ -70,9 +71,9 @@ def table_5k_depth_2(deep: Table, *, scale: Positive, decades_left_open: NonNega
 
     The training loss at which descent stops and the initialisation scale, which the slides do not print, set the error.
     At scale {scale:g} the median over {draws} draws is {error:.1e}. So the row holds if the slides' runs stop where
-    ours do; a tighter stop is not tried. If the printed error is read as the root of a mean square, the row does not
-    hold. By another claim, `table_2k_error_is_a_root`, all errors of the slides' table are roots: that claim and this
-    one cannot both be right.
+    ours do. If the printed error is read as the root of a mean square, the row does not hold; a stop so tight that it
+    could is not tried. By another claim, `table_2k_error_is_a_root`, all errors of the slides' table are roots: that
+    claim and this one cannot both be right.
     """
     yield from _row_checks(ENTRIES_5K, DEPTH_2, deep, decades_left_open=decades_left_open, unit=unit, scale=scale)
     yield Facts(scale=scale, error=_medians(deep, scale).error)
@@ -82,11 +83,11 @@ def table_5k_depth_2(deep: Table, *, scale: Positive, decades_left_open: NonNega
 def table_5k_depth_3(deep: Table, *, scale: Positive, decades_left_open: NonNegative, unit: Unit) -> Claim:
     r"""Depth 3 from 5000 entries: error 4e-6 as a mean square, nuclear norm 221, effective rank 5.
 
-    As at depth 2, the training loss at which descent stops and the initialisation scale set the error. At scale
-    {scale:g} the median over {draws} draws is {error:.1e}. So the row holds if the slides' runs stop where ours do; a
-    tighter stop is not tried. If the printed error is read as the root of a mean square, the row does not hold. By
-    another claim, `table_2k_error_is_a_root`, all errors of the slides' table are roots: that claim and this one cannot
-    both be right.
+    As at depth 2, the training loss at which descent stops sets the error; here the initialisation scale hardly
+    matters. At scale {scale:g} the median over {draws} draws is {error:.1e}. So the row holds if the slides' runs stop
+    where ours do. If the printed error is read as the root of a mean square, the row does not hold; a stop so tight
+    that it could is not tried. By another claim, `table_2k_error_is_a_root`, all errors of the slides' table are roots:
+    that claim and this one cannot both be right.
     """
     yield from _row_checks(ENTRIES_5K, DEPTH_3, deep, decades_left_open=decades_left_open, unit=unit, scale=scale)
     yield Facts(scale=scale, error=_medians(deep, scale).error)
@@ -239,13 +240,13 @@ def table_2k_depth_3(deep: Table, *, scale: Positive, decades_left_open: NonNega
     widened by one; for the effective rank by a half. At initialisation scale {scale:g} the median error over {draws}
     draws is {error:.1e}, the largest {largest:.1e}.
 
-    The training loss at which descent stops sets the error. So the row holds if the slides' runs stop where ours do; a
-    tighter stop is not tried. If the printed error is read as the root of a mean square, the row does not hold. By
-    another claim, `table_2k_error_is_a_root`, all errors of the slides' table are roots: that claim and this one cannot
-    both be right. The interval of the error reaches at most {spread:.2g} decades from the median. Draws differ more
-    than with 5000 entries, because fewer entries magnify the training loss that is left. If that distance and what the
-    stop leaves open exceed {resolution:g} decades together, an error several times as large would pass as well, and the
-    row is undecided.
+    The training loss at which descent stops sets the error. So the row holds if the slides' runs stop where ours do. If
+    the printed error is read as the root of a mean square, the row does not hold; a stop so tight that it could is not
+    tried. By another claim, `table_2k_error_is_a_root`, all errors of the slides' table are roots: that claim and this
+    one cannot both be right. The interval of the error reaches at most {spread:.2g} decades from the median. Draws
+    differ more than with 5000 entries, because fewer entries magnify the training loss that is left. If that distance
+    and what the stop leaves open exceed {resolution:g} decades together, an error several times as large would pass as
+    well, and the row is undecided.
     """
     yield from _row_checks(ENTRIES_2K, DEPTH_3, deep, decades_left_open=decades_left_open, unit=unit, scale=scale)
     errors = measured_row(deep, scale).error

@@ -41,10 +41,10 @@ def saddle_at_zero(zero: Table, *, rounding: Positive) -> Claim:
     r"""With three and more layers, where $\nabla\ell(0) \neq 0$, zero weights are a saddle that is not strict: the
     Hessian there has no negative direction.
 
-    At a distance $\varepsilon$ along the direction of fastest fall the loss drops by $\varepsilon^N \sigma_1$ and
-    smaller terms, with $\sigma_1$ the largest singular value of $\nabla\ell(0)$. So zero is no minimum, and the order
-    of the fall is the depth. At two layers this is the second order, and the Hessian's smallest eigenvalue is
-    $-\sigma_1$. The measured orders are off by at most {largest:.1e}.
+    Along the direction of fastest fall, with every layer of norm $\varepsilon$, the loss drops by $\varepsilon^N
+    \sigma_1$ less a smaller term, with $\sigma_1$ the largest singular value of $\nabla\ell(0)$. So zero is no minimum,
+    and the order of the fall is the depth. At two layers this is the second order, and the Hessian's smallest
+    eigenvalue is $-\sigma_1$. The measured orders are off by at most {largest:.1e}.
     """
     draws = Draws(zero)
 
@@ -128,13 +128,13 @@ def linear_rate(flows: Table, descent: Table, *, least_loss: NonNegative) -> Cla
     excess. With a least loss of zero the printed bound then holds as well, as the first loss is below one here; the
     table of varied thresholds has that reading.
 
-    The theorem has the exponent $c^{2(N-1)/N} \eta t$ with the constant one. This is more than $c^2 \eta t$ for
-    $c \le 1$, and is what is tested. Imbalance is allowed up to $c^2 / (256 N^3 \|W^*\|^{2-2/N})$ at an optimum $W^*$.
-    The starts only just meet the first assumption, and are exactly balanced or have all the imbalance that is allowed.
-    Descent takes a step of {step:.2g}, which is $c^4$ times {multiple:g}. The smallest rate of an excess is {value:.3g}
-    times the guaranteed one by descent, {flow:.3g} times by flows. No guarantee above $2N$ times this one could hold:
-    from the target with its smallest singular value lowered to $c$ the flow starts at the rate $2N c^{2(N-1)/N}$. A
-    rate without the power of $c$ is missed by a factor of {missed:.2g}.
+    The theorem has the exponent $c^{2(N-1)/N} \eta t$ with the constant one. This is more than $c^2 \eta t$ for $c \le
+    1$, and is what is tested. Imbalance is allowed up to $c^2 / (256 N^3 \|W^*\|^{2-2/N})$ at an optimum $W^*$. The
+    starts have only just less loss than every $W$ with $\sigma_{min}(W) \leq c$, and are exactly balanced or have all
+    the imbalance that is allowed. Descent takes a step of {step:.2g}, which is $c^4$ times {multiple:g}. The smallest
+    rate of an excess is {value:.3g} times the guaranteed one by descent, {flow:.3g} times by flows. No guarantee above
+    $2N$ times this one could hold: from the target with its smallest singular value lowered to $c$ the flow starts at
+    the rate $2N c^{2(N-1)/N}$. A rate without the power of $c$ is missed by a factor of {missed:.2g}.
     """
 
     @takes_rivals("guaranteed", scaled=True)
@@ -225,10 +225,10 @@ def assumptions_necessary(descent: Table, *, reached: Positive) -> Claim:
     a large multiple of the target, for which the step that suits the target is too long. The loss grows up to
     {grown_far:.0e} times until the run is given up. Unbalanced: the first layer of a start that arrives is multiplied
     by a large number, the second divided by it. The end-to-end matrix is the same, but the curvature grows with the
-    square of that number. Again the step is too long, and the loss grows up to {grown:.0e} times. (Of the last two
-    kinds one start must grow tenfold.) With the step divided by the same square, the unbalanced starts come to
-    {shorter:.1e} of their first loss at the most. So balance is necessary for the step of the guarantee, not for every
-    step.
+    square of that number. Again the step is too long, and the loss grows up to {grown:.0e} times. (Of each of the last
+    two kinds at least one start must grow tenfold.) With the step divided by the same square, the unbalanced starts
+    come to {shorter:.1e} of their first loss at the most. So balance is necessary for the step of the guarantee, not
+    for every step.
     """
     # (l - min l) / (l(0) - min l) after the last step, shape (draws,)
     last_excess = {

@@ -105,8 +105,9 @@ def guarantees(flows: Table, starts: Table) -> Plot:
     (a) The slowest decay rate of the loss along a flow, against the margin $c$. Dots: starts at the target with its
     smallest singular value lowered to $c$. Crosses: starts in random directions from the target. Solid: the guaranteed
     rate $c^{2(N-1)/N}$. Dashed: $2N$ times the guaranteed rate. (b) The share of {draws} random balanced starts with
-    one output that meet the first assumption, against the dimension $d$ of the input. Blue: entries have a standard
-    deviation in proportion to $1/d$. Orange: in proportion to $1/\sqrt{d}$. Lines: closed forms.
+    one output that meet the first assumption, of less loss than every singular matrix, against the dimension $d$ of the
+    input. Blue: entries have a standard deviation in proportion to $1/d$. Orange: in proportion to $1/\sqrt{d}$. Lines:
+    closed forms.
     """
     figure, (left, right) = plt.subplots(1, 2, figsize=(WIDTH, 3.8))
     rate = select(flows, quantities.SMALLEST_RATE)

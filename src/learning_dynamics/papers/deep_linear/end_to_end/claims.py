@@ -253,8 +253,8 @@ def larger_depth_larger_factors(
     value is above one, that of a linear model, and the factor of the smallest below. The other reading is about each
     factor: above one it grows with every layer, below one it falls. This fails. At one matrix, through balanced layers
     of each depth, {slowed} of {steps} factors below one grow as a layer is added, and slow their singular value down
-    less. The table of varied thresholds has this reading. A draw on which the logarithm of a ratio, or of a factor,
-    changes by less than {rounding:g} is undecided.
+    less. The table of varied thresholds has this reading. A draw whose least change of the logarithm of a ratio, or of
+    a factor, is smaller than {rounding:g} in size is undecided.
     """
     by_depth = {depth: draws for depth, draws in Draws(factors).groups("depth") if depth > 1}
     # shape (draws, depths, singular values); a draw has one matrix, and so the same singular values at every depth

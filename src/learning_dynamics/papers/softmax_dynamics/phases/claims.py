@@ -200,13 +200,13 @@ def frequent_classes_gain_confidence(
     """While the features expand, predictions for the most frequent class become more confident, and by more than those
     for the rare ones.
 
-    The error of a class is one minus the probability of its own class. The features expand from when the first class is
-    learned to just before the first of the rarest has a probability of {lower_probability:g}. In this time the error of
-    the most frequent class shrinks by the factor {factor:g} or more in {value:.0%} of the draws, {frequent:.2g}-fold in
-    the median; that of the rarest shrinks {rarest:.2g}-fold. The error of the most frequent class shrinks by more than
-    that of the rarest in {share_more:.0%} of the draws; afterwards, until the rarest have a probability of
-    {upper_probability:g}, in {share_more_later:.0%}. Until the first class is learned the error of the most frequent
-    shrinks {before:.2g}-fold.
+    The error of a class is one minus the probability of its own class. The time in which features expand is taken to be
+    that from when the first class is learned to just before the first of the rarest has a probability of
+    {lower_probability:g}. In this time the error of the most frequent class shrinks by the factor {factor:g} or more in
+    {value:.0%} of the draws, {frequent:.2g}-fold in the median; that of the rarest shrinks {rarest:.2g}-fold. The error
+    of the most frequent class shrinks by more than that of the rarest in {share_more:.0%} of the draws; afterwards,
+    until the rarest have a probability of {upper_probability:g}, in {share_more_later:.0%}. Until the first class is
+    learned the error of the most frequent shrinks {before:.2g}-fold.
     """
     probabilities = _probabilities(course)
     sizes = np.array(settings_of(course)["counts"])

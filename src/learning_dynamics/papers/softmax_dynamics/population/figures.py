@@ -42,8 +42,8 @@ def phase_diagram(region: Table, *, threshold: Positive) -> Plot:
     vertical axis is the largest over the smallest. Each cell has {seeds} seeds of Gaussian starts. A fall counts if it
     follows a rise since the warm-up's trough, and if the part of it while the rarest classes are learned is
     {threshold:g} or more. Cells give the share in per cent with its 95 % Wilson interval. The red line bounds the cells
-    in which most seeds fall. Hatched (none under gradient flow): fewer than half of the seeds have learned every
-    example at the end.
+    in which most seeds fall. Hatched (for trained networks; not recorded under gradient flow): fewer than half of the
+    seeds have learned every example at the end.
     """
     dimensions = sorted(region["dimension"].unique())
     scales = sorted(region["scale"].unique())

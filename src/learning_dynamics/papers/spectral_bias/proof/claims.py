@@ -112,11 +112,11 @@ def lemma_c_4(equal: Sequence[Table], unequal: Table, *, visible: Positive) -> C
     none does, and the proof breaks.
 
     By (P2) of Proposition C.5 the gradient is $Z_1^{-\top} Z_2 Z_2^\top$. Relative to it the printed formula is off by
-    up to {printed:.2g}, from rows of unequal lengths (errata 8). A gradient has a symmetric derivative. For
-    $D = 2\gamma I$ the derivative of the corrected formula is symmetric to rounding. For rows of unequal lengths its
+    up to {printed:.2g}, from rows of unequal lengths (errata 8). A gradient has a symmetric derivative. For $D =
+    2\gamma I$ the derivative of the corrected formula is symmetric to rounding. For rows of unequal lengths its
     asymmetry, along pairs of directions, is at least {least:.2g} of the term with $D$, where {visible:.0e} is far above
-    rounding. Then Theorem 3.1 (ii) fails too: the flow ends {away:.2g} of $|\beta_*|$ away from $\beta_*$ (median),
-    while the imbalance stays $D$ as it should.
+    rounding. There the conclusion of Theorem 3.1 (ii) fails too, not only its proof: the flow ends {away:.2g} of
+    $|\beta_*|$ away from $\beta_*$ (median), while the imbalance stays $D$ as it should.
     """
     limit = Draws(unequal, phase="limit")
     # |<K, dF[H]> - <H, dF[K]>| of the field F(Z) = Z - Z^{-T} D over pairs K, H, relative to its term in D

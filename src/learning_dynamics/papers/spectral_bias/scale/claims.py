@@ -160,7 +160,7 @@ def nuclear_norm_limit(flow: Table, *, largest_gamma: Positive) -> Claim:
     "random, and one turned until it is orthogonal to the first gradient",
     correction=r"A column aligns if its share of the first gradient, its entry of $P^\top X^\top Y$, is not zero. A "
     r"column that is not zero and has no share stays at an angle to $\beta$ at every scale.",
-    reason="the first gradient does not move a column orthogonal to itself, while the other columns grow",
+    reason="the first gradient does not move a column orthogonal to this gradient, while the others grow",
 )
 def column_alignment(flow: Table, unfed: Table, *, largest_gamma: Positive, sine: Fraction) -> Claim:
     r"""From $I_\gamma$ with one output, and labels that can be fitted, all columns of $W_1$ align with $\beta$ as

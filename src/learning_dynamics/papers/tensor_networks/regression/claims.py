@@ -98,8 +98,8 @@ def remark_4(ends: Table, *, ratio: Positive) -> Claim:
     At the largest scale the flow's limit is compared with the solution of least weighted $\ell_2$ norm. From three
     layers on the minimiser of $Q$, which needs no flow, is taken at a scale small enough to separate columns that
     nearly tie. It may differ from the solution of least weighted $\ell_1$ norm by {ratio:g} of the solution's length.
-    From the second smallest scale of the flows to the smallest the distance of limits from that solution falls by a
-    factor of {fall:.2g} on the median draw.
+    From the second smallest scale of the flows to the smallest the distance of limits with three layers or more from
+    that solution falls by a factor of {fall:.2g} on the median draw.
 
     At depth two an entry outside the support vanishes like $\alpha^{2 (1 - s)}$, with $s$ the product of its column
     with the multipliers, relative to that of the active columns. Where two columns nearly tie this is slow: at the

@@ -85,10 +85,10 @@ def equation_14(two: Table, three: Table, *, slack: Positive) -> Claim:
     to that of $-X^T r$, (15) and (19). One minus the cosine between $\Theta$ and the negative gradient has come to
     {value:.1e} on the worst of {draws} draws; no layer's share of the squared norm differs from $1 / L$ by more than
     {share:.1e}. The convergence of directions is judged by this alignment alone, which gives the speed at which they
-    still turn. Where two singular values nearly agree they turn for longer than is followed: here unit vectors move by
-    up to {moved:.1g} over the second half of $\log\log t$. Flows are those of Theorem 1. From a $\log t$ of about
-    {cut:.0e} on the exponent of the loss is capped; margins are then kept in proportion to $\log t$, as they are before
-    the cap.
+    still turn. Where two singular values nearly agree they turn for longer than is followed. Over the second half of
+    $\log\log t$ the unit vector along $\Theta$ is up to {moved:.1g} from where it ends. Flows are those of Theorem 1.
+    From a $\log t$ of about {cut:.0e} on the exponent of the loss is capped; margins are then kept in proportion to
+    $\log t$, as they are before the cap.
     """
     flows = Draws([two, three])
     yield settles(

@@ -219,9 +219,10 @@ def remark_2(first_zero: Table, opposed: Table, *, slack: Positive) -> Claim:
     r"""Some condition on the initialisation is needed for the loss to vanish. Any one layer may be the one that starts
     small: orthogonally decomposable networks bring the loss to zero also if it is the first, not the last.
 
-    If the product of two diagonal layers has the wrong sign in every entry, both shrink towards the saddle at zero. The
-    loss then stays above 1, the loss of the zero network: all {stuck} of these flows end within {value:.1e} of it. The
-    second half is Theorem 2 with layers renamed, as Assumption 1 treats all layers alike.
+    If two diagonal layers start with entries of equal size whose product has the wrong sign in every entry, both shrink
+    towards the saddle at zero. The loss then stays above 1, the loss of the zero network: all {stuck} of these flows
+    end within {value:.1e} of it. The second half is Theorem 2 with layers renamed, as Assumption 1 treats all layers
+    alike.
     """
     time = float(opposed["time"].max())
     initial_loss = Draws(opposed, time=0.0)[quantities.LOSS]  # exp(-y f(x)), shape (draws,)
