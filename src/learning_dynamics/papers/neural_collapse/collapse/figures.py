@@ -29,7 +29,7 @@ def fig3(trainings: Sequence[Table]) -> Plot:
     standard deviation divides by the number of classes, in the authors' code by one fewer. Blue, with bands: MSE, as in
     the paper. Orange: cross-entropy (CE). Lines: geometric mean over seeds. Bands: their range under MSE. Red lines:
     99.9 % train accuracy under MSE (broad) and CE (dashed), median over seeds. Dotted lines: the learning rate drops
-    tenfold. Under MSE both end lower than they begin, as in the paper's Figure 3. {panels} {recipe}
+    tenfold. In the paper's Figure 3 both fall under MSE. {panels} {recipe}
     """
     return _means_and_classifiers(
         trainings, quantities.EQUINORM_MEANS, quantities.EQUINORM_CLASSIFIERS, "std / mean of norms"

@@ -117,8 +117,8 @@ def corollary_1_equality(flows: Table) -> Claim:
     Every $\omega$ runs along the same curve, each behind the largest by a fixed time, so that
     $\omega_{\max}/\omega_{\min} - 1$ falls as $1/t$, under equation 9 and under the algorithm's equation. Two checks of
     each flow judge the limit. The first is the exponent of that law, over the last decade of time at whose end
-    $\omega_{\max}/\omega_{\min} - 1$ is still a hundred times the integrator's error. The second is the share of it
-    that is left at the last time, no more than law and error allow.
+    $\omega_{\max}/\omega_{\min} - 1$ is still a hundred times the integrator's error. The second is its value at the
+    last time over that at the end of this decade, no more than law and error allow.
     """
     # the distance that vanishes is the spread of singular values itself, omega_max / omega_min - 1: its first power
     for flow in FLOWS:

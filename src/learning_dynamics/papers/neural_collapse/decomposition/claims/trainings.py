@@ -387,10 +387,11 @@ def deviation_split(trainings: Sequence[Table], *, tolerance: Positive) -> Claim
     move as well, {network:.1g} (medians over trainings). Over the recorded epochs from the end of train errors to that
     epoch the network's share is {least:.1g} to {most:.1g}.
 
-    For batches of $B$ images drawn with replacement $L_{LS}^\perp$ is, to first order in the learning rate $\eta$,
-    $\frac{\eta}{4(1-m)}\,\mathrm{Ave}\frac1B\, (\mathrm{Ave}\|e\|^2\|\tilde h\|^2 - \lambda^2\|\tilde W_{LS}\|^2)$ with
-    momentum $m$ and errors $e$. The logarithm of what is measured over this law, in decades and in the mean over
-    trainings, must be zero to within its 95 % interval and {tolerance:g} decades more.
+    On the fixed features, and for batches of $B$ images drawn with replacement, the last layer's $L_{LS}^\perp$ is, to
+    first order in the learning rate $\eta$, $\frac{\eta}{4(1-m)}\,\mathrm{Ave}\frac1B\, (\mathrm{Ave}\|e\|^2\|\tilde
+    h\|^2 - \lambda^2\|\tilde W_{LS}\|^2)$ with momentum $m$ and errors $e$. The logarithm of what is measured for such
+    a last layer over this law, in decades and in the mean over trainings, must be zero to within its 95 % interval and
+    {tolerance:g} decades more.
 
     Both increases, in decades and in the mean over trainings, must be above zero with their whole 95 % intervals. The
     three shares are nested measurements, and no split into causes: each adds something to the one before, and what
