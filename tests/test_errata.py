@@ -58,3 +58,9 @@ def test_docstrings_know_no_misprint_that_the_letter_lacks(file):
             where = f"{module.relative_to(ROOT)}, {getattr(node, 'name', 'module')}"
             assert cited or not re.search(r"misprint|as printed|is printed|a slip\b|erratum", docstring), where
             assert all(1 <= number <= listed for number in cited), where
+
+
+def test_texts_name_pages_of_the_documentation_that_are_there():
+    for module in sorted((ROOT / "src/learning_dynamics/papers").rglob("*.py")):
+        for page in re.findall(r"\((docs/\w+\.md)\)", module.read_text(encoding="utf-8")):
+            assert (ROOT / page).is_file(), f"{module.relative_to(ROOT)}: {page}"

@@ -311,9 +311,11 @@ def test_a_cards_reason_does_not_repeat_the_name_of_the_number_below(tmp_path):
 
 def test_a_page_links_to_the_statement_of_the_letter_and_to_derivations(tmp_path, monkeypatch):
     monkeypatch.setattr(source_links, "ERRATA", tmp_path)
+    monkeypatch.setattr(source_links, "DOCS", tmp_path)
     text = "It falls (errata 3), as is derived (docs/derived.md)."
-    assert "It falls (errata 3), as" in page(tmp_path / "results", explanation=text)  # no letter: no link
+    assert "It falls (errata 3), as is derived (derived.md)." in page(tmp_path / "results", explanation=text)
     (tmp_path / "made_up.md").touch()
+    (tmp_path / "derived.md").touch()
     linked = page(tmp_path / "results", explanation=text)
     assert "It falls ([errata 3](../made_up.md)), as is derived ([derived.md](" in linked
 

@@ -15,6 +15,8 @@ ERRATA = DOCS / "errata"
 def link_to_docs(text: str, paper: str, folder: Path, form: str) -> str:
     """Return a text with links from "(errata 3)" to the paper's letter, and from "(docs/x.md)" to that page.
 
+    A page that this project lacks, such as one that somebody made from a part of it, is named without a link.
+
     Parameters
     ----------
     folder : path
@@ -24,11 +26,12 @@ def link_to_docs(text: str, paper: str, folder: Path, form: str) -> str:
     """
 
     def link_to(page: Path, words: str) -> str:
+        if not page.is_file():
+            return f"({words})"
         return f"({form.format(words=words, address=os.path.relpath(page, folder.resolve()))})"
 
     letter = ERRATA / f"{paper}.md"
-    if letter.is_file():
-        text = re.sub(r"\((errata \d+(?:(?:, | and )\d+)*)\)", lambda items: link_to(letter, items[1]), text)
+    text = re.sub(r"\((errata \d+(?:(?:, | and )\d+)*)\)", lambda items: link_to(letter, items[1]), text)
     return re.sub(r"\(docs/(\w+\.md)\)", lambda page: link_to(DOCS / page[1], page[1]), text)
 
 
