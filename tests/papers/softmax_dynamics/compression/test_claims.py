@@ -244,7 +244,7 @@ def test_ratios_fall_over_examples_and_rise_over_classes(classes, examples, verd
     table = course(classes, examples=np.array(examples), below=second)
     found = evaluate(claims.ratio_by_population, {"grid": table}, {"majority_share": 0.5})
     assert found.verdict == verdict
-    assert found.rivals["the difference, not the ratio"] == "not reproduced"
+    assert found.rivals["the difference of the singular values in place of their ratio"] == "not reproduced"
 
 
 def decays(treated: float, *, equal: float = 0.0, wide: float = 0.0, none: float = 0.0, classes: float = 0.0):

@@ -44,7 +44,7 @@ from learning_dynamics.tidy import Draws, Table, select, settings_of
 Speedups = Mapping[int, Estimate | float]
 
 # rivals of several claims
-NOT_FASTER = "depth 1 against itself"
+NOT_FASTER = "deeper networks take as many iterations as depth 1"
 TWICE_AS_FAST = "depth 2 alone is twice as fast"
 SCOPE = "z-scored regression data (by default diabetes, 442 × 10), small balanced starts, best of a grid of rates"
 
@@ -62,7 +62,7 @@ def depth_accelerates_l4(l4: Table, l2: Table, *, grid_steps: Positive) -> Claim
     other data it need not. Starts matter as well: `l4_from_large_starts`.
     """
     no_speedup = dict.fromkeys(_speedups(l4), 1.0)
-    rivals: dict[str, Speedups] = {"the same at p = 2": _speedups(l2), NOT_FASTER: no_speedup}
+    rivals: dict[str, Speedups] = {"the speed-up at p = 2": _speedups(l2), NOT_FASTER: no_speedup}
     yield from _speedup_checks(l4, rivals, claims_no_speedup=False, grid_steps=grid_steps)
     yield Facts(tolerance=settings_of(l4)["tolerance"])  # of the run: within it of the least loss, descent has arrived
 
@@ -82,7 +82,7 @@ def depth_does_not_accelerate_l2(l4: Table, l2: Table, *, grid_steps: Positive) 
     95 % interval, may not exceed the ratio of neighbouring rates; iterations are counted as in `depth_accelerates_l4`.
     The ratio of iterations, depth 1 over depth 2, is {value:.3g}, the geometric mean over {draws} starts.
     """
-    rivals: dict[str, Speedups] = {"the same at p = 4": _speedups(l4), TWICE_AS_FAST: {2: 2.0}}
+    rivals: dict[str, Speedups] = {"the speed-up at p = 4": _speedups(l4), TWICE_AS_FAST: {2: 2.0}}
     return _speedup_checks(l2, rivals, claims_no_speedup=True, grid_steps=grid_steps)
 
 
@@ -129,7 +129,7 @@ def l4_on_further_tables(l4: Sequence[Table], l2: Sequence[Table], *, grid_steps
     With the $\ell_2$ loss the ratios, depth 1 over depth 2, are {ratios_l2}; below one, depth 2 takes more iterations.
     """
     for table, table_at_p_2 in zip(l4, l2, strict=True):
-        rivals: dict[str, Speedups] = {"the same at p = 2": _speedups(table_at_p_2), NOT_FASTER: {2: 1.0}}
+        rivals: dict[str, Speedups] = {"the speed-up at p = 2": _speedups(table_at_p_2), NOT_FASTER: {2: 1.0}}
         on = f", {_data_set(table)}"
         yield from _speedup_checks(table, rivals, claims_no_speedup=False, grid_steps=grid_steps, deepest=2, on=on)
 
@@ -195,7 +195,7 @@ def accelerates_for_p_above_2(samples: Table) -> Claim:
     power_of_speedup = {exponent: powers_1[exponent] - powers_2[exponent] for exponent in powers_2}
     above = [exponent for exponent in power_of_speedup if exponent > 2]
     for exponent in above:
-        rivals = {"the same at p = 2": _median_of_stable(power_of_speedup[2.0])}
+        rivals = {"the power at p = 2": _median_of_stable(power_of_speedup[2.0])}
         if exponent == max(above):
             bounded = np.zeros(len(power_of_speedup[exponent]))
             rivals["the speed-up at the largest exponent alone is bounded"] = _median_of_stable(bounded)
@@ -248,7 +248,7 @@ def steps_by_stiffness(samples: Sequence[Table], *, tolerance: Positive) -> Clai
             "the time to leave small weights is the same for every kappa": 2 / min(N, p - 1),
             "nothing pushes the long sample off its fit": 1.0,  # 1 - 2/N + 2/N
             "the first steps' limit alone": 2 / N,
-            "gradient descent's own": 2.0,
+            "the power 2 of gradient descent": 2.0,
         }
         yield equal(
             f"power of kappa with which steps grow, depth {N}, p = {p:g}",

@@ -256,7 +256,7 @@ def assumptions_necessary(descent: Table, *, reached: Positive) -> Claim:
             rivals={f"starts that are {case} converge": True},
         )
     for case in MEETING:
-        yield end_of_descent(case, arrives=True, rivals={"starts that meet both fail as well": False})
+        yield end_of_descent(case, arrives=True, rivals={"starts that meet both assumptions fail as well": False})
     yield end_of_descent(
         quantities.UNBALANCED_SHORTER_STEP,
         arrives=True,

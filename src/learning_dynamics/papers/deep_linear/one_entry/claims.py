@@ -212,6 +212,6 @@ def one_entry_determinant_sign(flows: Table) -> Claim:
         np.abs(last_sign_1 - predicted_1),
         at_most=0.0,
         because="signs are exact",
-        rivals={"depth 1 keeps it as well": {"values": np.abs(last_sign_1 - SIGN_AT_START)}},
+        rivals={"depth 1 keeps the sign as well": {"values": np.abs(last_sign_1 - SIGN_AT_START)}},
     )
     yield Facts(turned=int((predicted_1 < 0).sum()), starts=len(predicted_1))

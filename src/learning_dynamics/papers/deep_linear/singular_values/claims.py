@@ -48,7 +48,7 @@ def depth_separates_singular_values(
 
     because = "a difference below the time between records decides nothing"
     separates_less = "depth separates them less"  # the roles 1 and 3 are exchanged
-    adds_nothing = "the second further layer adds nothing"  # the role 3 has the separation of 2
+    adds_nothing = "the greatest depth separates them no more than the middle one"  # the role 3 has the separation of 2
     yield every_draw(
         "separation of rises at the greatest depth less that at the smallest",
         **gain_of(3, 1),
@@ -57,14 +57,14 @@ def depth_separates_singular_values(
         rivals={separates_less: gain_of(1, 3), adds_nothing: gain_of(2, 1)},
     )
     yield every_draw(
-        "gain of the first further layer",
+        "separation of rises at the middle depth less that at the smallest",
         **gain_of(2, 1),
         at_least=0.0,
         because=because,
         rivals={separates_less: gain_of(2, 3)},
     )
     yield every_draw(
-        "gain of the second further layer",
+        "separation of rises at the greatest depth less that at the middle one",
         **gain_of(3, 2),
         at_least=0.0,
         because=because,

@@ -59,7 +59,7 @@ def primacy_bias(grid: Table, *, small_scale: Positive, chance_share: Fraction) 
     # rivals: classes are learned in the order of these sizes
     other_sizes = {
         "rare classes first": sizes[:, ::-1],
-        "sizes handed to other classes": np.roll(sizes, -1, axis=1),
+        "each class has the size of the next one": np.roll(sizes, -1, axis=1),
     }
 
     def in_order_more_often_than_not(name: str, judged: np.ndarray, excluded: Mapping[str, int] | None = None) -> Check:

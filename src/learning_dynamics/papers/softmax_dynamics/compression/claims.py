@@ -305,8 +305,8 @@ def ratio_by_population(grid: Table, *, majority_share: Fraction) -> Claim:
     # phrases of the rivals
     rising_examples = "it rises over examples as it does over classes"
     falling_classes = "it falls over classes as it does over examples"
-    not_the_ratio = "the difference, not the ratio"
-    from_the_start = "so from the start, before any class is learned"
+    not_the_ratio = "the difference of the singular values in place of their ratio"
+    from_the_start = "it does so from the start, before any class is learned"
     yield most_draws(
         "share of draws whose ratio over examples falls while the rare classes are learned",
         _falls(ratio_change("examples", WHILE_RARE)),
@@ -318,7 +318,7 @@ def ratio_by_population(grid: Table, *, majority_share: Fraction) -> Claim:
         },
     )
     yield most_draws(
-        "share of draws whose ratio over examples falls after that",
+        "share of draws whose ratio over examples falls after they are learned",
         _falls(ratio_change("examples", AFTER_RARE)),
         majority_share=majority_share,
         rivals={
@@ -337,7 +337,7 @@ def ratio_by_population(grid: Table, *, majority_share: Fraction) -> Claim:
         },
     )
     yield most_draws(
-        "share of draws whose ratio over classes rises after that",
+        "share of draws whose ratio over classes rises after they are learned",
         _rises(ratio_change("classes", AFTER_RARE)),
         majority_share=majority_share,
         rivals={

@@ -296,7 +296,7 @@ def _more_falls(name: str, excess: Estimate) -> Check:
         excess,
         0.0,
         because="falls are rarer without what they need",
-        rivals={"more falls with that changed": {"estimate": -excess}},
+        rivals={f"more draws fall with {name}": {"estimate": -excess}},
     )
 
 
@@ -414,7 +414,7 @@ def squared_loss_learns_frequent_classes(squared: Table, cross_entropy: Table, *
         at_least=1 - exceptions,
         because="draws cannot show that something always happens; one in twenty may differ",
         rivals={
-            "only the rarest classes": {"holds": only_the("rarest", squared)},
+            "only the rarest classes are learned": {"holds": only_the("rarest", squared)},
             "cross-entropy instead of the squared loss": {"holds": only_the("most frequent", cross_entropy)},
         },
     )

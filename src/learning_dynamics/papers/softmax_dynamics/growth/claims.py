@@ -402,7 +402,7 @@ def equation_21(starts: Table, early: Table, repeated: Table, *, dropped_error: 
         rivals={sums_apart: {"estimate": errors_apart[most]}},
     )
     yield equal(
-        "order of that error in V",
+        r"order in $V$ of the error of $g_i$ without terms in $1/V$",
         _order_in_classes(errors),
         # dropped are (1 / V) (sum of u) (sum of v), of size 1 / V, beside a gain of size 1 / sqrt(V)
         -0.5,

@@ -114,7 +114,7 @@ def warmup_lowers_rank(
         falls_first.to_numpy(),
         starts,
         majority_share=majority_share,
-        rivals={"it falls, but after a rise": falls_second.to_numpy()},
+        rivals={"the rank falls after a rise, not first": falls_second.to_numpy()},
     )
     yield Facts(
         threshold=threshold,

@@ -170,7 +170,7 @@ def jump_process(jump: Table, *, away: Fraction) -> Claim:
         excluded={"scales above the two smallest": jump["gamma"].nunique() - 2},
         rivals={
             r"$1/\sigma$, the rate of the layers": 1 / jumps.sigma,
-            "one time for all": np.full(len(predicted), np.mean(predicted)),
+            "one time for all singular values": np.full(len(predicted), np.mean(predicted)),
             "the times at the smallest scale, not extrapolated": jumps.at_smallest_scale,
         },
     )

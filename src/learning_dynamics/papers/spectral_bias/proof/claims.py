@@ -92,7 +92,7 @@ def lemma_c_3(flows: Sequence[Table]) -> Claim:
         because="steps times the relative tolerance times the condition number of $Z_1$",
         rivals={
             "directions at random, which leave the span by $\\sqrt{1 - n/d}$": outside_at_random,
-            "a thousandth of that": 1e-3 * outside_at_random,
+            "directions that leave the span a thousandth as far": 1e-3 * outside_at_random,
         },
         fact="largest",
     )

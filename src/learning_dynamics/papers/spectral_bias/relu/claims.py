@@ -227,12 +227,12 @@ def relu_phase_one(scales: Table, *, percent: Count) -> Claim:
             "share of draws that start on a plateau", at_zero[scale], at_least=0.5, because="most draws", rivals=rivals
         )
 
-    at_largest = "the same at the largest scale"
+    at_largest = "so at the largest scale as well"
     yield reaches_rank_one(
         smallest,
         rivals={
             "rank 2 at the first saddle": has_rank(2, smallest),
-            "rank 3": has_rank(3, smallest),
+            "rank 3 at the first saddle": has_rank(3, smallest),
             at_largest: has_rank(1, largest),
         },
     )

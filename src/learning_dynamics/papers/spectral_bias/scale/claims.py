@@ -117,7 +117,7 @@ def nuclear_norm_limit(flow: Table, *, largest_gamma: Positive) -> Claim:
         because="terms of the order of the largest scale over the smallest singular value",
         resolution=0.1,
         corrected=0.5,  # s asinh(s / gamma) / 2 ~ s ln(2 s / gamma) / 2
-        rivals={"a quarter": 0.25},
+        rivals={"a quarter of the nuclear norm": 0.25},
     )
 
     half_square = draws.entries(quantities.HALF_SQUARE)  # (|W1|^2 + |W2|^2) / 2 at the end, shape (draws, scales)

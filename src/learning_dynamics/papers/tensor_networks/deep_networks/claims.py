@@ -294,7 +294,7 @@ def equation_88(descending: Sequence[Table], gaussian: Sequence[Table], *, toler
         corrected=1.0,
     )
     yield equal(
-        "the same, mean of draws",
+        "mean power of $\\alpha$ in the distance from rank one, less its prediction",
         mean(powers),
         2.0,
         tolerance=tolerance,

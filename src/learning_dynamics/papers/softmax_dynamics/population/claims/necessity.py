@@ -181,7 +181,7 @@ def bottleneck_is_necessary(
     of_one_frequent = _region_falls(
         small_starts(one_frequent, population, within, threshold=threshold, small_scale=small_scale)
     )
-    rivals = {"two dimensions instead": with_both}
+    rivals = {"a bottleneck of two dimensions": with_both}
     yield _rarely_falls(
         "share of draws without a bottleneck, with one frequent class and rare others, that fall from when the rare "
         "ones begin to be learned",

@@ -104,7 +104,7 @@ def log_time_exponents(
         excluded={words: int((reason == words).sum()) for words in is_left_out},
         rivals={
             r"$1/L$ for all": 1 / depth[judged],
-            "one for all, as the margins' offsets": 1.0,
+            "1 for all, as the margins' offsets have": 1.0,
             r"$1/2$ for all, whatever the depth": 0.5,
             # of two decomposable layers, whose prediction is 1 - s_j
             r"$s_j$ in place of $1 - s_j$": np.where(is_connected, predicted, 1 - predicted)[judged],
