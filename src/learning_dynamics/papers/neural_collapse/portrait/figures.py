@@ -12,7 +12,9 @@ from matplotlib.transforms import Bbox
 
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.papers.neural_collapse.collapse.figures import recipe
+from learning_dynamics.papers.neural_collapse.panels import title_of
 from learning_dynamics.papers.neural_collapse.portrait import theory
+from learning_dynamics.papers.neural_collapse.trainings import data_and_network
 from learning_dynamics.plotting import COLOURS, WIDTH, Plot, letters, plain_number, shared_legend
 from learning_dynamics.tidy import Quantity, Table
 
@@ -42,13 +44,13 @@ class Portrait:
 def fig1(training: Table) -> Plot:
     """Portrait of neural collapse: features, class means and classifiers in the plane of three class means.
 
-    One training under MSE, that of seed 0. Columns: its first, a middle and its last recorded epoch. (a) to (c) Small
-    dots are last-layer features of {examples} train images of each of the classes 0, 1 and 2. Large dots are their
-    class means, arrows the classifiers. The triangle is the simplex that means and classifiers approach. Everything is
-    centred and projected onto the plane that the three means span. Means and features are in units of the mean norm of
-    the means, classifiers in units of their own mean norm. (d) to (f) The same features less their class means, on one
-    scale for all epochs. The cross marks no deviation. The inset enlarges (f) {zoom:.0f} times. The paper's Figure 1,
-    taken over from Papyan, Han and Donoho (2020), shows the same two views. {recipe}
+    One training under MSE ({network}), that of seed 0. Columns: its first, a middle and its last recorded epoch. (a) to
+    (c) Small dots are last-layer features of {examples} train images of each of the classes 0, 1 and 2. Large dots are
+    their class means, arrows the classifiers. The triangle is the simplex that means and classifiers approach.
+    Everything is centred and projected onto the plane that the three means span. Means and features are in units of the
+    mean norm of the means, classifiers in units of their own mean norm. (d) to (f) The same features less their class
+    means, on one scale for all epochs. The cross marks no deviation. The inset enlarges (f) {zoom:.0f} times. The
+    paper's Figure 1, taken over from Papyan, Han and Donoho (2020), shows the same two views. {recipe}
     """
     portraits = _read_portraits(training)
     figure, axes = plt.subplots(2, len(portraits), figsize=(WIDTH, 5.0), sharex="row", sharey="row", squeeze=False)
@@ -80,6 +82,7 @@ def fig1(training: Table) -> Plot:
         "zoom": INSET * shorter_side / (2 * half_width),
         "spread": spread,
         "examples": last_portrait.features.shape[1],
+        "network": title_of(data_and_network(training)),
         "recipe": recipe([training]),
     }
     return Plot(figure, facts, alt)
@@ -89,14 +92,14 @@ def fig13(training: Table) -> Plot:
     r"""The fibre bundle: features $AX$ on one fibre have the same predictions and the same loss as their representative
     $X$.
 
-    Columns: the first, a middle and the last recorded epoch of one training. (d) The base space: representatives $X$,
-    whose within-class covariance is the identity. Arrows: training moves along it. Above each is its fibre: (c) the
-    features $H = \Sigma_W^{1/2}X$ that the network has, and (a), (b) $AX$ for two other symmetric positive-definite
-    $A$. Dots: the features of `fig1`, in the plane of three class means. Shaded: the classes that the least-squares
-    classifier of each picture decides for. Below each picture is its square loss, the same on one fibre to rounding
-    (relative difference {difference:.0e}), and another on each fibre. The base space is drawn on one scale, in units of
-    the standard deviation within classes; the black bar is ten such units. All other pictures have scales of their own.
-    The paper's Figure 13 describes the same bundle. {recipe}
+    Columns: the first, a middle and the last recorded epoch of one training ({network}). (d) The base space:
+    representatives $X$, whose within-class covariance is the identity. Arrows: training moves along it. Above each is
+    its fibre: (c) the features $H = \Sigma_W^{1/2}X$ that the network has, and (a), (b) $AX$ for two other symmetric
+    positive-definite $A$. Dots: the features of `fig1`, in the plane of three class means. Shaded: the classes that the
+    least-squares classifier of each picture decides for. Below each picture is its square loss, the same on one fibre
+    to rounding (relative difference {difference:.0e}), and another on each fibre. The base space is drawn on one scale,
+    in units of the standard deviation within classes; the black bar is ten such units. All other pictures have scales
+    of their own. The paper's Figure 13 describes the same bundle. {recipe}
     """
     portraits = _read_portraits(training)
     figure, axes = plt.subplots(4, len(portraits), figsize=(WIDTH, 8.0), squeeze=False)
@@ -128,7 +131,12 @@ def fig13(training: Table) -> Plot:
     alt = (
         "Three columns of pictures of the same clouds, stretched differently; classes decided for are the same in each."
     )
-    return Plot(figure, {"difference": max(differences), "recipe": recipe([training])}, alt)
+    facts = {
+        "difference": max(differences),
+        "network": title_of(data_and_network(training)),
+        "recipe": recipe([training]),
+    }
+    return Plot(figure, facts, alt)
 
 
 def _draw_links(figure: plt.Figure, axes: np.ndarray) -> None:
