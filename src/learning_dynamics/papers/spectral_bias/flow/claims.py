@@ -48,9 +48,7 @@ def theorem_3_1_i(flows: Sequence[Table]) -> Claim:
         rivals={
             # lambda_min = sigma_min(X)^2 and lambda_max = sigma_max(X)^2: the bound, in proportion to lambda^(-1/2),
             # is smaller by the factor sigma_min(X) / sigma_max(X)
-            r"the bound with $\lambda_{\max}$ in place of $\lambda_{\min}$": draws[
-                quantities.INVERSE_CONDITION_OF_X
-            ],
+            r"the bound with $\lambda_{\max}$ in place of $\lambda_{\min}$": draws[quantities.INVERSE_CONDITION_OF_X],
             "half the bound": 0.5,
         },
     )
