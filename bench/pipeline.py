@@ -68,7 +68,7 @@ def sweep_to_plan(runs: int) -> "tuple[Workspace, list[str]]":
     ranges = [f"rate=1e-6:1:{min(runs, 100)}:log"]
     if runs > 100:
         ranges.append(f"steps=100:{99 + runs // 100}:{runs // 100}")
-    written = plan.stage("sweep", "toy", "slow", "--vary", *ranges, "--out", "sweep.yaml")
+    written = plan.cli("sweep", "toy", "slow", "--vary", *ranges, "--out", "sweep.yaml")
     assert written.returncode == 0, written.stderr
     return plan, ["-n", "--configfile", "sweep.yaml", "--", "toy_slow_sweep"]
 

@@ -11,12 +11,15 @@ class ProjectError(Exception):
         return " ".join(super().__str__().splitlines())  # a file or a key that it names may have line breaks
 
 
-class DivergenceError(ProjectError, ArithmeticError):
+class DivergenceError(ProjectError):
     """A simulation reached infinite or undefined numbers, or could not be carried to its end."""
 
 
-class CheckError(ProjectError, ValueError):
-    """A claim that cannot be judged as it is written: it yields no check, or an argument of a check does not fit."""
+class CheckError(ProjectError):
+    """A claim that cannot be judged as it is written.
+
+    It yields no check, or an argument of a check or of `@claim` does not fit.
+    """
 
 
 class UnfinishedError(ProjectError):
@@ -45,6 +48,9 @@ def suggest_name(name: object, candidates: Iterable[object]) -> str:
 
 
 def check_known(name: object, known: Collection[object], thing: str, where: str) -> None:
-    """Refuse an unknown name of a `thing`, such as "paper"; `where` is the file or key in which the name is."""
+    """Refuse an unknown name of a `thing`, such as "paper".
+
+    `where` is the beginning of the message: the file, key or option that has the name, or that to which it belongs.
+    """
     if name not in known:
         raise ProjectError(f"{where}: no {thing} `{name}`{suggest_name(name, known)}")

@@ -230,7 +230,7 @@ class Executor(SlurmExecutor):
         self.wait = False
         super().shutdown()
         if self.submitter is not None:
-            submitters.remove(self.folder, self.submitter.run)
+            submitters.remove(self.folder, self.submitter.job_name)
 
     # -- others in this folder, and jobs that wait -----------------------------------------------------------------
 
@@ -246,23 +246,23 @@ class Executor(SlurmExecutor):
         """
         queued = queued_jobs(self.folder)
         owners: dict[str, submitters.Submitter] = {}  # by the name of their jobs in the queue
-        runs_at_work: set[str] = set()
+        names_at_work: set[str] = set()
         for other, at_work in submitters.read(self.folder):
-            owners[other.run] = other
+            owners[other.job_name] = other
             if at_work:
-                runs_at_work.add(other.run)
+                names_at_work.add(other.job_name)
             shared = sorted(files.intersection(other.makes))
             if at_work and shared:
                 raise WorkflowError(
                     f"another Snakemake ({other}) is at work in {self.folder} and makes {shared[0]} as well; wait for "
                     "it, or end it first: kill its process, which lets its running jobs end"
                 )
-            if not at_work and other.run not in queued:
-                submitters.remove(self.folder, other.run)
-        for run, jobs in queued.items():
-            if run in runs_at_work:
+            if not at_work and other.job_name not in queued:
+                submitters.remove(self.folder, other.job_name)
+        for name, jobs in queued.items():
+            if name in names_at_work:
                 continue
-            owner = owners.get(run)
+            owner = owners.get(name)
             if owner is None or files.intersection(owner.makes):
                 raise WorkflowError(
                     f"{len(jobs)} jobs of a Snakemake that has ended{f' ({owner})' if owner else ''} are still in "

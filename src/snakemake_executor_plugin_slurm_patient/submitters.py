@@ -1,6 +1,6 @@
 """Which Snakemakes submit from a folder, which files they make, and whether each is still at work.
 
-Each keeps a file in ``.snakemake/submitters``, which has the name of its jobs in Slurm's queue, and touches that file
+Each keeps a file in ``.snakemake/submitters``, which is called as its jobs in Slurm's queue, and touches that file
 whenever it looks at the queue. A Snakemake on this machine is at work if its process is alive. For one on another
 machine, such as a second login node, the time of its file says whether it has looked at the queue of late.
 """
@@ -9,14 +9,14 @@ import json
 import os
 import socket
 from collections.abc import Collection, Iterator
-from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import psutil
 
 FOLDER = Path(".snakemake/submitters")
-SILENCE = 900.0  # seconds: five times the longest pause between two looks at the queue
+# seconds: five times the longest pause of snakemake-executor-plugin-slurm between two looks at the queue
+SILENCE = 900.0
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Submitter:
 
     Attributes
     ----------
-    run : str
+    job_name : str
         The name of its jobs in Slurm's queue: Snakemake's ``run_uuid``.
     host, process
         The name of its machine and the number of its process, for messages.
@@ -37,7 +37,7 @@ class Submitter:
         The files that it makes.
     """
 
-    run: str
+    job_name: str
     host: str
     process: int
     machine: str
@@ -48,10 +48,10 @@ class Submitter:
         return f"process {self.process} on {self.host}"
 
 
-def this_process(run: str, makes: Collection[str]) -> Submitter:
-    """Return this Snakemake, whose jobs have the name `run` in Slurm's queue."""
+def this_process(job_name: str, makes: Collection[str]) -> Submitter:
+    """Return this Snakemake, whose jobs have the name `job_name` in Slurm's queue."""
     return Submitter(
-        run=run,
+        job_name=job_name,
         host=socket.gethostname(),
         process=os.getpid(),
         machine=_machine(),
@@ -62,7 +62,7 @@ def this_process(run: str, makes: Collection[str]) -> Submitter:
 
 def write(folder: Path, submitter: Submitter) -> None:
     """Write the file of a Snakemake that is at work, or touch the file if it is there."""
-    file = folder / FOLDER / submitter.run
+    file = folder / FOLDER / submitter.job_name
     if file.exists():
         os.utime(file)
         return
@@ -72,19 +72,21 @@ def write(folder: Path, submitter: Submitter) -> None:
     partial.replace(file)
 
 
-def remove(folder: Path, run: str) -> None:
+def remove(folder: Path, job_name: str) -> None:
     """Remove the file of a Snakemake that has ended."""
-    (folder / FOLDER / run).unlink(missing_ok=True)
+    (folder / FOLDER / job_name).unlink(missing_ok=True)
 
 
 def read(folder: Path) -> Iterator[tuple[Submitter, bool]]:
     """Yield each Snakemake that has a file, and whether it is at work."""
-    for file in sorted((folder / FOLDER).glob("[!.]*")):
-        # the file of one that has just ended, one cut short, or another version's
-        with suppress(OSError, ValueError, TypeError, KeyError):
+    for file in sorted((folder / FOLDER).glob("[!.]*")):  # the others are partial files of `write` and clocks of `_age`
+        try:
             content = json.loads(file.read_text(encoding="utf-8"))
             submitter = Submitter(**content | {"makes": tuple(content["makes"])})
-            yield submitter, _is_at_work(submitter, _age(file))
+            is_at_work = _is_at_work(submitter, _age(file))
+        except (OSError, ValueError, TypeError, KeyError):
+            continue  # the file of one that has just ended, one cut short, or another version's
+        yield submitter, is_at_work
 
 
 def _is_at_work(submitter: Submitter, age: float) -> bool:

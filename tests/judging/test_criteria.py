@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from learning_dynamics.errors import CheckError
 from learning_dynamics.evidence import Estimate, distinct, mean, median
 from learning_dynamics.judging import (
     at_least,
@@ -100,12 +101,12 @@ def test_what_is_left_out_is_told_and_what_a_claim_drops_by_itself_as_well():
 @pytest.mark.parametrize("bounds", [{}, {"at_most": 1.0, "at_least": 0.0}])
 @pytest.mark.parametrize("check", [every_draw, share_of_draws])
 def test_there_is_exactly_one_bound(check, bounds):
-    with pytest.raises(ValueError, match="give one of"):
+    with pytest.raises(CheckError, match="give one of"):
         check("x", [1.0], **bounds)
 
 
 def test_no_draws_are_no_evidence():
-    with pytest.raises(ValueError, match="no draws"):
+    with pytest.raises(CheckError, match="no draws"):
         every_draw("x", [], at_most=1.0)
     assert share_of_draws("x", [], at_least=0.5).state == "undecided"
 

@@ -154,9 +154,9 @@ def test_a_correction_that_says_nothing_is_undecided_however_it_is_written(nothi
 
 
 def test_a_rival_without_draws_is_a_mistake_and_no_empty_prediction():
-    with pytest.raises(ValueError, match="x: no draws"):
+    with pytest.raises(CheckError, match="x: no draws"):
         evaluation_of(every_draw("x", [0.5], at_most=1.0, rivals={"nothing": {"values": []}}))
-    with pytest.raises(ValueError, match="shape"):
+    with pytest.raises(CheckError, match="shape"):
         evaluation_of(equal_on_every_draw("x", np.ones(3), 1.0, tolerance=0.1, rivals={"nothing": []}))
 
 
@@ -270,13 +270,13 @@ def test_a_check_that_nobody_claims_is_no_part_of_any_judgement():
 
 
 def test_what_is_not_claimed_is_written_where_it_is_missing():
-    with pytest.raises(ValueError, match="rest: give NOT_CLAIMED as printed=, as corrected= or as a rival"):
+    with pytest.raises(CheckError, match="rest: give NOT_CLAIMED as printed=, as corrected= or as a rival"):
         every_draw("rest", NOT_CLAIMED, at_most=1.0)
-    with pytest.raises(ValueError, match=r"nothing is checked of .*neither.*: every check is NOT_CLAIMED"):
+    with pytest.raises(CheckError, match=r"nothing is checked of .*neither.*: every check is NOT_CLAIMED"):
         evaluation_of(every_draw("first", [0.5], at_most=1.0, rivals={"neither": NOT_CLAIMED}))
-    with pytest.raises(ValueError, match=r"rest: `strict`: missing a required argument: 'values'"):
+    with pytest.raises(CheckError, match=r"rest: `strict`: missing a required argument: 'values'"):
         every_draw("rest", at_most=2.5, printed=NOT_CLAIMED, corrected={"values": 2.0}, rivals={"strict": 0.5})
-    with pytest.raises(ValueError, match="a premise has no rivals and no correction"):
+    with pytest.raises(CheckError, match="a premise has no rivals and no correction"):
         premise(every_draw("rest", 0.5, at_most=1.0, printed=NOT_CLAIMED))
 
 
@@ -321,7 +321,7 @@ def test_the_smallest_error_that_would_have_been_refused_is_found_for_every_kind
 
 
 def test_the_corrections_name_is_no_rivals():
-    with pytest.raises(ValueError, match="say in words what is wrong"):
+    with pytest.raises(CheckError, match="say in words what is wrong"):
         equal("x", 1.0, 1.0, rivals={"the correction": 2.0})
 
 

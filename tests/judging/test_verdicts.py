@@ -6,6 +6,7 @@ from typing import get_args
 import numpy as np
 import pytest
 
+from learning_dynamics.errors import CheckError
 from learning_dynamics.evidence import mean, median, slope
 from learning_dynamics.judging import (
     NOT_CLAIMED,
@@ -82,12 +83,12 @@ def test_an_empirical_statement_that_fails_is_not_reproduced():
 
 
 def test_an_empirical_statement_has_no_correction():
-    with pytest.raises(ValueError, match="an empirical statement is not corrected"):
+    with pytest.raises(CheckError, match="an empirical statement is not corrected"):
         evaluation_of(FAILING_STATEMENT, empirical=True, correction="another number")
 
 
 def test_a_claim_without_scope_is_refused():
-    with pytest.raises(ValueError, match="say for what it was tested"):
+    with pytest.raises(CheckError, match="say for what it was tested"):
         evaluation_of(HOLDS, scope="  ")
 
 
@@ -138,19 +139,19 @@ def test_a_claim_on_some_setting_may_have_any_headline(headline, quantifier):
     ],
 )
 def test_a_claim_on_other_draws_than_its_headline_is_refused(headline, quantifier, stated):
-    with pytest.raises(ValueError, match=f"is about {stated}, and its headline checks {quantifier}"):
+    with pytest.raises(CheckError, match=f"is about {stated}, and its headline checks {quantifier}"):
         evaluation_of(headline, quantifier=stated)
 
 
 def test_an_unknown_quantifier_is_refused():
-    with pytest.raises(ValueError, match="Theorem 1: quantifier `every draw` is not one of all draws, most draws"):
+    with pytest.raises(CheckError, match="Theorem 1: quantifier `every draw` is not one of all draws, most draws"):
         evaluation_of(HOLDS, quantifier="every draw")
 
 
 def test_a_correction_has_the_quantifier_of_the_sentence():
     printed = every_draw("x", [2.0, 0.5], at_most=1.0, corrected=NOT_CLAIMED, rivals={"another": 0.1})
     share = share_of_draws("x", np.ones(50), at_least=0.5, printed=NOT_CLAIMED)
-    with pytest.raises(ValueError, match="is about all draws, and its headline checks most draws: x"):
+    with pytest.raises(CheckError, match="is about all draws, and its headline checks most draws: x"):
         evaluation_of(printed, share, correction="most of them", quantifier="all draws")
 
 
@@ -181,13 +182,13 @@ def test_the_reason_names_the_premise_that_is_not_met():
 
 @pytest.mark.parametrize("prediction", [{"rivals": {"another": 0.1}}, {"corrected": 2.0}])
 def test_a_premise_has_no_rival_and_no_correction(prediction):
-    with pytest.raises(ValueError, match=r"^y: a premise has no rivals and no correction"):
+    with pytest.raises(CheckError, match=r"^y: a premise has no rivals and no correction"):
         premise(every_draw("y", 0.5, at_most=1.0, **prediction))
 
 
 def test_a_premise_is_no_headline():
     bounded = every_draw("x", 0.5, at_most=1.0, rivals={"another": 0.1})
-    with pytest.raises(ValueError, match=r"^error: is a premise; yield the check that the claim is about before"):
+    with pytest.raises(CheckError, match=r"^error: is a premise; yield the check that the claim is about before"):
         evaluation_of(premise(HOLDS), bounded)
 
 
@@ -205,7 +206,7 @@ def test_no_prediction_changes_whether_a_premise_holds(predictions):
         return replace(every_draw("y", 1.5, at_least=bound), is_premise=True)
 
     checks = every_draw("x", 0.9, at_most=0.8, **predictions), premise_that_a_prediction_moves(0.8, **predictions)
-    with pytest.raises(ValueError, match=r"^Theorem 1: the (rival `another`|correction) changes whether a premise"):
+    with pytest.raises(CheckError, match=r"^Theorem 1: the (rival `another`|correction) changes whether a premise"):
         evaluation_of(*checks, correction="another")
 
 

@@ -57,7 +57,7 @@ class Workspace:
         assert not check or ended.returncode == 0, ended.stdout + ended.stderr
         return ended
 
-    def stage(self, *arguments: str) -> subprocess.CompletedProcess:
+    def cli(self, *arguments: str) -> subprocess.CompletedProcess:
         """Run ``python -m learning_dynamics`` of this folder."""
         return self.python("-m", "learning_dynamics", *arguments)
 
@@ -130,7 +130,7 @@ def fresh(folder: Path) -> Workspace:
 def toy(folder: Path) -> Workspace:
     """Return the project with one paper: the skeleton that `new` writes, and a topic with data and a resume point."""
     workspace = fresh(folder)
-    ended = workspace.stage("new", "toy")
+    ended = workspace.cli("new", "toy")
     assert ended.returncode == 0, ended.stderr
     shutil.rmtree(folder / "tests")
     shutil.copy(TOY / "starts.py", folder / PAPER)

@@ -52,7 +52,7 @@ def test_the_readme_example_draws_its_figure(copy):
 
 
 def test_a_paper_and_its_second_topic_run_as_contributing_says(copy):
-    begun = copy.stage("new", "waves")
+    begun = copy.cli("new", "waves")
     assert begun.returncode == 0, begun.stderr
     assert "next: snakemake --cores all waves" in begun.stdout
     assert_linted(copy.folder, ["src/learning_dynamics/papers/waves", "tests/papers/waves"])

@@ -87,14 +87,14 @@ def test_bundles_hold_what_their_runs_would_and_are_read_as_they(clean):
     for table in results(clean, "metrics"):
         if "--rate" in table.name:
             table.unlink()
-    assert clean.stage("check", "--configfile", "scan.yaml").returncode == 0
+    assert clean.cli("check", "--configfile", "scan.yaml").returncode == 0
     assert "Nothing to be done" in clean.snakemake("--dry-run", *arguments).stdout
     record = read_stamp(clean.folder / METRICS / f"{bundles[2]}.parquet")
     assert (record["stage"], record["name"], len(record["contents"])) == ("bundle", bundles[2], 2)
     # whoever reads a bundle verifies it
     first, second = (clean.folder / METRICS / f"{name}.parquet" for name in bundles[:2])
     second.write_bytes(first.read_bytes())
-    ended = clean.stage("check", "--configfile", "scan.yaml")
+    ended = clean.cli("check", "--configfile", "scan.yaml")
     assert ended.returncode == 1
     assert second.name in ended.stderr
 

@@ -26,7 +26,7 @@ def test_files_that_are_not_what_they_should_be_are_named(workspace):
         content = bytearray(path(file).read_bytes())
         content[len(content) // 2] ^= 1
         path(file).write_bytes(bytes(content))
-    checked = workspace.stage("check")
+    checked = workspace.cli("check")
     assert checked.returncode == 1
     spoilt = {"results/toy/metrics/descent.parquet", "results/toy/data/starts.npz", "results/toy/checks.parquet"}
     assert {line.split(": ")[1] for line in checked.stderr.splitlines()} == spoilt | {SLOW, FAST, *flipped, *cut}
@@ -38,7 +38,7 @@ def test_files_that_are_not_what_they_should_be_are_named(workspace):
 def test_an_edited_formula_and_an_edited_setting_make_stale(workspace):
     workspace.edit(f"{PAPER}/growth/theory.py", "(1 + rate)", "(1.0 + rate)")
     workspace.configure("runs", "descent", "seeds", value=6)
-    checked = workspace.stage("check")
+    checked = workspace.cli("check")
     stale = {line.split(": ")[1] for line in checked.stderr.splitlines()}
     assert stale == {
         *(f"results/toy/metrics/{name}.parquet" for name in ("slow", "fast", "slow--steps-20", "descent")),

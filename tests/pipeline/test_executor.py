@@ -263,12 +263,12 @@ def here(executor, squeue, tmp_path):
     return tmp_path
 
 
-def beside(folder, *makes, alive=True, machine=None, age=0.0, run="learning-dynamics_killed"):
+def beside(folder, *makes, alive=True, machine=None, age=0.0, job_name="learning-dynamics_killed"):
     """Leave the file of another Snakemake that makes files; a live one has this process' number."""
-    here = submitters.this_process(run, makes)
+    here = submitters.this_process(job_name, makes)
     started = here.started if alive else here.started - 100.0
     submitters.write(folder, replace(here, started=started, machine=machine or here.machine, host="login2"))
-    file = folder / submitters.FOLDER / run
+    file = folder / submitters.FOLDER / job_name
     os.utime(file, (file.stat().st_atime - age, file.stat().st_mtime - age))
 
 

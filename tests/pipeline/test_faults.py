@@ -147,7 +147,7 @@ def test_a_run_that_is_out_of_time_keeps_what_it_has_reached(slow, built):
     slow.snakemake("results/toy/data/starts.npz")
     # of the twenty seconds that it takes it has half of twelve: enough to begin on a busy machine
     slow.variables["GROWTH_PAUSE"] = "0.5"
-    ended = slow.stage("run", "toy", "fast", "--minutes", "0.2")
+    ended = slow.cli("run", "toy", "fast", "--minutes", "0.2")
     assert "steps are taken in the time that was granted; run the same command again to go on" in ended.stderr
     taken = len(steps_in(slow))
     assert 0 < taken < 40
@@ -326,7 +326,7 @@ def test_spoilt_outputs_are_made_again(workspace, built):
     assert spoilt <= workspace.would_run()
     workspace.snakemake()
     assert_same_and_none_half_written(workspace, built, [path for path, _ in SPOILT.values()])
-    assert workspace.stage("check").returncode == 0
+    assert workspace.cli("check").returncode == 0
     swap(workspace.folder / FAST, built.folder / SPOILT["run"][1])
     workspace.snakemake(TARGET)
     assert_same_and_none_half_written(workspace, built)
@@ -497,7 +497,7 @@ def test_a_mistake_on_the_command_line_is_named_with_its_fix(built, tmp_path):
         given("latin.yaml", b"seed: \xff\n"): "latin.yaml: ",
     }
     for file, words in of_check.items():
-        checked = built.stage("check", "--configfile", file)
+        checked = built.cli("check", "--configfile", file)
         assert (checked.returncode, checked.stderr.count("\n")) == (1, 1), file
         assert words in checked.stderr, file
     of_snakemake = {

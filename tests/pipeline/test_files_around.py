@@ -40,7 +40,7 @@ def test_files_that_begin_with_a_dot_are_no_modules_and_change_nothing(workspace
     for folder in FOLDERS:
         litter(workspace.folder / folder)
     assert "Nothing to be done" in workspace.snakemake("--dry-run").stdout
-    checked = workspace.stage("check")
+    checked = workspace.cli("check")
     assert (checked.returncode, checked.stderr) == (0, "")
     # an edit is seen as before
     workspace.edit(f"{PAPER}/growth/runs.py", "* (1 + rate)", "* (2 + rate)")
@@ -61,9 +61,9 @@ def test_what_is_found_is_sorted_and_has_no_dot_in_any_folder(tmp_path):
 def test_no_command_writes_over_a_file_of_the_project(workspace, target):
     (workspace.folder / "link.yaml").symlink_to("workflow/config/toy.yaml")
     before = workspace.read(target)
-    ended = workspace.stage("sweep", "toy", "fast", "--vary", "rate=0.1,0.2", "--out", target)
+    ended = workspace.cli("sweep", "toy", "fast", "--vary", "rate=0.1,0.2", "--out", target)
     assert (ended.returncode, ended.stderr.count("\n"), workspace.read(target)) == (1, 1, before)
-    ended = workspace.stage("verdicts", "results/claims.parquet", "--out", target)
+    ended = workspace.cli("verdicts", "results/claims.parquet", "--out", target)
     assert ended.stderr == f"error: {target}: is a file of the project itself and is not replaced; name another\n"
     assert (ended.returncode, workspace.read(target)) == (1, before)
 
@@ -78,7 +78,7 @@ def test_results_that_are_a_link_to_a_purged_folder_are_named_with_what_to_type(
     ended = clean.snakemake("--dry-run", check=False)
     assert "Traceback" not in ended.stderr + ended.stdout
     assert f"make it: mkdir -p '{tmp_path}/scratch/run 1'" in ended.stderr
-    checked = clean.stage("check")  # figures that are there are of results that are gone: they are not called stale
+    checked = clean.cli("check")  # figures that are there are of results that are gone: they are not called stale
     assert (checked.returncode, checked.stderr) == (1, f"error: {said}\n")
     (tmp_path / "scratch/run 1").mkdir(parents=True)
     clean.snakemake("results/toy/data/starts.npz")
@@ -111,7 +111,7 @@ def test_a_compiled_file_that_is_cut_short_is_one_line_with_the_fix(clean, modul
     assert snakemake_logger_plugin_lines.CUT_SHORT == CUT_SHORT
     clean.variables["PYTHONDONTWRITEBYTECODE"] = ""
     clean.snakemake("--dry-run")
-    clean.stage("check")
+    clean.cli("check")
     package, _, name = f"src/learning_dynamics/{module}".rpartition("/")
     (compiled,) = (clean.folder / package).glob(f"__pycache__/{name}.*.pyc")
     compiled.write_bytes(compiled.read_bytes()[:60])
@@ -120,7 +120,7 @@ def test_a_compiled_file_that_is_cut_short_is_one_line_with_the_fix(clean, modul
     assert f"error: {CUT_SHORT}" in started.stdout + started.stderr
     assert "Traceback" not in started.stdout + started.stderr
     if module != "__init__":  # without which no command of the package can say anything
-        assert clean.stage("check").stderr == f"error: {CUT_SHORT}\n"
+        assert clean.cli("check").stderr == f"error: {CUT_SHORT}\n"
         ended = clean.python("-c", "import learning_dynamics as ld; ld.paper_names()")
         assert f"ImportError: {CUT_SHORT}" in ended.stderr
     subprocess.run(CUT_SHORT.partition("again: ")[2], shell=True, cwd=clean.folder, check=True)

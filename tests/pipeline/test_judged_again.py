@@ -122,7 +122,7 @@ RESUME = "results/toy/resume/again-seed2030.jsonl"
 
 def judge_under_seed_2030(workspace):
     """Judge all claims under a seed; return the names of those that were judged now."""
-    ended = workspace.stage("variation", "toy", "seed2030")
+    ended = workspace.cli("variation", "toy", "seed2030")
     assert ended.returncode == 0, ended.stderr
     return set(re.findall(r"seed = 2030: (\w+) ", ended.stdout))
 

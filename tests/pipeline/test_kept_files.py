@@ -23,7 +23,7 @@ def test_a_temporary_run_goes_once_it_is_measured_and_is_not_made_again(clean):
     assert (clean.folder / "results/toy/runs/descent.npz").exists()
     assert (clean.folder / "results/toy/metrics/slow.parquet").exists()
     assert "Nothing to be done" in clean.snakemake("--dry-run").stdout
-    assert clean.stage("check").returncode == 0
+    assert clean.cli("check").returncode == 0
     # who measures otherwise needs the run again, `fast`, which extends it, and the run that the claim varies
     clean.configure("runs", "slow", "measure", value={"every": 2})
     assert in_scratch(RUNS.values()) <= clean.would_run()

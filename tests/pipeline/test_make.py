@@ -50,7 +50,7 @@ def test_a_failed_job_shows_its_last_lines_and_what_to_do(workspace):
     assert "Traceback" not in ended.stderr
     (command,) = re.findall("again, alone: (.*)", ended.stderr)
     assert command.startswith("python -m learning_dynamics run toy fast --plan .snakemake/plan.jsonl ")
-    assert "growth left the finite numbers" in workspace.stage(*command.split()[3:]).stderr
+    assert "growth left the finite numbers" in workspace.cli(*command.split()[3:]).stderr
     # a run that fails costs itself and what needs it
     for path in ("runs/slow.npz", "metrics/slow.parquet", "runs/descent.npz", "metrics/descent.parquet"):
         assert (workspace.folder / "results/toy" / path).exists(), path

@@ -5,6 +5,7 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
+import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from learning_dynamics.errors import ProjectError
 from learning_dynamics.pipeline.commands.figure import panel_boxes
 from learning_dynamics.pipeline.report.contents import Exhibit, _lead, enclosing_box
 from learning_dynamics.pipeline.report.pictures import compress, compress_to_fit, read_vector
+from learning_dynamics.pipeline.store.pictures import matplotlib_defaults
 from learning_dynamics.plotting import COLOURS, WIDTH, sequence, style
 
 # share of the pixels from which a colour is the figure's own, and not that of a smoothed edge
@@ -243,3 +245,10 @@ def test_a_panel_that_the_figure_lacks_is_refused(exhibit):
 
 def test_a_figure_drawn_before_panels_were_recorded_is_shown_whole(exhibit):
     assert _lead(replace(exhibit, panels=[]), {"lead_panels": [3]}, WHERE).box is None
+
+
+def test_a_matplotlibrc_changes_nothing():
+    with matplotlib_defaults():
+        expected = dict(mpl.rcParams)
+    with mpl.rc_context({"axes.facecolor": "red", "font.size": 20.0}), matplotlib_defaults():
+        assert dict(mpl.rcParams) == expected

@@ -5,6 +5,7 @@ import yaml
 
 from learning_dynamics.pipeline.plan.reasons import what_changed
 from learning_dynamics.pipeline.plan.setting_sources import provenance, unstated_settings
+from tests.support import plan
 
 
 def test_what_is_measured_is_no_setting_of_the_run(configured):
@@ -142,11 +143,58 @@ def test_numbers_inside_a_mapping_of_the_command_line_are_numbers(configured):
     assert plan.config.paper_block("toy")["title"] == "No: 1"
 
 
+def record_of(plan, stage, paper, name, **changed):
+    """Return the record of what a plan's job made, with entries of its spec changed."""
+    job = plan.job(stage, paper, name)
+    science = dict(plan.science(stage, paper, name))
+    made_of = {"spec": {**job.spec, **changed}, "science": science, "made_from": job.made_from}
+    return {"stage": stage, "paper": paper, "name": name, "made_of": made_of}
+
+
 def test_of_many_changed_modules_the_first_are_named_and_the_others_counted(configured):
     plan = configured()
-    job = plan.job("metrics", "toy", "slow")
-    gone = {f"papers.toy.module_{letter}": "digest" for letter in "abcdef"}
-    made_of = {"spec": job.spec, "science": plan.science("metrics", "toy", "slow") | gone, "made_from": job.made_from}
-    record = {"stage": "metrics", "paper": "toy", "name": "slow", "made_of": made_of}
+    record = record_of(plan, "metrics", "toy", "slow")
+    record["made_of"]["science"] |= {f"papers.toy.module_{letter}": "digest" for letter in "abcdef"}
     first = ", ".join(f"papers.toy.module_{letter}" for letter in "abcd")
     assert what_changed(record, plan) == f"code: {first}, 2 more"
+
+
+def test_a_change_is_named_by_its_key_of_the_configuration(configured):
+    scan = {"runs.scan": sweep_block(rate=[0.1, 0.2]) | {"bundle": 2}}
+    before = configured(scan)
+    other = "growth.shrinking"
+    records = {stage: record_of(before, stage, "toy", "slow", function=other) for stage in ("run", "metrics")}
+    (bundle,) = before.config.bundles["toy"]
+    records["bundle"] = record_of(before, "bundle", "toy", bundle)
+    after = configured({"runs.slow.measure.every": 2, "runs.slow.steps": 30})
+    function = 'runs.slow.function: "growth.shrinking" -> "growth.growth"'
+    assert {stage: what_changed(record, after) for stage, record in records.items()} == {
+        "run": f"{function}; runs.slow.steps: 40 -> 30",
+        "metrics": f"{function}; runs.slow.measure.every: 1 -> 2",
+        "bundle": "runs.scan.steps: 40 -> 30; runs.scan.measure.every: 1 -> 2",
+    }
+
+
+def test_an_interactive_figure_is_named_in_its_own_section():
+    shipped = plan(papers=["spectral_bias"])
+    record = record_of(shipped, "interactive", "spectral_bias", "scale_of_the_jump", function="jump.leap")
+    assert what_changed(record, shipped) == 'interactive.scale_of_the_jump.function: "jump.leap" -> "jump.jump"'
+
+
+@pytest.mark.parametrize("entry", ["settings", "runs", "slow_steps"])
+def test_an_entry_of_robustness_is_named_whatever_its_name(entry, configured):
+    robustness = {"run": "slow", "setting": "steps", "values": [20], "claims": ["geometric"]}
+    before = configured("robustness", {entry: robustness})
+    record = record_of(before, "claims", "toy", "claims")
+    after = configured(f"robustness.{entry}.values", [20, 30])
+    assert what_changed(record, after).split("; ") == [
+        f"robustness.{entry}.values: [20] -> [20, 30]",
+        "metrics of slow--steps-30 are read",
+    ]
+
+
+def test_a_run_that_many_claims_read_is_named_once(configured):
+    block = configured().config.blocks("toy", "claims")["geometric"]
+    before = configured({f"claims.geometric_{number}": block for number in range(5)})
+    record = record_of(before, "claims", "toy", "claims")
+    assert what_changed(record, configured("runs.fast.rate", 0.03)) == "metrics of fast changed"

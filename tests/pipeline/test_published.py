@@ -3,6 +3,7 @@
 import json
 import re
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -123,6 +124,21 @@ def test_compare_says_what_differs_and_what_is_of_another_version(tmp_path, monk
     )
 
 
+def test_counts_are_compared_whichever_way_the_default_table_is_named(tmp_path, monkeypatch, capsys):
+    table = claims({"claim": "toy.a", "verdict": "reproduced"})
+    publish_claims(tmp_path, table)
+    monkeypatch.setattr(published.read_claims, "__defaults__", (tmp_path,))
+    monkeypatch.setattr(counts, "published_counts", lambda root: {})
+    monkeypatch.chdir(tmp_path)
+    default = Path("results/claims.parquet")
+    default.parent.mkdir()
+    write_table(default, table, COLUMNS, {"settings": {}})
+    (default.parent / "verdicts.txt").write_text("1 claims: 1 corrected\n")
+    for named in (default, default.absolute()):
+        assert compare.execute(named) == 1, named
+        assert "counts differ" in capsys.readouterr().out, named
+
+
 def test_every_table_shows_the_number_of_what_holds_and_names_that_of_what_is_printed(tmp_path, monkeypatch, capsys):
     corrected = {"claim": "toy.lemma", "verdict": "corrected", "measured": 4.085, "measured_as_printed": -4004.0}
     table = claims(corrected | {"reference": "Lemma 1", "quantity": "decay", "quantity_as_printed": r"$\gamma$ of it"})
@@ -142,7 +158,7 @@ def test_every_table_shows_the_number_of_what_holds_and_names_that_of_what_is_pr
 def publishing_once(built, tmp_path_factory):
     workspace = built.copy(tmp_path_factory.mktemp("publishing") / "project")
     workspace.write("README.md", "# ours\n\n<!-- findings -->\nold\n<!-- end of findings -->\n\nmore\n")
-    ended = workspace.stage("publish")
+    ended = workspace.cli("publish")
     assert ended.returncode == 0, ended.stderr
     return workspace
 
@@ -174,11 +190,11 @@ def test_publishing_writes_what_a_reader_needs(publishing):
     for written in folder.glob("*.md"):
         for link in re.findall(r"\]\(([^)#]+)", written.read_text(encoding="utf-8")):
             assert (written.parent / link).exists(), f"{written.name}: {link}"
-    ended = publishing.stage("compare")
+    ended = publishing.cli("compare")
     assert ended.returncode == 0, ended.stdout + ended.stderr
     assert "as published" in ended.stdout
     assert "counts differ" not in ended.stdout
-    summary = counts.counts_of_terminal(publishing.stage("summary").stdout)
+    summary = counts.counts_of_terminal(publishing.cli("summary").stdout)
     assert summary == counts.counts_of_terminal(publishing.read("results/verdicts.txt")) == {"reproduced": 2}
 
 
@@ -190,10 +206,10 @@ def test_publishing_again_changes_nothing_and_refuses_what_is_outdated(publishin
     before = state()
     stray = publishing.folder / "docs/results/toy/of_old.webp"
     stray.write_bytes(b"")  # what was published once, and is not any more, goes
-    assert publishing.stage("publish").returncode == 0
+    assert publishing.cli("publish").returncode == 0
     assert state() == before
     publishing.configure("runs", "descent", "steps", value=400)
-    ended = publishing.stage("publish")
+    ended = publishing.cli("publish")
     assert ended.returncode == 1
     assert "make figures" in ended.stderr
     assert len(ended.stderr.splitlines()) == 1
@@ -322,7 +338,7 @@ def test_the_documents_that_are_tracked_count_alike():
 )
 def test_a_place_that_counts_otherwise_is_named_in_a_line(publishing, path, old, new, line):
     publishing.edit(path, old, new)
-    ended = publishing.stage("compare")
+    ended = publishing.cli("compare")
     assert ended.returncode == 1
     told = [text for text in ended.stdout.splitlines() if text.startswith("counts differ: ")]
     assert len(told) == 1, ended.stdout
@@ -339,7 +355,7 @@ def test_a_run_that_counts_otherwise_than_what_is_published_is_told(publishing):
     table = publishing.read("docs/results/claims.csv")
     last = table.rindex(",reproduced,")
     publishing.write("docs/results/claims.csv", f"{table[:last]},undecided,{table[last:].removeprefix(',reproduced,')}")
-    told = publishing.stage("compare").stdout
+    told = publishing.cli("compare").stdout
     assert "counts differ: results/claims.parquet: toy: 2 reproduced, 1 in docs/results/claims.csv; toy: 0 und" in told
 
 
@@ -351,10 +367,10 @@ def test_a_mark_that_is_published_is_shown_by_every_run_and_counts_stay(publishi
     joined = pd.read_parquet(publishing.folder / "results/claims.parquet").set_index("claim")
     assert list(joined.loc["toy.decay", ["verdict", "seeds", "seeds_agreeing"]]) == ["reproduced", 3, 1]
     assert joined.loc["toy.geometric", "seeds"] == 0
-    ended = publishing.stage("publish")
+    ended = publishing.cli("publish")
     assert ended.returncode == 0, ended.stderr
     tables = ("figures/toy.html", "figures/index.html", "results/verdicts.txt", "docs/results/toy.md")
-    printed = {name: publishing.read(name) for name in tables} | {"summary": publishing.stage("summary").stdout}
+    printed = {name: publishing.read(name) for name in tables} | {"summary": publishing.cli("summary").stdout}
     for name, text in printed.items():
         assert "‡" in text, name
     assert "2 claims: 2 reproduced\n" in printed["summary"]
@@ -368,15 +384,15 @@ def test_another_scale_is_published_beside_the_default(publishing):
     publishing.write("small.yaml", yaml.safe_dump({"scale": "small", "changes": {"toy": {"runs": steps}}}))
     publishing.snakemake("--configfile", "small.yaml")
     default = (publishing.folder / "docs/results/claims.csv").read_bytes()
-    ended = publishing.stage("publish", "--configfile", "small.yaml", "--papers", "toy")
+    ended = publishing.cli("publish", "--configfile", "small.yaml", "--papers", "toy")
     assert ended.returncode == 0, ended.stderr
     page = publishing.read("docs/scales/small/README.md")
     assert "2 claims were judged at this scale. 2 get the verdict of [the default run]" in page
     assert "## The verdict of the default run" in page
     assert "[toy.decay](toy.md#toy.decay)" in page
     assert (publishing.folder / "docs/results/claims.csv").read_bytes() == default
-    assert publishing.stage("check").returncode == 0
-    refused = publishing.stage("publish", "--papers", "toy").stderr
+    assert publishing.cli("check").returncode == 0
+    refused = publishing.cli("publish", "--papers", "toy").stderr
     assert (
         refused == "error: docs/results are of the default run and all papers; name another scale with --configfile\n"
     )
@@ -386,7 +402,7 @@ def test_a_card_names_the_verdicts_that_are_published_of_other_scales(publishing
     steps = {"descent": {"steps": 20}}
     publishing.write("small.yaml", yaml.safe_dump({"scale": "small", "changes": {"toy": {"runs": steps}}}))
     publishing.snakemake("--configfile", "small.yaml")
-    assert publishing.stage("publish", "--configfile", "small.yaml", "--papers", "toy").returncode == 0
+    assert publishing.cli("publish", "--configfile", "small.yaml", "--papers", "toy").returncode == 0
     publishing.configure("scales", "small", value="twenty steps")
     claims = pd.read_csv(publishing.folder / "docs/scales/small/claims.csv")
     claims.loc[claims["claim"] == "toy.decay", "verdict"] = "undecided"
@@ -395,10 +411,10 @@ def test_a_card_names_the_verdicts_that_are_published_of_other_scales(publishing
     measured = claims.set_index("claim").loc["toy.decay", "measured"]
     said = f"On twenty steps: undecided ({measured:.4g})."
     in_all = "Claims about trainings with another verdict at another scale: 1 of 1 on twenty steps. In the table"
-    assert said in publishing.stage("judge", "toy.decay").stdout
+    assert said in publishing.cli("judge", "toy.decay").stdout
     # it reads other runs, which are the same there
-    assert "twenty steps" not in publishing.stage("judge", "toy.geometric").stdout
-    assert publishing.stage("publish").returncode == 0
+    assert "twenty steps" not in publishing.cli("judge", "toy.geometric").stdout
+    assert publishing.cli("publish").returncode == 0
     for page in ("docs/results/toy.md", "figures/toy.html"):
         text = publishing.read(page)
         assert in_all in text, page

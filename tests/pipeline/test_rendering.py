@@ -152,11 +152,15 @@ def test_braces_in_a_formula_are_no_field():
         ("{value:q}", "cannot be filled"),
         ("{value!r}", "cannot be filled"),
         ("{value", "cannot be filled"),
+        ("{values:.2f}", "cannot be filled"),
         (r"$\lambda_{2} = {value:.2f}$", "`{value}` within mathematics, where nothing is filled"),
+        ("$x = {claim.value:.2g}$", "`{claim.value}` within mathematics, where nothing is filled"),
+        ("$x = {r}$", "`{r}` within mathematics, where nothing is filled"),
     ],
 )
 def test_a_field_that_cannot_be_filled_is_refused_in_one_line(text, message):
-    line = refusal(fill, text, {"value": 1.0}, "figures.py: `spectra`")
+    facts = {"value": 1.0, "claim.value": 1.0, "r": 1.0, "values": [1.0, 2.0]}
+    line = refusal(fill, text, facts, "figures.py: `spectra`")
     assert line.startswith("figures.py: `spectra`: the text ")
     assert message in line
     assert "\n" not in line

@@ -49,7 +49,7 @@ def test_a_job_can_be_copied_from_the_log_and_run_by_hand(workspace):
     before = made.read_bytes()
     command = shlex.split(read_stamp(made)["command"])
     made.unlink()
-    assert workspace.stage(*command[3:]).returncode == 0
+    assert workspace.cli(*command[3:]).returncode == 0
     assert made.read_bytes() == before
 
 
@@ -139,12 +139,12 @@ def test_a_rerun_says_which_setting_or_module_changed(workspace):
     assert "claims.geometric.rounding: 1e-15 -> 2e-15" in reasons["results/toy/claims.parquet"]
     assert "code: papers.toy.growth.figures" in reasons["figures/toy/growth.pdf"]
     assert "results/toy/runs/slow.npz" not in reasons
-    checked = workspace.stage("check").stderr
+    checked = workspace.cli("check").stderr
     assert "results/toy/runs/fast.npz: was made by other settings or other code" in checked
     assert "(runs.fast.rate: 0.02 -> 0.03)" in checked
     made = workspace.snakemake("results/toy/runs/fast.npz").stderr
     assert "runs.fast.rate: 0.02 -> 0.03" in made
-    assert "runs/fast.npz" not in workspace.stage("check").stderr
+    assert "runs/fast.npz" not in workspace.cli("check").stderr
 
 
 def test_a_damaged_output_is_made_again_because_it_is_damaged(workspace):
@@ -156,7 +156,7 @@ def test_a_damaged_output_is_made_again_because_it_is_damaged(workspace):
 def test_what_a_command_misses_is_made_by_what_it_says(workspace):
     # figures and claims are there: snakemake without a target has nothing to do
     (workspace.folder / "results/toy/metrics/fast.parquet").unlink()
-    ended = workspace.stage("figure", "toy", "growth")
+    ended = workspace.cli("figure", "toy", "growth")
     file, says = ended.stderr.removeprefix("error: ").rstrip().split(": ")
     assert says == "no such file; run snakemake with it as the target"
     assert file in workspace.would_run(file)

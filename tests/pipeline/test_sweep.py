@@ -60,7 +60,7 @@ def swept(tmp_path_factory) -> tuple[Workspace, str]:
     """The made-up paper with a sweep of four runs in a file, and what was said of it; nothing is built."""
     workspace = toy(tmp_path_factory.mktemp("swept") / "project")
     arguments = ("--vary", "rate=0.01:1:2:log", "steps=10:20:2", "--out", "sweep.yaml")
-    ended = workspace.stage("sweep", "toy", "slow", *arguments)
+    ended = workspace.cli("sweep", "toy", "slow", *arguments)
     assert ended.returncode == 0, ended.stderr
     return workspace, ended.stdout
 
@@ -76,7 +76,7 @@ def made(swept) -> tuple[Workspace, list[str]]:
 
 
 def test_a_sweep_without_a_file_is_printed_as_one(built):
-    bundled = built.stage("sweep", "toy", "slow", "--vary", "steps=1:100:100", "--bundle", "30")
+    bundled = built.cli("sweep", "toy", "slow", "--vary", "steps=1:100:100", "--bundle", "30")
     assert bundled.stdout.startswith("# 100 runs like slow of toy, 30 to a job")
     assert yaml.safe_load(bundled.stdout)["changes"]["toy"]["runs"]["slow_sweep"]["bundle"] == 30
 
@@ -95,15 +95,15 @@ def test_the_printed_command_makes_the_metrics_of_the_runs_and_nothing_else(made
 
 def test_a_picture_asks_for_its_quantity_and_for_one_value_of_what_is_no_axis(made):
     workspace, arguments = made
-    asked = workspace.stage(*arguments)
+    asked = workspace.cli(*arguments)
     assert asked.stderr == "error: --quantity: name one of x\n"
-    mixed = workspace.stage("map", "toy", "slow_sweep", "--x", "rate", "--quantity", "x", "--configfile", "sweep.yaml")
+    mixed = workspace.cli("map", "toy", "slow_sweep", "--x", "rate", "--quantity", "x", "--configfile", "sweep.yaml")
     assert "slow_sweep sweeps steps too; take one value with --where steps=..." in mixed.stderr
 
 
 def test_the_printed_command_draws_the_runs_once_it_is_told_what(made):
     workspace, arguments = made
-    drawn = workspace.stage(*arguments, "--quantity", "x", "--where", "seed=0")
+    drawn = workspace.cli(*arguments, "--quantity", "x", "--where", "seed=0")
     assert drawn.returncode == 0, drawn.stderr
     assert drawn.stderr == ""
     assert (workspace.folder / "figures/toy/slow_sweep--x.png").stat().st_size > 5_000
@@ -111,7 +111,7 @@ def test_the_printed_command_draws_the_runs_once_it_is_told_what(made):
 
 def test_a_setting_of_all_runs_is_given_with_set(clean):
     arguments = ("--vary", "rate=0.01,0.02", "--set", "steps=7", "every=2", "samples=1", "--name", "few")
-    written = clean.stage("sweep", "toy", "slow", *arguments, "--bundle", "2", "--out", "few.yaml")
+    written = clean.cli("sweep", "toy", "slow", *arguments, "--bundle", "2", "--out", "few.yaml")
     assert written.returncode == 0, written.stderr
     changes = yaml.safe_load(clean.read("few.yaml"))["changes"]["toy"]
     assert changes["data"] == {"few": {"source": "starts.normal", "samples": 1}}
@@ -138,7 +138,7 @@ def sweep(clean):
     """Return a function that writes a sweep of the made-up paper, and returns its error of one line or nothing."""
 
     def written(*arguments: str) -> str:
-        ended = clean.stage("sweep", "toy", *arguments)
+        ended = clean.cli("sweep", "toy", *arguments)
         assert len(ended.stderr.splitlines()) == ended.returncode, ended.stderr
         return ended.stderr
 
@@ -174,9 +174,9 @@ def test_tables_of_values_that_were_taken_out_by_hand_are_named(clean, sweep):
     assert sweep("slow", "--vary", "rate=0.01,0.02,0.03", "--out", "sweep.yaml") == ""
     clean.snakemake("--configfile", "sweep.yaml", "--", "toy_slow_sweep")
     clean.edit("sweep.yaml", ", 0.03", "")
-    drawn = clean.stage("map", "toy", "slow_sweep", "--x", "rate", "--quantity", "x", "--configfile", "sweep.yaml")
+    drawn = clean.cli("map", "toy", "slow_sweep", "--x", "rate", "--quantity", "x", "--configfile", "sweep.yaml")
     assert "1 tables are not of slow_sweep as configured, such as slow_sweep--rate-0.03.parquet" in drawn.stdout
-    checked = clean.stage("check", "--configfile", "sweep.yaml")
+    checked = clean.cli("check", "--configfile", "sweep.yaml")
     assert "slow_sweep--rate-0.03.parquet: is not of the sweep slow_sweep as configured; delete it" in checked.stderr
 
 
@@ -191,7 +191,7 @@ def test_what_a_sweep_cannot_be_asked_for(built):
         ("--vary", "rate=1,2", "--name", "fast"): "toy has a run `fast`; choose another --name",
         ("--vary", "rate=1,2", "--name", "Fast"): "runs.Fast: must match",
     }.items():
-        refused = built.stage("sweep", "toy", "slow", *arguments)
+        refused = built.cli("sweep", "toy", "slow", *arguments)
         assert refused.returncode == 1, arguments
         assert words in refused.stderr, arguments
         assert len(refused.stderr.splitlines()) == 1, arguments
@@ -249,10 +249,10 @@ def test_a_run_that_is_no_sweep_is_drawn_over_its_own_columns(clean):
         ("--x", "index", "--where", "index=one"): "`index` is a number",
         ("--x", "index", "--where", "index=99"): "--where index=99: no such rows; there are 0",
     }.items():
-        wrong = clean.stage("map", "toy", "slow", *arguments, "--quantity", "x")
+        wrong = clean.cli("map", "toy", "slow", *arguments, "--quantity", "x")
         assert wrong.returncode == 1, arguments
         assert mend in wrong.stderr, arguments
-    missing = clean.stage("map", "toy", "slwo", "--x", "rate", "--quantity", "x")
+    missing = clean.cli("map", "toy", "slwo", "--x", "rate", "--quantity", "x")
     assert "no run `slwo`; did you mean `slow`?" in missing.stderr
-    picture = clean.stage("map", "toy", "slow", "--x", "index", "--quantity", "x", "--out", "map.jpg")
+    picture = clean.cli("map", "toy", "slow", "--x", "index", "--quantity", "x", "--out", "map.jpg")
     assert "must end in .pdf (is map.jpg)" in picture.stderr

@@ -64,7 +64,7 @@ def test_a_missing_table_is_one_line_and_nothing_is_run(archive, clean):
 def test_tables_of_other_code_are_named_with_what_changed_and_left_out(archive, clean):
     clean.edit(f"{PAPER}/growth/runs.py", "(1 + rate)", "(1.0 + rate)")
     clean.configure("runs", "descent", "steps", value=499)
-    ended = clean.stage("unpack", str(archive))
+    ended = clean.cli("unpack", str(archive))
     assert ended.returncode == 1
     assert ended.stderr.splitlines()[:4] == [
         f"left out: {METRICS}/descent.parquet: its run changed",
@@ -86,7 +86,7 @@ def test_what_is_right_already_stays_and_other_files_are_ignored(archive, worksp
             tar.add(__file__, arcname=name)
     (workspace.folder / METRICS / "fast.parquet").unlink()
     source = workspace.read("src/learning_dynamics/errors.py")
-    ended = workspace.stage("unpack", str(archive))
+    ended = workspace.cli("unpack", str(archive))
     assert ended.returncode == 0, ended.stderr
     assert there.stat().st_mtime_ns == before.st_mtime_ns
     assert (workspace.folder / METRICS / "fast.parquet").is_file()
@@ -99,7 +99,7 @@ def test_what_is_right_already_stays_and_other_files_are_ignored(archive, worksp
 def test_what_is_no_archive_is_one_line(content, clean):
     if content is not None:
         (clean.folder / "metrics.tar").write_bytes(content)
-    ended = clean.stage("unpack", "metrics.tar")
+    ended = clean.cli("unpack", "metrics.tar")
     assert ended.returncode == 1
     assert ended.stderr.startswith("error: metrics.tar: cannot be unpacked (")
     assert ended.stderr.count("\n") == 1
@@ -109,7 +109,7 @@ def test_what_is_no_archive_is_one_line(content, clean):
 def test_an_archive_that_is_cut_short_is_one_line(compressed, archive, clean):
     whole = compressed(archive.read_bytes())
     (clean.folder / "metrics.tar.z").write_bytes(whole[: len(whole) // 2])
-    ended = clean.stage("unpack", "metrics.tar.z")
+    ended = clean.cli("unpack", "metrics.tar.z")
     assert ended.returncode == 1
     assert ended.stderr.startswith("error: metrics.tar.z: cannot be unpacked (Compressed file ended before")
     assert ended.stderr.count("\n") == 1
@@ -118,7 +118,7 @@ def test_an_archive_that_is_cut_short_is_one_line(compressed, archive, clean):
 def test_what_cannot_be_written_is_not_the_archives_fault(archive, clean):
     (clean.folder / "results/toy").mkdir(parents=True)
     (clean.folder / METRICS).touch()
-    ended = clean.stage("unpack", str(archive))
+    ended = clean.cli("unpack", str(archive))
     assert ended.returncode == 1
     assert ended.stderr == f"error: {METRICS}: File exists; fix that, and run the same command again\n"
 
@@ -129,7 +129,7 @@ def test_a_table_that_was_damaged_on_the_way_is_named_and_left_out(archive, clea
         table = tar.getmember(f"{METRICS}/descent.parquet")
     content[table.offset_data + table.size // 2] ^= 1
     archive.write_bytes(content)
-    ended = clean.stage("unpack", str(archive))
+    ended = clean.cli("unpack", str(archive))
     assert ended.returncode == 1
     damaged, missing = ended.stderr.splitlines()
     assert damaged.startswith(f"left out: {METRICS}/descent.parquet: damaged, or not written by learning-dynamics (")

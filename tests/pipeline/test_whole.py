@@ -35,6 +35,6 @@ def test_every_figure_is_drawn(whole, configuration, paper):
 
 def test_nothing_is_left_to_do_and_everything_is_of_this_configuration(whole):
     assert "Nothing to be done" in whole.snakemake("--dry-run").stdout
-    checked = whole.stage("check", "--configfile", "workflow/config/smoke.yaml")
+    checked = whole.cli("check", "--configfile", "workflow/config/smoke.yaml")
     assert checked.returncode == 0, checked.stderr
     assert ", 0 stale or damaged" in checked.stdout

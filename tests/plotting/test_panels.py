@@ -25,7 +25,7 @@ from learning_dynamics.plotting import (
     sized,
     style,
 )
-from learning_dynamics.plotting.panels import _spread_out, label_a_short_range
+from learning_dynamics.plotting.panels import _label_short_range, _spread_out
 
 
 @pytest.fixture(autouse=True)
@@ -86,6 +86,16 @@ def test_labels_stand_at_the_ends_of_lines_and_apart():
     assert all(box.x1 <= figure.bbox.x1 for box in boxes)
 
 
+def test_a_line_without_a_point_in_the_panel_has_no_label_and_moves_no_other():
+    figure = plt.figure()
+    panel = figure.add_axes((0, 0, 1, 1), ylim=(0, 1))
+    panel.plot([0, 1], [0, 0], label="at the bottom")
+    panel.plot([0, 1], [np.nan, np.nan], label="nowhere")
+    panel.plot([], [], label="empty")
+    direct_labels(panel)
+    assert [(text.get_text(), text.xyann) for text in panel.texts] == [("at the bottom", (4.0, 0.0))]
+
+
 @given(st.lists(st.floats(-1e3, 1e3), min_size=1, max_size=12))
 def test_what_is_moved_apart_keeps_its_order_and_its_middle(heights):
     heights = np.array(heights)
@@ -107,7 +117,7 @@ def test_what_is_moved_apart_keeps_its_order_and_its_middle(heights):
 def test_short_logarithmic_ranges_have_readable_ticks(limits, labels):
     figure, axes = panels()
     axes[0, 0].set(yscale="log", ylim=limits)
-    label_a_short_range(axes[0, 0].yaxis)
+    _label_short_range(axes[0, 0].yaxis)
     figure.canvas.draw()
     low, high = limits
     ticks = axes[0, 0].yaxis.get_major_ticks()

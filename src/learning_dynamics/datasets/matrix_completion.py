@@ -44,7 +44,7 @@ def nested(*, size: Count, rank: Count, observed: list[Count], draws: Count, see
     Returns
     -------
     dict
-        truth, shape (draws, size, size); mask, shape (draws, counts, size, size); observed, shape (counts,).
+        truth, shape (draws, size, size); mask, shape (draws, sets, size, size); observed, shape (sets,).
 
     Raises
     ------

@@ -1,7 +1,6 @@
 """Real regression problems with one output: features and labels, both z-scored."""
 
 import hashlib
-import itertools
 import zipfile
 from pathlib import Path
 from typing import Literal
@@ -14,7 +13,8 @@ from learning_dynamics.errors import ProjectError
 from learning_dynamics.files import configured_path
 
 GAS_SENSOR_PAGE = "https://archive.ics.uci.edu/dataset/270/gas+sensor+array+drift+dataset+at+different+concentrations"
-ETHANOL, SAMPLES, FEATURES = 1, 2565, 128
+ETHANOL, SAMPLES, FEATURES = 1, 2565, 128  # the archive's number of the gas; rows of it; features of a row
+LOADERS = {"iris": load_iris, "linnerud": load_linnerud, "wine": load_wine}
 
 
 def diabetes() -> dict[str, np.ndarray]:
@@ -29,11 +29,8 @@ def diabetes() -> dict[str, np.ndarray]:
     return {"X": _standardised(X), "Y": _standardised(Y[:, None])}
 
 
-LOADERS = {"iris": load_iris, "linnerud": load_linnerud, "wine": load_wine}
-
-
 def shipped(*, table: Literal["iris", "linnerud", "wine"]) -> dict[str, np.ndarray]:
-    """A small table that ships with scikit-learn; its label is the first that scikit-learn gives.
+    """A small table, besides `diabetes`, that ships with scikit-learn; its label is the first that scikit-learn gives.
 
     Of iris and wine that is the number of the class, of linnerud the weight.
 
@@ -73,7 +70,7 @@ def gas_sensor(*, file: str, sha256: str | None = None) -> dict[str, np.ndarray]
     found = hashlib.sha256(path.read_bytes()).hexdigest()
     if sha256 is not None and found != sha256.lower():
         raise ProjectError(f"{path}: its SHA-256 is {found}, not {sha256}; download it again from {GAS_SENSOR_PAGE}")
-    table = read_file(path, _ethanol_table, f"the archive comes from {GAS_SENSOR_PAGE}")
+    table = read_file(path, _read_ethanol_rows, fix=f"the archive comes from {GAS_SENSOR_PAGE}")
     if table.shape != (SAMPLES, 1 + FEATURES):
         raise ProjectError(
             f"{path}: holds {len(table)} rows on ethanol, not {SAMPLES} with {FEATURES} features; "
@@ -81,7 +78,8 @@ def gas_sensor(*, file: str, sha256: str | None = None) -> dict[str, np.ndarray]
         )
     if not np.isfinite(table).all():
         raise ProjectError(
-            f"{path}: a row on ethanol holds {table[~np.isfinite(table)][0]:g}; {GAS_SENSOR_PAGE} has all"
+            f"{path}: a row on ethanol holds {table[~np.isfinite(table)][0]:g}, which is no measurement; "
+            f"download the archive again from {GAS_SENSOR_PAGE}"
         )
     if not table.std(axis=0).all():
         column = int(np.argmin(table.std(axis=0)))
@@ -90,18 +88,18 @@ def gas_sensor(*, file: str, sha256: str | None = None) -> dict[str, np.ndarray]
     return {"X": _standardised(table[:, 1:]), "Y": _standardised(table[:, :1]), "sha256": np.array(found)}
 
 
-def _ethanol_table(path: Path) -> np.ndarray:
+def _read_ethanol_rows(path: Path) -> np.ndarray:
     """Return concentration and features of all rows on ethanol, shape (rows, 1 + features)."""
     rows = []
     with zipfile.ZipFile(path) as archive:
         for name in sorted(name for name in archive.namelist() if Path(name).match("batch*.dat")):
             for number, line in enumerate(archive.read(name).decode().splitlines(), start=1):
                 if line.strip() and int(line.partition(";")[0]) == ETHANOL:
-                    rows.append(_ethanol(line, f"{name}, line {number}"))
+                    rows.append(_parse_row(line, f"{name}, line {number}"))
     return np.array(rows)
 
 
-def _ethanol(line: str, place: str) -> list[float]:
+def _parse_row(line: str, place: str) -> list[float]:
     """Return concentration and features of a row ``gas;concentration 1:value 2:value ...``.
 
     Raises
@@ -111,7 +109,9 @@ def _ethanol(line: str, place: str) -> list[float]:
     """
     head, *pairs = line.split()
     numbers = [int(pair.partition(":")[0]) for pair in pairs]
-    for expected, number in itertools.zip_longest(range(1, FEATURES + 1), numbers):
+    if len(numbers) != FEATURES:
+        raise ValueError(f"{place}: has {len(numbers)} features, not {FEATURES}")
+    for expected, number in enumerate(numbers, start=1):
         if number != expected:
             raise ValueError(f"{place}: feature {number} is where {expected} must be, of 1 to {FEATURES} in order")
     return [float(head.partition(";")[2]), *(float(pair.partition(":")[2]) for pair in pairs)]

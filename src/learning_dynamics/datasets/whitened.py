@@ -1,7 +1,8 @@
-"""Linear regression on whitened data, X^T X = I, where the singular vectors of the predictor stand still."""
+"""Linear regression on whitened data, X^T X = I."""
 
 import numpy as np
 
+from learning_dynamics.errors import ProjectError
 from learning_dynamics.seeds import generators
 from learning_dynamics.settings import Count, Positive, Seed
 
@@ -25,15 +26,24 @@ def orthogonal(*, inputs: Count, outputs: Count, seeds: Count, seed: Seed) -> di
 def spectrum(
     *, inputs: Count, teacher_singular_values: list[Positive], seeds: Count, seed: Seed
 ) -> dict[str, np.ndarray]:
-    """Orthonormal samples, with labels of a teacher of given singular values and random singular vectors.
+    """As many orthonormal samples as inputs, with labels of a teacher of given singular values.
+
+    The teacher's singular vectors are uniform.
 
     Returns
     -------
     dict
         X, shape (seeds, inputs, inputs); Y, shape (seeds, inputs, outputs), with one output for each
         singular value.
+
+    Raises
+    ------
+    ProjectError
+        If there are more singular values than inputs: the teacher, of `inputs` rows, has at most so many.
     """
     outputs = len(teacher_singular_values)
+    if outputs > inputs:
+        raise ProjectError(f"{outputs} teacher_singular_values exceed {inputs} inputs; give at most as many")
     X = np.empty((seeds, inputs, inputs))
     Y = np.empty((seeds, inputs, outputs))
     for member, rng in enumerate(generators(seed, "whitened.spectrum", seeds)):

@@ -1,9 +1,10 @@
 """Gradient flow of small systems, compiled: the vector field and the integrator run without Python between them.
 
 The method is Dormand and Prince's of order 8(5,3), with scipy's coefficients, error estimate, choice of steps and
-interpolant. The loop is ours, and differs chiefly in one thing: a step cut short to land on a time does not shorten the
-next. Import this module where a flow is to run, and not before: numba takes a quarter of a second. What it compiles is
-kept beside the source, or in the user's cache where that cannot be written.
+interpolant. The loop is ours, and differs in three things. A step cut short to land on a time does not shorten the
+next. A flow whose next step is below ten roundings of the time has failed, where scipy takes a step of ten. The first
+step is chosen whatever the last time is. Import this module where a flow is to run, and not before: numba takes a
+quarter of a second. What it compiles is kept beside the source, or in the user's cache where that cannot be written.
 """
 
 from dataclasses import dataclass
@@ -18,12 +19,12 @@ from learning_dynamics.dynamics.compilation import compiled
 from learning_dynamics.dynamics.gradient_flow import Flow
 from learning_dynamics.errors import DivergenceError
 
-VECTOR = types.float64[::1]
-SHAPE = types.int64[::1]
-# (state, data, shape, slope): writes d(state)/dt into slope; data and shape are whatever the field needs to know
-FIELD = types.void(VECTOR, VECTOR, SHAPE, VECTOR)
+FLOATS = types.float64[::1]
+INTEGERS = types.int64[::1]
+# (state, data, shape, slope): writes d(state)/dt into slope; data and shape are as in `flows`
+FIELD = types.void(FLOATS, FLOATS, INTEGERS, FLOATS)
 # (state, data, shape): whether the flow has arrived
-CONDITION = types.boolean(VECTOR, VECTOR, SHAPE)
+CONDITION = types.boolean(FLOATS, FLOATS, INTEGERS)
 
 STAGES = DOP853.n_stages
 # contiguous copies: what is compiled with a view into another array is not kept
@@ -72,7 +73,8 @@ def flow(
 
     Parameters
     ----------
-    data, initial : ndarray, shapes (any,), (size,)
+    data : ndarray, any shape
+    initial : ndarray, shape (size,)
     field, shape, times, **settings
         As in `flows`.
 
@@ -115,21 +117,23 @@ def flows(
     data : ndarray, shape (members, any)
         Numbers that the field and the condition read.
     shape : tuple of int
-        How they, and the states, are to be read.
+        How they, and the states, are to be read, for example (samples, inputs, width).
     initial : ndarray, shape (members, size)
     times : ndarray, shape (times,), ascending
     until : compiled function of signature `CONDITION`
     """
-    members, end = len(initial), float(times[-1] if until is never else max(last_time, times[-1]))
-    states, last = np.empty((members, len(times), initial.shape[1])), np.array(initial, dtype=float)
-    outcomes, ended = np.empty(members, dtype=np.int64), np.empty(members)
+    members = len(initial)
+    # without a condition the flow ends on the last time: one that never holds would be waited for until `last_time`
+    end = float(times[-1] if until is never else max(last_time, times[-1]))
+    states, final_states = np.empty((members, len(times), initial.shape[1])), np.array(initial, dtype=float)
+    outcomes, final_times = np.empty(members, dtype=np.int64), np.empty(members)
     steps, evaluations = np.empty((2, members), dtype=np.int64)
     _flows(
         field,
         until,
         np.ascontiguousarray(data, dtype=float),
         np.array(shape, dtype=np.int64),
-        last,
+        final_states,
         np.ascontiguousarray(times, dtype=float),
         end,
         rtol,
@@ -138,13 +142,13 @@ def flows(
         land,
         states,
         outcomes,
-        ended,
+        final_times,
         steps,
         evaluations,
     )
     failures = {}
     for member in np.flatnonzero(outcomes != ARRIVED):
-        taken, time = steps[member], ended[member]
+        taken, time = steps[member], final_times[member]
         if outcomes[member] == OUT_OF_STEPS:
             reason = f"ran out of steps: {taken} taken by time {time:g}; raise max_steps, or use a stiff method"
         else:
@@ -152,8 +156,8 @@ def flows(
             if not taken:
                 reason += "; raise atol, or begin with finite numbers"
         failures[int(member)] = f"gradient flow {reason}"
-        states[member] = last[member] = np.nan
-    return Flows(states, last, ended, steps, evaluations, failures)
+        states[member] = final_states[member] = np.nan
+    return Flows(states, final_states, final_times, steps, evaluations, failures)
 
 
 # inlined, so that the weights are constants where it is called: flows of small systems take 0.6 of the time
@@ -179,6 +183,18 @@ def _advance(
 
 
 @numba.njit
+def _take_step(
+    field: Any, data: np.ndarray, shape: np.ndarray, state: np.ndarray, h: float, slopes: np.ndarray, moved: np.ndarray
+) -> None:
+    """Write the slopes of a step's stages into `slopes`, which has the first, and the state after it into `moved`."""
+    for stage in range(1, STAGES):
+        _advance(h, A[stage], slopes, stage, state, moved)
+        field(moved, data, shape, slopes[stage])
+    _advance(h, B, slopes, STAGES, state, moved)
+    field(moved, data, shape, slopes[STAGES])
+
+
+@numba.njit
 def _error(h: float, slopes: np.ndarray, old: np.ndarray, new: np.ndarray, rtol: float, atol: float) -> float:
     """Return the error estimate of a step in units of its tolerance."""
     fifth = third = 0.0
@@ -195,21 +211,37 @@ def _error(h: float, slopes: np.ndarray, old: np.ndarray, new: np.ndarray, rtol:
 
 
 @numba.njit
+def _prepare_interpolant(
+    field: Any, data: np.ndarray, shape: np.ndarray, state: np.ndarray, h: float, slopes: np.ndarray, higher: np.ndarray
+) -> None:
+    """Write the slopes of a step's further stages into `slopes`, and the sums that D weighs into `higher`."""
+    point = np.empty(len(state))
+    for extra in range(len(A_EXTRA)):
+        stage = STAGES + 1 + extra
+        _advance(h, A_EXTRA[extra], slopes, stage, state, point)
+        field(point, data, shape, slopes[stage])
+    for power in range(len(D)):
+        _sum(D[power], slopes, len(slopes), higher[power])
+
+
+@numba.njit
 def _interpolate(
     h: float, slopes: np.ndarray, old: np.ndarray, new: np.ndarray, x: float, higher: np.ndarray, value: np.ndarray
 ) -> None:
     """Write the state at share x of a step into `value` (Hairer, Norsett and Wanner 1993, section II.6).
 
-    The rows of `higher` are the sums of slopes that D weighs.
+    `higher` is as `_prepare_interpolant` writes it.
     """
     for i in range(len(old)):
-        change, first, last = new[i] - old[i], h * slopes[0, i], h * slopes[STAGES, i]
+        # over the step, and as its first and its last slope alone would have it
+        change, by_first, by_last = new[i] - old[i], h * slopes[0, i], h * slopes[STAGES, i]
         between = 0.0
+        # the factors are x and 1 - x in turn, x first
         for power in range(len(D) - 1, -1, -1):
             between = (between + h * higher[power, i]) * (x if (len(D) - 1 - power) % 2 == 0 else 1 - x)
         # the lowest three coefficients; with the four above there are seven
-        between = (between + 2 * change - last - first) * x
-        between = (between + first - change) * (1 - x)
+        between = (between + 2 * change - by_last - by_first) * x
+        between = (between + by_first - change) * (1 - x)
         value[i] = old[i] + (between + change) * x
 
 
@@ -234,10 +266,10 @@ def _first_step(
     types.Tuple((types.int64, types.float64, types.int64, types.int64))(
         types.FunctionType(FIELD),
         types.FunctionType(CONDITION),
-        VECTOR,
-        SHAPE,
-        VECTOR,
-        VECTOR,
+        FLOATS,
+        INTEGERS,
+        FLOATS,
+        FLOATS,
         types.float64,
         types.float64,
         types.float64,
@@ -270,11 +302,11 @@ def _flow(
     """
     size, recorded = len(state), 0
     slopes, moved = np.empty((STAGES + 1 + len(A_EXTRA), size)), np.empty(size)
-    point, higher = np.empty(size), np.empty((len(D), size))
+    higher = np.empty((len(D), size))
     while recorded < len(times) and times[recorded] <= times[0]:
         states[recorded] = state
         recorded += 1
-    time, steps, evaluations = times[0], 0, 2
+    time, steps, evaluations = times[0], 0, 2  # of the field: here, and in `_first_step`
     field(state, data, shape, slopes[0])
     h = _first_step(field, data, shape, state, slopes[0], rtol, atol)
     # slopes[0] is the slope at the state: the last stage of an accepted step is the first of the next
@@ -284,40 +316,36 @@ def _flow(
         bound = times[recorded] if land and recorded < len(times) else end
         rejected = False
         while True:
+            # not `<`, which is false of nan: h is nan where the start is not finite
             if not h >= 10 * (np.nextafter(time, np.inf) - time):
                 return UNDERFLOW, time, steps, evaluations
-            taken = min(h, bound - time)
-            for stage in range(1, STAGES):
-                _advance(taken, A[stage], slopes, stage, state, moved)
-                field(moved, data, shape, slopes[stage])
-            _advance(taken, B, slopes, STAGES, state, moved)
-            field(moved, data, shape, slopes[STAGES])
+            step = min(h, bound - time)
+            _take_step(field, data, shape, state, step, slopes, moved)
             evaluations += STAGES
-            error = _error(taken, slopes, state, moved, rtol, atol)
+            error = _error(step, slopes, state, moved, rtol, atol)
             if error < 1:
                 break
-            h = taken * max(SHRINK, SAFETY * error**EXPONENT) if np.isfinite(error) else taken * SHRINK
+            h = step * max(SHRINK, SAFETY * error**EXPONENT) if np.isfinite(error) else step * SHRINK
             rejected = True
         grown = GROW if error == 0 else min(GROW, SAFETY * error**EXPONENT)
-        before, time = time, bound if taken == bound - time else time + taken
+        if rejected:
+            grown = min(1.0, grown)
         # a step cut short to end on a time says nothing against the longer one that was due
-        h = max(taken * (min(1.0, grown) if rejected else grown), h if taken < h else 0.0)
+        was_cut = step < h
+        h = max(step * grown, h if was_cut else 0.0)
+        before = time
+        time = bound if step == bound - time else time + step
         steps += 1
         if recorded < len(times) and times[recorded] <= time:
             if land:
                 states[recorded] = moved
                 recorded += 1
             else:
-                for extra in range(len(A_EXTRA)):
-                    stage = STAGES + 1 + extra
-                    _advance(taken, A_EXTRA[extra], slopes, stage, state, point)
-                    field(point, data, shape, slopes[stage])
+                _prepare_interpolant(field, data, shape, state, step, slopes, higher)
                 evaluations += len(A_EXTRA)
-                for power in range(len(D)):
-                    _sum(D[power], slopes, len(slopes), higher[power])
                 while recorded < len(times) and times[recorded] <= time:
-                    share = (times[recorded] - before) / taken
-                    _interpolate(taken, slopes, state, moved, share, higher, states[recorded])
+                    share = (times[recorded] - before) / step
+                    _interpolate(step, slopes, state, moved, share, higher, states[recorded])
                     recorded += 1
         state[:] = moved
         slopes[0] = slopes[STAGES]
@@ -329,19 +357,19 @@ def _flow(
         types.FunctionType(FIELD),
         types.FunctionType(CONDITION),
         types.float64[:, ::1],
-        SHAPE,
+        INTEGERS,
         types.float64[:, ::1],
-        VECTOR,
+        FLOATS,
         types.float64,
         types.float64,
         types.float64,
         types.int64,
         types.boolean,
         types.float64[:, :, ::1],
-        SHAPE,
-        VECTOR,
-        SHAPE,
-        SHAPE,
+        INTEGERS,
+        FLOATS,
+        INTEGERS,
+        INTEGERS,
     )
 )
 def _flows(
@@ -349,7 +377,7 @@ def _flows(
     until: Any,
     data: np.ndarray,
     shape: np.ndarray,
-    last: np.ndarray,
+    final_states: np.ndarray,
     times: np.ndarray,
     end: float,
     rtol: float,
@@ -358,12 +386,23 @@ def _flows(
     land: bool,
     states: np.ndarray,
     outcomes: np.ndarray,
-    ended: np.ndarray,
+    final_times: np.ndarray,
     steps: np.ndarray,
     evaluations: np.ndarray,
 ) -> None:
-    """Follow one member after another; see `_flow`."""
-    for member in range(len(last)):
-        outcomes[member], ended[member], steps[member], evaluations[member] = _flow(
-            field, until, data[member], shape, last[member], times, end, rtol, atol, max_steps, land, states[member]
+    """Follow one member after another, as `_flow` does, from initial states in `final_states`."""
+    for member in range(len(final_states)):
+        outcomes[member], final_times[member], steps[member], evaluations[member] = _flow(
+            field,
+            until,
+            data[member],
+            shape,
+            final_states[member],
+            times,
+            end,
+            rtol,
+            atol,
+            max_steps,
+            land,
+            states[member],
         )

@@ -40,8 +40,8 @@ def panels(
 
 def letters(axes: Iterable[Axes]) -> None:
     """Begin the titles of panels, or of rows of panels, with (a), (b), ...; call it when they have their titles."""
-    for letter, axis in zip(string.ascii_lowercase, axes, strict=False):
-        axis.title.set_text(f"({letter}) {axis.get_title()}".strip())
+    for letter, panel in zip(string.ascii_lowercase, axes, strict=False):
+        panel.title.set_text(f"({letter}) {panel.get_title()}".strip())
 
 
 def shared_legend(figure: Figure, axes: Iterable[Axes] | None = None, **options: Any) -> Legend:
@@ -53,30 +53,30 @@ def shared_legend(figure: Figure, axes: Iterable[Axes] | None = None, **options:
         If nothing has a label.
     """
     handles: dict[str, Any] = {}  # by label
-    for axis in figure.axes if axes is None else axes:
-        for handle, label in zip(*axis.get_legend_handles_labels(), strict=True):
+    for panel in figure.axes if axes is None else axes:
+        for handle, label in zip(*panel.get_legend_handles_labels(), strict=True):
             handles.setdefault(label, handle)
     if not handles:
         raise ValueError("nothing is labelled: give artists a label")
     longest = max(len(label.replace("$", "").replace("\\", "")) for label in handles)
     columns = int(np.clip(figure.get_size_inches()[0] // (HANDLE + CHARACTER * longest), 1, len(handles)))
     options = {"ncols": columns, "loc": "outside lower center", **options}
-    labels = _by_row(list(handles), options["ncols"])
+    labels = _in_order_of_columns(list(handles), options["ncols"])
     return figure.legend([handles[label] for label in labels], labels, **options)
 
 
 def legend_below(figure: Figure | SubFigure, handles: Sequence[Artist], columns: int | None = None) -> None:
     """Set a legend of given entries below all panels, row by row; without `columns`, in one row."""
     columns = columns or len(handles)
-    figure.legend(handles=_by_row(handles, columns), loc="outside lower center", ncols=columns)
+    figure.legend(handles=_in_order_of_columns(handles, columns), loc="outside lower center", ncols=columns)
 
 
-def _by_row(entries: Sequence[Any], columns: int) -> list[Any]:
-    """Return a legend's entries, given row by row, in the order of columns, in which matplotlib fills a legend."""
+def _in_order_of_columns(entries: Sequence[Any], columns: int) -> list[Any]:
+    """Return the entries of a legend, which are given row by row, column by column, as matplotlib fills a legend."""
     return [entry for column in range(columns) for entry in entries[column::columns]]
 
 
-def direct_labels(axis: Axes, *, gap: float = 11.0, pad: float = 4.0) -> None:
+def direct_labels(panel: Axes, *, gap: float = 11.0, pad: float = 4.0) -> None:
     """Write each labelled line's label at its right end in its colour, instead of a legend.
 
     Call it when limits and scales are final. Labels that would touch are moved apart.
@@ -88,30 +88,28 @@ def direct_labels(axis: Axes, *, gap: float = 11.0, pad: float = 4.0) -> None:
     pad : float
         Distance from the line's end, in points.
     """
-    lines = [
-        line for line in axis.get_lines() if not str(line.get_label()).startswith("_") and np.size(line.get_xdata())
-    ]
-    if not lines:
-        return
-    ends = []
-    for line in lines:
+    labelled = [line for line in panel.get_lines() if not str(line.get_label()).startswith("_")]
+    ends = {}  # by line, without those of which no point has a place in the panel
+    for line in labelled:
         points = np.column_stack([np.asarray(line.get_xdata(), float), np.asarray(line.get_ydata(), float)])
-        shown = points[np.isfinite(axis.transData.transform(points)).all(axis=1)]
-        ends.append(shown[-1] if len(shown) else (np.nan, np.nan))
-    heights = axis.transData.transform(ends)[:, 1] * 72 / axis.figure.dpi
-    moved = _spread_out(np.nan_to_num(heights), gap)
-    for line, end, shift in zip(lines, ends, moved - heights, strict=True):
-        if np.isfinite(end).all():
-            axis.annotate(
-                str(line.get_label()),
-                tuple(end),
-                xytext=(pad, shift),
-                textcoords="offset points",
-                color=line.get_color(),
-                va="center",
-                fontsize=plt.rcParams["legend.fontsize"],
-                annotation_clip=False,
-            )
+        shown = points[np.isfinite(panel.transData.transform(points)).all(axis=1)]
+        if len(shown):
+            ends[line] = shown[-1]
+    if not ends:
+        return
+    heights = panel.transData.transform(list(ends.values()))[:, 1] * 72 / panel.figure.dpi
+    shifts = _spread_out(heights, gap) - heights
+    for (line, end), shift in zip(ends.items(), shifts, strict=True):
+        panel.annotate(
+            str(line.get_label()),
+            tuple(end),
+            xytext=(pad, shift),
+            textcoords="offset points",
+            color=line.get_color(),
+            va="center",
+            fontsize=plt.rcParams["legend.fontsize"],
+            annotation_clip=False,
+        )
 
 
 def _spread_out(heights: np.ndarray, gap: float) -> np.ndarray:
@@ -134,7 +132,26 @@ def _spread_out(heights: np.ndarray, gap: float) -> np.ndarray:
     return moved
 
 
-def label_a_short_range(axis: Axis) -> None:
+def legible_ticks(figure: Figure) -> None:
+    """Label each logarithmic axis that has matplotlib's own ticks so that its range shows and labels do not touch.
+
+    The figure's layout is settled when this returns.
+    """
+    both_axes = [axis for panel in figure.axes for axis in (panel.xaxis, panel.yaxis)]
+    logarithmic = [axis for axis in both_axes if type(axis.get_major_locator()) is LogLocator]
+    for axis in logarithmic:
+        _label_short_range(axis)
+    figure.draw_without_rendering()
+    crowded = logarithmic
+    # every second tick goes, again and again, until labels are apart
+    while crowded := [axis for axis in crowded if len(_shown_ticks(axis)) > 2 and _labels_touch(axis)]:
+        for axis in crowded:
+            axis.set_major_locator(FixedLocator(_shown_ticks(axis)[::2]))
+            axis.set_minor_locator(NullLocator())
+        figure.draw_without_rendering()
+
+
+def _label_short_range(axis: Axis) -> None:
     """Label 1, 2, 5 of each power on a logarithmic axis that spans less than two powers, which alone say too little."""
     low, high = sorted(axis.get_view_interval())
     if axis.get_scale() != "log" or low <= 0 or high / low >= 100:
@@ -149,25 +166,6 @@ def label_a_short_range(axis: Axis) -> None:
     axis.set_minor_locator(NullLocator())
     axis.set_minor_formatter(NullFormatter())
     axis.set_major_formatter(FuncFormatter(lambda value, _: plain_number(value)))
-
-
-def legible_ticks(figure: Figure) -> None:
-    """Give each logarithmic axis with matplotlib's own ticks labels that show its range and do not touch each other.
-
-    The figure's layout is settled when this returns.
-    """
-    axes = [axis for panel in figure.axes for axis in (panel.xaxis, panel.yaxis)]
-    logarithmic = [axis for axis in axes if type(axis.get_major_locator()) is LogLocator]
-    for axis in logarithmic:
-        label_a_short_range(axis)
-    figure.draw_without_rendering()
-    crowded = logarithmic
-    # every second tick goes, again and again, until labels are apart
-    while crowded := [axis for axis in crowded if len(_shown_ticks(axis)) > 2 and _labels_touch(axis)]:
-        for axis in crowded:
-            axis.set_major_locator(FixedLocator(_shown_ticks(axis)[::2]))
-            axis.set_minor_locator(NullLocator())
-        figure.draw_without_rendering()
 
 
 def _shown_ticks(axis: Axis) -> list[float]:

@@ -16,7 +16,7 @@ def test_balanced_layers_are_balanced_and_have_the_product_asked_for(depth, outp
     widths = [4, *[min(outputs, 4) + extra] * (depth - 1), outputs]
     layers = deep_linear.balanced_layers(W, widths)
     size = np.linalg.norm(W)
-    np.testing.assert_allclose(deep_linear.product(layers), W, atol=1e-13 * size)
+    np.testing.assert_allclose(deep_linear.product(layers), W, rtol=0, atol=1e-13 * size)
     assert deep_linear.imbalance(layers) <= 1e-13 * max(size, 1) ** 2
 
 
@@ -33,11 +33,11 @@ def test_velocity_preconditioner_and_gradients_are_those_of_layers_by_torch(dept
     layers = plain.balanced(W, depth)
     J = plain.jacobian(layers)
     velocity = deep_linear.end_to_end_velocity(W, gradient, depth)
-    np.testing.assert_allclose(velocity, -(J @ (J.T @ gradient.ravel())).reshape(shape), atol=1e-12)
+    np.testing.assert_allclose(velocity, -(J @ (J.T @ gradient.ravel())).reshape(shape), rtol=0, atol=1e-12)
     values = np.linalg.svd(W, compute_uv=False)
     factors = np.sort(deep_linear.preconditioner_factors(values, W.shape, depth).ravel())
-    np.testing.assert_allclose(factors, np.linalg.eigvalsh(J @ J.T), atol=1e-12)
+    np.testing.assert_allclose(factors, np.linalg.eigvalsh(J @ J.T), rtol=0, atol=1e-12)
     found = deep_linear.layer_gradients(layers, W - gradient)
     expected_gradients = plain.gradients(layers, plain.squared(gradient))
     for number, (layer, expected) in enumerate(zip(found, expected_gradients, strict=True), start=1):
-        np.testing.assert_allclose(layer, expected, atol=1e-12, err_msg=f"{number=}")
+        np.testing.assert_allclose(layer, expected, rtol=0, atol=1e-12, err_msg=f"{number=}")

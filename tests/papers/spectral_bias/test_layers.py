@@ -10,7 +10,7 @@ def test_what_lies_in_the_row_space_is_not_outside():
     inside = np.swapaxes(X, 1, 2) @ np.ones((3, 2))
     assert (layers.outside_row_space(X, inside) < 1e-13).all()
     across = np.linalg.svd(X)[2][:, 3:].swapaxes(1, 2)
-    np.testing.assert_allclose(layers.outside_row_space(X, across), 1.0, atol=1e-13)
+    np.testing.assert_allclose(layers.outside_row_space(X, across), 1.0, rtol=0, atol=1e-13)
 
 
 def test_nothing_of_a_matrix_is_off_the_diagonal_in_its_own_basis():

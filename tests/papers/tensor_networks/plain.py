@@ -147,7 +147,7 @@ def put(quantity: str, value: float | np.ndarray, **where: Any) -> Callable:
     return rewrite(quantity, lambda _rows: value, **where)
 
 
-def times(quantity: str, factor: float, **where: Any) -> Callable:
+def multiply(quantity: str, factor: float, **where: Any) -> Callable:
     return rewrite(quantity, lambda rows: factor * rows["value"], **where)
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from learning_dynamics.papers.tensor_networks import points
 from learning_dynamics.papers.tensor_networks.architectures import network_of
-from learning_dynamics.papers.tensor_networks.classification.measures import Classified, residual_directions
+from learning_dynamics.papers.tensor_networks.classification.measures import LabelledData, push_directions
 from learning_dynamics.papers.tensor_networks.classification.runs import from_random_layers
 from learning_dynamics.papers.tensor_networks.exponential_flow import Accuracy, exponential_flow
 from learning_dynamics.papers.tensor_networks.solutions import minimum_norm, norm_of
@@ -41,10 +41,10 @@ def test_the_limit_has_the_largest_margin_wherever_stiffness_is_capped(sharpness
     assert 0 < gap < np.log(2) / sharpness
 
 
-def test_residuals_point_along_the_support_vector():
+def test_the_push_is_along_the_support_vector():
     sharpness = 1e5
     states = last_state(sharpness)[None]
-    directions = residual_directions(NETWORK, Classified(X, Y), np.array([TAU]), states, sharpness=sharpness)
+    directions = push_directions(NETWORK, LabelledData(X, Y), np.array([TAU]), states, sharpness=sharpness)
     np.testing.assert_allclose(directions[0], X[0] / np.linalg.norm(X[0]), rtol=1e-12)
 
 

@@ -66,9 +66,11 @@ def test_contractions_are_the_gradient_and_pairs_of_them_the_hessian(depth):
             lambda product, layer: torch.tensordot(layer, product, 1), torch.split(at, shape), torch.tensor(tensor)
         )
 
-    np.testing.assert_allclose(np.concatenate(contractions(tensor, layers)), plain.gradient(value, state), atol=1e-12)
+    np.testing.assert_allclose(
+        np.concatenate(contractions(tensor, layers)), plain.gradient(value, state), rtol=0, atol=1e-12
+    )
     hessian = torch.autograd.functional.hessian(value, torch.tensor(state))
-    np.testing.assert_allclose(pair_contractions(tensor, layers), hessian, atol=1e-12)
+    np.testing.assert_allclose(pair_contractions(tensor, layers), hessian, rtol=0, atol=1e-12)
 
 
 @pytest.fixture(params=itertools.product(["diagonal", "convolutional", "decomposable"], [2, 3]), ids=str)
@@ -82,14 +84,14 @@ def test_singular_values_and_vectors_rebuild_the_data_tensor(decomposable_networ
     rebuilt = np.zeros(decomposable_network.lengths, dtype=complex)
     for j, singular_value in enumerate(decomposable_network.S @ x):
         rebuilt += singular_value * reduce(np.multiply.outer, [U[:, j] for U in decomposable_network.U])
-    np.testing.assert_allclose(rebuilt, decomposable_network.data_tensor(x), atol=1e-12)
+    np.testing.assert_allclose(rebuilt, decomposable_network.data_tensor(x), rtol=0, atol=1e-12)
 
 
 def test_singular_vectors_of_each_layer_are_orthonormal(decomposable_network):
     assert len(decomposable_network.U) == decomposable_network.depth
     for layer, U in enumerate(decomposable_network.U):
         gram = U.conj().T @ U
-        np.testing.assert_allclose(gram, np.eye(len(decomposable_network.S)), atol=1e-12, err_msg=f"{layer=}")
+        np.testing.assert_allclose(gram, np.eye(len(decomposable_network.S)), rtol=0, atol=1e-12, err_msg=f"{layer=}")
 
 
 @pytest.mark.parametrize("lengths", [(4, 3), (3, 4), (2, 3, 4)])
@@ -107,7 +109,7 @@ def test_filters_longer_than_the_input_are_refused(lengths):
 def test_factors_start_at_the_coefficients_asked_for(z, imbalance, architecture):
     network = network_of(architecture, len(z), 2, seed=0)
     state = factors(architecture, np.array(z), imbalance)
-    np.testing.assert_allclose(network.coefficients(state), z, atol=1e-9 * (1 + imbalance + np.abs(z).max()))
+    np.testing.assert_allclose(network.coefficients(state), z, rtol=0, atol=1e-9 * (1 + imbalance + np.abs(z).max()))
     if network.S is not None:
         first, second = (np.abs(layer @ U) ** 2 for layer, U in zip(network.layers(state), network.U, strict=True))
         np.testing.assert_allclose(first - second, imbalance, rtol=1e-6)

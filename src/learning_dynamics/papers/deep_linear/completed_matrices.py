@@ -1,9 +1,9 @@
 """Matrices completed by networks from small layers; errors, nuclear norm and effective rank of completed matrices.
 
 Shapes: matrices are square. `end_to_end` W (members, 1, n, n); `truth` (draws, n, n); `mask` (draws, n, n), or (draws,
-counts, n, n) where several sets of entries share a truth; `draw` (members,), and with several sets `count` (members,),
-are places along those axes: `count` is not how many entries a set has. `measures_of` takes W, truth and mask with equal
-shapes, (members, n, n), and returns (members,).
+sets, n, n) where several sets of entries share a truth; `draw` (members,), and with several sets `entry_set`
+(members,), are places along those axes. `measures_of` takes W, truth and mask with equal shapes, (members, n, n), and
+returns (members,).
 """
 
 from typing import Any
@@ -77,12 +77,13 @@ def completed(trajectory: Trajectory) -> tuple[np.ndarray, np.ndarray, np.ndarra
     """Return by member the completed matrix, the one to complete, and the mask of its observed entries."""
     constants = trajectory.constants
     # where along the first axes of `mask` each member is
-    place = tuple(constants[name] for name in ("draw", "count") if name in constants)
+    place = tuple(constants[name] for name in ("draw", "entry_set") if name in constants)
     return trajectory.series["end_to_end"][:, 0], constants["truth"][place[0]], constants["mask"][place]
 
 
 def spectrum(W: np.ndarray) -> np.ndarray:
     """Return singular values over leading axes; nan where W is not finite."""
+    W = W.astype(float)  # descent may have been in single precision
     finite = np.asarray(np.isfinite(W).all(axis=(-2, -1)))
     return np.where(finite[..., None], singular_values(np.where(finite[..., None, None], W, 1.0)), np.nan)
 
@@ -107,7 +108,7 @@ def measures_of(W: np.ndarray, truth: np.ndarray, mask: np.ndarray) -> dict[str,
     """
     finite = np.isfinite(W).all(axis=(-2, -1))
     squares = np.where(finite[..., None, None], W - truth, np.nan) ** 2
-    values, true_values = spectrum(W.astype(float)), spectrum(truth)
+    values, true_values = spectrum(W), spectrum(truth)
     return {
         ERROR: squares.mean(axis=(-2, -1)),
         TRAIN_LOSS: np.sum(mask * squares, axis=(-2, -1)) / mask.sum(axis=(-2, -1)),

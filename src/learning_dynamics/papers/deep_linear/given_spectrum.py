@@ -17,7 +17,7 @@ def nested(
     Returns
     -------
     dict
-        truth, shape (draws, size, size); mask, shape (draws, counts, size, size); observed, shape (counts,).
+        truth, shape (draws, size, size); mask, shape (draws, sets, size, size); observed, shape (sets,).
 
     Raises
     ------

@@ -7,6 +7,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 Rule = Literal["network", "end_to_end"]
+DIVERGED = 1e6  # a member has diverged where its loss is not below its first loss times this
 
 
 @dataclass(frozen=True)
@@ -16,7 +17,7 @@ class Descent:
     Attributes
     ----------
     losses : ndarray, shape (members, max_steps + 1)
-        Constant after a member has ended: the last one that is a number.
+        Constant after a member has ended: its last one that is not nan.
     iterations : ndarray of int, shape (members,)
         The first step at which the loss was at most the target; -1 where it never was.
     """
@@ -25,16 +26,13 @@ class Descent:
     iterations: np.ndarray
 
 
-DIVERGED = 1e6  # times its first loss: a member whose loss is not below that has diverged
-
-
 def loss(weights: np.ndarray, X: np.ndarray, Y: np.ndarray, exponent: float) -> np.ndarray:
     """Return the mean of |x.w - y|^p, for weights of shape (..., features)."""
     return np.mean(np.abs(weights @ X.T - Y) ** exponent, axis=-1)
 
 
 def gradient(weights: np.ndarray, X: np.ndarray, Y: np.ndarray, exponent: float) -> np.ndarray:
-    """Return the gradient of `loss`, shape (..., features)."""
+    """Return the gradient of `loss` for p >= 2, shape (..., features)."""
     residual = weights @ X.T - Y
     return exponent * (np.abs(residual) ** (exponent - 2) * residual) @ X / len(Y)
 
@@ -89,7 +87,7 @@ def descend(
     running = np.arange(len(start))  # the members that have not ended; row, scalars and rate are theirs
     with np.errstate(over="ignore", invalid="ignore"):
         for step in range(max_steps + 1):
-            # `loss` and `gradient` share the residual's power, which takes most of the time
+            # `loss` and `gradient` written out: they share the residual's power, which takes most of the time
             weights = row * scalars.prod(axis=1, keepdims=True)
             residual = weights @ X.T - Y
             power = np.abs(residual) ** (exponent - 2) if exponent != 2 else np.ones_like(residual)
@@ -98,18 +96,18 @@ def descend(
             reached, diverged = current <= target, ~(current < DIVERGED * losses[running, 0])  # nan has diverged
             if reached.any() or diverged.any():
                 iterations[running[reached]] = step
-                active = ~(reached | diverged)
+                remaining = ~(reached | diverged)
                 running, row, scalars, rate, residual, power = (
-                    array[active] for array in (running, row, scalars, rate, residual, power)
+                    array[remaining] for array in (running, row, scalars, rate, residual, power)
                 )
                 if not len(running):
                     break
-            slope = exponent * (power * residual) @ X / len(Y)
+            slope = exponent * (power * residual) @ X / len(Y)  # the gradient by the end-to-end weights
             if rule == "network":
                 row, scalars = _network_step(row, scalars, slope, rate)
             else:
                 row = _end_to_end_step(row, slope, rate, depth)
-    # after its end a member keeps its last loss that is a number
+    # after its end a member keeps its last loss that is not nan
     last = np.where(np.isnan(losses), 0, np.arange(max_steps + 1)).max(axis=1)
     recorded = np.minimum(np.arange(max_steps + 1), last[:, None])
     losses = np.take_along_axis(losses, recorded, axis=1)

@@ -8,18 +8,20 @@ import numpy as np
 from learning_dynamics.judging import Check, equal_on_every_draw, takes_rivals
 from learning_dynamics.tidy import Draws, Quantity, Table, cached_per_table, select, settings_of
 
-# parts of the scopes of claims: on features drawn freely, and on flows along the central path
-FREE = "Gaussian features of three sizes, within-class covariance of full rank"
-THREE_SIZES = "three sizes, zero global mean, within-class covariance the identity, eleven decades of time"
+# parts of the scopes of claims: on features that no flow moves, and on flows along the central path
+GAUSSIAN_FEATURES = "Gaussian features of three sizes, within-class covariance of full rank"
+RENORMALISED_FLOWS = "three sizes, zero global mean, within-class covariance the identity, eleven decades of time"
 
 # Relative error of DOP853 along the renormalised flows, in units of its rtol. At rtol 1e-9 and 1e-10 it was at most 8,
 # over 200 flows of three sizes and three scales of the signal; that is doubled and rounded up.
 RENORMALISED_FLOW_ERROR = 20.0
-# Relative rounding errors: the unit, and that of the identities. These invert two matrices: Sigma_W, with condition
-# numbers up to 12, and the second moment of extended features without weight decay, with condition numbers up to 420.
-UNIT = float(np.finfo(float).eps)
-ROUNDING = 1000 * UNIT
-# Relative error of the central differences that measure speeds and curves: ten times the square of their step
+# Relative rounding errors: that of one operation, the unit of criteria, and that of the identities. These invert two
+# matrices: Sigma_W, with condition numbers up to 12, and the second moment of extended features without weight decay,
+# with condition numbers up to 420.
+EPSILON = float(np.finfo(float).eps)
+ROUNDING = 1000 * EPSILON
+# Relative error of the central differences that measure speeds and curves: ten times the square of their
+# step (`central_path.tangents.DIFFERENCE`)
 DIFFERENCE_ERROR = 1e-7
 
 
@@ -31,7 +33,7 @@ class Size(NamedTuple):
     features: int  # P
 
 
-SIZE = list(Size._fields)  # the columns of a table that have the size
+SIZE_COLUMNS = list(Size._fields)
 
 
 def integration_error(table: Table) -> float:
@@ -52,10 +54,10 @@ def by_size(table: Table, quantity: Quantity, **where: str | float) -> dict[Size
     Tables of features, which no flow moves, have one time.
     """
     arrays = {}
-    for size, rows in select(table, quantity, **where).groupby(SIZE):
+    for size, rows in select(table, quantity, **where).groupby(SIZE_COLUMNS):
         wide = rows.pivot(index=["seed", "time"], columns="index", values="value")
         values = wide.to_numpy().reshape(rows["seed"].nunique(), -1, wide.shape[1])
-        values.flags.writeable = False
+        values.flags.writeable = False  # the cache protects an array, but none of a dict
         arrays[Size(*map(int, size))] = values
     return arrays
 
@@ -78,7 +80,7 @@ def over_sizes(read: Callable[..., np.ndarray], **quantities: dict[Size, np.ndar
     ``over_sizes(lambda size, omega: omega[:, -1].max(axis=1), omega=by_size(flows, OMEGA))`` is the largest singular
     value of each draw at the last time.
     """
-    sizes = next(iter(quantities.values()))
+    sizes = list(next(iter(quantities.values())))
     return np.concatenate([read(size, **{name: arrays[size] for name, arrays in quantities.items()}) for size in sizes])
 
 
@@ -92,6 +94,8 @@ def zero_on_every_draw(
     name: str, errors: np.ndarray, tolerance: float | np.ndarray, because: str, *, resolution: float = 1e-3
 ) -> Check:
     """Check that a relative error is zero on every draw; `resolution` is the smallest error that matters.
+
+    By default that is a thousandth, far below what a wrong factor or sign of an equation changes.
 
     Rivals and corrections are the errors that other predictions make.
     """
@@ -110,6 +114,7 @@ def no_gap(name: str, table: Table, gap: Quantity, *, tolerance: float = ROUNDIN
 def no_gap_under_map(name: str, features: Table, gap: Quantity, tangent_map: str) -> Check:
     """Check that a relative gap is zero on every draw for a tangent map; rivals are other maps.
 
-    The column ``flow`` says which map or flow a row belongs to: `ORTHOGONAL`, `PRINTED` and others (`quantities`).
+    The column ``flow`` says which map or flow a row belongs to: `ORTHOGONAL`, `PRINTED` and others
+    (`central_path.quantities`).
     """
     return zero_on_every_draw(name, largest(features, gap, flow=tangent_map), ROUNDING, "rounding")

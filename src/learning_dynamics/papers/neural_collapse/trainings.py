@@ -89,11 +89,11 @@ def last_epoch_at_full_rate(table: Table) -> int:
     return round(settings["drops"][0] * settings["epochs"])
 
 
-def values_when_errors_end(values: pd.DataFrame, table: Table, train_error: float) -> pd.Series:
+def values_at_errors_end(values: pd.DataFrame, table: Table, train_error: float) -> pd.Series:
     """Return values, epochs by seeds, where train errors have ended: a number for each seed, nan if they never do.
 
     It is read at the first epoch from there on that `values` has for any seed, and is nan if that seed has none there.
-    `when_errors_end` reads each seed at the first epoch that this seed has.
+    `at_errors_end` reads each seed at the first epoch that this seed has.
     """
     first_values = pd.Series(np.nan, index=values.columns)
     for seed, epoch in epochs_errors_end(table, train_error).items():
@@ -135,13 +135,13 @@ def at_first_epoch(trainings: Sequence[Table], quantity: Quantity, split: str = 
     return over_trainings(trainings, lambda table: by_seed(table, quantity, split).iloc[0])
 
 
-def when_errors_end(
+def at_errors_end(
     trainings: Sequence[Table], quantity: Quantity, split: str = "train", *, train_error: float
 ) -> np.ndarray:
     """Return a quantity where train errors have ended; nan for trainings that keep more than a share `train_error`.
 
     What is not measured at every epoch is read at the first epoch at which it is measured for that seed.
-    `values_when_errors_end` reads all seeds at epochs at which any of them is measured.
+    `values_at_errors_end` reads all seeds at epochs at which any of them is measured.
     """
 
     def read(table: Table) -> pd.Series:

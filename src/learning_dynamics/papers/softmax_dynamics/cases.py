@@ -13,7 +13,7 @@ Within = Literal["fall", "fall_rare", "fall_learning"]  # when the rank falls: a
 CONTROLS = {"treated": "skewed, $d = {least}$", "equal": "equal, $d = {least}$", "wide": r"skewed, $d \geq V - 1$"}
 CASES = CONTROLS | {"wide": "skewed, $d = {most}$"}
 SETTING = ["scale", "learning_rate", "batch", "steps"]  # columns that tell settings apart which any class sizes have
-MEMBER = ["method", "decay", *SETTING, "counts", "dimension", "seed"]
+MEMBER_COLUMNS = ["method", "decay", *SETTING, "counts", "dimension", "seed"]
 
 
 def case_rows(rows: pd.DataFrame, case: str) -> pd.DataFrame:
@@ -41,6 +41,6 @@ def case_draws(table: Table, case: str, population: str, threshold: float) -> pd
     Columns learned and shows, of bool: whether the training has learned its examples, and whether it has and its rank
     falls, rises and falls again while the rarest classes are learned.
     """
-    rows = select(table, PHASES, threshold=threshold, population=population).set_index(MEMBER)
-    learned = select(table, HAS_LEARNED).set_index(MEMBER)["value"].reindex(rows.index) == 1
+    rows = select(table, PHASES, threshold=threshold, population=population).set_index(MEMBER_COLUMNS)
+    learned = select(table, HAS_LEARNED).set_index(MEMBER_COLUMNS)["value"].reindex(rows.index) == 1
     return case_rows(rows.assign(learned=learned, shows=learned & (rows["value"] == 1)).reset_index(), case)

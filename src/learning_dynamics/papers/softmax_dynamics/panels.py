@@ -97,10 +97,10 @@ def share_map(
     axis: Axes,
     draws: pd.DataFrame,
     holds: str,
+    *,
     rows: Mapping[Any, str],
     columns: Mapping[Any, str],
     by: Sequence[str],
-    *,
     intervals: bool = True,
     **options: Any,
 ) -> AxesImage:
@@ -139,6 +139,7 @@ def legible_on(colour: tuple[float, float, float, float]) -> str:
 def hatch_unlearned(
     axis: Axes,
     draws: pd.DataFrame,
+    *,
     rows: Mapping[Any, str],
     columns: Mapping[Any, str],
     by: Sequence[str],

@@ -63,7 +63,7 @@ def colours_of_learned(learned: int, count: int) -> list[str | tuple]:
     return colours[:count]  # fewer may be drawn than are learned
 
 
-def limits_panels(
+def spectra_against_limits(
     titles: Sequence[str], tables: Sequence[Table], member: int, top: int, *, height: float, entries: Sequence[Artist]
 ) -> Figure:
     """Draw one draw's top singular values of each table against time, and their predicted limits as dashes.
@@ -84,7 +84,7 @@ def limits_panels(
     letters(axes)
     handles = index_handles(learned)[:count]
     if count > learned:
-        handles.append(line(rf"$\sigma_{{{learned + 1}}}$ to $\sigma_{{{count}}}$", LIGHT_GREY, width=1.6))
+        handles.append(line_handle(rf"$\sigma_{{{learned + 1}}}$ to $\sigma_{{{count}}}$", LIGHT_GREY, width=1.6))
     legend_below(figure, [*handles, *entries])
     return figure
 
@@ -115,12 +115,12 @@ def seed_at(table: Table, gamma: float, member: int) -> int:
     return int(np.sort(table.loc[table["gamma"] == gamma, "seed"].unique())[member])
 
 
-def line(label: str, colour: str | tuple = "black", style: Any = "-", width: float = 1.2) -> Line2D:
+def line_handle(label: str, colour: str | tuple = "black", style: Any = "-", width: float = 1.2) -> Line2D:
     """Return a legend's entry for a line."""
     return Line2D([], [], color=rgb(colour), ls=style, lw=width, label=label)
 
 
-def marks(label: str, colour: str = "black", marker: str = ".", *, hollow: bool = False) -> Line2D:
+def marks_handle(label: str, colour: str = "black", marker: str = ".", *, hollow: bool = False) -> Line2D:
     """Return a legend's entry for markers."""
     fill = "none" if hollow else COLOURS[colour]
     return Line2D([], [], ls="", marker=marker, color=COLOURS[colour], mfc=fill, label=label)
@@ -128,7 +128,10 @@ def marks(label: str, colour: str = "black", marker: str = ".", *, hollow: bool 
 
 def index_handles(count: int) -> list[Artist]:
     """Return legend entries for the colours of singular values."""
-    return [line(rf"$\sigma_{{{index}}}$", colour, width=1.6) for index, colour in enumerate(sequence(count), start=1)]
+    return [
+        line_handle(rf"$\sigma_{{{index}}}$", colour, width=1.6)
+        for index, colour in enumerate(sequence(count), start=1)
+    ]
 
 
 def power(value: float) -> str:

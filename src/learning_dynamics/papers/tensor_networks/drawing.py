@@ -20,7 +20,7 @@ NETWORKS = {
 }
 SHOWN = ["fully_connected", "diagonal", "convolutional"]  # the networks of the paper's experiments
 DOTTED = (0, (1, 2))
-SCALE = r"initial scale $\alpha$"
+SCALE_LABEL = r"initial scale $\alpha$"
 
 
 def median_and_range(

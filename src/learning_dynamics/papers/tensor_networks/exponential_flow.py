@@ -1,4 +1,4 @@
-r"""Gradient flow of the exponential loss, followed to times whose logarithm's logarithm is in the hundreds.
+r"""Gradient flow of the exponential loss, followed to times whose logarithm's logarithm is in the thousands.
 
 The loss falls like 1/t, layers grow like (log t)^(1/L), and directions settle like powers of log t: what is still
 to come is exponential in tau = log(1 + log(1 + t)), `log_log_time` in the code. In the layers divided by e^(tau / L),
@@ -9,10 +9,10 @@ that is, by (1 + log(1 + t))^(1/L), the flow is, without approximation,
 with g_i = y_i f(x_i; U), the margins divided by e^tau. Its right-hand side stays of order one: nothing under- or
 overflows. What remains is stiffness, e^tau, and with it rounding: an error of epsilon in g_i is one of e^tau * epsilon
 in the exponent, so that no integrator passes e^tau = 1 / rtol, and one that takes finite differences of the
-exponential gives up long before. The factor e^tau in the exponent is therefore replaced by
-1 / (e^-tau + 1 / sharpness): up to log t of a hundredth of `sharpness` the flow is exact to a hundredth,
-and beyond, margins of support vectors agree to 1 / sharpness rather than to 1 / log t, which no direction shows.
-That is the flow's own limit: U descends its squared norm among the points with all g_i >= 1.
+exponential gives up long before. Therefore 1 / (e^-tau + 1 / sharpness) replaces the factor e^tau in the exponent. Up
+to a log t of a hundredth of `sharpness` the two agree to a hundredth. Beyond, margins of support vectors agree with one
+another to 1 / sharpness and no longer to 1 / log t, a difference that no direction shows. The limit is the same: where
+the factor is large, U descends its squared norm among the points with all g_i >= 1.
 """
 
 from dataclasses import dataclass
@@ -25,10 +25,10 @@ from learning_dynamics.papers.tensor_networks.tensor_network import TensorNetwor
 from learning_dynamics.progress import progress
 from learning_dynamics.settings import Positive
 
-LARGEST = 40.0  # exponents above are cut: only a trial step far outside the constraint has one, and is rejected
+MAX_EXPONENT = 40.0  # of a weight; only a trial step far outside the constraint has a larger one, and is rejected
 # of the integrator: enough for every flow of the configurations; one that needs more is given up, and is undecided
 RESTARTS = 50
-STEPS = 20_000
+MAX_STEPS = 20_000
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Accuracy(Tolerances):
 def exponential_flow(
     network: TensorNetwork,
     X: np.ndarray,
-    labels: np.ndarray,
+    y: np.ndarray,
     initial: np.ndarray,
     *,
     log_log_times: np.ndarray,
@@ -59,7 +59,7 @@ def exponential_flow(
     ----------
     network : TensorNetwork
     X : ndarray, shape (samples, inputs)
-    labels : ndarray, shape (samples,), of 1 and -1
+    y : ndarray, shape (samples,), of 1 and -1
     initial : ndarray, shape (parameters,)
         The state at t = 0.
     log_log_times : ndarray, ascending, from 0
@@ -71,13 +71,17 @@ def exponential_flow(
     ndarray, shape (times, parameters)
         The layers divided by (1 + log(1 + t))^(1/L); nan after the start where the integrator gave up.
     """
-    tensors, depth = network.data_tensor(labels[:, None] * X), network.depth
+    tensors, depth = network.data_tensor(y[:, None] * X), network.depth
     growth = 2 - 2 / depth
 
-    def weights(log_log_time: float, margins: np.ndarray) -> tuple[np.ndarray, float]:
-        """Return the weights w_i, shape (samples,), and the stiffness, e^tau as it is capped."""
-        stiffness = 1 / (np.exp(-log_log_time) + 1 / integration.sharpness)
-        return np.exp(np.minimum(growth * log_log_time - 1 + stiffness * (1 - margins), LARGEST)), stiffness
+    def stiffness(log_log_time: float) -> float:
+        """Return what replaces e^tau."""
+        return 1 / (np.exp(-log_log_time) + 1 / integration.sharpness)
+
+    def weights(log_log_time: float, margins: np.ndarray) -> np.ndarray:
+        """Return the weights w_i, shape (samples,)."""
+        exponents = growth * log_log_time - 1 + stiffness(log_log_time) * (1 - margins)
+        return np.exp(np.minimum(exponents, MAX_EXPONENT))
 
     def gradients(state: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return grad g_i, shape (samples, parameters), and g_i, shape (samples,)."""
@@ -87,16 +91,14 @@ def exponential_flow(
 
     def field(log_log_time: float, state: np.ndarray) -> np.ndarray:
         push, margins = gradients(state)
-        return weights(log_log_time, margins)[0] @ push - state / depth
+        return weights(log_log_time, margins) @ push - state / depth
 
     def jacobian(log_log_time: float, state: np.ndarray) -> np.ndarray:
         push, margins = gradients(state)
-        weight, stiffness = weights(log_log_time, margins)
+        weight = weights(log_log_time, margins)
         curvature = pair_contractions(np.tensordot(weight, tensors, axes=1), network.layers(state))
-        return curvature - stiffness * (push.T * weight) @ push - np.eye(len(state)) / depth
+        return curvature - stiffness(log_log_time) * (push.T * weight) @ push - np.eye(len(state)) / depth
 
-    recorded = np.full((len(log_log_times), len(initial)), np.nan)
-    recorded[0] = initial
     try:
         return integrate(
             field,
@@ -107,10 +109,13 @@ def exponential_flow(
             method="LSODA",
             jacobian=jacobian,
             restarts=RESTARTS,
-            max_steps=STEPS,
+            max_steps=MAX_STEPS,
         ).states
     except DivergenceError:
-        return recorded  # this draw is undecided; the others go on
+        # this draw is undecided; the others go on
+        given_up = np.full((len(log_log_times), len(initial)), np.nan)
+        given_up[0] = initial
+        return given_up
 
 
 def exponential_flows(
@@ -122,7 +127,7 @@ def exponential_flows(
     log_log_times: np.ndarray,
     integration: Accuracy,
 ) -> np.ndarray:
-    """Return the flows from starts of shape (data sets, starts, parameters), all in one first axis."""
+    """Return flows, shape (data sets * starts, times, parameters), from starts (data sets, starts, parameters)."""
     label = f"{network.name}, {network.depth} layers"
     return np.stack(
         [
@@ -133,6 +138,6 @@ def exponential_flows(
     )
 
 
-def slowing_times(last: float, records: int, doublings: int) -> np.ndarray:
-    """Return `records` values of tau up to `last`, dense at the start, and as many doublings of `last`."""
+def recorded_log_log_times(last: float, records: int, doublings: int) -> np.ndarray:
+    """Return `records` values of tau up to `last`, dense at the start, then `last` times 2, 4, ..., 2^`doublings`."""
     return np.concatenate([np.linspace(0.0, np.sqrt(last), records) ** 2, last * 2.0 ** np.arange(1, doublings + 1)])

@@ -1,4 +1,4 @@
-"""Minimum-norm interpolators and maximum-margin classifiers, by convex programs alone."""
+"""Minimum-norm interpolators and maximum-margin classifiers, by convex programs; for quasi-norms, by enumeration."""
 
 from itertools import combinations
 from typing import Any, Literal
@@ -8,9 +8,16 @@ import numpy as np
 from scipy import sparse
 
 Norm = Literal["l1", "l2", "dft_l1"]
-# the norm whose max margin two layers of these tend to; fully connected ones at any depth
-OWN: dict[str, Norm] = {"fully_connected": "l2", "diagonal": "l1", "convolutional": "dft_l1"}
+# by network, the norm in which two layers tend to the max margin; fully connected ones do so at any depth
+LIMIT_NORM: dict[str, Norm] = {"fully_connected": "l2", "diagonal": "l1", "convolutional": "dft_l1"}
 TOLERANCE = 1e-12  # of the interior-point solver: gap and feasibility
+
+
+def norm_of(z: np.ndarray, norm: Norm) -> np.ndarray:
+    """Return l1, l2 or (unitary) dft_l1 norms along the last axis."""
+    if norm == "l2":
+        return np.linalg.norm(z, axis=-1)
+    return np.abs(np.fft.fft(z, norm="ortho") if norm == "dft_l1" else z).sum(axis=-1)
 
 
 def minimum_norm(X: np.ndarray, y: np.ndarray, norm: Norm, *, classification: bool = False) -> np.ndarray:
@@ -22,6 +29,8 @@ def minimum_norm(X: np.ndarray, y: np.ndarray, norm: Norm, *, classification: bo
     y : ndarray, shape (samples,)
     norm : str
         l1; l2; or dft_l1, the l1 norm of the unitary discrete Fourier transform.
+    classification : bool
+        Whether the constraints are those of classification.
 
     Returns
     -------
@@ -66,16 +75,27 @@ def minimum_matrix_norm(sensors: np.ndarray, y: np.ndarray, norm: Literal["nucle
     y : ndarray, shape (samples,)
     norm : str
         nuclear, the sum of singular values; or frobenius.
+
+    Returns
+    -------
+    ndarray, shape (size, size)
+        Where minimisers are many, as they may be of the nuclear norm, one of them.
+
+    Raises
+    ------
+    ValueError
+        If no Z fulfils the constraints.
     """
     samples, size = sensors.shape[:2]
     if norm == "frobenius":
         return minimum_norm(sensors.reshape(samples, -1), y, "l2").reshape(size, size)
     # the solver takes upper triangles by columns, entries off the diagonal multiplied by the root of two
+    # the (row, column) of a lower triangle by rows are the (column, row) of an upper triangle by columns
     column, row = np.tril_indices(size)
     entries = len(row)
     weights = np.where(row == column, 1.0, np.sqrt(2))
-    products = sensors[:, row, column] * weights
-    system = np.concatenate([np.concatenate([products, -products], axis=1), -np.eye(2 * entries)])
+    sensor_vectors = sensors[:, row, column] * weights
+    system = np.concatenate([np.concatenate([sensor_vectors, -sensor_vectors], axis=1), -np.eye(2 * entries)])
     solution = _solve_cone_program(
         np.zeros((2 * entries,) * 2),
         np.tile((row == column).astype(float), 2),
@@ -92,7 +112,7 @@ def minimum_matrix_norm(sensors: np.ndarray, y: np.ndarray, norm: Literal["nucle
 def _solve_cone_program(
     curvature: np.ndarray, cost: np.ndarray, system: np.ndarray, bounds: np.ndarray, *, cones: list[Any], name: str
 ) -> np.ndarray:
-    """Return the minimiser of ``x P x / 2 + q x`` with ``b - A x`` in the product of cones (interior points)."""
+    """Minimise ``x' curvature x / 2 + cost x`` subject to ``bounds - system x`` in the cones, by interior points."""
     settings = clarabel.DefaultSettings()
     settings.verbose = False
     settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = TOLERANCE
@@ -107,7 +127,8 @@ def _solve_cone_program(
 def least_quasi_norm(features: np.ndarray, y: np.ndarray, power: float) -> float:
     r"""Return the least ``sum_j |rho_j|**power`` subject to ``y_i features_i rho >= 1``, for a power of at most 1.
 
-    The cost is concave on every orthant, so that a minimum lies at a vertex of the feasible set in some orthant.
+    The cost is concave on every orthant, so that a minimum is at a vertex of the feasible set in some orthant. Where no
+    rho fulfils the constraints the least is inf.
     """
     return float(np.min(np.sum(np.abs(margin_vertices(y[:, None] * features)) ** power, axis=1), initial=np.inf))
 
@@ -115,7 +136,7 @@ def least_quasi_norm(features: np.ndarray, y: np.ndarray, power: float) -> float
 def margin_vertices(labelled_points: np.ndarray) -> np.ndarray:
     """Return all vertices, in some orthant, of the set where ``labelled_points @ rho >= 1``, shape (vertices, m).
 
-    They are the feasible points with at most as many entries as there are constraints that are tight there.
+    They are the feasible points with at most as many nonzero entries as tight constraints.
 
     Parameters
     ----------
@@ -128,17 +149,10 @@ def margin_vertices(labelled_points: np.ndarray) -> np.ndarray:
         for tight in combinations(range(samples), count):
             for support in combinations(range(size), count):
                 system = labelled_points[np.ix_(tight, support)]
-                if abs(np.linalg.det(system)) < 1e-12:
+                if abs(np.linalg.det(system)) < 1e-12:  # singular, but for rounding: the entries are not determined
                     continue
                 vertex = np.zeros(size)
                 vertex[list(support)] = np.linalg.solve(system, np.ones(count))
-                if (labelled_points @ vertex >= 1 - 1e-9).all():
+                if (labelled_points @ vertex >= 1 - 1e-9).all():  # feasible, but for rounding
                     vertices.append(vertex)
     return np.array(vertices).reshape(-1, size)
-
-
-def norm_of(z: np.ndarray, norm: Norm) -> np.ndarray:
-    """Return l1, l2 or (unitary) dft_l1 norms along the last axis."""
-    if norm == "l2":
-        return np.linalg.norm(z, axis=-1)
-    return np.abs(np.fft.fft(z, norm="ortho") if norm == "dft_l1" else z).sum(axis=-1)

@@ -5,22 +5,26 @@ from pathlib import Path
 from tabulate import tabulate
 
 from learning_dynamics.errors import ProjectError
-from learning_dynamics.pipeline.commands.verdicts import DEFAULT_RESULTS, outdated_claims
+from learning_dynamics.pipeline.commands.verdicts import (
+    DEFAULT_FIGURES,
+    DEFAULT_RESULTS,
+    is_default,
+    outdated_claims,
+)
 from learning_dynamics.pipeline.report.counts import count_differences
 from learning_dynamics.pipeline.report.markdown import compared_number
 from learning_dynamics.pipeline.store import published
 from learning_dynamics.pipeline.store.records import COLUMNS
 from learning_dynamics.pipeline.store.tables import read_stamp, read_table
 
-DEFAULT_FIGURES = Path("figures")
-HEAD = ("claim", "published", "", "here", "", "")
+HEAD = ("claim", "published", "", "here", "", "")  # each verdict is followed by its number; the outcome is last
 
 
-def execute(claims: Path = Path("results/claims.parquet"), /) -> int:
-    """Print a run's claims beside the published ones, and places that count verdicts otherwise; return 1 if any differ.
+def execute(claims: Path = DEFAULT_RESULTS / "claims.parquet", /) -> int:
+    """Print a run's claims beside the published ones; return 1 if any differ.
 
-    Counts are compared for the default run's table: those of the README, docs/results, the tables, what the terminal
-    prints, and the pages.
+    Of the default run's table, also compare how many claims of each verdict the README, docs/results, ``verdicts.txt``
+    and the pages show, and print where these differ.
 
     Parameters
     ----------
@@ -44,14 +48,15 @@ def execute(claims: Path = Path("results/claims.parquet"), /) -> int:
             compared_number(row),
             row["outcome"],
         ]
+        # a claim that one side lacks has no verdict there
         for row in comparison.fillna({"verdict": "", "verdict_published": ""}).to_dict("records")
     ]
     print(tabulate(cells, headers=HEAD, disable_numparse=True))
     counts = comparison["outcome"].value_counts()
     print(f"\n{len(comparison)} claims: " + ", ".join(f"{count} {outcome}" for outcome, count in counts.items()))
     differences = []
-    if claims.parent == DEFAULT_RESULTS:
+    if is_default(claims):
         differences = count_differences(claims.parent, DEFAULT_FIGURES)
     for difference in differences:
         print(f"counts differ: {difference}")
-    return int(bool(differences) or comparison["outcome"].isin(["with another verdict", "missing"]).any())
+    return int(bool(differences) or comparison["outcome"].isin([published.OTHER_VERDICT, published.MISSING]).any())

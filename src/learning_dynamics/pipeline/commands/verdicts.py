@@ -23,7 +23,8 @@ from learning_dynamics.pipeline.store.tables import read_stamp, read_table
 
 MAX_WIDTH = 160  # characters: a table is no wider on any terminal
 MIN_QUANTITY_WIDTH = 20  # characters that the quantity always has
-DEFAULT_RESULTS = Path("results")  # where the claims of the default scale lie, the one that is published
+# folders of the default scale, the one that is published
+DEFAULT_RESULTS, DEFAULT_FIGURES = Path("results"), Path("figures")
 
 
 def execute(claims: Path = DEFAULT_RESULTS / "claims.parquet", /, out: Path | None = None) -> int:
@@ -34,7 +35,7 @@ def execute(claims: Path = DEFAULT_RESULTS / "claims.parquet", /, out: Path | No
     table = read_table(claims, declared=COLUMNS)
     record = read_stamp(claims)
     text = describe(table)
-    if claims.parent.absolute() == DEFAULT_RESULTS.absolute():
+    if is_default(claims):
         text += describe_differences(table, published.read_claims())
     text += f"of science and configuration {record.get('fingerprint')}\n"
     for outdated in outdated_claims(claims, record):
@@ -48,6 +49,11 @@ def execute(claims: Path = DEFAULT_RESULTS / "claims.parquet", /, out: Path | No
         with atomic_write(out) as partial:
             partial.write_text(text, encoding="utf-8")
     return int(bool(unexpected))
+
+
+def is_default(claims: Path) -> bool:
+    """Return whether a table of all claims is that of the default scale."""
+    return claims.parent.absolute() == DEFAULT_RESULTS.absolute()
 
 
 def papers_of_run(table: pd.DataFrame, record: Mapping[str, Any]) -> list[str]:
@@ -138,7 +144,7 @@ def describe_differences(table: pd.DataFrame, published_claims: pd.DataFrame | N
     lines = [
         f"differs from the published results: {row['claim']}: {row['verdict']}, was {row['verdict_published']}\n"
         for row in comparison.to_dict("records")
-        if row["outcome"] == "with another verdict"
+        if row["outcome"] == published.OTHER_VERDICT
     ]
     counts = ", ".join(f"{count} {outcome}" for outcome, count in comparison["outcome"].value_counts().items())
     return "".join([*lines, f"compared with docs/results: {counts}; python -m learning_dynamics compare lists them\n"])

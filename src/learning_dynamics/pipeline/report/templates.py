@@ -9,9 +9,27 @@ from typing import Any
 from learning_dynamics.errors import ProjectError, suggest_name
 
 MATHS = re.compile(r"(\$[^$]+\$)")
-# `{name}` and `{name:.2f}`, but not the braces of TeX's arguments, which follow a letter, `_`, `^` or `}`, nor `\{`:
-# `\frac{ab}{cd}` and `x_{ab}` have none
-IN_MATHS = re.compile(r"(?<![\\\w^}])\{([a-z]\w+)(?::[^{}]*)?\}")
+# It matches a field, as in `x = {value:.2f}`, and none of TeX's own braces, as in `\frac{ab}{cd}`, `x_{ab}`, `\{ab\}`:
+# these follow a letter, `_`, `^`, `}` or a backslash.
+IN_MATHS = re.compile(r"(?<![\\\w^}])\{([A-Za-z][\w.]*)(?::[^{}]*)?\}")
+
+
+class _Shown:
+    """A fact as prose shows it: a number in its field's format, a text as it is, what is missing as a dash."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __format__(self, form: str) -> str:
+        value = self.value
+        if value is None or (isinstance(value, float) and math.isnan(value)):
+            return "–"
+        if isinstance(value, str):
+            return value
+        text = format(value, form)
+        # 1.2e-05 becomes a power of ten
+        mantissa, mark, exponent = text.partition("e")
+        return f"${mantissa} \\cdot 10^{{{int(exponent)}}}$" if mark and exponent.lstrip("+-").isdigit() else text
 
 
 class _Fields(string.Formatter):
@@ -44,7 +62,7 @@ def fill(text: str, facts: Mapping[str, Any], where: str = "") -> str:
     Raises
     ------
     ProjectError
-        If a field has no fact, or its format does not fit the fact, or a fact's field is within mathematics.
+        If a field has no fact, or a format that does not fit its number, or if a fact's field is within mathematics.
     """
     parts = MATHS.split(text)  # prose at even places, formulas at odd ones
     shown = {key: _Shown(value) for key, value in facts.items()}
@@ -57,7 +75,7 @@ def fill(text: str, facts: Mapping[str, Any], where: str = "") -> str:
                 f"as in `$x =$ {{{name}}}`"
             )
         parts[::2] = [_Fields().vformat(part, (), shown) for part in parts[::2]]
-    except ValueError as error:
+    except (TypeError, ValueError) as error:
         message = f"the text {text[:60]!r}... has a field that cannot be filled: {error}"
         raise ProjectError(f"{where}: {message}" if where else message) from None
     except ProjectError as error:
@@ -66,24 +84,6 @@ def fill(text: str, facts: Mapping[str, Any], where: str = "") -> str:
 
 
 def fields(text: str) -> set[str]:
-    """Return the names of a text's fields; those within mathematics are none."""
+    """Return the names of a text's fields, except those within mathematics."""
     plain = "".join(MATHS.split(text)[::2])
     return {name for _, name, _, _ in string.Formatter().parse(plain) if name}
-
-
-class _Shown:
-    """A fact as prose shows it: a number in its field's format, a text as it is, what is missing as a dash."""
-
-    def __init__(self, value: Any) -> None:
-        self.value = value
-
-    def __format__(self, form: str) -> str:
-        value = self.value
-        if value is None or (isinstance(value, float) and math.isnan(value)):
-            return "–"
-        if isinstance(value, str):
-            return value
-        text = format(value, form)
-        # 1.2e-05 becomes a power of ten
-        mantissa, mark, exponent = text.partition("e")
-        return f"${mantissa} \\cdot 10^{{{int(exponent)}}}$" if mark and exponent.lstrip("+-").isdigit() else text

@@ -22,6 +22,9 @@ UNPUBLISHED = ("quantifier", "uncertainty", "expected", "evidence", "facts")
 COLUMNS = tuple(column.name for column in records.COLUMNS if column.name not in UNPUBLISHED)
 COMPARED = ("paper", "claim", "verdict", "measured", "lower", "upper")
 RELATIVE_TOLERANCE = 1e-3  # relative difference above which a number counts as another
+# outcomes of `compare_claims`
+AS_PUBLISHED, OTHER_NUMBER, OTHER_VERDICT = "as published", "with another number", "with another verdict"
+NEW, MISSING = "new", "missing"
 
 
 def folder_of(scale: str | None) -> Path:
@@ -92,7 +95,7 @@ def complete_variations(variations: pd.DataFrame, claims: pd.DataFrame, folder: 
     if published_claims is None or earlier.empty:
         return variations
     compared = compare_claims(claims, published_claims)
-    same = compared.loc[compared["outcome"].isin(["as published", "with another number"]), "claim"]
+    same = compared.loc[compared["outcome"].isin([AS_PUBLISHED, OTHER_NUMBER]), "claim"]
     with_seeds = set(variations.loc[variations["change"] == "seed", "paper"])
     with_draws = set(variations.loc[variations["change"] == "draw", "paper"])
     is_seed = earlier["change"] == "seed"
@@ -177,13 +180,13 @@ def compare_with_default(claims: pd.DataFrame) -> pd.DataFrame:
 def _outcome(row: dict[str, Any]) -> str:
     """Return how a claim's verdict and number compare with the published ones."""
     if pd.isna(row["verdict_published"]):
-        return "new"
+        return NEW
     if pd.isna(row["verdict"]):
-        return "missing"
+        return MISSING
     if row["verdict"] != row["verdict_published"]:
-        return "with another verdict"
+        return OTHER_VERDICT
     measured, published = row["measured"], row["measured_published"]
     if pd.isna(measured) or pd.isna(published):
-        return "as published"
+        return AS_PUBLISHED
     inside = row["lower_published"] <= measured <= row["upper_published"]  # False where there is no interval
-    return "as published" if inside or is_same_number(measured, published) else "with another number"
+    return AS_PUBLISHED if inside or is_same_number(measured, published) else OTHER_NUMBER

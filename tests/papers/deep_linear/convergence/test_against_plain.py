@@ -163,7 +163,9 @@ def test_flows_on_other_losses_are_those_of_torch(name):
     for offset, start in enumerate(("below", "beyond")):
         W = trajectory.series["end_to_end"][place + offset]
         path = plain.flow(plain.balanced(W[0], 2), losses[name], trajectory.time)
-        np.testing.assert_allclose(W, [plain.multiply(layers) for layers in path], atol=1e-6, err_msg=f"{start=}")
+        np.testing.assert_allclose(
+            W, [plain.multiply(layers) for layers in path], rtol=0, atol=1e-6, err_msg=f"{start=}"
+        )
         expected = np.array([float(losses[name](torch.tensor(each))) for each in W])
         excess = by_draw(table, "relative_loss", loss=name, start=start)[0]
         np.testing.assert_allclose(excess, expected / expected[0], rtol=1e-9, err_msg=f"{start=}")

@@ -73,32 +73,36 @@ def test_flows_and_what_is_measured_of_them(flows, member):
     rows = table[table["depth"] == depth]
     for index in (1, 2):
         np.testing.assert_allclose(
-            by_draw(rows, "sigma", index=index)[0], values[:, index - 1], atol=1e-7, err_msg=f"{index=}"
+            by_draw(rows, "sigma", index=index)[0], values[:, index - 1], rtol=0, atol=1e-7, err_msg=f"{index=}"
         )
-    np.testing.assert_allclose(by_draw(rows, "norm")[0], np.linalg.norm(W, axis=(1, 2)), atol=1e-7)
+    np.testing.assert_allclose(by_draw(rows, "norm")[0], np.linalg.norm(W, axis=(1, 2)), rtol=0, atol=1e-7)
     direct = trajectory.series["direct"][member]
-    np.testing.assert_allclose(by_draw(rows, "difference")[0], np.linalg.norm(W - direct, axis=(1, 2)), atol=1e-7)
+    np.testing.assert_allclose(
+        by_draw(rows, "difference")[0], np.linalg.norm(W - direct, axis=(1, 2)), rtol=0, atol=1e-7
+    )
     fewer = trajectory.series["one_layer_fewer"][member]
-    np.testing.assert_allclose(by_draw(rows, "one_layer_fewer")[0], np.linalg.norm(W - fewer, axis=(1, 2)), atol=1e-7)
+    np.testing.assert_allclose(
+        by_draw(rows, "one_layer_fewer")[0], np.linalg.norm(W - fewer, axis=(1, 2)), rtol=0, atol=1e-7
+    )
     # by fixed steps: the same flows, to the fourth order of the step, and the order that is read off them
     for direct_place, quantity in ((1, "order"), (2, "order_fewer")):
         largest = []
         for name, accuracy in (("in_steps", 1e-3), ("in_half_steps", 1e-4)):
             states = trajectory.series[name][member]
-            np.testing.assert_allclose(states[:, 0], W, atol=accuracy, err_msg=name)
-            np.testing.assert_allclose(states[:, 1], direct, atol=accuracy, err_msg=name)
+            np.testing.assert_allclose(states[:, 0], W, rtol=0, atol=accuracy, err_msg=name)
+            np.testing.assert_allclose(states[:, 1], direct, rtol=0, atol=accuracy, err_msg=name)
             largest.append(np.linalg.norm(states[:, 0] - states[:, direct_place], axis=(1, 2)).max())
         assert by_draw(rows, quantity)[0] == pytest.approx(np.log2(largest[0] / largest[1])), quantity
     second = np.linalg.svd(direct, compute_uv=False)[:, 1]
-    np.testing.assert_allclose(by_draw(rows, "direct", index=2)[0], second, atol=1e-12)
+    np.testing.assert_allclose(by_draw(rows, "direct", index=2)[0], second, rtol=0, atol=1e-12)
     if init == "balanced":
-        np.testing.assert_allclose(direct, W, atol=1e-7)
-        np.testing.assert_allclose(trajectory.series["integrated"][member, :, 0], values, atol=1e-7)
+        np.testing.assert_allclose(direct, W, rtol=0, atol=1e-7)
+        np.testing.assert_allclose(trajectory.series["integrated"][member, :, 0], values, rtol=0, atol=1e-7)
         # one layer fewer follows the balanced layers of that depth
         other = plain.flow(plain.balanced(W[0], depth - 1), plain.squared(target), trajectory.time)
-        np.testing.assert_allclose(fewer, [plain.multiply(each) for each in other], atol=1e-7)
+        np.testing.assert_allclose(fewer, [plain.multiply(each) for each in other], rtol=0, atol=1e-7)
     for quantity, expected in gram_movements(path).items():
-        np.testing.assert_allclose(by_draw(rows, quantity)[0], expected, atol=1e-7, err_msg=f"{quantity=}")
+        np.testing.assert_allclose(by_draw(rows, quantity)[0], expected, rtol=0, atol=1e-7, err_msg=f"{quantity=}")
 
 
 def gram_movements(path):
@@ -125,14 +129,14 @@ def test_eigenvalues_are_those_of_the_layers_jacobian(flows, member):
         values, vectors = np.linalg.eigh(J @ J.T)
         at = rows[np.isclose(rows["time"], trajectory.time[place])]
         measured = select(at, "eigenvalue")
-        np.testing.assert_allclose(measured["value"], values[::-1], atol=1e-6, err_msg=f"{place=}")
+        np.testing.assert_allclose(measured["value"], values[::-1], rtol=0, atol=1e-6, err_msg=f"{place=}")
         if init == "balanced":
-            np.testing.assert_allclose(measured["predicted"], values[::-1], atol=1e-6, err_msg=f"{place=}")
+            np.testing.assert_allclose(measured["predicted"], values[::-1], rtol=0, atol=1e-6, err_msg=f"{place=}")
             other = plain.jacobian(plain.balanced(plain.multiply(layers), depth - 1))
             expected = np.linalg.eigvalsh(other @ other.T)[::-1]
             fewer = select(at, "eigenvalue_fewer")
-            np.testing.assert_allclose(fewer["predicted"], expected, atol=1e-6, err_msg=f"{place=}")
-            np.testing.assert_allclose(fewer["value"], values[::-1], atol=1e-6, err_msg=f"{place=}")
+            np.testing.assert_allclose(fewer["predicted"], expected, rtol=0, atol=1e-6, err_msg=f"{place=}")
+            np.testing.assert_allclose(fewer["value"], values[::-1], rtol=0, atol=1e-6, err_msg=f"{place=}")
         U, found, Vt = np.linalg.svd(plain.multiply(layers))
         # without its last singular value W is singular, and so is the map of layers that carry roots of what is left
         at_singular = plain.jacobian(plain.balanced(found[0] * np.outer(U[:, 0], Vt[0]), depth))

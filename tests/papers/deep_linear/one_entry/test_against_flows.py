@@ -80,9 +80,9 @@ def test_one_entry_is_the_flow_of_layers_from_balanced_roots(entry):
     ends = trajectory.series["end_to_end"]
     for W, depth in zip(ends, trajectory.constants["depth"], strict=True):
         path = plain.flow(plain.balanced(W[0], int(depth)), lambda W: 0.5 * (W[0, 1] - TARGET) ** 2, trajectory.time)
-        np.testing.assert_allclose(W, [plain.multiply(each) for each in path], atol=1e-7, err_msg=f"{depth=}")
+        np.testing.assert_allclose(W, [plain.multiply(each) for each in path], rtol=0, atol=1e-7, err_msg=f"{depth=}")
     determinants = by_draw(table, "determinant", draw=["depth", "seed"])
-    np.testing.assert_allclose(determinants, np.linalg.det(ends), atol=1e-12)
+    np.testing.assert_allclose(determinants, np.linalg.det(ends), rtol=0, atol=1e-12)
     sizes = by_draw(table, "sigma", draw=["depth", "seed"], index=1)
     np.testing.assert_allclose(sizes, np.linalg.norm(ends, 2, axis=(-2, -1)))
     # the entry that is observed alone has moved
@@ -98,7 +98,7 @@ def test_starts_have_the_singular_values_asked_for_and_keep_orientation(entry):
     assert np.all(np.linalg.det(starts) > 0)
     # draws differ, depths share them
     assert len(np.unique(starts.round(9)[:3].reshape(3, -1), axis=0)) == 3
-    np.testing.assert_allclose(starts[:3], starts[3:6], atol=1e-12)
+    np.testing.assert_allclose(starts[:3], starts[3:6], rtol=0, atol=1e-12)
 
 
 def test_a_lost_flow_has_no_singular_values(entry):
@@ -127,7 +127,7 @@ def test_the_path_is_that_of_flows_on_other_losses(depth):
     (rng,) = generators(2, "deep_linear.one_measurement", 1)
     start = 0.3 * rng.standard_normal((3, 3))
     path = trajectory.series["end_to_end"][0]
-    np.testing.assert_allclose(path[0], start, atol=1e-12)
+    np.testing.assert_allclose(path[0], start, rtol=0, atol=1e-12)
     # the path's length is that of log ||W|| where W moves along itself
     steps = np.linalg.norm(np.diff(path, axis=0), axis=(1, 2)) / np.linalg.norm(path[:-1], axis=(1, 2))
     np.testing.assert_allclose(steps, np.log(8.0) / 32, rtol=0.1)
@@ -140,7 +140,7 @@ def test_the_path_is_that_of_flows_on_other_losses(depth):
             W = plain.multiply(layers)
             # between two recorded points of the path, up to its curvature
             np.testing.assert_allclose(
-                scipy.interpolate.interp1d(along, path, axis=0)(np.sum(A * W)), W, atol=3e-3, err_msg=f"{name=}"
+                scipy.interpolate.interp1d(along, path, axis=0)(np.sum(A * W)), W, rtol=0, atol=3e-3, err_msg=f"{name=}"
             )
     values = np.linalg.svd(path, compute_uv=False)
     for index in (1, 2):

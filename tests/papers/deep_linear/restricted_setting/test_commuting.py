@@ -69,9 +69,11 @@ def test_flows_are_those_of_eigenvalues(flows):
             rtol=1e-9,
             atol=1e-13,
         )
-        np.testing.assert_allclose(W[0], scale * np.eye(4), atol=1e-14, err_msg=f"{depth=}, {scale=}")
-        np.testing.assert_allclose(Q.T @ W[1] @ Q, np.diag(found.y[:, -1]), atol=1e-5, err_msg=f"{depth=}, {scale=}")
-        np.testing.assert_allclose(Q.T @ Q, np.eye(4), atol=1e-12, err_msg=f"{depth=}, {scale=}")
+        np.testing.assert_allclose(W[0], scale * np.eye(4), rtol=0, atol=1e-14, err_msg=f"{depth=}, {scale=}")
+        np.testing.assert_allclose(
+            Q.T @ W[1] @ Q, np.diag(found.y[:, -1]), rtol=0, atol=1e-5, err_msg=f"{depth=}, {scale=}"
+        )
+        np.testing.assert_allclose(Q.T @ Q, np.eye(4), rtol=0, atol=1e-12, err_msg=f"{depth=}, {scale=}")
 
 
 @pytest.fixture
@@ -207,7 +209,7 @@ def test_deep_flows_that_wait_long_still_commute_with_the_measurements():
     for member, Q in enumerate(found.constants["basis"]):
         W = found.series["end_to_end"][member, -1]
         inside = Q.T @ W @ Q
-        np.testing.assert_allclose(inside, np.diag(np.diag(inside)), atol=1e-12, err_msg=f"{member=}")
+        np.testing.assert_allclose(inside, np.diag(np.diag(inside)), rtol=0, atol=1e-12, err_msg=f"{member=}")
 
 
 SINGLE = "single_norm"

@@ -50,7 +50,7 @@ def test_flow_follows_its_closed_form(name, solution):
 def test_flow_stays_on_the_manifold(name):
     _, features = flow_by(name)
     covariance = models.within_covariance(features, CLASSES)
-    np.testing.assert_allclose(covariance, np.broadcast_to(np.eye(FEATURES), covariance.shape), atol=BOUND)
+    np.testing.assert_allclose(covariance, np.broadcast_to(np.eye(FEATURES), covariance.shape), rtol=0, atol=BOUND)
 
 
 @pytest.mark.parametrize("name", ["orthogonal", "printed"])

@@ -46,12 +46,12 @@ def test_classifier_and_loss_are_the_solvers(size):
     classes = size[0]
     H = oracles.features(*size, seed=1)
     W, b = oracles.least_squares(H, classes)
-    np.testing.assert_allclose(models.classifier(H, classes), W, atol=1e-10)
+    np.testing.assert_allclose(models.classifier(H, classes), W, rtol=0, atol=1e-10)
     assert models.loss(H, classes) == pytest.approx(oracles.square_error(W, b, H, classes), rel=1e-10)
-    np.testing.assert_allclose(models.gradient(H, classes), oracles.gradient(H, classes), atol=1e-12)
+    np.testing.assert_allclose(models.gradient(H, classes), oracles.gradient(H, classes), rtol=0, atol=1e-12)
     W, b = oracles.least_squares(H, classes, decay := 0.2)
     extended = np.column_stack([W, b])
-    np.testing.assert_allclose(identities.least_squares(H, classes, decay), extended, atol=1e-10)
+    np.testing.assert_allclose(identities.least_squares(H, classes, decay), extended, rtol=0, atol=1e-10)
     total = oracles.square_error(W, b, H, classes) + 0.5 * decay * (np.sum(W**2) + np.sum(b**2))
     assert models.extended_loss(extended, H, decay) == pytest.approx(total, rel=1e-12)
 
@@ -60,9 +60,9 @@ def test_classifier_and_loss_are_the_solvers(size):
 def test_renormalisation_is_the_inverse_root_of_the_covariance(size):
     H = oracles.features(*size, seed=2)
     X = oracles.renormalised(H, size[0])
-    np.testing.assert_allclose(models.renormalised(H, size[0]), X, atol=1e-10)
+    np.testing.assert_allclose(models.renormalised(H, size[0]), X, rtol=0, atol=1e-10)
     _, _, means = oracles.covariances(X, size[0])
-    np.testing.assert_allclose(models.signal_to_noise(H, size[0]), means, atol=1e-10)
+    np.testing.assert_allclose(models.signal_to_noise(H, size[0]), means, rtol=0, atol=1e-10)
 
 
 @pytest.mark.parametrize("name", ["orthogonal", "printed"])
@@ -81,7 +81,7 @@ def test_speeds_are_those_of_autograd_gradients_projected_by_least_squares(size,
     omega = oracles.singular_values(X, classes)
     np.testing.assert_allclose((ahead - behind) / (2 * h), speed(omega, classes, examples), rtol=1e-5)
     image = flows.velocity(X, classes, flows.TANGENT_MAPS["orthogonal"])
-    np.testing.assert_allclose(image, -oracles.tangent_part(X, gradient, classes), atol=1e-12)
+    np.testing.assert_allclose(image, -oracles.tangent_part(X, gradient, classes), rtol=0, atol=1e-12)
 
 
 # in log time and log omega: N (C + w^2)^2 w' = w as printed, and C N (C + w^2) w' = w for the algorithm
@@ -207,7 +207,7 @@ def curve():
 
 def test_the_printed_map_gives_the_velocity_of_a_renormalised_step(curve):
     image = flows.printed_map(curve.X, curve.centred, curve.classes)
-    np.testing.assert_allclose(image, curve.velocity, atol=1e-8)
+    np.testing.assert_allclose(image, curve.velocity, rtol=0, atol=1e-8)
 
 
 def test_remainders_of_a_renormalised_step(curve):

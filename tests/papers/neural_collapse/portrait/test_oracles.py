@@ -35,7 +35,7 @@ def test_coordinates_are_those_of_a_least_squares_fit_in_the_plane():
         for what, vector in expected.items():
             key = ("portrait_feature", what) if isinstance(what, int) else (f"portrait_{what}", -1)
             values = [found[key[0], axis, label, key[1]] for axis in (1, 2)]
-            np.testing.assert_allclose(values, in_plane(vector), atol=1e-12)
+            np.testing.assert_allclose(values, in_plane(vector), rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("mirrored", [False, True])
@@ -47,7 +47,7 @@ def test_the_nearest_triangle_by_trying_all_angles(mirrored):
     triangles = [base * np.exp(1j * np.linspace(0, 2 * np.pi, 20001))[:, None] for base in (corners, corners.conj())]
     every = np.concatenate(triangles)
     best = every[np.argmin(np.sum(np.abs(every - points) ** 2, axis=1))]
-    np.testing.assert_allclose(placed[:, 0] + 1j * placed[:, 1], best, atol=1e-3)
+    np.testing.assert_allclose(placed[:, 0] + 1j * placed[:, 1], best, rtol=0, atol=1e-3)
     np.testing.assert_allclose(np.linalg.norm(placed, axis=1), 1.0, rtol=1e-12)
 
 
@@ -55,7 +55,7 @@ def test_the_root_of_the_covariance_is_scipys():
     features = clouds(2)
     apart = features - features.mean(axis=1, keepdims=True)
     covariance = np.cov(apart.reshape(-1, 2).T, bias=True)
-    np.testing.assert_allclose(theory.within_class_root(features), scipy.linalg.sqrtm(covariance), atol=1e-12)
+    np.testing.assert_allclose(theory.within_class_root(features), scipy.linalg.sqrtm(covariance), rtol=0, atol=1e-12)
 
 
 def test_the_classifier_of_a_picture_is_the_solvers():
@@ -63,6 +63,6 @@ def test_the_classifier_of_a_picture_is_the_solvers():
     H = features.reshape(-1, 2).T
     solved = oracles.least_squares(H, 3)
     weights, bias, loss = theory.least_squares_classifier(features)
-    np.testing.assert_allclose(weights, solved[0], atol=1e-12)
-    np.testing.assert_allclose(bias, solved[1], atol=1e-12)
+    np.testing.assert_allclose(weights, solved[0], rtol=0, atol=1e-12)
+    np.testing.assert_allclose(bias, solved[1], rtol=0, atol=1e-12)
     assert loss == pytest.approx(oracles.square_error(*solved, H, 3), rel=1e-12)

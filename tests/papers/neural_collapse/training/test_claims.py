@@ -10,11 +10,11 @@ from learning_dynamics.papers.neural_collapse.decomposition.claims import traini
 from learning_dynamics.papers.neural_collapse.generalisation import claims as generalisation
 from learning_dynamics.papers.neural_collapse.perturbations import claims as perturbations
 from learning_dynamics.papers.neural_collapse.trainings import (
+    at_errors_end,
     by_seed,
     epochs_errors_end,
     growth_since_errors_end,
-    values_when_errors_end,
-    when_errors_end,
+    values_at_errors_end,
     without_exceptions,
 )
 from tests.papers.neural_collapse import altered
@@ -148,20 +148,20 @@ def test_train_errors_end_for_each_seed_at_its_first_epoch_without_a_misclassifi
 
 
 def test_a_quantity_is_read_for_each_seed_where_its_train_errors_end(errors_end_at_other_epochs):
-    values = when_errors_end([errors_end_at_other_epochs], "nc1", train_error=0.0)
+    values = at_errors_end([errors_end_at_other_epochs], "nc1", train_error=0.0)
     epochs = [10, 30, 10]  # by seed
     assert values == pytest.approx([expected_value("nc1", "train", *pair) for pair in enumerate(epochs)])
 
 
 def test_values_at_fewer_epochs_are_read_at_the_next_one_after_train_errors_end(errors_end_at_other_epochs):
     measured = by_seed(errors_end_at_other_epochs, "robustness", "test").loc[[1, 30, 100]]
-    values = values_when_errors_end(measured, errors_end_at_other_epochs, 0.0)
+    values = values_at_errors_end(measured, errors_end_at_other_epochs, 0.0)
     assert values.tolist() == pytest.approx([expected_value("robustness", "test", seed, 30) for seed in range(3)])
 
 
 def test_values_that_end_before_train_errors_do_are_nan(errors_end_at_other_epochs):
     measured = by_seed(errors_end_at_other_epochs, "robustness", "test").loc[[1, 10]]
-    values = values_when_errors_end(measured, errors_end_at_other_epochs, 0.0)
+    values = values_at_errors_end(measured, errors_end_at_other_epochs, 0.0)
     assert np.isnan(values).tolist() == [False, True, False]
 
 
@@ -190,11 +190,11 @@ def test_a_seed_is_read_where_it_was_measured_and_not_where_another_was():
     kept |= ((table["seed"] == 1) & (table["epoch"] == 30)) | (table["quantity"] != "robustness")
     sparse = table[kept]
     sparse.attrs = table.attrs
-    values = when_errors_end([sparse], "robustness", "test", train_error=0.0)
+    values = at_errors_end([sparse], "robustness", "test", train_error=0.0)
     epochs = [10, 30, 100]  # by seed
     assert values == pytest.approx([expected_value("robustness", "test", *pair) for pair in enumerate(epochs)])
     missing = altered.put({"trainings": [sparse]}, "trainings", "robustness", np.nan, seed=1, epoch=30)["trainings"]
-    assert np.isnan(when_errors_end(missing, "robustness", "test", train_error=0.0)).tolist() == [False, True, False]
+    assert np.isnan(at_errors_end(missing, "robustness", "test", train_error=0.0)).tolist() == [False, True, False]
 
 
 def test_growth_since_errors_end_needs_two_measurements_from_there_on():
@@ -214,5 +214,5 @@ def test_errors_end_earlier_where_one_image_of_1000_may_be_wrong():
     early = altered.put({"trainings": [table]}, "trainings", "error", 1e-3, split="train", epoch=3)["trainings"]
     assert epochs_errors_end(early[0], 1e-3).tolist() == [3, 3, 3]
     assert epochs_errors_end(early[0], 0.0).tolist() == [10, 10, 10]
-    values = when_errors_end(early, "nc1", train_error=1e-3)
+    values = at_errors_end(early, "nc1", train_error=1e-3)
     assert values == pytest.approx([expected_value("nc1", "train", seed, 3) for seed in range(3)])

@@ -211,7 +211,7 @@ def test_statistics_of_unbalanced_labels_weigh_classes_equally():
     assert found.error == pytest.approx(float((outputs.argmax(1) != labels).double().mean()), rel=1e-12)
     assert found.square_loss == pytest.approx(float(np.mean(square)), rel=1e-5)
     within = np.mean([np.cov(H[labels == c].numpy().T, bias=True) for c in classes], axis=0)
-    np.testing.assert_allclose(found.within, within, atol=1e-6 * np.abs(within).max())
+    np.testing.assert_allclose(found.within, within, rtol=0, atol=1e-6 * np.abs(within).max())
     nearest = scipy.spatial.distance.cdist(H, found.means).argmin(axis=1)
     differ = np.mean(outputs.argmax(1).numpy() != nearest)
     assert passes.disagreement(layer, found.means) == pytest.approx(differ, rel=1e-12)
@@ -228,12 +228,12 @@ def test_recomputed_statistics_are_those_of_all_images_in_one_batch():
     layers = [module for module in network.modules() if isinstance(module, torch.nn.BatchNorm2d)]
     convolutions = [module for module in network.modules() if isinstance(module, torch.nn.Conv2d)]
     first = convolutions[0](pixels).detach()
-    np.testing.assert_allclose(layers[0].running_mean, first.mean(dim=(0, 2, 3)), atol=1e-6)
+    np.testing.assert_allclose(layers[0].running_mean, first.mean(dim=(0, 2, 3)), rtol=0, atol=1e-6)
     np.testing.assert_allclose(layers[0].running_var, first.var(dim=(0, 2, 3)), rtol=1e-5)
     spread = (first.var((0, 2, 3), False, keepdim=True) + 1e-5).sqrt()
     normalised = (first - first.mean((0, 2, 3), keepdim=True)) / spread
     second = convolutions[1](functional.max_pool2d(functional.relu(normalised), 2)).detach()
-    np.testing.assert_allclose(layers[1].running_mean, second.mean(dim=(0, 2, 3)), atol=1e-4)
+    np.testing.assert_allclose(layers[1].running_mean, second.mean(dim=(0, 2, 3)), rtol=0, atol=1e-4)
     assert all(layer.momentum == 0.1 for layer in layers)
     assert not network.training
 

@@ -42,7 +42,7 @@ def turned_start():
 def test_a_turned_start_has_the_logits_of_a_gaussian_one(turned_start):
     f, W = turned_start
     rows, classifier = model.gaussian(np.random.default_rng(1), 4, 3, 4, scale=0.1)
-    np.testing.assert_allclose(f @ W, rows / np.sqrt(COUNTS)[:, None] @ classifier, atol=1e-16)
+    np.testing.assert_allclose(f @ W, rows / np.sqrt(COUNTS)[:, None] @ classifier, rtol=0, atol=1e-16)
 
 
 def test_a_turned_start_grows_first_along_its_first_axis(turned_start):
@@ -80,7 +80,7 @@ def test_probabilities_are_those_of_flows_of_every_example(trajectory, seed):
     f, W = model.unpack(states[0], 15, 2, 4)
     expected = np.sum(model.softmax(f @ W) * labels, axis=-1)[:, FIRST_EXAMPLES]
     # the run keeps probabilities in single precision
-    np.testing.assert_allclose(probabilities_of(trajectory, 1e-2, seed), expected, atol=1e-6)
+    np.testing.assert_allclose(probabilities_of(trajectory, 1e-2, seed), expected, rtol=0, atol=1e-6)
 
 
 def test_a_class_is_learned_when_its_probability_passes_one_half(trajectory):

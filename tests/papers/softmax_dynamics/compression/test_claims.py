@@ -22,7 +22,6 @@ def compressed(fall: float, net: float, share: float = 1.0, otherwise: float = 0
         "fall_rare@rankme_centred@0.05": falls,
         "net@rankme_centred": np.full(50, net),
         "phases@rankme_centred@0.05": np.zeros(50),
-        "sigma_1": np.ones((50, 5)),
     }
     cells = [("2-2-2-2", "gaussian", 0.01), ("4-2-1-1", "gaussian", 0.01)]
     settings = {**JUDGED, "within": "fall_rare", "majority_share": 0.5}

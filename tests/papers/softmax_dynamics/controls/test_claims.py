@@ -53,7 +53,6 @@ def grid(
         "warm_up@rankme_centred": np.where(among_first(warm), 0.06, 0.04),
         "growth@rankme_centred": np.where(among_first(rises), 0.06, 0.04),
         "tail@rankme_centred": np.where(among_first(saturated), -0.04, -0.06),
-        "sigma_1": np.ones((len(CELLS) * SEEDS, 5)),
     }
     return grid_table(CELLS, measured, seeds=SEEDS, **{"loss": "cross_entropy", "dimension": 2, **settings})
 
@@ -224,8 +223,7 @@ def learned(pattern: list[bool], loss: str, others: int = 0) -> pd.DataFrame:
     """A hundred draws that learn the classes of the pattern, but for some that learn all."""
     final = np.tile(np.where(pattern, 0.9, 0.2), (100, 1))
     final[:others] = 0.9
-    quantities = {"final": final, "sigma_1": np.ones((100, 5))}
-    return grid_table([("4-2-1-1", "gaussian", 0.1)], quantities, seeds=100, loss=loss)
+    return grid_table([("4-2-1-1", "gaussian", 0.1)], {"final": final}, seeds=100, loss=loss)
 
 
 @pytest.mark.parametrize("pattern", list(itertools.product([False, True], repeat=4)))

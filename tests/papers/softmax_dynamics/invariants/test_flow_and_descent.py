@@ -68,8 +68,8 @@ def test_descent_takes_torchs_steps_and_records_all_rates_at_the_same_times(desc
     for _ in range(round(2.0 / rate)):
         df, dW = velocity(f, W, COUNTS, "cross_entropy")
         f, W = f + rate * df, W + rate * dW
-    np.testing.assert_allclose(descent.series["f"][member, -1], f, atol=1e-12)
-    np.testing.assert_allclose(descent.series["W"][member, -1], W, atol=1e-12)
+    np.testing.assert_allclose(descent.series["f"][member, -1], f, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(descent.series["W"][member, -1], W, rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize(("member", "rate", "seed"), DESCENT_MEMBERS)
@@ -128,7 +128,7 @@ def test_linear_features_move_by_the_kernel_of_their_inputs(linear, first_classi
         return kernel @ df, dW
 
     f = linear.series[series][member]
-    np.testing.assert_allclose(f, integrate_by_scipy(f[0], first_classifier, linear.time, moving)[0], atol=1e-6)
+    np.testing.assert_allclose(f, integrate_by_scipy(f[0], first_classifier, linear.time, moving)[0], rtol=0, atol=1e-6)
 
 
 @pytest.mark.parametrize(("quantity", "series"), [("departure", "linear"), ("looser", "looser")])
@@ -154,9 +154,9 @@ def test_rates_of_singular_values_are_those_of_automatic_differentiation(measure
     moved = velocity(f, W, COUNTS, "cross_entropy")
     expected = rates_of_singular_values((f, W)[factor], moved[factor])
     rows = select(table, f"lemma_{name}", seed=seed, time=trajectory.time[place])
-    np.testing.assert_allclose(rows["predicted"], expected, atol=1e-10)
+    np.testing.assert_allclose(rows["predicted"], expected, rtol=0, atol=1e-10)
     # differences in time
-    np.testing.assert_allclose(rows["value"], expected, atol=1e-7)
+    np.testing.assert_allclose(rows["value"], expected, rtol=0, atol=1e-7)
 
 
 @pytest.mark.parametrize(("name", "factor"), [("f", 0), ("w", 1)])
@@ -172,7 +172,7 @@ def test_speeds_are_norms_of_torchs_gradient(measured, name, factor, seed):
 @pytest.mark.parametrize("quantity", ["rate_f", "rate_w"])
 def test_gains_predict_rates_from_balanced_starts(flow, quantity):
     rows = select(metrics.flow(flow), quantity)
-    np.testing.assert_allclose(rows["value"], rows["predicted"], atol=1e-6)
+    np.testing.assert_allclose(rows["value"], rows["predicted"], rtol=0, atol=1e-6)
 
 
 def test_gains_do_not_predict_rates_from_other_starts():
@@ -241,9 +241,9 @@ def test_rates_along_curves_by_automatic_differentiation(curves, seed, place):
     table, time = metrics.matrix_curves(curves), curves.time[place]
     M, dM = (curves.series[name][seed, place] for name in ("M", "dM"))
     rows = select(table, "lemma", seed=seed, time=time)
-    np.testing.assert_allclose(rows["predicted"], rates_of_singular_values(M, dM), atol=1e-10)
+    np.testing.assert_allclose(rows["predicted"], rates_of_singular_values(M, dM), rtol=0, atol=1e-10)
     # the step's fourth power over that of the gap, which is not below a tenth
-    np.testing.assert_allclose(rows["value"], rates_of_singular_values(M, dM), atol=1e-6)
+    np.testing.assert_allclose(rows["value"], rates_of_singular_values(M, dM), rtol=0, atol=1e-6)
     top, low = np.sqrt(np.linalg.eigvalsh(M.T @ M)[::-1])
     (gap,) = select(table, "gap", seed=seed, time=time)["value"]
     assert gap == pytest.approx(min(top - low, low))

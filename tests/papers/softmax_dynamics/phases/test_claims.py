@@ -35,7 +35,6 @@ def evaluation_of_separations(factor: np.ndarray, weights_separate: np.ndarray):
     measured = {  # a column for each of the moments of `grids.Moment`
         "separation_f": columns(one, factor, factor, factor, one),
         "separation_w": columns(one, np.where(weights_separate, 2.0, 0.5), one, one, one),
-        "sigma_1": np.ones((MEMBERS, 5)),
     }
     settings = {"factor": 2.0, "small_scale": 0.1, "majority_share": 0.5}
     return evaluate(claims.phases_warmup, {"grid": grid_table(CELLS, measured, seeds=SEEDS)}, settings)
@@ -62,7 +61,7 @@ def evaluation_of_courses(falls_first: np.ndarray, others_fall: np.ndarray | boo
     swing[~falls_first, 0] = 0.3
     swing[~falls_first & others_fall, 1] = -0.3
     swing[falls_first, :2] = [-0.3, 0.5]
-    measured = {"swing@rankme_centred@0.05": swing, "sigma_1": np.ones((MEMBERS, 5))}
+    measured = {"swing@rankme_centred@0.05": swing}
     settings = {"measure": "rankme_centred", "threshold": 0.05, "small_scale": 0.1, "majority_share": 0.5}
     return evaluate(claims.warmup_lowers_rank, {"grid": grid_table(CELLS, measured, seeds=SEEDS)}, settings)
 

@@ -78,8 +78,8 @@ def test_flows_are_scipys_from_torchs_gradient(grid, member, counts):
         f[0], W[0], trajectory.time, lambda f, W: velocity(f, W, counts, trajectory.settings["loss"])
     )
     # stored in single precision
-    np.testing.assert_allclose(f, expected[0], atol=1e-5)
-    np.testing.assert_allclose(W, expected[1], atol=1e-5)
+    np.testing.assert_allclose(f, expected[0], rtol=0, atol=1e-5)
+    np.testing.assert_allclose(W, expected[1], rtol=0, atol=1e-5)
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,7 @@ def test_moments_are_apart_in_some_member(grid, by_hand):
 
 def test_outputs_at_the_end(grid, by_hand):
     final = Grid(grid[1]).entries("final")
-    np.testing.assert_allclose(final, [member.outputs[-1] for member in by_hand], atol=1e-6)
+    np.testing.assert_allclose(final, [member.outputs[-1] for member in by_hand], rtol=0, atol=1e-6)
 
 
 def test_a_class_is_learned_when_its_output_passes_one_half_for_good(grid, by_hand):
@@ -266,12 +266,12 @@ def test_probabilities_and_rates_of_a_cell_over_time(cell, seed):
     trajectory, table = cell
     f, W = states(trajectory, seed)
     outputs = own_outputs(f, W, CELL["counts"], "cross_entropy")
-    np.testing.assert_allclose(series_of(table, "probability", seed, 3), outputs, atol=1e-12)
+    np.testing.assert_allclose(series_of(table, "probability", seed, 3), outputs, rtol=0, atol=1e-12)
     rates = [
         rates_of_singular_values(features, velocity(features, classifier, CELL["counts"], "cross_entropy")[0])
         for features, classifier in zip(f, W, strict=True)
     ]
-    np.testing.assert_allclose(series_of(table, "rate", seed, 3), rates, atol=1e-9)
+    np.testing.assert_allclose(series_of(table, "rate", seed, 3), rates, rtol=0, atol=1e-9)
 
 
 def test_coordinates_are_those_of_the_first_members(cell):

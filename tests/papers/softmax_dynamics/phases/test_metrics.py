@@ -71,7 +71,7 @@ def test_the_squared_loss_ends_at_the_best_approximation_of_low_rank():
         "final"
     )
     # converged to the size of exp(-300) but for what slow directions leave
-    np.testing.assert_allclose(final, np.tile([1.0, 1.0, 0.0, 0.0], (3, 1)), atol=1e-4)
+    np.testing.assert_allclose(final, np.tile([1.0, 1.0, 0.0, 0.0], (3, 1)), rtol=0, atol=1e-4)
 
 
 def test_grids_of_unequal_shapes_are_refused():

@@ -47,8 +47,8 @@ def test_a_row_stands_for_all_examples_of_its_class(flows, member):
     every = np.repeat(np.arange(3), counts)
     expected = integrate_by_scipy(f[0][every], W[0], flows.time, lambda f, W: velocity(f, W, counts, "cross_entropy"))
     # stored in single precision
-    np.testing.assert_allclose(f[:, every], expected[0], atol=2e-5)
-    np.testing.assert_allclose(W, expected[1], atol=2e-5)
+    np.testing.assert_allclose(f[:, every], expected[0], rtol=0, atol=2e-5)
+    np.testing.assert_allclose(W, expected[1], rtol=0, atol=2e-5)
 
 
 def test_starts_have_the_size_of_their_classes_mean():
@@ -153,8 +153,8 @@ def test_a_start_of_growing_directions_is_balanced(directions, member):
     d, scale = directions.constants["dimension"][member], directions.constants["scale"][member]
     f, W = (directions.series[name][member, 0].astype(float) for name in "fW")
     f, W, sizes = f[:, :d], W[:d], directions.constants["counts"][member]
-    np.testing.assert_allclose((f * sizes[:, None]).T @ f, scale**2 * np.eye(d), atol=1e-6 * scale**2)
-    np.testing.assert_allclose(W @ W.T, scale**2 * np.eye(d), atol=1e-6 * scale**2)
+    np.testing.assert_allclose((f * sizes[:, None]).T @ f, scale**2 * np.eye(d), rtol=0, atol=1e-6 * scale**2)
+    np.testing.assert_allclose(W @ W.T, scale**2 * np.eye(d), rtol=0, atol=1e-6 * scale**2)
 
 
 @pytest.mark.parametrize("member", range(8))
@@ -165,8 +165,8 @@ def test_each_axis_of_such_a_start_grows_at_a_singular_value_of_the_residual(dir
     residual = np.repeat(np.eye(4), sizes, axis=0) - 1 / 4
     rates = np.linalg.svd(residual, compute_uv=False)[:d]
     every = f[np.repeat(np.arange(4), sizes)]
-    np.testing.assert_allclose(residual @ W.T, every * rates, atol=1e-5 * scale)
-    np.testing.assert_allclose(every.T @ residual, W * rates[:, None], atol=1e-5 * scale)
+    np.testing.assert_allclose(residual @ W.T, every * rates, rtol=0, atol=1e-5 * scale)
+    np.testing.assert_allclose(every.T @ residual, W * rates[:, None], rtol=0, atol=1e-5 * scale)
 
 
 def test_growing_directions_have_one_member_a_cell(directions):

@@ -39,8 +39,8 @@ def test_descent_is_torchs(trajectory_and_table, draw):
         optimiser.zero_grad()
         (0.5 * ((X @ W @ a - Y) ** 2).sum()).backward()
         optimiser.step()
-    np.testing.assert_allclose(trajectory.series["W1"][draw], hidden, atol=1e-13)
-    np.testing.assert_allclose(trajectory.series["W2"][draw], output, atol=1e-13)
+    np.testing.assert_allclose(trajectory.series["W1"][draw], hidden, rtol=0, atol=1e-13)
+    np.testing.assert_allclose(trajectory.series["W2"][draw], output, rtol=0, atol=1e-13)
 
 
 def by_time(table, quantity, draw):
@@ -68,7 +68,7 @@ def test_loss_norms_and_spectrum(trajectory_and_table, draw):
     reach = np.array([np.sum(a**2) ** 0.5 for _, a in states])
     np.testing.assert_allclose(by_time(table, "loss", draw), [np.sum((X @ W @ a - Y) ** 2) / 2 for W, a in states])
     np.testing.assert_allclose(by_time(table, "gradient_norm", draw), sizes / sizes.max())
-    np.testing.assert_allclose(by_time(table, "output_norm", draw), reach / reach.max(), atol=1e-15)
+    np.testing.assert_allclose(by_time(table, "output_norm", draw), reach / reach.max(), rtol=0, atol=1e-15)
     spectra = plain.spectrum(trajectory.series["W1"][draw])
     np.testing.assert_allclose(by_time(table, "sigma_w1", draw), spectra.ravel())
 
@@ -78,13 +78,15 @@ def test_directions_turn_by_the_angles_between_subspaces(trajectory_and_table, d
     _, _, table = trajectory_and_table
     states, gradients = states_of(trajectory_and_table, draw)
     first = gradients[0]
-    np.testing.assert_allclose(by_time(table, "gradient_turning", draw), [sine(R, first) for R in gradients], atol=1e-9)
+    np.testing.assert_allclose(
+        by_time(table, "gradient_turning", draw), [sine(R, first) for R in gradients], rtol=0, atol=1e-9
+    )
     turned = [0.0] + [sine(a, first) for _, a in states[1:]]
-    np.testing.assert_allclose(by_time(table, "output_turning", draw), turned, atol=1e-9)
+    np.testing.assert_allclose(by_time(table, "output_turning", draw), turned, rtol=0, atol=1e-9)
     pattern, start = (first @ first.T).reshape(-1, 1), states[0][0]
     # W moves from the second step on, since a starts at zero
     off = [sine((W - start).reshape(-1, 1), pattern) for W, _ in states[2:]]
-    np.testing.assert_allclose(by_time(table, "layer_turning", draw)[2:], off, atol=1e-9)
+    np.testing.assert_allclose(by_time(table, "layer_turning", draw)[2:], off, rtol=0, atol=1e-9)
 
 
 def missed_by_formulas(trajectory_and_table, draw, count):

@@ -67,8 +67,8 @@ def test_spectra_are_those_of_any_network_from_orthogonal_rows(data, linear, dra
     for column in ("value", "predicted"):
         sigma_w1, sigma_w2 = (series(table, name, draw, column=column) for name in ("sigma_w1", "sigma_w2"))
         np.testing.assert_allclose(sigma_w1, spectrum(W1), rtol=1e-8, err_msg=column)
-        np.testing.assert_allclose(sigma_w2, spectrum(W2), atol=1e-7, err_msg=column)
-    np.testing.assert_allclose(series(table, "sigma_beta", draw), spectrum(W1 @ W2, OUTPUTS), atol=1e-7)
+        np.testing.assert_allclose(sigma_w2, spectrum(W2), rtol=0, atol=1e-7, err_msg=column)
+    np.testing.assert_allclose(series(table, "sigma_beta", draw), spectrum(W1 @ W2, OUTPUTS), rtol=0, atol=1e-7)
 
 
 @pytest.mark.parametrize("draw", [0, 1])
@@ -102,7 +102,7 @@ def test_the_limit_is_the_minimum_norm_interpolator(data, linear, draw):
     trajectory, table = linear
     star = minimum_norm_interpolator(data["X"][draw], data["Y"][draw])
     beta = trajectory.constants["limit_W1"][draw] @ trajectory.constants["limit_W2"][draw]
-    np.testing.assert_allclose(beta, star, atol=1e-9)
+    np.testing.assert_allclose(beta, star, rtol=0, atol=1e-9)
     np.testing.assert_allclose(at_limit(table, "sigma_beta", draw, column="predicted"), spectrum(star, OUTPUTS))
 
 
@@ -398,7 +398,7 @@ def flow_from_unequal_rows(data, draw, times):
 def test_rows_of_unequal_lengths_at_the_start(unequal, draw):
     trajectory, _ = unequal
     W1, W2 = trajectory.series["W1"][draw, 0], trajectory.series["W2"][draw, 0]
-    np.testing.assert_allclose(W1 @ W1.T, np.diag(SQUARED_LENGTHS), atol=1e-12)
+    np.testing.assert_allclose(W1 @ W1.T, np.diag(SQUARED_LENGTHS), rtol=0, atol=1e-12)
     np.testing.assert_array_equal(W2, 0)
 
 
@@ -407,7 +407,7 @@ def test_the_flow_from_rows_of_unequal_lengths_is_scipys(data, unequal, draw):
     trajectory, _ = unequal
     Z1, Z2 = flow_from_unequal_rows(data, draw, trajectory.time)
     beta = trajectory.series["W1"][draw, -1] @ trajectory.series["W2"][draw, -1]
-    np.testing.assert_allclose(beta, Z1[-1] @ Z2[-1], atol=1e-8)
+    np.testing.assert_allclose(beta, Z1[-1] @ Z2[-1], rtol=0, atol=1e-8)
 
 
 @pytest.mark.parametrize("draw", [0, 1])
@@ -462,14 +462,14 @@ def balanced(request):
 def test_balanced_layers_start_balanced(balanced):
     _, trajectory, _ = balanced
     W1, W2 = trajectory.series["W1"][0, 0], trajectory.series["W2"][0, 0]
-    np.testing.assert_allclose(W1.T @ W1, W2 @ W2.T, atol=1e-12)
+    np.testing.assert_allclose(W1.T @ W1, W2 @ W2.T, rtol=0, atol=1e-12)
 
 
 def test_the_flow_from_balanced_layers_is_scipys(balanced):
     data, trajectory, table = balanced
     W1, W2 = trajectory.series["W1"][0], trajectory.series["W2"][0]
     scipys_W1, scipys_W2 = flow(data["X"][0], data["Y"][0], W1[0], W2[0], trajectory.time)
-    np.testing.assert_allclose(W1[-1] @ W2[-1], scipys_W1[-1] @ scipys_W2[-1], atol=1e-8)
+    np.testing.assert_allclose(W1[-1] @ W2[-1], scipys_W1[-1] @ scipys_W2[-1], rtol=0, atol=1e-8)
     rank = min(data["Y"].shape[-1], INPUTS)
     np.testing.assert_allclose(series(table, "sigma_w1", 0)[-1, :rank], spectrum(scipys_W1[-1], rank), rtol=1e-7)
     assert at_limit(table, "residual", 0)[0] < 1e-9

@@ -83,7 +83,7 @@ def test_noise_is_drawn_afresh_from_each_members_generator():
     settings = {"step": 1e-9, "steps": 600, "every": 1, "noise": 1.0}
     _, found = models.descend(start, zero, X, zero, rngs=generators(1, "noise", 2), **settings)
     noise = [rng.standard_normal((600, 3, 1)) for rng in generators(1, "noise", 2)]
-    np.testing.assert_allclose(np.diff(found, axis=1) / 1e-9, noise, atol=1e-5)
+    np.testing.assert_allclose(np.diff(found, axis=1) / 1e-9, noise, rtol=0, atol=1e-5)
 
 
 SQUARE = regression.conditioned(samples=3, inputs=3, outputs=1, condition=2.0, seeds=2, seed=3)
@@ -101,7 +101,7 @@ def test_what_a_run_records(noise, draw):
     X, Y = SQUARE["X"][draw], SQUARE["Y"][draw]
     W1, W2 = (trajectory.series[name][draw] for name in ("W1", "W2"))
     np.testing.assert_allclose(trajectory.time, [0.0, 0.2, 0.4, 0.6, 0.8])
-    np.testing.assert_allclose(W1[0] @ W1[0].T, 0.6 * np.eye(3), atol=1e-12)
+    np.testing.assert_allclose(W1[0] @ W1[0].T, 0.6 * np.eye(3), rtol=0, atol=1e-12)
     losses = np.sum((X @ W1 @ W2 - Y) ** 2, axis=(1, 2)) / 2
     np.testing.assert_allclose(by_time(table, "loss", seed=draw)[:, 0], losses)
     np.testing.assert_allclose(by_time(table, "sigma_w1", seed=draw), spectrum(W1), rtol=1e-9)
@@ -118,7 +118,7 @@ def test_without_noise_it_is_plain_descent(draw):
         slope = X.T @ (Y - X @ W @ a)
         W, a = W + 0.02 * slope @ a.T, a + 0.02 * W.T @ slope
     W1, W2 = (trajectory.series[name][draw, -1] for name in ("W1", "W2"))
-    np.testing.assert_allclose(W1 @ W2, W @ a, atol=1e-12)
+    np.testing.assert_allclose(W1 @ W2, W @ a, rtol=0, atol=1e-12)
 
 
 ENSEMBLE = {"gamma": 0.5, "step": 1e-3, "steps": 8, "every": 4, "noise": 300.0, "paths": 40}
@@ -160,7 +160,7 @@ def test_means_over_paths(ensemble):
             W, a = W + 1e-3 * X.T @ error @ a.T, a + 1e-3 * W.T @ X.T @ error
     np.testing.assert_allclose(by_time(table, "output_second_moment")[:, 0], squares.mean(axis=1), rtol=1e-9)
     np.testing.assert_allclose(by_time(table, "row_growth"), rows.mean(axis=1) - 1, rtol=1e-9, atol=1e-12)
-    np.testing.assert_allclose(by_time(table, "gain_outside")[:, 0], outside.max(axis=1), atol=1e-13)
+    np.testing.assert_allclose(by_time(table, "gain_outside")[:, 0], outside.max(axis=1), rtol=0, atol=1e-13)
 
 
 def test_errors_of_means_over_paths(ensemble):
@@ -186,8 +186,8 @@ def test_moments_of_the_process(ensemble, output, growth, column, equal):
     if equal:
         weights = np.full(2, np.sqrt((weights**2).mean()))
     rows, last = zip(*(second_moments(weights, np.ones(2), time) for time in TIMES), strict=True)
-    np.testing.assert_allclose(by_time(table, output, column)[:, 0], last, atol=1e-12)
-    np.testing.assert_allclose(by_time(table, growth, column), np.array(rows) - 1, atol=1e-12)
+    np.testing.assert_allclose(by_time(table, output, column)[:, 0], last, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(by_time(table, growth, column), np.array(rows) - 1, rtol=0, atol=1e-12)
 
 
 def test_the_recursions_moment_is_measured_at_its_steps(ensemble):

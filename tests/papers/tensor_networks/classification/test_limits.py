@@ -33,7 +33,7 @@ def assert_flow(architecture, depth, X, y, *, times, states):
     """Compare states at `times`, log(1 + log(1 + t)), with the loss's own flow, divided by (1 + log(1 + t))^(1/L)."""
     loss = plain.loss_of(architecture, depth, X, y, "exponential")
     direct = plain.flow(loss, states[0], np.expm1(np.expm1(times)))
-    np.testing.assert_allclose(states * np.exp(times / depth)[:, None], direct, atol=1e-6)
+    np.testing.assert_allclose(states * np.exp(times / depth)[:, None], direct, rtol=0, atol=1e-6)
 
 
 @pytest.mark.parametrize("zero", ["first", "last"])
@@ -271,8 +271,8 @@ def test_predicted_exponents_of_the_papers_points():
         return read(table, quantity, "predicted", network=network, log_log_time=table["log_log_time"].max())
 
     # the l1 classifier is on one input, whose rival has half the singular value; the transform's two agree but for 1/3
-    np.testing.assert_allclose(predicted("angle_power", "diagonal"), 0.5, atol=1e-3)
-    np.testing.assert_allclose(predicted("angle_power", "convolutional"), 2 / 3, atol=1e-3)
+    np.testing.assert_allclose(predicted("angle_power", "diagonal"), 0.5, rtol=0, atol=1e-3)
+    np.testing.assert_allclose(predicted("angle_power", "convolutional"), 2 / 3, rtol=0, atol=1e-3)
     np.testing.assert_allclose(predicted("angle_power", "fully_connected"), 0.5)
     assert np.isnan(
         predicted("vanishing_power", "convolutional")
@@ -291,11 +291,11 @@ def test_pushes_at_the_limit_are_those_of_the_dual_program(seed):
     found, response = theory.pushes_at_the_limit(features, labels, largest)
     if np.isnan(found).any():
         assert dual.min() < 1e-6 or (np.abs(largest) > 1e-9).sum() != 2
-    np.testing.assert_allclose(found, np.where(np.isnan(found), np.nan, dual @ signed), atol=1e-8)
+    np.testing.assert_allclose(found, np.where(np.isnan(found), np.nan, dual @ signed), rtol=0, atol=1e-8)
     if np.isfinite(found).all():  # multipliers a little off, and what that does to sizes
         off = (dual + 1e-6 * rng.standard_normal(2)) @ signed
         moved = np.abs(off) - np.abs(found)
-        np.testing.assert_allclose(response[:, :2] @ moved[np.abs(largest) > 1e-9], moved, atol=1e-11)
+        np.testing.assert_allclose(response[:, :2] @ moved[np.abs(largest) > 1e-9], moved, rtol=0, atol=1e-11)
 
 
 def test_a_margin_that_the_cut_cannot_tell_from_a_tight_one_leaves_nothing_predicted():
@@ -309,10 +309,10 @@ def test_pushes_respond_to_sizes_and_phases_on_a_complex_support():
     phase = np.exp(0.7j)
     features[:, 0] /= phase
     found, response = theory.pushes_at_the_limit(features, np.ones(2), np.array([phase, 0.0, 0.0]))
-    np.testing.assert_allclose(found, features.sum(axis=0), atol=1e-12)
+    np.testing.assert_allclose(found, features.sum(axis=0), rtol=0, atol=1e-12)
     moved = (np.ones(2) + 1e-6 * np.array([1.0, -2.0])) @ features
     sizes, turned = np.abs(moved) - np.abs(found), np.angle(moved[0] / found[0])
-    np.testing.assert_allclose(response @ [sizes[0], turned], sizes, atol=1e-11)
+    np.testing.assert_allclose(response @ [sizes[0], turned], sizes, rtol=0, atol=1e-11)
 
 
 def test_local_powers_are_those_of_a_path_that_has_them():
@@ -342,7 +342,7 @@ def test_local_powers_are_those_of_a_path_that_has_them():
     ):
         found = select(table, quantity, log_log_time=12.0, index=[1, 2])
         assert len(found) == 2 == (table["quantity"] == quantity).sum(), f"{quantity=} {column=}"
-        np.testing.assert_allclose(found[column], expected, atol=error, err_msg=quantity)
+        np.testing.assert_allclose(found[column], expected, rtol=0, atol=error, err_msg=quantity)
     trajectory.settings["integration"]["atol"] = 1e-4  # layers are then no larger than the integrator's error
     assert np.isnan(read(metrics.from_random_layers(trajectory, window=[6.0, 9.0]), "vanishing_power")).all()
 
@@ -362,7 +362,7 @@ def test_local_powers_of_fully_connected_networks_are_of_what_no_point_reaches()
     outside = 0.3 * np.exp(-0.41 * log_log_times)
     length = -np.polyfit(log_log_times[24:37], np.log(np.hypot(1, outside[24:37])), 1)[0]
     table = found(outside)
-    np.testing.assert_allclose(read(table, "vanishing_power"), 0.41, atol=1e-3)
+    np.testing.assert_allclose(read(table, "vanishing_power"), 0.41, rtol=0, atol=1e-3)
     np.testing.assert_allclose(read(table, "vanishing_power", "predicted"), 0.5)
     np.testing.assert_allclose(read(table, "remaining_distance"), 1 - 1 / np.sqrt(1 + outside[24] ** 2))
     np.testing.assert_allclose(read(table, "power_uncertainty"), length, rtol=1e-6)
@@ -397,8 +397,8 @@ def test_later_layers_that_turn_against_what_stays_add_their_power(depth, apart)
     inside = (log_log_times >= 9) & (log_log_times <= 12)
     turning = -np.polyfit(log_log_times[inside], np.log(np.sin(angle[inside])), 1)[0]
     assert turning > 0
-    np.testing.assert_allclose(read(table, "power_uncertainty"), 0.01 + turning, atol=1e-6)
-    np.testing.assert_allclose(read(table, "vanishing_power"), 1 / depth + turning, atol=1e-6)
+    np.testing.assert_allclose(read(table, "power_uncertainty"), 0.01 + turning, rtol=0, atol=1e-6)
+    np.testing.assert_allclose(read(table, "vanishing_power"), 1 / depth + turning, rtol=0, atol=1e-6)
     np.testing.assert_allclose(read(table, "vanishing_power", "predicted"), 1 / depth)
 
 
@@ -440,7 +440,7 @@ def test_the_part_that_grows_has_its_power_however_near_it_is_to_its_rival():
     states = np.stack([one, (u + w) / 2, one, (u - w) / 2], axis=1)
     table = metrics.from_random_layers(course("diagonal", log_log_times, states, X=X, y=y), window=[6.0, 9.0])
     np.testing.assert_array_equal(read(table, "phase_cosine"), 1.0)
-    np.testing.assert_allclose(read(table, "vanishing_power"), powers, atol=1e-3)
+    np.testing.assert_allclose(read(table, "vanishing_power"), powers, rtol=0, atol=1e-3)
 
 
 ENTRY = {"network": "diagonal", "scale": 1.0, "direction": 1, "log_log_time": 14.0}  # of the points of figure 3

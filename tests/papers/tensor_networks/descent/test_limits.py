@@ -10,7 +10,7 @@ import torch
 from learning_dynamics.papers.tensor_networks import points
 from learning_dynamics.papers.tensor_networks.descent import metrics, runs
 from tests.papers.tensor_networks import plain
-from tests.papers.tensor_networks.plain import evaluation_on, off_relative, put, read, rewrite, times, verdict
+from tests.papers.tensor_networks.plain import evaluation_on, multiply, off_relative, put, read, rewrite, verdict
 from tests.support import claim_tables
 
 NETWORKS = ["fully_connected", "diagonal", "convolutional"]
@@ -45,14 +45,14 @@ def test_descent_step_by_step(kind, architecture, position, scale, direction):
     for number in range(31):
         if number in states:
             beta, at = beta_of(architecture, state), where | {"time": number}
-            np.testing.assert_allclose(states[number], state, atol=1e-11, err_msg=f"{number=}")
+            np.testing.assert_allclose(states[number], state, rtol=0, atol=1e-11, err_msg=f"{number=}")
             np.testing.assert_allclose(read(table, "coefficient", **at), beta, err_msg=f"{number=}")
             value = float(loss(torch.tensor(state)))
             np.testing.assert_allclose(read(table, "loss", **at), value, rtol=1e-9, err_msg=f"{number=}")
             if kind == "exponential":
                 least = np.array(LEAST[architecture])
                 angle = np.degrees(np.arccos(beta @ least / np.linalg.norm(beta) / np.linalg.norm(least)))
-                np.testing.assert_allclose(read(table, "angle", **at), angle, atol=1e-4, err_msg=f"{number=}")
+                np.testing.assert_allclose(read(table, "angle", **at), angle, rtol=0, atol=1e-4, err_msg=f"{number=}")
         state = state - step * plain.gradient(loss, state)
     np.testing.assert_allclose(read(table, "limit", **where), beta)
     if kind == "exponential":
@@ -66,7 +66,7 @@ def test_descent_step_by_step(kind, architecture, position, scale, direction):
 @pytest.mark.parametrize("architecture", NETWORKS)
 def test_descents_know_their_data_and_its_least_norm(kind, architecture):
     *_, table = descended(kind)
-    np.testing.assert_allclose(read(table, "reference", network=architecture), LEAST[architecture], atol=1e-6)
+    np.testing.assert_allclose(read(table, "reference", network=architecture), LEAST[architecture], rtol=0, atol=1e-6)
     labelled = read(table, "labelled_points", network=architecture).tolist()
     assert labelled == {"squared": [1, 2], "exponential": [1, 2, 0, 3]}[kind]
 
@@ -82,7 +82,7 @@ def test_all_networks_start_at_the_same_coefficients(kind):
             for position, scale, _ in DRAWS
         ]
     ).reshape(3, 2, 2, 2)  # networks, scales, directions, coefficients
-    np.testing.assert_allclose(starts, np.broadcast_to(starts[:1, :1], starts.shape), atol=1e-12)
+    np.testing.assert_allclose(starts, np.broadcast_to(starts[:1, :1], starts.shape), rtol=0, atol=1e-12)
 
 
 @pytest.fixture(scope="module")
@@ -99,7 +99,9 @@ def test_the_flow_ends_at_the_predicted_limit(step_sizes, architecture, position
     loss = plain.loss_of(architecture, 2, ONE["X"][0], ONE["y"][0], "squared")
     end = plain.flow(loss, found.constants[f"initial/{architecture}"][position], np.array([0.0, 40.0]))[-1]
     where = {"network": architecture, "scale": scale, "direction": direction, "step_size": 0.0}
-    np.testing.assert_allclose(read(table, "limit", "predicted", **where), beta_of(architecture, end), atol=1e-7)
+    np.testing.assert_allclose(
+        read(table, "limit", "predicted", **where), beta_of(architecture, end), rtol=0, atol=1e-7
+    )
 
 
 @pytest.mark.parametrize("architecture", NETWORKS)
@@ -120,7 +122,7 @@ def test_descent_ends_where_its_steps_lead(step_sizes, architecture, position, s
     state = found.constants[f"initial/{architecture}"][position]
     for _ in range(1000):
         state = state - 0.02 * plain.gradient(loss, state)
-    np.testing.assert_allclose(found.series[architecture][position, 0], state, atol=1e-9)
+    np.testing.assert_allclose(found.series[architecture][position, 0], state, rtol=0, atol=1e-9)
 
 
 @pytest.mark.parametrize("architecture", NETWORKS)
@@ -150,7 +152,7 @@ def test_the_limit_at_step_size_zero_is_extrapolated(step_sizes, architecture, p
 def test_least_norm_is_the_networks_own(step_sizes, architecture, scale, direction):
     _, table = step_sizes
     where = {"network": architecture, "scale": scale, "direction": direction, "step_size": 0.01}
-    np.testing.assert_allclose(read(table, "least_norm", "predicted", **where), LEAST[architecture], atol=1e-6)
+    np.testing.assert_allclose(read(table, "least_norm", "predicted", **where), LEAST[architecture], rtol=0, atol=1e-6)
 
 
 @pytest.mark.parametrize("architecture", NETWORKS)
@@ -184,11 +186,15 @@ def test_flows_of_any_tensor_end_where_the_formula_says():
             loss = plain.loss_of(network, 2, data["X"][0], factor * data["y"][0], "squared")
             end = plain.flow(loss, scale * start, np.array([0.0, 60.0]))[-1]
             np.testing.assert_allclose(
-                read(table, quantity, "predicted", **where), end, atol=1e-7, err_msg=f"{network=} {scale=} {quantity=}"
+                read(table, quantity, "predicted", **where),
+                end,
+                rtol=0,
+                atol=1e-7,
+                err_msg=f"{network=} {scale=} {quantity=}",
             )
             if factor == 1:
                 np.testing.assert_allclose(
-                    read(table, quantity, **where), end, atol=1e-7, err_msg=f"{network=} {scale=} {quantity=}"
+                    read(table, quantity, **where), end, rtol=0, atol=1e-7, err_msg=f"{network=} {scale=} {quantity=}"
                 )
 
 
@@ -255,7 +261,7 @@ def test_final_losses_are_held_to_their_order_of_magnitude():
     assert verdict("final_loss", put("loss", 3.1e-5, **one)) == "reproduced"
     assert verdict("final_loss", put("loss", 3.2e-5, **one)) == "not reproduced"
     assert found.facts["least"] == read(table, "loss", time=2000000).min()
-    doubled = evaluation_on("final_loss", times("loss_by_growth", 2.0)).facts["growth"]
+    doubled = evaluation_on("final_loss", multiply("loss_by_growth", 2.0)).facts["growth"]
     assert doubled == pytest.approx(1.0, abs=2 * found.facts["growth"])
 
 
@@ -282,7 +288,11 @@ def test_limits_from_a_tiny_scale_are_those_of_least_norm():
             for name in ("fully_connected", "diagonal")
         )
         np.testing.assert_allclose(
-            read(table, "coefficient", **dense), np.linalg.pinv(X) @ y, atol=1e-7, err_msg=f"{seed=} {direction=}"
+            read(table, "coefficient", **dense),
+            np.linalg.pinv(X) @ y,
+            rtol=0,
+            atol=1e-7,
+            err_msg=f"{seed=} {direction=}",
         )
         np.testing.assert_allclose(read(table, "second_singular_value", **dense), 1, err_msg=f"{seed=} {direction=}")
         np.testing.assert_allclose(

@@ -14,7 +14,7 @@ from learning_dynamics.papers.tensor_networks.matrix_sensing import metrics, run
 from learning_dynamics.papers.tensor_networks.matrix_sensing.claims import BITS
 from learning_dynamics.tidy import Draws, select
 from tests.papers.tensor_networks import plain
-from tests.papers.tensor_networks.plain import evaluation_on, off_relative, put, read, rewrite, times, verdict
+from tests.papers.tensor_networks.plain import evaluation_on, multiply, off_relative, put, read, rewrite, verdict
 from tests.support import claim_tables, smoke
 
 SIZE = 3
@@ -65,12 +65,13 @@ def test_limits_are_where_an_integrator_ends_and_where_theory_says(data, basis, 
     for place, scale in enumerate((1.0, 2.0)):
         end = Q.T @ flow(data["A"][1], data["y"][1], depth, scale, np.array([0.0, 100.0]))[0][-1] @ Q
         np.testing.assert_allclose(
-            found.series[f"product_{depth}"][1, place], end, atol=1e-7, err_msg=f"{place=} {scale=}"
+            found.series[f"product_{depth}"][1, place], end, rtol=0, atol=1e-7, err_msg=f"{place=} {scale=}"
         )
         for column in ("value", "predicted"):
             np.testing.assert_allclose(
                 read(table, "entry", column, seed=1, scale=scale),
                 end.ravel(),
+                rtol=0,
                 atol=1e-7,
                 err_msg=f"{place=} {scale=} {column=}",
             )
@@ -88,9 +89,11 @@ def test_rivals_are_other_depths_scales_and_least_norms(data):
     np.testing.assert_allclose(predicted("other_depth", 2, 0.5), predicted("entry", 3, 0.5))
     np.testing.assert_allclose(predicted("other_scale", 2, 0.5), predicted("entry", 2, 1.0))
     features, y = data["X"][0], data["y"][0]  # norms are attained by matrices that commute with the sensors
-    np.testing.assert_allclose(predicted("least_nuclear_norm", 2, 0.5), np.diag(plain.least_l1(features, y)), atol=1e-5)
     np.testing.assert_allclose(
-        predicted("least_frobenius_norm", 3, 1.0), np.diag(np.linalg.pinv(features) @ y), atol=1e-6
+        predicted("least_nuclear_norm", 2, 0.5), np.diag(plain.least_l1(features, y)), rtol=0, atol=1e-5
+    )
+    np.testing.assert_allclose(
+        predicted("least_frobenius_norm", 3, 1.0), np.diag(np.linalg.pinv(features) @ y), rtol=0, atol=1e-6
     )
 
 
@@ -226,9 +229,13 @@ def test_departures_in_proportion_to_rounding_are_reproduced_and_others_refused(
     bits = smoke("tensor_networks").claim("tensor_networks", GENERIC)["settings"]["tolerance"]
     inside, beyond = 2 ** (bits - 0.1), 2 ** (bits + 0.1)
     assert evaluation_on(GENERIC, exactly_proportional).verdict == "reproduced"
-    assert verdict(GENERIC, exactly_proportional, times("off_diagonal", inside, precision="extended")) == "reproduced"
-    assert verdict(GENERIC, exactly_proportional, times("off_diagonal", beyond, precision="extended")) == "contradicted"
-    assert verdict(GENERIC, exactly_proportional, times("off_diagonal", 1 / beyond, precision="double")) == (
+    assert (
+        verdict(GENERIC, exactly_proportional, multiply("off_diagonal", inside, precision="extended")) == "reproduced"
+    )
+    assert (
+        verdict(GENERIC, exactly_proportional, multiply("off_diagonal", beyond, precision="extended")) == "contradicted"
+    )
+    assert verdict(GENERIC, exactly_proportional, multiply("off_diagonal", 1 / beyond, precision="double")) == (
         "contradicted"
     )
     # beyond the start that is asked for, the growth is not linear: nothing is judged

@@ -9,7 +9,7 @@ Matrices are square. A draw is a matrix to complete, with its observed entries:
 - `scale` s; `learning_rate`; `loss`, the mean square over observed entries; `steps`, the number of steps: shape
   (members,)
 
-The convex program has one member for each draw, and `gap`, shape (members,), relative.
+`nuclear_norm` measures the convex program, which has one member for each draw, and `gap`, shape (members,), relative.
 """
 
 import numpy as np
@@ -26,7 +26,7 @@ from learning_dynamics.trajectories import Trajectory
 @columns(
     DEPTH,
     SCALE,
-    Column("learning_rate", "float", "of plain descent, or of group RMSprop", draw=True),
+    Column("learning_rate", "float", "of plain descent or of group RMSprop, by the setting `optimiser`", draw=True),
     DRAW,
     CONVERGED,
     QUANTITY,
@@ -38,7 +38,7 @@ def completion(trajectory: Trajectory) -> pd.DataFrame:
     Quantities
     ----------
     `completed_matrices.measures_of`
-        Empty where descent diverged.
+        Those of the completed matrix are empty where descent diverged.
     size
         Number of rows of the matrix to complete.
     observed
@@ -49,7 +49,7 @@ def completion(trajectory: Trajectory) -> pd.DataFrame:
     constants, settings = trajectory.constants, trajectory.settings
     W, truth, mask = completed(trajectory)
     return rows(
-        measures_of(W, truth, mask) | _setting(truth, mask) | {STEPS: constants["steps"]},
+        measures_of(W, truth, mask) | _problem_size(truth, mask) | {STEPS: constants["steps"]},
         {"draw": constants["draw"]},
         depth=settings["depth"],
         scale=constants["scale"],
@@ -78,10 +78,10 @@ def nuclear_norm(trajectory: Trajectory) -> pd.DataFrame:
     constants = trajectory.constants
     W, truth, mask = completed(trajectory)
     misfit = np.abs(mask * (W - truth)).max(axis=(-2, -1))
-    quantities = measures_of(W, truth, mask) | _setting(truth, mask) | {GAP: constants["gap"], MISFIT: misfit}
+    quantities = measures_of(W, truth, mask) | _problem_size(truth, mask) | {GAP: constants["gap"], MISFIT: misfit}
     return rows(quantities, {"draw": constants["draw"]})
 
 
-def _setting(truth: np.ndarray, mask: np.ndarray) -> dict[str, np.ndarray]:
+def _problem_size(truth: np.ndarray, mask: np.ndarray) -> dict[str, np.ndarray]:
     """Return the size of each matrix, and how many of its entries are observed."""
     return {SIZE: np.full(len(truth), truth.shape[-1]), OBSERVED_ENTRIES: mask.sum(axis=(-2, -1))}

@@ -1,9 +1,9 @@
 """Ratios of the gradient's singular values along a descent.
 
 Shapes: `outside` and `whole` (members, times, 2): the r-th singular value of the gradient and the next, r the rank that
-all draws have; times are learning rate times steps, `every` steps apart; `draw` and `count` (members,) are places along
-draws and along `observed` (counts,), the numbers of observed entries. Values are zero from where all r are learned, and
-nan on a path on which they never are.
+all draws have; times are learning rate times steps, `every` steps apart; `draw` and `entry_set` (members,) are places
+along draws and along `observed` (sets,), the numbers of observed entries. Values are zero from where all r are learned,
+and nan on a path on which they never are.
 """
 
 import numpy as np
@@ -62,7 +62,7 @@ def gradient_along_path(trajectory: Trajectory) -> pd.DataFrame:
         quantities,
         {"draw": constants["draw"]},
         depth=settings["depth"],
-        observed=constants["observed"][constants["count"]],
+        observed=constants["observed"][constants["entry_set"]],
     )
 
 

@@ -30,17 +30,17 @@ def gradient_along_path(
     Parameters
     ----------
     data : dict
-        truth, shape (draws, n, n); mask, shape (draws, counts, n, n); observed, shape (counts,).
+        truth, shape (draws, n, n); mask, shape (draws, sets, n, n); observed, shape (sets,).
 
     Returns
     -------
     Trajectory
         Time is learning rate times steps. Series outside, shape (members, times, 2), those two; whole, the r-th and the
-        next singular value of the whole gradient. Constants observed, and by member draw, count (its place).
+        next singular value of the whole gradient. Constants observed, and by member draw, entry_set.
     """
-    (draws, counts), size = data["mask"].shape[:2], data["truth"].shape[-1]
-    draw, count = (indices.ravel() for indices in np.indices((draws, counts)))
-    truth, mask = data["truth"][draw], data["mask"][draw, count]
+    (draws, sets), size = data["mask"].shape[:2], data["truth"].shape[-1]
+    draw, entry_set = (indices.ravel() for indices in np.indices((draws, sets)))
+    truth, mask = data["truth"][draw], data["mask"][draw, entry_set]
     rank = int(np.linalg.matrix_rank(truth[0]))
     spectrum = np.linalg.svd(truth, compute_uv=False)[:, :rank]
     rngs = generators(seed, "deep_linear.completion_exponents", draws)
@@ -72,6 +72,6 @@ def gradient_along_path(
     return Trajectory(
         learning_rate * steps,
         {"outside": outside, "whole": gradient_values},
-        {"observed": data["observed"], "draw": draw, "count": count},
+        {"observed": data["observed"], "draw": draw, "entry_set": entry_set},
         undecided=np.isin(np.arange(len(draw)), active),
     )

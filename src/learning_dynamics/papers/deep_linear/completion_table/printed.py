@@ -18,7 +18,7 @@ class Row(NamedTuple):
 
 
 class RowByDraw(NamedTuple):
-    """What a row has, by draw, each of shape (draws,)."""
+    """The columns of `Row`, by draw, each of shape (draws,)."""
 
     error: np.ndarray
     norm_difference: np.ndarray
@@ -47,7 +47,10 @@ PRINTED = {
 
 
 def measured_row(table: Table, scale: float | None = None) -> RowByDraw:
-    """Return what a row has of networks at one scale, or of nuclear-norm minimisers, which have none."""
+    """Return the row of networks at one scale, or of nuclear-norm minimisers, which have none.
+
+    Of networks the smallest learning rate counts, and draws that did not reach the training loss are nan.
+    """
     error, norm, true_norm, rank = (
         values_by_draw(table, name) if scale is None else network_values(table, name, scale)
         for name in (ERROR, NUCLEAR_NORM, TRUE_NUCLEAR_NORM, EFFECTIVE_RANK)

@@ -4,10 +4,10 @@ Matrices are square. A draw is a matrix to complete, with several sets of observ
 
 - `end_to_end`, shape (members, 1, n, n): the completed matrices W
 - `truth`, shape (draws, n, n): the matrices to complete, all of one rank
-- `mask`, shape (draws, counts, n, n), of bool: whether an entry is observed
-- `observed`, shape (counts,): how many entries each set has
-- `draw` and `count`, shape (members,): a member's places along the axes of `mask`; `count` is no number of entries
-- `scale` s; `loss`, the mean square over observed entries; `gap`, of the convex solver, relative: shape (members,)
+- `mask`, shape (draws, sets, n, n), of bool: whether an entry is observed
+- `observed`, shape (sets,): how many entries each set has
+- `draw` and `entry_set`, shape (members,): a member's places along the first axes of `mask`
+- `scale` s; `loss`, the mean square over observed entries; `gap` of the convex solver, relative: shape (members,)
 """
 
 import numpy as np
@@ -27,19 +27,20 @@ def networks(trajectory: Trajectory) -> pd.DataFrame:
     Quantities
     ----------
     `completed_matrices.measures_of`
-        Empty where descent diverged.
+        Those of the completed matrix are empty where descent diverged.
     beyond_rank
         The first singular value beyond the rank of the matrix to complete.
     """
     constants, settings = trajectory.constants, trajectory.settings
     W, truth, mask = completed(trajectory)
-    beyond_rank = spectrum(W.astype(float))[:, np.linalg.matrix_rank(truth[0])]
+    rank = np.linalg.matrix_rank(truth[0])  # that of every draw
+    beyond_rank = spectrum(W)[:, rank]  # counted from zero
     return rows(
         measures_of(W, truth, mask) | {BEYOND_RANK: beyond_rank},
         {"draw": constants["draw"]},
         depth=settings["depth"],
         scale=constants["scale"],
-        observed=constants["observed"][constants["count"]],
+        observed=constants["observed"][constants["entry_set"]],
         converged=constants["loss"] <= settings["stop"],
     )
 
@@ -59,5 +60,5 @@ def minimisers(trajectory: Trajectory) -> pd.DataFrame:
     return rows(
         measures_of(*completed(trajectory)) | {GAP: constants["gap"]},
         {"draw": constants["draw"]},
-        observed=constants["observed"][constants["count"]],
+        observed=constants["observed"][constants["entry_set"]],
     )

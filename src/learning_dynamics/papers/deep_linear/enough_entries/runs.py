@@ -27,20 +27,20 @@ def networks(
     Parameters
     ----------
     data : dict
-        truth, shape (draws, n, n); mask, shape (draws, counts, n, n); observed, shape (counts,).
+        truth, shape (draws, n, n); mask, shape (draws, sets, n, n); observed, shape (sets,).
 
     Returns
     -------
     Trajectory
-        Series end_to_end, shape (members, 1, n, n); constants truth, mask, observed, and by member draw, count (its
-        place), scale, loss, steps. Members are draws and sets, scales varying fastest.
+        Series end_to_end, shape (members, 1, n, n); constants truth, mask, observed, and by member draw, entry_set,
+        scale, loss, steps. Members are draws and sets, scales varying fastest.
     """
-    draws, counts = map(np.arange, data["mask"].shape[:2])
-    draw, count, scale = (grid.ravel() for grid in np.meshgrid(draws, counts, scales, indexing="ij"))
+    draws, sets = map(np.arange, data["mask"].shape[:2])
+    draw, entry_set, scale = (grid.ravel() for grid in np.meshgrid(draws, sets, scales, indexing="ij"))
     return complete(
         data,
-        data["mask"][draw, count],
-        {"draw": draw, "count": count, "scale": scale},
+        data["mask"][draw, entry_set],
+        {"draw": draw, "entry_set": entry_set, "scale": scale},
         np.full(len(draw), learning_rate),
         depth=depth,
         seed=seed,
@@ -62,12 +62,12 @@ def minimisers(data: Arrays, *, slack: Positive, accuracy: Positive, iterations:
     Returns
     -------
     Trajectory
-        Series end_to_end, shape (members, 1, n, n); constants truth, mask, observed, and by member draw, count (its
-        place), gap (proved).
+        Series end_to_end, shape (members, 1, n, n); constants truth, mask, observed, and by member draw, entry_set,
+        gap (proved).
     """
     members = []
     for draw in progress(range(len(data["truth"])), "nuclear norm"):
-        for count, mask in enumerate(data["mask"][draw]):
+        for entry_set, mask in enumerate(data["mask"][draw]):
             W, gap = least_nuclear_norm(data["truth"][draw], mask, slack, accuracy, iterations)
-            members.append({"end_to_end": [W], "draw": draw, "count": count, "gap": gap})
+            members.append({"end_to_end": [W], "draw": draw, "entry_set": entry_set, "gap": gap})
     return recorded.trajectory(recorded.AT_THE_END, members, "end_to_end", **data)

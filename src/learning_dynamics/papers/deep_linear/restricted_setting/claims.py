@@ -8,8 +8,8 @@ from learning_dynamics.judging import Check, Claim, Facts, claim, equal_on_every
 from learning_dynamics.papers.deep_linear.quantities import NUCLEAR_NORM
 from learning_dynamics.papers.deep_linear.restricted_setting.quantities import (
     MEASUREMENT_CHANGE,
-    MISFIT,
-    NUCLEAR_NORM_BESIDE_LEAST_SQUARES,
+    MEASUREMENT_ERROR,
+    NORM_AGAINST_LEAST_SQUARES,
     SCHATTEN_CHANGE,
     SCHATTEN_EXCESS,
 )
@@ -50,7 +50,7 @@ def restricted_setting_nuclear_norm(ends: Table, *, tolerance: Positive) -> Clai
         """Return the nuclear norm at the end and a prediction of it, as a check's arguments.
 
         Both quantities have the same norm. The prediction of `NUCLEAR_NORM` is the least norm among matrices that fit
-        the measurements, that of `NUCLEAR_NORM_BESIDE_LEAST_SQUARES` the norm of the one of least Frobenius norm.
+        the measurements, that of `NORM_AGAINST_LEAST_SQUARES` the norm of the one of least Frobenius norm.
         """
         measured, predicted = draws.with_prediction(quantity)  # shape (draws, 1)
         return {"measured": measured, "predicted": predicted, "relative_to": predicted[:, 0]}
@@ -63,7 +63,7 @@ def restricted_setting_nuclear_norm(ends: Table, *, tolerance: Positive) -> Clai
         because="chosen, above what the smallest start s leaves: at depth 2 an error of the order of s to the power of "
         "the dual slack, at greater depth of the order of s",
         rivals={
-            "the least Frobenius norm": norm_and_prediction(from_smallest, NUCLEAR_NORM_BESIDE_LEAST_SQUARES),
+            "the least Frobenius norm": norm_and_prediction(from_smallest, NORM_AGAINST_LEAST_SQUARES),
             "the largest start ends there too": norm_and_prediction(from_largest, NUCLEAR_NORM),
         },
         scaled=False,
@@ -88,11 +88,11 @@ def restricted_setting_nuclear_norm(ends: Table, *, tolerance: Positive) -> Clai
     )
     yield every_draw(
         "largest relative error of a measurement",
-        from_smallest[MISFIT],
+        from_smallest[MEASUREMENT_ERROR],
         at_most=1e-6,
         because="the flow has fitted them",
     )
-    norm, norm_of_least_squares = from_smallest.with_prediction(NUCLEAR_NORM_BESIDE_LEAST_SQUARES)
+    norm, norm_of_least_squares = from_smallest.with_prediction(NORM_AGAINST_LEAST_SQUARES)
     yield Facts(tolerance=tolerance, least_squares_over_end=np.max(norm_of_least_squares / norm))
 
 

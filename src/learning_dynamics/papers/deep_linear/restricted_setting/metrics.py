@@ -16,8 +16,8 @@ from learning_dynamics.papers.deep_linear.quantities import NUCLEAR_NORM
 from learning_dynamics.papers.deep_linear.recorded import by_name
 from learning_dynamics.papers.deep_linear.restricted_setting.quantities import (
     MEASUREMENT_CHANGE,
-    MISFIT,
-    NUCLEAR_NORM_BESIDE_LEAST_SQUARES,
+    MEASUREMENT_ERROR,
+    NORM_AGAINST_LEAST_SQUARES,
     SCHATTEN_CHANGE,
     SCHATTEN_EXCESS,
 )
@@ -73,7 +73,7 @@ def commuting_measurements(trajectory: Trajectory, *, powers: list[Positive], tu
             "norm": np.abs(values).sum(),
             "least": constants["least"][member].sum(),
             "frobenius": np.abs(np.linalg.pinv(A) @ y).sum(),
-            MISFIT: np.max(np.abs(measurements - y) / y),
+            MEASUREMENT_ERROR: np.max(np.abs(measurements - y) / y),
             MEASUREMENT_CHANGE: np.max(np.abs(moved_measurements - measurements) / y),
             SCHATTEN_CHANGE: change,
             SCHATTEN_EXCESS: 1 - least_sums / power_sums,
@@ -81,7 +81,7 @@ def commuting_measurements(trajectory: Trajectory, *, powers: list[Positive], tu
         members.append({name: value * np.nan if is_lost else value for name, value in measured.items()})
     at_the_ends = by_name(members)
     norm, least, frobenius = (at_the_ends.pop(name) for name in ("norm", "least", "frobenius"))
-    quantities = {NUCLEAR_NORM: (norm, least), NUCLEAR_NORM_BESIDE_LEAST_SQUARES: (norm, frobenius), **at_the_ends}
+    quantities = {NUCLEAR_NORM: (norm, least), NORM_AGAINST_LEAST_SQUARES: (norm, frobenius), **at_the_ends}
     return rows(quantities, {"seed": constants["member"]}, depth=constants["depth"], scale=constants["scale"])
 
 

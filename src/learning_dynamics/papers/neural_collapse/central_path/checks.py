@@ -1,6 +1,6 @@
 """Checks of what is predicted of the SNR singular values: on fresh features, along flows and along descent.
 
-To find the smallest error that would have been refused, dynamics are `sped_up`.
+To find the smallest error that would have been refused, dynamics are taken at other speeds (`at_speed`).
 
 Draws have several sizes. The function inside a check, mostly `error`, takes the arrays of one size and returns a number
 for each draw, shape (draws,); `over_sizes` calls it for all. Shapes: `omega` (draws, times, C - 1), descending; of
@@ -10,11 +10,11 @@ features there is one time. A course from omega[:, :1], (draws, 1, C - 1), at ti
 import numpy as np
 
 from learning_dynamics.judging import Check, takes_rivals
-from learning_dynamics.papers.neural_collapse.central_path.predictions import Dynamics, next_order, sped_up
+from learning_dynamics.papers.neural_collapse.central_path.predictions import Dynamics, at_speed, next_order
 from learning_dynamics.papers.neural_collapse.central_path.quantities import OMEGA, SPEED
 from learning_dynamics.papers.neural_collapse.draws import (
     DIFFERENCE_ERROR,
-    UNIT,
+    EPSILON,
     Size,
     by_size,
     decades_before_the_end,
@@ -29,7 +29,7 @@ from learning_dynamics.tidy import Table, settings_of
 # -- at all times and on fresh draws ----------------------------------------------------------------------------------
 
 
-@takes_rivals("dynamics", scaled=sped_up)
+@takes_rivals("dynamics", scaled=at_speed)
 def check_course(flows: Table, flow: str, dynamics: Dynamics) -> Check:
     """Check omega_j(t) along a flow against its course from omega_j(0), which for the paper is eq. 9."""
     times = times_of(flows)[:, None]
@@ -46,7 +46,7 @@ def check_course(flows: Table, flow: str, dynamics: Dynamics) -> Check:
     )
 
 
-@takes_rivals("dynamics", scaled=sped_up)
+@takes_rivals("dynamics", scaled=at_speed)
 def check_speed(features: Table, flow: str, dynamics: Dynamics) -> Check:
     """Check d omega_j / dt on fresh draws, by differences, against a function of omega_j, for the paper eq. 27."""
     predicted = dynamics.speed
@@ -65,7 +65,7 @@ def check_speed(features: Table, flow: str, dynamics: Dynamics) -> Check:
 # -- at late times (Corollary 1) --------------------------------------------------------------------------------------
 
 
-@takes_rivals("dynamics", scaled=sped_up)
+@takes_rivals("dynamics", scaled=at_speed)
 def check_asymptote(flows: Table, flow: str, dynamics: Dynamics) -> Check:
     """Check the ratio of omega to its asymptote at the last time, to the next order of the expansion, doubled."""
     times = times_of(flows)
@@ -129,10 +129,10 @@ def step_sizes_of(descent: Table) -> list[float]:
 def rounding_of_steps(descent: Table) -> float:
     """Return a unit of rounding for each step of the descent that takes most of them, that of the smallest size."""
     number_of_steps = settings_of(descent)["horizon"] / step_sizes_of(descent)[0]
-    return UNIT * number_of_steps
+    return EPSILON * number_of_steps
 
 
-@takes_rivals("dynamics", scaled=sped_up)
+@takes_rivals("dynamics", scaled=at_speed)
 def check_limit_of_small_steps(descent: Table, dynamics: Dynamics) -> Check:
     """Check omega(t) of the descent at the last time, in the limit of small steps.
 

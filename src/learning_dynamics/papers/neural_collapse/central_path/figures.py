@@ -10,7 +10,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import NullFormatter
 
 from learning_dynamics.papers.neural_collapse.central_path import quantities, theory
-from learning_dynamics.papers.neural_collapse.draws import SIZE
+from learning_dynamics.papers.neural_collapse.draws import SIZE_COLUMNS
 from learning_dynamics.papers.neural_collapse.panels import DASHED, PLAIN, title_of
 from learning_dynamics.papers.neural_collapse.training import quantities as training_quantities
 from learning_dynamics.papers.neural_collapse.trainings import data_and_network
@@ -69,7 +69,7 @@ def central_path(
 
 def drawn_member(table: pd.DataFrame, size: int, member: int) -> pd.DataFrame:
     """Return the rows of one member of one size, numbered as in the settings."""
-    return select(table, **dict(zip(SIZE, settings_of(table)["sizes"][size], strict=True)), seed=member)
+    return select(table, **dict(zip(SIZE_COLUMNS, settings_of(table)["sizes"][size], strict=True)), seed=member)
 
 
 def _spectrum(table: pd.DataFrame) -> list[pd.DataFrame]:

@@ -25,7 +25,7 @@ from learning_dynamics.papers.neural_collapse.central_path import (
     tangents,
     theory,
 )
-from learning_dynamics.papers.neural_collapse.draws import SIZE
+from learning_dynamics.papers.neural_collapse.draws import SIZE_COLUMNS
 from learning_dynamics.settings import NonNegative
 from learning_dynamics.tidy import QUANTITY, SEED, Column, Tables, columns, rows
 from learning_dynamics.trajectories import Trajectory
@@ -180,7 +180,11 @@ def _table(
 ) -> pd.DataFrame:
     """Return the rows of one size and flow: quantities of all members, over time where it is given."""
     axes = {"seed": np.arange(len(members))} | ({} if time is None else {"time": time})
-    labels = dict(zip(SIZE, size, strict=True)) | {"flow": flow, "step": step} | ({"time": 0.0} if time is None else {})
+    labels = (
+        dict(zip(SIZE_COLUMNS, size, strict=True))
+        | {"flow": flow, "step": step}
+        | ({"time": 0.0} if time is None else {})
+    )
     return rows({name: np.stack([member[name] for member in members]) for name in members[0]}, axes, **labels)
 
 

@@ -21,11 +21,11 @@ class Dynamics:
     Attributes
     ----------
     speed : callable
-        d omega / dt from omega, shape (..., C - 1), C, N.
+        ``speed(omega, C, N)`` is d omega / dt, for omega of shape (..., C - 1).
     course : callable
-        omega(t), shape (times, C - 1), from omega(0), shape (C - 1,), t, C, N.
+        ``course(omega(0), t, C, N)`` is omega(t), shape (times, C - 1), for omega(0) of shape (C - 1,).
     asymptote : callable
-        What omega(t) tends to, from t, C, N.
+        ``asymptote(t, C, N)`` is what omega(t) tends to.
     exponent : float
         The power of t in the asymptote.
     """
@@ -52,8 +52,8 @@ ALGORITHM = Dynamics(
 )
 
 
-def sped_up(dynamics: Dynamics, factor: float) -> Dynamics:
-    """Return dynamics that are faster by a factor: omega at t is what it was at factor t."""
+def at_speed(dynamics: Dynamics, factor: float) -> Dynamics:
+    """Return dynamics `factor` times as fast: omega at t is what it was at factor t."""
     return Dynamics(
         speed=lambda omega, classes, examples: factor * dynamics.speed(omega, classes, examples),
         course=lambda start, time, classes, examples: dynamics.course(start, factor * time, classes, examples),
@@ -62,17 +62,17 @@ def sped_up(dynamics: Dynamics, factor: float) -> Dynamics:
     )
 
 
-# half the speed doubles c1, c2 and c3 of eq. 9: c3 = N / 2 instead of N / 4
-PAPER_AT_HALF_SPEED = sped_up(PAPER, 0.5)
+# a rival: half the speed doubles the constants of eq. 9 (`theory.snr_constants`), so that c3 is N / 2 instead of N / 4
+PAPER_AT_HALF_SPEED = at_speed(PAPER, 0.5)
 
 
 def next_order(flow: str, omega: np.ndarray, classes: int) -> np.ndarray:
     """Return twice the next order of the expansion of omega(t) at late times, relative to omega (derived here).
 
-    Checks take it as a tolerance. Orthogonal projection: without its logarithm and constant eq. 9 is
-    omega^4 + 4 C omega^2 = 4 t / N, so that omega^2 is about sqrt(4 t / N) - 2 C, and omega its asymptote times
-    1 - C / omega^2. Printed map: omega^2 / 2 = t / (C N) - C log omega, so that omega is about its asymptote times
-    1 - C log omega / omega^2.
+    `flow` is one of `FLOWS`. Checks take what is returned as a tolerance. Orthogonal projection: without its logarithm
+    and constant eq. 9 is omega^4 + 4 C omega^2 = 4 t / N, so that omega^2 is about sqrt(4 t / N) - 2 C, and omega its
+    asymptote times 1 - C / omega^2. Printed map: omega^2 / 2 = t / (C N) - C log omega, so that omega is about its
+    asymptote times 1 - C log omega / omega^2.
     """
     if flow == ORTHOGONAL:
         return 2 * classes / omega**2

@@ -45,6 +45,7 @@ from learning_dynamics.papers.neural_collapse.trainings import (
     IN_SCOPE_FEW_STEPS,
     NEEDS_FIVE_DATA_SETS,
     SCOPE,
+    at_errors_end,
     at_first_epoch,
     at_the_drop,
     at_the_end,
@@ -54,7 +55,6 @@ from learning_dynamics.papers.neural_collapse.trainings import (
     on_five_data_sets,
     paired,
     premise_errors_end,
-    when_errors_end,
     without_exceptions,
 )
 from learning_dynamics.settings import Fraction, Positive
@@ -98,7 +98,7 @@ def _tend_to_zero(
     for quantity in quantities:
         # shape (trainings,) each
         first, last = at_first_epoch(included, quantity), at_the_end(included, quantity)
-        at_errors_end = when_errors_end(included, quantity, train_error=train_error)
+        value_at_errors_end = at_errors_end(included, quantity, train_error=train_error)
         chance = chance_level(included, quantity)
         bound, because = _bound_at_the_end(quantity, chance, level)
         yield every_draw(
@@ -107,9 +107,9 @@ def _tend_to_zero(
             at_most=bound,
             because=because,
             excluded=excluded,
-            rivals={DONE_WHEN_ERRORS_END: {"values": at_errors_end}, INDEPENDENT: {"values": chance}},
+            rivals={DONE_WHEN_ERRORS_END: {"values": value_at_errors_end}, INDEPENDENT: {"values": chance}},
         )
-        fall_beyond_zero_error = np.log10(at_errors_end / last)
+        fall_beyond_zero_error = np.log10(value_at_errors_end / last)
         yield above_zero(
             f"$\\log_{{10}}$ of the fall of {IN_WORDS[quantity]} beyond zero train error",
             fall_beyond_zero_error,
@@ -117,11 +117,11 @@ def _tend_to_zero(
             rivals={
                 # a training that ends where train errors end has its whole fall, and passes this check: the bound at
                 # the last epoch, above, refuses it
-                DONE_WHEN_ERRORS_END: np.log10(first / at_errors_end),
+                DONE_WHEN_ERRORS_END: np.log10(first / value_at_errors_end),
                 # the sign of every second training turned
                 TIMES_EXCHANGED: half_exchanged(fall_beyond_zero_error),
                 # vectors that are independent at the last epoch
-                INDEPENDENT: np.log10(at_errors_end / chance),
+                INDEPENDENT: np.log10(value_at_errors_end / chance),
             },
         )
     yield premise_errors_end(included, excluded, train_error=train_error)
@@ -521,14 +521,14 @@ def _collapse_on_every_data_set(
         because=because,
         excluded=excluded,
         rivals={
-            DONE_WHEN_ERRORS_END: {"values": when_errors_end(included, NC1, train_error=train_error)},
+            DONE_WHEN_ERRORS_END: {"values": at_errors_end(included, NC1, train_error=train_error)},
             INDEPENDENT: {"values": chance},
         },
     )
     for quantity in (NC1, *NC2_OF_MEANS, SELF_DUALITY):
         first, last = at_first_epoch(included, quantity), at_the_end(included, quantity)
-        at_errors_end = when_errors_end(included, quantity, train_error=train_error)
-        fall_beyond_zero_error = np.log10(at_errors_end / last)
+        value_at_errors_end = at_errors_end(included, quantity, train_error=train_error)
+        fall_beyond_zero_error = np.log10(value_at_errors_end / last)
         yield every_draw(
             f"$\\log_{{10}}$ of the fall of {IN_WORDS[quantity]} beyond zero train error",
             fall_beyond_zero_error,
@@ -536,9 +536,9 @@ def _collapse_on_every_data_set(
             because="a quantity that falls",
             excluded=excluded,
             rivals={
-                DONE_WHEN_ERRORS_END: {"values": np.log10(first / at_errors_end)},
+                DONE_WHEN_ERRORS_END: {"values": np.log10(first / value_at_errors_end)},
                 TIMES_EXCHANGED: {"values": half_exchanged(fall_beyond_zero_error)},
-                INDEPENDENT: {"values": np.log10(at_errors_end / chance_level(included, quantity))},
+                INDEPENDENT: {"values": np.log10(value_at_errors_end / chance_level(included, quantity))},
             },
         )
     yield every_draw(

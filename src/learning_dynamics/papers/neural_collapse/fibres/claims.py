@@ -40,8 +40,8 @@ from learning_dynamics.papers.neural_collapse.central_path.quantities import (
 )
 from learning_dynamics.papers.neural_collapse.draws import (
     DIFFERENCE_ERROR,
-    FREE,
-    UNIT,
+    EPSILON,
+    GAUSSIAN_FEATURES,
     Size,
     by_size,
     largest,
@@ -60,12 +60,12 @@ from learning_dynamics.tidy import Draws, Quantity, Table, by_draw, select, sett
 # (eq. 21): the projector that takes class means away, over the number C N of examples. X are renormalised features, Z
 # any direction, Pi a map onto the tangent space at X, by the column ``flow``.
 
-RENORMALISED = FREE + ", renormalised"
+RENORMALISED = GAUSSIAN_FEATURES + ", renormalised"
 
 
 @claim(
     "Section 3.1, eq. 7",
-    scope=FREE + ", any global mean and bias; $A$ positive definite, symmetric, or only invertible",
+    scope=GAUSSIAN_FEATURES + ", any global mean and bias; $A$ positive definite, symmetric, or only invertible",
     quantifier="all draws",
 )
 def invariance(features: Table) -> Claim:
@@ -77,7 +77,7 @@ def invariance(features: Table) -> Claim:
     instead of $\Sigma_W^{1/2}$ (errata 10). The loss is constant along fibres, so that its gradient is orthogonal to
     every $BH$ with a square matrix $B$.
     """
-    tolerance = 10 * UNIT * settings_of(features)["condition"] ** 2  # setting: the condition number of A
+    tolerance = 10 * EPSILON * settings_of(features)["condition"] ** 2  # setting: the condition number of A
     because = "rounding: 10 units times the square of the condition number of $A$"
     classifier_kept = "the classifier of $H$ kept for $AH$"
     # ||W_LS(A H) A H - W_LS(H) H|| / ||W_LS(H) H||, biases included (eq. 7)

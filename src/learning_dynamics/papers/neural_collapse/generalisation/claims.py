@@ -24,13 +24,13 @@ from learning_dynamics.papers.neural_collapse.trainings import (
     FIVE_DATA_SETS,
     NEEDS_FIVE_DATA_SETS,
     SCOPE,
+    at_errors_end,
     at_first_epoch,
     at_the_end,
     data_and_network,
     on_five_data_sets,
     paired,
     premise_errors_end,
-    when_errors_end,
     without_exceptions,
 )
 from learning_dynamics.settings import Fraction, Positive
@@ -72,7 +72,7 @@ def _slower_on_test(
 
 def _fall(trainings: Sequence[Table], quantity: Quantity, split: str, train_error: float) -> np.ndarray:
     """Return by how many decades a quantity falls on the images of a split after train errors end, (trainings,)."""
-    start = when_errors_end(trainings, quantity, split, train_error=train_error)
+    start = at_errors_end(trainings, quantity, split, train_error=train_error)
     return np.log10(start) - np.log10(at_the_end(trainings, quantity, split))
 
 
@@ -239,7 +239,7 @@ def accuracy_after_zero_error(trainings: Sequence[Table], *, average: Average, t
     must be above zero. Its median is {median:.1f} percentage points; it runs from {least:.1f} to {most:.1f} over
     trainings. The paper's median is $0.96$ and its mean $1.83$, with one of fifteen networks getting worse.
     """
-    start = when_errors_end(trainings, ERROR, "test", train_error=train_error)
+    start = at_errors_end(trainings, ERROR, "test", train_error=train_error)
     gain = 100 * (start - at_the_end(trainings, ERROR, "test"))  # of accuracy, which is what the error loses
 
     yield above_zero(

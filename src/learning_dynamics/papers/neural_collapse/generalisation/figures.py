@@ -19,9 +19,9 @@ from learning_dynamics.papers.neural_collapse.panels import (
 from learning_dynamics.papers.neural_collapse.training import quantities
 from learning_dynamics.papers.neural_collapse.trainings import (
     EFFECTIVELY_ZERO,
+    at_errors_end,
     at_the_end,
     data_and_network,
-    when_errors_end,
 )
 from learning_dynamics.plotting import Plot, table_figure
 from learning_dynamics.settings import Positive
@@ -94,7 +94,7 @@ def table1(mse: Sequence[Table], ce: Sequence[Table], *, one_image: Positive) ->
         if place not in trained
     ]
     table = pd.DataFrame(rows, columns=COLUMNS)
-    start = when_errors_end(mse, quantities.ERROR, "test", train_error=EFFECTIVELY_ZERO)
+    start = at_errors_end(mse, quantities.ERROR, "test", train_error=EFFECTIVELY_ZERO)
     paper_gain = [end - zero_error for zero_error, end in PAPER_TABLE_1.values()]
     gain = 100 * (start - at_the_end(mse, quantities.ERROR, "test"))
     digits = any(data.startswith("digits") for data, _ in trained)

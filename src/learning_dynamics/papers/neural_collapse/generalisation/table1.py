@@ -8,28 +8,13 @@ import pandas as pd
 from learning_dynamics.papers.neural_collapse.training.quantities import ERROR
 from learning_dynamics.papers.neural_collapse.trainings import (
     EFFECTIVELY_ZERO,
+    at_errors_end,
     at_the_end,
     data_and_network,
-    when_errors_end,
 )
-from learning_dynamics.tidy import Column, Table, columns, settings_of
+from learning_dynamics.tidy import Table, settings_of
 
-COLUMNS = (
-    Column("data", "str", "data set"),
-    Column("network", "str", "network family"),
-    Column("loss", "str", "mse or ce"),
-    Column("seeds", "int", "trainings that reached 99.9 % train accuracy"),
-    Column("zero_error", "float", "test accuracy at the first measured epoch at 99.9 % train accuracy, percent", True),
-    Column("zero_error_se", "float", "its standard error over seeds", True),
-    Column("end", "float", "test accuracy at the last epoch, percent, of those trainings; of all if none did", True),
-    Column("end_se", "float", "its standard error over seeds", True),
-    Column("change", "float", "end less zero_error, percentage points, mean over seeds", True),
-    Column("change_se", "float", "its standard error over seeds", True),
-    Column("change_median", "float", "median over seeds", True),
-    Column("paper_zero_error", "float", "the paper's accuracy at zero error, where it has the data set", True),
-    Column("paper_end", "float", "the paper's accuracy at the end", True),
-)
-# Table 1: test accuracy in percent at the first epoch without a train error, and at the end. Ours for the first is at
+# Table 1: test accuracy in percent at the first epoch without a train error, and at the end. For the first we take
 # 99.9 % train accuracy.
 PAPER_TABLE_1 = {
     ("mnist", "vgg"): (99.23, 99.59),
@@ -50,20 +35,42 @@ PAPER_TABLE_1 = {
 }
 
 
-@columns(*COLUMNS)
 def accuracies(tables: Sequence[Table]) -> pd.DataFrame:
-    """Return one row for each table, which has the trainings of one data set, network and loss; see `COLUMNS`."""
+    """Return one row for each table, which has the trainings of one data set, network and loss.
+
+    Returns
+    -------
+    DataFrame
+        Test accuracies in percent, means over seeds; nan where there are none. Columns:
+
+        data, network, loss
+            The data set; the network family; mse or ce.
+        seeds
+            Number of trainings that reached 99.9 % train accuracy; all columns but the paper's are of these.
+        zero_error
+            At the first measured epoch at 99.9 % train accuracy.
+        end
+            At the last epoch; of all trainings where none reached 99.9 % train accuracy.
+        change
+            ``end`` less ``zero_error``, in percentage points.
+        zero_error_se, end_se, change_se
+            Standard errors over seeds.
+        change_median
+            Median over seeds.
+        paper_zero_error, paper_end
+            The paper's, under MSE, on its data sets.
+    """
     rows = []
     for table in tables:
         (data, network), loss = data_and_network(table), settings_of(table)["loss"]
         # shape (trainings,); nan where a training does not reach 99.9 % train accuracy
-        zero_error = 100 * (1 - when_errors_end([table], ERROR, "test", train_error=EFFECTIVELY_ZERO))
+        at_zero_error = 100 * (1 - at_errors_end([table], ERROR, "test", train_error=EFFECTIVELY_ZERO))
         end = 100 * (1 - at_the_end([table], ERROR, "test"))
-        reached = np.isfinite(zero_error)
+        reached = np.isfinite(at_zero_error)
         row = {"data": data, "network": network, "loss": loss, "seeds": int(reached.sum())}
-        change = (end - zero_error)[reached]
+        change = (end - at_zero_error)[reached]
         for name, values in (
-            ("zero_error", zero_error[reached]),
+            ("zero_error", at_zero_error[reached]),
             ("end", end[reached] if reached.any() else end),
             ("change", change),
         ):
@@ -74,4 +81,4 @@ def accuracies(tables: Sequence[Table]) -> pd.DataFrame:
         published = PAPER_TABLE_1.get((data, network), (np.nan, np.nan)) if loss == "mse" else (np.nan, np.nan)
         row["paper_zero_error"], row["paper_end"] = published
         rows.append(row)
-    return pd.DataFrame(rows, columns=[column.name for column in COLUMNS])
+    return pd.DataFrame(rows)

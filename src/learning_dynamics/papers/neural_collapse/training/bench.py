@@ -4,7 +4,6 @@ Shapes: images (images, channels, height, width), labels (images,); class means 
 (C, P) and, with a last column of biases, classifiers (C, P + 1). Distances and norms of images are (images,).
 """
 
-from collections.abc import Iterator
 from typing import Any, Literal
 
 import numpy as np
@@ -65,7 +64,7 @@ class Bench:
         gigabytes: float,
     ) -> None:
         data = checked_images(data, balanced=settings["loss"] == "mse")
-        self.data = str(data["name"])
+        self.data_name = str(data["name"])
         self.settings, self.batch_statistics, self.gigabytes = settings, batch_statistics, gigabytes
         self.decays: dict[quantities.Decay, float] = {
             "trained": settings["weight_decay"],
@@ -85,6 +84,7 @@ class Bench:
         self.batch = images_within(self.network, shape, gigabytes, gradients=False)
         self.attack_batch = images_within(self.network, shape, gigabytes, gradients=True)
         labels = data["test_labels"]
+        # of the test images on which robustness is measured
         self.attack_indices = np.concatenate(
             [np.flatnonzero(labels == label)[:robustness_images] for label in range(classes)]
         )
@@ -101,58 +101,73 @@ class Bench:
         images, labels = self.images[split], self.labels[split]
         return LastLayer(self.network, images, labels, batch=self.batch, gigabytes=self.gigabytes)
 
-    def collapse_rows(self, *, portrait: bool) -> Iterator[Row]:
-        """Yield the quantities that are measured on the features of all images."""
+    def collapse_rows(self, *, portrait: bool) -> list[Row]:
+        """Return errors, collapse and sizes; under MSE the loss and its terms; and the coordinates of a portrait.
+
+        They are of all images, and of the loaded network.
+        """
         classifier = extended_classifier(self.network)
         weights = classifier[:, :-1]
         with arithmetic():
             layers = {split: self._layer(split) for split in ("train", "test")}
             summaries = {split: measure(layer) for split, layer in layers.items()}
+            # train means for both splits, as NC4 has them
             disagreements = {split: disagreement(layer, summaries["train"].means) for split, layer in layers.items()}
+        rows: list[Row] = []
         for split, summary in summaries.items():
-            yield _scalar(split, quantities.ERROR, summary.error)
-            yield _scalar(split, quantities.CLASS_ERROR, summary.class_error)
-            yield _scalar(split, quantities.NC1, collapse.variability(summary.within, summary.means))
-            yield _scalar(split, quantities.NC4, disagreements[split])
+            rows += [
+                _scalar(split, quantities.ERROR, summary.error),
+                _scalar(split, quantities.CLASS_ERROR, summary.class_error),
+                _scalar(split, quantities.NC1, collapse.variability(summary.within, summary.means)),
+                _scalar(split, quantities.NC4, disagreements[split]),
+            ]
             centred = collapse.centred_means(summary.means)
             # nan where all norms or cosines are zero over zero
             with np.errstate(divide="ignore", invalid="ignore"):
-                yield _scalar(split, quantities.EQUINORM_MEANS, collapse.relative_spread_of_norms(centred))
-                yield _scalar(split, quantities.EQUIANGULAR_MEANS, collapse.spread_of_cosines(centred))
-                yield _scalar(split, quantities.MAXIMAL_ANGLE_MEANS, collapse.distance_from_maximal_angles(centred))
-            yield _scalar(split, quantities.SELF_DUALITY, collapse.self_duality(weights, summary.means))
+                rows += [
+                    _scalar(split, quantities.EQUINORM_MEANS, collapse.relative_spread_of_norms(centred)),
+                    _scalar(split, quantities.EQUIANGULAR_MEANS, collapse.spread_of_cosines(centred)),
+                    _scalar(split, quantities.MAXIMAL_ANGLE_MEANS, collapse.distance_from_maximal_angles(centred)),
+                ]
+            rows.append(_scalar(split, quantities.SELF_DUALITY, collapse.self_duality(weights, summary.means)))
         with np.errstate(divide="ignore", invalid="ignore"):
-            yield _scalar("train", quantities.EQUINORM_CLASSIFIERS, collapse.relative_spread_of_norms(weights))
-            yield _scalar("train", quantities.EQUIANGULAR_CLASSIFIERS, collapse.spread_of_cosines(weights))
-            yield _scalar("train", quantities.MAXIMAL_ANGLE_CLASSIFIERS, collapse.distance_from_maximal_angles(weights))
+            rows += [
+                _scalar("train", quantities.EQUINORM_CLASSIFIERS, collapse.relative_spread_of_norms(weights)),
+                _scalar("train", quantities.EQUIANGULAR_CLASSIFIERS, collapse.spread_of_cosines(weights)),
+                _scalar("train", quantities.MAXIMAL_ANGLE_CLASSIFIERS, collapse.distance_from_maximal_angles(weights)),
+            ]
         train = summaries["train"]
         classes, features = weights.shape
-        yield _scalar("train", quantities.DEAD_FEATURES, train.dead)
-        yield _scalar("train", quantities.FEATURES, features)
-        yield _scalar("train", quantities.CLASSES, classes)
-        yield _scalar("train", quantities.EXAMPLES, len(self.labels["train"]) / classes)
         rank, snr = collapse.rank_and_signal_to_noise(train.within, train.means, self.device)
-        yield _scalar("train", quantities.RANK, rank)
-        for index, value in enumerate(snr, start=1):
-            yield "train", quantities.SNR, index, -1, -1, float(value)
+        rows += [
+            _scalar("train", quantities.DEAD_FEATURES, train.dead),
+            _scalar("train", quantities.FEATURES, features),
+            _scalar("train", quantities.CLASSES, classes),
+            _scalar("train", quantities.EXAMPLES, len(self.labels["train"]) / classes),
+            _scalar("train", quantities.RANK, rank),
+            *(("train", quantities.SNR, index, -1, -1, float(value)) for index, value in enumerate(snr, start=1)),
+        ]
         if self.settings["loss"] == "mse":
             for name, decay in self.decays.items():
                 decay_term = 0.5 * decay * float(np.sum(classifier**2))
-                yield _scalar("train", quantities.with_decay(quantities.LOSS, name), train.square_loss + decay_term)
-                yield _scalar("train", quantities.with_decay(quantities.LOSS_DECAY, name), decay_term)
-                terms = collapse.decomposition(train.within, train.means, classifier, decay, self.device)
-                for term, value in terms.items():
-                    yield _scalar("train", quantities.with_decay(term, name), value)
+                values = {
+                    quantities.LOSS: train.square_loss + decay_term,
+                    quantities.LOSS_DECAY: decay_term,
+                    # by the names that `quantities` has for them
+                    **collapse.decomposition(train.within, train.means, classifier, decay, self.device),
+                }
+                rows += [_scalar("train", quantities.with_decay(term, name), value) for term, value in values.items()]
         if portrait and classes >= PORTRAIT_CLASSES:
             labels = self.labels["train"].cpu().numpy()
             # a portrait shows the first three classes: images up to the last one of these
             count = int(np.flatnonzero(labels < PORTRAIT_CLASSES)[-1]) + 1
-            yield from coordinates(layers["train"].first(count), labels[:count], train.means, weights)
+            rows += coordinates(layers["train"].first(count), labels[:count], train.means, weights)
+        return rows
 
     def frozen_rows(self, epochs: int, member: int) -> list[Row]:
         """Return the mean L_LS^perp while the last layer alone is trained, and its first order in the learning rate.
 
-        See `deviation.frozen_body`; the body is the loaded network's.
+        See `deviation.frozen_body`; the body is the loaded network's, and `member` numbers the random stream.
         """
         images, labels = self.images["train"], self.labels["train"]
         seed = self.settings["seed"]
@@ -162,7 +177,7 @@ class Bench:
     def continued_rows(self, steps: int, member: int) -> list[Row]:
         """Return the mean L_LS^perp / L_LS while the training of the loaded network continues.
 
-        Afterwards the last of the states that it passed through is loaded.
+        `member` numbers the random stream. Afterwards the last of the states that it passed through is loaded.
         """
         images, labels, seed = self.images["train"], self.labels["train"], self.settings["seed"]
         states = continued_states(self.network, images, labels, self.settings, steps=steps, seed=seed, member=member)
@@ -181,12 +196,12 @@ class Bench:
             rows.append(_scalar("train", name, np.mean(shares)))
         return rows
 
-    def robustness(self) -> list[Row]:
+    def robustness_rows(self) -> list[Row]:
         """Return four means over test images, distances relative to the norms of the images.
 
         They are DeepFool's distance, the share of images whose decision DeepFool changes, the distance to a crossing,
         and the smaller of both distances. A crossing is where the decision changes on the straight line to the nearest
-        train image that is decided differently.
+        train image that is decided differently. Afterwards the network's parameters require no gradients.
         """
         self.network.eval().requires_grad_(False)
         train = self.images["train"]
@@ -198,7 +213,8 @@ class Bench:
         sizes = images.flatten(1).norm(dim=1).double()
         relative = perturbations.flatten(1).norm(dim=1).double() / sizes
         crossing = distances / sizes
-        # an unchanged decision bounds nothing; `ROBUSTNESS` counts it all the same, as the paper does
+        # where DeepFool did not change the decision, its distance is no upper bound; `ROBUSTNESS` counts it too,
+        # as the paper does
         bounds = torch.where(fooled, relative, torch.inf)
         return [
             _scalar("test", quantities.ROBUSTNESS, float(relative.mean())),

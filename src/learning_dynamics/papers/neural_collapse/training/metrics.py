@@ -147,14 +147,14 @@ def training(
         without_error = False
         for point, epoch in enumerate(trajectory.time):
             bench.load({name: states[member, point] for name, states in trajectory.series.items()})
-            rows = list(bench.collapse_rows(portrait=member == 0 and point in (0, last // 2, last)))
+            rows = bench.collapse_rows(portrait=member == 0 and point in (0, last // 2, last))
             # rows of a bench begin with split and quantity, and end with the value
             error = next(row[-1] for row in rows if row[:2] == ("train", ERROR))
             if point in robustness_points or (error == 0 and not without_error):
-                rows += bench.robustness()
+                rows += bench.robustness_rows()
             without_error |= error == 0
             if point == full_rate_point and trajectory.settings["loss"] == "mse":
                 rows += bench.frozen_rows(frozen_epochs, member) if frozen_epochs else []
                 rows += bench.continued_rows(continued_steps, member) if continued_steps else []
-            table_rows += [(bench.data, member, int(epoch), *row) for row in rows]
+            table_rows += [(bench.data_name, member, int(epoch), *row) for row in rows]
     return pd.DataFrame(table_rows, columns=[column.name for column in training.columns])

@@ -12,6 +12,7 @@ from learning_dynamics.evidence import Estimate, mean, median
 from learning_dynamics.papers.softmax_dynamics import theory
 from learning_dynamics.papers.softmax_dynamics.draws import (
     first_two,
+    narrowest,
     pairs_in_order,
     share_of,
     slopes_by_scale,
@@ -87,9 +88,11 @@ def biases(skewed: Table) -> Plot:
     faster.axhline(0.5, **GUIDE)
     faster.set(ylabel="share of seeds", ylim=(-0.02, 1.05))
     in_per_cent(faster.yaxis)
-    difference = (sigma[1] - sigma[2]).rename("value").reset_index()
-    line(ratio, (sigma[1] / sigma[2]).rename("value").reset_index(), COLOURS["vermilion"], r"$\sigma_1 / \sigma_2$")
-    line(ratio, difference, COLOURS["blue"], r"$\sigma_1 - \sigma_2$")
+    for values, colour, label in (
+        (sigma[1] / sigma[2], "vermilion", r"$\sigma_1 / \sigma_2$"),
+        (sigma[1] - sigma[2], "blue", r"$\sigma_1 - \sigma_2$"),
+    ):
+        line(ratio, values.rename("value").reset_index(), COLOURS[colour], label)  # as rows with a time and a value
     ratio.set(ylabel="singular values of $f$", yscale="log")
     times = np.array([learned_times(rows) for _, rows in skewed.groupby("seed")])  # shape (seeds, classes)
     first_learned, last_learned = np.median(times.min(axis=1)), np.median(times.max(axis=1))
@@ -153,6 +156,7 @@ def by_scale(grid: Table, *, cosine: Fraction) -> Plot:
     most_frequent_first = unless_nan(times[:, 0] < times[:, 1:].min(axis=1), *times.T)
     plot_by_scale(order, share_of, most_frequent_first, "orange", "most frequent first", shift=1.1)
     order.axhline(0.5, **GUIDE)
+    order.set(ylabel="share of pairs or draws", title="primacy bias")
     is_gaussian = skewed.members["init"] == "gaussian"
     for moment, colour, label in (
         (Moment.START, "orange", "at the start"),
@@ -163,14 +167,16 @@ def by_scale(grid: Table, *, cosine: Fraction) -> Plot:
         plot_by_scale(aligned, share_of, np.where(is_gaussian, is_aligned, np.nan), colour, label)
     # the angle of two random lines in the plane is uniform up to a right angle
     aligned.axhline(np.arccos(cosine) / (np.pi / 2), **GUIDE)
+    aligned.set(ylabel="share of draws", title="alignment")
     for quantity, colour, label in ((SEPARATION_F, "blue", "features"), (SEPARATION_W, "orange", "weights")):
         before, after = (skewed.at(moment, quantity) for moment in DURING_WARM_UP)
         plot_by_scale(distance, median, after / before, colour, label)
     distance.axhline(1.0, **GUIDE)
+    distance.set(yscale="log", ylabel="separation / that at the start", title="the most frequent class apart")
     spectrum = SPECTRA["examples"]
     for window, marker, shift, labels in (
         (WHILE_RARE, "o", 1.0, (r"$\sigma_1$ grows more", "ratio falls")),
-        (AFTER_RARE, "s", 1.15, ("", "")),
+        (AFTER_RARE, "s", 1.15, ("", "")),  # the title says which marker is which
     ):
         growths = [skewed.change(window, sigma) for sigma in (spectrum.sigma_1, spectrum.sigma_2)]
         before, after = (skewed.at(moment, spectrum.sigma_1) / skewed.at(moment, spectrum.sigma_2) for moment in window)
@@ -178,10 +184,6 @@ def by_scale(grid: Table, *, cosine: Fraction) -> Plot:
         for holds, colour, label in zip(shown, ("blue", "vermilion"), labels, strict=True):
             plot_by_scale(ratio, share_of, holds, colour, label, marker, shift)
     ratio.axhline(0.5, **GUIDE)
-    distance.set(yscale="log", ylabel="separation / that at the start")
-    order.set(ylabel="share of pairs or draws", title="primacy bias")
-    aligned.set(ylabel="share of draws", title="alignment")
-    distance.set_title("the most frequent class apart")
     ratio.set(ylabel="share of draws", title="as rare classes are learned ●, after ■")
     for axis in (order, aligned, ratio):
         axis.set_ylim(-0.03, 1.05)
@@ -210,7 +212,7 @@ def learning_times(flows: Sequence[Table]) -> Plot:
     of one singular value for each class. Dashed: as predicted.
     """
     figure, (course, slopes) = plt.subplots(1, 2, figsize=(WIDTH, 3.1))
-    narrow = flows[0][flows[0]["dimension"] == flows[0]["dimension"].min()]
+    narrow = narrowest(flows[0])  # four classes; the other table has six
     all_counts = narrow["counts"].unique()
     counts = str(all_counts[len(all_counts) // 2])  # one of the sizes stands for all of them: the one in the middle
     _time_panel(course, narrow[narrow["counts"] == counts], sizes_of(counts))
@@ -233,11 +235,13 @@ def learning_times(flows: Sequence[Table]) -> Plot:
 def _time_panel(axis: Axes, table: Table, sizes: list[int]) -> None:
     """Plot when classes of the given sizes are learned, over the logarithm of one over the scale."""
     domain = np.array([0.0, 1.08 * np.log(1 / table["scale"].min())])
+    # in units of log(1 / scale), which makes times slopes
     predicted_slopes, slopes_one_by_one = theory.pair_times(sizes), theory.times_one_by_one(sizes)
     for k, (size, colour, marker) in enumerate(zip(sizes, class_colours(len(sizes)), cycle("os^D"))):
         times = select(table, LEARNING_TIME, index=k + 1).groupby("scale")["value"]
         quartiles_by_scale = quartiles(times)  # lower quartile, median and upper quartile, from the smallest scale on
-        log_inverse_scales = np.log(1 / np.array(list(times.groups)))
+        scales = np.array(list(times.groups))
+        log_inverse_scales = np.log(1 / scales)
         # the two classes of a pair are learned together: the first has filled markers, the second open ones
         fill = "none" if k % 2 else colour
         bars(
@@ -268,6 +272,7 @@ def _slope_panel(axis: Axes, slopes: Table) -> None:
     pairs = (("first pair", "o", "black"), ("second pair", "s", "sky"), ("third pair", "^", "vermilion"))
     for counts, draws in slopes.groupby("counts"):  # a row for each draw, a column for each class
         sizes = sizes_of(str(counts))
+        # columns beyond these sizes are of tables with more classes
         measured, predicted = draws.median().to_numpy()[: len(sizes)], theory.pair_times(sizes)
         axis.plot(theory.times_one_by_one(sizes), measured, "x", ms=4, color=COLOURS["grey"])
         for start, (label, marker, colour) in zip(range(0, len(predicted), 2), pairs, strict=False):

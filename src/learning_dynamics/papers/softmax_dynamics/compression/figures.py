@@ -112,7 +112,7 @@ def _draw_map(axis: Axes, draws: pd.DataFrame) -> None:
     """Draw a table of shares with their intervals: class sizes by dimensions and scales."""
     sizes, columns = draws["row"], draws.sort_values(["dimension", "scale"])["column"]
     rows, columns = (dict(zip(names, names, strict=True)) for names in (sizes, columns))
-    share_map(axis, draws, "fallen", rows, columns, ("row", "column"))
+    share_map(axis, draws, "fallen", rows=rows, columns=columns, by=("row", "column"))
     axis.tick_params("y", labelsize=8)
 
 

@@ -109,6 +109,7 @@ def _early(trajectory: Trajectory, *, repeated: bool) -> Tables:
         S[failed[members]] = np.nan
         rate = theory.singular_value_rates(U, df, V)
         departure = np.abs(model.softmax(cell_f @ cell_W) - 1 / classes).max(axis=(-2, -1))
+        departure[failed[members]] = np.nan
         # A's rows at uniform predictions, each multiplied by how many examples share it
         directions, gains, _ = np.linalg.svd(repeats * (1 / classes - labels), full_matrices=False)
         across = _across(cell_f, directions[:, 0])

@@ -26,6 +26,7 @@ from learning_dynamics.papers.softmax_dynamics.panels import (
     share_map,
 )
 from learning_dynamics.papers.softmax_dynamics.phases.quantities import CLASS, FEATURE, SIGMA
+from learning_dynamics.papers.softmax_dynamics.sizes import sizes_of
 from learning_dynamics.papers.softmax_dynamics.spectra import Measure
 from learning_dynamics.plotting import COLOURS, WIDTH, Plot, letters, sequence
 from learning_dynamics.settings import Positive
@@ -216,9 +217,10 @@ def phases(
         for axis, table in zip(row, tables, strict=True):
             grid = Grid(table)
             draws = grid.members.assign(holds=shows(grid, measure, threshold))
-            sizes = {counts: counts.replace("-", " ") for counts in sorted(draws["counts"].unique(), reverse=True)}
+            all_counts = sorted(draws["counts"].unique(), key=sizes_of, reverse=True)
+            sizes = {counts: counts.replace("-", " ") for counts in all_counts}
             scales = {scale: f"{scale:g}" for scale in sorted(draws["scale"].unique())}
-            share_map(axis, draws, "holds", sizes, scales, CELL)
+            share_map(axis, draws, "holds", rows=sizes, columns=scales, by=CELL)
         row[0].set_ylabel(name)
     losses = {"cross_entropy": "cross-entropy", "squared": "squared loss"}
     for top_axis, bottom, settings in zip(axes[0], axes[-1], map(settings_of, tables), strict=True):

@@ -57,7 +57,7 @@ def phase_diagram(region: Table, *, threshold: Positive) -> Plot:
         for axis, dimension in zip(row, dimensions, strict=True):
             _draw_map(axis, rows[rows["dimension"] == dimension], sizes, scales, "counts")
             of_dimension = learned[learned["dimension"] == dimension].rename(columns={"value": "learned"})
-            hatch_unlearned(axis, of_dimension, sizes, dict.fromkeys(scales, ""), ("counts", "scale"))
+            hatch_unlearned(axis, of_dimension, rows=sizes, columns=dict.fromkeys(scales, ""), by=("counts", "scale"))
         row[0].set_ylabel(f"over {population}\nlargest class / smallest")
     for top, bottom, dimension in zip(*axes, dimensions, strict=True):
         top.set_title(f"$d = {dimension}$" + (", no bottleneck" if dimension >= _classes(region) - 1 else ""))
@@ -128,7 +128,7 @@ def boundary(draws: Table, directions: Table, *, threshold: Positive) -> Plot:
 def _draw_map(axis: plt.Axes, draws: pd.DataFrame, rows: Mapping[Any, str], scales: Sequence[float], row: str) -> None:
     """Draw shares of draws that have `fallen`, and edges between cells with more than half and others."""
     columns = {scale: plain_number(scale) for scale in scales}
-    image = share_map(axis, draws, "fallen", rows, columns, (row, "scale"), origin="lower")
+    image = share_map(axis, draws, "fallen", rows=rows, columns=columns, by=(row, "scale"), origin="lower")
     _boundary(axis, np.asarray(image.get_array()) > 0.5)
 
 

@@ -34,14 +34,15 @@ def eight_examples_show_three_phases(
     with skewed classes and a bottleneck, and not without one of these.
 
     A fall or a rise counts from {threshold:g} on. A draw has learned its examples if none has a loss of log 2 or more
-    at the end, so that each example's own class has a probability above one half. Draws that have not learned count
-    against the claim, with skew and bottleneck as without. {settings} settings are tried here. One is judged, on draws
-    that did not choose it: {setting}. It came nearest to the claim under another seed; on the draws that try all
-    settings here it is number {place}. There {value:.0%} of the draws show the phases ({learned:.0%} learn); with equal
-    classes {equal:.0%} ({equal_learned:.0%} learn), in three dimensions {wide:.0%} ({wide_learned:.0%} learn). The
-    phases need the noise of small batches, at rates just below those at which trainings no longer learn. In full
-    batches at most {full_batches:.0%} of the draws show the phases. The rank is read at every step, since noise moves
-    it from step to step.
+    at the end, so that each example's own class has a probability above one half, and if no such probability was below
+    the smallest normal number of double precision on the way. Draws that have not learned count against the claim, with
+    skew and bottleneck as without. {settings} settings are tried here. One is judged, on draws that did not choose it:
+    {setting}. It came nearest to the claim under another seed; on the draws that try all settings here it is number
+    {place}. There {value:.0%} of the draws show the phases ({learned:.0%} learn); with equal classes {equal:.0%}
+    ({equal_learned:.0%} learn), in three dimensions {wide:.0%} ({wide_learned:.0%} learn). The phases need the noise of
+    small batches, at rates just below those at which trainings no longer learn. In full batches at most
+    {full_batches:.0%} of the draws show the phases. The rank is read at every step, since noise moves it from step to
+    step.
     """
     # skew and a bottleneck (treated), equal classes (equal), three dimensions (wide)
     judged_draws = {case: case_draws(best, case, "examples", threshold) for case in CASES}

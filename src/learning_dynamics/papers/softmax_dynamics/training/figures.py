@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
-from learning_dynamics.papers.softmax_dynamics.cases import CASES, MEMBER, case_draws
+from learning_dynamics.papers.softmax_dynamics.cases import CASES, MEMBER_COLUMNS, case_draws
 from learning_dynamics.papers.softmax_dynamics.cells import HAS_LEARNED
 from learning_dynamics.papers.softmax_dynamics.falls import FALL_LEARNING
 from learning_dynamics.papers.softmax_dynamics.panels import hatch_unlearned, share_bar, share_map, unlearned_handle
@@ -28,11 +28,15 @@ def eight_examples(trainings: Table, *, threshold: Positive) -> Plot:
     those of (c) are equal. (d), (e) The skewed sizes in {most} dimensions, without a bottleneck. Cells give the share
     in per cent of all {seeds} seeds, with its 95 % Wilson interval. Training is gradient descent for {steps} steps from
     starts of scale {scale:g}; a minibatch's gradient is scaled to the sum over examples. Hatched: fewer than half of
-    the seeds have learned. A seed has learned if at the end every example's own class has a probability above one half.
+    the seeds have learned. A seed has learned if at the end every example's own class has a probability above one half,
+    and if no such probability was below the smallest normal number of double precision on the way.
     """
     settings, dimensions = settings_of(trainings), trainings["dimension"]
     draws = {case: case_draws(trainings, case, "examples", threshold) for case in CASES}
-    skewed, equal = (sorted(draws[case]["counts"].unique(), reverse=True) for case in ("treated", "equal"))
+    # treated: skewed, with a bottleneck
+    skewed, equal = (
+        sorted(draws[case]["counts"].unique(), key=sizes_of, reverse=True) for case in ("treated", "equal")
+    )
     figure, axes = plt.subplots(
         2, len(skewed) + len(equal), figsize=(WIDTH, 4.6), sharex=True, sharey=True, squeeze=False
     )
@@ -76,8 +80,8 @@ def _draw_map(axis: Axes, draws: pd.DataFrame) -> None:
     rows = {batch: str(batch or "all") for batch in batches}
     columns = {rate: f"{rate:g}" for rate in sorted(draws["learning_rate"].unique())}
     by = ("batch", "learning_rate")
-    hatch_unlearned(axis, draws, rows, columns, by)
-    share_map(axis, draws, "shows", rows, columns, by, origin="lower")
+    share_map(axis, draws, "shows", rows=rows, columns=columns, by=by, origin="lower")
+    hatch_unlearned(axis, draws, rows=rows, columns=columns, by=by)
 
 
 def optimisers(trainings: Sequence[Table], *, threshold: Positive) -> Plot:
@@ -92,38 +96,39 @@ def optimisers(trainings: Sequence[Table], *, threshold: Positive) -> Plot:
     every example when training ends. Where a step takes all examples, a class has one row of features.
     """
     draws = pd.concat([_fall_rows(table, threshold) for table in trainings], ignore_index=True)
-    # the rows of all maps, in order, each with its label, which is its name
-    names = {name: name for name in draws.sort_values(["batch", "method", "decay"], key=_sort_key)["name"]}
+    # a batch of 0 is all examples: those rows come first; a row's label is its name
+    names = draws.sort_values(["batch", "method", "decay"], key=_sort_key)["row"].unique()
+    rows = dict(zip(names, names, strict=True))
     classes = sorted(draws["classes"].unique())
     # for V classes the columns, (law, dimension), each with its label
-    cells = {}
+    columns_of = {}
     for V, draws_of_V in draws.groupby("classes"):
-        cells_with_draws, dimensions = set(draws_of_V["cell"]), sorted(draws_of_V["dimension"].unique())
-        cells[V] = {(law, d): str(d) for law in LAWS for d in dimensions if (law, d) in cells_with_draws}
+        with_draws, dimensions = set(draws_of_V["column"]), sorted(draws_of_V["dimension"].unique())
+        columns_of[V] = {(law, d): str(d) for law in LAWS for d in dimensions if (law, d) in with_draws}
     figure, axes = plt.subplots(
         2,
         len(classes),
-        figsize=(WIDTH, 1.4 + 0.42 * len(names)),
+        figsize=(WIDTH, 1.4 + 0.42 * len(rows)),
         sharex="col",
         sharey=True,
         squeeze=False,
-        width_ratios=[len(cells[V]) for V in classes],
+        width_ratios=[len(columns_of[V]) for V in classes],
     )
-    for row, population in zip(axes, ("classes", "examples"), strict=True):
-        for axis, V in zip(row, classes, strict=True):
+    top, bottom = axes
+    for panels, population in ((top, "classes"), (bottom, "examples")):
+        for axis, V in zip(panels, classes, strict=True):
             draws_of_panel = draws[(draws["population"] == population) & (draws["classes"] == V)]
-            by = ("name", "cell")
-            share_map(axis, draws_of_panel, "fallen", names, cells[V], by, intervals=False)
-            hatch_unlearned(axis, draws_of_panel, names, cells[V], by)
+            columns, by = columns_of[V], ("row", "column")
+            share_map(axis, draws_of_panel, "fallen", rows=rows, columns=columns, by=by, intervals=False)
+            hatch_unlearned(axis, draws_of_panel, rows=rows, columns=columns, by=by)
             axis.tick_params("x", labelsize=7)
             axis.tick_params("y", labelsize=7.5)
-        row[0].set_ylabel(f"over {population}")
-    top, bottom = axes
+        panels[0].set_ylabel(f"over {population}")
     for upper, lower, V in zip(top, bottom, classes, strict=True):
         upper.set_title(f"$V = {V}$", fontsize=10)
         lower.set_xlabel("$d$, by law of sizes")
         for law in LAWS:
-            places = [place for place, (law_of_column, _) in enumerate(cells[V]) if law_of_column == law]
+            places = [place for place, (law_of_column, _) in enumerate(columns_of[V]) if law_of_column == law]
             if places:
                 # below the middle of the columns of a law
                 lower.annotate(
@@ -158,22 +163,22 @@ def _sort_key(column: pd.Series) -> pd.Series:
 def _fall_rows(table: Table, threshold: float) -> pd.DataFrame:
     """Return the draws of a table, a row each, with whether the rank falls and whether all examples are learned.
 
-    Columns classes, name and cell are the draw's panel, and its row and column of the map.
+    Column classes is the draw's panel; row and column are its place in the map.
     """
     rows = select(table, FALL_LEARNING, threshold=threshold)
-    learned = select(table, HAS_LEARNED).set_index(MEMBER)["value"].reindex(pd.MultiIndex.from_frame(rows[MEMBER]))
+    learned = select(table, HAS_LEARNED).set_index(MEMBER_COLUMNS)["value"]
     sizes = rows["counts"].map(sizes_of)
     return rows.assign(
         fallen=rows["value"] >= threshold,
-        learned=learned.to_numpy() == 1,
+        learned=learned.reindex(pd.MultiIndex.from_frame(rows[MEMBER_COLUMNS])).to_numpy() == 1,
         classes=sizes.map(len),
-        cell=list(zip(sizes.map(_law), rows["dimension"], strict=True)),
-        name=[_name(*key) for key in rows[["method", "decay", "batch"]].itertuples(index=False)],
+        row=[_name(*key) for key in rows[["method", "decay", "batch"]].itertuples(index=False)],
+        column=list(zip(sizes.map(_law), rows["dimension"], strict=True)),
     )
 
 
 def _law(sizes: Sequence[int]) -> str:
-    """Return the law by which class sizes fall: as 1/k^p the last of V classes has the first one's size over V^p."""
+    """Return the law of class sizes: where they fall as 1/k^p the first of V is V^p times as large as the last."""
     return LAWS[round(np.log(sizes[0] / sizes[-1]) / np.log(len(sizes)))]
 
 

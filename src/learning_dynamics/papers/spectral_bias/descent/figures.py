@@ -3,7 +3,7 @@
 import matplotlib.pyplot as plt
 
 from learning_dynamics.papers.spectral_bias.descent import quantities
-from learning_dynamics.papers.spectral_bias.panels import FLOOR, curve, line, singular_values
+from learning_dynamics.papers.spectral_bias.panels import FLOOR, curve, line_handle, singular_values
 from learning_dynamics.plotting import WIDTH, Plot, legend_below, letters
 from learning_dynamics.settings import Natural
 from learning_dynamics.tidy import Table, select
@@ -40,11 +40,11 @@ def descent(whitened: Table, others: Table, *, member: Natural) -> Plot:
     for axis in (turning, norms):
         axis.set_xlim(0, whitened["time"].max())
     handles = [
-        line("whitened data", "blue"),
-        line("ill-conditioned data", "vermilion"),
-        line("$R$"),
-        line("$a$", style="--"),
-        line("$W - W(0)$", style=":"),
+        line_handle("whitened data", "blue"),
+        line_handle("ill-conditioned data", "vermilion"),
+        line_handle("$R$"),
+        line_handle("$a$", style="--"),
+        line_handle("$W - W(0)$", style=":"),
     ]
     legend_below(figure, handles)
     return Plot(figure, alt="On whitened data angles stay at rounding; on others that of R reaches order one.")

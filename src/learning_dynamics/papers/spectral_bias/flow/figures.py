@@ -12,10 +12,10 @@ from learning_dynamics.papers.spectral_bias.panels import (
     guide,
     index_handles,
     level,
-    limits_panels,
-    line,
+    line_handle,
     power,
     singular_values,
+    spectra_against_limits,
 )
 from learning_dynamics.papers.spectral_bias.quantities import DISTANCE, LOSS, SIGMA_W1
 from learning_dynamics.plotting import COLOURS, WIDTH, Plot, legend_below, letters
@@ -41,10 +41,10 @@ def fig1a(large: Table, small: Table, printed: Table, deviation: Table, *, membe
         f"ours: Gaussian,\nvariance ${power(settings_of(deviation)['variance'])}$",
     )
     dashes = [
-        line("Corollary 3.1", "black", DASHES, 1.0),
-        line("orthogonal layer of equal size", "vermilion", DASHES, 1.0),
+        line_handle("Corollary 3.1", "black", DASHES, 1.0),
+        line_handle("orthogonal layer of equal size", "vermilion", DASHES, 1.0),
     ]
-    figure = limits_panels(titles, (large, small, printed, deviation), member, top, height=2.6, entries=dashes)
+    figure = spectra_against_limits(titles, (large, small, printed, deviation), member, top, height=2.6, entries=dashes)
     return Plot(
         figure,
         alt="Four panels of singular values over time. At small scale three rise from zero and the others stay there; "
@@ -67,49 +67,51 @@ def limits(large: Table, small: Table, unequal: Table, balanced: Table, *, membe
     of $W_1$ from balanced layers. The rank of $W_1$ never exceeds $k$.
     """
     figure, axes = plt.subplots(2, 3, figsize=(WIDTH, 4.6))
-    (losses, distances, parameters), (rates, invariant, ranks) = axes
-    slowest = Draws(small, phase="draw")[quantities.DECAY_RATE_OF_R]
-    steepest = int(np.nanargmin(slowest))
+    (loss_axis, predictor_axis, parameter_axis), (rate_axis, imbalance_axis, rank_axis) = axes
+    least_rates = Draws(small, phase="draw")[quantities.DECAY_RATE_OF_R]
+    growing_most = int(np.nanargmin(least_rates))  # a seed: draws are sorted by theirs, which count from 0
     handles = []
     for table, colour in ((large, "blue"), (small, "vermilion"), (unequal, "grey")):
         flow = table[table["phase"] == "flow"]
         loss = select(flow, LOSS, seed=member)
-        curve(losses, loss.assign(value=loss["value"] / loss["value"].iloc[0]), colour)
-        curve(distances, select(flow, DISTANCE, seed=member), colour)
-        if table is unequal:
-            continue
-        way = select(flow, quantities.PARAMETER_DISTANCE, seed=member)
-        curve(parameters, way, colour)
-        curve(parameters, way, colour, "--", "predicted", lw=1.1)
-        seed = steepest if table is small else member
+        curve(loss_axis, loss.assign(value=loss["value"] / loss["value"].iloc[0]), colour)
+        curve(predictor_axis, select(flow, DISTANCE, seed=member), colour)
+    for table, colour in ((large, "blue"), (small, "vermilion")):
+        flow = table[table["phase"] == "flow"]
+        distance = select(flow, quantities.PARAMETER_DISTANCE, seed=member)
+        curve(parameter_axis, distance, colour)
+        curve(parameter_axis, distance, colour, "--", column="predicted", lw=1.1)
+        seed = growing_most if table is small else member
         for quantity, style in ((quantities.DECAY_RATE_OF_R, "-"), (quantities.DECAY_RATE_OF_RESIDUAL, "--")):
-            curve(rates, select(flow, quantity, seed=seed).dropna(subset="value"), colour, style, lw=1.3)
+            curve(rate_axis, select(flow, quantity, seed=seed).dropna(subset="value"), colour, style, lw=1.3)
         gamma = settings_of(table)["gamma"]
         imbalance = select(flow, quantities.IMBALANCE, seed=member)
         errors = (imbalance["value"] / (2 * gamma) - 1).abs().groupby(imbalance["time"]).max()
-        curve(invariant, errors.reset_index(), colour)
-        handles.append(line(rf"$\gamma = {power(gamma)}$", colour))
+        curve(imbalance_axis, errors.reset_index(), colour)
+        handles.append(line_handle(rf"$\gamma = {power(gamma)}$", colour))
     for rate in (2, 4):
-        level(rates, rate, "grey")
-    singular_values(ranks, balanced, member, 5, phase="flow")
-    losses.set(title="loss", ylabel="loss / first loss", yscale="log", ylim=(1e-5, 3))
-    distances.set(title="predictor", ylabel=r"distance from $\beta_*$", yscale="log", ylim=(1e-5, 3))
-    parameters.set(title="parameters", ylabel="distance from the limit", yscale="log", ylim=(1e-5, 1e4))
-    parameters.legend(handles=[line("distance"), line("bound", style="--")], loc="upper right")
-    rates.set(title="Lemma C.6", ylabel=r"decay rate / $\gamma\lambda_{\min}$")
-    rates.set_yscale("symlog", linthresh=10)
-    rates.legend(handles=[line("$|R|^2$"), line(r"$|Y - X\beta|^2$", style="--")], loc="lower right")
-    invariant.set(title="imbalance, Lemma 3.2", ylabel=r"error / $2\gamma$", yscale="log", ylim=(1e-17, 1e-8))
-    ranks.set(title="balanced layers", ylabel=r"$\sigma_i(W_1)$", ylim=(0, None))
+        level(rate_axis, rate, "grey")
+    top = 5
+    singular_values(rank_axis, balanced, member, top, phase="flow")
+    loss_axis.set(title="loss", ylabel="loss / first loss", yscale="log", ylim=(1e-5, 3))
+    predictor_axis.set(title="predictor", ylabel=r"distance from $\beta_*$", yscale="log", ylim=(1e-5, 3))
+    parameter_axis.set(title="parameters", ylabel="distance from the limit", yscale="log", ylim=(1e-5, 1e4))
+    parameter_axis.legend(handles=[line_handle("distance"), line_handle("bound", style="--")], loc="upper right")
+    rate_axis.set(title="Lemma C.6", ylabel=r"decay rate / $\gamma\lambda_{\min}$")
+    rate_axis.set_yscale("symlog", linthresh=10)
+    squares = [line_handle("$|R|^2$"), line_handle(r"$|Y - X\beta|^2$", style="--")]
+    rate_axis.legend(handles=squares, loc="lower right")
+    imbalance_axis.set(title="imbalance, Lemma 3.2", ylabel=r"error / $2\gamma$", yscale="log", ylim=(1e-17, 1e-8))
+    rank_axis.set(title="balanced layers", ylabel=r"$\sigma_i(W_1)$", ylim=(0, None))
     for axis in axes.flat:
         axis.set_xlabel("time $t$")
-    for axis in (losses, distances, parameters, rates, invariant):
+    for axis in (loss_axis, predictor_axis, parameter_axis, rate_axis, imbalance_axis):
         axis.set_xlim(0, large.loc[large["phase"] == "flow", "time"].max())
     letters(axes.flat)
-    legend_below(figure, [*handles, line("rows of unequal lengths", "grey"), *index_handles(5)])
+    legend_below(figure, [*handles, line_handle("rows of unequal lengths", "grey"), *index_handles(top)])
     return Plot(
         figure,
-        facts={"growing": int((slowest < 0).sum())},
+        facts={"growing": int((least_rates < 0).sum())},
         alt="Losses and distances fall exponentially; with unequal rows the distance from the minimum-norm predictor "
         "stays. The gradient's square grows for a while in {growing} draws at small scale.",
     )
@@ -129,19 +131,18 @@ def spectrum_at_limit(large: Table, small: Table, square: Table, conditioned: Ta
         (square, "$n = d$", "green", "^"),
         (conditioned, "ill-conditioned", "purple", "D"),
     ):
-        limits = Draws(table, phase="limit")
-        errors = relative_errors(*limits.with_prediction(SIGMA_W1))
-        bounds = limits[quantities.SIGMA_W1_LEFT_OPEN] + steps_by_rtol(limits)
+        at_limit = Draws(table, phase="limit")
+        errors = relative_errors(*at_limit.with_prediction(SIGMA_W1))
+        bounds = at_limit[quantities.SIGMA_W1_LEFT_OPEN] + steps_by_rtol(at_limit)
         options = {"ms": 3.5, "mfc": "none", "color": COLOURS[colour]}
         ends = select(table, SIGMA_W1, phase="limit").dropna(subset="value")
         left.plot(ends["predicted"], ends["value"], marker, label=name, **options)
         right.plot(bounds, np.maximum(errors, FLOOR), marker, **options)
-    low, high = left.get_xlim()
-    guide(left, [low, high], [low, high], "grey", "-", zorder=0)
-    left.set(xlabel=r"predicted $\sigma_i(W_1)$", ylabel=r"measured $\sigma_i(W_1)$", xscale="log", yscale="log")
+    left.set(xscale="log", yscale="log", xlabel=r"predicted $\sigma_i(W_1)$", ylabel=r"measured $\sigma_i(W_1)$")
     right.set(xscale="log", yscale="log", xlabel="bound on the error", ylabel="measured error")
-    low, high = right.get_xlim()
-    guide(right, [low, high], [low, high], "grey", "-", zorder=0)
+    for axis in (left, right):
+        low, high = axis.get_xlim()
+        guide(axis, [low, high], [low, high], "grey", "-", zorder=0)
     left.set_title("singular values")
     right.set_title("errors")
     letters((left, right))

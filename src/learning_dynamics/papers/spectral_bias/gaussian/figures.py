@@ -1,6 +1,6 @@
 """The hidden layer's singular values when both layers start Gaussian."""
 
-from learning_dynamics.papers.spectral_bias.panels import DASHES, limits_panels, line
+from learning_dynamics.papers.spectral_bias.panels import DASHES, line_handle, spectra_against_limits
 from learning_dynamics.plotting import Plot
 from learning_dynamics.settings import Count, Natural
 from learning_dynamics.tidy import Table, settings_of
@@ -21,6 +21,6 @@ def fig4(first: Table, second: Table, *, member: Natural, top: Count) -> Plot:
         rf"variance of $W_1$ {settings['variance']:g}, of $W_2$ {settings['output_variance']:g}"
         for settings in map(settings_of, tables)
     ]
-    dashes = [line("orthogonal layer of equal size", "vermilion", DASHES, 1.0)]
-    figure = limits_panels(titles, tables, member, top, height=2.7, entries=dashes)
+    dashes = [line_handle("orthogonal layer of equal size", "vermilion", DASHES, 1.0)]
+    figure = spectra_against_limits(titles, tables, member, top, height=2.7, entries=dashes)
     return Plot(figure, alt="Two panels; the largest singular values rise, the others move little.")

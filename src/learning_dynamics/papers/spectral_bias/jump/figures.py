@@ -6,7 +6,7 @@ import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 
 from learning_dynamics.papers.spectral_bias.flow import quantities
-from learning_dynamics.papers.spectral_bias.panels import FLOOR, curve, guide, line, marks, power
+from learning_dynamics.papers.spectral_bias.panels import FLOOR, curve, guide, line_handle, marks_handle, power
 from learning_dynamics.plotting import COLOURS, WIDTH, Plot, legend_below, letters, sequence
 from learning_dynamics.settings import Natural
 from learning_dynamics.tidy import Quantity, Table, select, settings_of
@@ -25,7 +25,7 @@ def jump(jump: Table) -> Plot:
     end = jump["time"].max()
     handles = []
     for gamma, colour in zip(gammas, sequence(len(gammas)), strict=True):
-        handles.append(line(rf"$\gamma = {power(gamma)}$", colour))
+        handles.append(line_handle(rf"$\gamma = {power(gamma)}$", colour))
         for _, rows in jump[jump["gamma"] == gamma].groupby("index"):
             curve(axis, rows, colour, lw=1.3)
             curve(axis, rows[5::20], colour, ".", "predicted", ms=3.5)
@@ -36,9 +36,9 @@ def jump(jump: Table) -> Plot:
         axis.plot(at, final / (1 + 2 * final), "o", mfc="none", color=COLOURS["vermilion"], zorder=5)
         axis.annotate(rf"$\sigma_{index}$", (end, final), (4, 0), textcoords="offset points", va="center")
     handles += [
-        marks("closed form", "grey"),
-        line(r"limit $\gamma \to 0$", "black", "--", 1.0),
-        marks("limit at the jump", "vermilion", "o", hollow=True),
+        marks_handle("closed form", "grey"),
+        line_handle(r"limit $\gamma \to 0$", "black", "--", 1.0),
+        marks_handle("limit at the jump", "vermilion", "o", hollow=True),
     ]
     axis.set(
         xlabel=r"$t \,/\, \ln(1/\gamma)$", ylabel=r"singular values $\sigma_i(\beta)$", xlim=(0, end), ylim=(0, None)
@@ -80,10 +80,10 @@ def vectors(whitened: Table, gaussian: Table, *, member: Natural) -> Plot:
     axes[1].legend(loc="upper right")
     letters(axes)
     handles = [
-        line(rf"{name} data, $\gamma = {power(settings_of(table)['gamma'])}$", colour)
+        line_handle(rf"{name} data, $\gamma = {power(settings_of(table)['gamma'])}$", colour)
         for name, table, colour in (("whitened", whitened, "blue"), ("Gaussian", gaussian, "vermilion"))
     ]
-    styles = [line(r"$\beta$; (c) layers"), line(r"$\alpha$", style="--")]
+    styles = [line_handle(r"$\beta$; (c) layers"), line_handle(r"$\alpha$", style="--")]
     legend_below(figure, [*handles, *styles])
     return Plot(
         figure, alt="On whitened data all measures lie at rounding; on Gaussian data the first is of order one."

@@ -6,7 +6,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from learning_dynamics.papers.spectral_bias import theory
-from learning_dynamics.papers.spectral_bias.panels import guide, line, marks
+from learning_dynamics.papers.spectral_bias.panels import guide, line_handle, marks_handle
 from learning_dynamics.papers.spectral_bias.quantities import SIGMA_BETA
 from learning_dynamics.plotting import sequence
 from learning_dynamics.plotting.motion import MOVING, Motion
@@ -43,7 +43,11 @@ def jump(jump: Table) -> Motion:
         ylim=(0, 1.05 * teacher.max()),
     )
     axis.legend(
-        handles=[line("closed form"), marks("gradient flow"), line(r"limit $\gamma \to 0$", "black", "--", 0.9)],
+        handles=[
+            line_handle("closed form"),
+            marks_handle("gradient flow"),
+            line_handle(r"limit $\gamma \to 0$", "black", "--", 0.9),
+        ],
         loc="center right",
         bbox_to_anchor=(1.0, 0.66),
     )

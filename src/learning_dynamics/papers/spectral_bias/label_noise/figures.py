@@ -11,8 +11,8 @@ from learning_dynamics.papers.spectral_bias.panels import (
     guide,
     index_handles,
     level,
-    line,
-    marks,
+    line_handle,
+    marks_handle,
     singular_values,
 )
 from learning_dynamics.papers.spectral_bias.quantities import SIGMA_W1
@@ -44,8 +44,8 @@ def fig1b(plain: Table, noisy: Table, *, member: Natural) -> Plot:
     level(axes[1], np.sqrt(np.sqrt(inputs) * size), "grey", DASHES, 1.2, zorder=3)
     axes[0].set(xlim=(0, min(quiet, plain["time"].max())), ylabel=r"singular values $\sigma_i(W_1)$")
     dashes = [
-        line("Corollary 3.1", "black", DASHES, 1.0),
-        line(r"$(\sqrt{d} |\beta_*|)^{1/2}$", "grey", DASHES, 1.2),
+        line_handle("Corollary 3.1", "black", DASHES, 1.0),
+        line_handle(r"$(\sqrt{d} |\beta_*|)^{1/2}$", "grey", DASHES, 1.2),
     ]
     legend_below(figure, [*index_handles(inputs), *dashes])
     return Plot(figure, alt="Without noise four singular values stay level; with noise they fall on straight lines.")
@@ -84,11 +84,11 @@ def label_noise_moments(ensembles: Sequence[Table]) -> Plot:
     letters(axes.flat)
     largest, smallest = sequence(2)
     handles = [
-        marks("descent"),
-        line("process, appendix D"),
-        line("equal $D_j$", style="--", width=1.0),
-        line("row of the largest $D_j$", largest, width=1.6),
-        line("of the smallest", smallest, width=1.6),
+        marks_handle("descent"),
+        line_handle("process, appendix D"),
+        line_handle("equal $D_j$", style="--", width=1.0),
+        line_handle("row of the largest $D_j$", largest, width=1.6),
+        line_handle("of the smallest", smallest, width=1.6),
     ]
     legend_below(figure, handles)
     return Plot(figure, alt="Dots on the solid lines; the rows' growths lie decades apart, far from the dashed line.")

@@ -1,7 +1,7 @@
 """Lyapunov exponents of dW = D dB a^T, da = W^T D dB: all d + 1 directions of (W, a), along long compiled paths.
 
 As a Stratonovich equation the process has the drift -diag(D_1^2, ..., D_d^2, |D|^2) / 2, and its noise consists of
-boosts, which swap a row of W with a; the exponential of a boost is known. A step is half a drift, a boost and half a
+boosts, which mix the rows of W with a; the exponential of a boost is known. A step is half a drift, a boost and half a
 drift: exact for d = 1, and of first order in the step else.
 
 With b = D dB, of length l and direction u, a step's boost is G = [[0, b], [b^T, 0]] on columns (w, a) of (W, a). G^2 is
@@ -15,7 +15,7 @@ import numpy as np
 
 
 def lyapunov_sums(
-    weights: np.ndarray, step: float, rng: np.random.Generator, *, burn: int, blocks: int, every: int
+    diagonal: np.ndarray, step: float, rng: np.random.Generator, *, burn_blocks: int, blocks: int, every: int
 ) -> np.ndarray:
     """Logarithmic growth of all directions of one long path, with a step and with twice the step.
 
@@ -25,11 +25,11 @@ def lyapunov_sums(
 
     Parameters
     ----------
-    weights : ndarray, shape (d,)
+    diagonal : ndarray, shape (d,)
         Diagonal of D; ones for equation 4.1.
     step : float
     rng : Generator
-    burn, blocks : int
+    burn_blocks, blocks : int
         How many times `every` steps are taken before the sums start, and after.
     every : int
         Steps between orthonormalisations; even.
@@ -39,20 +39,23 @@ def lyapunov_sums(
     ndarray, shape (2, d + 1)
         Sums with the step, and with twice the step.
     """
-    noise = rng.standard_normal(((burn + blocks) * every, len(weights)))
+    noise = rng.standard_normal(((burn_blocks + blocks) * every, len(diagonal)))
     coarse = (noise[::2] + noise[1::2]) / np.sqrt(2.0)
-    sums = np.zeros((2, len(weights) + 1))
-    _follow(weights, step, burn, every, noise, sums[0])
-    _follow(weights, 2 * step, burn, every // 2, coarse, sums[1])
+    sums = np.zeros((2, len(diagonal) + 1))
+    _follow(diagonal, step, burn_blocks, every, noise, sums[0])
+    _follow(diagonal, 2 * step, burn_blocks, every // 2, coarse, sums[1])
     return sums
 
 
 # loops are written out, columns innermost: arrays as operands would take four times as long to compile
 @numba.njit
-def _follow(weights, step, burn, every, noise, sums):
+def _follow(
+    diagonal: np.ndarray, step: float, burn_blocks: int, every: int, noise: np.ndarray, sums: np.ndarray
+) -> None:
+    """Write the sums of one path after its first `burn_blocks` into `sums`, a step for each row of `noise`."""
     steps, inputs = noise.shape
     size = inputs + 1
-    M = np.zeros((size, size))
+    M = np.zeros((size, size))  # its columns are the directions (w, a) that are followed; its last row is a
     drift, boost = np.empty(size), np.empty(inputs)
     along, change = np.empty(size), np.empty(size)
     # sums and differences of coordinates: for d = 1 the directions that the process keeps, else as good as any
@@ -63,16 +66,16 @@ def _follow(weights, step, burn, every, noise, sums):
         M[column, size - 1 - column] = -1.0
     total = 0.0
     for row in range(inputs):
-        drift[row] = np.exp(-0.25 * step * weights[row] ** 2)
-        total += weights[row] ** 2
+        drift[row] = np.exp(-0.25 * step * diagonal[row] ** 2)
+        total += diagonal[row] ** 2
     drift[inputs] = np.exp(-0.25 * step * total)
-    _orthonormalise(M, sums)
-    _restart(sums)
+    _orthonormalise(M, sums)  # only to normalise: what it adds is cleared
+    _clear(sums)
     scale = np.sqrt(step)
     for count in range(steps):
         length = 0.0
         for row in range(inputs):
-            boost[row] = scale * weights[row] * noise[count, row]
+            boost[row] = scale * diagonal[row] * noise[count, row]
             length += boost[row] ** 2
         length = np.sqrt(length)
         stretch, tilt = np.cosh(length) - 1.0, np.sinh(length)
@@ -84,26 +87,27 @@ def _follow(weights, step, burn, every, noise, sums):
                 along[column] += boost[row] * M[row, column]
         for column in range(size):
             along[column] /= length
-            output = M[inputs, column] * drift[inputs]
-            change[column] = (stretch * along[column] + tilt * output) / length
-            M[inputs, column] = (output + stretch * output + tilt * along[column]) * drift[inputs]
+            a = M[inputs, column] * drift[inputs]
+            change[column] = (stretch * along[column] + tilt * a) / length
+            M[inputs, column] = (a + stretch * a + tilt * along[column]) * drift[inputs]
         for row in range(inputs):
             for column in range(size):
                 M[row, column] = (M[row, column] + change[column] * boost[row]) * drift[row]
         if (count + 1) % every == 0:
             _orthonormalise(M, sums)
-            if (count + 1) // every == burn:
-                _restart(sums)
+            if (count + 1) // every == burn_blocks:
+                _clear(sums)
 
 
 @numba.njit
-def _restart(sums):
+def _clear(sums: np.ndarray) -> None:
     for column in range(len(sums)):
         sums[column] = 0.0
 
 
 @numba.njit
-def _orthonormalise(M, sums):
+def _orthonormalise(M: np.ndarray, sums: np.ndarray) -> None:
+    """Orthonormalise the columns of `M` in place, and add the logarithms of what they are divided by to `sums`."""
     size = len(M)
     for column in range(size):
         for earlier in range(column):

@@ -11,7 +11,7 @@ from matplotlib.lines import Line2D
 from scipy.special import gamma
 
 from learning_dynamics.papers.spectral_bias.noise import quantities, theory
-from learning_dynamics.papers.spectral_bias.panels import curve, guide, level, line, marks, rgb
+from learning_dynamics.papers.spectral_bias.panels import curve, guide, level, line_handle, marks_handle, rgb
 from learning_dynamics.plotting import COLOURS, WIDTH, Plot, direct_labels, legend_below, letters, sequence
 from learning_dynamics.settings import Count, Fraction
 from learning_dynamics.tidy import Quantity, Table, select, settings_of
@@ -28,7 +28,7 @@ def fig3a(paths: Table, exponents: Table) -> Plot:
     {fallen} of these {count} paths end below where they started. The paper's Figure 3a shows the smaller one decay and
     the larger one increase.
     """
-    handles = [line(r"$\sigma_1$, rate 0"), line(r"$\sigma_2$, its rate", style="--")]
+    handles = [line_handle(r"$\sigma_1$, rate 0"), line_handle(r"$\sigma_2$, its rate", style="--")]
     figure, axis = _draw_paths(paths, quantities.SIGMA, handles, lw=1.2)
     end = paths["time"].max()
     second_rate = float(select(exponents, quantities.DIRECTION_RATE, index=2, inputs=2)["predicted"].iloc[0])
@@ -48,7 +48,7 @@ def fig3b(paths: Table, exponents: Table) -> Plot:
     the paper's Figure 3b, at the exact rate {rate:.3f}; the black dotted line has that slope. The mean norm over paths
     does not decay, as `ensemble` shows.
     """
-    handles = [line("row 1"), line("row 2", style="--"), line("rate", style=":", width=1.6)]
+    handles = [line_handle("row 1"), line_handle("row 2", style="--"), line_handle("rate", style=":", width=1.6)]
     figure, axis = _draw_paths(paths, quantities.COMMUTATOR_NORM, handles, lw=1.1)
     end = paths["time"].max()
     rate = float(select(exponents, quantities.COMMUTATOR_RATE, inputs=2)["predicted"].iloc[0])
@@ -127,14 +127,14 @@ def ensemble(plane: Table, space: Table, five: Table, exponents: Table, *, relia
     for axis in (lengths, typical):
         direct_labels(axis)
     handles = [
-        marks(r"$E|w_i|^2$", "blue", "o"),
-        marks(r"$E a_i^2$", "orange", "o"),
-        line("exact, or slope", "black", "--", 0.9),
-        marks("mean", "vermilion", "o"),
-        line("median", "blue"),
-        line("8 in 10 paths", "sky", "-", 5),
-        marks(r"$\det W$, mean", "green", "s"),
-        line(r"$\det W$, median", "green", ":"),
+        marks_handle(r"$E|w_i|^2$", "blue", "o"),
+        marks_handle(r"$E a_i^2$", "orange", "o"),
+        line_handle("exact, or slope", "black", "--", 0.9),
+        marks_handle("mean", "vermilion", "o"),
+        line_handle("median", "blue"),
+        line_handle("8 in 10 paths", "sky", "-", 5),
+        marks_handle(r"$\det W$, mean", "green", "s"),
+        line_handle(r"$\det W$, median", "green", ":"),
     ]
     legend_below(figure, handles, 4)
     growing = ", ".join(f"{max(theory.mean_commutator_rate(inputs), 0.0):.3f}" for inputs in spaces)
@@ -184,12 +184,12 @@ def exponents(exponents: Table, weighted: Table) -> Plot:
     letters((singular_axis, pairs, smallest_axis))
     smallest_axis.set_ylim(None, -0.4)
     handles = [
-        line(r"$\lambda_1$", shades[0]),
-        line(rf"$\lambda_{{{largest}}}$", shades[-1]),
-        marks("commutator", "vermilion", "."),
-        marks("angle", "blue", "."),
-        marks("unequal weights", "black", "D", hollow=True),
-        marks("smallest", "green", "."),
+        line_handle(r"$\lambda_1$", shades[0]),
+        line_handle(rf"$\lambda_{{{largest}}}$", shades[-1]),
+        marks_handle("commutator", "vermilion", "."),
+        marks_handle("angle", "blue", "."),
+        marks_handle("unequal weights", "black", "D", hollow=True),
+        marks_handle("smallest", "green", "."),
     ]
     legend_below(figure, handles)
     second_rates = rates[(rates["index"] == 2) & (rates["inputs"] > 1)]
@@ -263,7 +263,7 @@ def _draw_paths(paths: Table, quantity: Quantity, handles: list[Line2D], lw: flo
             rows = select(paths, quantity, seed=seed, index=index)
             curve(axis, rows[rows["value"] > 0], colour, style, lw=lw)
     axis.set(yscale="log", xlabel="time $t$", xlim=(0, paths["time"].max()))
-    lines = [line(f"path {seed + 1}", colour) for seed, colour in colours.items()]
+    lines = [line_handle(f"path {seed + 1}", colour) for seed, colour in colours.items()]
     figure.legend(handles=lines + handles, loc="outside right center")
     return figure, axis
 

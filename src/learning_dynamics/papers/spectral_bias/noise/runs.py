@@ -129,5 +129,7 @@ def _growth(
 ) -> np.ndarray:
     """Return growth per unit of time over `horizon`, after `burn`, of a path for each generator."""
     burn_blocks, blocks = (max(1, round(time / (step * BLOCK))) for time in (burn, horizon))
-    sums = [exponents.lyapunov_sums(weights, step, rng, burn=burn_blocks, blocks=blocks, every=BLOCK) for rng in rngs]
+    sums = [
+        exponents.lyapunov_sums(weights, step, rng, burn_blocks=burn_blocks, blocks=blocks, every=BLOCK) for rng in rngs
+    ]
     return np.stack(sums) / (step * BLOCK * blocks)

@@ -3,7 +3,7 @@
 import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 
-from learning_dynamics.papers.spectral_bias.panels import curve, line, marks, power, seed_at
+from learning_dynamics.papers.spectral_bias.panels import curve, line_handle, marks_handle, power, seed_at
 from learning_dynamics.papers.spectral_bias.quantities import SIGMA_BETA, SIGMA_W1
 from learning_dynamics.papers.spectral_bias.reductions import quantities
 from learning_dynamics.plotting import WIDTH, Plot, legend_below, letters, sequence
@@ -41,11 +41,11 @@ def mirror(vector: Table, scalar: Table, *, member: Natural) -> Plot:
     letters(axes.flat)
     first, last = sequence(2)
     handles = [
-        line("network"),
-        marks("smaller system"),
-        line("potential as printed", "black", "--", 1.0),
-        line("first value or entry", first, width=1.6),
-        line("last", last, width=1.6),
+        line_handle("network"),
+        marks_handle("smaller system"),
+        line_handle("potential as printed", "black", "--", 1.0),
+        line_handle("first value or entry", first, width=1.6),
+        line_handle("last", last, width=1.6),
     ]
     legend_below(figure, handles)
     return Plot(figure, alt="Four panels in which dots lie on lines; in the third, dashed curves part from them.")

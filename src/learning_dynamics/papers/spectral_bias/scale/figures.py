@@ -3,7 +3,7 @@
 import matplotlib.pyplot as plt
 import numpy as np
 
-from learning_dynamics.papers.spectral_bias.panels import curve, guide, level, line, marks, power, seed_at
+from learning_dynamics.papers.spectral_bias.panels import curve, guide, level, line_handle, marks_handle, power, seed_at
 from learning_dynamics.papers.spectral_bias.quantities import DISTANCE_BOUND, LOSS, SIGMA_W1
 from learning_dynamics.papers.spectral_bias.scale import quantities
 from learning_dynamics.plotting import COLOURS, WIDTH, Plot, legend_below, letters, sequence
@@ -50,13 +50,15 @@ def rate(flows: Table, conditioned: Table, times: Table, *, member: Natural) -> 
     right.set_ylim(lowest, None)
     right.set_title("time, all draws")
     letters((gaussian, ill, right))
-    handles = [line(rf"$\gamma = {power(gamma)}$", colour) for gamma, colour in zip(gammas, colours, strict=True)]
+    handles = [
+        line_handle(rf"$\gamma = {power(gamma)}$", colour) for gamma, colour in zip(gammas, colours, strict=True)
+    ]
     handles += [
-        line("loss"),
-        line("its bound", style="--"),
-        marks("(c): measured"),
-        line("predicted", "blue"),
-        line("by the bound", "vermilion", "--"),
+        line_handle("loss"),
+        line_handle("its bound", style="--"),
+        marks_handle("(c): measured"),
+        line_handle("predicted", "blue"),
+        line_handle("by the bound", "vermilion", "--"),
     ]
     legend_below(figure, handles, columns=4)
     facts = {

@@ -5,12 +5,12 @@ So every draw can be judged by them. The same measures of what might hold instea
 are beside them.
 
 Symbols are the paper's. M(x), with an axis for each layer, is `TensorNetwork.data_tensor`; S and U_l give the singular
-coordinates of an orthogonally decomposable network. The residuals are r_i = -y_i exp(-y_i f(x_i)), and u is the
-direction of X^T r: the loss pushes the coefficients along -u.
+coordinates of an orthogonally decomposable network, as diagonal and convolutional ones are. The residuals are
+r_i = -y_i exp(-y_i f(x_i)), and u is the direction of X^T r. The loss pushes the coefficients along -u: this is `push`.
 
-Shapes: states (times, parameters), of one flow, divided as in `exponential_flow`; coefficients beta (times, inputs);
-rho (times, m) in m singular coordinates; layer l (times, k_l); X (samples, inputs); y (samples,). `measure_flow` leaves
-out the first time, so that its results are one shorter than `log_log_times`.
+Shapes: states (times, parameters), of one flow, divided as in `exponential_flow`; coefficients beta and push (times,
+inputs); rho (times, m) in m singular coordinates; layer l (times, k_l); X (samples, inputs); y (samples,).
+`measure_flow` leaves out the first time, so that its results are one shorter than `log_log_times`.
 """
 
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ import numpy as np
 from learning_dynamics.papers.tensor_networks.classification import quantities
 from learning_dynamics.papers.tensor_networks.classification.theory import fitted_power, outside_support, tight_margins
 from learning_dynamics.papers.tensor_networks.distances import angle_between
-from learning_dynamics.papers.tensor_networks.solutions import OWN, Norm, least_quasi_norm, minimum_norm, norm_of
+from learning_dynamics.papers.tensor_networks.solutions import LIMIT_NORM, Norm, least_quasi_norm, minimum_norm, norm_of
 from learning_dynamics.papers.tensor_networks.tables import MARGIN
 from learning_dynamics.papers.tensor_networks.tensor_network import TensorNetwork
 
@@ -31,7 +31,7 @@ NORMS: tuple[Norm, ...] = ("l2", "l1", "dft_l1")
 
 
 @dataclass(frozen=True)
-class Classified:
+class LabelledData:
     """A data set for classification, and the classifier of largest margin on it in each norm.
 
     Attributes
@@ -44,14 +44,14 @@ class Classified:
     y: np.ndarray
 
     @cached_property
-    def best(self) -> dict[Norm, np.ndarray]:
+    def max_margin(self) -> dict[Norm, np.ndarray]:
         """The classifier of least norm among those whose margins are at least one, by norm."""
         return {norm: minimum_norm(self.X, self.y, norm, classification=True) for norm in NORMS}
 
 
 def measure_flow(
     network: TensorNetwork,
-    data: Classified,
+    data: LabelledData,
     log_log_times: np.ndarray,
     states: np.ndarray,
     *,
@@ -75,7 +75,7 @@ def measure_flow(
         Missing where theory gives no norm.
     angle
         Angle in degrees between the coefficients and the max-margin direction in the norm of `gap_own`; missing where
-        `gap_own` is missing, and for decomposable networks.
+        `gap_own` is missing, and for the architecture `decomposable`.
     angle_power
         Power of 1 / log t in `angle`, fitted within the window; at the last time, nan at others. Predicted: 1 / L for
         fully connected networks, nan where the support vectors span all inputs; for two layers 1 - s, with s the
@@ -121,8 +121,12 @@ def measure_flow(
 
     Parameters
     ----------
-    log_log_times, states, sharpness
-        As in `exponential_flow`.
+    log_log_times : ndarray, shape (times,)
+        Those of `exponential_flow`.
+    states : ndarray, shape (times, parameters)
+        As `exponential_flow` returns them.
+    sharpness : float
+        As in `exponential_flow.Accuracy`.
     window : pair of float
         log log t between which the power of 1 / log t in the angle is fitted.
 
@@ -135,70 +139,48 @@ def measure_flow(
     beta = network.coefficients(states)
     margins = beta @ (y[:, None] * X).T
     least_margins = margins.min(axis=1)
-    push_directions = residual_directions(network, data, log_log_times, states, sharpness=sharpness)
+    push = push_directions(network, data, log_log_times, states, sharpness=sharpness)
     measures: dict = {
         MARGIN: least_margins,
-        quantities.TURN_OF_RESIDUALS: angle_between(push_directions, push_directions[-1]),
+        quantities.TURN_OF_RESIDUALS: angle_between(push, push[-1]),
     }
     for norm in NORMS:
-        # the best classifier has a least margin of one, so that the largest margin is one over its norm
-        measures[quantities.GAP[norm]] = 1 - least_margins * norm_of(data.best[norm], norm) / norm_of(beta, norm)
-    measures |= _parameter_quantities(
-        network, push_directions, data_sum=y @ X, log_log_times=log_log_times, states=states
-    )
+        # the max-margin classifier has a least margin of one, so that the largest margin is one over its norm
+        measures[quantities.GAP[norm]] = 1 - least_margins * norm_of(data.max_margin[norm], norm) / norm_of(beta, norm)
+    measures |= _parameter_quantities(network, push, data_sum=y @ X, log_log_times=log_log_times, states=states)
     singular_residuals = {
-        quantities.SINGULAR_RESIDUAL: push_directions,
+        quantities.SINGULAR_RESIDUAL: push,
         quantities.SINGULAR_RESIDUAL_DATA: y @ X,
         quantities.SINGULAR_RESIDUAL_COEFFICIENTS: beta[-1],
     }
     for quantity, inputs in singular_residuals.items():
-        inputs_by_time = np.broadcast_to(inputs, push_directions.shape)
+        inputs_by_time = np.broadcast_to(inputs, push.shape)
         measures[quantity] = _singular_residual(network, inputs_by_time, states)
     if depth == 2:
-        measures[quantities.TOP_GAP] = _top_gap(network, push_directions, states)
+        measures[quantities.TOP_GAP] = _top_gap(network, push, states)
     if network.name == "fully_connected":
         compared_directions = {
-            quantities.DISTANCE_FROM_PUSH: push_directions,
+            quantities.DISTANCE_FROM_PUSH: push,
             quantities.DISTANCE_FROM_DATA_SUM: y @ X,
         }
         for quantity, direction in compared_directions.items():
             measures[quantity] = np.linalg.norm(_unit(beta) - _unit(direction), axis=-1)
-    if network.name == "fully_connected" or (depth == 2 and network.name in OWN):
-        measures[quantities.GAP_OWN] = measures[quantities.GAP[OWN[network.name]]]
-        measures[quantities.ANGLE] = angle_between(beta, data.best[OWN[network.name]])
-        predicted = _predicted_exponent(network, data, push_directions[-1])
+    if network.name == "fully_connected" or (depth == 2 and network.name in LIMIT_NORM):
+        measures[quantities.GAP_OWN] = measures[quantities.GAP[LIMIT_NORM[network.name]]]
+        measures[quantities.ANGLE] = angle_between(beta, data.max_margin[LIMIT_NORM[network.name]])
+        predicted = _predicted_exponent(network, data, push[-1])
         measures[quantities.ANGLE_POWER] = (_exponents(log_log_times, measures[quantities.ANGLE], window), predicted)
-    if network.S is None:
-        return measures
-    rho, own = singular_products(network, states), 2 / depth  # own: the power in the network's own quasi-norm of rho
-    powers = {
-        quantities.STATIONARITY_RESIDUAL: own,
-        quantities.STATIONARITY_RESIDUAL_L1: 1.0,
-        quantities.STATIONARITY_RESIDUAL_L2: 2.0,
-    }
-    for quantity, power in powers.items():
-        measures[quantity] = _stationarity(rho, push_directions @ network.S.T, power)
-    sparse_vectors = {
-        quantities.DENSE_SHARE_RHO: rho,
-        quantities.DENSE_SHARE_BETA: beta,
-        quantities.DENSE_SHARE_S_BETA: beta @ network.S.T,
-    }
-    for quantity, vectors in sparse_vectors.items():
-        measures[quantity] = _share_beyond(np.abs(vectors), len(X))
-    if np.isrealobj(network.S):
-        size = np.sum(np.abs(rho) ** own, axis=1) / np.where(least_margins > 0, least_margins, np.nan) ** own
-        measures[quantities.QUASI_NORM_EXCESS] = size / least_quasi_norm(X @ network.S.T, y, own) - 1
-        if (
-            depth == 2
-        ):  # the l1 gap of rho: largest over reached margin is one plus the excess; of a diagonal network again
-            measures[quantities.GAP_OWN] = 1 - 1 / (1 + measures[quantities.QUASI_NORM_EXCESS])
+    if network.S is not None:
+        measures |= _singular_coordinate_quantities(
+            network, data, push, states=states, beta=beta, least_margins=least_margins
+        )
     return measures
 
 
-def residual_directions(
-    network: TensorNetwork, data: Classified, log_log_times: np.ndarray, states: np.ndarray, *, sharpness: float
+def push_directions(
+    network: TensorNetwork, data: LabelledData, log_log_times: np.ndarray, states: np.ndarray, *, sharpness: float
 ) -> np.ndarray:
-    """Return the unit vectors along -X^T r, shape (times, inputs), at the states of `exponential_flow`.
+    """Return -u, the unit vectors along -X^T r, shape (times, inputs), at the states of `exponential_flow`.
 
     The weights exp(-y f) are scaled by the largest, which leaves the direction and cannot underflow.
     """
@@ -211,7 +193,7 @@ def residual_directions(
 
 def _parameter_quantities(
     network: TensorNetwork,
-    push_directions: np.ndarray,
+    push: np.ndarray,
     *,
     data_sum: np.ndarray,
     log_log_times: np.ndarray,
@@ -221,15 +203,15 @@ def _parameter_quantities(
 
     Parameters
     ----------
-    push_directions : ndarray, shape (times, inputs)
-        Along -X^T r.
+    push : ndarray, shape (times, inputs)
+        As `push_directions` returns it.
     data_sum : ndarray, shape (inputs,)
         The labelled data's sum.
     """
     layers, directions = network.layers(states), _unit(states)
     measures = {quantities.PARAMETERS_MOVED: np.linalg.norm(directions - directions[-1], axis=-1)}
-    for quantity, inputs in ((quantities.MISALIGNMENT, push_directions), (quantities.MISALIGNMENT_DATA, data_sum)):
-        tensors = network.data_tensor(np.broadcast_to(inputs, push_directions.shape))
+    for quantity, inputs in ((quantities.MISALIGNMENT, push), (quantities.MISALIGNMENT_DATA, data_sum)):
+        tensors = network.data_tensor(np.broadcast_to(inputs, push.shape))
         # the negative gradient of the loss, up to a positive factor
         downhill = np.concatenate(_pushes(tensors, layers), axis=-1)
         # one minus the cosine, without cancellation
@@ -241,6 +223,53 @@ def _parameter_quantities(
     ).max(axis=-1)
     # states are the parameters over e^(tau / L)
     measures[quantities.GROWTH_POWER] = 1 + network.depth * np.log(np.linalg.norm(states, axis=-1)) / log_log_times
+    return measures
+
+
+def _singular_coordinate_quantities(
+    network: TensorNetwork,
+    data: LabelledData,
+    push: np.ndarray,
+    *,
+    states: np.ndarray,
+    beta: np.ndarray,
+    least_margins: np.ndarray,
+) -> dict[str, np.ndarray]:
+    """Return how near rho is to a stationary point of the l_(2/L) max-margin problem, and how sparse it is.
+
+    Of two real layers it is also the gap in the network's own norm, l1 of rho: by the convex program that gives the
+    excess, for diagonal ones too.
+
+    Parameters
+    ----------
+    push : ndarray, shape (times, inputs)
+        As `push_directions` returns it.
+    """
+    S, power = network.S, 2 / network.depth
+    assert S is not None
+    rho = singular_products(network, states)
+    measures = {}
+    compared_powers = {
+        quantities.STATIONARITY_RESIDUAL: power,
+        quantities.STATIONARITY_RESIDUAL_L1: 1.0,
+        quantities.STATIONARITY_RESIDUAL_L2: 2.0,
+    }
+    for quantity, compared_power in compared_powers.items():
+        measures[quantity] = _stationarity_residual(rho, push @ S.T, compared_power)
+    sparse_vectors = {
+        quantities.DENSE_SHARE_RHO: rho,
+        quantities.DENSE_SHARE_BETA: beta,
+        quantities.DENSE_SHARE_S_BETA: beta @ S.T,
+    }
+    for quantity, vectors in sparse_vectors.items():
+        measures[quantity] = _share_beyond(np.abs(vectors), len(data.X))
+    if np.isrealobj(S):
+        size = np.sum(np.abs(rho) ** power, axis=1) / np.where(least_margins > 0, least_margins, np.nan) ** power
+        excess = size / least_quasi_norm(data.X @ S.T, data.y, power) - 1
+        measures[quantities.QUASI_NORM_EXCESS] = excess
+        if network.depth == 2:
+            # the largest margin in the l1 norm of rho, over the one reached, is one plus the excess
+            measures[quantities.GAP_OWN] = 1 - 1 / (1 + excess)
     return measures
 
 
@@ -267,11 +296,11 @@ def _singular_residual(network: TensorNetwork, inputs: np.ndarray, states: np.nd
     return np.where(value <= 0, 1.0, np.max(distances, axis=0) / np.where(value <= 0, 1.0, value))
 
 
-def _top_gap(network: TensorNetwork, push_directions: np.ndarray, states: np.ndarray) -> np.ndarray:
+def _top_gap(network: TensorNetwork, push: np.ndarray, states: np.ndarray) -> np.ndarray:
     """Return by how much the two layers' directions miss the largest singular value of M(-u), relative to it."""
     gaps = np.full(len(states), np.nan)
-    finite = np.isfinite(push_directions).all(axis=1)
-    matrices = network.data_tensor(push_directions[finite])
+    finite = np.isfinite(push).all(axis=1)  # the singular value decomposition takes no nan
+    matrices = network.data_tensor(push[finite])
     v1, v2 = _directions(network, states[finite])
     value = np.einsum("ti,tij,tj->t", v1, matrices, v2)
     gaps[finite] = 1 - value / np.linalg.norm(matrices, 2, axis=(-2, -1))
@@ -299,17 +328,28 @@ def _pushes(tensors: np.ndarray, layers: list[np.ndarray]) -> list[np.ndarray]:
     return pushes
 
 
-def _stationarity(rho: np.ndarray, aligned_with: np.ndarray, power: float) -> np.ndarray:
-    """Return the residual of the stationarity conditions of ``sum_j |rho_j|**power`` under margins, shape (times,).
+def _stationarity_residual(rho: np.ndarray, singular_values: np.ndarray, power: float) -> np.ndarray:
+    """Return the residual of stationarity of ``sum_j |rho_j|**power``, subject to margins of at least one.
 
-    At a stationary point |rho_j|**power is proportional to (S x)_j rho_j for x = -u, which is real and not negative,
-    (26) to (28) with a power of 2/L; where rho_j is zero both sides are. `aligned_with` is S x, shape (times, m).
+    At a stationary point (S(-u))_j rho_j is real, not negative and proportional to |rho_j|**power, (26) to (28) with a
+    power of 2/L; where rho_j is zero both sides are.
+
+    Parameters
+    ----------
+    rho : ndarray, shape (times, m)
+    singular_values : ndarray, shape (times, m)
+        S(-u).
+
+    Returns
+    -------
+    ndarray, shape (times,)
+        Relative to the sum of sizes, and at most ten: the factor of proportion has no bound where products cancel.
     """
-    size = np.abs(rho) ** power
-    aligned = aligned_with * rho
+    sizes = np.abs(rho) ** power
+    products = singular_values * rho
     with np.errstate(invalid="ignore", divide="ignore"):
-        factor = size.sum(axis=1, keepdims=True) / aligned.real.sum(axis=1, keepdims=True)
-        return np.minimum(np.abs(size - factor * aligned).sum(axis=1) / size.sum(axis=1), 10.0)
+        factor = sizes.sum(axis=1, keepdims=True) / products.real.sum(axis=1, keepdims=True)
+        return np.minimum(np.abs(sizes - factor * products).sum(axis=1) / sizes.sum(axis=1), 10.0)
 
 
 def _share_beyond(sizes: np.ndarray, count: int) -> np.ndarray:
@@ -318,17 +358,17 @@ def _share_beyond(sizes: np.ndarray, count: int) -> np.ndarray:
     return ordered[..., count:].sum(axis=-1) / ordered.sum(axis=-1)
 
 
-def _predicted_exponent(network: TensorNetwork, data: Classified, push_direction: np.ndarray) -> float:
+def _predicted_exponent(network: TensorNetwork, data: LabelledData, push_direction: np.ndarray) -> float:
     """Return the exponent of 1 / log t in the angle to the max-margin direction.
 
     A fully connected network's first layer keeps its part outside the span of the support vectors, and the other
     layers carry it along: (log t)^(-1/L). Nan where the support vectors span all inputs. With two layers in singular
     coordinates, active directions grow like log t in the coefficients, an inactive one, whose singular value of M(-u)
-    is smaller by a factor s, like (log t)^s; and offsets of the margins fall behind like 1 / log t. Nan where
-    active directions outnumber the support vectors: some combination of the active ones is then left open, and settles
-    at a rate of its own.
+    is smaller by a factor s than the largest, that of active ones, like (log t)^s; and offsets of the margins fall
+    behind like 1 / log t. Nan where active directions outnumber the support vectors: some combination of the active
+    ones is then left open, and settles at a rate of its own.
     """
-    classifier = data.best[OWN[network.name]]
+    classifier = data.max_margin[LIMIT_NORM[network.name]]
     if network.name == "fully_connected":
         spanned = np.linalg.norm(outside_support(data.X, data.y, classifier), 2) < 0.5  # a projection: zero or one
         return np.nan if spanned else 1 / network.depth
@@ -338,6 +378,7 @@ def _predicted_exponent(network: TensorNetwork, data: Classified, push_direction
     inactive = best < 1e-6 * best.max()  # zero up to the convex solver's error
     if (~inactive).sum() > tight_margins(data.y * (data.X @ classifier)).sum():
         return np.nan
+    # offsets alone; the angle of a flow that could not be followed is nan, whatever is predicted
     if not inactive.any() or not np.isfinite(values).all():
         return 1.0
     return float(np.clip(1 - values[inactive].max() / values.max(), 0.0, 1.0))

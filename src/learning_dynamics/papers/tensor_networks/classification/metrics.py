@@ -17,7 +17,11 @@ import numpy as np
 
 from learning_dynamics.papers.tensor_networks.architectures import followed_networks
 from learning_dynamics.papers.tensor_networks.classification import quantities
-from learning_dynamics.papers.tensor_networks.classification.measures import Classified, measure_flow, singular_products
+from learning_dynamics.papers.tensor_networks.classification.measures import (
+    LabelledData,
+    measure_flow,
+    singular_products,
+)
 from learning_dynamics.papers.tensor_networks.classification.theory import (
     fitted_power,
     outside_support,
@@ -73,7 +77,7 @@ def from_coefficients(trajectory: Trajectory, *, window: list[Positive]) -> Tabl
 def _flow_table(trajectory: Trajectory, window: list[float], draws: list[dict[str, Any]]) -> Tables:
     """Return the table of flows of which each is a draw, with the columns that tell it apart."""
     constants, settings = trajectory.constants, trajectory.settings
-    data = [Classified(X, y) for X, y in zip(constants["X"], constants["y"], strict=True)]
+    data = [LabelledData(X, y) for X, y in zip(constants["X"], constants["y"], strict=True)]
     in_window = (trajectory.time >= window[0]) & (trajectory.time <= window[1])
     for network, states_of_draws in followed_networks(trajectory):
         for draw, states in zip(draws, states_of_draws, strict=True):
@@ -95,7 +99,7 @@ def _flow_table(trajectory: Trajectory, window: list[float], draws: list[dict[st
 
 def _powers(
     network: TensorNetwork,
-    data: Classified,
+    data: LabelledData,
     log_log_times: np.ndarray,
     states: np.ndarray,
     *,
@@ -133,7 +137,7 @@ def _powers(
         return {}
     features = data.X @ network.S.T
     if network.name == "convolutional":  # S is a multiple of the unitary transform
-        limit = np.linalg.solve(network.S.T, data.best["dft_l1"])
+        limit = np.linalg.solve(network.S.T, data.max_margin["dft_l1"])
     else:
         limit = minimum_norm(features, data.y, "l1", classification=True)
     inactive = np.abs(limit) < 1e-6 * np.abs(limit).max()
@@ -189,7 +193,7 @@ def _powers_of_what_grows(
 
 
 def _power_outside(
-    network: TensorNetwork, data: Classified, log_log_times: np.ndarray, states: np.ndarray, *, nearly: float
+    network: TensorNetwork, data: LabelledData, log_log_times: np.ndarray, states: np.ndarray, *, nearly: float
 ) -> dict:
     """Return what `_powers` does, for the part of the coefficients outside the span of the support vectors.
 
@@ -198,7 +202,7 @@ def _power_outside(
     |P W_1 p| / (|P W_1| |p|), which depends on directions alone: where p still turns, most of all where the two nearly
     cancel, it has a power of its own, which adds to the share's. Sizes are those of ``lengths``, as layers grow alike.
     """
-    beta, best = network.coefficients(states), data.best["l2"]
+    beta, best = network.coefficients(states), data.max_margin["l2"]
     margins, outside = data.y * (data.X @ best), outside_support(data.X, data.y, best)
     if np.linalg.norm(outside, 2) < 0.5 or len(log_log_times) < 2:
         return {}

@@ -7,7 +7,11 @@ import numpy as np
 from learning_dynamics.dynamics.gradient_flow import Span, integrate
 from learning_dynamics.papers.tensor_networks import tensor_network
 from learning_dynamics.papers.tensor_networks.architectures import Common, networks_of
-from learning_dynamics.papers.tensor_networks.exponential_flow import Accuracy, exponential_flows, slowing_times
+from learning_dynamics.papers.tensor_networks.exponential_flow import (
+    Accuracy,
+    exponential_flows,
+    recorded_log_log_times,
+)
 from learning_dynamics.papers.tensor_networks.starts import given_coefficients, undecided, zero_last
 from learning_dynamics.papers.tensor_networks.tensor_network import TensorNetwork, contractions
 from learning_dynamics.seeds import generators
@@ -38,7 +42,7 @@ def from_random_layers(
         (1 + log(1 + t))^(1/L). Constants X, shape (data sets, samples, inputs), and y, shape (data sets, samples).
     """
     X, y = data["X"], data["y"]
-    log_log_times = slowing_times(last, records, doublings)
+    log_log_times = recorded_log_log_times(last, records, doublings)
     series: Arrays = {}
     for network in networks_of(networks, [depth], X.shape[-1], seed):
         starts = zero_last(network, len(X), seed)

@@ -6,7 +6,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from learning_dynamics.papers.tensor_networks.deep_networks import quantities
-from learning_dynamics.papers.tensor_networks.drawing import SCALE, depth_colours, depth_handles, median_and_range
+from learning_dynamics.papers.tensor_networks.drawing import SCALE_LABEL, depth_colours, depth_handles, median_and_range
 from learning_dynamics.plotting import COLOURS, Plot, legend_below, letters, panels
 from learning_dynamics.tidy import Table, select
 
@@ -33,14 +33,14 @@ def small_scales(descending: Table, gaussian: Table) -> Plot:
         axes, (descending, gaussian), ("conditions of Theorem 6.1", "Gaussian layers"), strict=True
     ):
         for axis, (quantity, label, powers) in zip(row, PANELS, strict=True):
-            for number, rows in select(table, quantity).groupby("depth"):
+            for depth, rows in select(table, quantity).groupby("depth"):
                 by_scale = rows.pivot_table(index="seed", columns="scale", values="value").clip(lower=1e-16)
-                median_and_range(axis, by_scale.columns.to_numpy(), by_scale.to_numpy(), colours[number])
+                median_and_range(axis, by_scale.columns.to_numpy(), by_scale.to_numpy(), colours[depth])
             _guides(axis, select(table, quantity), powers)
             axis.set(xscale="log", yscale="log", ylabel=label)
         row[1].set_title(name)
     for axis in axes[-1]:
-        axis.set_xlabel(SCALE)
+        axis.set_xlabel(SCALE_LABEL)
     letters(axes.flat)
     legend_below(figure, depth_handles(colours))
     return Plot(

@@ -18,7 +18,7 @@ from learning_dynamics.papers.tensor_networks import one_point
 from learning_dynamics.papers.tensor_networks.architectures import followed_networks
 from learning_dynamics.papers.tensor_networks.descent import quantities
 from learning_dynamics.papers.tensor_networks.distances import angle_between
-from learning_dynamics.papers.tensor_networks.solutions import OWN, minimum_norm
+from learning_dynamics.papers.tensor_networks.solutions import LIMIT_NORM, minimum_norm
 from learning_dynamics.papers.tensor_networks.tables import FOLLOWED, MEASURED, NETWORK
 from learning_dynamics.papers.tensor_networks.tensor_network import TensorNetwork
 from learning_dynamics.tidy import SEED, Column, Tables, columns, rows
@@ -68,7 +68,7 @@ def descent(trajectory: Trajectory) -> Tables:
     classification = settings["loss"] == "exponential"
     starts, end = _starts(settings), trajectory.time[-1:]
     for network, states in followed_networks(trajectory):
-        reference = minimum_norm(X, y, OWN[network.name], classification=classification)
+        reference = minimum_norm(X, y, LIMIT_NORM[network.name], classification=classification)
         beta = network.coefficients(states)
         outputs = beta @ X.T
         measures: dict = {quantities.COEFFICIENT: beta}
@@ -154,7 +154,7 @@ def step_sizes(trajectory: Trajectory) -> Tables:
             quantities.LIMIT: network.coefficients(predict(power=2.0)),
             quantities.WRONG_POWER: network.coefficients(predict(power=1.0)),
         }
-        least_norm = minimum_norm(X, y, OWN[network.name])
+        least_norm = minimum_norm(X, y, LIMIT_NORM[network.name])
         predicted[quantities.LEAST_NORM] = np.broadcast_to(least_norm, predicted[quantities.LIMIT].shape)
         beta = network.coefficients(ends)
         # the line through the limits at the two smallest step sizes, at step size zero

@@ -3,7 +3,11 @@
 from typing import Literal
 
 from learning_dynamics.papers.tensor_networks.architectures import networks_of
-from learning_dynamics.papers.tensor_networks.exponential_flow import Accuracy, exponential_flows, slowing_times
+from learning_dynamics.papers.tensor_networks.exponential_flow import (
+    Accuracy,
+    exponential_flows,
+    recorded_log_log_times,
+)
 from learning_dynamics.papers.tensor_networks.starts import undecided, zero_last
 from learning_dynamics.settings import Count, Natural, Positive, Seed
 from learning_dynamics.trajectories import Arrays, Trajectory
@@ -30,7 +34,7 @@ def single_point(
         layers divided by (1 + log(1 + t))^(1/2).
     """
     X, y = data["X"], data["y"]
-    log_log_times = slowing_times(last, records, doublings)
+    log_log_times = recorded_log_log_times(last, records, doublings)
     names = [*networks, *(f"filter_{length}" for length in lengths)]
     series = {
         network.name: exponential_flows(

@@ -19,7 +19,7 @@ def filtered_direction(x: np.ndarray, label: float, length: int) -> np.ndarray:
     Raises
     ------
     ValueError
-        If the length is another.
+        If the length is neither 1 nor 2.
     """
     if length == 1:
         direction = label * x
@@ -35,13 +35,16 @@ def filtered_direction(x: np.ndarray, label: float, length: int) -> np.ndarray:
 def filter_condition(x: np.ndarray, first: np.ndarray, second: np.ndarray) -> float:
     """Return the largest lambda of Corollary 4's conditions for filters of length 1 or 2, as they are printed.
 
+    For length 1 it is ``u**2 - (x . v)**2 / |x|**2 >= lambda``. For length 2, with x' the signal shifted by one, it is
+    ``(u_1 + u_2)**2 - ((x + x') . v)**2 / (|x|**2 + x . x') >= lambda``, and the same with -x' and -u_2 for x' and u_2.
+
     Parameters
     ----------
     x : ndarray, shape (inputs,)
     first : ndarray, shape (1,) or (2,)
-        Initial direction of the filter.
+        Initial direction of the filter, u.
     second : ndarray, shape (inputs,)
-        Initial direction of the last layer.
+        Initial direction of the last layer, v.
     """
     if len(first) == 1:
         return float(first[0] ** 2 - (x @ second) ** 2 / (x @ x))
@@ -55,9 +58,18 @@ def filter_condition(x: np.ndarray, first: np.ndarray, second: np.ndarray) -> fl
 
 
 def largest_gap(values: np.ndarray, sums: np.ndarray, differences: np.ndarray) -> float:
-    """Return the largest gap to the l1 max margin (57) that sums and differences leave, relative.
+    """Return the largest gap to the l1 max margin that a start can leave, relative to that margin (57).
 
-    A coefficient (u^2 - w^2) / 4 of the right sign costs ``1 - s`` of its size, one of the wrong sign ``1 + s``.
+    In singular coordinates of M(x) let u = eta_1 + y eta_2 and w = eta_1 - y eta_2, with eta_1 and eta_2 the layers.
+    Then y rho = (u^2 - w^2) / 4 =: c, and the gap is ``sum_j (|c_j| - s_j c_j) / sum_j |c_j|``, with s_j relative to
+    the largest: a positive c_j costs ``1 - s_j`` of its size, a negative one ``1 + s_j``.
+
+    Parameters
+    ----------
+    values : ndarray, shape (m,)
+        Singular values of M(x), the largest first.
+    sums, differences : ndarray, shape (m,)
+        Bounds on u and w, relative to the top entry of u (`one_point.remainder_bounds`).
     """
     s = values / values[0]
     return float(np.sum((1 - s) * sums**2 + (1 + s) * differences**2))
@@ -66,8 +78,16 @@ def largest_gap(values: np.ndarray, sums: np.ndarray, differences: np.ndarray) -
 def largest_angle(x: np.ndarray, remainder: float) -> float:
     """Return the largest angle in degrees to Corollary 4's direction for filters of length two.
 
-    The coefficients are a sum over pairs of singular vectors of the filter and of the last layer; those that are not
-    both the top ones are at most `remainder` of them.
+    Filter and last layer have two singular vectors each, the top ones first. The coefficients are the sum over pairs
+    (i, j) of c_ij times what filter i makes of layer j. Relative to c_11, both c_12 and c_21 are at most `remainder`,
+    and c_22 at most its square. The sine of the angle is at most the size of these three terms over that of the first.
+
+    Parameters
+    ----------
+    x : ndarray, shape (inputs,)
+    remainder : float
+        Bound on each layer's second singular component relative to its top one: the last sum and the last difference
+        of `one_point.remainder_bounds`, added.
     """
     signs = np.array([1.0, -1.0]) * (1.0 if x @ np.roll(x, -1) > 0 else -1.0)  # of the top and of the other filter
     layers = [x + sign * np.roll(x, -1) for sign in signs]

@@ -7,7 +7,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from learning_dynamics.evidence import mean
-from learning_dynamics.papers.tensor_networks.drawing import DOTTED, SCALE, depth_colours, depth_handles, handle
+from learning_dynamics.papers.tensor_networks.drawing import DOTTED, SCALE_LABEL, depth_colours, depth_handles, handle
 from learning_dynamics.papers.tensor_networks.local_optima import quantities
 from learning_dynamics.plotting import COLOURS, WIDTH, Plot, legend_below, letters
 from learning_dynamics.tidy import Table, by_draw
@@ -49,7 +49,7 @@ def global_optimum_share(starts: Table) -> Plot:
         (middle, rf"gain over $\alpha = {scales[0]:g}$", "difference of shares"),
         (right, "predicted optimum", "share of starts"),
     ):
-        axis.set(title=title, ylabel=label, xlabel=SCALE, xscale="log", xlim=(scales[0] / 2, scales[-1] * 2))
+        axis.set(title=title, ylabel=label, xlabel=SCALE_LABEL, xscale="log", xlim=(scales[0] / 2, scales[-1] * 2))
     letters((left, middle, right))
     handles = [*depth_handles(colours), handle("(a) greedy choice", ls=DOTTED)]
     handles += [handle(label, ls=style) for style, label in CHOICES.values()]

@@ -1,13 +1,15 @@
-"""Limits of regression between two norms (Theorem 4; Corollaries 5 and 6)."""
+"""Limits of regression: between two norms (Theorem 4; Corollary 5), and by Corollary 6 as printed and corrected."""
 
 import matplotlib.pyplot as plt
 import numpy as np
 
-from learning_dynamics.papers.tensor_networks.drawing import SCALE, depth_colours, depth_handles, handle
+from learning_dynamics.papers.tensor_networks.drawing import SCALE_LABEL, depth_colours, depth_handles, handle
 from learning_dynamics.papers.tensor_networks.limit_checks import relative_distances
 from learning_dynamics.papers.tensor_networks.regression import quantities
 from learning_dynamics.plotting import COLOURS, WIDTH, Plot, legend_below, letters, panels
 from learning_dynamics.tidy import Draws, Quantity, Table, select
+
+FLOOR = 1e-12  # below the flows' errors; a distance of zero has no place on a logarithmic axis
 
 
 def depth(flow: Table, descent: Table, random: Table) -> Plot:
@@ -15,33 +17,34 @@ def depth(flow: Table, descent: Table, random: Table) -> Plot:
 
     (a) The first coefficient at the limit against the initial scale, on the point of `fig1`. Lines: the minimiser of
     $Q$ (Corollary 5). Circles: gradient flow; crosses: gradient descent. Dotted: the solutions of least norm. The
-    deeper the network, the sharper the change from one to the other. The flow's limits agree with the minimiser of $Q$
-    to {error:.1e}. (b) Random data and random weights. Solid: the relative distance of the flow's limit from the
-    solution of least weighted $\ell_1$ norm. Dashed: its distance from that of least weighted $\ell_2$ norm. Dots:
-    medians of {draws} draws.
+    deeper the network, the sharper the change from one to the other. The flow's limits differ from the minimiser of
+    $Q$ by at most {error:.1e}. (b) Random data and random weights. Solid: the relative distance of the flow's limit
+    from the solution of least weighted $\ell_1$ norm. Dashed: its distance from that of least weighted $\ell_2$ norm.
+    Dots: medians of {draws} draws.
     """
     colours = depth_colours(flow)
     figure, (left, right) = plt.subplots(1, 2, figsize=(WIDTH, 3.2))
-    for number, colour in colours.items():
-        curve = select(flow, quantities.MINIMISER_CURVE, depth=number).sort_values("scale")
+    for layers, colour in colours.items():
+        curve = select(flow, quantities.MINIMISER_CURVE, depth=layers).sort_values("scale")
         left.semilogx(curve["scale"], curve["value"], color=colour, lw=1.3)
         for table, marker, size in ((flow, "o", 5.5), (descent, "x", 4.5)):
-            rows = select(table, quantities.COEFFICIENT, depth=number, index=1, seed=0).sort_values("scale")
+            rows = select(table, quantities.COEFFICIENT, depth=layers, index=1, seed=0).sort_values("scale")
             left.semilogx(rows["scale"], rows["value"], marker, mfc="none", color=colour, ms=size)
-        for norm, style in ((quantities.WEIGHTED_L1, "-"), (quantities.WEIGHTED_L2, "--")):
-            scales, distances = _distances(random, norm, number)
+        for quantity, style in ((quantities.WEIGHTED_L1, "-"), (quantities.WEIGHTED_L2, "--")):
+            scales, distances = _distances(random, quantity, layers)
             right.loglog(scales, np.median(distances, axis=0), style, color=colour, marker=".", lw=1.2)
-    for least, power, across, side in (
+    for least_norm, order, x, side in (
         (quantities.PLAIN_L1, 1, 0.98, "right"),
         (quantities.PLAIN_L2, 2, 0.02, "left"),
     ):
-        value = select(flow, least, index=1, depth=min(colours))["predicted"].iloc[0]
+        # the solution of least norm depends neither on the depth nor on the scale
+        value = select(flow, least_norm, index=1, depth=min(colours))["predicted"].iloc[0]
         left.axhline(value, color=COLOURS["grey"], lw=0.8, ls=(0, (1, 2)), zorder=0)
-        label = rf"least $\ell_{power}$ norm"
-        left.text(across, value + 0.004, label, transform=left.get_yaxis_transform(), ha=side, fontsize=8)
+        label = rf"least $\ell_{order}$ norm"
+        left.text(x, value + 0.004, label, transform=left.get_yaxis_transform(), ha=side, fontsize=8)
     left.margins(y=0.12)
-    left.set(xlabel=SCALE, ylabel=r"$\beta_1$ at the limit", title="one data point")
-    right.set(xlabel=SCALE, ylabel="relative distance", title="random data")
+    left.set(xlabel=SCALE_LABEL, ylabel=r"$\beta_1$ at the limit", title="one data point")
+    right.set(xlabel=SCALE_LABEL, ylabel="relative distance", title="random data")
     letters((left, right))
     handles = [
         *depth_handles(colours),
@@ -51,20 +54,21 @@ def depth(flow: Table, descent: Table, random: Table) -> Plot:
         handle(r"to $\ell_2$", ls="--"),
     ]
     legend_below(figure, handles, 7)
-    error = select(flow, quantities.COEFFICIENT)
+    coefficients = select(flow, quantities.COEFFICIENT)
+    error = float((coefficients["value"] - coefficients["predicted"]).abs().max())
     return Plot(
         figure,
-        {"draws": random["seed"].nunique(), "error": float((error["value"] - error["predicted"]).abs().max())},
+        {"draws": random["seed"].nunique(), "error": error},
         alt="Left: curves of a coefficient that rise from the least l1 norm to the least l2 norm as the initial scale "
         "grows. Right: distances from both solutions that fall towards the two ends.",
     )
 
 
-def _distances(table: Table, norm: Quantity, number: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return scales, and the relative distances of limits from what is predicted, shape (data sets, scales)."""
-    scales = np.unique(select(table, norm)["scale"])
-    distances = [relative_distances(Draws(table, depth=number, scale=scale), norm) for scale in scales]
-    return scales, np.maximum(np.stack(distances, axis=1), 1e-12)
+def _distances(table: Table, quantity: Quantity, layers: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return scales, shape (scales,), and relative distances of limits from predictions, (data sets, scales)."""
+    scales = np.unique(select(table, quantity)["scale"])
+    distances = [relative_distances(Draws(table, depth=layers, scale=scale), quantity) for scale in scales]
+    return scales, np.maximum(np.stack(distances, axis=1), FLOOR)
 
 
 def even_data(flow: Table) -> Plot:
@@ -77,14 +81,14 @@ def even_data(flow: Table) -> Plot:
     """
     depths = np.unique(flow["depth"])
     figure, axes = panels(1, len(depths), height=2.8, sharey=True)
-    for axis, number in zip(axes[0], depths, strict=True):
+    for axis, layers in zip(axes[0], depths, strict=True):
         for quantity, colour in (
             (quantities.PRINTED_MINIMISER, COLOURS["orange"]),
             (quantities.COEFFICIENT, COLOURS["blue"]),
         ):
-            scales, distances = _distances(flow, quantity, number)
+            scales, distances = _distances(flow, quantity, layers)
             axis.loglog(scales, distances.T, color=colour, lw=1.0, marker=".")
-        axis.set(title=f"$L = {number}$", xlabel=SCALE)
+        axis.set(title=f"$L = {layers}$", xlabel=SCALE_LABEL)
     letters(axes.flat)
     axes[0, 0].set_ylabel("relative distance")
     handles = [

@@ -29,15 +29,15 @@ def depth(flow: Table, descent: Table) -> Interactive:
     point = l2_point / (l2_point @ l2_point)  # the data point over its label
     grid = np.sort(select(flow, quantities.MINIMISER_CURVE)["scale"].unique())
     exponents = np.log10(grid).round(3)
-    names = {int(number): f"{italic('L')} = {number}" for number in sorted(flow["depth"].unique())}
+    names = {int(layers): f"{italic('L')} = {layers}" for layers in sorted(flow["depth"].unique())}
     paths, gaps = [], []
-    for number, name in names.items():
+    for layers, name in names.items():
         for scale, exponent in zip(grid, exponents, strict=True):
-            x, y = _path(point, scale, number).T.round(4).tolist()
+            x, y = _path(point, scale, layers).T.round(4).tolist()
             paths.append({"exponent": exponent, "depth": name, "x": x, "y": y})
         for table in (flow, descent):
-            for scale, rows in select(table, quantities.COEFFICIENT, seed=0, depth=number).groupby("scale"):
-                gaps.append(np.abs(_path(point, float(scale), number)[-1] - rows["value"]).max())
+            for scale, rows in select(table, quantities.COEFFICIENT, seed=0, depth=layers).groupby("scale"):
+                gaps.append(np.abs(_path(point, float(scale), layers)[-1] - rows["value"]).max())
     marks = pd.concat([_ends(table, method, names) for table, method in ((flow, "flow"), (descent, "descent"))])
     # the line of global minima, drawn beyond the two solutions of least norm
     along = (l2_point - l1_point) / np.linalg.norm(l2_point - l1_point)
@@ -60,7 +60,7 @@ def depth(flow: Table, descent: Table) -> Interactive:
     colour = alt.Color("depth:N", scale=colours(dict(zip(names.values(), TINTS, strict=False))))
     alpha = slider("alpha", f"initial scale {italic('α')}", exponents.tolist(), -0.5)
     options = ["all", *names.values()]
-    layers = choice("layers", "depth", options, options, "all")
+    shown_layers = choice("layers", "depth", options, options, "all")
     labels = [f"{italic('α')} = {scale:.2g}" for scale in grid]
     run_filter = "abs(datum.exponent - alpha) < 1e-3 && (layers == 'all' || datum.depth == layers)"
     star, run_ends = _chart(stars), alt.Chart(marks).transform_filter(run_filter)
@@ -84,7 +84,7 @@ def depth(flow: Table, descent: Table) -> Interactive:
         .encode(*axes, colour),
     )
     return Interactive(
-        chart.add_params(alpha, layers).properties(title=reading("alpha", exponents, labels)),
+        chart.add_params(alpha, shown_layers).properties(title=reading("alpha", exponents, labels)),
         facts={"scales": select(flow, quantities.COEFFICIENT)["scale"].nunique(), "error": max(gaps)},
         alt="Paths from the origin of a plane to a straight line of global minima. At a large initial scale they go "
         "straight to the point of least l2 norm, at a small one they bend towards that of least l1 norm, deeper "

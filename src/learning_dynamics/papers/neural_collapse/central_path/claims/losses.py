@@ -9,7 +9,7 @@ from learning_dynamics.papers.neural_collapse.central_path import theory
 from learning_dynamics.papers.neural_collapse.central_path.predictions import FLOWS
 from learning_dynamics.papers.neural_collapse.central_path.quantities import IN_WORDS, LOSS, LOSS_NC1, LOSS_NC23, OMEGA
 from learning_dynamics.papers.neural_collapse.draws import (
-    FREE,
+    GAUSSIAN_FEATURES,
     ROUNDING,
     Size,
     by_size,
@@ -70,7 +70,11 @@ def _slips_in(formula: Formula) -> dict[str, Formula]:
     }
 
 
-@claim("Lemma 1", scope=FREE + ", any global mean; and along both flows; no weight decay", quantifier="all draws")
+@claim(
+    "Lemma 1",
+    scope=GAUSSIAN_FEATURES + ", any global mean; and along both flows; no weight decay",
+    quantifier="all draws",
+)
 def lemma_1(features: Table, flows: Table) -> Claim:
     r"""Without weight decay, on the central path and with $\Sigma_W$ of full rank, the loss and both its parts depend
     on the $C-1$ non-zero SNR singular values alone: $L = \frac12\sum_j 1/(\omega_j^2+C)$, $L_{NC1} = \frac12\sum_j

@@ -9,7 +9,7 @@ from learning_dynamics.papers.neural_collapse.central_path.predictions import (
     FLOWS,
     PAPER,
     Dynamics,
-    sped_up,
+    at_speed,
 )
 from learning_dynamics.papers.neural_collapse.central_path.quantities import (
     FEATURES_LIMIT_DISTANCE,
@@ -25,7 +25,7 @@ from learning_dynamics.papers.neural_collapse.central_path.quantities import (
 )
 from learning_dynamics.papers.neural_collapse.central_path.vanishing import vanishing_checks
 from learning_dynamics.papers.neural_collapse.draws import (
-    THREE_SIZES,
+    RENORMALISED_FLOWS,
     Size,
     by_size,
     integration_error,
@@ -49,7 +49,7 @@ NC2_AND_NC3 = {
 WRONG_EXPONENTS = {"distances that fall as $1/\\sqrt t$": -0.5, "distances that stay": 0.0}
 
 
-@claim("Corollary 2, eqs. 10 and 11", scope="both flows, " + THREE_SIZES, quantifier="all draws")
+@claim("Corollary 2, eqs. 10 and 11", scope="both flows, " + RENORMALISED_FLOWS, quantifier="all draws")
 def corollary_2(flows: Table) -> Claim:
     r"""Take continually renormalised gradient flow, on the central path from zero global mean and without weight decay,
     where the class means span $C-1$ directions. Then $\mathrm{SNR}/\omega_{\max} \to \hat U_0\hat V_0^\top$, with the
@@ -97,7 +97,7 @@ def corollary_2(flows: Table) -> Claim:
     powers_of_spread = {SNR_LIMIT_DISTANCE: 1} | NC2_AND_NC3
     for flow in FLOWS:
         dynamics = RIGHT_DYNAMICS[flow]
-        stopped = sped_up(dynamics, 0.0)
+        stopped = at_speed(dynamics, 0.0)
         for quantity, power_of_spread in powers_of_spread.items():
             yield from vanishing_checks(
                 flows, quantity, flow, power_of_spread=power_of_spread, wrong_exponents=WRONG_EXPONENTS
@@ -131,7 +131,7 @@ def _examples_nc4_fails_for(flows: Table, flow: str, time_index: int) -> np.ndar
     return over_sizes(count, nc4=by_size(flows, NC4, flow=flow))
 
 
-@takes_rivals("dynamics", scaled=sped_up)
+@takes_rivals("dynamics", scaled=at_speed)
 def check_variability(flows: Table, flow: str, dynamics: Dynamics) -> Check:
     """Check tr(pinv(Sigma_B) Sigma_W) along a flow: C sum_j 1 / omega_j(t)^2, with omega_j(t) from omega_j(0).
 
@@ -153,7 +153,7 @@ def check_variability(flows: Table, flow: str, dynamics: Dynamics) -> Check:
 
 @claim(
     "Theorem 3",
-    scope="both flows, " + THREE_SIZES,
+    scope="both flows, " + RENORMALISED_FLOWS,
     correction="Neural collapse emerges on the renormalised features under either reading of equation 5. The explicit "
     "dynamics of Proposition 2 belong to the orthogonal projection; under the map that Proposition 4 prints they are "
     r"$\omega^2/2 + C\log\omega = t/(CN) + $ const. Class means must span $C-1$ directions at the start.",

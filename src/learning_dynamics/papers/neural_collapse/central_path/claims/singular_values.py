@@ -18,7 +18,7 @@ from learning_dynamics.papers.neural_collapse.central_path.predictions import (
     FLOWS,
     PAPER,
     PAPER_AT_HALF_SPEED,
-    sped_up,
+    at_speed,
 )
 from learning_dynamics.papers.neural_collapse.central_path.quantities import (
     DESCENT,
@@ -33,7 +33,7 @@ from learning_dynamics.papers.neural_collapse.central_path.quantities import (
 )
 from learning_dynamics.papers.neural_collapse.central_path.vanishing import vanishing_checks
 from learning_dynamics.papers.neural_collapse.draws import (
-    THREE_SIZES,
+    RENORMALISED_FLOWS,
     Size,
     by_size,
     integration_error,
@@ -47,7 +47,7 @@ from learning_dynamics.tidy import Table
 
 @claim(
     "Propositions 2 and 4 together, Lemma 5",
-    scope=THREE_SIZES + "; speeds on fresh draws",
+    scope=RENORMALISED_FLOWS + "; speeds on fresh draws",
     correction="Equation 5 says that the gradient is projected, not how. With the orthogonal projection, "
     r"$Z \mapsto Z - \frac{CN}{2}(X\mathbf{C}Z^\top + Z\mathbf{C}X^\top)X\mathbf{C}$ with the class-centring matrix "
     r"$\mathbf{C}$, Proposition 2, Lemma 5 and Corollary 1 hold as printed, and the map of Proposition 4 is not that "
@@ -92,7 +92,7 @@ def proposition_2(features: Table, flows: Table) -> Claim:
 
 @claim(
     "Corollary 1 (1)",
-    scope="singular values that follow equation 9: the flow of the orthogonal projection, " + THREE_SIZES,
+    scope="singular values that follow equation 9: the flow of the orthogonal projection, " + RENORMALISED_FLOWS,
     quantifier="all draws",
 )
 def corollary_1_growth(flows: Table) -> Claim:
@@ -110,7 +110,7 @@ def corollary_1_growth(flows: Table) -> Claim:
     yield check_exponent(flows, ORTHOGONAL, PAPER, rivals=rivals)
 
 
-@claim("Corollary 1 (2)", scope="both flows, " + THREE_SIZES, quantifier="all draws")
+@claim("Corollary 1 (2)", scope="both flows, " + RENORMALISED_FLOWS, quantifier="all draws")
 def corollary_1_equality(flows: Table) -> Claim:
     r"""Positive SNR singular values that follow equation 9 become equal: $\omega_{\max}/\omega_{\min} \to 1$.
 
@@ -182,7 +182,7 @@ def described_algorithm_rate(features: Table, flows: Table, descent: Table) -> C
     """
     rivals = {
         "the paper's closed form": PAPER,
-        "an algorithm twice as slow": sped_up(ALGORITHM, 0.5),
+        "an algorithm twice as slow": at_speed(ALGORITHM, 0.5),
     }
     corrected = ALGORITHM  # d omega / dt = omega / (C N (C + omega^2))
     smallest_step = step_sizes_of(descent)[0]

@@ -9,7 +9,7 @@ from learning_dynamics.papers.neural_collapse.central_path import theory
 from learning_dynamics.papers.neural_collapse.central_path.predictions import FLOWS
 from learning_dynamics.papers.neural_collapse.central_path.quantities import OMEGA, TRACE, TRACE_RENORMALISED
 from learning_dynamics.papers.neural_collapse.draws import (
-    FREE,
+    GAUSSIAN_FEATURES,
     ROUNDING,
     Size,
     by_size,
@@ -32,7 +32,7 @@ from learning_dynamics.tidy import Quantity, Table, select
 
 @claim(
     "Appendix D.6, proof of Corollary 2 (NC1)",
-    scope=FREE + ", raw and renormalised; both flows; last-layer features of trained networks",
+    scope=GAUSSIAN_FEATURES + ", raw and renormalised; both flows; last-layer features of trained networks",
     correction=r"$\mathrm{tr}(\Sigma_B^\dagger\Sigma_W) = C\sum_j 1/\omega_j^2$ where class means span an invariant "
     r"subspace of $\Sigma_W$, for example where $\Sigma_W = I$; elsewhere the trace is larger.",
     reason="the trace is neither the sum nor, off the renormalised features, a multiple of it",

@@ -29,8 +29,8 @@ from learning_dynamics.papers.neural_collapse.central_path.quantities import (
     SIMPLEX_SELF_DUALITY,
 )
 from learning_dynamics.papers.neural_collapse.draws import (
+    EPSILON,
     ROUNDING,
-    UNIT,
     Size,
     by_size,
     over_sizes,
@@ -96,7 +96,7 @@ def nc1_term_and_variability(features: Table) -> Claim:
         omega_max = omega[:, 0, 0] / SCATTERS[0]
         return 1 + omega_max**2 / size.classes
 
-    tolerance = 10 * UNIT * over_sizes(condition_number, omega=by_size(features, OMEGA))
+    tolerance = 10 * EPSILON * over_sizes(condition_number, omega=by_size(features, OMEGA))
     because = "rounding: 10 units, times the conditioning $1 + \\omega_{\\max}^2/C$ at the least scatter"
     yield zero_on_every_draw(
         "$L_{NC1}$ at every scatter minus the formula, relative",

@@ -38,7 +38,7 @@ from learning_dynamics.papers.neural_collapse.trainings import (
     loss_term,
     over_trainings,
     premise_errors_end,
-    values_when_errors_end,
+    values_at_errors_end,
     without_exceptions,
 )
 from learning_dynamics.settings import Fraction, Positive
@@ -304,7 +304,7 @@ def nc23_vanishes_first(
 
         def of_training(table: Table) -> pd.Series:
             values = loss_term(table, term, of_decay, without_decay=parts == "data")  # epochs by seeds
-            start = values.iloc[0] if since == "start" else values_when_errors_end(values, table, EFFECTIVELY_ZERO)
+            start = values.iloc[0] if since == "start" else values_at_errors_end(values, table, EFFECTIVELY_ZERO)
             last_epoch = settings_of(table)["epochs"] if until == "end" else last_epoch_at_full_rate(table)
             end = values[values.index <= last_epoch].iloc[-1]
             return np.log10(start / end)

@@ -1,0 +1,60 @@
+"""Growth rates along long paths of the noise-driven process, against those that are known."""
+
+import numpy as np
+import pytest
+
+from learning_dynamics.papers.spectral_bias.noise import exponents
+from learning_dynamics.papers.spectral_bias.noise import theory as noise_theory
+
+EPS = np.finfo(float).eps
+
+
+def rates(weights, step, paths=60, blocks=500, every=20):
+    """Return growth rates of all directions, with the step and with twice the step, shape (paths, 2, d + 1)."""
+    found = [
+        exponents.lyapunov_sums(
+            np.array(weights), step, np.random.default_rng(path), burn_blocks=20, blocks=blocks, every=every
+        )
+        for path in range(paths)
+    ]
+    return np.array(found) / (blocks * every * step)
+
+
+def test_in_one_dimension_rates_are_those_of_geometric_brownian_motion():
+    step, every, blocks = 0.1, 2, 50
+    rng = np.random.default_rng(3)
+    noise = np.random.default_rng(3).standard_normal((blocks * every + every, 1))
+    sums = exponents.lyapunov_sums(np.ones(1), step, rng, burn_blocks=1, blocks=blocks, every=every)
+    # W +- a = exp(+-B - t / 2), and the scheme is exact: what the first block adds is left out
+    walk, time = np.sqrt(step) * noise[every:].sum(), step * blocks * every
+    rounding = blocks * every * 10 * EPS  # some ten operations a step
+    np.testing.assert_allclose(sums[0], [walk - time / 2, -walk - time / 2], rtol=rounding)
+    np.testing.assert_allclose(sums[1], sums[0], rtol=rounding)
+    np.testing.assert_allclose(noise_theory.lyapunov_exponents(1), -0.5, rtol=10 * EPS)
+
+
+STEP = 0.04  # times d; the fastest direction shrinks at about the rate d
+
+
+@pytest.fixture(scope="module", params=[2, 3, 6], ids="inputs={}".format)
+def long_paths(request):
+    """Return the number of inputs, and growth rates of 60 paths as `rates` returns them."""
+    inputs = request.param
+    return inputs, rates(np.ones(inputs), STEP / inputs)
+
+
+def test_rates_of_long_paths_add_up_to_the_trace_of_the_drift(long_paths):
+    """Boosts keep volumes, which a step shrinks by the factor exp(-d step) otherwise."""
+    inputs, found = long_paths
+    # some ten operations a step on each of the d + 1 directions, in units of what a step adds
+    np.testing.assert_allclose(found.sum(axis=-1), -inputs, rtol=10 * (inputs + 1) * EPS / STEP)
+
+
+def test_long_paths_grow_at_the_rates_that_are_known(long_paths):
+    inputs, found = long_paths
+    extrapolated = 2 * found[:, 0] - found[:, 1]  # without the scheme's error of first order in the step
+    error = extrapolated.std(axis=0) / np.sqrt(len(found))
+    # of second order: the fastest rate, which is about d, times the square of what it makes of a step
+    second_order = inputs * STEP**2
+    distance = np.abs(extrapolated.mean(axis=0) - noise_theory.lyapunov_exponents(inputs))
+    np.testing.assert_array_less(distance, 4 * error + second_order)
