@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 import shutil
 
 import matplotlib.pyplot as plt
@@ -18,12 +19,10 @@ from learning_dynamics.plotting.motion import MOVING, Motion
 from tests.pipeline.conftest import PAPER, TOY, refusal
 
 FILM, CHART, STILL = "figures/toy/growth.webp", "figures/toy/moved.json", "figures/toy/growth.pdf"
-PAGE = {"figures/index.html", "results/verdicts.txt"}
-# of the made-up paper without its film and its chart
-OUTPUTS = 22
+REMADE_BY_EVERY_CHANGE = {"figures/index.html", "results/verdicts.txt"}
+CHART_BLOCK = {"function": "growth.growth", "runs": {"slow": "slow"}, "figure": "growth"}
 DPI = 220  # of the project's pictures, `savefig.dpi`
-MARGIN = 40  # pixels along the left and the bottom, which have the numbers and labels of the axes
-BLOCK = {"function": "growth.growth", "runs": {"slow": "slow"}, "figure": "growth"}  # of the chart
+FRAMES, SECONDS = 20, 4.0  # of the film of a dot
 
 
 def add_film_and_chart(workspace, **changes):
@@ -33,7 +32,7 @@ def add_film_and_chart(workspace, **changes):
     """
     for part in ("motion", "interactive"):
         shutil.copy(TOY / f"moving/{part}.py", workspace.folder / PAPER / "growth")
-    block = {key: value for key, value in (BLOCK | changes).items() if value is not None}
+    block = {key: value for key, value in (CHART_BLOCK | changes).items() if value is not None}
     workspace.configure("interactive", "moved", value=block)
 
 
@@ -42,7 +41,6 @@ def moving_once(built, tmp_path_factory):
     """The made-up paper, of which one figure moves; not to be changed."""
     workspace = built.copy(tmp_path_factory.mktemp("moving") / "project")
     add_film_and_chart(workspace)
-    assert workspace.would_run() == {FILM, CHART} | PAGE
     workspace.snakemake()
     return workspace
 
@@ -53,48 +51,62 @@ def moving(moving_once, tmp_path):
 
 
 @pytest.fixture(scope="module")
-def frames():
-    """The frames of a film of a dot that moves along a line."""
+def dot():
+    """The frames of a film of a dot that moves along a line, with words beside its axes, and where its axes are.
+
+    The words grow, so that axes that were laid out again for every frame would shrink.
+    """
     with style():
         figure, axis = plt.subplots(figsize=(MOVING, 1.5))
         axis.plot([0, 1], [0, 1])
         (dot,) = axis.plot([], [], "o")
-        film = Motion(figure, lambda number: dot.set_data([number / 20], [number / 20]), frames=20)
-        return list(motion.render_frames(film))
+        words = axis.text(1.01, 0.5, "", transform=axis.transAxes)
+
+        def draw(number):
+            dot.set_data([number / FRAMES], [number / FRAMES])
+            words.set_text("far" if number < FRAMES / 2 else "further")
+
+        frames = list(motion.render_frames(Motion(figure, draw, frames=FRAMES)))
+        return frames, axis.get_position()
 
 
 @pytest.fixture(scope="module")
-def webp(frames):
-    """These frames as a film of four seconds, bytes."""
-    return motion.encode_webp(frames, 4.0, "of a test", "motion test")
+def webp(dot):
+    """This film, bytes."""
+    frames, _ = dot
+    return motion.encode_webp(frames, SECONDS, "of a test", "motion test")
 
 
-def test_a_film_is_small(webp):
-    assert len(webp) <= motion.MAX_BYTES
-
-
-def test_a_film_repeats_and_lasts_some_seconds(webp):
+def test_a_film_is_a_webp_of_all_frames_that_repeats_for_ever(webp):
     with Image.open(io.BytesIO(webp)) as image:
-        assert image.format == "WEBP"
-        assert image.n_frames == 20
+        assert (image.format, image.n_frames) == ("WEBP", FRAMES)
         assert image.info["loop"] == 0  # for ever
-        image.seek(19)
-        image.load()
-        assert 3000 <= image.info["timestamp"] + image.info["duration"] <= 6000  # milliseconds, when the last one ends
+
+
+def test_a_film_lasts_as_long_as_asked_for_and_then_shows_its_last_frame(webp):
+    with Image.open(io.BytesIO(webp)) as image:
+        image.seek(FRAMES - 1)
+        image.load()  # which reads the frame's times
+        last_frame_ends = image.info["timestamp"] + image.info["duration"]
+    assert last_frame_ends == 1000 * SECONDS + motion.LAST_FRAME_TIME
 
 
 def test_a_film_has_the_resolution_and_the_white_ground_of_figures(webp):
     with Image.open(io.BytesIO(webp)) as image:
         assert image.width == round(DPI * MOVING)
-        image.seek(19)
+        image.seek(FRAMES - 1)
         assert image.convert("RGB").getpixel((0, 0)) == (255, 255, 255)
 
 
-def test_a_film_holds_its_axes_still(frames):
-    first, last = np.asarray(frames[0]), np.asarray(frames[-1])
-    rows, columns = np.nonzero((first != last).any(axis=2))
-    assert columns.min() > MARGIN
-    assert 0 < rows.max() < len(first) - MARGIN
+def test_a_film_holds_its_axes_still(dot):
+    (first, *_, last), box = dot
+    moves = (np.asarray(first) != np.asarray(last)).any(axis=2)  # shape (rows, columns), the uppermost row first
+    height, width = moves.shape
+    left, bottom = int(box.x0 * width), int((1 - box.y0) * height)
+    assert moves[:bottom, left:].any(), "nothing moves"
+    # numbers and labels of the axes
+    assert not moves[:, :left].any()
+    assert not moves[bottom:].any()
 
 
 def test_a_film_that_is_too_large_is_refused(monkeypatch):
@@ -106,23 +118,29 @@ def test_a_film_that_is_too_large_is_refused(monkeypatch):
 
 
 def test_a_chart_that_is_too_large_is_refused(monkeypatch):
-    monkeypatch.setattr(interactive, "MAX_BYTES", 100)
-    monkeypatch.setattr(interactive, "complete", lambda chart, description: {"values": [0.25] * 100})
+    monkeypatch.setattr(interactive, "MAX_BYTES", 1000)
+    monkeypatch.setattr(interactive, "complete", lambda chart, description: {"values": [0.25] * 400})
     message = refusal(interactive.chart_json, Interactive(None), "", "growth")
-    assert message.startswith("growth: takes 1 kB, at most 0 are shown; give it fewer points")
+    assert message.startswith("growth: takes 2 kB, at most 1 are shown; give it fewer points")
 
 
 def test_a_film_is_made_beside_its_figure_with_its_record(moving_once):
     record = read_record(moving_once.folder / FILM)
     assert (record["stage"], record["name"], record["facts"]) == ("motion", "growth", {"draws": 3})
     assert list(record["settings"]["runs"]) == ["slow"]
+
+
+def test_a_film_has_the_frames_that_its_function_asks_for(moving_once):
     with Image.open(moving_once.folder / FILM) as image:
-        assert image.n_frames > 10
+        assert image.n_frames == 41  # the start, and each of the run's 40 steps
 
 
 def test_a_chart_is_made_beside_its_figure_with_its_record(moving_once):
     record = read_record(moving_once.folder / CHART)
     assert (record["stage"], record["name"], record["facts"]) == ("interactive", "moved", {"draws": 3})
+
+
+def test_a_charts_description_has_the_facts_of_its_function(moving_once):
     _, chart = json.loads(read_bytes(moving_once.folder / CHART))
     assert chart["description"] == "A curve, one of 3."
 
@@ -149,8 +167,21 @@ def test_films_and_charts_that_are_made_are_up_to_date(moving_once):
     assert "Nothing to be done" in moving_once.snakemake("--dry-run").stdout
 
 
-def test_films_and_charts_are_checked_with_the_other_outputs(moving_once):
-    assert moving_once.stage("check").stdout.startswith(f"{OUTPUTS + 2} outputs checked, 0 stale")
+def outputs_checked(workspace) -> int:
+    """Return how many outputs `check` compares, none of which is stale."""
+    said = workspace.cli("check").stdout
+    found = re.match(r"(\d+) outputs checked, 0 stale", said)
+    assert found, said
+    return int(found[1])
+
+
+def test_films_and_charts_are_checked_with_the_other_outputs(built, moving_once):
+    assert outputs_checked(moving_once) == outputs_checked(built) + 2
+
+
+def test_a_new_film_and_a_new_chart_are_all_that_is_made(workspace):
+    add_film_and_chart(workspace)
+    assert workspace.would_run() == {FILM, CHART} | REMADE_BY_EVERY_CHANGE
 
 
 def test_a_film_of_a_figure_that_does_not_move_is_refused(moving_once):
@@ -159,9 +190,17 @@ def test_a_film_of_a_figure_that_does_not_move_is_refused(moving_once):
     assert "figures.decay: does not move; those that do: growth" in ended.stderr + ended.stdout
 
 
-def test_a_change_of_the_figure_or_its_other_run_redraws_neither_film_nor_chart(moving):
-    moving.edit(f"{PAPER}/growth/figures.py", '"blue"', '"green"')
-    moving.configure("runs", "fast", "rate", value=0.03)  # which only the figure draws
+def of_another_colour(workspace):
+    workspace.edit(f"{PAPER}/growth/figures.py", '"blue"', '"green"')
+
+
+def of_another_rate(workspace):
+    workspace.configure("runs", "fast", "rate", value=0.03)  # a run that only the figure draws
+
+
+@pytest.mark.parametrize("change", [of_another_colour, of_another_rate])
+def test_a_change_of_the_figure_or_its_other_run_redraws_neither_film_nor_chart(moving, change):
+    change(moving)
     planned = moving.would_run()
     assert STILL in planned
     assert not {FILM, CHART} & planned
@@ -177,45 +216,53 @@ def test_spoilt_films_and_charts_are_named_and_redrawn(moving):
     film, chart = moving.folder / FILM, moving.folder / CHART
     shutil.copy(film.with_name("growth.png"), film)  # no film
     chart.write_bytes(chart.read_bytes()[:-9])  # cut off
-    checked = moving.stage("check")
+    checked = moving.cli("check")
     assert checked.returncode == 1
     for path in (FILM, CHART):
         assert f"error: {path}: damaged, or not written by learning-dynamics" in checked.stderr, path
     assert {FILM, CHART} <= moving.would_run()
     moving.snakemake()
-    assert moving.stage("check").returncode == 0
+    assert moving.cli("check").returncode == 0
 
 
-def test_a_block_that_does_not_fit_is_refused_before_anything_runs(clean):
-    for changes, message in (
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
         ({"runs": {"slow": "slwo"}}, "interactive.moved.runs.slow: no run `slwo`; did you mean `slow`?"),
         ({"figure": None}, "interactive.moved.figure: missing; add it"),
         ({"figure": "grwoth"}, "interactive.moved.figure: no figure `grwoth`; did you mean `growth`?"),
         ({"function": "growth.shrinkage"}, "interactive.moved.function: no function `shrinkage`"),
-    ):
-        add_film_and_chart(clean, **changes)
-        ended = clean.stage("check")
-        assert ended.returncode != 0, changes
-        assert message in ended.stderr, changes
-        assert ended.stderr.count("\n") == 1, changes
+    ],
+)
+def test_a_block_that_does_not_fit_is_refused_before_anything_runs(clean, changes, message):
+    add_film_and_chart(clean, **changes)
+    ended = clean.cli("check")
+    assert ended.returncode != 0
+    assert message in ended.stderr
+    assert ended.stderr.count("\n") == 1
 
 
 def test_a_second_chart_below_one_figure_is_refused(clean):
     add_film_and_chart(clean)
-    clean.configure("interactive", "again", value=BLOCK)
+    clean.configure("interactive", "again", value=CHART_BLOCK)
     message = "interactive.again.figure: `moved` is below `growth` already; name another"
-    assert message in clean.stage("check").stderr
+    assert message in clean.cli("check").stderr
 
 
-def test_a_film_whose_function_does_not_fit_its_figure_is_refused_before_anything_runs(clean):
-    for old, new, message in (
-        ("slow: Table", "another: Table", "figures.growth.runs.another: missing"),
-        ("def growth(", "def grrowth(", "`grrowth` moves no figure; did you mean `growth`?"),
-    ):
-        add_film_and_chart(clean)  # with the function as it is shipped
-        clean.configure("interactive", value={})  # films need no block
-        clean.edit(f"{PAPER}/growth/motion.py", old, new)
-        ended = clean.snakemake("--dry-run", check=False)
-        assert ended.returncode != 0, old
-        assert message in ended.stderr, old
-        assert "Traceback" not in ended.stderr, old
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        pytest.param("slow: Table", "another: Table", "figures.growth.runs.another: missing", id="a role it has not"),
+        pytest.param(
+            "def growth(", "def grrowth(", "`grrowth` moves no figure; did you mean `growth`?", id="no figure's name"
+        ),
+    ],
+)
+def test_a_film_whose_function_does_not_fit_its_figure_is_refused_before_anything_runs(clean, old, new, message):
+    add_film_and_chart(clean)
+    clean.configure("interactive", value={})  # so that the film alone is to blame
+    clean.edit(f"{PAPER}/growth/motion.py", old, new)
+    ended = clean.snakemake("--dry-run", check=False)
+    assert ended.returncode != 0
+    assert message in ended.stderr
+    assert "Traceback" not in ended.stderr

@@ -15,6 +15,7 @@ from learning_dynamics.pipeline.report.markdown import _figure_or_table
 @pytest.fixture
 def table():
     rows = [["depth 2", r"$5.9 \cdot 10^{-7}$", "$-3.6$"], ["a < b", "–", "0"]]
+    # a heading that is broken for the figure: as CSV, LaTeX and Markdown it is one line
     return pd.DataFrame(rows, columns=["method", "error,\nslides", "norm"])
 
 
@@ -22,7 +23,7 @@ def test_html_has_formulas_and_escapes_what_is_not_html(table):
     html = tables.to_html(table)
     assert "<msup><mn>10</mn>" in html
     assert "a &lt; b" in html
-    assert html.count("<tr") == 3
+    assert html.count("<tr") == 3  # a heading and two rows
 
 
 def test_csv_can_be_read_back_and_is_free_of_latex(table):
@@ -30,11 +31,17 @@ def test_csv_can_be_read_back_and_is_free_of_latex(table):
     assert rows == [["method", "error, slides", "norm"], ["depth 2", "5.9·10⁻⁷", "−3.6"], ["a < b", "–", "0"]]
 
 
-def test_latex_has_a_line_for_each_row_between_rules(table):
-    lines = tables.to_latex(table).splitlines()
-    assert lines[0] == r"\begin{tabular}{lrr}"
-    assert r"method & error, slides & norm \\" in lines
-    assert r"depth 2 & $5.9 \cdot 10^{-7}$ & $-3.6$ \\" in lines
+def test_latex_has_a_line_for_each_row_between_rules_and_cells_as_they_are(table):
+    assert tables.to_latex(table).splitlines() == [
+        r"\begin{tabular}{lrr}",
+        r"\toprule",
+        r"method & error, slides & norm \\",
+        r"\midrule",
+        r"depth 2 & $5.9 \cdot 10^{-7}$ & $-3.6$ \\",
+        r"a < b & – & 0 \\",
+        r"\bottomrule",
+        r"\end{tabular}",
+    ]
 
 
 def test_markdown_has_the_table_and_links_its_files(table):
@@ -50,8 +57,11 @@ def test_markdown_has_the_table_and_links_its_files(table):
         command="command",
         table=table,
     )
-    lines = _figure_or_table(exhibit).splitlines()
-    assert lines[0] == "| method | error, slides | norm |"
-    assert lines[1] == "|---|---:|---:|"
-    assert lines[2].startswith("| depth 2 | $`5.9")
-    assert lines[-1] == "[CSV](paper/name.csv), [LaTeX](paper/name.tex)"
+    assert _figure_or_table(exhibit).splitlines() == [
+        "| method | error, slides | norm |",
+        "|---|---:|---:|",
+        r"| depth 2 | $`5.9 \cdot 10^{-7}`$ | $`-3.6`$ |",
+        r"| a \< b | – | 0 |",
+        "",
+        "[CSV](paper/name.csv), [LaTeX](paper/name.tex)",
+    ]

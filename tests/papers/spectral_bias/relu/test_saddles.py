@@ -6,23 +6,24 @@ import pytest
 
 from learning_dynamics.papers.spectral_bias.relu.saddles import first_saddle_ranks, starts_at_zero
 
-PERCENT = 95  # of |W|^2, which so many singular values carry as the rank says
-# by time, up to the last: a rank of its own at each, so that one read at another time differs
-RANKS = {0.1: 3.0, 30.0: 2.0, 40.0: 1.0, 100.0: 4.0}
+PERCENT = 95  # of |W|^2; the rank is how many singular values carry that much
+# rank by time, another at each, so that one read at another time differs; the last time, 100, is the whole
+RANKS = {0.9: 3.0, 1.1: 2.0, 40.0: 1.0, 100.0: 4.0}
 
 
 @pytest.fixture
 def table():
     """Three draws: one starts on a plateau and has a second, one enters its first late, one has none but the first."""
-    plateau_starts = {0: [0.1, 40.0], 1: [30.0, 40.0], 2: [0.1]}
+    plateau_starts = {0: [0.9, 40.0], 1: [1.1, 40.0], 2: [0.9]}
     rows = []
     for seed, starts in plateau_starts.items():
-        rows += [(seed, 0.0, "plateau_start", number, time) for number, time in enumerate(starts, start=1)]
+        # plateaus are numbered by index, and the time when one starts is a value, in a row of time 0
+        rows += [(seed, 0.0, "plateau_start", number, start) for number, start in enumerate(starts, start=1)]
         rows += [(seed, time, "rank", PERCENT, rank) for time, rank in RANKS.items()]
     return pd.DataFrame(rows, columns=["seed", "time", "quantity", "index", "value"])
 
 
-def test_a_loss_starts_at_zero_if_its_first_plateau_begins_in_the_first_hundredth(table):
+def test_a_draw_starts_at_the_saddle_at_zero_if_its_first_plateau_begins_in_the_first_hundredth(table):
     np.testing.assert_array_equal(starts_at_zero(table), [True, False, True])
 
 
