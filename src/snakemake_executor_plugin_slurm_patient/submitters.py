@@ -1,8 +1,8 @@
 """Which Snakemakes submit from a folder, which files they make, and whether each is still at work.
 
-Each keeps a file in ``.snakemake/submitters``, which is called as its jobs in Slurm's queue, and touches that file
-whenever it looks at the queue. A Snakemake on this machine is at work if its process is alive. For one on another
-machine, such as a second login node, the time of its file says whether it has looked at the queue of late.
+Each keeps a file in ``.snakemake/submitters``, named like its jobs in Slurm's queue, and touches that file whenever it
+looks at the queue. A Snakemake on this machine is at work if its process is alive. For one on another machine, such as
+a second login node, the time of its file says whether it has looked at the queue of late.
 """
 
 import json
@@ -27,8 +27,10 @@ class Submitter:
     ----------
     job_name : str
         The name of its jobs in Slurm's queue: Snakemake's ``run_uuid``.
-    host, process
-        The name of its machine and the number of its process, for messages.
+    host : str
+        The name of its machine, for messages.
+    process : int
+        The number of its process.
     machine : str
         What tells machines, and containers on them, apart (`_machine`): a process number has a meaning in one alone.
     started : float

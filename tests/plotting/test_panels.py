@@ -131,6 +131,8 @@ def test_short_logarithmic_ranges_have_readable_ticks(limits, labels):
         (6.31456e-5, 2, r"$6.3 \cdot 10^{-5}$"),
         (9.996e-6, 3, "$10^{-5}$"),
         (2e4, 6, r"$2 \cdot 10^{4}$"),
+        (99960.0, 6, "$10^{5}$"),
+        (0.00099996, 6, "$10^{-3}$"),
     ],
 )
 def test_numbers_are_written_as_print_has_them(value, digits, shown):

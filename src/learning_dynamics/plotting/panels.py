@@ -89,12 +89,12 @@ def direct_labels(panel: Axes, *, gap: float = 11.0, pad: float = 4.0) -> None:
         Distance from the line's end, in points.
     """
     labelled = [line for line in panel.get_lines() if not str(line.get_label()).startswith("_")]
-    ends = {}  # by line, without those of which no point has a place in the panel
+    ends = {}  # by line, without those of which no point is finite on the panel's scales
     for line in labelled:
         points = np.column_stack([np.asarray(line.get_xdata(), float), np.asarray(line.get_ydata(), float)])
-        shown = points[np.isfinite(panel.transData.transform(points)).all(axis=1)]
-        if len(shown):
-            ends[line] = shown[-1]
+        drawable = points[np.isfinite(panel.transData.transform(points)).all(axis=1)]
+        if len(drawable):
+            ends[line] = drawable[-1]
     if not ends:
         return
     heights = panel.transData.transform(list(ends.values()))[:, 1] * 72 / panel.figure.dpi
@@ -179,10 +179,13 @@ def _labels_touch(axis: Axis) -> bool:
 
 
 def plain_number(value: float, digits: int = 6) -> str:
-    """Return a positive number as text: with a power of ten if it is below a thousandth, or ten thousand and more."""
+    """Return a positive number as text: with a power of ten if it is below a thousandth, or ten thousand and more.
+
+    It has `digits` significant digits, and three at most before a power of ten.
+    """
     value = float(f"{value:.{digits}g}")
     if 1e-3 <= value < 1e4:
         return f"{value:g}"
-    power = int(np.floor(np.log10(value) + 1e-9))
-    digit = round(value / 10.0**power, 2)
-    return f"$10^{{{power}}}$" if digit == 1 else f"${digit:g} \\cdot 10^{{{power}}}$"
+    mantissa, exponent = f"{value:.2e}".split("e")
+    power = f"10^{{{int(exponent)}}}"
+    return f"${power}$" if float(mantissa) == 1 else f"${float(mantissa):g} \\cdot {power}$"

@@ -133,7 +133,8 @@ def _end_to_end_step(weights: np.ndarray, slope: np.ndarray, rate: np.ndarray, d
     """Return end-to-end weights w after one step of the discrete end-to-end dynamics (slide 24), for one output.
 
     With one output W W^T is |w|^2, and W^T W is |w|^2 times the projection onto w. So the sum over layers of slide 16,
-    of a gradient g, is ``|w|**(2 - 2/N) (g + (N - 1) <u, g> u)`` for the unit vector u along w.
+    ``sum_j (W W^T)**((N-j)/N) g (W^T W)**((j-1)/N)`` of a gradient g, is ``|w|**(2 - 2/N) (g + (N - 1) <u, g> u)`` for
+    the unit vector u along w.
     """
     size = np.linalg.norm(weights, axis=1, keepdims=True)
     direction = weights / size

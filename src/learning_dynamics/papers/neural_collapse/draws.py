@@ -15,10 +15,9 @@ RENORMALISED_FLOWS = "three sizes, zero global mean, within-class covariance the
 # Relative error of DOP853 along the renormalised flows, in units of its rtol. At rtol 1e-9 and 1e-10 it was at most 8,
 # over 200 flows of three sizes and three scales of the signal; that is doubled and rounded up.
 RENORMALISED_FLOW_ERROR = 20.0
-# Relative rounding errors: that of one operation, the unit of criteria, and that of the identities. These invert two
-# matrices: Sigma_W, with condition numbers up to 12, and the second moment of extended features without weight decay,
-# with condition numbers up to 420.
-EPSILON = float(np.finfo(float).eps)
+EPSILON = float(np.finfo(float).eps)  # relative rounding error of one operation
+# Relative rounding error of the gaps in `central_path.identities`. These invert two matrices: Sigma_W, with condition
+# numbers up to 12, and the second moment of extended features without weight decay, with condition numbers up to 420.
 ROUNDING = 1000 * EPSILON
 # Relative error of the central differences that measure speeds and curves: ten times the square of their
 # step (`central_path.tangents.DIFFERENCE`)
@@ -41,8 +40,11 @@ def integration_error(table: Table) -> float:
     return RENORMALISED_FLOW_ERROR * settings_of(table)["integration"]["rtol"]
 
 
-def largest(table: Table, *quantities: Quantity, **where: str) -> np.ndarray:
-    """Return the largest of several quantities, over times and indices, for each draw; nan if one of them is."""
+def largest(table: Table, *quantities: Quantity, **where: str | float) -> np.ndarray:
+    """Return the largest of several quantities, over times and indices, for each draw; nan if one of them is.
+
+    `where` is as for `tidy.select`.
+    """
     draws = Draws(table, **where)
     return np.max([draws.largest(quantity) for quantity in quantities], axis=0)
 
@@ -57,7 +59,7 @@ def by_size(table: Table, quantity: Quantity, **where: str | float) -> dict[Size
     for size, rows in select(table, quantity, **where).groupby(SIZE_COLUMNS):
         wide = rows.pivot(index=["seed", "time"], columns="index", values="value")
         values = wide.to_numpy().reshape(rows["seed"].nunique(), -1, wide.shape[1])
-        values.flags.writeable = False  # the cache protects an array, but none of a dict
+        values.flags.writeable = False  # the cache hands out one dict, and makes only a bare array read-only
         arrays[Size(*map(int, size))] = values
     return arrays
 
@@ -93,11 +95,10 @@ def relative_error(values: np.ndarray, predicted: np.ndarray | float) -> np.ndar
 def zero_on_every_draw(
     name: str, errors: np.ndarray, tolerance: float | np.ndarray, because: str, *, resolution: float = 1e-3
 ) -> Check:
-    """Check that a relative error is zero on every draw; `resolution` is the smallest error that matters.
+    """Check that a relative error is zero on every draw; rivals and corrections are the errors of other predictions.
 
-    By default that is a thousandth, far below what a wrong factor or sign of an equation changes.
-
-    Rivals and corrections are the errors that other predictions make.
+    The smallest error that matters, `resolution`, is a thousandth by default: far below what a wrong factor or sign of
+    an equation changes.
     """
     return equal_on_every_draw(
         name, errors, 0.0, tolerance=tolerance, relative_to=1.0, because=because, resolution=resolution

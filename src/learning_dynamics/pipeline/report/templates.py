@@ -9,9 +9,9 @@ from typing import Any
 from learning_dynamics.errors import ProjectError, suggest_name
 
 MATHS = re.compile(r"(\$[^$]+\$)")
-# It matches a field, as in `x = {value:.2f}`, and none of TeX's own braces, as in `\frac{ab}{cd}`, `x_{ab}`, `\{ab\}`:
-# these follow a letter, `_`, `^`, `}` or a backslash.
-IN_MATHS = re.compile(r"(?<![\\\w^}])\{([A-Za-z][\w.]*)(?::[^{}]*)?\}")
+# A field within mathematics, as in `x = {value:.2f}`, and none of TeX's own braces, as in `\frac{ab}{cd}`, `x_{ab}`,
+# `\{ab\}`: these follow a letter, `_`, `^`, `}` or a backslash.
+FIELD_IN_MATHS = re.compile(r"(?<![\\\w^}])\{([A-Za-z][\w.]*)(?::[^{}]*)?\}")
 
 
 class _Shown:
@@ -50,7 +50,7 @@ class _Fields(string.Formatter):
 
 
 def fill(text: str, facts: Mapping[str, Any], where: str = "") -> str:
-    """Return a text with its ``{name}`` and ``{name:format}`` fields filled; mathematics between dollars is left alone.
+    """Return a text with its ``{name}`` and ``{name:format}`` fields filled; mathematics between dollars has none.
 
     A fact that was not measured (of a claim that is untested) reads as a dash.
 
@@ -67,7 +67,7 @@ def fill(text: str, facts: Mapping[str, Any], where: str = "") -> str:
     parts = MATHS.split(text)  # prose at even places, formulas at odd ones
     shown = {key: _Shown(value) for key, value in facts.items()}
     try:
-        fields_in_maths = [name for formula in parts[1::2] for name in IN_MATHS.findall(formula) if name in facts]
+        fields_in_maths = [name for formula in parts[1::2] for name in FIELD_IN_MATHS.findall(formula) if name in facts]
         if fields_in_maths:
             name = fields_in_maths[0]
             raise ProjectError(

@@ -2,7 +2,7 @@
 
 Matrices are square. A draw is a matrix to complete, with its observed entries:
 
-- `end_to_end`, shape (members, 1, n, n): the completed matrices W, where descent ended
+- `end_to_end`, shape (members, 1, n, n): the completed matrices W, at the one recorded time, where descent ended
 - `truth`, shape (draws, n, n): the matrices to complete
 - `mask`, shape (draws, n, n), of bool: whether an entry is observed
 - `draw`, shape (members,): a member's place along the axis of draws
@@ -38,7 +38,7 @@ def completion(trajectory: Trajectory) -> pd.DataFrame:
     Quantities
     ----------
     `completed_matrices.measures_of`
-        Those of the completed matrix are empty where descent diverged.
+        Errors, nuclear norms and effective ranks. Those of the completed matrix are nan where descent diverged.
     size
         Number of rows of the matrix to complete.
     observed
@@ -47,7 +47,7 @@ def completion(trajectory: Trajectory) -> pd.DataFrame:
         Steps of descent.
     """
     constants, settings = trajectory.constants, trajectory.settings
-    W, truth, mask = completed(trajectory)
+    W, truth, mask = completed(trajectory)  # by member, shapes (members, n, n)
     return rows(
         measures_of(W, truth, mask) | _problem_size(truth, mask) | {STEPS: constants["steps"]},
         {"draw": constants["draw"]},
@@ -76,7 +76,7 @@ def nuclear_norm(trajectory: Trajectory) -> pd.DataFrame:
         Largest error on an observed entry.
     """
     constants = trajectory.constants
-    W, truth, mask = completed(trajectory)
+    W, truth, mask = completed(trajectory)  # by member, shapes (members, n, n)
     misfit = np.abs(mask * (W - truth)).max(axis=(-2, -1))
     quantities = measures_of(W, truth, mask) | _problem_size(truth, mask) | {GAP: constants["gap"], MISFIT: misfit}
     return rows(quantities, {"draw": constants["draw"]})

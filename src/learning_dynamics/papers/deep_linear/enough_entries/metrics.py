@@ -2,12 +2,13 @@
 
 Matrices are square. A draw is a matrix to complete, with several sets of observed entries:
 
-- `end_to_end`, shape (members, 1, n, n): the completed matrices W
+- `end_to_end`, shape (members, 1, n, n): the completed matrices W, at the one recorded time
 - `truth`, shape (draws, n, n): the matrices to complete, all of one rank
 - `mask`, shape (draws, sets, n, n), of bool: whether an entry is observed
 - `observed`, shape (sets,): how many entries each set has
 - `draw` and `entry_set`, shape (members,): a member's places along the first axes of `mask`
-- `scale` s; `loss`, the mean square over observed entries; `gap` of the convex solver, relative: shape (members,)
+- `scale` s and `loss`, the mean square over observed entries, of networks: shape (members,)
+- `gap` of the convex solver, relative, of minimisers: shape (members,)
 """
 
 import numpy as np
@@ -27,12 +28,12 @@ def networks(trajectory: Trajectory) -> pd.DataFrame:
     Quantities
     ----------
     `completed_matrices.measures_of`
-        Those of the completed matrix are empty where descent diverged.
+        Errors, nuclear norms and effective ranks. Those of the completed matrix are nan where descent diverged.
     beyond_rank
         The first singular value beyond the rank of the matrix to complete.
     """
     constants, settings = trajectory.constants, trajectory.settings
-    W, truth, mask = completed(trajectory)
+    W, truth, mask = completed(trajectory)  # by member, shapes (members, n, n)
     rank = np.linalg.matrix_rank(truth[0])  # that of every draw
     beyond_rank = spectrum(W)[:, rank]  # counted from zero
     return rows(

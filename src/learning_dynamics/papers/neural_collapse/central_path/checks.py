@@ -10,7 +10,7 @@ features there is one time. A course from omega[:, :1], (draws, 1, C - 1), at ti
 import numpy as np
 
 from learning_dynamics.judging import Check, takes_rivals
-from learning_dynamics.papers.neural_collapse.central_path.predictions import Dynamics, at_speed, next_order
+from learning_dynamics.papers.neural_collapse.central_path.predictions import Dynamics, at_speed, twice_next_order
 from learning_dynamics.papers.neural_collapse.central_path.quantities import OMEGA, SPEED
 from learning_dynamics.papers.neural_collapse.draws import (
     DIFFERENCE_ERROR,
@@ -88,9 +88,9 @@ def check_asymptote(flows: Table, flow: str, dynamics: Dynamics) -> Check:
 def check_exponent(flows: Table, flow: str, dynamics: Dynamics) -> Check:
     """Check the exponent of omega in t over the last decade, to the next order of the expansion.
 
-    omega is its asymptote times 1 - r, with r half of `next_order`. The exponent is off by r times the power with which
-    r falls: by r / 2 for r = C / omega^2, which falls as t^(-1/2), and by r for r = C log omega / omega^2, which falls
-    as 1/t. The tolerance, `next_order`, is four times and twice as much.
+    omega is its asymptote times 1 - r, with r half of `twice_next_order`. The exponent is off by r times the power with
+    which r falls: by r / 2 for r = C / omega^2, which falls as t^(-1/2), and by r for r = C log omega / omega^2, which
+    falls as 1/t. The tolerance, `twice_next_order`, is four times and twice as much.
     """
     times = times_of(flows)
     last, decade_before = decades_before_the_end(flows, 2)
@@ -110,10 +110,10 @@ def check_exponent(flows: Table, flow: str, dynamics: Dynamics) -> Check:
 
 
 def _largest_next_order(flows: Table, flow: str, time_index: int) -> np.ndarray:
-    """Return the largest `next_order` of each draw's singular values at a time, shape (draws,)."""
+    """Return the largest `twice_next_order` of each draw's singular values at a time, shape (draws,)."""
 
     def of_size(size: Size, omega: np.ndarray) -> np.ndarray:
-        return next_order(flow, omega[:, time_index], size.classes).max(axis=1)
+        return twice_next_order(flow, omega[:, time_index], size.classes).max(axis=1)
 
     return over_sizes(of_size, omega=by_size(flows, OMEGA, flow=flow))
 

@@ -66,13 +66,13 @@ def at_speed(dynamics: Dynamics, factor: float) -> Dynamics:
 PAPER_AT_HALF_SPEED = at_speed(PAPER, 0.5)
 
 
-def next_order(flow: str, omega: np.ndarray, classes: int) -> np.ndarray:
+def twice_next_order(flow: str, omega: np.ndarray, classes: int) -> np.ndarray:
     """Return twice the next order of the expansion of omega(t) at late times, relative to omega (derived here).
 
-    `flow` is one of `FLOWS`. Checks take what is returned as a tolerance. Orthogonal projection: without its logarithm
-    and constant eq. 9 is omega^4 + 4 C omega^2 = 4 t / N, so that omega^2 is about sqrt(4 t / N) - 2 C, and omega its
-    asymptote times 1 - C / omega^2. Printed map: omega^2 / 2 = t / (C N) - C log omega, so that omega is about its
-    asymptote times 1 - C log omega / omega^2.
+    `flow` is one of `FLOWS`. Checks take what is returned as a tolerance or a slack. Orthogonal projection: without its
+    logarithm and constant eq. 9 is omega^4 + 4 C omega^2 = 4 t / N, so that omega^2 is about sqrt(4 t / N) - 2 C, and
+    omega its asymptote times 1 - C / omega^2. Printed map: omega^2 / 2 = t / (C N) - C log omega, so that omega is
+    about its asymptote times 1 - C log omega / omega^2.
     """
     if flow == ORTHOGONAL:
         return 2 * classes / omega**2

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from learning_dynamics.judging import Checks, equal_on_every_draw, every_draw
-from learning_dynamics.papers.neural_collapse.central_path.predictions import next_order
+from learning_dynamics.papers.neural_collapse.central_path.predictions import twice_next_order
 from learning_dynamics.papers.neural_collapse.central_path.quantities import IN_WORDS, OMEGA, SINGULAR_VALUE_SPREAD
 from learning_dynamics.papers.neural_collapse.draws import (
     Size,
@@ -109,7 +109,7 @@ def _late_fall(flows: Table, quantity: Quantity, flow: str, power_of_spread: int
         )
 
     def of_size(size: Size, distance: np.ndarray, spread: np.ndarray, omega: np.ndarray) -> np.ndarray:
-        next_orders = next_order(flow, omega, size.classes).max(axis=2)  # shape (draws, times)
+        next_orders = twice_next_order(flow, omega, size.classes).max(axis=2)  # shape (draws, times)
         draws = zip(distance[..., 0], spread[..., 0], next_orders, strict=True)
         return np.array([of_draw(*series) for series in draws])  # shape (draws, 4), the fields of `LateFall`
 

@@ -46,11 +46,11 @@ def accuracies(tables: Sequence[Table]) -> pd.DataFrame:
         data, network, loss
             The data set; the network family; mse or ce.
         seeds
-            Number of trainings that reached 99.9 % train accuracy; all columns but the paper's are of these.
+            Number of trainings that reached 99.9 % train accuracy. The columns below, except the paper's, are of these.
         zero_error
             At the first measured epoch at 99.9 % train accuracy.
         end
-            At the last epoch; of all trainings where none reached 99.9 % train accuracy.
+            At the last epoch; where none reached 99.9 % train accuracy, of all trainings.
         change
             ``end`` less ``zero_error``, in percentage points.
         zero_error_se, end_se, change_se

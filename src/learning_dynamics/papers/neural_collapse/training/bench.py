@@ -63,7 +63,7 @@ class Bench:
         notebook_decay: float,
         gigabytes: float,
     ) -> None:
-        data = checked_images(data, balanced=settings["loss"] == "mse")
+        data = checked_images(data, balanced=settings["loss"] == "mse")  # as theorems on the square loss ask
         self.data_name = str(data["name"])
         self.settings, self.batch_statistics, self.gigabytes = settings, batch_statistics, gigabytes
         self.decays: dict[quantities.Decay, float] = {

@@ -89,11 +89,12 @@ def optimisers(trainings: Sequence[Table], *, threshold: Positive) -> Plot:
     learned.
 
     RankMe, centred, over the means of classes (top) and over examples (bottom). A fall counts if it follows a rise
-    since the warm-up's trough, and if the part of it in that time is {threshold:g} or more. Columns: numbers of classes
-    $V$. Within them: sizes that are equal, or fall with a class's number $k$ as $1/k$ or $1/k^2$, in $d$ dimensions.
-    Rows: descent without and with momentum {momentum:g}, and AdamW with decays, on all examples or on batches. Cells
-    give the share in per cent of {seeds} seeds; white was not tried. Hatched: fewer than half of the seeds have learned
-    every example when training ends. Where a step takes all examples, a class has one row of features.
+    since the warm-up's trough, and if the part of it while those classes are learned is {threshold:g} or more. Columns:
+    numbers of classes $V$. Within them: sizes that are equal, or fall with a class's number $k$ as $1/k$ or $1/k^2$, in
+    $d$ dimensions. Rows: descent without and with momentum {momentum:g}, and AdamW with decays, on all examples or on
+    batches. Cells give the share in per cent of {seeds} seeds; white was not tried. Hatched: fewer than half of the
+    seeds have learned every example when training ends. Where a step takes all examples, a class has one row of
+    features.
     """
     draws = pd.concat([_fall_rows(table, threshold) for table in trainings], ignore_index=True)
     # a batch of 0 is all examples: those rows come first; a row's label is its name
@@ -148,7 +149,7 @@ def optimisers(trainings: Sequence[Table], *, threshold: Positive) -> Plot:
     seeds = sorted({settings_of(table)["seeds"] for table in trainings})
     facts = {
         "threshold": threshold,
-        "momentum": max(settings_of(table)["momentum"] for table in trainings),
+        "momentum": max(settings_of(table)["momentum"] for table in trainings),  # others have none, which is 0
         "seeds": " or ".join(map(str, seeds)),
     }
     alt = "Shares of seeds whose rank falls, by optimiser, number of classes, law of sizes and dimensions."

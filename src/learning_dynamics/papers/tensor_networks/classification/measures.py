@@ -5,12 +5,16 @@ So every draw can be judged by them. The same measures of what might hold instea
 are beside them.
 
 Symbols are the paper's. M(x), with an axis for each layer, is `TensorNetwork.data_tensor`; S and U_l give the singular
-coordinates of an orthogonally decomposable network, as diagonal and convolutional ones are. The residuals are
-r_i = -y_i exp(-y_i f(x_i)), and u is the direction of X^T r. The loss pushes the coefficients along -u: this is `push`.
+coordinates of an orthogonally decomposable network, as diagonal and convolutional ones are; rho is the product of all
+layers in these coordinates. The residuals are r_i = -y_i exp(-y_i f(x_i)), and u is the direction of X^T r. The loss
+pushes the coefficients along -u: this is `push`.
 
-Shapes: states (times, parameters), of one flow, divided as in `exponential_flow`; coefficients beta and push (times,
-inputs); rho (times, m) in m singular coordinates; layer l (times, k_l); X (samples, inputs); y (samples,).
-`measure_flow` leaves out the first time, so that its results are one shorter than `log_log_times`.
+`log_log_times` are tau = log(1 + log(1 + t)). States are the parameters over e^(tau / L), so that coefficients and
+margins are those of the network over e^tau = 1 + log(1 + t).
+
+Shapes: states (times, parameters), of one flow; coefficients beta and push (times, inputs); rho (times, m) in m
+singular coordinates; layer l (times, k_l); X (samples, inputs); y (samples,). `measure_flow` leaves out the first time,
+so that its results are one shorter than `log_log_times`.
 """
 
 from collections.abc import Sequence
@@ -71,8 +75,8 @@ def measure_flow(
         the norm is l2, l1, or l1 of the unitary Fourier transform (dft_l1).
     gap_own
         That gap in the norm that theory gives the network: l2 for fully connected ones at any depth; for two layers l1
-        for diagonal ones, l1 of rho for real decomposable ones, the Fourier transform's l1 for convolutional ones.
-        Missing where theory gives no norm.
+        of rho for real orthogonally decomposable ones, which is l1 for diagonal ones, the Fourier transform's l1 for
+        convolutional ones. Missing where theory gives no norm.
     angle
         Angle in degrees between the coefficients and the max-margin direction in the norm of `gap_own`; missing where
         `gap_own` is missing, and for the architecture `decomposable`.
@@ -132,7 +136,7 @@ def measure_flow(
 
     Returns
     -------
-    dict from quantity to ndarray, shape (times,), or to a pair of array and prediction
+    dict from quantity to ndarray, shape (times - 1,), or to a pair of array and prediction
     """
     X, y, depth = data.X, data.y, network.depth
     log_log_times, states = log_log_times[1:], states[1:]
@@ -166,6 +170,7 @@ def measure_flow(
         for quantity, direction in compared_directions.items():
             measures[quantity] = np.linalg.norm(_unit(beta) - _unit(direction), axis=-1)
     if network.name == "fully_connected" or (depth == 2 and network.name in LIMIT_NORM):
+        # of real orthogonally decomposable networks, diagonal ones too, `_singular_coordinate_quantities` replaces it
         measures[quantities.GAP_OWN] = measures[quantities.GAP[LIMIT_NORM[network.name]]]
         measures[quantities.ANGLE] = angle_between(beta, data.max_margin[LIMIT_NORM[network.name]])
         predicted = _predicted_exponent(network, data, push[-1])
@@ -213,7 +218,7 @@ def _parameter_quantities(
     for quantity, inputs in ((quantities.MISALIGNMENT, push), (quantities.MISALIGNMENT_DATA, data_sum)):
         tensors = network.data_tensor(np.broadcast_to(inputs, push.shape))
         # the negative gradient of the loss, up to a positive factor
-        downhill = np.concatenate(_pushes(tensors, layers), axis=-1)
+        downhill = np.concatenate(_layer_gradients(tensors, layers), axis=-1)
         # one minus the cosine, without cancellation
         measures[quantity] = 0.5 * np.sum((directions - _unit(downhill)) ** 2, axis=-1)
     shares = np.stack([np.sum(layer**2, axis=-1) for layer in network.layers(directions)], axis=-1)
@@ -289,9 +294,10 @@ def _singular_residual(network: TensorNetwork, inputs: np.ndarray, states: np.nd
     `inputs` has an input for each time, shape (times, inputs).
     """
     layers = _directions(network, states)
-    pushes = _pushes(network.data_tensor(inputs), layers)
-    value = np.sum(pushes[0] * layers[0], axis=-1)
-    distances = [np.linalg.norm(push - value[:, None] * v, axis=-1) for push, v in zip(pushes, layers, strict=True)]
+    gradients = _layer_gradients(network.data_tensor(inputs), layers)
+    value = np.sum(gradients[0] * layers[0], axis=-1)
+    pairs = zip(gradients, layers, strict=True)
+    distances = [np.linalg.norm(gradient - value[:, None] * layer, axis=-1) for gradient, layer in pairs]
     # nan stays; a value that is not positive is no singular value
     return np.where(value <= 0, 1.0, np.max(distances, axis=0) / np.where(value <= 0, 1.0, value))
 
@@ -312,20 +318,20 @@ def _directions(network: TensorNetwork, states: np.ndarray) -> list[np.ndarray]:
     return [_unit(layer) for layer in network.layers(states)]
 
 
-def _pushes(tensors: np.ndarray, layers: list[np.ndarray]) -> list[np.ndarray]:
-    """Return the push on every layer: at each time the tensor contracted with all other layers, shapes (times, k_l).
+def _layer_gradients(tensors: np.ndarray, layers: list[np.ndarray]) -> list[np.ndarray]:
+    """Return at each time the tensor contracted with all layers but one, for each layer, shapes (times, k_l).
 
     `tensor_network.contractions`, which flows call in every step, does it for one state and several tensors.
     """
     axes = ascii_lowercase[: len(layers)]
-    pushes = []
+    gradients = []
     for free_axis in axes:
         other_layers = [(axis, layer) for axis, layer in zip(axes, layers, strict=True) if axis != free_axis]
         subscripts = ",".join([f"t{axes}", *(f"t{axis}" for axis, _ in other_layers)])
-        pushes.append(
+        gradients.append(
             np.einsum(f"{subscripts}->t{free_axis}", tensors, *(layer for _, layer in other_layers), optimize=True)
         )
-    return pushes
+    return gradients
 
 
 def _stationarity_residual(rho: np.ndarray, singular_values: np.ndarray, power: float) -> np.ndarray:
@@ -362,11 +368,16 @@ def _predicted_exponent(network: TensorNetwork, data: LabelledData, push_directi
     """Return the exponent of 1 / log t in the angle to the max-margin direction.
 
     A fully connected network's first layer keeps its part outside the span of the support vectors, and the other
-    layers carry it along: (log t)^(-1/L). Nan where the support vectors span all inputs. With two layers in singular
-    coordinates, active directions grow like log t in the coefficients, an inactive one, whose singular value of M(-u)
-    is smaller by a factor s than the largest, that of active ones, like (log t)^s; and offsets of the margins fall
-    behind like 1 / log t. Nan where active directions outnumber the support vectors: some combination of the active
-    ones is then left open, and settles at a rate of its own.
+    layers carry it along: the exponent is 1 / L, or nan where the support vectors span all inputs.
+
+    With two layers in singular coordinates active directions of the coefficients grow like log t. They have the largest
+    singular value of M(-u).
+
+    - An inactive direction, whose singular value is s times the largest, grows like (log t)^s: the exponent is 1 - s,
+      with the largest s.
+    - Without inactive directions the margins' offsets are left, which fall behind like 1 / log t: the exponent is 1.
+    - Where active directions outnumber the support vectors, some combination of the active ones is left open, and
+      settles at a rate of its own: nan.
     """
     classifier = data.max_margin[LIMIT_NORM[network.name]]
     if network.name == "fully_connected":
@@ -378,7 +389,7 @@ def _predicted_exponent(network: TensorNetwork, data: LabelledData, push_directi
     inactive = best < 1e-6 * best.max()  # zero up to the convex solver's error
     if (~inactive).sum() > tight_margins(data.y * (data.X @ classifier)).sum():
         return np.nan
-    # offsets alone; the angle of a flow that could not be followed is nan, whatever is predicted
+    # no inactive direction; the angle of a flow that could not be followed is nan, whatever is predicted
     if not inactive.any() or not np.isfinite(values).all():
         return 1.0
     return float(np.clip(1 - values[inactive].max() / values.max(), 0.0, 1.0))

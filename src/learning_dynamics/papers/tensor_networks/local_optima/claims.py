@@ -14,7 +14,7 @@ from learning_dynamics.tidy import Quantity, Table, by_draw, select
 
 # the reason of the criteria on differences between shares at two scales
 PAIRED = "mean over data sets, with the same starts at both scales; starts at no optimum count against the difference"
-# rivals that change several of the differences of shares
+# phrases of the rivals of the differences of shares
 NO_SCALE = "no dependence on scale"
 NO_DEPTH = "no dependence on depth"
 LARGER_WORSE = "the larger the start, the worse"
@@ -58,7 +58,7 @@ def global_optimum_share(starts: Table, *, middle: Positive, right: Fraction) ->
     depths = np.unique(starts["depth"])
     shallow, deep = depths[0], depths[-1]
     # gains in the share of starts at the global optimum, shape (data sets,); starts at no optimum count against each
-    # difference that is tested
+    # difference that is tested: least gains are added, largest ones subtracted
     least_shallow_gain = _least_gain(starts, shallow, middle, over=small)
     largest_deep_gain = _largest_gain(starts, deep, middle, over=small)
     gains_over_large = [_least_gain(starts, depth, middle, over=large) for depth in depths]
@@ -159,6 +159,9 @@ def _share_as_predicted(starts: Table, prediction: Quantity, scale: float) -> fl
         for depth in np.unique(starts["depth"])
     ]
     return float(np.mean(is_as_predicted))
+
+
+# `OPTIMUM` has the optimum that was reached as its value, and the greedy choice as its prediction
 
 
 def _reached_optima(starts: Table, depth: int, scale: float) -> np.ndarray:
