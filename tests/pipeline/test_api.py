@@ -9,28 +9,36 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
-import matplotlib as mpl
 import nbformat
 import pandas as pd
+import pytest
 
 from learning_dynamics.files import find_files
 from learning_dynamics.pipeline.plan.sources import SOURCE_ROOT
-from learning_dynamics.pipeline.store.pictures import matplotlib_defaults
 from learning_dynamics.pipeline.store.tables import read_table
 from tests.pipeline.conftest import PAPER
 from tests.support import ROOT
 
+
+def module_name(file: Path) -> str:
+    return ".".join(file.relative_to(SOURCE_ROOT).with_suffix("").parts).removesuffix(".__init__")
+
+
 NOTEBOOKS = sorted((ROOT / "docs/notebooks").glob("*.ipynb"))
-EXAMPLES = [
-    ".".join(file.relative_to(SOURCE_ROOT).with_suffix("").parts).removesuffix(".__init__")
+MODULES_WITH_EXAMPLES = [
+    module_name(file)
     for file in find_files(SOURCE_ROOT / "learning_dynamics", "**/*.py")
-    if ">>> " in file.read_text(encoding="utf-8") and "/papers/" not in file.as_posix()
+    if ">>> " in file.read_text(encoding="utf-8")
 ]
 
 
 def run(folder: Path, code: str, **variables: str) -> subprocess.CompletedProcess:
-    """Run code with the package of a project's folder, from another folder; a file, whose lines a traceback shows."""
+    """Run code with the package of a project's folder, in another working folder, as a notebook does.
+
+    It is run from a file, so that a traceback shows its lines.
+    """
     environment = {key: value for key, value in os.environ.items() if not key.startswith(("PYTEST", "COV"))}
     environment |= {"PYTHONPATH": str(folder / "src"), "MPLBACKEND": "agg", **variables}
     with tempfile.TemporaryDirectory() as temporary:
@@ -47,65 +55,160 @@ def output_of(folder: Path, code: str, **variables: str) -> str:
     return ended.stdout
 
 
-def test_a_start_imports_what_it_uses_alone():
-    def topics(part):
-        files = sorted((SOURCE_ROOT / "learning_dynamics/papers").glob(f"*/*/{part}.py"))
-        return ", ".join(".".join(file.relative_to(SOURCE_ROOT).with_suffix("").parts) for file in files)
-
-    every_configuration = (
-        "learning_dynamics.pipeline.plan.config_files as config, learning_dynamics.pipeline.plan.plan as plan;"
-        "plan.Plan(config.load())"
-    )
-    foreign = {
-        "learning_dynamics": {"numpy", "pandas", "matplotlib", "learning_dynamics.pipeline"},
-        "learning_dynamics.pipeline.commands.cli": {"numpy", "pandas", "pydantic", "ruamel", "yaml"},
-        topics("runs"): {"pandas", "matplotlib", "sklearn", "torch"},
-        topics("metrics"): {"matplotlib", "sklearn"},
-        every_configuration: {"torch"},
-    }
-    for imported, others in foreign.items():
-        loaded = output_of(ROOT, f"import sys, {imported}; print(sorted(sys.modules))")
-        assert not others & set(eval(loaded)), imported
+def values_of(folder: Path, code: str, *expressions: str) -> list[Any]:
+    """Run code that knows the package as `ld`; return what expressions are then, as JSON has them."""
+    asked = f"import json\nimport learning_dynamics as ld\n{code}\nprint(json.dumps([{', '.join(expressions)}]))"
+    return json.loads(output_of(folder, asked))
 
 
-def test_everything_of_a_run_is_found(built):
-    said = output_of(
+def topics(part: str) -> str:
+    """Return the modules of this name of all topics, as after `import`."""
+    return ", ".join(map(module_name, sorted((SOURCE_ROOT / "learning_dynamics/papers").glob(f"*/*/{part}.py"))))
+
+
+@pytest.mark.parametrize(
+    ("imported", "then", "unused"),
+    [
+        pytest.param(
+            "learning_dynamics",
+            "",
+            {"numpy", "pandas", "matplotlib", "learning_dynamics.pipeline"},
+            id="the package",
+        ),
+        pytest.param(
+            "learning_dynamics.pipeline.commands.cli",
+            "",
+            {"numpy", "pandas", "pydantic", "ruamel", "yaml"},
+            id="the commands",
+        ),
+        pytest.param(topics("runs"), "", {"pandas", "matplotlib", "sklearn", "torch"}, id="all runs"),
+        pytest.param(topics("metrics"), "", {"matplotlib", "sklearn"}, id="all metrics"),
+        pytest.param(
+            "learning_dynamics.pipeline.plan.config_files as config, learning_dynamics.pipeline.plan.plan as plan",
+            "plan.Plan(config.load())",
+            {"torch"},
+            id="the plan of all papers",
+        ),
+    ],
+)
+def test_a_start_imports_only_what_it_uses(imported, then, unused):
+    loaded = output_of(ROOT, f"import sys, {imported}\n{then}\nprint(*sys.modules)").split()
+    assert unused & set(loaded) == set()
+
+
+# -- what a notebook asks for ------------------------------------------------------------------------------------------
+
+
+def test_a_table_a_trajectory_and_the_claims_of_a_paper_are_found(built):
+    papers, steps, times, of_claims, source = values_of(
         built.folder,
-        """
-import numpy, learning_dynamics as ld
-from learning_dynamics.judging import every_draw
-(paper,) = ld.paper_names()
-table, flow = ld.table(paper, "descent"), ld.trajectory(paper, "descent")
-assert table.attrs["settings"]["steps"] == len(flow.time) - 1
-assert (ld.claims(paper)["paper"] == paper).all() and ld.claims().attrs["of"].endswith("results")
-print(ld.figure(paper, "decay", style="talk").get_size_inches()[0], every_draw.__name__)
-again = ld.simulate(paper, "descent")
-measured = ld.measure(paper, "descent", again)
-assert measured.equals(table) and measured.attrs["draw"] == table.attrs["draw"] == ("seed",)
-few = ld.simulate(paper, "descent", seeds=2)
-assert few.members == 2 and few.settings["seeds"] == 2
-own = ld.judge(paper, "decay")
-row = ld.claims().set_index("claim").loc["toy.decay"]
-assert (own.verdict, own.headline.value, own.reason) == (row["verdict"], row["measured"], row["reason"])
-assert own.rivals == {"a decay twice as fast": "contradicted"} and own.quantifier == "all draws"
-assert "toy.decay (section 1): reproduced, of all draws" in repr(own) and "rival: a decay twice" in repr(own)
-assert ld.judge(paper, "decay", {"run": few}).headline.draws == 2
-mixed = table.sample(frac=1, random_state=1)
-del mixed.attrs["draw"]  # as of a table that a file of another kind kept
-assert ld.judge(paper, "decay", {"run": mixed}).headline == own.headline
-assert "draw" not in mixed.attrs and not mixed.index.is_monotonic_increasing  # what is given stays as it is
-coarse = ld.measure(paper, "descent", few)
-coarse["value"] += coarse["time"] / 10
-assert ld.judge(paper, "decay", {"run": coarse}).verdict == "contradicted"
-# data and start are drawn alike; the data stay where they are asked to
-first, other = (ld.simulate(paper, "slow", seed=seed).series["x"][0, 0] for seed in (2023, numpy.int64(7)))
-kept = ld.simulate(paper, "slow", data={"seed": 2023}).series["x"][0, 0]
-assert first == kept != other
-nine = {role: ld.simulate(paper, role, samples=9) for role in ("slow", "fast")}
-assert ld.judge(paper, "geometric", nine).headline.draws == 9
-""",
+        "",
+        "ld.paper_names()",
+        "ld.table('toy', 'descent').attrs['settings']['steps']",
+        "len(ld.trajectory('toy', 'descent').time)",
+        "ld.claims('toy')['paper'].unique().tolist()",
+        "ld.claims().attrs['of']",
     )
-    assert said.split() == ["3.5", "every_draw"]
+    assert papers == of_claims == ["toy"]
+    assert times == steps + 1
+    assert Path(source).samefile(built.folder / "results")
+
+
+def test_a_figure_is_drawn_in_the_style_that_is_asked_for(built):
+    paper, talk = values_of(
+        built.folder,
+        "def size_of_label(style):\n    return ld.figure('toy', 'decay', style=style).axes[0].xaxis.label.get_size()",
+        "size_of_label('paper')",
+        "size_of_label('talk')",
+    )
+    assert (paper, talk) == (9.5, 12.5)  # `axes.labelsize` of the two style sheets
+
+
+def test_a_run_is_simulated_again_to_the_same_numbers(built):
+    code = """
+table = ld.table("toy", "descent")
+measured = ld.measure("toy", "descent", ld.simulate("toy", "descent"))
+"""
+    is_same, *draws = values_of(
+        built.folder, code, "measured.equals(table)", "measured.attrs['draw']", "table.attrs['draw']"
+    )
+    assert is_same
+    assert draws == [["seed"], ["seed"]]
+
+
+def test_a_run_is_simulated_with_other_settings(built):
+    code = "few = ld.simulate('toy', 'descent', seeds=2)"
+    assert values_of(built.folder, code, "few.members", "few.settings['seeds']") == [2, 2]
+
+
+def test_a_claim_is_judged_as_on_the_page(built):
+    code = """
+own = ld.judge("toy", "decay")
+row = ld.claims().set_index("claim").loc["toy.decay"]
+"""
+    found, on_page, rivals, quantifier, shown = values_of(
+        built.folder,
+        code,
+        "[own.verdict, own.headline.value, own.reason]",
+        "[row['verdict'], row['measured'], row['reason']]",
+        "own.rivals",
+        "own.quantifier",
+        "repr(own)",
+    )
+    assert found == on_page
+    assert rivals == {"a decay twice as fast": "contradicted"}
+    assert quantifier == "all draws"
+    assert "toy.decay (section 1): reproduced, of all draws" in shown
+    assert "rival: a decay twice" in shown
+
+
+def test_a_claim_is_judged_on_the_tables_and_trajectories_that_are_given(built):
+    code = """
+few = ld.simulate("toy", "descent", seeds=2)
+wrong = ld.measure("toy", "descent", few)
+wrong["value"] += wrong["time"] / 10
+nine = {role: ld.simulate("toy", role, samples=9) for role in ("slow", "fast")}
+"""
+    draws, verdict, draws_of_two_roles = values_of(
+        built.folder,
+        code,
+        "ld.judge('toy', 'decay', {'run': few}).headline.draws",
+        "ld.judge('toy', 'decay', {'run': wrong}).verdict",
+        "ld.judge('toy', 'geometric', nine).headline.draws",
+    )
+    assert draws == 2
+    assert verdict == "contradicted"
+    assert draws_of_two_roles == 9
+
+
+def test_rows_are_judged_in_any_order_and_stay_as_they_are(built):
+    code = """
+mixed = ld.table("toy", "descent").sample(frac=1, random_state=1)
+del mixed.attrs["draw"]  # as of a table that a file of another kind kept
+before = mixed.copy()
+is_same = ld.judge("toy", "decay", {"run": mixed}).headline == ld.judge("toy", "decay").headline
+"""
+    is_same, stays, has_draw = values_of(built.folder, code, "is_same", "mixed.equals(before)", "'draw' in mixed.attrs")
+    assert is_same
+    assert stays
+    assert not has_draw
+
+
+def test_a_seed_is_of_the_data_too_unless_they_are_to_stay(built):
+    code = """
+import numpy
+def first_state(**settings):
+    return float(ld.simulate("toy", "slow", **settings).series["x"][0, 0])
+"""
+    configured, same, other, kept = values_of(
+        built.folder,
+        code,
+        "first_state()",
+        "first_state(seed=2023)",
+        "first_state(seed=numpy.int64(7))",
+        "first_state(seed=7, data={'seed': 2023})",
+    )
+    assert configured == same == kept != other
 
 
 MISTAKES = (
@@ -145,9 +248,16 @@ for asked in __import__("json").loads({!r}):
 """
 
 
-def test_a_mistake_is_named_with_its_mend(built):
+@pytest.fixture(scope="module")
+def answers(built):
+    """Return the answer to each mistake, a line; all are made in one process."""
     said = output_of(built.folder, ALL_MISTAKES.format(json.dumps([asked for asked, _ in MISTAKES]))).splitlines()
-    assert [(asked, line) for (asked, mend), line in zip(MISTAKES, said, strict=True) if mend not in line] == []
+    return dict(zip([asked for asked, _ in MISTAKES], said, strict=True))
+
+
+@pytest.mark.parametrize(("asked", "words"), MISTAKES)
+def test_a_mistake_is_named(asked, words, answers):
+    assert words in answers[asked]
 
 
 SWEEP = {
@@ -190,70 +300,90 @@ def test_a_sweep_is_one_data_frame(workspace):
     ]
 
 
-EDITED = r"""
-import pathlib, subprocess, sys, warnings, learning_dynamics as ld
-project = ld.project(seed=7)
+# -- what is edited or set while a notebook is open --------------------------------------------------------------------
+
+
+# `refusal` returns the message of the error that asking raises
+REFUSAL = """
+import pathlib, subprocess, sys, warnings
+
+def refusal(ask, *arguments):
+    try:
+        ask(*arguments)
+    except Exception as error:
+        return str(error)
+"""
+STALE = "results/toy/metrics/slow.parquet: was made by other settings or other code"
+EDITED_CONFIGURATION = """
+project = ld.project(seed=7)  # with a seed it is another than the default project
+for opened in (project, ld):  # each has read the configuration
+    opened.simulate("toy", "slow")
 file = pathlib.Path("{folder}/workflow/config/toy.yaml")
-before = ld.table("toy", "slow")
 file.write_text(file.read_text().replace("steps: 40", "steps: 50"))
-try:
-    ld.table("toy", "slow")
-except Exception as error:
-    print(error)
-assert project.simulate("toy", "slow").settings["steps"] == ld.simulate("toy", "slow").settings["steps"] == 50
+refused = refusal(ld.table, "toy", "slow")
 subprocess.run([sys.executable, "-m", "snakemake", "--cores", "1", "--", "results/toy/metrics/slow.parquet"],
                cwd="{folder}", check=True, capture_output=True)
-assert ld.table("toy", "slow")["time"].max() == 50
-source = pathlib.Path("{folder}/src/learning_dynamics/papers/toy/growth/metrics.py")
-source.write_text(source.read_text() + "\nVERSION = 2\n")
-try:
-    ld.table("toy", "slow")
-except Exception as error:
-    print(error)
+"""
+EDITED_SOURCE = """
+ld.table("toy", "slow")  # the sources have been read
+file = pathlib.Path("{folder}/src/learning_dynamics/papers/toy/growth/metrics.py")
+file.write_text(file.read_text() + "\\nVERSION = 2\\n")
+refused = refusal(ld.table, "toy", "slow")
 with warnings.catch_warnings(record=True) as heard:
     warnings.simplefilter("always")
     ld.simulate("toy", "slow")
-print(*(one.message for one in heard))
 """
 
 
-def test_a_notebook_sees_what_is_edited_while_it_is_open(workspace):
-    stale, again, restart = output_of(workspace.folder, EDITED.format(folder=workspace.folder)).splitlines()
-    for line in (stale, again):
-        assert "results/toy/metrics/slow.parquet: was made by other settings or other code" in line, line
-    assert restart == "the project's source has changed since this kernel read it; restart the kernel"
+def test_an_open_notebook_sees_an_edit_of_the_configuration(workspace):
+    refused, *steps, last_time = values_of(
+        workspace.folder,
+        REFUSAL + EDITED_CONFIGURATION.format(folder=workspace.folder),
+        "refused",
+        "project.simulate('toy', 'slow').settings['steps']",
+        "ld.simulate('toy', 'slow').settings['steps']",
+        "ld.table('toy', 'slow')['time'].max()",
+    )
+    assert STALE in refused
+    assert steps == [50, 50]
+    assert last_time == 50  # of the table that Snakemake has made again
 
 
-TORCH = """
-import json, torch, learning_dynamics as ld
+def test_an_open_notebook_is_to_be_restarted_after_an_edit_of_the_source(workspace):
+    refused, heard = values_of(
+        workspace.folder,
+        REFUSAL + EDITED_SOURCE.format(folder=workspace.folder),
+        "refused",
+        "[str(one.message) for one in heard]",
+    )
+    assert STALE in refused
+    assert heard == ["the project's source has changed since this kernel read it; restart the kernel"]
 
-def state():
-    return [torch.get_num_threads(), str(torch.get_default_dtype()), torch.is_grad_enabled(),
-            torch.is_inference_mode_enabled(), torch.is_autocast_enabled("cpu"), str(torch.empty(1).device)]
 
+TORCH_STATE = (
+    "[torch.get_num_threads(), str(torch.get_default_dtype()), torch.is_grad_enabled(), "
+    "torch.is_inference_mode_enabled(), torch.is_autocast_enabled('cpu'), str(torch.empty(1).device)]"
+)
+TORCH = f"""
+import torch
 torch.set_num_threads(2)
 torch.set_default_dtype(torch.float64)
 torch.set_default_device("meta")
 with torch.autocast("cpu"), torch.no_grad(), torch.inference_mode():
-    outside = state()
-    kept = ld.simulate("toy", "slow").constants["torch"].tolist()
-    assert state() == outside
-print(json.dumps([kept, outside]))
+    before = {TORCH_STATE}
+    inside = ld.simulate("toy", "slow").constants["torch"].tolist()
+    after = {TORCH_STATE}
 """
 
 
 def test_a_training_has_the_torch_of_a_job_whatever_the_notebook_sets(workspace):
     file = f"{PAPER}/growth/runs.py"
-    state = (
-        "torch.get_num_threads(), str(torch.get_default_dtype()), torch.is_grad_enabled(), "
-        'torch.is_inference_mode_enabled(), torch.is_autocast_enabled("cpu"), str(torch.empty(1).device)'
-    )
-    constants = '{"torch": np.array([' + state + "], dtype=object)}"
+    constants = f'{{"torch": np.array({TORCH_STATE}, dtype=object)}}'
     workspace.edit(file, '{"x": np.array(states).T})', '{"x": np.array(states).T}, ' + constants + ")")
     workspace.edit(file, "import numpy as np", "import numpy as np\nimport torch")
-    kept, outside = json.loads(output_of(workspace.folder, TORCH))
-    assert outside == [2, "torch.float64", False, True, True, "meta"]
-    assert kept == [1, "torch.float32", True, False, False, "cpu"]
+    before, inside, after = values_of(workspace.folder, TORCH, "before", "inside", "after")
+    assert inside == [1, "torch.float32", True, False, False, "cpu"]
+    assert before == after == [2, "torch.float64", False, True, True, "meta"]
 
 
 SHOWN = """
@@ -272,42 +402,66 @@ def test_what_is_simulated_is_shown_in_a_few_lines(workspace):
     assert sweep.startswith("6 trajectories, by name: ['scan--rate-0.01--every-1', ")
 
 
+OUTDATED = "toy: verdicts of other settings or other code; run: snakemake toy"
 CLAIMS = """
-import warnings, learning_dynamics as ld
+import warnings
 with warnings.catch_warnings(record=True) as heard:
     warnings.simplefilter("always")
-    found = ld.claims("toy")
-assert len(heard) == bool(found.attrs["outdated"]) and found.attrs["outdated"] == [str(one.message) for one in heard]
-print(*found.attrs["outdated"], sep="\\n")
+    outdated = ld.claims("toy").attrs["outdated"]
 """
 
 
-def test_verdicts_say_of_which_version_they_are(workspace):
-    assert output_of(workspace.folder, CLAIMS).split() == []
+@pytest.fixture
+def outdated(workspace):
+    """Return the built paper with another digest of a module that its verdicts are of."""
     workspace.edit(f"{PAPER}/growth/theory.py", "(1 + rate)", "(1.0 + rate)")
-    other = "toy: verdicts of other settings or other code; run: snakemake toy"
-    assert output_of(workspace.folder, CLAIMS).strip() == other
-    told = workspace.stage("verdicts", "results/claims.parquet")
-    assert f"outdated: {other}" in told.stderr
-    assert "2 claims: 2 reproduced\nof science and configuration " in told.stdout
-    told = workspace.stage("summary")
-    assert told.returncode == 1
-    assert f"outdated: {other}" in told.stdout
-    assert "the page to read (from an earlier run)" in told.stdout
+    return workspace
 
 
-def test_notebooks_run(whole):
-    for notebook in NOTEBOOKS:
-        cells = [cell.source for cell in nbformat.read(notebook, as_version=4).cells if cell.cell_type == "code"]
-        assert cells, notebook
-        output_of(whole.folder, "\n\n".join(cells), LEARNING_DYNAMICS_SCALE="smoke")
+def test_a_notebook_warns_of_outdated_verdicts(outdated):
+    assert values_of(outdated.folder, CLAIMS, "outdated", "[str(one.message) for one in heard]") == [
+        [OUTDATED],
+        [OUTDATED],
+    ]
 
 
-def test_examples_in_docstrings_hold():
-    for module in EXAMPLES:
-        found = doctest.testmod(importlib.import_module(module))
-        assert found.attempted, module
-        assert not found.failed, module
+def test_a_notebook_does_not_warn_of_verdicts_that_are_not_outdated(built):
+    assert values_of(built.folder, CLAIMS, "outdated", "[str(one.message) for one in heard]") == [[], []]
+
+
+def test_the_list_of_verdicts_names_those_that_are_outdated(outdated):
+    listed = outdated.cli("verdicts", "results/claims.parquet")
+    assert f"outdated: {OUTDATED}" in listed.stderr
+    assert "2 claims: 2 reproduced\nof science and configuration " in listed.stdout
+
+
+def test_the_summary_of_outdated_verdicts_fails_and_names_them(outdated):
+    summary = outdated.cli("summary")
+    assert summary.returncode == 1
+    assert f"outdated: {OUTDATED}" in summary.stdout
+    assert "the page to read (from an earlier run)" in summary.stdout
+
+
+# -- notebooks, examples and recipes -----------------------------------------------------------------------------------
+
+
+def test_there_are_notebooks_and_examples():
+    assert NOTEBOOKS
+    assert MODULES_WITH_EXAMPLES
+
+
+@pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda notebook: notebook.name)
+def test_notebooks_run(notebook, whole):
+    cells = [cell.source for cell in nbformat.read(notebook, as_version=4).cells if cell.cell_type == "code"]
+    assert cells
+    output_of(whole.folder, "\n\n".join(cells), LEARNING_DYNAMICS_SCALE="smoke")
+
+
+@pytest.mark.parametrize("module", MODULES_WITH_EXAMPLES)
+def test_examples_in_docstrings_hold(module):
+    found = doctest.testmod(importlib.import_module(module))
+    assert found.attempted > 0
+    assert found.failed == 0
 
 
 def test_the_recipes_of_the_docs_work(workspace):
@@ -319,8 +473,3 @@ def test_the_recipes_of_the_docs_work(workspace):
     assert len(pd.read_csv(workspace.folder / "slow.csv")) == len(measured)
     assert r"\toprule" in workspace.read("claims.tex")
     assert "results/toy/benchmarks/run/slow.tsv" in ended.stdout
-
-
-def test_a_matplotlibrc_changes_nothing():
-    with mpl.rc_context({"axes.facecolor": "red"}), matplotlib_defaults():
-        assert mpl.rcParams["axes.facecolor"] == mpl.rcParamsDefault["axes.facecolor"]

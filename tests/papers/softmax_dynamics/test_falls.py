@@ -17,7 +17,17 @@ from learning_dynamics.papers.softmax_dynamics.falls import (
     windows,
 )
 
-START = np.array([0])
+THRESHOLD = 0.1
+
+
+def windows_of(*, first: int, rare: tuple[int, int], last: int, members: int = 1) -> Windows:
+    """Return windows that are the same in all members.
+
+    The first class is learned at the place `first`, all are at `last`; the rarest begin to be at the first place of
+    `rare`, and are at the second.
+    """
+    first_place, rare_begin, rare_end, last_place = (np.full(members, place) for place in (first, *rare, last))
+    return Windows((rare_begin, rare_end), (first_place, last_place))
 
 
 @pytest.mark.parametrize(
@@ -30,7 +40,7 @@ START = np.array([0])
     ],
 )
 def test_swings_above_the_threshold_are_found(series, expected):
-    np.testing.assert_allclose(swings(np.array([series]), 0.1, 4), [expected], atol=1e-15)
+    np.testing.assert_allclose(swings(np.array([series]), THRESHOLD, 4), [expected], atol=1e-15)
 
 
 @settings(max_examples=100)
@@ -43,10 +53,11 @@ def test_a_series_turned_over_has_its_swings_turned_over(series):
     ("window", "depth"),
     [((0, 5), 0.7), ((0, 3), 0.0), ((3, 4), 0.4), ((4, 5), 0.3), ((5, 5), 0.0)],
 )
-def test_only_what_of_a_fall_lies_in_the_window_counts(window, depth):
+def test_only_the_part_of_a_fall_inside_the_window_counts(window, depth):
     series = np.array([[2.0, 1.0, 1.5, 1.9, 1.5, 1.2]])
     bounds = tuple(np.array([place]) for place in window)
-    assert falls_within(series, 0.1, bounds, START)[0] == pytest.approx(depth)
+    trough = np.array([0])  # so that the first swing is a fall, before which nothing rose
+    assert falls_within(series, THRESHOLD, bounds, trough)[0] == pytest.approx(depth)
 
 
 NOT_FINITE = np.array([[1.0, np.nan, 0.0], [1.0, 2.0, 1.0]])
@@ -54,14 +65,14 @@ NOT_FINITE = np.array([[1.0, np.nan, 0.0], [1.0, 2.0, 1.0]])
 
 def test_falls_and_swings_of_a_series_that_is_not_finite_are_nan():
     whole = (np.zeros(2, int), np.full(2, 2))
-    np.testing.assert_array_equal(falls_within(NOT_FINITE, 0.1, whole, np.zeros(2, int)), [np.nan, 1.0])
-    np.testing.assert_array_equal(swings(NOT_FINITE, 0.1, 2), [[np.nan, np.nan], [1.0, -1.0]])
+    np.testing.assert_array_equal(falls_within(NOT_FINITE, THRESHOLD, whole, np.zeros(2, int)), [np.nan, 1.0])
+    np.testing.assert_array_equal(swings(NOT_FINITE, THRESHOLD, 2), [[np.nan, np.nan], [1.0, -1.0]])
 
 
 def test_a_warm_up_ends_at_the_trough_and_growth_begins_there():
     """The first class is learned at the place 3: what is lower later is no trough."""
     series = np.array([[1.5, 1.6, 1.0, 1.2, 1.9, 0.8], [1.0, 1.1, 1.2, 1.3, 1.1, 1.2]])
-    found = warm_up_and_growth(series, windows_of(3, (0, 4), 4))
+    found = warm_up_and_growth(series, windows_of(first=3, rare=(0, 4), last=4, members=2))
     np.testing.assert_allclose([found["warm_up"], found["growth"]], [[0.6, 0.0], [0.9, 0.3]])
 
 
@@ -77,33 +88,27 @@ def test_a_class_is_learned_when_it_stays_above_one_half():
 
 
 def test_windows_follow_the_rarest_classes_and_the_order_of_learning():
-    times = 6
-    probabilities = np.zeros((1, times, 3))
-    probabilities[0, :, 0] = [0.2, 0.6, 0.95, 0.95, 0.95, 0.95]  # frequent
-    probabilities[0, :, 1] = [0.2, 0.2, 0.35, 0.7, 0.95, 0.95]  # rare
-    probabilities[0, :, 2] = [0.2, 0.2, 0.2, 0.4, 0.6, 0.95]  # rare
+    frequent = [0.2, 0.4, 0.6, 0.95, 0.95, 0.95]
+    rare = [0.2, 0.2, 0.35, 0.7, 0.95, 0.95]
+    last = [0.2, 0.2, 0.2, 0.4, 0.6, 0.95]  # as rare
+    probabilities = np.stack([frequent, rare, last], axis=-1)[None]
     found = windows(probabilities, np.array([[4, 1, 1]]), 0.3, 0.9)
-    assert [int(bound[0]) for bound in found.rare] == [1, 5]
-    assert [int(bound[0]) for bound in found.learning] == [1, 5]
+    assert [int(place[0]) for place in found.rare] == [1, 5]
+    assert [int(place[0]) for place in found.learning] == [2, 5]
 
 
-def windows_of(first: int, rare: tuple[int, int], last: int) -> Windows:
-    begin, end = (np.array([place]) for place in rare)
-    return Windows((begin, end), (np.array([first]), np.array([last])))
-
-
-# a rise from a random start, the warm-up, then growth; or, after that, a fall
 @pytest.mark.parametrize(
     ("series", "first", "fall"),
     [
-        ([1.2, 1.8, 1.0, 1.5, 2.0], 2, 0.0),  # what rises and falls before the trough is the warm-up
+        # a rise from a random start, then the warm-up, which is no fall since its trough, then growth
+        ([1.2, 1.8, 1.0, 1.5, 2.0], 2, 0.0),
         ([1.2, 1.8, 1.0, 1.5, 2.0], 1, 0.8),  # a fall after the first class is learned is none of the warm-up's
         ([1.8, 1.0, 2.0, 1.7, 1.9], 1, 0.3),
         ([1.0, 2.0, 1.5], 0, 0.5),
     ],
 )
 def test_only_falls_since_the_trough_count(series, first, fall):
-    found = falls_by_window(np.array([series]), 0.1, windows_of(first, (0, 4), 4))
+    found = falls_by_window(np.array([series]), THRESHOLD, windows_of(first=first, rare=(0, 4), last=4))
     assert found["fall"][0] == pytest.approx(fall)
 
 
@@ -114,20 +119,31 @@ def test_only_falls_since_the_trough_count(series, first, fall):
         ([1.8, 1.0, 2.0, 1.95, 1.95], 1, (2, 4), False, False),  # the last fall is a sliver
         ([1.04, 1.0, 2.0, 1.7, 1.7], 1, (2, 4), False, False),  # no warm-up
         ([1.8, 1.0, 1.04, 0.7, 0.7], 1, (2, 4), False, False),  # no growth
-        ([1.8, 1.0, 2.0, 1.7, 1.65], 1, (3, 4), False, False),  # the rare classes are learned after all but a sliver
-        ([1.8, 1.0, 2.0, 1.98, 1.7], 1, (2, 3), False, True),  # and here before it
+        (
+            [1.8, 1.0, 2.0, 1.7, 1.65],
+            1,
+            (3, 4),
+            False,
+            False,
+        ),  # the fall is over, but for 0.05, when rare classes begin
+        ([1.8, 1.0, 2.0, 1.98, 1.7], 1, (2, 3), False, True),  # the fall comes after rare classes are learned
         ([1.2, 1.8, 1.0, 2.0, 1.7], 2, (3, 4), True, True),
     ],
 )
 def test_three_phases_follow_one_another(series, first, rare, shown, shown_since):
-    found = three_phases(np.array([series]), 0.1, windows_of(first, rare, 4))
+    found = three_phases(np.array([series]), THRESHOLD, windows_of(first=first, rare=rare, last=4))
     assert (found["phases"][0], found["phases_since_rare"][0]) == (shown, shown_since)
-    failed = three_phases(np.array([[*series[:-1], np.nan]]), 0.1, windows_of(first, rare, 4))
-    assert np.isnan(failed["phases"][0]), series
-    assert np.isnan(failed["phases_since_rare"][0]), series
+
+
+def test_phases_of_a_series_that_is_not_finite_are_nan():
+    series = np.array([[1.8, 1.0, 2.0, 1.7, 1.7], [1.8, 1.0, 2.0, 1.7, np.nan]])
+    found = three_phases(series, THRESHOLD, windows_of(first=1, rare=(2, 4), last=4, members=2))
+    np.testing.assert_array_equal(found["phases"], [1.0, np.nan])
+    np.testing.assert_array_equal(found["phases_since_rare"], [1.0, np.nan])
 
 
 @pytest.mark.parametrize(("rare", "fall"), [((2, 3), 0.25), ((3, 4), 0.2), ((4, 4), 0.0)])
 def test_a_fall_counts_from_where_the_rare_classes_begin_to_be_learned_to_the_end(rare, fall):
-    found = falls_by_window(np.array([[1.8, 1.0, 2.0, 1.95, 1.75]]), 0.1, windows_of(1, rare, 4))
+    series = np.array([[1.8, 1.0, 2.0, 1.95, 1.75]])
+    found = falls_by_window(series, THRESHOLD, windows_of(first=1, rare=rare, last=4))
     assert found["fall_since_rare"][0] == pytest.approx(fall)

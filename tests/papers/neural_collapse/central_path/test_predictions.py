@@ -1,4 +1,4 @@
-"""Predictions of the SNR singular values: speed, course and asymptote belong together, at any pace."""
+"""Predictions of the SNR singular values: speed, course, asymptote and exponent belong together, at any speed."""
 
 import numpy as np
 import pytest
@@ -6,19 +6,53 @@ import pytest
 from learning_dynamics.papers.neural_collapse.central_path import predictions
 
 CLASSES, EXAMPLES = 3, 5
-OMEGA = np.array([[1.5, 0.7]])  # (draws, C - 1)
+OMEGA = np.array([1.5, 0.7])  # (C - 1,)
+every_prediction = pytest.mark.parametrize("name", ["PAPER", "ALGORITHM"])
+every_factor = pytest.mark.parametrize("factor", [1.0, 0.5, 3.0])
 
 
-@pytest.mark.parametrize("factor", [1.0, 0.5, 3.0])
-@pytest.mark.parametrize("name", ["PAPER", "ALGORITHM"])
-def test_a_course_runs_at_its_speed_and_tends_to_its_asymptote(name, factor):
-    dynamics = predictions.sped_up(getattr(predictions, name), factor)
-    step = np.array([[[1e-4]]])
-    later = dynamics.course(OMEGA[:, None], step, CLASSES, EXAMPLES)[:, 0]
-    np.testing.assert_allclose(
-        (later - OMEGA) / step[0], dynamics.speed(OMEGA, CLASSES, EXAMPLES), rtol=1e-3, err_msg="speed"
+def at(time: float) -> np.ndarray:
+    """Return one time as courses and asymptotes take times, (times, 1)."""
+    return np.array([[time]])
+
+
+@every_factor
+@every_prediction
+def test_dynamics_at_another_speed_have_that_speed(name, factor):
+    dynamics = getattr(predictions, name)
+    np.testing.assert_array_equal(
+        predictions.at_speed(dynamics, factor).speed(OMEGA, CLASSES, EXAMPLES),
+        factor * dynamics.speed(OMEGA, CLASSES, EXAMPLES),
     )
-    end = np.array([[[1e12]]])
-    at_end = dynamics.course(OMEGA[:, None], end, CLASSES, EXAMPLES)
-    asymptote = dynamics.asymptote(end, CLASSES, EXAMPLES)
-    np.testing.assert_allclose(at_end, np.broadcast_to(asymptote, at_end.shape), rtol=1e-4, err_msg="asymptote")
+
+
+@every_factor
+@every_prediction
+def test_a_course_runs_at_its_speed(name, factor):
+    dynamics = predictions.at_speed(getattr(predictions, name), factor)
+    step = 1e-4
+    (later,) = dynamics.course(OMEGA, at(step), CLASSES, EXAMPLES)
+    # half a step times the derivative of the speed by omega, which is largest at zero, the same for both predictions
+    second_order = step / 2 * factor / (EXAMPLES * CLASSES**2)
+    rounding = 10 * np.finfo(float).eps / 5e-7  # omega moves by 5e-7 or more
+    np.testing.assert_allclose(
+        (later - OMEGA) / step, dynamics.speed(OMEGA, CLASSES, EXAMPLES), rtol=second_order + rounding
+    )
+
+
+@every_factor
+@every_prediction
+def test_a_course_tends_to_its_asymptote(name, factor):
+    dynamics = predictions.at_speed(getattr(predictions, name), factor)
+    (end,) = dynamics.course(OMEGA, at(1e12), CLASSES, EXAMPLES)
+    asymptote = dynamics.asymptote(at(1e12), CLASSES, EXAMPLES).item()
+    # twice the next order, which is C / omega^2 for the one, C log omega / omega^2 for the other
+    np.testing.assert_allclose(end, asymptote, rtol=2 * CLASSES * np.log(asymptote) / asymptote**2)
+
+
+@every_factor
+@every_prediction
+def test_the_exponent_is_the_asymptotes_power_of_time(name, factor):
+    dynamics = predictions.at_speed(getattr(predictions, name), factor)
+    early, late = (dynamics.asymptote(at(time), CLASSES, EXAMPLES).item() for time in (1.0, 16.0))
+    np.testing.assert_allclose(late / early, 16.0**dynamics.exponent, rtol=10 * np.finfo(float).eps)

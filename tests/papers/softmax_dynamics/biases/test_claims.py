@@ -19,7 +19,7 @@ CELLS = [
     ("2-2-2-2", "gaussian", 0.01),
 ]
 SEEDS = 20
-# class sizes of each draw, shape (cells * seeds, classes): the draws of one cell follow those of another
+# class sizes of each draw, cell by cell, shape (cells * seeds, classes)
 SIZES = np.repeat([[4, 2, 1, 1], [5, 1, 1, 1], [4, 2, 1, 1], [2, 2, 2, 2]], SEEDS, axis=0)
 # the first two cells are judged: the third starts at a large scale, the last has classes of one size
 JUDGED = slice(0, 2 * SEEDS)
@@ -36,11 +36,7 @@ def random_times(order: float) -> np.ndarray:
 
 def primacy(times: np.ndarray, small_scale: float = 0.1):
     """Judge learning times; a class whose time is nan is never learned."""
-    quantities = {
-        "learning_time": times,
-        "final": np.where(np.isnan(times), 0.2, 0.9),
-        "sigma_1": np.ones((len(times), len(Moment))),
-    }
+    quantities = {"learning_time": times, "final": np.where(np.isnan(times), 0.2, 0.9)}
     grid = grid_table(CELLS, quantities, seeds=SEEDS)
     return evaluate(claims.primacy_bias, {"grid": grid}, {"small_scale": small_scale, "chance_share": 0.5})
 
@@ -82,16 +78,19 @@ def test_one_scale_that_does_otherwise_is_not_averaged_away():
 
 
 def test_a_class_that_is_never_learned_comes_last():
-    times = random_times(-3.0)
+    times = SIZES.astype(float)  # the rarer first
     times[JUDGED, -2:] = np.nan
-    # all pairs with such a class are in order, and nearly all others
-    assert primacy(times).judgement.headline.value > 0.95
+    # of the pairs of different sizes only that of the first two classes is out of order: one of five, and one of three
+    assert primacy(times).judgement.headline.value == pytest.approx((4 / 5 + 2 / 3) / 2)
 
 
 # -- selection ---------------------------------------------------------------------------------------------------------
 
 
-def random_starts(order: float, ratio: float, draws: int = 4000) -> pd.DataFrame:
+STARTS = 4000
+
+
+def random_starts(order: float, ratio: float, draws: int = STARTS) -> pd.DataFrame:
     """Return a table of starts at two scales: rates are gains times the singular value to a power.
 
     Gains g_1 and g_2 are independent, log-normal in size and of random sign; sigma_1 / sigma_2 is the same everywhere.
@@ -113,15 +112,16 @@ def random_starts(order: float, ratio: float, draws: int = 4000) -> pd.DataFrame
 def even_course(share: float, draws: int = 12, steps: int = 12) -> pd.DataFrame:
     """Return a table of courses on which the last class is learned after so many steps of length one.
 
-    The loss falls by one in each of them, and by five in a step after them. The larger singular value grows faster
-    than the smaller one in this share of the steps, the first ones, and once all is learned.
+    - The loss falls by one in each of these steps, and by five in one more.
+    - The larger singular value grows faster than the smaller one in the first of these steps, a share of them, and
+      again once the last class is learned.
     """
     rows = []
     for seed, time in itertools.product(range(draws), range(steps + 2)):
         is_learned = time >= steps
         is_faster = time < round(share * steps) or is_learned
         entries_of = {
-            "loss": {0: 10.0 - min(time, steps) - 5.0 * (time > steps)},
+            "loss": {0: 2.0 * steps - min(time, steps) - 5.0 * (time > steps)},
             "probability": {1: 0.9, 2: 0.9 if is_learned else 0.2},
             "sigma": {1: 2.0, 2: 1.0},
             "rate": {1: 2.0 if is_faster else 1.0, 2: 1.5},
@@ -144,18 +144,24 @@ def share_of_larger(ratio: float, order: float) -> float:
     return float(stats.norm.cdf(order * np.log(ratio) / np.sqrt(2)))
 
 
+def four_standard_errors(share: float) -> float:
+    """Return four standard errors of a share of all random starts."""
+    return 4 * np.sqrt(share * (1 - share) / STARTS)
+
+
 @pytest.mark.parametrize(("fact", "order"), [("expected", 1.0), ("square", 2.0)])
 def test_shares_predicted_from_exchanged_gains_have_a_closed_form(fact, order):
     facts = selection(random_starts(1.0, 3.0), even_course(0.75)).facts
-    # |g_1|, |g_2| and the pair of singular values are each taken from any of the 2000 draws of a scale: a standard
-    # error of a hundredth
-    assert facts[fact] == pytest.approx(share_of_larger(3.0, order), abs=0.02)
+    closed = share_of_larger(3.0, order)
+    # all pairs of |g_1| and |g_2| have no larger a standard error than those of the draws
+    assert facts[fact] == pytest.approx(closed, abs=four_standard_errors(closed))
 
 
 def test_the_share_of_random_starts_is_the_predicted_one():
     evaluation = selection(random_starts(1.0, 3.0), even_course(0.75))
     larger_is_faster, is_predicted, _ = evaluation.judgement.checks
-    assert larger_is_faster.value == pytest.approx(share_of_larger(3.0, 1.0), abs=0.03)  # over four standard errors
+    closed = share_of_larger(3.0, 1.0)
+    assert larger_is_faster.value == pytest.approx(closed, abs=four_standard_errors(closed))
     assert is_predicted.predicted == evaluation.facts["expected"]
     assert evaluation.verdict == "reproduced"
 
@@ -177,11 +183,11 @@ def test_a_larger_value_that_changes_faster_less_often_than_not_is_no_bias():
     assert evaluation.verdict == "not reproduced"
 
 
-@pytest.mark.parametrize(("share", "reproduced"), [(0.75, True), (0.25, False)])
-def test_most_of_the_loss_must_fall_while_the_larger_value_grows_faster(share, reproduced):
+@pytest.mark.parametrize(("share", "verdict"), [(0.75, "reproduced"), (0.25, "not reproduced")])
+def test_most_of_the_loss_must_fall_while_the_larger_value_grows_faster(share, verdict):
     evaluation = selection(random_starts(1.0, 3.0), even_course(share))
-    assert (evaluation.verdict == "reproduced") == reproduced
-    assert evaluation.facts["lost_while_faster"] == pytest.approx(share, abs=1e-9)
+    assert evaluation.verdict == verdict
+    assert evaluation.facts["lost_while_faster"] == share  # of integers
 
 
 @pytest.mark.parametrize("share", [0.75, 0.25])
@@ -203,7 +209,7 @@ def cosines(start: float, learned: float, large: float = 0.99, failed: int = 0) 
     cosine[:, Moment.START - 1] = start
     cosine[LARGE_SCALE, Moment.FIRST_LEARNED - 1] = large
     cosine[:failed] = np.nan
-    return grid_table(CELLS, {"alignment": cosine, "sigma_1": np.ones((len(SIZES), 5))}, seeds=SEEDS)
+    return grid_table(CELLS, {"alignment": cosine}, seeds=SEEDS)
 
 
 def alignment(grid: pd.DataFrame, small_scale: float = 0.1):
@@ -212,11 +218,16 @@ def alignment(grid: pd.DataFrame, small_scale: float = 0.1):
 
 
 @pytest.mark.parametrize(
-    ("start", "learned", "reproduced"),
-    [(0.5, 0.96, True), (0.5, 0.94, False), (0.96, 0.96, False), (0.96, 0.5, False)],
+    ("start", "learned", "verdict"),
+    [
+        (0.5, 0.96, "reproduced"),
+        (0.5, 0.94, "not reproduced"),
+        (0.96, 0.96, "undecided"),  # the rival, that they are aligned from the start, holds as well
+        (0.96, 0.5, "not reproduced"),
+    ],
 )
-def test_directions_must_align_after_the_start(start, learned, reproduced):
-    assert (alignment(cosines(start, learned)).verdict == "reproduced") == reproduced
+def test_directions_must_align_after_the_start(start, learned, verdict):
+    assert alignment(cosines(start, learned)).verdict == verdict
 
 
 @pytest.mark.parametrize(("small_scale", "verdict"), [(0.1, "reproduced"), (1.0, "not reproduced")])
@@ -225,12 +236,13 @@ def test_only_starts_up_to_the_small_scale_must_align(small_scale, verdict):
 
 
 def test_flows_that_failed_count_against_alignment():
-    assert alignment(cosines(0.5, 0.96, failed=25)).verdict != "reproduced"
+    # of the 40 that are judged 10 are left, all of them aligned
+    assert alignment(cosines(0.5, 0.96, failed=30)).verdict == "not reproduced"
 
 
 def test_the_share_of_random_directions_is_that_of_uniform_angles():
     rng = np.random.default_rng(0)
     angles = rng.uniform(0, 2 * np.pi, (2, 100_000))
     by_chance = np.mean(np.abs(np.cos(angles[0] - angles[1])) >= 0.95)
-    # four standard errors of a share of 0.2 over 100,000 pairs are 0.005
-    assert alignment(cosines(0.5, 0.96)).facts["random"] == pytest.approx(by_chance, abs=0.006)
+    # four standard errors of a share of 0.2 over 100,000 pairs
+    assert alignment(cosines(0.5, 0.96)).facts["random"] == pytest.approx(by_chance, abs=0.0051)

@@ -1,4 +1,4 @@
-"""Judges of phases on tables made by hand."""
+"""Judges of necessity, sufficiency and the three phases, on tables made by hand."""
 
 import itertools
 
@@ -16,11 +16,11 @@ SEEDS = 60
 QUANTITIES = {"fall_rare": 0.1, "fall_since_rare": 0.1, "phases": 1.0}  # of a draw whose rank falls
 
 
-def region(share) -> pd.DataFrame:
+def region(share, dimensions=(2, 3)) -> pd.DataFrame:
     """Falls of 0.1 in a share of the draws, which is `share(skew, dimension, scale, population)`; else of 0.04."""
     rows = []
     for (counts, skew), dimension, scale, population in itertools.product(
-        SIZES.items(), (2, 3), (0.001, 0.1, 1.0), ("classes", "examples")
+        SIZES.items(), dimensions, (0.001, 0.1, 1.0), ("classes", "examples")
     ):
         fallen = round(SEEDS * share(skew, dimension, scale, population))
         for seed, (quantity, value) in itertools.product(range(SEEDS), QUANTITIES.items()):
@@ -42,7 +42,7 @@ def region(share) -> pd.DataFrame:
 
 def as_measured(skew, dimension, scale, population):
     """Return shares like those of the real region: over classes, from small starts and large skew, most draws fall."""
-    if population == "examples" or skew < 27 or scale > 0.5:
+    if population == "examples" or skew < 64 or scale > 0.5:
         return 0.0
     return 0.95 if dimension == 2 or skew > 100 else 0.0
 
@@ -72,28 +72,38 @@ JUDGED = {
 OVER_CLASSES = {**JUDGED, "population": "classes"}
 
 
-def skew(shares, settings=JUDGED, **one_rare_class):
-    """The claim on a region, and on sizes of which one class is rare."""
+def judge_skew(shares, settings=JUDGED, **one_rare_class):
+    """Judge the necessity of skew on a region, and on sizes of which one class is rare, in two dimensions.
+
+    The keywords `skewed`, `equal` and `population` are those of `one_rare`.
+    """
     tables = {"region": region(shares), "narrow": one_rare(**one_rare_class)}
     return evaluate(necessity.skew_is_necessary, tables, settings)
 
 
-def bottleneck(shares, settings=JUDGED, *, same: float = 0.0, frequent: float = 0.0, **one_rare_class):
-    """The claim on a region of two and three dimensions, on one of four, and where one class is frequent, or rare."""
-    four = region(lambda skew, d, *cell: shares(skew, d + 1, *cell)).query("dimension == 3").assign(dimension=4)
-    one_frequent = region(lambda *cell: frequent).query("counts == '64-16-4-1' and dimension == 3")
-    tables = {"regions": [region(shares), four], "one_frequent": one_frequent}
-    tables |= {"narrow": one_rare(**one_rare_class), "wide": one_rare(same)}
+def judge_bottleneck(shares, settings=JUDGED, *, same: float = 0.0, frequent: float = 0.0, **one_rare_class):
+    """Judge the necessity of a bottleneck on regions of two, three and four dimensions, and where one class is rare.
+
+    Without a bottleneck the share `same` falls where one class is rare, and the share `frequent` where one is frequent.
+    The keywords `skewed`, `equal` and `population` are those of `one_rare` with a bottleneck.
+    """
+    one_frequent = region(lambda *cell: frequent, dimensions=(3,)).query("counts == '64-16-4-1'")
+    tables = {
+        "regions": [region(shares), region(shares, dimensions=(4,))],
+        "one_frequent": one_frequent,
+        "narrow": one_rare(**one_rare_class),
+        "wide": one_rare(skewed=same),
+    }
     return evaluate(necessity.bottleneck_is_necessary, tables, settings)
 
 
 def test_equal_classes_must_not_fall_and_skewed_ones_must():
-    found = skew(as_measured)
+    found = judge_skew(as_measured)
     assert found.verdict == "reproduced"
-    # two sizes of four, at both small scales, two of three skews: of d = 2 alone
+    # in two dimensions, from small starts: of the skews 8, 64 and 512 the last two
     assert found.facts["over_classes"] == pytest.approx(0.95 * 2 / 3)
     assert (found.facts["over_inputs"], found.facts["with_both"]) == (0.0, 0.5)
-    assert found.judgement.headline.draws == SEEDS * 2 * 2
+    assert found.judgement.headline.draws == SEEDS * 2 * 2  # of equal classes, in both dimensions, at two small scales
 
 
 @pytest.mark.parametrize(
@@ -101,45 +111,52 @@ def test_equal_classes_must_not_fall_and_skewed_ones_must():
 )
 @pytest.mark.parametrize("dimension", [2, 3])
 def test_few_draws_of_equal_classes_may_fall(share, verdict, dimension):
-    """Among thousands of draws some do."""
+    """A share of 0.05 is let pass: among thousands of draws some fall."""
 
     def shares(skew, d, scale, population):
         return as_measured(skew, d, scale, population) if skew > 1 else share * (d == dimension)
 
-    assert skew(shares).verdict == verdict
+    assert judge_skew(shares).verdict == verdict
 
 
 def test_equal_classes_with_a_row_for_each_example_must_not_fall_either():
-    assert skew(as_measured, equal=0.3).verdict == "not reproduced"
+    assert judge_skew(as_measured, equal=0.3).verdict == "not reproduced"
 
 
 def test_starts_of_large_scale_are_left_out_of_necessity():
     def shares(skew, d, scale, population):
         return as_measured(skew, d, scale, population) if scale < 0.5 else 0.5
 
-    small, large = (skew(shares, {**JUDGED, "small_scale": scale}) for scale in (0.1, 1.0))
+    small, large = (judge_skew(shares, {**JUDGED, "small_scale": scale}) for scale in (0.1, 1.0))
     assert (small.verdict, small.facts["large"], large.verdict) == ("reproduced", 0.5, "not reproduced")
 
 
-def test_over_classes_a_bottleneck_is_necessary_up_to_a_skew_which_is_a_fact():
-    found = bottleneck(as_measured, OVER_CLASSES, population="classes")
-    assert found.verdict == "not reproduced"
-    expected = {"least_ratio": 512.0, "share_at_least_ratio": 0.95, "share_in_two_dimensions": 0.95}
-    assert {fact: found.facts[fact] for fact in expected} == pytest.approx(expected)
+def test_over_classes_a_bottleneck_is_not_necessary_where_large_skews_fall_without():
+    assert judge_bottleneck(as_measured, OVER_CLASSES, population="classes").verdict == "not reproduced"
 
-    def never(skew, d, scale, population):
-        return as_measured(skew, d, scale, population) * (d == 2)
 
-    found = bottleneck(never, OVER_CLASSES, population="classes")
+def test_over_classes_a_bottleneck_is_necessary_where_nothing_falls_without():
+    def with_a_bottleneck(skew, d, scale, population):
+        return as_measured(skew, d, scale, population) if d == 2 else 0.0
+
+    found = judge_bottleneck(with_a_bottleneck, OVER_CLASSES, population="classes")
     assert found.verdict == "reproduced"
     assert np.isnan(found.facts["least_ratio"])
 
 
-def test_the_skew_that_three_dimensions_need_is_a_fact_by_scale():
-    def shares(skew, d, scale, population):
-        return 0.6 * (population == "classes" and skew >= (64 if scale < 0.01 else 512)) + 0.25 * (d == 2)
+def test_the_least_skew_that_falls_without_a_bottleneck_is_reported():
+    facts = judge_bottleneck(as_measured, OVER_CLASSES, population="classes").facts
+    expected = {"least_ratio": 512.0, "share_at_least_ratio": 0.95, "share_in_two_dimensions": 0.95}
+    assert {fact: facts[fact] for fact in expected} == pytest.approx(expected)
 
-    facts = bottleneck(shares).facts
+
+def test_the_least_skew_that_falls_without_a_bottleneck_is_reported_by_scale():
+    def shares(skew, d, scale, population):
+        least = 64 if scale < 0.01 else 512
+        share = 0.6 if population == "classes" and skew >= least else 0.0
+        return share + 0.25 if d == 2 else share
+
+    facts = judge_bottleneck(shares).facts
     expected = {
         "smallest_scale": 0.001,
         "least_ratio": 64.0,
@@ -157,29 +174,40 @@ def test_without_a_bottleneck_one_draw_may_fall_and_all_may_not(skew, dimension,
     def shares(size, d, scale, population):
         return share if (size, d) == (skew, dimension) else 0.0
 
-    assert bottleneck(shares).verdict == verdict
+    assert judge_bottleneck(shares).verdict == verdict
 
 
 def test_the_sizes_that_fall_with_a_bottleneck_must_not_without():
-    found = bottleneck(as_measured, same=0.3)
+    found = judge_bottleneck(as_measured, same=0.3)
     assert (found.verdict, found.facts["same_sizes"]) == ("not reproduced", 0.3)
-    assert bottleneck(as_measured).verdict == "reproduced"
+    assert judge_bottleneck(as_measured).verdict == "reproduced"
 
 
 def test_sizes_of_which_one_is_frequent_must_not_fall_without_a_bottleneck():
-    found = bottleneck(as_measured, frequent=0.3)
+    found = judge_bottleneck(as_measured, frequent=0.3)
     assert (found.verdict, found.facts["one_frequent"], found.facts["powers"]) == ("not reproduced", 0.3, 0.0)
 
 
-@pytest.mark.parametrize("claim", [skew, bottleneck])
-@pytest.mark.parametrize("settings", [JUDGED, OVER_CLASSES])
-def test_nothing_is_necessary_for_a_fall_that_is_not_there(claim, settings):
-    """The premise of necessity is not met: one start in ten falls with skew and a bottleneck, or another population."""
-    never = claim(lambda *cell: 0.0, settings, skewed=0.05, population=settings["population"])
-    assert never.verdict == "undecided"
-    assert "the premise is not met" in never.reason
-    population = "classes" if settings is JUDGED else "examples"
-    assert claim(lambda *cell: 0.0, settings, population=population).verdict == "undecided"
+# no draw of any region falls, so that only the premise decides: that the rank can be seen to fall
+every_necessity = pytest.mark.parametrize("judge", [judge_skew, judge_bottleneck])
+
+
+@every_necessity
+@pytest.mark.parametrize("settings", [JUDGED, OVER_CLASSES], ids=["over examples", "over classes"])
+def test_nothing_is_necessary_for_a_fall_of_one_start_in_twenty(judge, settings):
+    found = judge(lambda *cell: 0.0, settings, skewed=0.05, population=settings["population"])
+    assert found.verdict == "undecided"
+    assert "the premise is not met" in found.reason
+
+
+@every_necessity
+@pytest.mark.parametrize(
+    ("settings", "falling"),
+    [(JUDGED, "classes"), (OVER_CLASSES, "examples")],
+    ids=["over examples", "over classes"],
+)
+def test_nothing_is_necessary_for_a_fall_over_the_other_population_alone(judge, settings, falling):
+    assert judge(lambda *cell: 0.0, settings, population=falling).verdict == "undecided"
 
 
 @pytest.mark.parametrize(("least", "verdict"), [(1.0, "reproduced"), (1 - 1 / SEEDS, "not reproduced")])
@@ -244,8 +272,8 @@ def descents(
     return pd.DataFrame(rows)
 
 
-def exist(given: pd.DataFrame, shown_by_flow: float = 0.0, chosen_on: pd.DataFrame | None = None):
-    """Judge whether the phases exist, on as many other draws of the trainings at `AT`, which show the same."""
+def judge_phases(given: pd.DataFrame, shown_by_flow: float = 0.0, chosen_on: pd.DataFrame | None = None):
+    """Judge whether the phases exist, on a second set of draws at `AT`: a copy of the first under other seeds."""
     at = given["counts"].isin([EQUAL, AT[0]]) & (given["scale"] == AT[1]) & (given["learning_rate"] == AT[2])
     others = given[at].assign(seed=given["seed"][at] + SEEDS)
     tables = {"descents": given, "best": pd.concat([chosen_on, others]), "region": flows(shown_by_flow)}
@@ -267,8 +295,10 @@ def flows(shown: float) -> pd.DataFrame:
         ({"treated": 0.6}, "reproduced"),
         ({"treated": 0.6, "equal": 0.1, "wide": 0.1}, "reproduced"),
         ({"treated": 0.05}, "not reproduced"),
+        # the difference of the shares is zero, so that its interval has both signs
         ({"treated": 0.6, "equal": 0.6}, "undecided"),
         ({"treated": 0.6, "wide": 0.6}, "undecided"),
+        # the control shows them more often
         ({"treated": 0.6, "equal": 1.0}, "not reproduced"),
         ({"treated": 0.6, "wide": 1.0}, "not reproduced"),
         ({"treated": 0.6, "learned": 0.0}, "not reproduced"),
@@ -278,13 +308,13 @@ def flows(shown: float) -> pd.DataFrame:
     ],
 )
 def test_phases_can_emerge_where_a_share_of_draws_shows_them_and_fewer_without(given, verdict):
-    found = exist(descents(**given))
+    found = judge_phases(descents(**given))
     assert found.verdict == verdict
     assert found.judgement.headline.draws == SEEDS
 
 
 def test_draws_on_which_the_setting_was_chosen_decide_nothing():
-    found = exist(descents(), chosen_on=descents(treated=1.0))
+    found = judge_phases(descents(), chosen_on=descents(treated=1.0))
     assert found.verdict == "not reproduced"
     assert found.judgement.headline.excluded == f"{SEEDS} left out: seeds with which all settings were tried"
 
@@ -293,20 +323,20 @@ def test_what_other_settings_show_decides_nothing():
     given = descents(treated=0.6)
     others = (given["learning_rate"] != AT[2]) & (given["quantity"] == "phases")
     given.loc[others, "value"] = 1.0
-    assert exist(given).verdict == "reproduced"
+    assert judge_phases(given).verdict == "reproduced"
     given = descents()
     given.loc[others, "value"] = 1.0
-    assert exist(given).verdict == "not reproduced"
+    assert judge_phases(given).verdict == "not reproduced"
 
 
 def test_the_setting_that_is_judged_is_named_and_counted_among_those_that_were_tried():
-    facts = exist(descents(treated=0.6)).facts
+    facts = judge_phases(descents(treated=0.6)).facts
     assert facts["setting"] == "sizes 64 : 16 : 4 : 1, scale 0.1 and rate 0.8"
     assert facts["settings"] == 8  # of two skewed sizes, two scales and two rates
 
 
 def test_facts_are_the_shares_of_draws_that_show_the_phases():
-    facts = exist(descents(treated=0.6, equal=0.1, wide=0.2, slow=0.25), shown_by_flow=0.3).facts
+    facts = judge_phases(descents(treated=0.6, equal=0.1, wide=0.2, slow=0.25), shown_by_flow=0.3).facts
     expected = {
         "learned": 0.6,
         "equal": 0.1,
@@ -323,7 +353,7 @@ def test_the_fall_lasts_in_the_share_of_the_draws_with_phases_whose_rank_ends_lo
     given = descents(treated=0.6)
     # of 36 draws that show the phases, in 9 the rank comes back
     given.loc[(given["quantity"] == "end") & (given["seed"] < 9), "value"] = 2.0
-    assert exist(given).facts["lasting"] == pytest.approx(27 / 36)
+    assert judge_phases(given).facts["lasting"] == pytest.approx(27 / 36)
 
 
 @pytest.mark.parametrize(
@@ -339,11 +369,11 @@ def test_the_place_of_the_setting_is_by_how_far_it_exceeds_its_controls(equal_of
     # from the smaller scale all draws of sizes 8 : 4 : 2 : 1 show the phases, at two rates
     given.loc[is_phases & (given["counts"] == "8-4-2-1"), "value"] = 1.0
     given.loc[is_phases & (given["counts"] == EQUAL), "value"] = equal_of_better
-    assert exist(given).facts["place"] == place
+    assert judge_phases(given).facts["place"] == place
 
 
 def test_shares_of_both_cases_are_of_the_draws_that_have_learned():
-    facts = exist(descents(treated=0.4, equal=0.1, wide=0.2, learned=0.8, controls_learned=0.5)).facts
+    facts = judge_phases(descents(treated=0.4, equal=0.1, wide=0.2, learned=0.8, controls_learned=0.5)).facts
     expected = {"learned": 0.4 / 0.8, "equal": 0.1 / 0.5, "wide": 0.2 / 0.5}
     assert {fact: facts[fact] for fact in expected} == pytest.approx(expected)
 
@@ -356,17 +386,17 @@ def grid(shown: float, gaussian: float | None = None) -> pd.DataFrame:
     shares = [shown, 0.0, shown if gaussian is None else gaussian, 0.0]
     over_classes = np.concatenate([np.arange(30) < round(30 * share) for share in shares])
     measured = {"phases@class_rankme_centred@0.05": over_classes, "phases@rankme_centred@0.05": np.zeros(120)}
-    return grid_table(CELLS, {**measured, "sigma_1": np.ones((120, 5))}, seeds=30)
+    return grid_table(CELLS, measured, seeds=30)
 
 
-def over_classes(table: pd.DataFrame):
+def judge_phases_over_classes(table: pd.DataFrame):
     settings = {"measure": "rankme_centred", "threshold": 0.05, "majority_share": 0.5}
     return evaluate(phases.three_phases_over_classes, {"grid": table, "region": region(as_measured)}, settings)
 
 
 @pytest.mark.parametrize(("shown", "verdict"), [(0.9, "reproduced"), (0.2, "not reproduced")])
 def test_three_phases_must_show_in_most_draws_from_the_smallest_scale(shown, verdict):
-    found = over_classes(grid(shown))
+    found = judge_phases_over_classes(grid(shown))
     assert found.verdict == verdict
     assert found.judgement.headline.value == pytest.approx(shown)
     expected = {"least_ratio": 64.0, "ratio_below": 8.0, "share_at_largest_scale": 0.0, "over_examples": 0.0}
@@ -374,14 +404,14 @@ def test_three_phases_must_show_in_most_draws_from_the_smallest_scale(shown, ver
 
 
 def test_one_kind_of_start_that_shows_none_is_not_averaged_away():
-    assert over_classes(grid(1.0, gaussian=0.3)).verdict == "not reproduced"
+    assert judge_phases_over_classes(grid(1.0, gaussian=0.3)).verdict == "not reproduced"
 
 
 def test_phases_over_examples_as_well_would_not_tell_the_populations_apart():
     table = grid(0.9)
     rows = (table["measure"] == "rankme_centred") & (table["quantity"] == "phases")
     table.loc[rows, "value"] = 1.0
-    assert over_classes(table).verdict not in ("reproduced", "corrected")
+    assert judge_phases_over_classes(table).verdict == "undecided"
 
 
 def lengths(order: float, classes: float, examples: float) -> pd.DataFrame:
@@ -422,4 +452,4 @@ def test_lengths_and_both_ranks_must_be_as_predicted(order, classes, examples, v
     assert found.verdict == verdict
     # eigenvalues as 8 to 1 at 512 : 64 : 8 : 1
     assert found.facts["predicted_rank"] == pytest.approx(np.exp(stats.entropy([8, 1])))
-    assert found.facts["classes"] == pytest.approx(classes, abs=0.01)
+    assert found.facts["classes"] == pytest.approx(classes)
