@@ -1,12 +1,11 @@
 """Training of image classifiers: resume points, batches, recorded steps, divergence, arithmetic and devices."""
 
-import itertools
 import os
 import subprocess
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
@@ -18,6 +17,7 @@ import torch
 from learning_dynamics import progress
 from learning_dynamics.dynamics import training
 from learning_dynamics.errors import DivergenceError, ProjectError, UnfinishedError
+from learning_dynamics.seeds import seed_sequence
 from tests.support import ROOT
 
 RECIPE = training.Recipe(
@@ -80,30 +80,34 @@ class KilledError(Exception):
     """Stands for a signal that ends the process."""
 
 
+def count_epochs(patch, *, killed_in=None):
+    """Return a list that grows with each epoch trained from now on; number `killed_in` ends before it is saved."""
+    whole_epoch = training.one_epoch
+    trained = []
+
+    def epoch(*arguments):
+        loss = whole_epoch(*arguments)
+        trained.append(loss)
+        if len(trained) == killed_in:
+            raise KilledError
+        return loss
+
+    patch.setattr(training, "one_epoch", epoch)
+    return trained
+
+
 def test_a_training_that_is_killed_twice_ends_as_an_undisturbed_one(tmp_path, monkeypatch):
     monkeypatch.setattr(training, "SHARE", ALWAYS)
     undisturbed = states_of_training()
-    for epochs in (2, 3):
+    for number in (2, 3):
         with monkeypatch.context() as patch:
-            patch.setattr(training, "one_epoch", killed_in_epoch(epochs))
+            count_epochs(patch, killed_in=number)
             with pytest.raises(KilledError):
                 states_of_training(resume=tmp_path)
+    trained = count_epochs(monkeypatch)
     assert_same(states_of_training(resume=tmp_path), undisturbed)
-
-
-def killed_in_epoch(last):
-    """Return what trains an epoch; the last of them, counted in this attempt, ends before its resume point is saved."""
-    whole_epoch = training.one_epoch
-    begun = itertools.count(1)
-
-    def epoch(*arguments):
-        number = next(begun)
-        result = whole_epoch(*arguments)
-        if number == last:
-            raise KilledError
-        return result
-
-    return epoch
+    # a training from the start would end the same; of six epochs the first attempt saved one, the second two
+    assert len(trained) == 6 - 1 - 2
 
 
 def test_what_is_finished_is_not_trained_again(tmp_path, monkeypatch):
@@ -141,8 +145,8 @@ def test_saving_takes_its_share_of_the_time_and_no_epoch_is_far_from_a_save(tmp_
     clock = Clock(monkeypatch, epoch=5.0, save=2.0)  # VGG11 on CIFAR10
     clock.train_350_epochs(tmp_path)
     assert (len(clock.saved_at) - 1) * 2.0 <= training.SHARE * clock.now  # the save at the end is made in any case
-    # the first save is early, as its cost is a guess; the second waits until the share pays for both, for the epoch
-    # that is under way then, and for itself
+    # the first save is early, as its cost is a guess; the second is made at the end of the first epoch at which the
+    # share pays for two saves: after (2 + 2) / SHARE, plus that epoch at most, plus the save itself
     assert max(np.diff([0.0, *clock.saved_at])) <= (2.0 + 2.0) / training.SHARE + 5.0 + 2.0
 
 
@@ -150,7 +154,7 @@ def test_on_a_slow_disk_saves_are_ten_minutes_apart(tmp_path, monkeypatch):
     clock = Clock(monkeypatch, epoch=5.0, save=60.0)  # whose share pays for a save in 3000 s
     clock.train_350_epochs(tmp_path)
     *saves, _at_the_end = clock.saved_at
-    assert len(saves) == 3  # after the first epoch, whose cost is a guess, and twice in the other 1745 s
+    assert len(saves) == 3  # after the first epoch, when the cost of a save is a guess, and twice in the other 1745 s
     # from the end of one save to that of the next: ten minutes, which are a whole number of epochs, and the save
     np.testing.assert_array_equal(np.diff(saves), training.LONGEST + 60.0)
 
@@ -169,7 +173,8 @@ def test_a_training_whose_time_is_over_stops_at_a_resume_point(tmp_path, monkeyp
         monkeypatch.setattr(progress, "_ends", clock.now + seconds)
         return states_of_training(resume=tmp_path)
 
-    # after each epoch twice an epoch and a save, 22 s, must fit into what is left: after one it is 25 s, after two 14 s
+    # twice an epoch and a save must fit into what is left: 20 s into 25 s after the first epoch, when no save has been
+    # timed; 23 s into 14 s after the second, to which the first save counts
     for reached in (2, 4):
         with pytest.raises(UnfinishedError, match=f"^{reached} of 6 epochs are trained"):
             train_for(35.0)
@@ -239,18 +244,24 @@ def test_a_save_that_is_torn_leaves_the_previous_resume_point(library, name, tor
 # -- recipes and batches -----------------------------------------------------------------------------------------------
 
 
-def test_an_incomplete_last_batch_can_be_left_out():
-    order = torch.arange(30)
-    assert [len(part) for part in training.batches(order, 8, drop_last=False)] == [8, 8, 8, 6]
-    assert len(training.batches(order, 10, drop_last=True)) == 3
+@pytest.mark.parametrize(
+    ("size", "drop_last", "sizes"),
+    [(8, False, [8, 8, 8, 6]), (8, True, [8, 8, 8]), (10, True, [10, 10, 10])],
+)
+def test_an_incomplete_last_batch_can_be_left_out(size, drop_last, sizes):
+    assert [len(part) for part in training.batches(torch.arange(30), size, drop_last=drop_last)] == sizes
+
+
+def test_no_batch_but_an_incomplete_one_is_refused():
     with pytest.raises(ProjectError, match="batch: 31 is more than the 30 images"):
-        training.batches(order, 31, drop_last=True)
+        training.batches(torch.arange(30), 31, drop_last=True)
 
 
 def test_what_is_left_out_is_not_trained_on():
     """Of one batch and a half the half batch moves nothing: not the parameters, not the running averages."""
     images, labels = problem()
-    order = np.random.default_rng(training.seed_sequence(5, "batches of epoch 1", 0)).permutation(30)
+    # the order in which `train` takes the images in epoch 1
+    order = np.random.default_rng(seed_sequence(5, "batches of epoch 1", 0)).permutation(30)
     altered = images.clone()
     altered[torch.from_numpy(order[20:])] = 1e3
     recipe = replace(RECIPE, batch=20, epochs=1, drop_last=True)
@@ -286,12 +297,14 @@ class Graph:
     rates: list[float]  # of the parameter groups, when the step was recorded
 
     def replay(self) -> None:
-        groups = self.step._step.optimiser.param_groups
-        rates = [group["lr"] for group in groups]
+        step, indices = self.step._step, self.step._indices
+        groups = step.optimiser.param_groups
+        # the optimiser's current rates must have no effect, as a graph holds the numbers of its recording
+        current_rates = [group["lr"] for group in groups]
         for group, rate in zip(groups, self.rates, strict=True):
             group["lr"] = rate
-        self.step._loss.copy_(self.step._step(self.step._indices))
-        for group, rate in zip(groups, rates, strict=True):
+        self.step._loss.copy_(step(indices))
+        for group, rate in zip(groups, current_rates, strict=True):
             group["lr"] = rate
 
 
@@ -367,20 +380,13 @@ def test_recorded_steps_resume_where_they_were_interrupted(tmp_path, monkeypatch
     monkeypatch.setattr(training, "SHARE", ALWAYS)
     recipe = replace(RECIPE, execution="graphs", drop_last=True)
     undisturbed = states_of_training_on_gpu(recipe)
-    whole_epoch = training.one_epoch
-    taken = []
-
-    def epoch(*arguments):
-        taken.append(None)
-        if len(taken) == 4:
-            raise KilledError
-        return whole_epoch(*arguments)
-
-    monkeypatch.setattr(training, "one_epoch", epoch)
-    with pytest.raises(KilledError):
-        states_of_training_on_gpu(recipe, resume=tmp_path)
+    with monkeypatch.context() as patch:
+        count_epochs(patch, killed_in=4)
+        with pytest.raises(KilledError):
+            states_of_training_on_gpu(recipe, resume=tmp_path)
+    trained = count_epochs(monkeypatch)
     assert_same(states_of_training_on_gpu(recipe, resume=tmp_path), undisturbed)
-    assert len(taken) == 4 + 3  # three epochs and the one that was killed, then the three that were left
+    assert len(trained) == 6 - 3
 
 
 def test_graphs_without_a_gpu_are_eager_and_say_so():
@@ -392,13 +398,13 @@ def test_graphs_without_a_gpu_are_eager_and_say_so():
 # -- seeds, learning rates and recorded epochs -------------------------------------------------------------------------
 
 
-def test_members_and_seeds_differ():
-    first, member, seed = (
+def test_other_members_and_other_seeds_are_trained_on_other_batches():
+    first, other_member, other_seed = (
         states_of_training(seed=seed, member=member)[6]["classifier.weight"]
         for seed, member in ((5, 0), (5, 1), (6, 0))
     )
-    assert not np.allclose(first, member)
-    assert not np.allclose(first, seed)
+    assert not np.allclose(first, other_member)
+    assert not np.allclose(first, other_seed)
 
 
 def test_the_rate_drops_after_a_third_and_two_thirds():
@@ -455,8 +461,8 @@ def test_the_loss_is_half_the_sum_over_classes():
         loss="mse", learning_rate=0.01, momentum=0.0, weight_decay=0.1, batch=30, epochs=1, drops=()
     )
     state = training.train(net, images, labels, recipe, ONCE, seed=5)[1]
-    # either side rounds a bias below 1/2 by eps / 8, and a mean of 30 outputs below 1 by 15 eps, of which a hundredth
-    # counts: less than eps for both sides
+    # a bias below 1/2 is rounded by eps / 8, a mean of 30 outputs below 1 by 15 eps, a hundredth of which counts:
+    # 2 (1/8 + 15/100) eps for both sides
     np.testing.assert_allclose(state["classifier.bias"], bias - 0.01 * gradient, rtol=0, atol=np.finfo(np.float32).eps)
 
 
@@ -474,15 +480,15 @@ def test_bfloat16_trains_as_float32_but_for_its_rounding():
         states_of_training(replace(RECIPE, loss="ce", precision=precision), ONCE)[1]["classifier.weight"]
         for precision in ("bfloat16", "float32")
     )
-    # layers, casts and their gradients round a dozen times, by half of the last of 8 bits
-    assert np.abs(rounded - exact).max() < 12 * 2.0**-9 * np.abs(exact - initial).max()
+    # layers, casts and their gradients round a dozen times, each to 8 bits, so by 2^-8 at most
+    assert np.abs(rounded - exact).max() < 12 * 2.0**-8 * np.abs(exact - initial).max()
 
 
 # -- draws -------------------------------------------------------------------------------------------------------------
 
 
 def test_draws_of_two_threads_that_take_turns_are_those_of_each_alone():
-    turn = threading.Barrier(2)
+    turn = threading.Barrier(2, timeout=60)  # where one thread fails, the other must not wait for ever
 
     def draws(member, wait=lambda: None):
         with training.seeded(5, "initialisation", member):
@@ -502,7 +508,8 @@ def test_draws_of_two_threads_that_take_turns_are_those_of_each_alone():
 
 
 def test_seeded_draws_are_those_of_torchs_own_generator():
-    state = training.seed_sequence(5, "initialisation", 0).generate_state(1, np.uint64)[0] >> 1
+    # 63 of its 64 bits, as `seeded` takes them
+    state = seed_sequence(5, "initialisation", 0).generate_state(1, np.uint64)[0] >> 1
     with torch.random.fork_rng():
         torch.manual_seed(int(state))
         expected = Classifier().state_dict()
@@ -510,7 +517,7 @@ def test_seeded_draws_are_those_of_torchs_own_generator():
         assert torch.equal(value, expected[name]), name
 
 
-def test_what_can_draw_from_the_process_alone_is_refused():
+def test_what_can_draw_from_the_generator_of_the_process_alone_is_refused():
     with training.seeded(5, "dropout", 0), pytest.raises(RuntimeError, match="native_dropout"):
         torch.native_dropout(torch.ones(5), 0.5, True)
 
@@ -521,13 +528,11 @@ def test_what_can_draw_from_the_process_alone_is_refused():
 def test_flags_of_arithmetic_last_until_the_last_context_ends():
     deterministic = torch.are_deterministic_algorithms_enabled
     flags = torch.utils.deterministic
-    first, second = training.arithmetic(), training.arithmetic("bfloat16")
-    first.__enter__()
-    second.__enter__()
-    first.__exit__(None, None, None)
-    assert deterministic()
-    assert not flags.fill_uninitialized_memory
-    second.__exit__(None, None, None)
+    with ExitStack() as second:
+        with training.arithmetic():
+            second.enter_context(training.arithmetic("bfloat16"))
+        assert deterministic()
+        assert not flags.fill_uninitialized_memory
     assert not deterministic()
     assert flags.fill_uninitialized_memory
 

@@ -61,13 +61,13 @@ def values_of(folder: Path, code: str, *expressions: str) -> list[Any]:
     return json.loads(output_of(folder, asked))
 
 
-def topics(part: str) -> str:
+def modules_of_topics(name: str) -> str:
     """Return the modules of this name of all topics, as after `import`."""
-    return ", ".join(map(module_name, sorted((SOURCE_ROOT / "learning_dynamics/papers").glob(f"*/*/{part}.py"))))
+    return ", ".join(map(module_name, sorted((SOURCE_ROOT / "learning_dynamics/papers").glob(f"*/*/{name}.py"))))
 
 
 @pytest.mark.parametrize(
-    ("imported", "then", "unused"),
+    ("imported", "then", "forbidden"),
     [
         pytest.param(
             "learning_dynamics",
@@ -81,8 +81,8 @@ def topics(part: str) -> str:
             {"numpy", "pandas", "pydantic", "ruamel", "yaml"},
             id="the commands",
         ),
-        pytest.param(topics("runs"), "", {"pandas", "matplotlib", "sklearn", "torch"}, id="all runs"),
-        pytest.param(topics("metrics"), "", {"matplotlib", "sklearn"}, id="all metrics"),
+        pytest.param(modules_of_topics("runs"), "", {"pandas", "matplotlib", "sklearn", "torch"}, id="all runs"),
+        pytest.param(modules_of_topics("metrics"), "", {"matplotlib", "sklearn"}, id="all metrics"),
         pytest.param(
             "learning_dynamics.pipeline.plan.config_files as config, learning_dynamics.pipeline.plan.plan as plan",
             "plan.Plan(config.load())",
@@ -91,26 +91,32 @@ def topics(part: str) -> str:
         ),
     ],
 )
-def test_a_start_imports_only_what_it_uses(imported, then, unused):
+def test_an_import_loads_no_library_that_it_does_not_need(imported, then, forbidden):
     loaded = output_of(ROOT, f"import sys, {imported}\n{then}\nprint(*sys.modules)").split()
-    assert unused & set(loaded) == set()
+    assert forbidden & set(loaded) == set()
 
 
 # -- what a notebook asks for ------------------------------------------------------------------------------------------
 
 
-def test_a_table_a_trajectory_and_the_claims_of_a_paper_are_found(built):
-    papers, steps, times, of_claims, source = values_of(
+def test_the_table_and_the_trajectory_of_a_run_are_found(built):
+    steps, times = values_of(
         built.folder,
         "",
-        "ld.paper_names()",
         "ld.table('toy', 'descent').attrs['settings']['steps']",
         "len(ld.trajectory('toy', 'descent').time)",
-        "ld.claims('toy')['paper'].unique().tolist()",
-        "ld.claims().attrs['of']",
     )
-    assert papers == of_claims == ["toy"]
     assert times == steps + 1
+
+
+def test_the_papers_and_their_claims_are_found(built):
+    papers, of_claims = values_of(built.folder, "", "ld.paper_names()", "ld.claims('toy')['paper'].unique().tolist()")
+    assert papers == of_claims == ["toy"]
+
+
+def test_claims_say_that_they_are_of_the_results_that_lie_here(built):
+    """Where no claim has been judged they are the published ones."""
+    (source,) = values_of(built.folder, "", "ld.claims().attrs['of']")
     assert Path(source).samefile(built.folder / "results")
 
 
@@ -124,7 +130,7 @@ def test_a_figure_is_drawn_in_the_style_that_is_asked_for(built):
     assert (paper, talk) == (9.5, 12.5)  # `axes.labelsize` of the two style sheets
 
 
-def test_a_run_is_simulated_again_to_the_same_numbers(built):
+def test_a_run_is_simulated_and_measured_again_to_the_same_table(built):
     code = """
 table = ld.table("toy", "descent")
 measured = ld.measure("toy", "descent", ld.simulate("toy", "descent"))
@@ -146,16 +152,19 @@ def test_a_claim_is_judged_as_on_the_page(built):
 own = ld.judge("toy", "decay")
 row = ld.claims().set_index("claim").loc["toy.decay"]
 """
-    found, on_page, rivals, quantifier, shown = values_of(
+    found, on_page = values_of(
         built.folder,
         code,
         "[own.verdict, own.headline.value, own.reason]",
         "[row['verdict'], row['measured'], row['reason']]",
-        "own.rivals",
-        "own.quantifier",
-        "repr(own)",
     )
     assert found == on_page
+
+
+def test_a_claim_that_is_judged_shows_its_quantifier_and_its_rivals(built):
+    rivals, quantifier, shown = values_of(
+        built.folder, "own = ld.judge('toy', 'decay')", "own.rivals", "own.quantifier", "repr(own)"
+    )
     assert rivals == {"a decay twice as fast": "contradicted"}
     assert quantifier == "all draws"
     assert "toy.decay (section 1): reproduced, of all draws" in shown
@@ -194,7 +203,7 @@ is_same = ld.judge("toy", "decay", {"run": mixed}).headline == ld.judge("toy", "
     assert not has_draw
 
 
-def test_a_seed_is_of_the_data_too_unless_they_are_to_stay(built):
+def test_another_seed_draws_other_data_unless_the_data_have_a_seed(built):
     code = """
 import numpy
 def first_state(**settings):
@@ -208,7 +217,7 @@ def first_state(**settings):
         "first_state(seed=numpy.int64(7))",
         "first_state(seed=7, data={'seed': 2023})",
     )
-    assert configured == same == kept != other
+    assert configured == same == kept != other  # 2023 is the configured seed
 
 
 MISTAKES = (
@@ -260,6 +269,15 @@ def test_a_mistake_is_named(asked, words, answers):
     assert words in answers[asked]
 
 
+# `refusal` returns the message of the error that asking raises
+REFUSAL = """
+def refusal(ask, *arguments, **settings):
+    try:
+        ask(*arguments, **settings)
+    except Exception as error:
+        return str(error)
+
+"""
 SWEEP = {
     "changes": {
         "toy": {
@@ -270,30 +288,63 @@ SWEEP = {
         }
     }
 }
-FRAMES = """
-import learning_dynamics as ld
-project = ld.project("{folder}/sweep.yaml")
-assert "scan" in project.runs("toy") and "scan" not in ld.runs("toy")
-scan, packed = (project.table("toy", run) for run in ("scan", "packed"))
-assert scan.equals(packed) and scan.attrs["settings"] == packed.attrs["settings"]
-# a row for each run, draw and measurement
-assert scan.groupby(["rate", "every"])["seed"].nunique().tolist() == [3] * 6
-few = project.table("toy", "packed", "x", rate=0.02, seed=[0, 2], time=40.0)
-same = scan[(scan["rate"] == 0.02) & scan["seed"].isin([0, 2]) & (scan["time"] == 40)]
-assert few.reset_index(drop=True).equals(same.reset_index(drop=True)) and len(few)
-assert few.attrs["settings"] == scan.attrs["settings"]
-for asked in ({{"quantity": "y"}}, {{"rat": 1}}, {{"time": -1.0}}):
-    try:
-        project.table("toy", "scan", **asked)
-    except Exception as error:
-        print(error)
-"""
 
 
-def test_a_sweep_is_one_data_frame(workspace):
+@pytest.fixture(scope="module")
+def swept(built, tmp_path_factory):
+    """Return the folder of a project that has made a sweep, as `scan` run by run and as `packed` in bundles."""
+    workspace = built.copy(tmp_path_factory.mktemp("swept") / "project")
     workspace.write("sweep.yaml", json.dumps(SWEEP))
     workspace.snakemake("--configfile", "sweep.yaml", "--", "toy_scan", "toy_packed")
-    assert output_of(workspace.folder, FRAMES.format(folder=workspace.folder)).splitlines() == [
+    return workspace.folder
+
+
+def values_of_sweep(folder: Path, code: str, *expressions: str) -> list[Any]:
+    """Run code as `values_of` does, that knows the project of the sweep as `project`."""
+    return values_of(folder, f"project = ld.project({str(folder / 'sweep.yaml')!r})\n{code}", *expressions)
+
+
+def test_a_sweep_is_a_run_of_the_project_that_configures_it_alone(swept):
+    assert values_of_sweep(swept, "", "'scan' in project.runs('toy')", "'scan' in ld.runs('toy')") == [True, False]
+
+
+def test_a_sweep_is_one_table_with_the_draws_of_every_run(swept):
+    (draws,) = values_of_sweep(
+        swept, "", "project.table('toy', 'scan').groupby(['rate', 'every'])['seed'].nunique().tolist()"
+    )
+    assert draws == [3] * 6
+
+
+def test_bundles_give_the_table_of_a_sweep_without_bundles(swept):
+    code = "scan, packed = (project.table('toy', run) for run in ('scan', 'packed'))"
+    assert values_of_sweep(
+        swept, code, "scan.equals(packed)", "scan.attrs['settings'] == packed.attrs['settings']"
+    ) == [True, True]
+
+
+def test_of_a_sweep_rows_are_selected_and_settings_kept(swept):
+    code = """
+scan = project.table("toy", "scan")
+few = project.table("toy", "packed", "x", rate=0.02, seed=[0, 2], time=40.0)
+expected = scan[(scan["rate"] == 0.02) & scan["seed"].isin([0, 2]) & (scan["time"] == 40)]
+"""
+    rows, are_same, have_settings = values_of_sweep(
+        swept,
+        code,
+        "len(few)",
+        "few.reset_index(drop=True).equals(expected.reset_index(drop=True))",
+        "few.attrs['settings'] == scan.attrs['settings']",
+    )
+    # two draws at the last time, of runs that record every step and every tenth
+    assert rows == 2 * 2
+    assert are_same
+    assert have_settings
+
+
+def test_mistakes_in_a_selection_of_a_sweep_are_named(swept):
+    code = REFUSAL + "asked = [{'quantity': 'y'}, {'rat': 1}, {'time': -1.0}]"
+    (said,) = values_of_sweep(swept, code, "[refusal(project.table, 'toy', 'scan', **one) for one in asked]")
+    assert said == [
         "toy scan: no quantity `y`; known are: x",
         "toy scan: no column `rat`; did you mean `rate`?",
         "no rows where time is -1.0",
@@ -303,18 +354,9 @@ def test_a_sweep_is_one_data_frame(workspace):
 # -- what is edited or set while a notebook is open --------------------------------------------------------------------
 
 
-# `refusal` returns the message of the error that asking raises
-REFUSAL = """
-import pathlib, subprocess, sys, warnings
-
-def refusal(ask, *arguments):
-    try:
-        ask(*arguments)
-    except Exception as error:
-        return str(error)
-"""
 STALE = "results/toy/metrics/slow.parquet: was made by other settings or other code"
 EDITED_CONFIGURATION = """
+import pathlib, subprocess, sys
 project = ld.project(seed=7)  # with a seed it is another than the default project
 for opened in (project, ld):  # each has read the configuration
     opened.simulate("toy", "slow")
@@ -325,6 +367,7 @@ subprocess.run([sys.executable, "-m", "snakemake", "--cores", "1", "--", "result
                cwd="{folder}", check=True, capture_output=True)
 """
 EDITED_SOURCE = """
+import pathlib, warnings
 ld.table("toy", "slow")  # the sources have been read
 file = pathlib.Path("{folder}/src/learning_dynamics/papers/toy/growth/metrics.py")
 file.write_text(file.read_text() + "\\nVERSION = 2\\n")
@@ -376,12 +419,13 @@ with torch.autocast("cpu"), torch.no_grad(), torch.inference_mode():
 """
 
 
-def test_a_training_has_the_torch_of_a_job_whatever_the_notebook_sets(workspace):
+def test_a_simulation_has_the_torch_of_a_job_whatever_the_notebook_sets(workspace):
     file = f"{PAPER}/growth/runs.py"
     constants = f'{{"torch": np.array({TORCH_STATE}, dtype=object)}}'
     workspace.edit(file, '{"x": np.array(states).T})', '{"x": np.array(states).T}, ' + constants + ")")
     workspace.edit(file, "import numpy as np", "import numpy as np\nimport torch")
     before, inside, after = values_of(workspace.folder, TORCH, "before", "inside", "after")
+    # a job has one thread
     assert inside == [1, "torch.float32", True, False, False, "cpu"]
     assert before == after == [2, "torch.float64", False, True, True, "meta"]
 
@@ -413,7 +457,7 @@ with warnings.catch_warnings(record=True) as heard:
 
 @pytest.fixture
 def outdated(workspace):
-    """Return the built paper with another digest of a module that its verdicts are of."""
+    """Return the built paper with a source edited after its verdicts were made."""
     workspace.edit(f"{PAPER}/growth/theory.py", "(1 + rate)", "(1.0 + rate)")
     return workspace
 
@@ -432,6 +476,10 @@ def test_a_notebook_does_not_warn_of_verdicts_that_are_not_outdated(built):
 def test_the_list_of_verdicts_names_those_that_are_outdated(outdated):
     listed = outdated.cli("verdicts", "results/claims.parquet")
     assert f"outdated: {OUTDATED}" in listed.stderr
+
+
+def test_the_list_of_verdicts_counts_them_and_says_of_what_they_are(built):
+    listed = built.cli("verdicts", "results/claims.parquet")
     assert "2 claims: 2 reproduced\nof science and configuration " in listed.stdout
 
 
@@ -465,6 +513,7 @@ def test_examples_in_docstrings_hold(module):
 
 
 def test_the_recipes_of_the_docs_work(workspace):
+    """The first writes `slow.csv`, the second `claims.tex`, and the third prints the time and memory of each job."""
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs/recipes.md").read_text(encoding="utf-8"), re.DOTALL)
     code = "\n".join(blocks).replace("spectral_bias", "toy").replace("small_scale", "slow")
     ended = workspace.python("-c", code)

@@ -15,7 +15,10 @@ from tests.pipeline.conftest import PAPER
 
 
 def outputs_below_results(workspace):
-    """Return the files below the results, but for logs, benchmarks, trajectories, data and what is kept to resume."""
+    """Return the files below the results.
+
+    Left out are logs, benchmarks, trajectories, data, what is kept to resume, and the README.
+    """
     results = workspace.folder / "results"
     names = {path.relative_to(results).as_posix() for path in results.rglob("*.*") if path.is_file()}
     return {name for name in names if not re.search(r"/(logs|benchmarks|runs|data|resume)/|README", name)}
@@ -72,7 +75,7 @@ def test_the_card_has_the_verdict_and_the_numbers_of_the_results(name, cards, bu
     np.testing.assert_allclose(measured_numbers(cards[name]), checks.loc[[name], "measured"], rtol=0.5e-3)
 
 
-def test_the_card_says_what_the_settings_that_were_tried_give(cards):
+def test_the_card_says_whether_other_settings_change_the_verdict(cards):
     kept = "The verdict stays with steps at 20 in the run slow; with the one other choice of thresholds that was tried."
     assert f"Judged again: {kept}" in " ".join(cards["toy.geometric"].split())
     assert "Not tried here" not in cards["toy.geometric"]
@@ -93,7 +96,7 @@ def test_the_status_is_0_whatever_the_verdict(workspace):
         (["toy.decay", "toy.deca"], "toy: no claim `deca`; did you mean `decay`?"),
         (["toi.geometric"], "toi.geometric: no paper `toi`; did you mean `toy`?"),
         (["geometric"], "`geometric`: a claim has the name of its paper before it, as in toy.geometric"),
-        (["toy"], "`toy`: a claim has the name of its paper before it, as in toy."),
+        (["toy"], "`toy`: a claim has the name of its paper before it, as in toy."),  # followed by any claim of toy
         (["toy.decay", "--configfile", "none.yaml"], "none.yaml: no such file"),
     ],
 )
@@ -105,7 +108,7 @@ def test_what_cannot_be_judged_is_answered_by_one_line(built, given, says):
     assert ended.stderr.count("\n") == 1
 
 
-def test_a_random_py_in_the_working_folder_does_not_hide_the_standard_librarys(workspace):
+def test_a_random_py_in_the_working_folder_does_not_hide_the_module_random(workspace):
     workspace.write("random.py", "")
     # a process of its own: the one that `cli` forks has imported `random`
     ended = workspace.run(sys.executable, "-m", "learning_dynamics", "judge", "toy.decay")
@@ -158,7 +161,7 @@ def between(card, opening, end):
 def doubled():
     """It is $x$."""
     yield equal_on_every_draw(
-        "$x$", [2.0, 4.0], [1.0, 2.0], tolerance=1e-3, corrected=[2.0, 4.0], rivals={"thrice": [3.0, 6.0]}
+        "error of $x$", [2.0, 4.0], [1.0, 2.0], tolerance=1e-3, corrected=[2.0, 4.0], rivals={"thrice": [3.0, 6.0]}
     )
     yield equal("the half", 1.0, 1.0, tolerance=0.1, printed=NOT_CLAIMED)
 
@@ -168,23 +171,28 @@ def test_a_corrected_claim_shows_what_holds_and_the_checks_of_both_predictions()
     assert card.startswith("made_up.a: corrected, about every draw\nTheorem 1. Authors, 2020\n  It is x.\n")
     assert "What holds: It is 2x.\n" in card
     printed, _, corrected = card.partition("Checks of the correction:")
-    assert "fails: x: 0.5, predicted 0 (decides)" in printed
+    # errors are relative to the measured numbers
+    assert "fails: error of x: 0.5, predicted 0 (decides)" in printed
     assert "the half" not in printed
-    assert "holds: x: 0, predicted 0 (decides)" in corrected
+    assert "holds: error of x: 0, predicted 0 (decides)" in corrected
     assert "holds: the half: 1, predicted 1\n" in corrected
 
 
 def test_a_correction_is_not_shown_among_the_rivals():
-    """The checks keep it beside them, under a phrase of its own."""
+    """A check keeps its correction among its replacements, under the phrase `CORRECTION`."""
     assert "  contradicted: thrice\n" in between(card_of(doubled), "Rivals", "Scope")
     assert CORRECTION not in between(card_of(doubled), "Rivals", "Scope")
 
 
-def test_a_mark_is_explained_and_what_was_tried_is_not_called_untried():
-    card = card_of(doubled, marks="†", variations=[{"change": "seed", "verdict": "reproduced"}])
+def test_a_mark_is_explained():
+    card = card_of(doubled, marks="†")
     assert card.startswith("made_up.a: corrected†, about every draw\n")
     assert "† another choice of a threshold or setting gives another verdict." in card
-    assert "Not tried here" not in card
+
+
+def test_what_was_tried_is_not_called_untried():
+    assert "Not tried here" in card_of(doubled)
+    assert "Not tried here" not in card_of(doubled, variations=[{"change": "seed", "verdict": "reproduced"}])
 
 
 @pytest.mark.parametrize("width", [40, 72])
@@ -201,18 +209,22 @@ def test_a_failing_check_says_how_far_it_is_outside_its_bound():
     assert "outside its bound by a factor 4" in between(card_of(one), "fails: the number: 3", "Rivals")
 
 
-def test_an_unmet_premise_is_named():
-    @claim("Theorem 1", scope="everywhere")
-    def assumed():
-        """It is $x$."""
-        yield equal("the number", 1.0, 1.0, tolerance=0.1, rivals={"two": 2.0})
-        yield premise(equal("the hypothesis", 0.0, 1.0, tolerance=0.1))
+@claim("Theorem 1", scope="everywhere")
+def assumed():
+    """It is $x$."""
+    yield equal("the number", 1.0, 1.0, tolerance=0.1, rivals={"two": 2.0})
+    yield premise(equal("the hypothesis", 0.0, 1.0, tolerance=0.1))
 
+
+def test_an_unmet_premise_is_named():
     card = card_of(assumed)
     assert card.startswith("made_up.a: undecided, about one number\n")
     assert "Why: the hypothesis: the premise is not met (0;" in card
     check = between(card, "fails: the hypothesis", "Rivals")
     assert "(decides)" in check
     assert check.rstrip().endswith("a premise")
+
+
+def test_where_a_premise_is_unmet_no_smallest_error_is_given():
     assert np.isnan(evaluate(assumed, {}, {}).min_detectable_error)
-    assert "would reject" not in card
+    assert "would reject" not in card_of(assumed)

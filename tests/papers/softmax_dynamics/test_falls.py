@@ -17,14 +17,15 @@ from learning_dynamics.papers.softmax_dynamics.falls import (
     windows,
 )
 
+EPS = np.finfo(float).eps
 THRESHOLD = 0.1
 
 
 def windows_of(*, first: int, rare: tuple[int, int], last: int, members: int = 1) -> Windows:
     """Return windows that are the same in all members.
 
-    The first class is learned at the place `first`, all are at `last`; the rarest begin to be at the first place of
-    `rare`, and are at the second.
+    The first class is learned at the place `first`, and all are at `last`. Learning of the rarest classes begins and
+    ends at the two places of `rare`.
     """
     first_place, rare_begin, rare_end, last_place = (np.full(members, place) for place in (first, *rare, last))
     return Windows((rare_begin, rare_end), (first_place, last_place))
@@ -35,12 +36,13 @@ def windows_of(*, first: int, rare: tuple[int, int], last: int, members: int = 1
     [
         ([2.0, 1.5, 1.55, 1.0, 2.0], [-1.0, 1.0, 0.0, 0.0]),  # a rise of 0.05 lies within the fall
         ([1.0, 1.05, 0.5], [-0.55, 0.0, 0.0, 0.0]),  # a fall starts at its top
-        ([1.0, 2.0, 1.95], [1.0, 0.0, 0.0, 0.0]),
-        ([1.0, 1.05, 0.98, 1.02], [0.0, 0.0, 0.0, 0.0]),
+        ([1.0, 2.0, 1.95], [1.0, 0.0, 0.0, 0.0]),  # a fall of 0.05 at the end is none
+        ([1.0, 1.05, 0.98, 1.02], [0.0, 0.0, 0.0, 0.0]),  # nothing swings by the threshold
     ],
 )
 def test_swings_above_the_threshold_are_found(series, expected):
-    np.testing.assert_allclose(swings(np.array([series]), THRESHOLD, 4), [expected], atol=1e-15)
+    # four roundings, each by EPS / 2 of numbers below two: of two numbers, their difference, and what is expected
+    np.testing.assert_allclose(swings(np.array([series]), THRESHOLD, count=4), [expected], rtol=0, atol=2 * EPS)
 
 
 @settings(max_examples=100)
@@ -49,6 +51,7 @@ def test_a_series_turned_over_has_its_swings_turned_over(series):
     np.testing.assert_array_equal(swings(-series, 0.5, 8), -swings(series, 0.5, 8))
 
 
+# the fall from 2 to 1 follows no rise and does not count; (5, 5) is an empty window
 @pytest.mark.parametrize(
     ("window", "depth"),
     [((0, 5), 0.7), ((0, 3), 0.0), ((3, 4), 0.4), ((4, 5), 0.3), ((5, 5), 0.0)],
@@ -56,7 +59,7 @@ def test_a_series_turned_over_has_its_swings_turned_over(series):
 def test_only_the_part_of_a_fall_inside_the_window_counts(window, depth):
     series = np.array([[2.0, 1.0, 1.5, 1.9, 1.5, 1.2]])
     bounds = tuple(np.array([place]) for place in window)
-    trough = np.array([0])  # so that the first swing is a fall, before which nothing rose
+    trough = np.array([0])  # with the place of the lowest value, 1, the series would begin with a rise
     assert falls_within(series, THRESHOLD, bounds, trough)[0] == pytest.approx(depth)
 
 
@@ -84,15 +87,17 @@ def test_a_class_is_learned_when_it_stays_above_one_half():
     times = np.array([0.0, 1.0, 2.0, 3.0])
     probability = np.array([[0.0, 0.6, 0.4, 0.8], [0.0, 0.1, 0.2, 0.3], [0.6, 0.7, 0.8, 0.9]])
     learned = learned_at(times, probability.T[None])
+    # the first passes one half for good between 0.4 at time 2 and 0.8 at time 3, a quarter of the way; the second never
     np.testing.assert_allclose(learned, [[2.25, np.inf, 0.0]])
 
 
 def test_windows_follow_the_rarest_classes_and_the_order_of_learning():
     frequent = [0.2, 0.4, 0.6, 0.95, 0.95, 0.95]
     rare = [0.2, 0.2, 0.35, 0.7, 0.95, 0.95]
-    last = [0.2, 0.2, 0.2, 0.4, 0.6, 0.95]  # as rare
+    last = [0.2, 0.2, 0.2, 0.4, 0.6, 0.95]  # of a class that is equally rare
     probabilities = np.stack([frequent, rare, last], axis=-1)[None]
     found = windows(probabilities, np.array([[4, 1, 1]]), 0.3, 0.9)
+    # from the record before the first of the rarest passes 0.3, which is at the place 2
     assert [int(place[0]) for place in found.rare] == [1, 5]
     assert [int(place[0]) for place in found.learning] == [2, 5]
 
@@ -102,7 +107,7 @@ def test_windows_follow_the_rarest_classes_and_the_order_of_learning():
     [
         # a rise from a random start, then the warm-up, which is no fall since its trough, then growth
         ([1.2, 1.8, 1.0, 1.5, 2.0], 2, 0.0),
-        ([1.2, 1.8, 1.0, 1.5, 2.0], 1, 0.8),  # a fall after the first class is learned is none of the warm-up's
+        ([1.2, 1.8, 1.0, 1.5, 2.0], 1, 0.8),  # a fall after the first class is learned belongs to growth
         ([1.8, 1.0, 2.0, 1.7, 1.9], 1, 0.3),
         ([1.0, 2.0, 1.5], 0, 0.5),
     ],
@@ -112,22 +117,18 @@ def test_only_falls_since_the_trough_count(series, first, fall):
     assert found["fall"][0] == pytest.approx(fall)
 
 
+# `phases` ends the window of the last fall with the learning of the rarest classes, `phases_since_rare` with the series
 @pytest.mark.parametrize(
     ("series", "first", "rare", "shown", "shown_since"),
     [
-        ([1.8, 1.0, 2.0, 1.7, 1.7], 1, (2, 4), True, True),
+        ([1.8, 1.0, 2.0, 1.7, 1.7], 1, (2, 4), True, True),  # all three
         ([1.8, 1.0, 2.0, 1.95, 1.95], 1, (2, 4), False, False),  # the last fall is a sliver
         ([1.04, 1.0, 2.0, 1.7, 1.7], 1, (2, 4), False, False),  # no warm-up
         ([1.8, 1.0, 1.04, 0.7, 0.7], 1, (2, 4), False, False),  # no growth
-        (
-            [1.8, 1.0, 2.0, 1.7, 1.65],
-            1,
-            (3, 4),
-            False,
-            False,
-        ),  # the fall is over, but for 0.05, when rare classes begin
+        # the fall is over, but for 0.05, when learning of the rarest classes begins
+        ([1.8, 1.0, 2.0, 1.7, 1.65], 1, (3, 4), False, False),
         ([1.8, 1.0, 2.0, 1.98, 1.7], 1, (2, 3), False, True),  # the fall comes after rare classes are learned
-        ([1.2, 1.8, 1.0, 2.0, 1.7], 2, (3, 4), True, True),
+        ([1.2, 1.8, 1.0, 2.0, 1.7], 2, (3, 4), True, True),  # a rise before the warm-up
     ],
 )
 def test_three_phases_follow_one_another(series, first, rare, shown, shown_since):

@@ -40,7 +40,7 @@ def integration_error(table: Table) -> float:
     return RENORMALISED_FLOW_ERROR * settings_of(table)["integration"]["rtol"]
 
 
-def largest(table: Table, *quantities: Quantity, **where: str | float) -> np.ndarray:
+def largest(table: Table, *quantities: Quantity, **where: str) -> np.ndarray:
     """Return the largest of several quantities, over times and indices, for each draw; nan if one of them is.
 
     `where` is as for `tidy.select`.

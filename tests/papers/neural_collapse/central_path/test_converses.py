@@ -1,4 +1,4 @@
-"""What small terms and traces do not imply, on features under other noise, from solved least-squares problems.
+"""That small terms of the loss and small traces do not imply collapse: against classifiers of a general solver.
 
 X are renormalised features, H those with the same or other class means and other noise. Shapes: features (P, C N) for
 P = `FEATURES`, as columns sorted by class; class means M (P, C), as columns; classifiers W (C, P).
@@ -12,13 +12,14 @@ from learning_dynamics.papers.neural_collapse.central_path import converses, the
 from tests.papers.neural_collapse import oracles
 
 CLASSES, EXAMPLES, FEATURES = 3, 7, 5  # C, N of each class, P
-RANK = CLASSES - 1  # of the centred class means; U[:, RANK] is the first direction orthogonal to all of them
+RANK = CLASSES - 1  # of the centred class means
 SIMPLEX = np.eye(CLASSES) - 1 / CLASSES  # Phi, labels less their mean (eq. 18)
 MANY_CLASSES = FEATURES + 1  # whose means differ in all directions
 EPS = np.finfo(float).eps
-# of solved classifiers: scatters and noises are a thousandth of other deviations or of the class means, whose square
-# multiplies the rounding of a solution; that is of some ten operations
+# of solved classifiers: some ten operations, on normal equations that are conditioned like 1e6, as scatters and noises
+# are a thousandth of other deviations or of the class means
 ROUNDING = 10 * EPS * 1e6
+CUTOFF = 1e-9  # of singular values, relative: far above rounding, far below the least that is not zero
 
 
 def central_features():
@@ -32,7 +33,8 @@ def full_rank_features():
 
 
 def class_means(H):
-    return oracles.covariances(H, CLASSES)[2]
+    _, _, M = oracles.covariances(H, CLASSES)
+    return M
 
 
 def of_every_example(M):
@@ -52,15 +54,18 @@ def with_means(H, M):
 
 
 def simplex_of_means(X):
-    """Return the simplex frame of singular values one that is nearest to the class means, and U of their SVD."""
-    U, _, Vt = np.linalg.svd(class_means(X) @ SIMPLEX)
+    """Return the simplex frame of singular values one that is nearest to the class means, and U of their SVD.
+
+    The first `RANK` columns of U span the class means; U[:, RANK] is a direction orthogonal to all of them.
+    """
+    U, _, Vt = np.linalg.svd(class_means(X))
     return U[:, :RANK] @ Vt[:RANK], U
 
 
 def nc1_term(H):
     """Return L_NC1 (eq. 17) of solved classifiers, by the covariance of their scores."""
     W, _ = oracles.least_squares(H, CLASSES)
-    within = oracles.covariances(H, CLASSES)[0]
+    within, _, _ = oracles.covariances(H, CLASSES)
     return 0.5 * np.trace(W @ within @ W.T)
 
 
@@ -78,7 +83,7 @@ def self_duality(W, M):
 def nc1_trace(H):
     """Return the trace of pinv(Sigma_B) Sigma_W, as the sum of its eigenvalues."""
     within, between, _ = oracles.covariances(H, CLASSES)
-    return np.linalg.eigvals(scipy.linalg.pinvh(between, rtol=1e-9) @ within).sum().real
+    return np.linalg.eigvals(scipy.linalg.pinvh(between, rtol=CUTOFF) @ within).sum().real
 
 
 def by_index(values, name):
@@ -118,9 +123,11 @@ def test_a_push_of_the_deviations_leaves_at_most_half_of_l_nc1(index):
 
 def test_l_nc1_beside_noise_orthogonal_to_the_class_means_is_that_of_solved_classifiers():
     X, least = central_features(), converses.SCATTERS[0]
-    U = simplex_of_means(X)[1][:, :RANK]
-    H = with_mapped_deviations(X, np.eye(FEATURES) - (1 - least) * U @ U.T)
-    variances = np.linalg.eigvalsh(oracles.covariances(H, CLASSES)[0])
+    _, U = simplex_of_means(X)
+    along = U[:, :RANK]
+    H = with_mapped_deviations(X, np.eye(FEATURES) - (1 - least) * along @ along.T)
+    within, _, _ = oracles.covariances(H, CLASSES)
+    variances = np.linalg.eigvalsh(within)
     np.testing.assert_allclose(variances, [least**2] * RANK + [1.0] * (FEATURES - RANK), rtol=ROUNDING)
     measured = converses.small_terms(X, CLASSES)["loss_nc1_beside_noise"]
     np.testing.assert_allclose(measured, nc1_term(H), rtol=ROUNDING)
@@ -128,39 +135,54 @@ def test_l_nc1_beside_noise_orthogonal_to_the_class_means_is_that_of_solved_clas
 
 @pytest.fixture
 def concentrated():
-    """Class means of features, and the classifiers solved where deviations from them are the smallest."""
+    """Class means of features, and the classifiers solved where deviations from them are the smallest.
+
+    The deviations are the least of the scatters, times the least singular value where that is below one: so they are
+    small beside the class means in every direction.
+    """
     X = central_features()
-    means = class_means(X)
-    least_omega = np.linalg.svd(means @ SIMPLEX, compute_uv=False)[RANK - 1]
+    least_omega = oracles.singular_values(X, CLASSES)[-1]
     H = with_mapped_deviations(X, converses.SCATTERS[0] * min(1.0, least_omega) * np.eye(FEATURES))
-    return means, oracles.least_squares(H, CLASSES)[0]
+    W, _ = oracles.least_squares(H, CLASSES)
+    return class_means(X), W
 
 
 def test_scores_where_deviations_are_small_are_those_of_solved_classifiers(concentrated):
     means, W = concentrated
     measured = converses.small_terms(central_features(), CLASSES)["concentrated_score_error"]
-    # the error is a difference of 2e-6 between scores of order one, each of some ten operations
+    # the error is a difference of 2e-6 between scores of order one, each of some ten operations; what the condition of
+    # the problem adds to W is orthogonal to the class means
     np.testing.assert_allclose(measured, oracles.relative(W @ means, SIMPLEX), rtol=10 * EPS / 2e-6)
 
 
+@pytest.fixture
+def distances(concentrated):
+    """Distances of means and classifiers from frames and from each other, by quantity."""
+    means, W = concentrated
+    inverse = scipy.linalg.pinv(means, rtol=CUTOFF)
+    return {
+        "means_frame_distance": oracles.from_frame(means),
+        "classifiers_frame_distance": oracles.from_frame(W.T),
+        "classifiers_self_duality": self_duality(W, means),
+        "inverse_frame_distance": oracles.from_frame(inverse.T),
+        "inverse_self_duality": self_duality(inverse, means),
+    }
+
+
 @pytest.mark.parametrize(
-    ("quantity", "distance"),
+    "quantity",
     [
-        ("means_frame_distance", lambda means, W, inverse: oracles.from_frame(means)),
-        ("classifiers_frame_distance", lambda means, W, inverse: oracles.from_frame(W.T)),
-        ("classifiers_self_duality", lambda means, W, inverse: self_duality(W, means)),
-        ("inverse_frame_distance", lambda means, W, inverse: oracles.from_frame(inverse.T)),
-        ("inverse_self_duality", lambda means, W, inverse: self_duality(inverse, means)),
+        "means_frame_distance",
+        "classifiers_frame_distance",
+        "classifiers_self_duality",
+        "inverse_frame_distance",
+        "inverse_self_duality",
     ],
 )
-def test_where_deviations_are_small_neither_means_nor_classifiers_are_a_frame_nor_alike(
-    concentrated, quantity, distance
-):
-    means, W = concentrated
-    expected = distance(means, W, scipy.linalg.pinv(means, rtol=1e-9))
-    assert expected > 0.1
+def test_small_deviations_imply_neither_a_frame_nor_self_duality(quantity, distances):
+    assert distances[quantity] > 0.1
     measured = converses.small_terms(central_features(), CLASSES)[quantity]
-    np.testing.assert_allclose(measured, expected, rtol=ROUNDING)
+    np.testing.assert_allclose(measured, distances[quantity], rtol=ROUNDING)
 
 
 # -- noise along class means that are a simplex frame ----------------------------------------------
@@ -189,9 +211,8 @@ def test_noise_along_a_simplex_leaves_the_scores_of_solved_classifiers(index):
 
 @every_simplex_noise
 def test_l_nc23_of_a_simplex_is_the_square_of_its_score_error(index):
-    H, M = with_noise_along_a_simplex(converses.SIMPLEX_NOISES[index])
-    W, _ = oracles.least_squares(H, CLASSES)
-    score_error = oracles.relative(W @ M, SIMPLEX)
+    H, _ = with_noise_along_a_simplex(converses.SIMPLEX_NOISES[index])
+    score_error = converses.simplex_scores(central_features(), CLASSES)["simplex_score_error"][index]
     # |Phi|^2 = C - 1
     np.testing.assert_allclose(nc23_term(H), (CLASSES - 1) / (2 * CLASSES) * score_error**2, rtol=ROUNDING)
 
@@ -200,7 +221,8 @@ def test_l_nc23_of_a_simplex_is_the_square_of_its_score_error(index):
 def test_noise_along_a_simplex_leaves_classifiers_a_frame_and_dual_to_the_means(index):
     H, _ = with_noise_along_a_simplex(converses.SIMPLEX_NOISES[index])
     W, _ = oracles.least_squares(H, CLASSES)
-    assert oracles.from_frame(W.T / np.linalg.norm(W)) < 1e-10  # it finds the scale of the frame to 1e-11
+    # the minimiser in `from_frame` finds the scale of the frame to 1e-11
+    assert oracles.from_frame(W.T / np.linalg.norm(W)) < 1e-10
     measured = converses.simplex_scores(central_features(), CLASSES)
     assert measured["simplex_frame_distance"][index] < ROUNDING
     assert measured["simplex_self_duality"][index] < ROUNDING**2  # a squared distance
@@ -224,11 +246,12 @@ def test_trace_and_condition_under_leaning_noise_are_those_by_definition(index):
     them. The condition number of the covariance, 1 / lean^2, multiplies rounding.
     """
     X, lean = central_features(), converses.LEANS[index]
-    U = np.linalg.svd(class_means(X))[0]
+    _, U = simplex_of_means(X)
     direction = lean * U[:, RANK - 1] + np.sqrt(1 - lean**2) * U[:, RANK]
     covariance = lean * np.eye(FEATURES) + (1 / lean - lean) * np.outer(direction, direction)
     H = with_mapped_deviations(X, scipy.linalg.sqrtm(covariance).real)
-    np.testing.assert_allclose(oracles.covariances(H, CLASSES)[0], covariance, rtol=0, atol=10 * EPS / lean)
+    within, _, _ = oracles.covariances(H, CLASSES)
+    np.testing.assert_allclose(within, covariance, rtol=0, atol=10 * EPS / lean)
     measured = converses.leaning_noise(X, CLASSES)
     np.testing.assert_allclose(measured["product_trace"][index], nc1_trace(H), rtol=10 * EPS / lean**2)
     np.testing.assert_allclose(measured["covariance_condition"][index], lean**-2, rtol=10 * EPS / lean**2)
@@ -286,6 +309,7 @@ def test_noise_around_a_simplex_leaves_the_self_duality_of_solved_classifiers(qu
 def test_coupled_noise_around_a_simplex_has_nc1_by_definition(index):
     H, _, _ = around_a_simplex(converses.NOISES[index], coupled=True)
     measured = converses.simplex_means(central_features(), CLASSES)["vanishing_nc1"][index]
+    # NC1 is the trace over C
     np.testing.assert_allclose(measured, nc1_trace(H) / CLASSES, rtol=ROUNDING)
 
 
@@ -302,17 +326,17 @@ def far_points_decided_for_another_class(H, M, orthogonal):
 
 
 @every_noise
-def test_far_points_are_decided_by_solved_classifiers_under_coupled_noise(index):
-    differently = far_points_decided_for_another_class(*around_a_simplex(converses.NOISES[index], coupled=True))
-    assert differently > 0
-    assert converses.simplex_means(central_features(), CLASSES)["vanishing_nc4_far_points"][index] == differently
+def test_under_coupled_noise_solved_classifiers_give_far_points_another_class(index):
+    expected = far_points_decided_for_another_class(*around_a_simplex(converses.NOISES[index], coupled=True))
+    assert expected > 0
+    assert converses.simplex_means(central_features(), CLASSES)["vanishing_nc4_far_points"][index] == expected
 
 
 @every_noise
-def test_far_points_are_decided_by_solved_classifiers_under_uncoupled_noise(index):
-    differently = far_points_decided_for_another_class(*around_a_simplex(converses.NOISES[index], coupled=False))
+def test_under_uncoupled_noise_far_points_are_given_the_class_of_the_nearest_mean(index):
+    assert far_points_decided_for_another_class(*around_a_simplex(converses.NOISES[index], coupled=False)) == 0
     measured = converses.simplex_means(central_features(), CLASSES)["vanishing_nc4_far_points--uncoupled"][index]
-    assert measured == differently
+    assert measured == 0
 
 
 def test_coupled_noise_needs_a_direction_orthogonal_to_the_class_means():
@@ -327,7 +351,7 @@ def test_self_duality_under_coupling_is_that_of_the_limiting_classifier(coupling
     Q = np.eye(RANK + 1)
     Q[0, RANK] = Q[RANK, 0] = coupling
     M_in_noise = M.T @ np.linalg.inv(Q)
-    W = np.linalg.pinv(M_in_noise @ M, rcond=1e-9) @ M_in_noise
+    W = np.linalg.pinv(M_in_noise @ M, rcond=CUTOFF) @ M_in_noise
     # of matrices of three rows, whose entries are of order one
     np.testing.assert_allclose(
         theory.self_duality_under_coupling(coupling, CLASSES), self_duality(W, M), rtol=100 * EPS

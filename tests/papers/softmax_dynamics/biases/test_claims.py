@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from learning_dynamics.judging import evaluate
+from learning_dynamics.judging import Evaluation, evaluate
 from learning_dynamics.papers.softmax_dynamics.biases import claims
 from learning_dynamics.papers.softmax_dynamics.grids import Moment
 from tests.papers.softmax_dynamics.tables import grid_table
@@ -34,7 +34,7 @@ def random_times(order: float) -> np.ndarray:
     return SIZES.astype(float) ** order * np.exp(rng.standard_normal(SIZES.shape) * 0.5)
 
 
-def primacy(times: np.ndarray, small_scale: float = 0.1):
+def judge_primacy(times: np.ndarray, small_scale: float = 0.1) -> Evaluation:
     """Judge learning times; a class whose time is nan is never learned."""
     quantities = {"learning_time": times, "final": np.where(np.isnan(times), 0.2, 0.9)}
     grid = grid_table(CELLS, quantities, seeds=SEEDS)
@@ -42,46 +42,49 @@ def primacy(times: np.ndarray, small_scale: float = 0.1):
 
 
 def shares_of_pairs_in_order(times: np.ndarray) -> np.ndarray:
-    """Return the share of each judged draw, shape (draws,), from Somers' D: the share less that of the other order."""
+    """Return the share of pairs of classes in order, of each judged draw, shape (draws,), from Somers' D.
+
+    D is that share less the share of pairs in the other order.
+    """
     pairs = zip(SIZES[JUDGED], times[JUDGED], strict=True)
     return np.array([0.5 * (1 + stats.somersd(sizes, -of_draw).statistic) for sizes, of_draw in pairs])
 
 
 def test_the_share_of_pairs_in_order_is_somers_d():
     times = random_times(-1.0)
-    evaluation = primacy(times)
+    evaluation = judge_primacy(times)
     assert evaluation.judgement.headline.value == pytest.approx(np.mean(shares_of_pairs_in_order(times)))
     assert evaluation.verdict == "reproduced"
 
 
 def test_facts_of_primacy_are_shares_of_draws():
     times = random_times(-1.0)
-    facts = primacy(times).facts
+    facts = judge_primacy(times).facts
     assert facts["first"] == pytest.approx(np.mean(times[JUDGED].argmin(axis=1) == 0))
     assert facts["ordered"] == pytest.approx(np.mean(shares_of_pairs_in_order(times) == 1))
 
 
 def test_starts_of_a_large_scale_are_left_out_of_primacy():
-    assert primacy(random_times(-1.0)).judgement.headline.excluded.startswith(f"{SEEDS} left out")
+    assert judge_primacy(random_times(-1.0)).judgement.headline.excluded.startswith(f"{SEEDS} left out")
 
 
 @pytest.mark.parametrize(("order", "state"), [(-2.0, "holds"), (0.0, "undecided"), (2.0, "fails")])
 def test_primacy_holds_where_larger_classes_are_learned_earlier(order, state):
-    assert primacy(random_times(order)).judgement.state == state
+    assert judge_primacy(random_times(order)).judgement.state == state
 
 
 def test_one_scale_that_does_otherwise_is_not_averaged_away():
     times = random_times(-3.0)
     times[LARGE_SCALE] = times[LARGE_SCALE, ::-1]
-    assert primacy(times).verdict == "reproduced"
-    assert primacy(times, small_scale=1.0).verdict == "not reproduced"
+    assert judge_primacy(times).verdict == "reproduced"
+    assert judge_primacy(times, small_scale=1.0).verdict == "not reproduced"
 
 
 def test_a_class_that_is_never_learned_comes_last():
     times = SIZES.astype(float)  # the rarer first
     times[JUDGED, -2:] = np.nan
     # of the pairs of different sizes only that of the first two classes is out of order: one of five, and one of three
-    assert primacy(times).judgement.headline.value == pytest.approx((4 / 5 + 2 / 3) / 2)
+    assert judge_primacy(times).judgement.headline.value == pytest.approx((4 / 5 + 2 / 3) / 2)
 
 
 # -- selection ---------------------------------------------------------------------------------------------------------
@@ -110,9 +113,9 @@ def random_starts(order: float, ratio: float, draws: int = STARTS) -> pd.DataFra
 
 
 def even_course(share: float, draws: int = 12, steps: int = 12) -> pd.DataFrame:
-    """Return a table of courses on which the last class is learned after so many steps of length one.
+    """Return a table of courses on which the loss falls evenly, until the last class is learned after `steps` steps.
 
-    - The loss falls by one in each of these steps, and by five in one more.
+    - The loss is `2 * steps` at first. It falls by one in each of these steps, of length one, and by five in one more.
     - The larger singular value grows faster than the smaller one in the first of these steps, a share of them, and
       again once the last class is learned.
     """
@@ -132,7 +135,7 @@ def even_course(share: float, draws: int = 12, steps: int = 12) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def selection(starts: pd.DataFrame, course: pd.DataFrame):
+def judge_selection(starts: pd.DataFrame, course: pd.DataFrame) -> Evaluation:
     return evaluate(claims.selection_bias, {"starts": starts, "course": course}, {"chance_share": 0.5})
 
 
@@ -151,14 +154,14 @@ def four_standard_errors(share: float) -> float:
 
 @pytest.mark.parametrize(("fact", "order"), [("expected", 1.0), ("square", 2.0)])
 def test_shares_predicted_from_exchanged_gains_have_a_closed_form(fact, order):
-    facts = selection(random_starts(1.0, 3.0), even_course(0.75)).facts
+    facts = judge_selection(random_starts(1.0, 3.0), even_course(0.75)).facts
     closed = share_of_larger(3.0, order)
-    # all pairs of |g_1| and |g_2| have no larger a standard error than those of the draws
+    # the mean over all pairs of |g_1| and |g_2| has no larger standard error than one over as many independent draws
     assert facts[fact] == pytest.approx(closed, abs=four_standard_errors(closed))
 
 
 def test_the_share_of_random_starts_is_the_predicted_one():
-    evaluation = selection(random_starts(1.0, 3.0), even_course(0.75))
+    evaluation = judge_selection(random_starts(1.0, 3.0), even_course(0.75))
     larger_is_faster, is_predicted, _ = evaluation.judgement.checks
     closed = share_of_larger(3.0, 1.0)
     assert larger_is_faster.value == pytest.approx(closed, abs=four_standard_errors(closed))
@@ -168,14 +171,14 @@ def test_the_share_of_random_starts_is_the_predicted_one():
 
 @pytest.mark.parametrize("rival", claims.OTHER_ORDERS)
 def test_rates_of_another_order_are_refused_on_rates_of_the_first(rival):
-    evaluation = selection(random_starts(1.0, 3.0), even_course(0.75))
+    evaluation = judge_selection(random_starts(1.0, 3.0), even_course(0.75))
     assert evaluation.verdict == "reproduced"
     assert evaluation.rivals[rival] == "not reproduced"
 
 
 def test_a_larger_value_that_changes_faster_less_often_than_not_is_no_bias():
     """Gains shrink as values grow: the smaller value mostly changes faster, as exchanged gains predict."""
-    evaluation = selection(random_starts(-0.5, 3.0), even_course(0.75))
+    evaluation = judge_selection(random_starts(-0.5, 3.0), even_course(0.75))
     larger_is_faster, is_predicted, loss_falls_meanwhile = evaluation.judgement.checks
     assert larger_is_faster.state == "fails"
     assert is_predicted.state == "holds"
@@ -185,15 +188,15 @@ def test_a_larger_value_that_changes_faster_less_often_than_not_is_no_bias():
 
 @pytest.mark.parametrize(("share", "verdict"), [(0.75, "reproduced"), (0.25, "not reproduced")])
 def test_most_of_the_loss_must_fall_while_the_larger_value_grows_faster(share, verdict):
-    evaluation = selection(random_starts(1.0, 3.0), even_course(share))
+    evaluation = judge_selection(random_starts(1.0, 3.0), even_course(share))
     assert evaluation.verdict == verdict
-    assert evaluation.facts["lost_while_faster"] == share  # of integers
+    assert evaluation.facts["lost_while_faster"] == share  # exact: a ratio of small integers
 
 
 @pytest.mark.parametrize("share", [0.75, 0.25])
 def test_the_loss_is_counted_by_relative_rates_too(share):
     # rates over singular values: 2 / 2 or 1 / 2 for the larger one, 1.5 for the smaller one, which is always faster
-    facts = selection(random_starts(1.0, 3.0), even_course(share)).facts
+    facts = judge_selection(random_starts(1.0, 3.0), even_course(share)).facts
     assert facts["lost_while_relatively_faster"] == 0.0
 
 
@@ -212,7 +215,7 @@ def cosines(start: float, learned: float, large: float = 0.99, failed: int = 0) 
     return grid_table(CELLS, {"alignment": cosine}, seeds=SEEDS)
 
 
-def alignment(grid: pd.DataFrame, small_scale: float = 0.1):
+def judge_alignment(grid: pd.DataFrame, small_scale: float = 0.1) -> Evaluation:
     settings = {"cosine": 0.95, "small_scale": small_scale, "majority_share": 0.5}
     return evaluate(claims.alignment, {"grid": grid}, settings)
 
@@ -221,23 +224,23 @@ def alignment(grid: pd.DataFrame, small_scale: float = 0.1):
     ("start", "learned", "verdict"),
     [
         (0.5, 0.96, "reproduced"),
-        (0.5, 0.94, "not reproduced"),
+        (0.5, 0.94, "not reproduced"),  # below 0.95, the least cosine that counts
         (0.96, 0.96, "undecided"),  # the rival, that they are aligned from the start, holds as well
-        (0.96, 0.5, "not reproduced"),
+        (0.96, 0.5, "not reproduced"),  # aligned at first and not later
     ],
 )
 def test_directions_must_align_after_the_start(start, learned, verdict):
-    assert alignment(cosines(start, learned)).verdict == verdict
+    assert judge_alignment(cosines(start, learned)).verdict == verdict
 
 
 @pytest.mark.parametrize(("small_scale", "verdict"), [(0.1, "reproduced"), (1.0, "not reproduced")])
 def test_only_starts_up_to_the_small_scale_must_align(small_scale, verdict):
-    assert alignment(cosines(0.5, 0.96, large=0.1), small_scale).verdict == verdict
+    assert judge_alignment(cosines(0.5, 0.96, large=0.1), small_scale).verdict == verdict
 
 
 def test_flows_that_failed_count_against_alignment():
     # of the 40 that are judged 10 are left, all of them aligned
-    assert alignment(cosines(0.5, 0.96, failed=30)).verdict == "not reproduced"
+    assert judge_alignment(cosines(0.5, 0.96, failed=30)).verdict == "not reproduced"
 
 
 def test_the_share_of_random_directions_is_that_of_uniform_angles():
@@ -245,4 +248,4 @@ def test_the_share_of_random_directions_is_that_of_uniform_angles():
     angles = rng.uniform(0, 2 * np.pi, (2, 100_000))
     by_chance = np.mean(np.abs(np.cos(angles[0] - angles[1])) >= 0.95)
     # four standard errors of a share of 0.2 over 100,000 pairs
-    assert alignment(cosines(0.5, 0.96)).facts["random"] == pytest.approx(by_chance, abs=0.0051)
+    assert judge_alignment(cosines(0.5, 0.96)).facts["random"] == pytest.approx(by_chance, abs=0.0051)

@@ -1,4 +1,7 @@
-"""What is measured at starts and along early flows, against torch's derivatives, scipy's flow and sums by hand."""
+"""What is measured at starts and along early flows, against torch's derivatives, scipy's flow and sums by hand.
+
+A, (examples, V): the predictions less the one-hot labels, of V classes (appendix B).
+"""
 
 import itertools
 from collections.abc import Callable
@@ -28,8 +31,9 @@ def labels_of(counts):
 
 
 def residual_of(counts):
-    """Return minus A at uniform predictions, shape (examples, classes): one-hot labels less 1/V."""
-    return np.eye(len(counts))[labels_of(counts)] - 1 / len(counts)
+    """Return minus A at uniform predictions, shape (examples, classes): one-hot labels less 1 / V."""
+    classes = len(counts)
+    return np.eye(classes)[labels_of(counts)] - 1 / classes
 
 
 # -- starts ------------------------------------------------------------------------------------------------------------
@@ -70,7 +74,7 @@ class Start(NamedTuple):
 
 
 CLASSES, LARGEST, SCALES = [3, 5], [2, 6], [0.01, 0.8]
-STARTS = list(enumerate(itertools.product(CLASSES, LARGEST, SCALES)))
+START_CELLS = list(enumerate(itertools.product(CLASSES, LARGEST, SCALES)))
 
 
 def name_of_start(start):
@@ -85,13 +89,14 @@ def starts():
     return trajectory, metrics.initial_states(trajectory)
 
 
-@pytest.fixture(params=list(itertools.product(STARTS, range(SEEDS))), ids=name_of_start)
+@pytest.fixture(params=list(itertools.product(START_CELLS, range(SEEDS))), ids=name_of_start)
 def start(request, starts):
     trajectory, table = starts
     (cell, (classes, largest, scale)), seed = request.param
     counts = [largest] + [1] * (classes - 1)
     member = SEEDS * cell + seed
     of_cell = (table["classes"] == classes) & (table["largest"] == largest) & (table["scale"] == scale)
+    # arrays are padded to the largest cell
     return Start(
         counts=counts,
         f=trajectory.series["f"][member, 0, : sum(counts)],
@@ -100,8 +105,8 @@ def start(request, starts):
     )
 
 
-# of rates and gains at starts: rates are below ten, and each is a sum of some ten products; singular vectors lose as
-# much more as their singular values are near to each other, which are 0.15 of the largest apart or more
+# of rates and gains at starts: rates are below ten, and each is a sum of some ten products; the rounding of singular
+# vectors is divided by the least distance of two singular values, which is 0.15 of the largest or more
 ROUNDING = 10 * 10 * EPS / 0.15
 
 
@@ -124,30 +129,40 @@ def test_the_fastest_growth_at_starts_is_the_norm_of_the_residual_at_uniform_pre
     np.testing.assert_allclose(start.rows["fastest"], np.linalg.norm(residual_of(start.counts), 2), rtol=10 * EPS)
 
 
-def leading_left_vectors(f):
-    """Yield both singular values of f, descending, each with its left singular vector."""
+def singular_values_and_left_vectors(f):
+    """Return both singular values of f, descending, and their left singular vectors as columns."""
     values, vectors = np.linalg.eigh(f @ f.T)
-    for k in (-1, -2):
-        yield np.sqrt(values[k]), vectors[:, k]
+    return np.sqrt(values[:-3:-1]), vectors[:, :-3:-1]
 
 
-def test_gains_at_starts_are_sums_over_classes_and_their_examples(start):
-    counts, f, W, rows = start
-    gains = {"gain": [], "gain_many_classes": [], "gain_separate": []}
-    for rate, (sigma, left) in zip(rows["rate"], leading_left_vectors(f), strict=True):
-        # the right singular vector of W that is paired with `left`, as f^T f = W W^T
-        right = W.T @ (f.T @ left / sigma) / sigma
-        inner = [
-            sum(entry for entry, label in zip(left, labels_of(counts), strict=True) if label == k)
-            for k in range(len(counts))
-        ]
-        gains["gain"].append(-rate / sigma)
-        # eq. 21, whose inner sum over the examples of a class belongs within the outer one over classes
-        gains["gain_many_classes"].append(-sum(right * inner))
-        # the same as a product of two sums, as eq. 21 can be read
-        gains["gain_separate"].append(-sum(right) * sum(inner))
-    for name, expected in gains.items():
-        np.testing.assert_allclose(rows[name], expected, rtol=0, atol=ROUNDING, err_msg=name)
+def test_the_gain_at_starts_is_minus_the_rate_over_the_singular_value(start):
+    sigma, _ = singular_values_and_left_vectors(start.f)
+    np.testing.assert_allclose(start.rows["gain"], -start.rows["rate"] / sigma, rtol=0, atol=ROUNDING)
+
+
+def entries_of_right_vectors_and_sums_of_left_ones(start):
+    """Return of singular vectors the right ones, and sums of the left ones over the examples of each class.
+
+    Both have the shape (classes, 2), a column for each singular value. The right singular vectors are those of W that
+    are paired with the left ones of f, as f^T f = W W^T.
+    """
+    sigma, left = singular_values_and_left_vectors(start.f)
+    right = start.W.T @ (start.f.T @ left / sigma) / sigma
+    return right, np.eye(len(start.counts))[labels_of(start.counts)].T @ left
+
+
+def test_the_gain_of_many_classes_sums_the_examples_of_a_class_within_the_sum_over_classes(start):
+    """Eq. 21, whose inner sum, over the examples of a class, belongs within the outer one, over classes."""
+    right, sums = entries_of_right_vectors_and_sums_of_left_ones(start)
+    expected = -(right * sums).sum(axis=0)
+    np.testing.assert_allclose(start.rows["gain_many_classes"], expected, rtol=0, atol=ROUNDING)
+
+
+def test_the_gain_of_separate_sums_is_their_product(start):
+    """Eq. 21, as it can be read."""
+    right, sums = entries_of_right_vectors_and_sums_of_left_ones(start)
+    expected = -right.sum(axis=0) * sums.sum(axis=0)
+    np.testing.assert_allclose(start.rows["gain_separate"], expected, rtol=0, atol=ROUNDING)
 
 
 @pytest.mark.parametrize("counts", [[4, 1, 1], [5, 3, 1, 1], [16] + [1] * 199])
@@ -165,7 +180,8 @@ EARLY = {
     "dimension": 2,
     "scale": 0.05,
     "seeds": SEEDS,
-    "growth": 6.0,  # how long, in units of 1 / sqrt(largest), or 1 / largest; the tables' `growth` is a rate
+    # how long, in units of 1 / sqrt(largest), of repeated contexts 1 / largest; the tables' `growth` is a rate
+    "growth": 6.0,
     "points": 121,
     "rtol": 1e-9,
 }
@@ -189,7 +205,7 @@ def early(request):
 
 
 def test_nothing_is_measured_of_a_flow_that_failed(early):
-    # the second member of the third cell
+    # the second member of the third cell; `undecided` marks members that failed
     of_failed = (early.table["classes"] == 4) & (early.table["largest"] == 2) & (early.table["seed"] == 1)
     failed = np.arange(early.trajectory.members) == 2 * SEEDS + 1
     found = early.measure(replace(early.trajectory, undecided=failed))
@@ -252,7 +268,7 @@ def test_early_flows_are_scipys(early_flow):
         return row_of_example.T @ df, dW
 
     expected = integrate_by_scipy(f[0], W[0], times, moving)[0]
-    # 130 steps at most, each off by the relative tolerance 1e-9 of f, with which errors grow to a size below 2
+    # 130 steps at most, each off by the relative tolerance, 1e-9; errors grow with f, whose entries stay below 2
     np.testing.assert_allclose(f, expected, rtol=0, atol=130 * 1e-9 * 2)
 
 
@@ -271,10 +287,10 @@ def test_early_growth_is_the_logarithms_derivative(early_flow):
     np.testing.assert_allclose(early_flow.rows["growth"].to_numpy()[1:-1], slopes, rtol=0, atol=error)
 
 
-def test_features_across_are_what_is_left_without_the_leading_direction_of_the_residual(early_flow):
+def test_across_is_the_norm_beside_the_leading_direction_of_the_residual_over_that_along_it(early_flow):
     residual = early_flow.row_of_example.T @ residual_of(early_flow.counts)
-    values, vectors = np.linalg.eigh(residual @ residual.T)
-    leading, others = vectors[:, np.argmax(values)], vectors[:, np.argsort(values)[:-1]]
+    _, vectors = np.linalg.eigh(residual @ residual.T)
+    leading, others = vectors[:, -1], vectors[:, :-1]
     expected = [np.linalg.norm(others.T @ state, 2) / np.linalg.norm(leading @ state) for state in early_flow.f]
     # either part is more than a hundredth of f, whose rounding is that of sums over 12 rows at most
     np.testing.assert_allclose(early_flow.rows["across"], expected, rtol=100 * 12 * EPS)

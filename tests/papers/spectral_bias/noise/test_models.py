@@ -7,30 +7,41 @@ from scipy.stats import norm
 from learning_dynamics.papers.spectral_bias.noise import models
 
 EPS = np.finfo(float).eps
-every_horizon = pytest.mark.parametrize(("step", "horizon"), [(0.05, 10.0), (0.01, 1.0), (0.3, 1.0), (2.0, 1.0)])
+every_step_and_horizon = pytest.mark.parametrize(
+    ("step", "horizon"),
+    [
+        (0.05, 10.0),
+        (0.01, 1.0),
+        (0.3, 1.0),  # no whole number of steps
+        (2.0, 1.0),  # one step, which is cut
+    ],
+)
 
 
 @pytest.mark.parametrize("schedule", ["constant", "inverse square root"])
-@every_horizon
+@every_step_and_horizon
 def test_steps_are_positive_and_add_up(schedule, step, horizon):
     sizes = models.step_sizes(schedule, step, horizon)
     assert (sizes > 0).all()
+    # two sums are rounded, by EPS / 2 a step: this one, and that by which the last step is cut
     assert sizes.sum() == pytest.approx(horizon, rel=len(sizes) * EPS)
 
 
 def assert_all_but_the_last_are(sizes, expected):
     """Assert that steps are as expected, up to rounding, and that the last one is no longer than that."""
-    np.testing.assert_allclose(sizes[:-1], expected[:-1], rtol=4 * EPS)
-    assert sizes[-1] <= expected[-1] * (1 + len(sizes) * EPS)
+    # on either side a root and a division, each rounded by EPS / 2
+    np.testing.assert_allclose(sizes[:-1], expected[:-1], rtol=2 * EPS)
+    # the last step takes up the rounding of the sum
+    assert sizes[-1] <= expected[-1] + len(sizes) * EPS * sizes.sum()
 
 
-@every_horizon
+@every_step_and_horizon
 def test_constant_steps_are_equal_but_the_last(step, horizon):
     sizes = models.step_sizes("constant", step, horizon)
     assert_all_but_the_last_are(sizes, np.full(len(sizes), step))
 
 
-@every_horizon
+@every_step_and_horizon
 def test_steps_but_the_last_fall_like_one_over_the_root_of_their_number(step, horizon):
     sizes = models.step_sizes("inverse square root", step, horizon)
     assert_all_but_the_last_are(sizes, step / np.sqrt(np.arange(1, len(sizes) + 1)))
@@ -99,8 +110,15 @@ def test_large_radii_are_not_cut_off():
     assert far.max() == np.sqrt(80.0)  # the first angle is zero
 
 
-@pytest.mark.parametrize("shape", [(3,), (1, 1, 1), (3, 5, 7), (4, 2, 6)])
+every_shape = pytest.mark.parametrize("shape", [(3,), (1, 1, 1), (3, 5, 7), (4, 2, 6)])
+
+
+@every_shape
 def test_there_are_as_many_numbers_as_wanted(shape):
+    assert models.standard_normals(np.random.default_rng(0), shape).shape == shape
+
+
+@every_shape
+def test_no_number_repeats(shape):
     found = models.standard_normals(np.random.default_rng(0), shape)
-    assert found.shape == shape
     assert len(np.unique(found)) == found.size
