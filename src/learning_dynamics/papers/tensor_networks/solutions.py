@@ -8,7 +8,8 @@ import numpy as np
 from scipy import sparse
 
 Norm = Literal["l1", "l2", "dft_l1"]
-# by network, the norm in which two layers tend to the max margin; fully connected ones do so at any depth
+# by network, the norm that two layers minimise in the limit, fully connected ones at any depth: classifiers among those
+# of margin one, regressions from a small start among interpolators
 LIMIT_NORM: dict[str, Norm] = {"fully_connected": "l2", "diagonal": "l1", "convolutional": "dft_l1"}
 TOLERANCE = 1e-12  # of the interior-point solver: gap and feasibility
 
@@ -136,7 +137,7 @@ def least_quasi_norm(features: np.ndarray, y: np.ndarray, power: float) -> float
 def margin_vertices(labelled_points: np.ndarray) -> np.ndarray:
     """Return all vertices, in some orthant, of the set where ``labelled_points @ rho >= 1``, shape (vertices, m).
 
-    They are the feasible points with at most as many nonzero entries as tight constraints.
+    They are the feasible points whose nonzero entries the tight constraints determine; one may occur several times.
 
     Parameters
     ----------

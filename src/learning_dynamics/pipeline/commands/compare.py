@@ -21,10 +21,10 @@ HEAD = ("claim", "published", "", "here", "", "")  # each verdict is followed by
 
 
 def execute(claims: Path = DEFAULT_RESULTS / "claims.parquet", /) -> int:
-    """Print a run's claims beside the published ones; return 1 if any differ.
+    """Print a run's claims beside the published ones; return 1 if one has another verdict, or is missing.
 
     Of the default run's table, also compare how many claims of each verdict the README, docs/results, ``verdicts.txt``
-    and the pages show, and print where these differ.
+    and the pages show; print where these differ, and return 1 then as well.
 
     Parameters
     ----------

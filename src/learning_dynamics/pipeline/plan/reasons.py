@@ -16,9 +16,10 @@ NOTHING = object()
 
 
 def what_changed(record: Mapping[str, Any], plan: Plan) -> str:
-    """Return in which settings, modules or inputs an output's record differs from the plan; "" if nothing is known.
+    """Return in which settings, modules or inputs an output's record differs from the plan.
 
-    For example ``runs.small_scale.gamma: 0.0001 -> 0.0002; code: dynamics.gradient_flow``.
+    For example ``runs.small_scale.gamma: 0.0001 -> 0.0002; code: dynamics.gradient_flow``; "" if nothing is known, as
+    of a bundle whose data set alone changed.
     """
     made_of = record.get("made_of")
     if made_of is None:
@@ -38,7 +39,7 @@ def what_changed(record: Mapping[str, Any], plan: Plan) -> str:
     if modules:
         changes.append(f"code: {', '.join(_first_of(modules))}")
     if not changes and made_of["made_from"] != job.made_from:
-        # of the same spec by the same code, the output differs by its input
+        # of the same spec by the same code, the output differs by its input; only runs and metrics have one
         changes = ["its data set changed" if stage == "run" else "its run changed"]
     return "; ".join(_first_of(changes))
 

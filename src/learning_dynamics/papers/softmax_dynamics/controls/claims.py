@@ -296,7 +296,7 @@ def _more_falls(name: str, excess: Estimate) -> Check:
         excess,
         0.0,
         because="falls are rarer without what they need",
-        rivals={f"more draws fall with {name}": {"estimate": -excess}},
+        rivals={"falls are more frequent with the change, not rarer": {"estimate": -excess}},
     )
 
 

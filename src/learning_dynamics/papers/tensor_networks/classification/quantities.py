@@ -1,9 +1,10 @@
-"""Names of quantities of classification: metrics and measures write them, claims read them; `MARGIN` is in `tables`.
+"""Names of quantities of classification: measures and metrics write them, claims and figures read them.
 
 The docstrings of `measures.measure_flow`, `metrics._powers` and the metrics say how each is measured. f is the network,
 of L layers v_l with k_l parameters each; Theta is all of them in one vector, beta the coefficients. M(x) is
 `TensorNetwork.data_tensor`; S gives the singular coordinates of an orthogonally decomposable network, in which rho is
-the product of all layers. The residuals are r_i = -y_i exp(-y_i f(x_i)), and u is the direction of X^T r.
+the product of all layers. The residuals are r_i = -y_i exp(-y_i f(x_i)), and u is the direction of X^T r. `MARGIN` is
+in `tables`.
 """
 
 # along the flow

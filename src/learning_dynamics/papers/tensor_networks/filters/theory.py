@@ -58,18 +58,20 @@ def filter_condition(x: np.ndarray, first: np.ndarray, second: np.ndarray) -> fl
 
 
 def largest_gap(values: np.ndarray, sums: np.ndarray, differences: np.ndarray) -> float:
-    """Return the largest gap to the l1 max margin that a start can leave, relative to that margin (57).
+    """Return the largest gap to the l1 max margin that a start can leave at the time of the bounds, relative (57).
 
     In singular coordinates of M(x) let u = eta_1 + y eta_2 and w = eta_1 - y eta_2, with eta_1 and eta_2 the layers.
     Then y rho = (u^2 - w^2) / 4 =: c, and the gap is ``sum_j (|c_j| - s_j c_j) / sum_j |c_j|``, with s_j relative to
-    the largest: a positive c_j costs ``1 - s_j`` of its size, a negative one ``1 + s_j``.
+    the largest: a positive c_j, at most u_j^2 / 4, costs ``1 - s_j`` of its size; a negative one, in size at most
+    w_j^2 / 4, costs ``1 + s_j``.
 
     Parameters
     ----------
     values : ndarray, shape (m,)
         Singular values of M(x), the largest first.
     sums, differences : ndarray, shape (m,)
-        Bounds on u and w, relative to the top entry of u (`one_point.remainder_bounds`).
+        Bounds on u and w, relative to the top entry of u less that of w, whose square is at most ``4 sum_j |c_j|``;
+        one and zero at the top (`one_point.remainder_bounds`).
     """
     s = values / values[0]
     return float(np.sum((1 - s) * sums**2 + (1 + s) * differences**2))
