@@ -11,7 +11,8 @@ Norm = Literal["l1", "l2", "dft_l1"]
 # by network, the norm that two layers minimise in the limit, fully connected ones at any depth: classifiers among those
 # of margin one, regressions from a small start among interpolators
 LIMIT_NORM: dict[str, Norm] = {"fully_connected": "l2", "diagonal": "l1", "convolutional": "dft_l1"}
-TOLERANCE = 1e-12  # of the interior-point solver: gap and feasibility
+# of the interior-point solver, gap and feasibility: what it aims at, and what is accepted where rounding stops it short
+TOLERANCE, ACCEPTED_TOLERANCE = 1e-12, 1e-10
 
 
 def norm_of(z: np.ndarray, norm: Norm) -> np.ndarray:
@@ -117,6 +118,7 @@ def _solve_cone_program(
     settings = clarabel.DefaultSettings()
     settings.verbose = False
     settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = TOLERANCE
+    settings.reduced_tol_gap_abs = settings.reduced_tol_gap_rel = settings.reduced_tol_feas = ACCEPTED_TOLERANCE
     solution = clarabel.DefaultSolver(
         sparse.csc_matrix(np.triu(curvature)), cost, sparse.csc_matrix(system), bounds, cones, settings
     ).solve()
