@@ -1,4 +1,4 @@
-"""Limits of regression: between two norms (Theorem 4; Corollary 5), and by Corollary 6 as printed and corrected."""
+"""Limits of regression: between two norms (Theorem 4; Corollary 5), and by Corollary 6 corrected (errata 7)."""
 
 import matplotlib.pyplot as plt
 import numpy as np
