@@ -24,7 +24,7 @@ RECIPE = training.Recipe(
     loss="mse", learning_rate=0.05, momentum=0.9, weight_decay=1e-3, batch=8, epochs=6, drops=(1 / 3, 2 / 3)
 )
 RECORD = np.array([1, 3, 6])
-ONCE = np.array([1])
+FIRST_EPOCH = np.array([1])
 ALWAYS = 1e9  # share of the time that resume points may take: one after every epoch
 
 
@@ -146,7 +146,8 @@ def test_saving_takes_its_share_of_the_time_and_no_epoch_is_far_from_a_save(tmp_
     clock.train_350_epochs(tmp_path)
     assert (len(clock.saved_at) - 1) * 2.0 <= training.SHARE * clock.now  # the save at the end is made in any case
     # the first save is early, as its cost is a guess; the second is made at the end of the first epoch at which the
-    # share pays for two saves: after (2 + 2) / SHARE, plus that epoch at most, plus the save itself
+    # share pays for two saves: after (2 + 2) / SHARE, plus that epoch at most, plus the save itself; later saves are
+    # one cost apart, so nearer
     assert max(np.diff([0.0, *clock.saved_at])) <= (2.0 + 2.0) / training.SHARE + 5.0 + 2.0
 
 
@@ -162,7 +163,7 @@ def test_on_a_slow_disk_saves_are_ten_minutes_apart(tmp_path, monkeypatch):
 def test_the_last_epoch_is_saved_in_any_case(tmp_path, monkeypatch):
     clock = Clock(monkeypatch, epoch=5.0, save=60.0)
     clock.train_350_epochs(tmp_path)
-    assert clock.saved_at[-1] == clock.now  # other members are trained after this one
+    assert clock.saved_at[-1] == clock.now  # else a stop while the next member is trained would repeat these epochs
 
 
 def test_a_training_whose_time_is_over_stops_at_a_resume_point(tmp_path, monkeypatch):
@@ -173,8 +174,8 @@ def test_a_training_whose_time_is_over_stops_at_a_resume_point(tmp_path, monkeyp
         monkeypatch.setattr(progress, "_ends", clock.now + seconds)
         return states_of_training(resume=tmp_path)
 
-    # twice an epoch and a save must fit into what is left: 20 s into 25 s after the first epoch, when no save has been
-    # timed; 23 s into 14 s after the second, to which the first save counts
+    # it stops where less is left than twice the longest epoch, with a save before it, and a save: after the first epoch
+    # it needs 20 s, as no save has been timed, and has 25 s; after the second it needs more than 22 s and has 14 s
     for reached in (2, 4):
         with pytest.raises(UnfinishedError, match=f"^{reached} of 6 epochs are trained"):
             train_for(35.0)
@@ -252,7 +253,7 @@ def test_an_incomplete_last_batch_can_be_left_out(size, drop_last, sizes):
     assert [len(part) for part in training.batches(torch.arange(30), size, drop_last=drop_last)] == sizes
 
 
-def test_no_batch_but_an_incomplete_one_is_refused():
+def test_dropping_the_only_batch_is_refused():
     with pytest.raises(ProjectError, match="batch: 31 is more than the 30 images"):
         training.batches(torch.arange(30), 31, drop_last=True)
 
@@ -265,7 +266,9 @@ def test_what_is_left_out_is_not_trained_on():
     altered = images.clone()
     altered[torch.from_numpy(order[20:])] = 1e3
     recipe = replace(RECIPE, batch=20, epochs=1, drop_last=True)
-    whole, other = (training.train(network(), given, labels, recipe, ONCE, seed=5) for given in (images, altered))
+    whole, other = (
+        training.train(network(), given, labels, recipe, FIRST_EPOCH, seed=5) for given in (images, altered)
+    )
     assert_same(other, whole)
 
 
@@ -310,7 +313,7 @@ class Graph:
 
 @pytest.fixture
 def graphs_on_cpu(monkeypatch):
-    """Let a step be recorded without a GPU.
+    """Record every step, without a GPU, however the recipe has steps executed.
 
     Torch records the operations of a step without executing them. On the CPU the step is executed while it is recorded;
     what it changed is then put back.
@@ -431,7 +434,7 @@ def test_divergence_names_the_epoch_and_its_rate(loss, monkeypatch):
     monkeypatch.setattr(training, "one_epoch", lambda *_: next(losses))
     # of six epochs the third, which is not recorded, is the first at a tenth of 0.05
     with pytest.raises(DivergenceError, match=rf"epoch 3: the loss is {loss} at learning rate 0\.005 "):
-        states_of_training(record=ONCE)
+        states_of_training(record=FIRST_EPOCH)
 
 
 def test_in_a_sweep_a_diverged_network_counts_as_untrained():
@@ -444,7 +447,7 @@ def test_a_statistic_that_overflows_is_divergence_too():
     net = network()
     net.body[1].running_var.fill_(float("inf"))  # of no effect on the loss in training
     with pytest.raises(DivergenceError, match=r"diverged in epoch 1: the loss is 0\.\d"):
-        training.train(net, *problem(), RECIPE, ONCE, seed=5)
+        training.train(net, *problem(), RECIPE, FIRST_EPOCH, seed=5)
 
 
 # -- the loss and its arithmetic ---------------------------------------------------------------------------------------
@@ -460,7 +463,7 @@ def test_the_loss_is_half_the_sum_over_classes():
     recipe = training.Recipe(
         loss="mse", learning_rate=0.01, momentum=0.0, weight_decay=0.1, batch=30, epochs=1, drops=()
     )
-    state = training.train(net, images, labels, recipe, ONCE, seed=5)[1]
+    state = training.train(net, images, labels, recipe, FIRST_EPOCH, seed=5)[1]
     # a bias below 1/2 is rounded by eps / 8, a mean of 30 outputs below 1 by 15 eps, a hundredth of which counts:
     # 2 (1/8 + 15/100) eps for both sides
     np.testing.assert_allclose(state["classifier.bias"], bias - 0.01 * gradient, rtol=0, atol=np.finfo(np.float32).eps)
@@ -469,7 +472,7 @@ def test_the_loss_is_half_the_sum_over_classes():
 def test_bfloat16_is_of_the_forward_pass_and_parameters_stay_float32():
     net, outputs = network(), []
     net.classifier.register_forward_hook(lambda _layer, _inputs, output: outputs.append(output.dtype))
-    state = training.train(net, *problem(), replace(RECIPE, precision="bfloat16"), ONCE, seed=5)[1]
+    state = training.train(net, *problem(), replace(RECIPE, precision="bfloat16"), FIRST_EPOCH, seed=5)[1]
     assert set(outputs) == {torch.bfloat16}
     assert state["classifier.weight"].dtype == np.float32
 
@@ -477,7 +480,7 @@ def test_bfloat16_is_of_the_forward_pass_and_parameters_stay_float32():
 def test_bfloat16_trains_as_float32_but_for_its_rounding():
     initial = network().classifier.weight.detach().numpy()
     rounded, exact = (
-        states_of_training(replace(RECIPE, loss="ce", precision=precision), ONCE)[1]["classifier.weight"]
+        states_of_training(replace(RECIPE, loss="ce", precision=precision), FIRST_EPOCH)[1]["classifier.weight"]
         for precision in ("bfloat16", "float32")
     )
     # layers, casts and their gradients round a dozen times, each to 8 bits, so by 2^-8 at most
