@@ -52,13 +52,13 @@ def rows(section: str, only: str, repeats: int) -> Iterator[dict[str, Any]]:
     """Yield the rows of a section whose names contain a text."""
     import torch
 
-    from bench import clock, collapse, descent, flow, harness, memory, noise, pipeline
+    from bench import clock, collapse, descent, flow, harness, memory, noise, pipeline, training
 
     torch.set_num_threads(1)
     if section == "clock":
         yield from (row for row in clock.rows(repeats) if only in row["piece"])
     elif section == "comparisons":
-        for family in (descent, flow, noise, collapse):
+        for family in (descent, flow, noise, collapse, training):
             yield from (harness.timed(row, repeats) for row in family.rows() if only in row.work)
     elif section == "memory":
         yield from (row for name in memory.WORKS if only in name for row in memory.rows(name))

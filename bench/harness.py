@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 MISSING = "peer not installed"
+LIMIT = "a limit, not another way: the part of ours that none can do without"
 
 
 @dataclass(frozen=True)
@@ -18,9 +19,11 @@ class Row:
     Attributes
     ----------
     work, peer : str
-        What is done, and the alternative to compare with.
+        What is done, and the alternative to compare with. It may be a limit (`LIMIT`): a part that ours contains,
+        such as its random numbers alone.
     goal : float or None
-        How many times faster than the peer ours is meant to be; None where the ratio is for information.
+        How many times faster than the peer ours is meant to be, below one for a limit; None where the ratio is for
+        information.
     ours, theirs : callable
         Do the work and return what came out; a peer may do a part of it (`share`), which is said in `note`. None
         instead of a peer that is not installed.

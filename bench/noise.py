@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from bench.harness import Row, installed
-from learning_dynamics.papers.spectral_bias.noise.models import simulate
+from bench.harness import LIMIT, Row, installed
+from learning_dynamics.papers.spectral_bias.noise.models import BATCH, NOISE_STEPS, simulate, standard_normals
 
 PATHS, STEPS, STEP, INPUTS = 20_000, 400, 0.0025, 2
 
@@ -26,13 +26,27 @@ def all_at_once(paths: int = PATHS, steps: int = STEPS) -> np.ndarray:
     return W
 
 
+def random_numbers() -> np.ndarray:
+    """Draw what `in_batches` draws, and return the last of each path, shape (paths, 2)."""
+    rng = np.random.default_rng(1)
+    last = np.empty((PATHS, INPUTS))
+    for start in range(0, PATHS, BATCH):
+        paths = slice(start, min(start + BATCH, PATHS))
+        for _ in range(0, STEPS, NOISE_STEPS):
+            noise = standard_normals(rng, (NOISE_STEPS, INPUTS, paths.stop - start))
+        last[paths] = noise[-1].T
+    return last
+
+
 def rows() -> list[Row]:
-    """20,000 paths of 400 steps, against numpy and torchsde."""
+    """20,000 paths of 400 steps, against numpy, torchsde and the random numbers alone."""
     work = f"label noise, {PATHS:,} paths of {STEPS} steps"
     torchsde = in_torchsde if installed("torchsde") else None
     return [
         Row(work, "numpy, all paths at once", goal=1.0, ours=in_batches, theirs=all_at_once, agree=same_law),
-        Row(work, "torchsde, Euler", goal=30, ours=in_batches, theirs=torchsde, agree=same_law),
+        Row(work, "torchsde, Euler", goal=None, ours=in_batches, theirs=torchsde, agree=same_law),
+        # half of the time: every method draws as many
+        Row(work, "its random numbers alone", 0.5, in_batches, random_numbers, standard_normal, note=LIMIT),
     ]
 
 
@@ -58,6 +72,12 @@ def in_torchsde() -> np.ndarray:
     with torch.no_grad():
         ends = torchsde.sdeint(Process(), start, torch.tensor([0.0, STEP * STEPS]), dt=STEP, method="euler")[-1]
     return ends.reshape(PATHS, INPUTS + 1, INPUTS)[:, :INPUTS].numpy()
+
+
+def standard_normal(_ours: np.ndarray, numbers: np.ndarray) -> None:
+    """Assert that mean and variance are those of standard normal numbers, within five standard errors."""
+    assert abs(numbers.mean()) <= 5 / np.sqrt(numbers.size)
+    assert abs(numbers.var() - 1) <= 5 * np.sqrt(2 / numbers.size)
 
 
 def same_law(ours: np.ndarray, theirs: np.ndarray) -> None:

@@ -11,7 +11,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
-from bench import flow, growth, memory
+from bench import flow, growth, memory, noise, training
 from bench.harness import MISSING, Row, close, timed
 
 from tests.support import ROOT
@@ -58,6 +58,30 @@ def test_a_package_that_is_missing_leaves_the_other_rows(monkeypatch):
     row = timed(against_diffrax, repeats=1)
     assert row["note"] == MISSING
     assert row["met"] is None
+
+
+def test_the_limit_of_flows_evaluates_the_field_at_their_ends():
+    _, row = flow.ensemble()
+    states, slopes = row.ours(), row.theirs()
+    row.agree(states, slopes)
+    with pytest.raises(AssertionError):  # at the times before
+        row.agree(states[:, :-1], slopes)
+
+
+def test_the_limit_of_label_noise_draws_standard_normal_numbers():
+    numbers = noise.random_numbers()
+    noise.standard_normal(numbers, numbers)
+    for wrong in (1.05 * numbers, numbers + 0.05):
+        with pytest.raises(AssertionError):
+            noise.standard_normal(numbers, wrong)
+
+
+def test_both_sides_of_a_training_move_the_network_alike():
+    row = training.rows()[training.NETWORKS.index("resnet")]
+    moved = row.theirs()
+    row.agree(row.ours(), moved)
+    with pytest.raises(AssertionError):  # a loss twice as large
+        row.agree(2 * moved, moved)
 
 
 def test_memory_beside_the_result_is_that_of_all_arrays_at_once():
