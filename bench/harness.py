@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 MISSING = "peer not installed"
-LIMIT = "a limit, not another way: the part of ours that none can do without"
+LIMIT = "a limit: a part that ours contains and no other way can leave out"
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable
 
 
 class ProjectError(Exception):
-    """What a person can do something about; the command line prints it without a traceback."""
+    """An error that a person can do something about; the command line prints it without a traceback."""
 
     def __str__(self) -> str:
         return " ".join(super().__str__().splitlines())  # a file or a key that it names may have line breaks
@@ -50,8 +50,8 @@ def suggest_name(name: object, candidates: Iterable[object]) -> str:
 def check_known(name: object, known: Collection[object], thing: str, where: str) -> None:
     """Refuse an unknown name of a `thing`, such as "paper".
 
-    `where` is the beginning of the message: the file, key or option that has the name, or what it should
-    be in, such as a paper.
+    `where` is the beginning of the message: the file, key or option that has the name, or the paper that should have
+    it.
     """
     if name not in known:
         raise ProjectError(f"{where}: no {thing} `{name}`{suggest_name(name, known)}")

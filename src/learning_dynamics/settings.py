@@ -9,17 +9,17 @@ from typing import Annotated
 
 from annotated_types import Ge, Gt, Le, doc
 
-LARGEST_COUNT = 10**10  # of steps, in the longest descent here; no array has this size
+LARGEST_COUNT = 10**10  # no descent here has as many steps, no array this size; too large for `doc` to name it
 
 Count = Annotated[int, Ge(1), Le(LARGEST_COUNT), doc("a whole number, 1 or more")]
 Natural = Annotated[int, Ge(0), Le(LARGEST_COUNT), doc("a whole number, 0 or more")]
 Seed = Annotated[int, Ge(0), Le(2**63 - 1), doc("a whole number, 0 or more")]
-Real = Annotated[float, doc("a finite number")]  # as is every number of a configuration
+Real = Annotated[float, doc("a finite number")]  # infinity and nan are refused in every block of a configuration
 Positive = Annotated[float, Gt(0), doc("a finite number above 0")]
 NonNegative = Annotated[float, Ge(0), doc("a finite number, 0 or more")]
 Fraction = Annotated[float, Ge(0), Le(1), doc("a number from 0 to 1")]
-# initialisation scale: the squared size of weights at the start. Below 1e-24 the rounding errors of modes that have
-# been learned exceed the modes that have not
+# initialisation scale: the squared size of weights at the start. Below 1e-24, at weights of 1e-12, ten rounding errors
+# of modes that have been learned, which are of order one, are more than a thousandth of the modes that have not
 Scale = Annotated[float, Ge(1e-24), doc("a finite number, 1e-24 or more")]
 
 __all__ = ["Count", "Fraction", "Natural", "NonNegative", "Positive", "Real", "Scale", "Seed"]

@@ -32,7 +32,7 @@ class Submitter:
     process : int
         The number of its process.
     machine : str
-        What tells machines, and containers on them, apart (`_machine`): a process number has a meaning in one alone.
+        Which machine, or container on it (`_machine`): a process number means something in this one alone.
     started : float
         When the process began, which tells it from a later one: a machine gives the same number again.
     makes : tuple of str
@@ -63,7 +63,7 @@ def this_process(job_name: str, makes: Collection[str]) -> Submitter:
 
 
 def write(folder: Path, submitter: Submitter) -> None:
-    """Write the file of a Snakemake that is at work, or touch the file if it is there."""
+    """Write the file of a Snakemake that submits from a folder and is at work, or touch it if it is there."""
     file = folder / FOLDER / submitter.job_name
     if file.exists():
         os.utime(file)
@@ -85,16 +85,18 @@ def read(folder: Path) -> Iterator[tuple[Submitter, bool]]:
         try:
             content = json.loads(file.read_text(encoding="utf-8"))
             submitter = Submitter(**content | {"makes": tuple(content["makes"])})
-            is_at_work = _is_at_work(submitter, _age(file))
         except (OSError, ValueError, TypeError, KeyError):
             continue  # the file of one that has just ended, one cut short, or another version's
-        yield submitter, is_at_work
+        yield submitter, _is_at_work(submitter, file)
 
 
-def _is_at_work(submitter: Submitter, age: float) -> bool:
-    """Whether a Snakemake is at work; `age` is how many seconds ago its file was touched."""
+def _is_at_work(submitter: Submitter, file: Path) -> bool:
+    """Whether a Snakemake is at work: here if its process is alive, elsewhere if it touched its file of late."""
     if submitter.machine != _machine():
-        return age < SILENCE
+        try:
+            return _age(file) < SILENCE
+        except FileNotFoundError:  # it has just ended
+            return False
     try:
         return abs(psutil.Process(submitter.process).create_time() - submitter.started) < 1.0
     except psutil.Error:

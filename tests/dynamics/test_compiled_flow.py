@@ -147,6 +147,14 @@ def test_a_member_is_as_it_would_be_alone(land):
         assert ends == (alone.final_time, alone.steps, alone.evaluations), member
 
 
+def test_the_order_of_initial_states_in_memory_does_not_matter():
+    frictions, initial = np.full((3, 1), FRICTION), starts(3)
+    by_rows, by_columns = (
+        flows(pendulum, frictions, (), np.asarray(initial, order=order), EARLY, **TOLERANCES) for order in "CF"
+    )
+    np.testing.assert_array_equal(by_columns.states, by_rows.states)
+
+
 @pytest.fixture(scope="module")
 def first_fails():
     """Return flows of two members, of which the first diverges at time 1."""

@@ -66,3 +66,9 @@ def test_recorded_times_on_which_it_lands_are_steps_and_not_interpolated():
     # a few steps' local errors; interpolation between long steps costs far more
     assert landed < 30 * 1e-9
     assert landed < between
+
+
+@pytest.mark.parametrize("options", [{"method": "LSODA"}, {"restarts": 1}])
+def test_it_does_not_land_where_a_step_may_pass_the_recorded_time(options):
+    with pytest.raises(ValueError, match=r"land: .* the state of a later time"):
+        integrate(decay, np.ones(1), TIMES, rtol=1e-9, atol=1e-12, land=True, **options)

@@ -34,7 +34,8 @@ WRONG: dict[str, tuple[Callable, str]] = {
     ),
     "a prediction without times": (
         lambda: equal_on_every_draw("x", X, FIRST, tolerance=0.1, rivals=ALL),
-        "x: predicted must have the shape of measured, (3, 4) (has (3,)); of one number for each draw write [:, None]",
+        "x: predicted must have the shape of measured, (3, 4) (has (3,)); if it is one number for each draw, write "
+        "[:, None]",
     ),
     "no draws": (
         lambda: equal_on_every_draw("x", X[:0], X[:0], tolerance=0.1, rivals={"another": X[:0]}),
@@ -42,8 +43,8 @@ WRONG: dict[str, tuple[Callable, str]] = {
     ),
     "a rival of fewer draws": (
         lambda: equal_on_every_draw("x", X, X, tolerance=0.1, rivals={"another": X[:2]}),
-        "x: predicted must have the shape of measured, (3, 4) (has (2, 4)); of one number for each draw write [:, None]"
-        " (under `another`)",
+        "x: predicted must have the shape of measured, (3, 4) (has (2, 4)); if it is one number for each draw, write "
+        "[:, None] (under `another`)",
     ),
     "a correction of fewer draws": (
         lambda: equal_on_every_draw("x", X, 2 * X, tolerance=0.1, corrected=X[:2], rivals=ALL),

@@ -15,7 +15,7 @@ def layers_of(found, count=40):
 
 def project_under(found, name, value):
     """The project under one value of a change."""
-    change = variations.change(found.config, "toy", name)
+    change = variations.change_named(found.config, "toy", name)
     return Plan(variations.changed_configuration(found.config, "toy", change, value))
 
 
@@ -34,6 +34,15 @@ def test_a_draw_stays_in_its_ranges_and_is_the_same_each_time(configured):
     assert 1e-4 <= min(rates) < 1e-3 < 5e-3 < max(rates) <= 0.015  # by the logarithm
     for low, layer in zip(samples, layers, strict=True):
         assert low <= layer["runs"]["slow"]["steps"] <= 12, layer
+
+
+def test_a_setting_is_drawn_after_those_that_its_range_names_in_any_order_of_the_block(configured):
+    configured("data.starts.free", {"samples": [2, 9]})
+    found = configured("runs.slow.free", {"rate": [0.1, "steps"], "steps": ["samples", 12]})
+    for layer in layers_of(found):
+        samples, slow = layer["data"]["starts"]["samples"], layer["runs"]["slow"]
+        assert samples <= slow["steps"] <= 12, layer
+        assert 0.1 <= slow["rate"] <= slow["steps"], layer
 
 
 def test_draws_are_those_that_were_published(configured):
@@ -73,7 +82,7 @@ def test_a_grid_of_data_sets_changes_the_named_run_alone(configured):
     configured("data.others", {"source": "starts.normal", "samples": 4})
     entry = {"run": "slow", "setting": "data", "grid": ["starts", "others"], "claims": ["geometric"]}
     found = configured("robustness.other", entry).config
-    layer = variations.layer_of(found, "toy", variations.change(found, "toy", "other"), "others")
+    layer = variations.layer_of(found, "toy", variations.change_named(found, "toy", "other"), "others")
     assert layer == {"runs": {"slow": {"data": "others"}, "fast": {"data": "starts"}}}
 
 

@@ -111,7 +111,8 @@ def test_what_is_judged_again_reaches_inside_and_may_name_what_is_inside(configu
     configured("runs.tea.free", {"rate": [0.1, "pace.points"], "pace.points": [3, 6]})
     config = configured("runs.soup.free", {"pace.horizon": [5.0, 6.0]}).config
     for draw in range(1, 10):
-        drawing, layer = variations.change(config, "toy", f"draw{draw}"), variations.draw_layer(config, "toy", draw)
+        drawing = variations.change_named(config, "toy", f"draw{draw}")
+        layer = variations.draw_layer(config, "toy", draw)
         assert 0.1 <= layer["runs"]["tea"]["rate"] <= layer["runs"]["tea"]["pace"]["points"] <= 6, draw
         drawn = Plan(variations.changed_configuration(config, "toy", drawing, draw))
         tea, soup = (drawn.run("toy", name)["settings"]["pace"] for name in ("tea", "soup"))

@@ -331,6 +331,30 @@ def test_a_snakemake_on_another_machine_is_at_work_as_long_as_it_touches_its_fil
     assert not file.exists()
 
 
+def test_where_no_file_can_be_touched_a_process_of_this_machine_is_at_work_all_the_same(here, monkeypatch):
+    def touch(_file):
+        raise OSError(errno.EDQUOT, os.strerror(errno.EDQUOT))
+
+    beside(here, OUT)
+    monkeypatch.setattr(submitters.Path, "touch", touch)
+    assert [at_work for _, at_work in submitters.read(here)] == [True]
+    beside(here, OUT, machine="another", job_name="learning-dynamics_elsewhere")
+    with pytest.raises(OSError, match="quota"):  # whether that one is at work cannot be seen
+        list(submitters.read(here))
+
+
+def test_a_snakemake_on_another_machine_that_ends_while_its_file_is_read_is_not_at_work(here, monkeypatch):
+    beside(here, OUT, machine="another")
+    age = submitters._age
+
+    def age_of_a_removed_file(file):
+        file.unlink()
+        return age(file)
+
+    monkeypatch.setattr(submitters, "_age", age_of_a_removed_file)
+    assert [at_work for _, at_work in submitters.read(here)] == [False]
+
+
 def test_others_jobs_and_a_slurm_that_does_not_answer_stop_nothing(squeue, monkeypatch, tmp_path):
     for line in (
         "12|name|rule_run_wildcards_spectral_bias_small_scale|/home/someone/elsewhere",

@@ -128,6 +128,11 @@ def test_wrong_variations_and_ranges_of_draws_are_refused(refuses, configured):
         ("runs.slow.free", {"steps": [9, 2]}, "runs.slow.free.steps: from the smaller to the larger"),
         ("runs.slow.free", {"data": [["starts"]]}, "runs.slow.free.data: no data set `['starts']`"),
         ("runs.slow.free", {"rate": [0.1, "stpes"]}, "runs.slow.free.rate: `stpes` is no number and names none"),
+        (
+            "runs.slow.free",
+            {"rate": [0.1, "steps"], "steps": [1, "rate"]},
+            "toy: runs.slow.free: ranges name one another: rate, steps, rate; write a number in one of them",
+        ),
         ("robustness.range", RANGE | {"range": [0, 50]}, "must be 1 or more"),
         ("robustness.range", RANGE | {"range": [50, 5]}, "from the smaller to the larger"),
         ("robustness.range", RANGE | {"range": [5, 10**101]}, "must be 1e+100 or less"),

@@ -130,6 +130,7 @@ def test_markdown_escapes_tags_and_links():
         ("{claim.value:.3g}", {"claim.value": 2.0}, "2"),
         ("{x:.1e}", {"x": 3.2e-9}, r"$3.2 \cdot 10^{-9}$"),
         ("{x:.2g}", {"x": float("nan")}, "–"),
+        ("{x:.2g}", {"x": np.float32("nan")}, "–"),
         ("{x:.2g}", {"x": np.float64(0.5)}, "0.5"),
         ("{x:.2g}", {"x": None}, "–"),
         (r"{{literal}}: $x_{value}$, ${other}$", {"value": 1.0}, r"{literal}: $x_{value}$, ${other}$"),

@@ -20,6 +20,8 @@ def test_axis():
         ("gamma=1e-6:1:7:log", [1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 0.1, 1.0]),
         ("width=10:50:5", [10, 20, 30, 40, 50]),
         ("width=10:1000:3:log", [10, 100, 1000]),
+        # more values than there are whole numbers between the ends
+        ("width=1:3:6", [1, 2, 3]),
         ("gamma=0:1:3", [0.0, 0.5, 1.0]),
         # whole ends do not make a real setting whole
         ("horizon=5:100:3", [5.0, 52.5, 100.0]),
@@ -155,6 +157,12 @@ def test_a_file_of_a_sweep_takes_further_values_and_no_other_sweep(clean, sweep)
     other_file = "sweep.yaml: is there, and is not this sweep or fewer of its values; name another file with --out"
     assert other_file in sweep(*first)
     assert other_file in sweep("slow", "--vary", "steps=10,20", "--out", "sweep.yaml")
+    # one setting more, with all values of the other
+    both = ("rate=0.005,0.01,0.02,0.03", "steps=10,20")
+    assert other_file in sweep("slow", "--vary", *both, "--out", "sweep.yaml")
+    # the order of settings is in the names of runs
+    assert sweep("slow", "--vary", *both, "--out", "both.yaml") == ""
+    assert "both.yaml: is there, and is not this sweep" in sweep("slow", "--vary", *both[::-1], "--out", "both.yaml")
     assert "config.yaml: is there, and is not this sweep" in sweep("slow", "--vary", "rate=1,2", "--out", "config.yaml")
     assert clean.read("config.yaml").startswith("seed: 2023")
 
@@ -178,6 +186,7 @@ def test_tables_of_values_that_were_taken_out_by_hand_are_named(clean, sweep):
     assert "1 tables are not of slow_sweep as configured, such as slow_sweep--rate-0.03.parquet" in drawn.stdout
     checked = clean.cli("check", "--configfile", "sweep.yaml")
     assert "slow_sweep--rate-0.03.parquet: is not of the sweep slow_sweep as configured; delete it" in checked.stderr
+    assert "1 stale, damaged or left over" in checked.stdout
 
 
 def test_what_a_sweep_cannot_be_asked_for(built):

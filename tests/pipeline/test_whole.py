@@ -37,4 +37,4 @@ def test_nothing_is_left_to_do_and_everything_is_of_this_configuration(whole):
     assert "Nothing to be done" in whole.snakemake("--dry-run").stdout
     checked = whole.cli("check", "--configfile", "workflow/config/smoke.yaml")
     assert checked.returncode == 0, checked.stderr
-    assert ", 0 stale or damaged" in checked.stdout
+    assert ", 0 stale, damaged or left over" in checked.stdout

@@ -96,6 +96,23 @@ def test_a_line_without_a_point_in_the_panel_has_no_label_and_moves_no_other():
     assert [(text.get_text(), text.xyann) for text in panel.texts] == [("at the bottom", (4.0, 0.0))]
 
 
+@pytest.mark.parametrize(
+    ("scales", "x", "y", "end"),
+    [
+        ({"yscale": "log"}, [1, 2, 3], [1.0, 0.1, 0.0], (2, 0.1)),
+        ({"xscale": "log"}, [2, 1, 0], [1.0, 2.0, 3.0], (1, 2.0)),
+        ({}, [1, 2, 3], [1.0, 0.1, 0.0], (3, 0.0)),
+        ({}, [1, 2, 3], [1.0, 0.1, np.inf], (2, 0.1)),
+    ],
+)
+def test_a_label_stands_at_the_last_point_that_the_scales_can_show(scales, x, y, end):
+    _, axes = panels()
+    axes[0, 0].set(**scales)
+    axes[0, 0].plot(x, y, label="line")
+    direct_labels(axes[0, 0])
+    assert [text.xy for text in axes[0, 0].texts] == [end]
+
+
 @given(st.lists(st.floats(-1e3, 1e3), min_size=1, max_size=12))
 def test_what_is_moved_apart_keeps_its_order_and_its_middle(heights):
     heights = np.array(heights)
@@ -111,6 +128,7 @@ def test_what_is_moved_apart_keeps_its_order_and_its_middle(heights):
         ((0.3, 4.0), ["0.5", "1", "2"]),
         ((1e-6, 1e-5), ["$10^{-6}$", "$2 \\cdot 10^{-6}$", "$5 \\cdot 10^{-6}$", "$10^{-5}$"]),
         ((1.2, 1.6), ["1.3", "1.5"]),
+        ((1.51, 1.53), ["1.517", "1.523"]),
         ((1.0, 100.0), ["$\\mathdefault{10^{0}}$", "$\\mathdefault{10^{1}}$", "$\\mathdefault{10^{2}}$"]),
     ],
 )
@@ -133,6 +151,7 @@ def test_short_logarithmic_ranges_have_readable_ticks(limits, labels):
         (2e4, 6, r"$2 \cdot 10^{4}$"),
         (99960.0, 6, "$10^{5}$"),
         (0.00099996, 6, "$10^{-3}$"),
+        (1234.5678, 8, "1234.57"),
     ],
 )
 def test_numbers_are_written_as_print_has_them(value, digits, shown):

@@ -1,10 +1,13 @@
 """Gradient flow of small systems, compiled: the vector field and the integrator run without Python between them.
 
 The method is Dormand and Prince's of order 8(5,3), with scipy's coefficients, error estimate, choice of steps and
-interpolant. The loop is ours, and differs in three things. A step cut short to land on a time does not shorten the
-next. A flow whose next step is below ten roundings of the time has failed, where scipy takes a step of ten. The first
-step is chosen whatever the last time is. Import this module where a flow is to run, and not before: numba takes a
-quarter of a second. What it compiles is kept beside the source, or in the user's cache where that cannot be written.
+interpolant. The loop is ours, and differs in four things. A step cut short to land on a time does not shorten the
+next. A flow whose next step is below ten units in the last place of the time has failed, where scipy takes a step of
+ten. The first step does not depend on the last time. A relative tolerance below a hundred roundings is used as it is,
+where scipy raises it.
+
+Import this module where a flow is to run, and not before: numba takes a quarter of a second to import. Compiled code is
+kept beside the source, or in the user's cache where that cannot be written.
 """
 
 from dataclasses import dataclass
@@ -111,6 +114,9 @@ def flows(
 ) -> Flows:
     """Integrate d(state)/dt = field(state) for each of many systems; see `gradient_flow.integrate`, which this follows.
 
+    Without a condition a flow ends on the last of `times`, whatever `last_time` is; `integrate` ends with the step that
+    passes it.
+
     Parameters
     ----------
     field : compiled function of signature `FIELD`
@@ -125,7 +131,7 @@ def flows(
     members = len(initial)
     # without a condition the flow ends on the last time: one that never holds would be waited for until `last_time`
     end = float(times[-1] if until is never else max(last_time, times[-1]))
-    states, final_states = np.empty((members, len(times), initial.shape[1])), np.array(initial, dtype=float)
+    states, final_states = np.empty((members, len(times), initial.shape[1])), np.array(initial, dtype=float, order="C")
     outcomes, final_times = np.empty(members, dtype=np.int64), np.empty(members)
     steps, evaluations = np.empty((2, members), dtype=np.int64)
     _flows(
@@ -186,7 +192,7 @@ def _advance(
 def _take_step(
     field: Any, data: np.ndarray, shape: np.ndarray, state: np.ndarray, h: float, slopes: np.ndarray, moved: np.ndarray
 ) -> None:
-    """Write the slopes of a step's stages into `slopes`, which has the first, and the state after it into `moved`."""
+    """Write the state after a step into `moved`, and the slopes of its stages into `slopes`, whose first is there."""
     for stage in range(1, STAGES):
         _advance(h, A[stage], slopes, stage, state, moved)
         field(moved, data, shape, slopes[stage])
@@ -197,7 +203,7 @@ def _take_step(
 @numba.njit
 def _error(h: float, slopes: np.ndarray, old: np.ndarray, new: np.ndarray, rtol: float, atol: float) -> float:
     """Return the error estimate of a step in units of its tolerance."""
-    fifth = third = 0.0
+    fifth = third = 0.0  # sums over entries of squared error estimates, of order five and of order three
     for i in range(len(old)):
         five = three = 0.0
         for stage in range(STAGES + 1):
@@ -214,7 +220,7 @@ def _error(h: float, slopes: np.ndarray, old: np.ndarray, new: np.ndarray, rtol:
 def _prepare_interpolant(
     field: Any, data: np.ndarray, shape: np.ndarray, state: np.ndarray, h: float, slopes: np.ndarray, higher: np.ndarray
 ) -> None:
-    """Write the slopes of a step's further stages into `slopes`, and the sums that D weighs into `higher`."""
+    """Write the slopes of a step's further stages into `slopes`, and D @ slopes into `higher`."""
     point = np.empty(len(state))
     for extra in range(len(A_EXTRA)):
         stage = STAGES + 1 + extra
@@ -233,7 +239,7 @@ def _interpolate(
     `higher` is as `_prepare_interpolant` writes it.
     """
     for i in range(len(old)):
-        # over the step, and as its first and its last slope alone would have it
+        # the change over the step, and what it would be at the first slope alone and at the last slope alone
         change, by_first, by_last = new[i] - old[i], h * slopes[0, i], h * slopes[STAGES, i]
         between = 0.0
         # the factors are x and 1 - x in turn, x first
@@ -303,6 +309,7 @@ def _flow(
     size, recorded = len(state), 0
     slopes, moved = np.empty((STAGES + 1 + len(A_EXTRA), size)), np.empty(size)
     higher = np.empty((len(D), size))
+    # times that repeat the first have the initial state
     while recorded < len(times) and times[recorded] <= times[0]:
         states[recorded] = state
         recorded += 1

@@ -19,7 +19,8 @@ class Tolerances:
     Parameters
     ----------
     rtol, atol : float
-        Local error bounds: each step's estimated error stays below ``atol + rtol * |state|``.
+        Local error bounds: each step's estimated error stays below ``atol + rtol * |state|``, in the root mean square
+        over entries.
     """
 
     rtol: Positive
@@ -83,7 +84,7 @@ class Flow:
     final_time : float
         The time of the final state.
     steps, evaluations : int
-        Steps taken, and evaluations of the vector field.
+        Steps accepted, and evaluations of the vector field.
     """
 
     states: np.ndarray
@@ -115,7 +116,7 @@ def integrate(
     field : callable
         (time, state) to derivative, both of shape (size,).
     initial : ndarray, shape (size,)
-        The state at ``times[0]``.
+        The state at ``times[0]``, finite.
     times : ndarray, shape (times,), ascending
         When to record.
     rtol, atol : float
@@ -130,8 +131,7 @@ def integrate(
         Bound on the number of steps.
     land : bool
         Cut steps so that they end on the recorded times, where states are then the integrator's own, and not
-        interpolated between steps. Not with LSODA, which ignores the cut and passes the time, and not with `restarts`,
-        which drop it: both would record the state of a later time.
+        interpolated between steps. Not with LSODA, which ignores the cut, and not with `restarts`, which drop it.
     jacobian : callable, optional
         (time, state) to the field's derivative by the state, shape (size, size), for the stiff methods; without it
         they take differences, which rounding spoils where the field is an exponential of large numbers.
@@ -143,7 +143,12 @@ def integrate(
     ------
     DivergenceError
         If the state leaves the finite numbers, the step size underflows, or the steps run out.
+    ValueError
+        If it is to land with LSODA or with restarts.
     """
+    if land and (method == "LSODA" or restarts):
+        raise ValueError("land: LSODA and restarts would record the state of a later time")
+
     from scipy import integrate as solvers  # takes half a second to import, which most stages need not wait for
 
     states = np.empty((len(times), len(initial)))

@@ -15,6 +15,8 @@ from learning_dynamics.errors import CheckError, shortened
 def numbers(name: str, parameter: str, value: Any) -> np.ndarray:
     """Return a number, or an array of numbers or truth values, as an array of float64 of the same shape.
 
+    nan counts as a number.
+
     Raises
     ------
     CheckError
@@ -92,8 +94,8 @@ def alike(name: str, measured: Any, predicted: Any) -> tuple[np.ndarray, np.ndar
         first, second = np.broadcast_arrays(*arrays)
     except ValueError:
         raise CheckError(
-            f"{name}: predicted must have the shape of measured, {arrays[0].shape} (has {arrays[1].shape}); of one "
-            "number for each draw write [:, None]"
+            f"{name}: predicted must have the shape of measured, {arrays[0].shape} (has {arrays[1].shape}); if it "
+            "is one number for each draw, write [:, None]"
         ) from None
     return np.atleast_1d(first), np.atleast_1d(second)
 

@@ -39,7 +39,7 @@ def panels(
 
 
 def letters(axes: Iterable[Axes]) -> None:
-    """Begin the titles of panels, or of rows of panels, with (a), (b), ...; call it when they have their titles."""
+    """Begin the titles of the given panels with (a), (b), ...; call it when they have their titles."""
     for letter, panel in zip(string.ascii_lowercase, axes, strict=False):
         panel.title.set_text(f"({letter}) {panel.get_title()}".strip())
 
@@ -66,7 +66,10 @@ def shared_legend(figure: Figure, axes: Iterable[Axes] | None = None, **options:
 
 
 def legend_below(figure: Figure | SubFigure, handles: Sequence[Artist], columns: int | None = None) -> None:
-    """Set a legend of given entries below all panels, row by row; without `columns`, in one row."""
+    """Set a legend below all panels with the given entries, row by row; without `columns`, in one row.
+
+    `shared_legend` finds the entries itself, by the labels of artists.
+    """
     columns = columns or len(handles)
     figure.legend(handles=_in_order_of_columns(handles, columns), loc="outside lower center", ncols=columns)
 
@@ -77,7 +80,7 @@ def _in_order_of_columns(entries: Sequence[Any], columns: int) -> list[Any]:
 
 
 def direct_labels(panel: Axes, *, gap: float = 11.0, pad: float = 4.0) -> None:
-    """Write each labelled line's label at its right end in its colour, instead of a legend.
+    """Write each labelled line's label at its last point in its colour, instead of a legend.
 
     Call it when limits and scales are final. Labels that would touch are moved apart.
 
@@ -89,10 +92,12 @@ def direct_labels(panel: Axes, *, gap: float = 11.0, pad: float = 4.0) -> None:
         Distance from the line's end, in points.
     """
     labelled = [line for line in panel.get_lines() if not str(line.get_label()).startswith("_")]
-    ends = {}  # by line, without those of which no point is finite on the panel's scales
+    is_log = np.array([panel.get_xscale() == "log", panel.get_yscale() == "log"])
+    ends = {}  # by line; a line of which the panel's scales can show no point is left out
     for line in labelled:
         points = np.column_stack([np.asarray(line.get_xdata(), float), np.asarray(line.get_ydata(), float)])
-        drawable = points[np.isfinite(panel.transData.transform(points)).all(axis=1)]
+        # a logarithmic scale gives zero a finite place: far below the panel
+        drawable = points[(np.isfinite(points) & ((points > 0) | ~is_log)).all(axis=1)]
         if len(drawable):
             ends[line] = drawable[-1]
     if not ends:
@@ -143,7 +148,7 @@ def legible_ticks(figure: Figure) -> None:
         _label_short_range(axis)
     figure.draw_without_rendering()
     crowded = logarithmic
-    # every second tick goes, again and again, until labels are apart
+    # every second tick goes, again and again, until labels are apart, or two are left
     while crowded := [axis for axis in crowded if len(_shown_ticks(axis)) > 2 and _labels_touch(axis)]:
         for axis in crowded:
             axis.set_major_locator(FixedLocator(_shown_ticks(axis)[::2]))
@@ -152,7 +157,10 @@ def legible_ticks(figure: Figure) -> None:
 
 
 def _label_short_range(axis: Axis) -> None:
-    """Label 1, 2, 5 of each power on a logarithmic axis that spans less than two powers, which alone say too little."""
+    """Label 1, 2 and 5 times each power of ten on a logarithmic axis that spans less than two of them.
+
+    Powers alone would say too little.
+    """
     low, high = sorted(axis.get_view_interval())
     if axis.get_scale() != "log" or low <= 0 or high / low >= 100:
         return
@@ -160,8 +168,10 @@ def _label_short_range(axis: Axis) -> None:
     ticks = np.outer(10.0**powers, [1, 2, 5]).ravel()
     ticks = ticks[(ticks >= low * (1 - 1e-9)) & (ticks <= high * (1 + 1e-9))]
     if len(ticks) < 2:  # a range such as 1.2 to 1.8, which has no two of them: even steps
-        ticks = np.linspace(low, high, 4)[1:-1]
-        ticks = np.array([float(f"{tick:.2g}") for tick in ticks])
+        even = np.linspace(low, high, 4)[1:-1]
+        # with as few digits as tell them apart and leave them in the range
+        rounded = ([float(f"{tick:.{digits}g}") for tick in even] for digits in range(2, 18))
+        ticks = np.array(next(pair for pair in rounded if low <= pair[0] < pair[1] <= high))
     axis.set_major_locator(FixedLocator(list(ticks)))
     axis.set_minor_locator(NullLocator())
     axis.set_minor_formatter(NullFormatter())
@@ -181,7 +191,7 @@ def _labels_touch(axis: Axis) -> bool:
 def plain_number(value: float, digits: int = 6) -> str:
     """Return a positive number as text: with a power of ten if it is below a thousandth, or ten thousand and more.
 
-    It has `digits` significant digits, and three at most before a power of ten.
+    It has at most `digits` significant digits, of which six are shown, and three before a power of ten.
     """
     value = float(f"{value:.{digits}g}")
     if 1e-3 <= value < 1e4:

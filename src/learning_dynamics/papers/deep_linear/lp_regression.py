@@ -1,4 +1,4 @@
-"""Gradient descent on an l_p regression through a chain of redundant linear layers of width one."""
+"""Gradient descent on an l_p regression through redundant linear layers of width one (Cohen 2019, slide 24)."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -12,12 +12,12 @@ DIVERGED = 1e6  # a member has diverged where its loss is not below its first lo
 
 @dataclass(frozen=True)
 class Descent:
-    """Several descents: a member for each starting point and learning rate.
+    """Several descents: a member for each pair of starting point and learning rate that is given.
 
     Attributes
     ----------
     losses : ndarray, shape (members, max_steps + 1)
-        Constant after a member has ended: its last one that is not nan.
+        After a member has ended, its last loss that is not nan.
     iterations : ndarray of int, shape (members,)
         The first step at which the loss was at most the target; -1 where it never was.
     """
@@ -38,7 +38,7 @@ def gradient(weights: np.ndarray, X: np.ndarray, Y: np.ndarray, exponent: float)
 
 
 def least_loss(X: np.ndarray, Y: np.ndarray, exponent: float) -> float:
-    """Return the least loss for p >= 2, where it is convex in the weights and smooth enough for BFGS."""
+    """Return the least loss for p >= 2, where it is smooth enough for BFGS; it is convex in the weights."""
     start = np.linalg.lstsq(X, Y, rcond=None)[0]
     if exponent == 2:
         return float(loss(start, X, Y, exponent))
@@ -65,7 +65,7 @@ def descend(
         The end-to-end weights at the start; a network starts from balanced layers whose product they are.
     X, Y : ndarray, shape (samples, features) and (samples,)
     exponent : float
-        p of the loss.
+        p of the loss, at least 2.
     depth : int
         Number of layers N: one row of weights and N - 1 scalars.
     rule : str

@@ -1,4 +1,7 @@
-"""Draws of features on and off the central path: their arrays by size, their numerical errors, and checks of gaps."""
+"""Draws of features on and off the central path: their arrays by size, their numerical errors, and checks of gaps.
+
+A gap is the norm of a difference over the norm of what it is compared with: zero where an equation holds.
+"""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -70,20 +73,22 @@ def times_of(table: Table) -> np.ndarray:
 
 
 def decades_before_the_end(table: Table, count: int) -> list[int]:
-    """Return the indices of the last recorded time and of those nearest to 1/10, 1/100, ... of it, latest first."""
+    """Return `count` indices: of the last recorded time, and of those nearest to 1/10, 1/100, ... of it."""
     times = times_of(table)
     return [int(np.argmin(np.abs(times - times[-1] / 10.0**decade))) for decade in range(count)]
 
 
-def over_sizes(read: Callable[..., np.ndarray], **quantities: dict[Size, np.ndarray]) -> np.ndarray:
-    """Return ``read(size, **arrays)`` for the draws of every size, one size after the other.
+def over_sizes(of_size: Callable[..., np.ndarray], **quantities: dict[Size, np.ndarray]) -> np.ndarray:
+    """Return ``of_size(size, **arrays)`` for the draws of every size, one size after the other.
 
-    `read` takes the arrays of one size, as `by_size` has them, and returns an array with draws along its first axis.
+    `of_size` takes the arrays of one size, as `by_size` has them, and returns an array with draws along its first axis.
     ``over_sizes(lambda size, omega: omega[:, -1].max(axis=1), omega=by_size(flows, OMEGA))`` is the largest singular
     value of each draw at the last time.
     """
     sizes = list(next(iter(quantities.values())))
-    return np.concatenate([read(size, **{name: arrays[size] for name, arrays in quantities.items()}) for size in sizes])
+    return np.concatenate(
+        [of_size(size, **{name: arrays[size] for name, arrays in quantities.items()}) for size in sizes]
+    )
 
 
 def relative_error(values: np.ndarray, predicted: np.ndarray | float) -> np.ndarray:
@@ -115,7 +120,6 @@ def no_gap(name: str, table: Table, gap: Quantity, *, tolerance: float = ROUNDIN
 def no_gap_under_map(name: str, features: Table, gap: Quantity, tangent_map: str) -> Check:
     """Check that a relative gap is zero on every draw for a tangent map; rivals are other maps.
 
-    The column ``flow`` says which map or flow a row belongs to: `ORTHOGONAL`, `PRINTED` and others
-    (`central_path.quantities`).
+    `tangent_map` is a value of the column ``flow``: `ORTHOGONAL`, `PRINTED` or another of `central_path.quantities`.
     """
     return zero_on_every_draw(name, largest(features, gap, flow=tangent_map), ROUNDING, "rounding")

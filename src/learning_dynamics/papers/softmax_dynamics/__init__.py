@@ -6,7 +6,7 @@
 - `biases`: section 3.3: primacy bias, selection bias, the alignment of the two spaces
 - `controls`: Figures 12 and 13: without skew, without bottleneck, under the squared loss
 - `compression`: the third phase of Figure 4, searched for over skews, dimensions, numbers of classes and optimisers
-- `training`: the phases at the paper's own size, and under optimisers combined
+- `training`: the phases at the paper's own size, and by optimiser, decay and batch size
 - `population`: where all three phases show, what is necessary for them, and over which population of features
 
 What holds in another form than printed, and slips that change no result (errata 9), are in

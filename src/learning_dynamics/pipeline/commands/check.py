@@ -26,7 +26,7 @@ READERS: dict[str, Callable[[Path], Any]] = {".parquet": read_arrow, ".npz": loa
 
 
 def execute(papers: Sequence[str] = (), files: Sequence[Path] = ()) -> int:
-    """Print every stale or damaged output, and what changed since it was made; return 1 if there is one.
+    """Print every stale, damaged or left-over output, and what changed since it was made; return 1 if there is one.
 
     Parameters
     ----------
@@ -35,9 +35,9 @@ def execute(papers: Sequence[str] = (), files: Sequence[Path] = ()) -> int:
     files : sequence of path
         Overlays, as for Snakemake.
     """
-    check_links(Path.cwd())
+    check_links(Path.cwd())  # behind a link that leads nowhere every output would seem absent
     plan = Plan(load(files, {"papers": list(papers)} if papers else {}), check=False)
-    outputs = _expected_outputs(plan, files)
+    outputs = _outputs_to_check(plan, files)
 
     def find_problem(path: str, fingerprint: str) -> str | None:
         """Return what is wrong with an output, and why if its record says so; None if nothing is."""
@@ -54,18 +54,18 @@ def execute(papers: Sequence[str] = (), files: Sequence[Path] = ()) -> int:
             problems += [f"{file}: is not of the sweep {sweep} as configured; delete it" for file in leftovers]
     for problem in problems:
         print(f"error: {problem}", file=sys.stderr)
-    print(f"{n_checked} outputs checked, {len(problems)} stale or damaged")
+    print(f"{n_checked} outputs checked, {len(problems)} stale, damaged or left over")
     if n_checked == 0:
         print(f"there are none of this configuration in {Path(plan.results).absolute()}")
     return int(bool(problems))
 
 
-def _expected_outputs(plan: Plan, files: Sequence[Path]) -> dict[str, str]:
+def _outputs_to_check(plan: Plan, files: Sequence[Path]) -> dict[str, str]:
     """Return the fingerprint that each output of a configuration must have, by its path.
 
     Outputs that join papers are expected as the last run made them; a line is printed if it had other papers.
     """
-    with numba_disabled():
+    with numba_disabled():  # functions' signatures are read, and none is called
         outputs = checked_outputs(plan)
     papers = papers_of_last_run(plan)
     if papers is None or papers == plan.config.papers:
@@ -77,7 +77,7 @@ def _expected_outputs(plan: Plan, files: Sequence[Path]) -> dict[str, str]:
 def papers_of_last_run(plan: Plan) -> list[str] | None:
     """Return the papers of the run that wrote the table of all claims.
 
-    None if there is no such table, or if it does not say, or names a paper that no longer exists.
+    None if no such table can be read, or if it does not say, or names a paper that no longer exists.
     """
     try:
         record = read_stamp(Path(plan.results, "claims.parquet"))
@@ -92,8 +92,8 @@ def with_joined_outputs(outputs: Mapping[str, str], plan: Plan, last_run: Plan) 
     """Return the outputs of a plan, but with pages and joined outputs as the last run, of other papers, made them.
 
     The fingerprints of the table of all claims, its text and the first page depend on which papers the run had. If the
-    last run had one paper, and all papers are checked, these three are expected as of the one paper. So is its page;
-    pages of the other papers link to joined outputs of an earlier run, which are gone, and are not checked.
+    last run had one paper, and all papers are checked, these three are expected as of the one paper. So is its page.
+    Pages of the other papers are not checked: the joined outputs that they link to were overwritten by the last run.
 
     Parameters
     ----------

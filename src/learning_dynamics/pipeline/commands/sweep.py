@@ -49,11 +49,11 @@ def execute(
         Write SETTING=VALUE,VALUE,... or SETTING=FIRST:LAST:COUNT or SETTING=FIRST:LAST:COUNT:log; values and ranges may
         be mixed, as in 1,2,5:9:3.
     settings : sequence of str
-        SETTING=VALUE, what all of these runs have, of the run or of its data set.
+        SETTING=VALUE, the same in all of these runs; a setting of the run or of its data set.
     name : str, optional
-        Name of the sweep; without it, the run's with _sweep behind it.
+        Name of the sweep; without it RUN_sweep.
     bundle : int, optional
-        Runs that one job simulates and measures into one table, where each takes less than a second.
+        How many runs one job simulates and measures into one table; for runs that take less than a second each.
     out : path, optional
         The file to write; without it the overlay is printed.
     files : sequence of path
@@ -62,8 +62,9 @@ def execute(
     Raises
     ------
     ProjectError
-        If there is no such run or setting, if the setting cannot have a value, if the name is that of a run, or of a
-        sweep with results of other values or settings, or if the file is not this sweep with these or fewer values.
+        If there is no such run or setting, if a setting cannot have one of its values, if the name is that of a run,
+        or of a sweep with results of other values or settings, or if the file is there and is anything else than this
+        sweep with these values or fewer.
     """
     with numba_disabled():
         config = Plan(load(files, {"papers": [paper]})).config
@@ -81,7 +82,7 @@ def execute(
         with numba_disabled():
             plan = Plan(load(files, {"papers": [paper], "changes": changes}))
     except ProjectError as error:
-        # `load` takes changes for those of --config
+        # `load` assumes that changes come from --config
         raise ProjectError(str(error).replace("--config: ", "--vary: ", 1)) from None
     refuse_other_results(plan, paper, sweep_name)
 
@@ -191,7 +192,7 @@ def refuse_other_results(plan: Plan, paper: str, sweep_name: str) -> None:
 
 
 def _settings_in_stamp(plan: Plan, paper: str, name: str) -> dict[str, Any]:
-    """Return the settings of a run as the stamp of its table has them: through JSON, which makes lists of tuples."""
+    """Return the settings of a run as the stamp of its table has them: as JSON, with lists for tuples."""
     run, metrics = plan.run(paper, name), plan.measure(paper, name)
     settings = {"function": run["function"], **run["settings"], **metrics["settings"]}
     return dict(json.loads(json.dumps(settings)))
@@ -211,7 +212,9 @@ def values_of_file(out: Path, new_overlay: Mapping[str, Any], paper: str, sweep_
         old_rest, old_values = _split_sweep(read_yaml(out), paper, sweep_name)
         new_rest, new_values = _split_sweep(new_overlay, paper, sweep_name)
         has_all = all(value in new_values[key] for key, values in old_values.items() for value in values)
-        if old_rest == new_rest and has_all:
+        # the names of runs follow from the settings and their order
+        has_same_settings = list(old_values) == list(new_values)
+        if old_rest == new_rest and has_same_settings and has_all:
             return old_values
     raise ProjectError(f"{out}: is there, and is not this sweep or fewer of its values; name another file with --out")
 
@@ -257,7 +260,7 @@ def parse_axis(text: str, types: Mapping[str, Any]) -> tuple[str, list[Any]]:
     """Return a setting and its values from ``gamma=1e-6:1:100:log`` or ``init=orthogonal,gaussian``.
 
     Values between the ends of a range are rounded: to six digits, as they become part of file names, and of a setting
-    that counts to whole numbers. Values that are written are kept as they are.
+    that counts to whole numbers, each of which counts once. Values that are written are kept as they are.
 
     Raises
     ------
@@ -315,5 +318,5 @@ def _parse_range(written: str, number: type) -> list[Any]:
     spaced = np.geomspace if is_logarithmic else np.linspace
     values = spaced(start, end, points).tolist()
     if number is int:
-        return [round(value) for value in values]
+        return list(dict.fromkeys(round(value) for value in values))
     return [start, *(float(f"{value:.6g}") for value in values[1:-1]), end]

@@ -44,7 +44,7 @@ def execute(
         If the configuration of the paper has no such change.
     """
     configured = Plan.read(configuration_option(plan, files), papers=[paper])
-    change = variations.change(configured.config, paper, name)
+    change = variations.change_named(configured.config, paper, name)
     current_fingerprint = configured.change_fingerprint(paper, name)
     if fingerprint not in (None, current_fingerprint):
         raise ProjectError(f"variation {paper} {name}: {CHANGED}")

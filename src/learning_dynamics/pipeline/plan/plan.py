@@ -336,7 +336,7 @@ class Plan:
 
     def change_fingerprint(self, paper: str, name: str) -> str:
         """What judging claims again with one thing changed is made from: settings, science, the change, the claims."""
-        change = variations.change(self.config, paper, name)
+        change = variations.change_named(self.config, paper, name)
         data = {data_set: self.fingerprint("data", paper, data_set) for data_set in self.config.blocks(paper, "data")}
         layers = [variations.layer_of(self.config, paper, change, value) for value in change.grid]
         claims = self.fingerprint("claims", paper, "claims")

@@ -9,9 +9,9 @@ A configuration says it in three places.
 - ``free:`` of a data set or run gives what the hypotheses of statements leave free, for draws by ``snakemake
   robustness``: for each setting a range, a list to choose from, or one value. Two numbers are a range, ``[2, 12]``:
   whole numbers are drawn evenly, real ones evenly or, if the ends are a factor of ten or more apart, evenly in the
-  logarithm. One end may name another setting, whose drawn value it has: ``width: [inputs, 40]``; if the range is then
-  empty, the first end is taken. Any other list is one to choose from. A run's ``free:`` may choose its ``data``. A
-  claim with ``free: false`` is not judged on draws.
+  logarithm. One end may name another setting and has its value, as drawn or, if that setting is not free, as
+  configured: ``width: [inputs, 40]``; if the range is then empty, the first end is taken. Any other list is one to
+  choose from. A run's ``free:`` may choose its ``data``. A claim with ``free: false`` is not judged on draws.
 
 ``snakemake robustness`` also judges every claim of the papers in ``seeds_of`` under other seeds, from ``first_seed``.
 """
@@ -48,7 +48,7 @@ class Change:
     kind : str
         setting, seed or draw.
     what : str
-        For a setting ``run.setting`` or ``data.setting``, else as `kind`.
+        What is changed: ``<run>.<setting>`` or ``<data set>.<setting>``; for a seed or draw, its kind.
     claims : list of str
     grid : list
         The values that are judged first: the one seed, the number of the one draw, or values of the setting.
@@ -72,10 +72,10 @@ def changes(config: Config, paper: str) -> dict[str, Change]:
         names += [f"seed{seed}" for seed in configuration.seeds]
     if any(_free_blocks(config, paper)):
         names += [f"draw{number}" for number in range(1, configuration.draws + 1)]
-    return {name: change(config, paper, name) for name in names}
+    return {name: change_named(config, paper, name) for name in names}
 
 
-def change(config: Config, paper: str, name: str) -> Change:
+def change_named(config: Config, paper: str, name: str) -> Change:
     """Return one change by its name.
 
     Raises
@@ -154,18 +154,20 @@ def draw_layer(config: Config, paper: str, draw: int) -> Layer:
     Raises
     ------
     ProjectError
-        If an end of a range names no setting that has a number.
+        If an end of a range names no setting that has a number, or ranges name one another.
     """
     layer: Layer = {"data": {}, "runs": {}}
     for section, name, free in _free_blocks(config, paper):
         values: Block = {}
-        # First the data set, whose settings a range may name; last the ranges that name other settings, by then drawn.
-        for key in sorted(free, key=lambda key: (key != "data", _names_a_setting(free[key]))):
-            # published draws come from this label
+        where = f"{paper}: {section}.{name}.free"
+        named = {key: _named_settings(free, key, where) for key in free}
+        # First the data set, whose settings a range may name; then each setting after those that its range names.
+        for key in sorted(free, key=lambda key: (key != "data", len(named[key]))):
+            # `wild` is what `free` was called: published draws come from this label
             label = f"wild.{paper}.{section}.{name}.{key.rpartition('.')[2]}"
             rng = np.random.default_rng([config.seed, draw, *label.encode()])
             settings = _settings_so_far(config, paper, section, name, layer, values)
-            values[key] = _draw_value(free[key], settings, rng, f"{paper}: {section}.{name}.free.{key}")
+            values[key] = _draw_value(free[key], settings, rng, f"{where}.{key}")
         layer[section][name] = place_settings(config.resolved_block(paper, section, name), values)
     return layer
 
@@ -222,9 +224,22 @@ def _free_blocks(config: Config, paper: str) -> Iterator[tuple[str, str, Mapping
                 yield section, name, block["free"]
 
 
-def _names_a_setting(value: Any) -> bool:
-    """Whether a value is a range with an end that names a setting."""
-    return _is_range(value) and any(isinstance(end, str) for end in value)
+def _named_settings(free: Mapping[str, Any], key: str, where: str) -> list[str]:
+    """Return the setting that the range of `key` names, the setting that the range of this one names, and so on."""
+    chain = [key]
+    while named := _named_setting(free.get(chain[-1])):
+        if named in chain:
+            names = ", ".join([*chain, named])
+            raise ProjectError(f"{where}: ranges name one another: {names}; write a number in one of them")
+        chain.append(named)
+    return chain[1:]
+
+
+def _named_setting(value: Any) -> str | None:
+    """Return the setting that an end of a range names; None if a value is no range, or one of two numbers."""
+    if not _is_range(value):
+        return None
+    return next((end for end in value if isinstance(end, str)), None)
 
 
 def _is_range(value: Any) -> bool:
@@ -359,11 +374,13 @@ def _check_entry(config: Config, paper: str, entry: Mapping[str, Any], where: st
         owners_of_claim = [_data_set_of(config, paper, run) for run in runs] if section == "data" else runs
         if owner not in owners_of_claim:
             raise ProjectError(f"{where}: claim `{claim}` does not use {kind} `{owner}`")
-    settings = block if key == "data" else config.every_setting(paper, section, owner)  # the latter are without `data`
+    # `data` is not among what `every_setting` returns
+    settings = block if key == "data" else config.every_setting(paper, section, owner)
     configured = settings.get(key)
     if "values" in entry and configured in entry["values"]:
         raise ProjectError(f"{where}.values: {configured} is the run's own; give others")
-    if isinstance(configured, float) and all(isinstance(end, int) for end in entry.get("range", [configured])):
+    ends_are_whole = "range" in entry and all(isinstance(end, int) for end in entry["range"])
+    if isinstance(configured, float) and ends_are_whole:
         raise ProjectError(f"{where}.range: {key} is a real number; write its ends with a point")
     values = entry["values"] if "values" in entry else grid_of(entry)
     _check_values(config, paper, section, owner, key=key, values=values, where=f"{where}.setting")

@@ -1,6 +1,7 @@
 """Prose with numbers in it: templates whose fields are filled with measured facts, so that no result is typed."""
 
 import math
+import numbers
 import re
 import string
 from collections.abc import Mapping
@@ -22,7 +23,7 @@ class _Shown:
 
     def __format__(self, form: str) -> str:
         value = self.value
-        if value is None or (isinstance(value, float) and math.isnan(value)):
+        if value is None or (isinstance(value, numbers.Real) and math.isnan(value)):
             return "–"
         if isinstance(value, str):
             return value
@@ -36,7 +37,6 @@ class _Fields(string.Formatter):
     """Fills fields by their whole names: ``{claim.value}`` is the fact of that name, not an attribute."""
 
     def get_field(self, field_name: str, args: Any, kwargs: Mapping[str, Any]) -> Any:
-        # a dotted name is one key: no attribute is read
         if field_name not in kwargs:
             raise ProjectError(
                 f"the text has a field `{{{field_name}}}` that nothing fills{suggest_name(field_name, kwargs)}"
@@ -62,7 +62,8 @@ def fill(text: str, facts: Mapping[str, Any], where: str = "") -> str:
     Raises
     ------
     ProjectError
-        If a field has no fact, or a format that does not fit its number, or if a fact's field is within mathematics.
+        If a field has no fact, or a format that does not fit its number, or if a fact's field is within mathematics,
+        where it cannot be a brace of TeX's (`FIELD_IN_MATHS`).
     """
     parts = MATHS.split(text)  # prose at even places, formulas at odd ones
     shown = {key: _Shown(value) for key, value in facts.items()}
@@ -84,6 +85,6 @@ def fill(text: str, facts: Mapping[str, Any], where: str = "") -> str:
 
 
 def fields(text: str) -> set[str]:
-    """Return the names of a text's fields, except those within mathematics."""
+    """Return the names of the fields of a text that `fill` accepts, except those within mathematics."""
     plain = "".join(MATHS.split(text)[::2])
     return {name for _, name, _, _ in string.Formatter().parse(plain) if name}

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from matplotlib.patches import Rectangle
 
+from learning_dynamics.errors import ProjectError
 from learning_dynamics.papers.softmax_dynamics.training import figures
 
 SEEDS = 10
@@ -70,7 +71,18 @@ def test_optimisers_have_a_row_each_and_laws_a_column():
     assert hatched(classes) == hatched(examples) == {(0, 0), (0, 2), (0, 4)}
 
 
-def test_a_search_is_hatched_where_few_learn_and_counts_all_draws():
+@pytest.mark.parametrize("column", ["learning_rate", "steps", "scale"])
+def test_trainings_that_a_map_of_optimisers_would_mix_are_refused(column):
+    table = trainings("SGD", 0.0, 0, 0.3, 0.4)
+    twice = pd.concat([table, table.assign(**{column: 2 * table[column]})])
+    twice.attrs = table.attrs
+    with pytest.raises(ProjectError, match=f"one `{column}`, not"):
+        figures.optimisers([table, twice], threshold=0.05)
+
+
+@pytest.fixture
+def search() -> pd.DataFrame:
+    """Three phases at 4-2-1-1 in full batches; four of ten learn at the larger rate, all at the smaller one."""
     rows = []
     sizes = ("4-2-1-1", "3-3-1-1", "2-2-2-2")
     for rate, batch, counts, d, seed in itertools.product((0.1, 1.0), (2, 0), sizes, (2, 3), range(SEEDS)):
@@ -93,9 +105,21 @@ def test_a_search_is_hatched_where_few_learn_and_counts_all_draws():
         ]
     table = pd.DataFrame(rows)
     table.attrs["settings"] = {"seeds": SEEDS, "steps": 100}
-    drawn = [axis for axis in figures.eight_examples(table, threshold=0.05).figure.axes if axis.images]
+    return table
+
+
+@pytest.mark.parametrize(("column", "other"), [("method", "Adam"), ("decay", 0.1), ("steps", 50), ("scale", 1.0)])
+def test_trainings_that_a_map_of_eight_examples_would_mix_are_refused(search, column, other):
+    twice = pd.concat([search, search.assign(**{column: other})])
+    twice.attrs = search.attrs
+    with pytest.raises(ProjectError, match=f"one `{column}`, not"):
+        figures.eight_examples(twice, threshold=0.05)
+
+
+def test_a_search_is_hatched_where_few_learn_and_counts_all_draws(search):
+    drawn = [axis for axis in figures.eight_examples(search, threshold=0.05).figure.axes if axis.images]
     treated, other_sizes, equal, wide, wide_of_other_sizes = drawn[:5]
-    assert [axis.get_title()[4:] for axis in drawn[:3]] == [" : ".join(counts.split("-")) for counts in sizes]
+    assert [axis.get_title()[4:] for axis in drawn[:3]] == ["4 : 2 : 1 : 1", "3 : 3 : 1 : 1", "2 : 2 : 2 : 2"]
     # batches upwards, all examples on top; rates to the right
     assert treated.images[0].get_array().tolist() == wide.images[0].get_array().tolist() == [[0, 0], [1, 0.4]]
     for axis in (other_sizes, equal, wide_of_other_sizes):

@@ -237,6 +237,24 @@ def test_a_gain_with_five_layers_as_large_as_any_is_no_less_than_that_with_three
     assert three_less_five_layers.state == "fails"
 
 
+@pytest.mark.parametrize(
+    ("rival", "at_small", "at_large"),
+    [
+        ("the larger the start, the worse", GLOBAL_OPTIMUM, ANOTHER_OPTIMUM),
+        ("the larger the start, the better", ANOTHER_OPTIMUM, GLOBAL_OPTIMUM),
+    ],
+)
+def test_a_rival_on_the_order_of_scales_says_nothing_of_depths(rival, at_small, at_large):
+    """The share falls, or grows, with the scale at all depths, and most with five layers."""
+    starts = [
+        ends(at_small, scale=0.001),
+        ends(at_large, scale=1.0, depth=5),
+        ends(at_large, scale=10.0),
+        rewrite("optimum", lambda _rows: at_small, column="predicted"),  # the greedy choice of small starts
+    ]
+    assert evaluation_on(CLAIM, *starts).rivals[rival] == "reproduced"
+
+
 @pytest.mark.parametrize(("seeds", "expected"), [(1, "reproduced"), (24, "contradicted")])
 @pytest.mark.parametrize("depth", [3, 4, 5])
 def test_one_small_start_may_miss_the_greedy_choice_and_many_may_not(depth, seeds, expected):
@@ -260,10 +278,10 @@ def test_the_weighted_norm_is_counted_among_all_starts_and_where_it_has_a_local_
     )
     facts = evaluation_on(CLAIM, least_weighted, ends(GLOBAL_OPTIMUM, scale=10.0)).facts
     assert facts["weighted"] == pytest.approx(3 / 5)
-    assert facts["possible"] == pytest.approx(3 / 4)
+    assert facts["weighted_where_optimum"] == pytest.approx(3 / 4)
 
 
 def test_a_greedy_choice_that_is_always_the_global_optimum_contradicts_it():
     evaluated = evaluation_on(CLAIM, rewrite("optimum", lambda _rows: GLOBAL_OPTIMUM, column="predicted"))
-    assert evaluated.facts["greedy"] == 1.0
+    assert evaluated.facts["greedy_is_global"] == 1.0
     assert evaluated.verdict == "contradicted"

@@ -1,6 +1,7 @@
 """Completed matrices: errors, nuclear norms and effective ranks.
 
-Matrices are square. A draw is a matrix to complete, with its observed entries:
+Matrices are square. A draw is a matrix to complete, with its observed entries. A trajectory has the series
+`end_to_end`, and constants:
 
 - `end_to_end`, shape (members, 1, n, n): the completed matrices W, at the one recorded time, where descent ended
 - `truth`, shape (draws, n, n): the matrices to complete
@@ -9,7 +10,8 @@ Matrices are square. A draw is a matrix to complete, with its observed entries:
 - `scale` s; `learning_rate`; `loss`, the mean square over observed entries; `steps`, the number of steps: shape
   (members,)
 
-`nuclear_norm` measures the convex program, which has one member for each draw, and `gap`, shape (members,), relative.
+A trajectory of the convex program, which `nuclear_norm` measures, has one member for each draw. Instead of the last
+four constants it has `gap`, relative, of shape (members,).
 """
 
 import numpy as np
@@ -33,7 +35,7 @@ from learning_dynamics.trajectories import Trajectory
     VALUE_IF_ANY,
 )
 def completion(trajectory: Trajectory) -> pd.DataFrame:
-    """Measure completed matrices.
+    """Measure matrices completed by networks.
 
     Quantities
     ----------
@@ -60,7 +62,7 @@ def completion(trajectory: Trajectory) -> pd.DataFrame:
 
 @columns(DRAW, QUANTITY, VALUE_IF_ANY)
 def nuclear_norm(trajectory: Trajectory) -> pd.DataFrame:
-    """Measure nuclear-norm minimisers.
+    """Measure nuclear-norm minimisers, which the convex program returns.
 
     Quantities
     ----------

@@ -21,7 +21,7 @@ from learning_dynamics.papers.deep_linear.completion_exponents.quantities import
 from learning_dynamics.settings import Fraction
 from learning_dynamics.tidy import Quantity, Table, select, settings_of
 
-# Settings of these claims, whose values stand in workflow/config/deep_linear.yaml:
+# Settings of the claim, whose values stand in workflow/config/deep_linear.yaml:
 # - share: tolerance of a power, as a share of the difference between the path's alpha and its start's; it is never less
 #   than one step of descent makes
 

@@ -8,7 +8,7 @@ from learning_dynamics.papers.deep_linear.enough_entries.thresholds import numbe
 from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import Table, select
 
-# Settings of these claims, whose values stand in workflow/config/deep_linear.yaml:
+# Settings of the claim, whose values stand in workflow/config/deep_linear.yaml:
 # - scale: initialisation scale s from which networks are judged, one of the run's `scales`
 # - recovered: largest mean square error over all entries of a matrix that is recovered, relative to the mean square
 #   entry, which is one

@@ -1,14 +1,15 @@
 """Errors, nuclear norms and effective ranks of matrices completed from more and more entries.
 
-Matrices are square. A draw is a matrix to complete, with several sets of observed entries:
+Matrices are square. A draw is a matrix to complete, with several sets of observed entries. A trajectory has the series
+`end_to_end`, and constants:
 
 - `end_to_end`, shape (members, 1, n, n): the completed matrices W, at the one recorded time
 - `truth`, shape (draws, n, n): the matrices to complete, all of one rank
 - `mask`, shape (draws, sets, n, n), of bool: whether an entry is observed
 - `observed`, shape (sets,): how many entries each set has
 - `draw` and `entry_set`, shape (members,): a member's places along the first axes of `mask`
-- `scale` s and `loss`, the mean square over observed entries, of networks: shape (members,)
-- `gap` of the convex solver, relative, of minimisers: shape (members,)
+- `scale` s and `loss`, the mean square over observed entries, of networks, and `gap`, proved by the convex solver and
+  relative, of minimisers: shape (members,)
 """
 
 import numpy as np
@@ -30,7 +31,7 @@ def networks(trajectory: Trajectory) -> pd.DataFrame:
     `completed_matrices.measures_of`
         Errors, nuclear norms and effective ranks. Those of the completed matrix are nan where descent diverged.
     beyond_rank
-        The first singular value beyond the rank of the matrix to complete.
+        The first singular value beyond the rank of the matrix to complete; nan where descent diverged.
     """
     constants, settings = trajectory.constants, trajectory.settings
     W, truth, mask = completed(trajectory)  # by member, shapes (members, n, n)

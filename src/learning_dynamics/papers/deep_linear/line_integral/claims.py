@@ -5,7 +5,7 @@ from learning_dynamics.papers.deep_linear.line_integral.quantities import INTEGR
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Table, select
 
-# Settings of these claims, whose values stand in workflow/config/deep_linear.yaml:
+# Settings of the claim, whose values stand in workflow/config/deep_linear.yaml:
 # - rounding: error of the quadrature, relative to the integral of the absolute value; an integral that does not vanish
 #   is a million times that, or more
 

@@ -13,21 +13,22 @@ def line_integral(curve: Table) -> Plot:
     gradient.
 
     Dots: $\oint P_W \nabla\ell \cdot dW$ over $\oint |P_W \nabla\ell \cdot dW|$, around an annular sector, for squared
-    losses. Each dot is a draw of sector, target direction and covariance. Crosses: the closed form of each draw, for
-    one output and whitened inputs. At depth 1 $P_W \nabla\ell$ is the gradient itself. At depth 2 the integral vanishes
-    with one output and whitened inputs (at most {vanishing:.1e}), but not with correlated inputs or two outputs.
+    losses. Each dot is a draw of sector, target direction and covariance. Crosses: the same ratio with the closed form
+    of the first integral, for one output and whitened inputs. At depth 1 $P_W \nabla\ell$ is the gradient itself, and
+    the integral vanishes. At depth 2 it vanishes with one output and whitened inputs (at most {vanishing:.1e}), but not
+    with correlated inputs or two outputs.
     """
     table = select(curve, INTEGRAL)
     depths = sorted(table["depth"].unique())
     figure, axis = plt.subplots(figsize=(0.75 * WIDTH, 3.0))
-    cases = sorted(CASES)
+    cases = sorted(CASES)  # from left to right, and down the legend
     colours = [COLOURS[name] for name in ("orange", "blue", "green")]
     shifts = np.linspace(-0.22, 0.22, len(cases))  # the cases of a depth are side by side
     for case, colour, shift in zip(cases, colours, shifts, strict=True):
         rows = select(table, case=case)
         x = np.searchsorted(depths, rows["depth"]) + shift  # depths are at 0, 1, ... and evenly spaced
         axis.plot(x, rows["value"], "o", color=colour, ms=4.5, mew=0, alpha=0.7, label=case)
-        if rows["predicted"].notna().any():  # in one case
+        if rows["predicted"].notna().any():  # in the case that has a closed form
             axis.plot(x, rows["predicted"], "x", color=COLOURS["black"], ms=4, mew=0.8, label="closed form")
     axis.axhline(0, color=COLOURS["black"], lw=0.8)
     axis.set(xlabel="depth $N$", ylabel="integral round the curve,\nover that of absolute values")

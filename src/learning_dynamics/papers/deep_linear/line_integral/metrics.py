@@ -2,10 +2,10 @@
 
 Series, with the nodes of a quadrature along the curve in place of times:
 
-- `velocity`, shape (members, nodes, 2 inputs): P_W vec(grad), where P_W is the preconditioner of slide 16
+- `velocity`, shape (members, nodes, 2 inputs): P_W vec(grad), which is -dW/dt, P_W the preconditioner of slide 16
 - `element`, alike: the line element dW, times the quadrature weight of its node
 
-Both are matrices row by row, with zeros behind those of networks of one output. Constants: `depth`, `case` and
+Both are matrices row by row; of networks of one output the second half is zeros. Constants: `depth`, `case` and
 `member`, the number of the draw, shape (members,); `sector`, (members, 4): inner and outer radius, first and last
 angle in radians.
 """
@@ -20,7 +20,7 @@ from learning_dynamics.tidy import PREDICTED, QUANTITY, SEED, VALUE, Column, col
 from learning_dynamics.trajectories import Trajectory
 
 
-@columns(DEPTH, Column("case", "str", "outputs and inputs of the network", draw=True), SEED, QUANTITY, VALUE, PREDICTED)
+@columns(DEPTH, Column("case", "str", "one or two outputs; which inputs", draw=True), SEED, QUANTITY, VALUE, PREDICTED)
 def closed_curve(trajectory: Trajectory) -> pd.DataFrame:
     """Measure the preconditioned gradient along a closed curve.
 
@@ -28,11 +28,12 @@ def closed_curve(trajectory: Trajectory) -> pd.DataFrame:
     ----------
     integral
         Integral of P_W vec(grad) . dW along the curve, over the integral of the absolute value of that product;
-        predicted its closed form, for one output and whitened inputs.
+        predicted, for one output and whitened inputs: the closed form of the first integral over the measured second.
     """
     constants, settings = trajectory.constants, trajectory.settings
     integrand = np.sum(trajectory.series["velocity"] * trajectory.series["element"], axis=-1)
     absolute_integral = np.abs(integrand).sum(axis=1)
+    # it holds in one of the three cases, and is left out below in the others
     closed_form = np.array(
         [
             theory.sector_integral(int(N), settings["target"], sector)

@@ -29,16 +29,16 @@ def commuting_measurements(
     Measurement i of a matrix W is tr(A_i W), and y_i is its value for a hidden matrix. The A_i have positive
     eigenvalues and common eigenvectors, the columns of a random orthogonal matrix Q. The hidden matrix is positive
     semidefinite, has the same eigenvectors, and a rank equal to the number of measurements. Instances are drawn until
-    the least nuclear norm of positive semidefinite matrices that fit is attained with a dual slack of at least `slack`,
-    which sets how fast the limit is approached.
+    each eigenvalue of the positive semidefinite matrix of least nuclear norm that fits is above 0.2, or zero with a
+    dual slack of at least `slack`; both set how fast the limit is approached.
 
     The product of the N layers starts at `scale` times the identity, every layer at its N-th root. There an eigenvalue
     w moves at a rate in proportion to N w^(2 - 2/N) (slide 33). From N = 3 on it leaves a start at s after a time of
     order s^-(1 - 2/N), so that a flow runs for horizon / scale^(1 - 2/N), and at depths 1 and 2 for the horizon.
 
     All layers flow in the coordinates of the common eigenvectors, where a matrix that commutes with the measurements is
-    diagonal, and rounding leaves the zeros beside the diagonal as they are. In other coordinates it does not. While one
-    eigenvalue has grown and another is still small, entries beside the diagonal grow at the rate of the small one's
+    diagonal, and rounding leaves the off-diagonal zeros as they are. In other coordinates it does not. While one
+    eigenvalue has grown and another is still small, off-diagonal entries grow at the rate of the small one's
     gradient, and from depth 3 on they have the time to grow from 1e-17 to order one. Such a flow ends at the same
     nuclear norm, but no longer commutes with the measurements.
 
@@ -60,8 +60,8 @@ def commuting_measurements(
         Q = haar(rng, size)
         eigenvalues, values, least = _draw_instance(rng, size, measurements, slack)
 
-        # of sum_i (tr(A_i W) - y_i)^2 / 2 at a diagonal W; the row A[i] is the diagonal of A_i. As defaults
-        # A and y stay those of this draw
+        # The gradient of sum_i (tr(A_i W) - y_i)^2 / 2 at a diagonal W; the row A[i] is the diagonal of A_i. A and y
+        # are defaults so that they stay those of this draw.
         def gradient_at(W: np.ndarray, A: np.ndarray = eigenvalues, y: np.ndarray = values) -> np.ndarray:
             return np.diag(A.T @ (A @ np.diag(W) - y))
 

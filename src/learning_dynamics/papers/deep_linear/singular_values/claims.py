@@ -10,7 +10,7 @@ from learning_dynamics.papers.deep_linear.tables import sigmas
 from learning_dynamics.settings import Fraction
 from learning_dynamics.tidy import Table, select, settings_of
 
-# Settings of these claims, whose values stand in workflow/config/deep_linear.yaml:
+# Settings of the claim, whose values stand in workflow/config/deep_linear.yaml:
 # - risen: share of its last value at which a singular value has risen
 # - begun: share of its last value at which its rise begins; the rise ends at one minus that
 

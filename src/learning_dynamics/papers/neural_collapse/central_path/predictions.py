@@ -36,14 +36,14 @@ class Dynamics:
     exponent: float
 
 
-# Proposition 2
+# Proposition 2, which the flow ORTHOGONAL follows
 PAPER = Dynamics(
     speed=theory.snr_velocity,  # omega / (N (C + omega^2)^2), eq. 27
     course=theory.snr_closed_form,  # C^2 N log omega + C N omega^2 + N omega^4 / 4 = t + constant, eq. 9
     asymptote=lambda time, _classes, examples: theory.snr_asymptote(time, examples),  # (4 t / N)^(1/4), Corollary 1
     exponent=0.25,
 )
-# what the printed map and the described algorithm do (derived in `theory`)
+# what the flow PRINTED follows, and the described algorithm in the limit of small steps (derived in `theory`)
 ALGORITHM = Dynamics(
     speed=theory.algorithm_velocity,  # omega / (C N (C + omega^2))
     course=theory.algorithm_closed_form,  # omega^2 / 2 + C log omega = t / (C N) + constant
@@ -62,17 +62,19 @@ def at_speed(dynamics: Dynamics, factor: float) -> Dynamics:
     )
 
 
-# a rival: half the speed doubles the constants of eq. 9 (`theory.snr_constants`), so that c3 is N / 2 instead of N / 4
+# a rival: half the speed doubles the constants of eq. 9 (`theory.snr_constants`), so that omega^4 has the factor N / 2
+# instead of N / 4
 PAPER_AT_HALF_SPEED = at_speed(PAPER, 0.5)
 
 
 def twice_next_order(flow: str, omega: np.ndarray, classes: int) -> np.ndarray:
     """Return twice the next order of the expansion of omega(t) at late times, relative to omega (derived here).
 
-    `flow` is one of `FLOWS`. Checks take what is returned as a tolerance or a slack. Orthogonal projection: without its
-    logarithm and constant eq. 9 is omega^4 + 4 C omega^2 = 4 t / N, so that omega^2 is about sqrt(4 t / N) - 2 C, and
-    omega its asymptote times 1 - C / omega^2. Printed map: omega^2 / 2 = t / (C N) - C log omega, so that omega is
-    about its asymptote times 1 - C log omega / omega^2.
+    Checks take it as a tolerance or a slack: twice, to cover the orders after it. `flow` is one of `FLOWS`.
+
+    Orthogonal projection: without its logarithm and constant eq. 9 is omega^4 + 4 C omega^2 = 4 t / N, so that omega^2
+    is about sqrt(4 t / N) - 2 C, and omega its asymptote times 1 - C / omega^2. Printed map: omega^2 / 2 = t / (C N) -
+    C log omega, so that omega is about its asymptote times 1 - C log omega / omega^2.
     """
     if flow == ORTHOGONAL:
         return 2 * classes / omega**2

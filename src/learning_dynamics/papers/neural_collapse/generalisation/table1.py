@@ -46,11 +46,12 @@ def accuracies(tables: Sequence[Table]) -> pd.DataFrame:
         data, network, loss
             The data set; the network family; mse or ce.
         seeds
-            Number of trainings that reached 99.9 % train accuracy. The columns below, except the paper's, are of these.
+            Number of trainings that reached 99.9 % train accuracy. The columns below are of these, except the paper's,
+            and except ``end`` where there are none.
         zero_error
-            At the first measured epoch at 99.9 % train accuracy.
+            Accuracy at the first measured epoch with a train accuracy of 99.9 % or more.
         end
-            At the last epoch; where none reached 99.9 % train accuracy, of all trainings.
+            Accuracy at the last epoch; where no training reached 99.9 % train accuracy, of all trainings.
         change
             ``end`` less ``zero_error``, in percentage points.
         zero_error_se, end_se, change_se
@@ -61,6 +62,7 @@ def accuracies(tables: Sequence[Table]) -> pd.DataFrame:
             The paper's, under MSE, on its data sets.
     """
     rows = []
+    missing = (np.nan, np.nan)
     for table in tables:
         (data, network), loss = data_and_network(table), settings_of(table)["loss"]
         # shape (trainings,); nan where a training does not reach 99.9 % train accuracy
@@ -78,7 +80,7 @@ def accuracies(tables: Sequence[Table]) -> pd.DataFrame:
             row[f"{name}_se"] = values.std(ddof=1) / np.sqrt(len(values)) if len(values) > 1 else np.nan
         row["change_median"] = float(np.median(change)) if len(change) else np.nan
         # Table 1 of the paper is under the squared loss
-        published = PAPER_TABLE_1.get((data, network), (np.nan, np.nan)) if loss == "mse" else (np.nan, np.nan)
+        published = PAPER_TABLE_1.get((data, network), missing) if loss == "mse" else missing
         row["paper_zero_error"], row["paper_end"] = published
         rows.append(row)
     return pd.DataFrame(rows)

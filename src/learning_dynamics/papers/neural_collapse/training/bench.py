@@ -50,7 +50,7 @@ class Bench:
     notebook_decay : float
         Ratio of the weight decay in the authors' notebook to that of the training, for `quantities.NOTEBOOK`.
     gigabytes : float
-        Memory that a pass through the network, and the features of all images, may occupy; it sets the batch sizes.
+        What a pass through the network may occupy, and what the features of a split may; batch sizes follow from it.
     """
 
     def __init__(
@@ -84,7 +84,7 @@ class Bench:
         self.batch = images_within(self.network, shape, gigabytes, gradients=False)
         self.attack_batch = images_within(self.network, shape, gigabytes, gradients=True)
         labels = data["test_labels"]
-        # of the test images on which robustness is measured
+        # places of the test images on which robustness is measured, the first of each class
         self.attack_indices = np.concatenate(
             [np.flatnonzero(labels == label)[:robustness_images] for label in range(classes)]
         )
@@ -96,23 +96,24 @@ class Bench:
             with arithmetic():  # deterministic algorithms, products in full float32
                 recompute_batch_statistics(self.network, self.images["train"], batch=self.batch)
 
-    def _layer(self, split: str) -> LastLayer:
+    def _last_layer(self, split: str) -> LastLayer:
         """Return the last layer's features of the images of a split, for the loaded network."""
         images, labels = self.images[split], self.labels[split]
         return LastLayer(self.network, images, labels, batch=self.batch, gigabytes=self.gigabytes)
 
     def collapse_rows(self, *, portrait: bool) -> list[Row]:
-        """Return errors, collapse and sizes; under MSE the loss and its terms; and the coordinates of a portrait.
+        """Return errors, collapse and sizes of all images, for the loaded network; under MSE the loss and its terms.
 
-        They are of all images, and of the loaded network.
+        With `portrait`, and three classes or more, it also returns coordinates of the first images of three classes.
         """
         classifier = extended_classifier(self.network)
         weights = classifier[:, :-1]
         with arithmetic():
-            layers = {split: self._layer(split) for split in ("train", "test")}
+            layers = {split: self._last_layer(split) for split in ("train", "test")}
             summaries = {split: measure(layer) for split, layer in layers.items()}
             # train means for both splits, as NC4 has them
             disagreements = {split: disagreement(layer, summaries["train"].means) for split, layer in layers.items()}
+
         rows: list[Row] = []
         for split, summary in summaries.items():
             rows += [
@@ -130,12 +131,14 @@ class Bench:
                     _scalar(split, quantities.MAXIMAL_ANGLE_MEANS, collapse.distance_from_maximal_angles(centred)),
                 ]
             rows.append(_scalar(split, quantities.SELF_DUALITY, collapse.self_duality(weights, summary.means)))
+
         with np.errstate(divide="ignore", invalid="ignore"):
             rows += [
                 _scalar("train", quantities.EQUINORM_CLASSIFIERS, collapse.relative_spread_of_norms(weights)),
                 _scalar("train", quantities.EQUIANGULAR_CLASSIFIERS, collapse.spread_of_cosines(weights)),
                 _scalar("train", quantities.MAXIMAL_ANGLE_CLASSIFIERS, collapse.distance_from_maximal_angles(weights)),
             ]
+
         train = summaries["train"]
         classes, features = weights.shape
         rank, snr = collapse.rank_and_signal_to_noise(train.within, train.means, self.device)
@@ -147,16 +150,18 @@ class Bench:
             _scalar("train", quantities.RANK, rank),
             *(("train", quantities.SNR, index, -1, -1, float(value)) for index, value in enumerate(snr, start=1)),
         ]
+
         if self.settings["loss"] == "mse":
             for name, decay in self.decays.items():
                 decay_term = 0.5 * decay * float(np.sum(classifier**2))
                 values = {
                     quantities.LOSS: train.square_loss + decay_term,
                     quantities.LOSS_DECAY: decay_term,
-                    # by the names that `quantities` has for them
+                    # its keys are names of `quantities`: LOSS_NC1, LOSS_NC23, ...
                     **collapse.decomposition(train.within, train.means, classifier, decay, self.device),
                 }
                 rows += [_scalar("train", quantities.with_decay(term, name), value) for term, value in values.items()]
+
         if portrait and classes >= PORTRAIT_CLASSES:
             labels = self.labels["train"].cpu().numpy()
             # a portrait shows the first three classes: images up to the last one of these
@@ -165,9 +170,10 @@ class Bench:
         return rows
 
     def frozen_rows(self, epochs: int, member: int) -> list[Row]:
-        """Return the mean L_LS^perp while the last layer alone is trained, and its first order in the learning rate.
+        """Return the mean L_LS^perp while the last layer alone is trained, on each of three kinds of batches.
 
-        See `deviation.frozen_body`; the body is the loaded network's, and `member` numbers the random stream.
+        For one kind it also returns the first order in the learning rate: see `deviation.frozen_body`. The body is the
+        loaded network's, and `member` numbers the random stream.
         """
         images, labels = self.images["train"], self.labels["train"]
         seed = self.settings["seed"]
@@ -175,9 +181,10 @@ class Bench:
         return [_scalar("train", name, value) for name, value in deviations.items()]
 
     def continued_rows(self, steps: int, member: int) -> list[Row]:
-        """Return the mean L_LS^perp / L_LS while the training of the loaded network continues.
+        """Return the mean L_LS^perp / L_LS while the loaded network's training continues, for two sizes of batches.
 
-        `member` numbers the random stream. Afterwards the last of the states that it passed through is loaded.
+        Batches are as before, or have all images (`deviation.continued_states`). `member` numbers the random stream.
+        Afterwards the last state of the training with all images in a batch is loaded.
         """
         images, labels, seed = self.images["train"], self.labels["train"], self.settings["seed"]
         states = continued_states(self.network, images, labels, self.settings, steps=steps, seed=seed, member=member)
@@ -188,8 +195,9 @@ class Bench:
             for state in sequence:
                 self.load(state)
                 with arithmetic():
-                    summary = measure(self._layer("train"))
+                    summary = measure(self._last_layer("train"))
                 classifier = extended_classifier(self.network)
+                # its keys are names of `quantities`, as above
                 terms = collapse.decomposition(summary.within, summary.means, classifier, decay, self.device)
                 least_squares_loss = terms[quantities.LOSS_NC1] + terms[quantities.LOSS_NC23]
                 shares.append(terms[quantities.LOSS_LS_PERP] / least_squares_loss)
@@ -197,7 +205,7 @@ class Bench:
         return rows
 
     def robustness_rows(self) -> list[Row]:
-        """Return four means over test images, distances relative to the norms of the images.
+        """Return four means over the test images of `attack_indices`, distances relative to an image's norm.
 
         They are DeepFool's distance, the share of images whose decision DeepFool changes, the distance to a crossing,
         and the smaller of both distances. A crossing is where the decision changes on the straight line to the nearest

@@ -1,4 +1,4 @@
-"""Networks trained on images (section 2, appendix A)."""
+"""Networks trained on images (Han, Papyan, Donoho 2022, appendix A)."""
 
 from pathlib import Path
 from typing import Literal
@@ -51,6 +51,12 @@ def training(
         See `dynamics.training.Recipe`.
     measurements : int
         About how many epochs are recorded, evenly spaced on a logarithmic axis: `dynamics.training.measured_epochs`.
+    seeds : int
+        How many members are trained.
+    device : {"auto", "cpu", "cuda"}
+        See `dynamics.training.chosen_device`.
+    seed : int
+        Initial parameters and the order of batches follow from it, and from the number of the member.
 
     Returns
     -------
@@ -58,14 +64,15 @@ def training(
         Times are the recorded epochs. Series: every parameter and batch-norm statistic by name, its own shape after
         (seeds, recorded epochs). Constants: the arrays of `data`.
     """
-    import torch  # slow to import, and no other kind of run needs it
+    import torch  # slow to import, and on a processor no other kind of run needs it
 
     from learning_dynamics.dynamics.training import Recipe, chosen_device, measured_epochs, seeded, train
     from learning_dynamics.papers.neural_collapse.training.models import build
 
     data = checked_images(data, balanced=loss == "mse")
     torch_device = chosen_device(device)
-    images = torch.from_numpy(standardised(data["train_images"], data["train_images"])).to(torch_device)
+    pixels = standardised(data["train_images"], reference=data["train_images"])
+    images = torch.from_numpy(pixels).to(torch_device)
     images = images.contiguous(memory_format=torch.channels_last)
     labels = torch.from_numpy(data["train_labels"]).to(torch_device)
     recipe = Recipe(
@@ -81,14 +88,15 @@ def training(
         drop_last=drop_last,
         diverged=diverged,
     )
+    channels, classes = images.shape[1], int(data["train_labels"].max()) + 1
     record = measured_epochs(epochs, measurements)
-    members = []
+    members = []  # for each its states: by recorded epoch, then by the name of the parameter or statistic
     for member in range(seeds):
         with seeded(seed, "initialisation", member):
             classifier = build(
                 network,
-                images.shape[1],
-                int(data["train_labels"].max()) + 1,
+                channels,
+                classes,
                 stages=stages,
                 width=width,
                 bottleneck=bottleneck,

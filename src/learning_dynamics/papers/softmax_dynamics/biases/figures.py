@@ -1,10 +1,11 @@
-"""Biases, alignment and separation over time, and by scale."""
+"""Biases, alignment and separation over time and by initial scale; times of learning from ever smaller starts."""
 
 from collections.abc import Callable, Sequence
 from itertools import cycle
 
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
@@ -56,15 +57,17 @@ def biases(skewed: Table) -> Plot:
     Skewed classes ({sizes}), two dimensions, cross-entropy, Gaussian starts. (a) The probability of its own class, for
     the examples of each class. Primacy bias: the frequent class comes first. (b) Left axis: alignment of the leading
     eigenvectors of $f^T f$ and $W W^T$. Right axis: how far the most frequent class's features and weights are from the
-    others', in units of the spread within. (c) Selection bias: share of seeds in which $\sigma_1$ grows faster than
-    $\sigma_2$, in absolute (blue) and in relative rates (red). Grey, dashed: one half. (d) The difference and the ratio
-    of the singular values. Dotted vertical lines: median times at which the first class and the last are learned.
+    others', in units of the spread within the two. (c) Selection bias: share of seeds in which $\sigma_1$ grows faster
+    than $\sigma_2$, in absolute (blue) and in relative rates (red). Grey, dashed: one half. (d) The difference and the
+    ratio of the singular values. Dotted vertical lines: median times at which the first class and the last are learned.
     """
     figure, ((learning, aligning), (faster, ratio)) = plt.subplots(2, 2, figsize=(WIDTH, 5.0), sharex=True)
     counts = settings_of(skewed)["counts"]
-    for index, (size, tint) in enumerate(zip(counts, class_colours(len(counts)), strict=True), start=1):
-        line(learning, select(skewed, PROBABILITY, index=index), tint, f"class {index} ({size})")
+
+    for index, (size, colour) in enumerate(zip(counts, class_colours(len(counts)), strict=True), start=1):
+        line(learning, select(skewed, PROBABILITY, index=index), colour, f"class {index} ({size})")
     learning.set(ylabel="probability of its own class", ylim=(0, 1.05))
+
     line(aligning, select(skewed, ALIGNMENT), COLOURS["black"], "alignment (left)")
     aligning.set(ylabel=r"$|\cos|$ of leading eigenvectors", ylim=(0, 1.05))
     separating = aligning.twinx()  # the right axis
@@ -76,6 +79,7 @@ def biases(skewed: Table) -> Plot:
     aligning.legend(
         lines, [curve.get_label() for curve in lines], loc="upper right", bbox_to_anchor=(1.0, 0.94), fontsize=7.5
     )
+
     # by seed and time, with columns 1 and 2 for the two largest singular values
     sigma, rate = first_two(skewed, SIGMA), first_two(skewed, RATE)
     for grows_faster, colour, label in (
@@ -88,12 +92,14 @@ def biases(skewed: Table) -> Plot:
     faster.axhline(0.5, **GUIDE)
     faster.set(ylabel="share of seeds", ylim=(-0.02, 1.05))
     in_per_cent(faster.yaxis)
+
     for values, colour, label in (
         (sigma[1] / sigma[2], "vermilion", r"$\sigma_1 / \sigma_2$"),
         (sigma[1] - sigma[2], "blue", r"$\sigma_1 - \sigma_2$"),
     ):
         line(ratio, values.rename("value").reset_index(), COLOURS[colour], label)  # as rows with a time and a value
     ratio.set(ylabel="singular values of $f$", yscale="log")
+
     times = np.array([learned_times(rows) for _, rows in skewed.groupby("seed")])  # shape (seeds, classes)
     first_learned, last_learned = np.median(times.min(axis=1)), np.median(times.max(axis=1))
     for axis in (learning, aligning, faster, ratio):
@@ -157,6 +163,7 @@ def by_scale(grid: Table, *, cosine: Fraction) -> Plot:
     plot_by_scale(order, share_of, most_frequent_first, "orange", "most frequent first", shift=1.1)
     order.axhline(0.5, **GUIDE)
     order.set(ylabel="share of pairs or draws", title="primacy bias")
+
     is_gaussian = skewed.members["init"] == "gaussian"
     for moment, colour, label in (
         (Moment.START, "orange", "at the start"),
@@ -168,23 +175,32 @@ def by_scale(grid: Table, *, cosine: Fraction) -> Plot:
     # the angle of two random lines in the plane is uniform up to a right angle
     aligned.axhline(np.arccos(cosine) / (np.pi / 2), **GUIDE)
     aligned.set(ylabel="share of draws", title="alignment")
+
     for quantity, colour, label in ((SEPARATION_F, "blue", "features"), (SEPARATION_W, "orange", "weights")):
         before, after = (skewed.at(moment, quantity) for moment in DURING_WARM_UP)
         plot_by_scale(distance, median, after / before, colour, label)
     distance.axhline(1.0, **GUIDE)
     distance.set(yscale="log", ylabel="separation / that at the start", title="the most frequent class apart")
+
     spectrum = SPECTRA["examples"]
     for window, marker, shift, labels in (
         (WHILE_RARE, "o", 1.0, (r"$\sigma_1$ grows more", "ratio falls")),
         (AFTER_RARE, "s", 1.15, ("", "")),  # the title says which marker is which
     ):
-        growths = [skewed.change(window, sigma) for sigma in (spectrum.sigma_1, spectrum.sigma_2)]
-        before, after = (skewed.at(moment, spectrum.sigma_1) / skewed.at(moment, spectrum.sigma_2) for moment in window)
-        shown = (unless_nan(growths[0] > growths[1], *growths), unless_nan(after < before, before, after))
+        growth_1, growth_2 = (skewed.change(window, sigma) for sigma in (spectrum.sigma_1, spectrum.sigma_2))
+        ratio_before, ratio_after = (
+            skewed.at(moment, spectrum.sigma_1) / skewed.at(moment, spectrum.sigma_2) for moment in window
+        )
+        # of each draw: whether sigma_1 grows by more than sigma_2, and whether their ratio falls
+        shown = (
+            unless_nan(growth_1 > growth_2, growth_1, growth_2),
+            unless_nan(ratio_after < ratio_before, ratio_before, ratio_after),
+        )
         for holds, colour, label in zip(shown, ("blue", "vermilion"), labels, strict=True):
             plot_by_scale(ratio, share_of, holds, colour, label, marker, shift)
     ratio.axhline(0.5, **GUIDE)
     ratio.set(ylabel="share of draws", title="as rare classes are learned ●, after ■")
+
     for axis in (order, aligned, ratio):
         axis.set_ylim(-0.03, 1.05)
         in_per_cent(axis.yaxis)
@@ -205,14 +221,16 @@ def learning_times(flows: Sequence[Table]) -> Plot:
 
     Gradient flow from Gaussian starts of scale $s$, one row of features a class, {seeds} seeds. (a) Class sizes {sizes}
     in two dimensions. Markers and bars: median and middle half of the time at which a class's probability passes one
-    half. Solid lines have the predicted slopes and go through the markers of the smallest start. Dotted lines, from the
-    origin: what would hold if each class belonged to one singular value of $A$ at the start. (b) Slope between the two
-    smallest starts, median over seeds and dimensions, against the predicted one, for every class at all sizes. Classes
-    are paired by size: the two most frequent are the first pair. Grey crosses: the same measured slopes against those
-    of one singular value for each class. Dashed: as predicted.
+    half. Solid lines have the slopes that we predict (`classes_are_learned_in_pairs`) and go through the markers of the
+    smallest start. Dotted lines, from the origin: what would hold if each class belonged to one singular value of $A$,
+    the gradient of the loss by the logits, at the start. (b) Slope between the two smallest starts, median over seeds
+    and dimensions, against the predicted one, for every class at all sizes. Classes are paired by size: the two most
+    frequent are the first pair. Grey crosses: the same measured slopes against those of one singular value for each
+    class. Dashed: as predicted.
     """
+    # two tables: of four classes, then of six
     figure, (course, slopes) = plt.subplots(1, 2, figsize=(WIDTH, 3.1))
-    narrow = narrowest(flows[0])  # four classes; the other table has six
+    narrow = narrowest(flows[0])
     all_counts = narrow["counts"].unique()
     counts = str(all_counts[len(all_counts) // 2])  # one of the sizes stands for all of them: the one in the middle
     _time_panel(course, narrow[narrow["counts"] == counts], sizes_of(counts))
@@ -266,11 +284,14 @@ def _time_panel(axis: Axes, table: Table, sizes: list[int]) -> None:
     axis.legend(loc="upper left", fontsize=8, handletextpad=0.2)
 
 
-def _slope_panel(axis: Axes, slopes: Table) -> None:
-    """Plot slopes of the times on log(1 / scale) against predictions: by pairs, and by one singular value a class."""
+def _slope_panel(axis: Axes, slopes: pd.DataFrame) -> None:
+    """Plot slopes of the times on log(1 / scale) against predictions: by pairs, and by one singular value a class.
+
+    `slopes` has a row for each draw and a column for each class.
+    """
     # label, marker and colour
     pairs = (("first pair", "o", "black"), ("second pair", "s", "sky"), ("third pair", "^", "vermilion"))
-    for counts, draws in slopes.groupby("counts"):  # a row for each draw, a column for each class
+    for counts, draws in slopes.groupby("counts"):
         sizes = sizes_of(str(counts))
         # columns beyond these sizes are of tables with more classes
         measured, predicted = draws.median().to_numpy()[: len(sizes)], theory.pair_times(sizes)

@@ -50,27 +50,31 @@ def escapes(
             times=np.log(1 / scale) * times,
             tolerances=replace(integration, atol=integration.atol * scale),
         )
+        # single precision halves the file, which is read for the times at which probabilities pass one half
         return {"probabilities": np.diagonal(model.softmax(f @ W), axis1=-2, axis2=-1).astype(np.float32)}
 
     cells = starts.grid_cells(counts=counts, dimension=dimensions, scale=scales)
     return starts.over_cells(follow, cells, seeds=seeds, times=times)
 
 
-def turned_start(rng: np.random.Generator, sizes: list[int], dimension: int, scale: float) -> np.ndarray:
+def turned_start(rng: np.random.Generator, counts: list[int], dimension: int, scale: float) -> np.ndarray:
     """Return a packed Gaussian start, f and W, in coordinates of feature space in which rounding does no harm.
 
-    While everything is small, predictions are uniform and the flow is linear. Write F for f with row k multiplied by
-    sqrt(n_k), and G = U S V^T for `theory.uniform_gain`, which is -A with its rows multiplied so. By eq. 12 F moves at
-    G W^T and W^T at G^T F, so that row i of the growing amplitudes U^T F + V^T W^T grows as exp(S_i t), the first
-    fastest. An orthogonal change of coordinates, f Q and Q^T W, leaves the logits and commutes with the flow. Here the
-    first i columns of Q span the first i amplitudes. The first amplitude then has one coordinate to itself, and what is
-    still tiny when it has grown is in the others, where it is not added to larger numbers and lost to rounding.
+    While everything is small, predictions are uniform and the flow is linear. Let A be the residual of eq. 12 (Li et
+    al. 2025), predictions minus one-hot labels, with a row for each class. Write F for f, and G for -A, with row k
+    multiplied by sqrt(n_k), the root of the size of class k. G is `theory.uniform_gain`, with singular value
+    decomposition U S V^T. By eq. 12 F moves at G W^T and W^T at G^T F, so that row i of the growing amplitudes
+    U^T F + V^T W^T grows as exp(S_i t), the first fastest.
+
+    An orthogonal change of coordinates, f Q and Q^T W, leaves the logits and commutes with the flow. Here the first i
+    columns of Q span the first i amplitudes. The first amplitude then has one coordinate to itself, and what is still
+    tiny when it has grown is in the others, where it is not added to larger numbers and lost to rounding.
     """
     # the mean of n Gaussian rows has a standard deviation of scale / sqrt(n)
-    rows, classifier = model.gaussian(rng, len(sizes), dimension, len(sizes), scale=scale)
-    rows = rows / np.sqrt(np.array(sizes))[:, None]
-    U, _, Vt = np.linalg.svd(theory.uniform_gain(sizes))
-    growing = min(dimension, len(sizes) - 1)  # the last singular value of G is zero: each of its rows sums to zero
-    amplitudes = U.T[:growing] @ (np.sqrt(np.array(sizes))[:, None] * rows) + Vt[:growing] @ classifier.T
+    rows, classifier = model.gaussian(rng, len(counts), dimension, len(counts), scale=scale)
+    rows = rows / np.sqrt(np.array(counts))[:, None]
+    U, _, Vt = np.linalg.svd(theory.uniform_gain(counts))
+    growing = min(dimension, len(counts) - 1)  # the last singular value of G is zero: each of its rows sums to zero
+    amplitudes = U.T[:growing] @ (np.sqrt(np.array(counts))[:, None] * rows) + Vt[:growing] @ classifier.T
     turn = np.linalg.qr(amplitudes.T, mode="complete")[0]
     return model.pack(rows @ turn, turn.T @ classifier)

@@ -50,10 +50,10 @@ def phases_warmup(grid: Table, *, factor: Positive, small_scale: Positive, major
     """With skewed classes and a bottleneck, from small starts, the features and the weights of the most frequent class
     separate from the others' until the first class is learned.
 
-    Separation is the distance of the class's mean from that of the others, in units of the spread within. A space
-    separates if its separation grows by the factor {factor:g} or more: features do in {value:.0%} of the draws, weights
-    in {weights_separate:.0%}. In the median draw the separation of the features grows {features:.2g}-fold, that of the
-    weights {weights:.2g}-fold; at scale {scale_of_least:g}, where it grows least, that of the features grows
+    Separation is the distance of the class's mean from that of the others, in units of the spread within the two. A
+    space separates if its separation grows by the factor {factor:g} or more: features do in {value:.0%} of the draws,
+    weights in {weights_separate:.0%}. In the median draw the separation of the features grows {features:.2g}-fold, that
+    of the weights {weights:.2g}-fold; at scale {scale_of_least:g}, where it grows least, that of the features grows
     {least:.2g}-fold. Starts of scales above {small_scale:g} are left out. Alignment of the eigenvectors of both spaces
     is another claim, `alignment`.
     """

@@ -17,7 +17,7 @@ from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import QUANTITY, Column, Tables, columns
 from learning_dynamics.trajectories import Trajectory
 
-CELLS = (
+COLUMNS = (
     cells.COUNTS,
     cells.SKEWED,
     cells.DIMENSION,
@@ -32,7 +32,7 @@ CELLS = (
 )
 
 
-@columns(*CELLS)
+@columns(*COLUMNS)
 def class_flows(trajectory: Trajectory, *, thresholds: list[Positive], lower: Fraction, upper: Fraction) -> Tables:
     """Measure RankMe, centred, over examples and over classes; nan where a flow failed.
 
@@ -73,7 +73,7 @@ def class_flows(trajectory: Trajectory, *, thresholds: list[Positive], lower: Fr
             yield of_members(of_threshold, population=population, threshold=threshold)
 
 
-@columns(*CELLS)
+@columns(*COLUMNS)
 def growing_directions(
     trajectory: Trajectory, *, thresholds: list[Positive], lower: Fraction, upper: Fraction
 ) -> pd.DataFrame:

@@ -9,7 +9,7 @@ from learning_dynamics.papers.softmax_dynamics.draws import most_draws
 from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import Table
 
-# Settings of these claims, whose values stand in workflow/config/softmax_dynamics.yaml:
+# Settings of the claim, whose values stand in workflow/config/softmax_dynamics.yaml:
 # - threshold: least change of the effective rank, a number from 1 to d, that counts as a fall or a rise; far above
 #   rounding and below the changes that a figure would show
 # - majority_share: least share of draws that must show the phases with skewed classes in two dimensions, and largest

@@ -1,4 +1,4 @@
-"""Maps of trainings: eight examples by learning rate and batch size, and more classes under combined optimisers."""
+"""Maps of trainings: eight examples by learning rate and batch size; more classes by optimiser, decay and batch."""
 
 from collections.abc import Sequence
 
@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
+from learning_dynamics.errors import ProjectError
 from learning_dynamics.papers.softmax_dynamics.cases import CASES, MEMBER_COLUMNS, case_draws
 from learning_dynamics.papers.softmax_dynamics.cells import HAS_LEARNED
 from learning_dynamics.papers.softmax_dynamics.falls import FALL_LEARNING
@@ -17,7 +18,8 @@ from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Table, select, settings_of
 
 LAWS = ("equal", "$1/k$", "$1/k^2$")  # of class sizes, by the power of 1/k
-METHODS = ("SGD", "momentum", "Adam", "AdamW")  # in the order of the rows of a map
+# in the order of the rows of a map; the shipped trainings have "Adam" as "AdamW" with a decay of zero
+METHODS = ("SGD", "momentum", "Adam", "AdamW")
 
 
 def eight_examples(trainings: Table, *, threshold: Positive) -> Plot:
@@ -31,7 +33,8 @@ def eight_examples(trainings: Table, *, threshold: Positive) -> Plot:
     the seeds have learned. A seed has learned if at the end every example's own class has a probability above one half,
     and if no such probability was below the smallest normal number of double precision on the way.
     """
-    settings, dimensions = settings_of(trainings), trainings["dimension"]
+    _require_one(trainings, "method", "decay", "steps", "scale")
+    dimensions = trainings["dimension"]
     draws = {case: case_draws(trainings, case, "examples", threshold) for case in CASES}
     # treated: skewed, with a bottleneck
     skewed, equal = (
@@ -65,8 +68,8 @@ def eight_examples(trainings: Table, *, threshold: Positive) -> Plot:
         "threshold": threshold,
         "least": dimensions.min(),
         "most": dimensions.max(),
-        "seeds": settings["seeds"],
-        "steps": np.max(settings["steps"]),
+        "seeds": settings_of(trainings)["seeds"],
+        "steps": trainings["steps"].iloc[0],  # when trainings were measured
         "scale": trainings["scale"].iloc[0],
     }
     alt = "Shares of seeds by learning rate and batch for three class sizes, with a bottleneck and without."
@@ -85,7 +88,7 @@ def _draw_map(axis: Axes, draws: pd.DataFrame) -> None:
 
 
 def optimisers(trainings: Sequence[Table], *, threshold: Positive) -> Plot:
-    r"""More classes under optimisers combined: share of seeds whose rank falls while all classes but the first are
+    r"""More classes, by optimiser, decay and batch: share of seeds whose rank falls while all classes but the first are
     learned.
 
     RankMe, centred, over the means of classes (top) and over examples (bottom). A fall counts if it follows a rise
@@ -93,11 +96,13 @@ def optimisers(trainings: Sequence[Table], *, threshold: Positive) -> Plot:
     numbers of classes $V$. Within them: sizes that are equal, or fall with a class's number $k$ as $1/k$ or $1/k^2$, in
     $d$ dimensions. Rows: descent without and with momentum {momentum:g}, and AdamW with decays, on all examples or on
     batches. Cells give the share in per cent of {seeds} seeds; white was not tried. Hatched: fewer than half of the
-    seeds have learned every example when training ends. Where a step takes all examples, a class has one row of
-    features.
+    seeds have learned every example when training ends. Where a step takes all examples, which then agree within a
+    class, a class has one row of features.
     """
+    for table in trainings:
+        _require_one(table, "learning_rate", "steps", "scale")
     draws = pd.concat([_fall_rows(table, threshold) for table in trainings], ignore_index=True)
-    # a batch of 0 is all examples: those rows come first; a row's label is its name
+    # a batch of 0 is all examples: these rows are above those of minibatches; a row's label is its name
     names = draws.sort_values(["batch", "method", "decay"], key=_sort_key)["row"].unique()
     rows = dict(zip(names, names, strict=True))
     classes = sorted(draws["classes"].unique())
@@ -149,11 +154,21 @@ def optimisers(trainings: Sequence[Table], *, threshold: Positive) -> Plot:
     seeds = sorted({settings_of(table)["seeds"] for table in trainings})
     facts = {
         "threshold": threshold,
-        "momentum": max(settings_of(table)["momentum"] for table in trainings),  # others have none, which is 0
+        "momentum": settings_of(trainings[0])["momentum"],  # the same for all tables; SGD and AdamW do not use it
         "seeds": " or ".join(map(str, seeds)),
     }
     alt = "Shares of seeds whose rank falls, by optimiser, number of classes, law of sizes and dimensions."
     return Plot(figure, facts, alt)
+
+
+def _require_one(table: Table, *columns: str) -> None:
+    """Refuse trainings that differ in what a map does not show: each cell would mix them."""
+    for column in columns:
+        values = table[column].unique()
+        if len(values) > 1:
+            raise ProjectError(
+                f"a map of trainings has one `{column}`, not {', '.join(map(str, values))}; leave one in the run"
+            )
 
 
 def _sort_key(column: pd.Series) -> pd.Series:
@@ -164,7 +179,7 @@ def _sort_key(column: pd.Series) -> pd.Series:
 def _fall_rows(table: Table, threshold: float) -> pd.DataFrame:
     """Return the draws of a table, a row each, with whether the rank falls and whether all examples are learned.
 
-    Column classes is the draw's panel; row and column are its place in the map.
+    Columns `classes` (the draw's panel), `row` and `column` (its place in the map), `fallen` and `learned` are added.
     """
     rows = select(table, FALL_LEARNING, threshold=threshold)
     learned = select(table, HAS_LEARNED).set_index(MEMBER_COLUMNS)["value"]

@@ -1,4 +1,4 @@
-"""Phases of the rank under combined optimisers, and which trainings have learned their examples.
+"""Phases of the rank by optimiser, rate, weight decay and batch, and which trainings have learned their examples.
 
 Series, recorded at times that count steps:
 
@@ -7,8 +7,9 @@ Series, recorded at times that count steps:
 - `probabilities`, (members, records, V): of each class's own label, the mean over the examples of the class
 - `loss`, (members, records, 2): the mean over examples, and the largest
 
-Constants: `counts`, (members, V), the class sizes, all above 0; the others are (members,). The run's setting `steps` is
-the length of a training. The argument `steps` lists numbers of steps: the training is measured as if it ended there.
+Constants: `counts`, (members, V), the class sizes, all above 0; `method`, `learning_rate`, `decay`, `batch`,
+`dimension` and `scale`, (members,). The run's setting `steps` is the length of a training. The argument `steps` lists
+numbers of steps: the training is measured as if it ended there.
 """
 
 import functools
@@ -21,12 +22,12 @@ from learning_dynamics.settings import Count, Fraction, Positive
 from learning_dynamics.tidy import QUANTITY, Column, Tables, columns
 from learning_dynamics.trajectories import Trajectory
 
-CELLS = (
+COLUMNS = (
     Column("method", "str", "SGD, momentum, Adam (decay in the gradient) or AdamW (off the parameters)", draw=True),
     Column("learning_rate", "float", "learning rate; under momentum the effective one", draw=True),
     Column("decay", "float", "weight decay", draw=True),
     Column("batch", "int", "examples in a minibatch; 0 for all", draw=True),
-    Column("steps", "int", "after how many steps the course ends of which this is measured"),
+    Column("steps", "int", "number of steps after which the training is measured, as if it ended there"),
     cells.COUNTS,
     cells.SKEWED,
     cells.DIMENSION,
@@ -39,14 +40,15 @@ CELLS = (
 )
 
 
-@columns(*CELLS)
+@columns(*COLUMNS)
 def combinations(
     trajectory: Trajectory, *, steps: list[Count], thresholds: list[Positive], lower: Fraction, upper: Fraction
 ) -> Tables:
     """Measure outcomes and effective ranks of trainings that end after each of `steps`.
 
-    The effective rank is RankMe of centred features: that of their covariance, over each population, examples or
-    classes. Ranks and their falls are nan where training left the finite numbers, at any step.
+    The effective rank is RankMe of centred features: exp of the entropy of their covariance's eigenvalues, each as a
+    share of their sum, over each population, examples or classes. Ranks and their falls are nan where training left the
+    finite numbers, at any step.
 
     Quantities
     ----------
@@ -99,7 +101,7 @@ def outcomes(trajectory: Trajectory, records: np.ndarray) -> dict[str, np.ndarra
         loss.
     diverged
         1 where the mean loss at the end is above log V, that of uniform predictions, from which small starts begin, or
-        where training left the finite numbers, then or later; 0 elsewhere.
+        where training left the finite numbers at any step of the run; 0 elsewhere.
     """
     loss = trajectory.series["loss"][:, records]
     mean, largest = np.moveaxis(loss[:, -1], -1, 0)

@@ -8,7 +8,7 @@ from learning_dynamics.papers.spectral_bias.quantities import SIGMA_W1
 from learning_dynamics.settings import Fraction
 from learning_dynamics.tidy import Draws, Quantity, Table
 
-# Settings of these claims, whose values stand in workflow/config/spectral_bias.yaml:
+# Settings of the claim, whose values stand in workflow/config/spectral_bias.yaml:
 # - share: least share of |W|^2 in its largest singular value that is close to rank one
 
 

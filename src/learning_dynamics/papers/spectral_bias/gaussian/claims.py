@@ -13,7 +13,7 @@ from learning_dynamics.tidy import Draws, Table, settings_of
 # Settings of these claims, whose values stand in workflow/config/spectral_bias.yaml:
 # - share: a layer is approximately of rank k if its k largest singular values have this share of |W_1|^2 (Frobenius) or
 #   more; only k values grow if the others have at most one minus it of the squared displacement
-# - since: which displacements count in the latter: those of the whole spectrum, or from the k-th singular value on
+# - since: that displacement is the whole spectrum's (first), or that of the singular values from the k-th on (k-th)
 
 Since = Literal["first", "k-th"]
 
@@ -42,7 +42,7 @@ def gaussian_init_low_rank(printed: Table, deviation: Table, *, share: Fraction,
         "share of draws that end with approximately rank $k$",
         **_holds_if_finite(leading_share >= share, leading_share),
         at_least=0.5,
-        because=f"most draws; the $k$ largest hold {share:.0%} of $|W_1|^2$",
+        because=f"most draws; the $k$ largest hold {share:.0%} of $|W_1|^2$ or more",
         rivals={as_deviation: _holds_if_finite(leading_share_of_deviation >= share, leading_share_of_deviation)},
     )
     yield share_of_draws(
@@ -83,12 +83,14 @@ def nonzero_second_layer(
     A singular value's displacement is its end less its start. The sentence is about each of the $k$ values. So the
     values that should stay are compared with the $k$-th: of the squared displacement from the $k$-th value on, they may
     take up {left:.0%}. They do so on {value:.0%} of {draws} draws at the larger printed variance of $W_2$, and on
-    {second:.0%} at the smaller. The verdict depends on the size of the teacher, which the paper does not state: with a
-    teacher {times:.0f} times as large, {with_larger:.0%} of the draws show the trend at the larger variance. The values
-    that should stay move because the rows of a Gaussian layer are not orthogonal; they move from $W_2(0) = 0$ too. Of
-    the displacement of the whole spectrum, most of which is the largest value's, they take up {whole:.1%} at most: read
-    so, the trend is there on all draws. If the printed variances are read as standard deviations, which Figure 1a
-    suggests, {deviation:.0%} of the draws show it from the $k$-th value on.
+    {second:.0%} at the smaller. The values that should stay move because the rows of a Gaussian layer are not
+    orthogonal; they move from $W_2(0) = 0$ too.
+
+    The verdict depends on the size of the teacher, which the paper does not state: with a teacher {times:.0f} times as
+    large, {with_larger:.0%} of the draws show the trend at the larger variance. It depends on the reading too. Of the
+    squared displacement of the whole spectrum the values that should stay take up {whole:.1%} at most: read so, the
+    trend is there on all draws. If the printed variances are read as standard deviations, which Figure 1a suggests,
+    {deviation:.0%} of the draws show it from the $k$-th value on.
     """
     _require_fewer_outputs_than_inputs(flows[0])
     first_variance, *other_variances = flows  # of W2, in the order in which the paper names them
@@ -110,7 +112,7 @@ def nonzero_second_layer(
             **trend_arguments(table),
             at_least=0.5,
             because=f"most draws; beyond the $k$ largest {allowed:.0%} of the squared displacement at most",
-            rivals={
+            rivals={  # the arguments of `share_of_draws` that each would give
                 "only $k - 1$ values grow": trend_arguments(table, fewer=1),
                 "a hidden layer that starts at the large scale of Figure 1a": trend_arguments(large),
             },
@@ -152,7 +154,7 @@ def _only_k_grow(table: Table, since: Since, *, allowed: float, fewer: int = 0) 
     growing = _outputs(table) - fewer
     # with k = 1 and one fewer none should grow, and all values count
     first_counted = 1 if since == "first" else max(growing, 1)
-    displaced = _displacement_share(table, beyond=growing, since=first_counted)
+    displaced = _displacement_share(table, beyond=growing, first_counted=first_counted)
     return _holds_if_finite(displaced <= allowed, displaced)
 
 
@@ -174,10 +176,10 @@ def _leading_share(table: Table) -> np.ndarray:
     return squares[:, : _outputs(table)].sum(axis=1) / squares.sum(axis=1)
 
 
-def _displacement_share(table: Table, *, beyond: int, since: int = 1) -> np.ndarray:
-    """Return the part that singular values of W1 after number `beyond` have in the displacement from number `since` on.
+def _displacement_share(table: Table, *, beyond: int, first_counted: int = 1) -> np.ndarray:
+    """Return the share of singular values of W1 after number `beyond` in the squared displacement.
 
-    The displacement is the sum over singular values, the largest being number 1, of (end - start)^2.
+    That is the sum of (end - start)^2 over singular values from number `first_counted` on, the largest being number 1.
 
     Returns
     -------
@@ -185,7 +187,7 @@ def _displacement_share(table: Table, *, beyond: int, since: int = 1) -> np.ndar
     """
     start, end = _start_and_end(table)
     squares = (end - start) ** 2
-    return squares[:, beyond:].sum(axis=1) / squares[:, since - 1 :].sum(axis=1)
+    return squares[:, beyond:].sum(axis=1) / squares[:, first_counted - 1 :].sum(axis=1)
 
 
 def _start_and_end(table: Table) -> tuple[np.ndarray, np.ndarray]:

@@ -1,8 +1,8 @@
 """Measures of one flow of the exponential loss: margins, stationarity, singular vectors, and how they settle.
 
 Gaps, residuals and distances are zero where a result of the paper holds exactly; powers have predictions of their own.
-So every draw can be judged by them. The same measures of what might hold instead, of another norm, exponent or tensor,
-are beside them.
+So every draw can be judged by them, and rivals are judged by the same measures with another norm, exponent or tensor:
+`gap_l1` beside `gap_l2`.
 
 Symbols are the paper's. M(x), with an axis for each layer, is `TensorNetwork.data_tensor`; S and U_l give the singular
 coordinates of an orthogonally decomposable network, as diagonal and convolutional ones are; rho is the product of all
@@ -74,17 +74,17 @@ def measure_flow(
         Gap between the margin of the coefficients, divided by their norm, and the largest possible, relative to it;
         the norm is l2, l1, or l1 of the unitary Fourier transform (dft_l1).
     gap_own
-        That gap in the norm that theory gives the network: l2 for fully connected ones at any depth; for two layers l1
-        of rho for real orthogonally decomposable ones, which is l1 for diagonal ones, the Fourier transform's l1 for
-        convolutional ones. Missing where theory gives no norm.
+        That gap in the norm that theory gives the network: l2 for fully connected ones, at any depth. For two layers:
+        the Fourier transform's l1 for convolutional ones, and l1 of rho for orthogonally decomposable ones with a real
+        S (l1 of the coefficients, if diagonal). Missing where theory gives no norm.
     angle
         Angle in degrees between the coefficients and the max-margin direction in the norm of `gap_own`; missing where
         `gap_own` is missing, and for the architecture `decomposable`.
     angle_power
         Power of 1 / log t in `angle`, fitted within the window; at the last time, nan at others. Predicted: 1 / L for
-        fully connected networks, nan where the support vectors span all inputs; for two layers 1 - s, with s the
-        largest inactive singular value of M(-u) relative to the active ones (zero if none is inactive), nan where
-        active directions outnumber the support vectors. Missing where `angle` is.
+        fully connected networks, nan where the support vectors span all inputs; for other networks, of two layers,
+        1 - s, with s the largest inactive singular value of M(-u) relative to the active ones (zero if none is
+        inactive), nan where active directions outnumber the support vectors. Missing where `angle` is.
     singular_residual
         Residual of the singular-vector equations of M(-u), the largest of all layers, relative to the singular value
         (Theorem 1); u is that of the same time. One where the value is not positive.
@@ -115,8 +115,8 @@ def measure_flow(
         Residual of the stationarity conditions of Theorem 2, |rho_j|^p proportional to -(S u)_j rho_j, relative to the
         sum of |rho_j|^p and at most ten; p is 2/L, 1 or 2. Orthogonally decomposable networks alone.
     dense_share_rho
-        Share of the l1 norm of rho that lies beyond as many of its largest entries as there are points (Remark 3).
-        Orthogonally decomposable networks alone.
+        Share of the l1 norm of rho outside its n largest entries, with n the number of points (Remark 3). Orthogonally
+        decomposable networks alone.
     dense_share_beta, dense_share_s_beta
         Like `dense_share_rho`, of beta and of S beta. Orthogonally decomposable networks alone.
     quasi_norm_excess
@@ -130,7 +130,7 @@ def measure_flow(
     states : ndarray, shape (times, parameters)
         As `exponential_flow` returns them.
     sharpness : float
-        As in `exponential_flow.Accuracy`.
+        log t beyond which `exponential_flow` caps e^tau (`Accuracy`).
     window : pair of float
         log log t between which the power of 1 / log t in the angle is fitted.
 
@@ -144,6 +144,7 @@ def measure_flow(
     margins = beta @ (y[:, None] * X).T
     least_margins = margins.min(axis=1)
     push = push_directions(network, data, log_log_times, states, sharpness=sharpness)
+
     measures: dict = {
         MARGIN: least_margins,
         quantities.TURN_OF_RESIDUALS: angle_between(push, push[-1]),
@@ -152,6 +153,7 @@ def measure_flow(
         # the max-margin classifier has a least margin of one, so that the largest margin is one over its norm
         measures[quantities.GAP[norm]] = 1 - least_margins * norm_of(data.max_margin[norm], norm) / norm_of(beta, norm)
     measures |= _parameter_quantities(network, push, data_sum=y @ X, log_log_times=log_log_times, states=states)
+
     singular_residuals = {
         quantities.SINGULAR_RESIDUAL: push,
         quantities.SINGULAR_RESIDUAL_DATA: y @ X,
@@ -162,6 +164,7 @@ def measure_flow(
         measures[quantity] = _singular_residual(network, inputs_by_time, states)
     if depth == 2:
         measures[quantities.TOP_GAP] = _top_gap(network, push, states)
+
     if network.name == "fully_connected":
         compared_directions = {
             quantities.DISTANCE_FROM_PUSH: push,
@@ -169,12 +172,14 @@ def measure_flow(
         }
         for quantity, direction in compared_directions.items():
             measures[quantity] = np.linalg.norm(_unit(beta) - _unit(direction), axis=-1)
+
     if network.name == "fully_connected" or (depth == 2 and network.name in LIMIT_NORM):
-        # of real orthogonally decomposable networks, diagonal ones too, `_singular_coordinate_quantities` replaces it
+        # of diagonal networks `_singular_coordinate_quantities` replaces GAP_OWN, not the angle
         measures[quantities.GAP_OWN] = measures[quantities.GAP[LIMIT_NORM[network.name]]]
         measures[quantities.ANGLE] = angle_between(beta, data.max_margin[LIMIT_NORM[network.name]])
         predicted = _predicted_exponent(network, data, push[-1])
         measures[quantities.ANGLE_POWER] = (_exponents(log_log_times, measures[quantities.ANGLE], window), predicted)
+
     if network.S is not None:
         measures |= _singular_coordinate_quantities(
             network, data, push, states=states, beta=beta, least_margins=least_margins
@@ -242,8 +247,8 @@ def _singular_coordinate_quantities(
 ) -> dict[str, np.ndarray]:
     """Return how near rho is to a stationary point of the l_(2/L) max-margin problem, and how sparse it is.
 
-    Of two real layers it is also the gap in the network's own norm, l1 of rho: by the convex program that gives the
-    excess, for diagonal ones too.
+    With two layers and a real S the gap in the network's own norm, l1 of rho, is among them. It follows from the
+    excess; for diagonal networks it replaces what `measure_flow` has computed.
 
     Parameters
     ----------
@@ -334,7 +339,7 @@ def _layer_gradients(tensors: np.ndarray, layers: list[np.ndarray]) -> list[np.n
     return gradients
 
 
-def _stationarity_residual(rho: np.ndarray, singular_values: np.ndarray, power: float) -> np.ndarray:
+def _stationarity_residual(rho: np.ndarray, s_of_push: np.ndarray, power: float) -> np.ndarray:
     """Return the residual of stationarity of ``sum_j |rho_j|**power``, subject to margins of at least one.
 
     At a stationary point (S(-u))_j rho_j is real, not negative and proportional to |rho_j|**power, (26) to (28) with a
@@ -343,8 +348,8 @@ def _stationarity_residual(rho: np.ndarray, singular_values: np.ndarray, power: 
     Parameters
     ----------
     rho : ndarray, shape (times, m)
-    singular_values : ndarray, shape (times, m)
-        S(-u).
+    s_of_push : ndarray, shape (times, m)
+        S(-u), of any sign or phase.
 
     Returns
     -------
@@ -352,7 +357,7 @@ def _stationarity_residual(rho: np.ndarray, singular_values: np.ndarray, power: 
         Relative to the sum of sizes, and at most ten: the factor of proportion has no bound where products cancel.
     """
     sizes = np.abs(rho) ** power
-    products = singular_values * rho
+    products = s_of_push * rho
     with np.errstate(invalid="ignore", divide="ignore"):
         factor = sizes.sum(axis=1, keepdims=True) / products.real.sum(axis=1, keepdims=True)
         return np.minimum(np.abs(sizes - factor * products).sum(axis=1) / sizes.sum(axis=1), 10.0)
@@ -370,8 +375,8 @@ def _predicted_exponent(network: TensorNetwork, data: LabelledData, push_directi
     A fully connected network's first layer keeps its part outside the span of the support vectors, and the other
     layers carry it along: the exponent is 1 / L, or nan where the support vectors span all inputs.
 
-    With two layers in singular coordinates active directions of the coefficients grow like log t. They have the largest
-    singular value of M(-u).
+    Of the others, with two layers, active directions of the coefficients in singular coordinates grow like log t. They
+    have the largest singular value of M(-u).
 
     - An inactive direction, whose singular value is s times the largest, grows like (log t)^s: the exponent is 1 - s,
       with the largest s.

@@ -3,12 +3,12 @@
 import numpy as np
 
 from learning_dynamics.evidence import Estimate, mean
-from learning_dynamics.judging import Check, Claim, Facts, at_least, claim, equal, takes_rivals
+from learning_dynamics.judging import NOT_CLAIMED, Check, Claim, Facts, at_least, claim, equal, takes_rivals
 from learning_dynamics.papers.tensor_networks.local_optima import quantities
 from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import Quantity, Table, by_draw, select
 
-# Settings of these claims, whose values stand in workflow/config/tensor_networks.yaml:
+# Settings of the claim, whose values stand in workflow/config/tensor_networks.yaml:
 # - middle: initialisation scale of order one, which is compared with the run's smallest and largest
 # - right: least share of right predictions among the starts of the smallest scale; chosen
 
@@ -30,29 +30,31 @@ LARGER_BETTER = "the larger the start, the better"
 )
 def global_optimum_share(starts: Table, *, middle: Positive, right: Fraction) -> Claim:
     r"""Corollary 2 leaves open to which stationary point of the $\ell_{2/L}$ max-margin problem a diagonal network
-    tends. Three layers tend to the global optimum less often from small starts than from starts of order one. With five
-    layers the two differ less. From large starts, too, networks tend to it less often than from starts of order one: by
-    a few per cent, over all depths.
+    tends. With three layers it tends to the global optimum less often from small starts than from starts of order one.
+    With five layers this difference is smaller. From large starts, too, it tends there less often than from starts of
+    order one: by a few per cent of the starts, over all depths.
 
     With three layers {small_shallow:.1%} of the starts come to the global optimum from a scale of {small:g},
     {middle_shallow:.1%} from {middle:g} and {large_shallow:.1%} from {large:g}; with five {small_deep:.1%},
-    {middle_deep:.1%} and {large_deep:.1%}. Starts are the same at all scales, and the {draws} data sets, of
-    {optima:.1f} local optima on average, are the draws; optima are enumerated.
+    {middle_deep:.1%} and {large_deep:.1%}. Starts are the same at all scales. Each of the {draws} data sets is a draw;
+    it has {optima:.1f} local optima on average, which are enumerated.
 
     Small starts choose greedily. With $\theta = \sum_i \nu_i y_i x_i$ and $\dot\nu_i = e^{-y_i f(x_i)}$, coordinate $j$
     escapes when $|\theta_j|$ reaches a threshold $c_j$ of order $\alpha^{2 - L}$, which the start sets; what has
     escaped settles at once. So the coordinate of the largest $|\sum_i y_i x_{ij}| / c_j$ escapes first, and others
-    follow only while what has escaped cannot classify all points. The greedy choice is the optimum that has most
-    entries among these coordinates. From a scale of {small:g} all but {missed:.1%} of the starts come to it, where at
-    least {right:.0%} are asked for at each depth, and {escaped:.1%} to an optimum with entries among these coordinates
-    alone. From {middle:g} that prediction is right for {from_middle:.0%} of the starts, from {large:g} for
-    {from_large:.0%}. From {large:g} another prediction, the least $\ell_1$ norm with weights $c_j$, is right for
-    {weighted:.0%} of the starts, and for {possible:.0%} of those for which it is a local optimum. The greedy choice
-    alone, without any flow, is the global optimum for {greedy:.1%}; why starts of order one do better is not explained.
+    follow only while what has escaped cannot classify all points. The greedy choice is, of the optima whose entries are
+    all among these coordinates, with their signs, the one that has most entries. From a scale of {small:g} all but
+    {missed:.1%} of the starts come to it, where at least {right:.0%} are asked for at each depth, and {escaped:.1%} to
+    an optimum with entries among these coordinates alone. From {middle:g} that prediction is right for
+    {from_middle:.0%} of the starts, from {large:g} for {from_large:.0%}. From {large:g} another prediction, the least
+    $\ell_1$ norm with weights $c_j$, is right for {weighted:.0%} of the starts, and for {weighted_where_optimum:.0%} of
+    those for which it is a local optimum. The greedy choice alone, without any flow, is the global optimum for
+    {greedy_is_global:.1%}; why starts of order one do better is not explained.
 
-    Elsewhere, with two or three points in three to six dimensions and with uniform layers, small starts do worse as
-    well. At margins of three and more large starts are not worse than those of order one, and with a single point
-    nothing depends on the scale. Where the last layer does not start at zero the greedy choice is right less often.
+    In runs that are not kept, with two or three points in three to six dimensions and with uniform layers, small starts
+    do worse as well. In others, large starts are not worse than those of order one, at margins of three and more; and
+    the greedy choice is right less often where the last layer does not start at zero. With a single point nothing
+    depends on the scale.
     """
     small, large = min(starts["scale"]), max(starts["scale"])
     depths = np.unique(starts["depth"])
@@ -75,7 +77,8 @@ def global_optimum_share(starts: Table, *, middle: Positive, right: Fraction) ->
         f"{shallow} less {deep} layers: {differ}",
         least_shallow_gain - largest_deep_gain,
         sign=1,
-        rivals={NO_SCALE: 0, NO_DEPTH: 0, LARGER_WORSE: -1},
+        # the last two do not say which depth gains more
+        rivals={NO_SCALE: 0, NO_DEPTH: 0, LARGER_WORSE: NOT_CLAIMED, LARGER_BETTER: NOT_CLAIMED},
     )
     yield _mean_has_sign(
         f"all depths: {share}, $\\alpha = {middle:g}$ less $\\alpha = {large:g}$",
@@ -129,14 +132,17 @@ def global_optimum_share(starts: Table, *, middle: Positive, right: Fraction) ->
         from_middle=_share_as_predicted(starts, quantities.OPTIMUM, middle),
         from_large=_share_as_predicted(starts, quantities.OPTIMUM, large),
         weighted=by_weighted_l1_from_large,
-        possible=by_weighted_l1_from_large / weighted_optima.notna().mean(),
-        greedy=float(np.mean(greedy_optima == quantities.GLOBAL)),
+        weighted_where_optimum=by_weighted_l1_from_large / weighted_optima.notna().mean(),
+        greedy_is_global=float(np.mean(greedy_optima == quantities.GLOBAL)),
     )
 
 
 @takes_rivals("sign")
 def _mean_has_sign(name: str, differences: np.ndarray, *, sign: int) -> Check:
-    """Check that the mean of differences, shape (data sets,), has a sign, 1 or -1, or is zero for a sign of 0."""
+    """Check that the mean of differences, shape (data sets,), has a sign, 1 or -1, or is zero for a sign of 0.
+
+    Starts at no optimum count as in the differences given, against the claim, whatever the sign.
+    """
     if sign == 0:
         return equal(name, mean(differences), 0.0, because=PAIRED)
     return at_least(f"minus: {name}" if sign < 0 else name, mean(sign * differences), 0.0, because=PAIRED)
@@ -161,11 +167,11 @@ def _share_as_predicted(starts: Table, prediction: Quantity, scale: float) -> fl
     return float(np.mean(is_as_predicted))
 
 
-# `OPTIMUM` has the optimum that was reached as its value, and the greedy choice as its prediction
-
-
 def _reached_optima(starts: Table, depth: int, scale: float) -> np.ndarray:
-    """Return the number of the optimum that each start has come to, nan at none, shape (data sets, starts)."""
+    """Return the number of the optimum that each start has come to, nan at none, shape (data sets, starts).
+
+    It is the value of `OPTIMUM`; the prediction of `OPTIMUM` is the greedy choice.
+    """
     return by_draw(starts, quantities.OPTIMUM, depth=depth, scale=scale)
 
 

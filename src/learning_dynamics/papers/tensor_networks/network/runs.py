@@ -18,7 +18,7 @@ from learning_dynamics.trajectories import Arrays, Trajectory
 
 
 def contraction(*, lengths: list[Count], inputs: Count, member: Natural, seed: Seed) -> Trajectory:
-    """Contract a random data tensor with random vectors, one axis after the other (figure 2).
+    """Contract a random data tensor with random vectors, one axis after the other (figure 2): draw number `member`.
 
     Returns
     -------
@@ -48,6 +48,8 @@ def forward(
 ) -> Trajectory:
     """Compute outputs with an activation in two ways: from the data tensor (eq. 2), and layer by layer (eqs. 3 to 5).
 
+    `architectures.network_of` describes the networks; a decomposable one cannot be computed layer by layer.
+
     Returns
     -------
     Trajectory
@@ -58,15 +60,15 @@ def forward(
     for network in networks_of(networks, depths, inputs, seed):
         rngs = generators(seed, f"tensor_network.forward.{network.name}.{network.depth}", draws)
         examples = [(rng.standard_normal(inputs), rng.standard_normal(sum(network.lengths))) for rng in rngs]
-        for name in activations:
+        for activation in activations:
             outputs = [
                 (
-                    contracted(network.data_tensor(x), network.layers(state), ACTIVATIONS[name]),
-                    layer_by_layer(network.name, x, network.layers(state), ACTIVATIONS[name]),
+                    contracted(network.data_tensor(x), network.layers(state), ACTIVATIONS[activation]),
+                    layer_by_layer(network.name, x, network.layers(state), ACTIVATIONS[activation]),
                 )
                 for x, state in examples
             ]
-            series[f"{network.name}_{name}_{network.depth}"] = np.array(outputs)[:, None]
+            series[f"{network.name}_{activation}_{network.depth}"] = np.array(outputs)[:, None]
     return Trajectory(np.zeros(1), series)
 
 

@@ -7,7 +7,7 @@ from learning_dynamics.papers.tensor_networks.classification import quantities
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Draws, Table, draw_columns
 
-# Settings of these claims, whose values stand in workflow/config/tensor_networks.yaml:
+# Settings of the claim, whose values stand in workflow/config/tensor_networks.yaml:
 # - tolerance: error of a power that the fit within a window may make
 # - settled: largest share of the l1 norm that what vanishes may hold at the window's start; in fully connected
 #   networks, largest distance of the direction from its limit

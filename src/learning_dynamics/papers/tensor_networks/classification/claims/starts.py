@@ -14,7 +14,7 @@ from learning_dynamics.papers.tensor_networks.tables import MARGIN
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Draws, Table, select, settings_of
 
-# Settings of these claims, whose values stand in workflow/config/tensor_networks.yaml:
+# Settings of the claim, whose values stand in workflow/config/tensor_networks.yaml:
 # - degrees: angle up to which two limit directions count as one, and from which on they count as two; chosen
 
 
