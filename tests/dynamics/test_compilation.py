@@ -1,4 +1,4 @@
-"""Functions compiled for one signature: with a cache on disk, without one, from a broken one, and what is wrong."""
+"""Functions compiled for one signature: from a cache on disk, without one, from a broken one, and their own errors."""
 
 import os
 import subprocess
@@ -19,9 +19,9 @@ print(twice(21.0), sum(twice.stats.cache_hits.values()))
 
 
 def doubled(module, **variables):
-    """Compile and call a function in a process of its own; return its value, and how often it came from the cache."""
+    """Run a module that compiles a function, in a process of its own; return the function's value and cache hits."""
     module.write_text(DOUBLING)
-    os.utime(module, (1e9, 1e9))  # of the same version each time
+    os.utime(module, (1e9, 1e9))  # numba drops what it has kept of a source whose modification time is another
     command = [sys.executable, "-B", str(module)]
     done = subprocess.run(command, env=os.environ | variables, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr[-500:]
@@ -30,11 +30,12 @@ def doubled(module, **variables):
 
 
 def test_where_nothing_can_be_kept_it_compiles_all_the_same(tmp_path):
-    """Root may write anywhere: files stand where the folders would be made, beside the source and at home."""
+    """Files stand where the cache's folders would be made: root may write anywhere, but no folder in a file's place."""
     (tmp_path / "__pycache__").write_text("")
     (tmp_path / "home").write_text("")
     home = str(tmp_path / "home")
     assert doubled(tmp_path / "doubling.py", HOME=home, XDG_CACHE_HOME=home, NUMBA_CACHE_DIR="") == ["42.0", "0"]
+    assert not list(tmp_path.rglob("*.nbi"))
 
 
 def first_half(content):

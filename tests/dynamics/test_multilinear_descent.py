@@ -11,8 +11,8 @@ X = np.array([[1.0, 2.0, 0.5], [0.0, -3.0, 1.0]])
 Y = np.array([1.0, -1.0])
 
 
-def product_of(depth):
-    """Data tensors of the network <x, w_1 * ... * w_depth>: X[n, i] where all indices are i."""
+def diagonal_tensors(depth):
+    """Return the data tensors of the network <x, w_1 * ... * w_depth>: X[n, i] where all indices are i, else zero."""
     tensors = np.zeros((len(X), *[3] * depth))
     for entry in range(3):
         tensors[(slice(None), *[entry] * depth)] = X[:, entry]
@@ -29,12 +29,13 @@ def contract(tensors, layers, kept=None):
 
 
 def by_hand(tensors, state, loss, step, steps):
+    """Return the state after so many steps of gradient descent on the loss of X's labels Y, all layers in one vector."""
     ends = np.cumsum(tensors.shape[1:])[:-1]
     for _ in range(steps):
         layers = np.split(state, ends)
         f = contract(tensors, layers)
-        weights = f - Y if loss == "squared" else -Y * np.exp(-Y * f)
-        gradient = [weights @ contract(tensors, layers, kept) for kept in range(len(layers))]
+        by_output = f - Y if loss == "squared" else -Y * np.exp(-Y * f)
+        gradient = [by_output @ contract(tensors, layers, kept) for kept in range(len(layers))]
         state = state - step * np.concatenate(gradient)
     return state
 
@@ -44,19 +45,19 @@ def by_hand(tensors, state, loss, step, steps):
 def test_descent_takes_the_steps_of_numpy(lengths, loss):
     tensors = np.random.default_rng(1).standard_normal((2, *lengths))
     start = 0.5 * np.random.default_rng(0).standard_normal((2, sum(lengths)))
-    run = descend(tensors, Y, start, loss=loss, step=1e-3, steps=50, records=np.array([0, 20, 50]))
-    np.testing.assert_array_equal(run.states[:, 0], start)
-    np.testing.assert_array_equal(run.states[:, 2], run.final_states)
-    for member in range(2):
+    descent = descend(tensors, Y, start, loss=loss, step=1e-3, steps=50, records=np.array([0, 20, 50]))
+    np.testing.assert_array_equal(descent.states[:, 0], start)
+    np.testing.assert_array_equal(descent.states[:, 2], descent.final_states)
+    for run in range(2):
         for record, steps in enumerate([0, 20, 50]):
-            expected = by_hand(tensors, start[member], loss, 1e-3, steps)
-            np.testing.assert_allclose(run.states[member, record], expected, rtol=1e-11, atol=1e-13)
+            expected = by_hand(tensors, start[run], loss, 1e-3, steps)
+            np.testing.assert_allclose(descent.states[run, record], expected, rtol=1e-11, atol=1e-13)
 
 
 def test_descent_stops_at_the_tolerance_and_fills_later_records():
     start = np.full((1, 6), 0.7)
-    run = descend(
-        product_of(2),
+    descent = descend(
+        diagonal_tensors(2),
         Y,
         start,
         loss="squared",
@@ -65,21 +66,24 @@ def test_descent_stops_at_the_tolerance_and_fills_later_records():
         records=np.array([10, 10**6]),
         tolerance=1e-9,
     )
-    assert run.steps[0] < 10**6
-    np.testing.assert_array_equal(run.states[0, 1], run.final_states[0])
-    first, second = np.split(run.final_states[0], 2)
+    assert descent.steps[0] < 10**6
+    np.testing.assert_array_equal(descent.states[0, 1], descent.final_states[0])
+    first, second = np.split(descent.final_states[0], 2)
     np.testing.assert_allclose(X @ (first * second), Y, rtol=0, atol=1e-9)
+    # a step earlier it had not arrived
+    first, second = np.split(by_hand(diagonal_tensors(2), start[0], "squared", 1e-2, descent.steps[0] - 1), 2)
+    assert np.abs(X @ (first * second) - Y).max() > 1e-9
 
 
 @pytest.mark.parametrize("steps", [20, 21])
 @pytest.mark.parametrize("tolerance", [0.0, 0.5], ids=["to the last step", "until it has arrived"])
 def test_steps_in_portions_are_those_of_one_go(monkeypatch, steps, tolerance):
-    """Signals are heard between portions; the last one ends with the steps, or has one left."""
+    """Signals interrupt compiled code between portions, here of 5 steps: of 21 the last portion has a single step."""
 
     def go():
         start, records = np.full((2, 6), 0.7), np.array([0, 5, 7, 20])
         return descend(
-            product_of(2), Y, start, loss="squared", step=1e-2, steps=steps, records=records, tolerance=tolerance
+            diagonal_tensors(2), Y, start, loss="squared", step=1e-2, steps=steps, records=records, tolerance=tolerance
         )
 
     at_once = go()
@@ -92,4 +96,4 @@ def test_steps_in_portions_are_those_of_one_go(monkeypatch, steps, tolerance):
 
 def test_divergence_is_an_error():
     with pytest.raises(DivergenceError, match="smaller steps"):
-        descend(product_of(3), Y, np.full((1, 9), 5.0), loss="squared", step=1.0, steps=1000)
+        descend(diagonal_tensors(3), Y, np.full((1, 9), 5.0), loss="squared", step=1.0, steps=1000)

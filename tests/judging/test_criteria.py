@@ -21,7 +21,10 @@ from tests.judging.made_up import evaluation_of
 # -- every draw ----------------------------------------------------------------------------------------------------
 
 
-@given(st.lists(st.one_of(st.floats(-10, 10), st.just(np.nan), st.just(np.inf)), min_size=1), st.floats(-10, 10))
+NUMBERS = st.one_of(st.floats(-10, 10), st.sampled_from([np.nan, np.inf, -np.inf]))
+
+
+@given(st.lists(NUMBERS, min_size=1), st.floats(-10, 10))
 def test_every_draw_is_counted_for_against_or_undecided(values, bound):
     values = np.array(values)
     for check, good in (
@@ -36,11 +39,11 @@ def test_every_draw_is_counted_for_against_or_undecided(values, bound):
         assert check.state == ("fails" if counts[1] else expected), check
 
 
-def test_the_worst_draw_is_shown_with_its_margin_and_the_largest_where_that_is_another():
+def test_the_draw_nearest_its_bound_is_shown_and_the_largest_where_that_is_another():
     # nearest by factor, not by distance
     check = every_draw("x", [1.0, 40.0, 2.0], at_most=[1.9, 60.0, 20.0])
     assert (check.value, check.margin, check.interval) == (40.0, 1.5, "the draw nearest its bound, of 3")
-    # from a bound of zero there is no factor
+    # of a bound of zero there is no factor: the nearest by distance
     assert every_draw("x", [-3.0, -1.0, -2.0], at_most=0.0).value == -1.0
     check = every_draw("x", [1.0, 4.0, 2.0], at_least=0.5)
     assert (check.value, check.margin) == (1.0, 2.0)
@@ -52,18 +55,18 @@ def test_the_worst_draw_is_shown_with_its_margin_and_the_largest_where_that_is_a
     )
 
 
-ODD = np.array([1.234567, 1.3456789, np.pi])  # numbers of many digits, which do not repeat by themselves
+LONG = np.array([1.234567, 1.3456789, np.pi])  # numbers of many digits, which do not repeat by chance
 
 
 @pytest.mark.parametrize(
     ("numbers", "different"),
     [
-        pytest.param(ODD, 3, id="others count each"),
-        pytest.param(ODD[[0, 1, 0]] * (1 + 1e-11 * np.arange(3)), 2, id="that agree in ten digits count once"),
-        pytest.param(1e-6 * ODD[[0, 1, 0]], 2, id="small ones that agree count once"),
-        pytest.param(np.stack([ODD, ODD * (1 + 1e-10)]), 1, id="of three numbers, all of which agree, count once"),
+        pytest.param(LONG, 3, id="that differ count each"),
+        pytest.param(LONG[[0, 1, 0]] * (1 + 1e-11 * np.arange(3)), 2, id="that agree in ten digits count once"),
+        pytest.param(1e-6 * LONG[[0, 1, 0]], 2, id="small ones that agree count once"),
+        pytest.param(np.stack([LONG, LONG * (1 + 1e-10)]), 1, id="of three numbers, all of which agree, count once"),
         pytest.param(
-            np.stack([ODD, ODD * [1, 1, 1 + 1e-6]]), 2, id="of three numbers, one of which differs, count each"
+            np.stack([LONG, LONG * [1, 1, 1 + 1e-8]]), 2, id="of three numbers, one of which differs, count each"
         ),
         pytest.param([2.0, 2.0, 2.0], 3, id="ranks may repeat"),
         pytest.param([2.3e-16, 2.3e-16], 2, id="rounding errors may repeat"),
@@ -74,12 +77,12 @@ def test_only_draws_that_agree_in_many_digits_count_once(numbers, different):
 
 
 def test_what_repeats_is_told():
-    assert every_draw("x", ODD[[0, 1, 0]], at_most=9.0).interval.endswith("of 3, with 2 different numbers")
-    assert mean(ODD[[0, 1, 0]]).how == "mean (t); 2 of the 3 numbers differ"
+    assert every_draw("x", LONG[[0, 1, 0]], at_most=9.0).interval.endswith("of 3, with 2 different numbers")
+    assert mean(LONG[[0, 1, 0]]).how == "mean (t); 2 of the 3 numbers differ"
     # errors of what repeats differ by rounding; a constant that is predicted may repeat
-    repeated = ODD[[0, 0, 0]] * (1 + 1e-12 * np.array([1, 3, -2]))
-    assert "all with one number" in equal_on_every_draw("x", repeated, ODD[[0, 0, 0]], tolerance=1e-9).interval
-    assert "different" not in equal_on_every_draw("x", repeated, ODD[0], tolerance=1e-9).interval
+    repeated = LONG[[0, 0, 0]] * (1 + 1e-12 * np.array([1, 3, -2]))
+    assert "all with one number" in equal_on_every_draw("x", repeated, LONG[[0, 0, 0]], tolerance=1e-9).interval
+    assert equal_on_every_draw("x", repeated, LONG[0], tolerance=1e-9).interval == "the draw nearest its bound, of 3"
 
 
 def test_draws_that_a_run_could_not_decide_or_that_have_a_nan_anywhere_or_no_finite_unit_are_undecided():
@@ -119,8 +122,9 @@ def test_equality_takes_the_largest_error_of_a_draw_in_its_own_unit():
 
 
 def test_a_tolerance_that_hides_the_effect_is_undecided():
-    assert equal("x", mean([1.0, 1.1]), 1.0, tolerance=0.5, resolution=0.1).state == "undecided"
-    assert equal_on_every_draw("x", [1.0, 1.1], 1.0, tolerance=0.5, resolution=0.1).state == "undecided"
+    for check in (equal, equal_on_every_draw):
+        assert check("x", 1.0, 1.0, tolerance=0.5, resolution=0.1).state == "undecided"
+        assert check("x", 1.0, 1.0, tolerance=0.5, resolution=0.6).state == "holds"
 
 
 def test_a_bound_is_not_shown_as_the_prediction():
@@ -145,6 +149,8 @@ def test_bounds_are_undecided_while_the_interval_covers_them(value, bound, half)
         assert below.state == above.state == "undecided"
     elif bound > found.upper:
         assert (below.state, above.state) == ("holds", "fails")
+    elif bound < found.lower:
+        assert (below.state, above.state) == ("fails", "holds")
     assert below.draws == 20
     assert below.draws_for + below.draws_against + below.draws_undecided == 20
 
@@ -161,6 +167,7 @@ def test_what_is_not_finite_decides_nothing(value):
     assert equal("x", value, 1.0, tolerance=0.1).state == "undecided"
     assert equal("x", 1.0, value, tolerance=0.1).state == "undecided"
     assert at_most("x", np.nan, 1.0).state == at_least("x", np.nan, 1.0).state == "undecided"
+    assert at_least("x", mean([0.0, 0.0]), 0.0).state == "undecided"  # no difference on any draw has no sign
     assert equal("x", mean([1.0]), 1.0).state == "undecided"  # of one draw the interval contains everything
 
 
@@ -205,7 +212,8 @@ def test_draws_without_a_number_leave_an_estimate_open_and_are_counted(check, of
     ],
 )
 def test_an_undecided_claim_says_what_left_it_open(part, why):
-    assert evaluation_of(every_draw("error", 0.1, at_most=1.0, rivals={"not": 0.0}), part).reason == why
+    headline = every_draw("error", 0.1, at_most=1.0, rivals={"not": 0.0})  # it holds, and refuses its rival
+    assert evaluation_of(headline, part).reason == why
 
 
 @pytest.mark.parametrize(("good", "state"), [(20, "holds"), (0, "fails"), (12, "undecided")])

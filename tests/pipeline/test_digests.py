@@ -1,5 +1,6 @@
-"""What digests are taken of: the modules and tables that a job uses; words change none of them."""
+"""Digests are taken of the modules and tables that a job uses; of their words, a claim's statement alone counts."""
 
+import itertools
 import subprocess
 import sys
 
@@ -10,24 +11,26 @@ from learning_dynamics.pipeline.plan import digests, sources
 from learning_dynamics.pipeline.plan.digests import science, used_modules
 from learning_dynamics.pipeline.plan.sources import PACKAGE, TOPIC_MODULES
 
-JOB = "topic.flow"  # of a made-up paper: papers/toy/topic/runs.py
+JOB = "topic.flow"  # the function `flow` of a made-up paper's topic, in RUNS
+RUNS, CLAIMS = "papers/toy/topic/runs", "papers/toy/topic/claims"
 
 
 @pytest.fixture
 def digest(tmp_path, monkeypatch):
-    """Return a function: what the job of a made-up paper depends on, given its modules, ``a__b`` in folder a."""
-    count = iter(range(10**6))
+    """Return a function that writes sources, by path, and returns the digests of all that a job of `toy` depends on."""
+    count = itertools.count()
 
-    def of(stage="run", kind=JOB, **modules):
-        monkeypatch.setattr(sources, "SOURCE_ROOT", root := tmp_path / str(next(count)))
-        for name, text in {"__init__": "", "papers__toy__topic__runs": "", **modules}.items():
-            path = root / PACKAGE / f"{name if name.startswith('__') or '/' in name else name.replace('__', '/')}.py"
+    def of(sources_by_path, *, stage="run", function=JOB):
+        root = tmp_path / str(next(count))
+        monkeypatch.setattr(sources, "SOURCE_ROOT", root)
+        for name, text in {"__init__": "", RUNS: "", **sources_by_path}.items():
+            path = root / PACKAGE / f"{name}.py"
             path.parent.mkdir(parents=True, exist_ok=True)
-            for folder in path.relative_to(root).parents[:-1]:
+            for folder in path.relative_to(root).parents[:-1]:  # each is a package
                 (root / folder / "__init__.py").touch()
             path.write_text(text, encoding="utf-8")
-        digests.forget()
-        return science(stage, "toy", kind)
+        digests.forget()  # those of the previous root
+        return science(stage, "toy", function)
 
     yield of
     digests.forget()
@@ -43,8 +46,10 @@ def flow(x, *, rate: float = 1.0):
         raise ValueError("rate")
     return x * np.exp(-rate)  # a remark
 '''
+# edits of BASE, as (old, new)
 WORDS = (
     ("# a remark", "# another"),
+    ('"""Words."""\n', ""),
     ('"""Words."""\nimport', '"""It\'s longer."""\nimport'),
     ('    """Words with', '    """'),
     ("x * np.exp(-rate)", "(x\n            * np.exp( -rate ))"),
@@ -61,33 +66,36 @@ FORMULAS = (
 
 
 def test_formulas_change_it_and_words_do_not(digest):
+    before = digest({RUNS: BASE})
+
     def changes(old, new):
         assert old in BASE
-        return digest(papers__toy__topic__runs=BASE.replace(old, new)) != before
+        return digest({RUNS: BASE.replace(old, new)}) != before
 
-    before = digest(papers__toy__topic__runs=BASE)
     assert [one for one in WORDS if changes(*one)] == []
     assert [one for one in FORMULAS if not changes(*one)] == []
 
 
 def test_a_folder_of_claims_is_as_a_file_of_claims(digest):
     """A job's module is the one in the folder that defines its function; another of them is not in its digests."""
-    modules = {"papers__toy__topic__claims__limits": "def limit(): ...", "papers__toy__topic__claims__speeds": ""}
-    found = digest(stage="claims", kind="topic.limit", **modules)
+    modules = {f"{CLAIMS}/limits": "def limit(): ...", f"{CLAIMS}/speeds": ""}
+    found = digest(modules, stage="claims", function="topic.limit")
     assert {"papers.toy.topic.claims", "papers.toy.topic.claims.limits"} <= set(found)
     assert "papers.toy.topic.claims.speeds" not in found
     assert set(sources.definitions(f"{PACKAGE}.papers.toy.topic.claims")) == {"limit"}
     assert sources.topics("toy") == ["topic"]
     with pytest.raises(ProjectError, match=r"no function `limits` in .*topic/claims; did you mean `limit`"):
-        sources.definition_of("claims", "toy", "topic.limits", "claims.limit")
+        sources.definition_of("claims", "toy", "topic.limits", where="claims.limit")
 
 
 def test_the_statement_of_a_claim_is_part_of_what_is_judged(digest):
-    def judged(words):
-        claims = f'def holds(run):\n    """{words}"""\n    return run\n'
-        return digest("claims", "topic.holds", papers__toy__topic__claims=claims)
+    def judged(statement, words_of_theory=""):
+        claims = f'from .. import theory\n\n\ndef holds(run):\n    """{statement}"""\n    return run\n'
+        modules = {CLAIMS: claims, "papers/toy/theory": f'"""{words_of_theory}"""\n'}
+        return digest(modules, stage="claims", function="topic.holds")
 
     assert judged("It holds.") != judged("It does not.")
+    assert judged("It holds.", "Words.") == judged("It holds.", "Others.")  # words of what it imports
 
 
 @pytest.mark.parametrize(
@@ -98,33 +106,48 @@ def test_the_statement_of_a_claim_is_part_of_what_is_judged(digest):
         "import learning_dynamics.measures.spectrum as s",
         "from ....measures import spectrum",
         "def later():\n    match 1:\n        case 1:\n            import learning_dynamics.measures.spectrum",
+        "try:\n    import absent\nexcept ImportError:\n    import learning_dynamics.measures.spectrum",
+        "try:\n    pass\nfinally:\n    import learning_dynamics.measures.spectrum",
+        "if False:\n    pass\nelse:\n    import learning_dynamics.measures.spectrum",
         "from learning_dynamics.papers.toy import theory",
     ],
 )
 def test_imports_are_followed_in_every_form(digest, statement):
     def of(body):
         theory = "from ...measures import spectrum"
-        modules = {"measures__spectrum": body, "papers__toy__theory": theory, "unused": body}
-        return digest(papers__toy__topic__runs=f"{statement}\ndef flow(): ...", **modules)
+        modules = {"measures/spectrum": body, "papers/toy/theory": theory, "unused": body}
+        return digest({RUNS: f"{statement}\ndef flow(): ...", **modules})
 
     assert of("largest = 1") != of("largest = 2")
     assert "unused" not in of("largest = 1")
 
 
+def test_what_the_command_of_a_stage_imports_counts(digest):
+    command = "from learning_dynamics.measures import spectrum"
+
+    def of(body):
+        return digest({"pipeline/commands/run": command, "measures/spectrum": body})
+
+    assert of("x = 1") != of("x = 2")
+    assert "pipeline.commands.run" not in of("x = 1")  # which no result depends on
+
+
 def test_machinery_is_no_science(digest):
     def of(body):
-        return digest(papers__toy__topic__runs="from learning_dynamics import errors, files", errors=body, files=body)
+        return digest({RUNS: "from learning_dynamics import errors, files", "errors": body, "files": body})
 
     assert of("x = 1") == of("x = 2")
 
 
 def test_what_importing_a_package_does_counts(digest):
-    first, second = (digest(**{"papers/toy/__init__": f"import numpy\nnumpy.seterr(all={how!r})\n"}) for how in "ab")
+    first, second = (
+        digest({"papers/toy/__init__": f"import numpy\nnumpy.seterr(all={how!r})\n"}) for how in ("warn", "raise")
+    )
     assert first != second
 
 
 def test_a_table_that_lies_beside_the_code_is_read(digest):
-    before = digest(papers__toy__topic__runs="def flow(): ...")
+    before = digest({RUNS: "def flow(): ..."})
     found = []
     for number in ("1.0", "2.0"):
         (sources.SOURCE_ROOT / PACKAGE / "papers/toy/topic/t.csv").write_text(number)
@@ -136,13 +159,16 @@ def test_a_table_that_lies_beside_the_code_is_read(digest):
 
 @pytest.mark.parametrize(("paper", "topic"), [("neural_collapse", "collapse"), ("softmax_dynamics", "phases")])
 def test_all_that_python_imports_is_in_the_digests(paper, topic):
-    """No module of science is loaded by importing a topic's module, or its command, that its digests leave out."""
+    """No module of science is loaded by importing a topic's module and its command that their digests leave out."""
+    assert topic in sources.topics(paper)
     for stage, part in TOPIC_MODULES.items():
         module = f"{PACKAGE}.papers.{paper}.{topic}.{part}"
         if sources.module_path(module) is None:
             continue
-        program = f"import sys, {module}; print(*(name for name in sys.modules if name.startswith('{PACKAGE}.')))"
+        command = f"{PACKAGE}.pipeline.commands.{stage}"
+        program = f"import sys, {module}, {command}; print(*(m for m in sys.modules if m.startswith('{PACKAGE}.')))"
         loaded = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True).stdout
         science_loaded = {name for name in loaded.split() if not sources.is_infrastructure(name)}
         assert module in science_loaded, stage
-        assert science_loaded <= set(used_modules(module, f"{PACKAGE}.pipeline.commands.{stage}")), stage
+        science_loaded.discard(f"{PACKAGE}.environment")  # where the checkout is, which `files` asks for
+        assert science_loaded <= set(used_modules(module, command)), stage

@@ -53,6 +53,7 @@ def test_a_function_says_what_it_takes():
     assert list(Signature(figure).arguments) == ["small", "large", "other"]
     assert Signature(figure).defaults == {"other": None}
     assert Signature(figure).has("columns")
+    assert not Signature(flow).has("columns")
     assert Signature(figure).settings == {"limit"}
     assert set(Signature(figure).fields) == {"limit.rtol", "limit.horizon", "limit.points"}
     assert [one.name for one in Signature(Limit).lineage] == ["Limit", "Accuracy"]
@@ -68,6 +69,7 @@ def test_a_function_says_what_it_takes():
 
 def test_bad_settings_name_the_key_and_the_fix():
     for change, words in (
+        # a value of ... leaves a setting out
         ({"width": 0}, "here.width: must be 1 or more"),
         ({"width": 10**300}, "here.width: must be 10000000000 or less"),
         ({"width": True}, "here.width: must be a whole number"),
@@ -103,10 +105,13 @@ def test_a_setting_of_an_earlier_version_is_refused_with_the_new_name_where_the_
 def test_every_kind_of_number_ends_where_it_says():
     def run(*, gamma): ...
 
-    for kind, least, below, words in (
+    for kind, last, beyond, words in (
         ("Count", 1, 0, "must be 1 or more"),
         ("Natural", 0, -1, "must be 0 or more"),
         ("Seed", 0, -1, "must be 0 or more"),
+        ("Count", 10**10, 10**10 + 1, "must be 10000000000 or less"),
+        ("Natural", 10**10, 10**10 + 1, "must be 10000000000 or less"),
+        ("Seed", 2**63 - 1, 2**63, "must be 9223372036854775807 or less"),
         ("Real", -1e300, float("-inf"), "must be a finite number"),
         ("Positive", 5e-324, 0.0, "must be above 0"),
         ("NonNegative", 0.0, -5e-324, "must be 0.0 or more"),
@@ -115,19 +120,26 @@ def test_every_kind_of_number_ends_where_it_says():
         ("Scale", 1e-24, 1e-25, "must be 1e-24 or more"),
     ):
         run.__annotations__["gamma"] = getattr(setting_types, kind)
-        Signature(run).check({"gamma": least}, "here")
-        assert f"here.gamma: {words}" in refusal(Signature(run).check, {"gamma": below}, "here"), kind
+        Signature(run).check({"gamma": last}, "here")
+        assert f"here.gamma: {words}" in refusal(Signature(run).check, {"gamma": beyond}, "here"), kind
 
 
-def test_what_cannot_be_read_names_the_file_and_the_function(configured, sources_of_toy):
+def test_an_annotation_that_cannot_be_read_names_the_file_and_the_function():
     def run(*, width): ...
 
-    for annotation, words in ((None, "has no type"), ("Cuont", "'Cuont' is not defined"), (np.ndarray, "ndarray")):
-        if annotation is not None:
-            run.__annotations__["width"] = annotation
+    for annotations, words in (
+        ({}, "has no type"),
+        ({"width": "Cuont"}, "'Cuont' is not defined"),
+        ({"width": np.ndarray}, "ndarray"),
+    ):
+        run.__annotations__ = annotations
+        # `Signature` itself may refuse
         said = refusal(lambda: Signature(run).check({"width": 1}, "here"))
-        assert "test_signatures.py: `run`: " in said, annotation
-        assert words in said, annotation
+        assert "test_signatures.py: `run`: " in said, annotations
+        assert words in said, annotations
+
+
+def test_a_module_that_cannot_be_imported_names_the_file_and_the_line(configured, sources_of_toy):
     file = sources_of_toy / "src/learning_dynamics/papers/toy/growth/runs.py"
     source = file.read_text()
     file.write_text(source + "\n1 / 0\n")

@@ -7,6 +7,7 @@ from matplotlib import font_manager
 
 from learning_dynamics.plotting import style
 
+# fonts that matplotlib brings along: Computer Modern, of which the style sets formulae, and STIX, which fills its gaps
 MATHEMATICS = ("cmmi10", "cmr10", "cmsy10", "cmex10", "STIXGeneral")
 
 
@@ -24,7 +25,7 @@ def test_an_incomplete_cache_changes_no_pixel(monkeypatch):
     before, manager = pixels(), font_manager.fontManager
     kept = [font for font in manager.ttflist if font.name not in MATHEMATICS]
     monkeypatch.setattr(manager, "ttflist", kept)
-    manager._findfont_cached.cache_clear()
+    manager._findfont_cached.cache_clear()  # it remembers where fonts were found
     with pytest.raises(ValueError, match="cmmi10"):
         font_manager.findfont("cmmi10", fallback_to_default=False)
     after = pixels()

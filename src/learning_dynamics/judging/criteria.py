@@ -399,7 +399,8 @@ def _factor(bound: float, value: float, upper: bool) -> float:
     """Return by which factor a value stays inside a bound of its own sign; nan where there is none."""
     if not np.isfinite(value) or bound == 0 or value == 0 or (bound > 0) != (value > 0):
         return np.nan
-    return float(abs(bound / value) if upper == (bound > 0) else abs(value / bound))
+    with np.errstate(over="ignore"):  # infinite, where one of them is all but zero
+        return float(abs(bound / value) if upper == (bound > 0) else abs(value / bound))
 
 
 def _describe_excluded(excluded: Mapping[str, int] | None) -> str:

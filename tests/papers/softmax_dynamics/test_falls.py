@@ -17,7 +17,6 @@ from learning_dynamics.papers.softmax_dynamics.falls import (
     windows,
 )
 
-EPS = np.finfo(float).eps
 THRESHOLD = 0.1
 
 
@@ -41,8 +40,7 @@ def windows_of(*, first: int, rare: tuple[int, int], last: int, members: int = 1
     ],
 )
 def test_swings_above_the_threshold_are_found(series, expected):
-    # four roundings, each by EPS / 2 of numbers below two: of two numbers, their difference, and what is expected
-    np.testing.assert_allclose(swings(np.array([series]), THRESHOLD, count=4), [expected], rtol=0, atol=2 * EPS)
+    np.testing.assert_allclose(swings(np.array([series]), THRESHOLD, count=4), [expected], rtol=0, atol=1e-15)
 
 
 @settings(max_examples=100)
@@ -59,7 +57,7 @@ def test_a_series_turned_over_has_its_swings_turned_over(series):
 def test_only_the_part_of_a_fall_inside_the_window_counts(window, depth):
     series = np.array([[2.0, 1.0, 1.5, 1.9, 1.5, 1.2]])
     bounds = tuple(np.array([place]) for place in window)
-    trough = np.array([0])  # with the place of the lowest value, 1, the series would begin with a rise
+    trough = np.array([0])  # not the place of the lowest value, so that the series begins with a fall
     assert falls_within(series, THRESHOLD, bounds, trough)[0] == pytest.approx(depth)
 
 
@@ -87,27 +85,30 @@ def test_a_class_is_learned_when_it_stays_above_one_half():
     times = np.array([0.0, 1.0, 2.0, 3.0])
     probability = np.array([[0.0, 0.6, 0.4, 0.8], [0.0, 0.1, 0.2, 0.3], [0.6, 0.7, 0.8, 0.9]])
     learned = learned_at(times, probability.T[None])
-    # the first passes one half for good between 0.4 at time 2 and 0.8 at time 3, a quarter of the way; the second never
+    # the first passes one half for good between 0.4 at time 2 and 0.8 at time 3, a quarter of the way; the second
+    # never; the third from the start
     np.testing.assert_allclose(learned, [[2.25, np.inf, 0.0]])
 
 
 def test_windows_follow_the_rarest_classes_and_the_order_of_learning():
-    frequent = [0.2, 0.4, 0.6, 0.95, 0.95, 0.95]
-    rare = [0.2, 0.2, 0.35, 0.7, 0.95, 0.95]
-    last = [0.2, 0.2, 0.2, 0.4, 0.6, 0.95]  # of a class that is equally rare
-    probabilities = np.stack([frequent, rare, last], axis=-1)[None]
-    found = windows(probabilities, np.array([[4, 1, 1]]), 0.3, 0.9)
-    # from the record before the first of the rarest passes 0.3, which is at the place 2
-    assert [int(place[0]) for place in found.rare] == [1, 5]
-    assert [int(place[0]) for place in found.learning] == [2, 5]
+    frequent = [0.2, 0.4, 0.6, 0.8, 0.95, 0.95]
+    rare = [0.2, 0.2, 0.35, 0.95, 0.95, 0.95]
+    equally_rare = [0.2, 0.2, 0.2, 0.95, 0.95, 0.95]
+    no_class = [0.0] * 6  # of no examples: it only fills the array
+    probabilities = np.stack([frequent, rare, equally_rare, no_class], axis=-1)[None]
+    found = windows(probabilities, np.array([[4, 1, 1, 0]]), 0.3, 0.9)
+    # from the record before the first of the rarest passes 0.3, at the place 2, to where both have passed 0.9
+    assert [int(place[0]) for place in found.rare] == [1, 3]
+    # from where the first of any size passes one half to where all have passed 0.9
+    assert [int(place[0]) for place in found.learning] == [2, 4]
 
 
 @pytest.mark.parametrize(
     ("series", "first", "fall"),
     [
-        # a rise from a random start, then the warm-up, which is no fall since its trough, then growth
+        # the fall from 1.8 is the warm-up, though a rise comes before it: its trough is the lowest value
         ([1.2, 1.8, 1.0, 1.5, 2.0], 2, 0.0),
-        ([1.2, 1.8, 1.0, 1.5, 2.0], 1, 0.8),  # a fall after the first class is learned belongs to growth
+        ([1.2, 1.8, 1.0, 1.5, 2.0], 1, 0.8),  # the first class is learned before that fall: the trough is the start
         ([1.8, 1.0, 2.0, 1.7, 1.9], 1, 0.3),
         ([1.0, 2.0, 1.5], 0, 0.5),
     ],
@@ -148,3 +149,11 @@ def test_a_fall_counts_from_where_the_rare_classes_begin_to_be_learned_to_the_en
     series = np.array([[1.8, 1.0, 2.0, 1.95, 1.75]])
     found = falls_by_window(series, THRESHOLD, windows_of(first=1, rare=rare, last=4))
     assert found["fall_since_rare"][0] == pytest.approx(fall)
+
+
+def test_each_fall_has_its_window():
+    """The series falls by 0.3 at each step from the place 2 on."""
+    series = np.array([[1.8, 1.0, 2.5, 2.2, 1.9, 1.6, 1.3]])
+    found = falls_by_window(series, THRESHOLD, windows_of(first=1, rare=(3, 4), last=5))
+    wanted = {"fall": 1.2, "fall_rare": 0.3, "fall_since_rare": 0.9, "fall_learning": 0.9}
+    assert {name: fall[0] for name, fall in found.items()} == pytest.approx(wanted)

@@ -86,7 +86,8 @@ def epochs_errors_end(table: Table, train_error: float) -> pd.Series:
 def last_epoch_at_full_rate(table: Table) -> int:
     """Return the last epoch at the full learning rate."""
     settings = settings_of(table)
-    return round(settings["drops"][0] * settings["epochs"])
+    first_drop = [*settings["drops"], 1.0][0]  # without drops the rate is full to the end
+    return round(first_drop * settings["epochs"])
 
 
 def values_at_errors_end(values: pd.DataFrame, table: Table, train_error: float) -> pd.Series:

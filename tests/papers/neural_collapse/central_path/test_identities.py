@@ -3,10 +3,12 @@
 import numpy as np
 import pytest
 
+from learning_dynamics.measures import collapse
 from learning_dynamics.papers.neural_collapse.central_path import identities
 from tests.papers.neural_collapse import oracles
 
-CLASSES, EXAMPLES, FEATURES = SIZE = (3, 7, 5)  # of each class so many examples
+CLASSES, FEATURES = 3, 5
+SIZE = (CLASSES, 7, FEATURES)  # seven examples of each class
 
 
 @pytest.mark.parametrize("decay", [1e-3, 0.1, 1.0])
@@ -16,31 +18,50 @@ def test_gaps_of_the_classifiers_identities(decay):
     found = identities.classifier_identities(H, W, decay)
     best, half = (np.column_stack(oracles.least_squares(H, CLASSES, one)) for one in (decay, decay / 2))
 
-    def total(V, decay=decay):
+    def total(V):
         return oracles.square_error(V[:, :-1], V[:, -1], H, CLASSES) + 0.5 * decay * np.sum(V**2)
 
     within, _, means = oracles.covariances(H, CLASSES)
+    # Theorem 2: the best loss is L_NC1, within-class scatter and weight decay, plus L_NC2/3, the rest
     scatter = 0.5 * np.trace(best[:, :-1] @ within @ best[:, :-1].T)
     norm = 0.5 * decay * np.sum(best**2)
-    geometry = total(best) - norm - scatter
+    nc23 = total(best) - norm - scatter
     mean = np.append(means.mean(axis=1), 1.0)
     rows = np.vstack([H, np.ones(H.shape[1])])
     metric = rows @ rows.T / H.shape[1] + decay * np.eye(FEATURES + 1)
     covariance = metric - np.outer(mean, mean)
-    excess = total(W) - total(best)  # over the least that a classifier as far from the best can have
-    wrong = (np.linalg.inv(covariance) @ np.vstack([means, np.ones(CLASSES)])).T / CLASSES
+    deviation = total(W) - total(best)  # L_LS^perp of Theorem 1
+    without_mean = (np.linalg.inv(covariance) @ np.vstack([means, np.ones(CLASSES)])).T / CLASSES
     expected = {
         "classifier_gap": 0.0,
         "loss_decomposition_gap": 0.0,
         "ls_decomposition_gap": 0.0,
         "classifier_gap--half_decay": oracles.relative(half, best),
-        "classifier_gap--without_mean": oracles.relative(wrong, best),
+        "classifier_gap--without_mean": oracles.relative(without_mean, best),
         "loss_decomposition_gap--without_mean": 0.5 * np.sum(((W - best) @ mean) ** 2) / total(W),
-        "deviation_over_least": 2 * excess / np.linalg.eigvalsh(metric).min() / np.sum((W - best) ** 2),
+        # over the least of any classifier that is as far from the best
+        "deviation_over_least": 2 * deviation / np.linalg.eigvalsh(metric).min() / np.sum((W - best) ** 2),
         "ls_decomposition_gap--without_decay": norm / total(best),
-        "ls_decomposition_gap--without_classes": (CLASSES - 1) * geometry / total(best),
+        "ls_decomposition_gap--without_classes": (CLASSES - 1) * nc23 / total(best),
     }
     assert found == pytest.approx(expected, rel=1e-7, abs=1e-12)
+
+
+def test_a_gap_shows_a_formula_that_is_wrong_by_a_factor_of_two(monkeypatch):
+    H = oracles.features(*SIZE)
+    W = np.random.default_rng(0).standard_normal((CLASSES, FEATURES + 1))
+    decomposition, formula = collapse.decomposition, collapse.least_squares_classifier
+    with monkeypatch.context() as patched:
+        patched.setattr(
+            collapse, "decomposition", lambda *given: {name: 2 * part for name, part in decomposition(*given).items()}
+        )
+        found = identities.classifier_identities(H, W, 0.1)
+    best = np.column_stack(oracles.least_squares(H, CLASSES, 0.1))
+    of_W, least = (oracles.square_error(V[:, :-1], V[:, -1], H, CLASSES) + 0.05 * np.sum(V**2) for V in (W, best))
+    assert found["loss_decomposition_gap"] == pytest.approx((of_W - least) / of_W)
+    assert found["ls_decomposition_gap"] == pytest.approx(1.0)
+    monkeypatch.setattr(collapse, "least_squares_classifier", lambda *given, **named: 2 * formula(*given, **named))
+    assert identities.classifier_identities(H, W, 0.1)["classifier_gap"] == pytest.approx(1.0)
 
 
 def test_gaps_of_equation_6():
@@ -51,22 +72,24 @@ def test_gaps_of_equation_6():
     centre = means.mean(axis=1)
     discriminant = (np.linalg.inv(within) @ (means - centre[:, None])).T / CLASSES
     solved = np.column_stack([W, b])
-    wrong = np.column_stack([discriminant, 1 / CLASSES - discriminant @ centre])
+    within_alone = np.column_stack([discriminant, 1 / CLASSES - discriminant @ centre])
     expected = {
         "unextended_classifier_gap": 0.0,
-        "unextended_classifier_gap--within": oracles.relative(wrong, solved),
-        "unextended_classifier_gap--constant_bias": oracles.relative(np.column_stack([W, b * 0 + 1 / CLASSES]), solved),
+        "unextended_classifier_gap--within": oracles.relative(within_alone, solved),
+        "unextended_classifier_gap--constant_bias": oracles.relative(
+            np.column_stack([W, np.full(CLASSES, 1 / CLASSES)]), solved
+        ),
     }
     assert found == pytest.approx(expected, rel=1e-8, abs=1e-12)
 
 
-def test_predictions_and_losses_along_a_fibre():
+def test_predictions_and_losses_under_an_invertible_map_of_features():
     H = oracles.features(*SIZE)
     A = np.eye(FEATURES) + 0.3 * np.random.default_rng(0).standard_normal((FEATURES, FEATURES))
     found = identities.invariance(H, A, CLASSES)
     W, b = oracles.least_squares(H, CLASSES)
     scores, kept = W @ H + b[:, None], W @ A @ H + b[:, None]
-    before, after = (oracles.square_error(W, b, each, CLASSES) for each in (H, A @ H))
+    before, after = (oracles.square_error(W, b, features, CLASSES) for features in (H, A @ H))
     expected = {
         "predictions_change": 0.0,
         "loss_change": 0.0,
@@ -79,8 +102,10 @@ def test_predictions_and_losses_along_a_fibre():
 @pytest.mark.parametrize("size", [SIZE, (CLASSES, 6, 2)])  # a frame of three classes needs two features
 def test_gaps_of_frames(size):
     H = oracles.features(*size)
-    found = identities.simplex_frames(H, np.random.default_rng(2).standard_normal(H.shape), CLASSES)
+    Z = np.random.default_rng(2).standard_normal(H.shape)  # what the frames are rotated by
+    found = identities.simplex_frames(H, Z, CLASSES)
     assert found["simplex_frame_gap"] < 1e-13
-    assert found["simplex_frame_gap--other_null_space"] > 0.05
+    rows = np.linalg.qr(Z.ravel()[: CLASSES**2].reshape(CLASSES, CLASSES))[0][: CLASSES - 1]
+    assert found["simplex_frame_gap--other_null_space"] == pytest.approx(oracles.from_frame(rows), rel=1e-6)
     means = oracles.covariances(oracles.renormalised(H, CLASSES), CLASSES)[2]
     assert found["simplex_frame_gap--unequal_values"] == pytest.approx(oracles.from_frame(means), rel=1e-6)

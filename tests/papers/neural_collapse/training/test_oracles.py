@@ -346,7 +346,7 @@ def test_own_data_of_two_classes_are_trained_and_measured(trained):
     for split in ("train", "test"):
         own |= {f"{split}_images": train[two], f"{split}_labels": labels[two].astype(np.int32)}
     trajectory = runs.training(own, **settings)
-    trajectory.settings = settings | {"drops": [1.0]}
+    trajectory.settings = settings
     table = metrics.training(trajectory, own, **MEASURED, robustness_epochs=1)
     assert select(table, "classes")["value"].tolist() == [2]
     assert not table["quantity"].str.startswith("portrait").any()

@@ -3,19 +3,26 @@
 import itertools
 
 import matplotlib.pyplot as plt
+import numpy as np
 import pandas as pd
 import pytest
 
 from learning_dynamics.papers.softmax_dynamics.population import figures
 
-LAWS = {"4-4-4-4": 0.0, "7-4-2-2": 0.25, "64-16-7-4": 0.75}  # rounded
+LAWS = ("4-4-4-4", "7-4-2-2", "64-16-7-4")  # sizes of four classes: equal, as 1/k and as 1/k^2, rounded
+SHARES = (0.0, 0.25, 0.75)  # of draws that fall, by law
 
 
-def laws(seeds: int = 8) -> pd.DataFrame:
-    """Falls of 0.2 over classes in so many of the draws as the law says, at scale 0.1 in all; none over examples."""
+def laws(shares: tuple[float, ...] = SHARES, seeds: int = 8) -> pd.DataFrame:
+    """Falls of 0.2 over classes in a share of the draws, and none over examples.
+
+    At scale 0.1 in three dimensions all draws of a law fall, if any of it do.
+    """
     rows = []
-    for (counts, share), scale, d, seed in itertools.product(LAWS.items(), (0.01, 0.1), (2, 3), range(seeds)):
-        fallen = 0.2 * (seed < seeds * share or (share > 0 and scale == 0.1))
+    for (counts, share), scale, d, seed in itertools.product(
+        zip(LAWS, shares, strict=True), (0.01, 0.1), (2, 3), range(seeds)
+    ):
+        fallen = 0.2 * (seed < seeds * share or (share > 0 and (scale, d) == (0.1, 3)))
         cell = {"counts": counts, "scale": scale, "dimension": d, "seed": seed, "threshold": 0.0}
         for population, fall in (("classes", fallen), ("examples", 0.0)):
             rows += [
@@ -33,16 +40,19 @@ def closed():
     plt.close("all")
 
 
+OTHER_SHARES = (0.0, 0.5, 0.875)  # half of the draws are not most
+
+
 @pytest.fixture
 def diagram():
-    return figures.many_classes_diagram([laws(), laws()], threshold=0.05)
+    return figures.many_classes_diagram([laws(), laws(OTHER_SHARES)], threshold=0.05)
 
 
-@pytest.mark.parametrize(("place", "share"), list(enumerate([0.0, 0.25, 0.75] * 2)))
+@pytest.mark.parametrize(("place", "share"), list(enumerate(SHARES + OTHER_SHARES)))
 def test_a_diagram_has_a_cell_for_each_scale_and_dimension(diagram, place, share):
     panels = [axis for axis in diagram.figure.axes if axis.images]
     assert len(panels) == 6
-    by_dimension_and_scale = [[share, float(share > 0)]] * 2
+    by_dimension_and_scale = [[share, share], [share, float(share > 0)]]
     assert panels[place].images[0].get_array().tolist() == by_dimension_and_scale
     assert [text.get_text().split("\n")[0] for text in panels[place].texts] == [
         f"{100 * value:.0f}" for row in by_dimension_and_scale for value in row
@@ -50,24 +60,32 @@ def test_a_diagram_has_a_cell_for_each_scale_and_dimension(diagram, place, share
 
 
 def test_cells_of_more_than_half_have_an_edge(diagram):
-    """Of the three laws the second has such cells beside others."""
+    """Of each three laws the second has one such cell, the last: an edge is on its left, and one below it."""
     panels = [axis for axis in diagram.figure.axes if axis.images]
-    assert [len(panel.lines) for panel in panels[:3]] == [0, 2, 0]
+    edges = [[line.get_xydata().tolist() for line in panel.lines] for panel in panels]
+    assert edges == 2 * [[], [[[0.5, 0.5], [0.5, 1.5]], [[0.5, 0.5], [1.5, 0.5]]], []]
 
 
-def test_a_diagram_says_how_many_fall_over_examples(diagram):
-    assert diagram.facts["examples"] == 0.0
+def test_a_diagram_says_how_many_fall_over_examples():
+    table = laws()
+    # one of the eight draws of a cell
+    one = (table["counts"] == LAWS[0]) & (table["scale"] == 0.1) & (table["dimension"] == 2) & (table["seed"] == 0)
+    table.loc[one & (table["population"] == "examples") & (table["quantity"] == "end"), "value"] = 1.8
+    drawn = figures.many_classes_diagram([table, laws()], threshold=0.05)
+    assert drawn.facts["examples"] == 1 / 8
 
 
-@pytest.mark.parametrize(("scale", "expected"), [(0.01, [0.0, 0.25, 0.75]), (0.1, [0.0, 1.0, 1.0])])
-def test_curves_are_of_one_scale(scale, expected):
+@pytest.mark.parametrize(("scale", "in_three"), [(0.01, SHARES), (0.1, (0.0, 1.0, 1.0))])
+def test_curves_are_of_one_scale(scale, in_three):
     drawn = figures.many_classes([laws()], scale=scale, threshold=0.05)
     shares, depths = drawn.figure.axes[:2]
     curves = {entry.get_label(): entry.lines[0] for entry in shares.containers}
     names = ["equal sizes", "sizes as $1/k$", "sizes as $1/k^2$"]
-    for name, share in zip(names, expected, strict=True):
-        assert curves[f"{name}, over classes"].get_ydata().tolist() == [share, share], name
-        assert curves[f"{name}, over classes"].get_xdata().tolist() == [0.5, 0.75], name
+    for name, *by_dimension in zip(names, SHARES, in_three, strict=True):
+        assert curves[f"{name}, over classes"].get_ydata().tolist() == by_dimension, name
+        assert curves[f"{name}, over classes"].get_xdata().tolist() == [2 / 4, 3 / 4], name  # d / V
         assert curves[f"{name}, over examples"].get_ydata().tolist() == [0.0, 0.0], name
-    deepest = max(max(entry.lines[0].get_ydata()) for entry in depths.containers)
-    assert deepest == pytest.approx(0.2)
+    # medians, of the three laws over classes, then over examples: those of most draws that fall are 0.2
+    medians = [entry.lines[0].get_ydata().tolist() for entry in depths.containers]
+    wanted = [0.2 * (np.array(by_dimension) > 0.5) for by_dimension in zip(SHARES, in_three, strict=True)]
+    np.testing.assert_allclose(medians, [row for law in wanted for row in (law, [0.0, 0.0])])

@@ -1,5 +1,7 @@
 """The smaller systems against the full network, integrated by scipy, and their potentials against sympy."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import sympy
@@ -13,25 +15,32 @@ from tests.papers.spectral_bias.plain import by_time, flow, spectrum, trajectory
 
 GAMMAS = [0.7, 0.05]
 INTEGRATION = {"start": 0.1, "horizon": 4.0, "points": 9, "rtol": 1e-11, "atol": 1e-14}
+INPUTS, DRAWS = 4, 2
 SETTINGS = {"gammas": GAMMAS, "width": 6, "integration": INTEGRATION}
 
 
 @pytest.fixture(scope="module", params=[1, 3])
 def flows(request):
-    data = regression.gaussian(samples=2, inputs=4, outputs=request.param, seeds=2, seed=6)
+    data = regression.gaussian(samples=2, inputs=INPUTS, outputs=request.param, seeds=DRAWS, seed=6)
     return data, *trajectory_and_table(runs.reduced_flow, metrics.reduced_flow, SETTINGS, data, seed=1)
 
 
 def network_flow(X, Y, gamma, times):
-    """Return both layers of a network of width d, from sqrt(2 gamma) I and 0."""
-    return flow(X, Y, np.sqrt(2 * gamma) * np.eye(4), np.zeros((4, Y.shape[1])), times)
+    """Return both layers of a network as wide as its inputs, from sqrt(2 gamma) I and 0.
+
+    They are those of any wider network in the basis of the rows of P (Lemma 3.1).
+    """
+    return flow(X, Y, np.sqrt(2 * gamma) * np.eye(INPUTS), np.zeros((INPUTS, Y.shape[1])), times)
 
 
 # members of a run: every data set at the first scale, then every one at the second
 MEMBERS = pytest.mark.parametrize(
     ("member", "gamma", "draw"),
-    [(2 * place + draw, gamma, draw) for place, gamma in enumerate(GAMMAS) for draw in (0, 1)],
+    [(DRAWS * place + draw, gamma, draw) for place, gamma in enumerate(GAMMAS) for draw in range(DRAWS)],
 )
+
+MEMBER, GAMMA, DRAW = 3, GAMMAS[1], 1  # one of them
+AT = 4  # a record on the way; tables leave out time 0, so that a trajectory has it at AT + 1
 
 
 @MEMBERS
@@ -58,42 +67,57 @@ def test_spectra_loss_and_condition_are_the_networks(flows, member, gamma, draw)
     np.testing.assert_allclose(by_time(values, "sigma_w1", "predicted"), hidden, rtol=1e-7)
     losses = np.sum((X @ W1 @ W2 - Y) ** 2, axis=(1, 2)) / 2
     np.testing.assert_allclose(by_time(values, "loss")[:, 0], losses[1:], rtol=1e-5, atol=1e-12)
+    alphas = spectrum(np.linalg.inv(W1.swapaxes(1, 2)) @ W2)[1:]
+    for column in ("value", "predicted"):
+        np.testing.assert_allclose(by_time(values, "sigma_alpha", column), alphas, rtol=0, atol=1e-7)
+    if data["Y"].shape[-1] == 1:
+        for column in ("value", "predicted"):
+            np.testing.assert_allclose(by_time(values, "beta", column), (W1 @ W2)[1:, :, 0], rtol=0, atol=1e-7)
+        star = np.linalg.norm(np.linalg.lstsq(X, Y, rcond=None)[0])
+        bounds = theory.rate_bound(star, gamma, trajectory.time[1:])
+        np.testing.assert_allclose(by_time(values, "loss", "predicted")[:, 0], bounds)
     assert by_time(values, "condition_of_Z1")[:, 0] == pytest.approx(hidden[:, 0] / hidden[:, -1], rel=1e-6)
 
 
 @MEMBERS
 def test_distances_between_systems(flows, member, gamma, draw):
-    data, trajectory, table = flows
+    """Of systems that are a little off: what they are in fact would not tell a distance from zero."""
+    data, trajectory, _ = flows
     X, Y = data["X"][draw], data["Y"][draw]
-    values, at = table[table["seed"] == member], 4
-    W1, W2, Z1, Z2 = (trajectory.series[name][member, at + 1] for name in ("W1", "W2", "Z1", "Z2"))
+    off = {name: 1.001 * trajectory.series[name] for name in ("Z1", "Z2", "alpha")}
+    off["outside"] = trajectory.series["outside"] + 1e-3
+    trajectory = replace(trajectory, series=trajectory.series | off)
+    table = metrics.reduced_flow(trajectory)
+    values = table[table["seed"] == member]
+    names = ("W1", "W2", "Z1", "Z2", "alpha", "outside")
+    W1, W2, Z1, Z2, riccati, outside = (trajectory.series[name][member, AT + 1] for name in names)
     size, beta = np.linalg.norm(W1), W1 @ W2
     alpha = np.linalg.inv(W1.T) @ W2
     star = np.linalg.norm(np.linalg.lstsq(X, Y, rcond=None)[0])
-    right = np.linalg.inv(np.eye(4) - alpha @ alpha.T) @ alpha
+    unscaled = np.linalg.inv(np.eye(INPUTS) - riccati @ riccati.T) @ riccati  # beta / (2 gamma), by Lemma C.2
     speeds = []
-    for now in (at + 1, 1):
+    for now in (AT + 1, 1):
         one, two = (trajectory.series[name][member, now] for name in ("W1", "W2"))
         error = X.T @ (Y - X @ one @ two)
         speeds.append(error @ two.T @ two + one @ one.T @ error)
     wanted = {
         "distance_from_pair": max(np.linalg.norm(W1 - Z1), np.linalg.norm(W2 - Z2)) / size,
         "distance_from_unit_pair": np.linalg.norm(W1 - Z1 / np.sqrt(2 * gamma)) / size,
-        "distance_of_beta": np.linalg.norm(beta - 2 * gamma * right) / star,
-        "distance_of_beta_without_2_gamma": np.linalg.norm(beta - right) / star,
+        "distance_of_beta": np.linalg.norm(beta - 2 * gamma * unscaled) / star,
+        "distance_of_beta_without_2_gamma": np.linalg.norm(beta - unscaled) / star,
         # relative to the speed at the first time after the start
-        "distance_of_beta_speed": np.linalg.norm(speeds[0] - right) / np.linalg.norm(speeds[1]),
-        "distance_of_alpha": 0.0,
-        "part_outside_P": 0.0,
+        "distance_of_beta_speed": np.linalg.norm(speeds[0] - unscaled) / np.linalg.norm(speeds[1]),
+        "distance_of_alpha": np.linalg.norm(alpha - riccati),
+        "part_outside_P": outside / size,
     }
     for quantity, value in wanted.items():
-        assert by_time(values, quantity)[at, 0] == pytest.approx(value, rel=1e-6, abs=1e-8), quantity
+        assert by_time(values, quantity)[AT, 0] == pytest.approx(value, rel=1e-6, abs=1e-8), quantity
 
 
+# the potential of singular values in Theorem 3.2 (a): with both terms halved, and as printed (errata 1)
 SIGMA, SCALE = sympy.symbols("sigma gamma", positive=True)
 ROOT = sympy.sqrt(SIGMA**2 + SCALE**2)
 HALVED, PRINTED = (SIGMA * sympy.asinh(SIGMA / SCALE) - ROOT) / 2, SIGMA * sympy.asinh(SIGMA / SCALE) / 2 - ROOT
-AT, MEMBER = 4, 3  # a record on the way of the second data set at the second scale
 
 
 @pytest.mark.parametrize(
@@ -106,11 +130,11 @@ AT, MEMBER = 4, 3  # a record on the way of the second data set at the second sc
 def test_a_mirror_coordinate_and_its_speed(flows, potential, coordinate, speed):
     """Finite differences of the singular values themselves, through sympy's derivatives of the potential."""
     data, trajectory, table = flows
-    values, gamma = table[table["seed"] == MEMBER], GAMMAS[1]
+    values = table[table["seed"] == MEMBER]
     time = trajectory.time[AT + 1]
-    W1, W2 = network_flow(data["X"][1], data["Y"][1], gamma, np.array([0.0, time - 1e-4, time, time + 1e-4]))
+    W1, W2 = network_flow(data["X"][DRAW], data["Y"][DRAW], GAMMA, np.array([0.0, time - 1e-4, time, time + 1e-4]))
     _, before, now, after = np.linalg.svd(W1 @ W2, compute_uv=False)
-    at_scale = potential.subs(SCALE, gamma)
+    at_scale = potential.subs(SCALE, GAMMA)
     gradient, curvature = (sympy.lambdify(SIGMA, sympy.diff(at_scale, SIGMA, order)) for order in (1, 2))
     np.testing.assert_allclose(by_time(values, coordinate)[AT], gradient(now), rtol=1e-6, atol=1e-8)
     moved = curvature(now) * (after - before) / 2e-4
@@ -121,8 +145,8 @@ def test_a_mirror_coordinate_and_its_speed(flows, potential, coordinate, speed):
 def test_the_force_on_a_singular_value_is_minus_the_losss_derivative(flows, quantity):
     """By central differences along each singular value."""
     data, trajectory, table = flows
-    X, Y = data["X"][1], data["Y"][1]
-    W1, W2 = network_flow(X, Y, GAMMAS[1], np.array([0.0, trajectory.time[AT + 1]]))
+    X, Y = data["X"][DRAW], data["Y"][DRAW]
+    W1, W2 = network_flow(X, Y, GAMMA, np.array([0.0, trajectory.time[AT + 1]]))
     beta = W1[-1] @ W2[-1]
     U, _, Vt = np.linalg.svd(beta, full_matrices=False)
     forces = []
@@ -136,6 +160,8 @@ def test_the_force_on_a_singular_value_is_minus_the_losss_derivative(flows, quan
 def test_coordinates_are_driven_by_the_forces_integral(flows):
     _, _, table = flows
     values = table[table["seed"] == 0]
+    predicted = (by_time(values, f"{which}mirror_coordinate", "predicted") for which in ("", "printed_"))
+    np.testing.assert_array_equal(*predicted)
     # Simpson's rule over nine times: two digits
     np.testing.assert_allclose(
         by_time(values, "mirror_coordinate"), by_time(values, "mirror_coordinate", "predicted"), rtol=0.02, atol=0.01
@@ -144,16 +170,17 @@ def test_coordinates_are_driven_by_the_forces_integral(flows):
 
 @pytest.mark.parametrize("gamma", [1.0, 0.03])
 @pytest.mark.parametrize("value", [0.2, 1.0, 3.0])
-def test_the_potential_by_sympy(gamma, value):
+def test_the_potential_of_one_output_by_sympy(gamma, value):
+    """Psi of Theorem 3.2 (b), a function of the size of beta."""
     w = SCALE + ROOT
     psi = sympy.Rational(2, 3) * w ** sympy.Rational(3, 2) - 2 * SCALE * sympy.sqrt(w)
     exact, slope = (sympy.lambdify((SIGMA, SCALE), formula) for formula in (psi, sympy.diff(psi, SIGMA)))
     assert theory.potential(value, gamma) == pytest.approx(exact(value, gamma))
-    # the mirror map inverted by bisection
+    # the mirror map inverted by a root finder
     back = models.predictor_from_mirror(np.array([0.6, 0.8]) * slope(value, gamma), gamma)
-    bisected = brentq(lambda size: slope(size, gamma) - slope(value, gamma), 1e-9, 10.0)
-    assert np.linalg.norm(back) == pytest.approx(bisected)
-    # the divergence from zero is the integral of the gradient; the bound divides it by the speed and the time
+    root = brentq(lambda size: slope(size, gamma) - slope(value, gamma), 1e-9, 10.0)
+    assert np.linalg.norm(back) == pytest.approx(root)
+    # the divergence from zero is the integral of the gradient; Lemma C.8 divides it by sqrt(2 gamma) t
     divergence = quad(slope, 0, value, args=(gamma,))[0]
     bound = theory.rate_bound(np.array(value), np.array(gamma), np.array(3.0))
     assert bound == pytest.approx(divergence / (np.sqrt(2 * gamma) * 3.0))

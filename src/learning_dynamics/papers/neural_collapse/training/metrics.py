@@ -139,7 +139,8 @@ def training(
     )
     last = len(trajectory.time) - 1
     robustness_points = set(np.unique(np.round(np.linspace(0, last, robustness_epochs)).astype(int)))
-    drop_epoch = round(trajectory.settings["drops"][0] * trajectory.settings["epochs"])
+    first_drop = [*trajectory.settings["drops"], 1.0][0]  # without drops the rate is full to the end
+    drop_epoch = round(first_drop * trajectory.settings["epochs"])
     # the last recorded epoch at the full rate; none where the first is recorded after the drop
     full_rate_point = int(np.sum(trajectory.time <= drop_epoch)) - 1
     table_rows: list[tuple] = []
