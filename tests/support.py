@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pytest
 
 from learning_dynamics.judging import Evaluation
 from learning_dynamics.pipeline.commands import data, metrics, run
@@ -45,6 +46,16 @@ def plan(*overlays: Path, papers: list[str] | None = None, **given: Any) -> Plan
 def smoke(paper: str) -> Plan:
     """Return one paper at smoke scale."""
     return plan(SMOKE, papers=[paper])
+
+
+def every_name(stage: str) -> list[Any]:
+    """Return the cases of a test of every claim, figure, motion or interactive figure: its paper and its name."""
+    found = []
+    for paper in PAPERS:
+        config = smoke(paper).config
+        names = config.paper_block(paper)["claims"] if stage == "claim" else config.drawings(paper)[stage]
+        found += [pytest.param(paper, name, id=f"{paper}.{name}") for name in names]
+    return found
 
 
 # environment variable: one folder for all processes of a test run (see conftest); files in it are named by fingerprint

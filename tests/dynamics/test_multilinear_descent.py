@@ -29,7 +29,7 @@ def contract(tensors, layers, kept=None):
 
 
 def by_hand(tensors, state, loss, step, steps):
-    """Return the state after so many steps of gradient descent on the loss of X's labels Y, all layers in one vector."""
+    """Return the state, all layers in one vector, after so many steps of gradient descent on the loss of labels Y."""
     ends = np.cumsum(tensors.shape[1:])[:-1]
     for _ in range(steps):
         layers = np.split(state, ends)

@@ -18,21 +18,11 @@ from tests.papers.written import (
     read_facts,
     read_verdicts,
 )
-from tests.support import PAPERS, claim_tables, evaluation, smoke
+from tests.support import PAPERS, claim_tables, evaluation, every_name, smoke
 from tests.support import plan as configured
 from tests.typed_results import assert_filled, typed_results
 
 SHIPPED = configured()
-
-
-def every_name(stage):
-    """Return paper and name of every claim, figure, motion or interactive figure."""
-    found = []
-    for paper in PAPERS:
-        config = smoke(paper).config
-        names = config.paper_block(paper)["claims"] if stage == "claim" else config.drawings(paper)[stage]
-        found += [pytest.param(paper, name, id=f"{paper}.{name}") for name in names]
-    return found
 
 
 @functools.cache

@@ -12,8 +12,7 @@ from learning_dynamics.pipeline.commands.functions import paper_function
 from learning_dynamics.pipeline.report.templates import MATHS, fill
 from learning_dynamics.pipeline.store.stamps import plain_facts
 from learning_dynamics.plotting import Plot, style
-from tests.papers.test_every_claim import every_name
-from tests.support import smoke, tables_of
+from tests.support import every_name, smoke, tables_of
 from tests.typed_results import assert_filled, typed_results
 
 mpl.use("Agg")
@@ -102,9 +101,9 @@ def test_its_legend_is_not_cut_off(plot):
 
 
 @every_figure
-def test_its_caption_is_filled_by_its_numbers_and_has_no_typed_results(plot, paper, name):
+def test_its_texts_are_filled_by_its_numbers_and_have_no_typed_results(plot, paper, name):
     caption = smoke(paper).config.caption(paper, name)
-    assert typed_results(caption) == []
+    assert typed_results(caption) == typed_results(plot.alt) == []
     assert_filled(plot.facts, caption, plot.alt)
 
 

@@ -181,7 +181,7 @@ def clean(tmp_path) -> Workspace:
 
 @pytest.fixture(scope="session")
 def sources_of_toy(tmp_path_factory) -> Path:
-    """The made-up paper's project folder, to be read only."""
+    """The made-up paper's project folder, to be left as it was found."""
     return toy(tmp_path_factory.mktemp("sources") / "project").folder
 
 

@@ -57,19 +57,26 @@ def test_a_function_says_what_it_takes():
     assert Signature(figure).settings == {"limit"}
     assert set(Signature(figure).fields) == {"limit.rtol", "limit.horizon", "limit.points"}
     assert [one.name for one in Signature(Limit).lineage] == ["Limit", "Accuracy"]
+
+
+def test_settings_and_roles_that_fit_are_accepted():
+    """Numbers of numpy as well as Python's, and roles in any order."""
     Signature(flow).check(SETTINGS | {"clip": None, "init": "b", "pairs": 4}, "here")
     Signature(flow).check({"width": np.int64(3), "scales": (np.float32(1), np.float64(2)), "seed": 0}, "here")
     Signature(figure).check({"limit": {"horizon": np.float64(1.0), "rtol": 1}}, "here")
     Signature(figure).check_roles({"large": ["b"], "small": "a"}, "here")
     Signature(figure).check_roles({"small": "a", "large": ["b"], "other": "c"}, "here")
+
+
+def test_a_single_run_is_refused_where_a_list_is_taken():
     assert "here.runs.large: must be a list of runs" in refusal(
         Signature(figure).check_roles, {"small": "a", "large": "b"}, "here"
     )
 
 
 def test_bad_settings_name_the_key_and_the_fix():
+    # a value of ... leaves a setting out
     for change, words in (
-        # a value of ... leaves a setting out
         ({"width": 0}, "here.width: must be 1 or more"),
         ({"width": 10**300}, "here.width: must be 10000000000 or less"),
         ({"width": True}, "here.width: must be a whole number"),

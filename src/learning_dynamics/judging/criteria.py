@@ -39,7 +39,7 @@ def every_draw(
     name : str
         The quantity.
     values : array_like, shape (draws,)
-        One number a draw; nan or an infinity that the bound does not decide makes the draw undecided.
+        One number a draw; nan or an infinity makes the draw undecided.
     at_most, at_least : float or array_like, shape (draws,)
         Exactly one of the two bounds.
     because : str

@@ -8,12 +8,12 @@ import scipy
 import torch
 
 
-def features(classes: int, examples: int, size: int, seed: int = 0, signal: float = 0.7) -> np.ndarray:
+def features(classes: int, examples: int, width: int, seed: int = 0, signal: float = 0.7) -> np.ndarray:
     """Draw correlated features around class means, with a global mean of their own."""
     rng = np.random.default_rng(seed)
-    means = np.kron(signal * rng.standard_normal((size, classes)), np.ones(examples))
-    mixing = np.eye(size) + 0.3 * rng.standard_normal((size, size))
-    return mixing @ (means + rng.standard_normal((size, classes * examples))) + rng.standard_normal((size, 1))
+    means = np.kron(signal * rng.standard_normal((width, classes)), np.ones(examples))
+    mixing = np.eye(width) + 0.3 * rng.standard_normal((width, width))
+    return mixing @ (means + rng.standard_normal((width, classes * examples))) + rng.standard_normal((width, 1))
 
 
 def targets(H: np.ndarray, classes: int) -> np.ndarray:

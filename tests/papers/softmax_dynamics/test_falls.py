@@ -90,6 +90,12 @@ def test_a_class_is_learned_when_it_stays_above_one_half():
     np.testing.assert_allclose(learned, [[2.25, np.inf, 0.0]])
 
 
+def test_when_classes_are_learned_is_nan_of_a_member_that_is_not_finite():
+    probabilities = np.full((2, 3, 2), 0.8)
+    probabilities[0, 1, 1] = np.nan  # of one class at one time
+    np.testing.assert_array_equal(learned_at(np.arange(3.0), probabilities), [[np.nan, np.nan], [0.0, 0.0]])
+
+
 def test_windows_follow_the_rarest_classes_and_the_order_of_learning():
     frequent = [0.2, 0.4, 0.6, 0.8, 0.95, 0.95]
     rare = [0.2, 0.2, 0.35, 0.95, 0.95, 0.95]

@@ -99,6 +99,15 @@ def test_predictions_and_losses_under_an_invertible_map_of_features():
     assert found == pytest.approx(expected, rel=1e-8, abs=1e-11)
 
 
+def test_a_classifier_that_does_not_follow_the_map_changes_predictions_and_loss(monkeypatch):
+    H = oracles.features(*SIZE)
+    solved = np.column_stack(oracles.least_squares(H, CLASSES))
+    monkeypatch.setattr(collapse, "least_squares_classifier", lambda *moments, decay: solved)
+    found = identities.invariance(H, 2.0 * np.eye(FEATURES), CLASSES)
+    for quantity in ("predictions_change", "loss_change"):
+        assert found[quantity] == found[f"{quantity}--classifier_kept"] > 0.1
+
+
 @pytest.mark.parametrize("size", [SIZE, (CLASSES, 6, 2)])  # a frame of three classes needs two features
 def test_gaps_of_frames(size):
     H = oracles.features(*size)
@@ -109,3 +118,12 @@ def test_gaps_of_frames(size):
     assert found["simplex_frame_gap--other_null_space"] == pytest.approx(oracles.from_frame(rows), rel=1e-6)
     means = oracles.covariances(oracles.renormalised(H, CLASSES), CLASSES)[2]
     assert found["simplex_frame_gap--unequal_values"] == pytest.approx(oracles.from_frame(means), rel=1e-6)
+
+
+def test_a_frame_that_is_stretched_has_a_gap(monkeypatch):
+    H = oracles.features(*SIZE)
+    Z = np.random.default_rng(2).standard_normal(H.shape)
+    monkeypatch.setattr(np.linalg, "qr", lambda matrix: (matrix, None))  # the frame's rotation becomes any map
+    longest, shortest = np.linalg.svd(Z[:, : CLASSES - 1], compute_uv=False)
+    gap = identities.simplex_frames(H, Z, CLASSES)["simplex_frame_gap"]
+    assert gap == pytest.approx((longest - shortest) / longest)

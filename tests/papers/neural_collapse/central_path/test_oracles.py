@@ -5,18 +5,9 @@ import pytest
 import scipy
 
 from learning_dynamics.papers.neural_collapse.central_path import flows, identities, limits, models, tangents, theory
-from learning_dynamics.papers.neural_collapse.central_path.metrics import free_features as measure_features
-from learning_dynamics.papers.neural_collapse.central_path.metrics import renormalised_descent as measure_descent
-from learning_dynamics.papers.neural_collapse.central_path.metrics import renormalised_flows as measure_flows
-from learning_dynamics.papers.neural_collapse.central_path.runs import (
-    free_features,
-    renormalised_descent,
-    renormalised_flows,
-)
-from learning_dynamics.tidy import by_draw, select
 from tests.papers.neural_collapse import oracles
-from tests.support import trajectory_of
 
+# (classes, examples of each class, features)
 SIZES = pytest.mark.parametrize("size", [(2, 9, 4), (3, 7, 5), (5, 6, 4)])
 
 
@@ -49,7 +40,8 @@ def test_classifier_and_loss_are_the_solvers(size):
     np.testing.assert_allclose(models.classifier(H, classes), W, rtol=0, atol=1e-10)
     assert models.loss(H, classes) == pytest.approx(oracles.square_error(W, b, H, classes), rel=1e-10)
     np.testing.assert_allclose(models.gradient(H, classes), oracles.gradient(H, classes), rtol=0, atol=1e-12)
-    W, b = oracles.least_squares(H, classes, decay := 0.2)
+    decay = 0.2
+    W, b = oracles.least_squares(H, classes, decay)
     extended = np.column_stack([W, b])
     np.testing.assert_allclose(identities.least_squares(H, classes, decay), extended, rtol=0, atol=1e-10)
     total = oracles.square_error(W, b, H, classes) + 0.5 * decay * (np.sum(W**2) + np.sum(b**2))
@@ -65,26 +57,32 @@ def test_renormalisation_is_the_inverse_root_of_the_covariance(size):
     np.testing.assert_allclose(models.signal_to_noise(H, size[0]), means, rtol=0, atol=1e-10)
 
 
+@SIZES
+def test_the_orthogonal_flow_follows_autograd_gradients_projected_by_least_squares(size):
+    classes = size[0]
+    X = oracles.renormalised(oracles.features(*size, seed=3), classes)
+    velocity = flows.velocity(X, classes, flows.TANGENT_MAPS["orthogonal"])
+    projected = oracles.tangent_part(X, oracles.gradient(X, classes), classes)
+    np.testing.assert_allclose(velocity, -projected, rtol=0, atol=1e-12)
+
+
 @pytest.mark.parametrize("name", ["orthogonal", "printed"])
 @SIZES
-def test_speeds_are_those_of_autograd_gradients_projected_by_least_squares(size, name):
+def test_speeds_are_those_of_singular_values_along_autograd_gradients(size, name):
     classes, examples, _ = size
     X = oracles.renormalised(oracles.features(*size, seed=3), classes)
     gradient = oracles.gradient(X, classes)
     if name == "orthogonal":
-        move = -oracles.tangent_part(X, gradient, classes)
-        speed = theory.snr_velocity
+        move, speed = -oracles.tangent_part(X, gradient, classes), theory.snr_velocity
     else:  # the plain gradient: renormalisation afterwards is the printed map
         move, speed = -gradient, theory.algorithm_velocity
     h = 1e-4 / np.abs(move).max()
     ahead, behind = (oracles.singular_values(X + sign * h * move, classes) for sign in (1, -1))
     omega = oracles.singular_values(X, classes)
     np.testing.assert_allclose((ahead - behind) / (2 * h), speed(omega, classes, examples), rtol=1e-5)
-    image = flows.velocity(X, classes, flows.TANGENT_MAPS["orthogonal"])
-    np.testing.assert_allclose(image, -oracles.tangent_part(X, gradient, classes), rtol=0, atol=1e-12)
 
 
-# in log time and log omega: N (C + w^2)^2 w' = w as printed, and C N (C + w^2) w' = w for the algorithm
+# w' = w / inverse_rate: N (C + w^2)^2 as printed, C N (C + w^2) for the algorithm; with the course and its asymptote
 EQUATIONS = {
     "printed": (
         lambda w2, C, N: N * (C + w2) ** 2,
@@ -105,6 +103,7 @@ def test_courses_and_asymptotes_against_a_stiff_integrator(equation, classes, ex
     inverse_rate, course, asymptote = EQUATIONS[equation]
     times = np.array([1.0, 1e3, 1e9, 1e14])
     solved = scipy.integrate.solve_ivp(
+        # d log w / d log t = t / inverse_rate
         lambda s, y: np.exp(s) / inverse_rate(np.exp(2 * y), classes, examples),
         (np.log(1e-6), np.log(times[-1])),
         [np.log(start)],
@@ -120,16 +119,17 @@ def test_courses_and_asymptotes_against_a_stiff_integrator(equation, classes, ex
 
 
 def test_gradient_keeps_its_digits_where_signal_dwarfs_noise():
-    classes, examples, size = 4, 8, 6
-    X = oracles.renormalised(oracles.features(classes, examples, size), classes)
+    classes, examples, width = 4, 8, 6
+    X = oracles.renormalised(oracles.features(classes, examples, width), classes)
     means = oracles.covariances(X, classes)[2]
     U, _, Vt = np.linalg.svd(means, full_matrices=False)
     spectrum = np.array([2e4, 1.5e4, 1e4])
+    # X with other singular values of its class means
     far = X + np.repeat((U[:, :3] * spectrum) @ Vt[:3] - means, examples, axis=1)
-    moved = oracles.covariances(models.gradient(far, classes), classes)[2]
+    of_means = oracles.covariances(models.gradient(far, classes), classes)[2]
     expected = -spectrum / (examples * (classes + spectrum**2) ** 2)
     # of this a tenth is wrong if the classifier is computed with the inverse of Sigma_T
-    np.testing.assert_allclose(np.diag(U.T @ moved @ Vt.T)[:3], expected, rtol=1e-6)
+    np.testing.assert_allclose(np.diag(U.T @ of_means @ Vt.T)[:3], expected, rtol=1e-6)
 
 
 @pytest.mark.parametrize(("size", "message"), [((3, 2, 6), "singular"), ((6, 9, 3), "rank")])
@@ -139,12 +139,12 @@ def test_impossible_sizes_are_refused(size, message):
 
 
 def test_distances_from_the_limits_of_corollary_2():
-    classes, examples, size = 3, 7, 5
-    X = oracles.renormalised(oracles.features(classes, examples, size), classes)
-    start = oracles.renormalised(oracles.features(classes, examples, size, seed=1), classes)
-    means, first = (oracles.covariances(each, classes)[2] for each in (X, start))
-    # the orthogonal factor of the polar decomposition, where the first singular values are not zero
-    polar = first @ scipy.linalg.pinv(scipy.linalg.sqrtm(first.T @ first).real, rtol=1e-6)
+    classes, examples, width = 3, 7, 5
+    X = oracles.renormalised(oracles.features(classes, examples, width), classes)
+    start = oracles.renormalised(oracles.features(classes, examples, width, seed=1), classes)
+    means, start_means = (oracles.covariances(features, classes)[2] for features in (X, start))
+    # the orthogonal factor of the start's polar decomposition, where its singular values are not zero
+    polar = start_means @ scipy.linalg.pinv(scipy.linalg.sqrtm(start_means.T @ start_means).real, rtol=1e-6)
     top = np.linalg.norm(means, 2)
     found = limits.limit_gaps(X, start, classes)
     assert found["snr_limit_distance"] == pytest.approx(np.linalg.norm(means / top - polar), rel=1e-9)
@@ -153,18 +153,18 @@ def test_distances_from_the_limits_of_corollary_2():
         np.linalg.norm(X / top - copies) / np.sqrt(examples), rel=1e-9
     )
     # the part of X outside of a span, by least squares on its basis
-    U, _, Vt = np.linalg.svd(first)
+    U, _, Vt = np.linalg.svd(start_means)
     basis = np.column_stack([np.outer(U[:, j], Vt[j]).ravel() for j in range(classes - 1)])
     left = np.linalg.lstsq(basis, means.ravel(), rcond=None)[1]
     assert found["snr_outside_first_vectors"] == pytest.approx(np.sqrt(left.item()) / np.linalg.norm(means), rel=1e-9)
 
 
 def test_collapse_of_renormalised_features_by_definition():
-    classes, examples, size = 3, 7, 5
-    H = oracles.renormalised(oracles.features(classes, examples, size, signal=0.4), classes)
+    classes, examples, width = 3, 7, 5
+    H = oracles.renormalised(oracles.features(classes, examples, width, signal=0.4), classes)
     found = limits.collapse_along(H, classes)
     within, between, means = oracles.covariances(H, classes)
-    W, _ = oracles.least_squares(H, classes)
+    W, _ = oracles.least_squares(H, classes)  # all biases are 1 / C: they change no argmax
     norms = np.linalg.norm(means, axis=0)
     cosines = (means.T @ means / np.outer(norms, norms))[np.triu_indices(classes, 1)]
     nearest = scipy.spatial.distance.cdist(H.T, means.T).argmin(axis=1)
@@ -183,10 +183,10 @@ def test_collapse_of_renormalised_features_by_definition():
 class Curve:
     """The curve of renormalised X + h Z, centred, on the manifold, and its velocity by finite differences."""
 
-    classes = 3
+    classes, examples, width = 3, 7, 4
 
     def __init__(self):
-        self.X = oracles.renormalised(oracles.features(self.classes, 7, 4), self.classes)
+        self.X = oracles.renormalised(oracles.features(self.classes, self.examples, self.width), self.classes)
         self.Z = np.random.default_rng(1).standard_normal(self.X.shape)
         self.centred = self.Z - self.Z.mean(axis=1, keepdims=True)
         self.velocity = (self.at(1e-5) - self.at(-1e-5)) / 2e-5
@@ -229,11 +229,13 @@ def test_slopes_of_singular_values_along_both_maps(curve):
     np.testing.assert_allclose(slopes["slope--without_shrinking"], curve.rise(orthogonal), rtol=1e-6)
 
 
-def test_gaps_of_the_equation_of_the_tangent_space(curve):
+def test_gaps_of_the_equation_of_the_tangent_space(curve, monkeypatch):
     gaps = tangents.manifold_gaps(curve.X, curve.Z, curve.classes)
     assert gaps["codimension"] == 10  # P (P + 1) / 2 of P = 4 features
     assert max(gaps["curve_equation_gap"], gaps["curve_velocity_gap"]) < 1e-8
     assert gaps["curve_equation_gap--minus_sign"] > 0.05
+    monkeypatch.setattr(flows, "orthogonal_projection", lambda X, Z, classes: Z)  # not tangent
+    assert tangents.manifold_gaps(curve.X, curve.Z, curve.classes)["curve_velocity_gap"] > 0.05
 
 
 @pytest.mark.parametrize("name", tangents.ALL_MAPS)
@@ -260,7 +262,8 @@ def test_what_maps_do_to_the_gradient(curve):
     assert gaps["adjoint_gradient_change"] < 1e-12 < 0.01 < gaps["printed_gradient_change"]
 
 
-def test_velocities_are_those_of_lemma_4s_rows_only_where_the_deviations_stay(curve):
+def test_flows_have_multiples_of_the_first_product_of_lemma_4s_velocity_and_not_its_second(curve):
+    C, N = curve.classes, curve.examples
     gradient = oracles.gradient(curve.X, curve.classes)
     h = 1e-5
     # a plain gradient step that is renormalised moves by the printed map (Lemma 2)
@@ -269,13 +272,14 @@ def test_velocities_are_those_of_lemma_4s_rows_only_where_the_deviations_stay(cu
         "orthogonal": -oracles.tangent_part(curve.X, gradient, curve.classes),
         "printed": (ahead - behind) / (2 * h),
     }
-    means = np.kron(oracles.covariances(curve.X, curve.classes)[2], np.ones(7))
-    U, omega, _ = np.linalg.svd(oracles.covariances(curve.X, curve.classes)[2], full_matrices=False)
-    U, omega = U[:, :2], omega[:2]
+    means = oracles.covariances(curve.X, curve.classes)[2]
+    copies = np.kron(means, np.ones(N))
+    U, omega, _ = np.linalg.svd(means, full_matrices=False)
+    U, omega = U[:, : C - 1], omega[: C - 1]
     for flow, velocity in velocities.items():
         gaps = tangents.velocity_gaps(curve.X, curve.classes, flows.TANGENT_MAPS[flow])
-        along_means = U @ np.diag(1 / (7 * (3 + omega**2) ** 2)) @ U.T @ means
-        faster = U @ np.diag(1 / (3 * 7 * (3 + omega**2))) @ U.T @ means
+        along_means = U @ np.diag(1 / (N * (C + omega**2) ** 2)) @ U.T @ copies
+        faster = U @ np.diag(1 / (C * N * (C + omega**2))) @ U.T @ copies
         expected = {
             "velocity_gap--lemma_4": np.linalg.norm(-gradient - velocity) / np.linalg.norm(velocity),
             "velocity_gap--means": np.linalg.norm(along_means - velocity) / np.linalg.norm(velocity),
@@ -284,117 +288,5 @@ def test_velocities_are_those_of_lemma_4s_rows_only_where_the_deviations_stay(cu
         for name, gap in expected.items():
             assert gaps[name] == pytest.approx(gap, rel=1e-5, abs=1e-7), (flow, name)
         assert gaps["velocity_gap--lemma_4"] > 0.1, flow
-
-
-class FreeFeatures:
-    """A run of free features of one size and two members, and its table at two weight decays."""
-
-    classes, examples = 3, 6
-    decays = (0.0, 0.1)
-
-    def __init__(self):
-        self.run = free_features(sizes=[[3, 6, 4]], signal=0.5, seeds=2, seed=3, condition=10.0)
-        self.run.settings = {"sizes": [[3, 6, 4]]}
-        self.table = measure_features(self.run, decays=list(self.decays))
-
-    def array(self, name, member):
-        return self.run.series[f"{name}_C3_N6_P4"][member, 0]
-
-    def rows(self, quantity, member, **where):
-        return select(self.table, quantity, seed=member, **where)["value"]
-
-    def value(self, quantity, member, index=0):
-        return self.rows(quantity, member, index=index).item()
-
-
-@pytest.fixture(scope="module")
-def free():
-    return FreeFeatures()
-
-
-EACH_MEMBER = pytest.mark.parametrize("member", [0, 1])
-
-
-@EACH_MEMBER
-def test_the_table_has_the_losses_of_a_solved_classifier(free, member):
-    H = free.array("H", member)
-    W, b = oracles.least_squares(H, 3)
-    within, _, _ = oracles.covariances(H, 3)
-    loss, scatter = oracles.square_error(W, b, H, 3), 0.5 * np.trace(W @ within @ W.T)
-    assert free.value("loss", member) == pytest.approx(loss, rel=1e-9)
-    assert free.value("loss_nc1", member) == pytest.approx(scatter, rel=1e-9)
-    assert free.value("loss_nc23", member) == pytest.approx(loss - scatter, rel=1e-9)
-
-
-@EACH_MEMBER
-def test_the_table_has_spectra_and_traces_by_definition(free, member):
-    H = free.array("H", member)
-    within, between, _ = oracles.covariances(H, 3)
-    omega = oracles.singular_values(H, 3)
-    np.testing.assert_allclose(free.rows("omega", member), omega, rtol=1e-9)
-    trace = np.trace(np.linalg.pinv(between, rcond=1e-10) @ within)
-    assert free.value("trace", member) == pytest.approx(trace, rel=1e-9)
-    assert free.value("trace_renormalised", member) == pytest.approx(3 * np.sum(omega**-2.0), rel=1e-9)
-    assert theory.trace_bound(omega, 3) == pytest.approx(free.value("trace_renormalised", member), rel=1e-9)
-
-
-@EACH_MEMBER
-@pytest.mark.parametrize(
-    ("flow", "speed"), [("orthogonal", theory.snr_velocity), ("printed", theory.algorithm_velocity)]
-)
-def test_the_table_has_the_speeds_of_both_flows(free, member, flow, speed):
-    omega = oracles.singular_values(free.array("H", member), 3)
-    np.testing.assert_allclose(free.rows("speed", member, flow=flow), speed(omega, 3, 6), rtol=1e-7)
-
-
-@EACH_MEMBER
-@pytest.mark.parametrize(("index", "decay"), list(enumerate(FreeFeatures.decays, start=1)))
-def test_the_table_has_the_identities_at_each_decay(free, member, index, decay):
-    H = free.array("H", member)
-    solved, of_half_decay = (np.column_stack(oracles.least_squares(H, 3, one)) for one in (decay, decay / 2))
-    gap = np.linalg.norm(of_half_decay - solved) / np.linalg.norm(solved)
-    assert free.value("classifier_gap--half_decay", member, index) == pytest.approx(gap, rel=1e-8, abs=1e-13)
-    assert free.value("loss_decomposition_gap", member, index) < 1e-13
-
-
-@EACH_MEMBER
-@pytest.mark.parametrize("index", [1, 2, 3])
-def test_the_table_has_predictions_under_each_change_of_basis(free, member, index):
-    H, change = free.array("H", member), free.array("A", member)[index - 1]
-    W, b = oracles.least_squares(H, 3)
-    scores, kept = W @ H + b[:, None], W @ change @ H + b[:, None]
-    gap = np.linalg.norm(kept - scores) / np.linalg.norm(scores)
-    assert free.value("predictions_change--classifier_kept", member, index) == pytest.approx(gap, rel=1e-8)
-
-
-SMALL_RUN = {"sizes": [[3, 6, 4]], "signal": 0.5, "seeds": 2, "seed": 3}
-
-
-def test_the_table_of_flows_has_spectra_and_losses_of_its_states():
-    flow = trajectory_of(renormalised_flows, **SMALL_RUN, start=0.1, horizon=100.0, points=3, rtol=1e-9, atol=1e-12)
-    flow.settings = {"sizes": [[3, 6, 4]]}
-    table = measure_flows(flow)
-    last = table[(table["flow"] == "orthogonal") & (table["time"] == 100.0) & (table["seed"] == 1)]
-    X = flow.series["orthogonal_C3_N6_P4"][1, -1]
-    omega = oracles.singular_values(X, 3)
-    np.testing.assert_allclose(select(last, "omega")["value"], omega, rtol=1e-8)
-    drift = np.abs(oracles.covariances(X, 3)[0] - np.eye(4)).max()
-    W, b = oracles.least_squares(X, 3)
-    assert select(last, "singular_value_spread")["value"].item() == pytest.approx(omega[0] / omega[-1] - 1, rel=1e-8)
-    assert select(last, "covariance_drift")["value"].item() == pytest.approx(drift, abs=1e-12)
-    assert select(last, "loss")["value"].item() == pytest.approx(oracles.square_error(W, b, X, 3), rel=1e-8)
-
-
-@pytest.mark.parametrize("step", [4.0, 2.0])
-def test_the_table_of_descent_has_spectra_of_plain_steps(step):
-    descent = renormalised_descent(**SMALL_RUN, horizon=16.0, points=3, steps=[4.0, 2.0])
-    descent.settings = {"sizes": [[3, 6, 4]], "steps": [4.0, 2.0]}
-    table = measure_descent(descent)
-    rows = table[(table["step"] == step) & (table["time"] == 16.0) & (table["seed"] == 1)]
-    X = descent.series["descent0_C3_N6_P4"][1, 0]
-    for _ in range(int(16 / step)):
-        X = oracles.renormalised(X - step * oracles.gradient(X, 3), 3)
-    omega = oracles.singular_values(X, 3)
-    np.testing.assert_allclose(select(rows, "omega")["value"], omega, rtol=1e-9)
-    np.testing.assert_allclose(select(rows, "omega--one_step")["value"], omega, rtol=1e-9)
-    assert (by_draw(rows, "snr_outside_first_vectors") < 1e-12).all()
+        assert (gaps["velocity_gap--means"] < 1e-7) == (flow == "orthogonal")
+        assert (gaps["velocity_gap--means_faster"] < 1e-7) == (flow == "printed")

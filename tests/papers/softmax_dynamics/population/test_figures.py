@@ -14,9 +14,9 @@ SHARES = (0.0, 0.25, 0.75)  # of draws that fall, by law
 
 
 def laws(shares: tuple[float, ...] = SHARES, seeds: int = 8) -> pd.DataFrame:
-    """Falls of 0.2 over classes in a share of the draws, and none over examples.
+    """Return draws of which a share, by law, falls by 0.2 over classes, and none over examples.
 
-    At scale 0.1 in three dimensions all draws of a law fall, if any of it do.
+    At scale 0.1 in three dimensions all draws of a law fall, if its share is not zero.
     """
     rows = []
     for (counts, share), scale, d, seed in itertools.product(
@@ -59,10 +59,11 @@ def test_a_diagram_has_a_cell_for_each_scale_and_dimension(diagram, place, share
     ]
 
 
-def test_cells_of_more_than_half_have_an_edge(diagram):
-    """Of each three laws the second has one such cell, the last: an edge is on its left, and one below it."""
+def test_edges_separate_cells_of_more_than_half_from_the_others(diagram):
+    """More than half fall in none of the first law's four cells, in the last of the second's, in all of the third's."""
     panels = [axis for axis in diagram.figure.axes if axis.images]
     edges = [[line.get_xydata().tolist() for line in panel.lines] for panel in panels]
+    # on the left of the second law's last cell, and below it
     assert edges == 2 * [[], [[[0.5, 0.5], [0.5, 1.5]], [[0.5, 0.5], [1.5, 0.5]]], []]
 
 

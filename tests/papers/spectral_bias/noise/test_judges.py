@@ -163,7 +163,7 @@ def test_every_measured_rate_must_be_the_derived_one(alterations, verdict):
 
 
 def moved(quantity, index, inputs, allowances):
-    """Let a rate be off the predicted one by so many times what is allowed, with an interval as it was measured."""
+    """Set a rate off the predicted one by so many times what is allowed, with an interval as wide as the measured."""
 
     def alter(tables):
         for table in tables["exponents"]:
