@@ -1,4 +1,4 @@
-"""The errors that users see: each says in one line what is wrong, where, and the fix."""
+"""The errors that users see: each says in one line what is wrong, where, and the fix; and helpers that write them."""
 
 import difflib
 from collections.abc import Collection, Iterable
@@ -18,12 +18,12 @@ class DivergenceError(ProjectError):
 class CheckError(ProjectError):
     """A claim that cannot be judged as it is written.
 
-    It yields no check, or an argument of a check or of `@claim` does not fit.
+    For example, it yields no check, or an argument of a check or of `@claim` does not fit.
     """
 
 
 class UnfinishedError(ProjectError):
-    """The time granted is over, and the state is saved: the same command continues from there.
+    """The time granted (`progress.grant`) is over, and the state is saved: the same command continues from there.
 
     The message is the beginning of a sentence, such as "40 of 350 epochs are trained"; `__str__` adds the end.
     """
@@ -50,8 +50,7 @@ def suggest_name(name: object, candidates: Iterable[object]) -> str:
 def check_known(name: object, known: Collection[object], thing: str, where: str) -> None:
     """Refuse an unknown name of a `thing`, such as "paper".
 
-    `where` is the beginning of the message: the file, key or option that has the name, or the paper that should have
-    it.
+    `where` begins the message: it is what has the name (a file, a key, an option), or what should have it (a paper).
     """
     if name not in known:
         raise ProjectError(f"{where}: no {thing} `{name}`{suggest_name(name, known)}")

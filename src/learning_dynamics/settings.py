@@ -1,7 +1,7 @@
 """The types of settings: annotations for the keyword parameters of the functions that a configuration names.
 
-The function gets a plain number. A configuration with a value outside the bounds is refused; the text in `doc` is what
-the reference says of the type (docs/reference.py). Any other annotation that pydantic understands works too. Settings
+The function is given a plain number; a value outside the bounds is refused before. The text in `doc` is what the
+reference says of the type (docs/reference.py). Any other annotation that pydantic understands works too. Settings
 that belong together are fields of a frozen dataclass, and the class is their type.
 """
 
@@ -11,15 +11,17 @@ from annotated_types import Ge, Gt, Le, doc
 
 LARGEST_COUNT = 10**10  # no descent here has as many steps, no array this size; too large for `doc` to name it
 
+# infinity and nan are refused in every block of a configuration
 Count = Annotated[int, Ge(1), Le(LARGEST_COUNT), doc("a whole number, 1 or more")]
 Natural = Annotated[int, Ge(0), Le(LARGEST_COUNT), doc("a whole number, 0 or more")]
-Seed = Annotated[int, Ge(0), Le(2**63 - 1), doc("a whole number, 0 or more")]
-Real = Annotated[float, doc("a finite number")]  # infinity and nan are refused in every block of a configuration
+Seed = Annotated[int, Ge(0), Le(2**63 - 1), doc("a whole number, 0 or more")]  # up to the largest int64
+Real = Annotated[float, doc("a finite number")]
 Positive = Annotated[float, Gt(0), doc("a finite number above 0")]
 NonNegative = Annotated[float, Ge(0), doc("a finite number, 0 or more")]
 Fraction = Annotated[float, Ge(0), Le(1), doc("a number from 0 to 1")]
-# initialisation scale: the squared size of weights at the start. Below 1e-24, at weights of 1e-12, ten rounding errors
-# of modes that have been learned, which are of order one, are more than a thousandth of the modes that have not
+# Initialisation scale: the square of the weights at the start, which at 1e-24 are 1e-12. Modes that have been learned
+# are of order one, and ten of their rounding errors, 1e-15, are a thousandth of such weights; of smaller ones more.
 Scale = Annotated[float, Ge(1e-24), doc("a finite number, 1e-24 or more")]
 
+# docs/reference.py reads the last annotation of each of these, its `doc`
 __all__ = ["Count", "Fraction", "Natural", "NonNegative", "Positive", "Real", "Scale", "Seed"]

@@ -3,6 +3,9 @@
 Each keeps a file in ``.snakemake/submitters``, named like its jobs in Slurm's queue, and touches that file whenever it
 looks at the queue. A Snakemake on this machine is at work if its process is alive. For one on another machine, such as
 a second login node, the time of its file says whether it has looked at the queue of late.
+
+The executor refuses to start a Snakemake where another one at work, or a job that an ended one has left in the queue,
+makes a file that it makes or reads (`Executor._check_others`).
 """
 
 import json
@@ -15,7 +18,7 @@ from pathlib import Path
 import psutil
 
 FOLDER = Path(".snakemake/submitters")
-# seconds: five times the longest pause of snakemake-executor-plugin-slurm between two looks at the queue
+# seconds: five times the longest pause, 180, of snakemake-executor-plugin-slurm between two looks at the queue
 SILENCE = 900.0
 
 
@@ -32,9 +35,9 @@ class Submitter:
     process : int
         The number of its process.
     machine : str
-        Which machine, or container on it (`_machine`): a process number means something in this one alone.
+        Which machine, or container on it (`_machine`): a process number means something only there.
     started : float
-        When the process began, which tells it from a later one: a machine gives the same number again.
+        When the process began, which tells it from a later one: a machine uses numbers again.
     makes : tuple of str
         The files that it makes.
     """
@@ -63,7 +66,7 @@ def this_process(job_name: str, makes: Collection[str]) -> Submitter:
 
 
 def write(folder: Path, submitter: Submitter) -> None:
-    """Write the file of a Snakemake that submits from a folder and is at work, or touch it if it is there."""
+    """Write the file of a Snakemake that submits from a folder, or touch it: it is still at work."""
     file = folder / FOLDER / submitter.job_name
     if file.exists():
         os.utime(file)
@@ -81,12 +84,13 @@ def remove(folder: Path, job_name: str) -> None:
 
 def read(folder: Path) -> Iterator[tuple[Submitter, bool]]:
     """Yield each Snakemake that has a file, and whether it is at work."""
-    for file in sorted((folder / FOLDER).glob("[!.]*")):  # the others are partial files of `write` and clocks of `_age`
+    # names that begin with a dot: partial files of `write`, and the files by which `_age` reads the clock
+    for file in sorted((folder / FOLDER).glob("[!.]*")):
         try:
             content = json.loads(file.read_text(encoding="utf-8"))
             submitter = Submitter(**content | {"makes": tuple(content["makes"])})
         except (OSError, ValueError, TypeError, KeyError):
-            continue  # the file of one that has just ended, one cut short, or another version's
+            continue  # it has just ended and its file is gone; or the file is damaged, or of another version
         yield submitter, _is_at_work(submitter, file)
 
 

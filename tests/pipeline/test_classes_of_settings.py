@@ -90,6 +90,21 @@ def test_what_varies_a_run_reaches_inside(configured):
     }
 
 
+WARM = {"function": "growth.geometric", "runs": {"slow": "tea", "fast": "soup"}, "rounding": 1e-15}
+
+
+def test_what_inherits_a_default_cannot_be_told_to_keep_it(refuses, configured):
+    # `soup` has the rate of `tea`, which no block gives: a layer that changes it there could not write it here
+    configured({"claims.warm": WARM, "runs.tea.rate": ...})
+    entry = {"run": "tea", "setting": "rate", "grid": [1.0, 2.0], "claims": ["warm"]}
+    words = "robustness.fast.setting: `soup` inherits `rate` from `tea`, where it has its default; write it in `tea`"
+    refuses(("robustness.fast", entry, words))
+    configured("runs.tea.rate", 0.5)
+    found = configured("robustness.fast", entry).config
+    layer = variations.layer_of(found, "toy", variations.change_named(found, "toy", "fast"), 2.0)
+    assert layer == {"runs": {"tea": {"rate": 2.0}, "soup": {"rate": 0.5}, "teas": {"rate": 0.5}}}
+
+
 def test_what_is_judged_again_reaches_inside_and_may_name_what_is_inside(configured):
     config = configured().config
     change = variations.Change(
@@ -102,9 +117,7 @@ def test_what_is_judged_again_reaches_inside_and_may_name_what_is_inside(configu
     )
     layer = variations.layer_of(config, "toy", change, 2.0)  # what inherits stays as it is
     assert layer == {"runs": {"tea": {"pace": {"horizon": 2.0}}, "teas": {"pace": {"horizon": 4.0}}}}
-    configured(
-        "claims.warm", {"function": "growth.geometric", "runs": {"slow": "tea", "fast": "soup"}, "rounding": 1e-15}
-    )
+    configured("claims.warm", WARM)
     check = {"run": "tea", "setting": "pace.horizon", "values": [2.0], "claims": ["warm"]}
     found = configured("robustness.long", check)
     assert found.run("toy", "tea--pace.horizon-2.0")["settings"]["pace"] == PACE | {"horizon": 2.0}

@@ -20,7 +20,7 @@ def digest(tmp_path, monkeypatch):
     """Return a function that writes sources, by path, and returns the digests of all that a job of `toy` depends on."""
     count = itertools.count()
 
-    def of(sources_by_path, *, stage="run", function=JOB):
+    def write_and_digest(sources_by_path, *, stage="run", function=JOB):
         root = tmp_path / str(next(count))
         monkeypatch.setattr(sources, "SOURCE_ROOT", root)
         for name, text in {"__init__": "", RUNS: "", **sources_by_path}.items():
@@ -32,7 +32,7 @@ def digest(tmp_path, monkeypatch):
         digests.forget()  # those of the previous root
         return science(stage, "toy", function)
 
-    yield of
+    yield write_and_digest
     digests.forget()
 
 
@@ -65,7 +65,7 @@ FORMULAS = (
 )
 
 
-def test_formulas_change_it_and_words_do_not(digest):
+def test_formulas_change_the_digest_and_words_do_not(digest):
     before = digest({RUNS: BASE})
 
     def changes(old, new):
@@ -76,16 +76,22 @@ def test_formulas_change_it_and_words_do_not(digest):
     assert [one for one in FORMULAS if not changes(*one)] == []
 
 
-def test_a_folder_of_claims_is_as_a_file_of_claims(digest):
-    """A job's module is the one in the folder that defines its function; another of them is not in its digests."""
-    modules = {f"{CLAIMS}/limits": "def limit(): ...", f"{CLAIMS}/speeds": ""}
-    found = digest(modules, stage="claims", function="topic.limit")
+FOLDER = {f"{CLAIMS}/limits": "def limit(): ...", f"{CLAIMS}/speeds": ""}
+
+
+def test_claims_may_be_a_folder_of_modules(digest):
+    """A job's module is the one that defines its function; its neighbours are not in the digests."""
+    found = digest(FOLDER, stage="claims", function="topic.limit")
     assert {"papers.toy.topic.claims", "papers.toy.topic.claims.limits"} <= set(found)
     assert "papers.toy.topic.claims.speeds" not in found
+
+
+def test_functions_of_a_folder_are_those_of_its_modules(digest):
+    digest(FOLDER, stage="claims", function="topic.limit")  # writes the sources
     assert set(sources.definitions(f"{PACKAGE}.papers.toy.topic.claims")) == {"limit"}
     assert sources.topics("toy") == ["topic"]
     with pytest.raises(ProjectError, match=r"no function `limits` in .*topic/claims; did you mean `limit`"):
-        sources.definition_of("claims", "toy", "topic.limits", where="claims.limit")
+        sources.definition_of("claims", "toy", "topic.limits", where="claims.limit")  # begins the message
 
 
 def test_the_statement_of_a_claim_is_part_of_what_is_judged(digest):
@@ -113,30 +119,31 @@ def test_the_statement_of_a_claim_is_part_of_what_is_judged(digest):
     ],
 )
 def test_imports_are_followed_in_every_form(digest, statement):
-    def of(body):
-        theory = "from ...measures import spectrum"
+    def digests_with(body):
+        theory = "from ...measures import spectrum"  # which the last statement imports
         modules = {"measures/spectrum": body, "papers/toy/theory": theory, "unused": body}
         return digest({RUNS: f"{statement}\ndef flow(): ...", **modules})
 
-    assert of("largest = 1") != of("largest = 2")
-    assert "unused" not in of("largest = 1")
+    assert digests_with("largest = 1") != digests_with("largest = 2")
+    assert "unused" not in digests_with("largest = 1")
 
 
 def test_what_the_command_of_a_stage_imports_counts(digest):
     command = "from learning_dynamics.measures import spectrum"
 
-    def of(body):
+    def digests_with(body):
         return digest({"pipeline/commands/run": command, "measures/spectrum": body})
 
-    assert of("x = 1") != of("x = 2")
-    assert "pipeline.commands.run" not in of("x = 1")  # which no result depends on
+    assert digests_with("x = 1") != digests_with("x = 2")
+    # the command itself is machinery; what it imports is not
+    assert "pipeline.commands.run" not in digests_with("x = 1")
 
 
 def test_machinery_is_no_science(digest):
-    def of(body):
+    def digests_with(body):
         return digest({RUNS: "from learning_dynamics import errors, files", "errors": body, "files": body})
 
-    assert of("x = 1") == of("x = 2")
+    assert digests_with("x = 1") == digests_with("x = 2")
 
 
 def test_what_importing_a_package_does_counts(digest):
@@ -146,7 +153,7 @@ def test_what_importing_a_package_does_counts(digest):
     assert first != second
 
 
-def test_a_table_that_lies_beside_the_code_is_read(digest):
+def test_a_table_next_to_the_code_counts(digest):
     before = digest({RUNS: "def flow(): ..."})
     found = []
     for number in ("1.0", "2.0"):
@@ -159,7 +166,7 @@ def test_a_table_that_lies_beside_the_code_is_read(digest):
 
 @pytest.mark.parametrize(("paper", "topic"), [("neural_collapse", "collapse"), ("softmax_dynamics", "phases")])
 def test_all_that_python_imports_is_in_the_digests(paper, topic):
-    """No module of science is loaded by importing a topic's module and its command that their digests leave out."""
+    """Importing a topic's module and its command loads no module of science that their digests leave out."""
     assert topic in sources.topics(paper)
     for stage, part in TOPIC_MODULES.items():
         module = f"{PACKAGE}.papers.{paper}.{topic}.{part}"
@@ -170,5 +177,6 @@ def test_all_that_python_imports_is_in_the_digests(paper, topic):
         loaded = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True).stdout
         science_loaded = {name for name in loaded.split() if not sources.is_infrastructure(name)}
         assert module in science_loaded, stage
-        science_loaded.discard(f"{PACKAGE}.environment")  # where the checkout is, which `files` asks for
+        # `files` imports it to find the checkout; as `files` is machinery, its imports are not followed
+        science_loaded.discard(f"{PACKAGE}.environment")
         assert science_loaded <= set(used_modules(module, command)), stage

@@ -145,6 +145,18 @@ def test_wrong_variations_and_ranges_of_draws_are_refused(refuses, configured):
     assert "robustness.other.setting: missing; add it" in refusal(configured, **other)
 
 
+def test_a_setting_of_measuring_that_has_its_default_cannot_be_varied(refuses, configured):
+    # a setting that no block has below `measure` would be laid over those of the simulation
+    configured("runs.slow.measure", ...)
+    entry = {"run": "slow", "setting": "every", "claims": ["geometric"]}
+    words = "`every` of `slow` has its default; write it there below `measure`"
+    refuses(
+        ("robustness.range", entry | {"range": [2, 4]}, f"robustness.range.setting: {words}"),
+        ("robustness.slow_steps", entry | {"values": [2]}, f"robustness.slow_steps.setting: {words}"),
+        ("runs.slow.free", {"every": [1, 2]}, f"runs.slow.free.every: {words}"),
+    )
+
+
 def test_missing_and_wrong_provenance_is_refused(refuses, configured):
     own = "runs.slow.provenance"
     before = configured().config.paper_block("toy")["provenance"]

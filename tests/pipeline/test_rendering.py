@@ -165,6 +165,7 @@ def test_a_field_that_cannot_be_filled_is_refused_in_one_line(text, message):
     assert line.startswith("figures.py: `spectra`: the text ")
     assert message in line
     assert "\n" not in line
+    assert "..." not in line  # no text is long enough to be cut
 
 
 def references_of(paper: str) -> list[dict[str, Any]]:

@@ -26,6 +26,8 @@ def test_axis():
         # whole ends do not make a real setting whole
         ("horizon=5:100:3", [5.0, 52.5, 100.0]),
         ("horizon=5,null", [5.0, None]),
+        # no number: the run refuses it
+        ("gamma=true,1", [True, 1.0]),
         ("width=1:3:3,10:30:3,100", [1, 2, 3, 10, 20, 30, 100]),
         ("init=orthogonal,gaussian", ["orthogonal", "gaussian"]),
         ("gamma=1e-4,2", [1e-4, 2.0]),
@@ -49,6 +51,7 @@ def test_axes_that_no_run_can_follow_are_refused():
         "gamma=[1,2": "write SETTING=VALUE",
     }
     assert [text for text, mend in refused.items() if mend not in refusal(parse_axis, text, KINDS)] == []
+    assert "whole numbers" not in refusal(parse_axis, "gamma=1:2", KINDS)  # of a real setting
 
 
 def printed_arguments(stdout: str, program: str) -> list[str]:
@@ -196,6 +199,8 @@ def test_what_a_sweep_cannot_be_asked_for(built):
         ("--vary", "rate=1,2", "--set", "steps=3,4"): "--set steps=3,4: takes one value; --vary takes several",
         ("--vary", "rate=1,2", "--set", "setps=3"): "the run has no setting `setps`; did you mean `steps`?",
         ("--vary", "rate=1,1.0"): "sweep.rate: must not hold a value twice",
+        ("--vary", "rate=true"): "rate: must be a number (is True)",
+        ("--vary", "rate=1,2", "--set", "steps=0"): "--vary or --set: runs.slow_sweep.steps: must be 1 or more",
         ("--vary", "seed=1,2"): "`seed=1,2`: is no setting of a run; further draws are `seeds`, and --config seed=7",
         ("--vary", "rate=1,2", "--name", "fast"): "toy has a run `fast`; choose another --name",
         ("--vary", "rate=1,2", "--name", "Fast"): "runs.Fast: must match",

@@ -6,8 +6,8 @@ next. A flow whose next step is below ten units in the last place of the time ha
 ten. The first step does not depend on the last time. A relative tolerance below a hundred roundings is used as it is,
 where scipy raises it.
 
-Import this module where a flow is to run, and not before: numba takes a quarter of a second to import. Compiled code is
-kept beside the source, or in the user's cache where that cannot be written.
+Importing this module takes a quarter of a second, which is numba's: leave it to modules that run a flow. Compiled code
+is kept beside the source, or in the user's cache where that cannot be written.
 """
 
 from dataclasses import dataclass
@@ -58,7 +58,8 @@ class Flows:
     steps, evaluations : ndarray of int, shape (members,)
         See `gradient_flow.Flow`.
     failures : dict of int to str
-        Why a member did not get through, by its place; its states are nan.
+        Why a member did not get through, by its place; its states and final state are nan, and its final time is where
+        it failed.
     """
 
     states: np.ndarray
@@ -120,13 +121,15 @@ def flows(
     Parameters
     ----------
     field : compiled function of signature `FIELD`
-    data : ndarray, shape (members, any)
+    data : ndarray, shape (members, numbers)
         Numbers that the field and the condition read.
     shape : tuple of int
         How they, and the states, are to be read, for example (samples, inputs, width).
     initial : ndarray, shape (members, size)
     times : ndarray, shape (times,), ascending
     until : compiled function of signature `CONDITION`
+    rtol, atol, last_time, max_steps, land
+        As in `gradient_flow.integrate`.
     """
     members = len(initial)
     # without a condition the flow ends on the last time: one that never holds would be waited for until `last_time`
@@ -166,7 +169,7 @@ def flows(
     return Flows(states, final_states, final_times, steps, evaluations, failures)
 
 
-# inlined, so that the weights are constants where it is called: flows of small systems take 0.6 of the time
+# inlined by numba: flows of small systems take 0.6 of the time
 @numba.njit(inline="always")
 def _sum(weights: np.ndarray, slopes: np.ndarray, count: int, total: np.ndarray) -> None:
     """Write sum_j weights_j slopes_j over the first `count` slopes into `total`."""
@@ -192,7 +195,7 @@ def _advance(
 def _take_step(
     field: Any, data: np.ndarray, shape: np.ndarray, state: np.ndarray, h: float, slopes: np.ndarray, moved: np.ndarray
 ) -> None:
-    """Write the state after a step into `moved`, and the slopes of its stages into `slopes`, whose first is there."""
+    """Write the state after a step into `moved`, and its stages' slopes into `slopes`, where ``slopes[0]`` is given."""
     for stage in range(1, STAGES):
         _advance(h, A[stage], slopes, stage, state, moved)
         field(moved, data, shape, slopes[stage])
@@ -313,7 +316,8 @@ def _flow(
     while recorded < len(times) and times[recorded] <= times[0]:
         states[recorded] = state
         recorded += 1
-    time, steps, evaluations = times[0], 0, 2  # of the field: here, and in `_first_step`
+    # two evaluations of the field come first: the one below, and one in `_first_step`
+    time, steps, evaluations = times[0], 0, 2
     field(state, data, shape, slopes[0])
     h = _first_step(field, data, shape, state, slopes[0], rtol, atol)
     # slopes[0] is the slope at the state: the last stage of an accepted step is the first of the next

@@ -20,7 +20,7 @@ class Tolerances:
     ----------
     rtol, atol : float
         Local error bounds: each step's estimated error stays below ``atol + rtol * |state|``, in the root mean square
-        over entries.
+        over entries; with LSODA in every entry.
     """
 
     rtol: Positive
@@ -34,7 +34,7 @@ class Span(Tolerances):
     Parameters
     ----------
     horizon : float
-        The last time recorded.
+        The last time recorded; with one point that is 0.
     points : int
         How many times are recorded. Those of `times` are evenly spaced; a run that spaces them otherwise says so.
     """
@@ -55,7 +55,7 @@ class LogSpan(Tolerances):
     Parameters
     ----------
     start, horizon : float
-        The first time recorded after 0, and the last.
+        The first time recorded after 0, and the last; with one point that is `start`.
     points : int
         How many times are recorded after 0.
     """
@@ -84,7 +84,8 @@ class Flow:
     final_time : float
         The time of the final state.
     steps, evaluations : int
-        Steps accepted, and evaluations of the vector field.
+        Steps taken, with those that a restart took back, and evaluations of the vector field, without those from which
+        Radau and BDF take differences.
     """
 
     states: np.ndarray

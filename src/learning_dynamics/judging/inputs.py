@@ -46,7 +46,7 @@ def one_number(name: str, parameter: str, value: Any) -> float:
 
 
 def refuse_negative(name: str, parameter: str, value: Any) -> None:
-    """Refuse an allowed error below zero, which no measurement could meet.
+    """Refuse an allowed error, already numbers, that is below zero: no measurement could meet it. nan is not refused.
 
     Raises
     ------

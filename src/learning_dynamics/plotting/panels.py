@@ -47,6 +47,8 @@ def letters(axes: Iterable[Axes]) -> None:
 def shared_legend(figure: Figure, axes: Iterable[Axes] | None = None, **options: Any) -> Legend:
     """Set one legend below all panels, with each label once; without the option `ncols`, in as many columns as fit.
 
+    Its entries are those of `axes`, by default of all panels.
+
     Raises
     ------
     ValueError
@@ -75,7 +77,7 @@ def legend_below(figure: Figure | SubFigure, handles: Sequence[Artist], columns:
 
 
 def _in_order_of_columns(entries: Sequence[Any], columns: int) -> list[Any]:
-    """Return the entries of a legend, which are given row by row, column by column, as matplotlib fills a legend."""
+    """Return a legend's entries, given row by row, in matplotlib's order: it fills a legend column by column."""
     return [entry for column in range(columns) for entry in entries[column::columns]]
 
 
@@ -93,7 +95,7 @@ def direct_labels(panel: Axes, *, gap: float = 11.0, pad: float = 4.0) -> None:
     """
     labelled = [line for line in panel.get_lines() if not str(line.get_label()).startswith("_")]
     is_log = np.array([panel.get_xscale() == "log", panel.get_yscale() == "log"])
-    ends = {}  # by line; a line of which the panel's scales can show no point is left out
+    ends = {}  # by line; lines without a point that the panel's scales can show are left out
     for line in labelled:
         points = np.column_stack([np.asarray(line.get_xdata(), float), np.asarray(line.get_ydata(), float)])
         # a logarithmic scale gives zero a finite place: far below the panel
@@ -157,7 +159,7 @@ def legible_ticks(figure: Figure) -> None:
 
 
 def _label_short_range(axis: Axis) -> None:
-    """Label 1, 2 and 5 times each power of ten on a logarithmic axis that spans less than two of them.
+    """Label 1, 2 and 5 times each power of ten on a logarithmic axis that spans less than two decades.
 
     Powers alone would say too little.
     """
@@ -179,11 +181,13 @@ def _label_short_range(axis: Axis) -> None:
 
 
 def _shown_ticks(axis: Axis) -> list[float]:
+    """Return the major ticks within an axis's range."""
     low, high = sorted(axis.get_view_interval())
     return [tick for tick in axis.get_majorticklocs() if low <= tick <= high]
 
 
 def _labels_touch(axis: Axis) -> bool:
+    """Whether two neighbouring labels of an axis are less than four pixels apart."""
     boxes = [label.get_window_extent().padded(2) for label in axis.get_ticklabels() if label.get_text()]
     return any(one.overlaps(other) for one, other in pairwise(boxes))
 
@@ -191,7 +195,7 @@ def _labels_touch(axis: Axis) -> bool:
 def plain_number(value: float, digits: int = 6) -> str:
     """Return a positive number as text: with a power of ten if it is below a thousandth, or ten thousand and more.
 
-    It has at most `digits` significant digits, of which six are shown, and three before a power of ten.
+    It is rounded to `digits` significant digits; at most six are shown, and three before a power of ten.
     """
     value = float(f"{value:.{digits}g}")
     if 1e-3 <= value < 1e4:

@@ -7,17 +7,17 @@ import numpy as np
 from scipy.optimize import minimize
 
 Rule = Literal["network", "end_to_end"]
-DIVERGED = 1e6  # a member has diverged where its loss is not below its first loss times this
+DIVERGED = 1e6  # a member has diverged when its loss is at least this many times its first, or nan
 
 
 @dataclass(frozen=True)
 class Descent:
-    """Several descents: a member for each pair of starting point and learning rate that is given.
+    """Several descents: a member for each starting point, with a learning rate of its own.
 
     Attributes
     ----------
     losses : ndarray, shape (members, max_steps + 1)
-        After a member has ended, its last loss that is not nan.
+        Of each step; once a member has ended, its last loss that is not nan.
     iterations : ndarray of int, shape (members,)
         The first step at which the loss was at most the target; -1 where it never was.
     """
@@ -73,6 +73,7 @@ def descend(
         the step (Arora, Cohen and Hazan 2018, theorem 1).
     learning_rate : ndarray, shape (members,)
     target : float
+        Loss at which a member ends.
     max_steps : int
     """
     # Layers of a balanced network have the same norm, |w|^(1/N): the row, and each scalar. With the end-to-end rule the

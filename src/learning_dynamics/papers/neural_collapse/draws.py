@@ -11,7 +11,7 @@ import numpy as np
 from learning_dynamics.judging import Check, equal_on_every_draw, takes_rivals
 from learning_dynamics.tidy import Draws, Quantity, Table, cached_per_table, select, settings_of
 
-# parts of the scopes of claims: on features that no flow moves, and on flows along the central path
+# pieces that claims' scopes share: for features that no flow moves, and for flows along the central path
 GAUSSIAN_FEATURES = "Gaussian features of three sizes, within-class covariance of full rank"
 RENORMALISED_FLOWS = "three sizes, zero global mean, within-class covariance the identity, eleven decades of time"
 
@@ -19,8 +19,9 @@ RENORMALISED_FLOWS = "three sizes, zero global mean, within-class covariance the
 # over 200 flows of three sizes and three scales of the signal; that is doubled and rounded up.
 RENORMALISED_FLOW_ERROR = 20.0
 EPSILON = float(np.finfo(float).eps)  # relative rounding error of one operation
-# Relative rounding error of the gaps in `central_path.identities`. These invert two matrices: Sigma_W, with condition
-# numbers up to 12, and the second moment of extended features without weight decay, with condition numbers up to 420.
+# Relative rounding error of gaps and losses. The gaps in `central_path.identities` invert two matrices: Sigma_W, with
+# condition numbers up to 12, and the second moment of extended features without weight decay, with condition numbers up
+# to 420.
 ROUNDING = 1000 * EPSILON
 # Relative error of the central differences that measure speeds and curves: ten times the square of their
 # step (`central_path.tangents.DIFFERENCE`)
@@ -62,7 +63,8 @@ def by_size(table: Table, quantity: Quantity, **where: str | float) -> dict[Size
     for size, rows in select(table, quantity, **where).groupby(SIZE_COLUMNS):
         wide = rows.pivot(index=["seed", "time"], columns="index", values="value")
         values = wide.to_numpy().reshape(rows["seed"].nunique(), -1, wide.shape[1])
-        values.flags.writeable = False  # the cache hands out one dict, and makes only a bare array read-only
+        # `cached_per_table` hands the same dict to all callers, and makes only arrays that are returned bare read-only
+        values.flags.writeable = False
         arrays[Size(*map(int, size))] = values
     return arrays
 
@@ -96,6 +98,7 @@ def relative_error(values: np.ndarray, predicted: np.ndarray | float) -> np.ndar
     return np.abs(values / predicted - 1).reshape(len(values), -1).max(axis=1)
 
 
+# `takes_rivals` names the argument that a check's rivals and correction replace
 @takes_rivals("errors")
 def zero_on_every_draw(
     name: str, errors: np.ndarray, tolerance: float | np.ndarray, because: str, *, resolution: float = 1e-3

@@ -36,11 +36,11 @@ def execute(papers: Sequence[str] = (), files: Sequence[Path] = ()) -> int:
         Overlays, as for Snakemake.
     """
     check_links(Path.cwd())  # behind a link that leads nowhere every output would seem absent
-    plan = Plan(load(files, {"papers": list(papers)} if papers else {}), check=False)
+    plan = Plan(load(files, {"papers": list(papers)} if papers else {}), check=False)  # `checked_outputs` checks it
     outputs = _outputs_to_check(plan, files)
 
     def find_problem(path: str, fingerprint: str) -> str | None:
-        """Return what is wrong with an output, and why if its record says so; None if nothing is."""
+        """Return what is wrong with an output, with the reason if its record tells; None if nothing is wrong."""
         problem = fault(path, fingerprint)
         if problem is None:
             return find_damage(Path(path))
@@ -63,7 +63,7 @@ def execute(papers: Sequence[str] = (), files: Sequence[Path] = ()) -> int:
 def _outputs_to_check(plan: Plan, files: Sequence[Path]) -> dict[str, str]:
     """Return the fingerprint that each output of a configuration must have, by its path.
 
-    Outputs that join papers are expected as the last run made them; a line is printed if it had other papers.
+    Outputs that join papers are expected as the last run made them; a line is printed if that run had other papers.
     """
     with numba_disabled():  # functions' signatures are read, and none is called
         outputs = checked_outputs(plan)
@@ -91,9 +91,9 @@ def papers_of_last_run(plan: Plan) -> list[str] | None:
 def with_joined_outputs(outputs: Mapping[str, str], plan: Plan, last_run: Plan) -> dict[str, str]:
     """Return the outputs of a plan, but with pages and joined outputs as the last run, of other papers, made them.
 
-    The fingerprints of the table of all claims, its text and the first page depend on which papers the run had. If the
-    last run had one paper, and all papers are checked, these three are expected as of the one paper. So is its page.
-    Pages of the other papers are not checked: the joined outputs that they link to were overwritten by the last run.
+    The table of all claims, its text and the first page depend on which papers a run had, and the last run overwrote
+    them. So they are expected as the last run, perhaps of one paper, made them, and so are the pages of its papers.
+    Pages of other papers link to these three as they were before, and are not checked.
 
     Parameters
     ----------
@@ -104,6 +104,7 @@ def with_joined_outputs(outputs: Mapping[str, str], plan: Plan, last_run: Plan) 
     """
     pages = [f"{plan.figures}/{paper}.html" for paper in plan.config.papers]
     without_pages = {path: fingerprint for path, fingerprint in outputs.items() if path not in pages}
+    # named as in `expected_outputs`
     joined = (f"{plan.results}/claims.parquet", f"{plan.results}/verdicts.txt", f"{plan.figures}/index.html")
     expected = expected_outputs(last_run, last_run.results, last_run.figures)
     pages_of_last_run = [page for page in pages if page in expected]
@@ -119,7 +120,8 @@ def find_stale(
     ----------
     expected : mapping from path to fingerprint
     problem_of : callable
-        Takes a path and the fingerprint that it must have; returns a line, or None if nothing is wrong.
+        Takes a path and the fingerprint that it must have; returns a line, or None if nothing is wrong. By default
+        `fault`, which does not read tables and pictures whole.
     """
     present = [path for path in expected if Path(path).exists()]
     problems = [problem_of(path, expected[path]) for path in present]

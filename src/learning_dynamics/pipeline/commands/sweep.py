@@ -29,7 +29,7 @@ from learning_dynamics.pipeline.store.tables import read_stamp
 def execute(
     paper: str,
     run: str,
-    /,
+    /,  # both are given on the command line without their names
     vary: Sequence[str],
     settings: Sequence[str] = (),
     name: str | None = None,
@@ -74,16 +74,16 @@ def execute(
     changes = {paper: overlay_of_sweep(config, paper, run, sweep_name, vary, settings, bundle)}
     values_by_setting = changes[paper]["runs"][sweep_name]["sweep"]
     if out is not None:
-        # New values come after those of the file, so that bundles of these stay as they are. This changes `changes`.
+        # new values come after those of the file, so that bundles of these stay as they are
         for setting, old_values in values_of_file(out, {"changes": changes}, paper, sweep_name).items():
             new_values = [value for value in values_by_setting[setting] if value not in old_values]
-            values_by_setting[setting] = old_values + new_values
+            changes[paper]["runs"][sweep_name]["sweep"][setting] = old_values + new_values
     try:
         with numba_disabled():
             plan = Plan(load(files, {"papers": [paper], "changes": changes}))
     except ProjectError as error:
         # `load` assumes that changes come from --config
-        raise ProjectError(str(error).replace("--config: ", "--vary: ", 1)) from None
+        raise ProjectError(str(error).replace("--config: ", "--vary or --set: ", 1)) from None
     refuse_other_results(plan, paper, sweep_name)
 
     text = yaml.safe_dump({"changes": changes}, default_flow_style=None, sort_keys=False, width=110)
@@ -128,6 +128,8 @@ def overlay_of_sweep(
     ProjectError
         If there is no such run or setting, or one is given twice.
     """
+    # Of `config`, `declared_block` is a block as written and `resolved_block` is the run's with what it inherits; both
+    # take the section, `runs`. `block` and `signature` are of the run's job, and take its stage, `run`.
     types = types_of_settings(config, paper, run)
     data = config.block("run", paper, run).get("data")
     types_of_data = {} if data is None else types_of_fields(config.signature("data", paper, data).fields)
@@ -153,14 +155,14 @@ def overlay_of_sweep(
     block: dict[str, Any] = {"extends": run}
     if of_data:
         block["data"] = sweep_name
-    block |= place_settings(config.resolved_block(paper, "runs", run), of_run)
+    block |= place_settings(config.resolved_block(paper, "runs", run), of_run)  # those of measuring below `measure`
     block["sweep"] = sweep
     if bundle is not None:
         block["bundle"] = bundle
     changes: dict[str, Any] = {"runs": {sweep_name: block}}
     if of_data:
         declared = config.declared_block(paper, "data", str(data))
-        own = overlay(own_settings("data", declared), of_data)
+        own = overlay(own_settings("data", declared), of_data)  # the data set's settings with those of --set over them
         changes = {"data": {sweep_name: {"source": declared["source"], **own}}} | changes
     return changes
 
@@ -242,7 +244,8 @@ def types_of_settings(config: Config, paper: str, name: str) -> Mapping[str, Any
     check_known(name, config.blocks(paper, "runs"), "run", paper)
     if name in config.sweeps(paper):
         raise ProjectError(f"{paper} {name}: is swept already; name a run that is not")
-    # of the settings of measuring only those that the run's block gives can be swept
+    # Of the settings of measuring only those that the run's block gives can be swept: `place_settings` takes others for
+    # settings of the simulation.
     all_of_measuring = config.signature("metrics", paper, name).fields
     of_measuring = {key: all_of_measuring[key] for key in flat(config.settings("metrics", paper, name))}
     types = types_of_fields({**config.signature("run", paper, name).fields, **of_measuring})
@@ -260,7 +263,8 @@ def parse_axis(text: str, types: Mapping[str, Any]) -> tuple[str, list[Any]]:
     """Return a setting and its values from ``gamma=1e-6:1:100:log`` or ``init=orthogonal,gaussian``.
 
     Values between the ends of a range are rounded: to six digits, as they become part of file names, and of a setting
-    that counts to whole numbers, each of which counts once. Values that are written are kept as they are.
+    that counts to whole numbers, each of which counts once. Values that are written are kept as they are, but for whole
+    numbers of a real setting: 2 is 2.0.
 
     Raises
     ------
@@ -276,7 +280,8 @@ def parse_axis(text: str, types: Mapping[str, Any]) -> tuple[str, list[Any]]:
         )
     if setting not in types:
         raise ProjectError(f"`{text}`: the run has no setting `{setting}`{suggest_name(setting, types)}")
-    # the types of a union such as `float | None`, the words of a `Literal`, or the one type
+    # the types of a union such as `float | None`, the words of a `Literal`, or the one type; of a list, whose values
+    # cannot be written here, that of its items
     options = set(typing.get_args(types[setting]) or (types[setting],)) - {type(None)}
     number: type | None = None
     if float in options:
@@ -286,9 +291,11 @@ def parse_axis(text: str, types: Mapping[str, Any]) -> tuple[str, list[Any]]:
     try:
         values = [value for part in written.split(",") for value in _parse_part(part, number)]
     except (YAMLError, ValueError):
-        raise ProjectError(f"`{text}`: {GRAMMAR}; the ends of a setting that counts are whole numbers") from None
+        ends = "; the ends of a setting that counts are whole numbers" if number is int else ""
+        raise ProjectError(f"`{text}`: {GRAMMAR}{ends}") from None
     if number is float:
-        values = [float(value) if isinstance(value, int | float) else value for value in values]
+        # `true` stays what it is, and is refused as no number
+        values = [float(value) if type(value) is int else value for value in values]
     return setting, values
 
 

@@ -7,13 +7,18 @@ A configuration says it in three places.
   ``values:`` in the default run, each as a run of its own; ``grid:``, and ``range:`` (a grid, then bisection wherever a
   verdict turns) by ``snakemake robustness``.
 - ``free:`` of a data set or run gives what the hypotheses of statements leave free, for draws by ``snakemake
-  robustness``: for each setting a range, a list to choose from, or one value. Two numbers are a range, ``[2, 12]``:
-  whole numbers are drawn evenly, real ones evenly or, if the ends are a factor of ten or more apart, evenly in the
-  logarithm. One end may name another setting and has its value, as drawn or, if that setting is not free, as
-  configured: ``width: [inputs, 40]``; if the range is then empty, the first end is taken. Any other list is one to
-  choose from. A run's ``free:`` may choose its ``data``. A claim with ``free: false`` is not judged on draws.
+  robustness``: for each setting a range, a list to choose from, or one value. A run's ``free:`` may choose its
+  ``data``. A claim with ``free: false`` is not judged on draws.
+
+A range of ``free:`` is two numbers, ``[2, 12]``, or a number and a setting, ``width: [inputs, 40]``; any other list is
+one to choose from. Whole numbers are drawn evenly; real ones evenly or, if the ends are a factor of ten or more apart,
+evenly in the logarithm. A setting at an end has its value as drawn or, if it is not free, as configured. If the range
+is then empty, its first end is taken.
 
 ``snakemake robustness`` also judges every claim of the papers in ``seeds_of`` under other seeds, from ``first_seed``.
+
+This module makes the changed configurations of ``grid:``, ``range:``, ``free:`` and seeds. `commands.claims` judges
+what ``vary:`` and ``values:`` give; the runs of ``values:`` are among those of `Config`.
 """
 
 import copy
@@ -30,9 +35,11 @@ from learning_dynamics.pipeline.plan.config import Config
 from learning_dynamics.pipeline.plan.config_files import Block, ConfigFiles, Layers, merge
 from learning_dynamics.pipeline.plan.schema import SEED_OR_DRAW, all_settings, place_settings
 
+# Of `Config`, `declared_block` is a block as written and `resolved_block` is a run's with what it inherits; `block` is
+# that of a job, as of one run of a sweep.
 Layer = dict[str, Any]  # changed settings of a paper, by section (data, runs) and name
 DECADE = 10.0  # ranges whose ends have this ratio or more are spaced by the logarithm
-MIN_RATIO = 1.1  # bisection stops where two values of a setting have a smaller ratio
+MIN_RATIO = 1.1  # bisection stops where two values of a setting have this ratio or less
 MAX_BISECTIONS = 12  # of one interval; from a decade five reach `MIN_RATIO`
 N_POINTS = 9  # of an evenly spaced grid, unless the entry says how many
 
@@ -46,10 +53,11 @@ class Change:
     name : str
         Of the job and its file: ``seed2024``, ``draw3``, or the name of the entry of ``robustness:``.
     kind : str
-        setting, seed or draw.
+        One of setting, seed and draw.
     what : str
-        What is changed: ``<run>.<setting>`` or ``<data set>.<setting>``; for a seed or draw, its kind.
+        What is changed, as tables print it: ``<run>.<setting>`` or ``<data set>.<setting>``; else the kind.
     claims : list of str
+        Names of those that are judged again.
     grid : list
         The values that are judged first: the one seed, the number of the one draw, or values of the setting.
     entry : mapping
@@ -163,7 +171,8 @@ def draw_layer(config: Config, paper: str, draw: int) -> Layer:
         named = {key: _named_settings(free, key, where) for key in free}
         # First the data set, whose settings a range may name; then each setting after those that its range names.
         for key in sorted(free, key=lambda key: (key != "data", len(named[key]))):
-            # `wild` is what `free` was called: published draws come from this label
+            # Published draws come from this label: `wild` is what `free` was called, and of `limit.rtol` it has `rtol`.
+            # Settings of one run with the same last part, like `limit.rtol` and `flow.rtol`, share random numbers.
             label = f"wild.{paper}.{section}.{name}.{key.rpartition('.')[2]}"
             rng = np.random.default_rng([config.seed, draw, *label.encode()])
             settings = _settings_so_far(config, paper, section, name, layer, values)
@@ -205,7 +214,7 @@ def _settings_so_far(config: Config, paper: str, section: str, name: str, layer:
         for ancestor, block in reversed(list(config.ancestry(paper, name))):
             settings |= select_keys(flat(block), settings) | flat(layer["runs"].get(ancestor, {}))
         data = values.get("data", settings.get("data"))
-        if data is not None:
+        if data is not None:  # the data set that was drawn for this run, or the configured one
             settings = flat(config.resolved_block(paper, "data", data)) | flat(layer["data"].get(data, {})) | settings
     return settings | values
 
@@ -236,7 +245,7 @@ def _named_settings(free: Mapping[str, Any], key: str, where: str) -> list[str]:
 
 
 def _named_setting(value: Any) -> str | None:
-    """Return the setting that an end of a range names; None if a value is no range, or one of two numbers."""
+    """Return the setting that an end of a range names; None if a value is no range, or is one between two numbers."""
     if not _is_range(value):
         return None
     return next((end for end in value if isinstance(end, str)), None)
@@ -251,7 +260,7 @@ def _is_range(value: Any) -> bool:
 
 
 def _draw_value(choice: Any, settings: Mapping[str, Any], rng: np.random.Generator, where: str) -> Any:
-    """Return a value from a range, whose ends may name settings, from a list, or the only one."""
+    """Return a value from a range, one of whose ends may name a setting; from a list; or the only one."""
     if not isinstance(choice, list):
         return choice
     if not _is_range(choice):
@@ -279,13 +288,24 @@ def _setting_layer(config: Config, paper: str, change: Change, value: Any) -> La
     if owner is None:
         return {"data": {change.entry["data"]: overlay({}, {key: value})}}
     runs: Block = {owner: place_settings(config.resolved_block(paper, "runs", owner), {key: value})}
-    for child, block in config.blocks(paper, "runs").items():
+    for child in _inheriting_runs(config, paper, owner, key):
         resolved = config.resolved_block(paper, "runs", child)
-        own = all_settings(block) | select_keys(block, ["data"])
-        if block.get("extends") == owner and key not in own:
-            inherited = all_settings(resolved) | select_keys(resolved, ["data"])
-            runs[child] = place_settings(resolved, {key: inherited.get(key)})
+        runs[child] = place_settings(resolved, {key: _settings_and_data(resolved)[key]})
     return {"runs": runs}
+
+
+def _inheriting_runs(config: Config, paper: str, owner: str, key: str) -> list[str]:
+    """Return the runs that extend `owner` and do not write the setting `key` themselves."""
+    return [
+        child
+        for child, block in config.blocks(paper, "runs").items()
+        if block.get("extends") == owner and key not in _settings_and_data(block)
+    ]
+
+
+def _settings_and_data(block: Mapping[str, Any]) -> Block:
+    """Return all settings that a run's or data set's block gives, `flat`, and the data set that it names."""
+    return all_settings(block) | select_keys(block, ["data"])
 
 
 def grid_of(entry: Mapping[str, Any]) -> list[Any]:
@@ -312,8 +332,8 @@ def grid_of(entry: Mapping[str, Any]) -> list[Any]:
 def midpoint(low: Any, high: Any) -> Any:
     """Return the value halfway between two at which a verdict differs; None where they are close enough.
 
-    That is the case where whole numbers follow one another, and real ones have a ratio of `MIN_RATIO` or less. Where
-    the lower is not positive, their difference is compared with the larger of their absolute values.
+    That is the case where whole numbers follow one another, and where real ones have a ratio of `MIN_RATIO` or less; if
+    the lower is not positive, where their difference is at most `MIN_RATIO` - 1 times the larger absolute value.
     """
     if all(isinstance(end, int) for end in (low, high)):
         return None if high - low <= 1 else (low + high) // 2
@@ -361,10 +381,10 @@ def check(config: Config, paper: str) -> None:
 def _check_entry(config: Config, paper: str, entry: Mapping[str, Any], where: str) -> None:
     """Refuse an entry of ``robustness:`` whose run, data set, claims or values do not fit; `where` begins the error."""
     if "data" in entry:
-        section, owner, kind = "data", entry["data"], "data set"
+        section, owner, kind, field = "data", entry["data"], "data set", "data"
     else:
-        section, owner, kind = "runs", entry["run"], "run"
-    config.declared_block(paper, section, owner, f"{where}.{section.removesuffix('s')}")
+        section, owner, kind, field = "runs", entry["run"], "run", "run"
+    config.declared_block(paper, section, owner, f"{where}.{field}")
     block, key = config.resolved_block(paper, section, owner), entry["setting"]
     if "values" in entry and "bundle" in block:
         raise ProjectError(f"{where}.run: `{owner}` runs in bundles; remove its `bundle`")
@@ -374,8 +394,7 @@ def _check_entry(config: Config, paper: str, entry: Mapping[str, Any], where: st
         owners_of_claim = [_data_set_of(config, paper, run) for run in runs] if section == "data" else runs
         if owner not in owners_of_claim:
             raise ProjectError(f"{where}: claim `{claim}` does not use {kind} `{owner}`")
-    # `data` is not among what `every_setting` returns
-    settings = block if key == "data" else config.every_setting(paper, section, owner)
+    settings = _settings_and_data(block)
     configured = settings.get(key)
     if "values" in entry and configured in entry["values"]:
         raise ProjectError(f"{where}.values: {configured} is the run's own; give others")
@@ -384,6 +403,12 @@ def _check_entry(config: Config, paper: str, entry: Mapping[str, Any], where: st
         raise ProjectError(f"{where}.range: {key} is a real number; write its ends with a point")
     values = entry["values"] if "values" in entry else grid_of(entry)
     _check_values(config, paper, section, owner, key=key, values=values, where=f"{where}.setting")
+    inheriting = _inheriting_runs(config, paper, owner, key) if section == "runs" and "values" not in entry else []
+    if inheriting and key not in settings:
+        raise ProjectError(
+            f"{where}.setting: `{inheriting[0]}` inherits `{key}` from `{owner}`, where it has its default; write it "
+            f"in `{owner}`"
+        )
 
 
 def _check_values(
@@ -404,6 +429,9 @@ def _check_values(
     stage = next((stage for stage in stages if key in fields[stage]), None)
     if stage is None:
         raise ProjectError(f"{where}: no setting of `{name}`{suggest_name(key, set().union(*fields.values()))}")
+    if stage == "metrics" and key not in config.every_setting(paper, section, name):
+        # `place_settings` takes what no block has below `measure` for a setting of the simulation
+        raise ProjectError(f"{where}: `{key}` of `{name}` has its default; write it there below `measure`")
     for value in values:
         try:
             config.settings(stage, paper, job_name, **{key: value})

@@ -7,11 +7,12 @@ import string
 from collections.abc import Mapping
 from typing import Any
 
-from learning_dynamics.errors import ProjectError, suggest_name
+from learning_dynamics.errors import ProjectError, shortened, suggest_name
 
 MATHS = re.compile(r"(\$[^$]+\$)")
 # A field within mathematics, as in `x = {value:.2f}`, and none of TeX's own braces, as in `\frac{ab}{cd}`, `x_{ab}`,
-# `\{ab\}`: these follow a letter, `_`, `^`, `}` or a backslash.
+# `\{ab\}`: these follow a letter, a digit, `_`, `^`, `}` or a backslash. A brace of TeX's after `]`, as in
+# `\sqrt[3]{ab}`, is taken for a field: `fill` refuses it if a fact has that name.
 FIELD_IN_MATHS = re.compile(r"(?<![\\\w^}])\{([A-Za-z][\w.]*)(?::[^{}]*)?\}")
 
 
@@ -52,7 +53,7 @@ class _Fields(string.Formatter):
 def fill(text: str, facts: Mapping[str, Any], where: str = "") -> str:
     """Return a text with its ``{name}`` and ``{name:format}`` fields filled; mathematics between dollars has none.
 
-    A fact that was not measured (of a claim that is untested) reads as a dash.
+    A fact that was not measured, as of an untested claim, reads as a dash.
 
     Parameters
     ----------
@@ -62,8 +63,8 @@ def fill(text: str, facts: Mapping[str, Any], where: str = "") -> str:
     Raises
     ------
     ProjectError
-        If a field has no fact, or a format that does not fit its number, or if a fact's field is within mathematics,
-        where it cannot be a brace of TeX's (`FIELD_IN_MATHS`).
+        If a field has no fact, or a format that does not fit its number, or if a fact's field is within mathematics
+        and its brace is not one of TeX's own (`FIELD_IN_MATHS`).
     """
     parts = MATHS.split(text)  # prose at even places, formulas at odd ones
     shown = {key: _Shown(value) for key, value in facts.items()}
@@ -77,7 +78,7 @@ def fill(text: str, facts: Mapping[str, Any], where: str = "") -> str:
             )
         parts[::2] = [_Fields().vformat(part, (), shown) for part in parts[::2]]
     except (TypeError, ValueError) as error:
-        message = f"the text {text[:60]!r}... has a field that cannot be filled: {error}"
+        message = f"the text {shortened(text)} has a field that cannot be filled: {error}"
         raise ProjectError(f"{where}: {message}" if where else message) from None
     except ProjectError as error:
         raise ProjectError(f"{where}: {error}" if where else str(error)) from None
@@ -85,6 +86,6 @@ def fill(text: str, facts: Mapping[str, Any], where: str = "") -> str:
 
 
 def fields(text: str) -> set[str]:
-    """Return the names of the fields of a text that `fill` accepts, except those within mathematics."""
+    """Return the names of the fields that `fill` fills in a text: those outside mathematics."""
     plain = "".join(MATHS.split(text)[::2])
     return {name for _, name, _, _ in string.Formatter().parse(plain) if name}

@@ -1,14 +1,14 @@
 """Completed matrices: errors, nuclear norms and effective ranks.
 
-Matrices are square. A draw is a matrix to complete, with its observed entries. A trajectory has the series
-`end_to_end`, and constants:
+Matrices are square. A draw is a matrix to complete, with its observed entries. A trajectory has one series, the first
+below, and constants:
 
 - `end_to_end`, shape (members, 1, n, n): the completed matrices W, at the one recorded time, where descent ended
 - `truth`, shape (draws, n, n): the matrices to complete
 - `mask`, shape (draws, n, n), of bool: whether an entry is observed
 - `draw`, shape (members,): a member's place along the axis of draws
-- `scale` s; `learning_rate`; `loss`, the mean square over observed entries; `steps`, the number of steps: shape
-  (members,)
+- `scale` s, `learning_rate`, `loss` and `steps`, each of shape (members,): the loss is the mean square over observed
+  entries, and `steps` is how many were taken
 
 A trajectory of the convex program, which `nuclear_norm` measures, has one member for each draw. Instead of the last
 four constants it has `gap`, relative, of shape (members,).
@@ -67,7 +67,7 @@ def nuclear_norm(trajectory: Trajectory) -> pd.DataFrame:
     Quantities
     ----------
     `completed_matrices.measures_of`
-        Of the minimiser.
+        Errors, nuclear norms and effective ranks: of the minimiser, and those named true_* of the matrix to complete.
     size
         Number of rows of the matrix to complete.
     observed

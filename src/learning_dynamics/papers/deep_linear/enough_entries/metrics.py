@@ -1,15 +1,15 @@
 """Errors, nuclear norms and effective ranks of matrices completed from more and more entries.
 
-Matrices are square. A draw is a matrix to complete, with several sets of observed entries. A trajectory has the series
-`end_to_end`, and constants:
+Matrices are square. A draw is a matrix to complete, with several sets of observed entries. A trajectory has one
+series, the first below, and constants:
 
 - `end_to_end`, shape (members, 1, n, n): the completed matrices W, at the one recorded time
-- `truth`, shape (draws, n, n): the matrices to complete, all of one rank
+- `truth`, shape (draws, n, n): the matrices to complete, all of the same rank
 - `mask`, shape (draws, sets, n, n), of bool: whether an entry is observed
-- `observed`, shape (sets,): how many entries each set has
+- `observed`, shape (sets,): how many entries are observed in each set
 - `draw` and `entry_set`, shape (members,): a member's places along the first axes of `mask`
-- `scale` s and `loss`, the mean square over observed entries, of networks, and `gap`, proved by the convex solver and
-  relative, of minimisers: shape (members,)
+- `scale` s, and `loss`, the mean square over observed entries, both of networks and of shape (members,)
+- `gap`, relative, as the convex solver proves it, of minimisers and of shape (members,)
 """
 
 import numpy as np
@@ -36,7 +36,7 @@ def networks(trajectory: Trajectory) -> pd.DataFrame:
     constants, settings = trajectory.constants, trajectory.settings
     W, truth, mask = completed(trajectory)  # by member, shapes (members, n, n)
     rank = np.linalg.matrix_rank(truth[0])  # that of every draw
-    beyond_rank = spectrum(W)[:, rank]  # counted from zero
+    beyond_rank = spectrum(W)[:, rank]  # the first beyond the rank: columns count from zero
     return rows(
         measures_of(W, truth, mask) | {BEYOND_RANK: beyond_rank},
         {"draw": constants["draw"]},
@@ -54,7 +54,7 @@ def minimisers(trajectory: Trajectory) -> pd.DataFrame:
     Quantities
     ----------
     `completed_matrices.measures_of`
-        Of the minimiser.
+        Errors, nuclear norms and effective ranks: of the minimiser, and those named true_* of the matrix to complete.
     gap
         Bound that the convex solver proves on the relative distance of the nuclear norm from the least one.
     """

@@ -21,14 +21,14 @@ def line_integral(curve: Table) -> Plot:
     table = select(curve, INTEGRAL)
     depths = sorted(table["depth"].unique())
     figure, axis = plt.subplots(figsize=(0.75 * WIDTH, 3.0))
-    cases = sorted(CASES)  # from left to right, and down the legend
+    cases = sorted(CASES)  # by name: from left to right, and down the legend
     colours = [COLOURS[name] for name in ("orange", "blue", "green")]
     shifts = np.linspace(-0.22, 0.22, len(cases))  # the cases of a depth are side by side
     for case, colour, shift in zip(cases, colours, shifts, strict=True):
         rows = select(table, case=case)
         x = np.searchsorted(depths, rows["depth"]) + shift  # depths are at 0, 1, ... and evenly spaced
         axis.plot(x, rows["value"], "o", color=colour, ms=4.5, mew=0, alpha=0.7, label=case)
-        if rows["predicted"].notna().any():  # in the case that has a closed form
+        if rows["predicted"].notna().any():  # one case has a closed form
             axis.plot(x, rows["predicted"], "x", color=COLOURS["black"], ms=4, mew=0.8, label="closed form")
     axis.axhline(0, color=COLOURS["black"], lw=0.8)
     axis.set(xlabel="depth $N$", ylabel="integral round the curve,\nover that of absolute values")

@@ -2,8 +2,9 @@
 
 Series, with the nodes of a quadrature along the curve in place of times:
 
-- `velocity`, shape (members, nodes, 2 inputs): P_W vec(grad), which is -dW/dt, P_W the preconditioner of slide 16
-- `element`, alike: the line element dW, times the quadrature weight of its node
+- `velocity`, shape (members, nodes, 2 inputs): P_W vec(grad), minus the velocity dW/dt of the flow; P_W is the
+  preconditioner of slide 16 of Cohen 2019
+- `element`, shape (members, nodes, 2 inputs): the line element dW, times the quadrature weight of its node
 
 Both are matrices row by row; of networks of one output the second half is zeros. Constants: `depth`, `case` and
 `member`, the number of the draw, shape (members,); `sector`, (members, 4): inner and outer radius, first and last
@@ -28,12 +29,13 @@ def closed_curve(trajectory: Trajectory) -> pd.DataFrame:
     ----------
     integral
         Integral of P_W vec(grad) . dW along the curve, over the integral of the absolute value of that product;
-        predicted, for one output and whitened inputs: the closed form of the first integral over the measured second.
+        predicted, for one output and whitened inputs: the closed form of that integral, over the measured integral of
+        the absolute value.
     """
     constants, settings = trajectory.constants, trajectory.settings
     integrand = np.sum(trajectory.series["velocity"] * trajectory.series["element"], axis=-1)
     absolute_integral = np.abs(integrand).sum(axis=1)
-    # it holds in one of the three cases, and is left out below in the others
+    # the closed form holds in one of the three cases; in the others it is left out below
     closed_form = np.array(
         [
             theory.sector_integral(int(N), settings["target"], sector)
@@ -41,6 +43,7 @@ def closed_curve(trajectory: Trajectory) -> pd.DataFrame:
         ]
     )
     predicted = np.where(constants["case"] == WHITENED, closed_form / absolute_integral, np.nan)
+    # the quantity; the axis of the draws, by what it counts; columns with an entry for each draw
     return rows(
         {INTEGRAL: (integrand.sum(axis=1) / absolute_integral, predicted)},
         {"seed": constants["member"]},

@@ -26,15 +26,17 @@ def commuting_measurements(
 ) -> Trajectory:
     """Gradient flow on half the sum of squared errors of commuting symmetric measurements of a matrix.
 
-    Measurement i of a matrix W is tr(A_i W), and y_i is its value for a hidden matrix. The A_i have positive
-    eigenvalues and common eigenvectors, the columns of a random orthogonal matrix Q. The hidden matrix is positive
-    semidefinite, has the same eigenvectors, and a rank equal to the number of measurements. Instances are drawn until
-    each eigenvalue of the positive semidefinite matrix of least nuclear norm that fits is above 0.2, or zero with a
-    dual slack of at least `slack`; both set how fast the limit is approached.
+    Measurement i of a matrix W, of `size` rows and columns, is tr(A_i W), and y_i is its value for a hidden matrix. The
+    A_i have positive eigenvalues and common eigenvectors, the columns of a random orthogonal matrix Q. The hidden
+    matrix is positive semidefinite, has the same eigenvectors, and a rank equal to the number of measurements, which is
+    at most `size`. Instances are drawn until each eigenvalue of the positive semidefinite matrix of least nuclear norm
+    that fits is above 0.2, or zero with a dual slack of at least `slack`; the least eigenvalue above zero and the slack
+    set how fast the limit is approached.
 
-    The product of the N layers starts at `scale` times the identity, every layer at its N-th root. There an eigenvalue
-    w moves at a rate in proportion to N w^(2 - 2/N) (slide 33). From N = 3 on it leaves a start at s after a time of
-    order s^-(1 - 2/N), so that a flow runs for horizon / scale^(1 - 2/N), and at depths 1 and 2 for the horizon.
+    The product of the N layers starts at one of `scales` times the identity, every layer at its N-th root. There an
+    eigenvalue w moves at a rate in proportion to N w^(2 - 2/N) (slide 33). From N = 3 on it leaves a start at s after a
+    time of order s^-(1 - 2/N), so that a flow runs for horizon / scale^(1 - 2/N), and at depths 1 and 2 for the
+    horizon.
 
     All layers flow in the coordinates of the common eigenvectors, where a matrix that commutes with the measurements is
     diagonal, and rounding leaves the off-diagonal zeros as they are. In other coordinates it does not. While one
@@ -61,7 +63,7 @@ def commuting_measurements(
         eigenvalues, values, least = _draw_instance(rng, size, measurements, slack)
 
         # The gradient of sum_i (tr(A_i W) - y_i)^2 / 2 at a diagonal W; the row A[i] is the diagonal of A_i. A and y
-        # are defaults so that they stay those of this draw.
+        # are defaults, as ruff wants of a function in a loop (B023).
         def gradient_at(W: np.ndarray, A: np.ndarray = eigenvalues, y: np.ndarray = values) -> np.ndarray:
             return np.diag(A.T @ (A @ np.diag(W) - y))
 

@@ -11,7 +11,8 @@ import numpy as np
 from learning_dynamics.papers.neural_collapse.central_path import theory
 from learning_dynamics.papers.neural_collapse.central_path.quantities import ORTHOGONAL, PRINTED
 
-FLOWS = (ORTHOGONAL, PRINTED)  # the two readings of eq. 5, named by their map onto the tangent space
+# the two readings of eq. 5, named by their map onto the tangent space; Proposition 2 is right for the first alone
+FLOWS = (ORTHOGONAL, PRINTED)
 
 
 @dataclass(frozen=True)
@@ -25,7 +26,7 @@ class Dynamics:
     course : callable
         ``course(omega(0), t, C, N)`` is omega(t), shape (times, C - 1), for omega(0) of shape (C - 1,).
     asymptote : callable
-        ``asymptote(t, C, N)`` is what omega(t) tends to.
+        ``asymptote(t, C, N)`` is what omega(t) tends to, of the shape of t.
     exponent : float
         The power of t in the asymptote.
     """
@@ -68,9 +69,9 @@ PAPER_AT_HALF_SPEED = at_speed(PAPER, 0.5)
 
 
 def twice_next_order(flow: str, omega: np.ndarray, classes: int) -> np.ndarray:
-    """Return twice the next order of the expansion of omega(t) at late times, relative to omega (derived here).
+    """Return twice the next order of omega(t) at late times along one of `FLOWS`, relative to omega (derived here).
 
-    Checks take it as a tolerance or a slack: twice, to cover the orders after it. `flow` is one of `FLOWS`.
+    Checks take it as a tolerance or a slack: twice, to cover the orders after it.
 
     Orthogonal projection: without its logarithm and constant eq. 9 is omega^4 + 4 C omega^2 = 4 t / N, so that omega^2
     is about sqrt(4 t / N) - 2 C, and omega its asymptote times 1 - C / omega^2. Printed map: omega^2 / 2 = t / (C N) -

@@ -39,9 +39,10 @@ class Bench:
     Parameters
     ----------
     settings : dict
-        Of the training (`runs.training`).
+        Of the training (`runs.training`): loss, weight_decay, seed, device, and what `models.network_of` and
+        `deviation` read.
     data : dict
-        The images that the network was trained on, and test images: see `images.checked_images`.
+        The images that the network was trained on, and test images, as `datasets.images.checked_images` takes them.
     batch_statistics : {"running", "recomputed"}
         Whether batch norm has the running averages of training, or statistics of all train images at the loaded
         weights.
@@ -63,9 +64,10 @@ class Bench:
         notebook_decay: float,
         gigabytes: float,
     ) -> None:
-        data = checked_images(data, balanced=settings["loss"] == "mse")  # as theorems on the square loss ask
+        data = checked_images(data, balanced=settings["loss"] == "mse")  # theorems on this loss need balance
         self.data_name = str(data["name"])
         self.settings, self.batch_statistics, self.gigabytes = settings, batch_statistics, gigabytes
+        # the weight decays under which the square loss is taken apart, by whose they are
         self.decays: dict[quantities.Decay, float] = {
             "trained": settings["weight_decay"],
             "notebook": notebook_decay * settings["weight_decay"],
@@ -102,9 +104,12 @@ class Bench:
         return LastLayer(self.network, images, labels, batch=self.batch, gigabytes=self.gigabytes)
 
     def collapse_rows(self, *, portrait: bool) -> list[Row]:
-        """Return errors, collapse and sizes of all images, for the loaded network; under MSE the loss and its terms.
+        """Return errors and collapse on both splits, for the loaded network.
 
-        With `portrait`, and three classes or more, it also returns coordinates of the first images of three classes.
+        Of the train images it also returns C, N and P, the share of dead features, the rank of Sigma_W and the SNR
+        singular values, and under MSE the loss and its terms. With `portrait`, and three classes or more, it also
+        returns the rows of `portrait.theory.coordinates`: class means, classifiers and first images of the first three
+        classes.
         """
         classifier = extended_classifier(self.network)
         weights = classifier[:, :-1]
@@ -123,7 +128,8 @@ class Bench:
                 _scalar(split, quantities.NC4, disagreements[split]),
             ]
             centred = collapse.centred_means(summary.means)
-            # nan where all norms or cosines are zero over zero
+            # zero over zero, and so nan, where class means coincide with their average: cosines where one does, the
+            # spread of norms where all do; of classifiers below where they are zero
             with np.errstate(divide="ignore", invalid="ignore"):
                 rows += [
                     _scalar(split, quantities.EQUINORM_MEANS, collapse.relative_spread_of_norms(centred)),
@@ -164,16 +170,18 @@ class Bench:
 
         if portrait and classes >= PORTRAIT_CLASSES:
             labels = self.labels["train"].cpu().numpy()
-            # a portrait shows the first three classes: images up to the last one of these
+            # a portrait shows the first three classes: all images up to the last one of these classes are enough
             count = int(np.flatnonzero(labels < PORTRAIT_CLASSES)[-1]) + 1
             rows += coordinates(layers["train"].first(count), labels[:count], train.means, weights)
         return rows
 
     def frozen_rows(self, epochs: int, member: int) -> list[Row]:
-        """Return the mean L_LS^perp while the last layer alone is trained, on each of three kinds of batches.
+        """Return the mean L_LS^perp of a last layer trained alone: what W loses against the least-squares classifier.
 
-        For one kind it also returns the first order in the learning rate: see `deviation.frozen_body`. The body is the
-        loaded network's, and `member` numbers the random stream.
+        It is trained on batches of fixed features, on batches of features that batch norm takes from each batch, and on
+        batches of fixed features drawn with replacement. For the last kind the first order in the learning rate is
+        returned too (`deviation.frozen_body`). The body is the loaded network's, and `member` numbers the random
+        stream.
         """
         images, labels = self.images["train"], self.labels["train"]
         seed = self.settings["seed"]
@@ -181,10 +189,11 @@ class Bench:
         return [_scalar("train", name, value) for name, value in deviations.items()]
 
     def continued_rows(self, steps: int, member: int) -> list[Row]:
-        """Return the mean L_LS^perp / L_LS while the loaded network's training continues, for two sizes of batches.
+        """Return the mean of L_LS^perp / L_LS while the loaded network is trained on.
 
-        Batches are as before, or have all images (`deviation.continued_states`). `member` numbers the random stream.
-        Afterwards the last state of the training with all images in a batch is loaded.
+        That is once with batches of the training's size, once with all images in each batch
+        (`deviation.continued_states`). `member` numbers the random stream. Afterwards the last state of the training
+        with all images in a batch is loaded.
         """
         images, labels, seed = self.images["train"], self.labels["train"], self.settings["seed"]
         states = continued_states(self.network, images, labels, self.settings, steps=steps, seed=seed, member=member)

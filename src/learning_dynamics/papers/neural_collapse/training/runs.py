@@ -50,7 +50,8 @@ def training(
     loss, learning_rate, momentum, weight_decay, batch, epochs, drops, precision, execution, drop_last, diverged
         See `dynamics.training.Recipe`.
     measurements : int
-        About how many epochs are recorded, evenly spaced on a logarithmic axis: `dynamics.training.measured_epochs`.
+        How many epochs are recorded, evenly spaced on a logarithmic axis; fewer where some coincide once rounded. See
+        `dynamics.training.measured_epochs`.
     seeds : int
         How many members are trained.
     device : {"auto", "cpu", "cuda"}
@@ -63,8 +64,15 @@ def training(
     Trajectory
         Times are the recorded epochs. Series: every parameter and batch-norm statistic by name, its own shape after
         (seeds, recorded epochs). Constants: the arrays of `data`.
+
+    Raises
+    ------
+    ProjectError
+        If the images do not fit.
+    DivergenceError
+        See `dynamics.training.train`.
     """
-    import torch  # slow to import, and on a processor no other kind of run needs it
+    import torch  # slow to import; on a CPU no other kind of run needs it
 
     from learning_dynamics.dynamics.training import Recipe, chosen_device, measured_epochs, seeded, train
     from learning_dynamics.papers.neural_collapse.training.models import build

@@ -150,7 +150,7 @@ def by_scale(grid: Table, *, cosine: Fraction) -> Plot:
         marker: str = "o",
         shift: float = 1.0,
     ) -> None:
-        """Plot an estimate from the numbers of each scale's draws; a factor `shift` keeps markers apart.
+        """Plot an estimate at each scale, from the numbers of its draws; the factor `shift` keeps markers apart.
 
         Draws whose number is nan, as that of a failed flow, are left out.
         """
@@ -228,8 +228,8 @@ def learning_times(flows: Sequence[Table]) -> Plot:
     frequent are the first pair. Grey crosses: the same measured slopes against those of one singular value for each
     class. Dashed: as predicted.
     """
-    # two tables: of four classes, then of six
     figure, (course, slopes) = plt.subplots(1, 2, figsize=(WIDTH, 3.1))
+    # flows: a table of four classes, then one of six; panel (a) has the first
     narrow = narrowest(flows[0])
     all_counts = narrow["counts"].unique()
     counts = str(all_counts[len(all_counts) // 2])  # one of the sizes stands for all of them: the one in the middle
@@ -287,7 +287,8 @@ def _time_panel(axis: Axes, table: Table, sizes: list[int]) -> None:
 def _slope_panel(axis: Axes, slopes: pd.DataFrame) -> None:
     """Plot slopes of the times on log(1 / scale) against predictions: by pairs, and by one singular value a class.
 
-    `slopes` has a row for each draw and a column for each class.
+    `slopes` has a column for each class and a row for each draw, indexed by counts, dimension and seed: it is as
+    `slopes_by_scale` returns it.
     """
     # label, marker and colour
     pairs = (("first pair", "o", "black"), ("second pair", "s", "sky"), ("third pair", "^", "vermilion"))

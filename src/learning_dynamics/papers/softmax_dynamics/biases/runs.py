@@ -25,15 +25,17 @@ def escapes(
 ) -> Trajectory:
     """Gradient flow under cross-entropy from Gaussian starts of several scales, with one row of features for a class.
 
-    The row stands for the mean of all examples of its class, as in the runs `population.class_flows`. The starts of a
-    draw at different scales are multiples of one another, so that its times differ for the scale alone. The absolute
-    tolerance is atol times the scale, as entries start in proportion to it.
+    It shows when classes escape uniform predictions. The row stands for the mean of all examples of its class, as in
+    the runs `population.class_flows`. The starts of a draw at different scales are multiples of one another, so that
+    its times differ for the scale alone. The absolute tolerance is atol times the scale, as entries start in proportion
+    to it.
 
     Returns
     -------
     Trajectory
-        Time in units of log(1 / scale). Series probabilities (members, times, classes): the probability that each
-        class's row gives its own label. Constants counts (members, classes), dimension and scale (members,).
+        Time in units of log(1 / scale), so that scales are below one. Series probabilities (members, times, classes):
+        the probability that each class's row gives its own label. Constants counts (members, classes), dimension and
+        scale (members,).
     """
     starts.require_equal_numbers_of_classes("escapes", counts)
     if max(scales) >= 1:
@@ -41,6 +43,7 @@ def escapes(
     times = integration.times
 
     def follow(counts: list[int], dimension: int, scale: float) -> dict[str, np.ndarray]:
+        # one for starts at all scales: they are multiples of the same draws
         label = f"softmax_dynamics.escapes.{name_of(counts)}.{dimension}"
         initial = np.stack([turned_start(rng, counts, dimension, scale) for rng in generators(seed, label, seeds)])
         f, W = toy_flow.class_flow(
@@ -61,14 +64,15 @@ def turned_start(rng: np.random.Generator, counts: list[int], dimension: int, sc
     """Return a packed Gaussian start, f and W, in coordinates of feature space in which rounding does no harm.
 
     While everything is small, predictions are uniform and the flow is linear. Let A be the residual of eq. 12 (Li et
-    al. 2025), predictions minus one-hot labels, with a row for each class. Write F for f, and G for -A, with row k
-    multiplied by sqrt(n_k), the root of the size of class k. G is `theory.uniform_gain`, with singular value
-    decomposition U S V^T. By eq. 12 F moves at G W^T and W^T at G^T F, so that row i of the growing amplitudes
+    al. 2025), predictions minus one-hot labels, with a row for each class. Let F be f, and G be -A, each with its row k
+    multiplied by sqrt(n_k), the root of the size of class k. `theory.uniform_gain` returns G, whose singular value
+    decomposition is U S V^T. By eq. 12 F moves at G W^T and W^T at G^T F, so that row i of the growing amplitudes
     U^T F + V^T W^T grows as exp(S_i t), the first fastest.
 
-    An orthogonal change of coordinates, f Q and Q^T W, leaves the logits and commutes with the flow. Here the first i
-    columns of Q span the first i amplitudes. The first amplitude then has one coordinate to itself, and what is still
-    tiny when it has grown is in the others, where it is not added to larger numbers and lost to rounding.
+    An orthogonal change of coordinates, f Q and Q^T W, leaves the logits and commutes with the flow. A QR
+    factorisation gives the Q of this function, whose first i columns span the first i amplitudes. The first amplitude
+    then has one coordinate to itself, and what is still tiny when it has grown is in the others, where it is not added
+    to larger numbers and lost to rounding.
     """
     # the mean of n Gaussian rows has a standard deviation of scale / sqrt(n)
     rows, classifier = model.gaussian(rng, len(counts), dimension, len(counts), scale=scale)

@@ -18,7 +18,7 @@ from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Table, select, settings_of
 
 LAWS = ("equal", "$1/k$", "$1/k^2$")  # of class sizes, by the power of 1/k
-# in the order of the rows of a map; the shipped trainings have "Adam" as "AdamW" with a decay of zero
+# in the order of a map's rows; our runs have Adam as AdamW with a decay of zero
 METHODS = ("SGD", "momentum", "Adam", "AdamW")
 
 
@@ -36,10 +36,11 @@ def eight_examples(trainings: Table, *, threshold: Positive) -> Plot:
     _require_one(trainings, "method", "decay", "steps", "scale")
     dimensions = trainings["dimension"]
     draws = {case: case_draws(trainings, case, "examples", threshold) for case in CASES}
-    # treated: skewed, with a bottleneck
+    # cases (`case_draws`): treated, skewed with a bottleneck; equal, with a bottleneck alone; wide, with skew alone
     skewed, equal = (
         sorted(draws[case]["counts"].unique(), key=sizes_of, reverse=True) for case in ("treated", "equal")
     )
+    # the caption's letters are those of two skewed sizes and one of equal classes
     figure, axes = plt.subplots(
         2, len(skewed) + len(equal), figsize=(WIDTH, 4.6), sharex=True, sharey=True, squeeze=False
     )
@@ -77,12 +78,13 @@ def eight_examples(trainings: Table, *, threshold: Positive) -> Plot:
 
 
 def _draw_map(axis: Axes, draws: pd.DataFrame) -> None:
-    """Draw the map of one panel: shares with their intervals, batch sizes by learning rates."""
+    """Draw the map of one panel: shares with intervals, batch sizes upwards, learning rates to the right."""
     # a batch of 0 is all examples, and so the largest
     batches = sorted(draws["batch"].unique(), key=lambda batch: batch or np.inf)
     rows = {batch: str(batch or "all") for batch in batches}
     columns = {rate: f"{rate:g}" for rate in sorted(draws["learning_rate"].unique())}
     by = ("batch", "learning_rate")
+    # "shows": the training has learned, and shows all three phases
     share_map(axis, draws, "shows", rows=rows, columns=columns, by=by, origin="lower")
     hatch_unlearned(axis, draws, rows=rows, columns=columns, by=by)
 
@@ -102,11 +104,11 @@ def optimisers(trainings: Sequence[Table], *, threshold: Positive) -> Plot:
     for table in trainings:
         _require_one(table, "learning_rate", "steps", "scale")
     draws = pd.concat([_fall_rows(table, threshold) for table in trainings], ignore_index=True)
-    # a batch of 0 is all examples: these rows are above those of minibatches; a row's label is its name
+    # rows in the order of the map, with their names as labels: all examples (a batch of 0) are above minibatches
     names = draws.sort_values(["batch", "method", "decay"], key=_sort_key)["row"].unique()
     rows = dict(zip(names, names, strict=True))
     classes = sorted(draws["classes"].unique())
-    # for V classes the columns, (law, dimension), each with its label
+    # by V, the number of classes, the columns of its panel: (law, dimension) and its label
     columns_of = {}
     for V, draws_of_V in draws.groupby("classes"):
         with_draws, dimensions = set(draws_of_V["column"]), sorted(draws_of_V["dimension"].unique())
@@ -179,7 +181,8 @@ def _sort_key(column: pd.Series) -> pd.Series:
 def _fall_rows(table: Table, threshold: float) -> pd.DataFrame:
     """Return the draws of a table, a row each, with whether the rank falls and whether all examples are learned.
 
-    Columns `classes` (the draw's panel), `row` and `column` (its place in the map), `fallen` and `learned` are added.
+    Columns `classes` and `population` give the draw's panel, `row` and `column` its place in the map. All but
+    `population` are added to the table's own, as are `fallen` and `learned`.
     """
     rows = select(table, FALL_LEARNING, threshold=threshold)
     learned = select(table, HAS_LEARNED).set_index(MEMBER_COLUMNS)["value"]

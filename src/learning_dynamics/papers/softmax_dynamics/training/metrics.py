@@ -44,25 +44,25 @@ COLUMNS = (
 def combinations(
     trajectory: Trajectory, *, steps: list[Count], thresholds: list[Positive], lower: Fraction, upper: Fraction
 ) -> Tables:
-    """Measure outcomes and effective ranks of trainings that end after each of `steps`.
+    """Measure outcomes and effective ranks of trainings, as if they ended after each number of `steps`.
 
     The effective rank is RankMe of centred features: exp of the entropy of their covariance's eigenvalues, each as a
     share of their sum, over each population, examples or classes. Ranks and their falls are nan where training left the
-    finite numbers, at any step.
+    finite numbers at any step, also beyond the end that is measured.
 
     Quantities
     ----------
     `outcomes`
-        Of neither population.
+        Whether a training has learned, and whether it has diverged. Of neither population: the column is empty.
     end
         The rank at the end, by population.
     peak
         The rank where it is highest since the warm-up's trough, its lowest until the first class is learned, by
         population.
     `falls.falls_by_window`
-        By population and threshold.
+        Deepest falls of the rank after a rise, at any time and while classes are learned. By population and threshold.
     `falls.three_phases`
-        By population and threshold.
+        Whether warm-up, growth and compression follow one another. By population and threshold.
     """
     sizes = trajectory.constants["counts"]
     failed = np.asarray(trajectory.undecided, dtype=bool)
@@ -75,6 +75,7 @@ def combinations(
     for end in steps:
         until_end = trajectory.time <= end
         learned_or_diverged = outcomes(trajectory, until_end)
+        # failed members keep their numbers here: `diverged` says that they failed
         yield cells.member_rows(trajectory, np.zeros_like(failed), learned_or_diverged, steps=end, population="")
         probabilities = np.where(failed[:, None, None], 0.0, trajectory.series["probabilities"])[:, until_end]
         windows = falls.windows(probabilities, sizes, lower, upper)
@@ -90,15 +91,14 @@ def combinations(
 def outcomes(trajectory: Trajectory, records: np.ndarray) -> dict[str, np.ndarray]:
     """Return which members have learned, and which have diverged, at the last of `records`, shape (members,) each.
 
-    `records` is a mask of the recorded times, shape (times,). A training that has done neither is under way.
+    `records` is a mask of the recorded times, shape (times,). A training that has done neither is still under way.
 
     Quantities
     ----------
     learned
-        1 where, at the end, every example's own class has a probability above one half, that is, a loss below log 2,
-        and no example has had a probability below the smallest normal number of double precision on the way; 0
-        elsewhere. The second condition excludes parameters that explode under large steps, as they may end with no
-        loss.
+        1 where, at the end, every example's own class has a probability above one half (a loss below log 2), and at no
+        record until then has it had one below the smallest normal number of double precision; 0 elsewhere. The second
+        condition excludes parameters that explode under large steps, as they may end with no loss.
     diverged
         1 where the mean loss at the end is above log V, that of uniform predictions, from which small starts begin, or
         where training left the finite numbers at any step of the run; 0 elsewhere.

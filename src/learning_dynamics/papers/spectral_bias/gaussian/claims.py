@@ -11,9 +11,10 @@ from learning_dynamics.settings import Fraction
 from learning_dynamics.tidy import Draws, Table, settings_of
 
 # Settings of these claims, whose values stand in workflow/config/spectral_bias.yaml:
-# - share: a layer is approximately of rank k if its k largest singular values have this share of |W_1|^2 (Frobenius) or
-#   more; only k values grow if the others have at most one minus it of the squared displacement
-# - since: that displacement is the whole spectrum's (first), or that of the singular values from the k-th on (k-th)
+# - share: a layer is approximately of rank k if its k largest singular values have at least this share of |W_1|^2
+#   (Frobenius); only k values grow if the others have at most 1 - share of the squared displacement
+# - since: the squared displacement is that of the whole spectrum (first), or of the singular values from the k-th on
+#   (k-th)
 
 Since = Literal["first", "k-th"]
 
@@ -88,12 +89,12 @@ def nonzero_second_layer(
 
     The verdict depends on the size of the teacher, which the paper does not state: with a teacher {times:.0f} times as
     large, {with_larger:.0%} of the draws show the trend at the larger variance. It depends on the reading too. Of the
-    squared displacement of the whole spectrum the values that should stay take up {whole:.1%} at most: read so, the
-    trend is there on all draws. If the printed variances are read as standard deviations, which Figure 1a suggests,
-    {deviation:.0%} of the draws show it from the $k$-th value on.
+    squared displacement of the whole spectrum the values that should stay take up {whole:.1%} at most: read so,
+    {by_whole:.0%} of the draws show the trend. If the printed variances are read as standard deviations, which Figure
+    1a suggests, {deviation:.0%} of the draws show it from the $k$-th value on.
     """
     _require_fewer_outputs_than_inputs(flows[0])
-    first_variance, *other_variances = flows  # of W2, in the order in which the paper names them
+    first_variance, *other_variances = flows  # of W2: the larger first, as the configuration lists them
     allowed = 1 - share  # of the squared displacement, for the values that should stay
 
     def trend_arguments(table: Table, fewer: int = 0) -> dict[str, Any]:
@@ -112,7 +113,7 @@ def nonzero_second_layer(
             **trend_arguments(table),
             at_least=0.5,
             because=f"most draws; beyond the $k$ largest {allowed:.0%} of the squared displacement at most",
-            rivals={  # the arguments of `share_of_draws` that each would give
+            rivals={  # for each rival the arguments of `share_of_draws` that it changes
                 "only $k - 1$ values grow": trend_arguments(table, fewer=1),
                 "a hidden layer that starts at the large scale of Figure 1a": trend_arguments(large),
             },
@@ -129,13 +130,14 @@ def nonzero_second_layer(
         """Return for each draw whether only k singular values grow, by displacements from the k-th on."""
         return _only_k_grow(table, "k-th", allowed=allowed)["holds"]
 
-    share_of_spectrum = [_displacement_share(table, beyond=_outputs(table)) for table in flows]
+    share_of_spectrum = np.concatenate([_displacement_share(table, beyond=_outputs(table)) for table in flows])
     yield Facts(
         times=_predictor_norm(larger_teacher) / _predictor_norm(first_variance),
         with_larger=float(np.mean(holds_value_by_value(larger_teacher))),
         second=float(np.mean(holds_value_by_value(flows[-1]))),
         left=allowed,
-        whole=float(np.nanmax(np.concatenate(share_of_spectrum))),
+        whole=float(np.nanmax(share_of_spectrum)),
+        by_whole=float(np.mean(share_of_spectrum <= allowed)),
         deviation=float(np.mean(np.concatenate([holds_value_by_value(table) for table in deviations]))),
     )
 

@@ -4,13 +4,13 @@ Gaps, residuals and distances are zero where a result of the paper holds exactly
 So every draw can be judged by them, and rivals are judged by the same measures with another norm, exponent or tensor:
 `gap_l1` beside `gap_l2`.
 
-Symbols are the paper's. M(x), with an axis for each layer, is `TensorNetwork.data_tensor`; S and U_l give the singular
-coordinates of an orthogonally decomposable network, as diagonal and convolutional ones are; rho is the product of all
-layers in these coordinates. The residuals are r_i = -y_i exp(-y_i f(x_i)), and u is the direction of X^T r. The loss
-pushes the coefficients along -u: this is `push`.
+Symbols, theorems and equation numbers are those of Yun et al. 2021. The data tensor M(x), which has an axis for each
+layer, is `TensorNetwork.data_tensor`; S and U_l give the singular coordinates of an orthogonally decomposable network,
+as diagonal and convolutional ones are; rho is the product of all layers in these coordinates. The residuals are r_i =
+-y_i exp(-y_i f(x_i)), and u is the direction of X^T r. The loss pushes the coefficients along -u: this is `push`.
 
-`log_log_times` are tau = log(1 + log(1 + t)). States are the parameters over e^(tau / L), so that coefficients and
-margins are those of the network over e^tau = 1 + log(1 + t).
+`log_log_times` are tau = log(1 + log(1 + t)). Docstrings write log t for 1 + log(1 + t), and log log t for tau. States
+are the parameters over e^(tau / L), so that coefficients and margins are those of the network over e^tau.
 
 Shapes: states (times, parameters), of one flow; coefficients beta and push (times, inputs); rho (times, m) in m
 singular coordinates; layer l (times, k_l); X (samples, inputs); y (samples,). `measure_flow` leaves out the first time,
@@ -130,7 +130,7 @@ def measure_flow(
     states : ndarray, shape (times, parameters)
         As `exponential_flow` returns them.
     sharpness : float
-        log t beyond which `exponential_flow` caps e^tau (`Accuracy`).
+        Value at which `exponential_flow` caps e^tau, smoothly (`exponential_flow.Accuracy`).
     window : pair of float
         log log t between which the power of 1 / log t in the angle is fitted.
 
@@ -195,7 +195,8 @@ def push_directions(
     The weights exp(-y f) are scaled by the largest, which leaves the direction and cannot underflow.
     """
     margins = network.coefficients(states) @ (data.y[:, None] * data.X).T
-    stiffness = 1 / (np.exp(-log_log_times) + 1 / sharpness)  # e^tau as `exponential_flow` caps it
+    # e^tau as `exponential_flow` caps it, written again: keep both alike
+    stiffness = 1 / (np.exp(-log_log_times) + 1 / sharpness)
     weights = np.exp(stiffness[:, None] * (margins.min(axis=-1, keepdims=True) - margins)) * data.y
     sums = weights @ data.X
     return sums / np.linalg.norm(sums, axis=-1, keepdims=True)
@@ -209,7 +210,7 @@ def _parameter_quantities(
     log_log_times: np.ndarray,
     states: np.ndarray,
 ) -> dict[str, np.ndarray]:
-    """Return how all parameters in one vector grow, turn, and align with the loss's gradient (Yun et al. 2021, (14)).
+    """Return how all parameters in one vector grow, turn, and align with the loss's gradient (14).
 
     Parameters
     ----------
@@ -222,7 +223,7 @@ def _parameter_quantities(
     measures = {quantities.PARAMETERS_MOVED: np.linalg.norm(directions - directions[-1], axis=-1)}
     for quantity, inputs in ((quantities.MISALIGNMENT, push), (quantities.MISALIGNMENT_DATA, data_sum)):
         tensors = network.data_tensor(np.broadcast_to(inputs, push.shape))
-        # the negative gradient of the loss, up to a positive factor
+        # up to a positive factor the negative gradient of the loss, or, of the data's sum, that of the sum of margins
         downhill = np.concatenate(_layer_gradients(tensors, layers), axis=-1)
         # one minus the cosine, without cancellation
         measures[quantity] = 0.5 * np.sum((directions - _unit(downhill)) ** 2, axis=-1)
@@ -284,6 +285,7 @@ def _singular_coordinate_quantities(
 
 
 def _unit(vectors: np.ndarray) -> np.ndarray:
+    """Return unit vectors along the last axis; zero stays zero."""
     return vectors / np.maximum(np.linalg.norm(vectors, axis=-1, keepdims=True), 1e-300)
 
 
@@ -343,7 +345,8 @@ def _stationarity_residual(rho: np.ndarray, s_of_push: np.ndarray, power: float)
     """Return the residual of stationarity of ``sum_j |rho_j|**power``, subject to margins of at least one.
 
     At a stationary point (S(-u))_j rho_j is real, not negative and proportional to |rho_j|**power, (26) to (28) with a
-    power of 2/L; where rho_j is zero both sides are.
+    power of 2/L; where rho_j is zero both sides are. The sign is not judged, as the factor of proportion is fitted: the
+    sum over j is a mean of the margins with positive weights, so that it is positive where all points are classified.
 
     Parameters
     ----------
@@ -394,7 +397,7 @@ def _predicted_exponent(network: TensorNetwork, data: LabelledData, push_directi
     inactive = best < 1e-6 * best.max()  # zero up to the convex solver's error
     if (~inactive).sum() > tight_margins(data.y * (data.X @ classifier)).sum():
         return np.nan
-    # no inactive direction; the angle of a flow that could not be followed is nan, whatever is predicted
+    # nothing is inactive, or the flow could not be followed; the angle is nan then, whatever is predicted
     if not inactive.any() or not np.isfinite(values).all():
         return 1.0
     return float(np.clip(1 - values[inactive].max() / values.max(), 0.0, 1.0))

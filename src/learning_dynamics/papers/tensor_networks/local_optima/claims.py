@@ -12,7 +12,7 @@ from learning_dynamics.tidy import Quantity, Table, by_draw, select
 # - middle: initialisation scale of order one, which is compared with the run's smallest and largest
 # - right: least share of right predictions among the starts of the smallest scale; chosen
 
-# the reason of the criteria on differences between shares at two scales
+# why the criteria on differences between shares at two scales are fair: the `because` of each
 PAIRED = "mean over data sets, with the same starts at both scales; starts at no optimum count against the difference"
 # phrases of the rivals of the differences of shares
 NO_SCALE = "no dependence on scale"
@@ -60,7 +60,7 @@ def global_optimum_share(starts: Table, *, middle: Positive, right: Fraction) ->
     depths = np.unique(starts["depth"])
     shallow, deep = depths[0], depths[-1]
     # gains in the share of starts at the global optimum, shape (data sets,); starts at no optimum count against each
-    # difference that is tested: least gains are added, largest ones subtracted
+    # difference that is tested (`_least_gain`): least gains are added, largest ones subtracted
     least_shallow_gain = _least_gain(starts, shallow, middle, over=small)
     largest_deep_gain = _largest_gain(starts, deep, middle, over=small)
     gains_over_large = [_least_gain(starts, depth, middle, over=large) for depth in depths]
@@ -87,11 +87,12 @@ def global_optimum_share(starts: Table, *, middle: Positive, right: Fraction) ->
         rivals={NO_SCALE: 0, LARGER_BETTER: -1},
     )
     for depth in depths:
-        # the number of each start's optimum, shape (data sets, starts)
+        # the number of each start's optimum, shape (data sets, starts). Rows of OPTIMUM have the optimum reached as
+        # value and the greedy choice as prediction; rows of the other two quantities have other predictions of it
         reached = _reached_optima(starts, depth, small)
         greedy = _predicted_optima(starts, quantities.OPTIMUM, depth, small)
-        # the thresholds c_j are the blow-up times of `theory`: `by_gradients` takes them to be equal, `by_weighted_l1`
-        # has them as weights
+        # the thresholds c_j are those of `local_optima.theory.blow_up_times`: `by_gradients` takes them to be equal,
+        # `by_weighted_l1` has them as weights
         by_gradients = _predicted_optima(starts, quantities.OPTIMUM_BY_GRADIENTS, depth, small)
         by_weighted_l1 = _predicted_optima(starts, quantities.OPTIMUM_BY_WEIGHTED_L1, depth, small)
         yield at_least(
@@ -100,6 +101,7 @@ def global_optimum_share(starts: Table, *, middle: Positive, right: Fraction) ->
             right,
             because="chosen: of several optima on the escaped coordinates, that of most entries is a guess, and "
             "nearly tied escapes may go either way",
+            # the prediction is within the estimate: a rival has another estimate, and the same bound
             rivals={
                 "small starts choose by gradients alone, not by their own sizes": {
                     "estimate": _mean_share(reached == by_gradients)
@@ -115,6 +117,7 @@ def global_optimum_share(starts: Table, *, middle: Positive, right: Fraction) ->
     # predictions are the same at all scales; that of the least weighted l1 norm is nan where it is at no local optimum
     weighted_optima = select(starts, quantities.OPTIMUM_BY_WEIGHTED_L1, scale=large)["predicted"]
     greedy_optima = select(starts, quantities.OPTIMUM, scale=large)["predicted"]
+    # the fields that no check fills; {draws} is the headline's
     yield Facts(
         right=right,
         small=small,
@@ -143,6 +146,7 @@ def _mean_has_sign(name: str, differences: np.ndarray, *, sign: int) -> Check:
 
     Starts at no optimum count as in the differences given, against the claim, whatever the sign.
     """
+    # a rival replaces the sign alone: in the differences starts at no optimum still count against a positive sign
     if sign == 0:
         return equal(name, mean(differences), 0.0, because=PAIRED)
     return at_least(f"minus: {name}" if sign < 0 else name, mean(sign * differences), 0.0, because=PAIRED)

@@ -1,4 +1,4 @@
-"""A tensor network that contracts its data tensor, and the flow of its layers (figure 2; appendices D, F and H).
+"""A tensor network that contracts its data tensor (figure 2), and the flow of its layers (appendices D, F and H).
 
 Figures, appendices and equations are those of Yun et al. 2021.
 """
@@ -59,6 +59,7 @@ def forward(
     series: Arrays = {}
     for network in networks_of(networks, depths, inputs, seed):
         rngs = generators(seed, f"tensor_network.forward.{network.name}.{network.depth}", draws)
+        # an input, and a state: all layers in one vector
         examples = [(rng.standard_normal(inputs), rng.standard_normal(sum(network.lengths))) for rng in rngs]
         for activation in activations:
             outputs = [
@@ -81,7 +82,7 @@ def flow(
     integration: Span,
     seed: Seed,
 ) -> Trajectory:
-    """Follow the gradient flow of regression from Gaussian layers, whose entries have the standard deviation `scale`.
+    """Follow gradient flow on the squared loss from Gaussian layers, whose entries have the standard deviation `scale`.
 
     Networks with equally many parameters start alike.
 
@@ -99,6 +100,7 @@ def flow(
     X, y = data["X"], data["y"]
     series: Arrays = {}
     for network in networks_of(networks, depths, X.shape[-1], seed):
+        # a label of no network and no depth: those with equally many parameters start alike
         rngs = generators(seed, "initial_direction.gaussian", len(X))
         starts = [scale * rng.standard_normal(sum(network.lengths)) for rng in rngs]
         members = zip(X, y, starts, strict=True)
