@@ -1,4 +1,4 @@
-"""Functions compiled for one signature: from a cache on disk, without one, from a broken one, and their own errors."""
+"""Functions compiled for one signature: from a cache on disk, a broken one or none, and with errors of their own."""
 
 import os
 import subprocess
@@ -18,11 +18,15 @@ print(twice(21.0), sum(twice.stats.cache_hits.values()))
 """
 
 
-def doubled(module, **variables):
-    """Run a module that compiles a function, in a process of its own; return the function's value and cache hits."""
+def run_doubling(module, **variables):
+    """Write and run a module that compiles a function, in a process of its own; return what it prints.
+
+    That is twice 21, by the function, and how often it was found in the cache.
+    """
     module.write_text(DOUBLING)
-    os.utime(module, (1e9, 1e9))  # numba drops what it has kept of a source whose modification time is another
-    command = [sys.executable, "-B", str(module)]
+    # always the same time: numba forgets what it has cached of a source with another one
+    os.utime(module, (1e9, 1e9))
+    command = [sys.executable, str(module)]
     done = subprocess.run(command, env=os.environ | variables, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr[-500:]
     assert not done.stderr
@@ -30,11 +34,13 @@ def doubled(module, **variables):
 
 
 def test_where_nothing_can_be_kept_it_compiles_all_the_same(tmp_path):
-    """Files stand where the cache's folders would be made: root may write anywhere, but no folder in a file's place."""
+    """Files are where the cache's folders would be made; folders without write permission would not stop root."""
     (tmp_path / "__pycache__").write_text("")
     (tmp_path / "home").write_text("")
     home = str(tmp_path / "home")
-    assert doubled(tmp_path / "doubling.py", HOME=home, XDG_CACHE_HOME=home, NUMBA_CACHE_DIR="") == ["42.0", "0"]
+    # a folder of "" counts as none
+    variables = {"HOME": home, "XDG_CACHE_HOME": home, "NUMBA_CACHE_DIR": ""}
+    assert run_doubling(tmp_path / "doubling.py", **variables) == ["42.0", "0"]
     assert not list(tmp_path.rglob("*.nbi"))
 
 
@@ -46,19 +52,20 @@ def zeros(content):
     return bytes(len(content))
 
 
+# numba's index of a source's functions, and the code of one
 @pytest.mark.parametrize("ending", [".nbi", ".nbc"])
 @pytest.mark.parametrize("spoil", [first_half, zeros])
 def test_a_broken_cache_is_replaced(spoil, ending, tmp_path):
     cache = tmp_path / "cache"
     variables = {"NUMBA_CACHE_DIR": str(cache)}
-    assert doubled(tmp_path / "doubling.py", **variables) == ["42.0", "0"]
-    assert doubled(tmp_path / "doubling.py", **variables) == ["42.0", "1"]
+    assert run_doubling(tmp_path / "doubling.py", **variables) == ["42.0", "0"]
+    assert run_doubling(tmp_path / "doubling.py", **variables) == ["42.0", "1"]
     files = list(cache.rglob(f"*{ending}"))
     assert files
     for file in files:
         file.write_bytes(spoil(file.read_bytes()))
-    assert doubled(tmp_path / "doubling.py", **variables) == ["42.0", "0"]
-    assert doubled(tmp_path / "doubling.py", **variables) == ["42.0", "1"]
+    assert run_doubling(tmp_path / "doubling.py", **variables) == ["42.0", "0"]
+    assert run_doubling(tmp_path / "doubling.py", **variables) == ["42.0", "1"]
 
 
 def test_what_is_wrong_with_a_function_is_raised():

@@ -1,4 +1,4 @@
-"""The compiled descent against a few lines of numpy."""
+"""Compiled gradient descent on multilinear models, against a few lines of numpy."""
 
 import numpy as np
 import pytest
@@ -20,7 +20,7 @@ def diagonal_tensors(depth):
 
 
 def contract(tensors, layers, kept=None):
-    """Contract tensors with all layers, or all but one: an output for each sample, or its gradient in that layer."""
+    """Contract tensors with all layers, for outputs, or all but number `kept`, for their gradients in that layer."""
     letters = "abc"[: len(layers)]
     places = [place for place in range(len(layers)) if place != kept]
     subscripts = ",".join([f"n{letters}", *(letters[place] for place in places)])
@@ -28,13 +28,13 @@ def contract(tensors, layers, kept=None):
     return np.einsum(f"{subscripts}->{result}", tensors, *(layers[place] for place in places))
 
 
-def by_hand(tensors, state, loss, step, steps):
-    """Return the state, all layers in one vector, after so many steps of gradient descent on the loss of labels Y."""
+def by_hand(tensors, labels, state, loss, step, steps):
+    """Return the state, all layers in one vector, after so many steps of gradient descent on the loss."""
     ends = np.cumsum(tensors.shape[1:])[:-1]
     for _ in range(steps):
         layers = np.split(state, ends)
         f = contract(tensors, layers)
-        by_output = f - Y if loss == "squared" else -Y * np.exp(-Y * f)
+        by_output = f - labels if loss == "squared" else -labels * np.exp(-labels * f)
         gradient = [by_output @ contract(tensors, layers, kept) for kept in range(len(layers))]
         state = state - step * np.concatenate(gradient)
     return state
@@ -50,15 +50,17 @@ def test_descent_takes_the_steps_of_numpy(lengths, loss):
     np.testing.assert_array_equal(descent.states[:, 2], descent.final_states)
     for run in range(2):
         for record, steps in enumerate([0, 20, 50]):
-            expected = by_hand(tensors, start[run], loss, 1e-3, steps)
+            expected = by_hand(tensors, Y, start[run], loss, 1e-3, steps)
             np.testing.assert_allclose(descent.states[run, record], expected, rtol=1e-11, atol=1e-13)
 
 
-def test_descent_stops_at_the_tolerance_and_fills_later_records():
+@pytest.mark.parametrize("order", [[0, 1], [1, 0]], ids=["slower sample first", "slower sample last"])
+def test_descent_stops_at_the_tolerance_and_fills_later_records(order):
+    tensors, labels = diagonal_tensors(2)[order], Y[order]
     start = np.full((1, 6), 0.7)
     descent = descend(
-        diagonal_tensors(2),
-        Y,
+        tensors,
+        labels,
         start,
         loss="squared",
         step=1e-2,
@@ -69,16 +71,19 @@ def test_descent_stops_at_the_tolerance_and_fills_later_records():
     assert descent.steps[0] < 10**6
     np.testing.assert_array_equal(descent.states[0, 1], descent.final_states[0])
     first, second = np.split(descent.final_states[0], 2)
-    np.testing.assert_allclose(X @ (first * second), Y, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(X[order] @ (first * second), labels, rtol=0, atol=1e-9)
     # a step earlier it had not arrived
-    first, second = np.split(by_hand(diagonal_tensors(2), start[0], "squared", 1e-2, descent.steps[0] - 1), 2)
-    assert np.abs(X @ (first * second) - Y).max() > 1e-9
+    first, second = np.split(by_hand(tensors, labels, start[0], "squared", 1e-2, descent.steps[0] - 1), 2)
+    assert np.abs(X[order] @ (first * second) - labels).max() > 1e-9
 
 
 @pytest.mark.parametrize("steps", [20, 21])
 @pytest.mark.parametrize("tolerance", [0.0, 0.5], ids=["to the last step", "until it has arrived"])
 def test_steps_in_portions_are_those_of_one_go(monkeypatch, steps, tolerance):
-    """Signals interrupt compiled code between portions, here of 5 steps: of 21 the last portion has a single step."""
+    """Signals interrupt compiled code between portions, here of 5 steps.
+
+    Of 21 steps the last portion has a single one; 20 end where a portion does.
+    """
 
     def go():
         start, records = np.full((2, 6), 0.7), np.array([0, 5, 7, 20])

@@ -1,5 +1,7 @@
 """Figures look the same whatever the user's machine has cached."""
 
+import sys
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
@@ -7,7 +9,7 @@ from matplotlib import font_manager
 
 from learning_dynamics.plotting import style
 
-# fonts that matplotlib brings along: Computer Modern, of which the style sets formulae, and STIX, which fills its gaps
+# fonts that matplotlib brings along: Computer Modern, in which the style sets formulae, and STIX, which fills its gaps
 MATHEMATICS = ("cmmi10", "cmr10", "cmsy10", "cmex10", "STIXGeneral")
 
 
@@ -28,6 +30,12 @@ def test_an_incomplete_cache_changes_no_pixel(monkeypatch):
     manager._findfont_cached.cache_clear()  # it remembers where fonts were found
     with pytest.raises(ValueError, match="cmmi10"):
         font_manager.findfont("cmmi10", fallback_to_default=False)
-    after = pixels()
+    # the package's name `style` is the function, so that the module is had by its path
+    module = sys.modules["learning_dynamics.plotting.style"]
+    with monkeypatch.context() as patched:
+        patched.setattr(module, "_know_bundled_fonts", lambda: None)
+        assert (pixels() != before).any()
     manager._findfont_cached.cache_clear()
+    after = pixels()
+    manager._findfont_cached.cache_clear()  # for the tests that follow
     np.testing.assert_array_equal(after, before)

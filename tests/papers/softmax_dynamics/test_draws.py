@@ -1,4 +1,4 @@
-"""Shares of draws, their differences, draws without a number, and draws from small starts."""
+"""Shares of draws, their differences, draws of which a number is missing, and draws from small starts."""
 
 import numpy as np
 import pytest
@@ -26,8 +26,8 @@ def test_a_share_counts_what_is_missing_among_all_draws():
 
 def test_small_starts_are_judged_and_others_counted():
     starts = SmallStarts(np.array([0.1, 1.0, 0.01, 0.1]), small_scale=0.1)
-    assert starts.judged.tolist() == [True, False, True, True]
-    assert list(starts.excluded.values()) == [1]
+    assert starts.judged.tolist() == [True, False, True, True]  # 0.1 itself is small
+    assert starts.excluded == {starts.reason: 1}
     by_scale = {scale: members.tolist() for scale, members in starts.by_scale()}
     assert list(by_scale) == [0.01, 0.1]  # ascending
     assert by_scale == {0.01: [False, False, True, False], 0.1: [True, False, False, True]}

@@ -23,8 +23,8 @@ THRESHOLD = 0.1
 def windows_of(*, first: int, rare: tuple[int, int], last: int, members: int = 1) -> Windows:
     """Return windows that are the same in all members.
 
-    The first class is learned at the place `first`, and all are at `last`. Learning of the rarest classes begins and
-    ends at the two places of `rare`.
+    A place is an index along times. The first class is learned at the place `first`, and all are at `last`. Learning of
+    the rarest classes begins and ends at the two places of `rare`.
     """
     first_place, rare_begin, rare_end, last_place = (np.full(members, place) for place in (first, *rare, last))
     return Windows((rare_begin, rare_end), (first_place, last_place))
@@ -37,9 +37,11 @@ def windows_of(*, first: int, rare: tuple[int, int], last: int, members: int = 1
         ([1.0, 1.05, 0.5], [-0.55, 0.0, 0.0, 0.0]),  # a fall starts at its top
         ([1.0, 2.0, 1.95], [1.0, 0.0, 0.0, 0.0]),  # a fall of 0.05 at the end is none
         ([1.0, 1.05, 0.98, 1.02], [0.0, 0.0, 0.0, 0.0]),  # nothing swings by the threshold
+        ([0.0, 0.1, 0.0], [0.1, -0.1, 0.0, 0.0]),  # swings by the threshold itself
+        ([0.1, 0.0, 0.1], [-0.1, 0.1, 0.0, 0.0]),
     ],
 )
-def test_swings_above_the_threshold_are_found(series, expected):
+def test_swings_of_the_threshold_or_more_are_found(series, expected):
     np.testing.assert_allclose(swings(np.array([series]), THRESHOLD, count=4), [expected], rtol=0, atol=1e-15)
 
 
@@ -57,7 +59,7 @@ def test_a_series_turned_over_has_its_swings_turned_over(series):
 def test_only_the_part_of_a_fall_inside_the_window_counts(window, depth):
     series = np.array([[2.0, 1.0, 1.5, 1.9, 1.5, 1.2]])
     bounds = tuple(np.array([place]) for place in window)
-    trough = np.array([0])  # not the place of the lowest value, so that the series begins with a fall
+    trough = np.array([0])  # made up, at the start, so that the series since then begins with a fall
     assert falls_within(series, THRESHOLD, bounds, trough)[0] == pytest.approx(depth)
 
 
@@ -90,7 +92,7 @@ def test_a_class_is_learned_when_it_stays_above_one_half():
     np.testing.assert_allclose(learned, [[2.25, np.inf, 0.0]])
 
 
-def test_when_classes_are_learned_is_nan_of_a_member_that_is_not_finite():
+def test_a_member_that_is_not_finite_has_no_time_of_learning():
     probabilities = np.full((2, 3, 2), 0.8)
     probabilities[0, 1, 1] = np.nan  # of one class at one time
     np.testing.assert_array_equal(learned_at(np.arange(3.0), probabilities), [[np.nan, np.nan], [0.0, 0.0]])
@@ -120,13 +122,14 @@ def test_windows_follow_the_rarest_classes_and_the_order_of_learning():
     ],
 )
 def test_only_falls_since_the_trough_count(series, first, fall):
+    # `fall` reads neither `rare` nor `last`
     found = falls_by_window(np.array([series]), THRESHOLD, windows_of(first=first, rare=(0, 4), last=4))
     assert found["fall"][0] == pytest.approx(fall)
 
 
-# `phases` ends the window of the last fall with the learning of the rarest classes, `phases_since_rare` with the series
+# the window of the last fall ends where the rarest classes are learned (`phases`), or with the series (`since_rare`)
 @pytest.mark.parametrize(
-    ("series", "first", "rare", "shown", "shown_since"),
+    ("series", "first", "rare", "phases", "since_rare"),
     [
         ([1.8, 1.0, 2.0, 1.7, 1.7], 1, (2, 4), True, True),  # all three
         ([1.8, 1.0, 2.0, 1.95, 1.95], 1, (2, 4), False, False),  # the last fall is a sliver
@@ -138,9 +141,9 @@ def test_only_falls_since_the_trough_count(series, first, fall):
         ([1.2, 1.8, 1.0, 2.0, 1.7], 2, (3, 4), True, True),  # a rise before the warm-up
     ],
 )
-def test_three_phases_follow_one_another(series, first, rare, shown, shown_since):
+def test_three_phases_follow_one_another(series, first, rare, phases, since_rare):
     found = three_phases(np.array([series]), THRESHOLD, windows_of(first=first, rare=rare, last=4))
-    assert (found["phases"][0], found["phases_since_rare"][0]) == (shown, shown_since)
+    assert (found["phases"][0], found["phases_since_rare"][0]) == (phases, since_rare)
 
 
 def test_phases_of_a_series_that_is_not_finite_are_nan():
@@ -159,7 +162,7 @@ def test_a_fall_counts_from_where_the_rare_classes_begin_to_be_learned_to_the_en
 
 def test_each_fall_has_its_window():
     """The series falls by 0.3 at each step from the place 2 on."""
-    series = np.array([[1.8, 1.0, 2.5, 2.2, 1.9, 1.6, 1.3]])
+    series = np.array([[1.8, 1.0, 2.5, 2.2, 1.9, 1.6, 1.3, 1.0]])
     found = falls_by_window(series, THRESHOLD, windows_of(first=1, rare=(3, 4), last=5))
-    wanted = {"fall": 1.2, "fall_rare": 0.3, "fall_since_rare": 0.9, "fall_learning": 0.9}
+    wanted = {"fall": 1.5, "fall_rare": 0.3, "fall_since_rare": 1.2, "fall_learning": 0.9}
     assert {name: fall[0] for name, fall in found.items()} == pytest.approx(wanted)

@@ -1,14 +1,19 @@
-"""Gaps of identities and of altered ones, from solved least-squares problems."""
+"""Gaps of identities, zero where they hold, and gaps of altered identities: by least-squares problems, solved."""
 
 import numpy as np
 import pytest
 
 from learning_dynamics.measures import collapse
-from learning_dynamics.papers.neural_collapse.central_path import identities
+from learning_dynamics.papers.neural_collapse.central_path import identities, theory
 from tests.papers.neural_collapse import oracles
 
 CLASSES, FEATURES = 3, 5
 SIZE = (CLASSES, 7, FEATURES)  # seven examples of each class
+
+
+def loss(V, H, decay):
+    """Return the regularised loss of an extended classifier, whose last column is the bias."""
+    return oracles.square_error(V[:, :-1], V[:, -1], H, CLASSES) + 0.5 * decay * np.sum(V**2)
 
 
 @pytest.mark.parametrize("decay", [1e-3, 0.1, 1.0])
@@ -17,20 +22,17 @@ def test_gaps_of_the_classifiers_identities(decay):
     W = np.random.default_rng(0).standard_normal((CLASSES, FEATURES + 1))  # the last column is the bias
     found = identities.classifier_identities(H, W, decay)
     best, half = (np.column_stack(oracles.least_squares(H, CLASSES, one)) for one in (decay, decay / 2))
-
-    def total(V):
-        return oracles.square_error(V[:, :-1], V[:, -1], H, CLASSES) + 0.5 * decay * np.sum(V**2)
-
+    of_W, least = (loss(V, H, decay) for V in (W, best))
     within, _, means = oracles.covariances(H, CLASSES)
     # Theorem 2: the best loss is L_NC1, within-class scatter and weight decay, plus L_NC2/3, the rest
     scatter = 0.5 * np.trace(best[:, :-1] @ within @ best[:, :-1].T)
     norm = 0.5 * decay * np.sum(best**2)
-    nc23 = total(best) - norm - scatter
+    nc23 = least - norm - scatter
     mean = np.append(means.mean(axis=1), 1.0)
     rows = np.vstack([H, np.ones(H.shape[1])])
     metric = rows @ rows.T / H.shape[1] + decay * np.eye(FEATURES + 1)
     covariance = metric - np.outer(mean, mean)
-    deviation = total(W) - total(best)  # L_LS^perp of Theorem 1
+    deviation = of_W - least  # L_LS^perp of Theorem 1
     without_mean = (np.linalg.inv(covariance) @ np.vstack([means, np.ones(CLASSES)])).T / CLASSES
     expected = {
         "classifier_gap": 0.0,
@@ -38,11 +40,11 @@ def test_gaps_of_the_classifiers_identities(decay):
         "ls_decomposition_gap": 0.0,
         "classifier_gap--half_decay": oracles.relative(half, best),
         "classifier_gap--without_mean": oracles.relative(without_mean, best),
-        "loss_decomposition_gap--without_mean": 0.5 * np.sum(((W - best) @ mean) ** 2) / total(W),
-        # over the least of any classifier that is as far from the best
+        "loss_decomposition_gap--without_mean": 0.5 * np.sum(((W - best) @ mean) ** 2) / of_W,
+        # over the least deviation that a classifier as far from the best can have
         "deviation_over_least": 2 * deviation / np.linalg.eigvalsh(metric).min() / np.sum((W - best) ** 2),
-        "ls_decomposition_gap--without_decay": norm / total(best),
-        "ls_decomposition_gap--without_classes": (CLASSES - 1) * nc23 / total(best),
+        "ls_decomposition_gap--without_decay": norm / least,
+        "ls_decomposition_gap--without_classes": (CLASSES - 1) * nc23 / least,
     }
     assert found == pytest.approx(expected, rel=1e-7, abs=1e-12)
 
@@ -50,21 +52,22 @@ def test_gaps_of_the_classifiers_identities(decay):
 def test_a_gap_shows_a_formula_that_is_wrong_by_a_factor_of_two(monkeypatch):
     H = oracles.features(*SIZE)
     W = np.random.default_rng(0).standard_normal((CLASSES, FEATURES + 1))
-    decomposition, formula = collapse.decomposition, collapse.least_squares_classifier
+    decomposition, classifier = collapse.decomposition, collapse.least_squares_classifier
     with monkeypatch.context() as patched:
         patched.setattr(
             collapse, "decomposition", lambda *given: {name: 2 * part for name, part in decomposition(*given).items()}
         )
         found = identities.classifier_identities(H, W, 0.1)
     best = np.column_stack(oracles.least_squares(H, CLASSES, 0.1))
-    of_W, least = (oracles.square_error(V[:, :-1], V[:, -1], H, CLASSES) + 0.05 * np.sum(V**2) for V in (W, best))
+    of_W, least = (loss(V, H, 0.1) for V in (W, best))
     assert found["loss_decomposition_gap"] == pytest.approx((of_W - least) / of_W)
     assert found["ls_decomposition_gap"] == pytest.approx(1.0)
-    monkeypatch.setattr(collapse, "least_squares_classifier", lambda *given, **named: 2 * formula(*given, **named))
+    monkeypatch.setattr(collapse, "least_squares_classifier", lambda *given, **named: 2 * classifier(*given, **named))
     assert identities.classifier_identities(H, W, 0.1)["classifier_gap"] == pytest.approx(1.0)
 
 
 def test_gaps_of_equation_6():
+    """W = M^T Sigma_T^{-1} / C and b = 1/C - W mu_G, M centred; altered: with Sigma_W, and with b = 1/C."""
     H = oracles.features(*SIZE, seed=1)
     found = identities.equation_6(H, CLASSES)
     W, b = oracles.least_squares(H, CLASSES)
@@ -114,8 +117,10 @@ def test_gaps_of_frames(size):
     Z = np.random.default_rng(2).standard_normal(H.shape)  # what the frames are rotated by
     found = identities.simplex_frames(H, Z, CLASSES)
     assert found["simplex_frame_gap"] < 1e-13
+    # C - 1 rows of the orthogonal matrix that `simplex_frames` makes of entries of Z; U drops out of the Gram matrix
     rows = np.linalg.qr(Z.ravel()[: CLASSES**2].reshape(CLASSES, CLASSES))[0][: CLASSES - 1]
     assert found["simplex_frame_gap--other_null_space"] == pytest.approx(oracles.from_frame(rows), rel=1e-6)
+    # U omega V^T has the Gram matrix of the normalised class means
     means = oracles.covariances(oracles.renormalised(H, CLASSES), CLASSES)[2]
     assert found["simplex_frame_gap--unequal_values"] == pytest.approx(oracles.from_frame(means), rel=1e-6)
 
@@ -127,3 +132,10 @@ def test_a_frame_that_is_stretched_has_a_gap(monkeypatch):
     longest, shortest = np.linalg.svd(Z[:, : CLASSES - 1], compute_uv=False)
     gap = identities.simplex_frames(H, Z, CLASSES)["simplex_frame_gap"]
     assert gap == pytest.approx((longest - shortest) / longest)
+
+
+def test_a_gram_matrix_that_is_no_frames_has_a_gap(monkeypatch):
+    H = oracles.features(*SIZE)
+    Z = np.random.default_rng(2).standard_normal(H.shape)
+    monkeypatch.setattr(theory, "simplex_gram", lambda vectors: 0.5)
+    assert identities.simplex_frames(H, Z, CLASSES)["simplex_frame_gap"] == 0.5

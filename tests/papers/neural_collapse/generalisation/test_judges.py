@@ -14,6 +14,9 @@ from tests.papers.neural_collapse.training.made_up import NETWORKS, both_losses,
 PAPER = "neural_collapse"
 ANGLES = ("equinorm_means", "equiangular_means", "maximal_angle_means", "self_duality")
 
+# made-up quantities are powers of the epoch, at epochs 1, 3, 10, 30 and 100; train errors end at epoch 10. Of a claim
+# `altered.verdict` says "reproduced", "corrected" or else "refused", and knows no "undecided"
+
 
 @pytest.mark.parametrize(
     ("claim", "quantity"), [("test_collapse_slower", "nc1"), *[("collapse_on_test_images", name) for name in ANGLES]]
@@ -35,7 +38,8 @@ def test_what_is_said_of_test_images_fails_where_one_part_does(claim, quantity, 
 
 def test_nc1_must_fall_on_test_images_too_and_the_others_need_not():
     # 2 is above any of these quantities where train errors end
-    tables = altered.put({"trainings": trainings()}, "trainings", "nc1", 2.0, split="test", epoch=100)
+    tables = {"trainings": trainings()}
+    altered.put(tables, "trainings", "nc1", 2.0, split="test", epoch=100)
     assert altered.verdict("test_collapse_slower", tables) == "refused"
     for quantity in ANGLES:
         altered.put(tables, "trainings", quantity, 2.0, split="test", epoch=100)
@@ -49,8 +53,8 @@ def test_decisions_on_test_images_must_differ_more_than_on_train_images():
 
 def test_falls_on_test_images_are_compared_in_decades():
     found = support.evaluation(PAPER, "test_collapse_slower", {"trainings": trainings()})
-    # from epoch 10 to 100 NC1 falls by 1.5 decades on train images and by 0.5 on test images, where it is higher by
-    # 2 + log10(1.2) at the end; the last is the premise's error
+    # from epoch 10 to 100 NC1 falls by 1.5 decades on train images and by 0.5 on test images, by 1.0 less; there it is
+    # higher by log10(1.2) + 2 at the end; the last is the premise's error
     assert [check.value for check in found.judgement.checks] == pytest.approx([1.0, np.log10(1.2) + 2.0, 0.5, 0.0])
     assert (found.facts["train"], found.facts["test"]) == pytest.approx((1.5, 0.5))
     assert "reproduced" not in found.rivals.values()
@@ -85,7 +89,7 @@ FACTOR = 1.41  # as configured: the root of two
 
 @pytest.mark.parametrize(("ratio", "comparable"), [(1.0, True), (1.4, True), (0.72, True), (1.42, False), (0.7, False)])
 @pytest.mark.parametrize("ce_error", [0.05, 0.005])
-def test_comparable_errors_are_less_than_the_root_of_two_times_each_other_however_few(ce_error, ratio, comparable):
+def test_errors_are_comparable_within_a_factor_of_the_root_of_two(ce_error, ratio, comparable):
     tables = both_losses()
     for role in tables:
         altered.put(tables, role, "error", ce_error * (ratio if role == "mse" else 1), split="test", epoch=-1)
@@ -102,7 +106,10 @@ def test_comparable_errors_are_less_than_the_root_of_two_times_each_other_howeve
 
 
 def test_errors_are_compared_network_by_network():
-    """Here VGG makes ten times the errors of the others under both losses, whose trainings are in another order."""
+    """Here VGG makes ten times the errors of the others under both losses, whose trainings are in another order.
+
+    Pairs of different networks would widen the interval.
+    """
     tables = both_losses()
     for role in tables:
         altered.put(tables, role, "error", 0.01, split="test", epoch=-1)
@@ -125,7 +132,7 @@ def test_errors_that_differ_as_much_as_they_are_large_decide_nothing():
         altered.put(tables, role, "error", 0.01, split="test", epoch=-1)
     for seed, error in enumerate((0.0, 0.0, 0.03)):
         altered.put(tables, "mse", "error", error, split="test", seed=seed, epoch=-1)
-    # `altered.verdict` would say "refused", as of all that is not reproduced
+    # not `altered.verdict`, which knows no "undecided"
     assert support.verdict(PAPER, "accuracy_comparable_to_ce", tables) == "undecided"
 
 
@@ -133,7 +140,10 @@ EASIEST_FIRST = ("mnist", "svhn", "fashion_mnist", "cifar10", "stl10")  # by the
 
 
 def on_five(orders, loss="mse"):
-    """Trainings of three networks whose NC1 on test images has the places given, for data sets the easiest first."""
+    """Return trainings of three networks on five data sets.
+
+    Each of `orders` has the ranks of a network's NC1 on test images, from the easiest data set on.
+    """
     tables = []
     for network, order in zip(NETWORKS, orders, strict=True):
         for data, place in zip(EASIEST_FIRST, order, strict=True):
@@ -145,7 +155,7 @@ def on_five(orders, loss="mse"):
 
 
 def spearman(order):
-    """Return the rank correlation, the mean over networks: for two of them STL10 is an exception (appendix A.7)."""
+    """Return the mean over three networks of the rank correlation; two of them leave out STL10 (appendix A.7)."""
     five = scipy.stats.spearmanr(order, range(5)).statistic
     four = scipy.stats.spearmanr(order[:4], range(4)).statistic
     return (five + 2 * four) / 3

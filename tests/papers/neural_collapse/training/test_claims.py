@@ -35,6 +35,7 @@ CASES = {
     "grows": (perturbations.robustness_grows_after_zero_error, {"measure": "robustness", **PREMISE}),
     "accuracy": (generalisation.accuracy_after_zero_error, {"average": "mean", **PREMISE}),
     "test_images": (generalisation.test_collapse_slower, {"average": "mean", **PREMISE}),
+    "angles_on_test_images": (generalisation.collapse_on_test_images, {"average": "mean", **PREMISE}),
 }
 
 

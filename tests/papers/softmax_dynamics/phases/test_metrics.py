@@ -1,4 +1,4 @@
-"""Metrics of grids of flows: directions, singular values, draws that failed, final outputs, shapes refused."""
+"""Metrics of grids of flows: directions, singular values, draws that failed, final outputs; shapes a run refuses."""
 
 import numpy as np
 import pytest
@@ -24,6 +24,7 @@ SETTINGS = {
     "rtol": 1e-7,
     "atol": 1e-12,
 }
+# `lower` and `upper`: probabilities at which a class begins to be learned, and is
 MEASURE = {"thresholds": [0.05], "lower": 0.3, "upper": 0.9, "populations": ["examples", "classes"]}
 
 
@@ -33,7 +34,7 @@ def trajectory():
 
 
 @pytest.mark.parametrize("population", ["examples", "classes"])
-def test_directions_are_those_of_the_largest_singular_value(trajectory, population):
+def test_singular_values_variances_and_directions_are_those_of_numpys_eigenvectors(trajectory, population):
     grid = Grid(metrics.flow_grid(trajectory, **MEASURE))
     names = SPECTRA[population]
     f, W = (trajectory.series[name].astype(float) for name in ("f", "W"))
@@ -41,12 +42,20 @@ def test_directions_are_those_of_the_largest_singular_value(trajectory, populati
     means = np.einsum("mec,mted->mtcd", labels, f) / labels.sum(axis=1)[:, None, :, None]
     points = means if population == "classes" else f
     squares, vectors = np.linalg.eigh(np.swapaxes(points, -1, -2) @ points)
-    # of the last time; eigenvalues ascend
+    # -1 of the last time, then of the largest eigenvalue, as they ascend
     np.testing.assert_allclose(grid.at(Moment.END, names.sigma_1) ** 2, squares[:, -1, -1], rtol=1e-6)
     np.testing.assert_allclose(grid.at(Moment.END, names.sigma_2) ** 2, squares[:, -1, -2], rtol=1e-6)
+    last = points[:, -1]
+    centred = last - last.mean(axis=-2, keepdims=True)
+    variances = np.linalg.eigvalsh(np.swapaxes(centred, -1, -2) @ centred) / centred.shape[-2]
+    np.testing.assert_allclose(grid.at(Moment.END, names.variance_1), variances[:, -1], rtol=1e-6)
+    np.testing.assert_allclose(grid.at(Moment.END, names.variance_2), variances[:, -2], rtol=1e-6)
+    # mean probability of its own class over a class's examples
     own = np.einsum("mtec,mec->mtc", softmax(f @ W, axis=-1), labels) / labels.sum(axis=1)[:, None]
     for member, counts in enumerate(trajectory.constants["counts"]):
+        # where the rarest classes are learned; before the end, so that it is another moment than END
         _, _, rare_learned, _ = learning_places(own[member], counts, MEASURE["lower"], MEASURE["upper"])
+        assert 0 < rare_learned < len(trajectory.time) - 1
         leading = vectors[member, ..., -1]
         cosines = np.abs(leading @ leading[rare_learned])
         for moment, place in ((Moment.START, 0), (Moment.RARE_LEARNED, rare_learned), (Moment.END, -1)):
@@ -62,6 +71,7 @@ def test_a_member_that_failed_is_undecided_and_its_siblings_are_not(trajectory):
         part[failed, 10:] = np.nan  # from the eleventh record on
     broken = Trajectory(trajectory.time, series, trajectory.constants, SETTINGS, undecided=failed)
     grid = Grid(metrics.flow_grid(broken, **MEASURE))
+    # any quantity of a rank would do
     np.testing.assert_array_equal(np.isnan(grid.number("fall", measure="rankme", threshold=0.05)), failed)
     assert grid.courses("rankme", 0.05).isna().tolist() == failed.tolist()
     sigma, expected = (each.at(Moment.END, "sigma_2")[~failed] for each in (grid, whole))
