@@ -1,7 +1,6 @@
 # What the rules share: the plan, and functions of a job's wildcards that look up in it.
 import functools
 import hashlib
-import inspect
 import sys
 from pathlib import Path
 
@@ -59,19 +58,12 @@ onstart:
             start_server()
 
 
-def inspected(function):
-    """Return the function with its signature kept, which Snakemake asks for thirty times a job."""
-    function.__signature__ = inspect.signature(function)
-    return function
-
-
 def stale(rule):
     """Return an input function: a file that is newer than the rule's outputs, if one of these is stale.
 
     The fingerprint in an output decides, not Snakemake's record of the job; see `StaleOutputs`.
     """
 
-    @inspected
     def further_input(wildcards):
         if not workflow.is_main_process:
             return []
@@ -86,7 +78,7 @@ def of_job(function):
     Snakemake calls it many times. The job that judges all claims has no wildcard `name`.
     """
     cached = functools.cache(function)
-    return inspected(lambda wildcards: cached(wildcards.paper, wildcards.get("name", "claims")))
+    return lambda wildcards: cached(wildcards.paper, wildcards.get("name", "claims"))
 
 
 def input_of(stage, key):
@@ -107,7 +99,6 @@ def fingerprint_of(stage):
 def request(stage, resource):
     """Return a resource function: what a job asks for; memory and time grow with each attempt."""
 
-    @inspected
     def amount(wildcards, attempt):
         asked = REQUESTS[stage] | plan.resources(stage, wildcards.get("paper"), wildcards.get("name"))
         if resource == "mem_mb":
@@ -129,7 +120,6 @@ def priority_of(stage):
     return of_job(lambda paper, name: 2 * order.index(paper) + (not makes_a_run))
 
 
-@inspected
 def short_runs(wildcards):
     """Return the group in which a cluster's submissions gather short runs; none for a long one."""
     return None if plan.is_long("run", wildcards.paper, wildcards.name) else "runs"
