@@ -175,6 +175,15 @@ def test_the_spectrum_is_that_of_the_features_that_vary(recorded):
     assert recorded.value("rank") == np.linalg.matrix_rank(within, hermitian=True, tol=1e-12)
 
 
+@pytest.mark.parametrize(("drops", "epoch"), [([0.5], 2), ([0.5, 1.0], 2), ([], 6)])
+def test_the_last_layer_is_trained_on_from_the_last_recorded_epoch_at_the_full_rate(trained, drops, epoch):
+    """Recorded are epochs 1, 2 and 6 of 6; the first drop comes after epoch 3."""
+    dropped = replace(trained, settings=trained.settings | {"drops": drops})
+    table = metrics.training(dropped, trained.constants, **MEASURED, robustness_epochs=1)
+    trained_on = table[table["quantity"].str.startswith("split_")]
+    assert set(trained_on["epoch"]) == {epoch}
+
+
 def test_robustness_is_measured_along_the_way_to_the_nearest_other_decision(trained):
     table = metrics.training(trained, trained.constants, **MEASURED, robustness_epochs=2)
     rows = table[(table["split"] == "test") & table["quantity"].str.startswith("robustness")]
