@@ -11,7 +11,7 @@ import numpy as np
 from learning_dynamics.errors import CheckError
 from learning_dynamics.evidence import Estimate, Optimum, distinct, share
 from learning_dynamics.judging.checks import NEAREST, Check, State, takes_rivals
-from learning_dynamics.judging.inputs import alike, one_number, one_per_draw, refuse_negative
+from learning_dynamics.judging.inputs import measured_and_predicted, one_number, one_per_draw, refuse_negative
 
 # -- criteria that every draw must meet ------------------------------------------------------------------------------
 
@@ -126,7 +126,7 @@ def equal_on_every_draw(
     """
     # numbers that repeat are reported where each draw has a prediction of its own; of one for all they may agree
     by_draw = np.ndim(predicted) >= np.ndim(measured) and len(np.atleast_1d(predicted)) > 1
-    measured, predicted = alike(name, measured, predicted)
+    measured, predicted = measured_and_predicted(name, measured, predicted)
     if measured.size == 0:
         raise CheckError(f"{name}: no draws")
     draws = len(measured)

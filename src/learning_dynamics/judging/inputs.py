@@ -81,7 +81,7 @@ def one_per_draw(name: str, parameter: str, value: Any, draws: int | None = None
     raise CheckError(f"{name}: {parameter} must be one number for each draw (has shape {array.shape}); {fix}")
 
 
-def alike(name: str, measured: Any, predicted: Any) -> tuple[np.ndarray, np.ndarray]:
+def measured_and_predicted(name: str, measured: Any, predicted: Any) -> tuple[np.ndarray, np.ndarray]:
     """Return measured numbers and their predictions, broadcast to one shape, (draws, ...).
 
     Raises
@@ -89,15 +89,16 @@ def alike(name: str, measured: Any, predicted: Any) -> tuple[np.ndarray, np.ndar
     CheckError
         If their shapes do not broadcast, or an entry is no number.
     """
-    arrays = numbers(name, "measured", measured), numbers(name, "predicted", predicted)
+    measured, predicted = numbers(name, "measured", measured), numbers(name, "predicted", predicted)
     try:
-        first, second = np.broadcast_arrays(*arrays)
+        of_one_shape = np.broadcast_arrays(measured, predicted)
     except ValueError:
         raise CheckError(
-            f"{name}: predicted must have the shape of measured, {arrays[0].shape} (has {arrays[1].shape}); if it "
+            f"{name}: predicted must have the shape of measured, {measured.shape} (has {predicted.shape}); if it "
             "is one number for each draw, write [:, None]"
         ) from None
-    return np.atleast_1d(first), np.atleast_1d(second)
+    measured, predicted = map(np.atleast_1d, of_one_shape)
+    return measured, predicted
 
 
 def _describe(value: Any, array: np.ndarray) -> str:
