@@ -23,7 +23,7 @@ from tests.support import ROOT
 RECIPE = training.Recipe(
     loss="mse", learning_rate=0.05, momentum=0.9, weight_decay=1e-3, batch=8, epochs=6, drops=(1 / 3, 2 / 3)
 )
-RECORD = np.array([1, 3, 6])
+RECORDED_EPOCHS = np.array([1, 3, 6])
 FIRST_EPOCH = np.array([1])
 ALWAYS = 1e9  # share of the time that resume points may take: one after every epoch
 
@@ -53,9 +53,9 @@ def network() -> Classifier:
 
 
 def states_of_training(
-    recipe: training.Recipe = RECIPE, record: np.ndarray = RECORD, **options: Any
+    recipe: training.Recipe = RECIPE, recorded_epochs: np.ndarray = RECORDED_EPOCHS, **options: Any
 ) -> dict[int, training.State]:
-    return training.train(network(), *problem(), recipe, record, **{"seed": 5, **options})
+    return training.train(network(), *problem(), recipe, recorded_epochs, **{"seed": 5, **options})
 
 
 needs_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
@@ -63,7 +63,7 @@ needs_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GP
 
 def states_of_training_on_gpu(recipe: training.Recipe, **options: Any) -> dict[int, training.State]:
     images, labels = (tensor.cuda() for tensor in problem())
-    return training.train(network().cuda(), images, labels, recipe, RECORD, seed=5, **options)
+    return training.train(network().cuda(), images, labels, recipe, RECORDED_EPOCHS, seed=5, **options)
 
 
 def assert_same(states: dict[int, training.State], expected: dict[int, training.State]) -> None:
@@ -434,13 +434,13 @@ def test_divergence_names_the_epoch_and_its_rate(loss, monkeypatch):
     monkeypatch.setattr(training, "one_epoch", lambda *_: next(losses))
     # of six epochs the third, which is not recorded, is the first at a tenth of 0.05
     with pytest.raises(DivergenceError, match=rf"epoch 3: the loss is {loss} at learning rate 0\.005 "):
-        states_of_training(record=FIRST_EPOCH)
+        states_of_training(recorded_epochs=FIRST_EPOCH)
 
 
 def test_in_a_sweep_a_diverged_network_counts_as_untrained():
     untrained = {name: value.numpy().copy() for name, value in network().state_dict().items()}
     found = states_of_training(replace(RECIPE, learning_rate=1e30, diverged="reset"))
-    assert_same(found, dict.fromkeys(RECORD, untrained))
+    assert_same(found, dict.fromkeys(RECORDED_EPOCHS, untrained))
 
 
 def test_a_statistic_that_overflows_is_divergence_too():

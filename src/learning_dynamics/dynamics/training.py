@@ -270,7 +270,7 @@ def train(
     images: Tensor,
     labels: Tensor,
     recipe: Recipe,
-    record: np.ndarray,
+    recorded_epochs: np.ndarray,
     *,
     seed: int,
     member: int = 0,
@@ -285,7 +285,7 @@ def train(
     images : Tensor, shape (examples, channels, height, width)
     labels : Tensor of int64, shape (examples,)
     recipe : Recipe
-    record : ndarray of int, ascending
+    recorded_epochs : ndarray of int, ascending
         Epochs after which the state is kept.
     seed, member : int
         From which the order of the batches follows.
@@ -321,11 +321,11 @@ def train(
         order = np.random.default_rng(seed_sequence(seed, f"batches of epoch {epoch}", member)).permutation(len(images))
         with arithmetic(recipe.precision):
             mean = one_epoch(step, torch.from_numpy(order).to(images.device), recipe)
-        state = _state(network) if epoch in record else {}
+        state = _state(network) if epoch in recorded_epochs else {}
         # a statistic of batch norm can overflow while the loss is still finite
         if not (math.isfinite(mean) and all(np.isfinite(value).all() for value in state.values())):
             if recipe.diverged == "reset":
-                return {int(later): states.get(int(later), initial) for later in record}
+                return {int(later): states.get(int(later), initial) for later in recorded_epochs}
             raise DivergenceError(
                 f"training diverged in epoch {epoch}: the loss is {mean} at learning rate {recipe.rate(epoch):g} "
                 f"(seed {member}); lower learning_rate"

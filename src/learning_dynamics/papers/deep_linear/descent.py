@@ -11,7 +11,7 @@ def descend(
     layers: Sequence[np.ndarray],
     gradient_at: GradientAt,
     learning_rate: float | np.ndarray,
-    record: np.ndarray,
+    recorded_steps: np.ndarray,
     *,
     bound: float = np.inf,
 ) -> list[Layers]:
@@ -25,7 +25,7 @@ def descend(
         From end-to-end matrices to the loss's gradient there, the same shape.
     learning_rate : float or ndarray
         One for all, or with two axes of length one behind the leading axes.
-    record : ndarray of int, ascending
+    recorded_steps : ndarray of int, ascending
         Steps after which to record; 0 is the start.
     bound : float
         A member whose end-to-end matrix leaves this Frobenius norm stays where it is: it has diverged.
@@ -33,7 +33,7 @@ def descend(
     current = [layer.copy() for layer in layers]
     snapshots: list[Layers] = []
     step = 0
-    for until in record:
+    for until in recorded_steps:
         while step < until:
             W = product(current)
             changes = layer_gradients(current, gradient_at(W))

@@ -48,9 +48,9 @@ def test_steps_but_the_last_fall_like_one_over_the_root_of_their_number(step, ho
 
 
 def test_paths_do_not_depend_on_how_many_batches_follow():
-    sizes, record = np.full(3, 0.1), np.array([0, 3])
-    few = models.simulate(2, models.BATCH, sizes, record, seed=4)
-    more = models.simulate(2, models.BATCH + 10, sizes, record, seed=4)
+    sizes, recorded_steps = np.full(3, 0.1), np.array([0, 3])
+    few = models.simulate(2, models.BATCH, sizes, recorded_steps, seed=4)
+    more = models.simulate(2, models.BATCH + 10, sizes, recorded_steps, seed=4)
     for name, first, second in zip(("W", "a", "average"), few, more, strict=True):
         np.testing.assert_array_equal(first, second[: models.BATCH], err_msg=name)
 

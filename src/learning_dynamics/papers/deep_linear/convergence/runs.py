@@ -145,13 +145,13 @@ def guarantee(
     goal = constants["target"]
     rates = np.where(constants["case"] == quantities.UNBALANCED_SHORTER_STEP, rate / rescaling**2, rate)
     # the rate of fall is least at first
-    record = np.unique(np.append(0, np.geomspace(1, horizon / rate, points - 1).round())).astype(int)
+    recorded_steps = np.unique(np.append(0, np.geomspace(1, horizon / rate, points - 1).round())).astype(int)
     # beyond this norm a run has diverged; it is kept there, where the next step would overflow
     bound = max(1e3, 5 * far)
-    recorded_layers = descent.descend(layers, lambda W: W - goal, rates[:, None, None], record, bound=bound)
+    recorded_layers = descent.descend(layers, lambda W: W - goal, rates[:, None, None], recorded_steps, bound=bound)
     products = np.stack([U @ networks.product(matrices) @ V.swapaxes(1, 2) for matrices in recorded_layers], axis=1)
     return Trajectory(
-        record.astype(float),
+        recorded_steps.astype(float),
         {"end_to_end": products.clip(-1e9, 1e9)},
         constants
         | {

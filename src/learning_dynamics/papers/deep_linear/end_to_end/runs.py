@@ -244,8 +244,8 @@ def balancedness_descent(
     layers = [np.stack(layer) for layer in zip(*starts, strict=True)]  # each layer of all draws
     differences, rates = [], coarsest / 2.0 ** np.arange(halvings + 1)
     for rate in rates:
-        record = np.array([0, round(horizon / rate)])  # the first step and the last
-        recorded_layers = descent.descend(layers, networks.towards(target), rate, record)
+        recorded_steps = np.array([0, round(horizon / rate)])  # the first step and the last
+        recorded_layers = descent.descend(layers, networks.towards(target), rate, recorded_steps)
         differences.append(
             np.stack([_flatten(networks.gram_differences(matrices)) for matrices in recorded_layers], axis=1)
         )

@@ -83,7 +83,7 @@ def renormalised_flow(
     return integrate(field, initial.ravel(), np.log1p(times), rtol=tolerances.rtol, atol=tolerances.atol)
 
 
-def renormalised_descent(initial: np.ndarray, classes: int, step: float, recorded: np.ndarray) -> np.ndarray:
+def renormalised_descent(initial: np.ndarray, classes: int, step: float, recorded_steps: np.ndarray) -> np.ndarray:
     """Gradient descent with renormalisation after each step (appendix D.1), over any leading axes.
 
     Parameters
@@ -92,7 +92,7 @@ def renormalised_descent(initial: np.ndarray, classes: int, step: float, recorde
         Renormalised features.
     step : float
         The step size eta.
-    recorded : ndarray of int, shape (times,), ascending from 0
+    recorded_steps : ndarray of int, shape (times,), ascending from 0
         After how many steps to record.
 
     Returns
@@ -103,14 +103,14 @@ def renormalised_descent(initial: np.ndarray, classes: int, step: float, recorde
     def descend(X: np.ndarray) -> np.ndarray:
         return models.renormalised(X - step * models.gradient(X, classes), classes)
 
-    return np.stack(list(iterates(descend, initial, recorded)), axis=-3)
+    return np.stack(list(iterates(descend, initial, recorded_steps)), axis=-3)
 
 
 def iterates(
-    move: Callable[[np.ndarray], np.ndarray], state: np.ndarray, recorded: Sequence[int] | np.ndarray
+    move: Callable[[np.ndarray], np.ndarray], state: np.ndarray, recorded_steps: Sequence[int] | np.ndarray
 ) -> Iterator[np.ndarray]:
     """Yield what a map makes of a state in so many steps, for each number of steps recorded, ascending from 0."""
-    for n_steps in np.diff(recorded, prepend=0):
+    for n_steps in np.diff(recorded_steps, prepend=0):
         for _ in range(n_steps):
             state = move(state)
         yield state

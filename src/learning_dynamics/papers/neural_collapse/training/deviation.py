@@ -145,9 +145,9 @@ def continued_states(
         recipe = Recipe(
             **{key: settings[key] for key in keys}, batch=batch, epochs=epochs, drops=(), drop_last=drop_last
         )
-        record = np.unique(np.linspace(epochs // 2 + 1, epochs, CONTINUED_STATES).round().astype(int))
+        recorded_epochs = np.unique(np.linspace(epochs // 2 + 1, epochs, CONTINUED_STATES).round().astype(int))
         clone = copy.deepcopy(network).requires_grad_(True)
-        states[name] = list(train(clone, images, labels, recipe, record, seed=seed, member=member).values())
+        states[name] = list(train(clone, images, labels, recipe, recorded_epochs, seed=seed, member=member).values())
     return states
 
 

@@ -97,7 +97,7 @@ def training(
         diverged=diverged,
     )
     channels, classes = images.shape[1], int(data["train_labels"].max()) + 1
-    record = measured_epochs(epochs, measurements)
+    recorded_epochs = measured_epochs(epochs, measurements)
     members = []  # for each its states: by recorded epoch, then by the name of the parameter or statistic
     for member in range(seeds):
         with seeded(seed, "initialisation", member):
@@ -113,7 +113,12 @@ def training(
             )
         classifier = classifier.to(torch_device, memory_format=torch.channels_last)  # type: ignore[call-overload]
         checkpoint = None if resume is None else resume / f"seed-{member}"
-        members.append(train(classifier, images, labels, recipe, record, seed=seed, member=member, resume=checkpoint))
-    names = members[0][int(record[0])]
-    series = {name: np.array([[states[int(epoch)][name] for epoch in record] for states in members]) for name in names}
-    return Trajectory(record, series, dict(data))
+        members.append(
+            train(classifier, images, labels, recipe, recorded_epochs, seed=seed, member=member, resume=checkpoint)
+        )
+    names = members[0][int(recorded_epochs[0])]
+    series = {
+        name: np.array([[states[int(epoch)][name] for epoch in recorded_epochs] for states in members])
+        for name in names
+    }
+    return Trajectory(recorded_epochs, series, dict(data))

@@ -37,7 +37,7 @@ def step_sizes(schedule: Schedule, step: float, horizon: float) -> np.ndarray:
 
 
 def simulate(
-    inputs: int, paths: int, sizes: np.ndarray, record: np.ndarray, *, seed: int
+    inputs: int, paths: int, sizes: np.ndarray, recorded_steps: np.ndarray, *, seed: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Simulate paths from W(0) = I, a(0) = 0.
 
@@ -47,7 +47,7 @@ def simulate(
         Dimension d, and number of paths.
     sizes : ndarray, shape (steps,)
         Step sizes.
-    record : ndarray of int, strictly ascending
+    recorded_steps : ndarray of int, strictly ascending
         After how many steps to record; 0 is the start.
     seed : int
 
@@ -58,13 +58,13 @@ def simulate(
     average : ndarray, shape (paths, records, d)
         The exponential moving average e^{-t} int_0^t e^s a(s) ds.
     """
-    W = np.empty((paths, len(record), inputs, inputs))
-    a, average = np.empty((paths, len(record), inputs)), np.empty((paths, len(record), inputs))
+    W = np.empty((paths, len(recorded_steps), inputs, inputs))
+    a, average = np.empty((paths, len(recorded_steps), inputs)), np.empty((paths, len(recorded_steps), inputs))
     batches = range(0, paths, BATCH)
     rngs = generators(seed, "noise_process.paths", len(batches))
     for start, rng in progress(list(zip(batches, rngs, strict=True)), "noise process"):
         batch = slice(start, min(start + BATCH, paths))
-        states = _batch(inputs, batch.stop - start, sizes, record, rng=rng)
+        states = _batch(inputs, batch.stop - start, sizes, recorded_steps, rng=rng)
         for column, (batch_W, batch_a, batch_average) in enumerate(states):
             W[batch, column] = np.moveaxis(batch_W, -1, 0)
             a[batch, column] = batch_a.T
@@ -73,20 +73,20 @@ def simulate(
 
 
 def _batch(
-    inputs: int, paths: int, sizes: np.ndarray, record: np.ndarray, *, rng: np.random.Generator
+    inputs: int, paths: int, sizes: np.ndarray, recorded_steps: np.ndarray, *, rng: np.random.Generator
 ) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
     """Yield W, a and the moving average at the recorded steps, paths along the last axis."""
     W = np.repeat(np.eye(inputs)[:, :, None], paths, axis=2)
     a, average = np.zeros((inputs, paths)), np.zeros((inputs, paths))
-    recorded_steps = set(record.tolist())
-    if 0 in recorded_steps:
+    steps_to_record = set(recorded_steps.tolist())
+    if 0 in steps_to_record:
         yield W, a, average
     for count, size in enumerate(sizes, start=1):
         noise_index = (count - 1) % NOISE_STEPS
         if noise_index == 0:
             noise = standard_normals(rng, (min(NOISE_STEPS, len(sizes) + 1 - count), inputs, paths))
         _step(W, a, average, noise[noise_index], size)
-        if count in recorded_steps:
+        if count in steps_to_record:
             yield W, a, average
 
 

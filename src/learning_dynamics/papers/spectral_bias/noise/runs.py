@@ -84,8 +84,8 @@ def _simulate(
     times = np.r_[0.0, np.cumsum(sizes)]
     # one long step may pass several of the times
     grid = np.linspace(0.0, integration.horizon, integration.points)
-    record = np.unique(np.searchsorted(times, grid * (1 - 1e-9)))
-    return times[record], *models.simulate(inputs, paths, sizes, record, seed=seed)
+    recorded_steps = np.unique(np.searchsorted(times, grid * (1 - 1e-9)))
+    return times[recorded_steps], *models.simulate(inputs, paths, sizes, recorded_steps, seed=seed)
 
 
 def noise_exponents(

@@ -26,7 +26,7 @@ def loss(W: np.ndarray, a: np.ndarray, X: np.ndarray, y: np.ndarray) -> np.ndarr
 
 
 def descend(
-    W: np.ndarray, a: np.ndarray, X: np.ndarray, y: np.ndarray, *, step: float, record: np.ndarray
+    W: np.ndarray, a: np.ndarray, X: np.ndarray, y: np.ndarray, *, step: float, recorded_steps: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Take steps of gradient descent on the loss and record both layers.
 
@@ -35,16 +35,16 @@ def descend(
     W, a : ndarray, shapes (neurons, inputs), (neurons,)
         Where to start; left unchanged.
     X, y : ndarray, shapes (samples, inputs), (samples,)
-    record : ndarray of int, ascending
+    recorded_steps : ndarray of int, ascending
         After how many steps to record; 0 is the start. The last one ends the descent.
 
     Returns
     -------
     tuple of ndarray, shapes (records, neurons, inputs), (records, neurons)
     """
-    recorded = np.empty((len(record), *W.shape)), np.empty((len(record), *a.shape))
+    recorded = np.empty((len(recorded_steps), *W.shape)), np.empty((len(recorded_steps), *a.shape))
     weights, outer = np.array(W.T, order="C", dtype=float), np.array(a, dtype=float)
-    for index, steps in enumerate(np.diff(record, prepend=0).tolist()):
+    for index, steps in enumerate(np.diff(recorded_steps, prepend=0).tolist()):
         for start in range(0, steps, AT_ONCE):
             _descend(weights, outer, X, y, step, min(AT_ONCE, steps - start))
         recorded[0][index], recorded[1][index] = weights.T, outer

@@ -39,11 +39,11 @@ def relu_descent(
 
     X, y = data["X"], data["y"]
     end = horizon + decade * max(0.0, -np.log10(scale))
-    record = np.unique(np.r_[0, np.rint(np.geomspace(start, end, points) / step)]).astype(int)
+    recorded_steps = np.unique(np.r_[0, np.rint(np.geomspace(start, end, points) / step)]).astype(int)
 
     def follow(rng: np.random.Generator, x: np.ndarray, labels: np.ndarray) -> dict[str, np.ndarray]:
         W, a = scale * rng.standard_normal((neurons, x.shape[-1])), scale * rng.standard_normal(neurons)
-        W1, W2 = relu_student.descend(W, a, x, labels, step=step, record=record)
+        W1, W2 = relu_student.descend(W, a, x, labels, step=step, recorded_steps=recorded_steps)
         finite = np.isfinite(W1).all()
         sigma = np.where(finite, singular_values(np.where(finite, W1, 1.0)), np.nan)
         losses = relu_student.loss(W1, W2, x, labels)
@@ -51,4 +51,4 @@ def relu_descent(
 
     members = list(zip(generators(seed, "relu_student.initialisation", len(X)), X, y, strict=True))
     constants = {"X": X, "y": y, "teacher_W": data["teacher_W"]}
-    return ensemble(follow, members, step * record, "loss", "sigma", label="ReLU student", **constants)
+    return ensemble(follow, members, step * recorded_steps, "loss", "sigma", label="ReLU student", **constants)
