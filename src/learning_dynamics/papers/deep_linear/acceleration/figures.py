@@ -32,7 +32,7 @@ def acceleration(l4: Table, l2: Table, *, start: Natural) -> Plot:
     """
     figure, axes = plt.subplots(2, 2, figsize=(WIDTH, 5.2), sharex="col")
     facts: dict[str, float] = {}
-    for (curves, rates), table in zip(axes, (l4, l2), strict=True):
+    for (excess_axis, iterations_axis), table in zip(axes, (l4, l2), strict=True):
         settings = settings_of(table)
         power = f"{settings['exponent']:g}"
         facts["tolerance"] = settings["tolerance"]  # both losses have one
@@ -40,19 +40,19 @@ def acceleration(l4: Table, l2: Table, *, start: Natural) -> Plot:
             # up to the tolerance, where the run stops
             curve = rows[(rows["value"] > settings["tolerance"]) & (rows["value"] > 0)]
             line = "-" if rule == "network" else DASHED
-            curves.plot(curve["iteration"], curve["value"], color=DEPTH_COLOURS[depth], ls=line, lw=1.3)
-        curves.axhline(settings["tolerance"], color=COLOURS["grey"], ls=":")
+            excess_axis.plot(curve["iteration"], curve["value"], color=DEPTH_COLOURS[depth], ls=line, lw=1.3)
+        excess_axis.axhline(settings["tolerance"], color=COLOURS["grey"], ls=":")
         for depth, runs in select(table, quantities.ITERATIONS, rule="network").groupby("depth"):
             # a start that never gets there counts as infinitely long
             middle = runs.fillna({"value": np.inf}).groupby("learning_rate")["value"].median()
             middle = middle[np.isfinite(middle)]
-            rates.plot(middle.index, middle, ".-", color=DEPTH_COLOURS[depth], ms=4, lw=1.1)
-            rates.plot(middle.idxmin(), middle.min(), "o", color=DEPTH_COLOURS[depth], mfc="none", ms=8)
+            iterations_axis.plot(middle.index, middle, ".-", color=DEPTH_COLOURS[depth], ms=4, lw=1.1)
+            iterations_axis.plot(middle.idxmin(), middle.min(), "o", color=DEPTH_COLOURS[depth], mfc="none", ms=8)
             facts[f"l{power}_{depth}"] = middle.min()
-        curves.set(yscale="log", ylabel="relative excess")
-        rates.set(xscale="log", ylim=(0, None), ylabel="iterations to the tolerance")
-        curves.set_title(rf"$\ell_{power}$ loss")
-        rates.set_title(rf"$\ell_{power}$ loss")
+        excess_axis.set(yscale="log", ylabel="relative excess")
+        iterations_axis.set(xscale="log", ylim=(0, None), ylabel="iterations to the tolerance")
+        excess_axis.set_title(rf"$\ell_{power}$ loss")
+        iterations_axis.set_title(rf"$\ell_{power}$ loss")
     axes[1, 0].set_xlabel("iterations")
     axes[1, 1].set_xlabel("learning rate")
     letters(axes.flat)

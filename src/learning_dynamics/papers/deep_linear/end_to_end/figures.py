@@ -22,7 +22,7 @@ def preconditioner(balanced: Table, gaussian: Table, descent: Table, starts: Tab
     at a fixed time. Blue: the imbalance at the end of the flow, over the size of the layers, from entries of deviation
     $s$. Black, dashed: slope one along the grey line, slope two along the blue one.
     """
-    figure, ((paths, distances), (factors, drift)) = plt.subplots(2, 2, figsize=(WIDTH, 5.4))
+    figure, ((values_axis, distance_axis), (factor_axis, drift_axis)) = plt.subplots(2, 2, figsize=(WIDTH, 5.4))
     rows = select(balanced, depth=3, seed=member)
     count = select(rows, shared_quantities.SIGMA)["index"].max()
     for index, colour in enumerate(sequence(count), start=1):
@@ -30,14 +30,14 @@ def preconditioner(balanced: Table, gaussian: Table, descent: Table, starts: Tab
             select(rows, shared_quantities.SIGMA, index=index),
             select(rows, quantities.DIRECT, index=index).iloc[::3],
         )
-        paths.plot(line["time"], line["value"], color=colour, label=rf"$\sigma_{index}$")
-        paths.plot(dots["time"], dots["value"], ".", color=colour, ms=5)
-    paths.set(xlabel="gradient-flow time $t$", ylabel="singular values", title="depth 3, balanced")
-    paths.legend(fontsize=7.5, loc="center right", bbox_to_anchor=(1.0, 0.74))
-    _distances(distances, balanced, gaussian)
-    _factors(factors, balanced)
-    _drifts(drift, descent, starts)
-    letters((paths, distances, factors, drift))
+        values_axis.plot(line["time"], line["value"], color=colour, label=rf"$\sigma_{index}$")
+        values_axis.plot(dots["time"], dots["value"], ".", color=colour, ms=5)
+    values_axis.set(xlabel="gradient-flow time $t$", ylabel="singular values", title="depth 3, balanced")
+    values_axis.legend(fontsize=7.5, loc="center right", bbox_to_anchor=(1.0, 0.74))
+    _distances(distance_axis, balanced, gaussian)
+    _factors(factor_axis, balanced)
+    _drifts(drift_axis, descent, starts)
+    letters((values_axis, distance_axis, factor_axis, drift_axis))
     alt = "Four panels: paths that coincide, distances at rounding for balanced layers, rate factors, orders of drift."
     return Plot(figure, alt=alt)
 

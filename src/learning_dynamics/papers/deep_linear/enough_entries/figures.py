@@ -32,27 +32,27 @@ def enough_entries(deep: Sequence[Table], convex: Table, *, recovered: Fraction)
     figure, axes = panels(len(scales), 3, height=2.35, **shape)
     depths = [depth_of(table) for table in deep]
     unknown = beyond = 0
-    for (errors, norms, needed), scale in zip(axes, scales, strict=True):
+    for (error_axis, norm_axis, threshold_axis), scale in zip(axes, scales, strict=True):
         networks = [(select(table, scale=scale), DEPTH_COLOURS[depth_of(table)]) for table in deep]
         for place, (rows, colour) in enumerate([*networks, (convex, COLOURS["grey"])]):
             converged = rows[rows["converged"]] if "converged" in rows else rows
-            _band(errors, converged, quantities.ERROR, colour)
-            _band(norms, less_true_norm(converged), quantities.NUCLEAR_NORM, colour)
+            _band(error_axis, converged, quantities.ERROR, colour)
+            _band(norm_axis, less_true_norm(converged), quantities.NUCLEAR_NORM, colour)
             lower, upper = thresholds(rows, recovered)
             exact = lower == upper
             unknown += int((~exact & np.isfinite(upper)).sum())
             beyond += int(np.isinf(upper).sum())
             for draws, style in ((exact, {"ms": 4, "alpha": 0.5, "mew": 0}), (~exact, {"ms": 5.5, "mfc": "none"})):
                 entries = upper[draws & np.isfinite(upper)]
-                needed.plot(np.full(len(entries), place), entries, "o", color=colour, **style)
+                threshold_axis.plot(np.full(len(entries), place), entries, "o", color=colour, **style)
             # beyond the grid there is nothing to draw
             middle = np.median(upper) if np.isfinite(np.median(upper)) else np.nan
-            needed.plot([place - 0.25, place + 0.25], [middle] * 2, color=colour, lw=2)
-        errors.axhline(recovered, color=COLOURS["black"], ls=DASHED, lw=0.8)
-        norms.axhline(0, color=COLOURS["black"], lw=0.8)
-        errors.set(yscale="log", ylabel="reconstruction error", title=f"$s$ = {scale:g}")
-        norms.set(ylabel="nuclear norm − target's", title=f"$s$ = {scale:g}")
-        needed.set(ylabel="entries needed", title=f"$s$ = {scale:g}", ylim=(0, None))
+            threshold_axis.plot([place - 0.25, place + 0.25], [middle] * 2, color=colour, lw=2)
+        error_axis.axhline(recovered, color=COLOURS["black"], ls=DASHED, lw=0.8)
+        norm_axis.axhline(0, color=COLOURS["black"], lw=0.8)
+        error_axis.set(yscale="log", ylabel="reconstruction error", title=f"$s$ = {scale:g}")
+        norm_axis.set(ylabel="nuclear norm − target's", title=f"$s$ = {scale:g}")
+        threshold_axis.set(ylabel="entries needed", title=f"$s$ = {scale:g}", ylim=(0, None))
     plt.setp(axes[-1], xlabel="observed entries")
     axes[-1, -1].set(xlabel="depth", xticks=range(len(deep) + 1), xticklabels=[*map(str, depths), "min."])
     letters(axes.flat)

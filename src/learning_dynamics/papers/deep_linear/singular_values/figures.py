@@ -25,16 +25,16 @@ def singular_values(paths: Sequence[Table], *, draw: Natural) -> Plot:
     figure, axes = plt.subplots(2, len(paths), figsize=(WIDTH, 4.5), sharex="col", sharey="row", squeeze=False)
     top = int(paths[0]["index"].max())
     colours = sequence(top)
-    for (values, gradients), table in zip(axes.T, paths, strict=True):
+    for (values_axis, gradient_axis), table in zip(axes.T, paths, strict=True):
         rows = select(table, draw=draw)
         for index in range(top, 0, -1):
             line = select(rows, quantities.SIGMA, index=index)
-            values.plot(line["time"], line["value"], color=colours[index - 1], lw=1.2)
+            values_axis.plot(line["time"], line["value"], color=colours[index - 1], lw=1.2)
         for quantity, name in ((DIAGONAL, "blue"), (OFF_DIAGONAL, "orange")):
             line = select(rows, quantity)
-            gradients.plot(line["time"], line["value"], color=COLOURS[name])
-        values.set_title(f"depth {depth_of(table)}")
-        gradients.set(xlabel="learning rate × iterations", yscale="log", xlim=(0, rows["time"].max()))
+            gradient_axis.plot(line["time"], line["value"], color=COLOURS[name])
+        values_axis.set_title(f"depth {depth_of(table)}")
+        gradient_axis.set(xlabel="learning rate × iterations", yscale="log", xlim=(0, rows["time"].max()))
     axes[0, 0].set(ylim=(0, None), ylabel=r"singular values $\sigma_r$")
     axes[1, 0].set_ylabel(r"mean entry of $|U^\top \nabla\ell\, V|$")
     letters(axes.flat)

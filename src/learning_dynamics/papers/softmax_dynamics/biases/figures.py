@@ -61,22 +61,24 @@ def biases(skewed: Table) -> Plot:
     than $\sigma_2$, in absolute (blue) and in relative rates (red). Grey, dashed: one half. (d) The difference and the
     ratio of the singular values. Dotted vertical lines: median times at which the first class and the last are learned.
     """
-    figure, ((learning, aligning), (faster, ratio)) = plt.subplots(2, 2, figsize=(WIDTH, 5.0), sharex=True)
+    figure, ((probability_axis, alignment_axis), (share_axis, values_axis)) = plt.subplots(
+        2, 2, figsize=(WIDTH, 5.0), sharex=True
+    )
     counts = settings_of(skewed)["counts"]
 
     for index, (size, colour) in enumerate(zip(counts, class_colours(len(counts)), strict=True), start=1):
-        line(learning, select(skewed, PROBABILITY, index=index), colour, f"class {index} ({size})")
-    learning.set(ylabel="probability of its own class", ylim=(0, 1.05))
+        line(probability_axis, select(skewed, PROBABILITY, index=index), colour, f"class {index} ({size})")
+    probability_axis.set(ylabel="probability of its own class", ylim=(0, 1.05))
 
-    line(aligning, select(skewed, ALIGNMENT), COLOURS["black"], "alignment (left)")
-    aligning.set(ylabel=r"$|\cos|$ of leading eigenvectors", ylim=(0, 1.05))
-    separating = aligning.twinx()  # the right axis
-    separating.spines["right"].set_visible(True)
-    line(separating, select(skewed, SEPARATION_F), COLOURS["blue"], "features apart")
-    line(separating, select(skewed, SEPARATION_W), COLOURS["orange"], "weights apart")
-    separating.set(yscale="log", ylabel="distance of classes / spread")
-    lines = [*aligning.lines, *separating.lines]
-    aligning.legend(
+    line(alignment_axis, select(skewed, ALIGNMENT), COLOURS["black"], "alignment (left)")
+    alignment_axis.set(ylabel=r"$|\cos|$ of leading eigenvectors", ylim=(0, 1.05))
+    separation_axis = alignment_axis.twinx()  # the right axis
+    separation_axis.spines["right"].set_visible(True)
+    line(separation_axis, select(skewed, SEPARATION_F), COLOURS["blue"], "features apart")
+    line(separation_axis, select(skewed, SEPARATION_W), COLOURS["orange"], "weights apart")
+    separation_axis.set(yscale="log", ylabel="distance of classes / spread")
+    lines = [*alignment_axis.lines, *separation_axis.lines]
+    alignment_axis.legend(
         lines, [curve.get_label() for curve in lines], loc="upper right", bbox_to_anchor=(1.0, 0.94), fontsize=7.5
     )
 
@@ -88,36 +90,38 @@ def biases(skewed: Table) -> Plot:
     ):
         shares = grows_faster.groupby("time").mean()
         shares = shares[shares.index > 0]  # the axis is logarithmic
-        faster.plot(shares.index, shares, color=COLOURS[colour], label=label)
-    faster.axhline(0.5, **GUIDE)
-    faster.set(ylabel="share of seeds", ylim=(-0.02, 1.05))
-    in_per_cent(faster.yaxis)
+        share_axis.plot(shares.index, shares, color=COLOURS[colour], label=label)
+    share_axis.axhline(0.5, **GUIDE)
+    share_axis.set(ylabel="share of seeds", ylim=(-0.02, 1.05))
+    in_per_cent(share_axis.yaxis)
 
     for values, colour, label in (
         (sigma[1] / sigma[2], "vermilion", r"$\sigma_1 / \sigma_2$"),
         (sigma[1] - sigma[2], "blue", r"$\sigma_1 - \sigma_2$"),
     ):
-        line(ratio, values.rename("value").reset_index(), COLOURS[colour], label)  # as rows with a time and a value
-    ratio.set(ylabel="singular values of $f$", yscale="log")
+        line(
+            values_axis, values.rename("value").reset_index(), COLOURS[colour], label
+        )  # as rows with a time and a value
+    values_axis.set(ylabel="singular values of $f$", yscale="log")
 
     times = np.array([learned_times(rows) for _, rows in skewed.groupby("seed")])  # shape (seeds, classes)
     first_learned, last_learned = np.median(times.min(axis=1)), np.median(times.max(axis=1))
-    for axis in (learning, aligning, faster, ratio):
+    for axis in (probability_axis, alignment_axis, share_axis, values_axis):
         for time in (first_learned, last_learned):
             axis.axvline(time, color=COLOURS["grey"], lw=0.9, ls=":", zorder=0)
         logarithmic_time(axis, skewed)
-    for axis in (faster, ratio):
+    for axis in (share_axis, values_axis):
         axis.set_xlabel("gradient-flow time $t$")
-    for axis, corner in ((learning, "lower right"), (faster, "lower right"), (ratio, "upper right")):
+    for axis, corner in ((probability_axis, "lower right"), (share_axis, "lower right"), (values_axis, "upper right")):
         axis.legend(loc=corner, fontsize=8, handlelength=1.4, labelspacing=0.2)
     for axis, title in (
-        (learning, "primacy"),
-        (aligning, "alignment and separation"),
-        (faster, "selection"),
-        (ratio, "singular values"),
+        (probability_axis, "primacy"),
+        (alignment_axis, "alignment and separation"),
+        (share_axis, "selection"),
+        (values_axis, "singular values"),
     ):
         axis.set_title(title)
-    letters((learning, aligning, faster, ratio))
+    letters((probability_axis, alignment_axis, share_axis, values_axis))
     facts = {"sizes": ", ".join(map(str, counts)), "draws": skewed["seed"].nunique()}
     return Plot(
         figure, facts, "Curves over time of what is learned, of alignment, and of which singular value grows faster."
@@ -139,7 +143,9 @@ def by_scale(grid: Table, *, cosine: Fraction) -> Plot:
     skewed = Grid(grid, skewed=True)
     scale, sizes = skewed.scale, skewed.class_sizes
     scales = np.unique(scale)
-    figure, ((order, aligned), (distance, ratio)) = plt.subplots(2, 2, figsize=(WIDTH, 4.8), sharex=True)
+    figure, ((order_axis, alignment_axis), (separation_axis, growth_axis)) = plt.subplots(
+        2, 2, figsize=(WIDTH, 4.8), sharex=True
+    )
 
     def plot_by_scale(
         axis: Axes,
@@ -158,11 +164,11 @@ def by_scale(grid: Table, *, cosine: Fraction) -> Plot:
         bars(axis, scales * shift, spans, fmt=f"{marker}-", ms=4, lw=1.1, color=COLOURS[colour], label=label)
 
     times = skewed.learning_times()  # shape (draws, classes), the most frequent class first
-    plot_by_scale(order, mean, pairs_in_order(times, sizes), "blue", "pairs in order")
+    plot_by_scale(order_axis, mean, pairs_in_order(times, sizes), "blue", "pairs in order")
     most_frequent_first = unless_nan(times[:, 0] < times[:, 1:].min(axis=1), *times.T)
-    plot_by_scale(order, share_of, most_frequent_first, "orange", "most frequent first", shift=1.1)
-    order.axhline(0.5, **GUIDE)
-    order.set(ylabel="share of pairs or draws", title="primacy bias")
+    plot_by_scale(order_axis, share_of, most_frequent_first, "orange", "most frequent first", shift=1.1)
+    order_axis.axhline(0.5, **GUIDE)
+    order_axis.set(ylabel="share of pairs or draws", title="primacy bias")
 
     is_gaussian = skewed.members["init"] == "gaussian"
     for moment, colour, label in (
@@ -171,16 +177,16 @@ def by_scale(grid: Table, *, cosine: Fraction) -> Plot:
     ):
         alignment = skewed.at(moment, ALIGNMENT)
         is_aligned = unless_nan(alignment >= cosine, alignment)
-        plot_by_scale(aligned, share_of, np.where(is_gaussian, is_aligned, np.nan), colour, label)
+        plot_by_scale(alignment_axis, share_of, np.where(is_gaussian, is_aligned, np.nan), colour, label)
     # the angle of two random lines in the plane is uniform up to a right angle
-    aligned.axhline(np.arccos(cosine) / (np.pi / 2), **GUIDE)
-    aligned.set(ylabel="share of draws", title="alignment")
+    alignment_axis.axhline(np.arccos(cosine) / (np.pi / 2), **GUIDE)
+    alignment_axis.set(ylabel="share of draws", title="alignment")
 
     for quantity, colour, label in ((SEPARATION_F, "blue", "features"), (SEPARATION_W, "orange", "weights")):
         before, after = (skewed.at(moment, quantity) for moment in DURING_WARM_UP)
-        plot_by_scale(distance, median, after / before, colour, label)
-    distance.axhline(1.0, **GUIDE)
-    distance.set(yscale="log", ylabel="separation / that at the start", title="the most frequent class apart")
+        plot_by_scale(separation_axis, median, after / before, colour, label)
+    separation_axis.axhline(1.0, **GUIDE)
+    separation_axis.set(yscale="log", ylabel="separation / that at the start", title="the most frequent class apart")
 
     spectrum = SPECTRA["examples"]
     for window, marker, shift, labels in (
@@ -197,18 +203,18 @@ def by_scale(grid: Table, *, cosine: Fraction) -> Plot:
             unless_nan(ratio_after < ratio_before, ratio_before, ratio_after),
         )
         for holds, colour, label in zip(shown, ("blue", "vermilion"), labels, strict=True):
-            plot_by_scale(ratio, share_of, holds, colour, label, marker, shift)
-    ratio.axhline(0.5, **GUIDE)
-    ratio.set(ylabel="share of draws", title="as rare classes are learned ●, after ■")
+            plot_by_scale(growth_axis, share_of, holds, colour, label, marker, shift)
+    growth_axis.axhline(0.5, **GUIDE)
+    growth_axis.set(ylabel="share of draws", title="as rare classes are learned ●, after ■")
 
-    for axis in (order, aligned, ratio):
+    for axis in (order_axis, alignment_axis, growth_axis):
         axis.set_ylim(-0.03, 1.05)
         in_per_cent(axis.yaxis)
-    for axis in (order, aligned, distance, ratio):
+    for axis in (order_axis, alignment_axis, separation_axis, growth_axis):
         axis.set_xscale("log")
-        axis.legend(loc="center left" if axis is aligned else "best", fontsize=7.5, handlelength=1.2)
-    letters((order, aligned, distance, ratio))
-    for axis in (distance, ratio):
+        axis.legend(loc="center left" if axis is alignment_axis else "best", fontsize=7.5, handlelength=1.2)
+    letters((order_axis, alignment_axis, separation_axis, growth_axis))
+    for axis in (separation_axis, growth_axis):
         axis.set_xlabel("initial scale")
     alt = (
         "Shares and factors with intervals against the initial scale: order of learning, alignment, separation, growth."
@@ -228,16 +234,16 @@ def learning_times(flows: Sequence[Table]) -> Plot:
     frequent are the first pair. Grey crosses: the same measured slopes against those of one singular value for each
     class. Dashed: as predicted.
     """
-    figure, (course, slopes) = plt.subplots(1, 2, figsize=(WIDTH, 3.1))
+    figure, (time_axis, slope_axis) = plt.subplots(1, 2, figsize=(WIDTH, 3.1))
     # flows: a table of four classes, then one of six; panel (a) has the first
     narrow = narrowest(flows[0])
     all_counts = narrow["counts"].unique()
     counts = str(all_counts[len(all_counts) // 2])  # one of the sizes stands for all of them: the one in the middle
-    _time_panel(course, narrow[narrow["counts"] == counts], sizes_of(counts))
-    _slope_panel(slopes, slopes_by_scale(times_by_scale(flows)))
-    course.set_title("times")
-    slopes.set_title("slopes")
-    letters((course, slopes))
+    _time_panel(time_axis, narrow[narrow["counts"] == counts], sizes_of(counts))
+    _slope_panel(slope_axis, slopes_by_scale(times_by_scale(flows)))
+    time_axis.set_title("times")
+    slope_axis.set_title("slopes")
+    letters((time_axis, slope_axis))
     handles = [
         Line2D([], [], color=COLOURS["black"], lw=1.0, label="(a) predicted slope"),
         Line2D([], [], color=COLOURS["black"], lw=1.0, ls=":", label="(a) one singular value for each class"),

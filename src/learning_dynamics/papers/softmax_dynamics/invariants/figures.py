@@ -37,30 +37,35 @@ def invariants(
     values, and the angle of their singular vectors, weighted by the gap (Theorem B.2). (f) The same from Gaussian
     starts, which the theorem leaves out. Dashed lines in (d) and (e): ten times the integrator's tolerance.
     """
-    figure, ((lemma, reduction, steps), (drift, shared, gaussian)) = plt.subplots(2, 3, figsize=(WIDTH, 5.0))
-    _lemma(lemma, curves, balanced, simple_gap)
-    _reduction(reduction, inputs)
+    figure, ((lemma_axis, reduction_axis, descent_axis), (flow_axis, balanced_axis, gaussian_axis)) = plt.subplots(
+        2, 3, figsize=(WIDTH, 5.0)
+    )
+    _lemma(lemma_axis, curves, balanced, simple_gap)
+    _reduction(reduction_axis, inputs)
     rates = sorted(descent["learning_rate"].unique(), reverse=True)
     for rate, dark in zip(rates, sequence(len(rates)), strict=True):
-        _worst(steps, select(descent, quantities.DRIFT, learning_rate=rate), dark, rf"$\eta = {rate:g}$")
-    steps.set(title="conservation, descent", ylabel=r"change of $f^T f - W W^T$")
-    steps.margins(y=0.3)
-    steps.legend(loc="upper center", ncols=2, handlelength=1.0, columnspacing=0.8, fontsize=7.5)
+        _worst(descent_axis, select(descent, quantities.DRIFT, learning_rate=rate), dark, rf"$\eta = {rate:g}$")
+    descent_axis.set(title="conservation, descent", ylabel=r"change of $f^T f - W W^T$")
+    descent_axis.margins(y=0.3)
+    descent_axis.legend(loc="upper center", ncols=2, handlelength=1.0, columnspacing=0.8, fontsize=7.5)
     for table, colour, label in ((balanced, "vermilion", "balanced"), (unbalanced, "purple", "Gaussian")):
-        _worst(drift, select(table, quantities.DRIFT), COLOURS[colour], label)
-    drift.set(title="conservation, flow", ylabel=r"change of $f^T f - W W^T$")
-    for axis, table, title in ((shared, balanced, "Theorem B.2"), (gaussian, unbalanced, "Gaussian starts")):
+        _worst(flow_axis, select(table, quantities.DRIFT), COLOURS[colour], label)
+    flow_axis.set(title="conservation, flow", ylabel=r"change of $f^T f - W W^T$")
+    for axis, table, title in (
+        (balanced_axis, balanced, "Theorem B.2"),
+        (gaussian_axis, unbalanced, "Gaussian starts"),
+    ):
         _worst(axis, select(table, quantities.SPECTRUM_DIFFERENCE), COLOURS["blue"], r"$\sigma^2$")
         _worst(axis, select(table, quantities.DIRECTION_DIFFERENCE), COLOURS["orange"], "angle", ls=DASHED)
         axis.set(title=title, ylabel=r"difference of $f$ and $W$")
         axis.legend(loc="upper right", bbox_to_anchor=(1.0, 0.95), handlelength=1.4, fontsize=8)
-    for axis in (drift, shared):
+    for axis in (flow_axis, balanced_axis):
         axis.axhline(flow_error([balanced]), **EXPECTED)
-    drift.legend(loc="upper right", bbox_to_anchor=(1.0, 0.95), handlelength=1.4, fontsize=8)
-    lemma.set(xscale="log", yscale="log")
-    for axis in (reduction, steps, drift, shared, gaussian):
+    flow_axis.legend(loc="upper right", bbox_to_anchor=(1.0, 0.95), handlelength=1.4, fontsize=8)
+    lemma_axis.set(xscale="log", yscale="log")
+    for axis in (reduction_axis, descent_axis, flow_axis, balanced_axis, gaussian_axis):
         axis.set(xscale="log", yscale="log", xlabel="time $t$")
-    letters((lemma, reduction, steps, drift, shared, gaussian))
+    letters((lemma_axis, reduction_axis, descent_axis, flow_axis, balanced_axis, gaussian_axis))
     alt = "Errors of the identities against gaps of the spectrum and over time, beside the error of the method."
     return Plot(figure, {"looser": settings_of(inputs)["looser"]}, alt)
 

@@ -86,7 +86,7 @@ def _listed(table: Table) -> str:
 
 def _setting(axes: Sequence[Axes], table: Table, threshold: float) -> None:
     """Draw one setting's features, weights, singular values and ranks, one below the other."""
-    plane, weights, spectrum, rank = axes
+    features_axis, classifier_axis, values_axis, rank_axis = axes
     rows = table[table["seed"] == typical_member(table)]
     counts = settings_of(table)["counts"]
     learned = learned_times(rows)
@@ -94,38 +94,38 @@ def _setting(axes: Sequence[Axes], table: Table, threshold: float) -> None:
     edges = phase_edges(times, course, float(np.min(learned)), threshold)
     colours = class_colours(len(counts))
     labels = np.repeat(np.arange(len(counts)), counts)
-    _paths(plane, rows, FEATURE, [colours[label] for label in labels], edges, 1.0)
-    _paths(weights, rows, CLASS, colours, edges, 1.8)
-    plane.set_title(f"class sizes {_listed(table)}:\nfeatures $f$")
-    weights.set_title("classifier $W$")
-    spectrum.set_title("singular values")
-    rank.set_title("effective rank")
+    _paths(features_axis, rows, FEATURE, [colours[label] for label in labels], edges, 1.0)
+    _paths(classifier_axis, rows, CLASS, colours, edges, 1.8)
+    features_axis.set_title(f"class sizes {_listed(table)}:\nfeatures $f$")
+    classifier_axis.set_title("classifier $W$")
+    values_axis.set_title("singular values")
+    rank_axis.set_title("effective rank")
     after_start = rows[rows["time"] > 0]
     sigma = by_index(after_start, SIGMA)
     for index, colour in zip((1, 2), sequence(2), strict=True):
-        spectrum.plot(sigma.index, sigma[index], color=colour, label=rf"$\sigma_{index}$")
+        values_axis.plot(sigma.index, sigma[index], color=colour, label=rf"$\sigma_{index}$")
     gap = sigma[1] - sigma[2]
-    spectrum.plot(gap.index, gap, color=COLOURS["vermilion"], ls=DASHED, lw=1.1, label=r"$\sigma_1 - \sigma_2$")
-    spectrum.set(ylabel="singular values of $f$")
-    band(rank, select(table, "class_rankme_centred"), COLOURS["vermilion"])
+    values_axis.plot(gap.index, gap, color=COLOURS["vermilion"], ls=DASHED, lw=1.1, label=r"$\sigma_1 - \sigma_2$")
+    values_axis.set(ylabel="singular values of $f$")
+    band(rank_axis, select(table, "class_rankme_centred"), COLOURS["vermilion"])
     for name, tint in (("rankme_centred", "black"), ("class_rankme_centred", "vermilion")):
         curve = select(after_start, name)
-        rank.plot(curve["time"], curve["value"], color=COLOURS[tint], label=POPULATION_NAMES[name])
-    rank.set(ylabel="RankMe", ylim=(0.98, settings_of(table)["dimension"] + 0.06))
-    for axis in (spectrum, rank):
+        rank_axis.plot(curve["time"], curve["value"], color=COLOURS[tint], label=POPULATION_NAMES[name])
+    rank_axis.set(ylabel="RankMe", ylim=(0.98, settings_of(table)["dimension"] + 0.06))
+    for axis in (values_axis, rank_axis):
         for time, tint in zip(learned, colours, strict=True):
             axis.axvline(time, color=tint, lw=1.0, zorder=0)
         for (begin, end), tint in zip(itertools.pairwise(edges), PHASE_TINTS, strict=False):
             axis.axvspan(begin, end, color=COLOURS[tint], alpha=0.16, lw=0, zorder=-1)
         logarithmic_time(axis, table)
         axis.set_xlabel("gradient-flow time $t$")
-    spectrum.legend(loc="upper left", handlelength=1.5, fontsize=8)
-    rank.legend(loc="lower right", handlelength=1.3, fontsize=8)
+    values_axis.legend(loc="upper left", handlelength=1.5, fontsize=8)
+    rank_axis.legend(loc="lower right", handlelength=1.3, fontsize=8)
     handles = [
         Line2D([], [], color=tint, label=f"{size} in class {k}")
         for k, (tint, size) in enumerate(zip(colours, counts, strict=True), start=1)
     ]
-    plane.legend(handles=handles, handlelength=1.0, fontsize=7.5, loc="best", labelspacing=0.2)
+    features_axis.legend(handles=handles, handlelength=1.0, fontsize=7.5, loc="best", labelspacing=0.2)
 
 
 def phase_edges(times: np.ndarray, course: np.ndarray, learned: float, threshold: float) -> list[float]:

@@ -29,34 +29,40 @@ def figure4(strongly: Table) -> Motion:
     x, y = (by_index(after_start, coordinate) for coordinate in FEATURE)
     ranks = [by_index(after_start, name)[0].to_numpy() for name in POPULATION_NAMES]
     times, x, y = x.index, x.to_numpy(), y.to_numpy()
-    figure, (plane, curve) = plt.subplots(1, 2, figsize=(MOVING, 2.4), width_ratios=[1, 1.1])
+    figure, (features_axis, rank_axis) = plt.subplots(1, 2, figsize=(MOVING, 2.4), width_ratios=[1, 1.1])
     reach = 1.08 * float(np.abs([x, y]).max())
-    for line in (plane.axhline, plane.axvline):
+    for line in (features_axis.axhline, features_axis.axvline):
         line(0, color=COLOURS["grey"], lw=0.5, zorder=0)
-    plane.set(xlim=(-reach, reach), ylim=(-reach, reach), aspect="equal", xticks=[], yticks=[], title="features $f$")
-    plane.spines[:].set_visible(False)
+    features_axis.set(
+        xlim=(-reach, reach), ylim=(-reach, reach), aspect="equal", xticks=[], yticks=[], title="features $f$"
+    )
+    features_axis.spines[:].set_visible(False)
     colours = class_colours(len(counts))
     tints = [colours[label] for label in labels]
-    paths = [plane.plot([], [], color=tint, lw=1.0, alpha=0.55)[0] for tint in tints]
-    points = [plane.plot([], [], "o", color=tint, ms=5)[0] for tint in tints]
+    paths = [features_axis.plot([], [], color=tint, lw=1.0, alpha=0.55)[0] for tint in tints]
+    points = [features_axis.plot([], [], "o", color=tint, ms=5)[0] for tint in tints]
     handles = [
         Line2D([], [], ls="", marker="o", ms=4, color=tint, label=f"{size}")
         for tint, size in zip(colours, counts, strict=True)
     ]
     below = {"loc": "upper center", "bbox_to_anchor": (0.5, 0.02), "handletextpad": 0.0, "columnspacing": 0.8}
-    plane.legend(handles=handles, ncols=len(counts), title="examples of each class", title_fontsize=8.5, **below)
+    features_axis.legend(
+        handles=handles, ncols=len(counts), title="examples of each class", title_fontsize=8.5, **below
+    )
     for time, tint in zip(learned_times(rows), colours, strict=True):
         if np.isfinite(time):
-            curve.axvline(time, color=tint, lw=1.0, zorder=0)
+            rank_axis.axvline(time, color=tint, lw=1.0, zorder=0)
     tones = [COLOURS["black"], COLOURS["vermilion"]]
     traces = [
-        curve.plot([], [], color=tone, label=name)[0]
+        rank_axis.plot([], [], color=tone, label=name)[0]
         for tone, name in zip(tones, POPULATION_NAMES.values(), strict=True)
     ]
-    heads = [curve.plot([], [], "o", color=tone, ms=5, clip_on=False)[0] for tone in tones]
-    curve.legend(loc="center right", handlelength=1.2, fontsize=8)
-    logarithmic_time(curve, rows)
-    curve.set(ylim=(0.98, settings_of(strongly)["dimension"] + 0.06), xlabel="gradient-flow time $t$", title="RankMe")
+    heads = [rank_axis.plot([], [], "o", color=tone, ms=5, clip_on=False)[0] for tone in tones]
+    rank_axis.legend(loc="center right", handlelength=1.2, fontsize=8)
+    logarithmic_time(rank_axis, rows)
+    rank_axis.set(
+        ylim=(0.98, settings_of(strongly)["dimension"] + 0.06), xlabel="gradient-flow time $t$", title="RankMe"
+    )
 
     def draw(number: int) -> None:
         now = round(number * (len(times) - 1) / (FRAMES - 1))

@@ -90,7 +90,7 @@ def boundary(draws: Table, directions: Table, *, threshold: Positive) -> Plot:
     does not hold everywhere: at larger scales, at sizes near each other and at ties the two frequent classes may end
     side by side, and then the two kinds of start differ.
     """
-    figure, (depths, shares) = plt.subplots(1, 2, figsize=(WIDTH, 3.1))
+    figure, (depth_axis, share_axis) = plt.subplots(1, 2, figsize=(WIDTH, 3.1))
     smallest = draws["threshold"][draws["threshold"] > 0].min()
     for population, face in (("examples", "none"), ("classes", "full")):
         rows = fall_rows(draws, falls.FALL_RARE, population, smallest)
@@ -106,20 +106,20 @@ def boundary(draws: Table, directions: Table, *, threshold: Positive) -> Plot:
                 "mfc": COLOURS[colour] if face == "full" else "none",
                 "label": f"over {population}, scale {scale:g}",
             }
-            bars(depths, expected, quartiles(by_counts), **style)
+            bars(depth_axis, expected, quartiles(by_counts), **style)
             if population == "classes":
                 spans = [span(share_of(part >= threshold)) for _, part in by_counts]
-                bars(shares, expected, spans, **style)
-    end = 1.1 * max(line.get_xdata().max() for line in depths.lines)
-    depths.plot([0, end], [0, end], zorder=0, **EXPECTED)
-    shares.step([0, threshold, end], [0, 0, 1], where="pre", zorder=0, **EXPECTED)
-    depths.set(xlabel="fall from the two-direction start", ylabel="fall from random starts")
-    shares.set(xlabel="fall from the two-direction start", ylabel="share of seeds that fall", ylim=(-0.03, 1.03))
-    depths.set_title("depth of the fall")
-    shares.set_title("share of seeds")
-    letters((depths, shares))
-    in_per_cent(shares.yaxis)
-    depths.legend(loc="upper left", fontsize=7.5, handletextpad=0.2)
+                bars(share_axis, expected, spans, **style)
+    end = 1.1 * max(line.get_xdata().max() for line in depth_axis.lines)
+    depth_axis.plot([0, end], [0, end], zorder=0, **EXPECTED)
+    share_axis.step([0, threshold, end], [0, 0, 1], where="pre", zorder=0, **EXPECTED)
+    depth_axis.set(xlabel="fall from the two-direction start", ylabel="fall from random starts")
+    share_axis.set(xlabel="fall from the two-direction start", ylabel="share of seeds that fall", ylim=(-0.03, 1.03))
+    depth_axis.set_title("depth of the fall")
+    share_axis.set_title("share of seeds")
+    letters((depth_axis, share_axis))
+    in_per_cent(share_axis.yaxis)
+    depth_axis.legend(loc="upper left", fontsize=7.5, handletextpad=0.2)
     settings = settings_of(draws)
     facts = {"laws": len(settings["counts"]), "seeds": settings["seeds"], "threshold": threshold}
     return Plot(figure, facts, "Falls from random starts near the diagonal of those from one start, and their shares.")
@@ -151,14 +151,16 @@ def many_classes(laws: Sequence[Table], *, scale: Positive, threshold: Positive)
     figure, axes = plt.subplots(
         len(laws), 2, figsize=(WIDTH, 0.5 + 2.4 * len(laws)), sharex=True, sharey="col", squeeze=False
     )
-    for (shares, depths), table in zip(axes, laws, strict=True):
+    for (share_axis, depth_axis), table in zip(axes, laws, strict=True):
         for counts, colour in zip(_by_skew(table), cycle(("grey", "blue", "vermilion"))):
             for population in ("classes", "examples"):
-                _falls_by_dimension(shares, depths, table, counts, population, scale, threshold, COLOURS[colour])
-        shares.set(ylabel="share of seeds", ylim=(-0.03, 1.03))
-        in_per_cent(shares.yaxis)
-        depths.set(ylabel="fall from the\nhighest rank")
-        for axis in (shares, depths):
+                _falls_by_dimension(
+                    share_axis, depth_axis, table, counts, population, scale, threshold, COLOURS[colour]
+                )
+        share_axis.set(ylabel="share of seeds", ylim=(-0.03, 1.03))
+        in_per_cent(share_axis.yaxis)
+        depth_axis.set(ylabel="fall from the\nhighest rank")
+        for axis in (share_axis, depth_axis):
             axis.set_title(f"$V = {_classes(table)}$", fontsize=9)
     letters(axes.flat)
     for axis in axes[-1]:
@@ -227,8 +229,8 @@ def _drops(table: Table, population: str) -> pd.Series:
 
 
 def _falls_by_dimension(
-    shares: plt.Axes,
-    depths: plt.Axes,
+    share_axis: plt.Axes,
+    depth_axis: plt.Axes,
     table: Table,
     counts: str,
     population: str,
@@ -251,8 +253,8 @@ def _falls_by_dimension(
     order = round(np.log(ratio(counts)) / np.log(_classes(table)))
     label = f"{LAWS[order]}, over {population}"
     spans = [span(share_of(part >= threshold)) for _, part in by_dimension]
-    bars(shares, places, spans, label=label, **style)
-    bars(depths, places, quartiles(by_dimension), **style)
+    bars(share_axis, places, spans, label=label, **style)
+    bars(depth_axis, places, quartiles(by_dimension), **style)
 
 
 def _by_skew(table: Table) -> list[str]:

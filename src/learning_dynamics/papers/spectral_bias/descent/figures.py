@@ -18,7 +18,7 @@ def descent(whitened: Table, others: Table, *, member: Natural) -> Plot:
     vanishes. On ill-conditioned data all directions turn, that of $a$ the least. (b) Norms of $R$ and $a$ relative to
     their largest. $R$ shrinks and $a$ grows. (c) Singular values of $W$ on whitened data. Only the first grows.
     """
-    figure, (turning, norms, spectrum) = plt.subplots(1, 3, figsize=(WIDTH, 2.7))
+    figure, (sine_axis, norm_axis, values_axis) = plt.subplots(1, 3, figsize=(WIDTH, 2.7))
     for table, colour in ((whitened, "blue"), (others, "vermilion")):
         for quantity, style in (
             (quantities.GRADIENT_TURNING, "-"),
@@ -27,17 +27,17 @@ def descent(whitened: Table, others: Table, *, member: Natural) -> Plot:
         ):
             rows = select(table, quantity, seed=member).iloc[1:]
             rows = rows[rows["value"] > 0] if quantity == quantities.GRADIENT_TURNING else rows
-            curve(turning, rows, colour, style, floor=FLOOR, lw=1.2)
+            curve(sine_axis, rows, colour, style, floor=FLOOR, lw=1.2)
         for quantity, style in ((quantities.GRADIENT_NORM, "-"), (quantities.OUTPUT_NORM, "--")):
-            curve(norms, select(table, quantity, seed=member), colour, style, lw=1.2)
-    singular_values(spectrum, whitened, member)
-    turning.set(
+            curve(norm_axis, select(table, quantity, seed=member), colour, style, lw=1.2)
+    singular_values(values_axis, whitened, member)
+    sine_axis.set(
         yscale="log", ylim=(FLOOR, 3), xlabel="step", ylabel="sine with the first direction", title="directions"
     )
-    norms.set(xlabel="step", ylabel="norm / its largest value", title="norms")
-    spectrum.set(xlabel="step", ylabel=r"$\sigma_i(W)$", title="whitened data")
-    letters((turning, norms, spectrum))
-    for axis in (turning, norms):
+    norm_axis.set(xlabel="step", ylabel="norm / its largest value", title="norms")
+    values_axis.set(xlabel="step", ylabel=r"$\sigma_i(W)$", title="whitened data")
+    letters((sine_axis, norm_axis, values_axis))
+    for axis in (sine_axis, norm_axis):
         axis.set_xlim(0, whitened["time"].max())
     handles = [
         line_handle("whitened data", "blue"),

@@ -74,43 +74,45 @@ def ensemble(plane: Table, space: Table, five: Table, exponents: Table, *, relia
     zero and positive in 2, 3 and 5 dimensions.
     """
     figure, axes = plt.subplots(2, 3, figsize=(WIDTH, 5.0))
-    (moments, entry, lengths), (angle, powers, typical) = axes
+    (moment_axis, entry_axis, mean_length_axis), (angle_axis, power_axis, median_length_axis) = axes
     for table, marker in ((plane, "o"), (five, "x")):
         for quantity, colour in ((quantities.HIDDEN_SQUARE, "blue"), (quantities.OUTPUT_SQUARE, "orange")):
             rows = select(table, quantity, statistic="mean")
             rows = rows[rows["time"] > 0]
-            _draw_mean(moments, rows, colour, marker, reliable)
-            curve(moments, rows, "black", "--", "predicted", lw=0.9, zorder=0)
-    _draw_mean_and_median(entry, plane, quantities.COMMUTATOR_ENTRY, reliable)
+            _draw_mean(moment_axis, rows, colour, marker, reliable)
+            curve(moment_axis, rows, "black", "--", "predicted", lw=0.9, zorder=0)
+    _draw_mean_and_median(entry_axis, plane, quantities.COMMUTATOR_ENTRY, reliable)
     limit = theory.commutator_mean_limit()
-    level(entry, limit, "vermilion", "--", zorder=2)
+    level(entry_axis, limit, "vermilion", "--", zorder=2)
     median = select(plane, quantities.COMMUTATOR_ENTRY, statistic="quantile 0.5")
     anchor = median[median["time"] >= 0.5 * median["time"].max()].iloc[0]
     rate = float(select(exponents, quantities.COMMUTATOR_RATE, inputs=2)["predicted"].iloc[0])
     late = np.array([anchor["time"], median["time"].max()])
-    guide(entry, late, 0.75 * anchor["value"] * np.exp(rate * (late - late[0])))
-    _draw_mean_and_median(angle, plane, quantities.SINE_OF_ANGLE, reliable)
+    guide(entry_axis, late, 0.75 * anchor["value"] * np.exp(rate * (late - late[0])))
+    _draw_mean_and_median(angle_axis, plane, quantities.SINE_OF_ANGLE, reliable)
     rows = select(plane, quantities.DETERMINANT, statistic="mean")
-    _draw_mean(angle, rows, "green", "s", reliable)
-    level(angle, 1.0, "green")
-    curve(angle, select(plane, quantities.DETERMINANT, statistic="quantile 0.5"), "green", ":", lw=1.4)
+    _draw_mean(angle_axis, rows, "green", "s", reliable)
+    level(angle_axis, 1.0, "green")
+    curve(angle_axis, select(plane, quantities.DETERMINANT, statistic="quantile 0.5"), "green", ":", lw=1.4)
     exponents_of_W = settings_of(five)["powers"]
     for power, shade in zip(exponents_of_W, sequence(len(exponents_of_W)), strict=True):
         rows = select(five, quantities.power_of_W(power), statistic="mean")
         rows = rows[rows["heaviest"] <= reliable]
-        curve(powers, rows, shade, lw=1.4, label=f"power {power:g}")
+        curve(power_axis, rows, shade, lw=1.4, label=f"power {power:g}")
     spaces = {2: plane, 3: space, 5: five}
     for (inputs, table), tint in zip(spaces.items(), sequence(len(spaces)), strict=True):
         rows = select(table, quantities.COMMUTATOR_LENGTH, statistic="mean").iloc[1:]
         times = np.linspace(0.05, five["time"].max(), 80)
-        _draw_mean(lengths, rows[rows["time"] <= times[-1]], tint, "o", reliable)
-        guide(lengths, times, theory.mean_commutator(inputs, times), width=0.9, zorder=0, label=f"$d = {inputs}$")
+        _draw_mean(mean_length_axis, rows[rows["time"] <= times[-1]], tint, "o", reliable)
+        guide(
+            mean_length_axis, times, theory.mean_commutator(inputs, times), width=0.9, zorder=0, label=f"$d = {inputs}$"
+        )
         middle = select(table, quantities.COMMUTATOR_LENGTH, statistic="quantile 0.5").iloc[1:]
-        curve(typical, middle, tint, lw=1.4, label=f"$d = {inputs}$")
+        curve(median_length_axis, middle, tint, lw=1.4, label=f"$d = {inputs}$")
         late = middle[middle["time"] >= 0.4 * middle["time"].max()]
         along = float(theory.lyapunov_exponents(inputs)[:2].sum())
         slope = 1.25 * late["value"].iloc[0] * np.exp(along * (late["time"] - late["time"].iloc[0]))
-        guide(typical, late["time"], slope, width=0.9)
+        guide(median_length_axis, late["time"], slope, width=0.9)
     titles = (
         *("second moments", "$|e|$, $d = 2$", "mean of $|c|$"),
         *(r"angle, $\det W$, $d = 2$", "powers, $d = 5$", "median of $|c|$"),
@@ -118,13 +120,13 @@ def ensemble(plane: Table, space: Table, five: Table, exponents: Table, *, relia
     labels = (r"$E|w_i|^2$, $E a_i^2$", "$|e|$", "$E|c|$", "sine, determinant", r"mean of $|W|^p$", "$|c|$")
     for axis, title, label in zip(axes.flat, titles, labels, strict=True):
         axis.set(yscale="log", xlabel="time $t$", ylabel=label, title=title)
-        axis.set_xlim(0, (five if axis in (powers, lengths) else plane)["time"].max())
+        axis.set_xlim(0, (five if axis in (power_axis, mean_length_axis) else plane)["time"].max())
     letters(axes.flat)
-    lengths.set(xlim=(0, 1.3 * five["time"].max()), ylim=(0.4, 10))
-    typical.set_xlim(0, 1.3 * plane["time"].max())
-    moments.set_ylim(0.3, None)
-    powers.legend()
-    for axis in (lengths, typical):
+    mean_length_axis.set(xlim=(0, 1.3 * five["time"].max()), ylim=(0.4, 10))
+    median_length_axis.set_xlim(0, 1.3 * plane["time"].max())
+    moment_axis.set_ylim(0.3, None)
+    power_axis.legend()
+    for axis in (mean_length_axis, median_length_axis):
         direct_labels(axis)
     handles = [
         marks_handle(r"$E|w_i|^2$", "blue", "o"),
@@ -153,7 +155,9 @@ def exponents(exponents: Table, weighted: Table) -> Plot:
     angle closes, in probability, in every dimension; commutators decay only where dots are below zero. Diamonds of the
     same colours, at $d$ = {weights}: noise of unequal weights. (c) The smallest of all $d + 1$ rates, divided by $d$.
     """
-    figure, (singular_axis, pairs, smallest_axis) = plt.subplots(1, 3, figsize=(WIDTH, 3.0), width_ratios=(5, 4, 3))
+    figure, (singular_axis, commutator_axis, smallest_axis) = plt.subplots(
+        1, 3, figsize=(WIDTH, 3.0), width_ratios=(5, 4, 3)
+    )
     dimensions = sorted(exponents["inputs"].unique())
     largest = max(dimensions)
     rates = select(exponents, quantities.DIRECTION_RATE)
@@ -165,9 +169,11 @@ def exponents(exponents: Table, weighted: Table) -> Plot:
     size = int(select(weighted, quantities.DIRECTION_RATE)["index"].max()) - 1
     for quantity, colour_name in ((quantities.COMMUTATOR_RATE, "vermilion"), (quantities.ANGLE_RATE, "blue")):
         rows = select(exponents[exponents["inputs"] > 1], quantity)
-        _draw_bars(pairs, rows["inputs"], rows, COLOURS[colour_name])
-        pairs.plot(rows["inputs"], rows["predicted"], color=COLOURS[colour_name], lw=0.9, zorder=0)
-        pairs.plot([size], select(weighted, quantity)["value"], "D", ms=5, color=COLOURS[colour_name], mfc="none")
+        _draw_bars(commutator_axis, rows["inputs"], rows, COLOURS[colour_name])
+        commutator_axis.plot(rows["inputs"], rows["predicted"], color=COLOURS[colour_name], lw=0.9, zorder=0)
+        commutator_axis.plot(
+            [size], select(weighted, quantity)["value"], "D", ms=5, color=COLOURS[colour_name], mfc="none"
+        )
     smallest = rates[rates["index"] == rates["inputs"] + 1]
     shares = {name: smallest[name] / smallest["inputs"] for name in ("value", "lower", "upper")}
     _draw_bars(smallest_axis, smallest["inputs"], smallest.assign(**shares), COLOURS["green"])
@@ -176,12 +182,12 @@ def exponents(exponents: Table, weighted: Table) -> Plot:
     )
     for axis, title, label in (
         (singular_axis, "singular values of $W$", "growth rate"),
-        (pairs, "commutator and angle", "growth rate"),
+        (commutator_axis, "commutator and angle", "growth rate"),
         (smallest_axis, "smallest", "growth rate, over $d$"),
     ):
         level(axis, 0.0, "grey", width=0.8)
         axis.set(xlabel="dimension $d$", ylabel=label, title=title, xticks=dimensions[:: max(1, len(dimensions) // 5)])
-    letters((singular_axis, pairs, smallest_axis))
+    letters((singular_axis, commutator_axis, smallest_axis))
     smallest_axis.set_ylim(None, -0.4)
     handles = [
         line_handle(r"$\lambda_1$", shades[0]),
@@ -216,23 +222,23 @@ def spectrum(exponents: Sequence[Table], *, dimensions: list[Count]) -> Plot:
     The share of the singular values that grow, and $\lambda_1/\sqrt{d}$. Dashes of the same colours: their limits,
     $1/4$ and $\Gamma(3/4)/\Gamma(1/4)$.
     """
-    figure, (rates, shares) = plt.subplots(1, 2, figsize=(WIDTH, 3.0), width_ratios=(3, 2))
+    figure, (rate_axis, share_axis) = plt.subplots(1, 2, figsize=(WIDTH, 3.0), width_ratios=(3, 2))
     colours = dict(zip(dimensions, reversed(sequence(len(dimensions))), strict=True))
     for inputs, colour in colours.items():
         exact = theory.lyapunov_exponents(inputs)[:-1]
-        rates.plot((np.arange(inputs) + 0.5) / inputs, exact, color=colour, lw=1.0, label=f"$d = {inputs}$")
+        rate_axis.plot((np.arange(inputs) + 0.5) / inputs, exact, color=colour, lw=1.0, label=f"$d = {inputs}$")
     measured_dimensions = [int(table["inputs"].max()) for table in exponents]
     for table, inputs in zip(exponents, measured_dimensions, strict=True):
         rows = select(table, quantities.DIRECTION_RATE, inputs=inputs)
         rows = rows[rows["index"] <= inputs]
-        _draw_bars(rates, (rows["index"] - 0.5) / inputs, rows, colours.get(inputs, COLOURS["vermilion"]))
+        _draw_bars(rate_axis, (rows["index"] - 0.5) / inputs, rows, colours.get(inputs, COLOURS["vermilion"]))
     places = np.linspace(0.005, 1.0, 400)
-    guide(rates, places, theory.spectrum_limit(places))
-    level(rates, 0.0, "grey", width=0.8)
-    rates.axvline(0.25, color=COLOURS["grey"], lw=0.8, zorder=0)
-    rates.set(xlim=(0, 1), ylim=(-0.3, 1.6), xlabel="place of the rate, $(i - 1/2)/d$", ylabel=r"$\lambda_i$")
-    rates.set_title("growth rates")
-    rates.legend(loc="upper right")
+    guide(rate_axis, places, theory.spectrum_limit(places))
+    level(rate_axis, 0.0, "grey", width=0.8)
+    rate_axis.axvline(0.25, color=COLOURS["grey"], lw=0.8, zorder=0)
+    rate_axis.set(xlim=(0, 1), ylim=(-0.3, 1.6), xlabel="place of the rate, $(i - 1/2)/d$", ylabel=r"$\lambda_i$")
+    rate_axis.set_title("growth rates")
+    rate_axis.legend(loc="upper right")
     grid = np.unique(np.geomspace(3, max(dimensions), 24).round().astype(int))
     spectra = [theory.lyapunov_exponents(int(inputs)) for inputs in grid]
     growing = [np.mean(exact[:-1] > 0) for exact in spectra]
@@ -241,12 +247,12 @@ def spectrum(exponents: Sequence[Table], *, dimensions: list[Count]) -> Plot:
         (growing, 0.25, "blue", "share that grows"),
         (largest_rates, float(gamma(0.75) / gamma(0.25)), "orange", r"$\lambda_1/\sqrt{d}$"),
     ):
-        shares.plot(grid, values, ".", color=COLOURS[colour_name], label=label)
-        level(shares, limit, colour_name, "--")
-    shares.set(xscale="log", ylim=(0, 0.5), xlabel="dimension $d$", ylabel=r"share; $\lambda_1/\sqrt{d}$")
-    shares.set_title("share that grows, largest rate")
-    letters((rates, shares))
-    shares.legend(loc="lower right")
+        share_axis.plot(grid, values, ".", color=COLOURS[colour_name], label=label)
+        level(share_axis, limit, colour_name, "--")
+    share_axis.set(xscale="log", ylim=(0, 0.5), xlabel="dimension $d$", ylabel=r"share; $\lambda_1/\sqrt{d}$")
+    share_axis.set_title("share that grows, largest rate")
+    letters((rate_axis, share_axis))
+    share_axis.legend(loc="lower right")
     return Plot(
         figure,
         {"measured": " and ".join(map(str, measured_dimensions))},

@@ -22,22 +22,22 @@ def mirror(vector: Table, scalar: Table, *, member: Natural) -> Plot:
     $\beta$. Dots: those of the mirror flow (Theorem 3.2 (b)).
     """
     figure, axes = plt.subplots(2, 2, figsize=(WIDTH, 4.8))
-    (pair, riccati), (mirrored, entries) = axes
+    (W1_axis, alpha_axis), (mirror_axis, beta_axis) = axes
     large, small = vector["gamma"].max(), vector["gamma"].min()
     scales = sorted(scalar["gamma"].unique())
     middle = scales[(len(scales) - 1) // 2]
     several = f"{select(vector, SIGMA_BETA)['index'].max()} outputs"
     for axis, table, quantity, label, title, gamma in (
-        (pair, vector, SIGMA_W1, r"$\sigma_i(W_1)$", several, small),
-        (riccati, vector, quantities.SIGMA_ALPHA, r"$\sigma_i(\alpha)$", several, small),
-        (mirrored, vector, quantities.MIRROR_COORDINATE, r"mirror coordinate of $\sigma_i(\beta)$", several, large),
-        (entries, scalar, quantities.BETA, r"entries of $\beta$", "one output", middle),
+        (W1_axis, vector, SIGMA_W1, r"$\sigma_i(W_1)$", several, small),
+        (alpha_axis, vector, quantities.SIGMA_ALPHA, r"$\sigma_i(\alpha)$", several, small),
+        (mirror_axis, vector, quantities.MIRROR_COORDINATE, r"mirror coordinate of $\sigma_i(\beta)$", several, large),
+        (beta_axis, scalar, quantities.BETA, r"entries of $\beta$", "one output", middle),
     ):
         _draw_comparison(axis, table, quantity, seed_at(table, gamma, member))
         axis.set(xscale="log", xlabel="time $t$", ylabel=label, title=rf"{title}, $\gamma = {power(gamma)}$")
     printed = select(vector, quantities.PRINTED_MIRROR_COORDINATE, seed=seed_at(vector, large, member))
     for (_, rows), colour in zip(printed.groupby("index"), sequence(printed["index"].nunique()), strict=True):
-        curve(mirrored, rows, colour, "--", lw=1.0)
+        curve(mirror_axis, rows, colour, "--", lw=1.0)
     letters(axes.flat)
     first, last = sequence(2)
     handles = [

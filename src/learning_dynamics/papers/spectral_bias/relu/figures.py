@@ -43,16 +43,16 @@ def fig2(small: Table, large: Table, *, percent: Count, loss: Fraction) -> Plot:
         axis.set(xlabel="time $t$", ylabel=r"singular values $\sigma_i(W)$")
     inputs = int(select(small, SIGMA_W1)["index"].max())
     places = np.arange(1, inputs + 1)
-    ranks, angles = axes[1]
+    rank_axis, cosine_axis = axes[1]
     for shift, table, colour, label in (
         (-0.2, small, "blue", "small scale"),
         (0.2, large, "orange", "large scale"),
     ):
         counts = np.bincount(last_ranks(table, percent).astype(int), minlength=inputs + 1)[1:]
-        ranks.bar(places + shift, counts / counts.sum(), width=0.4, color=COLOURS[colour], label=label)
+        rank_axis.bar(places + shift, counts / counts.sum(), width=0.4, color=COLOURS[colour], label=label)
     draws = small["seed"].nunique()
-    ranks.set(xlabel="rank at the end", ylabel="share of draws", title=f"{draws} draws")
-    ranks.legend(loc="upper center")
+    rank_axis.set(xlabel="rank at the end", ylabel="share of draws", title=f"{draws} draws")
+    rank_axis.legend(loc="upper center")
     for quantity, table, colour, shift in (
         (quantities.TEACHER_COSINE, small, "blue", -0.25),
         (quantities.TEACHER_COSINE, large, "orange", 0.0),
@@ -60,15 +60,17 @@ def fig2(small: Table, large: Table, *, percent: Count, loss: Fraction) -> Plot:
     ):
         cosines = Draws(table).entries(quantity)
         places = np.arange(1, cosines.shape[1] + 1)
-        boxes = angles.boxplot(
+        boxes = cosine_axis.boxplot(
             cosines, positions=places + shift, widths=0.2, whis=(5, 95), showfliers=False, patch_artist=True
         )
         for box in boxes["boxes"]:
             box.set(facecolor=COLOURS[colour], alpha=0.6)
         for median in boxes["medians"]:
             median.set(color=COLOURS["black"])
-    angles.set(xlabel="principal angle", ylabel="cosine of the angle", title="teacher's directions", ylim=(0, 1.02))
-    angles.set_xticks(places, [str(number) for number in places])
+    cosine_axis.set(
+        xlabel="principal angle", ylabel="cosine of the angle", title="teacher's directions", ylim=(0, 1.02)
+    )
+    cosine_axis.set_xticks(places, [str(number) for number in places])
     grey = Patch(color=COLOURS["grey"], alpha=0.6, label="(d): spans at random")
     letters(axes.flat)
     legend_below(figure, [*index_handles(inputs), grey])
@@ -87,15 +89,15 @@ def fig5a(small: Table, scales: Table, *, percent: Count, loss: Fraction) -> Plo
     begins, against the initial scale. Its 95 % intervals are above one half (dashed) {turns}. The paper's Figure 5a
     shows one draw that goes from saddle to saddle; in the limit of small scales most draws do.
     """
-    figure, (axis, counts_axis, limit) = plt.subplots(1, 3, figsize=(WIDTH, 2.8), width_ratios=(4, 3, 3))
+    figure, (loss_axis, counts_axis, share_axis) = plt.subplots(1, 3, figsize=(WIDTH, 2.8), width_ratios=(4, 3, 3))
     member = typical_draw(small, percent, loss)
     losses = select(small, LOSS, seed=member).iloc[1:]
-    axis.loglog(losses["time"], losses["value"], color=COLOURS["blue"])
+    loss_axis.loglog(losses["time"], losses["value"], color=COLOURS["blue"])
     for number, span in enumerate(plateaus(small, member)):
-        axis.axvspan(*span, color=COLOURS["orange"], alpha=0.25, lw=0, label=None if number else "plateau")
-    axis.set(xlabel="time $t$", ylabel="training loss", title="one draw")
-    axis.set_xlim(losses["time"].min(), losses["time"].max())
-    axis.legend(loc="upper right")
+        loss_axis.axvspan(*span, color=COLOURS["orange"], alpha=0.25, lw=0, label=None if number else "plateau")
+    loss_axis.set(xlabel="time $t$", ylabel="training loss", title="one draw")
+    loss_axis.set_xlim(losses["time"].min(), losses["time"].max())
+    loss_axis.legend(loc="upper right")
     draws = sorted(small["seed"].unique())
     counts = np.array([len(plateaus(small, seed)) for seed in draws])
     ranks = first_saddle_ranks(small, percent)
@@ -114,10 +116,12 @@ def fig5a(small: Table, scales: Table, *, percent: Count, loss: Fraction) -> Plo
         rank = first_saddle_ranks(table, percent)
         part = parts[size] = share(int((rank == 1).sum()), len(rank))
         bars = [[part.value - part.lower], [part.upper - part.value]]
-        limit.errorbar([size], [part.value], bars, fmt="o", ms=3.5, lw=1.0, color=COLOURS["blue"])
-    level(limit, 0.5, style="--")
-    limit.set(xscale="log", xlabel="initial scale", ylabel="rank 1 at 2nd plateau", ylim=(0, 1), title="small scales")
-    letters((axis, counts_axis, limit))
+        share_axis.errorbar([size], [part.value], bars, fmt="o", ms=3.5, lw=1.0, color=COLOURS["blue"])
+    level(share_axis, 0.5, style="--")
+    share_axis.set(
+        xscale="log", xlabel="initial scale", ylabel="rank 1 at 2nd plateau", ylim=(0, 1), title="small scales"
+    )
+    letters((loss_axis, counts_axis, share_axis))
     holding = list(itertools.takewhile(lambda size: parts[size].lower > 0.5, parts))
     turns = rf"from a scale of ${power(holding[-1])}$ down" if holding else "at no scale tried"
     facts = {"slope": settings_of(small)["slope"], "none": float((counts < 2).mean()), "turns": turns}

@@ -21,10 +21,13 @@ def rate(flows: Table, conditioned: Table, times: Table, *, member: Natural) -> 
     dashed: the time by which the bound promises that loss, which grows as $\gamma^{-1/2}$. From the largest scale to
     the smallest the measured time grows by a factor of {times:.2g}, the promised one by {bounds:.1g} (medians).
     """
-    figure, (gaussian, ill, right) = plt.subplots(1, 3, figsize=(WIDTH, 2.8))
+    figure, (gaussian_axis, conditioned_axis, time_axis) = plt.subplots(1, 3, figsize=(WIDTH, 2.8))
     gammas = sorted(flows["gamma"].unique(), reverse=True)
     colours = sequence(len(gammas))
-    for axis, table, title in ((gaussian, flows, "Gaussian data"), (ill, conditioned, "ill-conditioned data")):
+    for axis, table, title in (
+        (gaussian_axis, flows, "Gaussian data"),
+        (conditioned_axis, conditioned, "ill-conditioned data"),
+    ):
         for gamma, colour in zip(gammas, colours, strict=True):
             rows = select(table, LOSS, seed=seed_at(table, gamma, member))
             curve(axis, rows, colour, lw=1.4)
@@ -38,18 +41,18 @@ def rate(flows: Table, conditioned: Table, times: Table, *, member: Natural) -> 
     growth = Draws(times).entries(quantities.FIRST_GRADIENT)[:, 0]
     lowest = 0.5 * np.nanmin(measured)
     for scale, taken, bound, speed in zip(scales, measured, bounds, growth, strict=True):
-        right.plot(scale, taken, ".", color=COLOURS["black"], ms=4)
+        time_axis.plot(scale, taken, ".", color=COLOURS["black"], ms=4)
         expected = taken[0] + np.log(scale[0] / scale) / (2 * speed)
         visible = expected > lowest
-        right.plot(scale[visible], expected[visible], color=COLOURS["blue"], lw=0.9)
-        right.plot(scale, bound, "--", color=COLOURS["vermilion"], lw=0.9)
+        time_axis.plot(scale[visible], expected[visible], color=COLOURS["blue"], lw=0.9)
+        time_axis.plot(scale, bound, "--", color=COLOURS["vermilion"], lw=0.9)
     loss_share = settings_of(times)["loss_share"]
-    right.set(
+    time_axis.set(
         xscale="log", yscale="log", xlabel=r"scale $\gamma$", ylabel=rf"time to ${power(loss_share)}$ of the loss"
     )
-    right.set_ylim(lowest, None)
-    right.set_title("time, all draws")
-    letters((gaussian, ill, right))
+    time_axis.set_ylim(lowest, None)
+    time_axis.set_title("time, all draws")
+    letters((gaussian_axis, conditioned_axis, time_axis))
     handles = [
         line_handle(rf"$\gamma = {power(gamma)}$", colour) for gamma, colour in zip(gammas, colours, strict=True)
     ]
@@ -82,16 +85,16 @@ def vanishing(vector: Table, scalar: Table) -> Plot:
     sine of the angle between a column and $\beta$. It falls as $\gamma^{1/2}$ once $\gamma$ is below $|\beta_*|$ times
     that column's squared share of the first gradient.
     """
-    figure, (norms, constants, columns) = plt.subplots(1, 3, figsize=(WIDTH, 2.8))
+    figure, (norm_axis, potential_axis, ratio_axis) = plt.subplots(1, 3, figsize=(WIDTH, 2.8))
     draws, scalars = Draws(vector), Draws(scalar)
     gamma, nuclear = draws.entries(quantities.HALF_SQUARE, column="gamma"), draws.entries(quantities.NUCLEAR_NORM)
     excess = draws.entries(quantities.HALF_SQUARE) - nuclear
     inputs = select(vector, SIGMA_W1)["index"].max()
     # what the remaining residual hides is no excess
     resolved = excess > 3 * draws.entries(DISTANCE_BOUND) * nuclear
-    norms.plot(gamma[resolved], excess[resolved], ".", color=COLOURS["blue"], ms=4)
-    guide(norms, np.sort(gamma[0]), inputs * np.sort(gamma[0]))
-    norms.set(
+    norm_axis.plot(gamma[resolved], excess[resolved], ".", color=COLOURS["blue"], ms=4)
+    guide(norm_axis, np.sort(gamma[0]), inputs * np.sort(gamma[0]))
+    norm_axis.set(
         xscale="log",
         yscale="log",
         xlabel=r"scale $\gamma$",
@@ -105,10 +108,10 @@ def vanishing(vector: Table, scalar: Table) -> Plot:
         (quantities.POTENTIAL, ".", "blue", "of the dynamics"),
     ):
         ratios = (draws.entries(quantity) / unit)[small]
-        constants.plot(gamma[small], ratios, marker, color=COLOURS[colour], ms=4, label=label)
-    level(constants, 0.5)
-    level(constants, 1.0, style="--")
-    constants.set(
+        potential_axis.plot(gamma[small], ratios, marker, color=COLOURS[colour], ms=4, label=label)
+    level(potential_axis, 0.5)
+    level(potential_axis, 1.0, style="--")
+    potential_axis.set(
         xscale="log",
         xlabel=r"scale $\gamma$",
         ylabel=r"$\Psi_\gamma / (\ln(1/\gamma) \|\beta\|_*)$",
@@ -117,21 +120,23 @@ def vanishing(vector: Table, scalar: Table) -> Plot:
     relative = scalars.entries(quantities.BETA_NORM, column="gamma") / scalars.entries(quantities.BETA_NORM)
     first_values, second_values = (scalars.where(index=number).entries(SIGMA_W1) for number in (1, 2))
     ratios = (second_values / first_values) ** 2
-    columns.plot(relative.ravel(), ratios.ravel(), ".", color=COLOURS["blue"], ms=4, label=r"$(\sigma_2/\sigma_1)^2$")
+    ratio_axis.plot(
+        relative.ravel(), ratios.ravel(), ".", color=COLOURS["blue"], ms=4, label=r"$(\sigma_2/\sigma_1)^2$"
+    )
     grid = np.geomspace(relative.min(), relative.max(), 200)
-    guide(columns, grid, 2 * grid / (grid + np.hypot(grid, 1)), style="-", zorder=0)
+    guide(ratio_axis, grid, 2 * grid / (grid + np.hypot(grid, 1)), style="-", zorder=0)
     style = {"color": COLOURS["green"], "ms": 3, "mfc": "none", "label": "sine of the angle"}
-    columns.plot(relative.ravel(), scalars.entries(quantities.LARGEST_SINE).ravel(), "^", **style)
-    columns.set(
+    ratio_axis.plot(relative.ravel(), scalars.entries(quantities.LARGEST_SINE).ravel(), "^", **style)
+    ratio_axis.set(
         xscale="log",
         yscale="log",
         xlabel=r"$\gamma / |\beta_*|$",
         ylabel=r"$(\sigma_2/\sigma_1)^2$; sine of the angle",
         title="one output",
     )
-    letters((norms, constants, columns))
-    constants.legend(loc="center")
-    columns.legend(loc="lower right")
+    letters((norm_axis, potential_axis, ratio_axis))
+    potential_axis.legend(loc="center")
+    ratio_axis.legend(loc="lower right")
     return Plot(
         figure, alt="Excess norms on a line of slope one; potentials that tend to one half; a crossover on one curve."
     )
