@@ -150,11 +150,32 @@ def test_every_overlay_that_is_shipped_fits():
         )
 
 
-def test_a_setting_of_an_earlier_version_is_refused_with_its_new_name(tmp_path):
-    old = "scale: old\nchanges: {tensor_networks: {runs: {step_sizes: {steps: [0.1]}}}}\n"
-    overlay = write(tmp_path / "old.yaml", old)
-    said = refusal(plan, overlay, papers=["tensor_networks"])
-    assert said.endswith("steps: unknown setting of `step_sizes`; it is now `step_sizes`")
+@pytest.mark.parametrize(
+    ("paper", "run", "settings", "said"),
+    [
+        (
+            "tensor_networks",
+            "step_sizes",
+            "steps: [0.1]",
+            "steps: unknown setting of `step_sizes`; it is now `step_sizes`",
+        ),
+        (
+            "spectral_bias",
+            "reduced",
+            "integration: {start: 0.1}",
+            "integration.start: unknown setting of `LogSpan`; it is now `first_time`",
+        ),
+        (
+            "spectral_bias",
+            "relu_small",
+            "start: 0.1",
+            "start: unknown setting of `relu_descent`; it is now `first_time`",
+        ),
+    ],
+)
+def test_a_setting_of_an_earlier_version_is_refused_with_its_new_name(tmp_path, paper, run, settings, said):
+    overlay = write(tmp_path / "old.yaml", f"scale: old\nchanges: {{{paper}: {{runs: {{{run}: {{{settings}}}}}}}}}\n")
+    assert refusal(plan, overlay, papers=[paper]).endswith(said)
 
 
 def test_every_choice_has_a_reason():

@@ -54,20 +54,20 @@ class LogSpan(Tolerances):
 
     Parameters
     ----------
-    start, horizon : float
-        The first time recorded after 0, and the last; with one point that is `start`.
+    first_time, horizon : float
+        The first time recorded after 0, and the last; with one point that is `first_time`.
     points : int
         How many times are recorded after 0.
     """
 
-    start: Positive
+    first_time: Positive
     horizon: Positive
     points: Count
 
     @property
     def times(self) -> np.ndarray:
         """The times recorded, shape (1 + points,)."""
-        return np.r_[0.0, np.geomspace(self.start, self.horizon, self.points)]
+        return np.r_[0.0, np.geomspace(self.first_time, self.horizon, self.points)]
 
 
 @dataclass(frozen=True)
@@ -158,8 +158,8 @@ def integrate(
     states[:recorded] = initial
     options = {"rtol": rtol, "atol": atol} | ({} if jacobian is None else {"jac": jacobian})
     end = float(max(last_time, times[-1]))
-    start = getattr(solvers, method)
-    solver = start(field, times[0], initial, end, **options)
+    solver_class = getattr(solvers, method)
+    solver = solver_class(field, times[0], initial, end, **options)
     steps, evaluations = 0, 0
     if land and recorded < len(times):
         # scipy's solvers, except LSODA, cut the step that would pass t_bound, and read it at every step
@@ -180,7 +180,7 @@ def integrate(
             if restarts and (solver.status == "failed" or not finite):
                 restarts -= 1
                 evaluations += solver.nfev
-                solver = start(field, before, state, end, **options)
+                solver = solver_class(field, before, state, end, **options)
                 continue
             if not finite:
                 raise DivergenceError(

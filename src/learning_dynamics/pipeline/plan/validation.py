@@ -45,6 +45,7 @@ RENAMED = {
     "share": "percent",
     "reference": "parts",
     "steps": "step_sizes",
+    "start": "first_time",
 }
 
 

@@ -33,7 +33,7 @@ def test_at_depth_two_rounding_does_not_leave_the_singular_matrix():
 
 
 def test_a_start_below_singular_matrices_is_found_along_a_short_step():
-    span = LogSpan(start=1e-2, horizon=1.0, points=2, rtol=1e-6, atol=1e-9)
+    span = LogSpan(first_time=1e-2, horizon=1.0, points=2, rtol=1e-6, atol=1e-9)
     found = runs.convex_losses(depth=2, singular_values=[3.0], share=0.98, seeds=20, integration=span, seed=0)
     below = found.constants["start"] == "below"
     gap = found.series["end_to_end"][below, 0] - found.constants["target"][below]
@@ -41,7 +41,7 @@ def test_a_start_below_singular_matrices_is_found_along_a_short_step():
 
 
 def test_every_draw_has_a_spectrum_of_its_own_within_the_bounds():
-    span = LogSpan(start=1e-3, horizon=1.0, points=2, rtol=1e-6, atol=1e-9)
+    span = LogSpan(first_time=1e-3, horizon=1.0, points=2, rtol=1e-6, atol=1e-9)
     flows = runs.margins(
         depths=[2], size=3, smallest=0.5, largest=2.0, fractions=[0.5], seeds=4, integration=span, seed=0
     )

@@ -108,7 +108,7 @@ def test_the_table_has_predictions_under_each_change_of_basis(free, member, inde
 
 def test_the_table_of_flows_has_spectra_and_losses_of_its_states():
     # `trajectory_of` groups the integration's settings
-    flow = trajectory_of(renormalised_flows, **DRAWS, start=0.1, horizon=100.0, points=3, rtol=1e-9, atol=1e-12)
+    flow = trajectory_of(renormalised_flows, **DRAWS, first_time=0.1, horizon=100.0, points=3, rtol=1e-9, atol=1e-12)
     flow.settings = {"sizes": SIZES}
     table = measure_flows(flow)
     last = table[(table["flow"] == "orthogonal") & (table["time"] == 100.0) & (table["seed"] == 1)]

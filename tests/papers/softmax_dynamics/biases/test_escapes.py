@@ -21,7 +21,7 @@ SETTINGS = {
     "dimensions": [2],
     "scales": [1e-2, 1e-4],
     "seeds": 2,
-    "start": 0.1,
+    "first_time": 0.1,
     "horizon": 2.0,
     "points": 60,
     "rtol": 1e-9,
@@ -125,7 +125,7 @@ def learning_times(factors_of) -> pd.DataFrame:
         for index, factor in enumerate(factors_of(sizes), start=1)
     ]
     table = pd.DataFrame(rows)
-    table.attrs["settings"] = {"integration": {"start": 0.03, "horizon": 3.0, "points": 800}}
+    table.attrs["settings"] = {"integration": {"first_time": 0.03, "horizon": 3.0, "points": 800}}
     return table
 
 

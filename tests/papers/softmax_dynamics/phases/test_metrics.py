@@ -18,7 +18,7 @@ SETTINGS = {
     "inits": ["gaussian"],
     "scales": [0.01, 0.1],
     "seeds": 3,
-    "start": 0.1,
+    "first_time": 0.1,
     "horizon": 300.0,
     "points": 30,
     "rtol": 1e-7,

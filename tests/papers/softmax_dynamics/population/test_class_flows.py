@@ -23,7 +23,7 @@ SETTINGS = {
     "dimensions": [2, 3],
     "scales": [0.01, 0.3],
     "seeds": 3,
-    "start": 0.1,
+    "first_time": 0.1,
     "horizon": 60.0,
     "points": 25,
     "rtol": 1e-9,
@@ -53,7 +53,7 @@ def test_a_row_stands_for_all_examples_of_its_class(flows, member):
 
 def test_starts_have_the_size_of_their_classes_mean():
     settings = {**SETTINGS, "counts": [[100, 1]], "dimensions": [2], "scales": [0.5], "seeds": 600, "points": 1}
-    trajectory = trajectory_with_settings(runs.class_flows, {**settings, "start": 1e-3, "horizon": 1e-3}, seed=3)
+    trajectory = trajectory_with_settings(runs.class_flows, {**settings, "first_time": 1e-3, "horizon": 1e-3}, seed=3)
     spread = trajectory.series["f"][:, 0].std(axis=(0, 2))
     # 1200 entries: a standard error of two per cent
     np.testing.assert_allclose(spread, [0.05, 0.5], rtol=0.1)
@@ -135,7 +135,7 @@ DIRECTIONS = {
     "counts": [[9, 3, 2, 1], [12, 4, 2, 1]],
     "dimensions": [2, 3],
     "scales": [1e-6, 1e-3],
-    "start": 0.1,
+    "first_time": 0.1,
     "horizon": 100.0,
     "points": 30,
     "rtol": 1e-9,

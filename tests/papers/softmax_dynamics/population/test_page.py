@@ -45,7 +45,7 @@ def number_of(cell: str) -> float:
 
 
 def falls(sizes: str, scale: float, *, dimension: int, points: int, threshold: float, **span: float):
-    integration = {"start": 0.01, "horizon": 1e3, "rtol": 1e-6, "atol": min(1e-12, 1e-7 * scale), "points": points}
+    integration = {"first_time": 0.01, "horizon": 1e3, "rtol": 1e-6, "atol": min(1e-12, 1e-7 * scale), "points": points}
     settings = {
         "counts": [[int(size) for size in sizes.split(":")]],
         "dimensions": [dimension],
@@ -66,7 +66,7 @@ SHARES = cells_of("| sizes, d = 3 |")
 )
 def test_the_median_fall_over_classes(sizes, scale):
     """Of other draws than the page's: medians of small starts hardly depend on them."""
-    found = falls(sizes, scale, dimension=2, points=960, threshold=0.005, start=0.1, horizon=1e4)
+    found = falls(sizes, scale, dimension=2, points=960, threshold=0.005, first_time=0.1, horizon=1e4)
     assert np.median(found) == pytest.approx(FALLS[sizes][scale], abs=0.012)
 
 

@@ -19,7 +19,7 @@ from learning_dynamics.papers.spectral_bias.reductions import metrics, models, r
 from tests.papers.spectral_bias.plain import by_time, flow, spectrum, trajectory_and_table
 
 GAMMAS = [0.7, 0.05]
-INTEGRATION = {"start": 0.1, "horizon": 4.0, "points": 9, "rtol": 1e-11, "atol": 1e-14}
+INTEGRATION = {"first_time": 0.1, "horizon": 4.0, "points": 9, "rtol": 1e-11, "atol": 1e-14}
 INPUTS, DRAWS = 4, 2
 SETTINGS = {"gammas": GAMMAS, "width": 6, "integration": INTEGRATION}
 

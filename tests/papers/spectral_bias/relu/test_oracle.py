@@ -17,7 +17,7 @@ MEASURE = {"shares": [0.9, 0.99], "slope": 0.5, "floor": 1e-4, "least": 1.25}
 @pytest.fixture(scope="module")
 def descents():
     data = relu_teacher.gaussian(samples=6, inputs=3, neurons=2, output_weights="gaussian", seeds=2, seed=0)
-    settings = {"neurons": 5, "scale": 0.4, "step": 0.05, "start": 0.1, "horizon": 4.0, "decade": 2.5, "points": 7}
+    settings = {"neurons": 5, "scale": 0.4, "step": 0.05, "first_time": 0.1, "horizon": 4.0, "decade": 2.5, "points": 7}
     return data, runs.relu_descent(data, **settings, seed=4)
 
 
@@ -74,12 +74,14 @@ def test_records_are_evenly_spaced_in_the_logarithm(descents):
 
 def small_problem(**settings):
     data = relu_teacher.gaussian(samples=10, inputs=5, neurons=2, output_weights="gaussian", seeds=1, seed=0)
-    return runs.relu_descent(data, **({"neurons": 8, "step": 0.001, "start": 0.1, "points": 5, "seed": 0} | settings))
+    return runs.relu_descent(
+        data, **({"neurons": 8, "step": 0.001, "first_time": 0.1, "points": 5, "seed": 0} | settings)
+    )
 
 
 def test_a_descent_that_diverges_is_nan_and_no_error_of_its_own():
     with np.errstate(all="ignore"):
-        found = small_problem(scale=10.0, step=10.0, start=10.0, horizon=500.0, decade=0.0)
+        found = small_problem(scale=10.0, step=10.0, first_time=10.0, horizon=500.0, decade=0.0)
     assert not np.isfinite(found.series["loss"][:, -1]).any()
 
 

@@ -449,7 +449,7 @@ def _error_of_records(flows: Sequence[Table], *, smallest: float, larger: float)
     relative error of F is that share times (L + L') / (L - L').
     """
     spans = [settings_of(table)["integration"] for table in flows]
-    step = max(np.log(span["horizon"] / span["start"]) / (span["points"] - 1) for span in spans)
+    step = max(np.log(span["horizon"] / span["first_time"]) / (span["points"] - 1) for span in spans)
     log_smallest, log_larger = np.log(1 / smallest), np.log(1 / larger)  # L and L'
     return float(step * (log_smallest + log_larger) / (log_smallest - log_larger))
 

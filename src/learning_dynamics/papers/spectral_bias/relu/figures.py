@@ -39,7 +39,7 @@ def fig2(small: Table, large: Table, *, percent: Count, loss: Fraction) -> Plot:
         singular_values(axis, table, member)
         settings = settings_of(table)
         title = rf"initial scale ${power(settings['scale'])}$"
-        axis.set(xscale="log", xlim=(settings["start"], table["time"].max()), ylim=(0, None), title=title)
+        axis.set(xscale="log", xlim=(settings["first_time"], table["time"].max()), ylim=(0, None), title=title)
         axis.set(xlabel="time $t$", ylabel=r"singular values $\sigma_i(W)$")
     inputs = int(select(small, SIGMA_W1)["index"].max())
     places = np.arange(1, inputs + 1)
@@ -142,7 +142,7 @@ def fig5b(small: Table, *, percent: Count, loss: Fraction) -> Plot:
     singular_values(axis, small[small["time"] <= end], member)
     axis.axvspan(start, end, color=COLOURS["orange"], alpha=0.25, lw=0)
     axis.set(xlabel="time $t$", ylabel=r"singular values $\sigma_i(W)$", yscale="log", xscale="log")
-    axis.set_xlim(settings_of(small)["start"], end)
+    axis.set_xlim(settings_of(small)["first_time"], end)
     legend_below(figure, index_handles(int(select(small, SIGMA_W1)["index"].max())))
     facts = {
         "draws": small["seed"].nunique(),

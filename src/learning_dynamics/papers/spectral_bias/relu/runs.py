@@ -14,7 +14,7 @@ def relu_descent(
     neurons: Count,
     scale: Positive,
     step: Positive,
-    start: Positive,
+    first_time: Positive,
     horizon: Positive,
     decade: NonNegative,
     points: Count,
@@ -28,8 +28,8 @@ def relu_descent(
     Returns
     -------
     Trajectory
-        Time is step size times number of steps: 0, and up to `points` times evenly spaced in the logarithm
-        from `start` to the end. Series loss, shape (draws, times), and sigma, the singular values of the hidden layer,
+        Time is step size times number of steps: 0, and up to `points` times evenly spaced in the logarithm from
+        `first_time` to the end. Series loss, shape (draws, times), and sigma, the singular values of the hidden layer,
         shape (draws, times, min(neurons, inputs)); constants X, y, teacher_W, and the layers at the end: limit_W1, with
         a row for each neuron, shape (draws, neurons, inputs), and limit_W2, the output weights, shape (draws, neurons).
     """
@@ -39,7 +39,7 @@ def relu_descent(
 
     X, y = data["X"], data["y"]
     end = horizon + decade * max(0.0, -np.log10(scale))
-    recorded_steps = np.unique(np.r_[0, np.rint(np.geomspace(start, end, points) / step)]).astype(int)
+    recorded_steps = np.unique(np.r_[0, np.rint(np.geomspace(first_time, end, points) / step)]).astype(int)
 
     def follow(rng: np.random.Generator, x: np.ndarray, labels: np.ndarray) -> dict[str, np.ndarray]:
         W, a = scale * rng.standard_normal((neurons, x.shape[-1])), scale * rng.standard_normal(neurons)
