@@ -67,7 +67,7 @@ def needs(plan: Plan, run: str) -> Needs:
     with torch.device("meta"):
         network = network_of(settings, channels, 10)
         batch = torch.empty(settings["batch"], channels, size, size)
-    optimiser = torch.optim.SGD(network.parameters(), 0.1, settings["momentum"])
+    optimiser = torch.optim.SGD(network.parameters(), lr=0.1, momentum=settings["momentum"])
     with LiveBytes() as step:
         network(batch).square().mean().backward()
         optimiser.step()

@@ -46,7 +46,7 @@ def images_per_second(network: nn.Module, images: Tensor, labels: Tensor, recipe
     network is trained in place, in the arithmetic that training has.
     """
     optimiser = torch.optim.SGD(
-        network.parameters(), recipe.learning_rate, recipe.momentum, weight_decay=recipe.weight_decay
+        network.parameters(), lr=recipe.learning_rate, momentum=recipe.momentum, weight_decay=recipe.weight_decay
     )
     targets = functional.one_hot(labels, int(labels.max()) + 1).float() if recipe.loss == "mse" else labels
     step = make_step(network, optimiser, images, targets, recipe)

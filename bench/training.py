@@ -50,7 +50,7 @@ def epoch(name: str, settings: dict[str, Any]) -> Row:
     def theirs() -> np.ndarray:
         trained = network().train()
         optimiser = torch.optim.SGD(
-            trained.parameters(), recipe.learning_rate, recipe.momentum, weight_decay=recipe.weight_decay
+            trained.parameters(), lr=recipe.learning_rate, momentum=recipe.momentum, weight_decay=recipe.weight_decay
         )
         for batch, targets in DataLoader(pairs, batch_size=recipe.batch, sampler=order):
             loss = 0.5 * functional.mse_loss(trained(batch), targets, reduction="sum") / len(batch)

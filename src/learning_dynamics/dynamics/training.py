@@ -39,7 +39,7 @@ LONGEST = 600.0  # seconds after which the resume point is saved anyway
 SLOW_DISK = 1e8  # bytes a second, assumed until the first save is timed
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Recipe:
     """How a network is trained.
 
@@ -48,10 +48,14 @@ class Recipe:
     loss : {"mse", "ce"}
         ``1/2 Ave ||outputs - one-hot||^2``, the paper's loss, whose weight decay needs no conversion
         (Han, Papyan, Donoho 2022, eq. 2); or cross-entropy.
-    learning_rate, momentum, weight_decay, batch, epochs
-        Of stochastic gradient descent; the rate is divided by ten after each of `drops`.
+    learning_rate, momentum, weight_decay : float
+        Of stochastic gradient descent.
+    batch : int
+        Batch size, in images.
+    epochs : int
+        How many are trained.
     drops : tuple of float
-        Fractions of the epochs after which the rate drops.
+        Fractions of the epochs after which the learning rate is divided by ten.
     precision : {"float32", "tf32", "bfloat16"}
         Of the forward pass; parameters stay float32. See `arithmetic`.
     execution : {"eager", "compiled", "graphs"}
@@ -306,7 +310,7 @@ def train(
         If the time left may be too short for another epoch; what has been reached is saved.
     """
     optimiser = torch.optim.SGD(
-        network.parameters(), recipe.learning_rate, recipe.momentum, weight_decay=recipe.weight_decay
+        network.parameters(), lr=recipe.learning_rate, momentum=recipe.momentum, weight_decay=recipe.weight_decay
     )
     initial = _state(network)
     resume_point = None if resume is None else ResumePoint(resume)

@@ -84,13 +84,13 @@ def training(
     images = images.contiguous(memory_format=torch.channels_last)
     labels = torch.from_numpy(data["train_labels"]).to(torch_device)
     recipe = Recipe(
-        loss,
-        learning_rate,
-        momentum,
-        weight_decay,
-        batch,
-        epochs,
-        tuple(drops),
+        loss=loss,
+        learning_rate=learning_rate,
+        momentum=momentum,
+        weight_decay=weight_decay,
+        batch=batch,
+        epochs=epochs,
+        drops=tuple(drops),
         precision=precision,
         execution=execution,
         drop_last=drop_last,
