@@ -33,7 +33,7 @@ def class_sizes(counts: np.ndarray) -> dict[str, Any]:
     }
 
 
-def member_rows(trajectory: Trajectory, failed: np.ndarray, measured: Arrays, **labels: Any) -> pd.DataFrame:
+def member_rows(trajectory: Trajectory, measured: Arrays, *, failed: np.ndarray, **labels: Any) -> pd.DataFrame:
     """Return the rows of a grid's members, which stand cell by cell; nan where a member failed.
 
     What tells cells apart, in the trajectory's constants, becomes columns, besides the labels given.
@@ -41,6 +41,7 @@ def member_rows(trajectory: Trajectory, failed: np.ndarray, measured: Arrays, **
     Parameters
     ----------
     measured : mapping from quantity to array, shape (members, ...)
+    failed : ndarray of bool, shape (members,)
     """
     masked = {
         name: np.where(failed.reshape(-1, *[1] * (value.ndim - 1)), np.nan, value) for name, value in measured.items()

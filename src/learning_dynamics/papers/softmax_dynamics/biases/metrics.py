@@ -33,4 +33,5 @@ def escapes(trajectory: Trajectory) -> pd.DataFrame:
     """
     times = falls.learned_at(trajectory.time, trajectory.series["probabilities"].astype(float))
     times = np.where(np.isfinite(times), times, np.nan) * np.log(1 / trajectory.constants["scale"])[:, None]
-    return cells.member_rows(trajectory, starts.undecided(trajectory.series["probabilities"]), {LEARNING_TIME: times})
+    failed = starts.undecided(trajectory.series["probabilities"])
+    return cells.member_rows(trajectory, {LEARNING_TIME: times}, failed=failed)

@@ -74,7 +74,7 @@ def descent_map(trajectory: Trajectory, *, thresholds: list[Positive], lower: Fr
         "class_rankme_centred": second - centre[..., :, None] * centre[..., None, :] / classes[:, None, None, None],
         "class_rankme": second,
     }
-    of_members = functools.partial(cells.member_rows, trajectory, failed)
+    of_members = functools.partial(cells.member_rows, trajectory, failed=failed)
     windows = falls.windows(probabilities, sizes, lower, upper)
     learned = ((probabilities[:, -1] > upper) | (sizes == 0)).all(axis=1)
     for measure, covariance in covariances.items():

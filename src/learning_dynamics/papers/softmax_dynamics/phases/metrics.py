@@ -186,7 +186,7 @@ def flow_grid(
         group = np.all(largest == pattern, axis=1)
         separated[group] = separation(f[group], pattern)
     _, rate = _rates(f, W, labels, loss)
-    of_members = functools.partial(cells.member_rows, trajectory, failed, measure="")
+    of_members = functools.partial(cells.member_rows, trajectory, failed=failed, measure="")
     learned = falls.learned_at(times, probabilities)
     yield of_members(
         {

@@ -66,7 +66,7 @@ def combinations(
     """
     sizes = trajectory.constants["counts"]
     failed = np.asarray(trajectory.undecided, dtype=bool)
-    of_members = functools.partial(cells.member_rows, trajectory, failed)
+    of_members = functools.partial(cells.member_rows, trajectory, failed=failed)
     # failed members get numbers for which everything is defined, and `of_members` replaces what comes of them by nan
     ranks = {
         name: effective_rank(np.where(failed[:, None, None], 1.0, trajectory.series[name]))
@@ -76,7 +76,7 @@ def combinations(
         until_end = trajectory.time <= end
         learned_or_diverged = outcomes(trajectory, until_end)
         # failed members keep their numbers here: `diverged` says that they failed
-        yield cells.member_rows(trajectory, np.zeros_like(failed), learned_or_diverged, steps=end, population="")
+        yield of_members(learned_or_diverged, failed=np.zeros_like(failed), steps=end, population="")
         probabilities = np.where(failed[:, None, None], 0.0, trajectory.series["probabilities"])[:, until_end]
         windows = falls.windows(probabilities, sizes, lower, upper)
         for population, rank in ranks.items():
