@@ -16,6 +16,7 @@ the factor is large, U descends its squared norm among the points with all g_i >
 """
 
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 
@@ -25,6 +26,7 @@ from learning_dynamics.papers.tensor_networks.tensor_network import TensorNetwor
 from learning_dynamics.progress import progress
 from learning_dynamics.settings import Positive
 
+FloatOrArray = TypeVar("FloatOrArray", float, np.ndarray)
 MAX_EXPONENT = 40.0  # of a weight; only a trial step far outside the constraint has a larger one, and is rejected
 # of the integrator: enough for every flow of the configurations; one that needs more is given up, and is undecided
 RESTARTS = 50
@@ -42,6 +44,11 @@ class Accuracy(Tolerances):
     """
 
     sharpness: Positive
+
+
+def capped_stiffness(log_log_times: FloatOrArray, sharpness: float) -> FloatOrArray:
+    """Return what replaces the factor e^tau in exponents at tau = log(1 + log(1 + t)): at most `sharpness`."""
+    return 1 / (np.exp(-log_log_times) + 1 / sharpness)
 
 
 def exponential_flow(
@@ -75,8 +82,7 @@ def exponential_flow(
     growth = 2 - 2 / depth
 
     def stiffness(log_log_time: float) -> float:
-        """Return what replaces e^tau."""
-        return 1 / (np.exp(-log_log_time) + 1 / integration.sharpness)
+        return capped_stiffness(log_log_time, integration.sharpness)
 
     def weights(log_log_time: float, margins: np.ndarray) -> np.ndarray:
         """Return the weights w_i, shape (samples,)."""

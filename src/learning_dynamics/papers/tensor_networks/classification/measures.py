@@ -27,6 +27,7 @@ import numpy as np
 from learning_dynamics.papers.tensor_networks.classification import quantities
 from learning_dynamics.papers.tensor_networks.classification.theory import fitted_power, outside_support, tight_margins
 from learning_dynamics.papers.tensor_networks.distances import angle_between
+from learning_dynamics.papers.tensor_networks.exponential_flow import capped_stiffness
 from learning_dynamics.papers.tensor_networks.solutions import LIMIT_NORM, Norm, least_quasi_norm, minimum_norm, norm_of
 from learning_dynamics.papers.tensor_networks.tables import MARGIN
 from learning_dynamics.papers.tensor_networks.tensor_network import TensorNetwork
@@ -195,8 +196,7 @@ def push_directions(
     The weights exp(-y f) are scaled by the largest, which leaves the direction and cannot underflow.
     """
     margins = network.coefficients(states) @ (data.y[:, None] * data.X).T
-    # e^tau as `exponential_flow` caps it, written again: keep both alike
-    stiffness = 1 / (np.exp(-log_log_times) + 1 / sharpness)
+    stiffness = capped_stiffness(log_log_times, sharpness)
     weights = np.exp(stiffness[:, None] * (margins.min(axis=-1, keepdims=True) - margins)) * data.y
     sums = weights @ data.X
     return sums / np.linalg.norm(sums, axis=-1, keepdims=True)
