@@ -127,6 +127,7 @@ def test_markdown_escapes_tags_and_links():
     [
         ("{value:.2g} of {draws}", {"value": 0.1234, "draws": 20}, "0.12 of 20"),
         (r"$\frac{a}{b}$ is {x:.1f}", {"x": 1.0}, r"$\frac{a}{b}$ is 1.0"),
+        (r"$\sqrt[3]{ab}$ is {ab:.1f}", {"ab": 1.0}, r"$\sqrt[3]{ab}$ is 1.0"),
         ("{claim.value:.3g}", {"claim.value": 2.0}, "2"),
         ("{x:.1e}", {"x": 3.2e-9}, r"$3.2 \cdot 10^{-9}$"),
         ("{x:.2g}", {"x": float("nan")}, "–"),
@@ -157,6 +158,8 @@ def test_braces_in_a_formula_are_no_field():
         (r"$\lambda_{2} = {value:.2f}$", "`{value}` within mathematics, where nothing is filled"),
         ("$x = {claim.value:.2g}$", "`{claim.value}` within mathematics, where nothing is filled"),
         ("$x = {r}$", "`{r}` within mathematics, where nothing is filled"),
+        (r"$\sqrt[{r}]{value}$", "`{r}` within mathematics, where nothing is filled"),
+        ("$x = [0, 1]{r}$", "`{r}` within mathematics, where nothing is filled"),
     ],
 )
 def test_a_field_that_cannot_be_filled_is_refused_in_one_line(text, message):

@@ -11,9 +11,10 @@ from learning_dynamics.errors import ProjectError, shortened, suggest_name
 
 MATHS = re.compile(r"(\$[^$]+\$)")
 # A field within mathematics, as in `x = {value:.2f}`, and none of TeX's own braces, as in `\frac{ab}{cd}`, `x_{ab}`,
-# `\{ab\}`: these follow a letter, a digit, `_`, `^`, `}` or a backslash. A brace of TeX's after `]`, as in
-# `\sqrt[3]{ab}`, is taken for a field: `fill` refuses it if a fact has that name.
+# `\{ab\}`: these follow a letter, a digit, `_`, `^`, `}` or a backslash; or, as in `\sqrt[3]{ab}`, what
+# `OPTIONAL_ARGUMENT` finds.
 FIELD_IN_MATHS = re.compile(r"(?<![\\\w^}])\{([A-Za-z][\w.]*)(?::[^{}]*)?\}")
+OPTIONAL_ARGUMENT = re.compile(r"\\[A-Za-z]+\[[^][]*\]$")  # of a command, at the end of what is before its brace
 
 
 class _Shown:
@@ -64,14 +65,14 @@ def fill(text: str, facts: Mapping[str, Any], where: str = "") -> str:
     ------
     ProjectError
         If a field has no fact, or a format that does not fit its number, or if a fact's field is within mathematics
-        and its brace is not one of TeX's own (`FIELD_IN_MATHS`).
+        and its brace is not one of TeX's own.
     """
     parts = MATHS.split(text)  # prose at even places, formulas at odd ones
     shown = {key: _Shown(value) for key, value in facts.items()}
     try:
-        fields_in_maths = [name for formula in parts[1::2] for name in FIELD_IN_MATHS.findall(formula) if name in facts]
-        if fields_in_maths:
-            name = fields_in_maths[0]
+        in_maths = [name for formula in parts[1::2] for name in _fields_in_maths(formula) if name in facts]
+        if in_maths:
+            name = in_maths[0]
             raise ProjectError(
                 f"the text has the field `{{{name}}}` within mathematics, where nothing is filled; end it before, "
                 f"as in `$x =$ {{{name}}}`"
@@ -83,6 +84,13 @@ def fill(text: str, facts: Mapping[str, Any], where: str = "") -> str:
     except ProjectError as error:
         raise ProjectError(f"{where}: {error}" if where else str(error)) from None
     return "".join(parts)
+
+
+def _fields_in_maths(formula: str) -> list[str]:
+    """Return the names in braces of a formula that are not TeX's own."""
+    return [
+        match[1] for match in FIELD_IN_MATHS.finditer(formula) if not OPTIONAL_ARGUMENT.search(formula[: match.start()])
+    ]
 
 
 def fields(text: str) -> set[str]:
