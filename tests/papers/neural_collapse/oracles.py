@@ -65,8 +65,11 @@ def relative(changed: np.ndarray, matrix: np.ndarray) -> float:
     return float(np.linalg.norm(changed - matrix) / np.linalg.norm(matrix))
 
 
-def from_frame(vectors: np.ndarray) -> float:
-    """Return how far the Gram matrix of columns is from the nearest multiple of a simplex frame's, relative."""
+def distance_from_simplex_frame(vectors: np.ndarray) -> float:
+    """Return how far the columns of V, shape (P, C), are from a simplex equiangular tight frame of any size.
+
+    By their Gram matrix: ``min_a |V^T V - a (I - 1 1^T / C)| / |V^T V|`` in the Frobenius norm, by a general minimiser.
+    """
     classes = vectors.shape[1]
     gram, simplex = vectors.T @ vectors, np.eye(classes) - 1 / classes
     best = scipy.optimize.minimize_scalar(lambda scale: np.linalg.norm(gram - scale * simplex), tol=1e-12)

@@ -161,10 +161,10 @@ def distances(concentrated):
     means, W = concentrated
     inverse = scipy.linalg.pinv(means, rtol=CUTOFF)
     return {
-        "means_frame_distance": oracles.from_frame(means),
-        "classifiers_frame_distance": oracles.from_frame(W.T),
+        "means_frame_distance": oracles.distance_from_simplex_frame(means),
+        "classifiers_frame_distance": oracles.distance_from_simplex_frame(W.T),
         "classifiers_self_duality": self_duality(W, means),
-        "inverse_frame_distance": oracles.from_frame(inverse.T),
+        "inverse_frame_distance": oracles.distance_from_simplex_frame(inverse.T),
         "inverse_self_duality": self_duality(inverse, means),
     }
 
@@ -221,8 +221,8 @@ def test_l_nc23_of_a_simplex_is_the_square_of_its_score_error(index):
 def test_noise_along_a_simplex_leaves_classifiers_a_frame_and_dual_to_the_means(index):
     H, _ = with_noise_along_a_simplex(converses.SIMPLEX_NOISES[index])
     W, _ = oracles.least_squares(H, CLASSES)
-    # the minimiser in `from_frame` finds the scale of the frame to 1e-11
-    assert oracles.from_frame(W.T / np.linalg.norm(W)) < 1e-10
+    # the minimiser in `distance_from_simplex_frame` finds the scale of the frame to 1e-11
+    assert oracles.distance_from_simplex_frame(W.T / np.linalg.norm(W)) < 1e-10
     measured = converses.simplex_scores(central_features(), CLASSES)
     assert measured["simplex_frame_distance"][index] < ROUNDING
     assert measured["simplex_self_duality"][index] < ROUNDING**2  # a squared distance

@@ -113,16 +113,21 @@ def test_a_classifier_that_does_not_follow_the_map_changes_predictions_and_loss(
 
 @pytest.mark.parametrize("size", [SIZE, (CLASSES, 6, 2)])  # a frame of three classes needs two features
 def test_gaps_of_frames(size):
+    """Lemma 7: M^T M is a multiple of I - 1 1^T / C if and only if M's singular values are equal and M 1 = 0."""
     H = oracles.features(*size)
     Z = np.random.default_rng(2).standard_normal(H.shape)  # what the frames are rotated by
     found = identities.simplex_frames(H, Z, CLASSES)
     assert found["simplex_frame_gap"] < 1e-13
     # C - 1 rows of the orthogonal matrix that `simplex_frames` makes of entries of Z; U drops out of the Gram matrix
     rows = np.linalg.qr(Z.ravel()[: CLASSES**2].reshape(CLASSES, CLASSES))[0][: CLASSES - 1]
-    assert found["simplex_frame_gap--other_null_space"] == pytest.approx(oracles.from_frame(rows), rel=1e-6)
+    assert found["simplex_frame_gap--other_null_space"] == pytest.approx(
+        oracles.distance_from_simplex_frame(rows), rel=1e-6
+    )
     # U omega V^T has the Gram matrix of the normalised class means
     means = oracles.covariances(oracles.renormalised(H, CLASSES), CLASSES)[2]
-    assert found["simplex_frame_gap--unequal_values"] == pytest.approx(oracles.from_frame(means), rel=1e-6)
+    assert found["simplex_frame_gap--unequal_values"] == pytest.approx(
+        oracles.distance_from_simplex_frame(means), rel=1e-6
+    )
 
 
 def test_a_frame_that_is_stretched_has_a_gap(monkeypatch):
