@@ -1,6 +1,7 @@
 """What the maps of trainings draw, read off their artists."""
 
 import itertools
+from collections.abc import Sequence
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -80,12 +81,12 @@ def test_trainings_that_a_map_of_optimisers_would_mix_are_refused(column):
         figures.optimisers([table, twice], threshold=0.05)
 
 
-@pytest.fixture
-def search() -> pd.DataFrame:
+def eight_examples_table(
+    sizes: Sequence[str] = ("4-2-1-1", "3-3-1-1", "2-2-2-2"), dimensions: Sequence[int] = (2, 3)
+) -> pd.DataFrame:
     """Three phases at 4-2-1-1 in full batches; four of ten learn at the larger rate, all at the smaller one."""
     rows = []
-    sizes = ("4-2-1-1", "3-3-1-1", "2-2-2-2")
-    for rate, batch, counts, d, seed in itertools.product((0.1, 1.0), (2, 0), sizes, (2, 3), range(SEEDS)):
+    for rate, batch, counts, d, seed in itertools.product((0.1, 1.0), (2, 0), sizes, dimensions, range(SEEDS)):
         cell = {
             "method": "SGD",
             "learning_rate": rate,
@@ -93,7 +94,7 @@ def search() -> pd.DataFrame:
             "batch": batch,
             "steps": 100,
             "counts": counts,
-            "skewed": counts != "2-2-2-2",
+            "skewed": len(set(counts.split("-"))) > 1,
             "dimension": d,
             "scale": 0.01,
             "seed": seed,
@@ -106,6 +107,11 @@ def search() -> pd.DataFrame:
     table = pd.DataFrame(rows)
     table.attrs["settings"] = {"seeds": SEEDS, "steps": 100}
     return table
+
+
+@pytest.fixture
+def search() -> pd.DataFrame:
+    return eight_examples_table()
 
 
 @pytest.mark.parametrize(("column", "other"), [("method", "Adam"), ("decay", 0.1), ("steps", 50), ("scale", 1.0)])
@@ -126,3 +132,32 @@ def test_a_search_is_hatched_where_few_learn_and_counts_all_draws(search):
         assert not axis.images[0].get_array().any()
     assert [label.get_text() for label in treated.get_yticklabels()] == ["2", "all"]
     assert hatched(treated) == {(0, 1), (1, 1)}
+
+
+@pytest.mark.parametrize(
+    ("sizes", "panels"),
+    [
+        (["4-2-1-1", "2-2-2-2"], ("(a), (b)", "(b)", "(c)")),
+        (["4-2-1-1", "3-3-1-1", "2-2-2-2"], ("(a) to (c)", "(c)", "(d), (e)")),
+        (["4-2-1-1", "3-3-1-1", "5-1-1-1", "2-2-2-2", "3-3-3-3"], ("(a) to (e)", "(d), (e)", "(f) to (h)")),
+    ],
+)
+def test_the_caption_names_as_many_panels_as_the_run_has_class_sizes(sizes, panels):
+    drawn = figures.eight_examples(eight_examples_table(sizes), threshold=0.05)
+    assert tuple(drawn.facts[f"{kind}_panels"] for kind in ("narrow", "equal", "wide")) == panels
+    titles = [axis.get_title() for axis in drawn.figure.axes if axis.images]
+    equal = [title for title in titles if len(set(title[4:].split(" : "))) == 1]
+    assert ", ".join(title[:3] for title in equal) == panels[1]
+
+
+@pytest.mark.parametrize("sizes", [["4-2-1-1", "3-3-1-1"], ["2-2-2-2"]])
+def test_eight_examples_without_skewed_or_equal_sizes_are_refused(sizes):
+    with pytest.raises(ProjectError, match=f"not {', '.join(sizes)} alone; add the others to `counts` of the run"):
+        figures.eight_examples(eight_examples_table(sizes), threshold=0.05)
+
+
+@pytest.mark.parametrize("dimensions", [[2], [2, 3, 4], [1, 2]])
+def test_eight_examples_in_other_than_a_bottleneck_and_none_are_refused(dimensions):
+    listed = ", ".join(map(str, dimensions))
+    with pytest.raises(ProjectError, match=f"not {listed}; give two as `dimensions` of the run"):
+        figures.eight_examples(eight_examples_table(dimensions=dimensions), threshold=0.05)

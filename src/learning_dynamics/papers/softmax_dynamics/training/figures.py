@@ -1,5 +1,6 @@
 """Maps of trainings: eight examples by learning rate and batch size; more classes by optimiser, decay and batch."""
 
+import string
 from collections.abc import Sequence
 
 import matplotlib.pyplot as plt
@@ -26,21 +27,31 @@ def eight_examples(trainings: Table, *, threshold: Positive) -> Plot:
     r"""Eight examples, by learning rate and batch size: share of seeds that learn and show all three phases.
 
     RankMe, centred, over all examples, at every step. The phases are a warm-up, a growth and a fall while the rarest
-    classes are learned, in this order, each of {threshold:g} or more. (a) to (c) {least} dimensions, by class sizes;
-    those of (c) are equal. (d), (e) The skewed sizes in {most} dimensions, without a bottleneck. Cells give the share
-    in per cent of all {seeds} seeds, with its 95 % Wilson interval. Training is gradient descent for {steps} steps from
-    starts of scale {scale:g}; a minibatch's gradient is scaled to the sum over examples. Hatched: fewer than half of
-    the seeds have learned. A seed has learned if at the end every example's own class has a probability above one half,
-    and if no such probability was below the smallest normal number of double precision on the way.
+    classes are learned, in this order, each of {threshold:g} or more. {narrow_panels} {least} dimensions, by class
+    sizes; those of {equal_panels} are equal. {wide_panels} The skewed sizes in {most} dimensions, without a bottleneck.
+    Cells give the share in per cent of all {seeds} seeds, with its 95 % Wilson interval. Training is gradient descent
+    for {steps} steps from starts of scale {scale:g}; a minibatch's gradient is scaled to the sum over examples.
+    Hatched: fewer than half of the seeds have learned. A seed has learned if at the end every example's own class has a
+    probability above one half, and if no such probability was below the smallest normal number of double precision on
+    the way.
     """
     _require_one(trainings, "method", "decay", "steps", "scale")
-    dimensions = trainings["dimension"]
     draws = {case: case_draws(trainings, case, "examples", threshold) for case in CASES}
+    dimensions = trainings["dimension"]
+    if dimensions.nunique() != 2 or draws["wide"].empty != draws["treated"].empty:
+        raise ProjectError(
+            "a map of eight examples has two numbers of dimensions, the larger without a bottleneck, not "
+            f"{', '.join(map(str, sorted(dimensions.unique())))}; give two as `dimensions` of the run"
+        )
+    if draws["treated"].empty or draws["equal"].empty:
+        raise ProjectError(
+            "a map of eight examples compares skewed class sizes with equal ones, not "
+            f"{', '.join(trainings['counts'].unique())} alone; add the others to `counts` of the run"
+        )
     # cases (`case_draws`): treated, skewed with a bottleneck; equal, with a bottleneck alone; wide, with skew alone
     skewed, equal = (
         sorted(draws[case]["counts"].unique(), key=sizes_of, reverse=True) for case in ("treated", "equal")
     )
-    # the caption's letters are those of two skewed sizes and one of equal classes
     figure, axes = plt.subplots(
         2, len(skewed) + len(equal), figsize=(WIDTH, 4.6), sharex=True, sharey=True, squeeze=False
     )
@@ -65,7 +76,11 @@ def eight_examples(trainings: Table, *, threshold: Positive) -> Plot:
     letters([*top, *bottom[:n_skewed]])
     share_bar(figure, axes, "share of seeds that learn and show three phases", aspect=40, pad=0.015)
     legend_below(figure, [unlearned_handle()])
+    n_narrow = n_skewed + len(equal)
     facts = {
+        "narrow_panels": _letters(0, n_narrow),
+        "equal_panels": _letters(n_skewed, n_narrow),
+        "wide_panels": _letters(n_narrow, n_narrow + n_skewed),
         "threshold": threshold,
         "least": dimensions.min(),
         "most": dimensions.max(),
@@ -73,8 +88,14 @@ def eight_examples(trainings: Table, *, threshold: Positive) -> Plot:
         "steps": trainings["steps"].iloc[0],  # when trainings were measured
         "scale": trainings["scale"].iloc[0],
     }
-    alt = "Shares of seeds by learning rate and batch for three class sizes, with a bottleneck and without."
+    alt = "Shares of seeds by learning rate and batch for several class sizes, with a bottleneck and without."
     return Plot(figure, facts, alt)
+
+
+def _letters(first: int, end: int) -> str:
+    """Return how a caption names the panels from number `first`, counted from 0, up to the one before `end`."""
+    lettered = [f"({letter})" for letter in string.ascii_lowercase[first:end]]
+    return f"{lettered[0]} to {lettered[-1]}" if len(lettered) > 2 else ", ".join(lettered)
 
 
 def _draw_map(axis: Axes, draws: pd.DataFrame) -> None:
