@@ -151,30 +151,32 @@ def test_every_overlay_that_is_shipped_fits():
 
 
 @pytest.mark.parametrize(
-    ("paper", "run", "settings", "said"),
+    ("paper", "changes", "said"),
     [
         (
             "tensor_networks",
-            "step_sizes",
-            "steps: [0.1]",
+            "runs: {step_sizes: {steps: [0.1]}}",
             "steps: unknown setting of `step_sizes`; it is now `step_sizes`",
         ),
         (
+            "tensor_networks",
+            "claims: {global_optimum_share: {right: 0.9}}",
+            "right: unknown setting of `global_optimum_share`; it is now `greedy_share`",
+        ),
+        (
             "spectral_bias",
-            "reduced",
-            "integration: {start: 0.1}",
+            "runs: {reduced: {integration: {start: 0.1}}}",
             "integration.start: unknown setting of `LogSpan`; it is now `first_time`",
         ),
         (
             "spectral_bias",
-            "relu_small",
-            "start: 0.1",
+            "runs: {relu_small: {start: 0.1}}",
             "start: unknown setting of `relu_descent`; it is now `first_time`",
         ),
     ],
 )
-def test_a_setting_of_an_earlier_version_is_refused_with_its_new_name(tmp_path, paper, run, settings, said):
-    overlay = write(tmp_path / "old.yaml", f"scale: old\nchanges: {{{paper}: {{runs: {{{run}: {{{settings}}}}}}}}}\n")
+def test_a_setting_of_an_earlier_version_is_refused_with_its_new_name(tmp_path, paper, changes, said):
+    overlay = write(tmp_path / "old.yaml", f"scale: old\nchanges: {{{paper}: {{{changes}}}}}\n")
     assert refusal(plan, overlay, papers=[paper]).endswith(said)
 
 

@@ -46,6 +46,7 @@ RENAMED = {
     "reference": "parts",
     "steps": "step_sizes",
     "start": "first_time",
+    "right": "greedy_share",
 }
 
 

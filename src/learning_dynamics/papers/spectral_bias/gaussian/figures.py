@@ -6,7 +6,7 @@ from learning_dynamics.settings import Count, Natural
 from learning_dynamics.tidy import Table, settings_of
 
 
-def fig4(first: Table, second: Table, *, member: Natural, top: Count) -> Plot:
+def fig4(large_second_layer: Table, small_second_layer: Table, *, member: Natural, top: Count) -> Plot:
     r"""The hidden layer's singular values when both layers start Gaussian.
 
     Solid: singular values of $W_1$ along gradient flow, on the data of `fig1a`. The first $k$, as many as outputs, are
@@ -16,7 +16,7 @@ def fig4(first: Table, second: Table, *, member: Natural, top: Count) -> Plot:
     starts, the less $W_1$ has to grow, and the $k$-th value may not stand out from the others. The claim counts the
     draws on which it does.
     """
-    tables = (first, second)
+    tables = (large_second_layer, small_second_layer)
     titles = [
         rf"variance of $W_1$ {settings['variance']:g}, of $W_2$ {settings['output_variance']:g}"
         for settings in map(settings_of, tables)

@@ -10,7 +10,7 @@ from learning_dynamics.tidy import Quantity, Table, by_draw, select
 
 # Settings of the claim, whose values stand in workflow/config/tensor_networks.yaml:
 # - middle: initialisation scale of order one, which is compared with the run's smallest and largest
-# - right: least share of right predictions among the starts of the smallest scale; chosen
+# - greedy_share: least share of the starts of the smallest scale that come to the greedy choice; chosen
 
 # why the criteria on differences between shares at two scales are fair: the `because` of each
 PAIRED = "mean over data sets, with the same starts at both scales; starts at no optimum count against the difference"
@@ -28,7 +28,7 @@ LARGER_BETTER = "the larger the start, the better"
     origin="ours",
     quantifier="an average",
 )
-def global_optimum_share(starts: Table, *, middle: Positive, right: Fraction) -> Claim:
+def global_optimum_share(starts: Table, *, middle: Positive, greedy_share: Fraction) -> Claim:
     r"""Corollary 2 leaves open to which stationary point of the $\ell_{2/L}$ max-margin problem a diagonal network
     tends. With three layers it tends to the global optimum less often from small starts than from starts of order one.
     With five layers this difference is smaller. From large starts, too, it tends there less often than from starts of
@@ -98,7 +98,7 @@ def global_optimum_share(starts: Table, *, middle: Positive, right: Fraction) ->
         yield at_least(
             f"{depth} layers, $\\alpha = {small:g}$: share of starts at the optimum that is predicted",
             _mean_share(reached == greedy),
-            right,
+            greedy_share,
             because="chosen: of several optima on the escaped coordinates, that of most entries is a guess, and "
             "nearly tied escapes may go either way",
             # the prediction is within the estimate: a rival has another estimate, and the same bound
@@ -119,7 +119,7 @@ def global_optimum_share(starts: Table, *, middle: Positive, right: Fraction) ->
     greedy_optima = select(starts, quantities.OPTIMUM, scale=large)["predicted"]
     # the fields that no check fills; {draws} is the headline's
     yield Facts(
-        right=right,
+        right=greedy_share,
         small=small,
         middle=middle,
         large=large,
