@@ -10,6 +10,7 @@ from learning_dynamics.papers.tensor_networks.exponential_flow import Accuracy, 
 from learning_dynamics.papers.tensor_networks.local_optima import metrics, runs, theory
 from learning_dynamics.papers.tensor_networks.local_optima.flow import limits_of_layers
 from learning_dynamics.papers.tensor_networks.solutions import margin_vertices
+from learning_dynamics.tidy import by_draw
 from learning_dynamics.trajectories import Trajectory
 from tests.papers.tensor_networks.plain import evaluation_on, put, rewrite, verdict
 
@@ -164,6 +165,32 @@ def test_a_limit_that_overflows_is_nan(data):
     limits = runs.from_scaled_starts(data, depths=[3], scales=[1.0, 1e200], starts=1, seed=3, **RUN).series["limit_3"]
     assert np.isfinite(limits[:, 0]).all()
     assert np.isnan(limits[:, 1]).all()
+
+
+def optima_by_scale(*, samples, inputs, seeds, scales):
+    """Return the numbers of the optima that three layers reach, shape (data sets, starts) for each scale."""
+    drawn = points.separable(samples=samples, inputs=inputs, margin=0.5, seeds=seeds, seed=1)
+    settings = {"depths": [3], "scales": scales, "starts": 6, "seed": 3, **RUN}
+    trajectory = runs.from_scaled_starts(drawn, **settings)
+    trajectory.settings = settings
+    table = metrics.from_scaled_starts(trajectory, near=0.01)
+    return [by_draw(table, "optimum", depth=3, scale=scale) for scale in scales]
+
+
+@pytest.mark.parametrize(("samples", "inputs"), [(2, 3), (3, 3), (3, 6)])
+def test_small_starts_come_to_the_global_optimum_less_often_with_other_points_too(samples, inputs):
+    """As the claim's text says; a difference of three standard errors over data sets."""
+    small, middle = optima_by_scale(samples=samples, inputs=inputs, seeds=100, scales=[0.001, 1.0])
+    gains = np.mean(middle == 1, axis=1) - np.mean(small == 1, axis=1)
+    assert gains.mean() > 3 * gains.std(ddof=1) / np.sqrt(len(gains))
+
+
+def test_with_a_single_point_nothing_depends_on_the_scale():
+    """Each start comes to the same optimum from every scale, and several optima are reached."""
+    by_scale = optima_by_scale(samples=1, inputs=4, seeds=40, scales=[0.001, 1.0, 10.0])
+    for optima in by_scale[1:]:
+        np.testing.assert_array_equal(optima, by_scale[0])
+    assert len(np.unique(by_scale[0])) > 1
 
 
 def test_two_layers_are_refused(data):

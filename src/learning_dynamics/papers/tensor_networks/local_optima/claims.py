@@ -51,10 +51,8 @@ def global_optimum_share(starts: Table, *, middle: Positive, greedy_share: Fract
     those for which it is a local optimum. The greedy choice alone, without any flow, is the global optimum for
     {greedy_is_global:.1%}; why starts of order one do better is not explained.
 
-    In runs that are not kept, with two or three points in three to six dimensions and with uniform layers, small starts
-    do worse as well. In others, large starts are not worse than those of order one, at margins of three and more; and
-    the greedy choice is right less often where the last layer does not start at zero. With a single point nothing
-    depends on the scale.
+    With two points in three dimensions, and with three in three or six, small starts of three layers do worse as well,
+    as a test measures. With a single point nothing depends on the scale: it stretches all waits of coordinates alike.
     """
     small, large = min(starts["scale"]), max(starts["scale"])
     depths = np.unique(starts["depth"])
