@@ -2,15 +2,14 @@
 
 import pytest
 
-from learning_dynamics.pipeline.commands import variation
-from learning_dynamics.pipeline.plan import variations
+from learning_dynamics.pipeline.plan import free_settings, variations
 from learning_dynamics.pipeline.plan.plan import Plan
 
 SEED = 2023  # of the made-up paper's configuration
 
 
 def layers_of(found, count=40):
-    return [variations.draw_layer(found.config, "toy", draw) for draw in range(1, count)]
+    return [free_settings.draw_layer(found.config, "toy", draw) for draw in range(1, count)]
 
 
 def project_under(found, name, value):
@@ -56,7 +55,7 @@ def test_draws_are_those_that_were_published(configured):
 
 def test_what_inherits_a_drawn_setting_is_drawn_with_it(configured):
     found = configured("runs.slow.free", {"steps": [3, 9], "rate": [0.001, 0.015]})
-    drawn, layer = project_under(found, "draw1", 1), variations.draw_layer(found.config, "toy", 1)
+    drawn, layer = project_under(found, "draw1", 1), free_settings.draw_layer(found.config, "toy", 1)
     fast, slow = (drawn.run("toy", name)["settings"] for name in ("fast", "slow"))
     assert fast["steps"] == slow["steps"] == layer["runs"]["slow"]["steps"]
     assert (fast["rate"], slow["rate"]) == (0.02, layer["runs"]["slow"]["rate"])  # the fast run has its own
@@ -65,8 +64,8 @@ def test_what_inherits_a_drawn_setting_is_drawn_with_it(configured):
 
 def test_a_claim_is_judged_on_draws_where_its_runs_are_drawn_unless_it_says_otherwise(configured):
     found = configured("runs.slow.free", {"steps": [3, 9], "rate": [0.001, 0.015]})
-    assert variations.claims_on_draws(found.config, "toy") == ["geometric"]
-    assert variations.claims_on_draws(configured("claims.geometric.free", False).config, "toy") == []
+    assert free_settings.claims_on_draws(found.config, "toy") == ["geometric"]
+    assert free_settings.claims_on_draws(configured("claims.geometric.free", False).config, "toy") == []
 
 
 RANGE = {"run": "slow", "setting": "steps", "range": [5, 50], "claims": ["geometric"]}
@@ -126,31 +125,3 @@ def test_a_fingerprint_is_of_all_that_a_change_reads(configured):
         after = fingerprints(path, value)
         assert {name for name in everything if after[name] != before[name]} == concerned, path
         before = after
-
-
-@pytest.mark.parametrize(
-    ("entry", "grid"),
-    [
-        pytest.param({"range": [1e-4, 1.0]}, [1e-4, 1e-3, 1e-2, 0.1, 1.0], id="a value a decade"),
-        pytest.param({"range": [0.0, 1.0], "points": 3}, [0.0, 0.5, 1.0], id="evenly where zero is an end"),
-        pytest.param({"range": [1, 4]}, [1, 2, 3, 4], id="whole numbers"),
-        pytest.param({"grid": ["a", "b"]}, ["a", "b"], id="words"),
-        pytest.param({"range": [5e-324, 1.0], "points": 2}, [5e-324, 1.0], id="the smallest number"),
-    ],
-)
-def test_the_grid_of_a_range(entry, grid):
-    assert variations.grid_of(entry) == grid
-
-
-@pytest.mark.parametrize(("low", "high", "turn"), [(1e-8, 1e-2, 3e-5), (-1.0, 2.0, 0.71), (1, 1000, 137), (0.1, 9, 5)])
-def test_bisection_ends_within_a_tenth_of_the_turn(low, high, turn):
-    tried = variation.bisect(lambda value: "reproduced" if value <= turn else "not reproduced", low, high)
-    below = max(value for value in [low, *tried] if value <= turn)
-    above = min(value for value in [high, *tried] if value > turn)
-    assert above - below <= max(0.1 * abs(above) + 1e-9, 1)  # whole numbers, to the next
-    assert len(tried) <= variations.MAX_BISECTIONS
-
-
-def test_nothing_is_bisected_where_an_end_is_undecided_or_the_verdict_does_not_turn():
-    assert variation.bisect(lambda value: "undecided" if value < 3 else "reproduced", 1, 1000) == []
-    assert variation.bisect(lambda value: "reproduced", 1, 1000) == []

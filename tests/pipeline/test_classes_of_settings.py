@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from learning_dynamics.pipeline.commands.sweep import types_of_settings
-from learning_dynamics.pipeline.plan import variations
+from learning_dynamics.pipeline.plan import free_settings, variations
 from learning_dynamics.pipeline.plan.config_files import merge, read_yaml
 from learning_dynamics.pipeline.plan.plan import Plan
 from learning_dynamics.pipeline.plan.setting_sources import provenance, unstated_settings
@@ -125,7 +125,7 @@ def test_what_is_judged_again_reaches_inside_and_may_name_what_is_inside(configu
     config = configured("runs.soup.free", {"pace.horizon": [5.0, 6.0]}).config
     for draw in range(1, 10):
         drawing = variations.change_named(config, "toy", f"draw{draw}")
-        layer = variations.draw_layer(config, "toy", draw)
+        layer = free_settings.draw_layer(config, "toy", draw)
         assert 0.1 <= layer["runs"]["tea"]["rate"] <= layer["runs"]["tea"]["pace"]["points"] <= 6, draw
         drawn = Plan(variations.changed_configuration(config, "toy", drawing, draw))
         tea, soup = (drawn.run("toy", name)["settings"]["pace"] for name in ("tea", "soup"))

@@ -17,7 +17,7 @@ from learning_dynamics.judging import Evaluation, Judgement
 from learning_dynamics.pipeline.commands.functions import paper_function
 from learning_dynamics.pipeline.commands.in_process import Workbench
 from learning_dynamics.pipeline.commands.planned import CHANGED, configuration_option
-from learning_dynamics.pipeline.plan import variations
+from learning_dynamics.pipeline.plan import value_grids, variations
 from learning_dynamics.pipeline.plan.plan import Plan
 from learning_dynamics.pipeline.report import maths
 from learning_dynamics.pipeline.store.records import VARIATION_COLUMNS, variation_row
@@ -69,12 +69,12 @@ def execute(
 def bisect(verdict_at: Any, low: Any, high: Any) -> list[Any]:
     """Return the values tried between two, halving the interval while the decided verdicts at its ends differ.
 
-    It ends when the interval is short (`variations.midpoint`), or after `variations.MAX_BISECTIONS`.
+    It ends when the interval is short (`value_grids.midpoint`), or after `value_grids.MAX_BISECTIONS`.
     """
     tried = []
-    for _ in range(variations.MAX_BISECTIONS):
+    for _ in range(value_grids.MAX_BISECTIONS):
         at_low, at_high = verdict_at(low), verdict_at(high)
-        middle = variations.midpoint(low, high)
+        middle = value_grids.midpoint(low, high)
         if at_low == at_high or at_low in NOT_DECIDED or at_high in NOT_DECIDED or middle is None:
             break
         tried.append(middle)

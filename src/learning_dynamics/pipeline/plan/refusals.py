@@ -13,7 +13,7 @@ from typing import Any
 
 from learning_dynamics.errors import ProjectError, check_known, suggest_name
 from learning_dynamics.files import atomic_write
-from learning_dynamics.pipeline.plan import setting_sources, variations
+from learning_dynamics.pipeline.plan import setting_sources, variation_refusals
 from learning_dynamics.pipeline.plan.blocks import flat, run_names
 from learning_dynamics.pipeline.plan.config import SECTIONS, Config
 from learning_dynamics.pipeline.plan.config_files import Block
@@ -76,7 +76,7 @@ def _check_paper(config: Config, paper: str) -> None:
     try:
         _Paper(config, paper).check()
         setting_sources.check_reasons(config, paper)
-        variations.check(config, paper)
+        variation_refusals.check(config, paper)
     finally:
         gc.freeze()
         gc.enable()

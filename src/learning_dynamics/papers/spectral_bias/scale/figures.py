@@ -78,9 +78,10 @@ def vanishing(vector: Table, scalar: Table) -> Plot:
     r"""The limit of a vanishing scale, on all draws.
 
     (a) Half the squared norm of the parameters at the end, less the nuclear norm of $\beta_*$. It is of first order in
-    the scale and below $d\gamma$ (dashes). (b) The mirror potential of the singular values of $\beta$ over
-    $\ln(1/\gamma) \|\beta\|_*$. Crosses: the potential as printed (errata 1). Dots: the potential that the dynamics
-    have. Both tend to one half (solid line), logarithmically; the paper's limit is 1 (dashes). (c) One output. Dots:
+    the scale and below $d\gamma$ (dashes). (b) Potentials of the singular values of $\beta$ over
+    $\ln(1/\gamma) \|\beta\|_*$. Triangles: the hyperbolic entropy, which tends to 1 (dashes), as the paper says. Dots:
+    the potential that the dynamics have, half of it. Crosses: the potential as printed in Theorem 3.2 (a) (errata 1).
+    These two tend to one half (solid line). All do so logarithmically. (c) One output. Dots:
     $\sigma_2(W_1)^2/\sigma_1(W_1)^2$, which is a function of $\gamma/|\beta_*|$ alone (line). Triangles: the largest
     sine of the angle between a column and $\beta$. It falls as $\gamma^{1/2}$ once $\gamma$ is below $|\beta_*|$ times
     that column's squared share of the first gradient.
@@ -103,19 +104,21 @@ def vanishing(vector: Table, scalar: Table) -> Plot:
     )
     small = gamma < 0.1
     unit = np.log(1 / np.where(small, gamma, 0.1)) * nuclear
-    for quantity, marker, colour, label in (
-        (quantities.PRINTED_POTENTIAL, "x", "vermilion", "as printed"),
-        (quantities.POTENTIAL, ".", "blue", "of the dynamics"),
+    potential = draws.entries(quantities.POTENTIAL)
+    for values, marker, colour, label in (
+        (2 * potential, "^", "green", "hyperbolic entropy"),
+        (draws.entries(quantities.PRINTED_POTENTIAL), "x", "vermilion", "as printed"),
+        (potential, ".", "blue", "of the dynamics"),
     ):
-        ratios = (draws.entries(quantity) / unit)[small]
-        potential_axis.plot(gamma[small], ratios, marker, color=COLOURS[colour], ms=4, label=label)
+        style = {"color": COLOURS[colour], "ms": 3 if marker == "^" else 4, "mfc": "none" if marker == "^" else None}
+        potential_axis.plot(gamma[small], (values / unit)[small], marker, label=label, **style)
     level(potential_axis, 0.5)
     level(potential_axis, 1.0, style="--")
     potential_axis.set(
         xscale="log",
         xlabel=r"scale $\gamma$",
-        ylabel=r"$\Psi_\gamma / (\ln(1/\gamma) \|\beta\|_*)$",
-        title="mirror potential",
+        ylabel=r"potential over $\ln(1/\gamma) \|\beta\|_*$",
+        title="potentials",
     )
     relative = scalars.entries(quantities.BETA_NORM, column="gamma") / scalars.entries(quantities.BETA_NORM)
     first_values, second_values = (scalars.where(index=number).entries(SIGMA_W1) for number in (1, 2))
@@ -138,5 +141,5 @@ def vanishing(vector: Table, scalar: Table) -> Plot:
     potential_axis.legend(loc="center")
     ratio_axis.legend(loc="lower right")
     return Plot(
-        figure, alt="Excess norms on a line of slope one; potentials that tend to one half; a crossover on one curve."
+        figure, alt="Excess norms on a line of slope one; potentials that tend to one half or one; a crossover."
     )
