@@ -99,11 +99,11 @@ def lemma_b_1(curves: Table, flow: Table, *, simple_gap: Positive) -> Claim:
     r"""A simple, positive singular value of a smooth matrix $M(t)$ changes at the rate $u_k^T \dot M v_k$.
 
     Rates are measured by differences: in time on the curves, in the direction of motion along the flow. The lemma
-    assumes that singular vectors are smooth (errata 4). Where two singular values meet, or one is zero, they need not
-    have a derivative. The gap of a spectrum is the smallest distance between two singular values, or of one from zero.
-    Along the flow times are left out at which the gap of either factor is below {simple_gap:g} of the largest singular
-    value. Along the curves times are left out at which the matrix moves in one step by {simple_gap:g} of the gap or
-    more.
+    assumes a smooth decomposition with singular values that are not negative (errata 4). A singular value of zero need
+    not have a derivative, and where two meet the singular vectors need not have one. The gap of a spectrum is the
+    smallest distance between two singular values, or of one from zero. Along the flow times are left out at which the
+    gap of either factor is below {simple_gap:g} of the largest singular value. Along the curves times are left out at
+    which the matrix moves in one step by {simple_gap:g} of the gap or more.
     """
     # differences need a spectrum that is smooth on the scale of their step: along the curves a step may not move the
     # matrix by more than a share `simple_gap` of the gap; along the flow the step is in proportion to the gap anyway
