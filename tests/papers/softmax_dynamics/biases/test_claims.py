@@ -162,10 +162,11 @@ def test_shares_predicted_from_exchanged_gains_have_a_closed_form(fact, order):
 
 def test_the_share_of_random_starts_is_the_predicted_one():
     evaluation = judge_selection(random_starts(1.0, 3.0), even_course(0.75))
-    larger_is_faster, is_predicted, _ = evaluation.judgement.checks
+    _, larger_is_faster, is_predicted = evaluation.judgement.checks
     closed = share_of_larger(3.0, 1.0)
     assert larger_is_faster.value == pytest.approx(closed, abs=four_standard_errors(closed))
     assert is_predicted.predicted == evaluation.facts["expected"]
+    assert evaluation.facts["faster"] == larger_is_faster.value
     assert evaluation.verdict == "reproduced"
 
 
@@ -179,18 +180,38 @@ def test_rates_of_another_order_are_refused_on_rates_of_the_first(rival):
 def test_a_larger_value_that_changes_faster_less_often_than_not_is_no_bias():
     """Gains shrink as values grow: the smaller value mostly changes faster, as exchanged gains predict."""
     evaluation = judge_selection(random_starts(-0.5, 3.0), even_course(0.75))
-    larger_is_faster, is_predicted, loss_falls_meanwhile = evaluation.judgement.checks
+    loss_falls_meanwhile, larger_is_faster, is_predicted = evaluation.judgement.checks
     assert larger_is_faster.state == "fails"
     assert is_predicted.state == "holds"
     assert loss_falls_meanwhile.state == "holds"
     assert evaluation.verdict == "not reproduced"
 
 
-@pytest.mark.parametrize(("share", "verdict"), [(0.75, "reproduced"), (0.25, "not reproduced")])
+@pytest.mark.parametrize(
+    ("share", "verdict"),
+    [(0.75, "reproduced"), (0.51, "reproduced"), (0.49, "not reproduced"), (0.25, "not reproduced")],
+)
 def test_most_of_the_loss_must_fall_while_the_larger_value_grows_faster(share, verdict):
-    evaluation = judge_selection(random_starts(1.0, 3.0), even_course(share))
+    evaluation = judge_selection(random_starts(1.0, 3.0), even_course(share, steps=100))
     assert evaluation.verdict == verdict
-    assert evaluation.facts["lost_while_faster"] == share  # exact: a ratio of small integers
+    assert evaluation.judgement.headline.value == pytest.approx(share, rel=1e-12)  # a ratio of small integers
+
+
+def test_a_larger_value_that_shrinks_faster_takes_in_nothing():
+    course = even_course(0.75)
+    shrinks = course.eval("quantity == 'rate' and index == 1 and value == 2.0")
+    course.loc[shrinks, "value"] = -2.0
+    evaluation = judge_selection(random_starts(1.0, 3.0), course)
+    assert evaluation.verdict == "not reproduced"
+    assert evaluation.judgement.headline.value == 0.0
+
+
+def test_signs_of_rates_at_random_starts_are_facts():
+    starts = random_starts(1.0, 3.0)
+    larger, smaller = (starts.loc[starts["index"] == index, "rate"].to_numpy() for index in (1, 2))
+    facts = judge_selection(starts, even_course(0.75)).facts
+    assert facts["gains_more"] == pytest.approx(np.mean(larger > smaller))
+    assert facts["shrinking"] == pytest.approx(np.mean(larger[abs(larger) > abs(smaller)] < 0))
 
 
 @pytest.mark.parametrize("share", [0.75, 0.25])

@@ -66,11 +66,16 @@ def judged(share, learned=lambda *_: 1.0):
         (0.9, 0.1, 0.1, "reproduced"),
         (0.2, 0.0, 0.0, "not reproduced"),
         (0.5, 0.0, 0.0, "undecided"),
-        (0.95, 0.8, 0.1, "not reproduced"),
-        (0.95, 0.1, 0.8, "not reproduced"),
+        # with 60 draws a share of 0.8 exceeds one of 0.63 significantly, and one of 0.65 not
+        (0.8, 0.63, 0.1, "reproduced"),
+        (0.8, 0.65, 0.1, "undecided"),
+        (0.8, 0.1, 0.63, "reproduced"),
+        (0.8, 0.1, 0.65, "undecided"),
+        (0.75, 0.95, 0.1, "not reproduced"),
+        (0.75, 0.1, 0.95, "not reproduced"),
     ],
 )
-def test_phases_must_show_with_skew_and_bottleneck_and_not_without(skewed, equal, wide, verdict):
+def test_phases_must_show_in_most_draws_and_less_often_without_skew_or_bottleneck(skewed, equal, wide, verdict):
     found = judged(at_best(skewed, equal, wide))
     assert found.verdict == verdict
     assert found.facts["setting"] == "sizes 3 : 3 : 1 : 1, scale 0.0001, batches of 4, rate 0.4 and 400 steps"
@@ -81,6 +86,13 @@ def test_phases_must_show_with_skew_and_bottleneck_and_not_without(skewed, equal
     assert found.facts["full_batches"] == 0.0
 
 
+def test_shares_that_are_equal_are_refused_as_rivals():
+    found = judged(at_best(0.9, 0.7, 0.7))
+    assert found.verdict == "reproduced"
+    assert found.rivals["as often with equal classes"] != "reproduced"
+    assert found.rivals["as often in three dimensions"] != "reproduced"
+
+
 @pytest.mark.parametrize(
     "case",
     [
@@ -89,21 +101,20 @@ def test_phases_must_show_with_skew_and_bottleneck_and_not_without(skewed, equal
         pytest.param(("3-3-1-1", 3), id="skewed classes in three dimensions"),
     ],
 )
-def test_draws_that_have_not_learned_count_against_it_on_either_side(case):
-    """With nine in ten that show and none of the controls, seven in ten that have not learned undo it."""
+@pytest.mark.parametrize(("not_learned", "verdict"), [(0.2, "reproduced"), (0.95, "not reproduced")])
+def test_draws_that_have_not_learned_count_against_it_on_either_side(case, not_learned, verdict):
+    """Three in four show the phases, and of the controls none; draws that have not learned may undo it."""
 
     def learned(batch, rate, counts, dimension):
-        return 0.3 if (counts, dimension) == case else 1.0
+        return 1.0 - not_learned if (counts, dimension) == case else 1.0
 
-    found = judged(at_best(0.9, 0.1, 0.1), learned)
-    assert found.verdict == "not reproduced"
-    assert sum(check.draws_undecided for check in found.judgement.checks) == pytest.approx(0.7 * SEEDS)
+    assert judged(at_best(0.75, 0.0, 0.0), learned).verdict == verdict
 
 
 def test_another_setting_than_the_one_that_is_judged_decides_nothing_and_is_counted():
     def elsewhere(batch, rate, counts, dimension):
-        if (batch, rate) == (4, 0.1):  # in a control as well: farther from the claim than where nothing shows
-            return 1.0 if dimension == 2 else 0.5
+        if (batch, rate) == (4, 0.1):  # more often in a control: farther from the claim than where nothing shows
+            return 0.3 if dimension == 2 and counts != "2-2-2-2" else 1.0
         return 0.9 if (batch, rate, counts, dimension) == (0, 0.4, "4-2-1-1", 2) else 0.0
 
     found = judged(elsewhere)

@@ -29,8 +29,8 @@ from learning_dynamics.tidy import Table, select, settings_of
 
 # Settings of these claims, whose values stand in workflow/config/softmax_dynamics.yaml:
 # - chance_share, of `primacy_bias`: share of pairs in order if the order of learning did not depend on class sizes
-# - chance_share, of `selection_bias`: share of starts, and of the loss, in which the larger singular value would grow
-#   faster if a coin decided
+# - chance_share, of `selection_bias`: share of the loss, and of starts, in which the larger singular value would grow
+#   or change faster if a coin decided
 # - small_scale: largest initialisation scale of starts that are judged: predictions are near uniform up to it, and
 #   (`alignment`) the conserved difference of the factors, f^T f - W W^T, is small
 # - cosine: least |cos| between the leading eigenvectors of features and weights that counts as aligned
@@ -95,7 +95,7 @@ def primacy_bias(grid: Table, *, small_scale: Positive, chance_share: Fraction) 
     )
 
 
-# a coin gives the larger value half of the starts and half of the loss
+# a coin gives the larger value half of the loss and half of the starts
 CHANCE = "more often than not"
 # orders of the rates in the singular value, |d sigma / dt| = |g| sigma^order; by eq. 20 it is one
 OTHER_ORDERS = {"rates that do not depend on the singular value": 0.0, "rates like its square": 2.0}
@@ -103,32 +103,59 @@ OTHER_ORDERS = {"rates that do not depend on the singular value": 0.0, "rates li
 
 @claim(
     "Section 3.3, selection bias",
-    scope="random balanced starts of four scales, with 4, 1, 1 and 1 examples; flows from Gaussian starts of scale "
-    "0.01 until the last class is learned, with 4, 2, 1 and 1; d = 2",
+    scope="flows from Gaussian starts of scale 0.01 until the last class is learned, with 4, 2, 1 and 1 examples; "
+    "random balanced starts of four scales, with 4, 1, 1 and 1; d = 2",
     empirical=True,
-    quantifier="most draws",
+    quantifier="an average",
 )
 def selection_bias(starts: Table, course: Table, *, chance_share: Fraction) -> Claim:
-    r"""Dominant directions are more likely to take in new information, as changes are proportional to singular values.
-    From small starts the larger of two singular values changes faster more often than not, and most of the loss's fall
-    comes while it grows faster.
+    r"""Dominant directions are more likely to take in new information, as changes are proportional to singular values:
+    from small starts, on average, most of the loss's fall comes while the larger of two singular values grows faster.
 
-    Each singular value has a factor of its own in that proportion (errata 5), so that draws must be counted. The larger
-    one changes faster at {value:.1%} of the random starts. The rates $|g_i| \sigma_i$ predict {expected:.1%} if
-    $|g_1|$, $|g_2|$ and the pair of singular values do not depend on one another, which is tested: each of the three is
-    taken from any start of the same scale. Rates that do not depend on $\sigma_i$ would give {constant:.1%}, rates like
-    its square {square:.1%}. Along the flow new information is measured by the fall of the loss until the last class is
-    learned: {lost_while_faster:.0%} of it comes while the larger one grows faster, {lost_while_relatively_faster:.0%}
-    while its relative rate is larger. This is a tendency of the whole, not of each moment. While some draws still
-    learn, the share of all draws in which the larger one grows faster is between {highest:.0%} (time
-    {when_highest:.3g}) and {lowest:.0%} (time {when_lowest:.3g}).
+    New information is measured by the fall of the loss until the last class is learned: {value:.0%} of it comes while
+    the larger singular value grows faster, {lost_while_relatively_faster:.0%} while its relative rate is larger. This
+    is a tendency of the whole, not of each moment. While some draws still learn, the share of all draws in which the
+    larger one grows faster is between {highest:.0%} (time {when_highest:.3g}) and {lowest:.0%} (time
+    {when_lowest:.3g}). Equation 20, from which the sentence is derived, is about the sizes of the rates, and each
+    singular value has a factor of its own in it (errata 5), so that draws must be counted. At {faster:.1%} of the
+    random starts the larger one changes faster, growing or shrinking; of those it shrinks in {shrinking:.0%}. The rates
+    $|g_i| \sigma_i$ predict {expected:.1%} if $|g_1|$, $|g_2|$ and the pair of singular values do not depend on one
+    another, which is tested: each of the three is taken from any start of the same scale. Rates that do not depend on
+    $\sigma_i$ would give {constant:.1%}, rates like its square {square:.1%}. With their signs, the larger one's rate
+    exceeds the smaller one's at {gains_more:.1%} of the random starts: small random starts have rates of either sign
+    equally often.
     """
+    # -- along the course: arrays of shape (draws, times)
+    least_learned = _by_time(select(course, PROBABILITY).groupby(["seed", "time"])["value"].min())
+    is_learning = least_learned.to_numpy() <= LEARNED  # the last class is not learned yet
+    loss = _by_time(select(course, LOSS).set_index(["seed", "time"])["value"]).to_numpy()
+    # by how much the loss falls in each step that begins before the last class is learned, shape (draws, times - 1)
+    decrease = np.where(is_learning[:, :-1], -np.diff(loss, axis=1), 0.0)
+
+    # by seed and time, with columns 1 and 2; rates keep their sign
+    rate, sigma = first_two(course, RATE), first_two(course, SIGMA)
+    loss_share = partial(_loss_share, decrease, rate, sigma)  # a function of the order
+
+    # a rival is another order of the rates in the singular value
+    @takes_rivals("order", scaled=True)
+    def loss_falls_meanwhile(order: float) -> Check:
+        return at_least(
+            "share of the loss that is lost while the larger one grows faster, until the last class is learned",
+            mean(loss_share(order)),
+            chance_share,
+            because=CHANCE,
+        )
+
+    yield loss_falls_meanwhile(1.0, rivals=OTHER_ORDERS)
+
     # -- at random starts: tables by scale and seed, with columns 1 and 2 for the two singular values
-    at_starts = starts.pivot_table(index=["scale", "seed"], columns="index", values=["rate", "sigma"]).abs()
-    rates, sigmas = at_starts["rate"], at_starts["sigma"]
-    larger_is_faster = share(int((rates[1] > rates[2]).sum()), len(at_starts))
+    at_starts = starts.pivot_table(index=["scale", "seed"], columns="index", values=["rate", "sigma"])
+    signed_rates, sigmas = at_starts["rate"], at_starts["sigma"]
+    rates = signed_rates.abs()
+    is_faster = rates[1] > rates[2]
+    larger_is_faster = share(int(is_faster.sum()), len(at_starts))
     yield at_least(
-        "share of random starts at which the larger singular value changes faster",
+        "eq. 20: share of random starts at which the larger singular value changes faster, growing or shrinking",
         larger_is_faster,
         chance_share,
         because=CHANCE,
@@ -143,11 +170,10 @@ def selection_bias(starts: Table, course: Table, *, chance_share: Fraction) -> C
     # the interval of the measured share must be narrow enough to reject the rival whose share is nearest
     resolution = min(abs(predicted_share(other) - predicted_share(1.0)) for other in OTHER_ORDERS.values())
 
-    # in these two checks a rival is another order
     @takes_rivals("order", scaled=True)
     def is_predicted_by(order: float) -> Check:
         return equal(
-            r"share of such starts; predicted from $|g_i| \sigma_i$ with $|g_i|$ exchanged among starts",
+            r"eq. 20: share of such starts; predicted from $|g_i| \sigma_i$ with $|g_i|$ exchanged among starts",
             larger_is_faster,
             predicted_share(order),
             resolution=resolution,
@@ -156,27 +182,6 @@ def selection_bias(starts: Table, course: Table, *, chance_share: Fraction) -> C
 
     yield is_predicted_by(1.0, rivals=OTHER_ORDERS)
 
-    # -- along the course: arrays of shape (draws, times)
-    least_learned = _by_time(select(course, PROBABILITY).groupby(["seed", "time"])["value"].min())
-    is_learning = least_learned.to_numpy() <= LEARNED  # the last class is not learned yet
-    loss = _by_time(select(course, LOSS).set_index(["seed", "time"])["value"]).to_numpy()
-    # by how much the loss falls in each step that begins before the last class is learned, shape (draws, times - 1)
-    decrease = np.where(is_learning[:, :-1], -np.diff(loss, axis=1), 0.0)
-
-    # by seed and time, with columns 1 and 2; rates keep their sign
-    rate, sigma = first_two(course, RATE), first_two(course, SIGMA)
-    loss_share = partial(_loss_share, decrease, rate, sigma)  # a function of the order
-
-    @takes_rivals("order", scaled=True)
-    def loss_falls_meanwhile(order: float) -> Check:
-        return at_least(
-            "share of the loss that is lost while the larger one grows faster, until the last class is learned",
-            mean(loss_share(order)),
-            chance_share,
-            because=CHANCE,
-        )
-
-    yield loss_falls_meanwhile(1.0, rivals=OTHER_ORDERS)
     share_by_time = _grows_faster(rate, sigma, 1.0).mean()
     # after the start, while some draw is still learning
     while_learning = share_by_time[is_learning.any(axis=0) & (share_by_time.index > 0)]
@@ -185,11 +190,13 @@ def selection_bias(starts: Table, course: Table, *, chance_share: Fraction) -> C
         when_highest=while_learning.idxmax(),
         lowest=while_learning.min(),
         when_lowest=while_learning.idxmin(),
+        lost_while_relatively_faster=np.mean(loss_share(0.0)),
+        faster=larger_is_faster.value,
+        shrinking=(signed_rates[1] < 0)[is_faster].mean(),
+        gains_more=(signed_rates[1] > signed_rates[2]).mean(),
         expected=predicted_share(1.0),
         constant=predicted_share(0.0),
         square=predicted_share(2.0),
-        lost_while_faster=np.mean(loss_share(1.0)),
-        lost_while_relatively_faster=np.mean(loss_share(0.0)),
     )
 
 

@@ -58,8 +58,9 @@ def biases(skewed: Table) -> Plot:
     the examples of each class. Primacy bias: the frequent class comes first. (b) Left axis: alignment of the leading
     eigenvectors of $f^T f$ and $W W^T$. Right axis: how far the most frequent class's features and weights are from the
     others', in units of the spread within the two. (c) Selection bias: share of seeds in which $\sigma_1$ grows faster
-    than $\sigma_2$, in absolute (blue) and in relative rates (red). Grey, dashed: one half. (d) The difference and the
-    ratio of the singular values. Dotted vertical lines: median times at which the first class and the last are learned.
+    than $\sigma_2$, by its rate (blue) and by its relative rate (red). Grey, dashed: one half. (d) The difference and
+    the ratio of the singular values. Dotted vertical lines: median times at which the first class and the last are
+    learned.
     """
     figure, ((probability_axis, alignment_axis), (share_axis, values_axis)) = plt.subplots(
         2, 2, figsize=(WIDTH, 5.0), sharex=True
