@@ -141,6 +141,7 @@ def card_of(function, marks="", variations=(), width=72):
             "checks": checks,
             "variations": list(variations),
             "robustness": "",
+            "on_other_processors": "",
             "elsewhere": "",
             "explanation": "",
             "evidence": ["results/made_up/metrics/a.parquet"],
@@ -228,3 +229,18 @@ def test_an_unmet_premise_is_named():
 def test_where_a_premise_is_unmet_no_smallest_error_is_given():
     assert np.isnan(evaluate(assumed, {}, {}).min_detectable_error)
     assert "would reject" not in card_of(assumed)
+
+
+@pytest.mark.parametrize(
+    ("expected", "said"),
+    [
+        ("reproduced", ""),
+        ({"undecided or reproduced": "rounding decides"}, "On other processors the verdict can be undecided: rounding"),
+        ({"undecided or corrected": "rounding decides"}, ""),
+    ],
+)
+def test_a_card_says_which_of_two_expected_verdicts_it_did_not_get(clean, expected, said):
+    clean.configure("claims", "geometric", "expected", value=expected)
+    card = clean.cli("judge", "toy.geometric").stdout
+    assert ("On other processors" in card) == bool(said)
+    assert said in card

@@ -34,7 +34,8 @@ def made_up(built, tmp_path_factory) -> Path:
         published = workspace.folder / f"docs/scales/{scale}/claims.csv"
         published.parent.mkdir(parents=True)
         published.write_text(
-            f"paper,claim,verdict,measured,lower,upper,draws\ntoy,toy.{NAME},not reproduced,0.12345,0.1,0.2,7\n"
+            "paper,claim,verdict,quantity,measured,lower,upper,criterion,draws\n"
+            f"toy,toy.{NAME},not reproduced,largest relative error of xₙ,0.12345,0.1,0.2,≤ 0.1 on every draw,7\n"
         )
         workspace.configure("scales", scale, value=trained_on)
     workspace.snakemake()

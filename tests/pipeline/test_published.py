@@ -15,7 +15,7 @@ from learning_dynamics.pipeline.commands import compare, publish, robustness, ve
 from learning_dynamics.pipeline.commands.publish import to_csv
 from learning_dynamics.pipeline.plan.config_files import load, read_yaml
 from learning_dynamics.pipeline.plan.plan import Plan
-from learning_dynamics.pipeline.report import counts, markdown
+from learning_dynamics.pipeline.report import contents, counts, markdown
 from learning_dynamics.pipeline.store import published
 from learning_dynamics.pipeline.store.records import COLUMNS, is_expected
 from learning_dynamics.pipeline.store.tables import write_table
@@ -408,8 +408,10 @@ def test_a_card_names_the_verdicts_that_are_published_of_other_scales(publishing
     claims.loc[claims["claim"] == "toy.decay", "verdict"] = "undecided"
     claims.to_csv(publishing.folder / "docs/scales/small/claims.csv", index=False)
     publishing.snakemake()
-    measured = claims.set_index("claim").loc["toy.decay", "measured"]
-    said = f"On twenty steps: undecided ({measured:.4g})."
+    there = claims.set_index("claim").loc["toy.decay"]
+    bound = there["criterion"].partition(" (")[0].removesuffix(" on every draw")
+    number = f"undecided ({there['measured']:.4g}, {bound})"
+    said = f"On twenty steps: {number}."
     in_all = "Claims about trainings with another verdict at another scale: 1 of 1 on twenty steps. In the table"
     assert said in publishing.cli("judge", "toy.decay").stdout
     # it reads other runs, which are the same there
@@ -421,7 +423,50 @@ def test_a_card_names_the_verdicts_that_are_published_of_other_scales(publishing
         assert text.count("On twenty steps: undecided (") == 1, page
     # and a table of those that turn, whose rows lead to the cards
     here = pd.read_parquet(publishing.folder / "results/claims.parquet").set_index("claim").loc["toy.decay", "measured"]
-    row = f"](#toy.decay) (`decay`) | reproduced ({here:.4g}) | undecided ({measured:.4g}) |"
-    assert row in publishing.read("docs/results/toy.md")
-    cells = f"<td>reproduced ({here:.4g})</td><td>undecided ({measured:.4g})</td>"
-    assert cells in publishing.read("figures/toy.html")
+    cell_here = f"reproduced ({here:.4g}, {bound})"
+    assert f"](#toy.decay) (`decay`) | {cell_here} | {number} |" in publishing.read("docs/results/toy.md")
+    assert f"<td>{cell_here}</td><td>{number}</td>" in publishing.read("figures/toy.html")
+
+
+def published_at_another_scale(**changed):
+    """Return what is published of a claim at one other scale, as `published.read_scales` has it."""
+    row = {"scale": "mnist", "trained_on": "MNIST", "claim": "toy.nc2", "verdict": "not reproduced", "draws": 6}
+    row |= {"quantity": "the spread σⱼ of cosines", "measured": 0.078, "criterion": "≤ 0.044 on every draw (half)"}
+    return pd.DataFrame([row | changed])
+
+
+CLAIM_OF_TWO_CHECKS = {
+    "claim": "toy.nc2",
+    "verdict": "reproduced",
+    "quantity": "the spread $\\sigma_j$ of cosines",
+    "measured": 0.082,
+    "criterion": "<= 0.088 on every draw (half)",
+    "draws": 9,
+    "checks": [{"quantity": "the spread $\\sigma_j$ of cosines"}, {"quantity": "its fall"}],
+}
+
+
+@pytest.mark.parametrize(
+    ("changed", "cell", "counts"),
+    [
+        ({}, "not reproduced (0.078, ≤ 0.044)", "1 of 1"),
+        ({"quantity": "its fall"}, "not reproduced (its fall: 0.078, ≤ 0.044)", "1 of 1"),
+        ({"quantity": "the spread of cosines from zero error on"}, "judged by another criterion", "0 of 0"),
+        ({"quantity": np.nan}, "judged by another criterion", "0 of 0"),  # published before quantities were
+        ({"verdict": "reproduced"}, "reproduced (0.078, ≤ 0.044)", "0 of 1"),
+        ({"verdict": "untested", "quantity": np.nan, "measured": np.nan}, "untested", "1 of 1"),
+    ],
+)
+def test_a_verdict_of_another_scale_counts_where_the_claim_still_has_its_check(changed, cell, counts):
+    scales = published_at_another_scale(**changed)
+    assert contents.describe_elsewhere(CLAIM_OF_TWO_CHECKS, scales) == f"On MNIST: {cell}"
+    compared = contents.compare_scales([CLAIM_OF_TWO_CHECKS], scales)
+    assert f"{counts} on MNIST" in compared.summary
+    texts = [text for _, texts in compared.turned for text in texts]
+    assert texts == (["reproduced (0.082, ≤ 0.088)", cell] if counts == "1 of 1" else [])
+
+
+def test_a_claim_that_is_untested_here_has_the_verdict_of_another_scale():
+    here = {"claim": "toy.nc2", "verdict": "untested", "quantity": "", "measured": np.nan, "draws": 0, "checks": []}
+    said = "On MNIST: not reproduced (the spread σⱼ of cosines: 0.078, ≤ 0.044)"
+    assert contents.describe_elsewhere(here, published_at_another_scale()) == said

@@ -216,6 +216,7 @@ def claim_with(**changed):
         "reason": "",
         "scope": "everywhere",
         "robustness": "",
+        "on_other_processors": "",
         "elsewhere": "",
         "explanation": "",
         "variations": [],
@@ -364,6 +365,12 @@ def test_the_first_page_lists_what_is_open_with_its_reason_and_number(tmp_path):
     head = "| where | claim | verdict | why |\n|---|---|---|---|"
     legend = "† another choice of a threshold or setting gives another verdict"
     assert text.endswith(f"undecided or untested\n\n{head}\n{row}\n\n{legend}\n")
+
+
+def test_a_card_names_the_verdict_of_other_processors_and_why(tmp_path):
+    said = "On other processors the verdict can be undecided: rounding decides"
+    assert f"\n  {said}.\n" in page(tmp_path, on_other_processors=said)
+    assert "On other processors" not in page(tmp_path)
 
 
 @pytest.mark.parametrize(

@@ -120,7 +120,17 @@ class Config:
         return self.blocks(paper, "robustness")
 
     def expected_verdict(self, paper: str, claim: str) -> str:
-        """The verdict that is expected of a claim, or two, ``a or b``; "" where none is.
+        """The verdict that is expected of a claim, or two, ``a or b``; "" where none is."""
+        expected = self._expected(paper, claim)
+        return next(iter(expected)) if isinstance(expected, Mapping) else expected
+
+    def reason_for_two_verdicts(self, paper: str, claim: str) -> str:
+        """Why either of two verdicts is expected of a claim; "" where one is, or none."""
+        expected = self._expected(paper, claim)
+        return next(iter(expected.values())) if isinstance(expected, Mapping) else ""
+
+    def _expected(self, paper: str, claim: str) -> str | Mapping[str, str]:
+        """Return what is expected of a claim: a verdict, ``a or b`` with the reason, or "".
 
         At another scale the shipped file's verdicts are not expected, but those of the scale's own overlay are.
         """
@@ -128,8 +138,7 @@ class Config:
         file = self.configuration.layers[paper].origin("claims", claim, "expected")
         if is_other_scale and file == f"{PAPERS}/{paper}.yaml":
             return ""
-        expected = self.declared_block(paper, "claims", claim).get("expected", "")
-        return next(iter(expected)) if isinstance(expected, Mapping) else expected
+        return self.declared_block(paper, "claims", claim).get("expected", "")
 
     # -- runs, with what they inherit, and those of sweeps -------------------------------------------
 

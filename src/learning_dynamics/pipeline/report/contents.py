@@ -16,7 +16,7 @@ from learning_dynamics.pipeline.plan.config import Config
 from learning_dynamics.pipeline.plan.config_files import output_folders
 from learning_dynamics.pipeline.plan.setting_sources import unstated_settings
 from learning_dynamics.pipeline.plan.sources import module_of, module_path
-from learning_dynamics.pipeline.report import robustness
+from learning_dynamics.pipeline.report import maths, robustness
 from learning_dynamics.pipeline.report.pictures import Box
 from learning_dynamics.pipeline.report.references import bibtex, link_name
 from learning_dynamics.pipeline.report.source_links import link_to_function, topic_about, topic_title
@@ -267,52 +267,89 @@ def judged_on_other_runs(row: Row, verdicts: pd.DataFrame) -> pd.DataFrame:
     return own[~np.array(is_same, dtype=bool)]
 
 
-def describe_elsewhere(row: Row, scales: pd.DataFrame) -> str:
-    """Return a claim's verdicts at other scales in words.
+def describe_elsewhere(claim: Row, scales: pd.DataFrame) -> str:
+    """Return a claim's verdicts at other scales in words; see `describe_verdict`.
 
-    >>> here = {"claim": "p.nc1", "measured": 0.1, "draws": 9}
-    >>> there = here | {"scale": "mnist", "trained_on": "5,000 digits", "verdict": "undecided"}
-    >>> describe_elsewhere(here, pd.DataFrame([there | {"measured": 0.25}, there | {"draws": 27}, there]))
-    'On 5,000 digits: undecided (0.25); on 5,000 digits: undecided (0.1)'
-    >>> describe_elsewhere(here, pd.DataFrame([there | {"measured": float("nan")}]))
-    'On 5,000 digits: undecided'
+    >>> here = {"claim": "p.nc1", "quantity": "NC1", "measured": 0.1, "draws": 9, "checks": [{"quantity": "NC1"}]}
+    >>> there = {"claim": "p.nc1", "quantity": "NC1", "draws": 9, "criterion": "≤ 0.2 on every draw (small)"}
+    >>> there |= {"scale": "mnist", "trained_on": "5,000 digits", "verdict": "undecided"}
+    >>> describe_elsewhere(here, pd.DataFrame([there | {"measured": 0.25}, there | {"measured": 0.1}]))
+    'On 5,000 digits: undecided (0.25, ≤ 0.2)'
+    >>> describe_elsewhere(here, pd.DataFrame([there | {"measured": 0.25, "quantity": "NC2"}]))
+    'On 5,000 digits: judged by another criterion'
     """
     texts = [
-        f"on {one['trained_on']}: {_verdict_and_number(one)}"
-        for one in judged_on_other_runs(row, scales).to_dict("records")
+        f"on {one['trained_on']}: {describe_verdict(claim, one)}"
+        for one in judged_on_other_runs(claim, scales).to_dict("records")
     ]
     text = "; ".join(texts)
     return text[:1].upper() + text[1:]
 
 
-def _verdict_and_number(row: Row) -> str:
-    """Return a verdict with its number, where it has one, as 'undecided (0.1)'."""
-    return str(row["verdict"]) + ("" if pd.isna(row["measured"]) else f" ({row['measured']:.4g})")
+def is_same_criterion(claim: Row, other: Row) -> bool:
+    """Return whether what decided a published verdict is measured by a check that the claim still has.
+
+    A verdict of untested, here or there, has no criterion.
+    """
+    if not claim["checks"] or other["verdict"] == "untested":
+        return True
+    return other["quantity"] in {maths.plain(check["quantity"]) for check in claim["checks"]}
+
+
+def describe_verdict(claim: Row, other: Row) -> str:
+    """Return a verdict of a claim with its number and bound; with the quantity too, where another check decided it.
+
+    >>> claim = {"quantity": "NC1 at the end", "checks": [{"quantity": "NC1 at the end"}, {"quantity": "fall of NC1"}]}
+    >>> other = {"verdict": "undecided", "measured": 0.1, "criterion": ">= 0 (95 % interval)"}
+    >>> describe_verdict(claim, other | {"quantity": "NC1 at the end"})
+    'undecided (0.1, ≥ 0)'
+    >>> describe_verdict(claim, other | {"quantity": "fall of NC1"})
+    'undecided (fall of NC1: 0.1, ≥ 0)'
+    >>> describe_verdict(claim, other | {"quantity": "NC1 at the end", "measured": float("nan")})
+    'undecided'
+    >>> describe_verdict(claim, other | {"quantity": "NC1 at another epoch"})
+    'judged by another criterion'
+    """
+    if not is_same_criterion(claim, other):
+        return "judged by another criterion"
+    if pd.isna(other["measured"]):
+        return str(other["verdict"])
+    # as `judging.criteria` writes it: "<= 0.1 on every draw (why)"
+    bound = maths.plain(other["criterion"].partition(" (")[0].removesuffix(" on every draw"))
+    is_headline = other["quantity"] == maths.plain(claim["quantity"])
+    quantity = "" if is_headline else f"{other['quantity']}: "
+    return f"{other['verdict']} ({quantity}{other['measured']:.4g}, {bound})"
 
 
 def compare_scales(claims: Sequence[Row], scales: pd.DataFrame) -> OtherScales:
-    """Return how many claims get another verdict at each scale, of those judged on other runs there, and which."""
+    """Return how many claims get another verdict at each scale, of those judged on other runs there, and which.
+
+    Verdicts that were published with another criterion are not counted.
+    """
     by_scale = [verdicts for _, verdicts in scales.groupby("scale", sort=False)]
     trained_on = [str(verdicts["trained_on"].iloc[0]) for verdicts in by_scale]
     n_judged, n_turned = [0] * len(by_scale), [0] * len(by_scale)  # claims at each scale
     turned = []
     for claim in claims:
-        texts = [_verdict_and_number(claim)]
+        texts = [describe_verdict(claim, claim | {"quantity": maths.plain(claim["quantity"])})]
         has_turned = False
         for scale, verdicts in enumerate(by_scale):
             # what is published of the claim at this scale: a row, or none
             others = judged_on_other_runs(claim, verdicts).to_dict("records")
-            differs = any(other["verdict"] != claim["verdict"] for other in others)
-            n_judged[scale] += bool(others)
+            comparable = [other for other in others if is_same_criterion(claim, other)]
+            differs = any(other["verdict"] != claim["verdict"] for other in comparable)
+            n_judged[scale] += bool(comparable)
             n_turned[scale] += differs
             has_turned |= differs
-            texts.append("; ".join(map(_verdict_and_number, others)))
+            texts.append("; ".join(describe_verdict(claim, other) for other in others))
         if has_turned:
             turned.append((claim, texts))
     counts = [f"{n_turned[scale]} of {n_judged[scale]} on {name}" for scale, name in enumerate(trained_on)]
     summary = (
         f"Claims about trainings with another verdict at another scale: {', '.join(counts)}. In the table measured "
-        "numbers are in brackets"
+        "numbers are in brackets, with their bounds; where another check decided than here, its quantity is named. "
+        "Verdicts by a criterion that this claim no longer has are not counted. A cell is empty where the claim was "
+        "not judged at that scale, or was judged on the same runs"
     )
     return OtherScales(summary, trained_on, turned)
 
@@ -374,10 +411,28 @@ def card(config: Config, paper: str, row: Row, tables: Mapping[str, pd.DataFrame
         "digits": digits,
         "variations": variations.to_dict("records"),
         "robustness": robustness.describe(row["verdict"], variations, config.phrases(paper)),
-        "elsewhere": describe_elsewhere(row, scales),
+        "elsewhere": describe_elsewhere(row | {"checks": checks}, scales),
+        "on_other_processors": describe_other_verdict(
+            row["verdict"], row["expected"], config.reason_for_two_verdicts(paper, name)
+        ),
         "marks": robustness.marks(row),
         "code": link_to_function(paper, "claims", function_name),
     }
+
+
+def describe_other_verdict(verdict: str, expected: str, reason: str) -> str:
+    """Return which verdict of the two that are expected a claim has on other processors, and why; "" of one verdict.
+
+    >>> describe_other_verdict("undecided", "undecided or reproduced", "rounding decides")
+    'On other processors the verdict can be reproduced: rounding decides'
+    >>> describe_other_verdict("corrected", "undecided or reproduced", "rounding decides")
+    ''
+    """
+    verdicts = expected.split(" or ")
+    if len(verdicts) == 1 or verdict not in verdicts:
+        return ""
+    (other,) = set(verdicts) - {verdict}
+    return f"On other processors the verdict can be {other}: {reason}"
 
 
 def _place(config: Config, stage: str, paper: str, name: str) -> str:

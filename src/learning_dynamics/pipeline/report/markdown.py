@@ -239,6 +239,8 @@ def _claim(claim: Row, folder: Path, scopes: dict[str, Row]) -> str:
             lines.append(f"As printed: {_numbers(printed_check(claim), claim['quantifier'])}")
         if claim["robustness"]:
             lines.append(f"{prose(claim['robustness'])}.")
+    if claim["on_other_processors"]:
+        lines.append(f"{prose(claim['on_other_processors'])}.")
     if claim["elsewhere"]:
         lines.append(f"{prose(claim['elsewhere'])}.")
     # two spaces at the end of a line break it

@@ -84,6 +84,8 @@ def _variations(claim: Row) -> Iterator[tuple[int, str]]:
     """Yield what other thresholds and settings say, and what tries those that were not tried."""
     if claim["robustness"]:
         yield 0, f"Judged again: {claim['robustness']}."
+    if claim["on_other_processors"]:
+        yield 0, f"{claim['on_other_processors']}."
     if claim["elsewhere"]:
         yield 0, f"{claim['elsewhere']}."
     yield from ((0, f"{meaning}.") for meaning in meanings([claim["marks"]]))

@@ -122,9 +122,10 @@ def read_scales(scales: Mapping[str, str], folder: Path = SCALES) -> pd.DataFram
     Returns
     -------
     DataFrame
-        Columns: scale, trained_on, claim, verdict, measured, draws.
+        Columns: scale, trained_on, claim, verdict, quantity, measured, criterion, draws.
     """
-    tables = [pd.DataFrame(columns=["scale", "trained_on", "claim", "verdict", "measured", "draws"])]
+    columns = ["scale", "trained_on", "claim", "verdict", "quantity", "measured", "criterion", "draws"]
+    tables = [pd.DataFrame(columns=columns)]
     for scale, trained_on in scales.items():
         claims = read_claims(folder / scale)
         if claims is not None:
