@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from scipy import stats
 
 from learning_dynamics.evidence import LEVEL, Estimate, share
-from learning_dynamics.judging import Check, Checks, share_of_draws, takes_rivals
+from learning_dynamics.judging import Check, Checks, premise, share_of_draws, takes_rivals
 from learning_dynamics.papers.softmax_dynamics.sizes import ratio
 from learning_dynamics.tidy import Quantity, Table, select
 
@@ -69,6 +69,11 @@ def share_difference(first: np.ndarray, second: np.ndarray) -> Estimate:
     return Estimate(
         float(p - q), float(lower), float(upper), len(first) + len(second), "difference of shares (Newcombe)"
     )
+
+
+def can_fall(name: str, falls: np.ndarray, premise_share: float) -> Check:
+    """Check what a control takes for granted: with nothing left out the rank can be seen to fall."""
+    return premise(share_of_draws(name, falls, at_least=premise_share, because="one start in five"))
 
 
 def fall_rows(region: Table, quantity: Quantity, population: str, threshold: float) -> pd.DataFrame:

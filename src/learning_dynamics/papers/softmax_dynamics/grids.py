@@ -30,6 +30,7 @@ ALIGNMENT = "alignment"  # |cos| of the leading eigenvectors of f^T f and W W^T,
 SEPARATION_F = "separation_f"  # distance of the largest class's features from the others, in units of the spread
 SEPARATION_W = "separation_w"  # the same of the classifier's columns
 RANK = "rank"  # at each moment
+REACHED = "reached"  # flow time of each moment
 TAIL = "tail"  # change of the rank over the last half decade of time
 SWING = "swing"  # the rank's falls and rises in their order
 

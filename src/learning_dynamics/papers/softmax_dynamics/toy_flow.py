@@ -71,11 +71,12 @@ def class_flow(
     initial: np.ndarray,
     dimension: int,
     *,
+    loss: model.Loss = "cross_entropy",
     times: np.ndarray,
     tolerances: Tolerances,
     shared: bool = False,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return f and W along the flow under cross-entropy where one row of f stands for all examples of its class.
+    """Return f and W along the flow where one row of f stands for all examples of its class.
 
     Parameters
     ----------
@@ -96,7 +97,7 @@ def class_flow(
         labels,
         initial,
         dimension,
-        loss="cross_entropy",
+        loss=loss,
         times=times,
         tolerances=tolerances,
         copies=copies,

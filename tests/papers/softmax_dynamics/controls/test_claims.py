@@ -188,32 +188,123 @@ def test_a_rival_passes_where_most_draws_do_what_it_says(shares, rival):
     assert [phrase for phrase, verdict in found.rivals.items() if verdict == "reproduced"] == [rival]
 
 
+SKEWED, EQUAL = "3000-1-1-1", "1-1-1-1"
+CONTRAST = {**JUDGED, "premise_share": 0.2}
+
+
+def class_flows(shares: dict[tuple[str, int], float], loss: str = "cross_entropy") -> pd.DataFrame:
+    """Return flows with one row a class, of which a share falls, by sizes and dimension; from large starts all do.
+
+    Milder sizes, which are not to be read, fall in all draws.
+    """
+    rows = [
+        {
+            "counts": counts,
+            "skewed": counts != EQUAL,
+            "dimension": dimension,
+            "scale": scale,
+            "seed": seed,
+            "population": "examples",
+            "threshold": 0.05,
+            "quantity": "fall",
+            "value": 0.06 if scale > 0.5 or seed < round(share * SEEDS) else 0.04,
+        }
+        for (counts, dimension), share in {**shares, ("200-1-1-1", 2): 1.0, ("200-1-1-1", 3): 1.0}.items()
+        for scale, seed in itertools.product((0.01, 1.0), range(SEEDS))
+    ]
+    table = pd.DataFrame(rows)
+    table.attrs = {"settings": {"loss": loss}, "draw": ("counts", "dimension", "scale", "seed")}
+    return table
+
+
+def judge_contrast(name: str, shares: dict[str, float], frequent: dict[str, float]):
+    """Judge a contrast by the shares that fall with all three, with equal classes and with the other change.
+
+    At one rare class they are `shares`, at one frequent class `frequent`, by `with_all`, `equal` and `other`.
+    """
+    eight = {"eight": grid(0.06, equal=0.04)}
+    if name == "controls_differ":
+        tables = {
+            "narrow": grid(shares["with_all"], equal=shares["equal"]),
+            "wide": grid(shares["other"], dimension=3),
+            "one_frequent": class_flows(
+                {(SKEWED, 2): frequent["with_all"], (EQUAL, 2): frequent["equal"], (SKEWED, 3): frequent["other"]}
+            ),
+            "eight_wide": grid(0.02, dimension=3),
+        }
+    else:
+        squared = {(SKEWED, 2): frequent["other"], (EQUAL, 2): frequent["equal"]}
+        tables = {
+            "cross_entropy": grid(shares["with_all"]),
+            "squared": grid(shares["other"], equal=shares["equal"], loss="squared"),
+            "one_frequent": class_flows({(SKEWED, 2): frequent["with_all"]}),
+            "one_frequent_squared": class_flows(squared, "squared"),
+            "eight_squared": grid(0.3, equal=0.1, loss="squared"),
+        }
+    for role in ("narrow", "wide", "cross_entropy", "squared"):  # large starts, which are left out, say the opposite
+        if role in tables:
+            table = tables[role]
+            is_large = (table["quantity"] == "fall") & (table["scale"] > 0.5)
+            is_treated = table["skewed"][is_large] & (role in ("narrow", "cross_entropy"))
+            table.loc[is_large, "value"] = np.where(is_treated, 0.0, 0.9)
+    return evaluate(getattr(claims, name), tables | eight, CONTRAST)
+
+
+RARER = {"with_all": 0.8, "equal": 0.2, "other": 0.2}
+every_contrast = pytest.mark.parametrize("name", ["controls_differ", "controls_differ_squared_loss"])
+
+
+@every_contrast
+@pytest.mark.parametrize("at", ["one rare class", "one frequent class"])
 @pytest.mark.parametrize(
-    ("treated", "equal", "other", "verdict"),
+    ("changed", "verdict"),
     [
-        (0.8, 0.2, 0.2, "reproduced"),
-        (0.8, 1.0, 0.2, "not reproduced"),
-        (0.8, 0.2, 1.0, "not reproduced"),
-        (0.2, 0.8, 0.8, "not reproduced"),
+        ({}, "reproduced"),
+        ({"equal": 0.56, "other": 0.56}, "reproduced"),
+        ({"equal": 0.78}, "undecided"),
+        ({"equal": 1.0}, "not reproduced"),
+        ({"other": 1.0}, "not reproduced"),
+        # the contrast holds, and the premise does not
+        ({"with_all": 0.1, "equal": 0.0, "other": 0.0}, "undecided"),
     ],
 )
-@pytest.mark.parametrize("name", ["controls_differ", "controls_differ_squared_loss"])
-def test_fewer_draws_must_fall_in_each_of_both_controls(treated, equal, other, verdict, name):
-    if name == "controls_differ":
-        with_all_three = grid(treated, equal=equal)
-        tables = {"narrow": with_all_three, "wide": grid(other, dimension=3)}
-        expected = {"with_both": treated, "equal": equal, "wide": other}
-    else:
-        with_all_three = grid(treated)
-        tables = {"cross_entropy": with_all_three, "squared": grid(other, equal=equal, loss="squared")}
-        expected = {"cross_entropy": treated, "squared_equal": equal, "squared": other}
-    for table in tables.values():  # large starts, which are left out, say the opposite
-        is_large = (table["quantity"] == "fall") & (table["scale"] > 0.5)
-        is_treated = table["skewed"][is_large] & (table is with_all_three)
-        table.loc[is_large, "value"] = np.where(is_treated, 0.0, 0.9)
-    found = evaluate(getattr(claims, name), tables, JUDGED)
+def test_fewer_draws_must_fall_in_each_control_at_both_sizes(name, at, changed, verdict):
+    shares = {"one rare class": RARER, "one frequent class": RARER} | {at: {**RARER, **changed}}
+    found = judge_contrast(name, shares["one rare class"], shares["one frequent class"])
     assert found.verdict == verdict
-    assert {fact: found.facts[fact] for fact in expected} == pytest.approx(expected)
+
+
+def test_facts_of_a_contrast_are_shares_at_one_rare_class_one_frequent_class_and_eight_examples():
+    rare = {"with_all": 0.8, "equal": 0.1, "other": 0.2}
+    frequent = {"with_all": 0.9, "equal": 0.3, "other": 0.4}
+    facts = judge_contrast("controls_differ", rare, frequent).facts
+    expected = {"with_both": 0.8, "equal": 0.1, "wide": 0.2}
+    expected |= {"frequent": 0.9, "frequent_equal": 0.3, "frequent_wide": 0.4}
+    # shares of fifty draws at the small scale, and at the large one
+    expected |= {"eight": 0.06, "eight_equal": 0.04, "eight_wide": 0.02}
+    assert {fact: facts[fact] for fact in expected} == pytest.approx(expected)
+    facts = judge_contrast("controls_differ_squared_loss", rare, frequent).facts
+    expected = {"cross_entropy": 0.8, "squared_equal": 0.1, "squared": 0.2}
+    expected |= {"frequent": 0.9, "frequent_squared_equal": 0.3, "frequent_squared": 0.4}
+    expected |= {"eight": 0.06, "eight_squared": 0.3, "eight_squared_equal": 0.1}
+    assert {fact: facts[fact] for fact in expected} == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("failed", "verdict"),
+    [pytest.param("wide", "not reproduced", id="control"), pytest.param("narrow", "undecided", id="with both")],
+)
+def test_flows_that_failed_count_against_a_contrast(failed, verdict):
+    tables = {
+        "narrow": grid(0.8, equal=0.2),
+        "wide": grid(0.2, dimension=3),
+        "one_frequent": class_flows({(SKEWED, 2): 0.8, (EQUAL, 2): 0.2, (SKEWED, 3): 0.2}),
+        "eight": grid(0.06),
+        "eight_wide": grid(0.02, dimension=3),
+    }
+    table = tables[failed]
+    table.loc[(table["quantity"] == "fall") & table["skewed"], "value"] = np.nan
+    assert evaluate(claims.controls_differ, tables, CONTRAST).verdict == verdict
 
 
 # -- what is learned under the squared loss ----------------------------------------------------------------------------

@@ -84,16 +84,24 @@ def test_of_the_draws_that_do_not_fall_first_the_share_that_rises_and_falls_is_a
 
 
 def evaluation_of_expansions(
-    rise: np.ndarray, *, before: float = -0.3, sigma_2: float = 2.0, frequent_is_last: np.ndarray | bool = False
+    rise: np.ndarray,
+    *,
+    before: float = -0.3,
+    later: float = 0.0,
+    sigma_2: float = 2.0,
+    rare_begin: float = 2.0,
+    frequent_is_last: np.ndarray | bool = False,
 ):
-    """Judge flows whose rank changes by `before` until the first class is learned, and by `rise` until the last is.
+    """Judge flows whose rank changes by `before` until the first class is learned, at time 1, then by `rise`.
 
-    `sigma_2` is the second singular value then; it is 1 when the first class is learned.
+    This is until the rarest classes begin to be learned, at the time `rare_begin`; from there to where they are learned
+    it changes by `later`. `sigma_2` is the second singular value when they begin; it is 1 when the first is learned.
     """
     measured = {  # a column for each of the moments of `grids.Moment`
-        "rank@rankme_centred": columns(1.8, 1.8 + before, 1.8 + before, 1.8 + before + rise, 1.9),
+        "reached": columns(0.0, 1.0, np.full(MEMBERS, rare_begin), 3.0, 4.0),
+        "rank@rankme_centred": columns(1.8, 1.8 + before, 1.8 + before + rise, 1.8 + before + rise + later, 1.9),
         "sigma_1": np.tile([0.1, 1.0, 1.5, 2.0, 3.0], (MEMBERS, 1)),
-        "sigma_2": np.tile([0.1, 1.0, 1.5, sigma_2, 3.0], (MEMBERS, 1)),
+        "sigma_2": np.tile([0.1, 1.0, sigma_2, 2.5, 3.0], (MEMBERS, 1)),
         # a column for each class
         "learning_time": columns(np.where(frequent_is_last, 9.0, np.ones(MEMBERS)), 2.0, 3.0, 4.0),
         "final": np.ones((MEMBERS, 4)),
@@ -106,13 +114,25 @@ def evaluation_of_expansions(
     ("shares", "verdict"),
     [((0.9, 0.9, 0.0), "reproduced"), ((0.2, 0.2, 1.0), "not reproduced"), ((1.0, 0.2, 1.0), "not reproduced")],
 )
-def test_the_rank_must_rise_from_the_first_class_learned_to_the_last(shares, verdict):
+def test_the_rank_must_rise_from_the_first_class_learned_to_when_the_rarest_begin_to_be(shares, verdict):
     found = evaluation_of_expansions(np.where(among_first(*shares), 0.06, 0.04))
     assert found.verdict == verdict
     assert found.judgement.headline.value == pytest.approx(np.mean(shares[:2]))
-    # the whole rise is while the rarest classes are learned, at the third and fourth of the moments
-    expected = {"large": shares[2], "lowest": min(shares[:2]), "before": 0.0, "meanwhile": np.mean(shares[:2])}
+    expected = {"large": shares[2], "lowest": min(shares[:2]), "until_learned": np.mean(shares[:2]), "meanwhile": 0.0}
     assert {fact: found.facts[fact] for fact in expected} == pytest.approx(expected)
+
+
+def test_a_rise_while_the_rare_classes_are_learned_is_none_of_the_phase_of_expansion():
+    found = evaluation_of_expansions(np.full(MEMBERS, 0.04), later=0.3)
+    assert (found.verdict, found.facts["until_learned"], found.facts["meanwhile"]) == ("not reproduced", 1.0, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("rare_begin", "verdict"), [(1.1, "reproduced"), (1.0, "not reproduced"), (0.9, "not reproduced")]
+)
+def test_draws_whose_rare_classes_begin_first_have_no_phase_of_expansion(rare_begin, verdict):
+    found = evaluation_of_expansions(RISE, rare_begin=rare_begin)
+    assert (found.verdict, found.facts["without_phase"]) == (verdict, float(verdict == "not reproduced"))
 
 
 RISE = np.full(MEMBERS, 0.3)

@@ -78,29 +78,53 @@ SETTINGS = {
 SETTINGS_OVER_CLASSES = {**SETTINGS, "population": "classes"}
 
 
-def judge_skew(shares, settings=SETTINGS, **one_rare_class):
-    """Judge the necessity of skew on a region, and on sizes of which one class is rare, in two dimensions.
+# of draws of one frequent class, which share falls in two, three and four dimensions
+FALLS_WITH_A_BOTTLENECK = {2: 0.5}
 
-    The keywords `skewed`, `equal` and `population` are those of `one_rare`.
+
+def one_frequent(falling: dict[int, float], population: str) -> pd.DataFrame:
+    """Falls over a population in a share of the draws of skewed classes, by dimension; nothing else falls.
+
+    The skewed sizes stand for those of which one is frequent: claims read only whether their draws fall.
     """
-    tables = {"region": region(shares), "narrow": one_rare(**one_rare_class)}
+
+    def shares(skew, dimension, scale, over):
+        return falling.get(dimension, 0.0) * (skew > 1 and over == population)
+
+    return region(shares, dimensions=(2, 3, 4)).query("counts in ('64-16-4-1', '1-1-1-1')")
+
+
+def judge_skew(shares, settings=SETTINGS, *, frequent=FALLS_WITH_A_BOTTLENECK, population="examples", **one_rare_class):
+    """Judge the necessity of skew on a region, and on sizes of which one class is rare or one is frequent.
+
+    `frequent` is that of `one_frequent`, and `population` of both; `skewed` and `equal` are those of `one_rare`.
+    """
+    tables = {
+        "region": region(shares),
+        "one_frequent": one_frequent(frequent, population),
+        "narrow": one_rare(population=population, **one_rare_class),
+    }
     return evaluate(necessity.skew_is_necessary, tables, settings)
 
 
 def judge_bottleneck(
-    shares, settings=SETTINGS, *, wide_share: float = 0.0, one_frequent_share: float = 0.0, **one_rare_class
+    shares,
+    settings=SETTINGS,
+    *,
+    wide_share: float = 0.0,
+    frequent=FALLS_WITH_A_BOTTLENECK,
+    population="examples",
+    **one_rare_class,
 ):
     """Judge the necessity of a bottleneck on regions of two, three and four dimensions, and where one class is rare.
 
-    Without a bottleneck `wide_share` falls where one class is rare, and `one_frequent_share` where one is frequent. The
-    keywords `skewed`, `equal` and `population` are those of `one_rare` with a bottleneck.
+    Without a bottleneck `wide_share` falls where one class is rare. `frequent` is that of `one_frequent`, and
+    `population` of both; `skewed` and `equal` are those of `one_rare` with a bottleneck.
     """
-    # these stand for sizes of which one is frequent: the claim reads only whether their draws fall
-    one_frequent = region(lambda *cell: one_frequent_share, dimensions=(3,)).query("counts == '64-16-4-1'")
     tables = {
         "regions": [region(shares), region(shares, dimensions=(4,))],
-        "one_frequent": one_frequent,
-        "narrow": one_rare(**one_rare_class),
+        "one_frequent": one_frequent(frequent, population),
+        "narrow": one_rare(population=population, **one_rare_class),
         "wide": one_rare(skewed=wide_share),
     }
     return evaluate(necessity.bottleneck_is_necessary, tables, settings)
@@ -118,6 +142,7 @@ def test_facts_of_skew_are_shares_of_draws_of_skewed_classes_that_fall():
     facts = judge_skew(as_measured, skewed=0.4).facts
     expected = {
         "with_both": 0.4,
+        "one_frequent": 0.5,
         # in two dimensions, from small starts: of the skews 8, 64 and 512 the last two
         "over_classes": 0.95 * 2 / 3,
         "over_inputs": 0.0,
@@ -210,9 +235,21 @@ def test_the_sizes_that_fall_with_a_bottleneck_must_not_without():
     assert judge_bottleneck(as_measured).verdict == "reproduced"
 
 
-def test_sizes_of_which_one_is_frequent_must_not_fall_without_a_bottleneck():
-    found = judge_bottleneck(as_measured, one_frequent_share=0.3)
-    assert (found.verdict, found.facts["one_frequent"]) == ("not reproduced", 0.3)
+@pytest.mark.parametrize(
+    ("in_three", "in_four", "verdict"),
+    [
+        (0.0, 0.0, "reproduced"),
+        (0.0, 1 / SEEDS, "undecided"),  # the interval of two draws in 120 reaches above one in twenty
+        (1 / SEEDS, 0.0, "undecided"),
+        (0.0, 0.3, "not reproduced"),
+        (0.3, 0.0, "not reproduced"),
+    ],
+)
+def test_sizes_of_which_one_is_frequent_must_not_fall_in_three_dimensions_or_four(in_three, in_four, verdict):
+    found = judge_bottleneck(as_measured, frequent={2: 0.5, 3: in_three, 4: in_four})
+    assert found.verdict == verdict
+    expected = {"with_both": 0.5, "in_three": in_three, "value": in_four, "meanwhile_in_four": in_four}
+    assert {fact: found.facts[fact] for fact in expected} == pytest.approx(expected)
 
 
 # no draw of any region falls, so that only the premise decides: that the rank can be seen to fall
@@ -222,7 +259,7 @@ every_necessity = pytest.mark.parametrize("judge", [judge_skew, judge_bottleneck
 @every_necessity
 @pytest.mark.parametrize("settings", [SETTINGS, SETTINGS_OVER_CLASSES], ids=["over examples", "over classes"])
 def test_necessity_is_undecided_where_one_start_in_twenty_falls_with_skew_and_a_bottleneck(judge, settings):
-    found = judge(lambda *cell: 0.0, settings, skewed=0.05, population=settings["population"])
+    found = judge(lambda *cell: 0.0, settings, frequent={2: 0.05}, population=settings["population"])
     assert found.verdict == "undecided"
     assert "the premise is not met" in found.reason
 
@@ -260,20 +297,22 @@ def descents(
     equal: float = 0.0,
     wide: float = 0.0,
     slow: float = 0.0,
+    equal_at_slow_rate: float = 0.0,
     learned: float = 1.0,
     controls_learned: float = 1.0,
 ):
     """Return trainings at eight settings and their controls. The first draws of a setting show the phases and learn.
 
     The share of draws that show the phases is `treated` at the judged setting, and `slow` at a tenth of its rate; it is
-    `equal` for the control of equal classes, and `wide` for that in three dimensions. At other settings no draw shows
-    them. Of draws that show them the rank falls by 0.1 in the end. The share of draws that learn is `learned` of skewed
-    classes in two dimensions, and `controls_learned` of controls.
+    `equal` for the control of equal classes, `equal_at_slow_rate` at a tenth of its rate, and `wide` for the control in
+    three dimensions. At other settings no draw shows them. Of draws that show them the rank falls by 0.1 in the end.
+    The share of draws that learn is `learned` of skewed classes in two dimensions, and `controls_learned` of controls.
     """
     share_of = {
         (COUNTS, 2, RATE, SCALE): treated,
         (COUNTS, 2, SLOW_RATE, SCALE): slow,
         (EQUAL, 2, RATE, SCALE): equal,
+        (EQUAL, 2, SLOW_RATE, SCALE): equal_at_slow_rate,
         (COUNTS, 3, RATE, SCALE): wide,
     }
     rows = []
@@ -339,6 +378,48 @@ def test_phases_can_emerge_where_a_share_of_draws_shows_them_and_fewer_without(g
     found = judge_phases(descents(**given))
     assert found.verdict == verdict
     assert found.judgement.headline.draws == SEEDS
+
+
+SETTINGS_OF_DESCENT = {"threshold": 0.05, "premise_share": 0.2, "exceptions": 0.05}
+
+
+def judge_skew_under_descent(given: pd.DataFrame, with_both: float = 0.6):
+    """Judge whether few equal classes show the phases, where a share of draws with skew and a bottleneck does."""
+    best = descents(treated=with_both).query("counts == @COUNTS and scale == @SCALE and learning_rate == @RATE")
+    tables = {"descents": given, "best": best.assign(seed=best["seed"] + SEEDS)}
+    return evaluate(necessity.skew_is_necessary_under_descent, tables, SETTINGS_OF_DESCENT)
+
+
+# of 120 draws at a rate, from two scales, half may show the phases
+@pytest.mark.parametrize(
+    ("given", "verdict"),
+    [
+        ({}, "reproduced"),
+        ({"equal": 1 / SEEDS}, "reproduced"),
+        ({"equal": 0.1}, "undecided"),
+        ({"equal": 0.3}, "not reproduced"),
+        # of few draws that learn, those that show the phases are more
+        ({"equal": 0.1, "controls_learned": 0.2}, "not reproduced"),
+        ({"equal_at_slow_rate": 0.3}, "not reproduced"),
+    ],
+)
+def test_few_equal_classes_may_show_the_phases_at_any_learning_rate(given, verdict):
+    found = judge_skew_under_descent(descents(**given))
+    assert found.verdict == verdict
+    assert (found.facts["largest_rate"], found.facts["rates"], found.facts["with_both"]) == (RATE, 2, 0.6)
+
+
+def test_the_share_of_equal_classes_is_of_those_that_have_learned():
+    facts = judge_skew_under_descent(descents(equal=0.1, controls_learned=0.2)).facts
+    # from one scale of two a tenth of the draws show the phases, all among the fifth that learns from both
+    assert (facts["value"], facts["learned"]) == (pytest.approx(0.25), pytest.approx(0.2))
+    assert (facts["at_smallest_rate"], facts["smallest_rate"]) == (0.0, SLOW_RATE)
+
+
+def test_necessity_under_descent_is_undecided_where_skewed_classes_show_no_phases_either():
+    found = judge_skew_under_descent(descents(), with_both=0.05)
+    assert found.verdict == "undecided"
+    assert "the premise is not met" in found.reason
 
 
 def test_draws_on_which_the_setting_was_chosen_decide_nothing():

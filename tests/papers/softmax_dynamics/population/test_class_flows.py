@@ -22,6 +22,7 @@ SETTINGS = {
     "counts": [[5, 2, 1], [3, 3, 3]],
     "dimensions": [2, 3],
     "scales": [0.01, 0.3],
+    "loss": "cross_entropy",
     "seeds": 3,
     "first_time": 0.1,
     "horizon": 60.0,
@@ -37,15 +38,22 @@ def flows():
     return trajectory_with_settings(runs.class_flows, SETTINGS, seed=3)
 
 
+@pytest.fixture(scope="module")
+def squared_flows():
+    return trajectory_with_settings(runs.class_flows, {**SETTINGS, "loss": "squared"}, seed=3)
+
+
+@pytest.mark.parametrize("loss", ["cross_entropy", "squared"])
 @pytest.mark.parametrize("member", [0, 4, 11, 13, 23])
-def test_a_row_stands_for_all_examples_of_its_class(flows, member):
+def test_a_row_stands_for_all_examples_of_its_class(flows, squared_flows, loss, member):
+    flows = {"cross_entropy": flows, "squared": squared_flows}[loss]
     counts = flows.constants["counts"][member].tolist()
     dimension = flows.constants["dimension"][member]
     f, W = (flows.series[name][member].astype(float) for name in "fW")
     assert (f[..., dimension:] == 0).all()
     f, W = f[..., :dimension], W[:, :dimension]
     every = np.repeat(np.arange(3), counts)
-    expected = integrate_by_scipy(f[0][every], W[0], flows.time, lambda f, W: velocity(f, W, counts, "cross_entropy"))
+    expected = integrate_by_scipy(f[0][every], W[0], flows.time, lambda f, W: velocity(f, W, counts, loss))
     # stored in single precision
     np.testing.assert_allclose(f[:, every], expected[0], rtol=0, atol=2e-5)
     np.testing.assert_allclose(W, expected[1], rtol=0, atol=2e-5)
@@ -81,9 +89,23 @@ def member_rows(table, dimension, counts, scale, seed):
 @pytest.mark.parametrize("population", ["examples", "classes"])
 def test_ranks_by_hand_and_the_falls_that_are_found_in_them(flows, table, member, cell, population):
     f, W = (flows.series[name][member].astype(float) for name in "fW")
-    sizes = flows.constants["counts"][member].tolist()
     weights = np.exp(f @ W)
     own = np.stack([weights[:, k, k] / weights[:, k].sum(axis=1) for k in range(3)], axis=1)
+    check_ranks(flows, member, own, population, member_rows(table, *cell))
+
+
+@pytest.mark.parametrize(("member", "cell"), MEMBERS[::5])
+def test_under_the_squared_loss_outputs_say_when_classes_are_learned(squared_flows, member, cell):
+    f, W = (squared_flows.series[name][member].astype(float) for name in "fW")
+    outputs = np.stack([np.sum(f[:, k] * W[:, :, k], axis=1) for k in range(3)], axis=1)
+    table = metrics.class_flows(squared_flows, **MEASURE)
+    check_ranks(squared_flows, member, outputs, "examples", member_rows(table, *cell))
+
+
+def check_ranks(flows, member, own, population, rows):
+    """Compare a member's rows with ranks by hand; `own` is each class's own probability or output, (times, classes)."""
+    f = flows.series["f"][member].astype(float)
+    sizes = flows.constants["counts"][member].tolist()
     first, begin, end, _ = learning_places(own, sizes, 0.4, 0.9)
     windows = falls.windows(own[None], np.array([sizes]), 0.4, 0.9)
     ranks = np.array([rank_of(points, copies=sizes if population == "examples" else None) for points in f])
@@ -94,9 +116,9 @@ def test_ranks_by_hand_and_the_falls_that_are_found_in_them(flows, table, member
         "peak": ranks[trough:].max(),
     }
     by_window = falls.falls_by_window(ranks[None], 0.02, windows) | falls.three_phases(ranks[None], 0.02, windows)
-    for name in ("fall_rare", "fall_since_rare", "phases", "phases_since_rare"):
+    for name in ("fall", "fall_rare", "fall_since_rare", "phases", "phases_since_rare"):
         expected[name] = by_window[name][0]
-    rows = select(member_rows(table, *cell), population=population)
+    rows = select(rows, population=population)
     assert rows.set_index("quantity")["value"].to_dict() == pytest.approx(expected, abs=1e-6)
 
 
@@ -124,10 +146,10 @@ def test_a_member_that_failed_is_empty(flows):
     broken = Trajectory(flows.time, flows.series, flows.constants, SETTINGS, undecided=np.arange(24) == 5)
     table = metrics.class_flows(broken, **MEASURE)
     empty = table["value"].isna()
-    # of two populations a change, two falls, two kinds of phases, an end and a peak; equal classes have no order of
+    # of two populations a change, three falls, two kinds of phases, an end and a peak; equal classes have no order of
     # lengths either
     measured = table["quantity"] != "length_order"
-    assert empty[measured].sum() == 2 * 7
+    assert empty[measured].sum() == 2 * 8
     assert set(table[empty & measured]["seed"]) == {2}
 
 

@@ -44,17 +44,21 @@ def number_of(cell: str) -> float:
     return float(cell[:-1]) / 100 if cell.endswith("%") else float(cell)
 
 
-def falls(sizes: str, scale: float, *, dimension: int, points: int, threshold: float, **span: float):
+def flow_table(sizes: str, scale: float, *, dimension: int, points: int, threshold: float, **span: float):
     integration = {"first_time": 0.01, "horizon": 1e3, "rtol": 1e-6, "atol": min(1e-12, 1e-7 * scale), "points": points}
     settings = {
         "counts": [[int(size) for size in sizes.split(":")]],
         "dimensions": [dimension],
         "scales": [scale],
+        "loss": "cross_entropy",
         "seeds": 20,
     }
     flows = trajectory_with_settings(runs.class_flows, {**settings, "integration": integration | span}, seed=1)
-    table = metrics.class_flows(flows, thresholds=[threshold], lower=0.4, upper=0.9)
-    return select(table, "fall_rare", population="classes")["value"].to_numpy()
+    return metrics.class_flows(flows, thresholds=[threshold], lower=0.4, upper=0.9)
+
+
+def falls(*cell, **settings):
+    return select(flow_table(*cell, **settings), "fall_rare", population="classes")["value"].to_numpy()
 
 
 FALLS = cells_of("| sizes | 1e-3 | 1e-6 |")
@@ -80,3 +84,22 @@ def test_the_share_that_falls_in_three_dimensions(sizes, scale):
     found = np.mean(falls(sizes, scale, dimension=3, points=120, threshold=0.05) >= 0.05)
     error = np.sqrt(max(share * (1 - share), 0.05 * 0.95) * (1 / 20 + 1 / 40))
     assert found == pytest.approx(share, abs=3 * error)
+
+
+ONE_FREQUENT = re.compile(r"^\| (\d+:1:1:1) \| (\d+)% .* \| (\d+)% .* \| (\d+)% .*\|$", re.MULTILINE)
+
+
+@pytest.mark.parametrize("dimension", [2, 3, 4])
+@pytest.mark.parametrize("sizes", ["200:1:1:1", "3000:1:1:1"])
+def test_the_share_with_three_phases_where_one_class_is_frequent(sizes, dimension):
+    """Of 40 draws from two scales against the page's 180 from three: within three standard errors, and a tenth."""
+    printed = {line[1]: line.groups()[1:] for line in ONE_FREQUENT.finditer(PAGE)}
+    share = float(printed[sizes][dimension - 2]) / 100
+    tables = [
+        flow_table(sizes, scale, dimension=dimension, points=240, threshold=0.05, first_time=1e-3)
+        for scale in (1e-3, 1e-2)
+    ]
+    shows = [select(table, "phases", population="examples")["value"] for table in tables]
+    error = np.sqrt(max(share * (1 - share), 0.05 * 0.95) * (1 / 40 + 1 / 180))
+    # the third scale, 0.1, shows fewer
+    assert np.mean(shows) == pytest.approx(share, abs=3 * error + 0.1)

@@ -16,7 +16,7 @@ from learning_dynamics.papers.softmax_dynamics.draws import (
     share_true,
     unless_nan,
 )
-from learning_dynamics.papers.softmax_dynamics.falls import FALL_RARE, FALL_SINCE, NET, PHASES
+from learning_dynamics.papers.softmax_dynamics.falls import END, FALL_RARE, FALL_SINCE, NET, PEAK, PHASES, PHASES_SINCE
 from learning_dynamics.papers.softmax_dynamics.grids import (
     AFTER_RARE,
     BEFORE_RARE,
@@ -26,15 +26,16 @@ from learning_dynamics.papers.softmax_dynamics.grids import (
     Moment,
     Window,
 )
+from learning_dynamics.papers.softmax_dynamics.sizes import ratio as size_ratio
 from learning_dynamics.papers.softmax_dynamics.spectra import MEASURES, SPECTRA, Measure, Population
 from learning_dynamics.settings import Fraction, Positive
-from learning_dynamics.tidy import Quantity, Table
+from learning_dynamics.tidy import Quantity, Table, select
 
 # Settings of these claims, whose values stand in workflow/config/softmax_dynamics.yaml:
 # - within, of `compression`: when a fall counts: at any time after the warm-up (fall), while the rarest classes are
 #   learned (fall_rare), or while all classes after the first are (fall_learning)
-# - within, of `three_phases_under_flow`: when the last fall counts: while the rarest class is learned (phases), or
-#   from when it begins to be learned to the end (phases_since_rare)
+# - within, of `three_phases_under_flow`: when the last fall counts: while the rarest classes are learned (phases), or
+#   from when they begin to be learned to the end (phases_since_rare)
 # - measure: which effective rank is judged, by its name in `spectra.RANKS`
 # - threshold: least change of the effective rank, a number from 1 to d, that counts as a fall or a rise; far above the
 #   integrator's error and below the changes that a figure would show
@@ -59,8 +60,8 @@ Compression = Literal["phases", "phases_since_rare"]  # while the rarest classes
 def compression(
     grid: Table, *, measure: Measure, threshold: Positive, within: Within, majority_share: Fraction
 ) -> Claim:
-    """Under cross-entropy, with skewed classes of eight examples and a bottleneck, the effective rank falls again while
-    the rare classes are learned.
+    """Under gradient flow and cross-entropy, with skewed classes of eight examples and a bottleneck, the effective rank
+    falls again while the rare classes are learned.
 
     A fall counts if it follows a rise, and if its part while the rare classes are learned is {threshold:g} or more. The
     rank has such a fall in {value:.1%} of the draws, at no scale in more than {highest:.0%} (scale
@@ -94,70 +95,113 @@ def compression(
 
 @claim(
     "Abstract and section 3.3, three phases under gradient flow",
-    scope=f"{ONE_RARE}, d = 2; 25 in each of 4 classes; d = 3; RankMe as in section 2.1, over all inputs",
+    scope="one class of up to 3000 examples and three of one, one row of features a class, d = 2; four equal classes; "
+    "d = 3 and 4; cross-entropy, gradient flow from small Gaussian starts; RankMe as in section 2.1, over all inputs",
     empirical=True,
     quantifier="some setting",
 )
 def three_phases_under_flow(
-    narrow: Table, wide: Table, *, within: Compression, measure: Measure, threshold: Positive, emerging_share: Fraction
+    one_frequent: Table,
+    narrow: Table,
+    wide: Table,
+    *,
+    within: Compression,
+    threshold: Positive,
+    emerging_share: Fraction,
 ) -> Claim:
-    r"""Three phases can emerge with skewed classes and a bottleneck: the effective rank falls, rises, and falls again
-    from when the rare class separates.
+    r"""Under gradient flow three phases can emerge with skewed classes and a bottleneck: the effective rank falls,
+    rises, and falls again while the rare classes are learned.
 
-    A fall or a rise counts from {threshold:g} on. The paper states no sizes. At 33 : 33 : 33 : 1, in two dimensions,
-    {value:.0%} of the draws show the phases, with equal classes {equal:.1%}, in three dimensions {wide:.1%}. Three
-    frequent classes share the plane evenly, and the rank comes near two. As the rare class takes its place opposite one
-    of them, the variances along and across that direction become different. From then on $\sigma_1$ grows by more than
-    $\sigma_2$ in {grows:.0%} of the draws. In the median of the draws that show the phases the rank falls by
-    {depth:.2f}, slowly, for long after the rare class is learned. If only the time in which it is learned counts, the
-    rank falls in {meanwhile:.1%} of the draws. From when it begins to be learned to the end the rank falls in
-    {falls:.0%}, with a warm-up or without. "Can emerge" is read as in `three_phases_exist`: somebody who tries a
-    handful of starts sees the phases.
+    A fall or a rise counts from {threshold:g} on. The paper states no sizes. The largest skew tried is judged, sizes
+    {skewest}, where one class is frequent and the others are rare. In two dimensions {value:.0%} of the draws show the
+    phases, with equal classes {equal:.1%}, in three dimensions {wide:.0%}, in four {widest:.0%}. At {second} they show
+    in {at_second:.0%}, in three dimensions in {at_second_wide:.0%}. If a fall after the rare classes are learned counts
+    as well, the phases show at {skewest} in {since:.0%}, in three dimensions in {since_wide:.0%} and in four in
+    {since_widest:.0%}. In two dimensions the fall does not last: the rank ends below its highest by {threshold:g} or
+    more in only {lasting:.0%} of the draws that show the phases. "Can emerge" is read as in `three_phases_exist`:
+    somebody who tries a handful of starts sees the phases. Where one class is rare, at 33 : 33 : 33 : 1, the rank falls
+    from when that class separates, in {one_rare:.0%} of the draws after the other phases, with equal classes in
+    {one_rare_equal:.1%}, in three dimensions in {one_rare_wide:.1%}. Three frequent classes share the plane evenly, and
+    the rank comes near two. As the rare class takes its place opposite one of them, the variances along and across that
+    direction become different. From then on $\sigma_1$ grows by more than $\sigma_2$ in {grows:.0%} of the draws. In
+    the median the rank falls by {depth:.2f}, slowly, for long after the rare class is learned: while it is learned it
+    falls in {meanwhile:.1%}.
     """
-    # with both, and each control without one of the two
-    grids = {
-        "treated": Grid(narrow, skewed=True),
-        "equal": Grid(narrow, skewed=False),
-        "wide": Grid(wide, skewed=True),
+
+    def draws_of(counts: str, dimension: int, quantity: Quantity = within, at: float = threshold) -> np.ndarray:
+        """Return a quantity of each draw of these sizes, nan where its flow failed; at 0 for what needs no threshold.
+
+        By default it is whether the draw shows the phases, 1 or 0.
+        """
+        rows = select(one_frequent, quantity, population="examples", threshold=at, counts=counts)
+        return rows[rows["dimension"] == dimension]["value"].to_numpy()
+
+    second, skewest = sorted(one_frequent["counts"].unique(), key=size_ratio)[-2:]
+    (equal,) = one_frequent.loc[~one_frequent["skewed"], "counts"].unique()
+    # with both, and each control without one of the two; three dimensions are fewer than four classes
+    shows = {
+        "treated": draws_of(skewest, 2),
+        "equal": draws_of(equal, 2),
+        "wide": draws_of(skewest, 3),
+        "widest": draws_of(skewest, 4),
     }
-    # 1 where a draw shows the phases, 0 where it does not, nan where its flow failed
-    shows = {case: grid.number(within, measure=measure, threshold=threshold) for case, grid in grids.items()}
-    equal_classes, three_dimensions = "equal classes instead of skewed ones", "three dimensions instead of two"
+    exchanged = {
+        "equal": "equal classes instead of skewed ones",
+        "wide": "three dimensions instead of two",
+        "widest": "four dimensions instead of two",
+    }
     yield share_of_draws(
         "share of draws with warm-up, growth and compression, in this order",
         shows["treated"],
         at_least=emerging_share,
         because="one start in five",
-        rivals={equal_classes: {"holds": shows["equal"]}, three_dimensions: {"holds": shows["wide"]}},
+        rivals={phrase: {"holds": shows[control]} for control, phrase in exchanged.items()},
     )
 
     def excess(case: str, other: str) -> Estimate:
         """Return by how much the share that shows the phases exceeds another's; failed flows count against that."""
         return share_difference(shows[case] == 1, shows[other] != 0)
 
-    for control, in_words, exchanged in (
-        ("equal", "with equal classes", equal_classes),
-        ("wide", "in three dimensions", three_dimensions),
+    for control, in_words in (
+        ("equal", "with equal classes"),
+        ("wide", "in three dimensions"),
+        ("widest", "in four dimensions"),
     ):
         yield at_least(
             f"share of draws that show the phases, minus that {in_words}",
             excess("treated", control),
             0.0,
             because="what emerges from skew and a bottleneck is rarer without one of them",
-            rivals={exchanged: {"estimate": excess(control, "treated")}},
+            rivals={exchanged[control]: {"estimate": excess(control, "treated")}},
         )
-    treated = grids["treated"]
-    depth = treated.number(FALL_SINCE, measure=measure, threshold=threshold)
-    fall_of_rare = treated.number(FALL_RARE, measure=measure, threshold=threshold)
-    depth_of_showing = depth[shows["treated"] == 1]
+    drop = draws_of(skewest, 2, PEAK, at=0.0) - draws_of(skewest, 2, END, at=0.0)
+    one_rare = Grid(narrow, skewed=True)
+
+    def of_rare(quantity: Quantity, grid: Grid = one_rare) -> np.ndarray:
+        """Return a quantity of the centred RankMe of each draw of a grid."""
+        return grid.number(quantity, measure=MEASURES["examples"]["rankme_centred"], threshold=threshold)
+
+    shows_with_one_rare = of_rare(PHASES_SINCE)
+    depth_of_showing = of_rare(FALL_SINCE)[shows_with_one_rare == 1]
     yield Facts(
         threshold=threshold,
+        skewest=skewest.replace("-", " : "),
         equal=share_true(shows["equal"]),
         wide=share_true(shows["wide"]),
+        widest=share_true(shows["widest"]),
+        second=second.replace("-", " : "),
+        at_second=share_true(draws_of(second, 2)),
+        at_second_wide=share_true(draws_of(second, 3)),
+        since=share_true(draws_of(skewest, 2, PHASES_SINCE)),
+        since_wide=share_true(draws_of(skewest, 3, PHASES_SINCE)),
+        since_widest=share_true(draws_of(skewest, 4, PHASES_SINCE)),
+        lasting=share_true(drop[shows["treated"] == 1] >= threshold),
+        one_rare=share_true(shows_with_one_rare),
+        one_rare_equal=share_true(of_rare(PHASES_SINCE, Grid(narrow, skewed=False))),
+        one_rare_wide=share_true(of_rare(PHASES_SINCE, Grid(wide, skewed=True))),
         depth=np.median(depth_of_showing) if depth_of_showing.size else 0.0,
-        falls=np.mean(depth >= threshold),
-        meanwhile=np.mean(fall_of_rare >= threshold),
-        grows=share_true(_grows_more(treated, "examples", (Moment.RARE_BEGIN, Moment.END))),
+        meanwhile=np.mean(of_rare(FALL_RARE) >= threshold),
+        grows=share_true(_grows_more(one_rare, "examples", (Moment.RARE_BEGIN, Moment.END))),
     )
 
 

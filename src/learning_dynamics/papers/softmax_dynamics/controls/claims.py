@@ -1,5 +1,6 @@
 """What Figures 12 and 13 say without skew, without bottleneck, and under the squared loss."""
 
+from collections.abc import Mapping
 from typing import Any, Literal
 
 import numpy as np
@@ -7,13 +8,21 @@ import pandas as pd
 
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.evidence import Estimate, difference
-from learning_dynamics.judging import Check, Claim, Facts, at_least, claim, share_of_draws
-from learning_dynamics.papers.softmax_dynamics.draws import SmallStarts, most_draws, share_difference, unless_nan
+from learning_dynamics.judging import Check, Checks, Claim, Facts, at_least, claim, share_of_draws
+from learning_dynamics.papers.softmax_dynamics.draws import (
+    SmallStarts,
+    can_fall,
+    most_draws,
+    share_difference,
+    share_true,
+    unless_nan,
+)
 from learning_dynamics.papers.softmax_dynamics.falls import FALL, FALL_RARE, GROWTH, LEARNED, WARM_UP
 from learning_dynamics.papers.softmax_dynamics.grids import FINAL, TAIL, Grid
+from learning_dynamics.papers.softmax_dynamics.population.regions import small_starts
 from learning_dynamics.papers.softmax_dynamics.spectra import Measure
 from learning_dynamics.settings import Fraction, Positive
-from learning_dynamics.tidy import Quantity, Table, ascending, settings_of
+from learning_dynamics.tidy import Quantity, Table, settings_of
 
 # Settings of these claims, whose values stand in workflow/config/softmax_dynamics.yaml:
 # - measure: which effective rank is judged, by its name in `spectra.RANKS`
@@ -22,6 +31,7 @@ from learning_dynamics.tidy import Quantity, Table, ascending, settings_of
 # - small_scale: largest initialisation scale of starts that are judged, whose predictions are near uniform
 # - majority_share: least share of draws that makes "most"
 # - warm_up: which fall of the rank is the warm-up: one to its trough, or one before any rise
+# - premise_share, of the contrasts: least share of draws that fall with nothing left out: one start in five
 # - exceptions: largest share of draws that may break an "only" or "always"
 
 WarmUp = Literal["to the trough", "first"]
@@ -274,18 +284,35 @@ def controls_squared_loss_uniform(
 
 
 def _falls_after_growth(grid: Grid, *, measure: str, threshold: float, small_scale: float) -> pd.Series:
-    """Return whether the rank of each draw from a small start falls after its growth; of a failed flow it does not.
+    """Return whether the rank of each draw from a small start falls after its growth: 1 or 0, nan for a failed flow.
 
     The index has the draw's counts, kind of start, scale and seed.
     """
-    fallen = grid.number(FALL, measure=measure, threshold=threshold) >= threshold
-    by_draw = pd.Series(fallen, pd.MultiIndex.from_frame(grid.members))
+    depth = grid.number(FALL, measure=measure, threshold=threshold)
+    by_draw = pd.Series(unless_nan(depth >= threshold, depth), pd.MultiIndex.from_frame(grid.members))
     return by_draw[SmallStarts(grid.scale, small_scale).judged]
 
 
-def _paired_difference(first: pd.Series, second: pd.Series) -> Estimate:
-    """Return the difference of two shares of draws, paired by their index, over the draws that both have."""
-    pairs = pd.concat([first, second], axis=1, join="inner", keys=["first", "second"])
+def _class_falls(table: Table, dimension: int, *, skewed: bool, threshold: float, small_scale: float) -> pd.Series:
+    """Return the same of flows with one row a class: of the most skewed sizes, or of equal classes.
+
+    The index has the draw's scale and seed.
+    """
+    rows = small_starts(table, "examples", FALL, threshold=threshold, small_scale=small_scale)
+    rows = rows[(rows["dimension"] == dimension) & (rows["skewed"] == skewed)]
+    rows = rows[rows["ratio"] == rows["ratio"].max()]
+    falls = unless_nan(rows["fallen"], rows["value"])
+    return pd.Series(falls, pd.MultiIndex.from_frame(rows[["scale", "seed"]]))
+
+
+def _excess(first: pd.Series, second: pd.Series) -> Estimate:
+    """Return the difference of two independent shares of draws; flows that failed count against it."""
+    return share_difference((first == 1).to_numpy(), (second != 0).to_numpy())
+
+
+def _paired_excess(first: pd.Series, second: pd.Series) -> Estimate:
+    """Return the same of draws that are paired by their index, over those that both have."""
+    pairs = pd.concat([first == 1, second != 0], axis=1, join="inner", keys=["first", "second"])
     return difference(pairs["first"], pairs["second"])
 
 
@@ -300,77 +327,157 @@ def _more_falls(name: str, excess: Estimate) -> Check:
     )
 
 
+def _can_fall(falls: Mapping[str, pd.Series], premise_share: float) -> Checks:
+    """Check what a contrast assumes: at each of the sizes the rank falls after its growth with nothing left out."""
+    for sizes, with_all in falls.items():
+        name = f"share of draws that fall after growth with nothing left out, at {sizes}"
+        yield can_fall(name, with_all.to_numpy(), premise_share)
+
+
+# sizes at which the rank can be seen to fall with skew, a bottleneck and cross-entropy
+ONE_RARE, ONE_FREQUENT = "33 : 33 : 33 : 1", "3000 : 1 : 1 : 1"
+CONTRASTED = (
+    "V = 4, 33, 33, 33 and 1 examples with a row of features each, balanced and Gaussian starts; 3000, 1, 1 and 1 "
+    "examples with a row a class, Gaussian starts; gradient flow from small starts; the rank over all examples"
+)
+
+
 @claim(
     "Section 3.3 and Figure 12, the contrast",
-    scope=f"8 examples, V = 4, cross-entropy, {FROM_SMALL_STARTS}; the rank over all examples",
+    scope=f"cross-entropy, d = 2, equal classes, and d = 3; {CONTRASTED}",
     empirical=True,
     quantifier="an average",
 )
 def controls_differ(
-    narrow: Table, wide: Table, *, measure: Measure, threshold: Positive, small_scale: Positive
+    narrow: Table,
+    wide: Table,
+    one_frequent: Table,
+    eight: Table,
+    eight_wide: Table,
+    *,
+    measure: Measure,
+    threshold: Positive,
+    small_scale: Positive,
+    premise_share: Fraction,
 ) -> Claim:
     """Under cross-entropy, from small starts, the effective rank falls after its growth more often with skewed classes
     and a bottleneck than without one of them.
 
-    The paper draws one run of each case, which we read as rarer falls without skew or bottleneck. A fall is one of
-    {threshold:g} or more, after as large a rise since the trough of the warm-up. The rank falls in {with_both:.1%} of
-    the draws with both, in {equal:.1%} with equal classes and in {wide:.1%} without a bottleneck; a flow that failed
-    counts as no fall. Starts up to scale {small_scale:g} are judged. The rank is over all examples, of class sizes from
-    3, 2, 2, 1 to 5, 1, 1, 1. Class means and larger skews are other claims, `skew_is_necessary` and
-    `bottleneck_is_necessary`.
+    The paper draws one run of each case, which we read as rarer falls without skew or bottleneck. What a control
+    removes must be there: the contrast is taken at sizes at which the rank does fall with both, where one class is rare
+    and where one is frequent. A fall is one of {threshold:g} or more, after as large a rise since the trough of the
+    warm-up. At 33 : 33 : 33 : 1 the rank falls in {with_both:.1%} of the draws with both, in {equal:.1%} with equal
+    classes and in {wide:.1%} without a bottleneck. At 3000 : 1 : 1 : 1 it does in {frequent:.1%}, {frequent_equal:.1%}
+    and {frequent_wide:.1%}. A flow that failed counts against the claim. Starts up to scale {small_scale:g} are judged.
+    The paper's controls have eight examples, at which hardly a draw falls: from 3, 2, 2, 1 to 5, 1, 1, 1 it is
+    {eight:.1%} with both, {eight_equal:.1%} with equal classes and {eight_wide:.1%} without a bottleneck. At one
+    frequent class the rank is RankMe about the mean. A fall counts whenever it happens after the growth; falls while
+    the rare classes are learned are other claims, `three_phases_under_flow` and `bottleneck_is_necessary`.
     """
-    _require("loss", "cross_entropy", narrow=narrow, wide=wide)
-    ascending("dimension", narrow=narrow, wide=wide)
-    settings: dict[str, Any] = {"measure": measure, "threshold": threshold, "small_scale": small_scale}
-    with_both = _falls_after_growth(Grid(narrow, skewed=True), **settings)
-    equal_classes = _falls_after_growth(Grid(narrow, skewed=False), **settings)
-    no_bottleneck = _falls_after_growth(Grid(wide, skewed=True), **settings)
+    _require("loss", "cross_entropy", narrow=narrow, wide=wide, one_frequent=one_frequent)
+    _require("dimension", 2, narrow=narrow, eight=eight)
+    _require("dimension", 3, wide=wide, eight_wide=eight_wide)
+    of_rows: dict[str, Any] = {"measure": measure, "threshold": threshold, "small_scale": small_scale}
+    of_classes: dict[str, Any] = {"threshold": threshold, "small_scale": small_scale}
+    with_both = {
+        ONE_RARE: _falls_after_growth(Grid(narrow, skewed=True), **of_rows),
+        ONE_FREQUENT: _class_falls(one_frequent, 2, skewed=True, **of_classes),
+    }
+    equal_classes = {
+        ONE_RARE: _falls_after_growth(Grid(narrow, skewed=False), **of_rows),
+        ONE_FREQUENT: _class_falls(one_frequent, 2, skewed=False, **of_classes),
+    }
+    no_bottleneck = {
+        ONE_RARE: _falls_after_growth(Grid(wide, skewed=True), **of_rows),
+        ONE_FREQUENT: _class_falls(one_frequent, 3, skewed=True, **of_classes),
+    }
     # other classes, or another dimension, have other starts: the shares are independent
-    yield _more_falls("equal classes", share_difference(with_both, equal_classes))
-    yield _more_falls("no bottleneck", share_difference(with_both, no_bottleneck))
+    for sizes, falls in with_both.items():
+        yield _more_falls(f"equal classes, at {sizes}", _excess(falls, equal_classes[sizes]))
+        yield _more_falls(f"no bottleneck, at {sizes}", _excess(falls, no_bottleneck[sizes]))
+    yield from _can_fall(with_both, premise_share)
     yield Facts(
         threshold=threshold,
         small_scale=small_scale,
-        with_both=with_both.mean(),
-        equal=equal_classes.mean(),
-        wide=no_bottleneck.mean(),
+        with_both=share_true(with_both[ONE_RARE]),
+        equal=share_true(equal_classes[ONE_RARE]),
+        wide=share_true(no_bottleneck[ONE_RARE]),
+        frequent=share_true(with_both[ONE_FREQUENT]),
+        frequent_equal=share_true(equal_classes[ONE_FREQUENT]),
+        frequent_wide=share_true(no_bottleneck[ONE_FREQUENT]),
+        eight=share_true(_falls_after_growth(Grid(eight, skewed=True), **of_rows)),
+        eight_equal=share_true(_falls_after_growth(Grid(eight, skewed=False), **of_rows)),
+        eight_wide=share_true(_falls_after_growth(Grid(eight_wide, skewed=True), **of_rows)),
     )
 
 
 @claim(
     "Section 3.3 and Figure 13, the contrast",
-    scope=f"8 examples, V = 4, d = 2, {FROM_SMALL_STARTS}; the rank over all examples",
+    scope=f"cross-entropy and the squared loss, d = 2; {CONTRASTED}",
     empirical=True,
     quantifier="an average",
 )
 def controls_differ_squared_loss(
-    cross_entropy: Table, squared: Table, *, measure: Measure, threshold: Positive, small_scale: Positive
+    cross_entropy: Table,
+    squared: Table,
+    one_frequent: Table,
+    one_frequent_squared: Table,
+    eight: Table,
+    eight_squared: Table,
+    *,
+    measure: Measure,
+    threshold: Positive,
+    small_scale: Positive,
+    premise_share: Fraction,
 ) -> Claim:
     """With skewed classes and a bottleneck, from small starts, the effective rank falls after its growth more often
     under cross-entropy than under the squared loss, both with the same skewed classes and with equal ones.
 
-    The paper draws one run of each case, which we read as rarer falls under the squared loss. A fall is one of
-    {threshold:g} or more, after as large a rise since the trough of the warm-up. The rank falls in {cross_entropy:.1%}
-    of the draws under cross-entropy, in {squared:.1%} under the squared loss and in {squared_equal:.1%} under the
-    squared loss with equal classes; a flow that failed counts as no fall. Starts up to scale {small_scale:g} are
-    judged. The rank is over all examples, of class sizes from 3, 2, 2, 1 to 5, 1, 1, 1.
+    The paper draws one run of each case, which we read as rarer falls under the squared loss. What a control removes
+    must be there: the contrast is taken at sizes at which the rank does fall under cross-entropy, where one class is
+    rare and where one is frequent. A fall is one of {threshold:g} or more, after as large a rise since the trough of
+    the warm-up. At 33 : 33 : 33 : 1 the rank falls in {cross_entropy:.1%} of the draws under cross-entropy, in
+    {squared:.1%} under the squared loss and in {squared_equal:.1%} under the squared loss with equal classes. At 3000 :
+    1 : 1 : 1 it does in {frequent:.1%}, {frequent_squared:.1%} and {frequent_squared_equal:.1%}. A flow that failed
+    counts against the claim. Starts up to scale {small_scale:g} are judged. The paper's controls have eight examples,
+    at which hardly a draw falls under cross-entropy: from 3, 2, 2, 1 to 5, 1, 1, 1 it is {eight:.1%}, under the squared
+    loss {eight_squared:.1%}, and with equal classes {eight_squared_equal:.1%}. At one frequent class the rank is RankMe
+    about the mean.
     """
-    _require("loss", "cross_entropy", cross_entropy=cross_entropy)
-    _require("loss", "squared", squared=squared)
+    _require("loss", "cross_entropy", cross_entropy=cross_entropy, one_frequent=one_frequent, eight=eight)
+    _require("loss", "squared", squared=squared, one_frequent_squared=one_frequent_squared, eight_squared=eight_squared)
     _require("dimension", 2, cross_entropy=cross_entropy, squared=squared)
-    settings: dict[str, Any] = {"measure": measure, "threshold": threshold, "small_scale": small_scale}
-    with_all_three = _falls_after_growth(Grid(cross_entropy, skewed=True), **settings)
-    skewed = _falls_after_growth(Grid(squared, skewed=True), **settings)
-    equal = _falls_after_growth(Grid(squared, skewed=False), **settings)
+    of_rows: dict[str, Any] = {"measure": measure, "threshold": threshold, "small_scale": small_scale}
+    of_classes: dict[str, Any] = {"threshold": threshold, "small_scale": small_scale}
+    with_all_three = {
+        ONE_RARE: _falls_after_growth(Grid(cross_entropy, skewed=True), **of_rows),
+        ONE_FREQUENT: _class_falls(one_frequent, 2, skewed=True, **of_classes),
+    }
+    skewed = {
+        ONE_RARE: _falls_after_growth(Grid(squared, skewed=True), **of_rows),
+        ONE_FREQUENT: _class_falls(one_frequent_squared, 2, skewed=True, **of_classes),
+    }
+    equal = {
+        ONE_RARE: _falls_after_growth(Grid(squared, skewed=False), **of_rows),
+        ONE_FREQUENT: _class_falls(one_frequent_squared, 2, skewed=False, **of_classes),
+    }
     # with the same classes both losses have the same starts, so that draws are paired; equal classes have other starts
-    yield _more_falls("the squared loss", _paired_difference(with_all_three, skewed))
-    yield _more_falls("the squared loss and equal classes", share_difference(with_all_three, equal))
+    for sizes, falls in with_all_three.items():
+        yield _more_falls(f"the squared loss, at {sizes}", _paired_excess(falls, skewed[sizes]))
+        yield _more_falls(f"the squared loss and equal classes, at {sizes}", _excess(falls, equal[sizes]))
+    yield from _can_fall(with_all_three, premise_share)
     yield Facts(
         threshold=threshold,
         small_scale=small_scale,
-        cross_entropy=with_all_three.mean(),
-        squared=skewed.mean(),
-        squared_equal=equal.mean(),
+        cross_entropy=share_true(with_all_three[ONE_RARE]),
+        squared=share_true(skewed[ONE_RARE]),
+        squared_equal=share_true(equal[ONE_RARE]),
+        frequent=share_true(with_all_three[ONE_FREQUENT]),
+        frequent_squared=share_true(skewed[ONE_FREQUENT]),
+        frequent_squared_equal=share_true(equal[ONE_FREQUENT]),
+        eight=share_true(_falls_after_growth(Grid(eight, skewed=True), **of_rows)),
+        eight_squared=share_true(_falls_after_growth(Grid(eight_squared, skewed=True), **of_rows)),
+        eight_squared_equal=share_true(_falls_after_growth(Grid(eight_squared, skewed=False), **of_rows)),
     )
 
 

@@ -21,6 +21,7 @@ from learning_dynamics.papers.softmax_dynamics.grids import (
     DURING_WARM_UP,
     FIRST_TO_RARE,
     RANK,
+    REACHED,
     SEPARATION_F,
     SEPARATION_W,
     WHILE_RARE,
@@ -131,12 +132,13 @@ def phases_entropy_seeking(
     """With skewed classes and a bottleneck, from small starts, the features expand after the warm-up, their effective
     rank rises, and the most frequent class is learned before the last of the others.
 
-    The rank is compared when the first class is learned and when all of the rarest are. It rises by {threshold:g} or
-    more in {value:.0%} of the draws, least often at scale {scale_of_lowest:g} ({lowest:.0%}). Starts of scales above
-    {small_scale:g} are left out; from {large:.0%} of them it rises by as much. It rises by as much in {before:.0%} of
-    the judged draws before the rarest classes begin to be learned, and in {meanwhile:.0%} while they are learned. Where
-    one class outweighs the others, these share the remaining probability, and count as begun as soon as that class is
-    learned.
+    The phase of expansion ends when the rare classes begin to be learned: after it, the paper says, they start to
+    separate. The rank is compared when the first class is learned and just before the first of the rarest begins to be.
+    It rises by {threshold:g} or more in {value:.0%} of the draws, least often at scale {scale_of_lowest:g}
+    ({lowest:.0%}), where the rare classes begin first in {without_phase:.0%}: such a draw has no phase of expansion,
+    and its rank does not count as risen. Starts of scales above {small_scale:g} are left out; from {large:.0%} of them
+    it rises by as much. In {until_learned:.0%} of the judged draws it rises by as much until all of the rarest classes
+    are learned, and in {meanwhile:.0%} while they are.
     """
     skewed = Grid(grid, skewed=True)
     starts = SmallStarts(skewed.scale, small_scale)
@@ -144,26 +146,27 @@ def phases_entropy_seeking(
     spectrum = SPECTRA["examples"]
 
     def rises(window: Window) -> np.ndarray:
-        """Return of each draw whether the rank rises by the threshold."""
-        change = skewed.change(window, RANK, measure=measure)
-        return unless_nan(change >= threshold, change)
+        """Return of each draw whether the rank rises by the threshold, in a window that has a length."""
+        change, duration = skewed.change(window, RANK, measure=measure), skewed.change(window, REACHED)
+        return unless_nan((change >= threshold) & (duration > 0), change)
 
     def both_grow(window: Window) -> np.ndarray:
-        """Return of each draw whether both singular values grow."""
+        """Return of each draw whether both singular values grow, in a window that has a length."""
         growth_1, growth_2 = skewed.change(window, spectrum.sigma_1), skewed.change(window, spectrum.sigma_2)
-        return unless_nan((growth_1 > 0) & (growth_2 > 0), growth_1, growth_2)
+        duration = skewed.change(window, REACHED)
+        return unless_nan((growth_1 > 0) & (growth_2 > 0) & (duration > 0), growth_1, growth_2)
 
     the_time_before = "the time before, instead"
     yield from most_small_starts(
-        "share of draws whose rank rises from the first class learned to the last",
-        rises(FIRST_TO_RARE),
+        "share of draws whose rank rises from the first class learned to when the rarest begin to be",
+        rises(BEFORE_RARE),
         starts,
         majority_share=majority_share,
         rivals={the_time_before: rises(DURING_WARM_UP)},
     )
     yield most_draws(
         "share of draws in which both singular values grow meanwhile",
-        both_grow(FIRST_TO_RARE)[judged],
+        both_grow(BEFORE_RARE)[judged],
         majority_share=majority_share,
         excluded=starts.excluded,
         rivals={the_time_before: both_grow(DURING_WARM_UP)[judged]},
@@ -178,14 +181,17 @@ def phases_entropy_seeking(
         because="more often than in an order that does not depend on the sizes",
         excluded=starts.excluded,
     )
-    by_scale = pd.Series(rises(FIRST_TO_RARE)[judged] == 1).groupby(skewed.scale[judged]).mean()
+    by_scale = pd.Series(rises(BEFORE_RARE)[judged] == 1).groupby(skewed.scale[judged]).mean()
+    scale_of_lowest = by_scale.idxmin()
+    duration = skewed.change(BEFORE_RARE, REACHED)[skewed.scale == scale_of_lowest]
     yield Facts(
         threshold=threshold,
         small_scale=small_scale,
-        scale_of_lowest=by_scale.idxmin(),
+        scale_of_lowest=scale_of_lowest,
         lowest=by_scale.min(),
-        large=share_true(rises(FIRST_TO_RARE)[~judged]),
-        before=share_true(rises(BEFORE_RARE)[judged]),
+        without_phase=np.mean(duration <= 0),
+        large=share_true(rises(BEFORE_RARE)[~judged]),
+        until_learned=share_true(rises(FIRST_TO_RARE)[judged]),
         meanwhile=share_true(rises(WHILE_RARE)[judged]),
     )
 

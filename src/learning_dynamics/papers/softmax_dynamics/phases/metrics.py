@@ -18,6 +18,7 @@ from learning_dynamics.papers.softmax_dynamics.grids import (
     FINAL,
     LEARNING_TIME,
     RANK,
+    REACHED,
     SEPARATION_F,
     SEPARATION_W,
     SWING,
@@ -128,6 +129,8 @@ def flow_grid(
         under the squared loss, the mean output. nan for a class that is never learned.
     final
         Mean probability of its own class over a class's examples at the end; under the squared loss, mean output.
+    reached
+        Flow time of each moment.
     rate_1, rate_2
         Derivatives in time of the features' two largest singular values, u^T (df/dt) v, at each moment.
     alignment
@@ -192,6 +195,7 @@ def flow_grid(
         {
             LEARNING_TIME: np.where(np.isinf(learned), np.nan, learned),
             FINAL: probabilities[:, -1],
+            REACHED: times[moments],
             "rate_1": at_moments(rate[..., 0]),
             "rate_2": at_moments(rate[..., 1]),
             ALIGNMENT: at_moments(alignment(f, W)),

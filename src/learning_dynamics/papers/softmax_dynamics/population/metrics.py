@@ -6,9 +6,9 @@ own d; so f W is square, and a class's own logit is on its diagonal. `counts` (m
 """
 
 import functools
+from collections.abc import Sequence
 
 import numpy as np
-import pandas as pd
 
 from learning_dynamics.measures.spectra import effective_rank
 from learning_dynamics.papers.softmax_dynamics import cells, falls, starts
@@ -36,6 +36,8 @@ COLUMNS = (
 def class_flows(trajectory: Trajectory, *, thresholds: list[Positive], lower: Fraction, upper: Fraction) -> Tables:
     """Measure RankMe, centred, over examples and over classes; nan where a flow failed.
 
+    Under the squared loss the output of a class is read for its probability.
+
     Quantities
     ----------
     net
@@ -45,9 +47,11 @@ def class_flows(trajectory: Trajectory, *, thresholds: list[Positive], lower: Fr
         The rank at the end.
     peak
         The rank where it is highest since the warm-up's trough, its lowest until the first class is learned.
+    fall
+        Deepest fall of the rank after a rise, fall and rise by at least the threshold, since the warm-up's trough. 0
+        where nothing falls so.
     fall_rare
-        Deepest part of a fall of the rank after a rise, fall and rise by at least the threshold, since the warm-up's
-        trough: the part while the rarest classes are learned (see ``net``). 0 where nothing falls so.
+        Deepest part of such a fall while the rarest classes are learned (see ``net``).
     fall_since_rare
         The part of such a fall from where the first of the rarest classes passes `lower` to the end.
     `falls.three_phases`
@@ -56,9 +60,20 @@ def class_flows(trajectory: Trajectory, *, thresholds: list[Positive], lower: Fr
         Slope of log(|f_c|^2 / f_c w_c), a class's squared length over its margin at the end, on log(n_c), its size,
         over classes c; of neither population. nan where classes are equal, or a margin is not positive.
     """
+    return _ranks_and_falls(
+        trajectory, loss=trajectory.settings["loss"], thresholds=thresholds, lower=lower, upper=upper
+    )
+
+
+def _ranks_and_falls(
+    trajectory: Trajectory, *, loss: model.Loss, thresholds: Sequence[float], lower: float, upper: float
+) -> Tables:
+    """Yield the rows of all quantities of `class_flows`."""
     sizes = trajectory.constants["counts"]
     f, W, failed = starts.finite_factors(trajectory)
-    probabilities = np.diagonal(model.softmax(f @ W), axis1=-2, axis2=-1)
+    outputs = f @ W
+    own = model.softmax(outputs) if loss == "cross_entropy" else outputs
+    probabilities = np.diagonal(own, axis1=-2, axis2=-1)
     windows = falls.windows(probabilities, sizes, lower, upper)
     of_members = functools.partial(cells.member_rows, trajectory, failed=failed)
     yield of_members({"length_order": length_orders(f[:, -1], W[:, -1], sizes)}, population="")
@@ -68,7 +83,7 @@ def class_flows(trajectory: Trajectory, *, thresholds: list[Positive], lower: Fr
         yield of_members(net | falls.end_and_peak(series, windows), population=population)
         for threshold in thresholds:
             depths = falls.falls_by_window(series, threshold, windows)
-            of_threshold = {name: depths[name] for name in (falls.FALL_RARE, falls.FALL_SINCE)}
+            of_threshold = {name: depths[name] for name in (falls.FALL, falls.FALL_RARE, falls.FALL_SINCE)}
             of_threshold |= falls.three_phases(series, threshold, windows)
             yield of_members(of_threshold, population=population, threshold=threshold)
 
@@ -76,7 +91,7 @@ def class_flows(trajectory: Trajectory, *, thresholds: list[Positive], lower: Fr
 @columns(*COLUMNS)
 def growing_directions(
     trajectory: Trajectory, *, thresholds: list[Positive], lower: Fraction, upper: Fraction
-) -> pd.DataFrame:
+) -> Tables:
     """Measure as `class_flows` does; a cell has one member.
 
     Quantities
@@ -84,7 +99,7 @@ def growing_directions(
     `class_flows`
         All of them.
     """
-    return class_flows(trajectory, thresholds=thresholds, lower=lower, upper=upper)
+    return _ranks_and_falls(trajectory, loss="cross_entropy", thresholds=thresholds, lower=lower, upper=upper)
 
 
 def length_orders(f: np.ndarray, W: np.ndarray, sizes: np.ndarray) -> np.ndarray:

@@ -18,11 +18,12 @@ def class_flows(
     counts: list[list[Count]],
     dimensions: list[Count],
     scales: list[Positive],
+    loss: model.Loss,
     seeds: Count,
     integration: LogSpan,
     seed: Seed,
 ) -> Trajectory:
-    """Gradient flow under cross-entropy from Gaussian starts, the examples of a class taken together.
+    """Gradient flow from Gaussian starts, the examples of a class taken together.
 
     Examples of a class have the same gradient while their logits agree. What is left of a small start is their mean,
     whose entries have standard deviation scale / sqrt(class size); the spread within classes is left out.
@@ -44,7 +45,7 @@ def class_flows(
         return np.stack(states)
 
     cells = starts.grid_cells(dimension=dimensions, counts=counts, scale=scales)
-    return _flows(initial, cells, seeds=seeds, integration=integration)
+    return _flows(initial, cells, loss=loss, seeds=seeds, integration=integration)
 
 
 def growing_directions(
@@ -52,6 +53,7 @@ def growing_directions(
 ) -> Trajectory:
     """The same flows from a start without chance: each feature axis holds one of the directions that grow.
 
+    The loss is cross-entropy.
     From a small Gaussian start the k-th fastest direction of A at uniform predictions comes to fill a direction of
     features of its own. Here the k-th axis holds it from the beginning, its norm the scale, and nothing else.
 
@@ -67,13 +69,14 @@ def growing_directions(
         return model.pack(rows, scale * Vt[:dimension])[None]
 
     cells = starts.grid_cells(dimension=dimensions, counts=counts, scale=scales)
-    return _flows(initial, cells, seeds=1, integration=integration)
+    return _flows(initial, cells, loss="cross_entropy", seeds=1, integration=integration)
 
 
 def _flows(
     initial: Callable[[int, list[int], float], np.ndarray],
     cells: Sequence[starts.Cell],
     *,
+    loss: model.Loss,
     seeds: int,
     integration: LogSpan,
 ) -> Trajectory:
@@ -81,7 +84,7 @@ def _flows(
 
     def follow(dimension: int, counts: list[int], scale: float) -> dict[str, np.ndarray]:
         start = initial(dimension, counts, scale)
-        f, W = toy_flow.class_flow(counts, start, dimension, times=integration.times, tolerances=integration)
+        f, W = toy_flow.class_flow(counts, start, dimension, loss=loss, times=integration.times, tolerances=integration)
         return {"f": f.astype(np.float32), "W": W.astype(np.float32)}
 
     return starts.over_cells(follow, cells, seeds=seeds, times=integration.times)

@@ -1,4 +1,4 @@
-"""That skewed classes and a bottleneck are necessary for compression."""
+"""That skewed classes and a bottleneck are necessary for compression, under gradient flow and under descent."""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -6,11 +6,13 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
-from learning_dynamics.judging import Check, Claim, Facts, claim, premise, share_of_draws
-from learning_dynamics.papers.softmax_dynamics.draws import fall_rows, narrowest, share_true, unless_nan
+from learning_dynamics.judging import Check, Claim, Facts, claim, share_of_draws
+from learning_dynamics.papers.softmax_dynamics.draws import can_fall, fall_rows, narrowest, share_true, unless_nan
 from learning_dynamics.papers.softmax_dynamics.falls import FALL_RARE
 from learning_dynamics.papers.softmax_dynamics.grids import Grid
+from learning_dynamics.papers.softmax_dynamics.population.claims.phases import draws_by_case
 from learning_dynamics.papers.softmax_dynamics.population.regions import REGION, small_starts
+from learning_dynamics.papers.softmax_dynamics.sizes import ratio
 from learning_dynamics.papers.softmax_dynamics.spectra import MEASURES, Population
 from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import Quantity, Table
@@ -22,11 +24,14 @@ from learning_dynamics.tidy import Quantity, Table
 # - threshold: least fall of the effective rank that counts; far above the integrator's error and below the changes
 #   that a figure would show
 # - small_scale: largest initialisation scale of starts that are judged
-# - premise_share: least share of draws that fall with skew and a bottleneck, the premise: one start in five
+# - premise_share: least share of draws that fall with skew and a bottleneck, the premise: one start in five; of descent
+#   the least that shows three phases
 # - exceptions: largest share of draws that may fall where the claim says that none does
 
 Compression = Literal["fall_rare", "fall_since_rare"]  # while the rarest classes are learned, or from then to the end
 ONE_RARE = "33, 33, 33 and 1 examples, a row of features for each"
+WITH_BOTH = "share of draws that fall with skew and a bottleneck, one class frequent and the others rare"
+ONE_FREQUENT = "one class of 200 to 3000 examples and three of one, one row of features a class"
 
 
 def _region_falls(rows: pd.DataFrame) -> np.ndarray:
@@ -51,27 +56,29 @@ def _rarely_falls(name: str, falls: np.ndarray, exceptions: float, *, rivals: di
     )
 
 
-def _can_fall(falls: np.ndarray, premise_share: float) -> Check:
-    """Check what necessity takes for granted: with skew and a bottleneck the rank can be seen to fall."""
-    return premise(
-        share_of_draws(
-            "share of draws that fall with skew and a bottleneck",
-            falls,
-            at_least=premise_share,
-            because="one start in five",
-        )
-    )
+def _skewed_small_starts(
+    table: Table, population: Population, within: Quantity, threshold: float, small_scale: float
+) -> pd.DataFrame:
+    """Return by how much the rank of skewed classes falls in a window, from small starts, a row a draw."""
+    rows = small_starts(table, population, within, threshold=threshold, small_scale=small_scale)
+    return rows[rows["skewed"]]
+
+
+def _in_words(counts: str) -> str:
+    return counts.replace("-", " : ")
 
 
 @claim(
     "Section 3.3, necessity of skew",
     scope="four equal classes, cross-entropy, gradient flow, Gaussian starts of small scales: one row of features a "
-    f"class, d = 2 and 3, and 25 examples each, d = 2; as the premise and the rival {ONE_RARE}, d = 2",
+    f"class, d = 2 and 3, and 25 examples each, d = 2; as the premise and a rival {ONE_FREQUENT}, d = 2; as a rival "
+    f"{ONE_RARE}, d = 2",
     empirical=True,
     quantifier="most draws",
 )
 def skew_is_necessary(
     region: Table,
+    one_frequent: Table,
     narrow: Table,
     *,
     population: Population,
@@ -81,35 +88,38 @@ def skew_is_necessary(
     premise_share: Fraction,
     exceptions: Fraction,
 ) -> Claim:
-    """Skewed classes are necessary for compression: from small starts the effective rank of four equal classes does not
-    fall once they begin to be learned.
+    """Under gradient flow skewed classes are necessary for compression: from small starts the effective rank of four
+    equal classes does not fall once they begin to be learned.
 
     The rank is the paper's, over all inputs; a fall counts from {threshold:g} on. The claim assumes that the rank falls
-    with skew and a bottleneck. It does where one class is rare: at 33 : 33 : 33 : 1 in {with_both:.0%} of the draws,
-    from when the rare class begins to be learned. At sizes in powers of a ratio it does not under gradient flow
-    ({over_inputs:.1%} of the draws fall while the rarest class is learned); over the means of classes it does
-    ({over_classes:.0%}). With equal classes {value:.2%} of {draws} draws fall. Starts of scales above {small_scale:g}
-    are left out; {large:.1%} of them fall. Draws cannot show that something never happens: the check is that few do.
-    Large steps of descent are left out: under them equal classes fall as well (`three_phases_exist`).
+    with skew and a bottleneck. It does where one class is frequent and the others are rare, in {one_frequent:.0%} of
+    the draws at sizes from {mildest} to {skewest}, and at 33 : 33 : 33 : 1 in {with_both:.0%}, from when the rare
+    classes begin to be learned. At sizes in powers of a ratio it does not ({over_inputs:.1%} of the draws fall while
+    the rarest class is learned); over the means of classes it does ({over_classes:.0%}). With equal classes
+    {value:.2%} of {draws} draws fall. Starts of scales above {small_scale:g} are left out; {large:.1%} of them fall.
+    Draws cannot show that something never happens: the check is that few do. Gradient descent is another claim,
+    `skew_is_necessary_under_descent`.
     """
     rows = fall_rows(region, within, population, threshold)
     equal = rows[~rows["skewed"]]
     is_small = equal["scale"] <= small_scale
     with_both = _grid_falls(Grid(narrow, skewed=True), population, within, threshold)
-    rivals = {"skewed classes with a bottleneck instead": with_both}
+    frequent_rows = narrowest(_skewed_small_starts(one_frequent, population, within, threshold, small_scale))
+    with_one_frequent = _region_falls(frequent_rows)
+    skewed_instead = "skewed classes with a bottleneck instead"
     yield _rarely_falls(
         "share of draws of equal classes whose rank falls from when they begin to be learned",
         _region_falls(equal[is_small]),
         exceptions,
-        rivals=rivals,
+        rivals={skewed_instead: with_one_frequent},
     )
     yield _rarely_falls(
         "share of draws of equal classes of 25 examples, a row for each, whose rank falls",
         _grid_falls(Grid(narrow, skewed=False), population, within, threshold),
         exceptions,
-        rivals=rivals,
+        rivals={skewed_instead: with_both},
     )
-    yield _can_fall(with_both, premise_share)
+    yield can_fall(WITH_BOTH, with_one_frequent, premise_share)
 
     def share_at_powers(over: Population) -> float:
         """Return the share that falls while the rarest class is learned, at powers of a ratio, in two dimensions."""
@@ -119,6 +129,9 @@ def skew_is_necessary(
     yield Facts(
         threshold=threshold,
         small_scale=small_scale,
+        one_frequent=share_true(with_one_frequent),
+        mildest=_in_words(min(frequent_rows["counts"], key=ratio)),
+        skewest=_in_words(max(frequent_rows["counts"], key=ratio)),
         with_both=share_true(with_both),
         over_inputs=share_at_powers("examples"),
         over_classes=share_at_powers("classes"),
@@ -127,9 +140,62 @@ def skew_is_necessary(
 
 
 @claim(
+    "Section 3.3, necessity of skew under descent",
+    scope="four classes of four examples, d = 2, cross-entropy, full-batch gradient descent at learning rates of a "
+    "tenth to 1.6, Gaussian starts of small scales, a row of features for each example; as the premise and the rival "
+    "the sizes, scale and rate of `three_phases_exist`",
+    empirical=True,
+    quantifier="most draws",
+)
+def skew_is_necessary_under_descent(
+    descents: Table, best: Table, *, threshold: Positive, premise_share: Fraction, exceptions: Fraction
+) -> Claim:
+    """Under gradient descent skewed classes are necessary for the three phases: at no learning rate does the effective
+    rank of four equal classes fall, rise, and fall again while they are learned.
+
+    The rank is the paper's, over all inputs; a fall or a rise counts from {threshold:g} on. The paper states no
+    learning rate. The claim assumes that the phases show with skew and a bottleneck. They do at the setting of
+    `three_phases_exist`, in {with_both:.0%} of the draws that have learned their examples. Each of {rates} rates is
+    judged. At the largest, {largest_rate:g}, the phases show in {value:.0%} of the draws of equal classes that have
+    learned, and have not exploded on the way; {learned:.0%} have. At smaller rates they show in at most
+    {at_smaller_rates:.0%}, at the smallest, {smallest_rate:g}, in {at_smallest_rate:.1%}. Under gradient flow skew is
+    necessary (`skew_is_necessary`).
+    """
+    # equal classes are repeated under the name of each of the skewed sizes
+    equal = draws_by_case(descents, threshold)["equal"].drop_duplicates(["scale", "learning_rate", "seed"])
+    has_learned = ~np.isnan(equal["shows"])
+    # equal seeds are equal starts, whatever the run: those with which the setting was chosen are left out
+    of_best = draws_by_case(best[~best["seed"].isin(descents["seed"].unique())], threshold)["treated"]
+    with_both = of_best["shows"].dropna().to_numpy()
+    by_rate = dict(list(equal[has_learned].groupby("learning_rate")))
+    for rate in sorted(by_rate, reverse=True):
+        not_learned = int((~has_learned & (equal["learning_rate"] == rate)).sum())
+        yield share_of_draws(
+            f"share of draws of equal classes with warm-up, growth and compression, at a learning rate of {rate:g}",
+            by_rate[rate]["shows"].to_numpy(),
+            at_most=exceptions,
+            because="draws cannot show that something never happens; one in twenty may",
+            excluded={"draws that have not learned their examples": not_learned},
+            rivals={"skewed classes with a bottleneck instead": {"holds": with_both}},
+        )
+    yield can_fall("share of draws that show the phases with skew and a bottleneck", with_both, premise_share)
+    shares = equal[has_learned].groupby("learning_rate")["shows"].mean()  # by rate, ascending
+    yield Facts(
+        threshold=threshold,
+        with_both=share_true(with_both),
+        rates=len(shares),
+        largest_rate=shares.index.max(),
+        learned=has_learned[equal["learning_rate"] == shares.index.max()].mean(),
+        at_smaller_rates=shares.iloc[:-1].max(),
+        smallest_rate=shares.index.min(),
+        at_smallest_rate=shares.iloc[0],
+    )
+
+
+@claim(
     "Section 3.3, necessity of a bottleneck",
-    scope=f"{REGION} of small scales, one row of features a class, d = 3 and 4; the same with one class of 200 or 512 "
-    f"and three of one, d = 3; {ONE_RARE}, d = 3, and, as the premise and the rival, d = 2",
+    scope=f"{REGION} of small scales, one row of features a class, d = 3 and 4; {ONE_FREQUENT}, d = 4 and 3, and, as "
+    f"the premise and the rival, d = 2; {ONE_RARE}, d = 3",
     empirical=True,
     quantifier="most draws",
 )
@@ -146,22 +212,24 @@ def bottleneck_is_necessary(
     premise_share: Fraction,
     exceptions: Fraction,
 ) -> Claim:
-    """A bottleneck is necessary for compression: from small starts, with as many dimensions as there are classes or one
-    less, the effective rank does not fall once the rare classes begin to be learned.
+    """Under gradient flow a bottleneck is necessary for compression: from small starts, with as many dimensions as
+    there are classes or one less, the effective rank does not fall once the rare classes begin to be learned.
 
     The rank is the paper's, over all inputs; a fall counts from {threshold:g} on. Starts up to scale {small_scale:g}
-    are judged. The claim assumes that the rank falls with skew and a bottleneck. It does where one class is rare: at 33
-    : 33 : 33 : 1 in {with_both:.0%} of the draws. Without a bottleneck {same_sizes:.1%} of the draws fall at these
-    sizes, and {powers:.1%} at sizes in powers of a ratio. But where one class is frequent and the others are all rare,
-    {one_frequent:.0%} fall in three dimensions. The paper's control has three dimensions for four classes, fewer than
-    there are classes (errata 7): three and four are judged. Over the means of classes (`population`) a bottleneck is
-    not necessary at sizes in powers of a ratio either: {fallen:.0%} of the draws without one fall while the rarest
-    class is learned. How much skew a fall over class means needs depends on the scale. With {dimensions:g} dimensions
-    and starts of scale {smallest_scale:g} most draws fall if the largest class is {least_ratio:.0f} times the smallest
-    ({share_at_least_ratio:.0%}; with two dimensions {share_in_two_dimensions:.0%}): the other directions are not used
-    in time. From a scale of {largest_scale:g} the least ratio tried at which most draws fall is
-    {least_ratio_at_largest_scale:.0f} : 1. Skew alone, if large enough for the start, makes the rank of the class means
-    fall.
+    are judged. The claim assumes that the rank falls with skew and a bottleneck. It does where one class is frequent
+    and the others are all rare, in {with_both:.0%} of the draws in two dimensions. But there it falls without a
+    bottleneck as well: in {value:.0%} of the draws in four dimensions, and in {in_three:.0%} in three. If only falls
+    while the rare classes are learned count, it falls in {meanwhile:.0%} in two dimensions, {meanwhile_in_three:.0%} in
+    three and {meanwhile_in_four:.0%} in four. The paper's control has three dimensions for four classes, fewer than
+    there are classes (errata 7): three and four are judged. At 33 : 33 : 33 : 1 {same_sizes:.1%} fall in three
+    dimensions ({with_one_rare:.0%} in two), and {powers:.1%} at sizes in powers of a ratio in three and four. Over the
+    means of classes (`population`) a bottleneck is not necessary at sizes in powers of a ratio either: {fallen:.0%} of
+    the draws without one fall while the rarest class is learned. How much skew a fall over class means needs depends on
+    the scale. With {dimensions:g} dimensions and starts of scale {smallest_scale:g} most draws fall if the largest
+    class is {least_ratio:.0f} times the smallest ({share_at_least_ratio:.0%}; with two dimensions
+    {share_in_two_dimensions:.0%}): the other directions are not used in time. From a scale of {largest_scale:g} the
+    least ratio tried at which most draws fall is {least_ratio_at_largest_scale:.0f} : 1. Skew alone, if large enough
+    for the start, makes the rank of the class means fall.
     """
 
     def skewed_rows(over: Population, window: Quantity) -> pd.DataFrame:
@@ -172,36 +240,43 @@ def bottleneck_is_necessary(
         rows = pd.concat(of_regions)
         return rows[rows["skewed"]]
 
+    # one frequent class, by dimensions
+    frequent_rows = _skewed_small_starts(one_frequent, population, within, threshold, small_scale)
+    falls_in = {d: _region_falls(of_dimension) for d, of_dimension in frequent_rows.groupby("dimension")}
+    with_both = falls_in[2]
     # sizes with one rare class, in two dimensions and in three
-    with_both = _grid_falls(Grid(narrow, skewed=True), population, within, threshold)
+    with_one_rare = _grid_falls(Grid(narrow, skewed=True), population, within, threshold)
     same_sizes = _grid_falls(Grid(wide, skewed=True), population, within, threshold)
     # sizes in powers of a ratio, in three dimensions and in four, without the bottleneck of two
     rows = skewed_rows(population, within)
     of_powers = _region_falls(rows[rows["dimension"] > rows["dimension"].min()])
-    of_one_frequent = _region_falls(
-        small_starts(one_frequent, population, within, threshold=threshold, small_scale=small_scale)
-    )
-    rivals = {"a bottleneck of two dimensions": with_both}
+    two_dimensions = "a bottleneck of two dimensions"
     yield _rarely_falls(
-        "share of draws without a bottleneck, with one frequent class and rare others, that fall from when the rare "
+        "share of draws in four dimensions, with one frequent class and rare others, that fall from when the rare "
         "ones begin to be learned",
-        of_one_frequent,
+        falls_in[4],
         exceptions,
-        rivals=rivals,
+        rivals={two_dimensions: with_both},
+    )
+    yield _rarely_falls(
+        "share of draws in three dimensions, with one frequent class and rare others, that fall",
+        falls_in[3],
+        exceptions,
+        rivals={two_dimensions: with_both},
     )
     yield _rarely_falls(
         "share of draws without a bottleneck that fall, at sizes in powers of a ratio",
         of_powers,
         exceptions,
-        rivals=rivals,
+        rivals={two_dimensions: with_both},
     )
     yield _rarely_falls(
-        "share of draws without a bottleneck that fall, at the sizes that fall with one",
+        "share of draws without a bottleneck that fall, with one rare class",
         same_sizes,
         exceptions,
-        rivals=rivals,
+        rivals={two_dimensions: with_one_rare},
     )
-    yield _can_fall(with_both, premise_share)
+    yield can_fall(WITH_BOTH, with_both, premise_share)
     over_classes = skewed_rows("classes", FALL_RARE)
     fewest_dimensions, most_dimensions = over_classes["dimension"].min(), over_classes["dimension"].max()
     shares = over_classes.groupby(["scale", "dimension", "ratio"])["fallen"].mean()
@@ -213,20 +288,26 @@ def bottleneck_is_necessary(
         by_ratio = shares[scale, most_dimensions]  # indexed by the ratio
         return min(by_ratio.index[by_ratio > 0.5], default=np.nan)
 
-    ratio = least_ratio(smallest_scale)
+    ratio_of_most = least_ratio(smallest_scale)
+    rows = _skewed_small_starts(one_frequent, population, FALL_RARE, threshold, small_scale)
+    meanwhile = rows.groupby("dimension")["fallen"].mean()
     yield Facts(
         threshold=threshold,
         small_scale=small_scale,
         with_both=share_true(with_both),
+        in_three=share_true(falls_in[3]),
+        meanwhile=meanwhile[2],
+        meanwhile_in_three=meanwhile[3],
+        meanwhile_in_four=meanwhile[4],
+        with_one_rare=share_true(with_one_rare),
         same_sizes=share_true(same_sizes),
         powers=share_true(of_powers),
-        one_frequent=share_true(of_one_frequent),
         fallen=over_classes[over_classes["dimension"] > fewest_dimensions]["fallen"].mean(),
         dimensions=most_dimensions,
         smallest_scale=smallest_scale,
         largest_scale=largest_scale,
-        least_ratio=ratio,
+        least_ratio=ratio_of_most,
         least_ratio_at_largest_scale=least_ratio(largest_scale),
-        share_at_least_ratio=shares.get((smallest_scale, most_dimensions, ratio), np.nan),
-        share_in_two_dimensions=shares.get((smallest_scale, fewest_dimensions, ratio), np.nan),
+        share_at_least_ratio=shares.get((smallest_scale, most_dimensions, ratio_of_most), np.nan),
+        share_in_two_dimensions=shares.get((smallest_scale, fewest_dimensions, ratio_of_most), np.nan),
     )

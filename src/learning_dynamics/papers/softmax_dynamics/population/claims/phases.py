@@ -50,18 +50,18 @@ def three_phases_exist(
     learning rate were tried. One is judged, on other draws: {setting}. By how far its share of draws with the phases
     exceeds those of both controls it is number {place}. There {value:.0%} of all draws show the phases. Of the draws
     that have learned their examples, and have not exploded on the way, {learned:.0%} show them, with equal classes
-    {equal:.0%}, in three dimensions {wide:.0%}. Large steps are needed. At the smallest learning rate, {slow_rate:g},
-    which follows the flow, no sizes show the phases in more than {slow:.1%}; under gradient flow no sizes in powers of
-    a ratio do in more than {flow:.0%}. The fall is an overshoot: the rank ends below its highest by {threshold:g} or
-    more in only {lasting:.0%} of the draws that show the phases. At 64 : 16 : 4 : 1 they show in at most {skewest:.1%}
-    of draws, whatever the rate and scale. Where one class is rare the flow shows the phases as well
-    (`three_phases_under_flow`). Over the means of classes it shows them at sizes in powers of a ratio
-    (`three_phases_over_classes`).
+    {equal:.0%}, in three dimensions {wide:.0%}. These sizes need large steps: at the smallest learning rate,
+    {slow_rate:g}, which follows the flow, none of those tried shows the phases in more than {slow:.1%}, and under
+    gradient flow no sizes in powers of a ratio do in more than {flow:.0%}. The fall is an overshoot: the rank ends
+    below its highest by {threshold:g} or more in only {lasting:.0%} of the draws that show the phases. At 64 : 16 : 4 :
+    1 they show in at most {skewest:.1%} of draws, whatever the rate and scale. Where one class is frequent and the
+    others are rare, or one is rare, gradient flow shows the phases as well (`three_phases_under_flow`). Over the means
+    of classes it shows them at sizes in powers of a ratio (`three_phases_over_classes`).
     """
     # equal seeds are equal starts, whatever the run
     chose_the_setting = best["seed"].isin(descents["seed"].unique())
     excluded = {"seeds with which all settings were tried": best["seed"][chose_the_setting].nunique()}
-    judged_draws = _cases(best[~chose_the_setting], threshold)
+    judged_draws = draws_by_case(best[~chose_the_setting], threshold)
     # 1 where a draw shows the phases, 0 where it does not, nan where it has not learned
     shows = {case: draws["shows"].to_numpy() for case, draws in judged_draws.items()}
     # of the draws that have learned: others show no phase of learning
@@ -105,7 +105,7 @@ def three_phases_exist(
         },
     )
     # all settings that were tried
-    tried_draws = _cases(descents, threshold)
+    tried_draws = draws_by_case(descents, threshold)
     shares = _share_by_setting(tried_draws["treated"])
     of_controls = pd.concat([_share_by_setting(tried_draws["equal"]), _share_by_setting(tried_draws["wide"])], axis=1)
     excesses = shares - of_controls.max(axis=1)
@@ -124,13 +124,13 @@ def three_phases_exist(
         wide=_mean_or_nan(shows_if_learned["wide"]),
         slow_rate=by_rate.index.min(),
         slow=by_rate.iloc[0],
-        flow=_share_by_setting(_cases(region, threshold)["treated"]).max(),
+        flow=_share_by_setting(draws_by_case(region, threshold)["treated"]).max(),
         lasting=share_true(showing["drop"] >= threshold),
         skewest=_share_by_setting(tried_draws["treated"][is_skewest]).max(),
     )
 
 
-def _cases(table: Table, threshold: float) -> dict[str, pd.DataFrame]:
+def draws_by_case(table: Table, threshold: float) -> dict[str, pd.DataFrame]:
     """Return the draws of flows or trainings with skew and a bottleneck, of equal classes, and in three dimensions.
 
     Columns: counts, scale, learning_rate (0 of a flow) and seed; ratio, the largest class over the smallest; shows,
