@@ -36,19 +36,36 @@ def put_spectrum(role, start, end, *, draw):
     ],
 )
 def test_only_as_many_values_grow_as_there_are_outputs(ends, since, verdict):
-    # read as a deviation the layer ends at rank two as well, but its other four values have moved too far
-    deviation = put_spectrum("deviation", [0.1, 0.1, 0.6, 0.6, 0.6, 0.6], [2.0, 1.0, 0.1, 0.1, 0.1, 0.1], draw=None)
     printed = put_spectrum("printed", [0.1] * 6, ends, draw=None)
-    assert verdict_on("gaussian_init_low_rank", *deviation, *printed, since=since) == verdict
+    assert verdict_on("gaussian_init_low_rank", *printed, since=since) == verdict
 
 
-def test_a_reading_as_deviation_that_ends_alike_leaves_the_claim_undecided():
+def test_the_reading_decides_which_run_is_judged():
+    """Of the smoke runs as they are, the printed variance leaves full rank, and 0.01 as a deviation does not."""
+    alterations = put_spectrum("printed", [0.1] * 6, [2.0, 1.0, 0.5, 0.5, 0.5, 0.5], draw=None)
+    alterations += put_spectrum("deviation", [0.1] * 6, [2.0, 1.0, 0.1, 0.1, 0.1, 0.1], draw=None)
+    assert verdict_on("gaussian_init_low_rank", *alterations, reading="variance") == "not reproduced"
+    evaluation = evaluation_on("gaussian_init_low_rank", *alterations, reading="standard deviation")
+    assert evaluation.verdict == "reproduced"
+    np.testing.assert_allclose([evaluation.facts[name] for name in ("deviation", "grow")], [5 / 5.04, 1.0])
+
+
+def test_both_readings_may_show_the_trend():
     alterations = []
     for role in ("printed", "deviation"):
         alterations += put_spectrum(role, [0.1] * 6, [2.0, 1.0, 0.1, 0.1, 0.1, 0.1], draw=None)
-    evaluation = evaluation_on("gaussian_init_low_rank", *alterations)
+    assert verdict_on("gaussian_init_low_rank", *alterations) == "reproduced"
+
+
+def test_one_value_that_grows_is_a_rival_of_two():
+    """One value that has nearly all of the squares, at the end and in the displacement, is no trend of two."""
+    one_grows = put_spectrum("printed", [0.1] * 6, [4.0, 0.2, 0.1, 0.1, 0.1, 0.1], draw=None)
+    evaluation = evaluation_on("gaussian_init_low_rank", *one_grows, since="first")
     assert evaluation.verdict == "undecided"
-    np.testing.assert_allclose(evaluation.facts["deviation"], 5 / 5.04)
+    assert "only $k - 1$ values grow" in evaluation.reason
+    # a second value that is large at the end, and was so at the start, refuses this rival
+    second_stays = put_spectrum("printed", [0.1, 1.0, 0.1, 0.1, 0.1, 0.1], [2.0, 1.0, 0.1, 0.1, 0.1, 0.1], draw=None)
+    assert verdict_on("gaussian_init_low_rank", *second_stays, since="first") == "reproduced"
 
 
 def test_facts_are_the_share_of_draws_of_low_rank_and_the_range_of_the_leading_share():

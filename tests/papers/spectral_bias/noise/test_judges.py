@@ -68,6 +68,64 @@ def test_signs_of_the_exponents(alterations, verdict):
     assert verdict_on("noise_low_rank", *alterations) == verdict
 
 
+def test_a_second_value_that_decays_in_every_dimension_is_what_is_printed():
+    rates = {2: -0.25, 3: -0.15, 5: -0.1, 8: -0.05}
+    decaying = [part for d, value in rates.items() for part in rate("direction_rate", 2, d, value)]
+    assert verdict_on("noise_low_rank", *decaying) == "reproduced"
+    # a rate that is zero but for its error is no growth without bound, except in the plane, where it is one
+    stays = rate("direction_rate", 1, 5, 0.005)
+    assert verdict_on("noise_low_rank", *decaying, *stays) == "undecided"
+    assert verdict_on("noise_low_rank", *decaying, *rate("direction_rate", 1, 2, -0.005)) == "reproduced"
+
+
+@named_after_its_call
+def ends_at(first, second, paths, times=1.0):
+    """Let the singular values of so many paths, the first ones, end at these, and those of the others at 2 and 0.1.
+
+    All values are multiplied by `times`, those of the start too, which are one.
+    """
+
+    def alter(tables):
+        table = tables["paths"]
+        sigma = table["quantity"] == "sigma"
+        table.loc[sigma & (table["time"] == 0), "value"] = times
+        for index, value, usual in ((1, first, 2.0), (2, second, 0.1)):
+            last = sigma & (table["time"] == table["time"].max()) & (table["index"] == index)
+            table.loc[last, "value"] = times * np.where(table.loc[last, "seed"] < paths, value, usual)
+
+    return alter
+
+
+@pytest.mark.parametrize(
+    ("alteration", "verdict"),
+    [
+        # of 200 paths 114 is the least number whose Wilson interval lies above one half, 86 the largest below it
+        (ends_at(0.9, 0.1, 86), "reproduced"),
+        (ends_at(0.9, 0.1, 87), "undecided"),
+        (ends_at(0.9, 0.1, 114), "not reproduced"),
+        # of the second value half is left, or a little more
+        (ends_at(1.1, 0.5, 200), "reproduced"),
+        (ends_at(1.1, 0.51, 200), "not reproduced"),
+        (ends_at(1.1, 1.2, 200), "not reproduced"),
+        # both count relative to their start
+        (ends_at(0.9, 0.1, 86, times=10.0), "reproduced"),
+        (ends_at(0.9, 0.1, 114, times=10.0), "not reproduced"),
+    ],
+)
+def test_in_the_plane_the_first_value_increases_and_the_second_diminishes(alteration, verdict):
+    assert verdict_on("noise_in_the_plane", alteration) == verdict
+
+
+def test_what_is_shown_of_paths_in_the_plane():
+    facts = evaluation_on("noise_in_the_plane", ends_at(0.9, 0.1, 80)).facts
+    shown = [facts[name] for name in ("value", "increased", "decayed", "three")]
+    assert shown == pytest.approx([0.6, 0.6, 1.0, 0.216])
+    drawn = claim_tables("spectral_bias", "noise_in_the_plane")["drawn"]
+    last = drawn[(drawn["quantity"] == "sigma") & (drawn["time"] == drawn["time"].max())]
+    first, second = (last.loc[last["index"] == index, "value"].to_numpy() for index in (1, 2))
+    assert (facts["drawn"], facts["drawn_agree"]) == (3, np.sum((first > 1) & (second <= 0.5)))
+
+
 def test_the_signs_that_are_shown():
     found = evaluation_on(
         "noise_low_rank",

@@ -30,9 +30,9 @@ def fig1a(large: Table, small: Table, printed: Table, deviation: Table, *, membe
     dashes: their limits by Corollary 3.1. Red dashes: the limits by Corollary 3.1 for an orthogonal layer of equal mean
     square; the corollary does not apply to Gaussian layers. (a) At large scale the layer keeps full rank. (b) At small
     scale only the first $k$ singular values grow. The others stay at $\sqrt{2\gamma}$, near zero. Both panels agree
-    with the paper's Figure 1a. (c) The paper's Gaussian layer. The paper shows an end near rank $k$. Ours keeps full
-    rank, because a variance of $0.01$ is a large scale, $\gamma = 1$. (d) Our variant takes $0.01$ for the standard
-    deviation. Only $k$ large singular values are left.
+    with what the paper says of its Figure 1a. (c) The paper's Gaussian layer, which according to the paper ends near
+    rank $k$. Ours keeps full rank, because a variance of $0.01$ is a large scale, $\gamma = 1$. (d) Our variant takes
+    $0.01$ for the standard deviation. Only $k$ large singular values are left.
     """
     titles = (
         f"paper: orthogonal,\n$\\gamma = {power(settings_of(large)['gamma'])}$",

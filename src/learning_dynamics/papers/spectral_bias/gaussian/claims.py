@@ -15,6 +15,7 @@ from learning_dynamics.tidy import Draws, Table, settings_of
 #   (Frobenius); only k values grow if the others have at most 1 - share of the squared displacement
 # - since: the squared displacement is that of the whole spectrum (first), or of the singular values from the k-th on
 #   (k-th)
+# - reading: of the printed 0.01, whether it is the variance of an entry or its standard deviation
 
 Since = Literal["first", "k-th"]
 
@@ -24,9 +25,17 @@ Since = Literal["first", "k-th"]
     quantifier="most draws",
     scope="Gaussian W1 of width 200 and variance 0.01, W2 = 0, five samples in ten dimensions",
     empirical=True,
-    reason="entries of variance 0.01 at width 200 amount to the large scale of the same figure",
+    reason="entries of variance 0.01 at width 200 amount to the large scale of the same figure; read as a standard "
+    "deviation, 0.01 gives what the paper says",
 )
-def gaussian_init_low_rank(printed: Table, deviation: Table, *, share: Fraction, since: Since) -> Claim:
+def gaussian_init_low_rank(
+    printed: Table,
+    deviation: Table,
+    *,
+    share: Fraction,
+    since: Since,
+    reading: Literal["variance", "standard deviation"],
+) -> Claim:
     r"""From a Gaussian hidden layer whose entries have variance $0.01$, only $k$ singular values grow, and the layer
     ends approximately at rank $k$.
 
@@ -34,30 +43,42 @@ def gaussian_init_low_rank(printed: Table, deviation: Table, *, share: Fraction,
     variance $0.01$ mean $\gamma = 1$, and the same figure shows that this scale leaves the layer at full rank. At the
     end the $k$ largest singular values hold {least:.0%} to {largest:.0%} of $|W_1|^2$. A share of {share:.0%} or more
     counts as approximately rank $k$; {value:.0%} of {draws} draws have it. Read as a standard deviation, $0.01$ means
-    $\gamma = 0.01$, and the $k$ largest hold {deviation:.1%} of $|W_1|^2$ at least.
+    $\gamma = 0.01$. Then the $k$ largest hold {deviation:.1%} of $|W_1|^2$ at least, and {grow:.0%} of the draws show
+    that only $k$ grow.
     """
     _require_fewer_outputs_than_inputs(printed)
-    as_deviation = "0.01 as the standard deviation"
-    leading_share, leading_share_of_deviation = _leading_share(printed), _leading_share(deviation)
+    table = {"variance": printed, "standard deviation": deviation}[reading]
+    leading_share, fewer_share = _leading_share(table), _leading_share(table, fewer=1)
+    only_k_grow = _only_k_grow(table, since, allowed=1 - share)
+    fewer = "only $k - 1$ values grow"
+    more = "more than $k$ values grow, and the rank ends above $k$"
     yield share_of_draws(
         "share of draws that end with approximately rank $k$",
         **_holds_if_finite(leading_share >= share, leading_share),
         at_least=0.5,
         because=f"most draws; the $k$ largest hold {share:.0%} of $|W_1|^2$ or more",
-        rivals={as_deviation: _holds_if_finite(leading_share_of_deviation >= share, leading_share_of_deviation)},
+        rivals={
+            fewer: _holds_if_finite(fewer_share >= share, fewer_share),
+            more: _holds_if_finite(leading_share < share, leading_share),
+        },
     )
     yield share_of_draws(
         "share of draws on which only $k$ singular values grow",
-        **_only_k_grow(printed, since, allowed=1 - share),
+        **only_k_grow,
         at_least=0.5,
         because=f"most draws; beyond the $k$ largest {1 - share:.0%} of the squared displacement at most",
-        rivals={as_deviation: _only_k_grow(deviation, since, allowed=1 - share)},
+        rivals={
+            fewer: _only_k_grow(table, since, allowed=1 - share, fewer=1),
+            more: only_k_grow | {"holds": ~only_k_grow["holds"]},
+        },
     )
+    of_variance, of_deviation = _leading_share(printed), _leading_share(deviation)
     yield Facts(
         share=share,
-        least=float(np.nanmin(leading_share)),
-        largest=float(np.nanmax(leading_share)),
-        deviation=float(np.nanmin(leading_share_of_deviation)),
+        least=float(np.nanmin(of_variance)),
+        largest=float(np.nanmax(of_variance)),
+        deviation=float(np.nanmin(of_deviation)),
+        grow=float(np.mean(_only_k_grow(deviation, since, allowed=1 - share)["holds"])),
     )
 
 
@@ -171,11 +192,11 @@ def _require_fewer_outputs_than_inputs(table: Table) -> None:
         raise Untested("as many outputs as inputs: all singular values may grow; give fewer outputs")
 
 
-def _leading_share(table: Table) -> np.ndarray:
-    """Return the share of |W1|^2 in its k largest singular values at the end, shape (draws,)."""
+def _leading_share(table: Table, *, fewer: int = 0) -> np.ndarray:
+    """Return the share of |W1|^2 in its k - fewer largest singular values at the end, shape (draws,)."""
     _, end = _start_and_end(table)
     squares = end**2
-    return squares[:, : _outputs(table)].sum(axis=1) / squares.sum(axis=1)
+    return squares[:, : _outputs(table) - fewer].sum(axis=1) / squares.sum(axis=1)
 
 
 def _displacement_share(table: Table, *, beyond: int, first_counted: int = 1) -> np.ndarray:

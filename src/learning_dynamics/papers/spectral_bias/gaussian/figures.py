@@ -11,10 +11,10 @@ def fig4(large_second_layer: Table, small_second_layer: Table, *, member: Natura
 
     Solid: singular values of $W_1$ along gradient flow, on the data of `fig1a`. The first $k$, as many as outputs, are
     in colours. Red dashes: the limits that Corollary 3.1 gives an orthogonal layer of equal mean square with $W_2 = 0$.
-    (a) From a larger second layer. (b) From a smaller one. The paper says of its Figure 4 that as many singular values
-    grow as there are outputs, and that the others stay. So they do on the draw shown, in both panels. The larger $W_2$
-    starts, the less $W_1$ has to grow, and the $k$-th value may not stand out from the others. The claim counts the
-    draws on which it does.
+    (a) From a larger second layer. (b) From a smaller one. The paper says of its Figure 4 that the evolution follows
+    the trend predicted from $W_2 = 0$, which we read as: the first $k$ grow, and the others stay. So they do on the
+    draw shown, in both panels. The larger $W_2$ starts, the less $W_1$ has to grow, and the $k$-th value may not stand
+    out from the others. The claim counts the draws on which it does.
     """
     tables = (large_second_layer, small_second_layer)
     titles = [

@@ -25,8 +25,8 @@ def fig3a(paths: Table, exponents: Table) -> Plot:
     The process is $dW = dB\, a^\top$, $da = W^\top dB$ from $W = I$, $a = 0$. The $n$-th time step is proportional to
     $n^{-1/2}$. Dashed: the smaller singular value decays, on almost every path at the exact long-run rate
     {second:.3f}. The black dashes have that slope. Solid: the larger one has the rate zero (black line). It wanders:
-    {fallen} of these {count} paths end below where they started. The paper's Figure 3a shows the smaller one decay and
-    the larger one increase.
+    {fallen} of these {count} paths end below where they started. The paper says of the paths of its Figure 3a that the
+    smaller one decays and the larger one increases.
     """
     handles = [line_handle(r"$\sigma_1$, rate 0"), line_handle(r"$\sigma_2$, its rate", style="--")]
     figure, axis = _draw_paths(paths, quantities.SIGMA, handles, lw=1.2)
@@ -44,9 +44,9 @@ def fig3b(paths: Table, exponents: Table) -> Plot:
     r"""Single paths of the noise-driven process in two dimensions: norms of the commutators of $W$'s rows with $a$.
 
     Frobenius norms $|w_i a^\top - a w_i^\top|$, on the paths of `fig3a` and in their colours. Solid: the first row.
-    Dashed: the second. A norm dips where the row and $a$ happen to be parallel. Along typical paths norms decay, as in
-    the paper's Figure 3b, at the exact rate {rate:.3f}; the black dotted line has that slope. The mean norm over paths
-    does not decay, as `ensemble` shows.
+    Dashed: the second. A norm dips where the row and $a$ happen to be parallel. Along typical paths norms decay, as
+    the paper says of its Figure 3b, at the exact rate {rate:.3f}; the black dotted line has that slope. The mean norm
+    over paths does not decay, as `ensemble` shows.
     """
     handles = [line_handle("row 1"), line_handle("row 2", style="--"), line_handle("rate", style=":", width=1.6)]
     figure, axis = _draw_paths(paths, quantities.COMMUTATOR_NORM, handles, lw=1.1)

@@ -21,7 +21,7 @@ from learning_dynamics.tidy import Draws, Table, settings_of
 # Settings of these claims, whose values stand in workflow/config/spectral_bias.yaml:
 # - percent: of |W|^2; the rank is how many of the largest singular values it takes to carry that much
 # - loss: share of its first value to which a draw's loss must have fallen at the end; others are undecided
-# - cosine: least cosine of both principal angles to the teacher's span at which both its directions are learnt
+# - cosine: least cosine of a principal angle to the teacher's span at which one of its directions is learned
 
 SCOPE = "ten samples in five dimensions, a Gaussian teacher of two ReLU neurons, a student of twenty"
 
@@ -80,60 +80,51 @@ def relu_low_rank(small: Table, large: Table, *, percent: Count, loss: Fraction)
     quantifier="most draws",
     scope=SCOPE,
     empirical=True,
-    reason="one direction is learnt on most draws, the second on few; the rank, by which the paper explains "
-    "'represent', is that of the teacher (`relu_low_rank`)",
 )
-def relu_teacher_directions(small: Table, large: Table, *, cosine: Fraction, loss: Fraction) -> Claim:
-    r"""From small weights the ReLU student's hidden layer represents the teacher's two directions, here read as: its
-    leading singular vectors span them. From large weights its neurons do not learn them.
+def relu_teacher_directions(
+    small: Table, large: Table, more_samples: Table, *, cosine: Fraction, loss: Fraction
+) -> Claim:
+    r"""From large weights the neurons of a ReLU student do not learn the teacher's directions.
 
-    The paper allows two readings of "represents". It adds "i.e., a rank 2 hidden layer"; read so, the sentence is
-    `relu_low_rank`. It also says that from large weights the teacher's directions are not learnt, which says more than
-    a rank. So the span of the first two singular vectors of $W$ is compared with that of the teacher's neurons. Both
-    principal angles have a cosine of {cosine:g} at least on {value:.0%} of {draws} draws. The median cosines are
-    {first:.3f} and {second:.2f}. For spans at random they are {chance_first:.2f} and {chance_second:.2f}, from large
-    weights {large_first:.2f} and {large_second:.2f}. Of $|W|^2$, {inside:.0%} is in the teacher's span (median;
-    {chance_inside:.0%} by chance, {large_inside:.0%} from large weights). Each neuron of the teacher is silent on about
-    half of the ten samples, so that these need not fix its direction; more samples do (`relu_directions_with_samples`).
+    The span of the first two singular vectors of $W$ is compared with that of the teacher's two neurons. A direction is
+    learned if the cosine of a principal angle between them is {cosine:g} at least. From large weights {value:.0%} of
+    {draws} draws learn both directions, and {large_one:.0%} learn one or both; from small weights {small_one:.0%} learn
+    one or both. The median cosines are {large_first:.2f} and {large_second:.2f}; for spans at random they are
+    {chance_first:.2f} and {chance_second:.2f}. Of $|W|^2$, {large_inside:.0%} is in the teacher's span (median;
+    {chance_inside:.0%} by chance). Of small weights the paper says that the layer represents both directions, "i.e., a
+    rank 2 hidden layer": `relu_low_rank` tests that, and `relu_directions_with_samples` whether it spans them.
     """
-    from_small, from_large = Draws(small), Draws(large)
-    # cosines of both principal angles to the teacher's span, the larger first, shape (draws, 2)
-    small_cosines = from_small.entries(quantities.TEACHER_COSINE)
-    large_cosines = from_large.entries(quantities.TEACHER_COSINE)
-    chance_cosines = from_small.entries(quantities.CHANCE_COSINE)
-    # both directions are learnt where the smaller cosine is large enough
-    large_learns = {"holds": large_cosines.min(axis=1) >= cosine, "undecided": ~fitted_draws(large, loss)}
-    yield share_of_draws(
-        "share of draws from small weights that learn both of the teacher's directions",
-        small_cosines.min(axis=1) >= cosine,
-        undecided=~fitted_draws(small, loss),
-        at_least=0.5,
-        because="most draws",
-        rivals={
-            "spans at random": {"holds": chance_cosines.min(axis=1) >= cosine, "undecided": None},
-            "large weights learn them too": large_learns,
-        },
-    )
-    yield share_of_draws(
-        "share of draws from large weights that learn both directions",
-        **large_learns,
-        at_most=0.5,
-        because="not the rule",
-    )
-    first, second = np.median(small_cosines, axis=0)
+    cosines = Draws(large).entries(quantities.TEACHER_COSINE)  # of both principal angles, shape (draws, 2)
+    chance_cosines = Draws(large).entries(quantities.CHANCE_COSINE)
+
+    def learn(table: Table, directions: int) -> dict[str, np.ndarray]:
+        """Return holds and undecided, arguments of `share_of_draws`, on whether so many directions are learned."""
+        learned = Draws(table).entries(quantities.TEACHER_COSINE) >= cosine
+        return {"holds": learned.sum(axis=1) >= directions, "undecided": ~fitted_draws(table, loss)}
+
+    for directions, words in ((2, "both directions"), (1, "one direction or both")):
+        yield share_of_draws(
+            f"share of draws from large weights that learn {words}",
+            **learn(large, directions),
+            at_most=0.5,
+            because="not the rule",
+            rivals={
+                "large weights learn what small ones learn": learn(small, directions),
+                "large weights learn what small ones learn from more samples": learn(more_samples, directions),
+            },
+        )
+    large_first, large_second = np.median(cosines, axis=0)
     chance_first, chance_second = np.median(chance_cosines, axis=0)
-    large_first, large_second = np.median(large_cosines, axis=0)
     yield Facts(
         cosine=cosine,
-        first=first,
-        second=second,
-        chance_first=chance_first,
-        chance_second=chance_second,
+        large_one=float(learn(large, 1)["holds"].mean()),
+        small_one=float(learn(small, 1)["holds"].mean()),
         large_first=large_first,
         large_second=large_second,
-        inside=float(np.median(from_small[quantities.INSIDE])),
-        chance_inside=float(from_small[quantities.CHANCE_INSIDE][0]),
-        large_inside=float(np.median(from_large[quantities.INSIDE])),
+        chance_first=chance_first,
+        chance_second=chance_second,
+        large_inside=float(np.median(Draws(large)[quantities.INSIDE])),
+        chance_inside=float(Draws(large)[quantities.CHANCE_INSIDE][0]),
     )
 
 
@@ -148,39 +139,58 @@ def relu_teacher_directions(small: Table, large: Table, *, cosine: Fraction, los
 def relu_directions_with_samples(
     few_samples: Table, more_samples: Sequence[Table], *, cosine: Fraction, loss: Fraction
 ) -> Claim:
-    r"""With enough samples a ReLU student from small weights learns both of the teacher's directions.
+    r"""With enough samples a ReLU student from small weights learns both of the teacher's directions; with ten, most
+    draws do not.
 
-    With ten samples most draws miss the second direction, for lack of data. A draw learns both if its loss falls to
-    {loss:g} of its first value or below, and both principal angles to the teacher's span have a cosine of {cosine:g} at
-    least. The share of such draws is {course}. The students, their scale and the time they are given are the same.
+    Each neuron of the teacher is silent on about half of the ten samples, so that these need not fix its direction. The
+    layer ends at the teacher's rank all the same (`relu_low_rank`). A draw learns both directions if its loss falls to
+    {loss:g} of its first value or below, and both principal angles between the span of the first two singular vectors
+    of $W$ and that of the teacher's neurons have a cosine of {cosine:g} at least. The share of such draws is {course}.
+    With the fewest samples {one:.0%} of draws learn one direction and not the other. There the median cosines are
+    {first:.3f} and {second:.2f}, and {inside:.0%} of $|W|^2$ is in the teacher's span. The students, their scale and
+    the time they are given are the same.
     """
     by_samples = {int(Draws(table)[SAMPLES][0]): table for table in (few_samples, *more_samples)}
-    # for each draw, by the number of samples
-    learns_both, is_fitted = {}, {}
+
+    # for each draw: how many directions are learned, and whether the data are fitted, by the number of samples
+    learned, is_fitted = {}, {}
     for samples, table in by_samples.items():
-        learns_both[samples] = Draws(table).smallest(quantities.TEACHER_COSINE) >= cosine
+        learned[samples] = np.sum(Draws(table).entries(quantities.TEACHER_COSINE) >= cosine, axis=1)
         is_fitted[samples] = fitted_draws(table, loss)
 
-    def draws_with(samples: int) -> dict[str, np.ndarray]:
-        return {"holds": learns_both[samples], "undecided": ~is_fitted[samples]}
+    def learn_both(samples: int) -> dict[str, np.ndarray]:
+        """Return holds and undecided, arguments of `share_of_draws`, on whether both directions are learned."""
+        return {"holds": learned[samples] == 2, "undecided": ~is_fitted[samples]}
+
+    def share_that_learns(directions: int, samples: int) -> float:
+        return float(np.mean((learned[samples] == directions) & is_fitted[samples]))
 
     fewest, most = min(by_samples), max(by_samples)
     yield share_of_draws(
         "share of draws that learn both directions, with the most samples",
-        **draws_with(most),
+        **learn_both(most),
         at_least=0.5,
         because="most draws",
-        rivals={"samples that change nothing": draws_with(fewest)},
+        rivals={"samples that change nothing": learn_both(fewest)},
     )
     yield share_of_draws(
         "share of draws that learn both directions, with the fewest samples",
-        **draws_with(fewest),
+        **learn_both(fewest),
         at_most=0.5,
         because="not the rule",
     )
-    shares = {samples: np.mean(learns_both[samples] & is_fitted[samples]) for samples in sorted(by_samples)}
-    course = [f"{share:.0%} with {samples} samples" for samples, share in shares.items()]
-    yield Facts(cosine=cosine, loss=loss, course=", ".join(course))
+    course = [f"{share_that_learns(2, samples):.0%} with {samples} samples" for samples in sorted(by_samples)]
+    few = Draws(by_samples[fewest])
+    first, second = np.median(few.entries(quantities.TEACHER_COSINE), axis=0)
+    yield Facts(
+        cosine=cosine,
+        loss=loss,
+        course=", ".join(course),
+        one=share_that_learns(1, fewest),
+        first=first,
+        second=second,
+        inside=float(np.median(few[quantities.INSIDE])),
+    )
 
 
 @claim(
@@ -190,33 +200,39 @@ def relu_directions_with_samples(
     empirical=True,
     reason="the paper shows a draw that does so; many meet no second plateau",
 )
-def relu_phase_one(scales: Table, *, percent: Count) -> Claim:
+def relu_phase_one(scales: Table, *, percent: Count, loss: Fraction) -> Claim:
     r"""From small weights the loss descends from saddle to saddle: from the saddle at zero to one at which the hidden
-    layer is approximately of rank 1, and on from there.
+    layer is approximately of rank 1, and from there to zero.
 
     The paper gives no scale, but its words are about the limit of small ones: the smallest scale of the run decides,
     {smallest:.0e}. On a plateau the loss falls more slowly than time to the power of -{slope:g} and is above {floor:g}
     of its first value; over it time grows by a factor of {least:g} at least. Rank is the number of singular values that
     carry {percent} % of $|W|^2$. All {draws} draws are counted. {zero:.0%} start on a plateau, at zero; a draw that
-    does not is undecided, since its second plateau cannot be identified. {second:.0%} meet a second plateau, and
-    {value:.0%} have rank 1 when it begins, which is {conditional:.0%} of those that meet one. The share of all draws
-    with rank 1 there rises as the scale falls: {course}. With its interval it is above one half {turns}. The thresholds
-    of a plateau are our choice. With stricter ones, a slower fall or a longer stretch, the share is smaller, and so is
-    the scale from which it is above one half (variations of both are on the robustness page).
+    does not is undecided, since its second plateau cannot be identified. {second:.0%} meet a second plateau;
+    {rank_one:.0%} have rank 1 when it begins, which is {conditional:.0%} of those that meet one. {value:.0%} have rank
+    1 there and go on, until the loss has fallen to {loss:g} of its first value or below. {stuck} of {draws} have rank 1
+    there and have not fallen so far at the end. These are undecided: a plateau lasts the longer the smaller the start,
+    in proportion to the logarithm of the scale. The share of all draws that go this way is {course}. With its interval
+    it is above one half {turns}. The thresholds of a plateau are our choice. With stricter ones, a slower fall or a
+    longer stretch, the share is smaller (variations of both are on the robustness page).
     """
     by_scale = dict(iter(scales.groupby("scale")))  # initialisation scales, ascending
     # for each draw: the rank when its second plateau begins, nan without one; whether it starts on a plateau, at zero
     ranks = {scale: first_saddle_ranks(table, percent) for scale, table in by_scale.items()}
     at_zero = {scale: starts_at_zero(table) for scale, table in by_scale.items()}
+    is_fitted = {scale: fitted_draws(table, loss) for scale, table in by_scale.items()}
     smallest, largest = min(by_scale), max(by_scale)
 
-    def has_rank(rank: int, scale: float) -> dict[str, np.ndarray]:
-        return {"holds": ranks[scale] == rank, "undecided": ~at_zero[scale]}
+    def goes_on(rank: int, scale: float) -> dict[str, np.ndarray]:
+        """Return holds and undecided: of that rank when the second plateau begins, and fitted at the end."""
+        has_rank = ranks[scale] == rank
+        return {"holds": has_rank & is_fitted[scale], "undecided": ~at_zero[scale] | (has_rank & ~is_fitted[scale])}
 
-    def reaches_rank_one(scale: float, rivals: dict[str, Any] | None = None) -> Check:
+    def goes_on_from_rank_one(scale: float, rivals: dict[str, Any] | None = None) -> Check:
         return share_of_draws(
-            "share of all draws that reach a second plateau, with rank 1 when it begins, at the smallest scale",
-            **has_rank(1, scale),
+            "share of all draws with rank 1 when a second plateau begins that are fitted at the end, at the smallest "
+            "scale",
+            **goes_on(1, scale),
             at_least=0.5,
             because="most draws",
             rivals=rivals,
@@ -228,36 +244,40 @@ def relu_phase_one(scales: Table, *, percent: Count) -> Claim:
         )
 
     at_largest = "so at the largest scale as well"
-    yield reaches_rank_one(
+    rank_one_at_smallest = ranks[smallest] == 1
+    stuck = rank_one_at_smallest & ~is_fitted[smallest]
+    yield goes_on_from_rank_one(
         smallest,
         rivals={
-            "rank 2 at the first saddle": has_rank(2, smallest),
-            "rank 3 at the first saddle": has_rank(3, smallest),
-            at_largest: has_rank(1, largest),
+            "rank 2 at the first saddle": goes_on(2, smallest),
+            "rank 3 at the first saddle": goes_on(3, smallest),
+            "rank 1 at the first saddle, where the loss stays": {"holds": stuck, "undecided": ~at_zero[smallest]},
+            at_largest: goes_on(1, largest),
         },
     )
     yield starts_on_plateau(smallest, rivals={at_largest: {"holds": at_zero[largest]}})
 
     def holds_at(scale: float) -> bool:
-        return reaches_rank_one(scale).state == starts_on_plateau(scale).state == "holds"
+        return goes_on_from_rank_one(scale).state == starts_on_plateau(scale).state == "holds"
 
     # from the smallest scale up to the first at which it does not hold
     scales_that_hold = list(itertools.takewhile(holds_at, by_scale))
     turns = f"from {scales_that_hold[-1]:.0e} down" if scales_that_hold else "at no scale tried"
     meets_second = np.isfinite(ranks[smallest])
-    ranks_of_those = ranks[smallest][meets_second]
-    rank_one_share = {scale: np.mean(of_draws == 1) for scale, of_draws in ranks.items()}
-    course = [f"{rank_one_share[scale]:.0%} at {scale:.0e}" for scale in reversed(by_scale)]
+    course = [f"{goes_on(1, scale)['holds'].mean():.0%} at {scale:.0e}" for scale in reversed(by_scale)]
     settings = settings_of(scales)
     yield Facts(
         percent=percent,
+        loss=loss,
         slope=settings["slope"],
         floor=settings["floor"],
         least=settings["least"],
         smallest=smallest,
         second=float(meets_second.mean()),
         zero=float(at_zero[smallest].mean()),
-        conditional=float(np.mean(ranks_of_those == 1)) if meets_second.any() else float("nan"),
+        rank_one=float(rank_one_at_smallest.mean()),
+        conditional=float(np.mean(ranks[smallest][meets_second] == 1)) if meets_second.any() else float("nan"),
+        stuck=int(stuck.sum()),
         course=", ".join(course),
         turns=turns,
     )

@@ -27,11 +27,11 @@ def fig2(small: Table, large: Table, *, percent: Count, loss: Fraction) -> Plot:
 
     A teacher of two ReLU neurons, ten samples in five dimensions. (a), (b) One draw: the first that from small weights
     ends at rank 2 and passes a plateau of rank 1. From small weights singular values grow one after the other and most
-    stay near zero; from large weights all of them stay large. Both panels agree with the paper's Figure 2. (c) Ranks at
-    the end, over all draws: how many singular values carry {percent} % of $|W|^2$. (d) Cosines of the two principal
-    angles between the span of the first two singular vectors of $W$ and that of the teacher's neurons. Colours as in
-    (c); grey: random spans. Boxes hold half of the draws, whiskers nine in ten. The paper expects both directions to be
-    learned from small weights; here most draws learn one of them.
+    stay near zero; from large weights all of them stay large. Both panels agree with what the paper says of its
+    Figure 2. (c) Ranks at the end, over all draws: how many singular values carry {percent} % of $|W|^2$. (d) Cosines
+    of the two principal angles between the span of the first two singular vectors of $W$ and that of the teacher's
+    neurons. Colours as in (c); grey: random spans. Boxes hold half of the draws, whiskers nine in ten. From small
+    weights most draws learn one of the two directions; from large ones cosines are close to those of random spans.
     """
     figure, axes = plt.subplots(2, 2, figsize=(WIDTH, 4.8))
     member = typical_draw(small, percent, loss)
@@ -86,8 +86,8 @@ def fig5a(small: Table, scales: Table, *, percent: Count, loss: Fraction) -> Plo
     The first is the saddle at zero, near which draws start. Phase 1 lasts until the end of the second. (b) Shares of
     draws by number of plateaus, at the scale of (a). Hatched: those of rank 1 when the second plateau begins.
     {none:.0%} of draws have no second plateau. (c) The share of all draws that have rank 1 when a second plateau
-    begins, against the initial scale. Its 95 % intervals are above one half (dashed) {turns}. The paper's Figure 5a
-    shows one draw that goes from saddle to saddle; in the limit of small scales most draws do.
+    begins and fit the data at the end, against the initial scale. Its 95 % intervals are above one half (dashed)
+    {turns}. The paper says of its Figure 5a, which shows one draw, that the loss goes from saddle to saddle.
     """
     figure, (loss_axis, counts_axis, share_axis) = plt.subplots(1, 3, figsize=(WIDTH, 2.8), width_ratios=(4, 3, 3))
     member = typical_draw(small, percent, loss)
@@ -113,13 +113,13 @@ def fig5a(small: Table, scales: Table, *, percent: Count, loss: Fraction) -> Plo
     counts_axis.legend(loc="upper right", fontsize=7)
     parts = {}
     for size, table in scales.groupby("scale"):
-        rank = first_saddle_ranks(table, percent)
-        part = parts[size] = share(int((rank == 1).sum()), len(rank))
+        goes_on = (first_saddle_ranks(table, percent) == 1) & fitted_draws(table, loss)
+        part = parts[size] = share(int(goes_on.sum()), len(goes_on))
         bars = [[part.value - part.lower], [part.upper - part.value]]
         share_axis.errorbar([size], [part.value], bars, fmt="o", ms=3.5, lw=1.0, color=COLOURS["blue"])
     level(share_axis, 0.5, style="--")
     share_axis.set(
-        xscale="log", xlabel="initial scale", ylabel="rank 1 at 2nd plateau", ylim=(0, 1), title="small scales"
+        xscale="log", xlabel="initial scale", ylabel="rank 1, then fitted", ylim=(0, 1), title="small scales"
     )
     letters((loss_axis, counts_axis, share_axis))
     holding = list(itertools.takewhile(lambda size: parts[size].lower > 0.5, parts))
@@ -132,8 +132,8 @@ def fig5b(small: Table, *, percent: Count, loss: Fraction) -> Plot:
     r"""Phase 1 of the ReLU student: the hidden layer's singular values up to the end of the first saddle after zero.
 
     The draw of `fig5a`, with the second plateau shaded. One singular value grows far ahead of the others, and the layer
-    is approximately of rank 1 when the second plateau begins, as in the paper's Figure 5b. At this scale {follow} of
-    {draws} draws have rank 1 then; {arrived} draws have fitted the data at the end.
+    is approximately of rank 1 when the second plateau begins, as the paper says of its Figure 5b. At this scale
+    {follow} of {draws} draws have rank 1 then; {arrived} draws have fitted the data at the end.
     """
     figure, axis = plt.subplots(figsize=(WIDTH, 2.8))
     member = typical_draw(small, percent, loss)
