@@ -132,7 +132,8 @@ def test_a_rise_while_the_rare_classes_are_learned_is_none_of_the_phase_of_expan
 )
 def test_draws_whose_rare_classes_begin_first_have_no_phase_of_expansion(rare_begin, verdict):
     found = evaluation_of_expansions(RISE, rare_begin=rare_begin)
-    assert (found.verdict, found.facts["without_phase"]) == (verdict, float(verdict == "not reproduced"))
+    assert found.verdict == verdict
+    assert found.judgement.headline.value == 1 - found.facts["without_phase"] == float(verdict == "reproduced")
 
 
 RISE = np.full(MEMBERS, 0.3)

@@ -166,6 +166,7 @@ def test_spectra_alignment_and_separation_at_each_moment(grid, by_hand, moment):
         sigma = np.sqrt(np.linalg.eigvalsh(f.T @ f)[::-1])
         rate = rates_of_singular_values(f, velocity(f, W, counts, trajectory.settings["loss"])[0])
         expected = {
+            "reached": trajectory.time[place],
             "sigma_1": sigma[0],
             "sigma_2": sigma[1],
             "rate_1": rate[0],
