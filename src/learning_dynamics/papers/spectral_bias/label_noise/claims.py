@@ -1,6 +1,6 @@
 """Label noise takes away small singular values, and the process that appendix D puts in its place."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -12,15 +12,17 @@ from learning_dynamics.judging import (
     at_least,
     at_most,
     claim,
+    equal,
     equal_on_every_draw,
     every_draw,
     share_of_draws,
+    takes_rivals,
 )
 from learning_dynamics.papers.spectral_bias.label_noise import quantities
 from learning_dynamics.papers.spectral_bias.noise import quantities as noise_quantities
 from learning_dynamics.papers.spectral_bias.quantities import LOSS, SIGMA_W1
 from learning_dynamics.settings import Fraction, Positive
-from learning_dynamics.tidy import Draws, Quantity, Table, select
+from learning_dynamics.tidy import Draws, Quantity, Table, select, settings_of
 
 # Settings of these claims, whose values stand in workflow/config/spectral_bias.yaml:
 # - fallen: largest sigma_2(W_1) at the end, over that at the start, that has clearly fallen
@@ -126,13 +128,20 @@ def _nan_where_unknown(holds: np.ndarray, measured: np.ndarray) -> np.ndarray:
 @claim(
     "Appendix D, from label noise to the process (4.1)",
     quantifier="all draws",
-    scope="one output, noise far larger than the drift; d > n and d = n, unequal singular values of X",
+    scope="one output, noise far larger than the drift; d > n and d = n, unequal singular values of X; rates for the "
+    "diagonals (1, 0.6, 0.3), (1, 0.8, 0.6, 0.4, 0.3) and, one entry beside zeros, (1, 0, ..., 0)",
+    correction="It extends to diagonal $D$ without zeros, with the alignment of rows in place of (c). A row with "
+    "$D_j = 0$ never moves. Where one $D_j$ alone is not zero, its row and $a$ collapse, and moments of powers up to "
+    "one do not grow.",
+    reason="where one $D_j$ alone is not zero, the process is that of one dimension, which collapses",
 )
-def label_noise_sde(ensembles: Sequence[Table], weighted: Table, five: Table, *, standard_errors: Positive) -> Claim:
+def label_noise_sde(
+    ensembles: Sequence[Table], weighted: Table, five: Table, one_dimension: Table, *, standard_errors: Positive
+) -> Claim:
     r"""Where noise of size $\delta$ dominates, label-noise descent with step $\eta$ and $k = 1$ has the law of
     $dW = X^\top dB\, a^\top$, $da = W^\top X^\top dB$ in time $(\eta\delta)^2 t$. In the singular basis of $X$ this is
-    $dW = D\, dB\, a^\top$, $da = W^\top D\, dB$. What is shown for $D = I$ extends to any diagonal matrix $D$, here
-    without zeros: mean squares grow, moments of every power grow from five dimensions on, and rows align with $a$.
+    $dW = D\, dB\, a^\top$, $da = W^\top D\, dB$. What is shown for $D = I$ extends to any diagonal matrix $D$:
+    mean squares grow, moments of every power grow from five dimensions on, and rows align with $a$.
 
     With $X = U D V^\top$, two moments are measured over many paths of the descent itself: $E|a|^2$, and the growth of
     the mean square of each row of $V^\top W$. At the end they are compared with those of the process, on {draws} data
@@ -143,20 +152,29 @@ def label_noise_sde(ensembles: Sequence[Table], weighted: Table, five: Table, *,
 
     $E|a|^2$ grows at the rate $\sqrt{\sum_j D_j^4}$, which is $\sqrt{d}$ for $D = I$. For unequal $D$ the angle between
     rows and $a$ closes at the rate {angle:.3g}. With five unequal weights $D_j$, $\ln\|W\|$ grows at the rate
-    {growth:.3g}, so that by Jensen's inequality $E\|W\|^\alpha$ grows for every $\alpha > 0$. (If all weights but one
-    were zero, one row and $a$ would vanish, and small powers would not grow.) The low rank of $W$ does not extend to
-    $d > n$: the part of $W$ outside the span of the data never moves ({outside:.1e} of $|W|$ at most), so that $d - n$
-    directions keep their size.
+    {growth:.3g}, so that by Jensen's inequality $E\|W\|^\alpha$ grows for every $\alpha > 0$. With
+    $D = (1, 0, \dots, 0)$, as where all samples are equal, the first row and $a$ are the process of one dimension, and
+    $\ln|a|$ grows at the rate {alone:.3g}. If moments of every small power grew, this rate could not be below zero
+    (errata 23). Of (c) the alignment is judged here; its mean does not vanish for $D = I$ (`proposition_4_1_c`). The
+    low rank of $W$ does not extend to $d > n$: the part of $W$ outside the span of the data never moves
+    ({outside:.1e} of $|W|$ at most), so that $d - n$ directions keep their size.
     """
     draws = Draws(ensembles)  # one for each data set
     angle = _rate(weighted, noise_quantities.ANGLE_RATE)  # lambda_2 - lambda_1
     growth = _rate(five, noise_quantities.DIRECTION_RATE, index=1)  # lambda_1
+    alone = _rate(one_dimension, noise_quantities.DIRECTION_RATE, index=1, inputs=1)  # lambda_1 of D = (1, 0, ..., 0)
     yield _moments_follow_the_process(draws, standard_errors)
     yield _what_is_outside_the_data_stays(draws)
     yield _rows_align(angle)
-    yield _scale_diverges(growth)
-    steps = _error_of_finite_steps(draws.at_end()).max()
-    yield Facts(standard_errors=standard_errors, angle=-angle.value, growth=growth.value, steps=float(steps))
+    yield _scale_diverges(growth, np.array(settings_of(five)["weights"]))
+    yield _one_weight_alone_collapses(alone)
+    yield Facts(
+        standard_errors=standard_errors,
+        angle=-angle.value,
+        growth=growth.value,
+        alone=alone.value,
+        steps=float(_error_of_finite_steps(draws.at_end()).max()),
+    )
 
 
 # E|a|^2 and the growth of the mean square u_j of each row of V^T W; and what both would be if all D_j were equal
@@ -242,33 +260,79 @@ def _what_is_outside_the_data_stays(draws: Draws) -> Check:
     )
 
 
+# phrases of rivals on rates, each of which alters two checks
+LARGEST_WEIGHT_ALONE = "the largest $D_j$ alone sets the rates, as if the others were zero"
+ROOT_MEAN_SQUARE = "paths that grow as their root mean square"
+
+
 def _rows_align(rate: Estimate) -> Check:
     """Check that the angle between rows of W and a closes: its rate, lambda_2 - lambda_1, is below zero.
 
     The rates lambda_i are the Lyapunov exponents of the process along single paths, here measured; those of equal D
-    are derived in docs/noise_spectrum.md.
+    are derived in docs/noise_spectrum.md. By one weight alone lambda_1 and lambda_2 are both -D_1^2 / 2.
     """
-    return at_most(
+    return _rate_is(
         "rate at which the angle between rows and $a$ grows, unequal $D$",
         rate,
-        0.0,
-        because="rows align",
-        rivals={"rows that turn away from $a$": {"estimate": -rate, "because": "rows part"}},
+        _below_zero,
+        rivals={LARGEST_WEIGHT_ALONE: _equal_to(0.0)},
     )
 
 
-def _scale_diverges(rate: Estimate) -> Check:
+def _scale_diverges(rate: Estimate, weights: np.ndarray) -> Check:
     """Check that ln|W| grows on almost every path: its rate, the largest Lyapunov exponent lambda_1, is above zero.
 
     By Jensen's inequality E|W|^alpha >= exp(alpha E ln|W|) diverges then for every alpha > 0.
     """
-    return at_least(
+    return _rate_is(
         r"rate at which $\ln\|W\|$ grows, five unequal $D$",
         rate,
-        0.0,
-        because="the scale diverges",
-        rivals={"a scale that shrinks as in one dimension": {"estimate": -rate, "because": "it shrinks"}},
+        _above_zero,
+        rivals={
+            LARGEST_WEIGHT_ALONE: _equal_to(-(weights.max() ** 2) / 2),
+            ROOT_MEAN_SQUARE: _equal_to(np.sqrt(np.sum(weights**4)) / 2),  # E|a|^2 grows at twice that rate
+        },
     )
+
+
+def _one_weight_alone_collapses(rate: Estimate) -> Check:
+    """Check that ln|a| does not fall where D has one entry that is not zero; corrected, that it falls.
+
+    That row w and a are the process of one dimension, in which w + a and w - a are multiples of exp(B - t / 2) and
+    exp(-B - t / 2): E|a|^alpha grows at the rate alpha (alpha - 1) / 2, whose slope at alpha = 0 is that of ln|a|. If
+    moments of all small powers grew, that slope would not be below zero.
+    """
+    return _rate_is(
+        r"rate at which $\ln|a|$ grows where one $D_j$ alone is not zero",
+        rate,
+        _above_zero,
+        corrected=_below_zero,
+        rivals={ROOT_MEAN_SQUARE: _equal_to(0.5)},
+    )
+
+
+Prediction = Callable[[str, Estimate], Check]  # of a rate, by its name and its estimate
+
+
+@takes_rivals("prediction")
+def _rate_is(name: str, rate: Estimate, prediction: Prediction) -> Check:
+    """Check what is predicted of a rate: `_above_zero`, `_below_zero` or `_equal_to` a number."""
+    return prediction(name, rate)
+
+
+def _above_zero(name: str, rate: Estimate) -> Check:
+    return at_least(name, rate, 0.0, because="it grows")
+
+
+def _below_zero(name: str, rate: Estimate) -> Check:
+    return at_most(name, rate, 0.0, because="it falls")
+
+
+def _equal_to(number: float) -> Prediction:
+    def is_equal(name: str, rate: Estimate) -> Check:
+        return equal(name, rate, number, tolerance=rate.uncertainty, because="four standard errors")
+
+    return is_equal
 
 
 def _moments(draws: Draws, column: str = "value", *, names: Sequence[Quantity] = OF_PROCESS) -> np.ndarray:
