@@ -408,21 +408,46 @@ def test_factors_as_derived_correct_the_sentence():
     assert evaluation_of_factors(factor).verdict == "corrected"
 
 
-def test_read_of_ratios_the_sentence_holds():
-    assert evaluation_of_factors(factor, reading="ratios").verdict == "reproduced"
+def all_sped_up_alike(sigma, depth):
+    return 100**depth * factor(sigma, depth)
 
 
-def small_singular_values_sped_up(sigma, depth):
-    return 100 * factor(sigma, depth)
+@pytest.mark.parametrize("law", [factor, all_sped_up_alike])
+def test_read_of_ratios_the_sentence_holds(law):
+    assert evaluation_of_factors(law, reading="ratios").verdict == "reproduced"
 
 
-def large_singular_values_slowed_down(sigma, depth):
-    return 1e-3**depth * factor(sigma, depth)
+def ratios_below_one_that_grow(sigma, depth):
+    return depth * sigma ** (-1 / depth)
 
 
-@pytest.mark.parametrize("law", [ratios_that_shrink, small_singular_values_sped_up, large_singular_values_slowed_down])
-def test_read_of_ratios_the_sentence_fails_where_they_shrink_or_a_linear_model_is_on_the_other_side(law):
-    assert evaluation_of_factors(law, reading="ratios").verdict == "contradicted"
+def ratios_that_grow_less_and_less_and_shrink_at_last(sigma, depth):
+    return factor(sigma, depth) if depth < 8 else 1.001 * factor(sigma, 6) ** 0.999
+
+
+def ratios_that_grow_to_the_last(sigma, depth):
+    return factor(sigma, depth) if depth < 8 else 0.999 * factor(sigma, 6) ** 1.001
+
+
+@pytest.mark.parametrize(
+    ("law", "verdict"),
+    [
+        (ratios_that_shrink, "contradicted"),
+        (ratios_below_one_that_grow, "contradicted"),
+        (ratios_that_grow_less_and_less_and_shrink_at_last, "contradicted"),
+        (ratios_that_grow_to_the_last, "reproduced"),
+        (lambda sigma, depth: depth * sigma, "undecided"),  # ratios that stay
+    ],
+)
+def test_read_of_ratios_each_must_exceed_one_and_grow_with_every_layer(law, verdict):
+    assert evaluation_of_factors(law, reading="ratios").verdict == verdict
+
+
+def test_values_that_few_layers_slow_down_and_many_speed_up_are_facts():
+    facts = evaluation_of_factors(factor, reading="ratios").facts
+    assert (facts["fewest"], facts["most"]) == (2, 8)
+    for layers, value in ((2, facts["slow_at_fewest"]), (8, facts["slow_at_most"])):
+        assert factor(value, layers) == pytest.approx(1.0)
 
 
 def test_read_of_ratios_it_counts_factors_below_one_that_grow_all_the_same():

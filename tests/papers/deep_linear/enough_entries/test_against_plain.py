@@ -91,13 +91,13 @@ def threshold_table(thresholds, *, scale=None, open_below=()):
 
 
 def evaluation_with(convex, two, three, **open_below):
-    """Return what the claim says of thresholds of five draws: of the convex program, of depth 2 and of depth 3."""
+    """Return what the comparison says of thresholds of five draws: of the convex program, of depth 2 and of depth 3."""
     tables = {
         "convex": threshold_table(convex),
         "depth_2": threshold_table(two, scale=SCALE),
         "depth_3": threshold_table(three, scale=SCALE, **open_below),
     }
-    return evaluation("deep_linear", "enough_entries", tables, scale=SCALE, recovered=0.01)
+    return evaluation("deep_linear", "depth_3_needs_fewer_entries", tables, scale=SCALE, recovered=0.01)
 
 
 def test_thresholds_in_the_claimed_order_are_reproduced():
@@ -114,6 +114,19 @@ def test_thresholds_in_the_claimed_order_are_reproduced():
 )
 def test_thresholds_in_another_order_are_not_reproduced(convex, two, three):
     assert evaluation_with(convex, two, three).verdict == "not reproduced"
+
+
+@pytest.mark.parametrize(
+    "thresholds",
+    [
+        pytest.param(([np.inf] * 5, [400] * 5, [200] * 5), id="the convex program recovers no draw"),
+        pytest.param(([800] * 4 + [np.inf], [400] * 5, [200] * 5), id="the convex program recovers all draws but one"),
+        pytest.param(([800] * 5, [400] * 4 + [np.inf], [200] * 5), id="depth 2 recovers all draws but one"),
+        pytest.param(([800] * 5, [400] * 5, [200] * 4 + [np.inf]), id="depth 3 recovers all draws but one"),
+    ],
+)
+def test_thresholds_beyond_the_grid_decide_nothing(thresholds):
+    assert evaluation_with(*thresholds).judgement.state == "undecided"
 
 
 def test_of_the_convex_program_the_number_before_its_threshold_is_compared():
@@ -145,7 +158,8 @@ def evaluation_with_open_runs(depth, counts):
         "depth_2": threshold_table([400] * 5, scale=SCALE),
         "depth_3": threshold_table([200] * 5, scale=SCALE),
     }
-    return evaluation("deep_linear", "enough_entries", tables | {f"depth_{depth}": table}, scale=SCALE, recovered=0.01)
+    tables |= {f"depth_{depth}": table}
+    return evaluation("deep_linear", "depth_3_needs_fewer_entries", tables, scale=SCALE, recovered=0.01)
 
 
 def test_depth_3_has_the_largest_threshold_that_it_may_have():
@@ -160,3 +174,41 @@ def test_depth_2_has_the_smallest_threshold_that_it_may_have():
     assert evaluation_with_open_runs(2, []).verdict == "reproduced"
     assert evaluation_with_open_runs(2, [200]).judgement.state == "undecided"
     assert evaluation_with_open_runs(2, [100, 200]).verdict == "not reproduced"
+
+
+# -- the judge of nuclear-norm minimisation alone -----------------------------------------------------------------
+
+SLACK = 1e-3
+
+
+def evaluation_of_minimisers(from_fewest, from_most):
+    """Return what the slide's sentence gets of five draws' errors from the fewest and from the most entries."""
+    draws = pd.MultiIndex.from_product([range(5), GRID], names=["draw", "observed"]).to_frame(index=False)
+    errors = draws.assign(quantity="error", value=0.1)
+    errors.loc[errors["observed"] == GRID[0], "value"] = from_fewest
+    errors.loc[errors["observed"] == GRID[-1], "value"] = from_most
+    errors.attrs = {"settings": {"slack": SLACK}, "draw": ("draw",)}
+    return evaluation("deep_linear", "enough_entries", {"convex": errors}, factor=10.0)
+
+
+def test_recovery_from_many_entries_and_not_from_few_is_reproduced():
+    found = evaluation_of_minimisers([0.5, 0.4, 0.5, 0.5, 0.5], [1e-6, 1e-6, 2e-6, 1e-6, 1e-6])
+    assert found.verdict == "reproduced"
+    assert (found.facts["fewest"], found.facts["most"], found.facts["least"]) == (100, 1600, 0.4)
+    assert found.judgement.headline.value == 2e-6
+
+
+# ten times the squared slack is 1e-5
+@pytest.mark.parametrize(
+    ("from_fewest", "from_most", "verdict"),
+    [
+        pytest.param([0.5] * 5, [1e-6] * 4 + [0.99e-5], "reproduced", id="the last draw is just recovered"),
+        pytest.param([0.5] * 5, [1e-6] * 4 + [1.01e-5], "not reproduced", id="the last draw is just not recovered"),
+        pytest.param([0.5] * 5, [0.5] * 5, "not reproduced", id="no draw ever is"),
+        pytest.param([0.5] * 4 + [1.01e-5], [1e-6] * 5, "reproduced", id="the fewest entries are just too few"),
+        pytest.param([0.5] * 4 + [0.99e-5], [1e-6] * 5, "not reproduced", id="they are enough for one draw"),
+        pytest.param([0.5] * 5, [1e-6] * 4 + [np.nan], "undecided", id="the solver failed on one draw"),
+    ],
+)
+def test_every_draw_must_be_recovered_from_the_most_entries_and_none_from_the_fewest(from_fewest, from_most, verdict):
+    assert evaluation_of_minimisers(from_fewest, from_most).verdict == verdict

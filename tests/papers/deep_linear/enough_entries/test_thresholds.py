@@ -34,6 +34,6 @@ def test_a_run_that_did_not_converge_counts_as_what_bounds_the_threshold(errors,
     np.testing.assert_equal(thresholds(table(errors, converged), 0.5), tuple([bound] for bound in bounds))
 
 
-def test_there_is_no_number_before_the_first_one():
+def test_there_is_no_number_before_the_first_one_nor_before_a_threshold_beyond_the_grid():
     found = number_before(np.array(COUNTS, dtype=float), np.array([30.0, 20.0, 10.0, np.inf]))
-    np.testing.assert_equal(found, [20.0, 10.0, np.nan, 40.0])
+    np.testing.assert_equal(found, [20.0, 10.0, np.nan, np.nan])

@@ -49,12 +49,12 @@ def completion_table(
 
     Slides 31 (5000 entries) and 32 (2000 entries) show one draw. Our values are medians over {draws} draws (networks
     from 2000 entries: {draws_of_networks}). The smallest and the largest are in brackets. Networks start at scale
-    {scale:g}; the slides print no scale. Our errors are mean squares over all entries. Their roots are beside them,
-    because the slides do not say which of the two they print. As mean squares four of the slides' errors agree with
-    ours. Those of nuclear-norm minimisation and of depth 2 from 2000 entries are nearer to the roots. The slides print
-    a nuclear norm of 221 for recovered matrices. We take it for that of their target. The last column is the
-    convex solver's proved gap, the largest over draws: its nuclear norm exceeds the least one by no more than this
-    share.{dashes}
+    {scale:g}; the slides print no scale. Our errors are mean squares over all entries, as in the authors' code. Their
+    roots are beside them, because the slides do not say which of the two they print. As mean squares four of the
+    slides' errors agree with ours. Those of nuclear-norm minimisation and of depth 2 from 2000 entries are nearer to
+    the roots. The slides print a nuclear norm of 221 for recovered matrices. We take it for that of their target. The
+    last column is the convex solver's proved gap, the largest over draws: its nuclear norm exceeds the least one by no
+    more than this share.{dashes}
     """
     tables = {
         ENTRIES_5K: {MINIMISATION: minimiser_many, DEPTH_2: depth_2_many, DEPTH_3: depth_3_many},

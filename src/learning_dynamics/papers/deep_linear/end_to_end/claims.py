@@ -1,6 +1,5 @@
 """Balance, end-to-end dynamics, the rates of singular values, and the preconditioner."""
 
-from collections.abc import Mapping
 from itertools import pairwise
 from typing import Any, Literal
 
@@ -239,59 +238,72 @@ def preconditioner_positive(balanced: Table, *, amplification: Positive) -> Clai
     correction="If the sentence is about each factor, it holds for ratios alone: the factor of a larger singular value "
     "over that of a smaller one, $(\\sigma_1 / \\sigma_2)^{2-2/N}$, grows with every layer. One layer more makes the "
     "factors themselves larger for $\\sigma > (N / (N+1))^{N(N+1)/2}$ and smaller for the others, so that from about "
-    "$2 \\ln(1/\\sigma)$ layers on every further layer makes a small singular value faster again.",
+    "$2 \\ln(1/\\sigma)$ layers on every further layer makes a small singular value faster again, and for large $N$ "
+    "every factor exceeds one.",
     reason="factors below one may grow with further layers",
 )
 def larger_depth_larger_factors(
     factors: Table, *, rounding: Positive, reading: Literal["each factor", "ratios"]
 ) -> Claim:
-    r"""With two layers and more the factors $N \sigma^{2-2/N}$ speed large singular values up and slow small ones down,
-    and the more so the more layers there are.
+    r"""With two layers and more the factors $N \sigma^{2-2/N}$ speed large singular values up relative to small ones,
+    the more so the more layers there are: of any two singular values the larger one has the larger factor, and the
+    ratio of the two factors grows with every layer.
 
-    The sentence has two readings. The verdict is about the ratios of factors, since the slides are about depth that
-    pulls singular values apart. The ratio of any two grows with every layer, while the factor of the largest singular
-    value is above one, that of a linear model, and the factor of the smallest below. The other reading is about each
-    factor: above one it grows with every layer, below one it falls. This fails. At one matrix, through balanced layers
-    of each depth, {slowed} of {steps} factors below one grow as a layer is added, and slow their singular value down
-    less. The table of varied thresholds has this reading. A draw whose least change of the logarithm of a ratio, or of
-    a factor, is smaller than {rounding:g} in size is undecided.
+    The slide says "speed up (slow down) large (small)". We read it as relative, since the slides are about depth that
+    pulls singular values apart. The factors are measured at one matrix, through balanced layers of each depth.
+
+    Read of each factor, against the factor one of a linear model, the sentence fails. Factors above one would grow with
+    every layer, and factors below one fall. But {slowed} of {steps} factors below one grow as a layer is added, and for
+    many layers every factor exceeds one. Singular values between {slow_at_most:.2g} and {slow_at_fewest:.2g} are slowed
+    down with {fewest} layers and sped up with {most}. The table of varied thresholds has this reading.
+
+    A draw whose least change of the logarithm of a ratio, or of a factor, is smaller than {rounding:g} in size is
+    undecided.
     """
     by_depth = {depth: draws for depth, draws in Draws(factors).groups("depth") if depth > 1}
     # shape (draws, depths, singular values); a draw has one matrix, and so the same singular values at every depth
     log_factor = np.log(np.stack([draws.entries(quantities.FACTOR) for draws in by_depth.values()], axis=1))
     log_sigma = np.log(np.stack([draws.entries(SIGMA) for draws in by_depth.values()], axis=1))
+    depths = np.array(list(by_depth))[:, None]
+
+    def least(values: np.ndarray) -> dict[str, Any]:
+        """Return the least value of each draw, which is undecided where it is rounding."""
+        by_draw = np.min(values, axis=(1, 2))
+        return {"values": by_draw, "undecided": np.abs(by_draw) < rounding}
+
+    def log_ratios(logs: np.ndarray) -> np.ndarray:
+        """Return the logarithms of the ratios of neighbouring factors; singular values are descending."""
+        return logs[..., :-1] - logs[..., 1:]
+
+    @takes_rivals("logs")
+    def ratios_grow(logs: np.ndarray) -> Check:
+        return every_draw(
+            "least growth, with one more layer, of the logarithm of the ratio of two neighbouring factors",
+            **least(np.diff(log_ratios(logs), axis=1)),
+            at_least=0.0,
+            because="larger with each",
+        )
+
+    @takes_rivals("logs")
+    def ratios_exceed_one(logs: np.ndarray) -> Check:
+        return every_draw(
+            "least logarithm of the ratio of two neighbouring factors, over depths",
+            **least(log_ratios(logs)),
+            at_least=0.0,
+            because="the larger singular value has the larger factor",
+        )
+
     # from each depth to the next: shape (draws, depths - 1, singular values)
     change = np.diff(log_factor, axis=1)
     log_factor_before, log_sigma_before = log_factor[:, :-1], log_sigma[:, :-1]
-    # singular values are descending: the ratio's logarithm is log f(sigma_r) - log f(sigma_(r+1))
-    change_of_ratio = change[..., :-1] - change[..., 1:]
-
-    def least(changes: np.ndarray) -> dict[str, Any]:
-        """Return the least change of each draw, which is undecided where it is rounding."""
-        values = np.min(changes, axis=(1, 2))
-        return {"values": values, "undecided": np.abs(values) < rounding}
-
-    def ratios_grow(rivals: Mapping[str, Any] | None = None) -> Check:
-        return every_draw(
-            "least growth, with one more layer, of the logarithm of the ratio of two neighbouring factors",
-            **least(change_of_ratio),
-            at_least=0.0,
-            because="larger with each",
-            rivals=rivals,
-        )
-
     if reading == "ratios":
-        yield ratios_grow(rivals={"ratios fall": least(-change_of_ratio)})
-        for name, log_of_factor, predicted_sign in (
-            ("largest", log_factor[..., 0], 1),
-            ("smallest", log_factor[..., -1], -1),
-        ):
-            yield every_draw(
-                f"logarithm of the {name} singular value's factor, its sign as predicted, the least over depths",
-                np.min(predicted_sign * log_of_factor, axis=1),
-                at_least=0.0,
-                because="above one is faster than a linear model, below one slower",
-            )
+        laws = {
+            "factors N σ^(1/N), whose ratios shrink with depth": np.log(depths) + log_sigma / depths,
+            "factors N σ, whose ratios stay": np.log(depths) + log_sigma,
+            "factors N σ^(−1/N), whose ratios grow and are below one": np.log(depths) - log_sigma / depths,
+        }
+        yield ratios_grow(log_factor, rivals=laws)
+        yield ratios_exceed_one(log_factor, rivals=laws)
     else:
         log_turning_values = [log_of_turning_value(fewer, more) for fewer, more in pairwise(by_depth)]
         # as corrected: log sigma above the turning value, whose shape is (depths - 1, 1)
@@ -308,9 +320,21 @@ def larger_depth_larger_factors(
                 "factors of singular values above one grow, the others fall": least(np.sign(log_sigma_before) * change),
             },
         )
-        yield ratios_grow()
+        yield ratios_grow(log_factor)
     is_slow = log_factor_before < 0  # slower than a linear model, whose factor is one
     yield Facts(rounding=rounding, slowed=int(np.sum(change[is_slow] > 0)), steps=int(np.sum(is_slow)))
+    fewest, most = min(by_depth), max(by_depth)
+    yield Facts(
+        fewest=fewest,
+        most=most,
+        slow_at_fewest=singular_value_of_factor_one(fewest),
+        slow_at_most=singular_value_of_factor_one(most),
+    )
+
+
+def singular_value_of_factor_one(layers: int) -> float:
+    """Singular value whose factor N sigma^(2 - 2/N) is one, that of a linear model; smaller ones are slowed down."""
+    return float(layers ** (-layers / (2 * layers - 2)))
 
 
 def log_of_turning_value(fewer: int, more: int) -> float:

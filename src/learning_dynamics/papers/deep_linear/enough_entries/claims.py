@@ -3,35 +3,80 @@
 import numpy as np
 
 from learning_dynamics.evidence import Estimate, mean
-from learning_dynamics.judging import Claim, Facts, at_least, claim
+from learning_dynamics.judging import Claim, Facts, at_least, claim, every_draw
 from learning_dynamics.papers.deep_linear.enough_entries.thresholds import number_before, thresholds
+from learning_dynamics.papers.deep_linear.quantities import ERROR
 from learning_dynamics.settings import Fraction, Positive
-from learning_dynamics.tidy import Table, select
+from learning_dynamics.tidy import Table, select, settings_of
 
-# Settings of the claim, whose values stand in workflow/config/deep_linear.yaml:
+# Settings of these claims, whose values stand in workflow/config/deep_linear.yaml:
+# - factor: largest mean square error of a matrix that is recovered perfectly, in units of the squared slack on observed
+#   entries
 # - scale: initialisation scale s from which networks are judged, one of the run's `scales`
 # - recovered: largest mean square error over all entries of a matrix that is recovered, relative to the mean square
 #   entry, which is one
+
+MATRICES = "Gaussian low-rank matrices, smaller than the slides' at default scale; nested sets of observed entries"
+
+
+@claim("Slide 26, Setting: matrix completion", quantifier="all draws", scope=MATRICES, empirical=True)
+def enough_entries(convex: Table, *, factor: Positive) -> Claim:
+    r"""Nuclear-norm minimisation perfectly recovers a low-rank matrix if observations are sufficiently many.
+
+    The slide cites this result. A matrix is recovered if the mean square error over all entries is at most {factor:g}
+    times the square of the slack that nuclear-norm minimisation leaves observed entries. From {most} entries the
+    largest error over {draws} draws is {value:.1e}. From {fewest} entries, the fewest tried, no draw is recovered, and
+    the least error is {least:.2g}: "sufficiently many" is a number between the two.
+    """
+    numbers = convex["observed"]
+    errors_from_fewest, errors_from_most = (
+        _errors(select(convex, observed=number)) for number in (numbers.min(), numbers.max())
+    )
+    largest_error = factor * settings_of(convex)["slack"] ** 2
+    because = f"{factor:g} times the square of the slack on observed entries"
+    yield every_draw(
+        "mean square error over all entries, from the largest number of entries",
+        errors_from_most,
+        at_most=largest_error,
+        because=because,
+        rivals={
+            "no number of entries is enough": {"values": errors_from_fewest},
+            # one draw has an error as from the fewest entries
+            "the largest number is enough for all draws but one": {
+                "values": np.append(errors_from_most[:-1], errors_from_fewest.min())
+            },
+        },
+    )
+    yield every_draw(
+        "mean square error over all entries, from the smallest number of entries",
+        errors_from_fewest,
+        at_least=largest_error,
+        because=f"more than {because}",
+        rivals={"every number of entries is enough": {"values": errors_from_most}},
+    )
+    yield Facts(factor=factor, fewest=numbers.min(), most=numbers.max(), least=errors_from_fewest.min())
 
 
 @claim(
     "Slides 26, 31 and 32, Setting: matrix completion; few and many observations",
     quantifier="an average",
-    scope="Gaussian low-rank matrices, smaller than the "
-    "slides' at default scale; nested sets of observed entries, plain descent from one small initialisation scale",
+    origin="ours",
+    scope=f"{MATRICES}, plain descent from one small initialisation scale",
     empirical=True,
 )
-def enough_entries(depth_2: Table, depth_3: Table, convex: Table, *, scale: Positive, recovered: Fraction) -> Claim:
-    r"""Nuclear-norm minimisation recovers a low-rank matrix if observations are sufficiently many; depth 3 needs fewer
-    than that, and no more than depth 2.
+def depth_3_needs_fewer_entries(
+    depth_2: Table, depth_3: Table, convex: Table, *, scale: Positive, recovered: Fraction
+) -> Claim:
+    r"""Depth 3 recovers a low-rank matrix from fewer entries than nuclear-norm minimisation, and from no more than
+    depth 2.
 
     A draw's threshold is the smallest number of observed entries from which on the mean square error over all entries
     stays at most {recovered:g} of the mean square entry. Its place between this number and the one before in the grid
-    is not known, so that for nuclear-norm minimisation the one before is taken. Networks that did not reach their
-    training loss are counted against the claim ({unknown} thresholds depend on such networks). Nuclear-norm
-    minimisation needs at least {factor:.2g} times as many entries as depth 3, the geometric mean over {draws} draws.
-    Median thresholds are {of_convex:.0f} for nuclear-norm minimisation and, from initialisation scale {scale:g},
-    {of_2:.0f} at depth 2 and {of_3:.0f} at depth 3.
+    is not known, so that for nuclear-norm minimisation the one before is taken. A threshold beyond the grid is not
+    known either, and decides nothing. Networks that did not reach their training loss are counted against the claim
+    ({unknown} thresholds depend on such networks). Nuclear-norm minimisation needs at least {factor:.2g} times as many
+    entries as depth 3, the geometric mean over {draws} draws. Median thresholds are {of_convex:.0f} for nuclear-norm
+    minimisation and, from initialisation scale {scale:g}, {of_2:.0f} at depth 2 and {of_3:.0f} at depth 3.
     """
     # thresholds by draw, a lower and an upper bound: they differ where a network did not reach its training loss
     threshold_convex, _ = thresholds(convex, recovered)
@@ -76,11 +121,16 @@ def enough_entries(depth_2: Table, depth_3: Table, convex: Table, *, scale: Posi
     )
 
 
+def _errors(rows: Table) -> np.ndarray:
+    """Return the mean square errors of rows that have one each draw, shape (draws,)."""
+    return select(rows, ERROR)["value"].to_numpy()
+
+
 def _mean_log2(numerator: np.ndarray, denominator: np.ndarray) -> Estimate:
     """Return the mean over draws of log2 of ratios of numbers of entries.
 
-    Thresholds beyond the grid are infinite. Where both are, nothing is known of their ratio: it is nan, and so is the
-    mean.
+    Thresholds beyond the grid are infinite, and the number before one is nan. Where either is in a ratio, or where both
+    thresholds are infinite, the mean has draws that give no number.
     """
     with np.errstate(invalid="ignore"):
         return mean(np.log2(numerator) - np.log2(denominator))

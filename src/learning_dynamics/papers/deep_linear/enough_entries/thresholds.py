@@ -36,9 +36,9 @@ def _smallest_sufficient(errors: Table, is_recovered: np.ndarray) -> np.ndarray:
 def number_before(grid: np.ndarray, threshold: np.ndarray) -> np.ndarray:
     """Return the number before each threshold in an ascending grid of numbers of entries, shape (draws,).
 
-    It is nan before the first number, and the last number before an infinite threshold. The method's true threshold,
-    which may fall between two numbers of the grid, is above it.
+    It is nan before the first number, and before an infinite threshold, whose place is not known. The method's true
+    threshold, which may fall between two numbers of the grid, is above it.
     """
     position = np.searchsorted(grid, threshold)
     # at position 0, grid[-1] is discarded
-    return np.where(position > 0, grid[position - 1], np.nan)
+    return np.where((position > 0) & np.isfinite(threshold), grid[position - 1], np.nan)

@@ -26,9 +26,11 @@ SIGN_AT_START = 1.0  # `runs.one_entry` draws matrices of positive determinant
     "entry; one linear measurement of a 3 × 3 matrix, by default with singular values 1, 1/2 and 1/4",
     correction=r"Under one linear measurement $\langle A, W \rangle$ with singular values $s_1 > s_2 > 0$ the "
     r"relation, as $\sigma_1$ grows, is linear at depth 1, a power at depth 2 and has an asymptote from depth 3 on; "
-    r"slope and power are $s_2 / s_1$. For 2 × 2 matrices at depth 2 this needs a balanced start whose determinant "
-    r"has the sign of $A$'s; from the other balanced starts $\sigma_2$ falls. One observed entry has $s_2 = 0$: "
-    r"$\sigma_2$ levels off at every depth.",
+    r"slope and power are $s_2 / s_1$. This holds from almost every balanced start (not, for example, from a multiple "
+    r"of the identity where $A$ is symmetric and indefinite). For 2 × 2 matrices at depth 2 it also needs a start "
+    r"whose determinant has the sign of $A$'s; from the other balanced starts $\sigma_2$ falls. One observed entry has "
+    r"$s_2 = 0$: from almost every balanced start $\sigma_2$ levels off at every depth (at depth 1 it does unless $W$ "
+    r"is zero outside of that entry's row and column at the start, where of 2 × 2 matrices the entry's cofactor is).",
     reason="one entry is a measurement of rank one, which drives the first singular value alone",
 )
 def one_measurement(generic: Table, entry: Table, aligned: Table, *, share: Fraction, amplification: Positive) -> Claim:
@@ -46,8 +48,9 @@ def one_measurement(generic: Table, entry: Table, aligned: Table, *, share: Frac
 
     If $W$ starts with $A$'s singular vectors, $\sigma_2$ along the whole path is known in closed form as a function of
     $\sigma_1$. At depth 2 layers obey linear equations once time is rescaled, so that $\sigma_1 \sim e^{2 s_1 \tau}$
-    and $\sigma_2 \sim e^{2 s_2 \tau}$. In three dimensions this is so from almost every balanced start, in two only
-    from those whose determinant has the sign of $A$'s (errata 2).
+    and $\sigma_2 \sim e^{2 s_2 \tau}$. In three dimensions and more this is so from almost every balanced start, in two
+    from almost every one whose determinant has the sign of $A$'s. Exceptions and their exponents are in the letter
+    (errata 2).
     """
     s_1, s_2 = settings_of(generic)["measurement"][:2]
     ratio = s_2 / s_1
