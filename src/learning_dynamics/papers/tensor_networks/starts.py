@@ -145,6 +145,19 @@ def within_condition(tensor: np.ndarray, rng: np.random.Generator) -> np.ndarray
     return np.concatenate([v1, v2 + U2 @ (0.9 * np.tanh(b) * np.abs(a) - b)])
 
 
+def starts_within_condition(network: TensorNetwork, X: np.ndarray, label: str, seed: int) -> np.ndarray:
+    """Return directions of two layers that fulfil Theorem 5's condition, one for each point, shape (points, ...).
+
+    Parameters
+    ----------
+    X : ndarray, shape (points, 1, inputs)
+    label : str
+        Of the random numbers.
+    """
+    rngs = generators(seed, label, len(X))
+    return np.stack([within_condition(network.data_tensor(x), rng) for x, rng in zip(X[:, 0], rngs, strict=True)])
+
+
 def undecided(series: Arrays) -> np.ndarray:
     """Return which members have a flow that the integrator gave up: its states are nan from there on.
 

@@ -9,9 +9,11 @@ import torch
 from scipy.integrate import solve_ivp
 from scipy.optimize import linprog, minimize
 
+from learning_dynamics.errors import ProjectError
 from learning_dynamics.papers.tensor_networks import points
 from learning_dynamics.papers.tensor_networks.architectures import network_of
 from learning_dynamics.papers.tensor_networks.classification import metrics, runs, theory
+from learning_dynamics.pipeline.plan.blocks import map_roles
 from learning_dynamics.tidy import select
 from learning_dynamics.trajectories import Trajectory
 from tests.papers.tensor_networks import plain
@@ -36,9 +38,10 @@ def assert_flow(architecture, depth, X, y, *, times, states):
     np.testing.assert_allclose(states * np.exp(times / depth)[:, None], direct, rtol=0, atol=1e-6)
 
 
-@pytest.mark.parametrize("zero", ["first", "last"])
-@pytest.mark.parametrize("depth", [2, 3])
-def test_flows_are_those_of_the_loss(data, depth, zero):
+@pytest.mark.parametrize(
+    ("depth", "zero", "silent"), [(2, "first", 0), (3, "first", 0), (3, "middle", 1), (2, "last", 1), (3, "last", 2)]
+)
+def test_flows_are_those_of_the_loss(data, depth, zero, silent):
     settings = {"networks": NETWORKS, "depth": depth, "zero": zero, "last": 0.5, "doublings": 1, **LONG}
     found, double = (
         plain.trajectory_with_settings(runs.from_random_layers, data, scale=scale, **settings) for scale in (0.8, 1.6)
@@ -47,12 +50,39 @@ def test_flows_are_those_of_the_loss(data, depth, zero):
     for architecture in NETWORKS:
         states = found.series[architecture][1]
         layers = plain.layers_of(architecture, 3, depth, states[0])
-        silent = 0 if zero == "first" else depth - 1
         assert [layer.any() for layer in layers] == [place != silent for place in range(depth)], f"{architecture=}"
         assert_flow(architecture, depth, data["X"][1], data["y"][1], times=found.time, states=states)
         np.testing.assert_allclose(
             double.series[architecture][:, 0], 2 * found.series[architecture][:, 0], err_msg=f"{architecture=}"
         )
+
+
+@pytest.mark.parametrize("architecture", ["diagonal", "convolutional"])
+def test_flows_start_within_the_condition_of_theorem_2(data, architecture):
+    settings = {
+        "networks": [architecture],
+        "depth": 2,
+        "scale": 1.0,
+        "zero": "none",
+        "last": 0.5,
+        "doublings": 1,
+        **LONG,
+    }
+    start = plain.trajectory_with_settings(runs.from_random_layers, data, **settings).series[architecture][:, 0]
+    first, last = start[:, :3], start[:, 3:]
+    if architecture == "convolutional":  # the singular vectors are those of the Fourier transform
+        first, last = np.fft.fft(first), np.fft.fft(last)
+    assert (np.abs(last) > 1e-3).all()
+    assert (np.abs(first) ** 2 > 1.2 * np.abs(last) ** 2).all()  # 1 / 0.9^2
+
+
+@pytest.mark.parametrize(
+    ("networks", "depth", "zero"), [(["diagonal"], 3, "none"), (["general"], 2, "none"), (["diagonal"], 2, "middle")]
+)
+def test_starts_that_are_not_there_are_refused(data, networks, depth, zero):
+    settings = {"networks": networks, "depth": depth, "zero": zero, "scale": 1.0, "last": 0.5, "doublings": 1, **LONG}
+    with pytest.raises(ProjectError, match="zero: "):
+        plain.trajectory_with_settings(runs.from_random_layers, data, **settings)
 
 
 def test_flows_from_given_coefficients():
@@ -638,11 +668,13 @@ def test_a_draw_at_rest_that_fails_is_not_hidden_by_one_that_is_undecided(claim,
 @pytest.mark.parametrize(("claim", "quantity", "network"), UNDER_A_PREMISE)
 @pytest.mark.parametrize(("turning", "left_out"), [(2, 2), (3, 0)])
 def test_of_eight_draws_of_an_architecture_two_may_turn(claim, quantity, network, turning, left_out):
+    def doubled(table):
+        again = pd.concat([table, table.assign(seed=table["seed"] + 4)], ignore_index=True)
+        again.attrs = table.attrs
+        return again
+
     def twice(tables):
-        for role, table in tables.items():
-            again = table.assign(seed=table["seed"] + 4)
-            tables[role] = pd.concat([table, again], ignore_index=True)
-            tables[role].attrs = table.attrs
+        tables |= map_roles(doubled, tables)
 
     found = evaluation_on(
         claim, twice, late("turn_of_residuals", 1.1 * TURNS_AT_MOST, network, LATE, seed=list(range(turning)))
@@ -696,6 +728,32 @@ def test_a_draw_that_turns_is_not_counted_above_the_global_minimum(claim, networ
     assert facts["deep"] == 4 * networks - 1
 
 
+@pytest.mark.parametrize(("share", "expected"), [(0.95, "reproduced"), (1.1, "corrected")])
+def test_the_max_margin_solution_is_as_printed_where_three_layers_reach_it(share, expected):
+    # the margin at unit l_2/3 norm is then that share of the bound below the largest
+    excess = (1 - share * BOUND) ** (-2 / 3) - 1
+    one = put("quasi_norm_excess", 0.0, depth=3), late("quasi_norm_excess", excess)
+    assert verdict("max_margin_solution", *one) == expected
+
+
+@pytest.mark.parametrize(
+    ("quantity", "network", "depth"),
+    [("gap_own", "convolutional", 2), ("gap_own", "decomposable", 2), ("stationarity_residual", "diagonal", 3)],
+)
+def test_the_correction_of_the_max_margin_solution_is_held_to_the_lag(quantity, network, depth):
+    assert verdict("max_margin_solution", late(quantity, 0.95 * BOUND, network, depth=depth)) == "corrected"
+    assert verdict("max_margin_solution", late(quantity, 1.1 * BOUND, network, depth=depth)) == "contradicted"
+
+
+def test_max_margin_solutions_with_three_layers_are_counted():
+    facts = evaluation_on("max_margin_solution", put("quasi_norm_excess", 0.0, depth=3)).facts
+    assert (facts["reached"], facts["above_minimum"], facts["lost"]) == (8, 0, 0)
+    one = put("quasi_norm_excess", 0.0, depth=3), late("quasi_norm_excess", 3.0)
+    facts = evaluation_on("max_margin_solution", *one).facts
+    assert (facts["reached"], facts["above_minimum"], facts["deep"]) == (7, 1, 8)
+    assert facts["lost"] == pytest.approx(7 / 8)  # 4^(-3/2) is left
+
+
 def test_growth_is_held_to_ten_over_log_log_t():
     assert verdict("equation_14", late("growth_power", 1 + 9.5 / 3200, "general")) == "reproduced"
     assert verdict("equation_14", late("growth_power", 1 - 11 / 3200, "general")) == "contradicted"
@@ -715,23 +773,21 @@ def test_what_is_told_beside_a_verdict():
 
 
 @pytest.mark.parametrize("depth", [2, 3])
-def test_remark_3_is_about_T_z_and_corrected_by_rho(depth):
-    as_printed = put("dense_share_s_beta", 0.95 * BOUND, network="decomposable")
-    inside, beyond = (late("dense_share_rho", size * BOUND, "decomposable", depth=depth) for size in (0.95, 1.1))
-    dense = late("dense_share_s_beta", 1.1 * BOUND, "decomposable", depth=depth)
-    assert verdict("remark_3", as_printed) == "reproduced"
-    assert verdict("remark_3", as_printed, dense, inside) == "corrected"
-    assert verdict("remark_3", as_printed, dense, beyond) == "contradicted"
-    assert (
-        verdict("remark_3", put("dense_share_beta", 0.0, network="decomposable")) == "undecided"
-    )  # a rival that holds
+@pytest.mark.parametrize(("share", "expected"), [(0.95, "reproduced"), (1.1, "contradicted")])
+def test_remark_3_is_about_rho(depth, share, expected):
+    assert verdict("remark_3", late("dense_share_rho", share * BOUND, "decomposable", depth=depth)) == expected
+
+
+@pytest.mark.parametrize("rival", ["dense_share_beta", "dense_share_s_beta"])
+def test_remark_3_decides_nothing_where_another_vector_is_sparse_too(rival):
+    assert verdict("remark_3", put(rival, 0.95 * BOUND, network="decomposable")) == "undecided"
 
 
 def test_remark_3_shows_what_each_vector_leaves_out():
     one = late("dense_share_rho", 0.5 * BOUND, "decomposable")
     found = evaluation_on("remark_3", put("dense_share_beta", 0.25), put("dense_share_s_beta", 0.5), one)
     assert (found.facts["inputs"], found.facts["mapped"]) == (0.25, 0.5)
-    assert found.facts["transformed"] == pytest.approx(0.5 * BOUND)
+    assert found.facts["value"] == pytest.approx(0.5 * BOUND)
 
 
 def test_remark_2_of_opposed_layers_and_of_a_first_layer_that_is_zero():
@@ -743,8 +799,11 @@ def test_remark_2_of_opposed_layers_and_of_a_first_layer_that_is_zero():
     one = {"log_log_time": 3200.0, "network": "convolutional", "seed": 2}
     assert verdict("remark_2", put("stationarity_residual", 0.95 * BOUND, **one)) == "reproduced"
     assert verdict("remark_2", put("stationarity_residual", 1.1 * BOUND, **one)) == "contradicted"
-    slow = put("margin", 1 + 11 * EXACT * np.exp(-EXACT), log_log_time=EXACT, network="diagonal", seed=2)
-    assert verdict("remark_2", slow) == "contradicted"
+    for depth in (2, 3):  # the first layer is zero, or the middle one
+        slow = put(
+            "margin", 1 + 11 * EXACT * np.exp(-EXACT), log_log_time=EXACT, network="diagonal", depth=depth, seed=2
+        )
+        assert verdict("remark_2", slow) == "contradicted", f"{depth=}"
 
 
 def turned(degrees, log_log_time=LATE, **where):
@@ -779,17 +838,36 @@ def test_limits_of_losses_that_do_not_fall_decide_nothing():
     assert verdict("limits_and_starts", stuck) == "undecided"
 
 
+OTHERS = ["general", "filter_3"]
+
+
 def test_limits_that_agree_everywhere_are_as_printed():
-    assert verdict("limits_and_starts", turned(0.5, network=ORTHOGONAL)) == "reproduced"
+    assert verdict("limits_and_starts", turned(0.5, network=[*ORTHOGONAL, *OTHERS])) == "reproduced"
+
+
+@pytest.mark.parametrize("network", OTHERS)
+def test_limits_are_several_in_other_networks_of_two_layers(network):
+    assert verdict("limits_and_starts", turned(1.1, network=network)) == "corrected"
+    assert verdict("limits_and_starts", turned(0.9, network=network)) == "undecided"
+
+
+def test_limits_that_turn_are_not_several():
+    moving = turned(5.0, network="filter_3"), turned(5.6, 3200.0, network="filter_3")
+    assert verdict("limits_and_starts", *moving) == "undecided"
+    assert verdict("limits_and_starts", turned(5.0, network="filter_3"), turned(5.4, 3200.0, network="filter_3")) == (
+        "corrected"
+    )
 
 
 def test_limits_are_counted():
     facts = evaluation_on("limits_and_starts").facts
     assert facts["several"] < facts["deep"] == 8
     assert facts["count"] == 8
+    assert 0 < facts["several_others"] < facts["others"] == 4
     alterations = turned(60.0), put("quasi_norm_excess", 0.005), put("quasi_norm_excess", 0.02, start=3)
     facts = evaluation_on("limits_and_starts", *alterations).facts
     assert facts["apart"] == pytest.approx(60)
     assert facts["several"] == facts["deep"]
+    assert (facts["several_others"], facts["apart_others"]) == (4, pytest.approx(60))
     assert facts["most"] == 2
     assert facts["above_minimum"] == pytest.approx(1 / 8)

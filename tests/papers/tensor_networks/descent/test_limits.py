@@ -254,6 +254,62 @@ def test_small_scales_forget_where_the_spread_falls_to_a_tenth():
     assert verdict(claim, large, spread(0.11, 0.01)) == "not reproduced"
 
 
+def at_angles(degrees):
+    """Put the ends of one network along one axis, but that of one start at an angle from it."""
+
+    def limits(rows):
+        angle = np.radians(degrees) * ((rows["direction"] == 2) & (rows["scale"] == 0.01))
+        return np.where(rows["index"] == 1, np.cos(angle), np.sin(angle))
+
+    return rewrite("limit", limits, role="classification", network="diagonal")
+
+
+@pytest.mark.parametrize(("degrees", "expected"), [(2.1, "reproduced"), (1.9, "not reproduced")])
+def test_directions_from_all_starts_and_scales_are_compared(degrees, expected):
+    found = evaluation_on("finite_loss_remembers_initialisation", at_angles(degrees))
+    assert found.verdict == expected
+    assert f"diagonal {degrees:.2g}, 0;" in found.facts["spans"]
+
+
+@pytest.mark.parametrize(("degrees", "expected"), [(0.95, "reproduced"), (1.05, "not reproduced")])
+def test_trained_on_directions_no_longer_depend_on_the_start(degrees, expected):
+    late = {"role": "settling", "network": "convolutional", "scale": 1.0, "direction": 1, "log_log_time": 14.0}
+    found = evaluation_on("finite_loss_remembers_initialisation", put("angle", degrees, **late))
+    assert found.verdict == expected
+    assert found.facts["left"] == pytest.approx(2 * degrees)
+
+
+def test_architectures_evolve_differently_by_more_than_steps_change():
+    claim, one = "architectures_evolve_differently", {"direction": 2, "scale": 0.5}
+
+    def apart(errors):
+        """Put one start's paths of two networks alike but at one step, where they are so many errors apart."""
+
+        def alter(tables):
+            limits = {name: read(tables["regression"], "limit", "predicted", network=name, **one) for name in NETWORKS}
+            path = read(tables["regression"], "coefficient", network="diagonal", **one).copy()
+            path[-4:-2] += errors * np.array([0.001, 0.0])
+            put("coefficient", path, network="convolutional", **one)(tables)
+            put("limit", limits["convolutional"], network="convolutional", **one)(tables)
+            put("limit", limits["diagonal"] + [0.001, 0.0], network="diagonal", **one)(tables)
+
+        return alter
+
+    assert verdict(claim, apart(10.1)) == "reproduced"
+    assert verdict(claim, apart(9.9)) == "not reproduced"
+
+
+def test_architectures_end_at_limits_of_their_own():
+    claim, one = "architectures_evolve_differently", {"network": "diagonal", "scale": 0.5, "direction": 2}
+    assert verdict(claim, off_relative("limit", 0.009, **one)) == "reproduced"
+    assert verdict(claim, off_relative("limit", -0.012, **one)) == "not reproduced"
+
+
+def test_architectures_that_start_apart_decide_nothing():
+    one = {"network": "diagonal", "scale": 1.0, "direction": 1, "time": 0.0}
+    assert verdict("architectures_evolve_differently", multiply("coefficient", 1 + 2e-12, **one)) == "undecided"
+
+
 def test_final_losses_are_held_to_their_order_of_magnitude():
     found = evaluation_on("final_loss")
     table = claim_tables("tensor_networks", "final_loss")["classification"]

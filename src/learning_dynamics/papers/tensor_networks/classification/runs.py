@@ -5,6 +5,7 @@ from typing import Literal
 import numpy as np
 
 from learning_dynamics.dynamics.gradient_flow import Span, integrate
+from learning_dynamics.errors import ProjectError
 from learning_dynamics.papers.tensor_networks import tensor_network
 from learning_dynamics.papers.tensor_networks.architectures import Common, networks_of
 from learning_dynamics.papers.tensor_networks.exponential_flow import (
@@ -12,7 +13,12 @@ from learning_dynamics.papers.tensor_networks.exponential_flow import (
     exponential_flows,
     recorded_log_log_times,
 )
-from learning_dynamics.papers.tensor_networks.starts import given_coefficients, undecided, zero_last
+from learning_dynamics.papers.tensor_networks.starts import (
+    given_coefficients,
+    starts_within_condition,
+    undecided,
+    zero_last,
+)
 from learning_dynamics.papers.tensor_networks.tensor_network import TensorNetwork, contractions
 from learning_dynamics.seeds import generators
 from learning_dynamics.settings import Count, Positive, Seed
@@ -25,7 +31,7 @@ def from_random_layers(
     networks: list[Literal["fully_connected", "diagonal", "convolutional", "short_filters", "decomposable", "general"]],
     depth: Count,
     scale: Positive,
-    zero: Literal["first", "last"],
+    zero: Literal["first", "middle", "last", "none"],
     last: Positive,
     records: Count,
     doublings: Count,
@@ -34,20 +40,29 @@ def from_random_layers(
 ) -> Trajectory:
     """Follow the flow of classification from Gaussian layers, one of them zero, one draw for each data set.
 
+    Where none is zero, two layers of an orthogonally decomposable network start within the condition of Theorem 2.
+
     Returns
     -------
     Trajectory
         Time is log(1 + log(1 + t)): `records` up to `last`, which is then doubled as often as `doublings` says, with a
         record each. One series for each network, shape (data sets, times, parameters): the layers divided by
         (1 + log(1 + t))^(1/L). Constants X, shape (data sets, samples, inputs), and y, shape (data sets, samples).
+
+    Raises
+    ------
+    ProjectError
+        If no layer is zero and the network is not one of two decomposable layers, or the middle one of two layers is.
     """
+    if zero == "none" and not (depth == 2 and {"diagonal", "convolutional", "decomposable"}.issuperset(networks)):
+        raise ProjectError("zero: none takes two layers of networks that are diagonal, convolutional or decomposable")
+    if zero == "middle" and depth < 3:
+        raise ProjectError("zero: there is no middle layer below a depth of three")
     X, y = data["X"], data["y"]
     log_log_times = recorded_log_log_times(last, records, doublings)
     series: Arrays = {}
     for network in networks_of(networks, [depth], X.shape[-1], seed):
-        starts = zero_last(network, len(X), seed)
-        if zero == "first":
-            starts = _with_first_zero(network, starts, seed)
+        starts = _starts(network, X, zero, seed)
         series[network.name] = exponential_flows(
             network, X, y, scale * starts[:, None], log_log_times=log_log_times, integration=integration
         )
@@ -57,7 +72,7 @@ def from_random_layers(
 def from_many_starts(
     data: Arrays,
     *,
-    networks: list[Literal["fully_connected", "diagonal", "convolutional", "decomposable"]],
+    networks: list[Literal["fully_connected", "diagonal", "convolutional", "decomposable", "filter_3", "general"]],
     depths: list[Count],
     starts: Count,
     scale: Positive,
@@ -147,9 +162,20 @@ def from_opposed_layers(data: Arrays, *, scales: list[Positive], integration: Sp
     return Trajectory(integration.times, {"states": np.stack(paths)}, {"X": X, "y": y})
 
 
-def _with_first_zero(network: TensorNetwork, starts: np.ndarray, seed: int) -> np.ndarray:
-    """Return starts whose first layer is zero in place of the last, which is drawn."""
-    (first, stop), (last, end) = network.bounds[0], network.bounds[-1]
+def _starts(network: TensorNetwork, X: np.ndarray, zero: str, seed: int) -> np.ndarray:
+    """Return one start for each data set, shape (data sets, parameters)."""
+    if zero == "none":
+        # the singular vectors of such a network's M(x) are the same for all x: those of the first points will do
+        return starts_within_condition(network, X[:, :1], f"initial_direction.within.{network.name}", seed)
+    starts = zero_last(network, len(X), seed)
+    if zero == "last":
+        return starts
+    return _with_another_zero(network, starts, {"first": 0, "middle": network.depth // 2}[zero], seed)
+
+
+def _with_another_zero(network: TensorNetwork, starts: np.ndarray, layer: int, seed: int) -> np.ndarray:
+    """Return starts whose layer of that number is zero in place of the last, which is drawn."""
+    (first, stop), (last, end) = network.bounds[layer], network.bounds[-1]
     changed_starts = starts.copy()
     changed_starts[:, first:stop] = 0.0
     for state, rng in zip(changed_starts, generators(seed, "initial_direction.last", len(starts)), strict=True):

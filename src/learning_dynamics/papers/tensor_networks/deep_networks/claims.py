@@ -198,7 +198,7 @@ def theorem_6_any_directions(gaussian: Sequence[Table], *, order: Positive) -> C
 
 
 @claim(
-    "equation (84)",
+    "proof of equation (84), appendix H.1",
     scope="random square layers that fulfil the conditions of Theorem 6.1 and no more; three to five layers",
     correction=r"The first inequality holds up to three layers, the second up to two; (84) itself follows "
     r"from $\sigma_{\min}(W_l) \geq \sigma_{\min}(W_{l+1})$, because the least singular value of a product of square "

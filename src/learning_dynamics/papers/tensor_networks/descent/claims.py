@@ -1,6 +1,7 @@
 """Two-layer networks under gradient descent and flow: Theorem 5 and the experiments of section 6."""
 
 from collections.abc import Sequence
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from learning_dynamics.papers.tensor_networks.descent import quantities
 from learning_dynamics.papers.tensor_networks.distances import angle_between_units, spread
 from learning_dynamics.papers.tensor_networks.limit_checks import check_limits
 from learning_dynamics.settings import Positive, Real
-from learning_dynamics.tidy import Draws, Quantity, Table, by_draw, select
+from learning_dynamics.tidy import Draws, Quantity, Table, by_draw, select, settings_of
 
 # Settings of these claims, whose values stand in workflow/config/tensor_networks.yaml:
 # - share, of `limit_points_small_scale`: distance, relative to their norm, up to which limit points agree; ten times
@@ -29,7 +30,9 @@ from learning_dynamics.tidy import Draws, Quantity, Table, by_draw, select
 # - printed: the interpolators of least norm that section 6 prints, two entries for each network
 # - points: the labelled points y_i x_i for which they are printed, one after the other; of other data they say nothing
 # - accuracy: largest distance from the predicted limit, relative to the largest coefficient; a line's width, chosen
-# - degrees: least angle that directions from different starts span in each network; chosen, as a figure shows it
+# - step_errors: least distance of paths that differ, in units of the steps' error; chosen
+# - degrees: least angle that directions from different starts span in each network, and largest that they may span in
+#   the limit; chosen, as a figure shows it
 # - factor: by how much a loss may exceed the printed 1e-5; the root of ten leaves that the nearest power of ten
 
 # why a draw is left out: at the smallest scale other coordinates are still too large to tell equal limits from others
@@ -362,35 +365,119 @@ def _limits_by_network(table: Table, scale: float) -> list[np.ndarray]:
 
 
 @claim(
-    "section 6, classification",
-    scope="the points of figure 3; several starts, three networks, the largest scale",
+    "section 6, regression",
+    scope="the point of figure 1; several starts and scales, each pair of three networks",
     empirical=True,
     quantifier="all draws",
 )
-def finite_loss_remembers_initialisation(classification: Table, *, degrees: Positive) -> Claim:
-    r"""Stopped after two million steps, the direction of the classifier still depends on the initial coefficients, if
-    it started at the largest of the paper's scales, 1.
+def architectures_evolve_differently(regression: Table, *, step_errors: Positive, accuracy: Positive) -> Claim:
+    r"""Though the networks start at the same linear coefficients $\alpha^2 \bar z_j$, they evolve differently due to
+    different architectures.
 
-    The paper says so of its runs from three scales without naming one: a single scale at which the direction depends is
-    enough. The limit of two layers is the same from every start within the conditions of Theorem 2
-    (`limits_and_starts`), but the flow's angle to it falls only like a power of $1 / \log t$ (`log_time`). At the
-    largest scale the directions from four starts span at least {value:.3g} degrees in every network; at the smallest
-    the least of these spans is {smallest:.2g} degrees.
+    The largest distance of two architectures' paths from one start is compared with the error of the steps: the sum of
+    both ends' distances from the limits that Theorem 5 predicts. Of {draws} pairs of paths the nearest are {value:.3g}
+    times that error apart. Some start near the line of global minima and hardly move: {near} pairs are never as far as
+    {accuracy:.0%} of their largest coefficient apart. Each network ends at the limit of its own architecture.
     """
-    scales = select(classification, quantities.LIMIT)["scale"]
-
-    def largest_angles(scale: float) -> list[float]:
-        """Return the largest angle in degrees between the limits from two starts, one a network."""
-        return [_largest_angle(limits) for limits in _limits_by_network(classification, scale)]
-
+    of_networks = _by_network(regression)
+    # by network, shape (scales and directions, steps, inputs)
+    paths = [draws.entries(quantities.COEFFICIENT, "time") for draws in of_networks.values()]
+    # the limits, measured and predicted, each of shape (networks, scales and directions, inputs)
+    limits = np.array([draws.entries(quantities.LIMIT) for draws in of_networks.values()])
+    predicted = np.array([draws.entries(quantities.LIMIT, column="predicted") for draws in of_networks.values()])
+    errors = np.linalg.norm(limits - predicted, axis=-1)
+    pairs = list(combinations(range(len(paths)), 2))
+    # of two networks from one start, at each step; shape (pairs and starts, steps)
+    distances = np.concatenate([np.linalg.norm(paths[one] - paths[other], axis=-1) for one, other in pairs])
+    errors_of_pairs = np.concatenate([errors[one] + errors[other] for one, other in pairs])
     yield every_draw(
-        "degrees that the directions from different starts span, by network",
-        largest_angles(scales.max()),
+        "largest distance of two architectures' paths, in units of the steps' error",
+        distances.max(axis=1) / errors_of_pairs,
+        at_least=step_errors,
+        because="chosen: far more than steps change",
+        rivals={"architectures that stay as near as they start": {"values": distances[:, 0] / errors_of_pairs}},
+    )
+    yield equal_on_every_draw(
+        "distance from the limit that is predicted for the network's own architecture",
+        np.concatenate(limits),
+        np.concatenate(predicted),
+        tolerance=accuracy,
+        because="chosen: a line's width in the figure",
+        rivals={
+            f"one limit for all, that of {network.replace('_', ' ')} networks": np.concatenate([limit] * len(predicted))
+            for network, limit in zip(of_networks, predicted, strict=True)
+        },
+    )
+    start_sizes = np.concatenate([np.linalg.norm(paths[one][:, 0], axis=-1) for one, _ in pairs])
+    yield premise(
+        every_draw(
+            "distance at the start, relative to the coefficients there",
+            distances[:, 0] / start_sizes,
+            at_most=1e-12,
+            because="rounding",
+        )
+    )
+    sizes = [np.abs(path).max(axis=(1, 2)) for path in paths]
+    sizes_of_pairs = np.concatenate([np.maximum(sizes[one], sizes[other]) for one, other in pairs])
+    yield Facts(accuracy=accuracy, near=int((distances.max(axis=1) < accuracy * sizes_of_pairs).sum()))
+
+
+@claim(
+    "section 6, classification",
+    scope="the points of figure 3; several starts and scales, three networks",
+    empirical=True,
+    quantifier="all draws",
+)
+def finite_loss_remembers_initialisation(classification: Table, settling: Table, *, degrees: Positive) -> Claim:
+    r"""Stopped after two million steps, the coefficients of the classifiers depend on the initialisation, in contrast
+    to their limit direction, because they are not trained all the way to zero loss.
+
+    The initialisation is the scale and the coefficients: of each network the directions from all starts and scales are
+    compared. By scale, from {scales}, the directions from {count} coefficients span, in degrees, {spans}. The limit of
+    two layers is the same from every start within the conditions of Theorem 2 (`limits_and_starts`), but the flow's
+    angle to it falls only like a power of $1 / \log t$ (`log_time`). Followed by the flow to a $\log\log t$ of
+    {reached:g}, the same starts span at most {left:.1g} degrees.
+    """
+    of_networks = _by_network(classification)
+    # degrees that the directions from all starts and scales span, one a network
+    spans = [_largest_angle(draws.entries(quantities.LIMIT)) for draws in of_networks.values()]
+    # of the flow: no two directions span more than twice the largest angle to the one that all tend to
+    late = Draws(settling).at_end("log_log_time")
+    left = [2 * draws[quantities.ANGLE].max() for _, draws in late.groups("network")]
+    yield every_draw(
+        "degrees that the directions from all starts and scales span, by network",
+        spans,
         at_least=degrees,
         because="chosen: an angle that a figure shows",
-        rivals={"the smallest scale remembers as well": {"values": largest_angles(scales.min())}},
+        rivals={"the limit's direction, whatever the start": {"values": left}},
     )
-    yield Facts(smallest=min(largest_angles(scales.min())))
+    yield every_draw(
+        "trained on: twice the largest angle in degrees to the max margin, by network",
+        left,
+        at_most=degrees,
+        because="as above",
+        rivals={"a limit that depends on the start": {"values": spans}},
+    )
+    scales = np.unique(select(classification, quantities.LIMIT)["scale"])
+    by_scale = {
+        network: [_largest_angle(draws.where(scale=scale).entries(quantities.LIMIT)) for scale in scales]
+        for network, draws in of_networks.items()
+    }
+    yield Facts(
+        scales=", ".join(f"{scale:g}" for scale in scales),
+        count=int(settings_of(classification)["directions"]),
+        spans="; ".join(
+            f"{network.replace('_', ' ')} {', '.join(f'{angle:.2g}' for angle in angles)}"
+            for network, angles in by_scale.items()
+        ),
+        reached=float(max(settling["log_log_time"])),
+        left=float(max(left)),
+    )
+
+
+def _by_network(table: Table) -> dict[str, Draws]:
+    """Return the draws of each network."""
+    return {str(network): draws for network, draws in Draws(table).groups("network")}
 
 
 def _largest_angle(points: np.ndarray) -> float:

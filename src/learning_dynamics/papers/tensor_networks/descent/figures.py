@@ -63,8 +63,8 @@ def fig3(regression: Table, classification: Table, *, scale: Positive) -> Plot:
     (a) Regression, as in `fig1`. (b) to (d) Classification of separable points with the exponential loss, from the same
     starts, for {steps:,} steps. Filled symbols: the ends. Dashed rays: the max-margin directions of each architecture's
     norm. Losses at the end are between {least:.2g} and {largest:.2g}. The ends are still {nearest:.2g} to
-    {farthest:.2g} degrees from the rays. From the largest scale their directions depend on the start, as the paper says
-    of its Figure 3.
+    {farthest:.2g} degrees from the rays. From the largest scale their directions depend on the start. The paper says of
+    its Figure 3 that coefficients depend on the initialisation, and names no scale.
     """
     scales = np.unique(select(classification, quantities.LIMIT)["scale"])
     figure, axes = plt.subplots(-(-(1 + len(scales)) // 2), 2, figsize=(WIDTH, 7.0))

@@ -9,10 +9,8 @@ import numpy as np
 from learning_dynamics.dynamics.multilinear_descent import descend
 from learning_dynamics.papers.tensor_networks.architectures import Common, networks_of
 from learning_dynamics.papers.tensor_networks.squared_flow import Limit, flow_limits
-from learning_dynamics.papers.tensor_networks.starts import given_coefficients, undecided, within_condition
-from learning_dynamics.papers.tensor_networks.tensor_network import TensorNetwork
+from learning_dynamics.papers.tensor_networks.starts import given_coefficients, starts_within_condition, undecided
 from learning_dynamics.progress import progress
-from learning_dynamics.seeds import generators
 from learning_dynamics.settings import Count, Positive, Seed
 from learning_dynamics.trajectories import Arrays, Trajectory
 
@@ -108,7 +106,7 @@ def any_tensor(
     series: Arrays = {}
     constants = {"X": X, "y": y}
     for network in networks_of(networks, [2], X.shape[-1], seed):
-        starts = _starts_within_condition(network, X, f"initial_direction.{network.name}", seed)
+        starts = starts_within_condition(network, X, f"initial_direction.{network.name}", seed)
         series[network.name] = flow_limits(network, X, y, starts, scales=scales, integration=integration)
         constants[f"initial/{network.name}"] = starts
     return Trajectory(np.array(scales), series, constants, undecided=undecided(series))
@@ -137,7 +135,7 @@ def from_many_directions(
     series: Arrays = {}
     constants = {name: data[name] for name in ("X", "y")}
     for network in networks_of(networks, [2], X.shape[-1], seed):
-        starts = _starts_within_condition(network, X, f"initial_direction.many.{network.name}", seed)
+        starts = starts_within_condition(network, X, f"initial_direction.many.{network.name}", seed)
         limits = [
             flow_limits(
                 network, X, y, starts, scales=[scale], integration=replace(integration, atol=integration.atol * scale)
@@ -149,9 +147,3 @@ def from_many_directions(
         series[network.name] = by_direction.swapaxes(1, 2)
         constants[f"initial/{network.name}"] = starts.reshape(-1, directions, starts.shape[-1])
     return Trajectory(np.array(scales), series, constants, undecided=undecided(series))
-
-
-def _starts_within_condition(network: TensorNetwork, X: np.ndarray, label: str, seed: int) -> np.ndarray:
-    """Return directions of two layers that fulfil Theorem 5's condition, one for each point, shape (points, ...)."""
-    rngs = generators(seed, label, len(X))
-    return np.stack([within_condition(network.data_tensor(x), rng) for x, rng in zip(X[:, 0], rngs, strict=True)])

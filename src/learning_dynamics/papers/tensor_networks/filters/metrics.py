@@ -22,6 +22,7 @@ from learning_dynamics.papers.tensor_networks.one_point import one_point_conditi
 from learning_dynamics.papers.tensor_networks.solutions import minimum_norm
 from learning_dynamics.papers.tensor_networks.tables import FOLLOWED, LOG_LOG_TIME, MARGIN
 from learning_dynamics.papers.tensor_networks.tensor_network import TensorNetwork
+from learning_dynamics.seeds import generators
 from learning_dynamics.tidy import SEED, Column, Tables, columns, rows
 from learning_dynamics.trajectories import Trajectory
 
@@ -71,8 +72,11 @@ def single_point(trajectory: Trajectory) -> Tables:
     spectrum
         Singular values of M(x), relative to the largest, at the start.
     condition
-        Largest lambda for which the start fulfils the conditions of Corollary 4, predicted by that of Theorem 3, which
-        is doubled for length 2; lengths 1 and 2 alone.
+        Largest lambda for which two Gaussian layers fulfil the condition of Theorem 3, doubled for length 2; predicted
+        by that of Corollary 4's conditions. In a start whose last layer is zero their fractions are zero, whatever
+        their denominators. Lengths 1 and 2 alone.
+    condition_without_denominators, condition_with_denominators_exchanged
+        `condition`, predicted by Corollary 4's conditions without denominators, or with the two exchanged.
     largest_gap
         Largest `gap_l1` that the start's transient can leave at the last time.
     largest_angle
@@ -80,6 +84,7 @@ def single_point(trajectory: Trajectory) -> Tables:
     """
     X, y, settings = trajectory.constants["X"], trajectory.constants["y"], trajectory.settings
     log_log_times = trajectory.time
+    random_layers = generators(settings["seed"], "layers_of_a_condition", len(X))
     for network in networks_of(list(trajectory.series), [2], X.shape[-1], settings["seed"]):
         name = network.name
         length = int(name.removeprefix("filter_")) if name.startswith("filter_") else 0
@@ -100,10 +105,7 @@ def single_point(trajectory: Trajectory) -> Tables:
                 start[quantities.LARGEST_ANGLE] = [
                     [largest_angle(x, sums[-1] + differences[-1]) if length == 2 else 0.0]
                 ]
-                start[quantities.CONDITION] = (
-                    [[filter_condition(x, v1, v2)]],
-                    length * one_point_condition(tensor, v1, v2),
-                )
+                start |= _conditions(x, tensor, random_layers[member])
                 ends = _filter_quantities(network, x, label, length=length, states=states[-1:])
                 yield rows(ends, {"log_log_time": log_log_times[-1:]}, **labels)
             elif length:
@@ -112,6 +114,17 @@ def single_point(trajectory: Trajectory) -> Tables:
                     {quantities.DIRECTION: beta / np.linalg.norm(beta)}, {"log_log_time": log_log_times[-1:]}, **labels
                 )
             yield rows(start, {"log_log_time": log_log_times[:1]}, **labels)
+
+
+def _conditions(x: np.ndarray, tensor: np.ndarray, rng: np.random.Generator) -> dict:
+    """Return the largest lambda of Theorem 3's condition at random layers, with what Corollary 4 and others predict."""
+    first, second = rng.standard_normal(len(tensor)), rng.standard_normal(len(tensor.T))
+    largest = [[len(first) * one_point_condition(tensor, first, second)]]
+    return {
+        quantities.CONDITION: (largest, filter_condition(x, first, second)),
+        quantities.CONDITION_WITHOUT_DENOMINATORS: (largest, filter_condition(x, first, second, "none")),
+        quantities.CONDITION_WITH_DENOMINATORS_EXCHANGED: (largest, filter_condition(x, first, second, "exchanged")),
+    }
 
 
 def _flow_quantities(network: TensorNetwork, x: np.ndarray, label: float, states: np.ndarray) -> dict[str, np.ndarray]:

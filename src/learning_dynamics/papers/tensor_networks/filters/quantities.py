@@ -22,8 +22,11 @@ ANGLE_FOURIER = "angle_fourier"  # the max margin in the Fourier transform's l1 
 POINT = "point"  # y x
 AUTOCORRELATION = "autocorrelation"  # of the point at lag one, relative to |x|^2
 SPECTRUM = "spectrum"  # singular values of M(x), relative to the largest
-# the largest lambda for which the start fulfils Corollary 4's conditions, predicted by Theorem 3's largest lambda
+# the largest lambda of Theorem 3's condition, doubled for filters of length two, at layers that are both random;
+# predicted by that of Corollary 4's conditions: as they are printed, with no denominators, and with the two exchanged
 CONDITION = "condition"
+CONDITION_WITHOUT_DENOMINATORS = "condition_without_denominators"
+CONDITION_WITH_DENOMINATORS_EXCHANGED = "condition_with_denominators_exchanged"
 # bounds on what is left at the last time of terms that decay from the start (`one_point.transient`)
 LARGEST_GAP = "largest_gap"  # on `GAP_L1`
 LARGEST_ANGLE = "largest_angle"  # on `ANGLE_COROLLARY`

@@ -8,7 +8,7 @@ from learning_dynamics.papers.tensor_networks.exponential_flow import (
     exponential_flows,
     recorded_log_log_times,
 )
-from learning_dynamics.papers.tensor_networks.starts import undecided, zero_last
+from learning_dynamics.papers.tensor_networks.starts import starts_within_condition, undecided, zero_last
 from learning_dynamics.settings import Count, Natural, Positive, Seed
 from learning_dynamics.trajectories import Arrays, Trajectory
 
@@ -18,6 +18,7 @@ def single_point(
     *,
     networks: list[Literal["fully_connected", "diagonal", "general"]],
     lengths: list[Count],
+    zero: Literal["last", "none"],
     last: Positive,
     records: Count,
     doublings: Natural,
@@ -25,6 +26,8 @@ def single_point(
     seed: Seed,
 ) -> Trajectory:
     """Follow the flow of classification of one point by two layers, from a Gaussian first and a zero second layer.
+
+    Where none is zero, layers start within the condition of Theorem 3.
 
     Returns
     -------
@@ -36,15 +39,13 @@ def single_point(
     X, y = data["X"], data["y"]
     log_log_times = recorded_log_log_times(last, records, doublings)
     names = [*networks, *(f"filter_{length}" for length in lengths)]
-    series = {
-        network.name: exponential_flows(
-            network,
-            X,
-            y,
-            zero_last(network, len(X), seed)[:, None],
-            log_log_times=log_log_times,
-            integration=integration,
+    series: Arrays = {}
+    for network in networks_of(names, [2], X.shape[-1], seed):
+        if zero == "last":
+            starts = zero_last(network, len(X), seed)
+        else:
+            starts = starts_within_condition(network, X, f"initial_direction.within.{network.name}", seed)
+        series[network.name] = exponential_flows(
+            network, X, y, starts[:, None], log_log_times=log_log_times, integration=integration
         )
-        for network in networks_of(names, [2], X.shape[-1], seed)
-    }
     return Trajectory(log_log_times, series, {"X": X, "y": y}, undecided=undecided(series))

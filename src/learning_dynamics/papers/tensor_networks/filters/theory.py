@@ -1,5 +1,7 @@
 """Limit directions of two layers on one data point, filters of length one or two, and how fast they are reached."""
 
+from typing import Literal
+
 import numpy as np
 
 # autocorrelations of unit signals below this are zero but for rounding
@@ -32,8 +34,13 @@ def filtered_direction(x: np.ndarray, label: float, length: int) -> np.ndarray:
     return direction / np.linalg.norm(direction)
 
 
-def filter_condition(x: np.ndarray, first: np.ndarray, second: np.ndarray) -> float:
-    """Return the largest lambda of Corollary 4's conditions for filters of length 1 or 2, as they are printed.
+def filter_condition(
+    x: np.ndarray,
+    first: np.ndarray,
+    second: np.ndarray,
+    denominators: Literal["printed", "none", "exchanged"] = "printed",
+) -> float:
+    """Return the largest lambda of Corollary 4's conditions for filters of length 1 or 2, as they stand or altered.
 
     For length 1 it is ``u**2 - (x . v)**2 / |x|**2 >= lambda``. For length 2, with x' the signal shifted by one, it is
     ``(u_1 + u_2)**2 - ((x + x') . v)**2 / (|x|**2 + x . x') >= lambda``, and the same with -x' and -u_2 for x' and u_2.
@@ -45,16 +52,23 @@ def filter_condition(x: np.ndarray, first: np.ndarray, second: np.ndarray) -> fl
         Initial direction of the filter, u.
     second : ndarray, shape (inputs,)
         Initial direction of the last layer, v.
+    denominators : str
+        Those that are printed, none, or those of the two conditions for length 2 exchanged.
     """
     if len(first) == 1:
-        return float(first[0] ** 2 - (x @ second) ** 2 / (x @ x))
+        divisor = 1.0 if denominators == "none" else x @ x
+        return float(first[0] ** 2 - (x @ second) ** 2 / divisor)
     shifted = np.roll(x, -1)
-    return float(
-        min(
-            (first[0] + sign * first[1]) ** 2 - ((x + sign * shifted) @ second) ** 2 / (x @ x + sign * (x @ shifted))
-            for sign in (1, -1)
-        )
-    )
+    conditions = []
+    for sign in (1, -1):
+        divisors = {
+            "printed": x @ x + sign * (x @ shifted),
+            "none": 1.0,
+            "exchanged": x @ x - sign * (x @ shifted),
+        }
+        filtered = (x + sign * shifted) @ second
+        conditions.append((first[0] + sign * first[1]) ** 2 - filtered**2 / divisors[denominators])
+    return float(min(conditions))
 
 
 def largest_gap(values: np.ndarray, sums: np.ndarray, differences: np.ndarray) -> float:

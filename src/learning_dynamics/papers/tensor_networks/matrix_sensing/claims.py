@@ -46,7 +46,7 @@ def corollary_7(eigen: Table) -> Claim:
     least Frobenius norm ($\alpha \to \infty$) and least nuclear norm ($\alpha \to 0$). Its relative distance from the
     first is {frobenius:.1e} at the largest scale; from the second, at the smallest, it is {nuclear:.2g} with two
     layers, {nuclear_deep:.1e} with the most. The sensors need not be positive semidefinite. From $\alpha I$ in all
-    layers the limit can be another (errata 20). The minimum here is over matrices that commute with the sensors. Over
+    layers the limit can be another (errata 19). The minimum here is over matrices that commute with the sensors. Over
     all symmetric matrices it is the same: $H_L$ is convex, and the diagonal of a matrix in the sensors' eigenbasis fits
     the same measurements.
 

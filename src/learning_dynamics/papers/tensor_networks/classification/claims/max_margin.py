@@ -1,6 +1,6 @@
 """Max-margin problems that limits solve: Theorem 2, Corollaries 1 to 3, Remarks 2 and 3."""
 
-from typing import Literal
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -13,14 +13,12 @@ from learning_dynamics.papers.tensor_networks.classification.hypotheses import (
     residuals_converge,
     still_turns,
 )
-from learning_dynamics.papers.tensor_networks.limit_checks import largest_lag, loss_vanishes, vanishes
+from learning_dynamics.papers.tensor_networks.limit_checks import LAG, largest_lag, loss_vanishes, vanishes
 from learning_dynamics.settings import Positive
-from learning_dynamics.tidy import Draws, Quantity, Table
+from learning_dynamics.tidy import Draws, Table
 
 # Settings of these claims, whose values stand in workflow/config/tensor_networks.yaml:
 # - slack: factor on each bound at the last time, for the numbers of order one that laws in log t leave open
-# - sparse: which vector is to have few entries: T z, as printed, or the rho of z = T^T rho, if the remark is about
-#   what z reads of T x
 
 ORTHOGONAL = ["diagonal", "convolutional", "decomposable"]
 REAL = ["diagonal", "decomposable"]
@@ -31,10 +29,10 @@ STAYS = "a loss that does not fall"
 @claim(
     "Theorem 2",
     scope="random separable points; diagonal, full-length convolutional and random orthogonally decomposable "
-    "networks, two and three layers, the last one zero at the start",
+    "networks, two and three layers, the last one zero at the start, or, of two, within the condition",
     quantifier="all draws",
 )
-def theorem_2(two: Table, three: Table, *, slack: Positive) -> Claim:
+def theorem_2(two: Sequence[Table], three: Table, *, slack: Positive) -> Claim:
     r"""An orthogonally decomposable network whose last layer starts smaller than the others, entry by entry in singular
     coordinates, brings the loss to zero. If $X^T r$ converges in direction, its coefficients tend in direction to $S^T
     \rho$, where $\rho$ is stationary for the $\ell_{2/L}$ max-margin problem. At $L = 2$ the layers tend to top
@@ -42,19 +40,20 @@ def theorem_2(two: Table, three: Table, *, slack: Positive) -> Claim:
 
     Stationary means that $-(S u)_j \rho_j$ is real, not negative and proportional to $|\rho_j|^{2/L}$. With three
     layers the problem is not convex: {above_minimum} of {deep} draws of real networks end at a stationary point where
-    $\sum_j |\rho_j|^{2/L}$ lies more than one per cent above its global minimum; the theorem allows it (errata 19).
-    With two layers the problem is convex, and the largest gap to its optimum is {gap:.1e}. Times, and the premise on
-    $X^T r$, are those of Theorem 1; here $X^T r$ turns by at most {turned:.2g} degrees. Draws in which it still turns
-    are undecided, or judged by their loss alone ({turning} of them).
+    $\sum_j |\rho_j|^{2/L}$ lies more than one per cent above its global minimum; the theorem allows it
+    (`max_margin_solution`). With two layers the problem is convex, and the largest gap to its optimum is {gap:.1e}.
+    Times, and the premise on $X^T r$, are those of Theorem 1; here $X^T r$ turns by at most {turned:.2g} degrees. Draws
+    in which it still turns are undecided, or judged by their loss alone ({turning} of them).
     """
-    flows = Draws([two, three], network=ORTHOGONAL)
+    flows = Draws([*two, three], network=ORTHOGONAL)
     residual = quantities.STATIONARITY_RESIDUAL  # (28)
     residuals_of_two = [residual, quantities.GAP_OWN, quantities.TOP_GAP]
-    judged = at_rest([two, three], slack, residuals=[residuals_of_two, [residual]], network=ORTHOGONAL)
-    all_of_two, _ = flows  # table by table
-    two_layers, three_layers = judged
+    residuals = [*[residuals_of_two] * len(two), [residual]]
+    judged = at_rest(flows.tables, slack, residuals=residuals, network=ORTHOGONAL)
+    *tables_of_two, table_of_three = judged.tables
+    two_layers = Draws(tables_of_two, network=ORTHOGONAL)
     excluded = left_out(flows, judged)
-    excluded_of_two = left_out(all_of_two, two_layers)
+    excluded_of_two = left_out(Draws(two, network=ORTHOGONAL), two_layers)
     l2_problem = r"the $\ell_2$ max-margin problem"
     l1_problem = r"the $\ell_1$ norm, whatever the depth and $S$"
     yield vanishes(
@@ -89,8 +88,69 @@ def theorem_2(two: Table, three: Table, *, slack: Positive) -> Claim:
     )
     yield loss_vanishes(flows, slack, power=1.0, rivals={STAYS: 0.0})
     yield residuals_converge(judged, slack)
-    yield _above_global_minimum(three_layers.where(network=REAL))
+    yield _above_global_minimum(Draws(table_of_three, network=REAL))
     yield Facts(turning=sum(excluded.values()))
+
+
+@claim(
+    "sections 1.1 and 4.2",
+    scope="random separable points; diagonal and random orthogonally decomposable networks of two and three layers, "
+    "full-length convolutional ones of two, the last one zero at the start, or, of two, within the condition of "
+    "Theorem 2",
+    correction=r"With two layers $\rho$ is the solution of largest $\ell_1$ margin. From three layers on it is a "
+    r"stationary point of the $\ell_{2/L}$ max-margin problem and need not be its solution.",
+    quantifier="all draws",
+    reason="from three layers on the problem is not convex, and stationary points above its minimum attract too",
+)
+def max_margin_solution(two: Sequence[Table], three: Table, *, slack: Positive) -> Claim:
+    r"""On separable data gradient flow of an orthogonally decomposable network of depth $L$ finds the $\ell_{2/L}$
+    max-margin solution in the singular value space: the $\rho$ that minimises the $\ell_{2/L}$ norm.
+
+    So section 1.1 and the text after Theorem 2; the theorem itself has a stationary point (errata 3). With three layers
+    {above_minimum} of {deep} draws end more than one per cent above the minimum of $\sum_j |\rho_j|^{2/3}$, and their
+    margins are up to {lost:.0%} below the largest. With two layers the largest gap is {value:.1e}. $X^T r$ turns by at
+    most {turned:.2g} degrees; draws in which it still turns are undecided, or left out, as for Theorem 2.
+    """
+    flows = Draws([*two, three])
+    residuals = [*[[quantities.GAP_OWN]] * len(two), [quantities.STATIONARITY_RESIDUAL]]
+    judged = at_rest(flows.tables, slack, residuals=residuals, network=ORTHOGONAL)
+    *tables_of_two, table_of_three = judged.tables
+    two_layers = Draws(tables_of_two, network=ORTHOGONAL)
+    three_layers = Draws(table_of_three, network=REAL)  # of real networks the global minimum is known
+    undecided_of_two = still_turns(two_layers, slack)
+    gaps_of_two = np.abs(two_layers.at_end("log_log_time")[quantities.GAP_OWN])
+    # the largest margin at unit norm is the root of order 2/L of one plus the excess times the one reached
+    excess = three_layers.at_end("log_log_time")[quantities.QUASI_NORM_EXCESS]
+    gaps_of_three = 1 - (1 + excess) ** (-3 / 2)
+    yield every_draw(
+        r"gap to the largest $\ell_{2/L}$ margin",
+        np.concatenate([gaps_of_two, gaps_of_three]),
+        at_most=largest_lag(judged, slack),
+        because=f"{slack:g} times {LAG}",
+        undecided=np.concatenate([undecided_of_two, still_turns(three_layers, slack)]),
+        excluded=left_out(Draws(flows.tables, network=ORTHOGONAL), judged),
+        corrected={"values": gaps_of_two, "undecided": undecided_of_two},
+        rivals={
+            r"with two layers, the $\ell_2$ max margin": {
+                "values": np.abs(two_layers.at_end("log_log_time")[quantities.GAP["l2"]]),
+                "undecided": undecided_of_two,
+            },
+        },
+    )
+    yield vanishes(
+        "three layers: residual of the stationarity conditions",
+        three_layers,
+        quantities.STATIONARITY_RESIDUAL,
+        slack,
+        undecided=still_turns(three_layers, slack),
+        rivals={
+            r"with three layers, a stationary point for the $\ell_1$ norm": quantities.STATIONARITY_RESIDUAL_L1,
+            r"with three layers, a stationary point for the $\ell_2$ norm": quantities.STATIONARITY_RESIDUAL_L2,
+        },
+    )
+    yield residuals_converge(judged, slack)
+    yield _above_global_minimum(three_layers)
+    yield Facts(lost=float(np.max(gaps_of_three)), reached=int((excess <= 0.01).sum()))
 
 
 def _above_global_minimum(three_layers: Draws) -> Facts:
@@ -128,10 +188,11 @@ def corollary_1(two: Table, three: Table, *, slack: Positive) -> Claim:
 
 @claim(
     "Corollary 2",
-    scope="random separable points; two and three layers, the last one zero at the start",
+    scope="random separable points; two and three layers, the last one zero at the start, or, of two, within the "
+    "condition",
     quantifier="all draws",
 )
-def corollary_2(two: Table, three: Table, *, slack: Positive) -> Claim:
+def corollary_2(two: Sequence[Table], three: Table, *, slack: Positive) -> Claim:
     r"""Diagonal networks whose last layer starts smaller than the others in every entry bring the loss to zero. If $X^T
     r$ converges in direction, they tend in direction to a stationary point of the $\ell_{2/L}$ max-margin problem.
 
@@ -140,19 +201,16 @@ def corollary_2(two: Table, three: Table, *, slack: Positive) -> Claim:
     above the problem's global minimum. Over the second half of $\log\log t$, $X^T r$ turns by at most {turned:.2g}
     degrees. Draws in which it still turns are undecided, or judged by their loss alone ({turning} of them).
     """
-    flows = Draws([two, three], network="diagonal")
-    judged = at_rest([two, three], slack, residuals=_judged_residuals("l1"), network="diagonal")
-    _, three_layers = judged  # table by table
-    yield from _limit_is_stationary(flows, judged, norm="l1", slack=slack)
-    yield _above_global_minimum(three_layers)
+    yield from _limit_is_stationary(two, three, network="diagonal", norm="l1", slack=slack)
 
 
 @claim(
     "Corollary 3",
-    scope="random separable points; two and three layers, the last one zero at the start",
+    scope="random separable points; two and three layers, the last one zero at the start, or, of two, within the "
+    "condition",
     quantifier="all draws",
 )
-def corollary_3(two: Table, three: Table, *, slack: Positive) -> Claim:
+def corollary_3(two: Sequence[Table], three: Table, *, slack: Positive) -> Claim:
     r"""Convolutional networks with full-length filters whose last layer starts smaller than the others at every
     frequency bring the loss to zero. If $X^T r$ converges in direction, they tend in direction to a stationary point of
     the max-margin problem of the Fourier transform's $\ell_{2/L}$ norm.
@@ -161,23 +219,19 @@ def corollary_3(two: Table, three: Table, *, slack: Positive) -> Claim:
     residual of the stationarity conditions. Over the second half of $\log\log t$, $X^T r$ turns by at most {turned:.2g}
     degrees. Draws in which it still turns are undecided, or judged by their loss alone ({turning} of them).
     """
-    flows = Draws([two, three], network="convolutional")
-    judged = at_rest([two, three], slack, residuals=_judged_residuals("dft_l1"), network="convolutional")
-    return _limit_is_stationary(flows, judged, norm="dft_l1", slack=slack)
+    return _limit_is_stationary(two, three, network="convolutional", norm="dft_l1", slack=slack)
 
 
-def _judged_residuals(norm: str) -> list[list[Quantity]]:
-    """Return what `_limit_is_stationary` checks with two layers, and with three."""
-    return [[quantities.GAP[norm]], [quantities.STATIONARITY_RESIDUAL]]
-
-
-def _limit_is_stationary(flows: Draws, judged: Draws, *, norm: str, slack: float) -> Claim:
+def _limit_is_stationary(two: Sequence[Table], three: Table, *, network: str, norm: str, slack: float) -> Claim:
     """Check the gap of one architecture's margin in its norm at depth 2, and stationarity (28) at depth 3.
 
-    Limits are those of the draws that are `judged`; the loss vanishes on all.
+    Limits are those of the draws at rest; the loss vanishes on all.
     """
-    all_of_two, all_of_three = flows  # table by table
-    two_layers, three_layers = judged
+    flows = Draws([*two, three], network=network)
+    residuals = [*[[quantities.GAP[norm]]] * len(two), [quantities.STATIONARITY_RESIDUAL]]
+    judged = at_rest(flows.tables, slack, residuals=residuals, network=network)
+    *tables_of_two, table_of_three = judged.tables
+    two_layers, three_layers = Draws(tables_of_two, network=network), Draws(table_of_three, network=network)
     other_norm = "dft_l1" if norm == "l1" else "l1"
     yield vanishes(
         f"two layers: gap to the largest ${NORM_NAMES[norm]}$ margin",
@@ -185,7 +239,7 @@ def _limit_is_stationary(flows: Draws, judged: Draws, *, norm: str, slack: float
         quantities.GAP[norm],
         slack,
         undecided=still_turns(two_layers, slack),
-        excluded=left_out(all_of_two, two_layers),
+        excluded=left_out(Draws(two, network=network), two_layers),
         rivals={
             r"the $\ell_2$ max margin": quantities.GAP["l2"],
             f"the ${NORM_NAMES[other_norm]}$ max margin": quantities.GAP[other_norm],
@@ -197,7 +251,7 @@ def _limit_is_stationary(flows: Draws, judged: Draws, *, norm: str, slack: float
         quantities.STATIONARITY_RESIDUAL,
         slack,
         undecided=still_turns(three_layers, slack),
-        excluded=left_out(all_of_three, three_layers),
+        excluded=left_out(Draws(three, network=network), three_layers),
         rivals={
             # these problems are convex: being stationary is having the largest margin
             f"with three layers, the ${NORM_NAMES[norm]}$ max margin again": quantities.GAP[norm],
@@ -207,17 +261,19 @@ def _limit_is_stationary(flows: Draws, judged: Draws, *, norm: str, slack: float
     yield loss_vanishes(flows, slack, power=1.0, rivals={STAYS: 0.0})
     yield residuals_converge(judged, slack)
     yield Facts(turning=sum(left_out(flows, judged).values()))
+    if network in REAL:
+        yield _above_global_minimum(three_layers)
 
 
 @claim(
     "Remark 2",
-    scope="random separable points, three decomposable architectures of two layers; two diagonal layers on one point, "
-    "started opposed",
+    scope="random separable points, three decomposable architectures, the first of two layers or the second of three "
+    "zero; two diagonal layers on one point, started opposed",
     quantifier="all draws",
 )
-def remark_2(first_zero: Table, opposed: Table, *, slack: Positive) -> Claim:
+def remark_2(another_zero: Sequence[Table], opposed: Table, *, slack: Positive) -> Claim:
     r"""Some condition on the initialisation is needed for the loss to vanish. Any one layer may be the one that starts
-    small: orthogonally decomposable networks bring the loss to zero also if it is the first, not the last.
+    small: orthogonally decomposable networks bring the loss to zero also if it is the first or a middle one.
 
     If two diagonal layers start with entries of equal size whose product has the wrong sign in every entry, both shrink
     towards the saddle at zero. The loss then stays above 1, the loss of the zero network: all {stuck} of these flows
@@ -242,14 +298,14 @@ def remark_2(first_zero: Table, opposed: Table, *, slack: Positive) -> Claim:
             "from opposed layers, a loss that vanishes like $1/t$": 1 / time,
         },
     )
-    flows = Draws(first_zero, network=ORTHOGONAL)
-    yield loss_vanishes(flows, slack, power=1.0, rivals={f"with the first layer zero, {STAYS}": 0.0})
+    flows = Draws(another_zero, network=ORTHOGONAL)
+    yield loss_vanishes(flows, slack, power=1.0, rivals={f"with another layer zero, {STAYS}": 0.0})
     yield vanishes(
         "residual of the stationarity conditions",
         flows,
         quantities.STATIONARITY_RESIDUAL,
         slack,
-        rivals={r"with the first layer zero, the $\ell_2$ norm": quantities.STATIONARITY_RESIDUAL_L2},
+        rivals={r"with another layer zero, the $\ell_2$ norm": quantities.STATIONARITY_RESIDUAL_L2},
     )
     yield Facts(stuck=len(final_loss))
 
@@ -258,43 +314,36 @@ def remark_2(first_zero: Table, opposed: Table, *, slack: Positive) -> Claim:
     "Remark 3",
     scope="random separable points; a decomposable network with a random matrix S, the last layer zero at the start; "
     "two and three layers",
-    correction=r"With $S = T$ the $\rho$ in $z = T^T \rho$ is sparse: the classifier reads few entries of $T x$. A "
-    r"sparse $T z$ takes $S = T^{-T}$.",
-    reason=r"Theorem 2 makes $\rho = T^{-T} z$ sparse, and that is another vector than $T z$",
     quantifier="all draws",
 )
-def remark_3(two: Table, three: Table, *, sparse: Literal["T z", "rho"], slack: Positive) -> Claim:
-    r"""Under the conditions of Theorem 2 a network with $S = T$ finds a solution $z$ that is sparse under the linear
-    transformation $T$: $T z$ has few entries.
+def remark_3(two: Table, three: Table, *, slack: Positive) -> Claim:
+    r"""Under the conditions of Theorem 2 a network with $S = T$ finds a solution $z$ that is sparse in the input space
+    that $T$ transforms: $z = T^T \rho$ reads few entries of $T x$.
 
     A vector counts as sparse if its largest entries, as many as there are data points, leave out at most {allowed:.1e}
-    of its $\ell_1$ norm. Those of $T z$ leave out up to {printed:.2g}, and {mapped:.2g} on the median draw; those of
-    $z$ itself {inputs:.2g} (median); those of the $\rho$ in $z = T^T \rho$ at most {transformed:.1e} (errata 3). The
-    sentence can also be read as one on inputs: that $z$ reads few entries of $T x$. This reading is the correction, and
-    is right.
+    of its $\ell_1$ norm. Those of $\rho$ leave out at most {value:.1e}. Those of $z$ itself leave out {inputs:.2g} on
+    the median draw, and those of $T z$ {mapped:.2g}: $T z = T T^T \rho$ is another vector unless the rows of $T$ are
+    orthogonal (docs/tensor_networks.md).
     """
     flows = Draws([two, three], network="decomposable")
     end = flows.at_end("log_log_time")
     # shares of the l1 norm beyond as many of the largest entries as there are points, shape (draws,); beta is z, S is T
     beyond_in_z = end[quantities.DENSE_SHARE_BETA]
     beyond_in_tz = end[quantities.DENSE_SHARE_S_BETA]
-    beyond_in_rho = end[quantities.DENSE_SHARE_RHO]
     allowed = largest_lag(flows, slack)
-    rivals = {"a classifier that is sparse in the inputs": {"values": beyond_in_z}}
-    if sparse == "rho":
-        rivals[r"a classifier $z$ with a sparse $T z$"] = {"values": beyond_in_tz}
     yield every_draw(
-        r"share of the $\ell_1$ norm outside as many entries as there are points",
-        beyond_in_tz if sparse == "T z" else beyond_in_rho,
+        r"share of the $\ell_1$ norm of $\rho$ outside as many entries as there are points",
+        end[quantities.DENSE_SHARE_RHO],
         at_most=allowed,
         because="chosen: the bound of Theorem 2; with two layers the share falls like $(\\log t)^{-(1 - s)}$, with "
         "$s$ a ratio of singular values, so that a near tie would fail here",
-        corrected={"values": beyond_in_rho},
-        rivals=rivals,
+        rivals={
+            "a classifier that is sparse in the inputs": {"values": beyond_in_z},
+            r"a classifier $z$ with a sparse $T z$": {"values": beyond_in_tz},
+        },
     )
     yield Facts(
         allowed=allowed,
         inputs=float(np.median(beyond_in_z)),
         mapped=float(np.median(beyond_in_tz)),
-        transformed=float(np.max(beyond_in_rho)),
     )

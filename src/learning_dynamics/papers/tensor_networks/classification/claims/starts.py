@@ -20,14 +20,16 @@ from learning_dynamics.tidy import Draws, Table, select, settings_of
 
 @claim(
     "sections 5 and 6",
-    scope="random separable points, each from many random starts, the last layer zero; diagonal, convolutional and "
-    "decomposable networks of two to four layers, fully connected ones of two and three",
+    scope="separable points, each from many random starts, the last layer zero; diagonal, convolutional and "
+    "decomposable networks of two to four layers, fully connected ones of two and three, random matrices M and filters "
+    "of length three",
     correction="From starts within the conditions of Theorem 2, limit directions of two orthogonally decomposable "
     "layers do not depend on the initialisation if the max-margin problem has one solution. Those of fully connected "
     "networks of any depth do not if the loss falls below one at some time. Those of three or more orthogonally "
-    "decomposable layers can depend on it: several stationary points can attract.",
+    "decomposable layers can depend on it, and those of other networks from two layers on: several stationary points "
+    "can attract.",
     quantifier="all draws",
-    reason="from three decomposable layers on the max-margin problem that decides is not convex",
+    reason="the max-margin problem that decides is in general not convex",
 )
 def limits_and_starts(starts: Sequence[Table], *, degrees: Positive) -> Claim:
     r"""The limit directions of linear coefficients in separable classification do not depend on the initialisation.
@@ -43,11 +45,17 @@ def limits_and_starts(starts: Sequence[Table], *, degrees: Positive) -> Claim:
     up to {most} from {count} starts. Two limits are up to {apart:.0f} degrees apart; they count as one up to an angle
     of {degrees:g}°. Of the starts of real networks with three or more layers {above_minimum:.0%} end more than one per
     cent above the global minimum.
+
+    Of two layers that are neither decomposable nor fully connected the least $\|v_1\|^2 + \|v_2\|^2$ with all margins
+    at least one decides (Theorem 1), which is not convex: {several_others} of {others} such problems have more than one
+    limit, up to {apart_others:.0f} degrees apart. The points of filters are chosen so that they have.
     """
     problems = pd.concat([_limits_of_problems(table, degrees) for table in starts], ignore_index=True)
     # arrays of shape (problems,)
     depth = problems["depth"].to_numpy()
     is_decomposable = np.isin(problems["network"], ORTHOGONAL)
+    is_fully_connected = problems["network"].to_numpy() == "fully_connected"
+    is_other = ~(is_decomposable | is_fully_connected)
     largest_angle = problems["largest_angle"].to_numpy()  # between the limits from two starts
     largest_turn = problems["largest_turn"].to_numpy()
     # two directions that both turn by half of `degrees` still move by `degrees` relative to each other
@@ -64,15 +72,16 @@ def limits_and_starts(starts: Sequence[Table], *, degrees: Positive) -> Claim:
         """
         if not where.any():
             return NOT_CLAIMED
-        angle_of_kind = problems[where].groupby(["network", "depth"])["largest_angle"].max().to_numpy()
+        angle_of_kind = problems[where].groupby(["network", "depth"])["largest_angle_at_rest"].max().to_numpy()
         return {"values": angle_of_kind, "undecided": angle_of_kind < degrees}
 
     # of each problem, whether the correction predicts one limit, and whether each rival does
-    has_one_limit = ~is_decomposable | (depth == 2)
+    has_one_limit = is_fully_connected | (is_decomposable & (depth == 2))
     has_one_limit_by_rival = {
-        "one limit at any depth but four": ~is_decomposable | (depth != 4),
-        "one limit for two layers alone": depth == 2,
-        "one limit for fully connected networks alone": ~is_decomposable,
+        "one limit at any depth but four": is_fully_connected | (is_decomposable & (depth != 4)),
+        "one limit for any two layers": is_fully_connected | (depth == 2),
+        "one limit for two decomposable layers alone": is_decomposable & (depth == 2),
+        "one limit for fully connected networks alone": is_fully_connected,
     }
     yield every_draw(
         "largest angle in degrees between the limits from two starts, where one limit is predicted",
@@ -93,12 +102,13 @@ def limits_and_starts(starts: Sequence[Table], *, degrees: Positive) -> Claim:
     yield every_draw(
         "where several limits are predicted: the largest such angle of each architecture and depth",
         at_least=degrees,
-        because="as above; undecided where no data set shows a second limit, which others may have",
+        because="as above, at rest; undecided where no data set shows a second limit, which others may have",
         printed=NOT_CLAIMED,
         corrected=several_limits(~has_one_limit),
         rivals={rival: several_limits(~predicted) for rival, predicted in has_one_limit_by_rival.items()},
     )
     deep = problems[is_decomposable & (depth > 2)]
+    others = problems[is_other]
     deep_excess = select(pd.concat(starts), quantities.QUASI_NORM_EXCESS, depth=lambda depth: depth > 2)["value"]
     yield Facts(
         degrees=degrees,
@@ -107,6 +117,9 @@ def limits_and_starts(starts: Sequence[Table], *, degrees: Positive) -> Claim:
         most=int(problems["limits"].max()),
         count=int(settings_of(starts[0])["starts"]),
         apart=float(np.nanmax(largest_angle)),
+        several_others=int((others["limits"] > 1).sum()),
+        others=len(others),
+        apart_others=float(others["largest_angle"].max()),
         above_minimum=float(np.mean(deep_excess > 0.01)),
     )
 
@@ -115,7 +128,8 @@ def _limits_of_problems(table: Table, degrees: float) -> pd.DataFrame:
     """Return a row for each problem, a data set and a network: how far apart the limits from its starts are.
 
     Columns: network, depth; largest_angle between the limits from two starts; largest_turn of a direction over the
-    second half of log log t; limits, the number of those that are more than `degrees` apart. Angles in degrees.
+    second half of log log t; largest_angle_at_rest, between limits that turn by half of `degrees` at most, zero where
+    one limit or none does; limits, the number of those that are more than `degrees` apart. Angles in degrees.
     """
     problems = []
     last_log_log_time = table["log_log_time"].max()
@@ -124,6 +138,8 @@ def _limits_of_problems(table: Table, degrees: float) -> pd.DataFrame:
         halfway = from_starts.where(log_log_time=last_log_log_time / 2).entries(quantities.DIRECTION)
         end = from_starts.where(log_log_time=last_log_log_time).entries(quantities.DIRECTION)
         angles = angle_between_units(end[:, None], end)  # shape (starts, starts)
+        turns = angle_between_units(end, halfway)  # shape (starts,)
+        at_rest = turns <= degrees / 2
         distinct: list[int] = []  # starts whose limits are so far from those of all starts listed before
         for start in range(len(end)):
             if (angles[start, distinct] > degrees).all():
@@ -133,7 +149,8 @@ def _limits_of_problems(table: Table, degrees: float) -> pd.DataFrame:
                 "network": network,
                 "depth": depth,
                 "largest_angle": angles.max(),
-                "largest_turn": angle_between_units(end, halfway).max(),
+                "largest_turn": turns.max(),
+                "largest_angle_at_rest": angles[np.ix_(at_rest, at_rest)].max(initial=0.0),
                 "limits": len(distinct),
             }
         )
