@@ -13,6 +13,7 @@ from matplotlib.ticker import FuncFormatter
 
 from learning_dynamics.papers.neural_collapse.trainings import (
     EFFECTIVELY_ZERO,
+    NETWORKS,
     at_the_end,
     by_seed,
     data_and_network,
@@ -23,7 +24,6 @@ from learning_dynamics.tidy import Quantity, Table, settings_of
 
 Line = dict[str, Any]
 Panels = dict[tuple[str, str], Axes]
-NETWORKS = {"vgg": "VGG", "resnet": "ResNet", "densenet": "DenseNet"}
 DATA_SETS = {
     "digits": "digits",
     "digits32": "digits, 32 × 32",

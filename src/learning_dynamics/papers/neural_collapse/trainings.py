@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
+from scipy.special import gamma
 
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.judging import Check, Untested, every_draw, premise
@@ -37,6 +38,7 @@ FIVE_DATA_SETS = ("mnist", "fashion_mnist", "svhn", "cifar10", "stl10")
 NEEDS_FIVE_DATA_SETS = (
     "needs MNIST, FashionMNIST, SVHN, CIFAR10 and STL10, and a GPU: `snakemake --configfile workflow/config/full.yaml`"
 )
+NETWORKS = {"vgg": "VGG", "resnet": "ResNet", "densenet": "DenseNet"}  # families, as readers know them
 SCOPE = "networks of three families; at the default scale small ones, on 8 x 8 digits"
 # what still departs from the paper's recipe, where another one turns a verdict
 _FEW_STEPS = ", by the paper's recipe but for 1,400 images in batches of 64, which make a twentieth of its steps"
@@ -88,6 +90,18 @@ def last_epoch_at_full_rate(table: Table) -> int:
     settings = settings_of(table)
     first_drop = [*settings["drops"], 1.0][0]  # without drops the rate is full to the end
     return round(first_drop * settings["epochs"])
+
+
+def latest_early_epoch(values: pd.DataFrame, table: Table) -> int:
+    """Return the latest epoch of `values` that counts as early: the last one before the learning rate first drops.
+
+    In a training without drops it is the last one of the first tenth. It is the first epoch where none is as early.
+    """
+    latest, epochs = last_epoch_at_full_rate(table), settings_of(table)["epochs"]
+    if latest == epochs:
+        latest = round(0.1 * epochs)
+    early = values.index[values.index <= latest]
+    return int(early[-1] if len(early) else values.index[0])
 
 
 def values_at_errors_end(values: pd.DataFrame, table: Table, train_error: float) -> pd.Series:
@@ -240,12 +254,15 @@ def without_exceptions(trainings: Sequence[Table]) -> tuple[list[Table], dict[st
 def chance_level(trainings: Sequence[Table], quantity: Quantity) -> np.ndarray:
     """Return a quantity of NC1 to NC3 for class means and classifiers (for NC1: features) that are independent.
 
-    They are Gaussian vectors in P dimensions. To leading order in 1/P and in 1/C, for centred class means as for
-    classifiers; derived here.
+    They are Gaussian vectors in P dimensions, centred or, for classifiers, as good as. To leading order in 1/P and, but
+    for norms, in 1/C; derived here.
     """
     P, C, N = (at_the_end(trainings, quantity) for quantity in (FEATURES, CLASSES, EXAMPLES))
-    # |h|^2 is chi-squared with P degrees of freedom, of relative standard deviation sqrt(2/P): half of it for |h|
-    spread_of_norms = 1 / np.sqrt(2 * P)
+    # |h|^2 is chi-squared with P degrees of freedom, of relative standard deviation sqrt(2/P): half of it for |h|. Of C
+    # vectors less their mean, sqrt((C - 2) / (C - 1)) of that is the root mean square of the spread over classes, whose
+    # square is chi-squared with C - 1 degrees of freedom: hence its mean
+    mean_over_root_mean_square = np.sqrt(2 / (C - 1)) * gamma(C / 2) / gamma((C - 1) / 2)
+    spread_of_norms = mean_over_root_mean_square * np.sqrt((C - 2) / (C - 1)) / np.sqrt(2 * P)
     # a cosine between two directions is Gaussian of variance 1/P; sqrt(2/pi) of its deviation is the mean of its size
     spread_of_cosines = 1 / np.sqrt(P)
     distance_of_cosines = np.sqrt(2 / np.pi) * spread_of_cosines

@@ -23,7 +23,11 @@ PAPER = "neural_collapse"
 # what a quantity may be at the last epoch, with 64 features: NC1 by itself, the others against independent vectors
 LEVELS = {
     ("nc1", "nc1"): 0.01,
-    **{("nc2_equinorm", f"equinorm_{of}"): 0.5 / np.sqrt(2 * 64) for of in ("means", "classifiers")},
+    # of ten vectors less their mean: sqrt(16) / 9 Gamma(5) / Gamma(9/2), with Gamma(9/2) = 105/16 sqrt(pi)
+    **{
+        ("nc2_equinorm", f"equinorm_{of}"): 0.5 * 512 / (315 * np.sqrt(np.pi)) / np.sqrt(2 * 64)
+        for of in ("means", "classifiers")
+    },
     **{("nc2_equiangular", f"equiangular_{of}"): 0.5 / np.sqrt(64) for of in ("means", "classifiers")},
     **{
         ("nc2_maximal_angle", f"maximal_angle_{of}"): 0.5 * np.sqrt(2 / (np.pi * 64)) for of in ("means", "classifiers")
@@ -35,7 +39,7 @@ LEVELS = {
 @pytest.mark.parametrize(("claim", "quantity"), LEVELS)
 def test_one_training_above_its_level_is_refused(claim, quantity):
     level, one = LEVELS[claim, quantity], {"network": "resnet", "seed": 0, "split": "train"}
-    for factor, expected in ((0.95, "reproduced"), (2.0, "refused")):
+    for factor, expected in ((0.99, "reproduced"), (1.01, "refused"), (2.0, "refused")):
         tables = altered.put({"trainings": trainings()}, "trainings", quantity, factor * level, **one, epoch=-1)
         # from high enough that it has fallen all the same
         altered.put(tables, "trainings", quantity, 9 * level, **one, epoch=10)
@@ -268,6 +272,18 @@ def test_five_data_sets_ask_every_network_but_the_exceptions_for_every_phenomeno
     assert altered.verdict("five_data_sets", tables) == "refused"
 
 
+@pytest.mark.parametrize("classes", [3, 5, 10])
+def test_norms_of_random_class_means_spread_by_the_level_of_chance(classes):
+    features, rng = 1000, np.random.default_rng(2)
+    means = rng.standard_normal((4000, classes, features), dtype=np.float32)
+    norms = np.linalg.norm(means - means.mean(axis=1, keepdims=True), axis=2)
+    table = altered.put({"trainings": [made_up()]}, "trainings", "features", float(features))
+    table = altered.put(table, "trainings", "classes", float(classes))["trainings"]
+    spread = np.mean(norms.std(axis=1) / norms.mean(axis=1))
+    # three standard errors at three classes, where spreads vary most
+    assert chance_level(table, "equinorm_means")[0] == pytest.approx(spread, rel=0.025)
+
+
 def test_unrelated_features_have_the_level_of_chance():
     features, rng = 3000, np.random.default_rng(1)
     W, M = rng.standard_normal((2, 40, 10, features))
@@ -278,7 +294,7 @@ def test_unrelated_features_have_the_level_of_chance():
     apart = W / np.linalg.norm(W, axis=(1, 2), keepdims=True) - M / np.linalg.norm(M, axis=(1, 2), keepdims=True)
     drawn = {
         "nc1": variability(np.eye(features), M / np.sqrt(140)).mean(),
-        "equinorm_means": np.sqrt(np.mean(norms.var(axis=1, ddof=1))) / norms.mean(),
+        "equinorm_classifiers": np.mean(norms.std(axis=1)) / norms.mean(),
         "equiangular_classifiers": np.sqrt(np.mean(pairs**2)),
         "maximal_angle_means": np.mean(np.abs(pairs)),
         "self_duality": np.mean(np.sum(apart**2, axis=(1, 2))),

@@ -6,7 +6,7 @@ import scipy
 
 from tests import support
 from tests.papers.neural_collapse import altered
-from tests.papers.neural_collapse.training.made_up import CE_SLOWER, LAST, both_losses, trainings
+from tests.papers.neural_collapse.training.made_up import CE_SLOWER, LAST, NETWORKS, both_losses, trainings
 
 PAPER = "neural_collapse"
 MEASURES = ("robustness_smallest", "robustness")
@@ -17,20 +17,48 @@ def values_at(tables, quantity, epoch):
 
 
 @pytest.mark.parametrize("measure", MEASURES)
-def test_the_lead_at_the_last_epoch_decides_by_the_chosen_measure(measure):
+def test_the_ratio_at_the_last_epoch_decides_by_the_chosen_measure(measure):
     found = support.evaluation(PAPER, "mse_more_robust", both_losses(), measure=measure)
     assert found.verdict == "reproduced"
-    differences = values_at(both_losses()["mse"], measure, 100) - values_at(both_losses()["ce"], measure, 100)
-    interval = scipy.stats.ttest_1samp(differences, 0.0).confidence_interval(0.95)
-    assert found.judgement.headline.value == pytest.approx(differences.mean())
-    assert found.judgement.headline.lower == pytest.approx(interval.low)
+    ratios = values_at(both_losses()["mse"], measure, 100) / values_at(both_losses()["ce"], measure, 100)
+    power = {"robustness": 0.5, "robustness_smallest": 0.3}[measure]
+    assert found.judgement.headline.value == pytest.approx(2 * power * (1 - CE_SLOWER))  # two decades of epochs
+    assert (found.facts["least"], found.facts["most"]) == pytest.approx((ratios.min(), ratios.max()))
     for loss, tables in both_losses().items():
         for name, quantity in ((f"{loss}_smallest", "robustness_smallest"), (f"{loss}_deepfool", "robustness")):
-            assert found.facts[name] == pytest.approx(values_at(tables, quantity, 100).mean()), name
+            assert found.facts[name] == pytest.approx(scipy.stats.gmean(values_at(tables, quantity, 100))), name
     for quantity in MEASURES:
         tables = altered.put(both_losses(), "mse", quantity, lambda v: v / 1e3, epoch=100)
         expected = "refused" if quantity == measure else "reproduced"
         assert altered.verdict("mse_more_robust", tables, measure=measure) == expected, quantity
+
+
+def robustness_of_ratios(logs):
+    """Return trainings under both losses whose ratios of robustness are powers of ten, one for each pair."""
+    tables = both_losses()
+    for place, log in enumerate(logs):
+        network, seed = NETWORKS[place // 3], place % 3
+        one = {"network": network, "seed": seed, "epoch": 100}
+        altered.put(tables, "ce", "robustness", 0.1, **one)
+        altered.put(tables, "mse", "robustness", 0.1 * 10**log, **one)
+    return tables
+
+
+@pytest.mark.parametrize(("least", "expected"), [(1.01, "reproduced"), (0.99, "refused")])
+def test_the_whole_interval_of_the_mean_log_ratio_is_above_zero(least, expected):
+    spread = np.linspace(-1, 1, 9)
+    half_width = scipy.stats.t.ppf(0.975, 8) * spread.std(ddof=1) / 3
+    tables = robustness_of_ratios(spread + least * half_width)
+    assert altered.verdict("mse_more_robust", tables) == expected
+
+
+def test_one_pair_that_gains_by_magnitudes_does_not_make_up_for_eight_that_lose():
+    tables = robustness_of_ratios([3.0] + 8 * [-0.5])
+    robustness = (values_at(tables[loss], "robustness", 100).mean() for loss in ("mse", "ce"))
+    assert np.divide(*robustness) > 100  # the arithmetic means speak for MSE
+    assert support.verdict(PAPER, "mse_more_robust", tables) == "undecided"
+    found = support.evaluation(PAPER, "mse_more_robust", tables)
+    assert found.judgement.headline.value == pytest.approx(-1 / 9)
 
 
 @pytest.mark.parametrize(("decades", "expected"), [(2.3, "reproduced"), (1.7, "refused")])
@@ -68,6 +96,12 @@ def test_deepfool_must_overshoot_late_and_not_early():
     found = support.evaluation(PAPER, "deepfool_finds_the_boundary", {"trainings": trainings()})
     assert found.verdict == "reproduced"
     assert found.judgement.headline.value == pytest.approx(np.log10(0.5 / 0.3))
+    assert found.facts["families"] == "VGG and ResNet and DenseNet"
+    shorter = altered.put(
+        {"trainings": trainings()}, "trainings", "robustness", 0.29, network="resnet", seed=2, epoch=100
+    )
+    facts = support.evaluation(PAPER, "deepfool_finds_the_boundary", shorter).facts
+    assert (facts["families"], facts["longer"], facts["trainings"]) == ("VGG and DenseNet", 8, 9)
     # what it finds at the first epoch, 0.05, is put beyond where decisions change, 0.3
     tables = {"trainings": trainings()}
     altered.put(tables, "trainings", "robustness", lambda v: v * 0.31 / 0.05, network="vgg", seed=1, epoch=1)

@@ -26,11 +26,11 @@ CASES = {
     "nc4": (collapse.nc4, {"largest_share": 0.001, **PREMISE}),
     "deviation": (
         decomposition.least_squares_deviation_negligible,
-        {"largest_share": 0.1, "parts": "all", "since": "zero_error", "decay": "trained", **PREMISE},
+        {"largest_share": 0.1, "parts": "all", "since": "early", "decay": "trained", **PREMISE},
     ),
     "dominates": (
         decomposition.nc1_term_dominates,
-        {"parts": "all", "since": "zero_error", "decay": "trained", **PREMISE},
+        {"parts": "all", "since": "early", "decay": "trained", **PREMISE},
     ),
     "grows": (perturbations.robustness_grows_after_zero_error, {"measure": "robustness", **PREMISE}),
     "accuracy": (generalisation.accuracy_after_zero_error, {"average": "mean", **PREMISE}),

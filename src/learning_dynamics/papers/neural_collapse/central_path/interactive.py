@@ -8,9 +8,8 @@ import numpy as np
 import pandas as pd
 
 from learning_dynamics.papers.neural_collapse.central_path import quantities
-from learning_dynamics.papers.neural_collapse.panels import NETWORKS
 from learning_dynamics.papers.neural_collapse.training import quantities as training_quantities
-from learning_dynamics.papers.neural_collapse.trainings import data_and_network
+from learning_dynamics.papers.neural_collapse.trainings import NETWORKS, data_and_network
 from learning_dynamics.plotting import COLOURS
 from learning_dynamics.plotting.interactive import DASHES, INK, Interactive, choice, italic, power, powers, slider
 from learning_dynamics.tidy import Table, select

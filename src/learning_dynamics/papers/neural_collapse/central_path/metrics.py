@@ -22,6 +22,7 @@ from learning_dynamics.papers.neural_collapse.central_path import (
     limits,
     models,
     quantities,
+    separation,
     tangents,
     theory,
 )
@@ -89,6 +90,8 @@ def free_features(trajectory: Trajectory, *, decays: list[NonNegative]) -> Table
         Lemma 4, under both tangent maps.
     speed
         d omega_j / dt by central differences at two steps, extrapolated: of both flows, and of one step of descent.
+    `separation.separations`
+        Of the same features, and of features with other class means.
     `converses.small_terms`
         Of features with other deviations from the same class means.
     `converses.leaning_noise`
@@ -208,6 +211,7 @@ def _measure_draw(arrays: dict[str, np.ndarray], classes: int, decays: Sequence[
         quantities.OMEGA: models.snr_singular_values(X, classes),
         **tangents.manifold_gaps(X, Z, classes),
         **tangents.adjoint_gaps(X, classes),
+        **separation.separations(H, X, classes),
         **converses.small_terms(X, classes),
         **converses.leaning_noise(X, classes),
         **converses.simplex_scores(X, classes),

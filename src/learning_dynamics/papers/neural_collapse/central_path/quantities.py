@@ -118,6 +118,16 @@ IN_WORDS: dict[str, str] = {
     NC3: "the squared distance of classifiers from class means",
 }
 
+# -- rank and separation of classes (`separation`) ---------------------------------------------------------------------
+
+SNR_RANK: str = "snr_rank"  # of class means that span 1, 2, ..., C - 1 directions (Definition 2)
+# ||w^T M|| / sqrt(w^T Sigma_W w) at its stationary directions w, descending, M the centred class means (section 3.2)
+CLASS_SEPARATION: str = "class_separation"
+CLASS_SEPARATION_WITHOUT_NOISE: str = "class_separation--without_noise"  # ||w^T M|| at unit vectors w
+LEAST_PAIR_DISTANCE: str = "least_pair_distance"  # smallest |x_c - x_c'| over pairs of columns of the SNR matrix
+# the same of an SNR matrix whose least singular value is a thousandth
+LEAST_PAIR_DISTANCE_FLATTENED: str = "least_pair_distance--flattened"
+
 # -- what small terms and traces do not imply (`converses`) ------------------------------------------------------------
 
 # class means kept, deviations from them scaled by each of `converses.SCATTERS`

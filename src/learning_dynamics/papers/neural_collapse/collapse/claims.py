@@ -165,13 +165,15 @@ def nc2_equinorm(trainings: Sequence[Table], *, level: Positive, train_error: Fr
     classifiers, become equal.
 
     Norms are equal if their standard deviation over their mean, their relative spread, vanishes. In every training it
-    must end at or below {level:g} times $1/\sqrt{2P}$; $1/\sqrt{2P}$ is, to leading order in $1/P$ and $1/C$, its value
-    for independent Gaussian vectors in $P$ dimensions. The mean over trainings of its fall in decades, from where train
-    errors end to the last epoch, must be above zero with its whole 95 % interval. The relative spread of the class
-    means' norms ends at {end:.1g} in the median training; from the first recorded epoch to the last it falls
-    {fall:.2g}-fold, in the geometric mean over trainings.
+    must end at or below {level:g} times $\gamma_C/\sqrt{2P}$ with $\gamma_C = \frac{\sqrt{2(C-2)}}{C-1}\, \Gamma(\frac
+    C2)/\Gamma(\frac{C-1}2)$, $0.92$ for ten classes. This is, to leading order in $1/P$, its value for $C$ independent
+    Gaussian vectors in $P$ dimensions less their mean. The mean over trainings of its fall in decades, from where train
+    errors end to the last epoch, must be above zero with its whole 95 % interval. The bound falls with the width $P$,
+    as norms of random vectors become equal; one that is free of $P$ could judge wider networks otherwise. The relative
+    spread of the class means' norms ends at {end:.1g} in the median training; from the first recorded epoch to the last
+    it falls {fall:.2g}-fold, in the geometric mean over trainings.
     """
-    # std / mean of |mu_c - mu_G|, and of |w_c|, over classes: at most level / sqrt(2 P) at the end of every training
+    # std / mean of |mu_c - mu_G|, and of |w_c|, over classes: at most level gamma_C / sqrt(2 P) at the end
     return _tend_to_zero(trainings, [EQUINORM_MEANS, EQUINORM_CLASSIFIERS], level=level, train_error=train_error)
 
 
@@ -183,9 +185,10 @@ def nc2_equiangular(trainings: Sequence[Table], *, level: Positive, train_error:
     Angles are equal if the standard deviation of their cosines, their spread, vanishes. In every training it must end
     at or below {level:g} times $1/\sqrt P$; $1/\sqrt P$ is, to leading order in $1/P$ and $1/C$, its value for
     independent Gaussian vectors in $P$ dimensions. The mean over trainings of its fall in decades, from where train
-    errors end to the last epoch, must be above zero with its whole 95 % interval. The spread of the class means'
-    cosines ends at {end:.1g} in the median training; from the first recorded epoch to the last it falls
-    {fall:.2g}-fold, in the geometric mean over trainings.
+    errors end to the last epoch, must be above zero with its whole 95 % interval. The bound falls with the width $P$,
+    as random directions become equiangular; one that is free of $P$ could judge wider networks otherwise. The spread of
+    the class means' cosines ends at {end:.1g} in the median training; from the first recorded epoch to the last it
+    falls {fall:.2g}-fold, in the geometric mean over trainings.
     """
     # std over pairs of classes of cos(mu_c - mu_G, mu_c' - mu_G), and of cos(w_c, w_c')
     return _tend_to_zero(trainings, [EQUIANGULAR_MEANS, EQUIANGULAR_CLASSIFIERS], level=level, train_error=train_error)
@@ -199,9 +202,10 @@ def nc2_maximal_angle(trainings: Sequence[Table], *, level: Positive, train_erro
     The mean distance of cosines from $-1/(C-1)$ must end, in every training, at or below {level:g} times $\sqrt{2/(\pi
     P)}$; $\sqrt{2/(\pi P)}$ is, to leading order in $1/P$ and $1/C$, its value for independent Gaussian vectors in $P$
     dimensions once they are centred. The mean over trainings of its fall in decades, from where train errors end to the
-    last epoch, must be above zero with its whole 95 % interval. The class means' mean distance ends at {end:.1g} in the
-    median training; from the first recorded epoch to the last it falls {fall:.2g}-fold, in the geometric mean over
-    trainings.
+    last epoch, must be above zero with its whole 95 % interval. The bound falls with the width $P$, as the angles of
+    random directions approach that largest one; one that is free of $P$ could judge wider networks otherwise. The class
+    means' mean distance ends at {end:.1g} in the median training; from the first recorded epoch to the last it falls
+    {fall:.2g}-fold, in the geometric mean over trainings.
     """
     # mean of |cos + 1 / (C - 1)| over pairs of class means, and of classifiers
     return _tend_to_zero(

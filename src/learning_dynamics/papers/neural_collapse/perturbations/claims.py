@@ -16,9 +16,11 @@ from learning_dynamics.papers.neural_collapse.training.quantities import (
 from learning_dynamics.papers.neural_collapse.trainings import (
     IN_SCOPE_AUTHORS_DECAYS,
     IN_SCOPE_FEW_STEPS,
+    NETWORKS,
     SCOPE,
     at_first_epoch,
     at_the_end,
+    data_and_network,
     growth_since_errors_end,
     paired,
     premise_errors_end,
@@ -50,30 +52,36 @@ def mse_more_robust(mse: Sequence[Table], ce: Sequence[Table], *, measure: Measu
     r"""Networks trained with MSE tend to be more robust than those trained with cross-entropy.
 
     Robustness is DeepFool's, as in the paper: the mean over test images of the perturbation that it finds, relative to
-    the image. In the mean over trainings it ends at {mse_deepfool:.2g} under MSE and at {ce_deepfool:.2g} under
-    cross-entropy. The difference, MSE minus cross-entropy, is {least:.2g} to {most:.2g} over pairs of trainings; the 95
-    % interval of its mean must be above zero. DeepFool can overshoot where outputs are saturated
+    the image. The paper compares by magnitudes, as its logarithmic figure does: the logarithm of robustness under MSE
+    over that under cross-entropy, at the last epoch, must be above zero in the mean over pairs of trainings, with its
+    whole 95 % interval. The ratio is {least:.2g} to {most:.2g} over pairs; in the geometric mean over trainings
+    robustness is {mse_deepfool:.2g} under MSE and {ce_deepfool:.2g} under cross-entropy. DeepFool can overshoot
     (`deepfool_finds_the_boundary`). A variant judges the smallest perturbation that is known, DeepFool's or a crossing
-    towards a train image, which ends at {mse_smallest:.2g} under MSE and at {ce_smallest:.2g} under cross-entropy.
-    Families differ more than seeds do: the interval is over trainings of these three, and says nothing of a fourth.
+    towards a train image, which is {mse_smallest:.2g} under MSE and {ce_smallest:.2g} under cross-entropy. Families
+    differ more than seeds do: the interval is over trainings of these three, and says nothing of a fourth.
     """
     mse_runs, ce_runs = paired(mse, ce)
-    difference = at_the_end(mse_runs, measure, "test") - at_the_end(ce_runs, measure, "test")
+    log_ratio = np.log10(at_the_end(mse_runs, measure, "test") / at_the_end(ce_runs, measure, "test"))
     yield above_zero(
-        "mean of $|r| / |x|$ under MSE minus that under CE, at the last epoch",
-        difference,
+        "$\\log_{10}$ of robustness under MSE over that under CE, at the last epoch",
+        log_ratio,
         rivals={
-            "cross-entropy more robust": -difference,
-            "losses exchanged in every second pair": half_exchanged(difference),
+            "cross-entropy more robust": -log_ratio,
+            "losses exchanged in every second pair": half_exchanged(log_ratio),
         },
     )
+
+    def geometric_mean(trainings: Sequence[Table], quantity: Quantity) -> float:
+        """Return the geometric mean over trainings of a quantity at the last epoch."""
+        return float(10 ** np.mean(np.log10(at_the_end(trainings, quantity, "test"))))
+
     yield Facts(
-        mse_smallest=at_the_end(mse_runs, ROBUSTNESS_SMALLEST, "test").mean(),
-        ce_smallest=at_the_end(ce_runs, ROBUSTNESS_SMALLEST, "test").mean(),
-        mse_deepfool=at_the_end(mse_runs, ROBUSTNESS, "test").mean(),
-        ce_deepfool=at_the_end(ce_runs, ROBUSTNESS, "test").mean(),
-        least=difference.min(),
-        most=difference.max(),
+        mse_smallest=geometric_mean(mse_runs, ROBUSTNESS_SMALLEST),
+        ce_smallest=geometric_mean(ce_runs, ROBUSTNESS_SMALLEST),
+        mse_deepfool=geometric_mean(mse_runs, ROBUSTNESS),
+        ce_deepfool=geometric_mean(ce_runs, ROBUSTNESS),
+        least=10 ** log_ratio.min(),
+        most=10 ** log_ratio.max(),
     )
 
 
@@ -87,8 +95,8 @@ def robustness_by_magnitudes(
     robustness under MSE over that under cross-entropy is judged at the last epoch, on the network where this ratio is
     largest. In the geometric mean over seeds it must be {magnitudes:g} powers of ten or more with its whole 95 %
     interval. By DeepFool, the paper's measure, the largest ratio is {least:.2g} to {most:.2g} from seed to seed; by the
-    smallest perturbation that is known it is at most {smallest:.2g}. DeepFool overshoots where outputs are flat: see
-    `deepfool_finds_the_boundary`.
+    smallest perturbation that is known it is at most {smallest:.2g}. DeepFool can overshoot
+    (`deepfool_finds_the_boundary`).
     """
     mse_runs, ce_runs = paired(mse, ce)
 
@@ -158,8 +166,8 @@ def robustness_grows_after_zero_error(trainings: Sequence[Table], *, measure: Me
 @claim("Figures 9 and 11", scope=SCOPE, origin="ours", empirical=True, quantifier="an average")
 def deepfool_finds_the_boundary(trainings: Sequence[Table], *, average: Average) -> Claim:
     r"""At the first epoch DeepFool's perturbations are, in the mean over images, not longer than known crossings of the
-    decision boundary. After collapse under MSE they are longer, in the mean over trainings too, and so not the
-    smallest.
+    decision boundary. After collapse under MSE, on the digits, they are longer in the mean over trainings too, and so
+    not the smallest.
 
     Take the straight way from a test image to the nearest train image that the network decides differently. The
     decision changes somewhere on it, and no gradient is needed to find this crossing. The smallest perturbation is not
@@ -167,9 +175,9 @@ def deepfool_finds_the_boundary(trainings: Sequence[Table], *, average: Average)
     found the nearest boundary. An image whose decision it does not change counts with the perturbation at which it gave
     up. At the first recorded epoch DeepFool's mean must be no larger in any training; at the last the logarithm of the
     ratio of both means, averaged over trainings, must be above zero with its whole 95 % interval. There DeepFool's mean
-    is larger in {longer} of {trainings} trainings; the ratio is {least:.2g} to {most:.2g}, and differs between
-    families. A likely reason, which is not measured, is that outputs near 0 and 1 are flat around collapsed features: a
-    step that follows a small slope goes far past the boundary that it aims at.
+    is larger in {longer} of {trainings} trainings, and in every training of {families}; the ratio is {least:.2g} to
+    {most:.2g}. A likely reason, which is not measured, is that outputs near 0 and 1 are flat around collapsed features:
+    a step that follows a small slope goes far past the boundary that it aims at.
     """
 
     # an image whose decision DeepFool does not change counts with the perturbation at which it gave up
@@ -196,4 +204,15 @@ def deepfool_finds_the_boundary(trainings: Sequence[Table], *, average: Average)
             "first and last epoch exchanged": {"values": last},
         },
     )
-    yield Facts(longer=int(np.sum(last > 1)), trainings=len(last), least=np.min(last), most=np.max(last))
+    families = [
+        NETWORKS[data_and_network(table)[1]]
+        for table in trainings
+        if np.all(at_the_end([table], ROBUSTNESS, "test") > at_the_end([table], ROBUSTNESS_CROSSING, "test"))
+    ]
+    yield Facts(
+        longer=int(np.sum(last > 1)),
+        trainings=len(last),
+        families=" and ".join(families) or "no family",
+        least=np.min(last),
+        most=np.max(last),
+    )

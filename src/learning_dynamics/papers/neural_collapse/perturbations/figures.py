@@ -67,10 +67,9 @@ def fig11(mse: Sequence[Table], ce: Sequence[Table]) -> Plot:
     r"""Robustness against small perturbations under MSE and under cross-entropy, by three measures.
 
     As in `fig9`, under MSE (blue) and cross-entropy (CE, orange). The axis is logarithmic, because DeepFool's measure,
-    the paper's, can overshoot by far where outputs are flat. Red lines: 99.9 % train accuracy under MSE (broad) and CE
-    (dashed). In the paper's Figure 11 robustness tends to be better under MSE, sometimes by several magnitudes. Ours,
-    by DeepFool, ends better under MSE on {better} of {pairs} networks; the claims on that figure test both statements.
-    {panels} {recipe}
+    the paper's, can overshoot by far. Red lines: 99.9 % train accuracy under MSE (broad) and CE (dashed). In the
+    paper's Figure 11 robustness tends to be better under MSE, sometimes by several magnitudes. Ours, by DeepFool, ends
+    better under MSE on {better} of {pairs} networks; the claims on that figure test both statements. {panels} {recipe}
     """
     figure = curves([*mse, *ce], _measures(", {}"), ylabel=PERTURBATION, height=2.4, columns=3)
     ends_mse, ends_ce = ends_under_both_losses(mse, ce, quantities.ROBUSTNESS, "test")

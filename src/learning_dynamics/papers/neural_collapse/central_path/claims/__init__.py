@@ -5,4 +5,5 @@
 - `neural_collapse`: Corollary 2, Theorem 3
 - `within_class_covariance`: the trace of appendix D.6, the rank of footnote 12
 - `implications`: what small traces, NC1 and NC2 do not imply
+- `separation`: Definition 2, what the rank and the singular values of the SNR matrix say of classes
 """

@@ -147,7 +147,10 @@ def trace_and_product(features: Table) -> Claim:
     r"$\bar M^\top$ only where class means span an invariant subspace of $Q$, as on the renormalised features. Let "
     r"noise along one direction of the class means and noise along a direction orthogonal to all of them have equal "
     r"variances and the correlation $c$, and let no other noise be correlated. Then the squared distance of NC3 tends "
-    r"to $2 - 2/\sqrt{1 + c^2/(C-1)}$. NC4 holds for the features that collapse, but not for all points.",
+    r"to $2 - 2/\sqrt{1 + c^2/(C-1)}$. NC4 holds for the features that collapse, but not for all points. With a fixed "
+    r"weight decay $\lambda > 0$ and zero global mean NC3 does hold as $\epsilon \to 0$: in extended features the "
+    r"classifier tends to $(C\lambda I + \tilde M^\top\tilde M)^{-1}\tilde M^\top$. With another global mean the decay "
+    r"of the bias leaves part of it in the classifiers.",
     reason="the classifier keeps a component that cancels noise coupled to the class means",
     quantifier="all draws",
 )
@@ -161,7 +164,8 @@ def nc1_and_nc2_imply_nc3(features: Table) -> Claim:
     {coupled:.2g} or more. With noise that is not coupled, but larger in one direction than in others, it is at most
     {uncoupled:.1g}. NC4 holds for every example, but not for all points. Move the class means along the orthogonal
     direction to either side, by ten times the frame's singular value: of these $2C$ points the classifier decides
-    {far:.0f} or more differently from the nearest mean.
+    {far:.0f} or more differently from the nearest mean. Weight decay that stays while noise vanishes changes this
+    (errata 8).
     """
     draws, excluded = _with_free_directions(features)
 

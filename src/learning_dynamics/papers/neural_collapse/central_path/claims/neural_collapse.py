@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from learning_dynamics.judging import NOT_CLAIMED, Check, Claim, Facts, claim, every_draw, takes_rivals
+from learning_dynamics.judging import Check, Claim, Facts, claim, every_draw, takes_rivals
 from learning_dynamics.papers.neural_collapse.central_path import theory
 from learning_dynamics.papers.neural_collapse.central_path.predictions import (
     ALGORITHM,
@@ -153,48 +153,37 @@ def check_variability(flows: Table, flow: str, dynamics: Dynamics) -> Check:
 
 @claim(
     "Theorem 3",
-    scope="both flows, " + RENORMALISED_FLOWS,
-    correction="Neural collapse emerges on the renormalised features under either reading of equation 5. The explicit "
-    "dynamics of Proposition 2 belong to the orthogonal projection; under the map that Proposition 4 prints they are "
-    r"$\omega^2/2 + C\log\omega = t/(CN) + $ const. Class means must span $C-1$ directions at the start.",
-    reason="under the printed map variability collapses sooner than by the explicit dynamics",
+    scope="the flow of the orthogonal projection, " + RENORMALISED_FLOWS,
     quantifier="all draws",
 )
 def theorem_3(flows: Table) -> Claim:
-    r"""Under continually renormalised gradient flow with the tangent map of Proposition 4, from features of zero global
-    mean, neural collapse emerges on the renormalised features, with the explicit dynamics of Proposition 2 and
-    Corollaries 1 and 2.
+    r"""Take continually renormalised gradient flow, on the central path from zero global mean and without weight decay,
+    where the class means span $C-1$ directions. Then neural collapse emerges on the renormalised features, with the
+    explicit dynamics of Proposition 2 and Corollaries 1 and 2.
 
-    One check of each flow tests NC1 and the dynamics together: $\mathrm{tr}(\Sigma_B^\dagger\Sigma_W) =
-    C\sum_j1/\omega_j(t)^2$, where $\omega_j(t)$ follows from $\omega_j(0)$ by the dynamics. This trace falls from
-    {first:.2g} to {orthogonal:.1g} under the orthogonal projection and to {faster:.1g} under the printed map (medians
-    over draws; errata 3). The distances of NC2 fall as the spread of the singular values, and the squared distance of
-    NC3 as its square. NC4 holds for every example at the end. Zero global mean does not imply that class means span
-    $C-1$ directions (errata 15): the theorem is tested where they do.
+    Equation 5 projects the gradient onto the tangent space, and section D.3 calls that gradient flow on the manifold:
+    the projection is the orthogonal one. The map that Proposition 4 prints is another, and its flow has other dynamics,
+    which are a rival here (`proposition_2`, errata 3). One check tests NC1 and the dynamics together:
+    $\mathrm{tr}(\Sigma_B^\dagger\Sigma_W) = C\sum_j1/\omega_j(t)^2$, where $\omega_j(t)$ follows from $\omega_j(0)$
+    by the dynamics. This trace falls from {first:.2g} to {orthogonal:.1g}, and under the printed map to {faster:.1g}
+    (medians over draws). The distances of NC2 fall as the spread of the singular values, and the squared distance of
+    NC3 as its square. NC4 holds for every example at the end. Centred class means need not span $C-1$ directions
+    (errata 15).
     """
-    for flow in FLOWS:
-        # no `dynamics`: each prediction has its own. The theorem is about the flow of the printed map alone
-        yield check_variability(
-            flows,
-            flow,
-            printed=PAPER if flow == PRINTED else NOT_CLAIMED,
-            corrected=RIGHT_DYNAMICS[flow],
-            rivals={
-                "the paper's equation for both maps": PAPER,
-                "the algorithm's equation for both maps": ALGORITHM,
-            },
+    algorithm = "the dynamics of the map that Proposition 4 prints"
+    stay = "features that stay where they started"
+    yield check_variability(flows, ORTHOGONAL, PAPER, rivals={algorithm: ALGORITHM, stay: at_speed(PAPER, 0.0)})
+    for quantity, power_of_spread in NC2_AND_NC3.items():
+        yield from vanishing_checks(
+            flows, quantity, ORTHOGONAL, power_of_spread=power_of_spread, wrong_exponents=WRONG_EXPONENTS
         )
-    for flow in FLOWS:
-        for quantity, power_of_spread in NC2_AND_NC3.items():
-            yield from vanishing_checks(
-                flows, quantity, flow, power_of_spread=power_of_spread, wrong_exponents=WRONG_EXPONENTS
-            )
-        yield every_draw(
-            f"examples that NC4 fails for at the last time, {flow} map",
-            _examples_nc4_fails_for(flows, flow, LAST),
-            at_most=0,
-            because="every example",
-        )
+    yield every_draw(
+        "examples that NC4 fails for at the last time",
+        _examples_nc4_fails_for(flows, ORTHOGONAL, LAST),
+        at_most=0,
+        because="every example",
+        rivals={stay: {"values": _examples_nc4_fails_for(flows, ORTHOGONAL, FIRST)}},
+    )
 
     def median_nc1(flow: str, time_index: int) -> float:
         """Return the median over draws of tr(pinv(Sigma_B) Sigma_W) at a time."""

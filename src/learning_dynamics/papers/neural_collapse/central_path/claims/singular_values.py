@@ -48,11 +48,11 @@ from learning_dynamics.tidy import Table
 @claim(
     "Propositions 2 and 4 together, Lemma 5",
     scope=RENORMALISED_FLOWS + "; speeds on fresh draws",
-    correction="Equation 5 says that the gradient is projected, not how. With the orthogonal projection, "
+    correction="For gradient flow on the manifold (equation 5, section D.3), whose projection is the orthogonal one, "
     r"$Z \mapsto Z - \frac{CN}{2}(X\mathbf{C}Z^\top + Z\mathbf{C}X^\top)X\mathbf{C}$ with the class-centring matrix "
-    r"$\mathbf{C}$, Proposition 2, Lemma 5 and Corollary 1 hold as printed, and the map of Proposition 4 is not that "
-    r"projection. With the map that Proposition 4 prints, $\dot\omega = \omega / (CN(C + \omega^2))$ holds, and "
-    r"therefore $\omega^2/2 + C\log\omega = t/(CN) + $ const.",
+    r"$\mathbf{C}$, Proposition 2, Lemma 5 and Corollary 1 hold as printed. The map of Proposition 4 is not that "
+    r"projection: with it $\dot\omega = \omega / (CN(C + \omega^2))$ holds, and therefore "
+    r"$\omega^2/2 + C\log\omega = t/(CN) + $ const.",
     reason="the flow of the map that the paper prints does not follow the closed form that the paper gives",
     quantifier="all draws",
 )

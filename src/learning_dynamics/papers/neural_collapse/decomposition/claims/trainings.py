@@ -1,6 +1,6 @@
 """The terms of the loss in training (sections 2 and 3, figure 2)."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Literal
 
 import numpy as np
@@ -35,6 +35,7 @@ from learning_dynamics.papers.neural_collapse.trainings import (
     deviation_share,
     epochs_errors_end,
     last_epoch_at_full_rate,
+    latest_early_epoch,
     loss_term,
     over_trainings,
     premise_errors_end,
@@ -47,8 +48,9 @@ from learning_dynamics.tidy import Draws, Quantity, Table, settings_of
 # Settings of these claims, whose values stand in workflow/config/neural_collapse.yaml:
 # - largest_share: largest L_LS^perp / L_LS that is negligible: a tenth, as a figure shows it
 # - parts: whole terms of the loss (all), or terms without what weight decay adds to them (data)
-# - since, of `least_squares_deviation_negligible` and `nc1_term_dominates`: first epoch that is judged: the end of
-#   train errors, the first one after the learning rate has dropped, or the last
+# - since, of `least_squares_deviation_negligible` and `nc1_term_dominates`: first epoch that is judged: the latest that
+#   counts as early (`latest_early_epoch`), the end of train errors, the first one after the learning rate has dropped,
+#   or the last
 # - since, of `nc23_vanishes_first`: where falls are counted from: the first recorded epoch, or the end of train errors
 # - until: where they are counted to: the last epoch, or the last before the learning rate drops
 # - decay: weight decay in the terms: the trained one, or a tenth of it as in copies of the authors' notebook
@@ -61,8 +63,13 @@ from learning_dynamics.tidy import Draws, Quantity, Table, settings_of
 # differ by rounding, 2e-16, times the condition number of the regularised second moment, at most its trace over the
 # decay
 NETWORK_ROUNDING = 1e-10
-# values of `since` in words
-PERIODS = {"zero_error": "from zero train error on", "drop": "after the first drop", "end": "last epoch"}
+Period = Literal["early", "zero_error", "drop", "end"]  # values of `since`, and below in words
+PERIODS = {
+    "early": "from an early epoch on",
+    "zero_error": "from zero train error on",
+    "drop": "after the first drop",
+    "end": "last epoch",
+}
 
 
 @claim(
@@ -106,27 +113,30 @@ def identity_on_networks(trainings: Sequence[Table]) -> Claim:
     )
 
 
-@claim("Section 2, Figure 2", scope=SCOPE, empirical=True, quantifier="all draws")
+@claim("Section 2, Figure 2", scope=SCOPE + IN_SCOPE_FEW_STEPS, empirical=True, quantifier="all draws")
 def least_squares_deviation_negligible(
     trainings: Sequence[Table],
     *,
     largest_share: Fraction,
     parts: Literal["all", "data"],
-    since: Literal["zero_error", "drop", "end"],
+    since: Period,
     decay: Decay,
     train_error: Fraction,
 ) -> Claim:
     r"""During training the network's classifier becomes nearly the least-squares classifier of its features:
     $L_{LS}^\perp$ becomes negligible against $L_{LS}$ from an early epoch on, and stays so beyond zero train error.
 
-    Every training is judged at the worst of its recorded epochs from the end of train errors on. There the share
-    $L_{LS}^\perp/L_{LS}$ must be {largest_share:g} or less; it is {best:.1g} to {worst:.1g} over trainings. Between the
-    end of train errors and the first drop of the learning rate it is up to {before_drop:.1g}. Variants begin after that
-    drop, or judge the last epoch alone, where the share is at most {last:.1g}. At the last epoch the least-squares
-    classifier's own weight decay makes {decay_share:.1g} of $L_{LS}$ (median over trainings). The rest is the squared
-    errors of predictions: $L_{LS}^\perp$ without its own decay is {data_share:.1g} of these (median; largest
-    {data_worst:.1g}). A variant has a tenth of the trained weight decay, as the authors' notebook seems to have it
-    (`nc23_vanishes_first`). The least-squares classifier of that decay is not the optimum of the loss that was trained.
+    An early epoch is here one before the first drop of the learning rate; in a training without drops, one of its first
+    tenth. There must be such an epoch from which on the share $L_{LS}^\perp/L_{LS}$ stays at {largest_share:g} or less
+    to the end of training. So every training is judged at the worst of its recorded epochs from the latest early one
+    on. There the share is {best:.1g} to {worst:.1g} over trainings; up to the drop it is at most {before_drop:.1g},
+    after it at most {after_drop:.1g}. Train errors end at epochs {first_end:.0f} to {last_end:.0f}. Variants begin
+    there, begin after the drop, or judge the last epoch alone, where the share is at most {last:.1g}. At the last epoch
+    the least-squares classifier's own weight decay makes {decay_share:.1g} of $L_{LS}$ (median over trainings). The
+    rest is the squared errors of predictions: $L_{LS}^\perp$ without its own decay is {data_share:.1g} of these
+    (median; largest {data_worst:.1g}). A variant has a tenth of the trained weight decay, as the authors' notebook
+    seems to have it (`nc23_vanishes_first`). The least-squares classifier of that decay is not the optimum of the loss
+    that was trained.
     """
     included, excluded = without_exceptions(trainings)
     # L_LS^perp / (L_NC1 + L_NC2/3) and, for a rival, L_NC1 / (L_NC1 + L_NC2/3): of each table epochs by seeds
@@ -160,12 +170,14 @@ def least_squares_deviation_negligible(
     )
     yield premise_errors_end(included, excluded, train_error=train_error)
 
-    # of each training from the end of train errors on: up to the last epoch, and up to the learning rate's first drop
-    largest_after_errors_end, largest_before_drop = [], []
+    # of each training: largest from the latest early epoch on, up to that epoch, and after it
+    largest_since_early, largest_before_drop, largest_after_drop = [], [], []
     for values, table in zip(deviation_shares, included, strict=True):
-        after = after_errors_end(values, table, train_error)
-        largest_after_errors_end.append(after.max())
-        largest_before_drop.append(after[after.index <= last_epoch_at_full_rate(table)].max())
+        latest = latest_early_epoch(values, table)
+        largest_since_early.append(values[values.index >= latest].max())
+        largest_before_drop.append(values[values.index <= latest].max())
+        largest_after_drop.append(values[values.index > latest].max())
+    ends = over_trainings(included, lambda table: epochs_errors_end(table, train_error))
     # of each training at the last epoch
     nc1, nc23, nc1_decay = (
         at_the_end(included, with_decay(term, decay)) for term in (LOSS_NC1, LOSS_NC23, LOSS_NC1_DECAY)
@@ -178,58 +190,79 @@ def least_squares_deviation_negligible(
         data_share=np.median(last_shares_without_decay),
         data_worst=np.max(last_shares_without_decay),
         last=np.max(last_shares),
-        before_drop=np.nanmax(np.concatenate(largest_before_drop)),
-        best=np.nanmin(np.concatenate(largest_after_errors_end)),
-        worst=np.nanmax(np.concatenate(largest_after_errors_end)),
+        before_drop=np.max(np.concatenate(largest_before_drop)),
+        after_drop=np.max(np.concatenate(largest_after_drop)),
+        best=np.min(np.concatenate(largest_since_early)),
+        worst=np.max(np.concatenate(largest_since_early)),
+        first_end=np.nanmin(ends),
+        last_end=np.nanmax(ends),
     )
 
 
-@claim("Section 2, Figure 2", scope=SCOPE, empirical=True, quantifier="all draws")
+@claim("Section 2, Figure 2", scope=SCOPE + IN_SCOPE_FEW_STEPS, empirical=True, quantifier="all draws")
 def nc1_term_dominates(
     trainings: Sequence[Table],
     *,
     parts: Literal["all", "data"],
-    since: Literal["zero_error", "drop", "end"],
+    since: Period,
     decay: Decay,
     train_error: Fraction,
 ) -> Claim:
-    r"""From zero train error on, $L_{NC1}$ is the dominant term of the loss: it is larger than $L_{NC2/3}$ and than
+    r"""From an early epoch on, $L_{NC1}$ is the dominant term of the loss: it is larger than $L_{NC2/3}$ and than
     $L_{LS}^\perp$.
 
-    Every training is judged at the recorded epoch, from the end of train errors on, at which the ratio of $L_{NC1}$ to
-    the larger of the other two is least. There the ratio must be one or more. It is {least:.2g} to {most:.2g} over
-    trainings; at the last epoch it is at least {last:.2g}. Weight decay makes {decay_share:.2g} of $L_{NC1}$ at the
-    last epoch (median over trainings). Without what decay adds to the terms, the least ratio is {data_least:.2g} to
-    {data_most:.2g}, and the ratio at the last epoch {data_last:.2g} or more. Variants leave decay out, take a tenth of
-    it, begin after the first drop of the learning rate, or judge the last epoch alone.
-    `least_squares_deviation_negligible` tests whether $L_{LS}^\perp$ is not only smaller but negligible.
+    An early epoch is one before the first drop of the learning rate, as in `least_squares_deviation_negligible`. Every
+    training is judged at the recorded epoch, from the latest early one on, at which the ratio of $L_{NC1}$ to the
+    larger of the other two is least. There the ratio must be one or more. A training in which it is less at single
+    recorded epochs alone, not at two in a row, is undecided: $L_{LS}^\perp$ fluctuates from epoch to epoch. The least
+    ratio is {least:.2g} to {most:.2g} over trainings; at the last epoch it is at least {last:.2g}. Weight decay makes
+    {decay_share:.2g} of $L_{NC1}$ at the last epoch (median over trainings). Without what decay adds to the terms, the
+    least ratio is {data_least:.2g} to {data_most:.2g}, and the ratio at the last epoch {data_last:.2g} or more.
+    Variants leave decay out, take a tenth of it, begin at the end of train errors or after the drop, or judge the last
+    epoch alone. `least_squares_deviation_negligible` tests whether $L_{LS}^\perp$ is not only smaller but negligible.
     """
     included, excluded = without_exceptions(trainings)
 
-    def least_ratio(term: Quantity, period: Literal["zero_error", "drop", "end"], *, without_decay: bool) -> np.ndarray:
-        """Return a term over the larger of the other two where that is least in a period, for each training."""
-        largest_inverse = []
+    def ratios_of(term: Quantity, *, without_decay: bool) -> Iterator[tuple[Table, pd.DataFrame]]:
+        """Yield each table with a term over the larger of the other two, epochs by seeds."""
         for table in included:
             terms = {
-                each: loss_term(table, each, decay, without_decay=without_decay)  # epochs by seeds
+                each: loss_term(table, each, decay, without_decay=without_decay)
                 for each in (LOSS_NC1, LOSS_NC23, LOSS_LS_PERP)
             }
             judged = terms.pop(term)
-            larger_of_others = np.maximum(*terms.values())  # the two that are left
-            largest_inverse.append(_largest_since(larger_of_others / judged, table, period, train_error))
-        return 1 / np.concatenate(largest_inverse)  # where the inverse is largest the ratio is least
+            yield table, judged / np.maximum(*terms.values())  # the two that are left
+
+    def least_ratio(term: Quantity, period: Period, *, without_decay: bool) -> np.ndarray:
+        """Return the least of these ratios in a period, for each training."""
+        return -np.concatenate(
+            [
+                _largest_since(-ratios, table, period, train_error)
+                for table, ratios in ratios_of(term, without_decay=without_decay)
+            ]
+        )
 
     leaves_out_decay = parts == "data"
     ratios = least_ratio(LOSS_NC1, since, without_decay=leaves_out_decay)
+    smaller_at_neighbours = np.concatenate(
+        [
+            _has_neighbours_since(of_table < 1, table, since, train_error)
+            for table, of_table in ratios_of(LOSS_NC1, without_decay=leaves_out_decay)
+        ]
+    )
     yield every_draw(
         f"least $L_{{NC1}}$ over the larger of the other terms, {PERIODS[since]}",
         ratios,
         at_least=1.0,
         because="the largest term",
+        undecided=(ratios < 1) & ~smaller_at_neighbours,
         excluded=excluded,
         rivals={
-            "$L_{LS}^\\perp$ dominant": {"values": least_ratio(LOSS_LS_PERP, since, without_decay=leaves_out_decay)},
-            "$L_{NC2/3}$ dominant": {"values": least_ratio(LOSS_NC23, since, without_decay=leaves_out_decay)},
+            phrase: {
+                "values": least_ratio(term, since, without_decay=leaves_out_decay),
+                "undecided": None,
+            }
+            for phrase, term in {"$L_{LS}^\\perp$ dominant": LOSS_LS_PERP, "$L_{NC2/3}$ dominant": LOSS_NC23}.items()
         },
     )
     yield premise_errors_end(included, excluded, train_error=train_error)
@@ -246,21 +279,35 @@ def nc1_term_dominates(
     )
 
 
-def _largest_since(
-    values: pd.DataFrame, table: Table, since: Literal["zero_error", "drop", "end"], train_error: float
-) -> np.ndarray:
-    """Return the largest of a quantity from an epoch on, shape (seeds,); nan where train errors never end.
-
-    The epoch is where train errors end, the first after the learning rate has dropped, or the last.
-    """
-    if since == "zero_error":
-        starts = epochs_errors_end(table, train_error)
-    elif since == "drop":
-        starts = pd.Series(last_epoch_at_full_rate(table) + 1, index=values.columns)
-    else:
-        starts = pd.Series(values.index[-1], index=values.columns)
+def _largest_since(values: pd.DataFrame, table: Table, since: Period, train_error: float) -> np.ndarray:
+    """Return the largest of a quantity from an epoch on, shape (seeds,); nan where train errors never end."""
+    starts = _starts(values, table, since, train_error)
     # no epoch is later than nan, and the largest of none is nan
     return np.array([values.loc[values.index >= starts[seed], seed].max(skipna=False) for seed in values.columns])
+
+
+def _has_neighbours_since(holds: pd.DataFrame, table: Table, since: Period, train_error: float) -> np.ndarray:
+    """Return whether something holds at an epoch of a period and at the recorded epoch before or after it, (seeds,)."""
+    is_judged = holds.index.to_numpy()[:, None] >= _starts(holds, table, since, train_error).to_numpy()
+    at_next = holds.shift(-1, fill_value=False)
+    at_last = holds.shift(1, fill_value=False)
+    return (holds & (at_next | at_last) & is_judged).any().to_numpy()
+
+
+def _starts(values: pd.DataFrame, table: Table, since: Period, train_error: float) -> pd.Series:
+    """Return the first epoch of a period for each seed; nan where train errors never end.
+
+    It is the latest epoch that counts as early, where train errors end, the first after the learning rate has dropped,
+    or the last.
+    """
+    if since == "zero_error":
+        return epochs_errors_end(table, train_error)
+    starts = {
+        "early": latest_early_epoch(values, table),
+        "drop": last_epoch_at_full_rate(table) + 1,
+        "end": values.index[-1],
+    }
+    return pd.Series(starts[since], index=values.columns)
 
 
 @claim("Figure 2", scope=SCOPE + IN_SCOPE_FEW_STEPS, empirical=True, quantifier="an average")

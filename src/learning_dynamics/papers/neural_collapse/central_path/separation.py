@@ -1,0 +1,57 @@
+"""What the SNR matrix says of how classes are separated: its rank, and its singular values by direction and by pair.
+
+Shapes: H (P, C N), one draw's features, examples as columns, sorted by class, N of each; X the same renormalised. The
+SNR matrix (P, C) is Sigma_W^{-1/2} times the class means less their mean (Definition 2).
+"""
+
+import numpy as np
+from scipy.linalg import eigh
+
+from learning_dynamics.papers.neural_collapse.central_path import models, quantities
+
+FLATTENED = 1e-3  # by how much the class means are scaled along the direction in which they are separated least
+
+
+def separations(H: np.ndarray, X: np.ndarray, classes: int) -> models.Numbers:
+    """Measure the rank of the SNR matrix of several class means, and how far classes are apart.
+
+    Quantities
+    ----------
+    snr_rank
+        Rank of the SNR matrix of features whose class means span 1, 2, ..., C - 1 directions: those of X along the
+        first of its left singular vectors, and its deviations. Index: the number of directions.
+    class_separation
+        The class means' root sum of squares along a direction, over the standard deviation of noise along it, for the
+        directions at which this ratio is stationary (discriminant analysis of H), descending.
+    class_separation--without_noise
+        The class means' root sum of squares along their own singular vectors, descending.
+    least_pair_distance
+        Smallest distance of two class means, in units of the noise (Mahalanobis).
+    least_pair_distance--flattened
+        The same with the class means scaled by a thousandth along the direction in which they are separated least.
+    """
+    U, omega, V = models.snr_vectors(X, classes)
+    M = models.centred(models.class_means(H, classes))
+    stationary = eigh(M @ M.T, models.within_covariance(H, classes), eigvals_only=True)[::-1][: classes - 1]
+    flattened = np.append(omega[:-1], FLATTENED * omega[-1])
+    return {
+        quantities.SNR_RANK: np.array(
+            [_rank_of_snr(U[:, :count] * omega[:count] @ V[:, :count].T, X, classes) for count in range(1, classes)]
+        ),
+        quantities.CLASS_SEPARATION: np.sqrt(stationary),
+        quantities.CLASS_SEPARATION_WITHOUT_NOISE: np.linalg.svd(M, compute_uv=False)[: classes - 1],
+        quantities.LEAST_PAIR_DISTANCE: _least_pair_distance(U * omega @ V.T),
+        quantities.LEAST_PAIR_DISTANCE_FLATTENED: _least_pair_distance(U * flattened @ V.T),
+    }
+
+
+def _rank_of_snr(M: np.ndarray, X: np.ndarray, classes: int) -> int:
+    """Return the rank of the SNR matrix of class means M, (P, C), with the deviations of X."""
+    H = models.deviations(X, classes) + np.repeat(M, X.shape[1] // classes, axis=1)
+    return int(np.linalg.matrix_rank(models.signal_to_noise(H, classes), rtol=1e-9))
+
+
+def _least_pair_distance(M: np.ndarray) -> float:
+    """Return the smallest distance of two columns of M."""
+    distances = np.linalg.norm(M[:, :, None] - M[:, None], axis=0)
+    return float(distances[np.triu_indices(len(distances), 1)].min())
