@@ -155,10 +155,11 @@ def fallen(role):
 
 
 @named_after_its_call
-def plateaus(at_zero, ranks, scale=1e-7, late=0, unfitted=0):
+def plateaus(at_zero, ranks, scale=1e-7, late=0, unfitted=0, low=0):
     """Let so many draws start on a plateau, and the first ones meet a second at these ranks; some start late.
 
-    Of all draws the first `unfitted` end a little above the loss that counts as fitted, the others a little below.
+    Of all draws the first `unfitted` end a little above the loss that counts as fitted, the others a little below. The
+    first `low` draws are a little below it when the second plateau begins, the others a little above.
     """
 
     def alter(tables):
@@ -171,6 +172,7 @@ def plateaus(at_zero, ranks, scale=1e-7, late=0, unfitted=0):
         by_seed(table, at, ranks)
         losses = mine & (table["quantity"] == "loss")
         table.loc[losses & (table["time"] == 0), "value"] = 1.0
+        by_seed(table, losses & (table["time"] == when), [0.95e-3] * low + [1.05e-3] * (DRAWS - low))
         by_seed(table, losses & (table["time"] == times[-1]), [1.1e-3] * unfitted + [0.9e-3] * (DRAWS - unfitted))
         first = [times[1] if seed >= late else 0.5 * times[-1] for seed in range(at_zero)]
         added = pd.DataFrame({"seed": [*range(at_zero), *range(len(ranks))], "value": first + [when] * len(ranks)})
@@ -197,6 +199,9 @@ def plateaus(at_zero, ranks, scale=1e-7, late=0, unfitted=0):
         (plateaus(200, mixed(r1=130), unfitted=17), "undecided"),
         (plateaus(200, mixed(r2=16, r1=130), unfitted=16), "reproduced"),
         (plateaus(200, mixed(r1=200), unfitted=200), "not reproduced"),
+        # a plateau at a loss that counts as fitted is no saddle from which the loss goes on
+        (plateaus(200, mixed(r1=130), low=16), "reproduced"),
+        (plateaus(200, mixed(r1=130), low=17), "undecided"),
         # what happens at larger scales does not decide, unless it is the same there
         (plateaus(200, mixed(r1=114), scale=1e-2), "undecided"),
     ],
@@ -213,9 +218,9 @@ def test_draws_of_another_rank_are_decided_before_their_loss_has_fallen():
 
 def test_what_is_shown_of_plateaus():
     large = plateaus(200, mixed(r1=20), scale=1e-2)
-    found = evaluation_on("relu_phase_one", plateaus(190, mixed(r1=120, r2=40), unfitted=6), large).facts
-    shown = [found[name] for name in ("value", "smallest", "second", "zero", "rank_one", "conditional", "stuck")]
-    assert shown == pytest.approx([0.57, 1e-7, 0.8, 0.95, 0.6, 0.75, 6])
+    found = evaluation_on("relu_phase_one", plateaus(190, mixed(r1=120, r2=40), unfitted=6, low=2), large).facts
+    shown = [found[name] for name in ("value", "smallest", "second", "zero", "rank_one", "conditional", "stuck", "low")]
+    assert shown == pytest.approx([0.57, 1e-7, 0.8, 0.95, 0.6, 0.75, 6, 2])
     assert found["course"] == "10% at 1e-02, 57% at 1e-07"
     assert found["turns"] == "from 1e-07 down"
     none = evaluation_on("relu_phase_one", plateaus(190, mixed(r1=20)), large)

@@ -26,11 +26,12 @@ SIGN_AT_START = 1.0  # `runs.one_entry` draws matrices of positive determinant
     "entry; one linear measurement of a 3 × 3 matrix, by default with singular values 1, 1/2 and 1/4",
     correction=r"Under one linear measurement $\langle A, W \rangle$ with singular values $s_1 > s_2 > 0$ the "
     r"relation, as $\sigma_1$ grows, is linear at depth 1, a power at depth 2 and has an asymptote from depth 3 on; "
-    r"slope and power are $s_2 / s_1$. This holds from almost every balanced start (not, for example, from a multiple "
-    r"of the identity where $A$ is symmetric and indefinite). For 2 × 2 matrices at depth 2 it also needs a start "
+    r"slope and power are $s_2 / s_1$. This holds from almost every balanced start (not, for example, from a positive "
+    r"multiple of the identity where $A$ is symmetric with the eigenvalues $s_1$ and $-s_2$). For 2 × 2 matrices at depth 2 it also needs a start "
     r"whose determinant has the sign of $A$'s; from the other balanced starts $\sigma_2$ falls. One observed entry has "
-    r"$s_2 = 0$: from almost every balanced start $\sigma_2$ levels off at every depth (at depth 1 it does unless $W$ "
-    r"is zero outside of that entry's row and column at the start, where of 2 × 2 matrices the entry's cofactor is).",
+    r"$s_2 = 0$: from almost every balanced start $\sigma_2$ levels off at every depth (at depth 1 unless $W$ "
+    r"starts as zero outside of that entry's row and column; of a 2 × 2 matrix this is one number, the entry's "
+    r"cofactor).",
     reason="one entry is a measurement of rank one, which drives the first singular value alone",
 )
 def one_measurement(generic: Table, entry: Table, aligned: Table, *, share: Fraction, amplification: Positive) -> Claim:

@@ -49,28 +49,20 @@ def gaussian_init_low_rank(
     _require_fewer_outputs_than_inputs(printed)
     table = {"variance": printed, "standard deviation": deviation}[reading]
     leading_share, fewer_share = _leading_share(table), _leading_share(table, fewer=1)
-    only_k_grow = _only_k_grow(table, since, allowed=1 - share)
     fewer = "only $k - 1$ values grow"
-    more = "more than $k$ values grow, and the rank ends above $k$"
     yield share_of_draws(
         "share of draws that end with approximately rank $k$",
         **_holds_if_finite(leading_share >= share, leading_share),
         at_least=0.5,
         because=f"most draws; the $k$ largest hold {share:.0%} of $|W_1|^2$ or more",
-        rivals={
-            fewer: _holds_if_finite(fewer_share >= share, fewer_share),
-            more: _holds_if_finite(leading_share < share, leading_share),
-        },
+        rivals={fewer: _holds_if_finite(fewer_share >= share, fewer_share)},
     )
     yield share_of_draws(
         "share of draws on which only $k$ singular values grow",
-        **only_k_grow,
+        **_only_k_grow(table, since, allowed=1 - share),
         at_least=0.5,
         because=f"most draws; beyond the $k$ largest {1 - share:.0%} of the squared displacement at most",
-        rivals={
-            fewer: _only_k_grow(table, since, allowed=1 - share, fewer=1),
-            more: only_k_grow | {"holds": ~only_k_grow["holds"]},
-        },
+        rivals={fewer: _only_k_grow(table, since, allowed=1 - share, fewer=1)},
     )
     of_variance, of_deviation = _leading_share(printed), _leading_share(deviation)
     yield Facts(

@@ -130,9 +130,9 @@ def _nan_where_unknown(holds: np.ndarray, measured: np.ndarray) -> np.ndarray:
     quantifier="all draws",
     scope="one output, noise far larger than the drift; d > n and d = n, unequal singular values of X; rates for the "
     "diagonals (1, 0.6, 0.3), (1, 0.8, 0.6, 0.4, 0.3) and, one entry beside zeros, (1, 0, ..., 0)",
-    correction="It extends to diagonal $D$ without zeros, with the alignment of rows in place of (c). A row with "
-    "$D_j = 0$ never moves. Where one $D_j$ alone is not zero, its row and $a$ collapse, and moments of powers up to "
-    "one do not grow.",
+    correction="For the $D$ without zeros that were tried it extends, with the alignment of rows in place of (c), and "
+    "moments of every power from five dimensions on. A row with $D_j = 0$ never moves. Where one $D_j$ alone is not "
+    "zero, its row and $a$ collapse, and moments of powers up to one do not grow.",
     reason="where one $D_j$ alone is not zero, the process is that of one dimension, which collapses",
 )
 def label_noise_sde(

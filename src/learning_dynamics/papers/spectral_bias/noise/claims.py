@@ -66,7 +66,8 @@ def noise_low_rank(
     the remaining ones decay to zero; for $d = 1$ the process collapses to zero.
 
     Of Figure 3a alone, which the sentence points to, nothing is to be corrected: for its $d = 2$ the second value
-    decays, and the first exceeds every bound at some time (`noise_in_the_plane`). In every dimension tried the ratio
+    decays, and the first, at the rate zero, exceeds every bound at some time, as derived. (`noise_in_the_plane` counts
+    the paths on which it has increased at one time.) In every dimension tried the ratio
     $\sigma_2(W)/\sigma_1(W)$ decays: $W$ loses rank relative to its size. The singular values themselves grow at the
     Lyapunov exponents $\lambda_i$. Over all $d + 1$ directions of $(W, a)$ these add up to $-d$, and all of them are
     known (`lyapunov_spectrum`). By the formula $\lambda_2$ is below zero up to $d$ = {last}, where it is {below:.4f},
@@ -143,7 +144,9 @@ def noise_in_the_plane(paths: Table, drawn: Table, *, fallen: Fraction) -> Claim
     $\sigma_1$ ends above its start, and $\sigma_2$ has fallen to {fallen:g} of its start or below: {value:.0%} do, and
     {drawn_agree} of the {drawn} in the figure. $\sigma_1$ has increased on {increased:.0%}, and $\sigma_2$ has fallen
     so far on {decayed:.0%}. Three paths all agree with probability {three:.0%}. The rate of $\sigma_1$ is zero
-    (`noise_low_rank`): paths whose $\sigma_1$ has increased fall below their start again at some time.
+    (`noise_low_rank`): the share of paths on which it has increased falls towards one half as time goes on, so that the
+    verdict is about times of the order of {end:g}. Paths whose $\sigma_1$ has increased fall below their start again
+    at some time.
     """
 
     def start_and_end(table: Table) -> tuple[np.ndarray, np.ndarray]:

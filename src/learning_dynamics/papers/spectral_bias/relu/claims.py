@@ -10,6 +10,7 @@ from learning_dynamics.judging import Check, Claim, Facts, claim, share_of_draws
 from learning_dynamics.papers.spectral_bias.quantities import SAMPLES
 from learning_dynamics.papers.spectral_bias.relu import quantities
 from learning_dynamics.papers.spectral_bias.relu.saddles import (
+    first_saddle_losses,
     first_saddle_ranks,
     fitted_draws,
     last_ranks,
@@ -90,7 +91,8 @@ def relu_teacher_directions(
     learned if the cosine of a principal angle between them is {cosine:g} at least. From large weights {value:.0%} of
     {draws} draws learn both directions, and {large_one:.0%} learn one or both; from small weights {small_one:.0%} learn
     one or both. The median cosines are {large_first:.2f} and {large_second:.2f}; for spans at random they are
-    {chance_first:.2f} and {chance_second:.2f}. Of $|W|^2$, {large_inside:.0%} is in the teacher's span (median;
+    {chance_first:.2f} and {chance_second:.2f}, and {chance_one:.0%} of them learn one or both. At a cosine of 0.8 most
+    spans at random do, and so do most draws from large weights: there the count says nothing. Of $|W|^2$, {large_inside:.0%} is in the teacher's span (median;
     {chance_inside:.0%} by chance). Of small weights the paper says that the layer represents both directions, "i.e., a
     rank 2 hidden layer": `relu_low_rank` tests that, and `relu_directions_with_samples` whether it spans them.
     """
@@ -123,6 +125,7 @@ def relu_teacher_directions(
         large_second=large_second,
         chance_first=chance_first,
         chance_second=chance_second,
+        chance_one=float((chance_cosines.max(axis=1) >= cosine).mean()),
         large_inside=float(np.median(Draws(large)[quantities.INSIDE])),
         chance_inside=float(Draws(large)[quantities.CHANCE_INSIDE][0]),
     )
@@ -210,9 +213,10 @@ def relu_phase_one(scales: Table, *, percent: Count, loss: Fraction) -> Claim:
     carry {percent} % of $|W|^2$. All {draws} draws are counted. {zero:.0%} start on a plateau, at zero; a draw that
     does not is undecided, since its second plateau cannot be identified. {second:.0%} meet a second plateau;
     {rank_one:.0%} have rank 1 when it begins, which is {conditional:.0%} of those that meet one. {value:.0%} have rank
-    1 there and go on, until the loss has fallen to {loss:g} of its first value or below. {stuck} of {draws} have rank 1
+    1 there and go on, from a loss above {loss:g} of its first value to that or below. {stuck} of {draws} have rank 1
     there and have not fallen so far at the end. These are undecided: a plateau lasts the longer the smaller the start,
-    in proportion to the logarithm of the scale. The share of all draws that go this way is {course}. With its interval
+    in proportion to the logarithm of the scale. {low} are at {loss:g} or below when the second plateau begins. These
+    are undecided too: their end cannot be told from the plateau. The share of all draws that go this way is {course}. With its interval
     it is above one half {turns}. The thresholds of a plateau are our choice. With stricter ones, a slower fall or a
     longer stretch, the share is smaller (variations of both are on the robustness page).
     """
@@ -220,13 +224,15 @@ def relu_phase_one(scales: Table, *, percent: Count, loss: Fraction) -> Claim:
     # for each draw: the rank when its second plateau begins, nan without one; whether it starts on a plateau, at zero
     ranks = {scale: first_saddle_ranks(table, percent) for scale, table in by_scale.items()}
     at_zero = {scale: starts_at_zero(table) for scale, table in by_scale.items()}
+    saddle_losses = {scale: first_saddle_losses(table) for scale, table in by_scale.items()}
     is_fitted = {scale: fitted_draws(table, loss) for scale, table in by_scale.items()}
     smallest, largest = min(by_scale), max(by_scale)
 
     def goes_on(rank: int, scale: float) -> dict[str, np.ndarray]:
-        """Return holds and undecided: of that rank when the second plateau begins, and fitted at the end."""
+        """Return holds and undecided: of that rank and above `loss` when the second plateau begins, then fitted."""
         has_rank = ranks[scale] == rank
-        return {"holds": has_rank & is_fitted[scale], "undecided": ~at_zero[scale] | (has_rank & ~is_fitted[scale])}
+        falls = (saddle_losses[scale] > loss) & is_fitted[scale]
+        return {"holds": has_rank & falls, "undecided": ~at_zero[scale] | (has_rank & ~falls)}
 
     def goes_on_from_rank_one(scale: float, rivals: dict[str, Any] | None = None) -> Check:
         return share_of_draws(
@@ -278,6 +284,7 @@ def relu_phase_one(scales: Table, *, percent: Count, loss: Fraction) -> Claim:
         rank_one=float(rank_one_at_smallest.mean()),
         conditional=float(np.mean(ranks[smallest][meets_second] == 1)) if meets_second.any() else float("nan"),
         stuck=int(stuck.sum()),
+        low=int(np.sum(rank_one_at_smallest & (saddle_losses[smallest] <= loss))),
         course=", ".join(course),
         turns=turns,
     )

@@ -11,6 +11,7 @@ from learning_dynamics.papers.spectral_bias.panels import index_handles, level, 
 from learning_dynamics.papers.spectral_bias.quantities import LOSS, SIGMA_W1
 from learning_dynamics.papers.spectral_bias.relu import quantities
 from learning_dynamics.papers.spectral_bias.relu.saddles import (
+    first_saddle_losses,
     first_saddle_ranks,
     fitted_draws,
     last_ranks,
@@ -113,7 +114,9 @@ def fig5a(small: Table, scales: Table, *, percent: Count, loss: Fraction) -> Plo
     counts_axis.legend(loc="upper right", fontsize=7)
     parts = {}
     for size, table in scales.groupby("scale"):
-        goes_on = (first_saddle_ranks(table, percent) == 1) & fitted_draws(table, loss)
+        goes_on = (
+            (first_saddle_ranks(table, percent) == 1) & (first_saddle_losses(table) > loss) & fitted_draws(table, loss)
+        )
         part = parts[size] = share(int(goes_on.sum()), len(goes_on))
         bars = [[part.value - part.lower], [part.upper - part.value]]
         share_axis.errorbar([size], [part.value], bars, fmt="o", ms=3.5, lw=1.0, color=COLOURS["blue"])

@@ -47,6 +47,18 @@ def first_saddle_ranks(table: Table, percent: int) -> np.ndarray:
     return np.where(starts_at_zero(table), saddle_ranks, np.nan)
 
 
+def first_saddle_losses(table: Table) -> np.ndarray:
+    """Return each draw's loss when its second plateau begins, as a share of its first value; nan where it has none."""
+    losses = select(table, LOSS).set_index(["seed", "time"])["value"]
+    starts = _plateau_starts(table, AT_FIRST_SADDLE)
+    return np.array(
+        [
+            np.nan if np.isnan(start) else losses.loc[(seed, start)] / losses.loc[(seed, 0.0)]
+            for seed, start in starts.items()
+        ]
+    )
+
+
 def starts_at_zero(table: Table) -> np.ndarray:
     """Return for each draw whether its loss starts on a plateau, shape (draws,) of bool."""
     return (_plateau_starts(table, AT_ZERO) < 0.01 * table["time"].max()).to_numpy()

@@ -376,7 +376,7 @@ def architectures_evolve_differently(regression: Table, *, step_errors: Positive
 
     The largest distance of two architectures' paths from one start is compared with the error of the steps: the sum of
     both ends' distances from the limits that Theorem 5 predicts. Of {draws} pairs of paths the nearest are {value:.3g}
-    times that error apart. Some start near the line of global minima and hardly move: {near} pairs are never as far as
+    times that error apart. One start lies near the line of global minima: from it {near} pairs are never as far as
     {accuracy:.0%} of their largest coefficient apart. Each network ends at the limit of its own architecture.
     """
     of_networks = _by_network(regression)
@@ -395,7 +395,6 @@ def architectures_evolve_differently(regression: Table, *, step_errors: Positive
         distances.max(axis=1) / errors_of_pairs,
         at_least=step_errors,
         because="chosen: far more than steps change",
-        rivals={"architectures that stay as near as they start": {"values": distances[:, 0] / errors_of_pairs}},
     )
     yield equal_on_every_draw(
         "distance from the limit that is predicted for the network's own architecture",
@@ -433,7 +432,8 @@ def finite_loss_remembers_initialisation(classification: Table, settling: Table,
     to their limit direction, because they are not trained all the way to zero loss.
 
     The initialisation is the scale and the coefficients: of each network the directions from all starts and scales are
-    compared. By scale, from {scales}, the directions from {count} coefficients span, in degrees, {spans}. The limit of
+    compared. At the scales {scales}, in this order, the directions from {count} initial coefficients span these
+    degrees: {spans}. The limit of
     two layers is the same from every start within the conditions of Theorem 2 (`limits_and_starts`), but the flow's
     angle to it falls only like a power of $1 / \log t$ (`log_time`). Followed by the flow to a $\log\log t$ of
     {reached:g}, the same starts span at most {left:.1g} degrees.

@@ -125,8 +125,9 @@ def corollary_4(flows: Sequence[Table], *, degrees: Positive) -> Claim:
     not zero.
 
     The filter passes low frequencies where the autocorrelation is positive, high ones where it is negative. The printed
-    conditions are Theorem 3's in the singular coordinates of $M(x)$, with $2 \lambda$ for filters of length two. Both
-    are compared at random layers: where the last layer is zero, their fractions are.
+    conditions are Theorem 3's in the singular coordinates of $M(x)$, with $2 \lambda$ for filters of length two. The
+    two are compared at layers that are both random: where the last layer is zero the fractions in both are zero, and
+    their denominators would not be tested.
 
     At an autocorrelation of zero, which the corollary leaves out, the two singular values agree, and the start decides:
     such draws are left out. Near zero the filter of the other sign dies only like $(\log t)^{-(1 - s) / 2}$, with a

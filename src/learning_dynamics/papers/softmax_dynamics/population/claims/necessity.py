@@ -156,36 +156,37 @@ def skew_is_necessary_under_descent(
     The rank is the paper's, over all inputs; a fall or a rise counts from {threshold:g} on. The paper states no
     learning rate. The claim assumes that the phases show with skew and a bottleneck. They do at the setting of
     `three_phases_exist`, in {with_both:.0%} of the draws that have learned their examples. Each of {rates} rates is
-    judged. At the largest, {largest_rate:g}, the phases show in {value:.0%} of the draws of equal classes that have
-    learned, and have not exploded on the way; {learned:.0%} have. At smaller rates they show in at most
-    {at_smaller_rates:.0%}, at the smallest, {smallest_rate:g}, in {at_smallest_rate:.1%}. Under gradient flow skew is
-    necessary (`skew_is_necessary`).
+    judged; of equal classes a draw that explodes, or has not learned, shows no phases. At the largest rate,
+    {largest_rate:g}, {value:.1%} of the draws show them: {of_learned:.0%} of the {learned:.0%} that have learned. At
+    smaller rates at most {at_smaller_rates:.1%} do, at the smallest, {smallest_rate:g}, {at_smallest_rate:.1%}. Under
+    gradient flow skew is necessary (`skew_is_necessary`).
     """
     # equal classes are repeated under the name of each of the skewed sizes
     equal = draws_by_case(descents, threshold)["equal"].drop_duplicates(["scale", "learning_rate", "seed"])
-    has_learned = ~np.isnan(equal["shows"])
+    # those that learn at the edge of stability are few and not typical: the share is of all draws
+    shows_by_rate = equal["shows"].fillna(0.0).groupby(equal["learning_rate"])  # ascending
     # equal seeds are equal starts, whatever the run: those with which the setting was chosen are left out
     of_best = draws_by_case(best[~best["seed"].isin(descents["seed"].unique())], threshold)["treated"]
     with_both = of_best["shows"].dropna().to_numpy()
-    by_rate = dict(list(equal[has_learned].groupby("learning_rate")))
-    for rate in sorted(by_rate, reverse=True):
-        not_learned = int((~has_learned & (equal["learning_rate"] == rate)).sum())
+    for rate, shows in reversed(list(shows_by_rate)):
         yield share_of_draws(
             f"share of draws of equal classes with warm-up, growth and compression, at a learning rate of {rate:g}",
-            by_rate[rate]["shows"].to_numpy(),
+            shows.to_numpy(),
             at_most=exceptions,
             because="draws cannot show that something never happens; one in twenty may",
-            excluded={"draws that have not learned their examples": not_learned},
             rivals={"skewed classes with a bottleneck instead": {"holds": with_both}},
         )
     yield can_fall("share of draws that show the phases with skew and a bottleneck", with_both, premise_share)
-    shares = equal[has_learned].groupby("learning_rate")["shows"].mean()  # by rate, ascending
+    shares = shows_by_rate.mean()
+    largest_rate = shares.index.max()
+    of_largest = equal.loc[equal["learning_rate"] == largest_rate, "shows"]
     yield Facts(
         threshold=threshold,
         with_both=share_true(with_both),
         rates=len(shares),
-        largest_rate=shares.index.max(),
-        learned=has_learned[equal["learning_rate"] == shares.index.max()].mean(),
+        largest_rate=largest_rate,
+        of_learned=of_largest.mean(),
+        learned=of_largest.notna().mean(),
         at_smaller_rates=shares.iloc[:-1].max(),
         smallest_rate=shares.index.min(),
         at_smallest_rate=shares.iloc[0],
