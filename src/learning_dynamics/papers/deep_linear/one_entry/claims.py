@@ -27,11 +27,11 @@ SIGN_AT_START = 1.0  # `runs.one_entry` draws matrices of positive determinant
     correction=r"Under one linear measurement $\langle A, W \rangle$ with singular values $s_1 > s_2 > 0$ the "
     r"relation, as $\sigma_1$ grows, is linear at depth 1, a power at depth 2 and has an asymptote from depth 3 on; "
     r"slope and power are $s_2 / s_1$. This holds from almost every balanced start (not, for example, from a positive "
-    r"multiple of the identity where $A$ is symmetric with the eigenvalues $s_1$ and $-s_2$). For 2 × 2 matrices at depth 2 it also needs a start "
-    r"whose determinant has the sign of $A$'s; from the other balanced starts $\sigma_2$ falls. One observed entry has "
-    r"$s_2 = 0$: from almost every balanced start $\sigma_2$ levels off at every depth (at depth 1 unless $W$ "
-    r"starts as zero outside of that entry's row and column; of a 2 × 2 matrix this is one number, the entry's "
-    r"cofactor).",
+    r"multiple of the identity where $A$ is symmetric with the eigenvalues $s_1$ and $-s_2$). For 2 × 2 matrices at "
+    r"depth 2 it also needs a start whose determinant has the sign of $A$'s; from the other balanced starts $\sigma_2$ "
+    r"falls. One observed entry has $s_2 = 0$: from almost every balanced start $\sigma_2$ levels off at every depth "
+    r"(at depth 1 unless $W$ starts as zero outside of that entry's row and column; of a 2 × 2 matrix this is one "
+    r"number, the entry's cofactor).",
     reason="one entry is a measurement of rank one, which drives the first singular value alone",
 )
 def one_measurement(generic: Table, entry: Table, aligned: Table, *, share: Fraction, amplification: Positive) -> Claim:

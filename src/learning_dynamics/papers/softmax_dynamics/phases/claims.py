@@ -136,9 +136,9 @@ def phases_entropy_seeking(
     separate. The rank is compared when the first class is learned and just before the first of the rarest begins to be.
     It rises by {threshold:g} or more in {value:.0%} of the draws, least often at scale {scale_of_lowest:g}
     ({lowest:.0%}), where the rare classes begin before the first class is learned, or at most one record after, in
-    {without_phase:.0%}: such a draw has no phase of expansion, and its rank does not count as risen. Starts of scales above {small_scale:g} are left out; from {large:.0%} of them
-    it rises by as much. In {until_learned:.0%} of the judged draws it rises by as much until all of the rarest classes
-    are learned, and in {meanwhile:.0%} while they are.
+    {without_phase:.0%}: such a draw has no phase of expansion, and its rank does not count as risen. Starts of scales
+    above {small_scale:g} are left out; from {large:.0%} of them it rises by as much. In {until_learned:.0%} of the
+    judged draws it rises by as much until all of the rarest classes are learned, and in {meanwhile:.0%} while they are.
     """
     skewed = Grid(grid, skewed=True)
     starts = SmallStarts(skewed.scale, small_scale)

@@ -92,9 +92,10 @@ def relu_teacher_directions(
     {draws} draws learn both directions, and {large_one:.0%} learn one or both; from small weights {small_one:.0%} learn
     one or both. The median cosines are {large_first:.2f} and {large_second:.2f}; for spans at random they are
     {chance_first:.2f} and {chance_second:.2f}, and {chance_one:.0%} of them learn one or both. At a cosine of 0.8 most
-    spans at random do, and so do most draws from large weights: there the count says nothing. Of $|W|^2$, {large_inside:.0%} is in the teacher's span (median;
-    {chance_inside:.0%} by chance). Of small weights the paper says that the layer represents both directions, "i.e., a
-    rank 2 hidden layer": `relu_low_rank` tests that, and `relu_directions_with_samples` whether it spans them.
+    spans at random do, and so do most draws from large weights: there the count says nothing. Of $|W|^2$,
+    {large_inside:.0%} is in the teacher's span (median; {chance_inside:.0%} by chance). Of small weights the paper says
+    that the layer represents both directions, "i.e., a rank 2 hidden layer": `relu_low_rank` tests that, and
+    `relu_directions_with_samples` whether it spans them.
     """
     cosines = Draws(large).entries(quantities.TEACHER_COSINE)  # of both principal angles, shape (draws, 2)
     chance_cosines = Draws(large).entries(quantities.CHANCE_COSINE)
@@ -216,9 +217,9 @@ def relu_phase_one(scales: Table, *, percent: Count, loss: Fraction) -> Claim:
     1 there and go on, from a loss above {loss:g} of its first value to that or below. {stuck} of {draws} have rank 1
     there and have not fallen so far at the end. These are undecided: a plateau lasts the longer the smaller the start,
     in proportion to the logarithm of the scale. {low} are at {loss:g} or below when the second plateau begins. These
-    are undecided too: their end cannot be told from the plateau. The share of all draws that go this way is {course}. With its interval
-    it is above one half {turns}. The thresholds of a plateau are our choice. With stricter ones, a slower fall or a
-    longer stretch, the share is smaller (variations of both are on the robustness page).
+    are undecided too: their end cannot be told from the plateau. The share of all draws that go this way is {course}.
+    With its interval it is above one half {turns}. The thresholds of a plateau are our choice. With stricter ones, a
+    slower fall or a longer stretch, the share is smaller (variations of both are on the robustness page).
     """
     by_scale = dict(iter(scales.groupby("scale")))  # initialisation scales, ascending
     # for each draw: the rank when its second plateau begins, nan without one; whether it starts on a plateau, at zero
