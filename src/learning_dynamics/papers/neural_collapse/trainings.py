@@ -41,9 +41,10 @@ NEEDS_FIVE_DATA_SETS = (
 NETWORKS = {"vgg": "VGG", "resnet": "ResNet", "densenet": "DenseNet"}  # families, as readers know them
 SCOPE = "networks of three families; at the default scale small ones, on 8 x 8 digits"
 # what still departs from the paper's recipe, where another one turns a verdict
-_FEW_STEPS = ", by the paper's recipe but for 1,400 images in batches of 64, which make a twentieth of its steps"
+FEW_STEPS = ", by the paper's recipe but for 1,400 images in batches of 64, which make a twentieth of its steps"
+IN_SCOPE_TURNED_BY_STEPS = FEW_STEPS + " (in as many steps as the paper's the verdict may be another: full_scale.md)"
 IN_SCOPE_FEW_STEPS = (
-    _FEW_STEPS + " (at more weight decay and two to four times the rates under MSE the verdict may be another: "
+    FEW_STEPS + " (at more weight decay and two to four times the rates under MSE the verdict may be another: "
     "full_scale.md)"
 )
 IN_SCOPE_AUTHORS_DECAYS = "; the authors' weight decay under both losses"

@@ -276,7 +276,7 @@ def describe_elsewhere(claim: Row, scales: pd.DataFrame) -> str:
     >>> describe_elsewhere(here, pd.DataFrame([there | {"measured": 0.25}, there | {"measured": 0.1}]))
     'On 5,000 digits: undecided (0.25, ≤ 0.2)'
     >>> describe_elsewhere(here, pd.DataFrame([there | {"measured": 0.25, "quantity": "NC2"}]))
-    'On 5,000 digits: judged by another criterion'
+    'On 5,000 digits: published by a check of another name'
     """
     texts = [
         f"on {one['trained_on']}: {describe_verdict(claim, one)}"
@@ -308,10 +308,10 @@ def describe_verdict(claim: Row, other: Row) -> str:
     >>> describe_verdict(claim, other | {"quantity": "NC1 at the end", "measured": float("nan")})
     'undecided'
     >>> describe_verdict(claim, other | {"quantity": "NC1 at another epoch"})
-    'judged by another criterion'
+    'published by a check of another name'
     """
     if not is_same_criterion(claim, other):
-        return "judged by another criterion"
+        return "published by a check of another name"
     if pd.isna(other["measured"]):
         return str(other["verdict"])
     # as `judging.criteria` writes it: "<= 0.1 on every draw (why)"
@@ -324,7 +324,7 @@ def describe_verdict(claim: Row, other: Row) -> str:
 def compare_scales(claims: Sequence[Row], scales: pd.DataFrame) -> OtherScales:
     """Return how many claims get another verdict at each scale, of those judged on other runs there, and which.
 
-    Verdicts that were published with another criterion are not counted.
+    Verdicts whose deciding check has another name by now are not counted.
     """
     by_scale = [verdicts for _, verdicts in scales.groupby("scale", sort=False)]
     trained_on = [str(verdicts["trained_on"].iloc[0]) for verdicts in by_scale]
@@ -348,8 +348,8 @@ def compare_scales(claims: Sequence[Row], scales: pd.DataFrame) -> OtherScales:
     summary = (
         f"Claims about trainings with another verdict at another scale: {', '.join(counts)}. In the table measured "
         "numbers are in brackets, with their bounds; where another check decided than here, its quantity is named. "
-        "Verdicts by a criterion that this claim no longer has are not counted. A cell is empty where the claim was "
-        "not judged at that scale, or was judged on the same runs"
+        "Verdicts whose deciding check has another name by now are not counted: its criterion may have changed, or its "
+        "name alone. A cell is empty where the claim was not judged at that scale, or was judged on the same runs"
     )
     return OtherScales(summary, trained_on, turned)
 

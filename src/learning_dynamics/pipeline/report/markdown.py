@@ -111,8 +111,9 @@ def scale_page(scale: str, titles: Mapping[str, str], claims: pd.DataFrame, comp
         f"{_plural(len(in_both), 'claim')} were judged at this scale. {int((~turned).sum())} get the verdict of [the "
         f"default run](../../results/README.md), {int(turned.sum())} another. Figures and the evidence for each "
         f"verdict: {pages}. The table: [claims.csv](claims.csv). Written by `python -m learning_dynamics publish "
-        f"--configfile workflow/config/{scale}.yaml`, from the commit in [versions.json](versions.json). The criteria are "
-        "those of that commit; the default run's pages say where a claim has another one by now.",
+        f"--configfile workflow/config/{scale}.yaml`, from the commit in [versions.json](versions.json). The criteria "
+        "are those of that commit. Where the default run has another one by now, a difference of verdicts says nothing "
+        "of the scale.",
     ]
     for title, chosen in (
         ("Another verdict than in the default run", in_both[turned]),

@@ -61,6 +61,15 @@ def test_one_pair_that_gains_by_magnitudes_does_not_make_up_for_eight_that_lose(
     assert found.judgement.headline.value == pytest.approx(-1 / 9)
 
 
+def test_by_the_difference_large_gains_outweigh_many_small_losses():
+    # 0.1 * 10**log: three pairs gain 0.9 each, six lose 0.09
+    tables = robustness_of_ratios(3 * [1.0] + 6 * [-1.0])
+    by_difference = support.evaluation(PAPER, "mse_more_robust", tables, compared_by="difference")
+    assert by_difference.judgement.headline.value == pytest.approx((3 * 0.9 - 6 * 0.09) / 9)
+    by_ratio = support.evaluation(PAPER, "mse_more_robust", tables)
+    assert by_ratio.judgement.headline.value == pytest.approx(-1 / 3)
+
+
 @pytest.mark.parametrize(("decades", "expected"), [(2.3, "reproduced"), (1.7, "refused")])
 def test_magnitudes_are_decades_of_the_network_with_the_largest_ratio(decades, expected):
     tables = both_losses()

@@ -74,10 +74,11 @@ def separation_by_singular_values(features: Table) -> Claim:
     Separation along a direction is the root sum of squares of the centred class means along it, over the standard
     deviation of the noise along it. Discriminant analysis finds, without the SNR matrix, the $C-1$ directions at which
     it is stationary; its values there are the singular values $\omega_j$, so that the smallest is the least separation
-    along any direction of the class means. For pairs of classes it is a bound: no two class means are nearer to each
-    other than $\sqrt2\,\omega_{\min}$, in units of the noise. A small $\omega_{\min}$ does not say that two classes are
-    near. Where it is divided by a thousand, with the class means scaled along the direction of least separation, the
-    smallest distance of two of three or more classes keeps {kept:.2g} of itself (median over draws).
+    along any direction in the span of $\Sigma_W^{-1} \bar M$, which these $C-1$ directions span. For pairs of classes
+    it is a bound: no two class means are nearer to each other than $\sqrt2\,\omega_{\min}$, in units of the noise. A
+    small $\omega_{\min}$ does not say that two classes are near. Where it is divided by a thousand, with the class
+    means scaled along the direction of least separation, the smallest distance of two of three or more classes keeps
+    {kept:.2g} of itself (median over draws).
     """
     omegas = by_size(features, OMEGA)
     separations = by_size(features, CLASS_SEPARATION)

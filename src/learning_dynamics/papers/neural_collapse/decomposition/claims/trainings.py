@@ -27,6 +27,7 @@ from learning_dynamics.papers.neural_collapse.training.quantities import (
 from learning_dynamics.papers.neural_collapse.trainings import (
     EFFECTIVELY_ZERO,
     IN_SCOPE_FEW_STEPS,
+    IN_SCOPE_TURNED_BY_STEPS,
     SCOPE,
     after_errors_end,
     at_the_drop,
@@ -113,7 +114,7 @@ def identity_on_networks(trainings: Sequence[Table]) -> Claim:
     )
 
 
-@claim("Section 2, Figure 2", scope=SCOPE + IN_SCOPE_FEW_STEPS, empirical=True, quantifier="all draws")
+@claim("Section 2, Figure 2", scope=SCOPE + IN_SCOPE_TURNED_BY_STEPS, empirical=True, quantifier="all draws")
 def least_squares_deviation_negligible(
     trainings: Sequence[Table],
     *,
@@ -129,14 +130,14 @@ def least_squares_deviation_negligible(
     An early epoch is here one before the first drop of the learning rate; in a training without drops, one of its first
     tenth. There must be such an epoch from which on the share $L_{LS}^\perp/L_{LS}$ stays at {largest_share:g} or less
     to the end of training. So every training is judged at the worst of its recorded epochs from the latest early one
-    on. There the share is {best:.1g} to {worst:.1g} over trainings; up to the drop it is at most {before_drop:.1g},
-    after it at most {after_drop:.1g}. Train errors end at epochs {first_end:.0f} to {last_end:.0f}. Variants begin
-    there, begin after the drop, or judge the last epoch alone, where the share is at most {last:.1g}. At the last epoch
-    the least-squares classifier's own weight decay makes {decay_share:.1g} of $L_{LS}$ (median over trainings). The
-    rest is the squared errors of predictions: $L_{LS}^\perp$ without its own decay is {data_share:.1g} of these
-    (median; largest {data_worst:.1g}). A variant has a tenth of the trained weight decay, as the authors' notebook
-    seems to have it (`nc23_vanishes_first`). The least-squares classifier of that decay is not the optimum of the loss
-    that was trained.
+    on. There the share is {best:.1g} to {worst:.1g} over trainings. At all recorded epochs up to the latest early one
+    it is at most {before_drop:.1g}, at later ones at most {after_drop:.1g}. Train errors end at epochs {first_end:.0f}
+    to {last_end:.0f}. Variants begin there, begin after the drop, or judge the last epoch alone, where the share is at
+    most {last:.1g}. At the last epoch the least-squares classifier's own weight decay makes {decay_share:.1g} of
+    $L_{LS}$ (median over trainings). The rest is the squared errors of predictions: $L_{LS}^\perp$ without its own
+    decay is {data_share:.1g} of these (median; largest {data_worst:.1g}). A variant has a tenth of the trained weight
+    decay, as the authors' notebook seems to have it (`nc23_vanishes_first`). The least-squares classifier of that decay
+    is not the optimum of the loss that was trained.
     """
     included, excluded = without_exceptions(trainings)
     # L_LS^perp / (L_NC1 + L_NC2/3) and, for a rival, L_NC1 / (L_NC1 + L_NC2/3): of each table epochs by seeds
@@ -199,7 +200,7 @@ def least_squares_deviation_negligible(
     )
 
 
-@claim("Section 2, Figure 2", scope=SCOPE + IN_SCOPE_FEW_STEPS, empirical=True, quantifier="all draws")
+@claim("Section 2, Figure 2", scope=SCOPE + IN_SCOPE_TURNED_BY_STEPS, empirical=True, quantifier="all draws")
 def nc1_term_dominates(
     trainings: Sequence[Table],
     *,
@@ -214,12 +215,13 @@ def nc1_term_dominates(
     An early epoch is one before the first drop of the learning rate, as in `least_squares_deviation_negligible`. Every
     training is judged at the recorded epoch, from the latest early one on, at which the ratio of $L_{NC1}$ to the
     larger of the other two is least. There the ratio must be one or more. A training in which it is less at single
-    recorded epochs alone, not at two in a row, is undecided: $L_{LS}^\perp$ fluctuates from epoch to epoch. The least
-    ratio is {least:.2g} to {most:.2g} over trainings; at the last epoch it is at least {last:.2g}. Weight decay makes
-    {decay_share:.2g} of $L_{NC1}$ at the last epoch (median over trainings). Without what decay adds to the terms, the
-    least ratio is {data_least:.2g} to {data_most:.2g}, and the ratio at the last epoch {data_last:.2g} or more.
-    Variants leave decay out, take a tenth of it, begin at the end of train errors or after the drop, or judge the last
-    epoch alone. `least_squares_deviation_negligible` tests whether $L_{LS}^\perp$ is not only smaller but negligible.
+    recorded epochs alone, not at two in a row (the first may be the one before), is undecided: $L_{LS}^\perp$
+    fluctuates from epoch to epoch. The least ratio is {least:.2g} to {most:.2g} over trainings; at the last epoch it is
+    at least {last:.2g}. Weight decay makes {decay_share:.2g} of $L_{NC1}$ at the last epoch (median over trainings).
+    Without what decay adds to the terms, the least ratio is {data_least:.2g} to {data_most:.2g}, and the ratio at the
+    last epoch {data_last:.2g} or more. Variants leave decay out, take a tenth of it, begin at the end of train errors
+    or after the drop, or judge the last epoch alone. `least_squares_deviation_negligible` tests whether $L_{LS}^\perp$
+    is not only smaller but negligible.
     """
     included, excluded = without_exceptions(trainings)
 
