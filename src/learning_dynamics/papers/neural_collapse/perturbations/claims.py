@@ -55,7 +55,7 @@ def mse_more_robust(
     r"""Networks trained with MSE tend to be more robust than those trained with cross-entropy.
 
     Robustness is DeepFool's, as in the paper: the mean over test images of the perturbation that it finds, relative to
-    the image. The paper speaks of magnitudes, so the logarithm of robustness under MSE over that under cross-entropy is
+    the image. The paper says "magnitudes", so the logarithm of robustness under MSE over that under cross-entropy is
     judged: at the last epoch its mean over pairs of trainings must be above zero with its whole 95 % interval. A
     variant judges the difference, which the largest gains dominate. The ratio is {least:.2g} to {most:.2g} over pairs;
     in the geometric mean over trainings robustness is {mse_deepfool:.2g} under MSE and {ce_deepfool:.2g} under

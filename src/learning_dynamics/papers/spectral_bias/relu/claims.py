@@ -91,11 +91,10 @@ def relu_teacher_directions(
     learned if the cosine of a principal angle between them is {cosine:g} at least. From large weights {value:.0%} of
     {draws} draws learn both directions, and {large_one:.0%} learn one or both; from small weights {small_one:.0%} learn
     one or both. The median cosines are {large_first:.2f} and {large_second:.2f}; for spans at random they are
-    {chance_first:.2f} and {chance_second:.2f}, and {chance_one:.0%} of them learn one or both. At a cosine of 0.8 most
-    spans at random do, and so do most draws from large weights: there the count says nothing. Of $|W|^2$,
-    {large_inside:.0%} is in the teacher's span (median; {chance_inside:.0%} by chance). Of small weights the paper says
-    that the layer represents both directions, "i.e., a rank 2 hidden layer": `relu_low_rank` tests that, and
-    `relu_directions_with_samples` whether it spans them.
+    {chance_first:.2f} and {chance_second:.2f}, and {chance_one:.0%} of them learn one or both. Where a lower cosine
+    counts, most spans at random do, and the count says nothing. Of $|W|^2$, {large_inside:.0%} is in the teacher's span
+    (median; {chance_inside:.0%} by chance). Of small weights the paper says that the layer represents both directions,
+    "i.e., a rank 2 hidden layer": `relu_low_rank` tests that, and `relu_directions_with_samples` whether it spans them.
     """
     cosines = Draws(large).entries(quantities.TEACHER_COSINE)  # of both principal angles, shape (draws, 2)
     chance_cosines = Draws(large).entries(quantities.CHANCE_COSINE)
