@@ -62,7 +62,7 @@ def test_a_value_that_is_missing_is_undecided():
     ("claim", "settings"),
     [
         (collapse.mse_collapses_faster, {"until": "end"}),
-        (perturbations.mse_more_robust, {"measure": "robustness"}),
+        (perturbations.mse_more_robust, {"measure": "robustness", "compared_by": "ratio"}),
     ],
 )
 def test_losses_are_compared_pairwise_and_can_lose(claim, settings):
