@@ -150,8 +150,20 @@ def test_every_table_shows_the_number_of_what_holds_and_names_that_of_what_is_pr
     write_table(tmp_path / "claims.parquet", table, COLUMNS, {"settings": {}})
     compare.execute(tmp_path / "claims.parquet")
     assert capsys.readouterr().out.count("4.085 (as printed −4004)") == 2
-    page = markdown.scale_page("small", {"toy": "Toy"}, table, published.compare_claims(table, known))
+    page = markdown.scale_page("small", {"toy": "Toy"}, table, published.compare_claims(table, known), set())
     assert "| corrected | 4.085 (as printed −4004) | corrected | 4.085 (as printed −4004) |" in page
+
+
+def test_the_page_of_a_scale_compares_no_verdicts_that_checks_of_other_names_decided():
+    here = claims(*({"claim": f"toy.{name}", "verdict": "reproduced"} for name in "abc"))
+    there = here.assign(verdict=["reproduced", "undecided", "undecided"])
+    page = markdown.scale_page("small", {}, there, published.compare_claims(there, here), {"toy.c"})
+    assert "1 get the verdict of [the default run](../../results/README.md), 1 another; 1 were judged" in page
+    sections = {section.splitlines()[0]: section for section in page.split("\n## ")}
+    assert "[toy.a]" in sections["The verdict of the default run"]
+    assert "[toy.b]" in sections["Another verdict than in the default run"]
+    assert "[toy.c]" in sections["Judged by a check of another name than in the default run"]
+    assert page.count("](toy.md#") == 3
 
 
 @pytest.fixture(scope="module")
@@ -432,6 +444,7 @@ def published_at_another_scale(**changed):
     """Return what is published of a claim at one other scale, as `published.read_scales` has it."""
     row = {"scale": "mnist", "trained_on": "MNIST", "claim": "toy.nc2", "verdict": "not reproduced", "draws": 6}
     row |= {"quantity": "the spread σⱼ of cosines", "measured": 0.078, "criterion": "≤ 0.044 on every draw (half)"}
+    row |= {"quantity_as_printed": np.nan}
     return pd.DataFrame([row | changed])
 
 
@@ -455,6 +468,9 @@ CLAIM_OF_TWO_CHECKS = {
         ({"quantity": np.nan}, "published by a check of another name", "0 of 0"),  # published before quantities were
         ({"verdict": "reproduced"}, "reproduced (0.078, ≤ 0.044)", "0 of 1"),
         ({"verdict": "untested", "quantity": np.nan, "measured": np.nan}, "untested", "1 of 1"),
+        # a corrected claim: both its correction and what is printed must still be measured
+        ({"verdict": "corrected", "quantity_as_printed": "its fall"}, "corrected (0.078, ≤ 0.044)", "1 of 1"),
+        ({"verdict": "corrected", "quantity_as_printed": "no more"}, "published by a check of another name", "0 of 0"),
     ],
 )
 def test_a_verdict_of_another_scale_counts_where_the_claim_still_has_its_check(changed, cell, counts):

@@ -2,7 +2,7 @@
 
 import json
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -17,7 +17,7 @@ from learning_dynamics.pipeline.plan.config_files import ROOT, load, output_fold
 from learning_dynamics.pipeline.plan.plan import Plan
 from learning_dynamics.pipeline.plan.stale_outputs import expected_outputs
 from learning_dynamics.pipeline.report import markdown, maths, robustness, tables
-from learning_dynamics.pipeline.report.contents import Paper, gather
+from learning_dynamics.pipeline.report.contents import Paper, claims_of_another_criterion, gather
 from learning_dynamics.pipeline.report.pictures import compress_to_fit
 from learning_dynamics.pipeline.store import published
 from learning_dynamics.pipeline.store.stamps import read_bytes, stamp
@@ -73,7 +73,10 @@ def execute(files: Sequence[Path] = (), papers: Sequence[str] = ()) -> None:
         texts["robustness.md"] = robustness.page(claims, variations, phrases)
         texts[published.ROBUSTNESS] = variations_to_csv(variations)
     if scale:
-        texts["README.md"] = markdown.scale_page(scale, titles, claims, published.compare_with_default(claims))
+        default = published.read_default_claims()
+        of_another_criterion = claims_of_another_criterion(papers_shown, default)
+        comparison = published.compare_claims(claims, default)
+        texts["README.md"] = markdown.scale_page(scale, titles, claims, comparison, of_another_criterion)
     else:
         texts["README.md"] = markdown.results_page(papers_shown, out, judged_again)
     texts |= {f"{paper.name}.md": markdown.paper_page(paper, out) for paper in papers_shown}
@@ -92,7 +95,7 @@ def execute(files: Sequence[Path] = (), papers: Sequence[str] = ()) -> None:
     write_figures(papers_shown, out)
     if not scale:
         update_readme(ROOT / "README.md", markdown.readme_table(papers_shown, out.relative_to(ROOT).as_posix()))
-        update_scale_pages(titles)
+        update_scale_pages(papers_shown)
     size = sum(path.stat().st_size for path in out.rglob("*") if path.is_file())
     print(f"wrote {out}: {len(papers_shown)} papers, {len(claims)} claims, {size / 1e6:.1f} MB")
     if record["dirty"]:
@@ -140,22 +143,24 @@ def update_readme(readme: Path, findings: str) -> None:
         _write(readme, f"{before}{begin}\n{findings}\n{end}{after}")
 
 
-def update_scale_pages(titles: Mapping[str, str]) -> None:
+def update_scale_pages(papers: Sequence[Paper]) -> None:
     """Write the first page of every other published scale again: it shows the default run's verdicts beside its own.
 
     Parameters
     ----------
-    titles : mapping of str to str
-        Of the papers, by name.
+    papers : sequence of Paper
+        As the default run, which has just been published, gave them.
     """
+    default = published.read_default_claims()
     for path in sorted(published.SCALES.glob(f"*/{published.CLAIMS}")):
         folder = path.parent
         claims = published.read_claims(folder)
         if claims is None:
             continue
-        judged = {paper: title for paper, title in titles.items() if paper in set(claims["paper"])}
-        comparison = published.compare_with_default(claims)
-        _write(folder / "README.md", markdown.scale_page(folder.name, judged, claims, comparison))
+        titles = {paper.name: paper.title for paper in papers if paper.name in set(claims["paper"])}
+        comparison = published.compare_claims(claims, default)
+        of_another_criterion = claims_of_another_criterion(papers, claims)
+        _write(folder / "README.md", markdown.scale_page(folder.name, titles, claims, comparison, of_another_criterion))
 
 
 def find_judged_again(plan: Plan, results: Path, variations: pd.DataFrame, out: Path) -> str | None:

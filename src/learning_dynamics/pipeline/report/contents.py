@@ -287,13 +287,36 @@ def describe_elsewhere(claim: Row, scales: pd.DataFrame) -> str:
 
 
 def is_same_criterion(claim: Row, other: Row) -> bool:
-    """Return whether what decided a published verdict is measured by a check that the claim still has.
+    """Return whether what decided a published verdict is measured by checks that the claim still has.
 
-    A verdict of untested, here or there, has no criterion.
+    Of a verdict of corrected two checks decide: that of the correction, and that of what is printed. A verdict of
+    untested, here or there, has no criterion.
     """
     if not claim["checks"] or other["verdict"] == "untested":
         return True
-    return other["quantity"] in {maths.plain(check["quantity"]) for check in claim["checks"]}
+    names = {maths.plain(check["quantity"]) for check in claim["checks"]}
+    if other["quantity"] not in names:
+        return False
+    return other["verdict"] != "corrected" or other["quantity_as_printed"] in names
+
+
+def claims_of_another_criterion(papers: Sequence[Paper], others: pd.DataFrame) -> set[str]:
+    """Return which claims have a published verdict that checks of another name decided; see `is_same_criterion`.
+
+    Parameters
+    ----------
+    papers : sequence of Paper
+        With the checks of each claim.
+    others : DataFrame
+        Published claims of another scale, as `published.read_claims` returns them.
+    """
+    published_rows = {row["claim"]: row for row in others.to_dict("records")}
+    return {
+        claim["claim"]
+        for paper in papers
+        for claim in paper.all_claims
+        if claim["claim"] in published_rows and not is_same_criterion(claim, published_rows[claim["claim"]])
+    }
 
 
 def describe_verdict(claim: Row, other: Row) -> str:

@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -90,8 +90,16 @@ def results_page(papers: Sequence[Paper], folder: Path, judged_again: str | None
     return _join(lines)
 
 
-def scale_page(scale: str, titles: Mapping[str, str], claims: pd.DataFrame, comparison: pd.DataFrame) -> str:
+def scale_page(
+    scale: str,
+    titles: Mapping[str, str],
+    claims: pd.DataFrame,
+    comparison: pd.DataFrame,
+    of_another_criterion: Collection[str],
+) -> str:
     """Return the first page of another scale: which verdicts are those of the default run, and which are others.
+
+    Verdicts of another criterion than the default run's are compared with none: they have a table of their own.
 
     Parameters
     ----------
@@ -101,23 +109,29 @@ def scale_page(scale: str, titles: Mapping[str, str], claims: pd.DataFrame, comp
         This scale's, with columns claim and reference.
     comparison : DataFrame
         As `published.compare_claims` returns it: ``verdict`` is this scale's, ``verdict_published`` the default run's.
+    of_another_criterion : collection of str
+        The claims that checks of other names decided than at the default run.
     """
     references = dict(zip(claims["claim"], claims["reference"], strict=True))
     in_both = comparison[comparison["claim"].isin(references) & comparison["verdict_published"].notna()]
-    turned = in_both["verdict"] != in_both["verdict_published"]
+    has_another_criterion = in_both["claim"].isin(of_another_criterion)
+    comparable, not_comparable = in_both[~has_another_criterion], in_both[has_another_criterion]
+    turned = comparable["verdict"] != comparable["verdict_published"]
     pages = ", ".join(f"[{prose(title)}]({paper}.md)" for paper, title in titles.items())
     lines = [
         f"# Results at the scale `{scale}`",
         f"{_plural(len(in_both), 'claim')} were judged at this scale. {int((~turned).sum())} get the verdict of [the "
-        f"default run](../../results/README.md), {int(turned.sum())} another. Figures and the evidence for each "
-        f"verdict: {pages}. The table: [claims.csv](claims.csv). Written by `python -m learning_dynamics publish "
-        f"--configfile workflow/config/{scale}.yaml`, from the commit in [versions.json](versions.json). The criteria "
-        "are those of that commit. Where the default run has another one by now, a difference of verdicts says nothing "
-        "of the scale.",
+        f"default run](../../results/README.md), {int(turned.sum())} another; {len(not_comparable)} were judged by "
+        f"checks of other names. Figures and the evidence for each verdict: {pages}. The table: "
+        f"[claims.csv](claims.csv). Written by `python -m learning_dynamics publish --configfile "
+        f"workflow/config/{scale}.yaml`, from the commit in [versions.json](versions.json). The criteria are those of "
+        "that commit. Where the default run has another one by now, a difference of verdicts says nothing about the "
+        "scale.",
     ]
     for title, chosen in (
-        ("Another verdict than in the default run", in_both[turned]),
-        ("The verdict of the default run", in_both[~turned]),
+        ("Another verdict than in the default run", comparable[turned]),
+        ("The verdict of the default run", comparable[~turned]),
+        ("Judged by a check of another name than in the default run", not_comparable),
     ):
         rows = [
             _table_row(

@@ -122,9 +122,10 @@ def read_scales(scales: Mapping[str, str], folder: Path = SCALES) -> pd.DataFram
     Returns
     -------
     DataFrame
-        Columns: scale, trained_on, claim, verdict, quantity, measured, criterion, draws.
+        Columns: scale, trained_on, claim, verdict, quantity, measured, criterion, draws, quantity_as_printed.
     """
-    columns = ["scale", "trained_on", "claim", "verdict", "quantity", "measured", "criterion", "draws"]
+    of_claims = ["claim", "verdict", "quantity", "measured", "criterion", "draws", "quantity_as_printed"]
+    columns = ["scale", "trained_on", *of_claims]
     tables = [pd.DataFrame(columns=columns)]
     for scale, trained_on in scales.items():
         claims = read_claims(folder / scale)
@@ -164,8 +165,8 @@ def compare_claims(claims: pd.DataFrame, published: pd.DataFrame) -> pd.DataFram
     return merged.drop(columns=["lower", "upper", "lower_published", "upper_published"])
 
 
-def compare_with_default(claims: pd.DataFrame) -> pd.DataFrame:
-    """Return another scale's claims beside those of the default run as published; see `compare_claims`.
+def read_default_claims() -> pd.DataFrame:
+    """Return what is published of the default run, as `read_claims` does.
 
     Raises
     ------
@@ -175,7 +176,7 @@ def compare_with_default(claims: pd.DataFrame) -> pd.DataFrame:
     default = read_claims()
     if default is None:
         raise ProjectError(f"{FOLDER / CLAIMS}: is not there; write it first with: make publish")
-    return compare_claims(claims, default)
+    return default
 
 
 def _outcome(row: dict[str, Any]) -> str:
