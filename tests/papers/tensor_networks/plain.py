@@ -1,6 +1,8 @@
-"""The paper's networks written down layer by layer, with torch's derivatives: an oracle that knows no data tensor.
+"""An oracle for the paper's networks, layer by layer with torch's derivatives; alterations of a claim's tables.
 
-And alterations of tables, for tests of what a claim refuses.
+The package contracts data tensors, and writes its gradients down; the oracle does neither. A state is a vector of all
+layers, one after the other; matrices are stored column by column. Architectures are those of `ARCHITECTURES`.
+Alterations are for tests of what a claim refuses.
 """
 
 from collections.abc import Callable, Sequence
@@ -24,14 +26,17 @@ from tests.support import (
     with_integration,
 )
 
+ARCHITECTURES = ["diagonal", "convolutional", "fully_connected"]
+
 
 def lengths_of(architecture: str, inputs: int, depth: int) -> list[int]:
-    first = inputs**2 if architecture == "fully_connected" else inputs
-    return [first] * (depth - 1) + [inputs]
+    """The number of parameters of each layer: square matrices where fully connected, and a vector as the last."""
+    length = inputs**2 if architecture == "fully_connected" else inputs
+    return [length] * (depth - 1) + [inputs]
 
 
 def coefficients(architecture: str, layers: Sequence[torch.Tensor]) -> torch.Tensor:
-    """Coefficients of a diagonal, circular convolutional or fully connected network, outputs at the unit inputs."""
+    """The coefficients of a network: its outputs at the unit inputs. Convolutions are circular."""
     inputs = len(layers[-1])
     values = torch.eye(inputs, dtype=torch.float64)
     for layer in layers[:-1]:
@@ -45,15 +50,18 @@ def coefficients(architecture: str, layers: Sequence[torch.Tensor]) -> torch.Ten
 
 
 def layers_of(architecture: str, inputs: int, depth: int, state: np.ndarray) -> list[np.ndarray]:
+    """The layers of a state, each a vector."""
     return np.split(state, np.cumsum(lengths_of(architecture, inputs, depth))[:-1])
 
 
 def beta_of(architecture: str, inputs: int, depth: int, state: np.ndarray) -> np.ndarray:
-    return coefficients(architecture, list(map(torch.tensor, layers_of(architecture, inputs, depth, state)))).numpy()
+    """The coefficients of the network with a state."""
+    layers = [torch.tensor(layer) for layer in layers_of(architecture, inputs, depth, state)]
+    return coefficients(architecture, layers).numpy()
 
 
 def loss_of(architecture: str, depth: int, X: np.ndarray, y: np.ndarray, kind: str) -> Callable:
-    """The loss as a function of all parameters in one torch vector."""
+    """The loss as a function of the state, a torch vector; its kind is "squared" or "exponential"."""
     points, labels = torch.tensor(X), torch.tensor(y)
     lengths = lengths_of(architecture, X.shape[1], depth)
 
@@ -67,14 +75,15 @@ def loss_of(architecture: str, depth: int, X: np.ndarray, y: np.ndarray, kind: s
 
 
 def gradient(function: Callable, state: np.ndarray) -> np.ndarray:
-    at = torch.tensor(state, requires_grad=True)
-    (found,) = torch.autograd.grad(function(at), at)
-    return found.numpy()
+    """The gradient of a function of a torch vector at a state."""
+    variable = torch.tensor(state, requires_grad=True)
+    (slope,) = torch.autograd.grad(function(variable), variable)
+    return slope.numpy()
 
 
 def flow(loss: Callable, start: np.ndarray, times: np.ndarray) -> np.ndarray:
-    """Gradient flow by scipy's integrator, shape (times, parameters)."""
-    found = solve_ivp(
+    """The states of gradient flow at given times by scipy's integrator, shape (times, parameters)."""
+    solution = solve_ivp(
         lambda _t, state: -gradient(loss, state),
         (0, times[-1]),
         start,
@@ -83,15 +92,19 @@ def flow(loss: Callable, start: np.ndarray, times: np.ndarray) -> np.ndarray:
         rtol=1e-11,
         atol=1e-13,
     )
-    return found.y.T
+    return solution.y.T
 
 
 def least_l1(X: np.ndarray, y: np.ndarray, *, classification: bool = False) -> np.ndarray:
     """The interpolator of least l1 norm, or the classifier of largest margin, as a linear program."""
-    both = np.hstack([X, -X])
-    given = {"A_ub": -y[:, None] * both, "b_ub": -np.ones(len(y))} if classification else {"A_eq": both, "b_eq": y}
-    halves = linprog(np.ones(both.shape[1]), **given).x.reshape(2, -1)
-    return halves[0] - halves[1]
+    # beta is the difference of two vectors without negative entries, whose sum is the l1 norm
+    signed_features = np.hstack([X, -X])
+    if classification:
+        constraints = {"A_ub": -y[:, None] * signed_features, "b_ub": -np.ones(len(y))}  # margins of at least one
+    else:
+        constraints = {"A_eq": signed_features, "b_eq": y}
+    positive_part, negative_part = linprog(np.ones(2 * X.shape[1]), **constraints).x.reshape(2, -1)
+    return positive_part - negative_part
 
 
 def trajectory_with_settings(run: Callable, data: Arrays | None = None, **settings: Any) -> Trajectory:
@@ -110,7 +123,7 @@ def read(table: pd.DataFrame, quantity: str, column: str = "value", **where: Any
 
 
 def evaluation_on(claim: str, *alterations: Callable, **settings: Any) -> Evaluation:
-    """What a claim says of its tables at small scale, altered."""
+    """What a claim says of its tables at smoke scale, altered."""
     tables = claim_tables("tensor_networks", claim)
     for alter in alterations:
         alter(tables)
@@ -118,6 +131,7 @@ def evaluation_on(claim: str, *alterations: Callable, **settings: Any) -> Evalua
 
 
 def verdict(claim: str, *alterations: Callable, **settings: Any) -> str:
+    """The verdict on a claim's tables at smoke scale, altered."""
     return evaluation_on(claim, *alterations, **settings).verdict
 
 
@@ -125,7 +139,10 @@ def verdict(claim: str, *alterations: Callable, **settings: Any) -> str:
 def rewrite(
     quantity: str, value_of: Callable, *, role: str | None = None, column: str = "value", **where: Any
 ) -> Callable:
-    """Set a quantity to what a function of its rows gives, where columns match or are among those listed."""
+    """Let a quantity be what a function of its rows returns, in the rows where columns have given values.
+
+    Other keywords are such columns, each with a value or a list of values. Without a role, all tables are altered.
+    """
 
     def alter(tables: dict[str, Any]) -> None:
         is_changed = False
@@ -144,18 +161,20 @@ def rewrite(
 
 
 def put(quantity: str, value: float | np.ndarray, **where: Any) -> Callable:
+    """Let a quantity have a value, where columns match (see `rewrite`)."""
     return rewrite(quantity, lambda _rows: value, **where)
 
 
 def multiply(quantity: str, factor: float, **where: Any) -> Callable:
+    """Multiply a quantity by a factor, where columns match (see `rewrite`)."""
     return rewrite(quantity, lambda rows: factor * rows["value"], **where)
 
 
-def off(quantity: str, error: float, **where: Any) -> Callable:
-    """Put every value off its prediction by an error."""
+def off_prediction(quantity: str, error: float, **where: Any) -> Callable:
+    """Let a quantity be its prediction plus an error, where columns match (see `rewrite`)."""
     return rewrite(quantity, lambda rows: rows["predicted"] + error, **where)
 
 
-def off_relative(quantity: str, error: float, **where: Any) -> Callable:
-    """Put every value off its prediction by an error relative to the largest."""
+def off_prediction_relative(quantity: str, error: float, **where: Any) -> Callable:
+    """Let a quantity be its prediction plus an error in units of the largest prediction, where columns match."""
     return rewrite(quantity, lambda rows: rows["predicted"] + error * rows["predicted"].abs().max(), **where)

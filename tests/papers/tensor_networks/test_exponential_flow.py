@@ -31,11 +31,11 @@ def last_state(sharpness, X=X):
 
 
 @pytest.mark.parametrize("sharpness", [1e4, 1e5])
-def test_the_limit_has_the_largest_margin_wherever_stiffness_is_capped(sharpness):
+def test_the_limit_has_the_largest_margin_whatever_the_cap_on_stiffness(sharpness):
     X = np.array([[3.0, 1.0], [-1.0, -2.0]])  # both points support the largest margin, with multipliers 1/5 and 2/5
     beta = NETWORK.coefficients(last_state(sharpness, X))
     best = minimum_norm(X, Y, "l1", classification=True)
-    # margins relative to norms; the largest is 1 / |best|
+    # the margin at unit norm lacks this share of the largest, 1 / |best|
     gap = 1 - np.min(Y * (X @ beta)) / norm_of(beta, "l1") * norm_of(best, "l1")
     # margins of the two support vectors differ by the logarithm of the ratio of their multipliers, over the sharpness
     assert 0 < gap < np.log(2) / sharpness
@@ -43,13 +43,15 @@ def test_the_limit_has_the_largest_margin_wherever_stiffness_is_capped(sharpness
 
 def test_the_push_is_along_the_support_vector():
     sharpness = 1e5
-    states = last_state(sharpness)[None]
-    directions = push_directions(NETWORK, LabelledData(X, Y), np.array([TAU]), states, sharpness=sharpness)
-    np.testing.assert_allclose(directions[0], X[0] / np.linalg.norm(X[0]), rtol=1e-12)
+    states = last_state(sharpness)[None]  # at one time
+    (direction,) = push_directions(NETWORK, LabelledData(X, Y), np.array([TAU]), states, sharpness=sharpness)
+    # the second point's margin exceeds the first's by a half: its weight relative to the first's, exp(-5e4), is zero
+    np.testing.assert_allclose(direction, X[0] / np.linalg.norm(X[0]), rtol=1e-12)
 
 
 @pytest.mark.parametrize("seed", [7, 11])
-def test_flows_that_once_stopped_the_integrator_are_decided(seed):
+def test_the_integrator_does_not_give_up_on_draws_on_which_it_once_did(seed):
+    """A member of a trajectory is undecided where the integrator gave its flow up."""
     trajectory = from_random_layers(
         points.separable(samples=2, inputs=4, margin=0.5, seeds=4, seed=seed),
         networks=["diagonal", "general"],

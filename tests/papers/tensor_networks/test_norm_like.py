@@ -16,15 +16,16 @@ def test_the_minimiser_interpolates_and_the_gradient_of_q_is_in_the_span_of_the_
     rng = np.random.default_rng(4)
     features, labels, eta = rng.standard_normal((2, 5)), rng.standard_normal(2), 0.5 + rng.uniform(size=5)
     rho = norm_like.norm_like_minimiser(features, labels, eta, scale=scale, depth=depth)
-    # Newton's method stops where its steps are rounding
+    # Newton's method stops where its steps are rounding, far below 1e-9
     np.testing.assert_allclose(features @ rho, labels, rtol=1e-9)
     size = scale * eta
     gradient = size ** (2 - depth) * norm_like.depth_h_inverse(rho / size**depth, depth)  # of Q, as in (66)
-    multipliers = np.linalg.lstsq(features.T, gradient, rcond=None)[0]
+    multipliers, *_ = np.linalg.lstsq(features.T, gradient, rcond=None)
     np.testing.assert_allclose(gradient, multipliers @ features, rtol=0, atol=1e-8 * np.abs(gradient).max())
 
 
-def test_a_scale_beyond_double_precision_is_an_error():
+def test_a_scale_at_which_double_precision_does_not_reach_the_minimiser_is_an_error():
+    # at the minimiser h_5, about q^5, is 0.5 / 1e-60: the time left until the blow-up, q^-3 / 3, is 1e-36
     with pytest.raises(ProjectError, match="not found"):
         norm_like.norm_like_minimiser(np.array([[1.0, 2.0]]), np.array([1.0]), np.ones(2), scale=1e-12, depth=5)
 
@@ -46,14 +47,18 @@ def test_multipliers_that_are_not_unique_predict_nothing():
     assert np.isnan(vanishing_power(features, labels, np.ones(3))).all()
 
 
-# at depth 8 the time left until the blow-up is last**-6 / 6
+# at depth 8 q' = p^7, which is about q^7: the time left until the blow-up at q = last is last**-6 / 6
 DEPTH_8 = {"depths": [8], "records": 5, "integration": Tolerances(rtol=1e-11, atol=1e-14)}
 
 
-def test_a_value_within_rounding_of_the_blow_up_is_refused():
+def test_a_last_value_within_rounding_of_the_blow_up_is_refused():
+    # the time left at 1000, 2e-19, is below the rounding of the time itself, 1e-16
     with pytest.raises(ProjectError, match="depth 8: q passes 1000 within rounding of its blow-up; lower `last`"):
         depth_functions(last=1000.0, **DEPTH_8)
 
 
-def test_a_value_that_times_tell_from_the_blow_up_is_reached_in_both_directions():
-    assert depth_functions(last=50.0, **DEPTH_8).constants["reached"].shape == (2,)
+def test_a_last_value_further_from_the_blow_up_is_reached_forward_and_backward_in_time():
+    # the time left at 50, 1e-11, is above rounding and below the integrator's error, 100 times its rtol (`FLOW_ERROR`)
+    passing_times = depth_functions(last=50.0, **DEPTH_8).constants["reached"]
+    blow_up_time = norm_like.blow_up_time(8)
+    np.testing.assert_allclose(passing_times, [blow_up_time, -blow_up_time], rtol=1e-9)

@@ -17,8 +17,8 @@ def test_quasi_norm_of_power_one_is_the_convex_optimum(seed):
     rng = np.random.default_rng(seed)
     X, y = rng.standard_normal((2, 5)), np.array([1.0, -1.0])
     best = minimum_norm(X, y, "l1", classification=True)
-    # the convex program is solved to a gap of 1e-12
-    assert least_quasi_norm(X, y, 1.0) == pytest.approx(norm_of(best, "l1"), rel=1e-8)
+    # `least_quasi_norm` compares vertices, which are exact; a hundred times the convex solver's tolerance
+    assert least_quasi_norm(X, y, 1.0) == pytest.approx(norm_of(best, "l1"), rel=100 * solutions.TOLERANCE)
 
 
 def test_quasi_norm_below_one_prefers_one_entry():

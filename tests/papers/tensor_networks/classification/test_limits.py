@@ -17,7 +17,7 @@ from learning_dynamics.pipeline.plan.blocks import map_roles
 from learning_dynamics.tidy import select
 from learning_dynamics.trajectories import Trajectory
 from tests.papers.tensor_networks import plain
-from tests.papers.tensor_networks.plain import evaluation_on, off, put, read, rewrite, verdict
+from tests.papers.tensor_networks.plain import evaluation_on, off_prediction, put, read, rewrite, verdict
 from tests.support import metrics_table
 
 NETWORKS = ["fully_connected", "diagonal", "convolutional"]
@@ -485,13 +485,17 @@ def test_local_powers_of_fully_connected_networks_are_one_over_the_depth():
 @pytest.mark.parametrize(("error", "expected"), [(0.0029, "reproduced"), (-0.0031, "contradicted")])
 def test_local_powers_are_held_to_their_tolerance(error, expected):
     one = {"network": "fully_connected", "depth": 3, "seed": 1}
-    assert verdict("log_time_exponents", off("vanishing_power", error, **one)) == expected
+    assert verdict("log_time_exponents", off_prediction("vanishing_power", error, **one)) == expected
 
 
 @pytest.mark.parametrize(("error", "expected"), [(0.0129, "reproduced"), (0.0131, "contradicted")])
 def test_what_still_moves_adds_to_the_tolerance(error, expected):
     assert (
-        verdict("log_time_exponents", off("vanishing_power", error, **ENTRY), put("power_uncertainty", 0.01, **ENTRY))
+        verdict(
+            "log_time_exponents",
+            off_prediction("vanishing_power", error, **ENTRY),
+            put("power_uncertainty", 0.01, **ENTRY),
+        )
         == expected
     )
 
@@ -500,7 +504,7 @@ def test_what_still_moves_adds_to_the_tolerance(error, expected):
     ("quantity", "excluding"), [("remaining_distance", 0.011), ("phase_cosine", 0.98), ("power_uncertainty", 0.021)]
 )
 def test_powers_that_have_not_settled_are_left_out(quantity, excluding):
-    wrong = off("vanishing_power", 0.3, **ENTRY)
+    wrong = off_prediction("vanishing_power", 0.3, **ENTRY)
     assert verdict("log_time_exponents", wrong, put(quantity, excluding, **ENTRY)) == "reproduced"
 
 

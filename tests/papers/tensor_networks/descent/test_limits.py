@@ -10,7 +10,15 @@ import torch
 from learning_dynamics.papers.tensor_networks import points
 from learning_dynamics.papers.tensor_networks.descent import metrics, runs
 from tests.papers.tensor_networks import plain
-from tests.papers.tensor_networks.plain import evaluation_on, multiply, off_relative, put, read, rewrite, verdict
+from tests.papers.tensor_networks.plain import (
+    evaluation_on,
+    multiply,
+    off_prediction_relative,
+    put,
+    read,
+    rewrite,
+    verdict,
+)
 from tests.support import claim_tables
 
 NETWORKS = ["fully_connected", "diagonal", "convolutional"]
@@ -200,8 +208,8 @@ def test_flows_of_any_tensor_end_where_the_formula_says():
 
 def test_theorem_5_refuses_limits_of_the_flow_that_are_two_tolerances_off():
     one = {"network": "general", "seed": 1, "scale": 1.0}
-    assert verdict("theorem_5", off_relative("parameter", 1.5e-8, **one)) == "reproduced"
-    assert verdict("theorem_5", off_relative("parameter", 3e-8, **one)) == "contradicted"
+    assert verdict("theorem_5", off_prediction_relative("parameter", 1.5e-8, **one)) == "reproduced"
+    assert verdict("theorem_5", off_prediction_relative("parameter", 3e-8, **one)) == "contradicted"
 
 
 def test_theorem_5_is_undecided_where_a_start_violates_its_condition():
@@ -211,7 +219,7 @@ def test_theorem_5_is_undecided_where_a_start_violates_its_condition():
 
 def test_theorem_5_refuses_descent_that_misses_the_formula_at_step_size_zero():
     one = {"role": "step_sizes", "network": "diagonal", "scale": 1.0, "direction": 1, "step_size": 0.0}
-    assert verdict("theorem_5", off_relative("limit", 1e-3, **one)) == "contradicted"
+    assert verdict("theorem_5", off_prediction_relative("limit", 1e-3, **one)) == "contradicted"
 
 
 @pytest.mark.parametrize(("order", "expected"), [(1.0, "reproduced"), (2.0, "contradicted"), (0.5, "contradicted")])
@@ -301,8 +309,8 @@ def test_architectures_evolve_differently_by_more_than_steps_change():
 
 def test_architectures_end_at_limits_of_their_own():
     claim, one = "architectures_evolve_differently", {"network": "diagonal", "scale": 0.5, "direction": 2}
-    assert verdict(claim, off_relative("limit", 0.009, **one)) == "reproduced"
-    assert verdict(claim, off_relative("limit", -0.012, **one)) == "not reproduced"
+    assert verdict(claim, off_prediction_relative("limit", 0.009, **one)) == "reproduced"
+    assert verdict(claim, off_prediction_relative("limit", -0.012, **one)) == "not reproduced"
 
 
 def test_architectures_that_start_apart_decide_nothing():
@@ -406,5 +414,5 @@ def test_limit_points_of_nearly_tied_values_are_left_out():
 def test_predictions_after_5000_steps_are_held_to_a_line_width():
     claim, one = "predictions_after_5000_steps", {"network": "diagonal", "scale": 0.5, "direction": 2}
     assert evaluation_on(claim).judgement.headline.draws == 36
-    assert verdict(claim, off_relative("limit", 0.009, **one)) == "reproduced"
-    assert verdict(claim, off_relative("limit", -0.012, **one)) == "not reproduced"
+    assert verdict(claim, off_prediction_relative("limit", 0.009, **one)) == "reproduced"
+    assert verdict(claim, off_prediction_relative("limit", -0.012, **one)) == "not reproduced"

@@ -14,7 +14,15 @@ from learning_dynamics.papers.tensor_networks.matrix_sensing import metrics, run
 from learning_dynamics.papers.tensor_networks.matrix_sensing.claims import BITS
 from learning_dynamics.tidy import Draws, select
 from tests.papers.tensor_networks import plain
-from tests.papers.tensor_networks.plain import evaluation_on, multiply, off_relative, put, read, rewrite, verdict
+from tests.papers.tensor_networks.plain import (
+    evaluation_on,
+    multiply,
+    off_prediction_relative,
+    put,
+    read,
+    rewrite,
+    verdict,
+)
 from tests.support import claim_tables, smoke
 
 SIZE = 3
@@ -175,8 +183,14 @@ def test_corollary_7_refuses_a_limit_off_by_more_than_its_tolerance(sensitivity,
     _, allowed = tables_and_allowed_error("corollary_7", "eigen")
     one = {"seed": 3, "depth": 3, "scale": 1.0}
     as_sensitive = put("sensitivity", sensitivity, **one)
-    assert verdict("corollary_7", as_sensitive, off_relative("entry", 0.8 * factor * allowed, **one)) == "reproduced"
-    assert verdict("corollary_7", as_sensitive, off_relative("entry", 1.5 * factor * allowed, **one)) == "contradicted"
+    assert (
+        verdict("corollary_7", as_sensitive, off_prediction_relative("entry", 0.8 * factor * allowed, **one))
+        == "reproduced"
+    )
+    assert (
+        verdict("corollary_7", as_sensitive, off_prediction_relative("entry", 1.5 * factor * allowed, **one))
+        == "contradicted"
+    )
 
 
 def test_facts_of_corollary_7_are_the_largest_distances_from_solutions_of_least_norm():
@@ -245,12 +259,19 @@ def test_departures_in_proportion_to_rounding_are_reproduced_and_others_refused(
 def test_a_limit_in_a_generic_basis_is_judged_but_from_small_scales_with_three_layers():
     table, allowed = tables_and_allowed_error(GENERIC, "generic")
     smallest = table["scale"].min()
-    assert verdict(GENERIC, off_relative("entry", 1.5 * allowed, seed=3, depth=2, scale=smallest)) == "contradicted"
-    assert verdict(GENERIC, off_relative("entry", 1.5 * allowed, seed=3, depth=3, scale=1.0)) == "contradicted"
+    assert (
+        verdict(GENERIC, off_prediction_relative("entry", 1.5 * allowed, seed=3, depth=2, scale=smallest))
+        == "contradicted"
+    )
+    assert (
+        verdict(GENERIC, off_prediction_relative("entry", 1.5 * allowed, seed=3, depth=3, scale=1.0)) == "contradicted"
+    )
     from_small = {"depth": 3, "scale": smallest}
     # one draw misses by two per cent, where one per cent counts as a miss
     broken = evaluation_on(
-        GENERIC, off_relative("entry", 0.0, **from_small), off_relative("entry", 0.02, seed=1, **from_small)
+        GENERIC,
+        off_prediction_relative("entry", 0.0, **from_small),
+        off_prediction_relative("entry", 0.02, seed=1, **from_small),
     )
     assert broken.verdict == "reproduced"
     assert (broken.facts["broken"], broken.facts["tried"]) == (1, table["seed"].nunique())
