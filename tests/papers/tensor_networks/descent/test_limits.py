@@ -338,8 +338,8 @@ def test_theorem_5_is_undecided_where_a_start_violates_its_condition():
 
 def test_theorem_5_refuses_descent_that_misses_the_formula_at_step_size_zero():
     # the line through the limits misses by the product of its step sizes, 1e-4 and 1e-3, times a number of order one
-    off = off_prediction_relative("limit", 1e-3, step_size=0.0, **DESCENT_OF_ONE_START)
-    assert verdict("theorem_5", off) == "contradicted"
+    limits = off_prediction_relative("limit", 1e-3, step_size=0.0, **DESCENT_OF_ONE_START)
+    assert verdict("theorem_5", limits) == "contradicted"
 
 
 @pytest.mark.parametrize(("order", "expected"), [(1.0, "reproduced"), (2.0, "contradicted"), (0.5, "contradicted")])
