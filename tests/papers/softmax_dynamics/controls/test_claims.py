@@ -188,73 +188,152 @@ def test_a_rival_passes_where_most_draws_do_what_it_says(shares, rival):
     assert [phrase for phrase, verdict in found.rivals.items() if verdict == "reproduced"] == [rival]
 
 
-SKEWED, EQUAL = "3000-1-1-1", "1-1-1-1"
-CONTRAST = {**JUDGED, "premise_share": 0.2}
+# -- the contrasts -----------------------------------------------------------------------------------------------------
+
+MILD, SKEWED, EQUAL = "200-1-1-1", "3000-1-1-1", "1-1-1-1"
+PHASES = {"within": "phases", "threshold": 0.05, "small_scale": 0.1, "premise_share": 0.2}
 
 
-def class_flows(shares: dict[tuple[str, int], float], loss: str = "cross_entropy") -> pd.DataFrame:
-    """Return flows with one row a class, of which a share falls, by sizes and dimension; from large starts all do.
+def class_flows(by_quantity: dict[str, dict[tuple[str, int], float]], loss: str = "cross_entropy") -> pd.DataFrame:
+    """Return flows with one row a class, of which a share falls, or shows phases, by quantity, sizes and dimension.
 
-    Milder sizes, which are not to be read, fall in all draws.
+    From large starts, which are not to be read, all do.
     """
-    rows = [
-        {
-            "counts": counts,
-            "skewed": counts != EQUAL,
-            "dimension": dimension,
-            "scale": scale,
-            "seed": seed,
-            "population": "examples",
-            "threshold": 0.05,
-            "quantity": "fall",
-            "value": 0.06 if scale > 0.5 or seed < round(share * SEEDS) else 0.04,
-        }
-        for (counts, dimension), share in {**shares, ("200-1-1-1", 2): 1.0, ("200-1-1-1", 3): 1.0}.items()
-        for scale, seed in itertools.product((0.01, 1.0), range(SEEDS))
-    ]
+    rows = []
+    for quantity, shares in by_quantity.items():
+        reached, missed = (0.06, 0.04) if quantity == "fall" else (1.0, 0.0)
+        for (counts, dimension), share_of_draws in shares.items():
+            for scale, seed in itertools.product((0.01, 1.0), range(SEEDS)):
+                does = scale > 0.5 or seed < round(share_of_draws * SEEDS)
+                row = {"counts": counts, "skewed": counts != EQUAL, "dimension": dimension, "scale": scale}
+                row |= {"seed": seed, "population": "examples", "threshold": 0.05, "quantity": quantity}
+                rows.append(row | {"value": reached if does else missed})
     table = pd.DataFrame(rows)
     table.attrs = {"settings": {"loss": loss}, "draw": ("counts", "dimension", "scale", "seed")}
     return table
 
 
-def judge_contrast(name: str, shares: dict[str, float], frequent: dict[str, float]):
-    """Judge a contrast by the shares that fall with all three, with equal classes and with the other change.
+def phases_of(with_both: float, equal: float, three: float, four: float) -> dict[tuple[str, int], float]:
+    """Return shares that show the phases; with both they are of the mild and the large skew together."""
+    shares = {(EQUAL, 2): equal, (SKEWED, 3): three, (MILD, 3): three, (SKEWED, 4): four, (MILD, 4): four}
+    # half of the draws are of each size
+    return shares | {(MILD, 2): max(0.0, 2 * with_both - 1), (SKEWED, 2): min(1.0, 2 * with_both)}
 
-    At one rare class they are `shares`, at one frequent class `frequent`, by `with_all`, `equal` and `other`.
+
+def judge_phases(
+    during: dict[tuple[str, int], float],
+    later: dict[tuple[str, int], float],
+    failed: tuple[str, int] | None = None,
+    **settings,
+):
+    """Judge the contrast by shares that show phases with a fall while rare classes are learned, or later as well.
+
+    Flows of the sizes and dimension `failed` have failed.
     """
-    eight = {"eight": grid(0.06, equal=0.04)}
-    if name == "controls_differ":
-        tables = {
-            "narrow": grid(shares["with_all"], equal=shares["equal"]),
-            "wide": grid(shares["other"], dimension=3),
-            "one_frequent": class_flows(
-                {(SKEWED, 2): frequent["with_all"], (EQUAL, 2): frequent["equal"], (SKEWED, 3): frequent["other"]}
-            ),
-            "eight_wide": grid(0.02, dimension=3),
-        }
-    else:
-        squared = {(SKEWED, 2): frequent["other"], (EQUAL, 2): frequent["equal"]}
-        tables = {
-            "cross_entropy": grid(shares["with_all"]),
-            "squared": grid(shares["other"], equal=shares["equal"], loss="squared"),
-            "one_frequent": class_flows({(SKEWED, 2): frequent["with_all"]}),
-            "one_frequent_squared": class_flows(squared, "squared"),
-            "eight_squared": grid(0.3, equal=0.1, loss="squared"),
-        }
-    for role in ("narrow", "wide", "cross_entropy", "squared"):  # large starts, which are left out, say the opposite
-        if role in tables:
-            table = tables[role]
-            is_large = (table["quantity"] == "fall") & (table["scale"] > 0.5)
-            is_treated = table["skewed"][is_large] & (role in ("narrow", "cross_entropy"))
-            table.loc[is_large, "value"] = np.where(is_treated, 0.0, 0.9)
-    return evaluate(getattr(claims, name), tables | eight, CONTRAST)
+    one_rare = {"with_both": (0.04, 0.5), "equal": (0.0, 0.02), "wide": (0.0, 0.06)}
+
+    def rare_grid(first: tuple[float, float], second: tuple[float, float], **table_settings) -> pd.DataFrame:
+        """Return a grid whose skewed draws, first, and whose equal ones show the phases in two windows."""
+        cells = len(CELLS) // 2
+        shown = [
+            np.concatenate([np.tile(np.arange(SEEDS) < round(share * SEEDS), cells) for share in shares])
+            for shares in zip(first, second, strict=True)
+        ]
+        measured = {"phases@rankme_centred@0.05": shown[0], "phases_since_rare@rankme_centred@0.05": shown[1]}
+        return grid_table(CELLS, measured, seeds=SEEDS, **{"loss": "cross_entropy", **table_settings})
+
+    tables = {
+        "one_frequent": class_flows({"phases": during, "phases_since_rare": later}),
+        "narrow": rare_grid(one_rare["with_both"], one_rare["equal"], dimension=2),
+        "wide": rare_grid(one_rare["wide"], (0.0, 0.0), dimension=3),
+    }
+    if failed:
+        flows = tables["one_frequent"]
+        flows.loc[(flows["counts"] == failed[0]) & (flows["dimension"] == failed[1]), "value"] = np.nan
+    return evaluate(claims.controls_differ, tables, PHASES | settings)
+
+
+HALF_WITH_BOTH = {"with_both": 0.5, "equal": 0.0, "three": 0.1, "four": 0.1}
+
+
+@pytest.mark.parametrize(
+    ("changed", "verdict"),
+    [
+        ({}, "reproduced"),
+        # of 100 draws with both and of 50 or 100 in a control: 15 per cent less is outside the interval, 10 is not
+        ({"equal": 0.3, "three": 0.35, "four": 0.35}, "reproduced"),
+        ({"equal": 0.4}, "undecided"),
+        ({"three": 0.4}, "undecided"),
+        ({"equal": 0.8}, "not reproduced"),
+        ({"three": 0.8}, "not reproduced"),
+        ({"four": 0.8}, "not reproduced"),
+        # the contrast holds, and the premise does not: fewer than one in five show the phases
+        ({"with_both": 0.1, "three": 0.0, "four": 0.0}, "undecided"),
+    ],
+)
+def test_fewer_draws_must_show_the_phases_in_each_control(changed, verdict):
+    found = judge_phases(phases_of(**HALF_WITH_BOTH | changed), later=phases_of(1.0, 1.0, 1.0, 1.0))
+    assert found.verdict == verdict
+
+
+@pytest.mark.parametrize(("within", "verdict"), [("phases", "reproduced"), ("phases_since_rare", "not reproduced")])
+def test_the_setting_decides_when_the_last_phase_ends(within, verdict):
+    later = phases_of(with_both=0.5, equal=0.0, three=0.8, four=0.9)
+    assert judge_phases(phases_of(**HALF_WITH_BOTH), later, within=within).verdict == verdict
+
+
+def test_facts_of_the_contrast_are_shares_at_all_sizes_together_and_with_one_rare_class():
+    found = judge_phases(phases_of(0.6, 0.1, 0.2, 0.3), later=phases_of(0.7, 0.3, 0.8, 0.9))
+    expected = {"with_both": 0.6, "equal": 0.1, "three": 0.2, "four": 0.3}
+    expected |= {"since": 0.7, "since_equal": 0.3, "since_three": 0.8, "since_four": 0.9}
+    expected |= {"one_rare": 0.04, "one_rare_since": 0.5, "one_rare_equal": 0.02, "one_rare_wide": 0.06}
+    assert {fact: found.facts[fact] for fact in expected} == pytest.approx(expected)
+    assert (found.facts["mildest"], found.facts["skewest"]) == ("200 : 1 : 1 : 1", "3000 : 1 : 1 : 1")
+    assert found.judgement.headline.value == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize(
+    ("counts", "verdict"),
+    [
+        pytest.param(EQUAL, "not reproduced", id="equal classes"),
+        pytest.param(SKEWED, "undecided", id="with both"),
+    ],
+)
+def test_flows_that_failed_count_against_the_contrast(counts, verdict):
+    """Flows of equal classes that failed count as showing the phases, flows with both as not showing them."""
+    found = judge_phases(phases_of(**HALF_WITH_BOTH), phases_of(**HALF_WITH_BOTH), failed=(counts, 2))
+    assert found.verdict == verdict
+
+
+CONTRAST = {**JUDGED, "premise_share": 0.2}
+
+
+def judge_squared_loss(shares: dict[str, float], frequent: dict[str, float]):
+    """Judge the contrast of losses by the shares that fall under cross-entropy, and under the squared loss.
+
+    At one rare class they are `shares`, at one frequent class `frequent`: by `with_all` under cross-entropy, `equal`
+    and `other` under the squared loss with equal classes and with skewed ones.
+    """
+    squared = {(SKEWED, 2): frequent["other"], (MILD, 2): frequent["other"], (EQUAL, 2): frequent["equal"]}
+    tables = {
+        "cross_entropy": grid(shares["with_all"]),
+        "squared": grid(shares["other"], equal=shares["equal"], loss="squared"),
+        "one_frequent": class_flows({"fall": dict.fromkeys([(SKEWED, 2), (MILD, 2)], frequent["with_all"])}),
+        "one_frequent_squared": class_flows({"fall": squared}, "squared"),
+        "eight": grid(0.06, equal=0.04),
+        "eight_squared": grid(0.3, equal=0.1, loss="squared"),
+    }
+    for role in ("cross_entropy", "squared"):  # large starts, which are left out, say the opposite
+        table = tables[role]
+        is_large = (table["quantity"] == "fall") & (table["scale"] > 0.5)
+        is_treated = table["skewed"][is_large] & (role == "cross_entropy")
+        table.loc[is_large, "value"] = np.where(is_treated, 0.0, 0.9)
+    return evaluate(claims.controls_differ_squared_loss, tables, CONTRAST)
 
 
 RARER = {"with_all": 0.8, "equal": 0.2, "other": 0.2}
-every_contrast = pytest.mark.parametrize("name", ["controls_differ", "controls_differ_squared_loss"])
 
 
-@every_contrast
 @pytest.mark.parametrize("at", ["one rare class", "one frequent class"])
 @pytest.mark.parametrize(
     ("changed", "verdict"),
@@ -268,43 +347,20 @@ every_contrast = pytest.mark.parametrize("name", ["controls_differ", "controls_d
         ({"with_all": 0.1, "equal": 0.0, "other": 0.0}, "undecided"),
     ],
 )
-def test_fewer_draws_must_fall_in_each_control_at_both_sizes(name, at, changed, verdict):
+def test_fewer_draws_must_fall_under_the_squared_loss_at_both_sizes(at, changed, verdict):
     shares = {"one rare class": RARER, "one frequent class": RARER} | {at: {**RARER, **changed}}
-    found = judge_contrast(name, shares["one rare class"], shares["one frequent class"])
-    assert found.verdict == verdict
+    assert judge_squared_loss(shares["one rare class"], shares["one frequent class"]).verdict == verdict
 
 
-def test_facts_of_a_contrast_are_shares_at_one_rare_class_one_frequent_class_and_eight_examples():
+def test_facts_of_the_losses_are_shares_at_one_rare_class_one_frequent_class_and_eight_examples():
     rare = {"with_all": 0.8, "equal": 0.1, "other": 0.2}
     frequent = {"with_all": 0.9, "equal": 0.3, "other": 0.4}
-    facts = judge_contrast("controls_differ", rare, frequent).facts
-    expected = {"with_both": 0.8, "equal": 0.1, "wide": 0.2}
-    expected |= {"frequent": 0.9, "frequent_equal": 0.3, "frequent_wide": 0.4}
-    # shares of fifty draws at the small scale, and at the large one
-    expected |= {"eight": 0.06, "eight_equal": 0.04, "eight_wide": 0.02}
-    assert {fact: facts[fact] for fact in expected} == pytest.approx(expected)
-    facts = judge_contrast("controls_differ_squared_loss", rare, frequent).facts
+    facts = judge_squared_loss(rare, frequent).facts
     expected = {"cross_entropy": 0.8, "squared_equal": 0.1, "squared": 0.2}
     expected |= {"frequent": 0.9, "frequent_squared_equal": 0.3, "frequent_squared": 0.4}
+    # shares of fifty draws at the small scale
     expected |= {"eight": 0.06, "eight_squared": 0.3, "eight_squared_equal": 0.1}
     assert {fact: facts[fact] for fact in expected} == pytest.approx(expected)
-
-
-@pytest.mark.parametrize(
-    ("failed", "verdict"),
-    [pytest.param("wide", "not reproduced", id="control"), pytest.param("narrow", "undecided", id="with both")],
-)
-def test_flows_that_failed_count_against_a_contrast(failed, verdict):
-    tables = {
-        "narrow": grid(0.8, equal=0.2),
-        "wide": grid(0.2, dimension=3),
-        "one_frequent": class_flows({(SKEWED, 2): 0.8, (EQUAL, 2): 0.2, (SKEWED, 3): 0.2}),
-        "eight": grid(0.06),
-        "eight_wide": grid(0.02, dimension=3),
-    }
-    table = tables[failed]
-    table.loc[(table["quantity"] == "fall") & table["skewed"], "value"] = np.nan
-    assert evaluate(claims.controls_differ, tables, CONTRAST).verdict == verdict
 
 
 # -- what is learned under the squared loss ----------------------------------------------------------------------------

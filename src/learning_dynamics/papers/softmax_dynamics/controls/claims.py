@@ -17,10 +17,19 @@ from learning_dynamics.papers.softmax_dynamics.draws import (
     share_true,
     unless_nan,
 )
-from learning_dynamics.papers.softmax_dynamics.falls import FALL, FALL_RARE, GROWTH, LEARNED, WARM_UP
+from learning_dynamics.papers.softmax_dynamics.falls import (
+    FALL,
+    FALL_RARE,
+    GROWTH,
+    LEARNED,
+    PHASES,
+    PHASES_SINCE,
+    WARM_UP,
+)
 from learning_dynamics.papers.softmax_dynamics.grids import FINAL, TAIL, Grid
 from learning_dynamics.papers.softmax_dynamics.population.regions import small_starts
-from learning_dynamics.papers.softmax_dynamics.spectra import Measure
+from learning_dynamics.papers.softmax_dynamics.sizes import ratio
+from learning_dynamics.papers.softmax_dynamics.spectra import MEASURES, Measure
 from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import Quantity, Table, settings_of
 
@@ -31,10 +40,13 @@ from learning_dynamics.tidy import Quantity, Table, settings_of
 # - small_scale: largest initialisation scale of starts that are judged, whose predictions are near uniform
 # - majority_share: least share of draws that makes "most"
 # - warm_up: which fall of the rank is the warm-up: one to its trough, or one before any rise
-# - premise_share, of the contrasts: least share of draws that fall with nothing left out: one start in five
+# - within: when the last fall of the three phases counts, as `falls.three_phases` has it
+# - premise_share, of the contrasts: least share of draws that fall, or show the phases, with nothing left out: one
+#   start in five
 # - exceptions: largest share of draws that may break an "only" or "always"
 
 WarmUp = Literal["to the trough", "first"]
+Phases = Literal["phases", "phases_since_rare"]  # the last fall while the rarest classes are learned, or later as well
 
 FROM_SMALL_STARTS = "gradient flow from small starts, balanced and Gaussian"
 
@@ -294,15 +306,14 @@ def _falls_after_growth(grid: Grid, *, measure: str, threshold: float, small_sca
 
 
 def _class_falls(table: Table, dimension: int, *, skewed: bool, threshold: float, small_scale: float) -> pd.Series:
-    """Return the same of flows with one row a class: of the most skewed sizes, or of equal classes.
+    """Return the same of flows with one row a class: of all skewed sizes together, or of equal classes.
 
-    The index has the draw's scale and seed.
+    The index has the draw's counts, scale and seed.
     """
     rows = small_starts(table, "examples", FALL, threshold=threshold, small_scale=small_scale)
     rows = rows[(rows["dimension"] == dimension) & (rows["skewed"] == skewed)]
-    rows = rows[rows["ratio"] == rows["ratio"].max()]
     falls = unless_nan(rows["fallen"], rows["value"])
-    return pd.Series(falls, pd.MultiIndex.from_frame(rows[["scale", "seed"]]))
+    return pd.Series(falls, pd.MultiIndex.from_frame(rows[["counts", "scale", "seed"]]))
 
 
 def _excess(first: pd.Series, second: pd.Series) -> Estimate:
@@ -334,81 +345,98 @@ def _can_fall(falls: Mapping[str, pd.Series], premise_share: float) -> Checks:
         yield can_fall(name, with_all.to_numpy(), premise_share)
 
 
-# sizes at which the rank can be seen to fall with skew, a bottleneck and cross-entropy
-ONE_RARE, ONE_FREQUENT = "33 : 33 : 33 : 1", "3000 : 1 : 1 : 1"
-CONTRASTED = (
-    "V = 4, 33, 33, 33 and 1 examples with a row of features each, balanced and Gaussian starts; 3000, 1, 1 and 1 "
-    "examples with a row a class, Gaussian starts; gradient flow from small starts; the rank over all examples"
-)
-
-
 @claim(
     "Section 3.3 and Figure 12, the contrast",
-    scope=f"cross-entropy, d = 2, equal classes, and d = 3; {CONTRASTED}",
+    scope="one class of 200 to 3000 examples and three of one, one row of features a class, d = 2; four equal classes; "
+    "d = 3 and 4; cross-entropy, gradient flow from small Gaussian starts; RankMe as in section 2.1, over all inputs",
     empirical=True,
     quantifier="an average",
 )
 def controls_differ(
+    one_frequent: Table,
     narrow: Table,
     wide: Table,
-    one_frequent: Table,
-    eight: Table,
-    eight_wide: Table,
     *,
-    measure: Measure,
+    within: Phases,
     threshold: Positive,
     small_scale: Positive,
     premise_share: Fraction,
 ) -> Claim:
-    """Under cross-entropy, from small starts, the effective rank falls after its growth more often with skewed classes
-    and a bottleneck than without one of them.
+    """Under cross-entropy, from small starts, the three phases are more frequent with skewed classes and a bottleneck
+    than without one of them.
 
-    The paper draws one run of each case, which we read as rarer falls without skew or bottleneck. What a control
-    removes must be there: the contrast is taken at sizes at which the rank does fall with both, where one class is rare
-    and where one is frequent. A fall is one of {threshold:g} or more, after as large a rise since the trough of the
-    warm-up. At 33 : 33 : 33 : 1 the rank falls in {with_both:.1%} of the draws with both, in {equal:.1%} with equal
-    classes and in {wide:.1%} without a bottleneck. At 3000 : 1 : 1 : 1 it does in {frequent:.1%}, {frequent_equal:.1%}
-    and {frequent_wide:.1%}. A flow that failed counts against the claim. Starts up to scale {small_scale:g} are judged.
-    The paper's controls have eight examples, at which hardly a draw falls: from 3, 2, 2, 1 to 5, 1, 1, 1 it is
-    {eight:.1%} with both, {eight_equal:.1%} with equal classes and {eight_wide:.1%} without a bottleneck. At one
-    frequent class the rank is RankMe about the mean. A fall counts whenever it happens after the growth; falls while
-    the rare classes are learned are other claims, `three_phases_under_flow` and `bottleneck_is_necessary`.
+    By Figure 12, removing the skew or the bottleneck gets rid of the three phases. It draws one run of each case, which
+    we read as rarer phases. They are a fall of the effective rank to its trough, a rise, and a fall while the rare
+    classes are learned, each of {threshold:g} or more. What a control removes must be there: the sizes are those with
+    one frequent class, from {mildest} to {skewest}, all together. The phases show in {with_both:.0%} of the draws with
+    both, with equal classes in {equal:.1%}, in three dimensions in {three:.0%} and in four in {four:.0%}. The verdict
+    depends on when the third phase ends, which the paper does not say. If a fall after the rare classes are learned
+    counts as well, the shares are {since:.0%}, {since_equal:.1%}, {since_three:.0%} and {since_four:.0%}. At 33 : 33 :
+    33 : 1 the rank hardly falls before the rare class is learned: the phases show in {one_rare:.1%} of the draws, and,
+    if later falls count, in {one_rare_since:.0%}, with equal classes in {one_rare_equal:.1%} and in three dimensions in
+    {one_rare_wide:.1%}. A flow that failed counts against the claim. Starts up to scale {small_scale:g} are judged.
+    That the rank of a control never falls is what `controls_uniform` and `controls_no_bottleneck` test.
     """
-    _require("loss", "cross_entropy", narrow=narrow, wide=wide, one_frequent=one_frequent)
-    _require("dimension", 2, narrow=narrow, eight=eight)
-    _require("dimension", 3, wide=wide, eight_wide=eight_wide)
-    of_rows: dict[str, Any] = {"measure": measure, "threshold": threshold, "small_scale": small_scale}
-    of_classes: dict[str, Any] = {"threshold": threshold, "small_scale": small_scale}
-    with_both = {
-        ONE_RARE: _falls_after_growth(Grid(narrow, skewed=True), **of_rows),
-        ONE_FREQUENT: _class_falls(one_frequent, 2, skewed=True, **of_classes),
-    }
-    equal_classes = {
-        ONE_RARE: _falls_after_growth(Grid(narrow, skewed=False), **of_rows),
-        ONE_FREQUENT: _class_falls(one_frequent, 2, skewed=False, **of_classes),
-    }
-    no_bottleneck = {
-        ONE_RARE: _falls_after_growth(Grid(wide, skewed=True), **of_rows),
-        ONE_FREQUENT: _class_falls(one_frequent, 3, skewed=True, **of_classes),
+    _require("loss", "cross_entropy", one_frequent=one_frequent, narrow=narrow, wide=wide)
+    _require("dimension", 2, narrow=narrow)
+    _require("dimension", 3, wide=wide)
+
+    def shows(dimension: int, *, skewed: bool, quantity: Quantity = within) -> np.ndarray:
+        """Return of each draw with one frequent class, or of equal ones, whether it shows the phases; nan if failed."""
+        rows = small_starts(one_frequent, "examples", quantity, threshold=threshold, small_scale=small_scale)
+        return rows[(rows["dimension"] == dimension) & (rows["skewed"] == skewed)]["value"].to_numpy()
+
+    def shows_with_one_rare(grid: Grid, quantity: Quantity) -> np.ndarray:
+        """Return the same of each draw of a grid from a small start."""
+        flags = grid.number(quantity, measure=MEASURES["examples"]["rankme_centred"], threshold=threshold)
+        return flags[SmallStarts(grid.scale, small_scale).judged]
+
+    with_both = shows(2, skewed=True)
+    controls = {
+        "with equal classes": shows(2, skewed=False),
+        "in three dimensions": shows(3, skewed=True),
+        "in four dimensions": shows(4, skewed=True),
     }
     # other classes, or another dimension, have other starts: the shares are independent
-    for sizes, falls in with_both.items():
-        yield _more_falls(f"equal classes, at {sizes}", _excess(falls, equal_classes[sizes]))
-        yield _more_falls(f"no bottleneck, at {sizes}", _excess(falls, no_bottleneck[sizes]))
-    yield from _can_fall(with_both, premise_share)
+    for in_words, control in controls.items():
+        excess = share_difference(with_both == 1, control != 0)
+        yield at_least(
+            f"share of draws that show the phases, minus that {in_words}",
+            excess,
+            0.0,
+            because="the phases are rarer without what they need",
+            rivals={"the phases are more frequent in the control, not rarer": {"estimate": -excess}},
+        )
+    yield can_fall("share of draws that show the phases with nothing left out", with_both, premise_share)
+    skewed_sizes = one_frequent.loc[one_frequent["skewed"], "counts"].unique()
+    one_rare, one_rare_equal = Grid(narrow, skewed=True), Grid(narrow, skewed=False)
     yield Facts(
         threshold=threshold,
         small_scale=small_scale,
-        with_both=share_true(with_both[ONE_RARE]),
-        equal=share_true(equal_classes[ONE_RARE]),
-        wide=share_true(no_bottleneck[ONE_RARE]),
-        frequent=share_true(with_both[ONE_FREQUENT]),
-        frequent_equal=share_true(equal_classes[ONE_FREQUENT]),
-        frequent_wide=share_true(no_bottleneck[ONE_FREQUENT]),
-        eight=share_true(_falls_after_growth(Grid(eight, skewed=True), **of_rows)),
-        eight_equal=share_true(_falls_after_growth(Grid(eight, skewed=False), **of_rows)),
-        eight_wide=share_true(_falls_after_growth(Grid(eight_wide, skewed=True), **of_rows)),
+        mildest=min(skewed_sizes, key=ratio).replace("-", " : "),
+        skewest=max(skewed_sizes, key=ratio).replace("-", " : "),
+        with_both=share_true(with_both),
+        equal=share_true(controls["with equal classes"]),
+        three=share_true(controls["in three dimensions"]),
+        four=share_true(controls["in four dimensions"]),
+        since=share_true(shows(2, skewed=True, quantity=PHASES_SINCE)),
+        since_equal=share_true(shows(2, skewed=False, quantity=PHASES_SINCE)),
+        since_three=share_true(shows(3, skewed=True, quantity=PHASES_SINCE)),
+        since_four=share_true(shows(4, skewed=True, quantity=PHASES_SINCE)),
+        one_rare=share_true(shows_with_one_rare(one_rare, PHASES)),
+        one_rare_since=share_true(shows_with_one_rare(one_rare, PHASES_SINCE)),
+        one_rare_equal=share_true(shows_with_one_rare(one_rare_equal, PHASES_SINCE)),
+        one_rare_wide=share_true(shows_with_one_rare(Grid(wide, skewed=True), PHASES_SINCE)),
     )
+
+
+# sizes at which the rank can be seen to fall with skew, a bottleneck and cross-entropy
+ONE_RARE, ONE_FREQUENT = "33 : 33 : 33 : 1", "one frequent class"
+CONTRASTED = (
+    "V = 4, 33, 33, 33 and 1 examples with a row of features each, balanced and Gaussian starts; one class of 200 to "
+    "3000 examples and three of one, with a row a class, Gaussian starts; gradient flow from small starts; the rank "
+    "over all examples"
+)
 
 
 @claim(
@@ -437,12 +465,12 @@ def controls_differ_squared_loss(
     must be there: the contrast is taken at sizes at which the rank does fall under cross-entropy, where one class is
     rare and where one is frequent. A fall is one of {threshold:g} or more, after as large a rise since the trough of
     the warm-up. At 33 : 33 : 33 : 1 the rank falls in {cross_entropy:.1%} of the draws under cross-entropy, in
-    {squared:.1%} under the squared loss and in {squared_equal:.1%} under the squared loss with equal classes. At 3000 :
-    1 : 1 : 1 it does in {frequent:.1%}, {frequent_squared:.1%} and {frequent_squared_equal:.1%}. A flow that failed
-    counts against the claim. Starts up to scale {small_scale:g} are judged. The paper's controls have eight examples,
-    at which hardly a draw falls under cross-entropy: from 3, 2, 2, 1 to 5, 1, 1, 1 it is {eight:.1%}, under the squared
-    loss {eight_squared:.1%}, and with equal classes {eight_squared_equal:.1%}. At one frequent class the rank is RankMe
-    about the mean.
+    {squared:.1%} under the squared loss and in {squared_equal:.1%} under the squared loss with equal classes. Where one
+    class is frequent, at 200 to 3000 : 1 : 1 : 1 together, it does in {frequent:.1%}, {frequent_squared:.1%} and
+    {frequent_squared_equal:.1%}. A flow that failed counts against the claim. Starts up to scale {small_scale:g} are
+    judged. The paper's controls have eight examples, at which hardly a draw falls under cross-entropy: from 3, 2, 2, 1
+    to 5, 1, 1, 1 it is {eight:.1%}, under the squared loss {eight_squared:.1%}, and with equal classes
+    {eight_squared_equal:.1%}. At one frequent class the rank is RankMe about the mean.
     """
     _require("loss", "cross_entropy", cross_entropy=cross_entropy, one_frequent=one_frequent, eight=eight)
     _require("loss", "squared", squared=squared, one_frequent_squared=one_frequent_squared, eight_squared=eight_squared)
