@@ -282,7 +282,7 @@ def test_conditions_with_other_denominators_predict_another_number(name, altered
 
 
 def filtered(name, seed, sign):
-    """Return y x as a filter passes it: of length one, or of length two with the autocorrelation's sign times `sign`."""
+    """Return y x for length one; for length two also its shifts, with the sign of the autocorrelation or minus it."""
     x, label = point_and_label(seed)
     if name == "filter_1":
         return label * x
