@@ -1,4 +1,4 @@
-"""Tables with single numbers altered, and what a claim says of them."""
+"""Alter single numbers in the tables that a claim reads, and ask for the claim's verdict on them."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -14,7 +14,7 @@ Alteration = Callable[[support.Tables], support.Tables]
 
 
 def rows_of(table: pd.DataFrame, quantity: str, **where: Any) -> pd.Series:
-    """Return which rows hold a quantity where columns match; ``epoch=-1`` and ``time=-1`` are the last."""
+    """Return which rows have a quantity, and given values in other columns; ``epoch=-1``, ``time=-1`` are the last."""
     rows = table["quantity"] == quantity
     for column, value in where.items():
         if value == -1 and column in ("epoch", "time"):
@@ -44,9 +44,12 @@ def put(
     data: str | None = None,
     **where: Any,
 ) -> support.Tables:
-    """Set the values of a quantity, or apply a function to them: in all tables of a role or one network's.
+    """Change the values of a quantity in the tables of a role, and return all tables.
 
-    A table is replaced by a copy: what claims have read of the old one is remembered with it.
+    `change` is the new value, as many new values as there are rows, or a function of the old values. Changed are the
+    rows that `rows_of` returns for `where`. Of a list of trainings `network` and `data` choose some.
+
+    In the mapping a changed table is replaced by a copy, because claims remember what they have read of the old one.
     """
     given = tables[role]
     several = given if isinstance(given, list) else [given]
@@ -62,9 +65,10 @@ def put(
 
 
 def verdict(claim: str, tables: Mapping[str, Any], **settings: Any) -> str:
-    """Return "reproduced" or "corrected" if the claim's judge lets a prediction pass on given tables, else "refused".
+    """Return whether a claim's checks hold on given tables as printed, "reproduced", or else as "corrected".
 
-    Rivals do not count: they do where a claim is evaluated on tables that nobody altered.
+    Everything else is "refused", undecided checks included. Rivals are not judged, for speed: `support.evaluation`
+    judges them too, and has the verdicts that the project publishes.
     """
     spec = support.smoke(PAPER).claim(PAPER, claim)
     function = paper_function(PAPER, "claims", spec["function"])

@@ -1,4 +1,4 @@
-"""Quantities of labelled features from their definitions, by general solvers: nothing here is shared with the package.
+"""Quantities of labelled features from their definitions, by general solvers; no code of the package is used.
 
 Features are columns, shape (P, C N), in blocks of N examples a class.
 """
@@ -60,15 +60,16 @@ def gradient(H: np.ndarray, classes: int) -> np.ndarray:
     return variable.grad.numpy()
 
 
-def relative(changed: np.ndarray, matrix: np.ndarray) -> float:
-    """Return how far a changed matrix is from another, in units of that one's size."""
+def relative_distance(changed: np.ndarray, matrix: np.ndarray) -> float:
+    """Return the norm of the difference of two matrices, over the norm of the second."""
     return float(np.linalg.norm(changed - matrix) / np.linalg.norm(matrix))
 
 
 def distance_from_simplex_frame(vectors: np.ndarray) -> float:
     """Return how far the columns of V, shape (P, C), are from a simplex equiangular tight frame of any size.
 
-    By their Gram matrix: ``min_a |V^T V - a (I - 1 1^T / C)| / |V^T V|`` in the Frobenius norm, by a general minimiser.
+    It is the distance of the Gram matrix, ``min_a |V^T V - a (I - 1 1^T / C)| / |V^T V|`` in the Frobenius norm. A
+    general minimiser finds a.
     """
     classes = vectors.shape[1]
     gram, simplex = vectors.T @ vectors, np.eye(classes) - 1 / classes

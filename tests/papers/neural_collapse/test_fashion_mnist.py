@@ -1,6 +1,4 @@
-"""The overlay of FashionMNIST: a cell of it trains on the images' own files, and all test images are measured."""
-
-import itertools
+"""The overlay of FashionMNIST: its runs against those on the digits, and two cells trained on small files."""
 
 import numpy as np
 import pytest
@@ -12,47 +10,66 @@ from tests.papers.neural_collapse.training.made_up import NETWORKS
 from tests.support import ROOT, plan, tables_of
 
 PAPER, OVERLAY = "neural_collapse", ROOT / "workflow/config/fashion_mnist.yaml"
+CELLS = [(network, loss) for network in NETWORKS for loss in ("mse", "ce")]
+every_cell = pytest.mark.parametrize(("network", "loss"), CELLS)
+TRAIN_IMAGES, TEST_IMAGES = 200, 50  # in the small files
 
 
-def test_three_families_and_both_losses_see_the_same_images():
-    whole = plan(OVERLAY, papers=[PAPER])
-    for network, loss in itertools.product(NETWORKS, ("mse", "ce")):
-        run = f"fashion_mnist_{network}_{loss}"
-        settings = whole.run(PAPER, run)["settings"]
-        recipe = whole.run(PAPER, f"digits_{network}_{loss}")["settings"]
-        assert whole.run_data(PAPER, run) == "fashion_mnist", network
-        assert (settings["network"], settings["loss"]) == (network, loss), network
-        for key in ("learning_rate", "weight_decay", "momentum", "batch", "drops"):
-            assert settings[key] == recipe[key], (run, key)
-        assert settings["seeds"] >= 2, network
+@pytest.fixture(scope="module")
+def overlay():
+    return plan(OVERLAY, papers=[PAPER])
+
+
+@every_cell
+def test_every_network_trains_on_fashion_mnist_under_both_losses(network, loss, overlay):
+    run = f"fashion_mnist_{network}_{loss}"
+    settings = overlay.run(PAPER, run)["settings"]
+    assert overlay.run_data(PAPER, run) == "fashion_mnist"
+    assert (settings["network"], settings["loss"]) == (network, loss)
+
+
+@pytest.mark.parametrize("setting", ["learning_rate", "weight_decay", "momentum", "batch", "drops"])
+@every_cell
+def test_every_cell_has_the_recipe_of_its_cell_on_the_digits(network, loss, setting, overlay):
+    settings, digits_settings = (
+        overlay.run(PAPER, f"{data}_{network}_{loss}")["settings"] for data in ("fashion_mnist", "digits")
+    )
+    assert settings[setting] == digits_settings[setting]
+
+
+@every_cell
+def test_every_cell_has_the_two_seeds_that_an_interval_needs(network, loss, overlay):
+    assert overlay.run(PAPER, f"fashion_mnist_{network}_{loss}")["settings"]["seeds"] >= 2
 
 
 @pytest.fixture
-def short(tmp_path, monkeypatch):
-    """The overlay with few images and one epoch."""
-    monkeypatch.setitem(benchmarks.COUNTS, "fashion_mnist", (200, 50))
-    formats.write_mnist(tmp_path, train=200, test=50)
+def short_overlay(tmp_path, monkeypatch):
+    """The overlay with narrow networks and one epoch, on small files in the format of the published ones."""
+    monkeypatch.setitem(benchmarks.COUNTS, "fashion_mnist", (TRAIN_IMAGES, TEST_IMAGES))
+    formats.write_mnist(tmp_path, train=TRAIN_IMAGES, test=TEST_IMAGES)
+    per_class = TRAIN_IMAGES // 10  # all of them
     changes = {
-        "data": {"fashion_mnist": {"folder": str(tmp_path), "checksums": False, "per_class": 20}},
+        "data": {"fashion_mnist": {"folder": str(tmp_path), "checksums": False, "per_class": per_class}},
         "runs": {
             f"fashion_mnist_{network}_{loss}": {
                 **{"width": 4, "epochs": 1, "measurements": 1, "seeds": 1},
                 "measure": {"robustness_epochs": 1, "robustness_images": 1, "frozen_epochs": 2},
             }
-            for network, loss in itertools.product(NETWORKS, ("mse", "ce"))
+            for network, loss in CELLS
         },
     }
     return plan(OVERLAY, papers=[PAPER], changes={PAPER: changes})
 
 
 @pytest.mark.parametrize("cell", ["densenet_mse", "resnet_ce"])
-def test_a_cell_of_the_overlay_trains_for_an_epoch_and_is_measured(cell, short):
-    run = short.describe_run(PAPER, f"fashion_mnist_{cell}")
-    table = tables_of(short, PAPER, {"run": run})["run"]
+def test_a_cell_trains_for_an_epoch_and_is_measured_on_all_images(cell, short_overlay):
+    run = short_overlay.describe_run(PAPER, f"fashion_mnist_{cell}")
+    table = tables_of(short_overlay, PAPER, {"run": run})["run"]
     assert set(table["data"]) == {"fashion_mnist"}
     assert set(table["epoch"]) == {1}
-    for split, images in (("train", 200), ("test", 50)):
+    for split, images in (("train", TRAIN_IMAGES), ("test", TEST_IMAGES)):
         error = select(table, "error", split=split)["value"].item()
+        # a share of all images is a whole number of them
         assert error * images == pytest.approx(round(error * images)), split
         assert 0 < error < 1, split
     assert np.isfinite(select(table, "nc1", split="train")["value"]).all()

@@ -16,8 +16,8 @@ RANK = CLASSES - 1  # of the centred class means
 SIMPLEX = np.eye(CLASSES) - 1 / CLASSES  # Phi, labels less their mean (eq. 18)
 MANY_CLASSES = FEATURES + 1  # whose means differ in all directions
 EPS = np.finfo(float).eps
-# of solved classifiers: some ten operations, on normal equations that are conditioned like 1e6, as scatters and noises
-# are a thousandth of other deviations or of the class means
+# Of solved classifiers: some ten operations, on normal equations whose condition number is of order 1e6, as scatters
+# and noises are a thousandth of other deviations or of the class means
 ROUNDING = 10 * EPS * 1e6
 CUTOFF = 1e-9  # of singular values, relative: far above rounding, far below the least that is not zero
 
@@ -86,8 +86,8 @@ def nc1_trace(H):
     return np.linalg.eigvals(scipy.linalg.pinvh(between, rtol=CUTOFF) @ within).sum().real
 
 
-def by_index(values, name):
-    """Return a case for each index of a sequence, which shows the value there."""
+def index_cases(values, name):
+    """Return a case of a test for each index of a sequence, named by the value there."""
     return [pytest.param(index, id=f"{name}={value:g}") for index, value in enumerate(values)]
 
 
@@ -95,7 +95,7 @@ def by_index(values, name):
 
 # a thousandth, a tenth, 1, 10 and a thousand times the deviations of X
 some_scatters = pytest.mark.parametrize(
-    "index", [by_index(converses.SCATTERS, "scatter")[index] for index in (0, 8, 12, 16, 24)]
+    "index", [index_cases(converses.SCATTERS, "scatter")[index] for index in (0, 8, 12, 16, 24)]
 )
 
 
@@ -152,7 +152,7 @@ def test_scores_where_deviations_are_small_are_those_of_solved_classifiers(conce
     measured = converses.small_terms(central_features(), CLASSES)["concentrated_score_error"]
     # the error is a difference of 2e-6 between scores of order one, each of some ten operations; what the condition of
     # the problem adds to W is orthogonal to the class means
-    np.testing.assert_allclose(measured, oracles.relative(W @ means, SIMPLEX), rtol=10 * EPS / 2e-6)
+    np.testing.assert_allclose(measured, oracles.relative_distance(W @ means, SIMPLEX), rtol=10 * EPS / 2e-6)
 
 
 @pytest.fixture
@@ -187,7 +187,7 @@ def test_small_deviations_imply_neither_a_frame_nor_self_duality(quantity, dista
 
 # -- noise along class means that are a simplex frame ----------------------------------------------
 
-every_simplex_noise = pytest.mark.parametrize("index", by_index(converses.SIMPLEX_NOISES, "noise"))
+every_simplex_noise = pytest.mark.parametrize("index", index_cases(converses.SIMPLEX_NOISES, "noise"))
 
 
 def with_noise_along_a_simplex(noise):
@@ -202,7 +202,7 @@ def with_noise_along_a_simplex(noise):
 def test_noise_along_a_simplex_leaves_the_scores_of_solved_classifiers(index):
     H, M = with_noise_along_a_simplex(converses.SIMPLEX_NOISES[index])
     W, _ = oracles.least_squares(H, CLASSES)
-    score_error = oracles.relative(W @ M, SIMPLEX)
+    score_error = oracles.relative_distance(W @ M, SIMPLEX)
     measured = converses.simplex_scores(central_features(), CLASSES)["simplex_score_error"][index]
     np.testing.assert_allclose(measured, score_error, rtol=ROUNDING)
     omega = oracles.singular_values(H, CLASSES)
@@ -238,7 +238,7 @@ def test_l_nc23_of_three_classes_whose_noise_has_the_size_of_their_signal_is_thr
 # -- noise that leans towards the class means ------------------------------------------------------
 
 
-@pytest.mark.parametrize("index", by_index(converses.LEANS, "lean"))
+@pytest.mark.parametrize("index", index_cases(converses.LEANS, "lean"))
 def test_trace_and_condition_under_leaning_noise_are_those_by_definition(index):
     """The covariance is lean I + (1 / lean - lean) d d^T, where d is a unit vector.
 
@@ -271,7 +271,7 @@ def test_leaning_noise_needs_a_direction_orthogonal_to_the_class_means():
 
 # -- noise that vanishes around a simplex frame ----------------------------------------------------
 
-every_noise = pytest.mark.parametrize("index", by_index(converses.NOISES, "noise"))
+every_noise = pytest.mark.parametrize("index", index_cases(converses.NOISES, "noise"))
 
 
 def around_a_simplex(noise, *, coupled):

@@ -1,4 +1,4 @@
-"""Tangent maps against their adjoint, the flows that they give against closed forms, and what runs make of settings."""
+"""The printed tangent map and its adjoint; flows against closed forms; sizes, seeds and steps of runs."""
 
 import functools
 
@@ -17,15 +17,16 @@ BOUND = 20 * RTOL  # largest error in 200 such flows: 8 RTOL
 
 
 def start():
+    """Return renormalised features."""
     drawn = models.gaussian_features(np.random.default_rng(0), CLASSES, EXAMPLES, FEATURES, signal=0.5)
     return models.renormalised(drawn, CLASSES)
 
 
-def test_printed_map_and_its_adjoint_change_places_in_the_inner_product_but_are_not_the_same():
+def test_the_printed_map_moves_across_the_inner_product_as_its_adjoint_and_not_as_itself():
     X, (A, B) = start(), np.random.default_rng(1).standard_normal((2, FEATURES, CLASSES * EXAMPLES))
-    left = np.sum(flows.printed_map(X, A, CLASSES) * B)
-    assert left == pytest.approx(np.sum(A * flows.printed_adjoint(X, B, CLASSES)), rel=1e-12)
-    assert abs(left - np.sum(A * flows.printed_map(X, B, CLASSES))) > 0.1
+    product = np.sum(flows.printed_map(X, A, CLASSES) * B)
+    assert product == pytest.approx(np.sum(A * flows.printed_adjoint(X, B, CLASSES)), rel=1e-12)
+    assert product != pytest.approx(np.sum(A * flows.printed_map(X, B, CLASSES)), abs=0.1)
 
 
 @functools.cache
@@ -54,25 +55,25 @@ def test_flow_stays_on_the_manifold(name):
 
 
 @pytest.mark.parametrize("name", ["orthogonal", "printed"])
-def test_flow_does_not_become_stiff(name):
+def test_flow_takes_few_steps_over_eleven_decades_of_time(name):
     flow, _ = flow_by(name)
-    assert flow.steps < 80  # 31 to 45 in 200 such flows
+    assert flow.steps < 80  # 31 to 45 in 200 such flows; many more if it became stiff
 
 
-def test_step_sizes_that_miss_each_others_times_are_refused():
+def test_step_sizes_that_do_not_divide_the_largest_are_refused():
     with pytest.raises(ProjectError, match="divide the largest"):
         runs.renormalised_descent(
             sizes=[[3, 6, 4]], signal=0.5, seeds=1, horizon=10.0, points=3, steps=[1.0, 0.7], seed=0
         )
 
 
-def test_members_do_not_depend_on_how_many_there_are():
-    few, many = (
+def test_a_draw_does_not_depend_on_how_many_there_are_and_differs_from_the_others():
+    one, three = (
         runs.free_features(sizes=[[3, 6, 4]], signal=0.5, seeds=seeds, condition=10.0, seed=5).series["H_C3_N6_P4"]
         for seeds in (1, 3)
     )
-    np.testing.assert_array_equal(few[0], many[0])
-    assert np.abs(many[0] - many[1]).max() > 0.1
+    np.testing.assert_array_equal(one[0], three[0])
+    assert np.abs(three[0] - three[1]).max() > 0.1
 
 
 @pytest.mark.parametrize("other", [[2, 6, 8], [3, 5, 8], [3, 6, 7]])

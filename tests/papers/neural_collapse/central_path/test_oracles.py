@@ -7,11 +7,11 @@ import scipy
 from learning_dynamics.papers.neural_collapse.central_path import flows, identities, limits, models, theory
 from tests.papers.neural_collapse import oracles
 
-# (classes, examples of each class, features)
-SIZES = pytest.mark.parametrize("size", [(2, 9, 4), (3, 7, 5), (5, 6, 4)])
+# of each size: classes, examples of each class, features; in the last class means span all directions
+every_size = pytest.mark.parametrize("size", [(2, 9, 4), (3, 7, 5), (5, 6, 4)])
 
 
-@SIZES
+@every_size
 def test_spectral_losses_are_those_of_a_solved_classifier(size):
     classes = size[0]
     H = oracles.features(*size)
@@ -26,38 +26,55 @@ def test_spectral_losses_are_those_of_a_solved_classifier(size):
     }
     for formula, value in expected.items():
         assert formula(omega, classes) == pytest.approx(value, rel=1e-9), formula.__name__
-        np.testing.assert_allclose(
-            formula(np.stack([omega, omega]), classes), [value, value], rtol=1e-9, err_msg=formula.__name__
-        )
-    np.testing.assert_allclose(models.snr_singular_values(H, classes), omega, rtol=1e-9)
+        # of several spectra at once
+        two_values = formula(np.stack([omega, omega]), classes)
+        np.testing.assert_allclose(two_values, [value, value], rtol=1e-9, err_msg=formula.__name__)
 
 
-@SIZES
-def test_classifier_and_loss_are_the_solvers(size):
+@every_size
+def test_snr_singular_values_are_generalised_eigenvalues(size):
+    H = oracles.features(*size)
+    omega = oracles.singular_values(H, size[0])
+    np.testing.assert_allclose(models.snr_singular_values(H, size[0]), omega, rtol=1e-9)
+
+
+@every_size
+def test_classifier_loss_and_gradient_without_decay_are_the_solvers(size):
     classes = size[0]
     H = oracles.features(*size, seed=1)
     W, b = oracles.least_squares(H, classes)
     np.testing.assert_allclose(models.classifier(H, classes), W, rtol=0, atol=1e-10)
     assert models.loss(H, classes) == pytest.approx(oracles.square_error(W, b, H, classes), rel=1e-10)
     np.testing.assert_allclose(models.gradient(H, classes), oracles.gradient(H, classes), rtol=0, atol=1e-12)
-    decay = 0.2
+
+
+@every_size
+def test_extended_classifier_and_loss_under_decay_are_the_solvers(size):
+    classes, decay = size[0], 0.2
+    H = oracles.features(*size, seed=1)
     W, b = oracles.least_squares(H, classes, decay)
     extended = np.column_stack([W, b])
     np.testing.assert_allclose(identities.least_squares(H, classes, decay), extended, rtol=0, atol=1e-10)
-    total = oracles.square_error(W, b, H, classes) + 0.5 * decay * (np.sum(W**2) + np.sum(b**2))
-    assert models.extended_loss(extended, H, decay) == pytest.approx(total, rel=1e-12)
+    regularised = oracles.square_error(W, b, H, classes) + 0.5 * decay * np.sum(extended**2)
+    assert models.extended_loss(extended, H, decay) == pytest.approx(regularised, rel=1e-12)
 
 
-@SIZES
+@every_size
 def test_renormalisation_is_the_inverse_root_of_the_covariance(size):
     H = oracles.features(*size, seed=2)
     X = oracles.renormalised(H, size[0])
     np.testing.assert_allclose(models.renormalised(H, size[0]), X, rtol=0, atol=1e-10)
+
+
+@every_size
+def test_the_snr_matrix_has_the_class_means_of_renormalised_features(size):
+    H = oracles.features(*size, seed=2)
+    X = oracles.renormalised(H, size[0])
     _, _, means = oracles.covariances(X, size[0])
     np.testing.assert_allclose(models.signal_to_noise(H, size[0]), means, rtol=0, atol=1e-10)
 
 
-@SIZES
+@every_size
 def test_the_orthogonal_flow_follows_autograd_gradients_projected_by_least_squares(size):
     classes = size[0]
     X = oracles.renormalised(oracles.features(*size, seed=3), classes)
@@ -66,46 +83,43 @@ def test_the_orthogonal_flow_follows_autograd_gradients_projected_by_least_squar
     np.testing.assert_allclose(velocity, -projected, rtol=0, atol=1e-12)
 
 
-@pytest.mark.parametrize("name", ["orthogonal", "printed"])
-@SIZES
-def test_speeds_are_those_of_singular_values_along_autograd_gradients(size, name):
+def slopes_of_singular_values(X, move, classes):
+    """Return the slopes of the SNR singular values along a move of X, by central differences."""
+    h = 1e-4 / np.abs(move).max()
+    ahead, behind = oracles.singular_values(X + h * move, classes), oracles.singular_values(X - h * move, classes)
+    return (ahead - behind) / (2 * h)
+
+
+@every_size
+def test_the_papers_speed_is_that_along_the_tangent_part_of_the_gradient(size):
     classes, examples, _ = size
     X = oracles.renormalised(oracles.features(*size, seed=3), classes)
-    gradient = oracles.gradient(X, classes)
-    if name == "orthogonal":
-        move, speed = -oracles.tangent_part(X, gradient, classes), theory.snr_velocity
-    else:  # the plain gradient: renormalising a step, as the printed map does, changes no SNR singular value
-        move, speed = -gradient, theory.algorithm_velocity
-    h = 1e-4 / np.abs(move).max()
-    ahead, behind = (oracles.singular_values(X + sign * h * move, classes) for sign in (1, -1))
-    omega = oracles.singular_values(X, classes)
-    np.testing.assert_allclose((ahead - behind) / (2 * h), speed(omega, classes, examples), rtol=1e-5)
+    move = -oracles.tangent_part(X, oracles.gradient(X, classes), classes)
+    speed = theory.snr_velocity(oracles.singular_values(X, classes), classes, examples)
+    np.testing.assert_allclose(slopes_of_singular_values(X, move, classes), speed, rtol=1e-5)
 
 
-# w' = w / inverse_rate: N (C + w^2)^2 of the orthogonal flow, as the paper has it, C N (C + w^2) of the printed map, as
-# the algorithm has it; with the course and its asymptote
-EQUATIONS = {
-    "orthogonal": (
-        lambda w2, C, N: N * (C + w2) ** 2,
-        theory.snr_closed_form,
-        lambda time, C, N: theory.snr_asymptote(time, N),
-    ),
-    "printed": (
-        lambda w2, C, N: C * N * (C + w2),
-        theory.algorithm_closed_form,
-        theory.algorithm_asymptote,
-    ),
-}
+@every_size
+def test_the_algorithms_speed_is_that_along_the_plain_gradient(size):
+    """Renormalising a step, as the printed map does, changes no SNR singular value."""
+    classes, examples, _ = size
+    X = oracles.renormalised(oracles.features(*size, seed=3), classes)
+    move = -oracles.gradient(X, classes)
+    speed = theory.algorithm_velocity(oracles.singular_values(X, classes), classes, examples)
+    np.testing.assert_allclose(slopes_of_singular_values(X, move, classes), speed, rtol=1e-5)
 
 
-@pytest.mark.parametrize("equation", EQUATIONS)
-@pytest.mark.parametrize(("classes", "examples", "start"), [(3, 8, 0.4), (10, 2, 0.01), (4, 50, 10.0)])
-def test_courses_and_asymptotes_against_a_stiff_integrator(equation, classes, examples, start):
-    inverse_rate, course, asymptote = EQUATIONS[equation]
-    times = np.array([1.0, 1e3, 1e9, 1e14])
-    solved = scipy.integrate.solve_ivp(
-        # d log w / d log t = t / inverse_rate
-        lambda s, y: np.exp(s) / inverse_rate(np.exp(2 * y), classes, examples),
+def solved_course(inverse_rate, start, times):
+    """Integrate d omega / dt = omega / inverse_rate(omega^2) from omega = start at t = 1e-6, in logarithms of both.
+
+    Before that time omega does not move.
+    """
+
+    def slope(log_time, log_omega):
+        return np.exp(log_time) / inverse_rate(np.exp(2 * log_omega))
+
+    solution = scipy.integrate.solve_ivp(
+        slope,
         (np.log(1e-6), np.log(times[-1])),
         [np.log(start)],
         method="LSODA",
@@ -113,52 +127,101 @@ def test_courses_and_asymptotes_against_a_stiff_integrator(equation, classes, ex
         rtol=1e-11,
         atol=1e-13,
     )
-    omega = np.exp(solved.y[0])
-    np.testing.assert_allclose(course(start, times, classes, examples), omega, rtol=1e-7)
-    np.testing.assert_allclose(course(start, np.zeros(1), classes, examples), start, rtol=1e-11)
-    assert asymptote(times[-1], classes, examples) == pytest.approx(omega[-1], rel=2e-5)
+    return np.exp(solution.y[0])
+
+
+TIMES = np.array([1.0, 1e3, 1e9, 1e14])
+# classes, examples of each, and omega at the start
+every_start = pytest.mark.parametrize(("C", "N", "start"), [(3, 8, 0.4), (10, 2, 0.01), (4, 50, 10.0)])
+
+
+@every_start
+def test_the_papers_course_and_asymptote_are_those_of_a_stiff_integrator(C, N, start):
+    """The orthogonal flow has d omega / dt = omega / (N (C + omega^2)^2)."""
+    omega = solved_course(lambda omega_squared: N * (C + omega_squared) ** 2, start, TIMES)
+    np.testing.assert_allclose(theory.snr_closed_form(start, TIMES, C, N), omega, rtol=1e-7)
+    np.testing.assert_allclose(theory.snr_closed_form(start, np.zeros(1), C, N), start, rtol=1e-11)
+    # C / omega^2 is left, with omega^2 = sqrt(4 t / N)
+    assert theory.snr_asymptote(TIMES[-1], N) == pytest.approx(omega[-1], rel=2e-5)
+
+
+@every_start
+def test_the_algorithms_course_and_asymptote_are_those_of_a_stiff_integrator(C, N, start):
+    """The flow of the printed map has d omega / dt = omega / (C N (C + omega^2))."""
+    omega = solved_course(lambda omega_squared: C * N * (C + omega_squared), start, TIMES)
+    np.testing.assert_allclose(theory.algorithm_closed_form(start, TIMES, C, N), omega, rtol=1e-7)
+    np.testing.assert_allclose(theory.algorithm_closed_form(start, np.zeros(1), C, N), start, rtol=1e-11)
+    # C log omega / omega^2 is left, with omega^2 = 2 t / (C N)
+    assert theory.algorithm_asymptote(TIMES[-1], C, N) == pytest.approx(omega[-1], rel=2e-5)
 
 
 def test_gradient_keeps_its_digits_where_signal_dwarfs_noise():
     classes, examples, width = 4, 8, 6
     X = oracles.renormalised(oracles.features(classes, examples, width), classes)
-    means = oracles.covariances(X, classes)[2]
+    _, _, means = oracles.covariances(X, classes)
     U, _, Vt = np.linalg.svd(means, full_matrices=False)
-    spectrum = np.array([2e4, 1.5e4, 1e4])
+    omega = np.array([2e4, 1.5e4, 1e4])
     # X with other singular values of its class means
-    far = X + np.repeat((U[:, :3] * spectrum) @ Vt[:3] - means, examples, axis=1)
-    of_means = oracles.covariances(models.gradient(far, classes), classes)[2]
+    far = X + np.repeat((U[:, :3] * omega) @ Vt[:3] - means, examples, axis=1)
+    _, _, gradient_of_means = oracles.covariances(models.gradient(far, classes), classes)
     # minus Lemma 5's speed: the deviations do not change the means
-    expected = -spectrum / (examples * (classes + spectrum**2) ** 2)
-    # a tenth off if the classifier is computed with the inverse of Sigma_T
-    np.testing.assert_allclose(np.diag(U.T @ of_means @ Vt.T)[:3], expected, rtol=1e-6)
+    expected = -omega / (examples * (classes + omega**2) ** 2)
+    # with the inverse of Sigma_T in the classifier the gradient would be off by a tenth
+    np.testing.assert_allclose(np.diag(U.T @ gradient_of_means @ Vt.T)[:3], expected, rtol=1e-6)
 
 
-@pytest.mark.parametrize(("size", "message"), [((3, 2, 6), "singular"), ((6, 9, 3), "rank")])
-def test_impossible_sizes_are_refused(size, message):
+@pytest.mark.parametrize(
+    ("size", "message"),
+    [
+        pytest.param((3, 2, 6), "singular", id="3 deviations span no 6 directions"),
+        pytest.param((6, 9, 3), "rank", id="6 class means need 5 directions, not 3"),
+    ],
+)
+def test_sizes_without_a_covariance_or_class_means_of_full_rank_are_refused(size, message):
     with pytest.raises(ValueError, match=message):
         models.gaussian_features(np.random.default_rng(0), *size, signal=0.5)
 
 
-def test_distances_from_the_limits_of_corollary_2():
+class LateAndStart:
+    """Renormalised features X, as if late in a flow, others as its start, and the limits that follow from the start."""
+
     classes, examples, width = 3, 7, 5
-    X = oracles.renormalised(oracles.features(classes, examples, width), classes)
-    start = oracles.renormalised(oracles.features(classes, examples, width, seed=1), classes)
-    means, start_means = (oracles.covariances(features, classes)[2] for features in (X, start))
-    # the orthogonal factor of the start's polar decomposition, where its singular values are not zero
-    polar = start_means @ scipy.linalg.pinv(scipy.linalg.sqrtm(start_means.T @ start_means).real, rtol=1e-6)
-    top = np.linalg.norm(means, 2)
-    found = limits.limit_gaps(X, start, classes)
-    assert found["snr_limit_distance"] == pytest.approx(np.linalg.norm(means / top - polar), rel=1e-9)
-    copies = np.kron(polar, np.ones(examples))
-    assert found["features_limit_distance"] == pytest.approx(
-        np.linalg.norm(X / top - copies) / np.sqrt(examples), rel=1e-9
-    )
-    # the part of the SNR matrix outside of the span of u_j v_j^T, by least squares
-    U, _, Vt = np.linalg.svd(start_means)
-    basis = np.column_stack([np.outer(U[:, j], Vt[j]).ravel() for j in range(classes - 1)])
-    left = np.linalg.lstsq(basis, means.ravel(), rcond=None)[1]
-    assert found["snr_outside_first_vectors"] == pytest.approx(np.sqrt(left.item()) / np.linalg.norm(means), rel=1e-9)
+
+    def __init__(self):
+        size = (self.classes, self.examples, self.width)
+        self.X = oracles.renormalised(oracles.features(*size), self.classes)
+        start = oracles.renormalised(oracles.features(*size, seed=1), self.classes)
+        _, _, self.means = oracles.covariances(self.X, self.classes)
+        _, _, self.start_means = oracles.covariances(start, self.classes)
+        # the orthogonal factor of the polar decomposition, where singular values are not zero: U_0 V_0^T
+        root = scipy.linalg.sqrtm(self.start_means.T @ self.start_means).real
+        self.limit = self.start_means @ scipy.linalg.pinv(root, rtol=1e-6)
+        self.omega_max = np.linalg.norm(self.means, 2)
+        self.gaps = limits.limit_gaps(self.X, start, self.classes)
+
+
+@pytest.fixture(scope="module")
+def late():
+    return LateAndStart()
+
+
+def test_the_distance_of_equation_10_is_that_from_the_polar_factor_of_the_start(late):
+    expected = np.linalg.norm(late.means / late.omega_max - late.limit)
+    assert late.gaps["snr_limit_distance"] == pytest.approx(expected, rel=1e-9)
+
+
+def test_the_distance_of_equation_11_is_that_from_copies_of_the_polar_factor(late):
+    copies = np.kron(late.limit, np.ones(late.examples))
+    expected = np.linalg.norm(late.X / late.omega_max - copies) / np.sqrt(late.examples)
+    assert late.gaps["features_limit_distance"] == pytest.approx(expected, rel=1e-9)
+
+
+def test_the_part_outside_of_the_first_singular_vectors_is_what_least_squares_leaves(late):
+    U, _, Vt = np.linalg.svd(late.start_means)
+    span = np.column_stack([np.outer(U[:, j], Vt[j]).ravel() for j in range(late.classes - 1)])
+    _, squared_residual, _, _ = np.linalg.lstsq(span, late.means.ravel(), rcond=None)
+    expected = np.sqrt(squared_residual.item()) / np.linalg.norm(late.means)
+    assert late.gaps["snr_outside_first_vectors"] == pytest.approx(expected, rel=1e-9)
 
 
 def test_collapse_of_renormalised_features_by_definition():

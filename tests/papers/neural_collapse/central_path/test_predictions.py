@@ -34,7 +34,7 @@ def test_a_course_runs_at_its_speed(prediction, factor):
     dynamics = predictions.at_speed(prediction, factor)
     step = 1e-4
     (later,) = dynamics.course(OMEGA, at(step), CLASSES, EXAMPLES)
-    # half a step times the derivative of the speed by omega, which is largest at zero, the same for both predictions
+    # half a step times the derivative of the speed by omega, which is largest at omega = 0: 1 / (N C^2) for both
     second_order = step / 2 * factor / (EXAMPLES * CLASSES**2)
     rounding = 10 * np.finfo(float).eps / 5e-7  # omega moves by 5e-7 or more
     np.testing.assert_allclose(
@@ -48,7 +48,7 @@ def test_a_course_tends_to_its_asymptote(prediction, factor):
     dynamics = predictions.at_speed(prediction, factor)
     (end,) = dynamics.course(OMEGA, at(1e12), CLASSES, EXAMPLES)
     asymptote = dynamics.asymptote(at(1e12), CLASSES, EXAMPLES).item()
-    # C / omega^2 for PAPER, and log omega times that for ALGORITHM
+    # what the asymptote leaves out, relative: C / omega^2 for PAPER, and log omega times that for ALGORITHM
     next_order = CLASSES / asymptote**2
     if prediction is predictions.ALGORITHM:
         next_order *= np.log(asymptote)

@@ -7,14 +7,16 @@ import pytest
 import scipy
 
 from learning_dynamics.papers.neural_collapse.central_path import separation
+from learning_dynamics.tidy import select
 from tests import support
 from tests.papers.neural_collapse import altered, oracles
 
 PAPER = "neural_collapse"
-FIRST = {"classes": 3, "seed": 0}
+FIRST_DRAW = {"classes": 3, "seed": 0}
 
 
 def separations(H, classes):
+    """Return what is measured of features and their renormalised ones."""
     return separation.separations(H, oracles.renormalised(H, classes), classes)
 
 
@@ -35,7 +37,13 @@ def test_separation_is_least_and_largest_where_it_is_stationary():
     over_noise = np.linalg.norm(M.T @ whiten @ directions, axis=0)
     found = separations(H, 3)["class_separation"]
     assert found == pytest.approx([over_noise.max(), over_noise.min()], rel=1e-6)
-    assert separations(H, 3)["class_separation--without_noise"] == pytest.approx(scipy.linalg.svdvals(M)[:2])
+
+
+def test_separation_without_noise_is_in_singular_values_of_the_centred_class_means():
+    H = oracles.features(3, 7, 5, seed=2)
+    _, _, M = oracles.covariances(H, 3)
+    expected = scipy.linalg.svdvals(M - M.mean(axis=1, keepdims=True))[:2]  # the third is zero
+    assert separations(H, 3)["class_separation--without_noise"] == pytest.approx(expected)
 
 
 def test_the_smallest_distance_is_that_of_the_nearest_two_class_means_in_units_of_noise():
@@ -47,51 +55,57 @@ def test_the_smallest_distance_is_that_of_the_nearest_two_class_means_in_units_o
 
 
 def test_class_means_on_a_square_are_apart_however_small_the_least_singular_value():
+    # the corners of a square of sides 6, two of them lifted by 0.3 and two lowered
     square = 3 * np.array([[1.0, 1.0, -1.0, -1.0], [1.0, -1.0, 1.0, -1.0], [0.1, -0.1, -0.1, 0.1]])
     noise = np.sqrt(3) * np.hstack([np.eye(3), -np.eye(3)])  # of covariance one
     H = np.kron(square, np.ones(6)) + np.tile(noise, 4)
     found = separations(H, 4)
-    assert found["class_separation"] == pytest.approx([6.0, 6.0, 0.6])
-    assert found["least_pair_distance--flattened"] == pytest.approx(np.hypot(6.0, 0.6e-3))
+    assert found["class_separation"] == pytest.approx([6.0, 6.0, 0.6])  # roots of sums of four squares
     assert found["least_pair_distance"] == pytest.approx(np.hypot(6.0, 0.6))
+    # along the third direction class means are scaled to a thousandth
+    assert found["least_pair_distance--flattened"] == pytest.approx(np.hypot(6.0, 0.6e-3))
 
 
-def test_two_class_means_are_at_the_bound():
+def test_the_distance_of_two_class_means_is_the_root_of_two_times_their_separation():
     H = oracles.features(2, 6, 4)
     found = separations(H, 2)
     assert found["least_pair_distance"] == pytest.approx(np.sqrt(2) * found["class_separation"][0])
 
 
+# -- claims ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("claim", ["snr_rank", "separation_by_singular_values"])
+def test_rivals_of_both_claims_are_contradicted(claim):
+    found = support.evaluation(PAPER, claim, support.claim_tables(PAPER, claim))
+    assert set(found.rivals.values()) == {"contradicted"}
+
+
 @pytest.mark.parametrize(("rank", "expected"), [(1.0, "corrected"), (2.0, "refused"), (np.nan, "refused")])
 def test_a_rank_of_class_means_on_a_line_that_is_not_one_is_refused(rank, expected):
     tables = support.claim_tables(PAPER, "snr_rank")
-    altered.put(tables, "features", "snr_rank", rank, **FIRST, index=1)
+    altered.put(tables, "features", "snr_rank", rank, **FIRST_DRAW, index=1)
     assert altered.verdict("snr_rank", tables) == expected
 
 
 def test_a_rank_that_centring_alone_decided_would_be_as_the_paper_has_it():
     tables = support.claim_tables(PAPER, "snr_rank")
-    found = support.evaluation(PAPER, "snr_rank", tables)
-    assert found.verdict == "corrected"
-    assert set(found.rivals.values()) == {"contradicted"}
+    assert support.verdict(PAPER, "snr_rank", tables) == "corrected"
     for classes in (3, 4):
         altered.put(tables, "features", "snr_rank", classes - 1.0, classes=classes)
     assert altered.verdict("snr_rank", tables) == "reproduced"
 
 
-# of the first draw: the tolerance is 2.2e-13 times the square of the ratio of its singular values
+# the tolerance of a draw is 1000 units of rounding times the square of the ratio of its two singular values
 @pytest.mark.parametrize(("times_tolerance", "expected"), [(0.9, "reproduced"), (1.1, "refused"), (np.nan, "refused")])
 def test_a_separation_that_is_no_singular_value_is_refused(times_tolerance, expected):
     name = "separation_by_singular_values"
     tables = support.claim_tables(PAPER, name)
-    found = support.evaluation(PAPER, name, tables)
-    assert found.verdict == "reproduced"
-    assert set(found.rivals.values()) == {"contradicted"}
-    rows = altered.rows_of(tables["features"], "omega", **FIRST)
-    omega = tables["features"].loc[rows].sort_values("index")["value"].to_numpy()
-    tolerance = 1000 * np.finfo(float).eps * (omega[0] / omega[1]) ** 2
-    off = omega[1] * (1 + times_tolerance * tolerance)
-    altered.put(tables, "features", "class_separation", off, **FIRST, index=2)
+    assert support.verdict(PAPER, name, tables) == "reproduced"
+    largest, smallest = select(tables["features"], "omega", **FIRST_DRAW).sort_values("index")["value"]
+    tolerance = 1000 * np.finfo(float).eps * (largest / smallest) ** 2
+    separation_off = smallest * (1 + times_tolerance * tolerance)
+    altered.put(tables, "features", "class_separation", separation_off, **FIRST_DRAW, index=2)
     assert altered.verdict(name, tables) == expected
 
 
@@ -99,19 +113,18 @@ def test_a_separation_that_is_no_singular_value_is_refused(times_tolerance, expe
 def test_two_class_means_nearer_than_the_least_singular_value_allows_are_refused(factor, expected):
     name = "separation_by_singular_values"
     tables = support.claim_tables(PAPER, name)
-    rows = altered.rows_of(tables["features"], "omega", **FIRST)
-    least = tables["features"].loc[rows, "value"].min()
-    altered.put(tables, "features", "least_pair_distance", factor * np.sqrt(2) * least, **FIRST)
+    smallest = select(tables["features"], "omega", **FIRST_DRAW)["value"].min()
+    altered.put(tables, "features", "least_pair_distance", factor * np.sqrt(2) * smallest, **FIRST_DRAW)
     assert altered.verdict(name, tables) == expected
 
 
 def test_the_share_that_a_flattened_distance_keeps_is_the_median_of_draws():
     name = "separation_by_singular_values"
     tables = support.claim_tables(PAPER, name)
-    shares = {(3, 0): 0.01, (3, 1): 0.2, (4, 0): 0.4, (4, 1): 0.9}
+    shares = {(3, 0): 0.01, (3, 1): 0.2, (4, 0): 0.4, (4, 1): 0.9}  # by classes and seed
     for (classes, seed), share in shares.items():
-        one = {"classes": classes, "seed": seed}
-        distance = altered.rows_of(tables["features"], "least_pair_distance", **one)
-        kept = share * tables["features"].loc[distance, "value"].item()
-        altered.put(tables, "features", "least_pair_distance--flattened", kept, **one)
-    assert support.evaluation(PAPER, name, tables).facts["kept"] == pytest.approx(0.3)
+        draw = {"classes": classes, "seed": seed}
+        distance = select(tables["features"], "least_pair_distance", **draw)["value"].item()
+        altered.put(tables, "features", "least_pair_distance--flattened", share * distance, **draw)
+    median = (0.2 + 0.4) / 2
+    assert support.evaluation(PAPER, name, tables).facts["kept"] == pytest.approx(median)

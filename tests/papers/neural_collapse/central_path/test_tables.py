@@ -1,4 +1,4 @@
-"""Tables of the central path against definitions: of free features, of flows and of descent."""
+"""Numbers in the tables of the central path against definitions: of free features, of flows and of descent."""
 
 import numpy as np
 import pytest
@@ -33,6 +33,7 @@ class FreeFeatures:
         self.table = measure_features(self.run, decays=list(self.decays))
 
     def array(self, name, member):
+        """Return an array of the run: features H, or changes of basis A."""
         return self.run.series[f"{name}_{SIZE_LABEL}"][member, 0]
 
     def rows(self, quantity, member, **where):
@@ -47,10 +48,10 @@ def free():
     return FreeFeatures()
 
 
-EACH_MEMBER = pytest.mark.parametrize("member", [0, 1])
+every_member = pytest.mark.parametrize("member", [0, 1])
 
 
-@EACH_MEMBER
+@every_member
 def test_the_table_has_the_losses_of_a_solved_classifier(free, member):
     H = free.array("H", member)
     W, b = oracles.least_squares(H, CLASSES)
@@ -61,7 +62,7 @@ def test_the_table_has_the_losses_of_a_solved_classifier(free, member):
     assert free.value("loss_nc23", member) == pytest.approx(loss - scatter, rel=1e-9)
 
 
-@EACH_MEMBER
+@every_member
 def test_the_table_has_spectra_and_traces_by_definition(free, member):
     H = free.array("H", member)
     within, between, _ = oracles.covariances(H, CLASSES)
@@ -69,11 +70,17 @@ def test_the_table_has_spectra_and_traces_by_definition(free, member):
     np.testing.assert_allclose(free.rows("omega", member), omega, rtol=1e-9)
     trace = np.trace(np.linalg.pinv(between, rcond=1e-10) @ within)
     assert free.value("trace", member) == pytest.approx(trace, rel=1e-9)
+    # Sigma_W is the identity there
     assert free.value("trace_renormalised", member) == pytest.approx(CLASSES * np.sum(omega**-2.0), rel=1e-9)
+
+
+@every_member
+def test_the_bound_of_the_trace_is_attained_by_renormalised_features(free, member):
+    omega = oracles.singular_values(free.array("H", member), CLASSES)
     assert theory.trace_bound(omega, CLASSES) == pytest.approx(free.value("trace_renormalised", member), rel=1e-9)
 
 
-@EACH_MEMBER
+@every_member
 @pytest.mark.parametrize(
     ("flow", "speed"),
     [
@@ -87,50 +94,71 @@ def test_the_table_has_the_speeds_of_flows_and_descent(free, member, flow, speed
     np.testing.assert_allclose(free.rows("speed", member, flow=flow), speed(omega, CLASSES, EXAMPLES), rtol=1e-7)
 
 
-@EACH_MEMBER
+@every_member
 @pytest.mark.parametrize(("index", "decay"), list(enumerate(FreeFeatures.decays, start=1)))
 def test_the_table_has_identities_at_the_decay_of_their_index(free, member, index, decay):
     H = free.array("H", member)
-    solved, of_half_decay = (np.column_stack(oracles.least_squares(H, CLASSES, one)) for one in (decay, decay / 2))
-    gap = np.linalg.norm(of_half_decay - solved) / np.linalg.norm(solved)
+    best, best_at_half_decay = (np.column_stack(oracles.least_squares(H, CLASSES, each)) for each in (decay, decay / 2))
+    gap = oracles.relative_distance(best_at_half_decay, best)
     assert free.value("classifier_gap--half_decay", member, index) == pytest.approx(gap, rel=1e-8, abs=1e-13)
 
 
-@EACH_MEMBER
+@every_member
 @pytest.mark.parametrize("index", [1, 2, 3])
 def test_the_table_has_predictions_under_each_change_of_basis(free, member, index):
     H, change = free.array("H", member), free.array("A", member)[index - 1]
     W, b = oracles.least_squares(H, CLASSES)
-    scores, kept = W @ H + b[:, None], W @ change @ H + b[:, None]
-    gap = np.linalg.norm(kept - scores) / np.linalg.norm(scores)
+    scores, scores_of_changed = W @ H + b[:, None], W @ change @ H + b[:, None]
+    gap = oracles.relative_distance(scores_of_changed, scores)
     assert free.value("predictions_change--classifier_kept", member, index) == pytest.approx(gap, rel=1e-8)
 
 
-def test_the_table_of_flows_has_spectra_and_losses_of_its_states():
-    # `trajectory_of` groups the integration's settings
-    flow = trajectory_of(renormalised_flows, **DRAWS, first_time=0.1, horizon=100.0, points=3, rtol=1e-9, atol=1e-12)
-    flow.settings = {"sizes": SIZES}
-    table = measure_flows(flow)
-    last = table[(table["flow"] == "orthogonal") & (table["time"] == 100.0) & (table["seed"] == 1)]
-    X = flow.series[f"orthogonal_{SIZE_LABEL}"][1, -1]
-    omega = oracles.singular_values(X, CLASSES)
-    np.testing.assert_allclose(select(last, "omega")["value"], omega, rtol=1e-8)
-    drift = np.abs(oracles.covariances(X, CLASSES)[0] - np.eye(4)).max()
-    assert select(last, "singular_value_spread")["value"].item() == pytest.approx(omega[0] / omega[-1] - 1, rel=1e-8)
-    assert select(last, "covariance_drift")["value"].item() == pytest.approx(drift, abs=1e-12)
+class LastOfFlow:
+    """The second draw of the orthogonal flow at its last time: its features X, and its rows in the table."""
+
+    def __init__(self):
+        settings = {"first_time": 0.1, "horizon": 100.0, "points": 3, "rtol": 1e-9, "atol": 1e-12}
+        flow = trajectory_of(renormalised_flows, **DRAWS, **settings)  # groups the integration's settings
+        flow.settings = {"sizes": SIZES}
+        table = measure_flows(flow)
+        self.X = flow.series[f"orthogonal_{SIZE_LABEL}"][1, -1]
+        self.rows = select(table, flow="orthogonal", time=100.0, seed=1)
+
+    def value(self, quantity):
+        return select(self.rows, quantity)["value"].item()
+
+
+@pytest.fixture(scope="module")
+def last_of_flow():
+    return LastOfFlow()
+
+
+def test_the_table_of_flows_has_spectra_of_its_states(last_of_flow):
+    omega = oracles.singular_values(last_of_flow.X, CLASSES)
+    np.testing.assert_allclose(select(last_of_flow.rows, "omega")["value"], omega, rtol=1e-8)
+    assert last_of_flow.value("singular_value_spread") == pytest.approx(omega[0] / omega[-1] - 1, rel=1e-8)
+
+
+def test_the_table_of_flows_has_the_drift_of_the_covariance_from_the_identity(last_of_flow):
+    within, _, _ = oracles.covariances(last_of_flow.X, CLASSES)
+    drift = np.abs(within - np.eye(len(within))).max()
+    assert last_of_flow.value("covariance_drift") == pytest.approx(drift, abs=1e-12)
+
+
+def test_the_table_of_flows_has_losses_of_its_states(last_of_flow):
+    X = last_of_flow.X
     W, b = oracles.least_squares(X, CLASSES)
     within, _, _ = oracles.covariances(X, CLASSES)
     loss, scatter = oracles.square_error(W, b, X, CLASSES), 0.5 * np.trace(W @ within @ W.T)
     for quantity, value in {"loss": loss, "loss_nc1": scatter, "loss_nc23": loss - scatter}.items():
-        assert select(last, quantity)["value"].item() == pytest.approx(value, rel=1e-8), quantity
+        assert last_of_flow.value(quantity) == pytest.approx(value, rel=1e-8), quantity
 
 
 @pytest.mark.parametrize("step", [4.0, 2.0])
 def test_the_table_of_descent_has_spectra_of_plain_steps(step):
     descent = renormalised_descent(**DRAWS, horizon=16.0, points=3, steps=[4.0, 2.0])
     descent.settings = {"sizes": SIZES, "steps": [4.0, 2.0]}
-    table = measure_descent(descent)
-    rows = table[(table["step"] == step) & (table["time"] == 16.0) & (table["seed"] == 1)]
+    rows = select(measure_descent(descent), step=step, time=16.0, seed=1)
     X = descent.series[f"descent0_{SIZE_LABEL}"][1, 0]
     for _ in range(int(16 / step)):
         X = oracles.renormalised(X - step * oracles.gradient(X, CLASSES), CLASSES)

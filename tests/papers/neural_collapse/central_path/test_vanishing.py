@@ -1,4 +1,4 @@
-"""What a distance may leave by its law: on a made-up flow, with next orders, spreads and bounds computed by hand."""
+"""Checks that a distance falls as a power of the spread: on a made-up flow, with tolerances computed by hand."""
 
 import pandas as pd
 import pytest
@@ -14,15 +14,18 @@ RTOL = 5e-8
 LEAST_OMEGA_SQUARED = (3.0, 10.0, 30.0, 120.0, 400.0, 1200.0)
 # 0.2 + 1e-6 / 5e-4: the next order at the start of the decade, and the error in the spread at its end
 TOLERANCE = 0.202
-# of the spread, from t = 100 to t = 10^4: (1 / 100)^(1 - 0.05) = 10^-1.9 = 0.01258925, and twice the error, 0.004
+# Of the spread, from t = 100 to t = 10^4: (1 / 100)^(1 - 0.05) = 10^-1.9 = 0.01258925, and twice the error over the
+# spread at t = 100, 2e-6 / 5e-4 = 0.004
 LARGEST_SHARE = 0.01658925
 
 
-def checks_of(power_of_spread, *, exponent=None, share_left=0.0):
-    """The states of the checks of a distance that is one at t = 100."""
-    exponent = -power_of_spread if exponent is None else exponent
-    before = 0.1**exponent  # at t = 10
-    distances = (before, before, before, 1.0, share_left, share_left)
+def states_of_checks(power_of_spread, *, exponent, share_left):
+    """Return the states of both checks, of exponent and last time, for a distance that is one at t = 100.
+
+    Its exponent is that from t = 10 to t = 100, and `share_left` is left of it at the last time.
+    """
+    at_10 = 0.1**exponent
+    distances = (at_10, at_10, at_10, 1.0, share_left, share_left)
     rows = []
     for time, spread, least, distance in zip(TIMES, SPREADS, LEAST_OMEGA_SQUARED, distances, strict=True):
         values = {("omega", 1): (2 * least) ** 0.5, ("omega", 2): least**0.5}
@@ -46,10 +49,11 @@ def checks_of(power_of_spread, *, exponent=None, share_left=0.0):
 def test_an_exponent_may_be_off_by_the_next_order_where_the_decade_starts(power, side):
     for factor, expected in ((0.99, "holds"), (1.01, "fails")):
         exponent = power * (-1 + side * factor * TOLERANCE)
-        assert checks_of(power, exponent=exponent) == (expected, "holds"), factor
+        assert states_of_checks(power, exponent=exponent, share_left=0.0) == (expected, "holds"), factor
 
 
 @pytest.mark.parametrize("power", [1, 2])
-def test_the_last_time_may_have_what_the_law_leaves_to_the_next_order_and_twice_the_error(power):
+def test_at_the_last_time_a_distance_may_be_what_the_law_leaves_to_the_next_order_and_twice_the_error(power):
     for factor, expected in ((0.99, "holds"), (1.01, "fails")):
-        assert checks_of(power, share_left=(factor * LARGEST_SHARE) ** power) == ("holds", expected), factor
+        states = states_of_checks(power, exponent=-power, share_left=(factor * LARGEST_SHARE) ** power)
+        assert states == ("holds", expected), factor

@@ -1,4 +1,4 @@
-"""What the figures of the deviation draw, read off their lines, from made-up trainings."""
+"""Figures of the deviation from the least-squares classifier: what is drawn of made-up trainings, in numbers."""
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -6,58 +6,97 @@ import pandas as pd
 import pytest
 
 from learning_dynamics.papers.neural_collapse.decomposition import figures
-from tests.papers.neural_collapse.training.made_up import made_up
+from tests.papers.neural_collapse.training.made_up import ZERO_ERROR, expected_value, made_up, seed_factor
 
-LUCK = 1 + 0.02 * np.arange(3)
+# the last recorded epoch at the full learning rate: it drops at a third of a hundred epochs
+BEFORE_DROP = 30
+SEED_FACTORS = np.array([seed_factor(seed) for seed in range(3)])
 
 
 @pytest.fixture(autouse=True)
-def closed():
+def close_figures():
     yield
     plt.close("all")
 
 
-def swept(setting, values):
-    """A sweep in which all that holds the classifier off is the smaller, the larger the value."""
+def least_squares_loss(epoch):
+    """Return L_LS = L_NC1 + L_NC2/3 of seed 0."""
+    return expected_value("loss_nc1", epoch) + expected_value("loss_nc23", epoch)
+
+
+def sweep(setting, values):
+    """Return a table of trainings at several values of a setting, in which deviations are proportional to 1 / value."""
     tables = []
     for value in values:
         table = made_up()
-        moved = table["quantity"].str.match("continued_|split_")
-        table.loc[moved, "value"] /= value
+        is_deviation = table["quantity"].str.match("continued_|split_")
+        table.loc[is_deviation, "value"] /= value
         tables.append(table.assign(**{setting: value}))
     table = pd.concat(tables, ignore_index=True)
     table.attrs["settings"] = made_up().attrs["settings"] | {setting: list(values), "continued_steps": 100}
     return table
 
 
-def test_each_panel_has_a_line_for_each_deviation_and_no_shading():
-    rates, batches = swept("learning_rate", [0.05, 0.1]), swept("batch", [16, 256])
-    drawn = figures.deviation_over(rates, batches, rates, batches)
-    # epoch 30 is the last at the full rate of a hundred epochs that drop at a third
-    least = (0.1 * 30**-0.3 + 0.1 * 30**-2.0) * LUCK
-    starts = [0.4 * LUCK, 0.05 * LUCK, 0.02 * 30**-1.2 * LUCK / least, 0.0008 * 30**-1.2 * LUCK / least]
-    middles = np.exp([np.mean(np.log(start)) for start in starts])
-    for place, axis in enumerate(drawn.figure.axes):
-        assert not axis.collections, place
-        values = [0.05, 0.1] if place % 2 == 0 else [16, 64, 256]
-        # batches of 64 are the run of the other sweep at the rate of this one
-        factors = [1 / {64: 0.05}.get(value, value) for value in values]
-        solid = [line for line in axis.lines if line.get_linestyle() == "-"]
-        assert len(solid) == 4, place
-        for line, middle in zip(solid, middles, strict=True):
-            assert line.get_xdata() == pytest.approx(values), place
-            assert line.get_ydata() == pytest.approx(middle * np.array(factors)), (place, line.get_label())
-    assert drawn.facts["epoch"] == 30
-    assert drawn.facts["normalised"] == drawn.facts["plain"] == pytest.approx(0.05 / 0.4)
+# Panels (a) and (c) are over rates, (b) and (d) over batches. The deviations there are as made up, divided by the rate
+# or by the batch. The sweep over batches leaves out 64, which the sweep over rates has at the rate 0.05
+FACTORS = {"rates": {0.05: 1 / 0.05, 0.1: 1 / 0.1}, "batches": {16: 1 / 16, 64: 1 / 0.05, 256: 1 / 256}}
 
 
-def test_bars_are_stacked_and_a_line_spans_what_the_network_had_since_train_errors_ended():
-    drawn = figures.deviation_split([made_up("vgg"), made_up("resnet")])
-    (axis,) = drawn.figure.axes
-    tops = sorted({round(bar.get_y() + bar.get_height(), 9) for bar in axis.patches})
-    epochs = np.array([10, 30])
-    share = 0.05 * epochs**-1.2 / (0.1 * epochs**-0.3 + 0.1 * epochs**-2.0)
-    assert tops[-1] == pytest.approx(share[1])
-    segments = np.concatenate([lines.get_segments() for lines in axis.collections])
-    assert len(segments) == 6
-    np.testing.assert_allclose(np.sort(segments[:, :, 1], axis=1), [sorted(share)] * 6)
+def draw_deviation_over():
+    rates, batches = sweep("learning_rate", [0.05, 0.1]), sweep("batch", [16, 256])
+    return figures.deviation_over(rates, batches, rates, batches)
+
+
+@pytest.mark.parametrize(
+    ("panel", "over"), [(0, "rates"), (1, "batches"), (2, "rates"), (3, "batches")], ids=["a", "b", "c", "d"]
+)
+def test_each_panel_has_a_solid_line_of_geometric_means_for_each_deviation(panel, over):
+    axis = draw_deviation_over().figure.axes[panel]
+    # shares of L_LS, of the three seeds; those of the network that is trained on are recorded as shares
+    split = {quantity: expected_value(quantity, BEFORE_DROP) for quantity in ("split_batches", "split_sampling")}
+    shares = {
+        "network, batches": expected_value("continued_batches", BEFORE_DROP) * SEED_FACTORS,
+        "network, whole batches": expected_value("continued_whole", BEFORE_DROP) * SEED_FACTORS,
+        # the factors of seeds cancel
+        "last layer, batches and their statistics": np.full(
+            3, split["split_batches"] / least_squares_loss(BEFORE_DROP)
+        ),
+        "last layer, sampling of batches": np.full(3, split["split_sampling"] / least_squares_loss(BEFORE_DROP)),
+    }
+    solid_lines = {line.get_label(): line for line in axis.lines if line.get_linestyle() == "-"}
+    assert solid_lines.keys() == shares.keys()
+    values, factors = list(FACTORS[over]), np.array(list(FACTORS[over].values()))
+    for label, share in shares.items():
+        geometric_mean = np.exp(np.mean(np.log(share)))
+        assert solid_lines[label].get_xdata() == pytest.approx(values), label
+        assert solid_lines[label].get_ydata() == pytest.approx(geometric_mean * factors), label
+
+
+def test_no_panel_is_shaded():
+    for axis in draw_deviation_over().figure.axes:
+        assert not axis.collections, axis.get_title()
+
+
+def test_the_caption_has_the_epoch_and_the_share_that_whole_batches_leave():
+    facts = draw_deviation_over().facts
+    assert facts["epoch"] == BEFORE_DROP
+    left = expected_value("continued_whole", BEFORE_DROP) / expected_value("continued_batches", BEFORE_DROP)
+    assert facts["normalised"] == facts["plain"] == pytest.approx(left)
+
+
+def share_of_network(epoch):
+    """Return L_LS^perp over L_LS of a network."""
+    return expected_value("loss_ls_perp", epoch) / least_squares_loss(epoch)
+
+
+def test_bars_reach_the_share_of_the_network_before_the_drop():
+    (axis,) = figures.deviation_split([made_up("vgg"), made_up("resnet")]).figure.axes
+    highest = max(bar.get_y() + bar.get_height() for bar in axis.patches)
+    assert highest == pytest.approx(share_of_network(BEFORE_DROP))
+
+
+def test_a_line_beside_each_bar_spans_the_shares_from_the_end_of_train_errors_to_the_drop():
+    (axis,) = figures.deviation_split([made_up("vgg"), made_up("resnet")]).figure.axes
+    ends = np.concatenate([lines.get_segments() for lines in axis.collections])[:, :, 1]  # shape (lines, 2)
+    span = sorted(share_of_network(epoch) for epoch in (ZERO_ERROR, BEFORE_DROP))
+    np.testing.assert_allclose(np.sort(ends, axis=1), [span] * 6)  # two networks of three seeds

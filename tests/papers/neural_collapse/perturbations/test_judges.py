@@ -1,4 +1,4 @@
-"""Claims on robustness, on made-up trainings."""
+"""Claims on robustness, judged on made-up trainings whose robustness is a power of the epoch."""
 
 import numpy as np
 import pytest
@@ -6,119 +6,228 @@ import scipy
 
 from tests import support
 from tests.papers.neural_collapse import altered
-from tests.papers.neural_collapse.training.made_up import CE_SLOWER, LAST, NETWORKS, both_losses, trainings
+from tests.papers.neural_collapse.training.made_up import (
+    CE_SLOWER,
+    CURVES,
+    LAST,
+    NETWORKS,
+    ZERO_ERROR,
+    both_losses,
+    expected_value,
+    seed_factor,
+    trainings,
+)
 
 PAPER = "neural_collapse"
 MEASURES = ("robustness_smallest", "robustness")
+# the power of the epoch by which a measure grows under MSE; under cross-entropy it is CE_SLOWER times that
+POWERS = {measure: -CURVES["test", measure][1] for measure in MEASURES}
+every_measure = pytest.mark.parametrize("measure", MEASURES)
 
 
 def values_at(tables, quantity, epoch):
+    """Return a quantity at an epoch, for each seed of each table."""
     return np.concatenate([table.loc[altered.rows_of(table, quantity, epoch=epoch), "value"] for table in tables])
 
 
-@pytest.mark.parametrize("measure", MEASURES)
-def test_the_ratio_at_the_last_epoch_decides_by_the_chosen_measure(measure):
+# -- MSE against cross-entropy ---------------------------------------------------------------------
+
+
+@every_measure
+def test_the_mean_logarithm_of_the_ratio_at_the_last_epoch_is_compared_with_zero(measure):
     found = support.evaluation(PAPER, "mse_more_robust", both_losses(), measure=measure)
     assert found.verdict == "reproduced"
-    ratios = values_at(both_losses()["mse"], measure, 100) / values_at(both_losses()["ce"], measure, 100)
-    power = {"robustness": 0.5, "robustness_smallest": 0.3}[measure]
-    assert found.judgement.headline.value == pytest.approx(2 * power * (1 - CE_SLOWER))  # two decades of epochs
-    assert (found.facts["least"], found.facts["most"]) == pytest.approx((ratios.min(), ratios.max()))
-    for loss, tables in both_losses().items():
-        for name, quantity in ((f"{loss}_smallest", "robustness_smallest"), (f"{loss}_deepfool", "robustness")):
-            assert found.facts[name] == pytest.approx(scipy.stats.gmean(values_at(tables, quantity, 100))), name
-    for quantity in MEASURES:
-        tables = altered.put(both_losses(), "mse", quantity, lambda v: v / 1e3, epoch=100)
-        expected = "refused" if quantity == measure else "reproduced"
-        assert altered.verdict("mse_more_robust", tables, measure=measure) == expected, quantity
+    ratio = LAST ** (POWERS[measure] * (1 - CE_SLOWER))  # the same for all: seeds and first values cancel
+    assert found.judgement.headline.value == pytest.approx(np.log10(ratio))
 
 
-def robustness_of_ratios(logs):
-    """Return trainings under both losses whose ratios of robustness are powers of ten, one for each pair."""
+@every_measure
+@pytest.mark.parametrize("altered_measure", MEASURES)
+def test_only_the_chosen_measure_decides_which_loss_is_more_robust(measure, altered_measure):
+    tables = altered.put(both_losses(), "mse", altered_measure, lambda values: values / 1e3, epoch=100)
+    expected = "refused" if altered_measure == measure else "reproduced"
+    assert altered.verdict("mse_more_robust", tables, measure=measure) == expected
+
+
+@every_measure
+def test_the_text_has_the_least_and_the_largest_ratio_of_the_chosen_measure(measure):
+    facts = support.evaluation(PAPER, "mse_more_robust", both_losses(), measure=measure).facts
+    of_mse, of_ce = (values_at(both_losses()[loss], measure, epoch=100) for loss in ("mse", "ce"))
+    ratios = of_mse / of_ce
+    assert (facts["least"], facts["most"]) == pytest.approx((ratios.min(), ratios.max()))
+
+
+@pytest.mark.parametrize("loss", ["mse", "ce"])
+def test_the_text_has_geometric_means_of_both_measures(loss):
+    facts = support.evaluation(PAPER, "mse_more_robust", both_losses()).facts
+    for name, quantity in ((f"{loss}_smallest", "robustness_smallest"), (f"{loss}_deepfool", "robustness")):
+        values = values_at(both_losses()[loss], quantity, epoch=100)
+        assert facts[name] == pytest.approx(scipy.stats.gmean(values)), name
+
+
+CE_ROBUSTNESS = 0.1  # of all trainings of `both_losses_with_ratios`
+
+
+def both_losses_with_ratios(log_ratios):
+    """Return trainings under both losses, three networks of three seeds, with nine given log10 of ratios at the end.
+
+    The ratio is that of robustness under MSE to robustness under cross-entropy.
+    """
     tables = both_losses()
-    for place, log in enumerate(logs):
-        network, seed = NETWORKS[place // 3], place % 3
-        one = {"network": network, "seed": seed, "epoch": 100}
-        altered.put(tables, "ce", "robustness", 0.1, **one)
-        altered.put(tables, "mse", "robustness", 0.1 * 10**log, **one)
+    pairs = [{"network": network, "seed": seed, "epoch": 100} for network in NETWORKS for seed in range(3)]
+    for pair, log_ratio in zip(pairs, log_ratios, strict=True):
+        altered.put(tables, "ce", "robustness", CE_ROBUSTNESS, **pair)
+        altered.put(tables, "mse", "robustness", CE_ROBUSTNESS * 10**log_ratio, **pair)
     return tables
 
 
-@pytest.mark.parametrize(("least", "expected"), [(1.01, "reproduced"), (0.99, "refused")])
-def test_the_whole_interval_of_the_mean_log_ratio_is_above_zero(least, expected):
-    spread = np.linspace(-1, 1, 9)
-    half_width = scipy.stats.t.ppf(0.975, 8) * spread.std(ddof=1) / 3
-    tables = robustness_of_ratios(spread + least * half_width)
+@pytest.mark.parametrize(("mean_over_half_width", "expected"), [(1.01, "reproduced"), (0.99, "refused")])
+def test_the_whole_interval_of_the_mean_log_ratio_is_above_zero(mean_over_half_width, expected):
+    spread = np.linspace(-1, 1, 9)  # of nine pairs, around their mean
+    half_width = scipy.stats.t.ppf(0.975, 8) * spread.std(ddof=1) / np.sqrt(9)  # Student's 95 % interval
+    tables = both_losses_with_ratios(mean_over_half_width * half_width + spread)
     assert altered.verdict("mse_more_robust", tables) == expected
 
 
 def test_one_pair_that_gains_by_magnitudes_does_not_make_up_for_eight_that_lose():
-    tables = robustness_of_ratios([3.0] + 8 * [-0.5])
-    robustness = (values_at(tables[loss], "robustness", 100).mean() for loss in ("mse", "ce"))
-    assert np.divide(*robustness) > 100  # the arithmetic means speak for MSE
-    assert support.verdict(PAPER, "mse_more_robust", tables) == "undecided"
+    tables = both_losses_with_ratios([3.0] + 8 * [-0.5])
+    # by arithmetic means MSE would be a hundred times as robust
+    mean_of_mse, mean_of_ce = (values_at(tables[loss], "robustness", epoch=100).mean() for loss in ("mse", "ce"))
+    assert mean_of_mse > 100 * mean_of_ce
     found = support.evaluation(PAPER, "mse_more_robust", tables)
-    assert found.judgement.headline.value == pytest.approx(-1 / 9)
+    assert found.verdict == "undecided"
+    assert found.judgement.headline.value == pytest.approx((3.0 - 8 * 0.5) / 9)
 
 
-def test_by_the_difference_large_gains_outweigh_many_small_losses():
-    # 0.1 * 10**log: three pairs gain 0.9 each, six lose 0.09
-    tables = robustness_of_ratios(3 * [1.0] + 6 * [-1.0])
+def test_large_gains_outweigh_many_small_losses_by_the_difference_and_not_by_the_ratio():
+    tables = both_losses_with_ratios(3 * [1.0] + 6 * [-1.0])
     by_difference = support.evaluation(PAPER, "mse_more_robust", tables, compared_by="difference")
-    assert by_difference.judgement.headline.value == pytest.approx((3 * 0.9 - 6 * 0.09) / 9)
+    gain, loss = CE_ROBUSTNESS * (10 - 1), CE_ROBUSTNESS * (1 - 0.1)
+    assert by_difference.judgement.headline.value == pytest.approx((3 * gain - 6 * loss) / 9)
     by_ratio = support.evaluation(PAPER, "mse_more_robust", tables)
-    assert by_ratio.judgement.headline.value == pytest.approx(-1 / 3)
+    assert by_ratio.judgement.headline.value == pytest.approx((3 * 1.0 - 6 * 1.0) / 9)
 
 
-@pytest.mark.parametrize(("decades", "expected"), [(2.3, "reproduced"), (1.7, "refused")])
-def test_magnitudes_are_decades_of_the_network_with_the_largest_ratio(decades, expected):
+# -- by several magnitudes -------------------------------------------------------------------------
+
+SPREAD_OF_SEEDS = np.array([-0.1, 0.0, 0.1])  # in decades, around the mean of ResNet's three ratios
+# of the mean of three: 0.1 is their standard deviation
+HALF_WIDTH = scipy.stats.t.ppf(0.975, 2) * 0.1 / np.sqrt(3)
+
+
+def resnet_more_robust_by(decades):
+    """Return trainings in which ResNet is the network with the largest ratio: `decades` in the mean over seeds."""
     tables = both_losses()
-    for seed, more in enumerate((-0.1, 0.0, 0.1)):
-        (resnet,) = altered.places_of_network(tables["ce"], "resnet")
-        least = values_at([tables["ce"][resnet]], "robustness", 100)[seed]
-        altered.put(tables, "mse", "robustness", 10 ** (decades + more) * least, network="resnet", seed=seed, epoch=100)
-    found = support.evaluation(PAPER, "robustness_by_magnitudes", tables)
-    assert (found.verdict == "reproduced") == (expected == "reproduced")
-    assert found.judgement.headline.value == pytest.approx(decades)
-    assert found.judgement.headline.upper == pytest.approx(decades + 0.1 * scipy.stats.t.ppf(0.975, 2) / 3**0.5)
-    assert (found.facts["least"], found.facts["most"]) == pytest.approx((10 ** (decades - 0.1), 10 ** (decades + 0.1)))
-    assert found.facts["smallest"] == pytest.approx(LAST ** (0.3 * (1 - CE_SLOWER)))
-    assert found.facts["networks"] == 3
+    (resnet,) = altered.places_of_network(tables["ce"], "resnet")
+    of_ce = values_at([tables["ce"][resnet]], "robustness", epoch=100)
+    of_mse = of_ce * 10 ** (decades + SPREAD_OF_SEEDS)
+    for seed, value in enumerate(of_mse):
+        altered.put(tables, "mse", "robustness", value, network="resnet", seed=seed, epoch=100)
+    return tables
+
+
+# two decades are asked for, of the whole interval: mean less HALF_WIDTH, 0.25
+@pytest.mark.parametrize(("decades", "is_reproduced"), [(2.3, True), (2.2, False), (1.7, False)])
+def test_the_network_with_the_largest_ratio_is_more_robust_by_two_decades(decades, is_reproduced):
+    found = support.evaluation(PAPER, "robustness_by_magnitudes", resnet_more_robust_by(decades))
+    assert (found.verdict == "reproduced") == is_reproduced
+    headline = found.judgement.headline
+    assert (headline.value, headline.upper) == pytest.approx((decades, decades + HALF_WIDTH))
+
+
+def test_the_number_of_decades_that_are_asked_for_is_a_setting():
+    tables = resnet_more_robust_by(1.7)
+    assert altered.verdict("robustness_by_magnitudes", tables, magnitudes=1.4) == "reproduced"
+    assert altered.verdict("robustness_by_magnitudes", tables, magnitudes=1.5) == "refused"
+
+
+def test_magnitudes_may_be_judged_by_the_smallest_known_perturbation():
+    tables = resnet_more_robust_by(2.3)  # DeepFool's: the other measure is as made up, below one decade
     assert altered.verdict("robustness_by_magnitudes", tables, measure="robustness_smallest") == "refused"
-    assert altered.verdict("robustness_by_magnitudes", tables, magnitudes=decades - 0.3) == "reproduced"
 
 
-@pytest.mark.parametrize("measure", MEASURES)
-def test_growth_is_from_the_end_of_errors(measure):
+def test_the_text_on_magnitudes_has_the_ratios_of_both_measures():
+    facts = support.evaluation(PAPER, "robustness_by_magnitudes", resnet_more_robust_by(2.3)).facts
+    assert (facts["least"], facts["most"]) == pytest.approx((10**2.2, 10**2.4))  # over seeds
+    assert facts["smallest"] == pytest.approx(LAST ** (POWERS["robustness_smallest"] * (1 - CE_SLOWER)))
+    assert facts["networks"] == 3
+
+
+# -- growth after the end of train errors ----------------------------------------------------------
+
+
+@every_measure
+def test_growth_is_counted_from_where_train_errors_end(measure):
     found = support.evaluation(PAPER, "robustness_grows_after_zero_error", {"trainings": trainings()}, measure=measure)
     assert found.verdict == "reproduced"
-    power = {"robustness": 0.5, "robustness_smallest": 0.3}[measure]
-    assert found.judgement.headline.value == pytest.approx(0.05 * 1.02 * (100**power - 10**power))
-    growth = values_at(trainings(), "robustness", 100) - values_at(trainings(), "robustness", 10)
-    assert found.facts == found.facts | {"median": np.median(growth), "mean": np.mean(growth)}
-    for epoch, expected in ((3, "reproduced"), (10, "refused")):
-        tables = altered.put({"trainings": trainings()}, "trainings", measure, 9.0, epoch=epoch)
-        assert altered.verdict("robustness_grows_after_zero_error", tables, measure=measure) == expected, epoch
+    at_end_of_errors, at_end = (expected_value(measure, epoch, split="test") for epoch in (ZERO_ERROR, LAST))
+    assert found.judgement.headline.value == pytest.approx(
+        seed_factor(1) * (at_end - at_end_of_errors)
+    )  # mean of 0, 1, 2
 
 
-def test_deepfool_must_overshoot_late_and_not_early():
+@every_measure
+@pytest.mark.parametrize(
+    ("epoch", "expected"),
+    [pytest.param(3, "reproduced", id="before errors end"), pytest.param(10, "refused", id="where errors end")],
+)
+def test_robustness_that_is_largest_where_errors_end_does_not_grow(measure, epoch, expected):
+    tables = altered.put({"trainings": trainings()}, "trainings", measure, 9.0, epoch=epoch)
+    assert altered.verdict("robustness_grows_after_zero_error", tables, measure=measure) == expected
+
+
+def test_the_text_has_the_growth_of_deepfools_measure():
+    found = support.evaluation(
+        PAPER, "robustness_grows_after_zero_error", {"trainings": trainings()}, measure="robustness_smallest"
+    )
+    growth = values_at(trainings(), "robustness", epoch=100) - values_at(trainings(), "robustness", epoch=10)
+    assert (found.facts["median"], found.facts["mean"]) == pytest.approx((np.median(growth), np.mean(growth)))
+
+
+# -- whether DeepFool finds the nearest boundary ---------------------------------------------------
+
+# made up: the mean distance of known crossings is 0.3 at all epochs, DeepFool's 0.05 at the first and 0.5 at the last
+CROSSING = expected_value("robustness_crossing", LAST, split="test")
+AT_FIRST, AT_LAST = (expected_value("robustness", epoch, split="test") for epoch in (1, LAST))
+
+
+def test_deepfool_overshoots_at_the_last_epoch():
     found = support.evaluation(PAPER, "deepfool_finds_the_boundary", {"trainings": trainings()})
     assert found.verdict == "reproduced"
-    assert found.judgement.headline.value == pytest.approx(np.log10(0.5 / 0.3))
+    assert found.judgement.headline.value == pytest.approx(np.log10(AT_LAST / CROSSING))
     assert found.facts["families"] == "VGG and ResNet and DenseNet"
-    shorter = altered.put(
-        {"trainings": trainings()}, "trainings", "robustness", 0.29, network="resnet", seed=2, epoch=100
-    )
-    facts = support.evaluation(PAPER, "deepfool_finds_the_boundary", shorter).facts
-    assert (facts["families"], facts["longer"], facts["trainings"]) == ("VGG and DenseNet", 8, 9)
-    # what it finds at the first epoch, 0.05, is put beyond where decisions change, 0.3
+
+
+def test_a_family_is_named_if_deepfool_overshoots_in_all_of_its_trainings():
     tables = {"trainings": trainings()}
-    altered.put(tables, "trainings", "robustness", lambda v: v * 0.31 / 0.05, network="vgg", seed=1, epoch=1)
+    altered.put(tables, "trainings", "robustness", 0.97 * CROSSING, network="resnet", seed=2, epoch=100)
+    facts = support.evaluation(PAPER, "deepfool_finds_the_boundary", tables).facts
+    assert (facts["families"], facts["longer"], facts["trainings"]) == ("VGG and DenseNet", 8, 9)
+
+
+@pytest.mark.parametrize(("over_crossing", "expected"), [(0.99, "reproduced"), (1.01, "refused")])
+def test_one_training_in_which_deepfool_overshoots_at_the_first_epoch_is_refused(over_crossing, expected):
+    tables = {"trainings": trainings()}
+    # both measures of a seed have the same factor, which cancels
+    altered.put(
+        tables,
+        "trainings",
+        "robustness",
+        lambda values: values * over_crossing * CROSSING / AT_FIRST,
+        network="vgg",
+        seed=1,
+        epoch=1,
+    )
+    assert altered.verdict("deepfool_finds_the_boundary", tables) == expected
+
+
+def test_known_crossings_beyond_deepfools_at_the_last_epoch_are_refused():
+    tables = altered.put({"trainings": trainings()}, "trainings", "robustness_crossing", 1.2 * AT_LAST, epoch=100)
     assert altered.verdict("deepfool_finds_the_boundary", tables) == "refused"
-    tables = altered.put({"trainings": trainings()}, "trainings", "robustness_crossing", 0.6, epoch=100)
-    assert altered.verdict("deepfool_finds_the_boundary", tables) == "refused"
-    # a single training that does not overshoot moves the mean, and not the median
+
+
+@pytest.mark.parametrize(("average", "expected"), [("mean", "refused"), ("median", "reproduced")])
+def test_a_single_training_that_does_not_overshoot_at_all_moves_the_mean_and_not_the_median(average, expected):
     tables = {"trainings": trainings()}
     altered.put(tables, "trainings", "robustness_crossing", 1e4, network="vgg", seed=0, epoch=100)
-    assert altered.verdict("deepfool_finds_the_boundary", tables) == "refused"
-    assert altered.verdict("deepfool_finds_the_boundary", tables, average="median") == "reproduced"
+    assert altered.verdict("deepfool_finds_the_boundary", tables, average=average) == expected

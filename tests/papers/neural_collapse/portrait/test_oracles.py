@@ -1,68 +1,110 @@
 """The plane of three class means: coordinates by least squares, triangles by brute force, roots by scipy."""
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy
 
 from learning_dynamics.papers.neural_collapse.portrait import theory
+from learning_dynamics.tidy import select
 from tests.papers.neural_collapse import oracles
 
+IMAGES = 40  # of each class are in the portrait
+SHOWN_CLASSES = 3
 
-def clouds(seed):
+
+def clouds_in_the_plane(seed):
+    """Return features of three classes in two dimensions, shape (classes, examples, 2)."""
     rng = np.random.default_rng(seed)
     return rng.standard_normal((3, 30, 2)) + 2 * rng.standard_normal((3, 1, 2))
 
 
-def test_coordinates_are_those_of_a_least_squares_fit_in_the_plane():
-    rng = np.random.default_rng(0)
-    means, weights = rng.standard_normal((5, 7)), rng.standard_normal((5, 7))
-    labels = np.repeat(np.arange(5), 50)
-    features = means[labels] + rng.standard_normal((250, 7))
-    centre = means[:3].mean(axis=0)
-    # an orthonormal basis of the plane whose first vector points at the first mean
-    basis = np.linalg.qr((means[:2] - centre).T)[0] * np.sign(np.linalg.qr((means[:2] - centre).T)[1].diagonal())
+class HighDimensionalFeatures:
+    """Features, class means and classifiers of five classes in seven dimensions, of which three are portrayed."""
 
-    def in_plane(vector):
-        return np.linalg.lstsq(basis, vector, rcond=None)[0]
+    def __init__(self):
+        rng = np.random.default_rng(0)
+        self.means, self.weights = rng.standard_normal((5, 7)), rng.standard_normal((5, 7))
+        self.labels = np.repeat(np.arange(5), 50)
+        self.features = self.means[self.labels] + rng.standard_normal((250, 7))
+        rows = theory.coordinates(self.features, self.labels, self.means, self.weights)
+        self.table = pd.DataFrame(rows, columns=["split", "quantity", "axis", "label", "example", "value"])
+        self.centre = self.means[:SHOWN_CLASSES].mean(axis=0)
+        self.weights_centre = self.weights[:SHOWN_CLASSES].mean(axis=0)
 
-    rows = list(theory.coordinates(features, labels, means, weights))
-    assert {row[0] for row in rows} == {"train"}
-    found = {row[1:5]: row[5] for row in rows}
-    assert len(found) == len(rows) == 2 * 3 * (2 + 40)
-    for label in range(3):
-        expected = {"mean": means[label] - centre, "classifier": weights[label] - weights[:3].mean(axis=0)}
-        expected |= {example: features[50 * label + example] - centre for example in (0, 39)}
-        for what, vector in expected.items():
-            key = ("portrait_feature", what) if isinstance(what, int) else (f"portrait_{what}", -1)
-            values = [found[key[0], axis, label, key[1]] for axis in (1, 2)]
-            np.testing.assert_allclose(values, in_plane(vector), rtol=0, atol=1e-12)
+    def portrayed(self, quantity, label, example=-1):
+        """Return both coordinates of a vector that the portrait has."""
+        return select(self.table, quantity, label=label, example=example).sort_values("axis")["value"]
+
+    def in_plane(self, vector):
+        """Return the coordinates of a vector in the plane of the first three means, by least squares.
+
+        The first axis points at the first mean, the second to the side of the second mean.
+        """
+        basis, triangular = np.linalg.qr((self.means[:2] - self.centre).T)
+        return np.linalg.lstsq(basis * np.sign(triangular.diagonal()), vector, rcond=None)[0]
+
+
+@pytest.fixture(scope="module")
+def high_dimensional():
+    return HighDimensionalFeatures()
+
+
+def test_the_portrait_has_both_coordinates_of_means_classifiers_and_the_first_images(high_dimensional):
+    assert set(high_dimensional.table["split"]) == {"train"}
+    assert len(high_dimensional.table) == 2 * SHOWN_CLASSES * (1 + 1 + IMAGES)
+
+
+@pytest.mark.parametrize("label", range(SHOWN_CLASSES))
+def test_coordinates_of_class_means_are_those_of_a_least_squares_fit(label, high_dimensional):
+    expected = high_dimensional.in_plane(high_dimensional.means[label] - high_dimensional.centre)
+    found = high_dimensional.portrayed("portrait_mean", label)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("label", range(SHOWN_CLASSES))
+def test_coordinates_of_classifiers_are_those_of_a_least_squares_fit(label, high_dimensional):
+    expected = high_dimensional.in_plane(high_dimensional.weights[label] - high_dimensional.weights_centre)
+    found = high_dimensional.portrayed("portrait_classifier", label)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("example", [0, IMAGES - 1])
+@pytest.mark.parametrize("label", range(SHOWN_CLASSES))
+def test_coordinates_of_features_are_those_of_a_least_squares_fit(label, example, high_dimensional):
+    feature = high_dimensional.features[high_dimensional.labels == label][example]
+    expected = high_dimensional.in_plane(feature - high_dimensional.centre)
+    found = high_dimensional.portrayed("portrait_feature", label, example)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("mirrored", [False, True])
-def test_the_nearest_triangle_by_trying_all_angles(mirrored):
-    rng = np.random.default_rng(1)
+def test_the_nearest_triangle_is_the_best_of_all_angles_of_both_orientations(mirrored):
+    # as complex numbers: corners of a triangle, turned by 0.7, 1.7 times as large, and moved a little
     corners = np.exp(2j * np.pi * np.arange(3) / 3)
-    points = (corners.conj() if mirrored else corners) * np.exp(0.7j) * 1.7 + 0.2 * rng.standard_normal(3)
-    placed = theory.simplex_in_the_plane(np.column_stack([points.real, points.imag]))
-    triangles = [base * np.exp(1j * np.linspace(0, 2 * np.pi, 20001))[:, None] for base in (corners, corners.conj())]
-    every = np.concatenate(triangles)
-    best = every[np.argmin(np.sum(np.abs(every - points) ** 2, axis=1))]
-    np.testing.assert_allclose(placed[:, 0] + 1j * placed[:, 1], best, rtol=0, atol=1e-3)
-    np.testing.assert_allclose(np.linalg.norm(placed, axis=1), 1.0, rtol=1e-12)
+    noise = 0.2 * np.random.default_rng(1).standard_normal(3)
+    points = (corners.conj() if mirrored else corners) * np.exp(0.7j) * 1.7 + noise
+    turns = np.exp(1j * np.linspace(0, 2 * np.pi, 20001))[:, None]
+    triangles = np.concatenate([corners * turns, corners.conj() * turns])
+    best = triangles[np.argmin(np.sum(np.abs(triangles - points) ** 2, axis=1))]
+    found = theory.simplex_in_the_plane(np.column_stack([points.real, points.imag]))
+    # the angles that are tried are 3e-4 apart
+    np.testing.assert_allclose(found[:, 0] + 1j * found[:, 1], best, rtol=0, atol=1e-3)
+    np.testing.assert_allclose(np.linalg.norm(found, axis=1), 1.0, rtol=1e-12)
 
 
-def test_the_root_of_the_covariance_is_scipys():
-    features = clouds(2)
-    apart = features - features.mean(axis=1, keepdims=True)
-    covariance = np.cov(apart.reshape(-1, 2).T, bias=True)
+def test_the_root_of_the_within_class_covariance_is_scipys():
+    features = clouds_in_the_plane(2)
+    deviations = features - features.mean(axis=1, keepdims=True)
+    covariance = np.cov(deviations.reshape(-1, 2).T, bias=True)
     np.testing.assert_allclose(theory.within_class_root(features), scipy.linalg.sqrtm(covariance), rtol=0, atol=1e-12)
 
 
-def test_the_classifier_of_a_picture_is_the_solvers():
-    features = clouds(3)
+def test_the_least_squares_classifier_in_the_plane_is_the_solvers():
+    features = clouds_in_the_plane(3)
     H = features.reshape(-1, 2).T
-    solved = oracles.least_squares(H, 3)
+    W, b = oracles.least_squares(H, 3)
     weights, bias, loss = theory.least_squares_classifier(features)
-    np.testing.assert_allclose(weights, solved[0], rtol=0, atol=1e-12)
-    np.testing.assert_allclose(bias, solved[1], rtol=0, atol=1e-12)
-    assert loss == pytest.approx(oracles.square_error(*solved, H, 3), rel=1e-12)
+    np.testing.assert_allclose(weights, W, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(bias, b, rtol=0, atol=1e-12)
+    assert loss == pytest.approx(oracles.square_error(W, b, H, 3), rel=1e-12)

@@ -18,9 +18,10 @@ from learning_dynamics.papers.neural_collapse.trainings import (
     without_exceptions,
 )
 from tests.papers.neural_collapse import altered
-from tests.papers.neural_collapse.training.made_up import CURVES, NETWORKS, luck, made_up, trainings
+from tests.papers.neural_collapse.training.made_up import NETWORKS, expected_value, made_up, trainings
 
 PREMISE = {"train_error": 1e-3}
+# claims on training beyond zero train error, with settings that they pass under as made up
 CASES = {
     "nc1": (collapse.nc1, {"level": 0.01, **PREMISE}),
     "nc4": (collapse.nc4, {"largest_share": 0.001, **PREMISE}),
@@ -40,7 +41,7 @@ CASES = {
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_a_training_that_keeps_its_errors_leaves_what_is_said_of_the_time_after_them_undecided(case):
+def test_a_training_whose_train_errors_do_not_end_leaves_claims_on_the_time_after_them_undecided(case):
     claim, settings = CASES[case]
     tables = {"trainings": trainings()}
     altered.put(tables, "trainings", "error", 0.01, network="vgg", split="train", seed=0)
@@ -48,154 +49,197 @@ def test_a_training_that_keeps_its_errors_leaves_what_is_said_of_the_time_after_
     assert found.verdict == "undecided"
     unmet = found.judgement.deciding
     assert unmet.is_premise
-    assert (unmet.value, unmet.draws, unmet.draws_against) == (0.01, 9, 1)
+    assert unmet.value == 0.01  # the share of train images that stays misclassified
+    assert (unmet.draws, unmet.draws_against) == (9, 1)  # three networks of three seeds
     assert "the premise is not met (0.01" in found.reason
 
 
-def test_a_value_that_is_missing_is_undecided():
+def test_a_last_value_that_is_missing_leaves_the_claim_undecided():
     tables = {"trainings": trainings()}
     altered.put(tables, "trainings", "nc1", np.nan, network="resnet", split="train", epoch=100)
     assert evaluate(collapse.nc1, tables, CASES["nc1"][1]).verdict == "undecided"
 
 
-@pytest.mark.parametrize(
+every_comparison_of_losses = pytest.mark.parametrize(
     ("claim", "settings"),
     [
         (collapse.mse_collapses_faster, {"until": "end"}),
         (perturbations.mse_more_robust, {"measure": "robustness", "compared_by": "ratio"}),
     ],
 )
-def test_losses_are_compared_pairwise_and_can_lose(claim, settings):
-    mse, ce = trainings(), trainings("ce")
-    assert evaluate(claim, {"mse": mse, "ce": ce[::-1]}, settings).verdict == "reproduced"
+
+
+@every_comparison_of_losses
+def test_trainings_under_both_losses_pair_by_network_whatever_their_order(claim, settings):
+    tables = {"mse": trainings("mse"), "ce": trainings("ce")[::-1]}
+    assert evaluate(claim, tables, settings).verdict == "reproduced"
+
+
+@every_comparison_of_losses
+def test_trainings_under_another_loss_than_their_role_names_are_refused(claim, settings):
     with pytest.raises(ProjectError, match="role `mse` holds a training whose loss is ce"):
-        evaluate(claim, {"mse": ce, "ce": mse}, settings)
-    for tables, loss in ((mse, "ce"), (ce, "mse")):
-        for table in tables:
-            table.attrs["settings"]["loss"] = loss
-    assert evaluate(claim, {"mse": ce, "ce": mse}, settings).verdict == "not reproduced"
+        evaluate(claim, {"mse": trainings("ce"), "ce": trainings("mse")}, settings)
+
+
+@every_comparison_of_losses
+def test_mse_can_lose_the_comparison(claim, settings):
+    tables = {"mse": trainings("ce"), "ce": trainings("mse")}
+    for loss in tables:
+        for table in tables[loss]:
+            table.attrs["settings"]["loss"] = loss  # each loss is given the numbers of the other
+    assert evaluate(claim, tables, settings).verdict == "not reproduced"
 
 
 def test_a_network_without_a_partner_leaves_the_comparison_untested():
-    found = evaluate(collapse.mse_collapses_faster, {"mse": trainings(), "ce": trainings("ce")[:2]}, {"until": "end"})
+    two_networks = trainings("ce")[:2]
+    found = evaluate(collapse.mse_collapses_faster, {"mse": trainings(), "ce": two_networks}, {"until": "end"})
     assert found.verdict == "untested"
 
 
-def test_five_data_sets_leave_out_what_the_paper_names():
+FIVE_DATA_SETS_SETTINGS = {"level": 0.01, "largest_share": 0.001, **PREMISE}
+
+
+def test_five_data_sets_leave_out_the_two_exceptions():
     tables = [made_up(network, data=data, seeds=1) for data in collapse.FIVE_DATA_SETS for network in NETWORKS]
-    settings = {"level": 0.01, "largest_share": 0.001, **PREMISE}
-    found = evaluate(collapse.five_data_sets, {"trainings": tables}, settings)
+    found = evaluate(collapse.five_data_sets, {"trainings": tables}, FIVE_DATA_SETS_SETTINGS)
     assert found.verdict == "reproduced"
-    assert found.judgement.headline.draws == 13
+    assert found.judgement.headline.draws == 13  # of 15
     assert "2 left out" in found.judgement.headline.excluded
-    few = evaluate(collapse.five_data_sets, {"trainings": tables[:3]}, settings)
-    assert (few.verdict, few.reason.partition(",")[0]) == ("untested", "tried on mnist")
-    (kept, *_), excluded = without_exceptions([made_up("vgg", data="stl10"), made_up("resnet", data="stl10")])
-    assert kept.attrs["settings"]["network"] == "vgg"
-    assert list(excluded.values()) == [3]
 
 
-EXCEPTIONS = {
-    **CASES,
+def test_vgg_on_stl10_is_no_exception_and_resnet_on_it_is_one():
+    included, excluded = without_exceptions([made_up("vgg", data="stl10"), made_up("resnet", data="stl10")])
+    assert [table.attrs["settings"]["network"] for table in included] == ["vgg"]
+    assert list(excluded.values()) == [3]  # seeds
+
+
+# the paper names no exceptions from its Table 1
+CASES_WITH_EXCEPTIONS = {name: case for name, case in CASES.items() if name != "accuracy"} | {
     "simplex first": (collapse.simplex_before_compression, {"share_of_way": 0.9}),
     "nc2": (collapse.nc2_not_slower, {"share_of_way": 0.9, "reading": "no_evidence", "nc2_of": "class_means"}),
 }
-EXCEPTIONS.pop("accuracy")  # the paper names no exceptions from its Table 1
 
 
-@pytest.mark.parametrize("case", EXCEPTIONS)
-def test_trainings_that_the_paper_names_as_exceptions_are_left_out_and_decide_nothing(case):
-    claim, settings = EXCEPTIONS[case]
+@pytest.mark.parametrize("case", CASES_WITH_EXCEPTIONS)
+def test_trainings_that_the_paper_names_as_exceptions_are_left_out_of_every_check(case):
+    claim, settings = CASES_WITH_EXCEPTIONS[case]
     exception = made_up("resnet", data="stl10")
-    found = evaluate(claim, {"trainings": [*trainings(), exception]}, settings)
-    alone = evaluate(claim, {"trainings": trainings()}, settings)
-    assert found.verdict == alone.verdict
-    for check, without in zip(found.judgement.checks, alone.judgement.checks, strict=True):
-        assert (check.value, check.draws) == (without.value, without.draws), check.name
-        assert "3 left out" in check.excluded, check.name
-    nothing = evaluate(claim, {"trainings": [exception]}, settings)
-    assert (nothing.verdict, nothing.reason.partition(":")[0]) == (
-        "untested",
-        "all trainings are exceptions by appendix A.7",
-    )
+    with_exception = evaluate(claim, {"trainings": [*trainings(), exception]}, settings)
+    without = evaluate(claim, {"trainings": trainings()}, settings)
+    assert with_exception.verdict == without.verdict
+    for check, expected in zip(with_exception.judgement.checks, without.judgement.checks, strict=True):
+        assert (check.value, check.draws) == (expected.value, expected.draws), check.name
+        assert "3 left out" in check.excluded, check.name  # seeds
 
 
-def test_one_data_set_can_be_against_all_five_unless_its_train_errors_stay():
-    settings = {"level": 0.01, "largest_share": 0.001, **PREMISE}
+@pytest.mark.parametrize("case", CASES_WITH_EXCEPTIONS)
+def test_exceptions_alone_leave_a_claim_untested(case):
+    claim, settings = CASES_WITH_EXCEPTIONS[case]
+    found = evaluate(claim, {"trainings": [made_up("resnet", data="stl10")]}, settings)
+    assert found.verdict == "untested"
+    assert found.reason.startswith("all trainings are exceptions by appendix A.7:")
+
+
+def evaluate_five_data_sets_on(tables):
+    return evaluate(collapse.five_data_sets, tables, FIVE_DATA_SETS_SETTINGS)
+
+
+def test_one_data_set_that_collapses_does_not_confirm_the_sentence_on_five():
+    found = evaluate_five_data_sets_on({"trainings": [made_up(network, data="mnist") for network in NETWORKS]})
+    assert found.verdict == "untested"
+    assert found.reason.startswith("tried on mnist,")
+
+
+def test_one_data_set_can_be_against_the_sentence_on_five_unless_its_train_errors_stay():
     tables = {"trainings": [made_up(network, data="fashion_mnist") for network in NETWORKS]}
     altered.put(tables, "trainings", "nc1", 0.1, network="densenet", seed=1, split="train", epoch=100)
-    assert evaluate(collapse.five_data_sets, tables, settings).verdict == "not reproduced"
+    assert evaluate_five_data_sets_on(tables).verdict == "not reproduced"
     altered.put(tables, "trainings", "error", 0.01, network="vgg", split="train", seed=0)
-    assert evaluate(collapse.five_data_sets, tables, settings).verdict == "untested"
-    other = {"trainings": [made_up(network, data="digits") for network in NETWORKS]}
-    assert evaluate(collapse.five_data_sets, other, settings).reason.startswith("needs MNIST")
+    assert evaluate_five_data_sets_on(tables).verdict == "untested"
 
 
-def expected_value(quantity, split, seed, epoch):
-    """Return what `made_up` gives a quantity for a seed at an epoch: a power of the epoch."""
-    start, power = CURVES[split, quantity]
-    return luck(seed) * start * epoch**-power
+def test_a_data_set_that_is_none_of_the_five_says_nothing_of_them():
+    found = evaluate_five_data_sets_on({"trainings": [made_up(network, data="digits") for network in NETWORKS]})
+    assert found.verdict == "untested"
+    assert found.reason.startswith("needs MNIST")
 
 
 @pytest.fixture
-def errors_end_at_other_epochs():
-    """A training whose train errors end at epoch 10 for seeds 0 and 2, and at epoch 30 for seed 1."""
+def training_of_unequal_seeds():
+    """A table of trainings whose train errors end at epoch 10 for seeds 0 and 2, and at epoch 30 for seed 1."""
     tables = {"trainings": [made_up()]}
     return altered.put(tables, "trainings", "error", 0.1, split="train", seed=1, epoch=10)["trainings"][0]
 
 
-def test_train_errors_end_for_each_seed_at_its_first_epoch_without_a_misclassified_image(errors_end_at_other_epochs):
-    assert epochs_errors_end(errors_end_at_other_epochs, 0.0).tolist() == [10, 30, 10]
+def test_train_errors_end_for_each_seed_at_its_first_epoch_without_a_misclassified_image(training_of_unequal_seeds):
+    assert epochs_errors_end(training_of_unequal_seeds, 0.0).tolist() == [10, 30, 10]
 
 
-def test_a_quantity_is_read_for_each_seed_where_its_train_errors_end(errors_end_at_other_epochs):
-    values = at_errors_end([errors_end_at_other_epochs], "nc1", train_error=0.0)
-    epochs = [10, 30, 10]  # by seed
-    assert values == pytest.approx([expected_value("nc1", "train", *pair) for pair in enumerate(epochs)])
+def test_a_quantity_is_read_for_each_seed_where_its_train_errors_end(training_of_unequal_seeds):
+    values = at_errors_end([training_of_unequal_seeds], "nc1", train_error=0.0)
+    expected = [expected_value("nc1", epoch, seed=seed) for seed, epoch in enumerate((10, 30, 10))]
+    assert values == pytest.approx(expected)
 
 
-def test_values_at_fewer_epochs_are_read_at_the_next_one_after_train_errors_end(errors_end_at_other_epochs):
-    measured = by_seed(errors_end_at_other_epochs, "robustness", "test").loc[[1, 30, 100]]
-    values = values_at_errors_end(measured, errors_end_at_other_epochs, 0.0)
-    assert values.tolist() == pytest.approx([expected_value("robustness", "test", seed, 30) for seed in range(3)])
+def test_a_quantity_of_fewer_epochs_is_read_at_the_next_one_after_train_errors_end(training_of_unequal_seeds):
+    measured = by_seed(training_of_unequal_seeds, "robustness", "test").loc[[1, 30, 100]]
+    values = values_at_errors_end(measured, training_of_unequal_seeds, 0.0)
+    expected = [expected_value("robustness", 30, split="test", seed=seed) for seed in range(3)]
+    assert values.tolist() == pytest.approx(expected)
 
 
-def test_values_that_end_before_train_errors_do_are_nan(errors_end_at_other_epochs):
-    measured = by_seed(errors_end_at_other_epochs, "robustness", "test").loc[[1, 10]]
-    values = values_at_errors_end(measured, errors_end_at_other_epochs, 0.0)
+def test_a_quantity_that_is_not_measured_since_train_errors_ended_is_nan(training_of_unequal_seeds):
+    measured = by_seed(training_of_unequal_seeds, "robustness", "test").loc[[1, 10]]
+    values = values_at_errors_end(measured, training_of_unequal_seeds, 0.0)
     assert np.isnan(values).tolist() == [False, True, False]
 
 
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize(
-    # of 1,000 images; the premise asks for 99.9 % train accuracy, a variant for all images
-    ("wrong_images", "train_error", "decided"),
+    # the premise asks for 99.9 % train accuracy, a variant for all images
+    ("wrong_images", "train_error", "is_met"),
     [(1, 1e-3, True), (2, 1e-3, False), (1, 0.0, False), (0, 0.0, True)],
 )
-def test_train_errors_have_ended_where_no_more_images_are_wrong_than_asked_for(
-    case, wrong_images, train_error, decided
+def test_the_premise_is_met_where_no_more_of_1000_images_are_wrong_than_it_allows(
+    case, wrong_images, train_error, is_met
 ):
     claim, settings = CASES[case]
-    share = 1 - (1000 - wrong_images) / 1000  # rounding leaves that of one image above 1e-3, in the last digits
+    share = 1 - (1000 - wrong_images) / 1000  # of one image: above 1e-3 by rounding, in the last digits
     tables = {"trainings": trainings()}
     for epoch in (10, 30, 100):
         altered.put(tables, "trainings", "error", share, network="vgg", split="train", seed=0, epoch=epoch)
     found = evaluate(claim, tables, settings | {"train_error": train_error})
-    assert (found.verdict == "reproduced") == decided
+    assert (found.verdict == "reproduced") == is_met
 
 
-def test_a_seed_is_read_where_it_was_measured_and_not_where_another_was():
+@pytest.fixture
+def robustness_of_single_seeds():
+    """A table whose robustness is measured of seed 0 also at epoch 10, and of seed 1 also at 30.
+
+    Of all seeds it is measured at the first and the last epoch. Train errors end at epoch 10.
+    """
     table = made_up()
-    # robustness was measured of all seeds at the first and the last epoch, of seed 0 also at 10 and of seed 1 at 30
-    kept = table["epoch"].isin([1, 100]) | ((table["seed"] == 0) & (table["epoch"] == 10))
-    kept |= ((table["seed"] == 1) & (table["epoch"] == 30)) | (table["quantity"] != "robustness")
-    sparse = table[kept]
+    of_all_seeds = table["epoch"].isin([1, 100])
+    of_seed_0 = (table["seed"] == 0) & (table["epoch"] == 10)
+    of_seed_1 = (table["seed"] == 1) & (table["epoch"] == 30)
+    sparse = table[(table["quantity"] != "robustness") | of_all_seeds | of_seed_0 | of_seed_1]
     sparse.attrs = table.attrs
-    values = at_errors_end([sparse], "robustness", "test", train_error=0.0)
-    epochs = [10, 30, 100]  # by seed
-    assert values == pytest.approx([expected_value("robustness", "test", *pair) for pair in enumerate(epochs)])
-    missing = altered.put({"trainings": [sparse]}, "trainings", "robustness", np.nan, seed=1, epoch=30)["trainings"]
-    assert np.isnan(at_errors_end(missing, "robustness", "test", train_error=0.0)).tolist() == [False, True, False]
+    return sparse
+
+
+def test_a_seed_is_read_at_an_epoch_at_which_it_was_measured_itself(robustness_of_single_seeds):
+    values = at_errors_end([robustness_of_single_seeds], "robustness", "test", train_error=0.0)
+    expected = [
+        expected_value("robustness", epoch, split="test", seed=seed) for seed, epoch in enumerate((10, 30, 100))
+    ]
+    assert values == pytest.approx(expected)
+
+
+def test_a_measurement_that_gave_no_number_is_not_replaced_by_a_later_one(robustness_of_single_seeds):
+    tables = {"trainings": [robustness_of_single_seeds]}
+    altered.put(tables, "trainings", "robustness", np.nan, seed=1, epoch=30)
+    values = at_errors_end(tables["trainings"], "robustness", "test", train_error=0.0)
+    assert np.isnan(values).tolist() == [False, True, False]
 
 
 def test_growth_since_errors_end_needs_two_measurements_from_there_on():
@@ -206,14 +250,18 @@ def test_growth_since_errors_end_needs_two_measurements_from_there_on():
     for epoch in (10, 30):  # train errors of seed 2 end at epoch 100, those of the others at 10
         altered.put(tables, "trainings", "error", 0.01, split="train", seed=2, epoch=epoch)
     growth = growth_since_errors_end(tables["trainings"], "robustness", "test", train_error=0.0)
-    at_30, at_100 = ([expected_value("robustness", "test", seed, epoch) for seed in (0, 1)] for epoch in (30, 100))
-    assert growth.tolist() == pytest.approx([*np.subtract(at_100, at_30), np.nan], nan_ok=True)
+    of_seeds_0_and_1 = [
+        expected_value("robustness", 100, split="test", seed=seed)
+        - expected_value("robustness", 30, split="test", seed=seed)
+        for seed in (0, 1)
+    ]
+    assert growth.tolist() == pytest.approx([*of_seeds_0_and_1, np.nan], nan_ok=True)
 
 
-def test_errors_end_earlier_where_one_image_of_1000_may_be_wrong():
-    table = made_up()
-    early = altered.put({"trainings": [table]}, "trainings", "error", 1e-3, split="train", epoch=3)["trainings"]
-    assert epochs_errors_end(early[0], 1e-3).tolist() == [3, 3, 3]
-    assert epochs_errors_end(early[0], 0.0).tolist() == [10, 10, 10]
-    values = at_errors_end(early, "nc1", train_error=1e-3)
-    assert values == pytest.approx([expected_value("nc1", "train", seed, 3) for seed in range(3)])
+# train errors are zero from epoch 10 on, and here those of one of 1000 images at epoch 3
+@pytest.mark.parametrize(("train_error", "epoch"), [(1e-3, 3), (0.0, 10)])
+def test_errors_end_earlier_where_one_image_of_1000_may_be_wrong(train_error, epoch):
+    tables = altered.put({"trainings": [made_up()]}, "trainings", "error", 1e-3, split="train", epoch=3)["trainings"]
+    assert epochs_errors_end(tables[0], train_error).tolist() == [epoch] * 3  # seeds
+    values = at_errors_end(tables, "nc1", train_error=train_error)
+    assert values == pytest.approx([expected_value("nc1", epoch, seed=seed) for seed in range(3)])

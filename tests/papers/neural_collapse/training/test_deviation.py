@@ -1,4 +1,4 @@
-"""The last layer trained on a frozen body: against torch's own optimiser, and the law of its noise against theory."""
+"""A last layer trained on a frozen body, and a network trained on: against torch's own optimiser and theory."""
 
 import copy
 
@@ -13,122 +13,186 @@ from tests.papers.neural_collapse.training.test_oracles import CLASSES, images
 
 RATE, MOMENTUM, DECAY, BATCH = 0.02, 0.5, 0.02, 12
 SETTINGS = {"learning_rate": RATE, "momentum": MOMENTUM, "weight_decay": DECAY, "batch": BATCH}
-IMAGES = 48  # of `images()`: four whole batches
+N_IMAGES = 48  # of `images()`: four whole batches
 
 
-@pytest.fixture
-def network():
+def assert_unchanged(network, before):
+    for key, value in network.state_dict().items():
+        assert torch.equal(before[key], value), f"{key} has changed"
+
+
+def small_network():
+    """Return a small VGG of random parameters, the same at each call, in evaluation mode."""
     with torch.random.fork_rng():
         torch.manual_seed(0)
         return models.build("vgg", 1, CLASSES, stages=[1, 1], width=3).eval()
 
 
-@pytest.mark.parametrize(("batch", "drop_last"), [(BATCH, False), (20, False), (20, True)])  # 20, 20 and 8 images
-@pytest.mark.parametrize(("name", "training"), [("split_sampling", False), ("split_batches", True)])
-def test_the_last_layer_is_trained_as_torch_trains_it(name, training, batch, drop_last, network):
+@pytest.fixture
+def network():
+    return small_network()
+
+
+class LastLayer:
+    """The last layer of a network, from the least-squares classifier on, trained by torch's own optimiser."""
+
+    def __init__(self, network, pixels, labels):
+        self.labels = labels
+        self.H = network.features(pixels).detach().double().numpy().T  # of evaluation mode
+        W, b = oracles.least_squares(self.H, CLASSES, DECAY)
+        self.layer = torch.nn.Linear(W.shape[1], W.shape[0]).double()
+        with torch.no_grad():
+            self.layer.weight.copy_(torch.tensor(W))
+            self.layer.bias.copy_(torch.tensor(b))
+        self.sgd = torch.optim.SGD(self.layer.parameters(), RATE, MOMENTUM, weight_decay=DECAY)
+        self.least_loss = self.regularised_loss()
+
+    def regularised_loss(self):
+        W, b = self.layer.weight.detach().numpy(), self.layer.bias.detach().numpy()
+        return oracles.square_error(W, b, self.H, CLASSES) + 0.5 * DECAY * (np.sum(W**2) + np.sum(b**2))
+
+    def deviation(self):
+        """Return L_LS^perp of the layer as it is."""
+        return self.regularised_loss() - self.least_loss
+
+    def step(self, features, indices):
+        """Take one step on the features of the images with these indices."""
+        targets = torch.nn.functional.one_hot(self.labels[indices], CLASSES).double()
+        self.sgd.zero_grad()
+        (0.5 * ((self.layer(features) - targets) ** 2).sum() / len(indices)).backward()
+        self.sgd.step()
+
+
+# of 48 images: four whole batches; 20, 20 and 8; 20 and 20
+@pytest.mark.parametrize(("batch", "drop_last"), [(BATCH, False), (20, False), (20, True)])
+@pytest.mark.parametrize(("quantity", "training_mode"), [("split_sampling", False), ("split_batches", True)])
+def test_the_mean_deviation_of_the_last_layer_is_that_of_a_layer_trained_by_torch(
+    quantity, training_mode, batch, drop_last, network
+):
     pixels, labels = (torch.tensor(each) for each in images())
-    epochs, settings = 5, SETTINGS | {"batch": batch, "drop_last": drop_last}  # an odd number: halves are rounded
-    found = deviation.frozen_body(network, pixels, labels, settings, epochs=epochs, seed=5, member=1)
-    H = network.features(pixels).detach().double().numpy().T
-    W, b = oracles.least_squares(H, CLASSES, DECAY)
-    layer = torch.nn.Linear(W.shape[1], W.shape[0]).double()
-    with torch.no_grad():
-        layer.weight.copy_(torch.tensor(W))
-        layer.bias.copy_(torch.tensor(b))
-    sgd = torch.optim.SGD(layer.parameters(), RATE, MOMENTUM, weight_decay=DECAY)
+    epochs = 5  # an odd number: the mean is over epochs 2 to 4, half of them rounded up
+    settings = SETTINGS | {"batch": batch, "drop_last": drop_last}
+    measured = deviation.frozen_body(network, pixels, labels, settings, epochs=epochs, seed=5, member=1)
 
-    def regularised():
-        V, c = layer.weight.detach().numpy(), layer.bias.detach().numpy()
-        return oracles.square_error(V, c, H, CLASSES) + 0.5 * DECAY * (np.sum(V**2) + np.sum(c**2))
-
-    least = regularised()
+    last_layer = LastLayer(network, pixels, labels)
+    network.body.train(training_mode)
     deviations = []
-    network.body.train(training)
     for epoch in range(epochs):
+        # the generator that `frozen_body` has for this epoch
         order = np.random.default_rng(seed_sequence(5, f"frozen body, epoch {epoch}", 1)).permutation(len(pixels))
-        for chosen in torch.tensor(order).split(batch):
-            if drop_last and len(chosen) < batch:
+        for indices in torch.tensor(order).split(batch):
+            if drop_last and len(indices) < batch:
                 continue
-            wanted = torch.nn.functional.one_hot(labels[chosen], CLASSES).double()
-            features = network.body(pixels[chosen]).detach().double()
-            sgd.zero_grad()
-            (0.5 * ((layer(features) - wanted) ** 2).sum() / len(chosen)).backward()
-            sgd.step()
+            last_layer.step(network.body(pixels[indices]).detach().double(), indices)
             if epoch >= epochs // 2:
-                deviations.append(regularised() - least)
-    # L_LS^perp is a difference of losses: a ten-thousandth of them keeps 12 digits
-    assert found[name] == pytest.approx(np.mean(deviations), rel=1e-6)
+                deviations.append(last_layer.deviation())
+    # L_LS^perp is a difference of losses, about a ten-thousandth of them: of their 16 digits it keeps 12
+    assert measured[quantity] == pytest.approx(np.mean(deviations), rel=1e-6)
 
 
-def test_a_frozen_body_leaves_the_network_as_it_is(network):
+def test_training_on_a_frozen_body_leaves_the_network_as_it_is(network):
     pixels, labels = (torch.tensor(each) for each in images())
     before = {key: value.clone() for key, value in network.state_dict().items()}
     deviation.frozen_body(network, pixels, labels, SETTINGS, epochs=1, seed=5, member=1)
-    for key, value in network.state_dict().items():
-        assert torch.equal(before[key], value), f"{key} has moved"
+    assert_unchanged(network, before)
 
 
-def test_the_law_of_sampling_noise_holds_at_a_small_rate(network):
+SMALL_BATCH, LARGE_DECAY = 4, 0.5
+
+
+@pytest.fixture(scope="module")
+def noise():
+    """Mean deviations of a last layer in batches of four of 240 images, with a decay that soon forgets the start."""
     pixels, labels = (torch.tensor(each) for each in images(per_class=60))
-    batch, decay = 4, 0.5
-    settings = SETTINGS | {"batch": batch, "weight_decay": decay}
-    found = deviation.frozen_body(network, pixels, labels, settings, epochs=60, seed=1, member=0)
+    settings = SETTINGS | {"batch": SMALL_BATCH, "weight_decay": LARGE_DECAY}
+    return deviation.frozen_body(small_network(), pixels, labels, settings, epochs=60, seed=1, member=0)
+
+
+def test_batches_drawn_with_replacement_follow_the_law_at_a_small_rate(noise):
     # 240 images are 60 steps an epoch, averaged over the last 30 epochs; squares relax within (1 - momentum) /
     # (2 rate decay) = 25 steps: the mean of some 70 independent draws, of a number that has a fifth of spread
-    assert found["split_replaced"] == pytest.approx(found["split_law"], rel=0.35)
-    assert found["split_sampling"] < found["split_replaced"]
+    assert noise["split_replaced"] == pytest.approx(noise["split_law"], rel=0.35)
+
+
+def test_the_law_is_the_trace_of_the_covariance_of_an_images_gradient(noise, network):
+    pixels = torch.tensor(images(per_class=60)[0])
     H = network.features(pixels).detach().double().numpy().T
-    W, b = oracles.least_squares(H, CLASSES, decay)
+    W, b = oracles.least_squares(H, CLASSES, LARGE_DECAY)
     errors = W @ H + b[:, None] - oracles.targets(H, CLASSES)
-    # the covariance of the gradient of an image drawn at random, summed over its entries
-    gradients = [np.outer(e, [*h, 1]) + decay * np.column_stack([W, b]) for e, h in zip(errors.T, H.T, strict=True)]
-    spread = np.var(gradients, axis=0).sum()
-    assert found["split_law"] == pytest.approx(RATE / (4 * (1 - MOMENTUM)) / batch * spread, rel=1e-6)
-    # features that differ from batch to batch add to the noise
-    assert found["split_batches"] > found["split_sampling"]
+    gradients = [
+        np.outer(error, [*h, 1]) + LARGE_DECAY * np.column_stack([W, b]) for error, h in zip(errors.T, H.T, strict=True)
+    ]
+    trace = np.var(gradients, axis=0).sum()  # over images, summed over entries
+    assert noise["split_law"] == pytest.approx(RATE / (4 * (1 - MOMENTUM)) / SMALL_BATCH * trace, rel=1e-6)
 
 
-def test_the_law_counts_the_short_batch_that_ends_an_epoch(network):
+def test_epochs_that_show_each_image_once_have_less_noise_than_batches_with_replacement(noise):
+    assert noise["split_sampling"] < noise["split_replaced"]
+
+
+def test_features_that_differ_from_batch_to_batch_add_to_the_noise(noise):
+    assert noise["split_batches"] > noise["split_sampling"]
+
+
+# the law is in proportion to the mean of 1 / batch over the batches of an epoch, here of 48 images
+@pytest.mark.parametrize(
+    ("batch", "drop_last", "mean_inverse"),
+    [
+        pytest.param(20, False, (1 / 20 + 1 / 20 + 1 / 8) / 3, id="20, 20 and 8"),
+        pytest.param(20, True, 1 / 20, id="20 and 20"),
+    ],
+)
+def test_the_law_counts_the_short_batch_that_ends_an_epoch(batch, drop_last, mean_inverse, network):
     pixels, labels = (torch.tensor(each) for each in images())
-    found = {
-        (batch, drop_last): deviation.frozen_body(
-            network, pixels, labels, SETTINGS | {"batch": batch, "drop_last": drop_last}, epochs=1, seed=1, member=0
-        )["split_law"]
-        for batch, drop_last in ((20, False), (20, True), (24, False))
-    }
-    assert len(pixels) == IMAGES == 48  # batches of 20, 20, 8; of 20, 20; of 24, 24
-    full = found[24, False] * 24
-    assert found[20, False] == pytest.approx(full * (1 / 20 + 1 / 20 + 1 / 8) / 3)
-    assert found[20, True] == pytest.approx(full / 20)
+    assert len(pixels) == N_IMAGES
+
+    def law(**settings):
+        return deviation.frozen_body(network, pixels, labels, SETTINGS | settings, epochs=1, seed=1, member=0)[
+            "split_law"
+        ]
+
+    of_whole_batches = law(batch=24, drop_last=False)
+    assert law(batch=batch, drop_last=drop_last) == pytest.approx(of_whole_batches * mean_inverse / (1 / 24))
 
 
-@pytest.mark.parametrize(("name", "batch"), [("continued_batches", BATCH), ("continued_whole", IMAGES)])
-def test_the_network_is_trained_on_as_torch_trains_it(name, batch, network):
+# 7 steps are asked for, and whole epochs are trained: two of four batches, or seven of one
+every_continuation = pytest.mark.parametrize(
+    ("quantity", "batch", "epochs"),
+    [("continued_batches", BATCH, 2), ("continued_whole", N_IMAGES, 7)],
+    ids=["in batches", "in one batch of all images"],
+)
+
+
+@every_continuation
+def test_the_states_of_the_second_half_are_those_of_a_network_trained_on_by_torch(quantity, batch, epochs, network):
     pixels, labels = (torch.tensor(each) for each in images())
     settings = SETTINGS | {"loss": "mse"}
-    before = {key: value.clone() for key, value in network.state_dict().items()}
-    network.requires_grad_(False)
-    found = deviation.continued_states(network, pixels, labels, settings, steps=7, seed=5, member=1)[name]
-    for key, value in network.state_dict().items():
-        assert torch.equal(before[key], value), f"{key} has moved"
-    steps = {"continued_batches": 8, "continued_whole": 7}[name]  # whole epochs of four steps, or of one
+    network.requires_grad_(False)  # as measured networks are
+    states = deviation.continued_states(network, pixels, labels, settings, steps=7, seed=5, member=1)[quantity]
+
     other = copy.deepcopy(network).requires_grad_(True).train()
     sgd = torch.optim.SGD(other.parameters(), RATE, MOMENTUM, weight_decay=DECAY)
-    wanted = torch.nn.functional.one_hot(labels, CLASSES).float()
-    passed = []
-    taken = 0
-    for epoch in range(1, steps * batch // IMAGES + 1):
+    targets = torch.nn.functional.one_hot(labels, CLASSES).float()
+    expected_states = []
+    for epoch in range(1, epochs + 1):
+        # the generator that a training has for this epoch
         order = np.random.default_rng(seed_sequence(5, f"batches of epoch {epoch}", 1)).permutation(len(pixels))
-        for chosen in torch.tensor(order).split(batch):
+        for indices in torch.tensor(order).split(batch):
             sgd.zero_grad()
-            (0.5 * ((other(pixels[chosen]) - wanted[chosen]) ** 2).sum(dim=1).mean()).backward()
+            (0.5 * ((other(pixels[indices]) - targets[indices]) ** 2).sum(dim=1).mean()).backward()
             sgd.step()
-            taken += 1
-        passed.append((epoch, copy.deepcopy(other.state_dict())))
-    assert taken == steps
-    second_half = passed[len(passed) // 2 :]
-    assert len(found) == len(second_half)
-    for state, (epoch, expected) in zip(found, second_half, strict=True):
+        expected_states.append(copy.deepcopy(other.state_dict()))
+    second_half = expected_states[epochs // 2 :]
+    assert len(states) == len(second_half)
+    for place, (state, expected) in enumerate(zip(states, second_half, strict=True)):
         for key, value in expected.items():
-            told = f"{key} after epoch {epoch}"
-            np.testing.assert_allclose(state[key], value.numpy(), rtol=1e-4, atol=1e-6, err_msg=told)
+            label = f"{key} after epoch {epochs // 2 + 1 + place}"
+            np.testing.assert_allclose(state[key], value.numpy(), rtol=1e-4, atol=1e-6, err_msg=label)
+
+
+def test_training_a_network_on_leaves_the_network_itself_as_it_is(network):
+    pixels, labels = (torch.tensor(each) for each in images())
+    network.requires_grad_(False)  # as measured networks are
+    before = {key: value.clone() for key, value in network.state_dict().items()}
+    deviation.continued_states(network, pixels, labels, SETTINGS | {"loss": "mse"}, steps=7, seed=5, member=1)
+    assert_unchanged(network, before)

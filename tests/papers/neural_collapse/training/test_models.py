@@ -1,17 +1,18 @@
-"""The three families: published parameter counts, and what a family does not have."""
+"""The three families of networks: published parameter counts, biases, and options that a family does not have."""
 
 import pytest
 import torch
 
-from learning_dynamics.papers.neural_collapse.training import models as convolutional
+from learning_dynamics.papers.neural_collapse.training import models
 
 # VGG's published counts (torchvision) less the convolutions' biases, which batch normalisation makes idle,
-# with the fully connected layers of the small-image form: 512 inputs, 4096 and 4096 hidden with batch norm
+# with the fully connected layers of the small-image form: 512 inputs, 4096 and 4096 hidden with batch norm, 10 outputs
 TORCHVISION_HEAD = 25_089 * 4096 + 4097 * 4096 + 4097 * 1000
 VGG11_BODY = 132_868_840 - TORCHVISION_HEAD - (64 + 128 + 2 * 256 + 4 * 512)
 VGG_HEAD = 512 * 4096 + 4096 * 4096 + 4 * 4096 + 4097 * 10
 # DenseNet201 (torchvision, 1000 classes): a 7 x 7 stem with batch norm, 3 x 3 without in the small-image form
 DENSENET201 = 20_013_928 - (7 * 7 - 3 * 3) * 3 * 64 - 2 * 64
+# family, classes, configuration and number of parameters
 PUBLISHED = {
     "VGG11": ("vgg", 10, {"stages": [1, 1, 2, 2, 2], "width": 64, "hidden": [4096, 4096]}, VGG11_BODY + VGG_HEAD),
     "ResNet18": ("resnet", 10, {"stages": [2, 2, 2, 2], "width": 64}, 11_173_962),
@@ -26,14 +27,14 @@ PUBLISHED = {
 def test_parameter_count_is_the_published_one(name):
     family, classes, configuration, published = PUBLISHED[name]
     with torch.device("meta"):
-        network = convolutional.build(family, 3, classes, **configuration)
+        network = models.build(family, 3, classes, **configuration)
     assert sum(parameter.numel() for parameter in network.parameters()) == published
 
 
 def test_without_batch_norm_each_layer_has_a_bias():
-    network = convolutional.build("vgg", 1, 10, stages=[1, 1], width=4, hidden=[8], normalised=False)
+    network = models.build("vgg", 1, 10, stages=[1, 1], width=4, hidden=[8], normalised=False)
     layers = [module for module in network.modules() if isinstance(module, torch.nn.Conv2d | torch.nn.Linear)]
-    assert len(layers) == 4
+    assert len(layers) == 4  # a convolution in each stage, a hidden layer and the classifier
     assert all(layer.bias is not None for layer in layers)
     assert not any(isinstance(module, torch.nn.modules.batchnorm._BatchNorm) for module in network.modules())
 
@@ -49,4 +50,4 @@ def test_without_batch_norm_each_layer_has_a_bias():
 )
 def test_impossible_networks_are_refused(family, configuration, message):
     with pytest.raises(ValueError, match=message):
-        convolutional.build(family, 1, 10, stages=[1], width=4, **configuration)
+        models.build(family, 1, 10, stages=[1], width=4, **configuration)

@@ -1,4 +1,4 @@
-"""Networks against their families written out by hand; statistics of passes against those of all images at once."""
+"""Networks against their families written out by hand; statistics of passes in batches against those of all images."""
 
 import numpy as np
 import pytest
@@ -15,40 +15,81 @@ def seeded():
     torch.manual_seed(0)  # parameters are drawn by torch's global generator
 
 
-def test_statistics_of_unbalanced_labels_weigh_classes_equally():
-    network = models.build("vgg", 1, CLASSES, stages=[1], width=3).eval()
-    pixels, labels = images(7)
-    kept = np.r_[0:7, 7:10, 14:21, 21:23]  # 7, 3, 7 and 2 images
-    pixels, labels = torch.tensor(pixels[kept]), torch.tensor(labels[kept])
-    layer = passes.LastLayer(network, pixels, labels, batch=5, gigabytes=1.0)
-    found = passes.measure(layer)
-    H = network.features(pixels).detach().double()
-    outputs = network(pixels).detach().double()
-    classes = range(CLASSES)
-    wrong = [(outputs[labels == c].argmax(1) != c).double().mean() for c in classes]
-    square = [
-        0.5 * ((outputs[labels == c] - functional.one_hot(torch.tensor(c), CLASSES)) ** 2).sum(1).mean()
-        for c in classes
-    ]
-    assert found.class_error == pytest.approx(float(np.mean(wrong)), rel=1e-6)
-    assert found.error == pytest.approx(float((outputs.argmax(1) != labels).double().mean()), rel=1e-12)
-    assert found.square_loss == pytest.approx(float(np.mean(square)), rel=1e-5)
-    within = np.mean([np.cov(H[labels == c].numpy().T, bias=True) for c in classes], axis=0)
-    np.testing.assert_allclose(found.within, within, rtol=0, atol=1e-6 * np.abs(within).max())
-    nearest = scipy.spatial.distance.cdist(H, found.means).argmin(axis=1)
-    differ = np.mean(outputs.argmax(1).numpy() != nearest)
-    assert passes.disagreement(layer, found.means) == pytest.approx(differ, rel=1e-12)
-    assert 0 < differ < 1
-    computed_again = passes.LastLayer(network, pixels, labels, batch=4, gigabytes=0.0)
-    assert passes.measure(computed_again).square_loss == pytest.approx(found.square_loss, rel=1e-6)
-    np.testing.assert_allclose(layer.first(6), H[:6], rtol=1e-5)
+class UnbalancedPass:
+    """A pass in batches of five over 7, 3, 7 and 2 images of four classes, with features and outputs of them all."""
+
+    def __init__(self):
+        torch.manual_seed(0)
+        self.network = models.build("vgg", 1, CLASSES, stages=[1], width=3).eval()
+        pixels, labels = images(7)
+        kept = np.r_[0:7, 7:10, 14:21, 21:23]
+        self.pixels, self.labels = torch.tensor(pixels[kept]), labels[kept]
+        self.layer = self.last_layer(batch=5, gigabytes=1.0)
+        self.measured = passes.measure(self.layer)
+        self.H = self.network.features(self.pixels).detach().double().numpy()  # shape (images, features)
+        self.outputs = self.network(self.pixels).detach().double().numpy()
+        self.decisions = self.outputs.argmax(axis=1)
+
+    def last_layer(self, *, batch, gigabytes):
+        labels = torch.tensor(self.labels)
+        return passes.LastLayer(self.network, self.pixels, labels, batch=batch, gigabytes=gigabytes)
+
+    def mean_over_classes(self, values):
+        """Return the mean over classes of the mean over the images of a class."""
+        return np.mean([values[self.labels == label].mean(axis=0) for label in range(CLASSES)], axis=0)
+
+    def square_errors(self):
+        """Return half the squared error of each image."""
+        return 0.5 * np.sum((self.outputs - np.eye(CLASSES)[self.labels]) ** 2, axis=1)
+
+
+@pytest.fixture(scope="module")
+def unbalanced():
+    return UnbalancedPass()
+
+
+def test_the_error_weighs_images_equally_and_the_class_error_classes(unbalanced):
+    is_wrong = unbalanced.decisions != unbalanced.labels
+    assert unbalanced.measured.error == pytest.approx(is_wrong.mean(), rel=1e-12)
+    class_error = unbalanced.mean_over_classes(is_wrong)
+    assert unbalanced.measured.class_error == pytest.approx(class_error, rel=1e-6)
+    assert class_error != pytest.approx(is_wrong.mean(), rel=0.01)
+
+
+def test_the_square_loss_weighs_classes_equally(unbalanced):
+    expected = unbalanced.mean_over_classes(unbalanced.square_errors())
+    assert unbalanced.measured.square_loss == pytest.approx(expected, rel=1e-5)
+
+
+def test_the_within_class_covariance_weighs_classes_equally(unbalanced):
+    covariances = [np.cov(unbalanced.H[unbalanced.labels == label].T, bias=True) for label in range(CLASSES)]
+    expected = np.mean(covariances, axis=0)
+    np.testing.assert_allclose(unbalanced.measured.within, expected, rtol=0, atol=1e-6 * np.abs(expected).max())
+
+
+def test_disagreement_is_the_share_of_images_not_decided_for_the_nearest_class_mean(unbalanced):
+    means = unbalanced.measured.means
+    nearest = scipy.spatial.distance.cdist(unbalanced.H, means).argmin(axis=1)
+    share = np.mean(unbalanced.decisions != nearest)
+    assert 0 < share < 1
+    assert passes.disagreement(unbalanced.layer, means) == pytest.approx(share, rel=1e-12)
+
+
+def test_features_that_do_not_fit_into_memory_are_computed_again_with_the_same_result(unbalanced):
+    computed_again = unbalanced.last_layer(batch=4, gigabytes=0.0)
+    square_loss = passes.measure(computed_again).square_loss
+    assert square_loss == pytest.approx(unbalanced.measured.square_loss, rel=1e-6)
+
+
+def test_the_first_features_are_those_of_the_first_images_across_batches(unbalanced):
+    np.testing.assert_allclose(unbalanced.layer.first(6), unbalanced.H[:6], rtol=1e-5)
 
 
 def test_recomputed_statistics_are_those_of_all_images_in_one_batch():
     network = models.build("vgg", 1, CLASSES, stages=[1, 1], width=3)
     pixels = torch.tensor(images()[0])
     passes.recompute_batch_statistics(network, pixels)
-    layers = [module for module in network.modules() if isinstance(module, torch.nn.BatchNorm2d)]
+    layers = [module for module in network.modules() if isinstance(module, torch.nn.BatchNorm2d)]  # two
     convolutions = [module for module in network.modules() if isinstance(module, torch.nn.Conv2d)]
     first = convolutions[0](pixels).detach()
     np.testing.assert_allclose(layers[0].running_mean, first.mean(dim=(0, 2, 3)), rtol=0, atol=1e-6)
@@ -57,12 +98,16 @@ def test_recomputed_statistics_are_those_of_all_images_in_one_batch():
     normalised = (first - first.mean((0, 2, 3), keepdim=True)) / spread
     second = convolutions[1](functional.max_pool2d(functional.relu(normalised), 2)).detach()
     np.testing.assert_allclose(layers[1].running_mean, second.mean(dim=(0, 2, 3)), rtol=0, atol=1e-4)
+    # the network is as it was, in evaluation mode
     assert all(layer.momentum == 0.1 for layer in layers)
     assert not network.training
 
 
-class Wiring:
-    """A network's convolutions and normalisations in the order in which they were made; it gets random parameters."""
+class LayersInOrder:
+    """The layers of a network, which gets random parameters: each call applies the next one that was made.
+
+    What a family is wired like is then written out as calls in the same order.
+    """
 
     def __init__(self, network):
         generator = torch.Generator().manual_seed(0)
@@ -82,10 +127,12 @@ class Wiring:
         self.dense = [module for module in network.modules() if isinstance(module, torch.nn.Linear)]
 
     def conv(self, x, stride=1):
+        """Apply the next convolution."""
         weight = next(self.layers[torch.nn.Conv2d]).weight
         return functional.conv2d(x, weight, stride=stride, padding=weight.shape[-1] // 2)
 
     def norm(self, x):
+        """Apply the next normalisation, by its formula in evaluation mode."""
         layer = next(self.layers[torch.nn.BatchNorm2d if x.dim() == 4 else torch.nn.BatchNorm1d])
         shape = (1, -1) + (1,) * (x.dim() - 2)
         scale = layer.weight / (layer.running_var + 1e-5).sqrt()
@@ -120,7 +167,7 @@ def resnet_with_bottlenecks(net, x):
     return x.mean((2, 3))
 
 
-def densenet(net, x, bottleneck=False):
+def densenet(net, x, *, bottleneck=False):
     x = net.conv(x)
     for stage, layers in enumerate((2, 1)):
         if stage:
@@ -133,38 +180,45 @@ def densenet(net, x, bottleneck=False):
     return net.norm(x).clamp(min=0).mean((2, 3))
 
 
+def densenet_with_bottlenecks(net, x):
+    return densenet(net, x, bottleneck=True)
+
+
+# features written out by hand, and the shape of the network
 NETWORKS = {
     "vgg": (vgg, {"stages": [1, 2], "width": 3, "hidden": [5]}),
     "resnet": (resnet, {"stages": [2, 2], "width": 3}),
     "resnet-bottleneck": (resnet_with_bottlenecks, {"stages": [1, 1], "width": 2, "bottleneck": True}),
     "densenet": (densenet, {"stages": [2, 1], "width": 3}),
-    "densenet-bottleneck": (
-        lambda net, x: densenet(net, x, bottleneck=True),
-        {"stages": [2, 1], "width": 4, "bottleneck": True},
-    ),
+    "densenet-bottleneck": (densenet_with_bottlenecks, {"stages": [2, 1], "width": 4, "bottleneck": True}),
 }
 
 
 @pytest.mark.parametrize("name", NETWORKS)
 def test_a_network_is_wired_as_its_family_says(name):
-    by_hand, shape = NETWORKS[name]
-    network = models.build(name.split("-")[0], 1, CLASSES, **shape).eval()
-    net = Wiring(network)
+    features_by_hand, shape = NETWORKS[name]
+    family = name.split("-")[0]
+    network = models.build(family, 1, CLASSES, **shape).eval()
+    layers = LayersInOrder(network)
     x = torch.tensor(images(2)[0])
     with torch.no_grad():
-        features = by_hand(net, x)
-        outputs = features @ net.dense[-1].weight.T + net.dense[-1].bias
-        for found, expected in ((network.features(x), features), (network(x), outputs)):
-            torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-4 * float(expected.abs().max()))
+        features = features_by_hand(layers, x)
+        outputs = features @ layers.dense[-1].weight.T + layers.dense[-1].bias
+        # up to rounding in float32
+        rounding = {"rtol": 1e-4, "atol": 1e-4 * float(features.abs().max())}
+        torch.testing.assert_close(network.features(x), features, **rounding)
+        rounding["atol"] = 1e-4 * float(outputs.abs().max())
+        torch.testing.assert_close(network(x), outputs, **rounding)
 
 
 def test_convolutions_start_with_the_variance_that_keeps_gradients():
     network = models.build("vgg", 1, CLASSES, stages=[1, 1], width=64)
-    weight = [module.weight for module in network.modules() if isinstance(module, torch.nn.Conv2d)][1]
-    # He et al. 2015: 2 over the number of outputs times the area; 73,728 numbers
-    assert weight.var().item() == pytest.approx(2 / (128 * 9), rel=0.05)
+    _, second = [module for module in network.modules() if isinstance(module, torch.nn.Conv2d)]
+    outputs, area = 128, 3 * 3
+    # He et al. 2015. Of the variance of 73,728 numbers 5 % are ten standard errors
+    assert second.weight.var().item() == pytest.approx(2 / (outputs * area), rel=0.05)
 
 
-def test_features_are_rectified():
+def test_no_feature_is_negative():
     network = models.build("vgg", 1, CLASSES, stages=[1, 1], width=64)
     assert (network.features(torch.tensor(images(2)[0])) >= 0).all()

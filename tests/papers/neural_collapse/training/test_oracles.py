@@ -1,4 +1,4 @@
-"""What is measured of a network, against its definition on every image by itself."""
+"""What is measured of a trained network, against definitions that take every image by itself."""
 
 from dataclasses import replace
 
@@ -16,10 +16,12 @@ from tests.papers.neural_collapse import oracles
 CLASSES = 4
 # as `metrics.training` takes them; quantities that end in "--notebook" are of another weight decay, here a quarter of
 # the trained one
-MEASURED = {"batch_statistics": "running", "robustness_images": 2, "notebook_decay": 0.25, "frozen_epochs": 2}
+MEASURE = {"batch_statistics": "running", "robustness_images": 2, "notebook_decay": 0.25, "frozen_epochs": 2}
+ROUNDING = {"rel": 1e-4, "abs": 1e-12}  # of features in float32
 
 
 def images(per_class=12, seed=0):
+    """Return images of four classes and their labels: the pattern of a class with noise, 8 x 8 grey pixels."""
     rng = np.random.default_rng(seed)
     labels = np.repeat(np.arange(CLASSES), per_class)
     patterns = np.random.default_rng(9).standard_normal((CLASSES, 1, 8, 8))
@@ -28,6 +30,7 @@ def images(per_class=12, seed=0):
 
 @pytest.fixture(scope="module")
 def trained():
+    """The trajectory of two small networks, recorded at epochs 1, 2 and 6 of 6; its constants are the images."""
     (train, labels), (test, test_labels) = images(), images(6, seed=1)
     train, test = 50 * train + 100, 50 * test + 100  # not standardised, as data sets are not
     data = {"train_images": train, "train_labels": labels, "test_images": test, "test_labels": test_labels}
@@ -50,18 +53,21 @@ def trained():
     }
     trajectory = runs.training(data, **settings)
     trajectory.settings = settings
-    # batch norm of the second stage: in the last epoch of the second network one feature is -1 before the rectifier on
-    # every image, and zero behind it
+    # one feature of the second network is dead in the last epoch: batch norm of the second stage makes it -1 before the
+    # rectifier on every image, and so it is zero
     trajectory.series["body.5.weight"][1, -1, 0] = 0.0
     trajectory.series["body.5.bias"][1, -1, 0] = -1.0
     return trajectory
 
 
-def standard(pixels, train):
-    return (pixels - train.mean()) / train.std()
+def standardised(trajectory, split):
+    """Return the images of a split as networks see them: less the mean of train images, over their deviation."""
+    train = trajectory.constants["train_images"]
+    return (trajectory.constants[f"{split}_images"] - train.mean()) / train.std()
 
 
-def restored(trajectory, member, point):
+def network_at(trajectory, member, point):
+    """Return a network as it was at a recorded epoch."""
     network = models.build("vgg", 1, CLASSES, stages=[1, 1], width=4)
     states = {name: torch.as_tensor(series[member, point]) for name, series in trajectory.series.items()}
     network.load_state_dict(states)
@@ -70,24 +76,26 @@ def restored(trajectory, member, point):
 
 @pytest.fixture(scope="module")
 def table(trained):
-    return metrics.training(trained, trained.constants, **MEASURED, robustness_epochs=1)
+    return metrics.training(trained, trained.constants, **MEASURE, robustness_epochs=1)
 
 
 class Recorded:
     """A network as it was at a recorded epoch, and what the table has of it."""
 
     def __init__(self, trajectory, table, member, point):
-        self.data = trajectory.constants
-        self.network = restored(trajectory, member, point)
+        self.trajectory, self.data = trajectory, trajectory.constants
+        self.network = network_at(trajectory, member, point)
         self.rows = table[(table["seed"] == member) & (table["epoch"] == trajectory.time[point])]
         self.W = self.network.classifier.weight.detach().double().numpy()
         self.b = self.network.classifier.bias.detach().double().numpy()
 
     def value(self, quantity, split="train"):
+        """Return a number of the table."""
         return select(self.rows, quantity, split=split, index=0)["value"].item()
 
     def features(self, split):
-        pixels = torch.tensor(standard(self.data[f"{split}_images"], self.data["train_images"]))
+        """Return last-layer features, shape (P, images)."""
+        pixels = torch.tensor(standardised(self.trajectory, split))
         return self.network.features(pixels).detach().double().numpy().T
 
 
@@ -97,7 +105,7 @@ def recorded(request, trained, table):
 
 
 @pytest.mark.parametrize("split", ["train", "test"])
-def test_collapse_is_what_it_is_defined_as(recorded, split):
+def test_errors_and_collapse_are_as_defined(recorded, split):
     W, H, labels = recorded.W, recorded.features(split), recorded.data[f"{split}_labels"]
     within, between, means = oracles.covariances(H, CLASSES)
     _, _, train_means = oracles.covariances(recorded.features("train"), CLASSES)
@@ -119,11 +127,11 @@ def test_collapse_is_what_it_is_defined_as(recorded, split):
         "maximal_angle_means": np.mean(np.abs(np.array(cosines) + 1 / (CLASSES - 1))),
         "self_duality": np.linalg.norm(difference) ** 2,
     }
-    for quantity, wanted in expected.items():
-        assert recorded.value(quantity, split) == pytest.approx(wanted, rel=1e-4, abs=1e-12), quantity
+    for quantity, value in expected.items():
+        assert recorded.value(quantity, split) == pytest.approx(value, **ROUNDING), quantity
 
 
-@pytest.mark.parametrize(("suffix", "share"), [("", 1.0), ("--notebook", MEASURED["notebook_decay"])])
+@pytest.mark.parametrize(("suffix", "share"), [("", 1.0), ("--notebook", MEASURE["notebook_decay"])])
 def test_the_terms_of_the_loss_are_those_of_solved_classifiers(recorded, trained, suffix, share):
     W, b, H = recorded.W, recorded.b, recorded.features("train")
     decay = share * trained.settings["weight_decay"]
@@ -145,101 +153,128 @@ def test_the_terms_of_the_loss_are_those_of_solved_classifiers(recorded, trained
         "loss_ls_perp": total - least,
         "loss_ls_perp_decay": penalty(W - solved, b - offset),
     }
-    for quantity, wanted in expected.items():
-        assert recorded.value(f"{quantity}{suffix}") == pytest.approx(wanted, rel=1e-4, abs=1e-12), quantity
+    for quantity, value in expected.items():
+        assert recorded.value(f"{quantity}{suffix}") == pytest.approx(value, **ROUNDING), quantity
 
 
-def test_classifiers_and_sizes_are_those_of_the_network(recorded):
-    H, norms = recorded.features("train"), np.linalg.norm(recorded.W, axis=1)
+def test_spreads_of_classifiers_are_as_defined(recorded):
+    norms = np.linalg.norm(recorded.W, axis=1)
     cosines = (recorded.W @ recorded.W.T / np.outer(norms, norms))[np.triu_indices(CLASSES, 1)]
     expected = {
         "equinorm_classifiers": norms.std() / norms.mean(),
         "equiangular_classifiers": np.std(cosines),
         "maximal_angle_classifiers": np.mean(np.abs(cosines + 1 / (CLASSES - 1))),
+    }
+    for quantity, value in expected.items():
+        assert recorded.value(quantity) == pytest.approx(value, **ROUNDING), quantity
+
+
+def test_sizes_and_dead_features_are_counted(recorded):
+    H = recorded.features("train")
+    expected = {
         "features": len(H),
         "classes": CLASSES,
         "examples": 12,  # of each class, as `images` has them
         "dead_features": np.mean((H == 0).all(axis=1)),
     }
-    for quantity, wanted in expected.items():
-        assert recorded.value(quantity) == pytest.approx(wanted, rel=1e-4, abs=1e-12), quantity
+    for quantity, value in expected.items():
+        assert recorded.value(quantity) == pytest.approx(value, **ROUNDING), quantity
 
 
 def test_the_spectrum_is_that_of_the_features_that_vary(recorded):
     H = recorded.features("train")
-    within, _, _ = oracles.covariances(H, CLASSES)
     omega = oracles.singular_values(H[(H != 0).any(axis=1)], CLASSES)
     spectrum = select(recorded.rows, "snr")
     np.testing.assert_allclose(spectrum["value"], omega, rtol=1e-3)
-    assert spectrum["index"].tolist() == [1, 2, 3]
+    assert spectrum["index"].tolist() == [1, 2, 3]  # one fewer than classes
+
+
+def test_the_rank_is_that_of_the_within_class_covariance(recorded):
+    within, _, _ = oracles.covariances(recorded.features("train"), CLASSES)
     assert recorded.value("rank") == np.linalg.matrix_rank(within, hermitian=True, tol=1e-12)
 
 
 @pytest.mark.parametrize(("drops", "epoch"), [([0.5], 2), ([0.5, 1.0], 2), ([], 6)])
 def test_the_last_layer_is_trained_on_from_the_last_recorded_epoch_at_the_full_rate(trained, drops, epoch):
-    """Recorded are epochs 1, 2 and 6 of 6; the first drop comes after epoch 3."""
+    """Recorded are epochs 1, 2 and 6 of 6. A drop at 0.5 comes after epoch 3; without drops the rate is always full."""
     dropped = replace(trained, settings=trained.settings | {"drops": drops})
-    table = metrics.training(dropped, trained.constants, **MEASURED, robustness_epochs=1)
+    table = metrics.training(dropped, trained.constants, **MEASURE, robustness_epochs=1)
     trained_on = table[table["quantity"].str.startswith("split_")]
     assert set(trained_on["epoch"]) == {epoch}
 
 
-def test_robustness_is_measured_along_the_way_to_the_nearest_other_decision(trained):
-    table = metrics.training(trained, trained.constants, **MEASURED, robustness_epochs=2)
+@pytest.fixture(scope="module")
+def robustness_at_end(trained):
+    """Rows on the robustness of the first network at the last epoch: measured at the first and the last epoch."""
+    table = metrics.training(trained, trained.constants, **MEASURE, robustness_epochs=2)
     rows = table[(table["split"] == "test") & table["quantity"].str.startswith("robustness")]
-    # the first and the last: no recorded epoch is without train errors, which would add one
+    # no recorded epoch is without train errors, which would add one
     assert set(rows["epoch"]) == set(trained.time[[0, -1]])
-    network = restored(trained, 0, -1)
-    last = rows[(rows["epoch"] == trained.time[-1]) & (rows["seed"] == 0)].set_index("quantity")["value"]
-    train, test = (
-        standard(trained.constants[f"{split}_images"], trained.constants["train_images"]) for split in ("train", "test")
-    )
+    return rows[(rows["epoch"] == trained.time[-1]) & (rows["seed"] == 0)].set_index("quantity")["value"]
+
+
+def distance_to_crossing(network, image, train, decisions):
+    """Return how far an image is from where its decision changes, over its norm, by trying 4001 points.
+
+    The points are on the way to the nearest train image that the network decides differently.
+    """
+    decision = network(torch.tensor(image[None])).argmax().item()
+    others = train[decisions != decision]
+    nearest = others[np.argmin([np.linalg.norm(other - image) for other in others])]
+    shares = np.linspace(0, 1, 4001, dtype=np.float32)
+    along = torch.tensor(image + shares[:, None, None, None] * (nearest - image))
+    is_changed = network(along).argmax(1).numpy() != decision
+    return shares[is_changed.argmax()] * np.linalg.norm(nearest - image) / np.linalg.norm(image)
+
+
+def test_the_crossing_is_on_the_way_to_the_nearest_train_image_of_another_decision(trained, robustness_at_end):
+    network = network_at(trained, 0, -1)
+    train, test = (standardised(trained, split) for split in ("train", "test"))
+    # MEASURE asks for two images of each class; there are six
+    measured = [6 * label + place for label in range(CLASSES) for place in range(2)]
     with torch.no_grad():
-        decided = network(torch.tensor(train)).argmax(1).numpy()
-        crossings = []
-        # two of the six test images of each class, as MEASURED asks
-        for number in [6 * label + place for label in range(CLASSES) for place in range(2)]:
-            image = test[number]
-            own = network(torch.tensor(image[None])).argmax().item()
-            others = train[decided != own]
-            target = others[np.argmin([np.linalg.norm(other - image) for other in others])]
-            shares = np.linspace(0, 1, 4001, dtype=np.float32)
-            along = torch.tensor(image + shares[:, None, None, None] * (target - image))
-            changed = network(along).argmax(1).numpy() != own
-            crossings.append(shares[changed.argmax()] * np.linalg.norm(target - image) / np.linalg.norm(image))
-    assert last["robustness_crossing"] == pytest.approx(np.mean(crossings), abs=2e-3)
-    assert 0 < last["robustness_smallest"] <= min(last["robustness_crossing"], last["robustness"]) + 1e-12
-    assert last["robustness_fooled"] == 1.0  # its distance is tested in `test_adversarial`
+        decisions = network(torch.tensor(train)).argmax(1).numpy()
+        distances = [distance_to_crossing(network, test[number], train, decisions) for number in measured]
+    assert robustness_at_end["robustness_crossing"] == pytest.approx(np.mean(distances), abs=2e-3)
+
+
+def test_the_smallest_known_perturbation_is_no_larger_than_deepfools_or_a_crossing(robustness_at_end):
+    at_most = min(robustness_at_end["robustness_crossing"], robustness_at_end["robustness"])
+    assert 0 < robustness_at_end["robustness_smallest"] <= at_most + 1e-12
+
+
+def test_deepfool_changes_all_decisions(robustness_at_end):
+    assert robustness_at_end["robustness_fooled"] == 1.0  # `test_adversarial` tests its distance
 
 
 def test_robustness_is_measured_at_the_first_epoch_without_train_errors(trained):
-    """Labels are the decisions of the first network, which is the same at the last two of the recorded epochs."""
-    pixels = torch.tensor(standard(trained.constants["train_images"], trained.constants["train_images"]))
-    decided = restored(trained, 0, -1)(pixels).argmax(1).numpy()
-    series = {name: part.copy() for name, part in trained.series.items()}
-    for part in series.values():
-        part[0, 1] = part[0, 2]
+    """Labels are what the first network decides at the last epoch, and it is the same at the epoch recorded before."""
+    decisions = network_at(trained, 0, -1)(torch.tensor(standardised(trained, "train"))).argmax(1).numpy()
+    series = {name: states.copy() for name, states in trained.series.items()}
+    for states in series.values():
+        states[0, 1] = states[0, 2]
     # cross-entropy: the square loss asks for equally many images of each class
     relabelled = replace(trained, series=series, settings=trained.settings | {"loss": "ce"})
-    table = metrics.training(relabelled, trained.constants | {"train_labels": decided}, **MEASURED, robustness_epochs=1)
+    data = trained.constants | {"train_labels": decisions}
+    table = metrics.training(relabelled, data, **MEASURE, robustness_epochs=1)
     errors = select(table, "error", split="train", seed=0)["value"]
     assert (errors == 0).tolist() == [False, True, True]
     assert select(table, "robustness", seed=0)["epoch"].tolist() == trained.time[:2].tolist()
 
 
 @pytest.mark.parametrize("fooled", [False, True])
-def test_deepfools_distance_bounds_only_where_it_changes_the_decision(trained, monkeypatch, fooled):
-    def tiny_step(network, images, *, batch):
+def test_deepfools_distance_is_a_known_perturbation_only_where_it_changes_the_decision(trained, monkeypatch, fooled):
+    def tiny_perturbations(network, images, *, batch):
         return 0.001 * images, torch.full((len(images),), fooled)
 
-    monkeypatch.setattr(bench, "deepfool", tiny_step)
-    table = metrics.training(trained, trained.constants, **MEASURED, robustness_epochs=1)
+    monkeypatch.setattr(bench, "deepfool", tiny_perturbations)
+    table = metrics.training(trained, trained.constants, **MEASURE, robustness_epochs=1)
     robustness, fooled_share, crossing, smallest = (
         select(table, f"robustness{suffix}")["value"].to_numpy() for suffix in ("", "_fooled", "_crossing", "_smallest")
     )
     np.testing.assert_allclose(robustness, 0.001, rtol=1e-5)
     assert (fooled_share == fooled).all()
-    # a crossing is farther; the second network decides all train images alike and has none, nan
+    # all crossings are farther; the second network decides all train images alike, and its crossing is nan
     assert not (crossing <= 0.001).any()
     np.testing.assert_allclose(smallest, robustness if fooled else crossing, rtol=1e-12)
 
@@ -259,7 +294,7 @@ def test_own_data_of_two_classes_are_trained_and_measured_without_a_portrait(own
     settings = trained.settings | {"epochs": 1, "drops": [], "seeds": 1}
     trajectory = runs.training(own_data, **settings)
     trajectory.settings = settings
-    table = metrics.training(trajectory, own_data, **MEASURED, robustness_epochs=1)
+    table = metrics.training(trajectory, own_data, **MEASURE, robustness_epochs=1)
     assert select(table, "classes")["value"].tolist() == [2]
     assert not table["quantity"].str.startswith("portrait").any()
     with pytest.raises(ProjectError, match="a portrait shows three classes"):
