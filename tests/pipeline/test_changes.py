@@ -1,5 +1,6 @@
-"""What claims are judged again under: draws, ranges, seeds; what each changes, and what its fingerprint is of."""
+"""Claims are judged again under draws, ranges and seeds: what each of these changes, and its fingerprint."""
 
+import numpy as np
 import pytest
 
 from learning_dynamics.pipeline.plan import free_settings, variations
@@ -8,120 +9,164 @@ from learning_dynamics.pipeline.plan.plan import Plan
 SEED = 2023  # of the made-up paper's configuration
 
 
-def layers_of(found, count=40):
-    return [free_settings.draw_layer(found.config, "toy", draw) for draw in range(1, count)]
+def draw_layers(project, count=39):
+    """Return what each of the first draws changes in the configuration, by section and name."""
+    return [free_settings.draw_layer(project.config, "toy", draw) for draw in range(1, count + 1)]
 
 
-def project_under(found, name, value):
-    """The project under one value of a change."""
-    change = variations.change_named(found.config, "toy", name)
-    return Plan(variations.changed_configuration(found.config, "toy", change, value))
+def project_under(project, name, value):
+    """Return the project under one value of the change of this name."""
+    change = variations.change_named(project.config, "toy", name)
+    return Plan(variations.changed_configuration(project.config, "toy", change, value))
 
 
-def test_a_draw_stays_in_its_ranges_and_is_the_same_each_time(configured):
-    found = configured(
-        {
-            "data.starts.free": {"samples": [2, 9]},
-            "runs.slow.free": {"rate": [1e-4, 0.015], "steps": ["samples", 12]},  # as many steps as samples, or more
-        }
-    )
-    layers = layers_of(found)
-    assert layers == layers_of(found)  # drawn again
-    samples = [layer["data"]["starts"]["samples"] for layer in layers]
-    assert set(samples) == set(range(2, 10))
-    rates = [layer["runs"]["slow"]["rate"] for layer in layers]
-    assert 1e-4 <= min(rates) < 1e-3 < 5e-3 < max(rates) <= 0.015  # by the logarithm
-    for low, layer in zip(samples, layers, strict=True):
-        assert low <= layer["runs"]["slow"]["steps"] <= 12, layer
+@pytest.fixture
+def layers(configured):
+    """Return what 39 draws change where the data have 2 to 9 samples, and a run takes from as many steps up to 12."""
+    free = {
+        "data.starts.free": {"samples": [2, 9]},
+        "runs.slow.free": {"rate": [1e-4, 0.015], "steps": ["samples", 12]},
+    }
+    return draw_layers(configured(free))
+
+
+def test_a_draw_is_the_same_each_time(configured):
+    project = configured("runs.slow.free", {"rate": [1e-4, 0.015]})
+    assert draw_layers(project) == draw_layers(project)
+
+
+def test_whole_numbers_are_drawn_from_all_of_their_range(layers):
+    assert {layer["data"]["starts"]["samples"] for layer in layers} == set(range(2, 10))
+
+
+def test_a_range_that_begins_with_a_setting_begins_with_what_was_drawn_for_it(layers):
+    for layer in layers:
+        assert layer["data"]["starts"]["samples"] <= layer["runs"]["slow"]["steps"] <= 12, layer
+
+
+def test_real_numbers_are_drawn_evenly_in_the_logarithm(layers):
+    rates = np.array([layer["runs"]["slow"]["rate"] for layer in layers])
+    assert rates.min() >= 1e-4
+    assert rates.max() <= 0.015
+    # Half of the draws are expected below the middle of the logarithms, 1.2e-3: 0.2 is 2.5 standard errors of 39 draws.
+    # Of numbers drawn evenly only 0.08 would be.
+    below = np.mean(rates < np.sqrt(1e-4 * 0.015))
+    assert abs(below - 0.5) < 0.2
 
 
 def test_a_setting_is_drawn_after_those_that_its_range_names_in_any_order_of_the_block(configured):
     configured("data.starts.free", {"samples": [2, 9]})
-    found = configured("runs.slow.free", {"rate": [0.1, "steps"], "steps": ["samples", 12]})
-    for layer in layers_of(found):
+    project = configured("runs.slow.free", {"rate": [0.1, "steps"], "steps": ["samples", 12]})
+    for layer in draw_layers(project):
         samples, slow = layer["data"]["starts"]["samples"], layer["runs"]["slow"]
         assert samples <= slow["steps"] <= 12, layer
         assert 0.1 <= slow["rate"] <= slow["steps"], layer
 
 
-def test_draws_are_those_that_were_published(configured):
-    # written down when they were, by the label that draws had then
-    found = configured("runs.slow.free", {"rate": [1e-4, 0.015], "steps": [3, 9]})
-    assert [layer["runs"]["slow"] for layer in layers_of(found, 3)] == [
+def test_draws_have_not_changed_since_results_on_draws_were_published(configured):
+    project = configured("runs.slow.free", {"rate": [1e-4, 0.015], "steps": [3, 9]})
+    # recorded from the published version: another random generator, label or order of draws gives other numbers
+    assert [layer["runs"]["slow"] for layer in draw_layers(project, 2)] == [
         {"rate": 0.006435, "steps": 5},
         {"rate": 0.01417, "steps": 9},
     ]
 
 
-def test_what_inherits_a_drawn_setting_is_drawn_with_it(configured):
-    found = configured("runs.slow.free", {"steps": [3, 9], "rate": [0.001, 0.015]})
-    drawn, layer = project_under(found, "draw1", 1), free_settings.draw_layer(found.config, "toy", 1)
-    fast, slow = (drawn.run("toy", name)["settings"] for name in ("fast", "slow"))
-    assert fast["steps"] == slow["steps"] == layer["runs"]["slow"]["steps"]
-    assert (fast["rate"], slow["rate"]) == (0.02, layer["runs"]["slow"]["rate"])  # the fast run has its own
-    assert drawn.config.seed == SEED + 1  # draw 1 is of a seed of its own
+FREE = {"steps": [3, 9], "rate": [0.001, 0.015]}
 
 
-def test_a_claim_is_judged_on_draws_where_its_runs_are_drawn_unless_it_says_otherwise(configured):
-    found = configured("runs.slow.free", {"steps": [3, 9], "rate": [0.001, 0.015]})
-    assert free_settings.claims_on_draws(found.config, "toy") == ["geometric"]
-    assert free_settings.claims_on_draws(configured("claims.geometric.free", False).config, "toy") == []
+def test_a_run_that_inherits_a_drawn_setting_has_it_too(configured):
+    project = configured("runs.slow.free", FREE)
+    drawn = free_settings.draw_layer(project.config, "toy", 1)["runs"]["slow"]
+    on_draw = project_under(project, "draw1", 1)
+    assert on_draw.run("toy", "slow")["settings"] == drawn
+    # `fast` extends `slow`, with a rate of its own
+    assert on_draw.run("toy", "fast")["settings"] == {"steps": drawn["steps"], "rate": 0.02}
+
+
+def test_each_draw_has_a_seed_of_its_own(configured):
+    project = configured("runs.slow.free", FREE)
+    assert [project_under(project, f"draw{draw}", draw).config.seed for draw in (1, 2)] == [SEED + 1, SEED + 2]
+
+
+def test_claims_that_read_a_run_with_free_settings_are_judged_on_draws(configured):
+    project = configured("runs.slow.free", FREE)
+    assert free_settings.claims_on_draws(project.config, "toy") == ["geometric"]
+
+
+def test_a_claim_that_refuses_draws_is_not_judged_on_them(configured):
+    project = configured({"runs.slow.free": FREE, "claims.geometric.free": False})
+    assert free_settings.claims_on_draws(project.config, "toy") == []
 
 
 RANGE = {"run": "slow", "setting": "steps", "range": [5, 50], "claims": ["geometric"]}
 
 
-def test_a_range_changes_the_named_run_alone(configured):
-    found = project_under(configured("robustness.range", RANGE), "range", 7)
-    assert [found.run("toy", name)["settings"]["steps"] for name in ("slow", "fast")] == [7, 40]
-    assert list(found.config.paper_block("toy")["claims"]) == ["geometric"]
+def test_a_range_changes_the_named_run_and_none_that_inherits_from_it(configured):
+    project = project_under(configured("robustness.range", RANGE), "range", 7)
+    assert project.run("toy", "slow")["settings"]["steps"] == 7
+    assert project.run("toy", "fast")["settings"]["steps"] == 40  # as configured
 
 
-def test_a_grid_of_data_sets_changes_the_named_run_alone(configured):
+def test_under_a_range_only_the_claims_that_it_names_are_judged(configured):
+    project = project_under(configured("robustness.range", RANGE), "range", 7)
+    assert list(project.config.paper_block("toy")["claims"]) == ["geometric"]
+
+
+def test_a_grid_of_data_sets_changes_the_named_run_and_none_that_inherits_from_it(configured):
     configured("data.others", {"source": "starts.normal", "samples": 4})
     entry = {"run": "slow", "setting": "data", "grid": ["starts", "others"], "claims": ["geometric"]}
-    found = configured("robustness.other", entry).config
-    layer = variations.layer_of(found, "toy", variations.change_named(found, "toy", "other"), "others")
+    config = configured("robustness.other", entry).config
+    layer = variations.layer_of(config, "toy", variations.change_named(config, "toy", "other"), "others")
     assert layer == {"runs": {"slow": {"data": "others"}, "fast": {"data": "starts"}}}
 
 
-def test_a_seed_changes_every_draw(configured):
-    found = project_under(configured(), "seed2030", 2030)
-    assert found.data("toy", "starts")["settings"]["seed"] == found.config.seed == 2030
-    assert list(found.config.paper_block("toy")["claims"]) == ["decay", "geometric"]
+def test_another_seed_is_that_of_the_data_as_well(configured):
+    project = project_under(configured(), "seed2030", 2030)
+    assert project.config.seed == 2030
+    assert project.data("toy", "starts")["settings"]["seed"] == 2030
+
+
+def test_under_another_seed_all_claims_are_judged(configured):
+    project = project_under(configured(), "seed2030", 2030)
+    assert list(project.config.paper_block("toy")["claims"]) == ["decay", "geometric"]
 
 
 @pytest.mark.parametrize(
-    ("given", "names"),
+    ("options", "names"),
     [
         pytest.param({"seeds": 2}, ["seed2024", "seed2025"], id="from the configured seed, 2023, on"),
         pytest.param({"seeds": 2, "first_seed": 3001}, ["seed3001", "seed3002"], id="from another seed on"),
         pytest.param({"seeds": 2, "first_seed": 2022}, ["seed2022", "seed2024"], id="the configured seed is no other"),
         pytest.param(
-            {"seeds": 2, "draws": 1, "seeds_of": []}, [], id="no seeds of this paper, nor what could be drawn"
+            {"seeds": 2, "draws": 1, "seeds_of": []},
+            [],
+            id="no seeds of this paper, and no draws, since none of its settings is free",
         ),
     ],
 )
-def test_the_changes_of_a_paper_are_its_ranges_and_the_seeds_that_are_asked_for(configured, given, names):
-    found = configured("robustness.range", RANGE, **given)
-    assert list(variations.changes(found.config, "toy")) == ["range", *names]
+def test_the_changes_of_a_paper_are_its_ranges_and_the_seeds_that_are_asked_for(configured, options, names):
+    project = configured("robustness.range", RANGE, **options)
+    assert list(variations.changes(project.config, "toy")) == ["range", *names]
 
 
-def test_a_fingerprint_is_of_all_that_a_change_reads(configured):
-    everything = {"range", "draw1", "seed7"}
+CHANGES = {"range", "draw1", "seed7"}
 
-    def fingerprints(*path_and_value):
-        found = configured(*path_and_value)
-        return {name: found.change_fingerprint("toy", name) for name in everything}
 
-    before = fingerprints({"robustness.range": RANGE, "runs.slow.free": {"steps": [2, 3]}})
-    for path, value, concerned in (
-        ("runs.slow.free", {"steps": [4, 9]}, {"draw1"}),
-        ("robustness.range.range", [5, 9], {"range"}),
-        ("data.starts.samples", 7, everything),
-        ("runs.fast.rate", 0.03, everything),
-        ("claims.geometric.rounding", 2e-15, everything),
-    ):
-        after = fingerprints(path, value)
-        assert {name for name in everything if after[name] != before[name]} == concerned, path
-        before = after
+@pytest.mark.parametrize(
+    ("path", "value", "concerned"),
+    [
+        pytest.param("runs.slow.free", {"steps": [4, 9]}, {"draw1"}, id="what draws may take"),
+        pytest.param("robustness.range.range", [5, 9], {"range"}, id="a range"),
+        pytest.param("data.starts.samples", 7, CHANGES, id="a setting of the data"),
+        pytest.param("runs.fast.rate", 0.03, CHANGES, id="a setting of a run"),
+        pytest.param("claims.geometric.rounding", 2e-15, CHANGES, id="a setting of a claim"),
+    ],
+)
+def test_an_edit_changes_the_fingerprints_of_the_changes_that_read_it(configured, path, value, concerned):
+    def fingerprints(project):
+        return {name: project.change_fingerprint("toy", name) for name in CHANGES}
+
+    before = fingerprints(configured({"robustness.range": RANGE, "runs.slow.free": {"steps": [2, 3]}}))
+    after = fingerprints(configured(path, value))
+    assert {name for name in CHANGES if after[name] != before[name]} == concerned

@@ -1,4 +1,4 @@
-"""What is cited: a claim at its permanent address, a paper's reproduction, the site."""
+"""Entries of BibTeX for a claim, at its permanent address, and for a paper's reproduction; the site's address."""
 
 import re
 
@@ -10,7 +10,7 @@ from learning_dynamics.pipeline.report.verdict_styles import VERDICT_STYLES
 from tests.support import ROOT
 
 CLAIM = {"claim": "toy.slow_decay", "reference": r"Lemma 1, $\gamma$", "verdict": "corrected"}
-WHOLE = Edition(
+EDITION = Edition(
     "The authors", "learning-dynamics 1.0, commit 0123456789ab", year="2026", address="https://a.github.io/b/"
 )
 
@@ -21,9 +21,9 @@ def fields(entry: str) -> dict[str, str]:
 
 
 def test_a_claim_is_cited_by_its_address_verdict_and_version():
-    entry = WHOLE.of_claim(CLAIM, "A paper")
+    entry = EDITION.of_claim(CLAIM, "A paper")
     assert entry.startswith("@misc{learning_dynamics.toy.slow_decay,\n")
-    assert entry.count("{") == entry.count("}")
+    assert entry.count("{") == entry.count("}")  # BibTeX reads no other entry
     assert fields(entry) == {
         "author": "{The authors}",
         "title": "{Lemma 1, γ of ``A paper'': corrected}",
@@ -35,7 +35,7 @@ def test_a_claim_is_cited_by_its_address_verdict_and_version():
 
 
 def test_a_reproduction_is_cited_by_its_page():
-    assert fields(WHOLE.of_paper("toy", "A paper"))["url"] == "https://a.github.io/b/figures/toy.html"
+    assert fields(EDITION.of_paper("toy", "A paper"))["url"] == "https://a.github.io/b/figures/toy.html"
 
 
 def test_a_citation_leaves_out_an_unknown_year_and_address():
@@ -46,29 +46,43 @@ def test_a_citation_leaves_out_an_unknown_year_and_address():
 @pytest.mark.parametrize(
     ("remote", "address"),
     [
-        ("git@github.com:Some-One/learning-dynamics.git", "https://some-one.github.io/learning-dynamics/"),
-        ("https://github.com/someone/learning-dynamics", "https://someone.github.io/learning-dynamics/"),
-        ("ssh://git@github.com/someone/x.y.git", "https://someone.github.io/x.y/"),
-        ("https://gitlab.com/someone/learning-dynamics.git", ""),
-        ("/srv/git/learning-dynamics", ""),
-        ("", ""),
+        pytest.param(
+            "git@github.com:Some-One/learning-dynamics.git", "https://some-one.github.io/learning-dynamics/", id="ssh"
+        ),
+        pytest.param(
+            "https://github.com/someone/learning-dynamics", "https://someone.github.io/learning-dynamics/", id="https"
+        ),
+        pytest.param("ssh://git@github.com/someone/x.y.git", "https://someone.github.io/x.y/", id="ssh as a URL"),
+        pytest.param("https://gitlab.com/someone/learning-dynamics.git", "", id="not GitHub"),
+        pytest.param("/srv/git/learning-dynamics", "", id="a folder"),
+        pytest.param("", "", id="no remote"),
     ],
 )
-def test_the_site_is_that_of_the_repository_that_was_cloned(remote, address):
+def test_the_sites_address_is_that_of_the_repositorys_pages_on_github(remote, address):
     assert github_pages(remote) == address
 
 
-def test_site_and_authors_are_those_of_the_citation_file_and_the_version_is_the_records(tmp_path, monkeypatch):
+@pytest.fixture
+def cited(tmp_path, monkeypatch):
+    """The edition of a citation file, and of results that record a version and a commit."""
     file = tmp_path / "CITATION.cff"
     file.write_text("url: https://example.org/site/\nauthors: [{name: One}]\n", encoding="utf-8")
     monkeypatch.setattr(citing, "CITATION", file)
-    monkeypatch.setattr(citing, "site_address", citing.site_address.__wrapped__)
-    cited = edition({"versions": {"learning-dynamics": "1.0"}, "commit": "0123456789abcdef"})
-    assert (cited.address, cited.authors) == ("https://example.org/site/", "One")
+    monkeypatch.setattr(citing, "site_address", citing.site_address.__wrapped__)  # the function without its cache
+    return edition({"versions": {"learning-dynamics": "1.0"}, "commit": "0123456789abcdef"})
+
+
+def test_site_and_authors_are_those_of_the_citation_file(cited):
+    assert cited.address == "https://example.org/site/"
+    assert cited.authors == "One"
+
+
+def test_the_version_is_that_of_the_results(cited):
     assert cited.version == "learning-dynamics 1.0, commit 0123456789ab"
 
 
 def test_a_verdict_means_the_same_in_the_guide_and_on_the_page():
     guide = (ROOT / "docs/how_a_verdict_is_made.md").read_text(encoding="utf-8")
-    rows = dict(re.findall(r"(?m)^\| ([a-z ]+) \| (.+) \|$", guide))
-    assert {verdict: style.meaning for verdict, style in VERDICT_STYLES.items()}.items() <= rows.items()
+    meanings_in_guide = dict(re.findall(r"(?m)^\| ([a-z ]+) \| (.+) \|$", guide))  # rows of tables, of all kinds
+    for verdict, style in VERDICT_STYLES.items():
+        assert meanings_in_guide[verdict] == style.meaning

@@ -1,4 +1,7 @@
-"""Jobs that go back into Slurm's queue: which may, when they stop, and what they ask; a script stands in for Slurm."""
+"""A job that is out of time may go back into Slurm's queue: which job may, when it stops, what it asks of Slurm.
+
+A script replaces Slurm's `scontrol`; test_slurm.py has a real Slurm.
+"""
 
 import pytest
 
@@ -9,7 +12,7 @@ from learning_dynamics.pipeline.plan import cluster
 @pytest.mark.parametrize(
     ("answer", "reason"),
     [
-        # Slurm ends a job that it takes back; if the job still runs, Slurm has not
+        # Slurm ends a job that goes back into the queue; if the job still runs, it has not gone back
         pytest.param("exit 0", "no reason given", id="accepted, and the job runs on"),
         pytest.param("echo held >&2; exit 1", "held", id="refused"),
     ],
@@ -20,7 +23,7 @@ def test_a_job_that_slurm_does_not_put_back_says_why(answer, reason, tmp_path, m
     scontrol.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
     monkeypatch.setenv("SLURM_JOB_ID", "4711")
-    monkeypatch.setattr(cluster, "REQUEUE_TIMEOUT", 0.0)
+    monkeypatch.setattr(cluster, "REQUEUE_TIMEOUT", 0.0)  # for how long the job waits for its end
     with pytest.raises(ProjectError, match=rf"^3 of 9 epochs.*job 4711 back \({reason}\)$"):
         cluster.requeue("3 of 9 epochs are trained")
     assert calls.read_text() == "requeue 4711\n"
@@ -47,7 +50,7 @@ def test_only_a_job_whose_submission_allows_it_goes_back(variables, may_requeue,
     ("limit", "seconds"),
     [
         pytest.param(60.0, 30.0, id="short limit: halfway"),
-        pytest.param(120.0, 60.0, id="both rules agree"),
+        pytest.param(120.0, 60.0, id="two minutes: both rules agree"),
         pytest.param(86_400.0, 86_340.0, id="long limit: a minute before its end"),
     ],
 )

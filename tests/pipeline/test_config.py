@@ -1,4 +1,4 @@
-"""The configuration as files: read, laid over one another, checked in form."""
+"""Configuration files are read as YAML 1.2, laid over one another and checked in form; mistakes name file and key."""
 
 import pytest
 
@@ -15,6 +15,7 @@ ONE = "title: One\ncitation: x\nruns: {a: {function: t.f, gamma: 1.0}}\nfigures:
 
 @pytest.fixture
 def root(tmp_path):
+    """A project of two papers, of which each has one run, `a`, with gamma = 1."""
     for paper in ("one", "two"):
         write(tmp_path / f"workflow/config/{paper}.yaml", ONE)
     write(tmp_path / "config.yaml", TOP)
@@ -22,91 +23,126 @@ def root(tmp_path):
 
 
 def write(file, text):
+    """Write a file, with its folder; return its path."""
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(text, encoding="utf-8")
     return file
 
 
-def overlay(root, **changes):
-    write(root / "changes/one.yaml", changes.get("one", "runs: {a: {gamma: 2.0}}"))
-    return write(root / "small.yaml", changes.get("top", f"scale: small\noverlays: [{root}/changes]\n"))
+def overlay(root, changes_of_one="runs: {a: {gamma: 2.0}}"):
+    """Write an overlay, of the scale `small`, that changes the paper `one`; return its path."""
+    write(root / "changes/one.yaml", changes_of_one)
+    return write(root / "small.yaml", f"scale: small\noverlays: [{root}/changes]\n")
 
 
-def test_an_overlay_changes_what_it_names_and_is_named(root):
-    found = load([overlay(root)], root=root)
-    assert found.papers["one"]["runs"]["a"] == {"function": "t.f", "gamma": 2.0}
-    assert found.papers["two"]["runs"]["a"]["gamma"] == 1.0
-    assert found.scale == "small"
-    assert found.overlaid
-    assert found.layers["one"].overlay_of("runs", "a", "gamma") == f"{root}/changes/one.yaml"
-    assert found.layers["one"].overlay_of("runs", "a", "function") is None
-    assert found.layers["two"].origin("runs", "a", "gamma") == "workflow/config/two.yaml"
-    # a later one lies above
+def runs_of(paper, files, root):
+    """Return a paper's runs under overlays."""
+    return load(files, root=root).papers[paper]["runs"]
+
+
+def test_an_overlay_changes_the_settings_that_it_names_and_no_others(root):
+    small = overlay(root)
+    assert runs_of("one", [small], root) == {"a": {"function": "t.f", "gamma": 2.0}}
+    assert runs_of("two", [small], root) == {"a": {"function": "t.f", "gamma": 1.0}}
+
+
+def test_an_overlay_gives_the_configuration_its_scale(root):
+    config = load([overlay(root)], root=root)
+    assert config.scale == "small"
+    assert config.overlaid
+
+
+def test_the_file_that_a_setting_comes_from_is_known(root):
+    layers = load([overlay(root)], root=root).layers
+    assert layers["one"].overlay_of("runs", "a", "gamma") == f"{root}/changes/one.yaml"
+    assert layers["one"].overlay_of("runs", "a", "function") is None  # no overlay changes it
+    assert layers["two"].origin("runs", "a", "gamma") == "workflow/config/two.yaml"
+
+
+def test_of_two_overlays_the_later_one_decides(root):
     second = write(root / "more.yaml", "changes: {one: {runs: {a: {gamma: 3.0}}}}\n")
-    assert load([root / "small.yaml", second], root=root).papers["one"]["runs"]["a"]["gamma"] == 3.0
+    assert runs_of("one", [overlay(root), second], root)["a"]["gamma"] == 3.0
 
 
 def test_null_in_an_overlay_leaves_an_entry_out(root):
-    small = overlay(root, one="runs: {a: null, b: {function: t.f, gamma: 2.0}}")
-    assert list(load([small], root=root).papers["one"]["runs"]) == ["b"]
+    small = overlay(root, "runs: {a: null, b: {function: t.f, gamma: 2.0}}")
+    assert list(runs_of("one", [small], root)) == ["b"]
 
 
 def test_null_leaves_an_entry_out_that_another_file_has_changed(root):
     first = write(root / "first.yaml", "scale: small\nchanges: {one: {runs: {a: {gamma: 3.0}, b: {function: t.f}}}}\n")
     second = write(root / "second.yaml", "changes: {one: {runs: {a: null}}}\n")
-    assert list(load([first, second], root=root).papers["one"]["runs"]) == ["b"]
+    assert list(runs_of("one", [first, second], root)) == ["b"]
 
 
 def test_null_on_the_command_line_which_is_text_there_leaves_an_entry_out(root):
     added = write(root / "added.yaml", "scale: small\nchanges: {one: {runs: {b: {function: t.f}}}}\n")
-    given = {"changes": {"one": {"runs": {"a": "null"}}}}
-    assert list(load([added], given, root=root).papers["one"]["runs"]) == ["b"]
+    overrides = {"changes": {"one": {"runs": {"a": "null"}}}}
+    assert list(load([added], overrides, root=root).papers["one"]["runs"]) == ["b"]
 
 
-def test_an_entry_that_another_needs_is_missed_in_the_file_that_leaves_it_out(tmp_path):
+def test_where_an_overlay_leaves_out_an_entry_that_another_needs_the_error_names_the_overlay(tmp_path):
     text = "scale: bare\nchanges: {spectral_bias: {data: {scalar_orthogonal: null}}}\n"
     file = write(tmp_path / "bare.yaml", text)
-    found = refusal(plan, file, papers=["spectral_bias"])
-    assert ".data: needs the data set `scalar_orthogonal`, which " in found
-    assert f"{file} leaves out; leave out there what needs it as well" in found
+    message = refusal(plan, file, papers=["spectral_bias"])
+    assert ".data: needs the data set `scalar_orthogonal`, which " in message
+    assert f"{file} leaves out; leave out there what needs it as well" in message
 
 
-def test_an_entry_of_nothing_is_refused(root):
-    small = overlay(root, one="runs: {b: null}")
+def test_null_for_an_entry_that_is_not_there_is_refused(root):
+    small = overlay(root, "runs: {b: null}")
     assert "changes/one.yaml: runs.b: must be a mapping of settings (is None)" in refusal(load, [small], root=root)
 
 
-def test_without_a_name_no_entry_is_left_out(root):
+def test_null_for_an_entry_is_refused_in_an_overlay_without_a_scale(root):
     nameless = write(root / "more.yaml", "changes: {one: {runs: {a: null}}}\n")
     assert "runs.a: changes what is there" in refusal(load, [nameless], root=root)
 
 
 def test_null_is_a_value_of_a_setting(root):
-    small = overlay(root, one="runs: {a: {gamma: null}}")
-    assert load([small], root=root).papers["one"]["runs"]["a"] == {"function": "t.f", "gamma": None}
+    small = overlay(root, "runs: {a: {gamma: null}}")
+    assert runs_of("one", [small], root)["a"] == {"function": "t.f", "gamma": None}
 
 
-def test_null_for_reasons_takes_none_away(tmp_path):
+def test_null_for_the_block_provenance_removes_no_reason(tmp_path):
     file = write(tmp_path / "bare.yaml", "scale: bare\nchanges: {softmax_dynamics: {provenance: null}}\n")
-    bare, shipped = (plan(*files, papers=["softmax_dynamics"]).config for files in ([file], []))
-    assert unstated_settings(bare, "softmax_dynamics") == unstated_settings(shipped, "softmax_dynamics")
+    with_null = plan(file, papers=["softmax_dynamics"]).config
+    shipped = plan(papers=["softmax_dynamics"]).config
+    assert unstated_settings(with_null, "softmax_dynamics") == unstated_settings(shipped, "softmax_dynamics")
 
 
-def test_an_overlay_without_a_name_may_add_and_not_replace(root):
+def test_an_overlay_without_a_scale_may_add_a_run(root):
     added = write(root / "more.yaml", "changes: {one: {runs: {b: {function: t.f, gamma: 3.0}}}}\n")
-    assert set(load([added], root=root).papers["one"]["runs"]) == {"a", "b"}
-    assert list(load([added], {"papers": ["two"]}, root=root).papers) == ["two"]
+    assert set(runs_of("one", [added], root)) == {"a", "b"}
+
+
+def test_an_overlay_without_a_scale_may_not_change_a_run(root):
+    changed = write(root / "more.yaml", "changes: {one: {runs: {a: {gamma: 3.0}}}}\n")
     with pytest.raises(ProjectError, match=r"runs\.a: changes what is there.* with `scale: NAME`"):
-        load([write(root / "more.yaml", "changes: {one: {runs: {a: {gamma: 3.0}}}}\n")], root=root)
-    # another seed is another scale, which a name of one's own may be given
-    scales = {2: "seed2", 1: None}
-    assert {seed: load(overrides={"seed": seed}, root=root).scale for seed in scales} == scales
-    assert load(overrides={"seed": 2, "scale": "mine"}, root=root).scale == "mine"
+        load([changed], root=root)
+
+
+@pytest.mark.parametrize(
+    ("overrides", "scale"),
+    [
+        pytest.param({"seed": 1}, None, id="the configured seed"),
+        pytest.param({"seed": 2}, "seed2", id="another seed"),
+        pytest.param({"seed": 2, "scale": "mine"}, "mine", id="another seed, with a name for the scale"),
+    ],
+)
+def test_another_seed_is_another_scale(root, overrides, scale):
+    assert load(overrides=overrides, root=root).scale == scale
+
+
+def test_papers_that_are_not_asked_for_are_left_out_with_their_changes(root):
+    changes_one = write(root / "more.yaml", "changes: {one: {runs: {b: {function: t.f, gamma: 3.0}}}}\n")
     assert list(load(overrides={"papers": ["two"]}, root=root).papers) == ["two"]
+    assert list(load([changes_one], {"papers": ["two"]}, root=root).papers) == ["two"]
 
 
-def test_a_mistake_in_form_is_one_line_with_file_and_key(root):
-    for text, words in (
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
         ("", "config.yaml: must be a mapping"),
         ("seed: 1\npapers: [one\n", "config.yaml:3: "),
         ("seed: 1\nseed: 2\npapers: [one]\n", 'config.yaml:2: found duplicate key "seed"'),
@@ -121,37 +157,58 @@ def test_a_mistake_in_form_is_one_line_with_file_and_key(root):
         ("seed: 1\npapers: [one]\nchanges: {three: {}}\n", "config.yaml: changes.three: no paper `three`"),
         ("seed: !!python/object/apply:os.system [id]\npapers: [one]\n", "config.yaml:1: "),
         ("1: 2\nseed: 1\npapers: [one]\n", "config.yaml: 1: unknown key"),
-    ):
-        write(root / "config.yaml", text)
-        assert words in refusal(load, root=root), text
-    write(root / "config.yaml", TOP)
+    ],
+)
+def test_a_mistake_in_form_is_answered_with_file_and_key(root, text, words):
+    write(root / "config.yaml", text)
+    assert words in refusal(load, root=root)
+
+
+def test_a_duplicate_key_of_a_paper_is_refused_with_its_line(root):
     write(root / "workflow/config/one.yaml", ONE.replace("gamma: 1.0", "gamma: 1.0, gamma: 2.0"))
-    assert 'one.yaml:3: found duplicate key "gamma"' in refusal(load, root=root)
-    assert "nowhere.yaml: no such file" in refusal(read_yaml, root / "nowhere.yaml")
-    for content, words in ((b"seed: \xff\n", "utf-8"), (b"seed: \x00\n", "correct the file")):
-        (root / "a.yaml").write_bytes(content)
-        assert words in refusal(read_yaml, root / "a.yaml"), content
+    assert 'one.yaml:3: found duplicate key "gamma"' in refusal(load, root=root)  # runs are the third line of `ONE`
+
+
+def test_a_missing_file_is_named(tmp_path):
+    assert "nowhere.yaml: no such file" in refusal(read_yaml, tmp_path / "nowhere.yaml")
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        pytest.param(b"seed: \xff\n", "utf-8", id="not UTF-8"),
+        pytest.param(b"seed: \x00\n", "correct the file", id="a character that YAML does not allow"),
+    ],
+)
+def test_a_file_that_is_no_text_of_yaml_is_refused(tmp_path, content, words):
+    (tmp_path / "a.yaml").write_bytes(content)
+    assert words in refusal(read_yaml, tmp_path / "a.yaml")
 
 
 def test_values_are_those_of_yaml_1_2(tmp_path):
     file = write(tmp_path / "a.yaml", "a: [no, on, 017, 1e-4, 1_000, .5, 0x1f, 'true', true, null]\nb: 1:30\n")
     assert read_yaml(file) == {"a": ["no", "on", 17, 1e-4, 1000, 0.5, 31, "true", True, None], "b": "1:30"}
-    # and a key that a merged mapping has as well is no duplicate
-    write(file, "base: &base {x: 1, y: 2}\nmore: {<<: *base, x: 3}\n")
+
+
+def test_a_key_that_a_merged_mapping_has_as_well_is_no_duplicate(tmp_path):
+    file = write(tmp_path / "a.yaml", "base: &base {x: 1, y: 2}\nmore: {<<: *base, x: 3}\n")
     assert read_yaml(file)["more"] == {"x": 3, "y": 2}
 
 
-def test_every_overlay_that_is_shipped_fits():
+def test_there_are_overlays():
     assert OVERLAYS
-    for overlay in OVERLAYS:
-        laid_over = plan(overlay)
-        assert all(laid_over.run(paper, run)["function"] for paper in PAPERS for run in laid_over.config.runs[paper]), (
-            overlay
-        )
+
+
+@pytest.mark.parametrize("file", OVERLAYS, ids=lambda file: file.name)
+def test_every_run_can_be_planned_under_an_overlay_that_is_shipped(file):
+    laid_over = plan(file)
+    for paper in PAPERS:
+        for run in laid_over.config.runs[paper]:
+            assert laid_over.run(paper, run)["function"], f"{paper}.{run}"
 
 
 @pytest.mark.parametrize(
-    ("paper", "changes", "said"),
+    ("paper", "changes", "message"),
     [
         (
             "tensor_networks",
@@ -175,12 +232,12 @@ def test_every_overlay_that_is_shipped_fits():
         ),
     ],
 )
-def test_a_setting_of_an_earlier_version_is_refused_with_its_new_name(tmp_path, paper, changes, said):
+def test_a_setting_of_an_earlier_version_is_refused_with_its_new_name(tmp_path, paper, changes, message):
     overlay = write(tmp_path / "old.yaml", f"scale: old\nchanges: {{{paper}: {{{changes}}}}}\n")
-    assert refusal(plan, overlay, papers=[paper]).endswith(said)
+    assert refusal(plan, overlay, papers=[paper]).endswith(message)
 
 
-def test_every_choice_has_a_reason():
-    for paper in PAPERS:
-        for row in unstated_settings(plan(papers=[paper]).config, paper):
-            assert row["reason"] or row["origin"] == "code", row
+@pytest.mark.parametrize("paper", PAPERS)
+def test_every_setting_that_the_paper_does_not_state_has_a_reason_or_is_of_the_authors_code(paper):
+    for row in unstated_settings(plan(papers=[paper]).config, paper):
+        assert row["reason"] or row["origin"] == "code", row

@@ -1,4 +1,4 @@
-"""Digests are taken of the modules and tables that a job uses; of their words, a claim's statement alone counts."""
+"""Digests are of the code and tables that a job uses. Of docstrings they contain a claim's only, and no comments."""
 
 import itertools
 import subprocess
@@ -46,66 +46,73 @@ def flow(x, *, rate: float = 1.0):
         raise ValueError("rate")
     return x * np.exp(-rate)  # a remark
 '''
-# edits of BASE, as (old, new)
-WORDS = (
-    ("# a remark", "# another"),
-    ('"""Words."""\n', ""),
-    ('"""Words."""\nimport', '"""It\'s longer."""\nimport'),
-    ('    """Words with', '    """'),
-    ("x * np.exp(-rate)", "(x\n            * np.exp( -rate ))"),
+
+
+def edited(old, new):
+    """Return the module `BASE` after an edit."""
+    assert old in BASE
+    return BASE.replace(old, new)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        pytest.param("# a remark", "# another", id="another comment"),
+        pytest.param('"""Words."""\n', "", id="no docstring of the module"),
+        pytest.param('"""Words."""\nimport', '"""It\'s longer."""\nimport', id="another docstring of the module"),
+        pytest.param('    """Words with', '    """', id="another docstring of the function"),
+        pytest.param("x * np.exp(-rate)", "(x\n            * np.exp( -rate ))", id="spaces and line ends"),
+    ],
 )
-FORMULAS = (
-    ("-rate)", "-rate / 2)"),
-    ("rate: float = 1.0", "rate: float = 2.0"),
-    ("rate < 0", "rate <= 0"),
-    ("ValueError", "KeyError"),
-    ("import numpy as np", "import jax.numpy as np"),
-    ("np.exp", "np.expm1"),
-    ("def flow", "def neighbour(x):\n    return x\n\n\ndef flow"),
+def test_comments_docstrings_and_layout_do_not_change_the_digest(digest, old, new):
+    assert digest({RUNS: edited(old, new)}) == digest({RUNS: BASE})
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        pytest.param("-rate)", "-rate / 2)", id="another formula"),
+        pytest.param("rate: float = 1.0", "rate: float = 2.0", id="another default"),
+        pytest.param("rate < 0", "rate <= 0", id="another condition"),
+        pytest.param("ValueError", "KeyError", id="another exception"),
+        pytest.param("import numpy as np", "import jax.numpy as np", id="another library"),
+        pytest.param("np.exp", "np.expm1", id="another function"),
+        pytest.param("def flow", "def neighbour(x):\n    return x\n\n\ndef flow", id="a new function beside it"),
+    ],
 )
+def test_an_edit_of_the_code_changes_the_digest(digest, old, new):
+    assert digest({RUNS: edited(old, new)}) != digest({RUNS: BASE})
 
 
-def test_formulas_change_the_digest_and_words_do_not(digest):
-    before = digest({RUNS: BASE})
-
-    def changes(old, new):
-        assert old in BASE
-        return digest({RUNS: BASE.replace(old, new)}) != before
-
-    assert [one for one in WORDS if changes(*one)] == []
-    assert [one for one in FORMULAS if not changes(*one)] == []
+CLAIMS_IN_A_FOLDER = {f"{CLAIMS}/limits": "def limit(): ...", f"{CLAIMS}/speeds": ""}
 
 
-FOLDER = {f"{CLAIMS}/limits": "def limit(): ...", f"{CLAIMS}/speeds": ""}
-
-
-def test_claims_may_be_a_folder_of_modules(digest):
-    """A job's module is the one that defines its function; its neighbours are not in the digests."""
-    found = digest(FOLDER, stage="claims", function="topic.limit")
-    assert {"papers.toy.topic.claims", "papers.toy.topic.claims.limits"} <= set(found)
-    assert "papers.toy.topic.claims.speeds" not in found
+def test_where_claims_are_a_folder_only_the_module_that_defines_the_function_is_in_the_digests(digest):
+    used = digest(CLAIMS_IN_A_FOLDER, stage="claims", function="topic.limit")
+    assert {"papers.toy.topic.claims", "papers.toy.topic.claims.limits"} <= set(used)
+    assert "papers.toy.topic.claims.speeds" not in used
 
 
 def test_functions_of_a_folder_are_those_of_its_modules(digest):
-    digest(FOLDER, stage="claims", function="topic.limit")  # writes the sources
+    digest(CLAIMS_IN_A_FOLDER, stage="claims", function="topic.limit")  # writes the sources
     assert set(sources.definitions(f"{PACKAGE}.papers.toy.topic.claims")) == {"limit"}
     assert sources.topics("toy") == ["topic"]
     with pytest.raises(ProjectError, match=r"no function `limits` in .*topic/claims; did you mean `limit`"):
         sources.definition_of("claims", "toy", "topic.limits", where="claims.limit")  # begins the message
 
 
-def test_the_statement_of_a_claim_is_part_of_what_is_judged(digest):
-    def judged(statement, words_of_theory=""):
+def test_a_claims_docstring_is_in_its_digest_and_docstrings_of_what_it_imports_are_not(digest):
+    def digest_of_claim(statement, docstring_of_theory=""):
         claims = f'from .. import theory\n\n\ndef holds(run):\n    """{statement}"""\n    return run\n'
-        modules = {CLAIMS: claims, "papers/toy/theory": f'"""{words_of_theory}"""\n'}
+        modules = {CLAIMS: claims, "papers/toy/theory": f'"""{docstring_of_theory}"""\n'}
         return digest(modules, stage="claims", function="topic.holds")
 
-    assert judged("It holds.") != judged("It does not.")
-    assert judged("It holds.", "Words.") == judged("It holds.", "Others.")  # words of what it imports
+    assert digest_of_claim("It holds.") != digest_of_claim("It does not.")
+    assert digest_of_claim("It holds.", "Words.") == digest_of_claim("It holds.", "Others.")
 
 
 @pytest.mark.parametrize(
-    "statement",
+    "import_statement",
     [
         "from learning_dynamics.measures import spectrum",
         "from learning_dynamics.measures.spectrum import largest",
@@ -118,55 +125,57 @@ def test_the_statement_of_a_claim_is_part_of_what_is_judged(digest):
         "from learning_dynamics.papers.toy import theory",
     ],
 )
-def test_imports_are_followed_in_every_form(digest, statement):
+def test_imports_are_followed_in_every_form(digest, import_statement):
     def digests_with(body):
-        theory = "from ...measures import spectrum"  # which the last statement imports
+        theory = "from ...measures import spectrum"  # the last statement imports it, and this imports `spectrum`
         modules = {"measures/spectrum": body, "papers/toy/theory": theory, "unused": body}
-        return digest({RUNS: f"{statement}\ndef flow(): ...", **modules})
+        return digest({RUNS: f"{import_statement}\ndef flow(): ...", **modules})
 
     assert digests_with("largest = 1") != digests_with("largest = 2")
     assert "unused" not in digests_with("largest = 1")
 
 
-def test_what_the_command_of_a_stage_imports_counts(digest):
+def test_science_that_the_command_of_a_stage_imports_is_in_the_digests(digest):
     command = "from learning_dynamics.measures import spectrum"
 
     def digests_with(body):
         return digest({"pipeline/commands/run": command, "measures/spectrum": body})
 
     assert digests_with("x = 1") != digests_with("x = 2")
-    # the command itself is machinery; what it imports is not
+    # the command itself is of the pipeline, which computes no result
     assert "pipeline.commands.run" not in digests_with("x = 1")
 
 
-def test_machinery_is_no_science(digest):
+def test_modules_that_compute_no_result_are_not_in_the_digests(digest):
     def digests_with(body):
         return digest({RUNS: "from learning_dynamics import errors, files", "errors": body, "files": body})
 
     assert digests_with("x = 1") == digests_with("x = 2")
 
 
-def test_what_importing_a_package_does_counts(digest):
-    first, second = (
-        digest({"papers/toy/__init__": f"import numpy\nnumpy.seterr(all={how!r})\n"}) for how in ("warn", "raise")
-    )
-    assert first != second
+def test_the_init_of_a_package_is_in_the_digests(digest):
+    def digests_with(how):
+        return digest({"papers/toy/__init__": f"import numpy\nnumpy.seterr(all={how!r})\n"})
+
+    assert digests_with("warn") != digests_with("raise")
 
 
-def test_a_table_next_to_the_code_counts(digest):
-    before = digest({RUNS: "def flow(): ..."})
-    found = []
-    for number in ("1.0", "2.0"):
+def test_a_table_next_to_the_code_is_in_the_digests(digest):
+    without_table = digest({RUNS: "def flow(): ..."})
+
+    def digests_with(number):
         (sources.SOURCE_ROOT / PACKAGE / "papers/toy/topic/t.csv").write_text(number)
         digests.forget()
-        found.append(science("run", "toy", JOB))
-    assert found[0].keys() - before.keys() == {"papers/toy/topic/t.csv"}
-    assert found[0] != found[1]
+        return science("run", "toy", JOB)
+
+    with_table = digests_with("1.0")
+    assert with_table.keys() - without_table.keys() == {"papers/toy/topic/t.csv"}
+    assert digests_with("2.0") != with_table
 
 
 @pytest.mark.parametrize(("paper", "topic"), [("neural_collapse", "collapse"), ("softmax_dynamics", "phases")])
-def test_all_that_python_imports_is_in_the_digests(paper, topic):
-    """Importing a topic's module and its command loads no module of science that their digests leave out."""
+def test_all_science_that_python_imports_for_a_job_is_in_its_digests(paper, topic):
+    """Python imports a topic's module and its command; the digests are to have every module of science among these."""
     assert topic in sources.topics(paper)
     for stage, part in TOPIC_MODULES.items():
         module = f"{PACKAGE}.papers.{paper}.{topic}.{part}"
@@ -177,6 +186,6 @@ def test_all_that_python_imports_is_in_the_digests(paper, topic):
         loaded = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True).stdout
         science_loaded = {name for name in loaded.split() if not sources.is_infrastructure(name)}
         assert module in science_loaded, stage
-        # `files` imports it to find the checkout; as `files` is machinery, its imports are not followed
+        # only `files` imports it, to find the checkout, and imports of `files` are not followed: it computes no result
         science_loaded.discard(f"{PACKAGE}.environment")
         assert science_loaded <= set(used_modules(module, command)), stage

@@ -1,4 +1,7 @@
-"""The project's Slurm executor, over a stand-in for the one that it subclasses; a real Slurm is in test_slurm.py."""
+"""The project's Slurm executor alone: a stand-in replaces the executor that it subclasses, scripts replace Slurm.
+
+test_slurm.py has a real Slurm.
+"""
 
 import asyncio
 import errno
@@ -24,7 +27,7 @@ pytest.importorskip("snakemake_executor_plugin_slurm")
 
 
 class Job(str):
-    """A job that may be submitted three times, by name."""
+    """A job, which is its name; it is at its first attempt, and Snakemake may restart it twice."""
 
     group, attempt, restart_times = False, 1, 2
     log, output = (), ()
@@ -36,17 +39,21 @@ class Job(str):
     def name(self):
         return str(self)
 
+    def is_tried_again(self):
+        """Whether Snakemake submits the job again after it has failed."""
+        return self.attempt <= self.restart_times
+
 
 class StandIn:
-    """Does what the executor's base does, and writes down what it is asked."""
+    """The methods of the executor's base: `submitted` lists the jobs that they submit, `reports` how jobs ended."""
 
-    def submit(self, what):
-        if "broken" in what:
+    def submit(self, job_or_jobs):
+        if "broken" in job_or_jobs:
             try:
                 raise TypeError("no such argument")
-            except TypeError:  # as the executor's own handler does for groups
+            except TypeError:  # the base's own handler of errors fails for groups, in this way
                 raise AttributeError("no attribute 'rule'") from None
-        self.submitted.extend(what if isinstance(what, list) else [what])
+        self.submitted.extend(job_or_jobs if isinstance(job_or_jobs, list) else [job_or_jobs])
 
     run_job = run_array_jobs = run_jobs = submit
 
@@ -80,88 +87,115 @@ class StandIn:
 
 
 def dag(*outputs, inputs=()):
-    """A graph with a job for each output, all of which are to run."""
+    """Return a graph with a job for each output, each to be run and each with these inputs."""
     jobs = [SimpleNamespace(output=[output], input=list(inputs)) for output in outputs]
     return SimpleNamespace(jobs=jobs, needrun_jobs=lambda: iter(jobs))
 
 
 @pytest.fixture
 def executor(monkeypatch):
-    """The project's executor on a base whose methods are the stand-in's, without a workflow."""
+    """The project's executor, whose base has the stand-in's methods, as before its first submission."""
     for name, method in vars(StandIn).items():
         if not name.startswith("__"):
             monkeypatch.setattr(plugin.SlurmExecutor, name, method, raising=False)
-    made = plugin.Executor.__new__(plugin.Executor)
-    made.submitted, made.reports, made.reported, made.array_jobs = [], [], set(), set()
-    made.loop, made.submitter, made.wait = None, None, True
-    made.reasons_shown, made.is_ending, made.run_uuid = set(), False, "learning-dynamics_mine"
+    made = plugin.Executor.__new__(plugin.Executor)  # not initialised: the base would look for Slurm
+    # the stand-in's
+    made.submitted = []
+    made.reports = []
+    # the base's
+    made.array_jobs = set()
+    made.wait = True
+    made.run_uuid = "learning-dynamics_mine"
     made.dag = dag()
     made.logger = logging.getLogger("test")
+    # what `Executor.__init__` sets
+    made.loop = None
+    made.submitter = None
+    made.reported = set()
+    made.reasons_shown = set()
+    made.is_ending = False
     monkeypatch.setattr(plugin, "PAUSE", 0.0)
     monkeypatch.setattr(plugin, "controller_is_down", lambda: False)
     return made
 
 
-def active_jobs(executor, *states):
+def active_jobs(executor, jobs):
+    """Return those of some submitted jobs that the executor says are active when it looks at the queue."""
+
     async def look():
-        return [job.job async for job in executor.check_active_jobs([SubmittedJobInfo(Job(state)) for state in states])]
+        return [job async for job in executor.check_active_jobs(jobs)]
 
     return asyncio.run(look())
 
 
+def submitted_jobs(*names):
+    """Return submitted jobs; the stand-in says of each what its name says."""
+    return [SubmittedJobInfo(Job(name)) for name in names]
+
+
 def test_a_job_of_which_the_queue_says_nothing_stays_active(executor):
-    assert active_jobs(executor, "unknown", "unknown") == ["unknown", "unknown"]
+    jobs = submitted_jobs("unknown", "unknown")
+    assert active_jobs(executor, jobs) == jobs
     assert not executor.reports
 
 
 def test_a_job_that_ended_is_reported_once_and_is_no_longer_active(executor, caplog):
-    assert active_jobs(executor, "running", "done", "failed") == ["running"]
+    running, done, failed = submitted_jobs("running", "done", "failed")
+    assert active_jobs(executor, [running, done, failed]) == [running]
     assert executor.reports == [("done", "success"), ("failed", "why")]
-    assert not caplog.records  # that the controller does not answer
+    assert not caplog.records  # no warning that the controller does not answer
 
 
-def test_what_an_earlier_look_reported_does_not_count_at_the_next(executor):
-    job = SubmittedJobInfo(Job("unknown"))
-    executor.reported = {id(job)}  # Python gives the id of a job that has gone to a new one
-
-    async def look():
-        return [each async for each in executor.check_active_jobs([job])]
-
-    assert asyncio.run(look()) == [job]
+def test_a_job_that_the_previous_look_reported_may_be_unknown_at_this_one(executor):
+    (job,) = submitted_jobs("unknown")
+    # the executor identifies jobs by `id`, which Python gives to a new object when an old one is gone
+    executor.reported = {id(job)}
+    assert active_jobs(executor, [job]) == [job]
 
 
-def test_a_submission_waits_until_the_controller_answers_or_it_is_called_off(executor, monkeypatch):
+def test_a_submission_waits_until_the_controller_answers(executor, monkeypatch):
     down = iter([True, True, False])
     monkeypatch.setattr(plugin, "controller_is_down", lambda: next(down))
     executor.run_job("job")
     assert executor.submitted == ["job"]
-    assert not list(down)
+    assert not list(down)  # all three answers were asked for
+
+
+def test_a_submission_that_waits_is_called_off_by_a_shutdown(executor, monkeypatch):
     monkeypatch.setattr(plugin, "controller_is_down", lambda: True)
     monkeypatch.setattr(plugin.time, "sleep", lambda seconds: executor.shutdown())
     executor.run_array_jobs(["a", "b"])
-    assert executor.submitted == ["job", "shut down"]
+    assert executor.submitted == ["shut down"]
 
 
-def test_a_submission_that_raises_fails_its_jobs_with_the_reason(executor):
-    for method, given, jobs in (
-        ("run_job", Job("broken"), ["broken"]),
-        ("run_array_jobs", [Job("a"), Job("broken")], ["a", "broken"]),
-    ):
-        getattr(executor, method)(given)
-        assert executor.reports == [(job, "a submission failed: TypeError: no such argument") for job in jobs], method
-        executor.reports.clear()
-        assert not executor.submitted, method
-    # of a thread, the loop that submits is told
+FAILED = "a submission failed: TypeError: no such argument"
+
+
+def test_a_submission_that_raises_fails_its_job_with_the_reason(executor):
+    executor.run_job(Job("broken"))
+    assert executor.reports == [("broken", FAILED)]
+    assert not executor.submitted
+
+
+def test_a_submission_of_an_array_that_raises_fails_all_of_its_jobs(executor):
+    executor.run_array_jobs([Job("a"), Job("broken")])
+    assert executor.reports == [("a", FAILED), ("broken", FAILED)]
+    assert not executor.submitted
+
+
+def test_a_submission_that_raises_in_a_thread_is_reported_in_the_loop_that_asked_for_it(executor):
     calls = []
     executor.loop = SimpleNamespace(call_soon_threadsafe=calls.append)
     executor.run_job(Job("broken"))
     assert not executor.reports
-    calls[0]()
-    assert [job for job, _ in executor.reports] == ["broken"]
+    for call in calls:
+        call()
+    assert executor.reports == [("broken", FAILED)]
 
 
-def test_what_is_refused_for_good_is_not_submitted_again_and_a_group_says_why(executor, caplog):
-    for reason, permanent in (
+@pytest.mark.parametrize(
+    ("reason", "is_permanent"),
+    [
         ("sbatch: error: invalid partition specified: mian\nsbatch: error: Batch job submission failed: ...", True),
         ("a submission failed: WorkflowError: The given account phisics appears to be invalid. Available ...", True),
         ("Invalid generic resource (gres) specification", True),
@@ -170,181 +204,249 @@ def test_what_is_refused_for_good_is_not_submitted_again_and_a_group_says_why(ex
         ("Job violates accounting/QOS policy (job submit limit, user's size and/or time limits)", False),
         ("SLURM-job '7' failed, SLURM status is: 'TIMEOUT'", False),
         (None, False),
-    ):
-        job = Job("job")
-        executor.report_job_error(SubmittedJobInfo(job), msg=reason)
-        assert executor.reports.pop() == ("job", reason), reason
-        assert (job.attempt > job.restart_times) is permanent, reason  # where Snakemake tries again
-    assert not caplog.messages  # Snakemake shows it of a job, not of a group
-    job.group = True
-    executor.report_job_error(SubmittedJobInfo(job), "no such partition\n    sbatch call:\n        sbatch ...")
+    ],
+)
+def test_a_job_that_slurm_will_always_refuse_is_not_submitted_again(executor, caplog, reason, is_permanent):
+    job = Job("job")
+    executor.report_job_error(SubmittedJobInfo(job), msg=reason)
+    assert executor.reports == [("job", reason)]
+    assert job.is_tried_again() is not is_permanent
+    assert not caplog.messages  # of a single job Snakemake shows the reason
+
+
+def test_the_reason_why_a_group_was_refused_is_logged(executor, caplog):
+    group = Job("job")
+    group.group = True
+    executor.report_job_error(SubmittedJobInfo(group), "no such partition\n    sbatch call:\n        sbatch ...")
     assert caplog.messages == ["group job: no such partition"]
 
 
-def test_one_snakemake_does_the_jobs_of_a_submission(executor):
-    for arrays, general, asked in (
-        (set(), "--executor local --resources abreast=1", "--target-jobs run --cores all --cores 3"),
-        ({"run"}, "--executor slurm-jobstep", "--target-jobs run --cores all"),
-    ):
-        executor.array_jobs = arrays
-        assert executor.additional_general_args() == general, arrays
-        assert executor.get_job_args(SimpleNamespace(name="run", threads=3)) == asked, arrays
+@pytest.mark.parametrize(
+    ("array_jobs", "general", "of_job"),
+    [
+        pytest.param(
+            set(),
+            "--executor local --resources abreast=1",
+            "--target-jobs run --cores all --cores 3",  # of several counts the last one holds
+            id="one Snakemake on the processors that the job asked for",
+        ),
+        pytest.param({"run"}, "--executor slurm-jobstep", "--target-jobs run --cores all", id="arrays as in the base"),
+    ],
+)
+def test_one_snakemake_does_the_jobs_of_a_submission(executor, array_jobs, general, of_job):
+    executor.array_jobs = array_jobs
+    assert executor.additional_general_args() == general
+    assert executor.get_job_args(SimpleNamespace(name="run", threads=3)) == of_job
 
 
-def test_a_single_job_that_slurm_may_requeue_is_told_so(executor):
-    for requeue, group, told in ((True, False, True), (True, True, False), (False, False, False)):
-        executor.workflow = SimpleNamespace(executor_settings=SimpleNamespace(requeue=requeue, gpu_options=None))
-        executed = executor.format_job_exec(SimpleNamespace(name="run", is_group=lambda group=group: group))
-        assert executed == ("export LEARNING_DYNAMICS_REQUEUE=1; " if told else "") + "python -m snakemake run", requeue
-        assert plugin.REQUEUE == cluster.REQUEUE, requeue
+@pytest.mark.parametrize(
+    ("requeue", "is_group", "script"),
+    [
+        pytest.param(True, False, "export LEARNING_DYNAMICS_REQUEUE=1; python -m snakemake run", id="may be requeued"),
+        pytest.param(True, True, "python -m snakemake run", id="a group"),
+        pytest.param(False, False, "python -m snakemake run", id="without requeueing"),
+    ],
+)
+def test_a_single_job_that_slurm_may_requeue_has_a_variable_that_says_so(executor, requeue, is_group, script):
+    executor.workflow = SimpleNamespace(executor_settings=SimpleNamespace(requeue=requeue, gpu_options=None))
+    assert executor.format_job_exec(SimpleNamespace(name="run", is_group=lambda: is_group)) == script
+
+
+def test_the_variable_is_the_one_that_jobs_read():
+    assert plugin.REQUEUE == cluster.REQUEUE
 
 
 @pytest.mark.parametrize("missing", ["Executor", "the package"])
-def test_without_what_it_subclasses_it_says_what_to_install(monkeypatch, missing):
+def test_without_the_executor_that_it_subclasses_it_says_what_to_install(monkeypatch, missing):
     slurm = importlib.import_module("snakemake_executor_plugin_slurm")
     if missing == "the package":
-        monkeypatch.setitem(sys.modules, "snakemake_executor_plugin_slurm", None)
+        monkeypatch.setitem(sys.modules, "snakemake_executor_plugin_slurm", None)  # importing it raises ImportError
     else:
         monkeypatch.delattr(slurm, missing)
+    # the project's executor, imported again in this state
     alone = importlib.util.module_from_spec(importlib.util.find_spec("snakemake_executor_plugin_slurm_patient"))
     alone.__spec__.loader.exec_module(alone)
     with pytest.raises(Exception, match=r"needs snakemake-executor-plugin-slurm 2\.6\.1 to 2\.8"):
         alone.Executor(None, logging.getLogger("test"))
 
 
-def test_every_method_that_it_overrides_is_still_there():
-    ours = {name for name, value in vars(plugin.Executor).items() if callable(value) and not name.startswith("_")}
-    assert not [name for name in ours if not hasattr(plugin.SlurmExecutor, name)]
+def test_every_public_method_that_it_overrides_is_one_of_the_base():
+    own = {name for name, value in vars(plugin.Executor).items() if callable(value) and not name.startswith("_")}
+    assert {name for name in own if not hasattr(plugin.SlurmExecutor, name)} == set()
 
 
-def test_a_controller_is_down_where_slurm_says_so(tmp_path, monkeypatch):
-    for answer, down in (
-        (None, False),
-        ("Slurmctld(primary) at one is UP", False),
-        ("Slurmctld(primary) at one is DOWN", True),
-        ("Slurmctld(primary) at one is DOWN\nSlurmctld(backup) at two is UP", False),
-        ("scontrol: error: not for users", False),
-    ):
-        monkeypatch.setenv("PATH", str(tmp_path) + (":/bin:/usr/bin" if answer else ""))
-        if answer:
-            program = tmp_path / "scontrol"
-            program.write_text(f"#!/bin/sh\ncat <<END\n{answer}\nEND\n")
-            program.chmod(0o755)
-        assert plugin.controller_is_down() is down, answer
+def write_program(folder, name, script):
+    """Write a shell script that replaces one of Slurm's programs."""
+    program = folder / name
+    program.write_text(f"#!/bin/sh\n{script}\n")
+    program.chmod(0o755)
 
 
-# -- jobs of a Snakemake that was killed
-
-HERE = Path("/home/someone/project with | in its name")
-
-
-@pytest.fixture
-def squeue(tmp_path, monkeypatch):
-    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
-
-    def answer(text: str, status: int = 0) -> None:
-        (tmp_path / "answer").write_bytes(os.fsencode(text))
-        program = tmp_path / "squeue"
-        program.write_text(f"#!/bin/sh\ncat '{tmp_path}/answer'\nexit {status}\n")
-        program.chmod(0o755)
-
-    return answer
+@pytest.mark.parametrize(
+    ("answer", "is_down"),
+    [
+        pytest.param("Slurmctld(primary) at one is UP", False, id="up"),
+        pytest.param("Slurmctld(primary) at one is DOWN", True, id="down"),
+        pytest.param("Slurmctld(primary) at one is DOWN\nSlurmctld(backup) at two is UP", False, id="its backup is up"),
+        pytest.param("scontrol: error: not for users", False, id="scontrol does not say"),
+    ],
+)
+def test_a_controller_is_down_where_scontrol_says_so(tmp_path, monkeypatch, answer, is_down):
+    write_program(tmp_path, "scontrol", f"cat <<END\n{answer}\nEND")
+    monkeypatch.setenv("PATH", f"{tmp_path}:/bin:/usr/bin")
+    assert plugin.controller_is_down() is is_down
 
 
-ORPHANS = "12|learning-dynamics_killed|rule_run_wildcards_toy_slow|{0}\n9|learning-dynamics_killed|rule_metrics|{0}\n"
+def test_without_slurm_no_controller_is_down(tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert not plugin.controller_is_down()
+
+
+# -- other Snakemakes in the same folder, and their jobs ---------------------------------------------------------------
+
+KILLED = "learning-dynamics_killed"  # the name of another Snakemake's jobs
 OUT, OTHER = "results/toy/runs/slow.npz", "results/toy/runs/fast.npz"
 
 
 @pytest.fixture
+def squeue(tmp_path, monkeypatch):
+    """Return a function that sets what the program `squeue` prints, and its exit status."""
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+
+    def answer(text: str, status: int = 0) -> None:
+        (tmp_path / "answer").write_bytes(os.fsencode(text))
+        write_program(tmp_path, "squeue", f"cat '{tmp_path}/answer'\nexit {status}")
+
+    return answer
+
+
+def jobs_of_another(folder):
+    """Return the lines of `squeue` for jobs 12 and 9, which another Snakemake submitted from a folder."""
+    return f"12|{KILLED}|rule_run_wildcards_toy_slow|{folder}\n9|{KILLED}|rule_metrics|{folder}\n"
+
+
+@pytest.fixture
 def here(executor, squeue, tmp_path):
-    """A folder to submit from, in which the executor is to make `OUT`, and nothing is queued."""
-    executor.workflow, executor.dag = SimpleNamespace(workdir_init=str(tmp_path)), dag(OUT)
+    """A folder from which the executor is to submit jobs that make `OUT`; nothing is queued."""
+    executor.workflow = SimpleNamespace(workdir_init=str(tmp_path))
+    executor.dag = dag(OUT)
     squeue("")
     return tmp_path
 
 
-def beside(folder, *makes, alive=True, machine=None, age=0.0, job_name="learning-dynamics_killed"):
-    """Leave the file of another Snakemake that makes files; a live one has this process' number."""
-    here = submitters.this_process(job_name, makes)
-    started = here.started if alive else here.started - 100.0
-    submitters.write(folder, replace(here, started=started, machine=machine or here.machine, host="login2"))
+def leave_file_of_another(folder, *makes, alive=True, machine=None, age=0.0, job_name=KILLED):
+    """Write the file of another Snakemake, which makes files.
+
+    It has the number of this process: if it is not alive, it is an earlier process of this number. Its file was last
+    touched `age` seconds ago.
+    """
+    this = submitters.this_process(job_name, makes)
+    started = this.started if alive else this.started - 100.0
+    submitters.write(folder, replace(this, started=started, machine=machine or this.machine, host="login2"))
     file = folder / submitters.FOLDER / job_name
     os.utime(file, (file.stat().st_atime - age, file.stat().st_mtime - age))
 
 
-def refusal(executor):
+def refusal_to_submit(executor):
+    """Return the message with which the executor refuses to submit a job."""
     with pytest.raises(WorkflowError) as error:
         executor.run_jobs(["job"])
     assert not executor.submitted
     return str(error.value)
 
 
-def test_a_snakemake_that_makes_other_files_is_no_hindrance_while_it_is_at_work(executor, here, squeue, caplog):
-    beside(here, OTHER)
-    squeue(ORPHANS.format(here))
+def test_another_snakemake_at_work_on_other_files_is_no_hindrance(executor, here, squeue, caplog):
+    leave_file_of_another(here, OTHER)
+    squeue(jobs_of_another(here))
     executor.run_jobs(["one"])
-    squeue(ORPHANS.format(here) + f"13|{executor.run_uuid}|rule_run|{here}\n")
+    squeue(jobs_of_another(here) + f"13|{executor.run_uuid}|rule_run|{here}\n")  # now with a job of its own
     executor.run_jobs(["two"])
-    assert (executor.submitted, caplog.messages) == (["one", "two"], [])
+    assert executor.submitted == ["one", "two"]
+    assert caplog.messages == []
 
 
-def test_a_snakemake_at_work_on_the_same_files_is_named_and_its_jobs_are_left_alone(executor, here, squeue):
-    beside(here, OTHER, OUT)
-    for queue in ("", ORPHANS.format(here)):
-        squeue(queue)
-        said = refusal(executor)
-        assert f"another Snakemake (process {os.getpid()} on login2) is at work in {here} and makes {OUT}" in said, (
-            queue
-        )
-        assert "scancel" not in said, queue
-    executor.dag = dag("results/claims.parquet", inputs=[OTHER])  # it reads what the other makes
-    assert f"makes {OTHER} as well" in refusal(executor)
-
-
-def test_jobs_that_a_killed_snakemake_has_left_are_cancelled_only_where_they_make_the_same_files(
-    executor, here, squeue, caplog
+@pytest.mark.parametrize("has_jobs", [False, True])
+def test_another_snakemake_at_work_on_the_same_files_is_named_and_its_jobs_are_left_alone(
+    executor, here, squeue, has_jobs
 ):
-    squeue(ORPHANS.format(here))
-    assert refusal(executor).endswith("cancel them, then start again: scancel 9 12")  # nothing is known of them
-    beside(here, OUT, alive=False)
-    assert f"2 jobs of a Snakemake that has ended (process {os.getpid()} on login2) are still in" in refusal(executor)
-    submitters.remove(here, "learning-dynamics_killed")
-    beside(here, OTHER, alive=False)
+    leave_file_of_another(here, OTHER, OUT)
+    squeue(jobs_of_another(here) if has_jobs else "")
+    message = refusal_to_submit(executor)
+    assert f"another Snakemake (process {os.getpid()} on login2) is at work in {here} and makes {OUT}" in message
+    assert "scancel" not in message
+
+
+def test_another_snakemake_that_makes_what_this_one_reads_is_named(executor, here):
+    leave_file_of_another(here, OTHER)
+    executor.dag = dag("results/claims.parquet", inputs=[OTHER])
+    assert f"makes {OTHER} as well" in refusal_to_submit(executor)
+
+
+def test_jobs_of_a_snakemake_of_which_nothing_is_known_are_to_be_cancelled(executor, here, squeue):
+    squeue(jobs_of_another(here))
+    assert refusal_to_submit(executor).endswith("cancel them, then start again: scancel 9 12")
+
+
+def test_jobs_of_a_snakemake_that_has_ended_are_to_be_cancelled_if_they_make_the_same_files(executor, here, squeue):
+    squeue(jobs_of_another(here))
+    leave_file_of_another(here, OUT, alive=False)
+    message = refusal_to_submit(executor)
+    assert f"2 jobs of a Snakemake that has ended (process {os.getpid()} on login2) are still in" in message
+
+
+def test_jobs_of_a_snakemake_that_has_ended_continue_if_they_make_other_files(executor, here, squeue, caplog):
+    squeue(jobs_of_another(here))
+    leave_file_of_another(here, OTHER, alive=False)
     executor.run_jobs(["one"])
     assert executor.submitted == ["one"]
     assert "they make no file that is asked for now: 9 12" in caplog.messages[0]
 
 
-def test_a_snakemake_on_another_machine_is_at_work_as_long_as_it_touches_its_file(executor, here):
-    beside(here, OUT, machine="another", age=300.0)
-    assert "is at work" in refusal(executor)
-    submitters.remove(here, "learning-dynamics_killed")
-    beside(here, OUT, machine="another", age=2 * submitters.SILENCE)
+def test_a_snakemake_on_another_machine_that_touched_its_file_of_late_is_at_work(executor, here):
+    leave_file_of_another(here, OUT, machine="another", age=submitters.SILENCE / 3)
+    assert "is at work" in refusal_to_submit(executor)
+
+
+def test_a_snakemake_on_another_machine_that_did_not_touch_its_file_of_late_has_ended(executor, here):
+    leave_file_of_another(here, OUT, machine="another", age=2 * submitters.SILENCE)
     executor.run_jobs(["one"])
-    files = [file.name for file in (here / submitters.FOLDER).iterdir()]
-    assert files == [executor.run_uuid]  # that of one that has ended, and has no jobs, is gone
+    # its file is removed, since it has no jobs in the queue; this Snakemake's is there
+    assert [file.name for file in (here / submitters.FOLDER).iterdir()] == [executor.run_uuid]
+
+
+def test_a_snakemake_touches_its_file_at_each_look_at_the_queue_and_removes_it_at_its_end(executor, here):
+    executor.run_jobs(["one"])
     file = here / submitters.FOLDER / executor.run_uuid
     os.utime(file, (0, 0))
-    active_jobs(executor, "running")
+    active_jobs(executor, submitted_jobs("running"))
     assert file.stat().st_mtime > 0
     executor.shutdown()
     assert not file.exists()
 
 
-def test_where_no_file_can_be_touched_a_process_of_this_machine_is_at_work_all_the_same(here, monkeypatch):
+@pytest.fixture
+def full_disk(monkeypatch):
+    """No file can be touched."""
+
     def touch(_file):
         raise OSError(errno.EDQUOT, os.strerror(errno.EDQUOT))
 
-    beside(here, OUT)
     monkeypatch.setattr(submitters.Path, "touch", touch)
+
+
+def test_on_a_full_disk_a_live_process_of_this_machine_is_at_work(here, full_disk):
+    leave_file_of_another(here, OUT)
     assert [at_work for _, at_work in submitters.read(here)] == [True]
-    beside(here, OUT, machine="another", job_name="learning-dynamics_elsewhere")
-    with pytest.raises(OSError, match="quota"):  # whether that one is at work cannot be seen
+
+
+def test_on_a_full_disk_it_is_an_error_that_a_snakemake_of_another_machine_cannot_be_judged(here, full_disk):
+    leave_file_of_another(here, OUT, machine="another")
+    with pytest.raises(OSError, match="quota"):
         list(submitters.read(here))
 
 
 def test_a_snakemake_on_another_machine_that_ends_while_its_file_is_read_is_not_at_work(here, monkeypatch):
-    beside(here, OUT, machine="another")
+    leave_file_of_another(here, OUT, machine="another")
     age = submitters._age
 
     def age_of_a_removed_file(file):
@@ -355,22 +457,41 @@ def test_a_snakemake_on_another_machine_that_ends_while_its_file_is_read_is_not_
     assert [at_work for _, at_work in submitters.read(here)] == [False]
 
 
-def test_others_jobs_and_a_slurm_that_does_not_answer_stop_nothing(squeue, monkeypatch, tmp_path):
-    for line in (
-        "12|name|rule_run_wildcards_spectral_bias_small_scale|/home/someone/elsewhere",
-        f"12|bash|(null)|{HERE}",  # a shell or a Snakemake that itself runs under Slurm
-        "slurm_load_jobs error: Unable to contact slurm controller",
-    ):
-        squeue(line + "\n")
-        assert plugin.queued_jobs(HERE) == {}, line
-    monkeypatch.setenv("LC_ALL", "C")
-    squeue("7|a|rule_run|/home/b\udce4r/elsewhere\n12|a|rule_run|/home/m\u00fcller/dynamics\n")
-    assert plugin.queued_jobs(Path("/home/m\u00fcller/dynamics")) == {"a": ["12"]}
+HERE = Path("/home/someone/project with | in its name")
+
+
+def test_jobs_that_snakemakes_submitted_from_a_folder_are_found_by_their_name(squeue):
     squeue(f"12|a|rule_run|{HERE}\n")
     assert plugin.queued_jobs(HERE) == {"a": ["12"]}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        pytest.param("12|a|rule_run_wildcards_toy_slow|/home/someone/elsewhere", id="of another folder"),
+        pytest.param(f"12|bash|(null)|{HERE}", id="a shell, or a Snakemake that itself runs under Slurm"),
+        pytest.param("slurm_load_jobs error: Unable to contact slurm controller", id="a message"),
+    ],
+)
+def test_other_lines_of_the_queue_are_no_jobs_of_a_folder(squeue, line):
+    squeue(f"{line}\n")
+    assert plugin.queued_jobs(HERE) == {}
+
+
+def test_names_of_folders_may_have_any_bytes_whatever_the_locale(squeue, monkeypatch):
+    monkeypatch.setenv("LC_ALL", "C")
+    # the first folder is a name in Latin-1, which is no UTF-8
+    squeue("7|a|rule_run|/home/b\udce4r/elsewhere\n12|a|rule_run|/home/m\u00fcller/dynamics\n")
+    assert plugin.queued_jobs(Path("/home/m\u00fcller/dynamics")) == {"a": ["12"]}
+
+
+def test_where_squeue_fails_no_jobs_are_found(squeue):
     squeue(f"12|a|rule_run|{HERE}\n", status=1)
     assert plugin.queued_jobs(HERE) == {}
-    monkeypatch.setenv("PATH", str(tmp_path / "nothing"))
+
+
+def test_without_squeue_no_jobs_are_found(monkeypatch, tmp_path):
+    monkeypatch.setenv("PATH", str(tmp_path))
     assert plugin.queued_jobs(HERE) == {}
 
 
@@ -380,38 +501,43 @@ def test_others_jobs_and_a_slurm_that_does_not_answer_stop_nothing(squeue, monke
 def test_slurms_reason_for_jobs_that_wait_is_shown_once_with_the_first_of_them(executor, squeue, caplog):
     drained = "Nodes required for job are DOWN, DRAINED or reserved"
     squeue(f"7|rule_run_wildcards_toy_slow|{drained}\n8|rule_metrics|{drained}\n9|rule_run|None\n")
-    active_jobs(executor, "running")
-    active_jobs(executor, "running")
+    active_jobs(executor, submitted_jobs("running"))
+    active_jobs(executor, submitted_jobs("running"))
     squeue("9|rule_run_wildcards_toy_fast|Priority\n")
-    active_jobs(executor, "running")
+    active_jobs(executor, submitted_jobs("running"))
     assert caplog.messages == [
         f"Slurm keeps job 7 (run toy_slow) and 1 more waiting: {drained}",
         "Slurm keeps job 9 (run toy_fast) waiting: Priority",
     ]
 
 
-def test_sigterm_cancels_jobs_that_wait_and_is_handed_on(executor, here, squeue, tmp_path, monkeypatch):
-    cancelled = tmp_path / "cancelled"
-    heard = []
-    scancel = tmp_path / "scancel"
-    scancel.write_text(f'#!/bin/sh\necho "$@" >> {cancelled}\n')
-    scancel.chmod(0o755)
-    before = signal.signal(signal.SIGTERM, lambda *_: heard.append("SIGTERM"))
-    try:
-        executor.run_jobs(["one"])
-        signal.raise_signal(signal.SIGTERM)
-        until(cancelled.exists, "the call of scancel", seconds=30)
-    finally:
-        signal.signal(signal.SIGTERM, before)
-    assert heard == ["SIGTERM"]
-    # one that comes into the queue after that
+CANCEL_WAITING = "--state=PENDING --name=learning-dynamics_mine"  # options of scancel
+
+
+@pytest.fixture
+def sigterms():
+    """The SIGTERMs that the handler before the executor's receives."""
+    received = []
+    before = signal.signal(signal.SIGTERM, lambda *_: received.append("SIGTERM"))
+    yield received
+    signal.signal(signal.SIGTERM, before)
+
+
+def test_sigterm_cancels_jobs_that_wait_and_is_handed_on(executor, here, squeue, sigterms):
+    calls = here / "calls of scancel"
+    write_program(here, "scancel", f'echo "$@" >> "{calls}"')
+    executor.run_jobs(["one"])
+    signal.raise_signal(signal.SIGTERM)
+    until(calls.exists, "the call of scancel", seconds=30)
+    assert sigterms == ["SIGTERM"]
+    # a job that comes into the queue later is cancelled at the next look
     squeue("7|rule_run_wildcards_toy_slow|Priority\n")
-    active_jobs(executor, "running")
-    assert cancelled.read_text().splitlines() == ["--state=PENDING --name=learning-dynamics_mine"] * 2
+    active_jobs(executor, submitted_jobs("running"))
+    assert calls.read_text().splitlines() == [CANCEL_WAITING, CANCEL_WAITING]
 
 
 @pytest.mark.parametrize(
-    ("said", "futile"),
+    ("last_line", "is_futile"),
     [
         ("error: results/a.npz: cannot be written (Disk quota exceeded); free space, then", True),
         ("error: x: the source or the settings have changed since Snakemake planned this job; run", True),
@@ -419,36 +545,48 @@ def test_sigterm_cancels_jobs_that_wait_and_is_handed_on(executor, here, squeue,
         ("error: not finished after 30 minutes", False),
     ],
 )
-def test_a_job_that_more_memory_cannot_help_is_not_submitted_again(executor, tmp_path, caplog, said, futile):
-    (tmp_path / "log").write_text(f"some line\n{said}\n")
+def test_a_job_that_more_memory_cannot_help_is_not_submitted_again(executor, tmp_path, caplog, last_line, is_futile):
+    (tmp_path / "log").write_text(f"some line\n{last_line}\n")
     job = Job("job")
-    job.log = [tmp_path / "log", tmp_path / "none"]
+    job.log = [tmp_path / "log", tmp_path / "none"]  # the second was not written
     executor.report_job_error(SubmittedJobInfo(job, external_jobid="7"), msg="SLURM-job '7' failed")
-    assert (job.attempt > job.restart_times) is futile
-    assert ("is not submitted again, since more memory and time would not help: " in caplog.text) is futile
+    assert job.is_tried_again() is not is_futile
+    assert ("is not submitted again, since more memory and time would not help: " in caplog.text) is is_futile
 
 
-def test_a_full_disk_is_noticed_where_there_was_no_room_for_a_log(executor, tmp_path, monkeypatch, caplog):
+@pytest.fixture
+def job_without_log(tmp_path):
+    """A job that failed and has no log; its output is in a folder that is there."""
+    job = Job("job")
+    job.output = [tmp_path / "table.parquet"]
+    return job
+
+
+def test_a_job_that_left_no_log_on_a_disk_with_room_is_submitted_again(executor, job_without_log, tmp_path):
+    executor.report_job_error(SubmittedJobInfo(job_without_log, external_jobid="7"), msg="failed")
+    assert job_without_log.is_tried_again()
+    assert list(tmp_path.iterdir()) == []  # the file that tries the disk is gone
+
+
+def test_a_job_that_left_no_log_on_a_full_disk_is_not_submitted_again(
+    executor, job_without_log, tmp_path, monkeypatch, caplog
+):
     def full(*_, **__):
         raise OSError(errno.EDQUOT, os.strerror(errno.EDQUOT))
 
-    job = Job("job")
-    job.output = [tmp_path / "table.parquet"]
-    executor.report_job_error(SubmittedJobInfo(job, external_jobid="7"), msg="failed")
-    assert (job.attempt, list(tmp_path.iterdir())) == (1, [])
     monkeypatch.setattr(plugin.tempfile, "TemporaryFile", full)
-    executor.report_job_error(SubmittedJobInfo(job, external_jobid="7"), msg="failed")
-    assert job.attempt > job.restart_times
+    executor.report_job_error(SubmittedJobInfo(job_without_log, external_jobid="7"), msg="failed")
+    assert not job_without_log.is_tried_again()
     assert f"{tmp_path}: Disk quota exceeded" in caplog.text
 
 
-def test_a_machine_without_slurm_is_told_so_in_a_line(clean, tmp_path):
-    # all programs but Slurm's
-    programs = {path.name: path for folder in ("/usr/bin", "/bin") for path in Path(folder).glob("*")}
-    (tmp_path / "bin").mkdir()
-    for name, path in programs.items():
-        if name != "sbatch":
-            (tmp_path / "bin" / name).symlink_to(path)
+def test_on_a_machine_without_slurm_one_line_says_where_to_go(clean, tmp_path):
+    (tmp_path / "bin").mkdir()  # all programs but Slurm's `sbatch`
+    for folder in ("/usr/bin", "/bin"):
+        for program in Path(folder).iterdir():
+            link = tmp_path / "bin" / program.name
+            if program.name != "sbatch" and not link.is_symlink():
+                link.symlink_to(program)
     clean.variables["PATH"] = f"{Path(sys.executable).parent}:{tmp_path / 'bin'}"
     ended = clean.run(sys.executable, "-m", "snakemake", "--profile", "profiles/slurm", "results/toy/data/starts.npz")
     assert ended.returncode == 1
@@ -469,13 +607,21 @@ def test_the_plugins_search_for_an_account_is_not_shown(caplog):
     assert caplog.messages == ["Guessed SLURM account: physics"]
 
 
-def test_options_for_gpus_reach_jobs_that_ask_for_one_alone(executor):
+@pytest.mark.parametrize(
+    ("gpu", "is_group", "script"),
+    [
+        pytest.param(
+            1,
+            False,
+            "#SBATCH --constraint=a100\nexport LEARNING_DYNAMICS_REQUEUE=1; python -m snakemake run",
+            id="a job with a GPU",
+        ),
+        pytest.param(1, True, "#SBATCH --constraint=a100\npython -m snakemake run", id="a group with a GPU"),
+        pytest.param(0, True, "python -m snakemake run", id="a group without a GPU"),
+    ],
+)
+def test_options_for_gpus_reach_only_jobs_that_ask_for_one(executor, gpu, is_group, script):
     settings = SimpleNamespace(requeue=True, gpu_options="--constraint=a100")
     executor.workflow = SimpleNamespace(executor_settings=settings)
-    for gpu, group, script in (
-        (1, False, "#SBATCH --constraint=a100\nexport LEARNING_DYNAMICS_REQUEUE=1; python -m snakemake run"),
-        (1, True, "#SBATCH --constraint=a100\npython -m snakemake run"),
-        (0, True, "python -m snakemake run"),
-    ):
-        job = SimpleNamespace(name="run", is_group=lambda group=group: group, resources={"gpu": gpu})
-        assert executor.format_job_exec(job) == script, gpu
+    job = SimpleNamespace(name="run", is_group=lambda: is_group, resources={"gpu": gpu})
+    assert executor.format_job_exec(job) == script
