@@ -1,4 +1,4 @@
-"""Two-layer linear networks written out plainly, their flow by scipy, and numbers read off tables."""
+"""Two-layer linear networks written out plainly, their flow by scipy, moments of noise, and numbers read off tables."""
 
 import numpy as np
 from scipy.integrate import solve_ivp
@@ -7,29 +7,32 @@ from scipy.linalg import expm
 from tests.support import trajectory_of
 
 
-def flow(X, Y, first, second, times):
-    """Return both layers at the times, by scipy, from any layers."""
-    shape, split = first.shape, first.size
+def flow(X, Y, W1, W2, times):
+    """Return both layers at the times, by scipy: gradient flow of |X W1 W2 - Y|^2 / 2 from the given layers.
 
-    def slope(_time, state):
-        W, a = state[:split].reshape(shape), state[split:].reshape(second.shape)
-        error = X.T @ (Y - X @ W @ a)
-        return np.concatenate([(error @ a.T).ravel(), (W.T @ error).ravel()])
+    Errors are some hundreds of scipy's relative tolerance of 1e-11, so that numbers of order one agree to 1e-8.
+    """
+    shape, split = W1.shape, W1.size
 
-    start = np.concatenate([first.ravel(), second.ravel()])
-    found = solve_ivp(slope, (0, times[-1]), start, "RK45", t_eval=times, rtol=1e-11, atol=1e-14).y.T
-    return found[:, :split].reshape(-1, *shape), found[:, split:].reshape(-1, *second.shape)
+    def minus_gradient(_time, state):
+        W1, W2 = state[:split].reshape(shape), state[split:].reshape(-1, Y.shape[1])
+        R = X.T @ (Y - X @ W1 @ W2)
+        return np.concatenate([(R @ W2.T).ravel(), (W1.T @ R).ravel()])
+
+    start = np.concatenate([W1.ravel(), W2.ravel()])
+    states = solve_ivp(minus_gradient, (0, times[-1]), start, "RK45", t_eval=times, rtol=1e-11, atol=1e-14).y.T
+    return states[:, :split].reshape(-1, *shape), states[:, split:].reshape(-1, *W2.shape)
 
 
 def spectrum(matrices, count=None):
-    """Singular values over leading axes, by way of eigenvalues of the smaller Gram matrix."""
-    turned = np.swapaxes(matrices, -1, -2)
-    gram = matrices @ turned if matrices.shape[-2] <= matrices.shape[-1] else turned @ matrices
+    """Return singular values, descending, the first `count` or all: roots of eigenvalues of the smaller Gram matrix."""
+    transposed = np.swapaxes(matrices, -1, -2)
+    gram = matrices @ transposed if matrices.shape[-2] <= matrices.shape[-1] else transposed @ matrices
     return np.sqrt(np.linalg.eigvalsh(gram).clip(0))[..., ::-1][..., :count]
 
 
 def by_time(table, quantity, column="value", **where):
-    """Return an array of shape (times, entries)."""
+    """Return a quantity, shape (times, entries), from the rows whose other columns are as `where` says."""
     rows = table[table["quantity"] == quantity]
     for name, wanted in where.items():
         rows = rows[rows[name] == wanted]
@@ -37,33 +40,44 @@ def by_time(table, quantity, column="value", **where):
 
 
 def swaps(weights):
-    """Matrices that swap coordinate j and the last, times the weights: of what noise moves a column of (W, a) by."""
+    """Return D_j A_j for each weight D_j, shape (d, d + 1, d + 1), where A_j swaps coordinate j and the last.
+
+    Under noise of these weights a column m of W above a^T, of d + 1 entries, moves by dm = sum_j dB_j D_j A_j m.
+    """
     size = len(weights) + 1
-    found = np.zeros((len(weights), size, size))
+    matrices = np.zeros((len(weights), size, size))
     for number, weight in enumerate(weights):
-        found[number, number, -1] = found[number, -1, number] = weight
-    return found
+        matrices[number, number, -1] = matrices[number, -1, number] = weight
+    return matrices
 
 
 def second_moments(weights, start, time):
-    """E|w_j|^2 of each row and E|a|^2, from the exponential of the whole second moment of (W, a).
+    """Return E|w_j|^2 of each row of W, and E|a|^2, from |w_j(0)|^2 as in `start` and a(0) = 0.
 
-    The columns of W above a^T as one matrix M of d + 1 rows: dM = sum_j dB_j D_j A_j M, A_j swapping row j and the
-    last, so that E M M^T solves a linear equation.
+    With W above a^T as one matrix M of d + 1 rows, dM = sum_j dB_j D_j A_j M (see `swaps`), so that E M M^T solves a
+    linear equation, whose solution is the exponential of the sum of D_j A_j (x) D_j A_j.
     """
     generator = sum(np.kron(swap, swap) for swap in swaps(weights))
-    moment = (expm(generator * time) @ np.diag([*start, 0.0]).ravel()).reshape(swaps(weights)[0].shape)
+    size = len(weights) + 1
+    moment = (expm(generator * time) @ np.diag([*start, 0.0]).ravel()).reshape(size, size)
     return np.diag(moment)[:-1], moment[-1, -1]
 
 
-def noise_step(columns, kicks):
-    """Return W above a^T, paths first, after one of Euler's steps of dW = dB a^T, da = W^T dB."""
+def noise_step(columns, noise):
+    """Return W above a^T, paths first, after one of Euler's steps of dW = dB a^T, da = W^T dB.
+
+    `noise` is dB, shape (paths, d).
+    """
     W, a = columns[:, :-1], columns[:, -1:]
-    return columns + np.concatenate([kicks[:, :, None] * a, kicks[:, None] @ W], axis=1)
+    return columns + np.concatenate([noise[:, :, None] * a, noise[:, None] @ W], axis=1)
 
 
-def trajectory_and_table(run, measure, settings, *data, measuring=None, **further):
-    """Return a run's trajectory, and its metrics; `measuring` are settings of the metrics, `further` of the run."""
-    trajectory = trajectory_of(run, *data, **settings, **further)
+def trajectory_and_table(run, measure, settings, *data, measuring=None, **unrecorded):
+    """Return a run's trajectory, and its metrics.
+
+    `settings` are those of the run that its metrics may read, `unrecorded` its others, as its seed; `measuring` are
+    settings of the metrics themselves.
+    """
+    trajectory = trajectory_of(run, *data, **settings, **unrecorded)
     trajectory.settings = settings
     return trajectory, measure(trajectory, **(measuring or {}))

@@ -1,4 +1,9 @@
-"""What the claims on Gaussian layers accept and refuse: spectra in which fewer or more than k values grow."""
+"""What the claims on Gaussian layers accept and refuse: spectra in which fewer or more than k = 2 values grow.
+
+Only k values grow where the others have at most 5 % of the squared displacement, end less start: of the whole
+spectrum's with `since="first"`, of that of the values from the k-th on with `since="k-th"`. Most draws must show it.
+Verdicts are listed in `doctored`.
+"""
 
 import numpy as np
 import pandas as pd
@@ -9,87 +14,100 @@ from learning_dynamics.papers.spectral_bias.gaussian import claims
 from learning_dynamics.tidy import rows
 from tests.papers.spectral_bias.doctored import evaluation_on, put, verdict_on
 
-FLOW, LIMIT = {"phase": "flow", "time": 0.0}, {"phase": "limit"}
+AT_START, AT_END = {"phase": "flow", "time": 0.0}, {"phase": "limit"}
+DRAWS = 12  # of the runs, at smoke scale
+
+# -- Figure 1a: a Gaussian first layer, and a second layer of zero -----------------------------------------------------
+# The role `printed` is the run whose entries have the printed 0.01 as variance, `deviation` as standard deviation.
 
 
-def put_spectrum(role, start, end, *, draw):
+def spectrum_from_to(role, start, end, *, draw=None):
     """Return alterations: the six singular values of W1 start and end as given, on one draw or, for None, on all."""
     alterations = []
     for index, (first, last) in enumerate(zip(start, end, strict=True), start=1):
-        alterations.append(put("sigma_w1", first, role=role, index=index, draw=draw, **FLOW))
-        alterations.append(put("sigma_w1", last, role=role, index=index, draw=draw, **LIMIT))
+        alterations.append(put("sigma_w1", first, role=role, index=index, draw=draw, **AT_START))
+        alterations.append(put("sigma_w1", last, role=role, index=index, draw=draw, **AT_END))
     return alterations
 
 
 @pytest.mark.parametrize(
     ("ends", "since", "verdict"),
     [
-        # a little more than 95 % of the squares at the end in the first two, and a little less
+        # of the squares at the end the first two have 5 / 5.2275 = 95.6 %, and 5 / 5.2704 = 94.9 %
         ([2.0, 1.0, 0.25, 0.25, 0.25, 0.2], "first", "reproduced"),
         ([2.0, 1.0, 0.26, 0.26, 0.26, 0.26], "first", "not reproduced"),
-        # the same, the rest nearly all in the third
+        # the same, the rest nearly all in the third: 5 / 5.2509 = 95.2 %, and 5 / 5.2701 = 94.9 %
         ([2.0, 1.0, 0.47, 0.1, 0.1, 0.1], "first", "reproduced"),
         ([2.0, 1.0, 0.49, 0.1, 0.1, 0.1], "first", "not reproduced"),
-        # of the displacement from the second value on: 95 % and a little more are the second's
+        # of the displacement from the second value on, 0.9^2 + 0.2^2, the third has 4.7 %; and of 0.9^2 + 0.21^2, 5.2 %
         ([2.0, 1.0, 0.30, 0.1, 0.1, 0.1], "k-th", "reproduced"),
         ([2.0, 1.0, 0.31, 0.1, 0.1, 0.1], "k-th", "not reproduced"),
     ],
 )
-def test_only_as_many_values_grow_as_there_are_outputs(ends, since, verdict):
-    printed = put_spectrum("printed", [0.1] * 6, ends, draw=None)
-    assert verdict_on("gaussian_init_low_rank", *printed, since=since) == verdict
+def test_figure_1a_asks_that_two_values_grow_and_hold_95_percent_of_the_squares_at_the_end(ends, since, verdict):
+    alterations = spectrum_from_to("printed", [0.1] * 6, ends)
+    assert verdict_on("gaussian_init_low_rank", *alterations, since=since) == verdict
 
 
-def test_the_reading_decides_which_run_is_judged():
-    """Of the smoke runs as they are, the printed variance leaves full rank, and 0.01 as a deviation does not."""
-    alterations = put_spectrum("printed", [0.1] * 6, [2.0, 1.0, 0.5, 0.5, 0.5, 0.5], draw=None)
-    alterations += put_spectrum("deviation", [0.1] * 6, [2.0, 1.0, 0.1, 0.1, 0.1, 0.1], draw=None)
-    assert verdict_on("gaussian_init_low_rank", *alterations, reading="variance") == "not reproduced"
-    evaluation = evaluation_on("gaussian_init_low_rank", *alterations, reading="standard deviation")
-    assert evaluation.verdict == "reproduced"
-    np.testing.assert_allclose([evaluation.facts[name] for name in ("deviation", "grow")], [5 / 5.04, 1.0])
+TWO_LEAD, FOUR_FOLLOW = [2.0, 1.0, 0.1, 0.1, 0.1, 0.1], [2.0, 1.0, 0.5, 0.5, 0.5, 0.5]
 
 
-def test_both_readings_may_show_the_trend():
-    alterations = []
-    for role in ("printed", "deviation"):
-        alterations += put_spectrum(role, [0.1] * 6, [2.0, 1.0, 0.1, 0.1, 0.1, 0.1], draw=None)
+@pytest.mark.parametrize(("reading", "verdict"), [("variance", "not reproduced"), ("standard deviation", "reproduced")])
+def test_the_reading_of_the_printed_number_decides_which_run_is_judged(reading, verdict):
+    alterations = spectrum_from_to("printed", [0.1] * 6, FOUR_FOLLOW)
+    alterations += spectrum_from_to("deviation", [0.1] * 6, TWO_LEAD)
+    assert verdict_on("gaussian_init_low_rank", *alterations, reading=reading) == verdict
+
+
+def test_facts_on_the_reading_as_a_deviation_are_the_leading_share_and_the_share_of_draws_with_the_trend():
+    facts = evaluation_on("gaussian_init_low_rank", *spectrum_from_to("deviation", [0.1] * 6, TWO_LEAD)).facts
+    assert facts["deviation"] == pytest.approx(5 / 5.04)  # squares of the first two, over all
+    assert facts["grow"] == 1.0
+
+
+def test_the_trend_under_the_other_reading_too_is_no_rival():
+    alterations = spectrum_from_to("printed", [0.1] * 6, TWO_LEAD) + spectrum_from_to("deviation", [0.1] * 6, TWO_LEAD)
     assert verdict_on("gaussian_init_low_rank", *alterations) == "reproduced"
 
 
-def test_one_value_that_grows_is_a_rival_of_two():
-    """One value that has nearly all of the squares, at the end and in the displacement, is no trend of two."""
-    one_grows = put_spectrum("printed", [0.1] * 6, [4.0, 0.2, 0.1, 0.1, 0.1, 0.1], draw=None)
+def test_where_one_value_alone_grows_the_claim_on_figure_1a_is_undecided():
+    """One value has 95 % of the squares, at the end and in the displacement: k - 1 values would pass as well."""
+    one_grows = spectrum_from_to("printed", [0.1] * 6, [4.0, 0.2, 0.1, 0.1, 0.1, 0.1])
     evaluation = evaluation_on("gaussian_init_low_rank", *one_grows, since="first")
     assert evaluation.verdict == "undecided"
     assert "only $k - 1$ values grow" in evaluation.reason
-    # a second value that is large at the end, and was so at the start, refuses this rival
-    second_stays = put_spectrum("printed", [0.1, 1.0, 0.1, 0.1, 0.1, 0.1], [2.0, 1.0, 0.1, 0.1, 0.1, 0.1], draw=None)
+
+
+def test_a_second_value_that_is_large_and_stays_refuses_the_rival_of_one_value():
+    """One value has all of the displacement, but of the squares at the end only 4 / 5.04."""
+    second_stays = spectrum_from_to("printed", [0.1, 1.0, 0.1, 0.1, 0.1, 0.1], TWO_LEAD)
     assert verdict_on("gaussian_init_low_rank", *second_stays, since="first") == "reproduced"
 
 
 def test_facts_are_the_share_of_draws_of_low_rank_and_the_range_of_the_leading_share():
-    most = put_spectrum("printed", [0.0] * 6, [2.0, 1.0, 1.0, 0.0, 0.0, 0.0], draw=None)
-    one = put_spectrum("printed", [0.0] * 6, [2.0, 1.0, 0.1, 0.0, 0.0, 0.0], draw=1)
-    facts = evaluation_on("gaussian_init_low_rank", *most, *one).facts
-    # one of the twelve draws of the smoke configuration ends with 95 % of |W1|^2 in two values
-    np.testing.assert_allclose([facts[name] for name in ("value", "least", "largest")], [1 / 12, 5 / 6, 5 / 5.01])
+    three_lead = spectrum_from_to("printed", [0.0] * 6, [2.0, 1.0, 1.0, 0.0, 0.0, 0.0])
+    two_lead_on_one_draw = spectrum_from_to("printed", [0.0] * 6, [2.0, 1.0, 0.1, 0.0, 0.0, 0.0], draw=1)
+    facts = evaluation_on("gaussian_init_low_rank", *three_lead, *two_lead_on_one_draw).facts
+    assert facts["value"] == pytest.approx(1 / DRAWS)
+    # squares of the first two over all, on the other draws and on that one
+    assert (facts["least"], facts["largest"]) == pytest.approx((5 / 6, 5 / 5.01))
 
+
+# -- Figure 4: both layers Gaussian ------------------------------------------------------------------------------------
 
 # singular values of W1 at the start of a run with two outputs
 START = np.array([0.5, 0.48, 0.46, 0.44, 0.42])
-# their growths, relative to the start
+# their growths, (end - start) / start
 TWO_GROW, ALL_GROW = [2.0, 0.8, 0.05, 0.02, 0.0], [1.0, 1.0, 1.0, 1.0, 1.0]
-DRAWS = 12
 
 
-def mixed(growth, draws):
-    """Return growths of all draws, shape (draws, 5): the first `draws` grow as given, in the others two values do."""
+def on_first_draws(draws, growth):
+    """Return growths of all draws, shape (draws, 5): on the first ones as given, on the others two values grow."""
     return [growth] * draws + [TWO_GROW] * (DRAWS - draws)
 
 
 def table_of(growth):
-    """Return the table of a run with two outputs, from a growth of shape (5,), or of shape (draws, 5)."""
+    """Return the table of a run with two outputs, from the growth on all draws, shape (5,), or on each, (draws, 5)."""
     axes = {"seed": np.arange(DRAWS), "time": np.zeros(1)}
     start = np.broadcast_to(START, (DRAWS, 1, 5))
     end = start * (1 + np.broadcast_to(growth, (DRAWS, 5)))[:, None]
@@ -101,7 +119,12 @@ def table_of(growth):
 
 
 def evaluate_growths(first, *, second=TWO_GROW, deviation=TWO_GROW, large=ALL_GROW, larger_teacher=None, since="k-th"):
-    """Judge runs by their growths, `first` and `second` at the two variances; a larger teacher grows as the first."""
+    """Judge runs with these growths.
+
+    `first` and `second` are from the larger and the smaller printed variance of W2, `deviation` from one of them read
+    as a standard deviation, `large` from the large scale of Figure 1a. `larger_teacher` is like `first`, with a larger
+    teacher; without it that run grows as the first.
+    """
     tables = {
         "flows": [table_of(first), table_of(second)],
         "deviations": [table_of(deviation)],
@@ -115,25 +138,26 @@ def evaluate_growths(first, *, second=TWO_GROW, deviation=TWO_GROW, large=ALL_GR
     ("growth", "since", "verdict"),
     [
         (TWO_GROW, "k-th", "reproduced"),
-        # a third that takes a little less than a twentieth of the squared displacement, and a little more
+        # displacements are growth times start: the third value takes 4.8 % of all squares, and 5.1 %
         ([2.0, 0.8, 0.52, 0.02, 0.0], "first", "reproduced"),
         ([2.0, 0.8, 0.54, 0.02, 0.0], "first", "not reproduced"),
-        # the same of that from the second on
+        # of those from the second value on: 4.97 %, and 5.48 %
         ([2.0, 0.8, 0.19, 0.02, 0.0], "k-th", "reproduced"),
         ([2.0, 0.8, 0.20, 0.02, 0.0], "k-th", "not reproduced"),
         # a value that falls is displaced too
         ([2.0, 0.8, 0.0, 0.0, -0.6], "k-th", "not reproduced"),
     ],
 )
-def test_as_many_values_grow_as_there_are_outputs(growth, since, verdict):
+def test_figure_4_asks_that_only_two_values_grow(growth, since, verdict):
     assert evaluate_growths(growth, since=since).verdict == verdict
 
 
-def test_read_as_deviations_as_many_values_grow_as_well():
-    assert evaluate_growths(TWO_GROW, deviation=[2.0, 0.8, 0.20, 0.02, 0.0]).verdict == "not reproduced"
+def test_two_values_must_grow_from_the_variances_read_as_deviations_too():
+    a_third_grows = [2.0, 0.8, 0.20, 0.02, 0.0]
+    assert evaluate_growths(TWO_GROW, deviation=a_third_grows).verdict == "not reproduced"
 
 
-def test_a_large_start_from_which_two_values_grow_is_a_rival_that_passes():
+def test_where_two_values_grow_from_a_large_start_too_the_claim_is_undecided():
     assert evaluate_growths(TWO_GROW, large=TWO_GROW).verdict == "undecided"
 
 
@@ -155,30 +179,30 @@ def test_where_the_size_of_the_teacher_decides_the_claim_is_undecided(
     assert evaluation.facts["with_larger"] == share_with_larger
 
 
-def test_one_value_that_grows_is_no_trend_of_two():
-    # of the whole spectrum's displacement one value would do: the rival of k - 1 values passes
+def test_where_one_value_alone_grows_the_claim_on_figure_4_is_undecided():
+    """One value has 95 % of the whole displacement: the rival of k - 1 values passes as well."""
     one_grows = [2.0, 0.1, 0.0, 0.0, 0.0]
     evaluation = evaluate_growths(one_grows, second=one_grows, deviation=one_grows, since="first")
     assert evaluation.verdict == "undecided"
 
 
-@pytest.mark.parametrize(("draws", "verdict"), [(2, "reproduced"), (6, "undecided"), (10, "not reproduced")])
-def test_the_trend_is_one_of_most_draws(draws, verdict):
-    """All values grow on the first draws."""
-    assert evaluate_growths(mixed(ALL_GROW, draws)).verdict == verdict
+@pytest.mark.parametrize(
+    ("draws_without_trend", "verdict"), [(2, "reproduced"), (6, "undecided"), (10, "not reproduced")]
+)
+def test_the_trend_is_one_of_most_of_twelve_draws(draws_without_trend, verdict):
+    assert evaluate_growths(on_first_draws(draws_without_trend, ALL_GROW)).verdict == verdict
 
 
 THREE_GROW = [2.0, 0.8, 0.4, 0.0, 0.0]
 
 
-def test_facts_are_the_shares_of_draws_that_show_the_trend_value_by_value():
-    facts = evaluate_growths(TWO_GROW, second=mixed(THREE_GROW, 3), deviation=THREE_GROW).facts
-    # of the second run nine of twelve draws show it
-    assert (facts["value"], facts["second"], facts["deviation"]) == (1, 0.75, 0)
+def test_facts_are_the_shares_of_draws_that_show_the_trend_in_each_run():
+    facts = evaluate_growths(TWO_GROW, second=on_first_draws(3, THREE_GROW), deviation=THREE_GROW).facts
+    assert (facts["value"], facts["second"], facts["deviation"]) == (1, (DRAWS - 3) / DRAWS, 0)
 
 
 def test_facts_have_the_largest_share_of_the_whole_displacement_and_the_share_allowed():
-    facts = evaluate_growths(TWO_GROW, second=mixed(THREE_GROW, 3), deviation=THREE_GROW).facts
+    facts = evaluate_growths(TWO_GROW, second=on_first_draws(3, THREE_GROW)).facts
     displacement = START * np.array(THREE_GROW)
     assert facts["whole"] == pytest.approx(displacement[2] ** 2 / np.sum(displacement**2))
     assert facts["left"] == pytest.approx(0.05)
