@@ -1,7 +1,10 @@
-"""The toy as a network of torch's own parts, and what is measured of it: they share nothing with the package."""
+"""Oracles of the toy, from torch, numpy and scipy: gradients, flows, ranks, and times of learning.
+
+They share no code with the package; tests compare its runs and metrics with them.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -29,19 +32,19 @@ def loss_of(f: torch.Tensor, W: torch.Tensor, classes: torch.Tensor, loss: str) 
 
 
 def velocity(f: np.ndarray, W: np.ndarray, counts: Sequence[int], loss: str) -> tuple[np.ndarray, np.ndarray]:
-    """Return minus the gradient by automatic differentiation."""
+    """Return minus the gradient in f and in W, by automatic differentiation; examples are sorted by class."""
     factors = [torch.tensor(factor, dtype=torch.float64, requires_grad=True) for factor in (f, W)]
     classes = torch.repeat_interleave(torch.arange(len(counts)), torch.tensor(counts))
-    found = torch.autograd.grad(loss_of(*factors, classes, loss), factors)
-    return -found[0].numpy(), -found[1].numpy()
+    gradient_f, gradient_W = torch.autograd.grad(loss_of(*factors, classes, loss), factors)
+    return -gradient_f.numpy(), -gradient_W.numpy()
 
 
 def rates_of_singular_values(matrix: np.ndarray, derivative: np.ndarray) -> np.ndarray:
     """Return d sigma_k / dt, descending, by automatic differentiation of torch's singular values."""
-    given = torch.tensor(matrix, dtype=torch.float64)
-    moved = torch.tensor(derivative, dtype=torch.float64)
-    _, found = torch.func.jvp(torch.linalg.svdvals, (given,), (moved,))
-    return found.numpy()
+    point = torch.tensor(matrix, dtype=torch.float64)
+    tangent = torch.tensor(derivative, dtype=torch.float64)
+    _, rates = torch.func.jvp(torch.linalg.svdvals, (point,), (tangent,))
+    return rates.numpy()
 
 
 def integrate_by_scipy(
@@ -50,12 +53,12 @@ def integrate_by_scipy(
     """Return f and W at `times` by an implicit scipy integrator, from `derivatives(f, W)`."""
 
     def field(_: float, state: np.ndarray) -> np.ndarray:
-        parts = derivatives(state[: f.size].reshape(f.shape), state[f.size :].reshape(W.shape))
-        return np.concatenate([part.ravel() for part in parts])
+        df, dW = derivatives(state[: f.size].reshape(f.shape), state[f.size :].reshape(W.shape))
+        return np.concatenate([df.ravel(), dW.ravel()])
 
     start = np.concatenate([f.ravel(), W.ravel()])
-    found = solve_ivp(field, (times[0], times[-1]), start, "LSODA", times, rtol=1e-9, atol=1e-12).y.T
-    return found[:, : f.size].reshape(-1, *f.shape), found[:, f.size :].reshape(-1, *W.shape)
+    states = solve_ivp(field, (times[0], times[-1]), start, "LSODA", times, rtol=1e-9, atol=1e-12).y.T
+    return states[:, : f.size].reshape(-1, *f.shape), states[:, f.size :].reshape(-1, *W.shape)
 
 
 def rank_of(points: np.ndarray, *, copies: Sequence[int] | None = None, centred: bool = True) -> float:
@@ -64,17 +67,29 @@ def rank_of(points: np.ndarray, *, copies: Sequence[int] | None = None, centred:
     return float(np.exp(stats.entropy(np.clip(np.linalg.eigvalsh(second), 0, None))))
 
 
-def learning_places(own: np.ndarray, sizes: Sequence[int], lower: float, upper: float) -> tuple[int, int, int, int]:
-    """Return where the first class is learned, the rarest begin to be, these are, and all are, by a search in time.
+class LearningPlaces(NamedTuple):
+    """Places along times, 0, 1, 2, ..., of what a flow learns; the last place for what never comes."""
 
-    `own` has each class's probability, shape (times, classes); what does not come is put at the end.
+    first_learned: int  # some class has a probability above one half
+    rare_begin: int  # the last place before one of the rarest classes passes `lower`
+    rare_learned: int  # all of the rarest classes are above `upper`
+    all_learned: int  # all classes are above `upper`
+
+
+def learning_places(own: np.ndarray, sizes: Sequence[int], lower: float, upper: float) -> LearningPlaces:
+    """Return when classes are learned, by a search in time.
+
+    `own` has the probability of each class on its own examples, shape (times, classes).
     """
     last = len(own) - 1
     rarest = [k for k, size in enumerate(sizes) if size == min(sizes)]
 
-    def first(holds: Callable[[np.ndarray], Any]) -> int:
-        return next((t for t in range(len(own)) if holds(own[t])), last)
+    def first_place(holds: Callable[[np.ndarray], Any]) -> int:
+        return next((place for place in range(len(own)) if holds(own[place])), last)
 
-    begin = max(first(lambda p: (p[rarest] > lower).any()) - 1, 0)
-    learned, every = first(lambda p: (p[rarest] > upper).all()), first(lambda p: (p > upper).all())
-    return first(lambda p: (p > 0.5).any()), begin, learned, every
+    return LearningPlaces(
+        first_learned=first_place(lambda p: (p > 0.5).any()),
+        rare_begin=max(first_place(lambda p: (p[rarest] > lower).any()) - 1, 0),
+        rare_learned=first_place(lambda p: (p[rarest] > upper).all()),
+        all_learned=first_place(lambda p: (p > upper).all()),
+    )

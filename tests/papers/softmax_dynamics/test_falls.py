@@ -1,4 +1,4 @@
-"""Falls of the rank: when classes are learned, and which falls lie within which time."""
+"""Falls of the rank, on series made by hand: when classes are learned, and which falls are within which time."""
 
 import numpy as np
 import pytest
@@ -30,10 +30,11 @@ def windows_of(*, first: int, rare: tuple[int, int], last: int, members: int = 1
     return Windows((rare_begin, rare_end), (first_place, last_place))
 
 
+# swings in their order, four places for each series; zeros fill the places that it does not need
 @pytest.mark.parametrize(
     ("series", "expected"),
     [
-        ([2.0, 1.5, 1.55, 1.0, 2.0], [-1.0, 1.0, 0.0, 0.0]),  # a rise of 0.05 lies within the fall
+        ([2.0, 1.5, 1.55, 1.0, 2.0], [-1.0, 1.0, 0.0, 0.0]),  # a rise of 0.05 is a part of the fall
         ([1.0, 1.05, 0.5], [-0.55, 0.0, 0.0, 0.0]),  # a fall starts at its top
         ([1.0, 2.0, 1.95], [1.0, 0.0, 0.0, 0.0]),  # a fall of 0.05 at the end is none
         ([1.0, 1.05, 0.98, 1.02], [0.0, 0.0, 0.0, 0.0]),  # nothing swings by the threshold
@@ -58,29 +59,38 @@ def test_a_series_turned_over_has_its_swings_turned_over(series):
 )
 def test_only_the_part_of_a_fall_inside_the_window_counts(window, depth):
     series = np.array([[2.0, 1.0, 1.5, 1.9, 1.5, 1.2]])
-    bounds = tuple(np.array([place]) for place in window)
+    begin, end = window
     trough = np.array([0])  # made up, at the start, so that the series since then begins with a fall
-    assert falls_within(series, THRESHOLD, bounds, trough)[0] == pytest.approx(depth)
+    depths = falls_within(series, THRESHOLD, (np.array([begin]), np.array([end])), trough)
+    assert depths == pytest.approx([depth])
 
 
-NOT_FINITE = np.array([[1.0, np.nan, 0.0], [1.0, 2.0, 1.0]])
+ONE_NOT_FINITE = np.array([[1.0, np.nan, 0.0], [1.0, 2.0, 1.0]])  # two series of three places
 
 
-def test_falls_and_swings_of_a_series_that_is_not_finite_are_nan():
-    whole = (np.zeros(2, int), np.full(2, 2))
-    np.testing.assert_array_equal(falls_within(NOT_FINITE, THRESHOLD, whole, np.zeros(2, int)), [np.nan, 1.0])
-    np.testing.assert_array_equal(swings(NOT_FINITE, THRESHOLD, 2), [[np.nan, np.nan], [1.0, -1.0]])
+def test_falls_of_a_series_that_is_not_finite_are_nan():
+    first_places, last_places = np.array([0, 0]), np.array([2, 2])
+    depths = falls_within(ONE_NOT_FINITE, THRESHOLD, (first_places, last_places), trough=first_places)
+    np.testing.assert_array_equal(depths, [np.nan, 1.0])
+
+
+def test_swings_of_a_series_that_is_not_finite_are_nan():
+    np.testing.assert_array_equal(swings(ONE_NOT_FINITE, THRESHOLD, count=2), [[np.nan, np.nan], [1.0, -1.0]])
 
 
 def test_a_warm_up_ends_at_the_trough_and_growth_begins_there():
     """The first class is learned at the place 3: what is lower later is no trough."""
-    series = np.array([[1.5, 1.6, 1.0, 1.2, 1.9, 0.8], [1.0, 1.1, 1.2, 1.3, 1.1, 1.2]])
-    found = warm_up_and_growth(series, windows_of(first=3, rare=(0, 4), last=4, members=2))
-    np.testing.assert_allclose([found["warm_up"], found["growth"]], [[0.6, 0.0], [0.9, 0.3]])
+    falls_first = [1.5, 1.6, 1.0, 1.2, 1.9, 0.8]  # to 1.0; 0.8 comes later
+    lowest_at_the_start = [1.0, 1.1, 1.2, 1.3, 1.1, 1.2]
+    windows_of_both = windows_of(first=3, rare=(0, 4), last=4, members=2)
+    changes = warm_up_and_growth(np.array([falls_first, lowest_at_the_start]), windows_of_both)
+    np.testing.assert_allclose(changes["warm_up"], [1.6 - 1.0, 0.0])
+    np.testing.assert_allclose(changes["growth"], [1.9 - 1.0, 1.3 - 1.0])
 
 
-def test_a_trough_is_the_lowest_of_what_is_finite():
-    assert troughs(NOT_FINITE, np.full(2, 2)).tolist() == [2, 0]
+def test_a_trough_is_the_place_of_the_lowest_finite_number():
+    first_learned = np.array([2, 2])  # the last place
+    assert troughs(ONE_NOT_FINITE, first_learned).tolist() == [2, 0]
 
 
 def test_a_class_is_learned_when_it_stays_above_one_half():
@@ -98,17 +108,30 @@ def test_a_member_that_is_not_finite_has_no_time_of_learning():
     np.testing.assert_array_equal(learned_at(np.arange(3.0), probabilities), [[np.nan, np.nan], [0.0, 0.0]])
 
 
-def test_windows_follow_the_rarest_classes_and_the_order_of_learning():
+@pytest.fixture
+def windows_of_two_rare_classes() -> Windows:
+    """Return the windows of one member at six times, with a frequent class and two of one example.
+
+    A class begins to be learned at a probability of 0.3, and is learned at 0.9.
+    """
     frequent = [0.2, 0.4, 0.6, 0.8, 0.95, 0.95]
     rare = [0.2, 0.2, 0.35, 0.95, 0.95, 0.95]
     equally_rare = [0.2, 0.2, 0.2, 0.95, 0.95, 0.95]
     no_class = [0.0] * 6  # of no examples: it only fills the array
     probabilities = np.stack([frequent, rare, equally_rare, no_class], axis=-1)[None]
-    found = windows(probabilities, np.array([[4, 1, 1, 0]]), 0.3, 0.9)
-    # from the record before the first of the rarest passes 0.3, at the place 2, to where both have passed 0.9
-    assert [int(place[0]) for place in found.rare] == [1, 3]
-    # from where the first of any size passes one half to where all have passed 0.9
-    assert [int(place[0]) for place in found.learning] == [2, 4]
+    return windows(probabilities, np.array([[4, 1, 1, 0]]), 0.3, 0.9)
+
+
+def test_the_window_of_the_rarest_begins_before_one_begins_to_be_learned_and_ends_when_all_are(
+    windows_of_two_rare_classes,
+):
+    # the first of them passes 0.3 at the place 2, and both pass 0.9 at the place 3
+    assert [place.tolist() for place in windows_of_two_rare_classes.rare] == [[2 - 1], [3]]
+
+
+def test_the_window_of_learning_begins_with_the_first_class_learned_and_ends_when_all_are(windows_of_two_rare_classes):
+    # the frequent class passes one half at the place 2, and 0.9, as the last of all, at the place 4
+    assert [place.tolist() for place in windows_of_two_rare_classes.learning] == [[2], [4]]
 
 
 @pytest.mark.parametrize(
@@ -117,14 +140,14 @@ def test_windows_follow_the_rarest_classes_and_the_order_of_learning():
         # the fall from 1.8 is the warm-up, though a rise comes before it: its trough is the lowest value
         ([1.2, 1.8, 1.0, 1.5, 2.0], 2, 0.0),
         ([1.2, 1.8, 1.0, 1.5, 2.0], 1, 0.8),  # the first class is learned before that fall: the trough is the start
-        ([1.8, 1.0, 2.0, 1.7, 1.9], 1, 0.3),
-        ([1.0, 2.0, 1.5], 0, 0.5),
+        ([1.8, 1.0, 2.0, 1.7, 1.9], 1, 0.3),  # from 2.0 to 1.7, after the trough at 1.0
+        ([1.0, 2.0, 1.5], 0, 0.5),  # the first class is learned at the start, which is the trough
     ],
 )
 def test_only_falls_since_the_trough_count(series, first, fall):
     # `fall` reads neither `rare` nor `last`
-    found = falls_by_window(np.array([series]), THRESHOLD, windows_of(first=first, rare=(0, 4), last=4))
-    assert found["fall"][0] == pytest.approx(fall)
+    falls = falls_by_window(np.array([series]), THRESHOLD, windows_of(first=first, rare=(0, 4), last=4))
+    assert falls["fall"] == pytest.approx([fall])
 
 
 # the window of the last fall ends where the rarest classes are learned (`phases`), or with the series (`since_rare`)
@@ -142,27 +165,37 @@ def test_only_falls_since_the_trough_count(series, first, fall):
     ],
 )
 def test_three_phases_follow_one_another(series, first, rare, phases, since_rare):
-    found = three_phases(np.array([series]), THRESHOLD, windows_of(first=first, rare=rare, last=4))
-    assert (found["phases"][0], found["phases_since_rare"][0]) == (phases, since_rare)
+    shows = three_phases(np.array([series]), THRESHOLD, windows_of(first=first, rare=rare, last=4))
+    assert shows["phases"].tolist() == [phases]
+    assert shows["phases_since_rare"].tolist() == [since_rare]
 
 
 def test_phases_of_a_series_that_is_not_finite_are_nan():
     series = np.array([[1.8, 1.0, 2.0, 1.7, 1.7], [1.8, 1.0, 2.0, 1.7, np.nan]])
-    found = three_phases(series, THRESHOLD, windows_of(first=1, rare=(2, 4), last=4, members=2))
-    np.testing.assert_array_equal(found["phases"], [1.0, np.nan])
-    np.testing.assert_array_equal(found["phases_since_rare"], [1.0, np.nan])
+    shows = three_phases(series, THRESHOLD, windows_of(first=1, rare=(2, 4), last=4, members=2))
+    np.testing.assert_array_equal(shows["phases"], [1.0, np.nan])
+    np.testing.assert_array_equal(shows["phases_since_rare"], [1.0, np.nan])
 
 
-@pytest.mark.parametrize(("rare", "fall"), [((2, 3), 0.25), ((3, 4), 0.2), ((4, 4), 0.0)])
+# from the value at the place where the rarest begin to be learned to the last value, 1.75
+@pytest.mark.parametrize(("rare", "fall"), [((2, 3), 2.0 - 1.75), ((3, 4), 1.95 - 1.75), ((4, 4), 0.0)])
 def test_a_fall_counts_from_where_the_rare_classes_begin_to_be_learned_to_the_end(rare, fall):
     series = np.array([[1.8, 1.0, 2.0, 1.95, 1.75]])
-    found = falls_by_window(series, THRESHOLD, windows_of(first=1, rare=rare, last=4))
-    assert found["fall_since_rare"][0] == pytest.approx(fall)
+    falls = falls_by_window(series, THRESHOLD, windows_of(first=1, rare=rare, last=4))
+    assert falls["fall_since_rare"] == pytest.approx([fall])
 
 
-def test_each_fall_has_its_window():
+@pytest.mark.parametrize(
+    ("name", "steps"),
+    [
+        ("fall", 5),  # all of it, to the place 7
+        ("fall_rare", 1),  # from 3 to 4
+        ("fall_since_rare", 4),  # from 3 to 7
+        ("fall_learning", 3),  # to 5, where all are learned; the first is learned before the fall
+    ],
+)
+def test_each_fall_is_the_part_in_its_window(name, steps):
     """The series falls by 0.3 at each step from the place 2 on."""
     series = np.array([[1.8, 1.0, 2.5, 2.2, 1.9, 1.6, 1.3, 1.0]])
-    found = falls_by_window(series, THRESHOLD, windows_of(first=1, rare=(3, 4), last=5))
-    wanted = {"fall": 1.5, "fall_rare": 0.3, "fall_since_rare": 1.2, "fall_learning": 0.9}
-    assert {name: fall[0] for name, fall in found.items()} == pytest.approx(wanted)
+    falls = falls_by_window(series, THRESHOLD, windows_of(first=1, rare=(3, 4), last=5))
+    assert falls[name] == pytest.approx([0.3 * steps])

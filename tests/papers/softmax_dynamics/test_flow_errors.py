@@ -1,21 +1,40 @@
-"""Errors along flows, where some flows failed."""
+"""The largest relative error of rates along each flow, with rates whose error is known."""
 
 import numpy as np
 import pandas as pd
+import pytest
 
 from learning_dynamics.papers.softmax_dynamics.flow_errors import at_each_time, rate_errors
 
+SPEED = 2.0  # the unit of errors
+SIMPLE = 0.3  # the gap of a simple spectrum
+LEAST_GAP = 0.01  # below it a spectrum does not count as simple
 
-def test_a_failed_flow_stays_in_its_place_and_times_without_a_simple_spectrum_do_not_count():
-    """Member 1 failed; of the others the error of 0.5 lies where the gap is too small."""
-    measured = {(0, 0.0): (1.5, 1e-6), (0, 1.0): (1.01, 0.3), (2, 0.0): (1.5, 1e-6), (2, 1.0): (1.02, 0.3)}
-    failed = {(1, 0.0): (np.nan, np.nan), (1, 1.0): (np.nan, np.nan)}
-    table = pd.DataFrame(
-        [
-            {"seed": seed, "time": time, "quantity": quantity, "value": value, "predicted": 1.0}
-            for (seed, time), (rate, gap) in (measured | failed).items()
-            for quantity, value in (("rate", rate), ("speed", 2.0 if np.isfinite(rate) else np.nan), ("gap", gap))
-        ]
-    )
-    errors = rate_errors(table, "rate", "speed", at_each_time(table, "gap") > 0.01)
-    np.testing.assert_allclose(errors, [0.005, np.nan, 0.01])
+
+def flow_of(seed: int, *, rates: list[float], gaps: list[float], speed: float = SPEED) -> pd.DataFrame:
+    """Return the table of one flow, a rate and a gap at each of the times 0, 1, ...; rates are predicted as 1."""
+    rows = []
+    for time, (rate, gap) in enumerate(zip(rates, gaps, strict=True)):
+        for quantity, value in {"rate": rate, "speed": speed, "gap": gap}.items():
+            rows.append({"seed": seed, "time": float(time), "quantity": quantity, "value": value, "predicted": 1.0})
+    return pd.DataFrame(rows)
+
+
+def errors_of(*flows: pd.DataFrame) -> np.ndarray:
+    table = pd.concat(flows, ignore_index=True)
+    return rate_errors(table, "rate", "speed", at_each_time(table, "gap") > LEAST_GAP)
+
+
+def test_the_error_is_the_largest_along_the_flow_over_the_speed():
+    assert errors_of(flow_of(0, rates=[1.01, 0.96], gaps=[SIMPLE, SIMPLE])) == pytest.approx([0.04 / SPEED])
+
+
+def test_times_without_a_simple_spectrum_do_not_count():
+    # the larger error, 0.5, is at a time whose gap is too small
+    assert errors_of(flow_of(0, rates=[1.5, 1.01], gaps=[1e-6, SIMPLE])) == pytest.approx([0.01 / SPEED])
+
+
+def test_the_error_of_a_failed_flow_is_nan_between_those_of_its_siblings():
+    failed = flow_of(1, rates=[np.nan, np.nan], gaps=[np.nan, np.nan], speed=np.nan)
+    before, after = (flow_of(seed, rates=[1.0, 1 + error], gaps=[SIMPLE] * 2) for seed, error in ((0, 0.01), (2, 0.02)))
+    np.testing.assert_allclose(errors_of(before, failed, after), [0.01 / SPEED, np.nan, 0.02 / SPEED])

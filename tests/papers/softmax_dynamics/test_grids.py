@@ -1,4 +1,4 @@
-"""What is read of a grid, on tables made by hand."""
+"""What `Grid` reads from tables made by hand, and how the members of several cells are stacked."""
 
 import numpy as np
 import pandas as pd
@@ -10,67 +10,95 @@ from learning_dynamics.papers.softmax_dynamics.grids import WHILE_RARE, Grid, Mo
 from tests.papers.softmax_dynamics.tables import grid_table
 
 CELLS = [("2-2-2-2", "gaussian", 0.1), ("4-2-1-1", "balanced", 0.01)]  # two members each
+FINAL = np.ones((4, 4))  # a quantity by class of all four members, where the values do not matter
 
 
-def grid_of(**quantities) -> pd.DataFrame:
-    return grid_table(CELLS, {name.replace("_at_", "@"): np.asarray(of) for name, of in quantities.items()}, seeds=2)
+def table_of(name: str, values) -> pd.DataFrame:
+    """Return the table of a grid with one quantity, named ``name@measure@threshold`` as for `grid_table`."""
+    return grid_table(CELLS, {name: np.asarray(values)}, seeds=2)
 
 
-def test_members_are_in_the_tables_order_and_those_asked_for():
-    table = grid_of(final=np.ones((4, 4)))
-    members = Grid(table).members
+def test_members_are_in_the_tables_order():
+    members = Grid(table_of("final", FINAL)).members
     assert members["counts"].tolist() == ["2-2-2-2", "2-2-2-2", "4-2-1-1", "4-2-1-1"]
     assert members["seed"].tolist() == [0, 1, 0, 1]
-    skewed = Grid(table, skewed=True)
+
+
+def test_a_grid_restricted_to_skewed_sizes_has_their_members_alone():
+    skewed = Grid(table_of("final", FINAL), skewed=True)
     assert skewed.scale.tolist() == [0.01, 0.01]
     assert skewed.class_sizes.tolist() == [[4, 2, 1, 1], [4, 2, 1, 1]]
 
 
-def test_a_quantity_is_read_at_a_moment_and_over_a_window():
-    sigma = np.array([[1.0, 2.0, 3.0, 5.0, 8.0]]) * np.arange(1, 5)[:, None]
-    skewed = Grid(grid_of(sigma_1=sigma), skewed=True)
-    assert skewed.at(Moment.RARE_BEGIN, "sigma_1").tolist() == [9.0, 12.0]
-    assert skewed.change(WHILE_RARE, "sigma_1").tolist() == [6.0, 8.0]
+SIGMA = np.outer([1, 2, 3, 4], [1.0, 2.0, 3.0, 5.0, 8.0])  # of each member, at each moment in their order
 
 
-def test_what_was_not_measured_at_a_moment_is_refused():
+def test_a_quantity_is_read_at_a_moment():
+    # of the third and fourth member, at the third moment
+    assert Grid(table_of("sigma_1", SIGMA), skewed=True).at(Moment.RARE_BEGIN, "sigma_1").tolist() == [3 * 3, 4 * 3]
+
+
+def test_a_change_over_a_window_is_the_value_at_its_end_less_that_at_its_beginning():
+    change = Grid(table_of("sigma_1", SIGMA), skewed=True).change(WHILE_RARE, "sigma_1")
+    assert change.tolist() == [3 * (5 - 3), 4 * (5 - 3)]
+
+
+def test_a_quantity_that_was_not_measured_at_a_moment_is_refused():
+    # it has entries for four classes, 1 to 4, and none for the fifth moment
     with pytest.raises(ProjectError, match="no rows"):
-        Grid(grid_of(final=np.ones((4, 4)))).at(Moment.END, "final")
+        Grid(table_of("final", FINAL)).at(Moment.END, "final")
 
 
-def test_a_class_is_learned_never_or_not_known():
-    """A failed flow has neither a time nor an end."""
+def test_a_class_without_a_time_of_learning_is_never_learned_unless_its_flow_failed():
+    """A failed flow has no final probability either."""
     times = np.array([[1.0, np.nan], [np.nan, 2.0], [3.0, 4.0], [np.nan, np.nan]])
     final = np.array([[0.9, 0.1], [0.1, 0.9], [0.9, 0.9], [np.nan, np.nan]])
-    measured = Grid(grid_of(learning_time=times, final=final)).learning_times()
+    table = grid_table(CELLS, {"learning_time": times, "final": final}, seeds=2)
     expected = [[1.0, np.inf], [np.inf, 2.0], [3.0, 4.0], [np.nan, np.nan]]
-    np.testing.assert_array_equal(measured, expected)
+    np.testing.assert_array_equal(Grid(table).learning_times(), expected)
 
 
-def test_the_course_of_a_rank_is_its_falls_and_rises():
-    swing = [[-0.3, 0.5, -0.1, 0.0], [0.5, 0.0, 0.0, 0.0], [0.0] * 4, [np.nan] * 4]
-    courses = Grid(grid_of(**{"swing_at_rankme_at_0.05": swing})).courses("rankme", 0.05)
+def test_the_course_of_a_rank_spells_its_falls_and_rises_and_is_missing_for_a_failed_flow():
+    swings = [[-0.3, 0.5, -0.1, 0.0], [0.5, 0.0, 0.0, 0.0], [0.0] * 4, [np.nan] * 4]
+    courses = Grid(table_of("swing@rankme@0.05", swings)).courses("rankme", 0.05)
     assert courses[:3].tolist() == ["FRF", "R", ""]
     assert courses.isna().tolist() == [False, False, False, True]
 
 
-def test_a_rank_that_failed_does_not_keep_growing():
-    fall = [0.04, 0.05, 0.0, np.nan]
-    growing = Grid(grid_of(**{"fall_at_rankme_at_0.05": fall})).keeps_growing("rankme", 0.05)
-    assert growing.tolist() == [True, False, True, False]
+def test_a_rank_keeps_growing_that_falls_by_less_than_the_threshold_and_has_not_failed():
+    falls = [0.04, 0.05, 0.0, np.nan]
+    grid = Grid(table_of("fall@rankme@0.05", falls))
+    assert grid.keeps_growing("rankme", 0.05).tolist() == [True, False, True, False]
 
 
-def test_cells_are_followed_by_name_and_their_members_padded():
+# -- stacking cells ----------------------------------------------------------------------------------------------------
+
+
+def test_the_last_name_of_a_cell_changes_fastest():
     cells = starts.grid_cells(size=[1, 2], scale=[0.1, 0.2])
-    assert [tuple(cell.values()) for cell in cells] == [(1, 0.1), (1, 0.2), (2, 0.1), (2, 0.2)]
+    assert cells == [
+        {"size": 1, "scale": 0.1},
+        {"size": 1, "scale": 0.2},
+        {"size": 2, "scale": 0.1},
+        {"size": 2, "scale": 0.2},
+    ]
+
+
+@pytest.fixture
+def stacked():
+    """Return the trajectory of two cells of two members each, whose series is their scale, `size` times."""
 
     def follow(scale: float, size: int) -> dict[str, np.ndarray]:
-        return {"x": np.full((2, 1, size), scale)}
+        return {"x": np.full((2, 1, size), scale)}  # members, times, entries
 
-    trajectory = starts.over_cells(follow, cells, seeds=2, times=np.zeros(1))
-    assert (
-        trajectory.series["x"][:, 0].tolist()
-        == [[0.1, 0], [0.1, 0], [0.2, 0], [0.2, 0]] + [[0.1] * 2] * 2 + [[0.2] * 2] * 2
-    )
-    assert trajectory.constants["size"].tolist() == [1, 1, 1, 1, 2, 2, 2, 2]
-    assert trajectory.constants["scale"].tolist() == [0.1, 0.1, 0.2, 0.2] * 2
+    cells = [{"size": 1, "scale": 0.1}, {"size": 2, "scale": 0.2}]
+    return starts.over_cells(follow, cells, seeds=2, times=np.zeros(1))
+
+
+def test_members_of_cells_are_stacked_cell_by_cell_and_padded_with_zeros(stacked):
+    assert stacked.series["x"][:, 0].tolist() == [[0.1, 0.0], [0.1, 0.0], [0.2, 0.2], [0.2, 0.2]]
+
+
+def test_constants_tell_the_cell_of_each_member(stacked):
+    assert stacked.constants["size"].tolist() == [1, 1, 2, 2]
+    assert stacked.constants["scale"].tolist() == [0.1, 0.1, 0.2, 0.2]

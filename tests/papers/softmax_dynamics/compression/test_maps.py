@@ -1,6 +1,7 @@
-"""Training against torch's own optimisers, and the map's measures against searches by loops."""
+"""Trainings of the maps compared with torch's optimisers, and metrics of the maps with searches by loops."""
 
 import itertools
+from functools import partial
 
 import numpy as np
 import pytest
@@ -12,10 +13,18 @@ from learning_dynamics.papers.softmax_dynamics import models as toy
 from learning_dynamics.papers.softmax_dynamics.cases import map_draws
 from learning_dynamics.papers.softmax_dynamics.compression import metrics, runs
 from learning_dynamics.seeds import generators
-from tests.papers.softmax_dynamics.network import learning_places, loss_of, rank_of, trajectory_with_settings
+from tests.papers.softmax_dynamics.network import (
+    LearningPlaces,
+    learning_places,
+    loss_of,
+    rank_of,
+    trajectory_with_settings,
+)
 
 
-def test_variants_change_what_they_say():
+@pytest.fixture(scope="module")
+def grams_of_variants() -> dict[str, np.ndarray]:
+    """Return f^T f at each record, by variant, of trainings of five examples for 40 steps."""
     settings = {
         "counts": [[3, 1, 1]],
         "dimensions": [2],
@@ -33,38 +42,62 @@ def test_variants_change_what_they_say():
         "class_inputs": [1.0],
     }
     trajectory = trajectory_with_settings(runs.variants_map, settings, seed=5)
-    grams = dict(zip(trajectory.constants["variant"], trajectory.series["gram"], strict=True))
-    # all start from the same parameters: features are equal where inputs are
-    (rng,) = generators(5, "softmax_dynamics.map.3-1-1.2.0.5", 1)
-    start = toy.gaussian(rng, 5, 2, 3, scale=0.5)
-    expected = {
-        "gradient descent": (lambda p: torch.optim.SGD(p, 0.1), (0.0, 0.0)),
-        "learning rate": (lambda p: torch.optim.SGD(p, 0.3), (0.0, 0.0)),
-        "momentum": (lambda p: torch.optim.SGD(p, 0.05, momentum=0.5), (0.0, 0.0)),
-        "weight decay": (lambda p: torch.optim.SGD(p, 0.1, weight_decay=0.2), (0.0, 0.0)),
-        "Adam": (lambda p: torch.optim.Adam(p, 0.05), (0.0, 0.0)),
-        "inputs shared": (lambda p: torch.optim.SGD(p, 0.1), (0.4, 0.0)),
-        "inputs by class": (lambda p: torch.optim.SGD(p, 0.1), (0.0, 1.0)),
-    }
+    return dict(zip(trajectory.constants["variant"], trajectory.series["gram"], strict=True))
+
+
+def descent(parameters: list[torch.Tensor]) -> torch.optim.Optimizer:
+    """Return what all variants of gradient descent change one thing of."""
+    return torch.optim.SGD(parameters, lr=0.1)
+
+
+@pytest.mark.parametrize(
+    ("variant", "optimiser", "shared", "within_class"),  # the last two are correlations of inputs
+    [
+        ("gradient descent", descent, 0.0, 0.0),
+        ("learning rate", partial(torch.optim.SGD, lr=0.3), 0.0, 0.0),
+        # the rate times one minus the momentum, which is the same effective rate
+        ("momentum", partial(torch.optim.SGD, lr=0.05, momentum=0.5), 0.0, 0.0),
+        ("weight decay", partial(torch.optim.SGD, lr=0.1, weight_decay=0.2), 0.0, 0.0),
+        ("Adam", partial(torch.optim.Adam, lr=0.05), 0.0, 0.0),
+        ("inputs shared", descent, 0.4, 0.0),
+        ("inputs by class", descent, 0.0, 1.0),
+    ],
+)
+def test_each_variant_ends_where_torchs_optimiser_does_on_inputs_of_its_correlation(
+    grams_of_variants, variant, optimiser, shared, within_class
+):
     classes = torch.tensor([0, 0, 0, 1, 2])
-    for name, (theirs, (shared, within)) in expected.items():
-        same = classes[:, None] == classes[None, :]
-        kernel = (1 - shared - within) * torch.eye(5) + shared + within * same
-        values, vectors = torch.linalg.eigh(kernel.double())
-        data = vectors * values.clamp(min=0).sqrt() @ vectors.T
-        theta, W = (torch.tensor(part, requires_grad=True) for part in start)
-        optimiser = theirs([theta, W])
-        for _ in range(40):
-            optimiser.zero_grad()
-            loss_of(data @ theta, W, classes, "cross_entropy").backward()
-            optimiser.step()
-        f = (data @ theta).detach().numpy()
-        np.testing.assert_allclose(grams[name][-1], f.T @ f, rtol=1e-6, atol=1e-9, err_msg=name)
-    assert np.abs(grams["minibatch"][-1] - grams["gradient descent"][-1]).max() > 1e-2
+    same_class = classes[:, None] == classes[None, :]
+    kernel = (1 - shared - within_class) * torch.eye(5) + shared + within_class * same_class
+    values, vectors = torch.linalg.eigh(kernel.double())
+    inputs = vectors * values.clamp(min=0).sqrt() @ vectors.T
+    # all variants start from the same parameters
+    (rng,) = generators(5, "softmax_dynamics.map.3-1-1.2.0.5", 1)
+    theta, W = (torch.tensor(factor, requires_grad=True) for factor in toy.gaussian(rng, 5, 2, 3, scale=0.5))
+    torchs = optimiser([theta, W])
+    for _ in range(40):
+        torchs.zero_grad()
+        loss_of(inputs @ theta, W, classes, "cross_entropy").backward()
+        torchs.step()
+    f = (inputs @ theta).detach().numpy()
+    np.testing.assert_allclose(grams_of_variants[variant][-1], f.T @ f, rtol=1e-6, atol=1e-9)
+
+
+def test_minibatches_of_one_example_end_elsewhere_than_full_batches(grams_of_variants):
+    # entries of f^T f are of order one; on average over minibatches a step is that of the full batch
+    # (`test_optimiser_steps.py`)
+    difference = grams_of_variants["minibatch"][-1] - grams_of_variants["gradient descent"][-1]
+    assert np.abs(difference).max() > 1e-2
+
+
+# -- what is measured of a map -----------------------------------------------------------------------------------------
+
+LOWER, UPPER, THRESHOLD = 0.3, 0.8, 0.01
 
 
 @pytest.fixture(scope="module")
 def mapped():
+    """Return the trajectory of six trainings of nine examples, and what is measured of them."""
     settings = {
         "counts": [[6, 2, 1]],
         "dimensions": [2],
@@ -75,54 +108,87 @@ def mapped():
         "points": 40,
     }
     trajectory = trajectory_with_settings(runs.descent_map, settings, seed=5)
-    return trajectory, metrics.descent_map(trajectory, thresholds=[0.01], lower=0.3, upper=0.8)
+    return trajectory, metrics.descent_map(trajectory, thresholds=[THRESHOLD], lower=LOWER, upper=UPPER)
+
+
+def places_and_ranks(trajectory, member) -> tuple[LearningPlaces, list[float]]:
+    """Return where a member learns its classes, and the rank over its nine examples at each record."""
+    gram, sums = trajectory.series["gram"][member], trajectory.series["sums"][member]
+    ranks = []
+    for second_moment, class_sums in zip(gram, sums, strict=True):
+        total = class_sums.sum(axis=0)
+        covariance = second_moment - np.outer(total, total) / 9
+        ranks.append(np.exp(stats.entropy(np.linalg.eigvalsh(covariance))))
+    return learning_places(trajectory.series["probabilities"][member], [6, 2, 1], LOWER, UPPER), ranks
+
+
+def deepest_fall(series, begin, end, *, trough) -> float:
+    """Return the deepest part, from `begin` to `end`, of a fall after a rise since the trough.
+
+    A fall begins at one of scipy's peaks, whose prominence is the threshold, and ends where the series is lowest before
+    the next.
+    """
+    series = np.asarray(series)
+    peaks = [trough + peak for peak in find_peaks(series[trough:], prominence=THRESHOLD)[0].tolist()]
+    deepest = 0.0
+    for top, next_top in itertools.pairwise([*peaks, len(series)]):
+        bottom = top + int(np.argmin(series[top:next_top]))
+        first, last = max(top, begin), min(bottom, end)
+        if last > first:
+            deepest = max(deepest, series[first] - series[last])
+    return deepest
 
 
 @pytest.mark.parametrize("member", range(6))
-def test_windows_and_falls_of_a_map_by_hand(mapped, member):
+@pytest.mark.parametrize("name", ["fall", "fall_rare", "fall_since_rare", "fall_learning", "fall_before", "fall_after"])
+def test_each_fall_is_the_deepest_that_a_search_by_peaks_has_in_its_window(mapped, member, name):
     trajectory, table = mapped
-    fallen = {
-        name: map_draws(table, name, "rankme_centred", 0.01)["value"].to_numpy()
-        for name in ("fall", "fall_rare", "fall_since_rare", "fall_learning", "fall_before", "fall_after")
-    }
-    net = map_draws(table, "net", "rankme_centred", 0.0)["value"].to_numpy()
-    learned = map_draws(table, "learned", "rankme_centred", 0.0)["value"].to_numpy()
-    gram, sums = trajectory.series["gram"][member], trajectory.series["sums"][member]
-    covariances = [g - np.outer(s.sum(0), s.sum(0)) / 9 for g, s in zip(gram, sums, strict=True)]
-    ranks = [np.exp(stats.entropy(np.linalg.eigvalsh(part))) for part in covariances]
-    own = trajectory.series["probabilities"][member]
-    last = len(own) - 1
-    first, begin, end, every = learning_places(own, [6, 2, 1], 0.3, 0.8)
-    assert net[member] == pytest.approx(ranks[end] - ranks[begin])
-    assert learned[member] == (own[-1].min() > 0.8)
-    windows = {
+    places, ranks = places_and_ranks(trajectory, member)
+    last = len(ranks) - 1
+    begin, end = places.rare_begin, places.rare_learned
+    window_of = {
         "fall": (0, last),
         "fall_rare": (begin, end),
         "fall_since_rare": (begin, last),
-        "fall_learning": (first, every),
+        "fall_learning": (places.first_learned, places.all_learned),
+        # as many records as in `fall_rare`, just before and just after
         "fall_before": (max(2 * begin - end, 0), begin),
         "fall_after": (end, min(2 * end - begin, last)),
     }
-    for name, (low, high) in windows.items():
-        assert fallen[name][member] == pytest.approx(deepest(ranks, low, high, 0.01, first), abs=1e-12), name
+    trough = int(np.argmin(ranks[: places.first_learned + 1]))
+    measured = map_draws(table, name, "rankme_centred", THRESHOLD)["value"].to_numpy()[member]
+    assert measured == pytest.approx(deepest_fall(ranks, *window_of[name], trough=trough), abs=1e-12)
 
 
-def deepest(series, low, high, threshold, first):
-    """The deepest part in a window of a fall after a rise since the trough: scipy's peaks, and troughs behind."""
-    start = int(np.argmin(series[: first + 1]))
-    series = np.asarray(series)
-    peaks = [start + peak for peak in find_peaks(series[start:], prominence=threshold)[0].tolist()]
-    found = 0.0
-    for top, after in itertools.pairwise([*peaks, len(series)]):
-        bottom = top + int(np.argmin(series[top:after]))
-        begin, end = max(top, low), min(bottom, high)
-        if end > begin:
-            found = max(found, series[begin] - series[end])
-    return found
+@pytest.mark.parametrize("name", ["fall", "fall_since_rare"])
+def test_some_rank_falls_so_that_the_search_by_peaks_has_something_to_find(mapped, name):
+    _, table = mapped
+    assert map_draws(table, name, "rankme_centred", THRESHOLD)["value"].max() > THRESHOLD
 
 
-def test_ranks_are_those_of_moments_and_of_means_of_classes_whatever_the_padding():
-    """The map keeps moments alone; the class means' covariance is numpy's."""
+@pytest.mark.parametrize("member", range(6))
+def test_the_net_change_is_that_of_the_rank_while_the_rarest_class_is_learned(mapped, member):
+    trajectory, table = mapped
+    places, ranks = places_and_ranks(trajectory, member)
+    net = map_draws(table, "net", "rankme_centred", 0.0)["value"].to_numpy()
+    assert net[member] == pytest.approx(ranks[places.rare_learned] - ranks[places.rare_begin])
+
+
+def test_a_member_has_learned_if_every_class_ends_above_the_upper_probability(mapped):
+    trajectory, table = mapped
+    learned = map_draws(table, "learned", "rankme_centred", 0.0)["value"]
+    assert learned.tolist() == (trajectory.series["probabilities"][:, -1].min(axis=1) > UPPER).tolist()
+
+
+# -- members of unequal shapes -----------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def padded():
+    """Return the trajectory of 16 trainings of unequal shapes, and what is measured of them.
+
+    They are of two decays, two lists of class sizes, two dimensions and two seeds, in this order.
+    """
     settings = {
         "counts": [[6, 2, 1], [3, 1, 1, 1]],
         "dimensions": [2, 3],
@@ -134,27 +200,41 @@ def test_ranks_are_those_of_moments_and_of_means_of_classes_whatever_the_padding
         "points": 12,
     }
     trajectory = trajectory_with_settings(runs.adamw_map, settings, seed=5)
-    table = metrics.adamw_map(trajectory, thresholds=[0.01], lower=0.3, upper=0.6)
-    measures = ("rankme_centred", "rankme", "class_rankme_centred", "class_rankme")
-    net = {name: map_draws(table, "net", name, 0.0)["value"].to_numpy() for name in measures}
+    return trajectory, metrics.adamw_map(trajectory, thresholds=[0.01], lower=0.3, upper=0.6)
+
+
+def test_the_amount_of_a_variant_is_its_decay(padded):
+    _, table = padded
     assert map_draws(table, "net", "class_rankme", 0.0)["amount"].tolist() == [0.0] * 8 + [0.5] * 8
-    for member in range(16):
-        sizes = np.array([size for size in trajectory.constants["counts"][member].tolist() if size])
-        d = trajectory.constants["dimension"][member]
-        gram, sums = trajectory.series["gram"][member, :, :d, :d], trajectory.series["sums"][member]
-        own = trajectory.series["probabilities"][member, :, : len(sizes)]
-        _, begin, end, _ = learning_places(own, sizes, 0.3, 0.6)
-        ranks = []
-        for t in (begin, end):
-            means, total = sums[t, : len(sizes), :d] / sizes[:, None], sums[t, : len(sizes), :d].sum(axis=0)
-            second = (gram[t] - np.outer(total, total) / sizes.sum(), gram[t])
-            over_examples = [np.exp(stats.entropy(np.linalg.eigvalsh(part))) for part in second]
-            ranks.append([*over_examples, rank_of(means), rank_of(means, centred=False)])
-        for name, begins, ends in zip(measures, *ranks, strict=True):
-            assert net[name][member] == pytest.approx(ends - begins, abs=1e-9), name
 
 
-def test_treated_and_controls_share_no_draw():
+@pytest.mark.parametrize("member", range(16))
+def test_ranks_are_those_of_numpys_covariances_whatever_the_padding(padded, member):
+    """Each rank's change while the rarest classes are learned, over examples and over means of classes."""
+    trajectory, table = padded
+    sizes = np.array([size for size in trajectory.constants["counts"][member].tolist() if size])
+    classes, d = len(sizes), trajectory.constants["dimension"][member]
+    gram = trajectory.series["gram"][member, :, :d, :d]
+    sums = trajectory.series["sums"][member, :, :classes, :d]
+    places = learning_places(trajectory.series["probabilities"][member, :, :classes], sizes, 0.3, 0.6)
+
+    def ranks_at(place: int) -> dict[str, float]:
+        means, total = sums[place] / sizes[:, None], sums[place].sum(axis=0)
+        centred = gram[place] - np.outer(total, total) / sizes.sum()
+        return {
+            "rankme": np.exp(stats.entropy(np.linalg.eigvalsh(gram[place]))),
+            "rankme_centred": np.exp(stats.entropy(np.linalg.eigvalsh(centred))),
+            "class_rankme": rank_of(means, centred=False),
+            "class_rankme_centred": rank_of(means),
+        }
+
+    before, after = ranks_at(places.rare_begin), ranks_at(places.rare_learned)
+    for name in before:
+        net = map_draws(table, "net", name, 0.0)["value"].to_numpy()
+        assert net[member] == pytest.approx(after[name] - before[name], abs=1e-9), name
+
+
+def test_a_draw_is_treated_or_of_one_control_at_most_by_skew_and_dimension():
     settings = {
         "counts": [[2, 1, 1], [3, 1, 1, 1], [1, 1]],
         "dimensions": [1, 2],
@@ -167,11 +247,13 @@ def test_treated_and_controls_share_no_draw():
     table = metrics.descent_map(
         trajectory_with_settings(runs.descent_map, settings, seed=5), thresholds=[0.02], lower=0.3, upper=0.9
     )
-    sizes = [len(map_draws(table, "fall", "rankme", 0.02, control=name)) for name in ("treated", "equal", "wide")]
-    assert sizes == [4, 2, 2]  # two dimensions are as good as wide for three classes, and not for four
+    draws = {name: len(map_draws(table, "fall", "rankme", 0.02, control=name)) for name in ("treated", "equal", "wide")}
+    # two seeds each. In one dimension both skewed sizes are treated, and the equal ones are their control. In two only
+    # three classes have no bottleneck, which four have
+    assert draws == {"treated": 2 * 2, "equal": 2, "wide": 2}
 
 
-def test_training_that_diverges_is_empty_and_its_siblings_are_not():
+def test_rows_of_a_training_that_diverges_are_empty_and_those_of_its_siblings_are_not():
     settings = {
         "counts": [[2, 1]],
         "dimensions": [2],

@@ -1,4 +1,4 @@
-"""Metrics of grids of flows: directions, singular values, draws that failed, final outputs; shapes a run refuses."""
+"""Metrics of grids of flows in three dimensions, compared with numpy's, and of flows that fail or end as predicted."""
 
 import numpy as np
 import pytest
@@ -33,56 +33,75 @@ def trajectory():
     return trajectory_with_settings(runs.flow_grid, SETTINGS, seed=1)
 
 
+def points_of(trajectory, population) -> np.ndarray:
+    """Return the features of all examples, or their means by class, shape (members, times, points, d)."""
+    f, labels = trajectory.series["f"].astype(float), trajectory.constants["labels"]
+    if population == "examples":
+        return f
+    return np.einsum("mec,mted->mtcd", labels, f) / labels.sum(axis=1)[:, None, :, None]
+
+
+# states are stored in single precision: metrics that compute with them alike agree to better than 1e-6
+
+
 @pytest.mark.parametrize("population", ["examples", "classes"])
-def test_singular_values_variances_and_directions_are_those_of_numpys_eigenvectors(trajectory, population):
-    grid = Grid(metrics.flow_grid(trajectory, **MEASURE))
-    names = SPECTRA[population]
-    f, W = (trajectory.series[name].astype(float) for name in ("f", "W"))
-    labels = trajectory.constants["labels"]
-    means = np.einsum("mec,mted->mtcd", labels, f) / labels.sum(axis=1)[:, None, :, None]
-    points = means if population == "classes" else f
-    squares, vectors = np.linalg.eigh(np.swapaxes(points, -1, -2) @ points)
-    # -1 of the last time, then of the largest eigenvalue, as they ascend
-    np.testing.assert_allclose(grid.at(Moment.END, names.sigma_1) ** 2, squares[:, -1, -1], rtol=1e-6)
-    np.testing.assert_allclose(grid.at(Moment.END, names.sigma_2) ** 2, squares[:, -1, -2], rtol=1e-6)
-    last = points[:, -1]
-    centred = last - last.mean(axis=-2, keepdims=True)
-    variances = np.linalg.eigvalsh(np.swapaxes(centred, -1, -2) @ centred) / centred.shape[-2]
+def test_singular_values_are_roots_of_the_eigenvalues_of_the_second_moments(trajectory, population):
+    grid, names = Grid(metrics.flow_grid(trajectory, **MEASURE)), SPECTRA[population]
+    last = points_of(trajectory, population)[:, -1]
+    squares = np.linalg.eigvalsh(np.swapaxes(last, -1, -2) @ last)  # ascending
+    np.testing.assert_allclose(grid.at(Moment.END, names.sigma_1) ** 2, squares[:, -1], rtol=1e-6)
+    np.testing.assert_allclose(grid.at(Moment.END, names.sigma_2) ** 2, squares[:, -2], rtol=1e-6)
+
+
+@pytest.mark.parametrize("population", ["examples", "classes"])
+def test_variances_are_eigenvalues_of_the_covariance(trajectory, population):
+    grid, names = Grid(metrics.flow_grid(trajectory, **MEASURE)), SPECTRA[population]
+    last = points_of(trajectory, population)[:, -1]
+    variances = np.array([np.linalg.eigvalsh(np.cov(points.T, bias=True)) for points in last])  # ascending
     np.testing.assert_allclose(grid.at(Moment.END, names.variance_1), variances[:, -1], rtol=1e-6)
     np.testing.assert_allclose(grid.at(Moment.END, names.variance_2), variances[:, -2], rtol=1e-6)
+
+
+@pytest.mark.parametrize("population", ["examples", "classes"])
+def test_directions_are_compared_with_the_leading_one_when_the_rarest_classes_are_learned(trajectory, population):
+    grid, names = Grid(metrics.flow_grid(trajectory, **MEASURE)), SPECTRA[population]
+    points = points_of(trajectory, population)
+    _, vectors = np.linalg.eigh(np.swapaxes(points, -1, -2) @ points)
+    leading = vectors[..., -1]  # of the largest eigenvalue, shape (members, times, d)
+    f, W, labels = trajectory.series["f"], trajectory.series["W"], trajectory.constants["labels"]
     # mean probability of its own class over a class's examples
-    own = np.einsum("mtec,mec->mtc", softmax(f @ W, axis=-1), labels) / labels.sum(axis=1)[:, None]
+    own = np.einsum("mtec,mec->mtc", softmax(f.astype(float) @ W, axis=-1), labels) / labels.sum(axis=1)[:, None]
     for member, counts in enumerate(trajectory.constants["counts"]):
-        # where the rarest classes are learned; before the end, so that it is another moment than END
-        _, _, rare_learned, _ = learning_places(own[member], counts, MEASURE["lower"], MEASURE["upper"])
-        assert 0 < rare_learned < len(trajectory.time) - 1
-        leading = vectors[member, ..., -1]
-        cosines = np.abs(leading @ leading[rare_learned])
-        for moment, place in ((Moment.START, 0), (Moment.RARE_LEARNED, rare_learned), (Moment.END, -1)):
-            found = grid.at(moment, names.direction)[member]
-            np.testing.assert_allclose(found, cosines[place], rtol=0, atol=1e-6, err_msg=f"{member=}, {moment}")
+        learned = learning_places(own[member], counts, MEASURE["lower"], MEASURE["upper"]).rare_learned
+        # before the end, so that it is another moment than END
+        assert 0 < learned < len(trajectory.time) - 1
+        cosines = np.abs(leading[member] @ leading[member, learned])
+        for moment, place in ((Moment.START, 0), (Moment.RARE_LEARNED, learned), (Moment.END, -1)):
+            measured = grid.at(moment, names.direction)[member]
+            np.testing.assert_allclose(measured, cosines[place], rtol=0, atol=1e-6, err_msg=f"{member=}, {moment}")
 
 
 def test_a_member_that_failed_is_undecided_and_its_siblings_are_not(trajectory):
-    whole = Grid(metrics.flow_grid(trajectory, **MEASURE))
+    without_failure = Grid(metrics.flow_grid(trajectory, **MEASURE))
     failed = np.arange(trajectory.members) == 4
-    series = {name: part.copy() for name, part in trajectory.series.items()}
-    for part in series.values():
-        part[failed, 10:] = np.nan  # from the eleventh record on
+    series = {name: states.copy() for name, states in trajectory.series.items()}
+    for states in series.values():
+        states[failed, 10:] = np.nan  # from the eleventh record on
     broken = Trajectory(trajectory.time, series, trajectory.constants, SETTINGS, undecided=failed)
     grid = Grid(metrics.flow_grid(broken, **MEASURE))
     # any quantity of a rank would do
     np.testing.assert_array_equal(np.isnan(grid.number("fall", measure="rankme", threshold=0.05)), failed)
     assert grid.courses("rankme", 0.05).isna().tolist() == failed.tolist()
-    sigma, expected = (each.at(Moment.END, "sigma_2")[~failed] for each in (grid, whole))
-    np.testing.assert_array_equal(sigma, expected)
+    sigma, expected = grid.at(Moment.END, "sigma_2"), without_failure.at(Moment.END, "sigma_2")
+    np.testing.assert_array_equal(sigma[~failed], expected[~failed])
 
 
-def test_the_squared_loss_ends_at_the_best_approximation_of_low_rank():
+def test_under_the_squared_loss_two_dimensions_learn_the_two_largest_classes():
+    """Outputs end at the best approximation of the labels of rank two."""
     settings = {**SETTINGS, "counts": [[4, 2, 1, 1]], "dimension": 2, "loss": "squared", "scales": [0.1]}
     trajectory = trajectory_with_settings(runs.flow_grid, settings, seed=1)
     final = Grid(metrics.flow_grid(trajectory, **MEASURE)).entries("final")
-    # two dimensions learn the two largest classes; the slowest directions have not quite converged at the horizon
+    # the slowest directions have not quite converged at the horizon
     np.testing.assert_allclose(final, np.tile([1.0, 1.0, 0.0, 0.0], (3, 1)), rtol=0, atol=1e-4)
 
 
