@@ -1,15 +1,17 @@
-"""Judges of rates proportional to singular values, the first part of Theorem B.3, on tables made by hand."""
+"""The claim that rates are proportional to singular values, Theorem B.3's first part, on tables made by hand."""
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from learning_dynamics.judging import evaluate
+from learning_dynamics.judging import Evaluation, evaluate
 from learning_dynamics.papers.softmax_dynamics.growth import claims
 from tests.papers.softmax_dynamics.tables import flow_table
 
-RTOL, SIMPLE = 2e-13, 0.01  # of the flows' integration; the least relative gap of a simple spectrum
-# ten roundings over a difference step of a thousandth of that gap, and ten rtol over the gap, two terms about equal
+RTOL = 2e-13  # of the flows' integration
+SIMPLE = 0.01  # the least relative gap of a spectrum that counts as simple
+# errors that the claim allows: ten roundings over a difference step of a thousandth of that gap, and ten rtol over the
+# gap; the two terms are about equal
 TOLERANCE = 10 * np.finfo(float).eps / (1e-3 * SIMPLE) + 10 * RTOL / SIMPLE
 
 
@@ -40,33 +42,35 @@ def random_starts(order: float) -> pd.DataFrame:
     return pd.DataFrame({"sigma": sigma, "rate": sigma**order * rng.choice([-1, 1], 4000) * rng.uniform(1, 1.2, 4000)})
 
 
-@pytest.mark.parametrize("order", [0.9, 1.0, 1.1])
-def test_rates_that_are_not_proportional_to_the_singular_values_are_refused(order):
-    found = evaluate(
-        claims.theorem_b_3_proportional,
-        {"flows": [flow_with_errors()], "starts": random_starts(order)},
-        {"simple_gap": SIMPLE},
-    )
-    assert (found.verdict == "reproduced") == (order == 1.0)
-    assert found.facts["slope"] == pytest.approx(order, abs=0.02)
+def evaluation_of(flows: list[pd.DataFrame], starts: pd.DataFrame) -> Evaluation:
+    tables = {"flows": flows, "starts": starts}
+    return evaluate(claims.theorem_b_3_proportional, tables, {"simple_gap": SIMPLE})
+
+
+# the claim allows a twentieth
+@pytest.mark.parametrize(("order", "verdict"), [(0.9, "contradicted"), (1.0, "reproduced"), (1.1, "contradicted")])
+def test_rates_at_random_starts_must_be_proportional_to_the_singular_values(order, verdict):
+    found = evaluation_of([flow_with_errors()], random_starts(order))
+    assert found.verdict == verdict
+    # four standard errors: log factors vary by 0.053, log singular values by 0.5, over 4000 starts
+    assert found.facts["slope"] == pytest.approx(order, abs=4 * 0.053 / 0.5 / np.sqrt(4000))
 
 
 @pytest.mark.parametrize(("quantity", "speed"), [("rate_f", 2.0), ("rate_w", 4.0)])
-@pytest.mark.parametrize(("factor", "state"), [(0.9, "holds"), (1.1, "fails")])  # one term alone is about half
+@pytest.mark.parametrize(
+    ("factor", "state"), [(0.9, "holds"), (1.1, "fails")]
+)  # of the tolerance; one of its terms is half
 @pytest.mark.parametrize("place", [0, 1], ids=["first run", "second run"])
-def test_rates_along_flows_are_off_by_errors_of_differences_and_integration_at_most(
+def test_rates_along_flows_may_be_off_by_errors_of_differences_and_integration_alone(
     quantity, speed, factor, state, place
 ):
     flows = [flow_with_errors(), flow_with_errors()]
     flows[place] = flow_with_errors(**{quantity: factor * speed * TOLERANCE})
-    found = evaluate(
-        claims.theorem_b_3_proportional, {"flows": flows, "starts": random_starts(1.0)}, {"simple_gap": SIMPLE}
-    )
-    assert found.judgement.state == state
+    assert evaluation_of(flows, random_starts(1.0)).judgement.state == state
 
 
-def test_rates_are_not_judged_where_the_spectrum_is_not_simple():
-    flow = flow_with_errors(rate_f=1.0)  # of seed 0 at time 2
-    flow.loc[flow.eval("quantity == 'gap' and seed == 0 and time == 2"), "value"] = 0.5 * SIMPLE
-    tables = {"flows": [flow], "starts": random_starts(1.0)}
-    assert evaluate(claims.theorem_b_3_proportional, tables, {"simple_gap": SIMPLE}).judgement.state == "holds"
+@pytest.mark.parametrize(("gap", "state"), [(2.0 * SIMPLE, "fails"), (0.5 * SIMPLE, "holds")])
+def test_rates_are_not_judged_where_the_spectrum_is_not_simple(gap, state):
+    flow = flow_with_errors(rate_f=1.0)  # far beyond the tolerance, of seed 0 at time 2
+    flow.loc[flow.eval("quantity == 'gap' and seed == 0 and time == 2"), "value"] = gap
+    assert evaluation_of([flow], random_starts(1.0)).judgement.state == state

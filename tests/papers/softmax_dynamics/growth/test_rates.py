@@ -1,4 +1,4 @@
-"""What is measured at starts and along early flows, against torch's derivatives, scipy's flow and sums by hand.
+"""Metrics of starts and of early flows, compared with torch's derivatives, scipy's flow and sums written out.
 
 A, (examples, V): the predictions less the one-hot labels, of V classes (appendix B).
 """
@@ -14,6 +14,7 @@ import pytest
 
 from learning_dynamics.papers.softmax_dynamics import theory
 from learning_dynamics.papers.softmax_dynamics.growth import metrics, runs
+from learning_dynamics.tidy import select
 from learning_dynamics.trajectories import Trajectory
 from tests.papers.softmax_dynamics.network import (
     integrate_by_scipy,
@@ -41,14 +42,14 @@ def residual_of(counts):
 
 @pytest.fixture(scope="module")
 def many_starts():
-    """Return f and W of 400 starts with five examples of the largest of four classes, d = 2 and scale 0.2."""
+    """Return f and W of 400 starts, with five examples of the largest of four classes, d = 2 and scale 0.2."""
     trajectory = runs.initial_states(classes=[4], largest=[5], dimension=2, scales=[0.2], seeds=400, seed=3)
     return trajectory.series["f"][:, 0], trajectory.series["W"][:, 0]
 
 
 def test_starts_are_balanced(many_starts):
     f, W = many_starts
-    # either side is the sum of some ten products, and entries of f^T f are about one at most
+    # each side is the sum of some ten products, and entries of f^T f are about one at most
     np.testing.assert_allclose(np.swapaxes(f, 1, 2) @ f, W @ np.swapaxes(W, 1, 2), rtol=0, atol=2 * 10 * EPS)
 
 
@@ -59,6 +60,7 @@ def test_starts_are_as_large_as_their_scale(many_starts):
 
 
 def test_starts_prefer_no_direction_of_the_classes(many_starts):
+    """Each entry of W is zero on average over starts."""
     _, W = many_starts
     standard_error = W.std() / np.sqrt(400)
     assert np.abs(np.mean(W, axis=0)).max() < 4 * standard_error
@@ -73,35 +75,41 @@ class Start(NamedTuple):
     rows: pd.DataFrame
 
 
+class Key(NamedTuple):
+    """What tells a start apart in the table."""
+
+    classes: int
+    largest: int
+    scale: float
+    seed: int
+
+    def __str__(self) -> str:
+        return ", ".join(f"{name}={value}" for name, value in self._asdict().items())
+
+
 CLASSES, LARGEST, SCALES = [3, 5], [2, 6], [0.01, 0.8]
-START_CELLS = list(enumerate(itertools.product(CLASSES, LARGEST, SCALES)))
-
-
-def name_of_start(start):
-    (_, (classes, largest, scale)), seed = start
-    return f"classes={classes}, largest={largest}, scale={scale}, seed={seed}"
+KEYS = [Key(*values) for values in itertools.product(CLASSES, LARGEST, SCALES, range(SEEDS))]  # in the run's order
 
 
 @pytest.fixture(scope="module")
 def starts():
+    """Return the trajectory of all starts, and what is measured of them."""
     settings = {"classes": CLASSES, "largest": LARGEST, "dimension": 2, "scales": SCALES, "seeds": SEEDS}
     trajectory = trajectory_with_settings(runs.initial_states, settings, seed=3)
     return trajectory, metrics.initial_states(trajectory)
 
 
-@pytest.fixture(params=list(itertools.product(START_CELLS, range(SEEDS))), ids=name_of_start)
+@pytest.fixture(params=KEYS, ids=str)
 def start(request, starts):
     trajectory, table = starts
-    (cell, (classes, largest, scale)), seed = request.param
-    counts = [largest] + [1] * (classes - 1)
-    member = SEEDS * cell + seed
-    of_cell = (table["classes"] == classes) & (table["largest"] == largest) & (table["scale"] == scale)
+    key, member = request.param, KEYS.index(request.param)
+    counts = [key.largest] + [1] * (key.classes - 1)
     # arrays are padded to the largest cell
     return Start(
         counts=counts,
         f=trajectory.series["f"][member, 0, : sum(counts)],
-        W=trajectory.series["W"][member, 0, :, :classes],
-        rows=table[of_cell & (table["seed"] == seed)],
+        W=trajectory.series["W"][member, 0, :, : key.classes],
+        rows=select(table, **key._asdict()),
     )
 
 
@@ -110,9 +118,9 @@ def start(request, starts):
 ROUNDING = 10 * 10 * EPS / 0.15
 
 
-def test_rates_at_starts_are_torchs(start):
-    moved = velocity(start.f, start.W, start.counts, "cross_entropy")[0]
-    expected = rates_of_singular_values(start.f, moved)
+def test_rates_at_starts_are_torchs_derivatives_of_singular_values(start):
+    df, _ = velocity(start.f, start.W, start.counts, "cross_entropy")
+    expected = rates_of_singular_values(start.f, df)
     np.testing.assert_allclose(start.rows["rate"], expected, rtol=0, atol=ROUNDING)
 
 
@@ -159,7 +167,7 @@ def test_the_gain_of_many_classes_sums_the_examples_of_a_class_within_the_sum_ov
 
 
 def test_the_gain_of_separate_sums_is_their_product(start):
-    """Eq. 21, as it can be read."""
+    """Eq. 21, read with its two sums apart."""
     right, sums = entries_of_right_vectors_and_sums_of_left_ones(start)
     expected = -right.sum(axis=0) * sums.sum(axis=0)
     np.testing.assert_allclose(start.rows["gain_separate"], expected, rtol=0, atol=ROUNDING)
@@ -185,7 +193,7 @@ EARLY = {
     "points": 121,
     "rtol": 1e-9,
 }
-EARLY_CELLS = list(enumerate(itertools.product(EARLY["classes"], EARLY["largest"])))
+EARLY_CELLS = list(itertools.product(EARLY["classes"], EARLY["largest"]))
 
 
 class Early(NamedTuple):
@@ -204,14 +212,14 @@ def early(request):
     return Early(trajectory, measure, measure(trajectory), request.param == "repeated_contexts")
 
 
-def test_nothing_is_measured_of_a_flow_that_failed(early):
+def test_measurements_of_a_flow_that_failed_are_nan_and_its_siblings_are_unchanged(early):
     # the second member of the third cell; `undecided` marks members that failed
     of_failed = (early.table["classes"] == 4) & (early.table["largest"] == 2) & (early.table["seed"] == 1)
     failed = np.arange(early.trajectory.members) == 2 * SEEDS + 1
-    found = early.measure(replace(early.trajectory, undecided=failed))
+    table = early.measure(replace(early.trajectory, undecided=failed))
     measured = ["sigma", "growth", "across", "departure"]
-    assert found.loc[of_failed, measured].isna().all(axis=None)
-    assert found.loc[~of_failed, measured].equals(early.table.loc[~of_failed, measured])
+    assert table.loc[of_failed, measured].isna().all(axis=None)
+    assert table.loc[~of_failed, measured].equals(early.table.loc[~of_failed, measured])
 
 
 def test_a_prediction_far_below_uniform_ones_is_a_departure_too(early):
@@ -239,35 +247,35 @@ class EarlyFlow(NamedTuple):
 
 
 def name_of_cell(cell):
-    _, (classes, largest) = cell
+    classes, largest = cell
     return f"classes={classes}, largest={largest}"
 
 
 @pytest.fixture(params=EARLY_CELLS, ids=name_of_cell)
 def early_flow(request, early):
     trajectory, _, table, repeated = early
-    cell, (classes, largest) = request.param
+    classes, largest = request.param
     counts = [largest] + [1] * (classes - 1)
     row_of_example = np.eye(classes)[labels_of(counts)] if repeated else np.eye(sum(counts))
-    member = SEEDS * cell + 1
+    member = SEEDS * EARLY_CELLS.index(request.param) + 1
     return EarlyFlow(
         counts=counts,
         row_of_example=row_of_example,
         f=trajectory.series["f"][member, :, : row_of_example.shape[1]],
         W=trajectory.series["W"][member, :, :, :classes],
         times=trajectory.time / (largest if repeated else np.sqrt(largest)),
-        rows=table[(table["classes"] == classes) & (table["largest"] == largest) & (table["seed"] == 1)],
+        rows=select(table, classes=classes, largest=largest, seed=1),
     )
 
 
-def test_early_flows_are_scipys(early_flow):
+def test_early_flows_are_scipys_from_torchs_gradient(early_flow):
     counts, row_of_example, f, W, times, _ = early_flow
 
-    def moving(f, W):
+    def derivatives(f, W):
         df, dW = velocity(row_of_example @ f, W, counts, "cross_entropy")
         return row_of_example.T @ df, dW
 
-    expected = integrate_by_scipy(f[0], W[0], times, moving)[0]
+    expected, _ = integrate_by_scipy(f[0], W[0], times, derivatives)
     # 130 steps at most, each off by the relative tolerance, 1e-9; errors grow with f, whose entries stay below 2
     np.testing.assert_allclose(f, expected, rtol=0, atol=130 * 1e-9 * 2)
 
