@@ -1,4 +1,7 @@
-"""Primacy, selection and alignment on tables made by hand: shares against scipy's rank statistics and closed forms."""
+"""The claims on primacy, selection and alignment, on tables made by hand.
+
+Shares are compared with scipy's rank statistics and with closed forms.
+"""
 
 import itertools
 
@@ -57,7 +60,7 @@ def test_the_share_of_pairs_in_order_is_somers_d():
     assert evaluation.verdict == "reproduced"
 
 
-def test_facts_of_primacy_are_shares_of_draws():
+def test_facts_of_primacy_are_the_shares_of_draws_with_the_largest_class_first_and_with_all_pairs_in_order():
     times = random_times(-1.0)
     facts = judge_primacy(times).facts
     assert facts["first"] == pytest.approx(np.mean(times[JUDGED].argmin(axis=1) == 0))
@@ -68,14 +71,15 @@ def test_starts_of_a_large_scale_are_left_out_of_primacy():
     assert judge_primacy(random_times(-1.0)).judgement.headline.excluded.startswith(f"{SEEDS} left out")
 
 
+# learning times as a power of the sizes
 @pytest.mark.parametrize(("order", "state"), [(-2.0, "holds"), (0.0, "undecided"), (2.0, "fails")])
 def test_primacy_holds_where_larger_classes_are_learned_earlier(order, state):
     assert judge_primacy(random_times(order)).judgement.state == state
 
 
-def test_one_scale_that_does_otherwise_is_not_averaged_away():
+def test_primacy_must_hold_at_each_judged_scale():
     times = random_times(-3.0)
-    times[LARGE_SCALE] = times[LARGE_SCALE, ::-1]
+    times[LARGE_SCALE] = times[LARGE_SCALE, ::-1]  # at one scale the rarer classes come first
     assert judge_primacy(times).verdict == "reproduced"
     assert judge_primacy(times, small_scale=1.0).verdict == "not reproduced"
 
@@ -94,9 +98,9 @@ STARTS = 4000
 
 
 def random_starts(order: float, ratio: float, draws: int = STARTS) -> pd.DataFrame:
-    """Return a table of starts at two scales: rates are gains times the singular value to a power.
+    """Return a table of starts at two scales: rates are gains times the singular value to a power, `order`.
 
-    Gains g_1 and g_2 are independent, log-normal in size and of random sign; sigma_1 / sigma_2 is the same everywhere.
+    Gains g_1 and g_2 are independent, log-normal in size and of random sign; sigma_1 / sigma_2 is `ratio` everywhere.
     """
     rng = np.random.default_rng(3)
     sigma = np.array([ratio, 1.0])
@@ -183,7 +187,7 @@ def test_a_larger_value_that_changes_faster_less_often_than_not_is_no_bias():
     loss_falls_meanwhile, larger_is_faster, is_predicted = evaluation.judgement.checks
     assert larger_is_faster.state == "fails"
     assert is_predicted.state == "holds"
-    assert loss_falls_meanwhile.state == "holds"
+    assert loss_falls_meanwhile.state == "holds"  # of the course, which has no bearing on the starts
     assert evaluation.verdict == "not reproduced"
 
 
@@ -197,7 +201,7 @@ def test_most_of_the_loss_must_fall_while_the_larger_value_grows_faster(share, v
     assert evaluation.judgement.headline.value == pytest.approx(share, rel=1e-12)  # a ratio of small integers
 
 
-def test_a_larger_value_that_shrinks_faster_takes_in_nothing():
+def test_loss_that_falls_while_the_larger_value_shrinks_faster_does_not_count():
     course = even_course(0.75)
     shrinks = course.eval("quantity == 'rate' and index == 1 and value == 2.0")
     course.loc[shrinks, "value"] = -2.0
@@ -225,9 +229,9 @@ def test_the_loss_is_counted_by_relative_rates_too(share):
 
 
 def cosines(start: float, learned: float, large: float = 0.99, failed: int = 0) -> pd.DataFrame:
-    """Return a grid with a cosine at the start and one when the first class is learned, from a large scale another.
+    """Return a grid with the cosine `start` at the start and `learned` when the first class is learned.
 
-    The first flows, as many as `failed`, are nan.
+    From the large scale the cosine is `large` at that moment. The first flows, as many as `failed`, are nan.
     """
     cosine = np.full((len(SIZES), len(Moment)), learned)  # columns are moments, in their order
     cosine[:, Moment.START - 1] = start
@@ -254,6 +258,7 @@ def test_directions_must_align_after_the_start(start, learned, verdict):
     assert judge_alignment(cosines(start, learned)).verdict == verdict
 
 
+# 1.0 makes the large scale one of the small ones
 @pytest.mark.parametrize(("small_scale", "verdict"), [(0.1, "reproduced"), (1.0, "not reproduced")])
 def test_only_starts_up_to_the_small_scale_must_align(small_scale, verdict):
     assert judge_alignment(cosines(0.5, 0.96, large=0.1), small_scale).verdict == verdict

@@ -1,4 +1,4 @@
-"""Judges of the first two phases on tables made by hand."""
+"""The claims on warm-up and expansion, and on rare classes that separate afterwards, on tables made by hand."""
 
 import itertools
 
@@ -8,12 +8,12 @@ import pytest
 from scipy import stats
 
 from learning_dynamics.evidence import share
-from learning_dynamics.judging import evaluate
+from learning_dynamics.judging import Evaluation, evaluate
 from learning_dynamics.papers.softmax_dynamics.phases import claims
 from tests.papers.softmax_dynamics.tables import grid_table
 from tests.support import plan
 
-SCALES = (0.001, 0.1, 1.0)
+SCALES = (0.001, 0.1, 1.0)  # the last is above `small_scale`: its draws are left out
 CELLS = [("4-2-1-1", "gaussian", scale) for scale in SCALES]
 SEEDS = 50
 MEMBERS = len(CELLS) * SEEDS
@@ -24,13 +24,19 @@ def among_first(*shares: float) -> np.ndarray:
     return np.concatenate([np.arange(SEEDS) < round(share * SEEDS) for share in shares])
 
 
-def columns(*parts: np.ndarray | float) -> np.ndarray:
-    """Return arrays of shape (members,), or numbers for all members, side by side: shape (members, parts)."""
-    return np.stack(np.broadcast_arrays(*parts), axis=1).astype(float)
+def columns(*entries: np.ndarray | float) -> np.ndarray:
+    """Return arrays of shape (members,), or numbers for all members, side by side: shape (members, entries)."""
+    return np.stack(np.broadcast_arrays(*entries), axis=1).astype(float)
 
 
-def evaluation_of_separations(factor: np.ndarray, weights_separate: np.ndarray):
-    """Judge separations that grow during warm-up: of features by `factor`, of weights by 2 or else by 1/2."""
+# -- warm-up -----------------------------------------------------------------------------------------------------------
+
+
+def evaluation_of_separations(factor: np.ndarray, weights_separate: np.ndarray) -> Evaluation:
+    """Judge separations that grow during warm-up by a factor of 2 or more.
+
+    Those of features change by `factor`, those of weights by 2 where `weights_separate` is true and by 1/2 elsewhere.
+    """
     one = np.ones(MEMBERS)
     measured = {  # a column for each of the moments of `grids.Moment`
         "separation_f": columns(one, factor, factor, factor, one),
@@ -44,19 +50,26 @@ def evaluation_of_separations(factor: np.ndarray, weights_separate: np.ndarray):
     ("factors", "shares_of_weights", "verdict"),  # at each scale, the last of which is not judged
     [
         ((2.2, 2.1, 1.0), (1.0, 1.0, 0.0), "reproduced"),
-        ((1.9, 1.8, 9.0), (1.0, 1.0, 1.0), "not reproduced"),
-        ((2.2, 2.1, 9.0), (0.3, 0.3, 1.0), "not reproduced"),
+        ((1.9, 1.8, 9.0), (1.0, 1.0, 1.0), "not reproduced"),  # features by less than the factor of 2
+        ((2.2, 2.1, 9.0), (0.3, 0.3, 1.0), "not reproduced"),  # weights in fewer than half of the draws
     ],
 )
 def test_features_and_weights_must_separate_from_small_starts(factors, shares_of_weights, verdict):
     found = evaluation_of_separations(np.repeat(factors, SEEDS), among_first(*shares_of_weights))
     assert found.verdict == verdict
-    assert (found.facts["least"], found.facts["scale_of_least"]) == (factors[1], SCALES[1])
     assert found.judgement.headline.excluded.startswith(f"{SEEDS} left out")
 
 
-def evaluation_of_courses(falls_first: np.ndarray, others_fall: np.ndarray | bool = True):
-    """Judge ranks that fall and rise, or else rise and then fall, or else rise alone."""
+def test_the_least_factor_at_a_small_scale_is_a_fact():
+    found = evaluation_of_separations(np.repeat([2.2, 2.1, 1.0], SEEDS), among_first(1.0, 1.0, 0.0))
+    assert (found.facts["least"], found.facts["scale_of_least"]) == (2.1, SCALES[1])
+
+
+def evaluation_of_courses(falls_first: np.ndarray, others_fall: np.ndarray | bool = True) -> Evaluation:
+    """Judge ranks that fall and then rise where `falls_first` is true.
+
+    The others rise at first; then they fall where `others_fall` is true.
+    """
     swing = np.zeros((MEMBERS, 4))
     swing[~falls_first, 0] = 0.3
     swing[~falls_first & others_fall, 1] = -0.3
@@ -66,10 +79,18 @@ def evaluation_of_courses(falls_first: np.ndarray, others_fall: np.ndarray | boo
     return evaluate(claims.warmup_lowers_rank, {"grid": grid_table(CELLS, measured, seeds=SEEDS)}, settings)
 
 
-@pytest.mark.parametrize(
-    ("shares", "verdict"),  # at each scale, the last of which is not judged
-    [((0.9, 0.9, 0.0), "reproduced"), ((0.2, 0.2, 1.0), "not reproduced"), ((1.0, 0.2, 1.0), "not reproduced")],
+# shares of draws that do what the claim says, at each scale; most must, of all that are judged and at each small scale
+each_small_scale_counts = pytest.mark.parametrize(
+    ("shares", "verdict"),
+    [
+        pytest.param((0.9, 0.9, 0.0), "reproduced", id="most at both small scales"),
+        pytest.param((0.2, 0.2, 1.0), "not reproduced", id="most at the large scale alone"),
+        pytest.param((1.0, 0.2, 1.0), "not reproduced", id="few at one small scale"),
+    ],
 )
+
+
+@each_small_scale_counts
 def test_the_rank_must_fall_first_at_each_small_scale(shares, verdict):
     found = evaluation_of_courses(among_first(*shares))
     assert found.verdict == verdict
@@ -83,6 +104,9 @@ def test_of_the_draws_that_do_not_fall_first_the_share_that_rises_and_falls_is_a
     assert found.facts["rise_then_fall"] == pytest.approx(20 / 40)
 
 
+# -- expansion ---------------------------------------------------------------------------------------------------------
+
+
 def evaluation_of_expansions(
     rise: np.ndarray,
     *,
@@ -91,11 +115,13 @@ def evaluation_of_expansions(
     sigma_2: float = 2.0,
     rare_begin: float = 2.0,
     frequent_is_last: np.ndarray | bool = False,
-):
-    """Judge flows whose rank changes by `before` until the first class is learned, at time 1, then by `rise`.
+) -> Evaluation:
+    """Judge whether features expand from when the first class is learned to when the rarest begin to be.
 
-    This is until the rarest classes begin to be learned, at the time `rare_begin`; from there to where they are learned
-    it changes by `later`. `sigma_2` is the second singular value when they begin; it is 1 when the first is learned.
+    The first class is learned at time 1; until then the rank changes by `before`. It changes by `rise` until the rarest
+    begin to be learned, at the time `rare_begin`, and by `later` until they are. The second singular value is 1 when
+    the first class is learned and `sigma_2` when the rarest begin to be. Where `frequent_is_last` is true the most
+    frequent class is learned after all others.
     """
     measured = {  # a column for each of the moments of `grids.Moment`
         "reached": columns(0.0, 1.0, np.full(MEMBERS, rare_begin), 3.0, 4.0),
@@ -110,11 +136,9 @@ def evaluation_of_expansions(
     return evaluate(claims.phases_entropy_seeking, {"grid": grid_table(CELLS, measured, seeds=SEEDS)}, settings)
 
 
-@pytest.mark.parametrize(
-    ("shares", "verdict"),
-    [((0.9, 0.9, 0.0), "reproduced"), ((0.2, 0.2, 1.0), "not reproduced"), ((1.0, 0.2, 1.0), "not reproduced")],
-)
+@each_small_scale_counts
 def test_the_rank_must_rise_from_the_first_class_learned_to_when_the_rarest_begin_to_be(shares, verdict):
+    # by the threshold, 0.05, or more
     found = evaluation_of_expansions(np.where(among_first(*shares), 0.06, 0.04))
     assert found.verdict == verdict
     assert found.judgement.headline.value == pytest.approx(np.mean(shares[:2]))
@@ -122,26 +146,34 @@ def test_the_rank_must_rise_from_the_first_class_learned_to_when_the_rarest_begi
     assert {fact: found.facts[fact] for fact in expected} == pytest.approx(expected)
 
 
-def test_a_rise_while_the_rare_classes_are_learned_is_none_of_the_phase_of_expansion():
-    found = evaluation_of_expansions(np.full(MEMBERS, 0.04), later=0.3)
-    assert (found.verdict, found.facts["until_learned"], found.facts["meanwhile"]) == ("not reproduced", 1.0, 1.0)
+RISE = np.full(MEMBERS, 0.3)  # far above the threshold
+TOO_SMALL_A_RISE = np.full(MEMBERS, 0.04)
+
+
+def test_a_rise_while_the_rare_classes_are_learned_does_not_count_as_expansion():
+    found = evaluation_of_expansions(TOO_SMALL_A_RISE, later=0.3)
+    assert found.verdict == "not reproduced"
+    assert found.facts["until_learned"] == found.facts["meanwhile"] == 1.0
 
 
 @pytest.mark.parametrize(
-    ("rare_begin", "verdict"), [(1.1, "reproduced"), (1.0, "not reproduced"), (0.9, "not reproduced")]
+    ("rare_begin", "share_that_rises", "verdict"),
+    [(1.1, 1.0, "reproduced"), (1.0, 0.0, "not reproduced"), (0.9, 0.0, "not reproduced")],
 )
-def test_draws_whose_rare_classes_begin_first_have_no_phase_of_expansion(rare_begin, verdict):
+def test_draws_whose_rare_classes_begin_before_the_first_is_learned_have_no_phase_of_expansion(
+    rare_begin, share_that_rises, verdict
+):
+    """The first class is learned at time 1."""
     found = evaluation_of_expansions(RISE, rare_begin=rare_begin)
     assert found.verdict == verdict
-    assert found.judgement.headline.value == 1 - found.facts["without_phase"] == float(verdict == "reproduced")
+    assert found.judgement.headline.value == share_that_rises
+    assert found.facts["without_phase"] == 1 - share_that_rises
 
 
-RISE = np.full(MEMBERS, 0.3)
-
-
-def test_both_singular_values_must_grow():
-    assert evaluation_of_expansions(RISE, sigma_2=1.1).verdict == "reproduced"
-    assert evaluation_of_expansions(RISE, sigma_2=0.9).verdict == "not reproduced"
+@pytest.mark.parametrize(("sigma_2", "verdict"), [(1.1, "reproduced"), (0.9, "not reproduced")])
+def test_the_second_singular_value_must_grow_as_well(sigma_2, verdict):
+    # from 1, when the first class is learned
+    assert evaluation_of_expansions(RISE, sigma_2=sigma_2).verdict == verdict
 
 
 @pytest.mark.parametrize(("share", "verdict"), [(0.0, "reproduced"), (0.5, "not reproduced")])
@@ -149,7 +181,7 @@ def test_the_most_frequent_class_must_not_be_learned_last(share, verdict):
     assert evaluation_of_expansions(RISE, frequent_is_last=among_first(share, share, share)).verdict == verdict
 
 
-def test_a_rank_that_rises_before_any_class_is_learned_as_well_says_nothing_of_the_phase():
+def test_a_rank_that_rises_before_any_class_is_learned_as_well_leaves_the_claim_undecided():
     found = evaluation_of_expansions(RISE, before=0.3)
     assert (found.verdict, found.rivals) == ("undecided", {"the time before, instead": "reproduced"})
 
@@ -210,17 +242,17 @@ IN_WARM_UP, WHILE_RARE = "the warm-up instead", "the time in which the rare clas
         pytest.param({"probability": LEARNED[:, [1, 1, 1]]}, "not reproduced", [], id="learned with the rare classes"),
     ],
 )
-def test_the_error_of_the_most_frequent_class_must_halve_while_features_expand_and_then_alone(
+def test_the_error_of_the_most_frequent_class_must_halve_while_features_expand_and_only_then(
     given, verdict, rivals_that_hold
 ):
     found = evaluate(claims.frequent_classes_gain_confidence, {"course": course(**given)}, COURSE)
     assert found.verdict == verdict
-    assert [phrase for phrase, of_rival in found.rivals.items() if of_rival == "reproduced"] == rivals_that_hold
+    assert [phrase for phrase, verdict_of in found.rivals.items() if verdict_of == "reproduced"] == rivals_that_hold
 
 
 def test_factors_by_which_errors_shrink_are_facts():
     facts = evaluate(claims.frequent_classes_gain_confidence, {"course": course()}, COURSE).facts
-    # errors are one less probabilities; afterwards that of the rare classes shrinks from 0.65 to 0.08, by more
+    # errors are one less probabilities. Afterwards that of the rare classes shrinks by more, from 0.65 to 0.08
     expected = {
         "before": 0.7 / 0.4,
         "frequent": 0.4 / 0.2,
@@ -234,34 +266,36 @@ def test_factors_by_which_errors_shrink_are_facts():
 @pytest.mark.parametrize(
     ("given", "verdict"),
     [
-        ({}, "reproduced"),
-        ({"apart": (0.1, 0.1, 0.1, 0.15)}, "not reproduced"),
-        ({"apart_w": (0.1, 0.1, 0.1, 0.15)}, "not reproduced"),
-        ({"apart": (0.1, 0.1, 1.0, 1.0)}, "not reproduced"),  # before they are learned
-        ({"share": 0.2}, "not reproduced"),
+        pytest.param({}, "reproduced", id="tenfold in both spaces"),
+        pytest.param({"apart": (0.1, 0.1, 0.1, 0.15)}, "not reproduced", id="features by less than a factor of 2"),
+        pytest.param({"apart_w": (0.1, 0.1, 0.1, 0.15)}, "not reproduced", id="weights by less than a factor of 2"),
+        pytest.param({"apart": (0.1, 0.1, 1.0, 1.0)}, "not reproduced", id="features before they are learned"),
+        pytest.param({"share": 0.2}, "not reproduced", id="in one draw of five"),
     ],
 )
-def test_rare_classes_separate_while_they_are_learned_in_both_spaces(given, verdict):
+def test_rare_classes_must_separate_while_they_are_learned_in_both_spaces(given, verdict):
     found = evaluate(claims.rare_classes_separate, {"course": course(**given)}, COURSE)
     assert found.verdict == verdict
     assert found.judgement.headline.draws == 60
 
 
-def test_draws_are_enough_to_tell_a_share_of_0_6_from_one_half():
-    """As the configuration says; too few draws leave a share of 0.65 undecided in every third sample."""
+def test_the_configured_draws_are_enough_to_tell_a_share_of_0_6_from_one_half():
+    """If six draws in ten separate, the interval of the measured share is above one half in 95 samples of 100."""
     configured = plan(papers=["softmax_dynamics"])
     claim = configured.claim("softmax_dynamics", "rare_classes_separate")
-    draws = configured.config.blocks("softmax_dynamics", "runs")[claim["runs"]["course"]["name"]]["seeds"]
-    separating = np.arange(draws + 1)
-    is_decided = [share(count, draws).lower >= claim["settings"]["majority_share"] for count in separating]
-    probability_of_a_decision = stats.binom.pmf(separating, draws, 0.6) @ is_decided
+    run = configured.config.blocks("softmax_dynamics", "runs")[claim["runs"]["course"]["name"]]
+    draws, majority_share = run["seeds"], claim["settings"]["majority_share"]
+    counts = np.arange(draws + 1)  # of draws that separate
+    is_decided = [share(count, draws).lower >= majority_share for count in counts]
+    probability_of_a_decision = stats.binom.pmf(counts, draws, 0.6) @ is_decided
     assert probability_of_a_decision >= 0.95
 
 
 @pytest.mark.parametrize("y", [0.05, 0.5])
 @pytest.mark.parametrize("size", [1.0, 7.0])
 def test_the_distance_of_the_rarest_is_in_units_of_the_spread_of_all_classes(y, size):
-    points = size * np.array([[-1.0, 0.0], [1.0, y], [1.0, -y]])  # whose centre is at (1/3, 0)
+    """The unit is the root mean square distance from the centre, which is at (1/3, 0) times the size."""
+    points = size * np.array([[-1.0, 0.0], [1.0, y], [1.0, -y]])  # the last two are the rarest
     spread = np.sqrt((np.square([4 / 3, 2 / 3, 2 / 3]).sum() + 2 * y**2) / 3)
     distance = claims._distance_of_rarest(points[None, None], sizes=np.array([2, 1, 1]))
     assert distance.item() == pytest.approx(2 * y / spread)
