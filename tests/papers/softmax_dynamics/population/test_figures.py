@@ -1,4 +1,4 @@
-"""What the figures of many classes draw, read off their artists."""
+"""The figures of many classes, read off their artists: cells, edges, curves and medians."""
 
 import itertools
 
@@ -17,8 +17,8 @@ SEEDS = 8  # draws of a cell
 def draws_by_law(shares: tuple[float, ...] = SHARES) -> pd.DataFrame:
     """Return draws of all laws, at two scales and in two and three dimensions.
 
-    A share of each law's has a rank over classes that ends 0.2 below its peak; over examples no rank does. At scale 0.1
-    in two dimensions all draws of a law fall, if its share is not zero.
+    Of each law a share of the draws has a rank over classes that ends 0.2 below its peak; over examples no rank does.
+    At scale 0.1 in two dimensions all draws of a law fall, if its share is not zero.
     """
     rows = []
     for (counts, share), scale, d, seed in itertools.product(
@@ -38,7 +38,7 @@ def draws_by_law(shares: tuple[float, ...] = SHARES) -> pd.DataFrame:
 
 
 @pytest.fixture(autouse=True)
-def closed():
+def close_figures():
     yield
     plt.close("all")
 
@@ -47,51 +47,80 @@ OTHER_SHARES = (0.0, 0.5, 0.875)  # half of the draws are not most
 
 
 @pytest.fixture
-def diagram():
-    return figures.many_classes_diagram([draws_by_law(), draws_by_law(OTHER_SHARES)], threshold=0.05)
-
-
-@pytest.mark.parametrize(("place", "share"), list(enumerate(SHARES + OTHER_SHARES)))
-def test_a_diagram_has_a_cell_for_each_scale_and_dimension(diagram, place, share):
+def panels():
+    """Return the six panels of a diagram of two tables: the laws of the first, then those of the second."""
+    diagram = figures.many_classes_diagram([draws_by_law(), draws_by_law(OTHER_SHARES)], threshold=0.05)
     panels = [axis for axis in diagram.figure.axes if axis.images]
     assert len(panels) == 6
-    by_dimension_and_scale = [[share, float(share > 0)], [share, share]]
-    assert panels[place].images[0].get_array().tolist() == by_dimension_and_scale
-    assert [text.get_position() for text in panels[place].texts] == [(0, 0), (1, 0), (0, 1), (1, 1)]
-    # the interval is on a second line
-    assert [text.get_text().split("\n")[0] for text in panels[place].texts] == [
-        f"{100 * value:.0f}" for row in by_dimension_and_scale for value in row
-    ]
+    return panels
 
 
-def test_edges_separate_cells_of_more_than_half_from_the_others(diagram):
+every_panel = pytest.mark.parametrize(("place", "share"), list(enumerate(SHARES + OTHER_SHARES)))
+
+
+@every_panel
+def test_a_panel_has_a_cell_for_each_dimension_and_scale(panels, place, share):
+    of_two_dimensions, of_three = [share, float(share > 0)], [share, share]  # by scale
+    assert panels[place].images[0].get_array().tolist() == [of_two_dimensions, of_three]
+
+
+@every_panel
+def test_each_cell_is_labelled_by_its_share_in_per_cent(panels, place, share):
+    texts = panels[place].texts
+    # by scale, in two dimensions and then in three
+    assert [text.get_position() for text in texts] == [(0, 0), (1, 0), (0, 1), (1, 1)]
+    first_lines = [text.get_text().split("\n")[0] for text in texts]  # the interval is on a second line
+    assert first_lines == [f"{100 * value:.0f}" for value in (share, float(share > 0), share, share)]
+
+
+@pytest.mark.parametrize("table", [0, 1], ids=["first table", "second table"])
+def test_edges_separate_cells_of_more_than_half_from_the_others(panels, table):
     """More than half fall in none of the first law's four cells, in one of the second's, in all of the third's."""
-    panels = [axis for axis in diagram.figure.axes if axis.images]
-    edges = [[line.get_xydata().tolist() for line in panel.lines] for panel in panels]
-    # that cell is at d = 2 and scale 0.1, below on the right: one edge is on its left, one above it
-    assert edges == 2 * [[], [[[0.5, -0.5], [0.5, 0.5]], [[0.5, 0.5], [1.5, 0.5]]], []]
+    none, one, all_cells = (
+        [line.get_xydata().tolist() for line in panel.lines] for panel in panels[3 * table : 3 * table + 3]
+    )
+    # that cell is at d = 2 and scale 0.1, the place (1, 0)
+    on_its_left, between_dimensions = [[0.5, -0.5], [0.5, 0.5]], [[0.5, 0.5], [1.5, 0.5]]
+    assert one == [on_its_left, between_dimensions]
+    assert none == all_cells == []
 
 
-def test_a_diagram_says_how_many_fall_over_examples():
+def test_the_largest_share_of_a_cell_that_falls_over_examples_is_a_fact():
     table = draws_by_law()
-    # one draw of a cell
-    one = (table["counts"] == LAWS[0]) & (table["scale"] == 0.1) & (table["dimension"] == 2) & (table["seed"] == 0)
-    table.loc[one & (table["population"] == "examples") & (table["quantity"] == "end"), "value"] = 1.8
+    # the end of one draw of a cell, 0.2 below its peak
+    one_draw = table.eval(
+        "counts == @LAWS[0] and scale == 0.1 and dimension == 2 and seed == 0"
+        " and population == 'examples' and quantity == 'end'"
+    )
+    table.loc[one_draw, "value"] = 1.8
     drawn = figures.many_classes_diagram([table, draws_by_law()], threshold=0.05)
     assert drawn.facts["examples"] == 1 / SEEDS
 
 
-@pytest.mark.parametrize(("scale", "in_two"), [(0.01, SHARES), (0.1, (0.0, 1.0, 1.0))])
-def test_curves_are_of_one_scale(scale, in_two):
+NAMES = ("equal sizes", "sizes as $1/k$", "sizes as $1/k^2$")  # of the laws
+# shares by law in two dimensions, which depend on the scale; those in three are `SHARES`
+each_scale = pytest.mark.parametrize(("scale", "in_two"), [(0.01, SHARES), (0.1, (0.0, 1.0, 1.0))])
+
+
+@each_scale
+def test_curves_are_shares_at_one_scale_by_dimensions_over_classes(scale, in_two):
     drawn = figures.many_classes([draws_by_law()], scale=scale, threshold=0.05)
-    shares, depths = drawn.figure.axes[:2]
+    shares, _ = drawn.figure.axes[:2]
     curves = {entry.get_label(): entry.lines[0] for entry in shares.containers}
-    names = ["equal sizes", "sizes as $1/k$", "sizes as $1/k^2$"]
-    for name, *by_dimension in zip(names, in_two, SHARES, strict=True):
-        assert curves[f"{name}, over classes"].get_ydata().tolist() == by_dimension, name
+    for name, share_in_two, share_in_three in zip(NAMES, in_two, SHARES, strict=True):
+        assert curves[f"{name}, over classes"].get_ydata().tolist() == [share_in_two, share_in_three], name
         assert curves[f"{name}, over classes"].get_xdata().tolist() == [2 / 4, 3 / 4], name  # d / V
         assert curves[f"{name}, over examples"].get_ydata().tolist() == [0.0, 0.0], name
-    # medians, law by law, over classes and then over examples: 0.2 where most draws fall
+
+
+@each_scale
+def test_medians_of_the_depth_are_those_of_all_draws(scale, in_two):
+    drawn = figures.many_classes([draws_by_law()], scale=scale, threshold=0.05)
+    _, depths = drawn.figure.axes[:2]
     medians = [entry.lines[0].get_ydata().tolist() for entry in depths.containers]
-    wanted = [0.2 * (np.array(by_dimension) > 0.5) for by_dimension in zip(in_two, SHARES, strict=True)]
-    np.testing.assert_allclose(medians, [row for law in wanted for row in (law, [0.0, 0.0])])
+    expected = []
+    for share_in_two, share_in_three in zip(in_two, SHARES, strict=True):
+        # 0.2 where most draws fall
+        over_classes = [0.2 if share > 0.5 else 0.0 for share in (share_in_two, share_in_three)]
+        expected += [over_classes, [0.0, 0.0]]  # over examples nothing falls
+    np.testing.assert_allclose(medians, expected)

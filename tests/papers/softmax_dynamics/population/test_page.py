@@ -1,9 +1,10 @@
-"""Numbers that docs/which_population_decides.md prints, computed again from its formulas and from flows."""
+"""Numbers that docs/which_population_decides.md prints, computed again from its formulas and from other draws."""
 
 import re
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from learning_dynamics.papers.softmax_dynamics.population import metrics, runs
@@ -13,12 +14,15 @@ from tests.papers.softmax_dynamics.network import trajectory_with_settings
 PAGE = (Path(__file__).parents[4] / "docs/which_population_decides.md").read_text()
 
 
-def rank_of(variances: np.ndarray) -> float:
+def rank_of_variances(variances: np.ndarray) -> float:
     shares = variances / variances.sum()
     return float(np.exp(-np.sum(shares * np.log(shares))))
 
 
-def test_the_ranks_at_equal_margins():
+ROUNDED = 0.005  # of what the page prints with two digits
+
+
+def test_the_page_prints_the_ranks_at_equal_margins_over_examples_and_over_classes():
     """Two pairs of opposite classes, of which a class of n examples has a squared length of one over the root of n."""
     printed = re.search(r"the rank over examples is higher: ([\d.]+) instead of ([\d.]+) at 512:1", PAGE)
     sizes = np.array([512.0, 64.0, 8.0, 1.0])
@@ -27,12 +31,14 @@ def test_the_ranks_at_equal_margins():
     share = (sizes / sizes.sum())[:, None]
     centred = f - (share * f).sum(axis=0)
     covariance = (share * centred).T @ centred
-    assert float(printed[1]) == pytest.approx(rank_of(np.linalg.eigvalsh(covariance)), abs=0.005)
-    assert float(printed[2]) == pytest.approx(rank_of(np.array([1 / 9, 8 / 9])), abs=0.005)
+    over_examples, over_classes = float(printed[1]), float(printed[2])
+    assert over_examples == pytest.approx(rank_of_variances(np.linalg.eigvalsh(covariance)), abs=ROUNDED)
+    # the eigenvalue of the rare pair is eight times that of the frequent one
+    assert over_classes == pytest.approx(rank_of_variances(np.array([1.0, 8.0])), abs=ROUNDED)
 
 
 def cells_of(header: str) -> dict[str, dict[float, float]]:
-    """Return the number at each scale of the rows of a table, by class sizes such as "512:64:8:1"."""
+    """Return the numbers of a table of the page, by class sizes such as "512:64:8:1" and by scale."""
     lines = PAGE[PAGE.index(header) :].split("\n\n")[0].splitlines()
     scales = [float(cell) for cell in lines[0].strip("|").split("|")[1:]]
     rows = [line.strip("| ").split("|") for line in lines[2:]]
@@ -40,11 +46,15 @@ def cells_of(header: str) -> dict[str, dict[float, float]]:
 
 
 def number_of(cell: str) -> float:
+    """Return the number that a cell prints; of "40%" it is 0.4."""
     cell = cell.strip()
     return float(cell[:-1]) / 100 if cell.endswith("%") else float(cell)
 
 
-def flow_table(sizes: str, scale: float, *, dimension: int, points: int, threshold: float, **span: float):
+def flow_table(
+    sizes: str, scale: float, *, dimension: int, points: int, threshold: float, **span: float
+) -> pd.DataFrame:
+    """Return what is measured of 20 flows; `span` may give another first time and another horizon."""
     integration = {"first_time": 0.01, "horizon": 1e3, "rtol": 1e-6, "atol": min(1e-12, 1e-7 * scale), "points": points}
     settings = {
         "counts": [[int(size) for size in sizes.split(":")]],
@@ -57,8 +67,15 @@ def flow_table(sizes: str, scale: float, *, dimension: int, points: int, thresho
     return metrics.class_flows(flows, thresholds=[threshold], lower=0.4, upper=0.9)
 
 
-def falls(*cell, **settings):
-    return select(flow_table(*cell, **settings), "fall_rare", population="classes")["value"].to_numpy()
+def falls(sizes: str, scale: float, **settings) -> np.ndarray:
+    """Return how far the rank over classes falls while the rare classes are learned, of each flow."""
+    return select(flow_table(sizes, scale, **settings), "fall_rare", population="classes")["value"].to_numpy()
+
+
+def standard_error(share: float, draws: int, other_draws: int) -> float:
+    """Return that of the difference of two measured shares; a share near 0 or 1 has the variance of one of 0.05."""
+    variance = max(share * (1 - share), 0.05 * 0.95)
+    return np.sqrt(variance * (1 / draws + 1 / other_draws))
 
 
 FALLS = cells_of("| sizes | 1e-3 | 1e-6 |")
@@ -68,38 +85,37 @@ SHARES = cells_of("| sizes, d = 3 |")
 @pytest.mark.parametrize(
     ("sizes", "scale"), [("27:9:3:1", 1e-3), ("27:9:3:1", 1e-12), ("64:16:4:1", 1e-6), ("512:64:8:1", 1e-24)]
 )
-def test_the_median_fall_over_classes(sizes, scale):
-    """Of other draws than the page's: medians of small starts hardly depend on them."""
-    found = falls(sizes, scale, dimension=2, points=960, threshold=0.005, first_time=0.1, horizon=1e4)
-    assert np.median(found) == pytest.approx(FALLS[sizes][scale], abs=0.012)
+def test_the_page_prints_the_median_fall_over_classes(sizes, scale):
+    """From small starts all draws fall alike: medians of other draws differ by less than a hundredth."""
+    depths = falls(sizes, scale, dimension=2, points=960, threshold=0.005, first_time=0.1, horizon=1e4)
+    assert np.median(depths) == pytest.approx(FALLS[sizes][scale], abs=0.007 + ROUNDED)
 
 
 @pytest.mark.parametrize(
     ("sizes", "scale"),
     [("27:9:3:1", 1e-5), ("27:9:3:1", 1e-2), ("64:16:4:1", 1e-4), ("125:25:5:1", 1e-6), ("125:25:5:1", 1e-3)],
 )
-def test_the_share_that_falls_in_three_dimensions(sizes, scale):
-    """Of 20 draws against the page's 40: within three standard errors of the difference."""
+def test_the_page_prints_the_share_that_falls_in_three_dimensions(sizes, scale):
+    """Twenty draws are compared with the page's 40."""
     share = SHARES[sizes][scale]
-    found = np.mean(falls(sizes, scale, dimension=3, points=120, threshold=0.05) >= 0.05)
-    error = np.sqrt(max(share * (1 - share), 0.05 * 0.95) * (1 / 20 + 1 / 40))
-    assert found == pytest.approx(share, abs=3 * error)
+    measured = np.mean(falls(sizes, scale, dimension=3, points=120, threshold=0.05) >= 0.05)
+    assert measured == pytest.approx(share, abs=3 * standard_error(share, 20, 40))
 
 
+# a row such as "| 200:1:1:1 | 6% (6%) | 0% (36%) | 0% (66%) |", with shares in two, three and four dimensions
 ONE_FREQUENT = re.compile(r"^\| (\d+:1:1:1) \| (\d+)% .* \| (\d+)% .* \| (\d+)% .*\|$", re.MULTILINE)
 
 
 @pytest.mark.parametrize("dimension", [2, 3, 4])
 @pytest.mark.parametrize("sizes", ["200:1:1:1", "3000:1:1:1"])
-def test_the_share_with_three_phases_where_one_class_is_frequent(sizes, dimension):
-    """Of 40 draws from two scales against the page's 180 from three: within three standard errors, and a tenth."""
-    printed = {line[1]: line.groups()[1:] for line in ONE_FREQUENT.finditer(PAGE)}
-    share = float(printed[sizes][dimension - 2]) / 100
+def test_the_page_prints_the_share_with_three_phases_where_one_class_is_frequent(sizes, dimension):
+    """Forty draws from two scales are compared with the page's 180 from three."""
+    (row,) = [row for row in ONE_FREQUENT.finditer(PAGE) if row[1] == sizes]
+    share = float(row[dimension]) / 100  # of two dimensions it is the second group
     tables = [
         flow_table(sizes, scale, dimension=dimension, points=240, threshold=0.05, first_time=1e-3)
         for scale in (1e-3, 1e-2)
     ]
     shows = [select(table, "phases", population="examples")["value"] for table in tables]
-    error = np.sqrt(max(share * (1 - share), 0.05 * 0.95) * (1 / 40 + 1 / 180))
-    # the third scale, 0.1, shows fewer
-    assert np.mean(shows) == pytest.approx(share, abs=3 * error + 0.1)
+    # fewer draws show the phases from the third scale, 0.1: a share of all that is lower by up to a tenth
+    assert np.mean(shows) == pytest.approx(share, abs=3 * standard_error(share, 40, 180) + 0.1)
