@@ -1,27 +1,34 @@
-"""The judge of the search at eight examples, on tables made by hand."""
+"""The claim that eight examples show three phases, on trainings made by hand, and the facts on its page."""
 
 import itertools
+from collections.abc import Callable
 
 import pandas as pd
 import pytest
 
-from learning_dynamics.judging import evaluate
+from learning_dynamics.judging import Evaluation, evaluate
 from learning_dynamics.papers.softmax_dynamics.training import claims
-from tests.support import named_after_its_call
 
 SEEDS = 60
-JUDGED = {"threshold": 0.05, "majority_share": 0.5}
-SKEWED = ("4-2-1-1", "3-3-1-1")
-BEST = (4, 0.4)  # batch and learning rate of the setting that is judged, with the sizes 3 : 3 : 1 : 1
+# batches and learning rates that are tried; a batch of 0 is all eight examples
 SETTINGS = tuple(itertools.product((4, 0), (0.1, 0.4)))
+BEST = (4, 0.4)  # the one that is judged, with the sizes 3 : 3 : 1 : 1
+SKEWED, EQUAL = ("4-2-1-1", "3-3-1-1"), "2-2-2-2"
+
+Share = Callable[[int, float, str, int], float]  # of draws, by batch, learning rate, class sizes and dimension
 
 
-def trainings(share, learned=lambda *_: 1.0, settings=SETTINGS, sizes=SKEWED) -> pd.DataFrame:
-    """Three phases, and learning, in as many draws as functions say of batch, rate, class sizes and dimension."""
+def all_draws(batch: int, rate: float, counts: str, dimension: int) -> float:
+    return 1.0
+
+
+def trainings(shows: Share, learned: Share, *, settings=SETTINGS, skewed=SKEWED) -> pd.DataFrame:
+    """Return trainings of skewed and of equal sizes, in two and in three dimensions.
+
+    The first draws of each show the phases, a share `shows` of them, and the first learn, a share `learned`.
+    """
     rows = []
-    for setting, counts, dimension, seed in itertools.product(settings, (*sizes, "2-2-2-2"), (2, 3), range(SEEDS)):
-        batch, rate = setting
-        key = (batch, rate, counts, dimension)
+    for (batch, rate), counts, dimension in itertools.product(settings, (*skewed, EQUAL), (2, 3)):
         cell = {
             "method": "SGD",
             "learning_rate": rate,
@@ -29,109 +36,150 @@ def trainings(share, learned=lambda *_: 1.0, settings=SETTINGS, sizes=SKEWED) ->
             "batch": batch,
             "steps": 400,
             "counts": counts,
-            "skewed": counts != "2-2-2-2",
+            "skewed": counts != EQUAL,
             "dimension": dimension,
             "scale": 1e-4,
-            "seed": seed,
         }
-        place = seed / SEEDS
-        for quantity, population, threshold, of in (("learned", "", 0.0, learned), ("phases", "examples", 0.05, share)):
-            known = {"quantity": quantity, "population": population, "threshold": threshold}
-            rows.append({**cell, **known, "value": float(place < of(*key))})
+        share_showing = shows(batch, rate, counts, dimension)
+        share_learned = learned(batch, rate, counts, dimension)
+        for seed in range(SEEDS):
+            draw = {**cell, "seed": seed}
+            has_learned, has_phases = float(seed / SEEDS < share_learned), float(seed / SEEDS < share_showing)
+            rows += [
+                {**draw, "quantity": "learned", "population": "", "threshold": 0.0, "value": has_learned},
+                {**draw, "quantity": "phases", "population": "examples", "threshold": 0.05, "value": has_phases},
+            ]
     return pd.DataFrame(rows)
 
 
-@named_after_its_call
-def at_best(skewed: float, equal: float, wide: float):
-    """Shares at `BEST`; in all other settings no draw shows the phases, nor at the sizes 4 : 2 : 1 : 1."""
+def evaluation_of(shows: Share, learned: Share = all_draws) -> Evaluation:
+    """Judge trainings at all settings, and again at the best one, on the same shares of draws."""
+    tables = {
+        "trainings": trainings(shows, learned),
+        "best": trainings(shows, learned, settings=(BEST,), skewed=("3-3-1-1",)),
+    }
+    return evaluate(claims.eight_examples_show_three_phases, tables, {"threshold": 0.05, "majority_share": 0.5})
 
-    def share(batch, rate, counts, dimension):
+
+def at_best(*, skewed: float, equal: float, wide: float) -> Share:
+    """Return the shares that show the phases at `BEST`: skewed sizes, equal ones, and skewed in three dimensions.
+
+    In all other settings no draw shows them, nor at the sizes 4 : 2 : 1 : 1.
+    """
+
+    def shows(batch, rate, counts, dimension):
         if (batch, rate) != BEST or counts == "4-2-1-1":
             return 0.0
-        if counts == "2-2-2-2":
+        if counts == EQUAL:
             return equal
         return skewed if dimension == 2 else wide
 
-    return share
-
-
-def judged(share, learned=lambda *_: 1.0):
-    tables = {"trainings": trainings(share, learned), "best": trainings(share, learned, (BEST,), ("3-3-1-1",))}
-    return evaluate(claims.eight_examples_show_three_phases, tables, JUDGED)
+    return shows
 
 
 @pytest.mark.parametrize(
     ("skewed", "equal", "wide", "verdict"),
     [
         (0.9, 0.1, 0.1, "reproduced"),
+        # the share must be above one half
         (0.2, 0.0, 0.0, "not reproduced"),
         (0.5, 0.0, 0.0, "undecided"),
-        # with 60 draws a share of 0.8 exceeds one of 0.63 significantly, and one of 0.65 not
+        # with 60 draws the interval of a difference of shares excludes zero for 0.8 and 0.63, and not for 0.8 and 0.65
         (0.8, 0.63, 0.1, "reproduced"),
         (0.8, 0.65, 0.1, "undecided"),
         (0.8, 0.1, 0.63, "reproduced"),
         (0.8, 0.1, 0.65, "undecided"),
+        # a control shows the phases more often
         (0.75, 0.95, 0.1, "not reproduced"),
         (0.75, 0.1, 0.95, "not reproduced"),
     ],
 )
 def test_phases_must_show_in_most_draws_and_less_often_without_skew_or_bottleneck(skewed, equal, wide, verdict):
-    found = judged(at_best(skewed, equal, wide))
-    assert found.verdict == verdict
-    assert found.facts["setting"] == "sizes 3 : 3 : 1 : 1, scale 0.0001, batches of 4, rate 0.4 and 400 steps"
-    assert (found.facts["settings"], found.facts["place"]) == (2 * len(SETTINGS), 1)
-    assert found.judgement.headline.value == pytest.approx(skewed, abs=0.02)
-    assert found.judgement.headline.draws == SEEDS
-    assert [found.facts[case] for case in ("equal", "wide")] == pytest.approx([equal, wide], abs=0.02)
-    assert found.facts["full_batches"] == 0.0
+    assert evaluation_of(at_best(skewed=skewed, equal=equal, wide=wide)).verdict == verdict
 
 
-def test_shares_that_are_equal_are_refused_as_rivals():
-    found = judged(at_best(0.9, 0.7, 0.7))
-    assert found.verdict == "reproduced"
-    assert found.rivals["as often with equal classes"] != "reproduced"
-    assert found.rivals["as often in three dimensions"] != "reproduced"
+def test_shares_of_draws_at_the_judged_setting_are_the_headline_and_facts():
+    evaluation = evaluation_of(at_best(skewed=0.8, equal=0.65, wide=0.1))
+    assert evaluation.judgement.headline.draws == SEEDS
+    # 48, 39 and 6 of 60
+    assert evaluation.judgement.headline.value == pytest.approx(0.8)
+    assert evaluation.facts["equal"] == pytest.approx(0.65)
+    assert evaluation.facts["wide"] == pytest.approx(0.1)
+    assert evaluation.facts["full_batches"] == 0.0  # no draw shows the phases there
+
+
+def test_the_judged_setting_is_named_and_ranked_among_those_of_both_skewed_sizes():
+    facts = evaluation_of(at_best(skewed=0.9, equal=0.1, wide=0.1)).facts
+    assert facts["setting"] == "sizes 3 : 3 : 1 : 1, scale 0.0001, batches of 4, rate 0.4 and 400 steps"
+    assert (facts["settings"], facts["place"]) == (2 * len(SETTINGS), 1)
+
+
+@pytest.mark.parametrize("rival", ["as often with equal classes", "as often in three dimensions"])
+def test_controls_that_show_the_phases_as_often_are_a_rival_that_is_rejected(rival):
+    evaluation = evaluation_of(at_best(skewed=0.9, equal=0.7, wide=0.7))
+    assert evaluation.verdict == "reproduced"
+    assert evaluation.rivals[rival] != "reproduced"
 
 
 @pytest.mark.parametrize(
-    "case",
+    ("counts", "dimension"),
     [
-        pytest.param(("3-3-1-1", 2), id="skewed classes in two dimensions"),
-        pytest.param(("2-2-2-2", 2), id="equal classes in two dimensions"),
-        pytest.param(("3-3-1-1", 3), id="skewed classes in three dimensions"),
+        pytest.param("3-3-1-1", 2, id="skewed classes in two dimensions"),
+        pytest.param(EQUAL, 2, id="equal classes in two dimensions"),
+        pytest.param("3-3-1-1", 3, id="skewed classes in three dimensions"),
     ],
 )
 @pytest.mark.parametrize(("not_learned", "verdict"), [(0.2, "reproduced"), (0.95, "not reproduced")])
-def test_draws_that_have_not_learned_count_against_it_on_either_side(case, not_learned, verdict):
-    """Three in four show the phases, and of the controls none; draws that have not learned may undo it."""
+def test_draws_that_have_not_learned_count_against_the_claim_on_either_side(counts, dimension, not_learned, verdict):
+    """Three draws in four show the phases, and of the controls none.
 
-    def learned(batch, rate, counts, dimension):
-        return 1.0 - not_learned if (counts, dimension) == case else 1.0
+    If nearly all draws of one case have not learned, too few are left that show the phases, or too many controls may.
+    """
 
-    assert judged(at_best(0.75, 0.0, 0.0), learned).verdict == verdict
+    def learned(batch, rate, *case):
+        return 1.0 - not_learned if case == (counts, dimension) else 1.0
+
+    assert evaluation_of(at_best(skewed=0.75, equal=0.0, wide=0.0), learned).verdict == verdict
 
 
-def test_another_setting_than_the_one_that_is_judged_decides_nothing_and_is_counted():
-    def elsewhere(batch, rate, counts, dimension):
-        if (batch, rate) == (4, 0.1):  # more often in a control: farther from the claim than where nothing shows
-            return 0.3 if dimension == 2 and counts != "2-2-2-2" else 1.0
+@pytest.fixture
+def phases_elsewhere() -> Evaluation:
+    """Judge phases in full batches at the rate 0.4 and sizes 4 : 2 : 1 : 1, and none at `BEST`.
+
+    In batches of four at the rate 0.1 the controls show them more often: that is farther from the claim than `BEST`.
+    """
+
+    def shows(batch, rate, counts, dimension):
+        if (batch, rate) == (4, 0.1):
+            return 0.3 if dimension == 2 and counts != EQUAL else 1.0
         return 0.9 if (batch, rate, counts, dimension) == (0, 0.4, "4-2-1-1", 2) else 0.0
 
-    found = judged(elsewhere)
-    assert (found.verdict, found.judgement.headline.value) == ("not reproduced", 0.0)
-    assert found.facts["place"] == 2
-    assert found.facts["full_batches"] == pytest.approx(0.9, abs=0.02)
+    return evaluation_of(shows)
 
 
-def test_equal_classes_are_the_control_of_all_sizes():
-    """They show as often at batches of four, where both sizes do, and not in full batches, where one size does."""
+def test_phases_at_another_setting_than_the_judged_one_decide_nothing(phases_elsewhere):
+    assert phases_elsewhere.verdict == "not reproduced"
+    assert phases_elsewhere.judgement.headline.value == 0.0
 
-    def share(batch, rate, counts, dimension):
+
+def test_the_judged_setting_has_the_place_behind_settings_nearer_to_the_claim(phases_elsewhere):
+    # one is nearer, at 4 : 2 : 1 : 1; all that show nothing are as near
+    assert phases_elsewhere.facts["place"] == 2
+
+
+def test_the_largest_share_in_full_batches_is_a_fact(phases_elsewhere):
+    assert phases_elsewhere.facts["full_batches"] == pytest.approx(0.9)
+
+
+def test_equal_classes_are_the_control_of_both_skewed_sizes():
+    """In batches of four equal classes show the phases as often as skewed ones, in full batches they never do."""
+
+    def shows(batch, rate, counts, dimension):
         if dimension == 3:
             return 0.0
         if batch == 4:
             return 0.8
         return 0.7 if counts == "4-2-1-1" else 0.0
 
-    # in full batches 4 : 2 : 1 : 1 is nearer to the claim at both rates
-    assert judged(share).facts["place"] == 3
+    # the judged setting is behind 4 : 2 : 1 : 1 in full batches, which exceeds its control, at both rates
+    assert evaluation_of(shows).facts["place"] == 3

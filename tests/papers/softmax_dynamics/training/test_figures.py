@@ -1,4 +1,4 @@
-"""What the maps of trainings draw, read off their artists."""
+"""The maps of trainings, read off their artists: shares, hatching, labels and captions, and tables they refuse."""
 
 import itertools
 from collections.abc import Sequence
@@ -7,23 +7,29 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.papers.softmax_dynamics.training import figures
 
 SEEDS = 10
+# four classes: all equal, and sizes that fall with a class's number k, rounded
 SIZES = {"equal": "1-1-1-1", "$1/k$": "7-4-2-2", "$1/k^2$": "16-4-2-1"}
 
 
 @pytest.fixture(autouse=True)
-def closed():
+def close_figures():
     yield
     plt.close("all")
 
 
-def trainings(method: str, decay: float, batch: int, share: float, learned: float) -> pd.DataFrame:
-    """Falls over classes in so many of the draws at 1/k^2, none over examples; so many learn at d = 2, all at d = 3."""
+def trainings(*, method: str, share: float, decay: float = 0.0, batch: int = 0, learned: float = 1.0) -> pd.DataFrame:
+    """Return trainings of which a share, at sizes as 1/k^2, has a rank over classes that falls by 0.1.
+
+    No other rank falls. All learn in three dimensions, and in two a share `learned` of them. A batch of 0 is all
+    examples.
+    """
     rows = []
     for (law, counts), d, seed in itertools.product(SIZES.items(), (2, 3), range(SEEDS)):
         cell = {
@@ -37,18 +43,26 @@ def trainings(method: str, decay: float, batch: int, share: float, learned: floa
             "scale": 0.01,
             "seed": seed,
         }
-        known = {"population": "", "threshold": 0.0, "quantity": "learned"}
-        rows.append({**cell, **known, "value": float(seed < SEEDS * (learned if d == 2 else 1.0))})
-        for population in ("classes", "examples"):
-            fallen = 0.1 * (seed < SEEDS * share and law == "$1/k^2$" and population == "classes")
-            known = {"population": population, "threshold": 0.05, "quantity": "fall_learning", "value": fallen}
-            rows.append({**cell, **known})
+        has_learned = d == 3 or seed < SEEDS * learned
+        falls = law == "$1/k^2$" and seed < SEEDS * share
+        rows += [
+            {**cell, "population": "", "threshold": 0.0, "quantity": "learned", "value": float(has_learned)},
+            {
+                **cell,
+                "population": "classes",
+                "threshold": 0.05,
+                "quantity": "fall_learning",
+                "value": 0.1 if falls else 0.0,
+            },
+            {**cell, "population": "examples", "threshold": 0.05, "quantity": "fall_learning", "value": 0.0},
+        ]
     table = pd.DataFrame(rows)
     table.attrs["settings"] = {"seeds": SEEDS, "momentum": 0.9}
     return table
 
 
 def hatched(axis) -> set[tuple[int, int]]:
+    """Return the row and the column of each hatched cell of a map."""
     return {
         (round(patch.get_y() + 0.5), round(patch.get_x() + 0.5))
         for patch in axis.patches
@@ -56,25 +70,50 @@ def hatched(axis) -> set[tuple[int, int]]:
     }
 
 
-def test_optimisers_have_a_row_each_and_laws_a_column():
-    cells = [("AdamW", 0.6, 4, 0.8, 1.0), ("AdamW", 0.0, 0, 0.5, 1.0), ("SGD", 0.0, 0, 0.3, 0.4)]
-    tables = [trainings(*cell) for cell in cells]
-    tables[0] = tables[0][(tables[0]["counts"] != SIZES["equal"]) | (tables[0]["dimension"] == 2)]
+@pytest.fixture
+def optimisers_map():
+    """Return the panels over classes and over examples of a map of three optimisers.
+
+    Equal sizes are not tried in three dimensions under AdamW with minibatches.
+    """
+    minibatches = trainings(method="AdamW", decay=0.6, batch=4, share=0.8)
+    was_tried = (minibatches["counts"] != SIZES["equal"]) | (minibatches["dimension"] == 2)
+    settings = minibatches.attrs
+    minibatches = minibatches[was_tried]
+    minibatches.attrs = settings
+    tables = [
+        minibatches,
+        trainings(method="AdamW", share=0.5),
+        trainings(method="SGD", share=0.3, learned=0.4),
+    ]
     drawn = figures.optimisers(tables, threshold=0.05)
-    classes, examples = [axis for axis in drawn.figure.axes if axis.images]
-    # full batches first, of them descent; laws in order, in each the dimensions; what was not tried stays empty
+    over_classes, over_examples = [axis for axis in drawn.figure.axes if axis.images]
+    return over_classes, over_examples
+
+
+def test_rows_of_optimisers_are_descent_then_full_batches_then_minibatches(optimisers_map):
+    over_classes, _ = optimisers_map
+    labels = [label.get_text() for label in over_classes.get_yticklabels()]
+    assert labels == ["descent, all", "AdamW, decay 0, all", "AdamW, decay 0.6, batch 4"]
+
+
+def test_cells_of_optimisers_are_shares_by_law_and_dimension_and_empty_where_nothing_was_tried(optimisers_map):
+    over_classes, over_examples = optimisers_map
+    # equal sizes in two and three dimensions, those as 1/k, and those as 1/k^2
     expected = [[0, 0, 0, 0, 0.3, 0.3], [0, 0, 0, 0, 0.5, 0.5], [0, np.nan, 0, 0, 0.8, 0.8]]
-    np.testing.assert_allclose(np.ma.filled(classes.images[0].get_array(), np.nan), expected)
-    assert not examples.images[0].get_array().any()
-    names = ["descent, all", "AdamW, decay 0, all", "AdamW, decay 0.6, batch 4"]
-    assert [label.get_text() for label in classes.get_yticklabels()] == names
-    # four of ten have learned under descent in two dimensions
-    assert hatched(classes) == hatched(examples) == {(0, 0), (0, 2), (0, 4)}
+    np.testing.assert_allclose(np.ma.filled(over_classes.images[0].get_array(), np.nan), expected)
+    assert not over_examples.images[0].get_array().any()
+
+
+def test_cells_of_optimisers_are_hatched_where_fewer_than_half_learn(optimisers_map):
+    # four of ten under descent in two dimensions: in the first row, the first column of each law
+    for panel in optimisers_map:
+        assert hatched(panel) == {(0, 0), (0, 2), (0, 4)}
 
 
 @pytest.mark.parametrize("column", ["learning_rate", "steps", "scale"])
 def test_trainings_that_a_map_of_optimisers_would_mix_are_refused(column):
-    table = trainings("SGD", 0.0, 0, 0.3, 0.4)
+    table = trainings(method="SGD", share=0.3)
     twice = pd.concat([table, table.assign(**{column: 2 * table[column]})])
     twice.attrs = table.attrs
     with pytest.raises(ProjectError, match=f"one `{column}`, not"):
@@ -84,7 +123,11 @@ def test_trainings_that_a_map_of_optimisers_would_mix_are_refused(column):
 def eight_examples_table(
     sizes: Sequence[str] = ("4-2-1-1", "3-3-1-1", "2-2-2-2"), dimensions: Sequence[int] = (2, 3)
 ) -> pd.DataFrame:
-    """Three phases at 4-2-1-1 in full batches; four of ten learn at the larger rate, all at the smaller one."""
+    """Return trainings at two rates, in batches of two and in full ones, which have the batch 0.
+
+    In full batches all draws at the sizes 4-2-1-1 show three phases, and no others. At the larger rate four draws of
+    ten learn, at the smaller one all.
+    """
     rows = []
     for rate, batch, counts, d, seed in itertools.product((0.1, 1.0), (2, 0), sizes, dimensions, range(SEEDS)):
         cell = {
@@ -99,7 +142,8 @@ def eight_examples_table(
             "scale": 0.01,
             "seed": seed,
         }
-        learned, phases = float(seed < (4 if rate == 1.0 else 10)), float(counts == "4-2-1-1" and batch == 0)
+        learned = float(rate == 0.1 or seed < 4)
+        phases = float(counts == "4-2-1-1" and batch == 0)
         rows += [
             {**cell, "population": "", "threshold": 0.0, "quantity": "learned", "value": learned},
             {**cell, "population": "examples", "threshold": 0.05, "quantity": "phases", "value": phases},
@@ -122,18 +166,34 @@ def test_trainings_that_a_map_of_eight_examples_would_mix_are_refused(search, co
         figures.eight_examples(twice, threshold=0.05)
 
 
-def test_a_search_is_hatched_where_few_learn_and_counts_all_draws(search):
-    drawn = [axis for axis in figures.eight_examples(search, threshold=0.05).figure.axes if axis.images]
-    treated, other_sizes, equal, wide, wide_of_other_sizes = drawn[:5]
-    assert [axis.get_title()[4:] for axis in drawn[:3]] == ["4 : 2 : 1 : 1", "3 : 3 : 1 : 1", "2 : 2 : 2 : 2"]
-    # batches upwards, all examples on top; rates to the right
-    assert treated.images[0].get_array().tolist() == wide.images[0].get_array().tolist() == [[0, 0], [1, 0.4]]
-    for axis in (other_sizes, equal, wide_of_other_sizes):
+def maps_of(search: pd.DataFrame) -> list[Axes]:
+    """Return the maps of the figure: three class sizes in two dimensions, then the two skewed ones in three."""
+    maps = [axis for axis in figures.eight_examples(search, threshold=0.05).figure.axes if axis.images]
+    assert len(maps) == 5
+    return maps
+
+
+def test_maps_of_eight_examples_are_titled_by_class_sizes_without_the_letter(search):
+    titles = [axis.get_title()[len("(a) ") :] for axis in maps_of(search)[:3]]
+    assert titles == ["4 : 2 : 1 : 1", "3 : 3 : 1 : 1", "2 : 2 : 2 : 2"]
+
+
+def test_maps_of_eight_examples_show_shares_of_all_draws_by_batch_and_rate(search):
+    skewed, other_skewed, equal, skewed_in_three, other_skewed_in_three = maps_of(search)
+    # a row for each batch, all examples in the second; to the right the larger rate, at which four of ten learn
+    for axis in (skewed, skewed_in_three):
+        assert axis.images[0].get_array().tolist() == [[0, 0], [1, 0.4]]
+    for axis in (other_skewed, equal, other_skewed_in_three):
         assert not axis.images[0].get_array().any()
-    assert [label.get_text() for label in treated.get_yticklabels()] == ["2", "all"]
-    assert hatched(treated) == {(0, 1), (1, 1)}
+    assert [label.get_text() for label in skewed.get_yticklabels()] == ["2", "all"]
 
 
+def test_maps_of_eight_examples_are_hatched_where_fewer_than_half_learn(search):
+    for axis in maps_of(search):
+        assert hatched(axis) == {(0, 1), (1, 1)}  # at the larger rate, in both rows
+
+
+# letters of the panels with a bottleneck, of those with equal sizes, and of those without a bottleneck
 @pytest.mark.parametrize(
     ("sizes", "panels"),
     [
@@ -144,10 +204,15 @@ def test_a_search_is_hatched_where_few_learn_and_counts_all_draws(search):
 )
 def test_the_caption_names_as_many_panels_as_the_run_has_class_sizes(sizes, panels):
     drawn = figures.eight_examples(eight_examples_table(sizes), threshold=0.05)
-    assert tuple(drawn.facts[f"{kind}_panels"] for kind in ("narrow", "equal", "wide")) == panels
-    titles = [axis.get_title() for axis in drawn.figure.axes if axis.images]
-    equal = [title for title in titles if len(set(title[4:].split(" : "))) == 1]
-    assert ", ".join(title[:3] for title in equal) == panels[1]
+    _, equal, _ = panels
+    assert (drawn.facts["narrow_panels"], drawn.facts["equal_panels"], drawn.facts["wide_panels"]) == panels
+    # the letters that the panels of equal sizes have, in titles such as "(c) 2 : 2 : 2 : 2"
+    letters = []
+    for axis in drawn.figure.axes:
+        letter, _, sizes_of_panel = axis.get_title().partition(" ")
+        if axis.images and len(set(sizes_of_panel.split(" : "))) == 1:
+            letters.append(letter)
+    assert ", ".join(letters) == equal
 
 
 @pytest.mark.parametrize("sizes", [["4-2-1-1", "3-3-1-1"], ["2-2-2-2"]])
