@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import json
 import os
 import re
 import shutil
@@ -28,7 +29,7 @@ from tests.support import ROOT, SHARED, WHOLE
 PROJECT = ("Snakefile", "config.yaml", "workflow", "profiles", "src")
 OVERLAY = ("--configfile", "workflow/config/smoke.yaml")
 TOY = Path(__file__).parent / "toy"
-PAPER = "src/learning_dynamics/papers/toy"
+PAPER = "src/learning_dynamics/papers/toy"  # the folder of the made-up paper, in a project's folder
 
 
 @dataclass
@@ -44,9 +45,9 @@ class Workspace:
 
     @property
     def environment(self) -> dict[str, str]:
-        # as a person's shell: none of the test runner's variables, nor of what is imported from where
+        # as in a person's shell: without the test runner's variables, and without its path of imports
         kept = {key: value for key, value in os.environ.items() if not key.startswith(("PYTEST", "COV", "PYTHONPATH"))}
-        # this folder's code, not what is installed
+        # this folder's code, not the installed package
         return kept | ONE_THREAD | {"PYTHONPATH": "src"} | self.variables
 
     def run(self, *command: str) -> subprocess.CompletedProcess:
@@ -65,9 +66,16 @@ class Workspace:
         """Run Python with this folder's package."""
         return self.run(self.quick_python, *arguments)
 
+    def values(self, code: str, *expressions: str) -> list[Any]:
+        """Run code that knows this folder's package as `ld`; return the values of expressions, as JSON has them."""
+        program = f"import json\nimport learning_dynamics as ld\n{code}\nprint(json.dumps([{', '.join(expressions)}]))"
+        ended = self.python("-c", program)
+        assert ended.returncode == 0, ended.stderr
+        return json.loads(ended.stdout)
+
     @property
     def quick_python(self) -> str:
-        """A `python` that has read the libraries; one of its own where its start is to be another."""
+        """A `python` that has imported the libraries; with variables of Python's own, one that starts as usual."""
         return sys.executable if any(name.startswith("PYTHON") for name in self.variables) else warm_python()
 
     def start(self, *arguments: str) -> subprocess.Popen:
@@ -83,11 +91,11 @@ class Workspace:
         )
 
     def would_run(self, *targets: str) -> set[str]:
-        """Return the first output of every job that a run would execute (localrules without output left out)."""
+        """Return the first output of every job that Snakemake would run; jobs without outputs are left out."""
         return set(self.reasons(*targets))
 
     def reasons(self, *targets: str) -> dict[str, str]:
-        """Return why a run would execute each of its jobs, by the job's first output."""
+        """Return why Snakemake would run each job, by the job's first output."""
         planned = self.snakemake("--dry-run", *targets).stdout
         return dict(re.findall(r"^\w+ +((?:results|figures)/\S+) +(.*)$", planned, re.MULTILINE))
 
@@ -144,15 +152,15 @@ def toy(folder: Path) -> Workspace:
 
 def shared_workspace(folder: str, make: Callable[[Path], Workspace]) -> Workspace:
     """Return a workspace that all processes of a test run share, built by the first that asks."""
-    plan = Path(os.environ[SHARED], folder)
-    plan.parent.mkdir(parents=True, exist_ok=True)
-    with open(plan.parent / "lock", "a") as lock:
+    project = Path(os.environ[SHARED], folder)
+    project.parent.mkdir(parents=True, exist_ok=True)
+    with open(project.parent / "lock", "a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if not (plan.parent / "built").exists():
-            shutil.rmtree(plan, ignore_errors=True)
-            make(plan).snakemake()
-            (plan.parent / "built").touch()
-    return Workspace(plan, OVERLAY if make is fresh else ())
+        if not (project.parent / "built").exists():
+            shutil.rmtree(project, ignore_errors=True)
+            make(project).snakemake()
+            (project.parent / "built").touch()
+    return Workspace(project, OVERLAY if make is fresh else ())
 
 
 @pytest.fixture(scope="session")
@@ -181,12 +189,12 @@ def clean(tmp_path) -> Workspace:
 
 @pytest.fixture(scope="session")
 def sources_of_toy(tmp_path_factory) -> Path:
-    """The made-up paper's project folder, to be left as it was found."""
+    """The made-up paper's project folder, not to be changed."""
     return toy(tmp_path_factory.mktemp("sources") / "project").folder
 
 
 def forget() -> None:
-    """Forget the made-up paper's sources, those that were imported too."""
+    """Forget the made-up paper's sources: their digests and signatures, and the modules that were imported."""
     digests.forget()
     signatures.forget()
     for name in [name for name in sys.modules if name.startswith("learning_dynamics.papers.toy")]:
@@ -194,7 +202,7 @@ def forget() -> None:
 
 
 def set_at(block: Any, path: Sequence[str], value: Any) -> None:
-    """Set what a path of keys and places names, or delete it with a value of ...."""
+    """Set the entry of a configuration at the end of a path of keys and list positions; the value `...` deletes it."""
     *keys, last = path
     for key in keys:
         block = block[int(key)] if isinstance(block, list) else block.setdefault(key, {})
@@ -206,7 +214,10 @@ def set_at(block: Any, path: Sequence[str], value: Any) -> None:
 
 @pytest.fixture
 def configured(sources_of_toy, tmp_path, monkeypatch) -> Callable[..., Plan]:
-    """Return a function: the made-up paper's project with its configuration changed at one place, or at several."""
+    """Return a function that changes the made-up paper's configuration and returns its plan.
+
+    Later calls change the configuration that earlier calls have left.
+    """
     monkeypatch.setattr(sources, "SOURCE_ROOT", sources_of_toy / "src")
     monkeypatch.setattr(papers, "__path__", [str(sources_of_toy / "src/learning_dynamics/papers")])
     forget()
@@ -217,7 +228,7 @@ def configured(sources_of_toy, tmp_path, monkeypatch) -> Callable[..., Plan]:
     def change(
         path: str | Mapping[str, Any] = "", value: Any = None, *, files: Sequence[Path] = (), **given: Any
     ) -> Plan:
-        """Set (or, with a value of ..., delete) what dotted paths of keys name, and load."""
+        """Set the value at a dotted path of keys, or those of a mapping by path, or delete with `...`; then load."""
         if path:
             config = read_yaml(file)
             for keys, to in path.items() if isinstance(path, Mapping) else [(path, value)]:
@@ -229,27 +240,35 @@ def configured(sources_of_toy, tmp_path, monkeypatch) -> Callable[..., Plan]:
     forget()
 
 
+LONGEST_MESSAGE = 700  # characters: a few lines of a terminal, and no listing of everything that is there
+
+
 def refusal(action: Callable[..., Any], *arguments: Any, **settings: Any) -> str:
-    """Return the message with which a call is refused."""
-    said = ""
+    """Return the message of the `ProjectError` with which a call is refused, which is short."""
+    message = ""
     try:
         action(*arguments, **settings)
     except ProjectError as error:
-        said = str(error)
-    assert 0 < len(said) < 700, f"{arguments} {settings}: {said or 'accepted'}"
-    return said
+        message = str(error)
+    assert message, f"{arguments} {settings}: accepted"
+    assert len(message) < LONGEST_MESSAGE, f"{arguments} {settings}: {message}"
+    return message
 
 
 @pytest.fixture
 def refuses(configured, tmp_path) -> Callable[..., None]:
-    """Return a function: each row (path, value, words) of a table is refused in these words, the others left out."""
+    """Return a function that takes rows (path, value, words).
+
+    It sets each path of the made-up paper's configuration to its value, alone, and asserts that loading this is refused
+    with a message that contains the words.
+    """
     file = tmp_path / "workflow/config/toy.yaml"
 
     def check(*rows: tuple[str, Any, str]) -> None:
         before = file.read_text(encoding="utf-8")
         for path, value, words in rows:
-            said = refusal(configured, path, value)
-            assert words in said, f"{path}: {value!r}: {said}"
+            message = refusal(configured, path, value)
+            assert words in message, f"{path}: {value!r}: {message}"
             file.write_text(before, encoding="utf-8")
 
     return check

@@ -19,6 +19,7 @@ from pathlib import Path
 import psutil
 
 PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "srun", "squeue", "scontrol")
+# where the programs are: daemons are not on everybody's PATH
 SEARCHED = os.pathsep.join((os.environ.get("PATH", ""), "/usr/sbin", "/sbin"))
 NODES = 4
 PATIENCE = 500  # seconds for anything that must come, on a busy machine too
@@ -66,7 +67,7 @@ PartitionName=fragile Nodes=n[3-4] MaxTime=INFINITE DefMemPerCPU=100 State=UP
 
 
 def missing() -> str:
-    """What is not installed, as a reason to skip; empty if Slurm can be started."""
+    """Return which programs are not installed, as a reason to skip; empty if Slurm can be started."""
     absent = [program for program in PROGRAMS if shutil.which(program, path=SEARCHED) is None]
     return f"Slurm is not installed (no {', '.join(absent)}); .ci/install installs it" if absent else ""
 
@@ -83,6 +84,7 @@ class Slurm:
         self._daemons: dict[str, subprocess.Popen] = {}
 
     def start(self) -> None:
+        """Start the daemons, and return when all nodes are idle."""
         for folder in ("log", "state", *(f"spool/n{node}" for node in range(1, NODES + 1))):
             (self.root / folder).mkdir(parents=True)
         key = self.root / "munge.key"
@@ -119,7 +121,7 @@ class Slurm:
             until(lambda: not self.query("squeue", "--noheader").strip(), "jobs' end", seconds=10)
         for daemon in reversed(self._daemons.values()):
             _end(daemon)
-        # job steps run in sessions of their own, below the nodes' daemons: the configuration names them as ours
+        # job steps have sessions of their own: the configuration in their environment says that they are of this Slurm
         ours = [process for process in psutil.process_iter() if self._is_ours(process)]
         for process in ours:
             with contextlib.suppress(psutil.NoSuchProcess):
@@ -127,7 +129,7 @@ class Slurm:
         psutil.wait_procs(ours, timeout=10)
 
     def stop_controller(self, *, crash: bool = False) -> None:
-        """Stop the controller: in order, when it saves its state, or as a crash would."""
+        """Stop the controller: it saves its state, but for a crash."""
         daemon = self._daemons.pop("slurmctld")
         if crash:
             daemon.kill()
@@ -145,14 +147,15 @@ class Slurm:
         self._controller()
 
     def query(self, *command: str) -> str:
-        found = subprocess.run(command, env=self.environment, capture_output=True, text=True, timeout=PATIENCE)
-        return found.stdout
+        """Return what one of Slurm's programs prints."""
+        ended = subprocess.run(command, env=self.environment, capture_output=True, text=True, timeout=PATIENCE)
+        return ended.stdout
 
     def jobs(self, folder: Path) -> list[dict[str, str]]:
-        """Every job, finished ones too, that was submitted from a folder, as `scontrol` shows it; oldest first."""
+        """Return every job that was submitted from a folder, ended or not, as `scontrol` shows it; oldest first."""
         lines = self.query("scontrol", "--oneliner", "show", "job").splitlines()
-        found = [dict(re.findall(r"(\S+?)=(\S*)", line)) for line in lines]
-        return sorted((job for job in found if job.get("WorkDir") == str(folder)), key=lambda job: int(job["JobId"]))
+        jobs = [dict(re.findall(r"(\S+?)=(\S*)", line)) for line in lines]
+        return sorted((job for job in jobs if job.get("WorkDir") == str(folder)), key=lambda job: int(job["JobId"]))
 
     def _controller(self, *arguments: str) -> None:
         self._daemon("slurmctld", "-D", "-f", f"{self.root}/slurm.conf", *arguments)
@@ -203,7 +206,7 @@ _first_ports = iter(range(20000 + os.getpid() % 10000, 60000, NODES + 1))
 
 
 def _free_ports() -> list[int]:
-    """Return ports in a row that nothing listens on, none of them twice: a Slurm's daemons bind them later."""
+    """Return consecutive free ports, for the controller and the nodes; later calls return others."""
     for first in _first_ports:
         ports = list(range(first, first + NODES + 1))
         with contextlib.ExitStack() as stack, contextlib.suppress(OSError):
@@ -214,6 +217,7 @@ def _free_ports() -> list[int]:
 
 
 def _end(daemon: subprocess.Popen) -> None:
+    """Terminate a daemon, or kill it if it takes more than 10 s to end."""
     daemon.terminate()
     try:
         daemon.wait(10)

@@ -1,32 +1,42 @@
-"""Runs of a sweep that one job simulates and measures: the same numbers, told apart, and none lost with another."""
+"""Runs of a sweep may be bundled: one job simulates and measures several, with one table for all of them.
 
+The sweep is of the made-up paper's run `slow`, under the name `scan`.
+"""
+
+import shutil
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
 import yaml
 
 from learning_dynamics.pipeline.store.tables import read_stamp
-from tests.pipeline.conftest import Workspace
+from tests.pipeline.conftest import Workspace, toy
 
-METRICS = "results/toy/metrics"
 RATES = [0.01, 0.02, 0.03, 0.04, 0.05]
+STEPS = 40  # of every run, as `slow` has it
+OVERLAY = ("--configfile", "scan.yaml")
+NOTHING = "Nothing to be done"
 
 
-def sweep(workspace: Workspace, bundle: int | None, **axes) -> list[str]:
-    """Write `scan.yaml`, a sweep of the run `slow`, and return Snakemake's arguments for it."""
-    scan: dict = {"extends": "slow", "sweep": axes}
+def sweep(workspace: Workspace, bundle: int | None, **axes: list) -> list[str]:
+    """Write `scan.yaml`, a sweep over the values of `axes` and its figure; return Snakemake's arguments for the sweep.
+
+    A job has `bundle` runs, or with None each run has jobs of its own.
+    """
+    scan: dict[str, Any] = {"extends": "slow", "sweep": axes}
     if bundle is not None:
         scan["bundle"] = bundle
     figure = {"function": "growth.growth", "runs": {"slow": "scan", "fast": "fast"}}
     changes = {"runs": {"scan": scan}, "figures": {"scanned": figure}}
     workspace.write("scan.yaml", yaml.safe_dump({"changes": {"toy": changes}}, sort_keys=False))
-    return ["--configfile", "scan.yaml", "--", "toy_scan"]
+    return [*OVERLAY, "--", "toy_scan"]
 
 
 def sweep_table(workspace: Workspace) -> str:
-    """Return the sweep's table, as one process of the folder reads it."""
+    """Return the table of the whole sweep with its attributes, as text."""
     code = """
 from pathlib import Path
 from learning_dynamics.pipeline.plan.config_files import load
@@ -42,111 +52,198 @@ print(table.to_csv())
     return ended.stdout
 
 
-def names_of_tables(workspace: Workspace) -> list[str]:
-    return sorted(path.stem for path in (workspace.folder / METRICS).glob("scan*.parquet"))
-
-
-def tables_of(workspace: Workspace) -> list[str]:
-    """Return the names of the sweep's tables of metrics in the order of its runs, those of no run last."""
-    names = {path.stem: read_stamp(path).get("contents", {}) for path in results(workspace, "metrics")}
-    return sorted(names, key=lambda name: min(map(rate_of, names[name]), default=1000))
-
-
 def results(workspace: Workspace, folder: str) -> list[Path]:
+    """Return the sweep's files in a folder of the results, sorted by name."""
     return sorted((workspace.folder / "results/toy" / folder).glob("scan*.parquet"))
 
 
+def bundles(workspace: Workspace) -> dict[Path, list[str]]:
+    """Return the names of the runs in each bundle's table; the tables are in the order of their smallest rate."""
+    runs = {path: list(read_stamp(path)["contents"]) for path in results(workspace, "metrics") if "@" in path.name}
+    return dict(sorted(runs.items(), key=lambda bundle: min(map(rate_of, bundle[1]))))
+
+
 def rate_of(run: str) -> float:
+    """Return the rate that a run's name has: 0.01 of `scan--rate-0.01--every-4`."""
     return float(run.split("--rate-")[1].partition("--")[0])
 
 
-def steps_by_rate(workspace: Workspace, *arguments: str) -> dict[float, int]:
-    """Run Snakemake; return how many steps were made for each rate."""
+def snakemake_and_count_steps(workspace: Workspace, *arguments: str) -> dict[float, int]:
+    """Run Snakemake; return how many steps it simulated at each rate."""
     log = workspace.folder / "steps.log"
-    log.unlink(missing_ok=True)
+    log.write_text("", encoding="utf-8")
     workspace.variables["GROWTH_LOG"] = str(log)
     workspace.snakemake(*arguments)
-    if not log.exists():
-        return {}
-    return dict(Counter(float(line.split()[0]) for line in log.read_text().splitlines()))
+    del workspace.variables["GROWTH_LOG"]
+    return steps_in_log(workspace)
 
 
-def test_bundles_hold_what_their_runs_would_and_are_read_as_they(clean):
-    axes = {"rate": RATES, "every": [1, 4]}
-    clean.snakemake(*sweep(clean, None, **axes))
-    alone = sweep_table(clean)
-    assert "'draw': ('seed',)" in alone
-    assert len(names_of_tables(clean)) == 10
-    arguments = sweep(clean, 4, **axes)
-    # a trajectory serves all runs that differ in measuring alone; none is kept, and `fast` has its own already
-    steps = steps_by_rate(clean, *arguments, "figures/toy/scanned.png")
-    assert {rate: steps[rate] for rate in RATES} == dict.fromkeys(RATES, 40)
-    bundles = [name for name in tables_of(clean) if "@" in name]
-    assert len(bundles) == 3
-    assert sweep_table(clean) == alone
-    for table in results(clean, "metrics"):
-        if "--rate" in table.name:
+def steps_in_log(workspace: Workspace) -> dict[float, int]:
+    """Return how many steps were simulated at each rate when they were last counted."""
+    lines = workspace.read("steps.log").splitlines()  # a line is a rate and the number of a step
+    return dict(Counter(float(line.split()[0]) for line in lines))
+
+
+# -- bundles compared with single runs ---------------------------------------------------------------------------------
+
+AXES = {"rate": RATES, "every": [1, 4]}  # ten runs; `every` is a setting of the metrics
+
+
+@pytest.fixture(scope="module")
+def single(tmp_path_factory) -> Workspace:
+    """A project that has made the sweep with jobs of its own for each run; not to be changed."""
+    workspace = toy(tmp_path_factory.mktemp("single") / "project")
+    workspace.snakemake(*sweep(workspace, None, **AXES))
+    return workspace
+
+
+@pytest.fixture(scope="module")
+def bundled(single, tmp_path_factory) -> Workspace:
+    """The same project after the sweep was made in bundles of four, and drawn; not to be changed."""
+    workspace = single.copy(tmp_path_factory.mktemp("bundled") / "project")
+    snakemake_and_count_steps(workspace, *sweep(workspace, 4, **AXES), "figures/toy/scanned.png")
+    return workspace
+
+
+def test_without_bundles_each_run_has_a_table(single):
+    assert len(results(single, "metrics")) == 10
+
+
+def test_bundles_of_four_hold_ten_runs_in_three_tables(bundled):
+    assert [len(runs) for runs in bundles(bundled).values()] == [4, 4, 2]
+
+
+def test_a_bundle_simulates_runs_that_differ_only_in_the_metrics_once(bundled):
+    # the run `fast`, which the figure draws too, has the rate 0.02, and is there from the sweep without bundles
+    assert steps_in_log(bundled) == dict.fromkeys(RATES, STEPS)
+
+
+def test_bundles_have_the_table_of_single_runs(single, bundled):
+    assert "'draw': ('seed',)" in sweep_table(single)
+    assert sweep_table(bundled) == sweep_table(single)
+
+
+def test_a_bundle_records_its_stage_and_its_name(bundled):
+    for path in bundles(bundled):
+        record = read_stamp(path)
+        assert (record["stage"], record["name"]) == ("bundle", path.stem)
+
+
+def test_bundles_do_not_need_the_tables_of_single_runs(bundled, tmp_path):
+    workspace = bundled.copy(tmp_path / "project")
+    for table in results(workspace, "metrics"):
+        if "@" not in table.name:
             table.unlink()
-    assert clean.cli("check", "--configfile", "scan.yaml").returncode == 0
-    assert "Nothing to be done" in clean.snakemake("--dry-run", *arguments).stdout
-    record = read_stamp(clean.folder / METRICS / f"{bundles[2]}.parquet")
-    assert (record["stage"], record["name"], len(record["contents"])) == ("bundle", bundles[2], 2)
-    # whoever reads a bundle verifies it
-    first, second = (clean.folder / METRICS / f"{name}.parquet" for name in bundles[:2])
-    second.write_bytes(first.read_bytes())
-    ended = clean.cli("check", "--configfile", "scan.yaml")
-    assert ended.returncode == 1
-    assert second.name in ended.stderr
+    assert workspace.cli("check", *OVERLAY).returncode == 0
+    assert NOTHING in workspace.snakemake("--dry-run", *OVERLAY, "--", "toy_scan", "figures/toy/scanned.png").stdout
 
 
-def test_a_run_of_a_bundle_is_found_by_its_values(clean):
-    assert steps_by_rate(clean, *sweep(clean, 4, rate=RATES)) == dict.fromkeys(RATES, 40)
-    before = tables_of(clean)
-    # values in front and at the end: every bundle has other runs now, and no value is simulated again
-    more = [0.005, 0.007, *RATES, 0.06]
-    assert steps_by_rate(clean, *sweep(clean, 4, rate=more)) == {0.005: 40, 0.007: 40, 0.06: 40}
-    assert len(tables_of(clean)) == 2
-    assert not set(before) & set(tables_of(clean))
-    assert "Nothing to be done" in clean.snakemake("--dry-run", "--configfile", "scan.yaml", "--", "toy_scan").stdout
-    extended = sweep_table(clean)
-    # as many in front as make a bundle leave the others as they are
-    fewer = [0.001, 0.002, 0.003, 0.004]
-    assert steps_by_rate(clean, *sweep(clean, 4, rate=[*fewer, *more])) == dict.fromkeys(fewer, 40)
-    # of two settings, one of whose values all runs had, the others are new
-    both = sweep(clean, 4, rate=[*fewer, *more], steps=[40, 10])
-    assert steps_by_rate(clean, *both) == dict.fromkeys(fewer + more, 10)
-    assert results(clean, "resume") == []
-    runs = [name for file in results(clean, "metrics") for name in read_stamp(file)["contents"]]
-    assert len(runs) == len(set(runs)) == 24
-    # a table is that of a sweep that was made at once
-    sweep(clean, 4, rate=more)
-    clean.snakemake("--configfile", "scan.yaml", "--", "toy_scan")
-    assert sweep_table(clean) == extended
-    for file in results(clean, "metrics"):
+def test_check_names_a_bundle_that_was_replaced_by_another(bundled, tmp_path):
+    workspace = bundled.copy(tmp_path / "project")
+    first, second, _ = bundles(workspace)
+    shutil.copy(first, second)
+    checked = workspace.cli("check", *OVERLAY)
+    assert checked.returncode == 1
+    assert second.name in checked.stderr
+
+
+# -- sweeps that are extended ------------------------------------------------------------------------------------------
+
+EXTENDED = [0.005, 0.007, *RATES, 0.06]  # with values in front and at the end: every bundle has other runs
+
+
+@pytest.fixture(scope="module")
+def before_extension(tmp_path_factory) -> Workspace:
+    """A project that has made the sweep over `RATES` in bundles of four; not to be changed."""
+    workspace = toy(tmp_path_factory.mktemp("extended") / "project")
+    assert snakemake_and_count_steps(workspace, *sweep(workspace, 4, rate=RATES)) == dict.fromkeys(RATES, STEPS)
+    return workspace
+
+
+@pytest.fixture
+def extended(before_extension, tmp_path) -> Workspace:
+    """A copy of this project, after its sweep was extended."""
+    workspace = before_extension.copy(tmp_path / "project")
+    workspace.snakemake(*sweep(workspace, 4, rate=EXTENDED))
+    return workspace
+
+
+def test_an_extended_sweep_simulates_only_its_new_values(before_extension, tmp_path):
+    workspace = before_extension.copy(tmp_path / "project")
+    steps = snakemake_and_count_steps(workspace, *sweep(workspace, 4, rate=EXTENDED))
+    assert steps == {0.005: STEPS, 0.007: STEPS, 0.06: STEPS}
+    assert NOTHING in workspace.snakemake("--dry-run", *OVERLAY, "--", "toy_scan").stdout
+
+
+def test_an_extended_sweep_leaves_no_outdated_bundles(before_extension, extended):
+    assert [len(runs) for runs in bundles(extended).values()] == [4, 4]
+    names = {path.name for path in bundles(extended)}
+    assert names.isdisjoint(path.name for path in bundles(before_extension))
+
+
+def test_an_extended_sweep_has_the_table_of_one_that_was_made_at_once(extended):
+    table = sweep_table(extended)
+    for file in results(extended, "metrics"):
         file.unlink()
-    steps_by_rate(clean, "--configfile", "scan.yaml", "--", "toy_scan")
-    assert sweep_table(clean) == extended
+    extended.snakemake(*OVERLAY, "--", "toy_scan")
+    assert sweep_table(extended) == table
 
 
-def test_a_bundle_says_of_each_row_what_was_swept(clean):
+def test_values_in_front_that_fill_a_bundle_leave_the_other_bundles_as_they_are(extended):
+    before = list(bundles(extended))
+    in_front = [0.001, 0.002, 0.003, 0.004]
+    steps = snakemake_and_count_steps(extended, *sweep(extended, 4, rate=[*in_front, *EXTENDED]))
+    assert steps == dict.fromkeys(in_front, STEPS)
+    assert list(bundles(extended))[1:] == before
+
+
+def test_a_second_axis_with_the_value_that_all_runs_had_simulates_only_its_other_value(extended):
+    table = sweep_table(extended)
+    steps = snakemake_and_count_steps(extended, *sweep(extended, 4, rate=EXTENDED, steps=[STEPS, 10]))
+    assert steps == dict.fromkeys(EXTENDED, 10)
+    runs = [run for names in bundles(extended).values() for run in names]
+    assert len(runs) == len(set(runs)) == 2 * len(EXTENDED)
+    assert results(extended, "resume") == []
+    # without that axis the sweep has its previous table
+    extended.snakemake(*sweep(extended, 4, rate=EXTENDED))
+    assert sweep_table(extended) == table
+
+
+# -- tables and failures -----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def swept_rows(clean) -> list[pd.DataFrame]:
+    """The tables of bundles of two, of a sweep over three rates and two values of `every`."""
     clean.snakemake(*sweep(clean, 2, rate=[0.01, 1, 2.5], every=[1, 4]))
-    frames = [pd.read_parquet(file) for file in results(clean, "metrics")]
-    together = pd.concat(frames).sort_values(["rate", "every", "seed", "time"])
-    kinds = {(frame["rate"].dtype.name, frame["every"].dtype.name) for frame in frames}
-    assert kinds == {("float64", "int64")}  # whatever values a bundle has
-    pairs = together[["rate", "every"]].drop_duplicates().itertuples(index=False, name=None)
-    assert list(pairs) == [(rate, every) for rate in (0.01, 1, 2.5) for every in (1, 4)]
-    last = together[(together["seed"] == 0) & (together["time"] == 40)].drop_duplicates("rate")
-    growth = (last["value"] / last["value"].iloc[0]).tolist()
-    assert growth == pytest.approx([((1 + rate) / 1.01) ** 40 for rate in last["rate"]])
+    return [pd.read_parquet(file) for file in results(clean, "metrics")]
 
 
-def test_a_run_that_fails_leaves_the_others_alone(clean):
+def test_each_row_of_a_bundle_has_the_values_of_what_was_swept(swept_rows):
+    # whatever values a bundle has: a rate of 1 is real as well
+    types = {(table["rate"].dtype.name, table["every"].dtype.name) for table in swept_rows}
+    assert types == {("float64", "int64")}
+    pairs = pd.concat(swept_rows)[["rate", "every"]].drop_duplicates().itertuples(index=False, name=None)
+    assert sorted(pairs) == [(0.01, 1), (0.01, 4), (1, 1), (1, 4), (2.5, 1), (2.5, 4)]
+
+
+def test_the_rows_of_a_bundle_are_of_the_runs_whose_values_they_have(swept_rows):
+    table = pd.concat(swept_rows)
+    at_end = table[(table["seed"] == 0) & (table["time"] == STEPS)].drop_duplicates("rate").set_index("rate")["value"]
+    for rate in (1, 2.5):
+        # from one start x_n = (1 + rate)^n x_0
+        assert at_end[rate] / at_end[0.01] == pytest.approx(((1 + rate) / 1.01) ** STEPS), rate
+
+
+def test_a_run_that_fails_leaves_the_other_runs_of_its_bundle_alone(clean):
+    # (1 + 1e300)^2 is no finite number
     ended = clean.snakemake(*sweep(clean, 4, rate=[0.01, 1e300, 0.02, 0.03]), check=False)
     assert ended.returncode == 1
     assert "1 of 4 runs failed" in ended.stdout + ended.stderr
     assert "scan--rate-1e+300: growth left the finite numbers" in ended.stdout + ended.stderr
-    assert names_of_tables(clean) == []
-    assert set(steps_by_rate(clean, *sweep(clean, 4, rate=[0.01, 0.5, 0.02, 0.03]))) == {0.5}
-    assert len(names_of_tables(clean)) == 1
+    assert results(clean, "metrics") == []
+    # once the rate is correct, only this run is simulated
+    steps = snakemake_and_count_steps(clean, *sweep(clean, 4, rate=[0.01, 0.5, 0.02, 0.03]))
+    assert steps == {0.5: STEPS}
+    assert len(results(clean, "metrics")) == 1
     assert results(clean, "resume") == []

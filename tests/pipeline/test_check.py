@@ -1,55 +1,119 @@
-"""`check` compares every output on disk with the configuration."""
+"""The command `check` compares every output on disk with the configuration, and names those that do not fit."""
 
 import shutil
 import subprocess
 import sys
 
+import pytest
+
 from tests.pipeline.conftest import PAPER
 
-RUN = "results/toy/runs/descent.npz"
 SLOW, FAST = "results/toy/metrics/slow.parquet", "results/toy/metrics/fast.parquet"
 
 
-def test_files_that_are_not_what_they_should_be_are_named(workspace):
-    path = workspace.folder.joinpath
-    shutil.copy2(path(SLOW), path(FAST))
-    path(SLOW).write_bytes(path(SLOW).read_bytes()[:100])
-    path("results/toy/metrics/descent.parquet").write_bytes(b"")
-    path("results/toy/data/starts.npz").write_text("somebody's own")
-    path("results/toy/checks.parquet").unlink()
-    path("results/toy/checks.parquet").mkdir()
-    cut = ("figures/toy/growth.svg", "figures/toy/growth.pdf")  # one has its fingerprint at the beginning
-    for file in cut:
-        path(file).write_bytes(path(file).read_bytes()[:-20])
-    flipped = (RUN, "figures/toy/decay.png")
-    for file in flipped:
-        content = bytearray(path(file).read_bytes())
-        content[len(content) // 2] ^= 1
-        path(file).write_bytes(bytes(content))
-    checked = workspace.cli("check")
-    assert checked.returncode == 1
-    spoilt = {"results/toy/metrics/descent.parquet", "results/toy/data/starts.npz", "results/toy/checks.parquet"}
-    assert {line.split(": ")[1] for line in checked.stderr.splitlines()} == spoilt | {SLOW, FAST, *flipped, *cut}
-    for file in cut:
-        assert f"error: {file}: is cut short; delete it and run snakemake again\n" in checked.stderr, file
-    assert "Traceback" not in checked.stderr
+def files_named(checked):
+    """Return the files of which `check` says that something is wrong, one a line: `error: FILE: what`."""
+    return {line.split(": ")[1] for line in checked.stderr.splitlines()}
 
 
-def test_an_edited_formula_and_an_edited_setting_make_stale(workspace):
+def replace_by_another_run(path):
+    shutil.copy2(path.with_name("slow.parquet"), path)
+
+
+def cut_in_half(path):
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+
+
+def cut_its_end(path):
+    path.write_bytes(path.read_bytes()[:-20])
+
+
+def empty(path):
+    path.write_bytes(b"")
+
+
+def overwrite(path):
+    path.write_text("somebody's own")
+
+
+def replace_by_a_folder(path):
+    path.unlink()
+    path.mkdir()
+
+
+def flip_a_bit(path):
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(bytes(content))
+
+
+SPOILERS = {
+    FAST: replace_by_another_run,
+    SLOW: cut_in_half,  # after `FAST` has been replaced by it
+    "results/toy/metrics/descent.parquet": empty,
+    "results/toy/data/starts.npz": overwrite,
+    "results/toy/checks.parquet": replace_by_a_folder,
+    "results/toy/runs/descent.npz": flip_a_bit,
+    "figures/toy/decay.png": flip_a_bit,
+    # both have their fingerprint at the beginning
+    "figures/toy/growth.svg": cut_its_end,
+    "figures/toy/growth.pdf": cut_its_end,
+}
+
+
+@pytest.fixture(scope="module")
+def checked_spoilt(built, tmp_path_factory):
+    """What `check` says of the made-up paper, of whose outputs some are spoilt."""
+    workspace = built.copy(tmp_path_factory.mktemp("spoilt") / "project")
+    for file, spoil in SPOILERS.items():
+        spoil(workspace.folder / file)
+    return workspace.cli("check")
+
+
+@pytest.mark.parametrize(
+    "file", [pytest.param(file, id=f"{spoil.__name__} {file}") for file, spoil in SPOILERS.items()]
+)
+def test_a_spoilt_output_is_named(checked_spoilt, file):
+    assert file in files_named(checked_spoilt)
+
+
+def test_only_spoilt_outputs_are_named_a_line_each(checked_spoilt):
+    assert checked_spoilt.returncode == 1
+    assert files_named(checked_spoilt) == set(SPOILERS)
+    assert checked_spoilt.stderr.count("\n") == len(SPOILERS)
+
+
+@pytest.mark.parametrize("file", [file for file, spoil in SPOILERS.items() if spoil is cut_its_end])
+def test_a_drawing_without_its_end_is_called_cut_short(checked_spoilt, file):
+    assert f"error: {file}: is cut short; delete it and run snakemake again\n" in checked_spoilt.stderr
+
+
+# all that is made from the claims of the paper
+FROM_CLAIMS = {
+    *(f"results/toy/{name}.parquet" for name in ("claims", "checks", "variations")),
+    *("results/claims.parquet", "results/verdicts.txt", "figures/index.html", "figures/toy.html"),
+}
+
+
+def pictures(name):
+    """Return the files of a figure."""
+    return {f"figures/toy/{name}.{kind}" for kind in ("pdf", "png", "svg")}
+
+
+def test_an_edited_formula_makes_all_stale_that_is_made_with_it(workspace):
     workspace.edit(f"{PAPER}/growth/theory.py", "(1 + rate)", "(1.0 + rate)")
+    # metrics compare with this theory, and `slow--steps-20` is the run that `robustness:` adds; runs do not use it
+    metrics = {f"results/toy/metrics/{name}.parquet" for name in ("slow", "fast", "slow--steps-20")}
+    assert files_named(workspace.cli("check")) == metrics | pictures("growth") | FROM_CLAIMS
+
+
+def test_an_edited_setting_makes_all_stale_that_is_made_with_it(workspace):
     workspace.configure("runs", "descent", "seeds", value=6)
-    checked = workspace.cli("check")
-    stale = {line.split(": ")[1] for line in checked.stderr.splitlines()}
-    assert stale == {
-        *(f"results/toy/metrics/{name}.parquet" for name in ("slow", "fast", "slow--steps-20", "descent")),
-        "results/toy/runs/descent.npz",
-        *(f"results/toy/{name}.parquet" for name in ("claims", "checks", "variations")),
-        *(f"figures/toy/{name}.{kind}" for name in ("decay", "growth") for kind in ("pdf", "png", "svg")),
-        *("results/claims.parquet", "results/verdicts.txt", "figures/index.html", "figures/toy.html"),
-    }
+    run = {"results/toy/runs/descent.npz", "results/toy/metrics/descent.parquet"}
+    assert files_named(workspace.cli("check")) == run | pictures("decay") | FROM_CLAIMS
 
 
-def test_a_folder_without_outputs_is_said(workspace):
+def test_in_a_folder_without_outputs_it_says_where_it_looked(workspace):
     below = workspace.folder / "below"
     below.mkdir()
     environment = workspace.environment | {"PYTHONPATH": str(workspace.folder / "src")}

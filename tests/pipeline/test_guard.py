@@ -1,4 +1,4 @@
-"""Whatever goes wrong in a command is one line on standard error, and exit status 1."""
+"""`run_guarded` runs a command: whatever goes wrong in it is one line on standard error, and an exit status."""
 
 import subprocess
 import sys
@@ -11,11 +11,14 @@ import pytest
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.pipeline.commands.functions import error_context
 from learning_dynamics.pipeline.commands.guard import TRACEBACK, run_guarded
+from tests.pipeline.conftest import LONGEST_MESSAGE
 from tests.support import ROOT, named_after_its_call
 
 
 @named_after_its_call
 def raising(error):
+    """Return a command that raises an error."""
+
     def command():
         raise error
 
@@ -23,7 +26,7 @@ def raising(error):
 
 
 @pytest.mark.parametrize(
-    ("error", "line", "status"),  # * is any text
+    ("error", "line", "status"),  # `*` in a line is any text
     [
         (ProjectError("f.yaml: width: must be above 0"), "f.yaml: width: must be above 0", 1),
         (ProjectError("two\nlines"), "two lines", 1),
@@ -43,7 +46,7 @@ def test_any_failure_is_one_line_on_standard_error(capsys, error, line, status):
     assert printed.out == ""
 
 
-def test_who_asks_for_a_traceback_gets_the_exception(monkeypatch):
+def test_where_the_environment_asks_for_a_traceback_the_exception_is_not_caught(monkeypatch):
     monkeypatch.setenv(TRACEBACK, "1")
     with pytest.raises(KeyError):
         run_guarded(raising(KeyError("kind")))
@@ -58,8 +61,8 @@ def test_who_asks_for_a_traceback_gets_the_exception(monkeypatch):
         pytest.param(lambda: np.empty(2**63 - 1), "ValueError: array is too big", id="too big"),
     ],
 )
-def test_what_a_papers_function_raises_names_its_settings_in_one_short_line(fail, reason):
-    settings = {"width": 99, "scales": list(range(1000))}
+def test_an_error_of_a_papers_function_is_one_short_line_with_its_settings(fail, reason):
+    settings = {"width": 99, "scales": list(range(1000))}  # the list is too long to be shown
     with pytest.raises(ProjectError) as error, error_context("run flow", settings):
         fail()
     text = str(error.value)
@@ -67,11 +70,11 @@ def test_what_a_papers_function_raises_names_its_settings_in_one_short_line(fail
     assert reason in text
     assert "settings {width: 99, scales: [0, 1," in text
     assert "\n" not in text
-    assert len(text) < 700
+    assert len(text) < LONGEST_MESSAGE
 
 
 def python(code, **variables):
-    """Run code in a process of its own, with this package and no environment but `variables`."""
+    """Run code in a process of its own, with this package and no environment variables but those given."""
     environment = {"PATH": "/usr/bin:/bin", "PYTHONPATH": str(ROOT / "src"), **variables}
     return subprocess.run(
         [sys.executable, "-c", textwrap.dedent(code)],
@@ -83,14 +86,13 @@ def python(code, **variables):
 
 
 @pytest.mark.parametrize(
-    ("then", "status", "line"),
+    ("end", "status", "line"),  # `end` is the command's last statement
     [
-        ("pass", 0, "warning: RuntimeWarning: divide by zero"),
-        ("raise ProjectError('no')", 1, "error: no"),
+        pytest.param("pass", 0, "warning: RuntimeWarning: divide by zero", id="success"),
+        pytest.param("raise ProjectError('no')", 1, "error: no", id="failure"),
     ],
-    ids=["success", "failure"],
 )
-def test_a_warning_is_printed_once_after_success_and_not_with_a_failure(then, status, line):
+def test_a_warning_is_printed_once_after_success_and_not_with_a_failure(end, status, line):
     code = f"""
         import warnings
         import numpy as np
@@ -100,16 +102,16 @@ def test_a_warning_is_printed_once_after_success_and_not_with_a_failure(then, st
         def warn_three_times():
             for _ in range(3):
                 np.log(np.array([0.0]))
-            {then}
+            {end}
         raise SystemExit(run_guarded(warn_three_times))
     """
-    ended = python(code)  # what other tests leave behind may quiet this process's warnings
+    ended = python(code)  # in another process: other tests may have silenced the warnings of this one
     assert ended.returncode == status
     assert ended.stderr.startswith(line)
     assert ended.stderr.count("\n") == 1
 
 
-def test_a_locale_that_knows_no_greek_is_no_reason_to_stop():
+def test_in_a_locale_without_greek_letters_these_are_printed_as_escapes():
     code = """
         from learning_dynamics.pipeline.commands.guard import run_guarded
         run_guarded(lambda: print('\\u03c3 \\u2013 \\xfc'))
@@ -122,18 +124,19 @@ def test_a_locale_that_knows_no_greek_is_no_reason_to_stop():
 @pytest.mark.parametrize(
     ("loop", "message"),
     [
-        ("import time; time.sleep(60)", "error: not finished after 0.01 minutes; give it more"),
-        # compiled code that does not look at signals is ended with the place where it was
-        ("sum(iter(int, 1))", "Timeout"),
+        pytest.param(
+            "import time; time.sleep(60)", "error: not finished after 0.01 minutes; give it more", id="Python"
+        ),
+        # it calls `int()` for ever, and never looks at signals: faulthandler ends it, and prints where it was
+        pytest.param("sum(iter(int, 1))", "Timeout", id="compiled code"),
     ],
-    ids=["python", "compiled"],
 )
-def test_a_command_that_never_ends_is_ended(loop, message):
+def test_a_command_that_takes_longer_than_its_limit_is_ended(loop, message):
     code = f"""
         from learning_dynamics.pipeline.commands import guard
-        guard.GRACE = 0.5
+        guard.GRACE = 0.5  # seconds after the limit in which compiled code may come back to Python
         def endless():
-            guard.limit_time(0.01)
+            guard.limit_time(0.01)  # minutes
             {loop}
         raise SystemExit(guard.run_guarded(endless))
     """

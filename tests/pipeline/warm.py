@@ -1,7 +1,7 @@
-"""A `python` for tests that start Snakemake and its jobs hundreds of times: it need not import the libraries again.
+"""A `python` for tests that start Snakemake and its jobs hundreds of times: it does not import the libraries again.
 
-It is that of the jobs (`learning_dynamics.starter`), for Snakemake as well. What is to be killed, measured or limited
-is started as anywhere else.
+A process that has imported them forks for each command, as for the project's jobs (`learning_dynamics.starter`).
+Processes that tests kill, measure or limit are started by Python itself.
 """
 
 import functools

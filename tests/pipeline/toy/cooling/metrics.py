@@ -1,4 +1,4 @@
-"""How warm it is."""
+"""The temperature of a body that cools."""
 
 import numpy as np
 import pandas as pd
@@ -10,7 +10,7 @@ from learning_dynamics.trajectories import Trajectory
 
 @columns(SEED, TIME, QUANTITY, INDEX, VALUE, PREDICTED)
 def cooling(trajectory: Trajectory, *, met: Accuracy) -> pd.DataFrame:
-    """Measure ``x``, and whether it is as accurate as asked for, ``good``."""
+    """Measure ``x``, predicted by Newton's law, and whether its relative error is below ``met.rtol``, ``good``."""
     x, time = trajectory.series["x"], trajectory.time
     predicted = np.exp(-trajectory.settings["rate"] * time)
     good = (abs(x / predicted - 1) < met.rtol).astype(float)

@@ -1,4 +1,4 @@
-"""Growth, drawn."""
+"""Figures of growth."""
 
 import matplotlib.pyplot as plt
 

@@ -14,10 +14,10 @@ from learning_dynamics.trajectories import Trajectory
 
 
 def growth(data: dict[str, np.ndarray], resume: Path | None = None, *, rate: Positive, steps: Count) -> Trajectory:
-    """x grows by a factor 1 + rate a step; every state is set down in `resume`.
+    """x grows by a factor 1 + rate a step; every state is saved in `resume`.
 
-    The environment says how long a step takes (GROWTH_PAUSE, seconds), where a log of steps is kept (GROWTH_LOG), and
-    which file holds it up after three steps, while it is there (GROWTH_HOLD).
+    Tests set environment variables: GROWTH_PAUSE is the seconds that a step takes, GROWTH_LOG a file to which each step
+    adds a line with the rate and its number, and GROWTH_HOLD a file for whose deletion the run waits after three steps.
     """
     states = [data["x"]]
     pause, log = float(os.environ.get("GROWTH_PAUSE", "0")), os.environ.get("GROWTH_LOG")

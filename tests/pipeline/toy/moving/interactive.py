@@ -1,4 +1,4 @@
-"""Growth, by the draw."""
+"""A chart of growth whose slider chooses the draw."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Growth, in motion."""
+"""A film of growth."""
 
 from __future__ import annotations
 
