@@ -15,20 +15,20 @@ def end_to_end(layers: Sequence[torch.Tensor]) -> torch.Tensor:
     return torch.linalg.multi_dot(list(layers)[::-1]) if len(layers) > 1 else layers[0]
 
 
-def squared(target: np.ndarray) -> Callable[[torch.Tensor], torch.Tensor]:
+def squared_loss(target: np.ndarray) -> Callable[[torch.Tensor], torch.Tensor]:
     """Return half the squared distance from a target, as a function of W."""
     goal = torch.tensor(target)
     return lambda W: 0.5 * torch.sum((W - goal) ** 2)
 
 
-def observed(truth: np.ndarray, mask: np.ndarray) -> Callable[[torch.Tensor], torch.Tensor]:
+def loss_on_observed(truth: np.ndarray, mask: np.ndarray) -> Callable[[torch.Tensor], torch.Tensor]:
     """Return the mean square error over observed entries, as a function of W."""
     goal, seen = torch.tensor(truth), torch.tensor(mask)
     return lambda W: torch.mean((W - goal)[seen] ** 2)
 
 
-def balanced(W: np.ndarray, depth: int) -> list[np.ndarray]:
-    """Return layers whose product is W, each with the roots of its singular values."""
+def balanced_layers(W: np.ndarray, depth: int) -> list[np.ndarray]:
+    """Return layers whose product is W, each with the N-th roots of its singular values."""
     U, values, Vt = np.linalg.svd(W, full_matrices=False)
     roots = np.diag(values ** (1 / depth))
     return [roots @ Vt, *[roots] * (depth - 2), U @ roots] if depth > 1 else [W]
@@ -68,22 +68,22 @@ def flow(layers: Sequence[np.ndarray], loss: Callable, times: np.ndarray, rtol: 
     shapes = [layer.shape for layer in layers]
     cuts = np.cumsum([layer.size for layer in layers])[:-1]
 
-    def back(state: np.ndarray) -> list[np.ndarray]:
-        return [part.reshape(shape) for part, shape in zip(np.split(state, cuts), shapes, strict=True)]
+    def layers_of(state: np.ndarray) -> list[np.ndarray]:
+        return [entries.reshape(shape) for entries, shape in zip(np.split(state, cuts), shapes, strict=True)]
 
     def field(_time: float, state: np.ndarray) -> np.ndarray:
-        return -np.concatenate([change.ravel() for change in gradients(back(state), loss)])
+        return -np.concatenate([gradient.ravel() for gradient in gradients(layers_of(state), loss)])
 
     start = np.concatenate([layer.ravel() for layer in layers])
-    found = scipy.integrate.solve_ivp(field, (times[0], times[-1]), start, t_eval=times, rtol=rtol, atol=1e-3 * rtol)
-    return [back(state) for state in found.y.T]
+    solution = scipy.integrate.solve_ivp(field, (times[0], times[-1]), start, t_eval=times, rtol=rtol, atol=1e-3 * rtol)
+    return [layers_of(state) for state in solution.y.T]
 
 
 def jacobian(layers: Sequence[np.ndarray]) -> np.ndarray:
     """Return d vec(W) / d(all layers), shape (d_N d_0, parameters)."""
     leaves = tuple(torch.tensor(layer) for layer in layers)
-    parts = torch.autograd.functional.jacobian(lambda *given: end_to_end(given).flatten(), leaves)
-    return torch.cat([part.flatten(1) for part in parts], dim=1).numpy()
+    by_layer = torch.autograd.functional.jacobian(lambda *variables: end_to_end(variables).flatten(), leaves)
+    return torch.cat([derivatives.flatten(1) for derivatives in by_layer], dim=1).numpy()
 
 
 def multiply(layers: Sequence[np.ndarray]) -> np.ndarray:

@@ -30,20 +30,20 @@ def put(quantity: str, value: Any, /, *, add: bool = False, role: str | None = N
     """
 
     def alter(tables: dict) -> dict:
-        touched = 0
+        n_changed = 0
         for name, table in tables.items():
             if role not in (None, name):
                 continue
-            chosen = (table["quantity"] == quantity).to_numpy()
-            for key, wanted in where.items():
-                matches = wanted(table[key]) if callable(wanted) else table[key] == wanted
-                chosen = chosen & matches.to_numpy()
-            given = value(table[chosen]) if callable(value) else value
+            matches = (table["quantity"] == quantity).to_numpy()
+            for column, condition in where.items():
+                meets = condition(table[column]) if callable(condition) else table[column] == condition
+                matches = matches & meets.to_numpy()
+            new_value = value(table[matches]) if callable(value) else value
             if add:
-                given = table.loc[chosen, "value"] + given
-            table.loc[chosen, "value"] = given
-            touched += int(chosen.sum())
-        assert touched, f"no rows of {quantity!r} where {where}"
+                new_value = table.loc[matches, "value"] + new_value
+            table.loc[matches, "value"] = new_value
+            n_changed += int(matches.sum())
+        assert n_changed, f"no rows of {quantity!r} where {where}"
         return tables
 
     return alter

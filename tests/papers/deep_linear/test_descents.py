@@ -1,4 +1,8 @@
-"""The engines of deep linear descent: against torch, to the last step, and where they diverge or are interrupted."""
+"""Engines of deep linear descent against plain descent by torch; which steps count, divergence, and interruption.
+
+The engines are the stacked descent of matrix completion, descent recorded at given steps, and two compiled loops that
+count steps: to convergence on whitened data, and at the largest stable rate on two samples.
+"""
 
 import signal
 from functools import partial
@@ -15,143 +19,179 @@ from learning_dynamics.papers.deep_linear.acceleration.steps_at_limit import ste
 from learning_dynamics.papers.deep_linear.convergence import convergence_time
 from tests.papers.deep_linear import plain
 
+# -- stacked descent of matrix completion ----------------------------------------------------------
+
 
 @pytest.fixture(scope="module")
 def problem():
+    """Three matrices `truth` of rank 2 with entries observed by `mask`, shape (3, 10, 10), which differ in number."""
     data = low_rank(size=10, rank=2, observed=60, draws=3, seed=1)
-    # members observe different numbers of entries
     mask = data["mask"].copy()
     mask[1].flat[np.flatnonzero(mask[1])[0]] = False
-    data["mask"] = mask
     assert mask.sum(axis=(1, 2)).tolist() == [60, 59, 60]
-    return data, np.random.default_rng(2).standard_normal((4, 3, 10, 10)) * 0.3
+    return {"truth": data["truth"], "mask": mask}
 
 
-def stacked(problem, depth, rates, **options):
-    data, normal = problem
-    return descend(list(normal[:depth]), data["truth"], data["mask"], np.array(rates), **options)
+@pytest.fixture(scope="module")
+def start():
+    """Gaussian layers of the three members, four at most: shape (layers, members, 10, 10)."""
+    return np.random.default_rng(2).standard_normal((4, 3, 10, 10)) * 0.3
 
 
-def group_rmsprop(layers, loss, rate, steps):
+def stacked_descent(problem, start, depth, rates, **options):
+    """Return where three members end that descend side by side, each at its own learning rate."""
+    return descend(list(start[:depth]), problem["truth"], problem["mask"], np.array(rates), **options)
+
+
+def plain_group_rmsprop(layers, loss, rate, steps):
+    """Return the layers after steps of one size for all layers: rate over the root of the smoothed squared gradient."""
     average = 0.0  # smoothing 0.99 and floor 1e-4 are those of its authors' code
     for step in range(1, steps + 1):
-        changes = plain.gradients(layers, loss)
-        average = 0.99 * average + 0.01 * sum(np.sum(change**2) for change in changes)
+        gradients = plain.gradients(layers, loss)
+        average = 0.99 * average + 0.01 * sum(np.sum(gradient**2) for gradient in gradients)
         factor = rate / (np.sqrt(average / (1 - 0.99**step)) + 1e-4)
-        layers = [layer - factor * change for layer, change in zip(layers, changes, strict=True)]
+        layers = [layer - factor * gradient for layer, gradient in zip(layers, gradients, strict=True)]
     return layers
 
 
 @pytest.mark.parametrize(
-    ("optimiser", "slow", "rates"),
-    [("gradient_descent", plain.descend, [0.5, 0.25, 0.1]), ("group_rmsprop", group_rmsprop, [0.01, 0.005, 0.002])],
+    ("optimiser", "plain_descent", "rates"),
+    [
+        ("gradient_descent", plain.descend, [0.5, 0.25, 0.1]),
+        ("group_rmsprop", plain_group_rmsprop, [0.01, 0.005, 0.002]),
+    ],
 )
 @pytest.mark.parametrize("depth", [1, 2, 4])
-def test_stacked_descent_is_plain_descent(problem, depth, optimiser, slow, rates):
-    data, normal = problem
+def test_stacked_descent_is_plain_descent_of_each_member(problem, start, depth, optimiser, plain_descent, rates):
     # three members are two blocks
-    ended = stacked(problem, depth, rates, stop=0.0, max_steps=25, optimiser=optimiser, block=2)
+    ended = stacked_descent(problem, start, depth, rates, stop=0.0, max_steps=25, optimiser=optimiser, block=2)
+    np.testing.assert_array_equal(ended.steps, 25, err_msg="steps of the members")
     for member, rate in enumerate(rates):
-        loss = plain.observed(data["truth"][member], data["mask"][member])
-        expected = plain.multiply(slow(list(normal[:depth, member]), loss, rate, 25))
+        loss = plain.loss_on_observed(problem["truth"][member], problem["mask"][member])
+        expected = plain.multiply(plain_descent(list(start[:depth, member]), loss, rate, 25))
         # 25 steps add rounding of about 1e-14 each
         np.testing.assert_allclose(ended.end_to_end[member], expected, rtol=1e-9, atol=1e-12, err_msg=f"{member=}")
         assert ended.loss[member] == pytest.approx(float(loss(torch.tensor(expected))), rel=1e-9), f"{member=}"
-    np.testing.assert_array_equal(ended.steps, 25, err_msg="steps of the members")
 
 
-def test_single_precision_makes_the_errors_of_its_rounding(problem):
+def test_single_precision_ends_where_double_precision_does_up_to_its_rounding(problem, start):
     double, single = (
-        stacked(problem, 3, [1.0] * 3, stop=1e-6, max_steps=3000, precision=each) for each in ("double", "single")
+        stacked_descent(problem, start, 3, [1.0] * 3, stop=1e-6, max_steps=3000, precision=precision)
+        for precision in ("double", "single")
     )
     assert single.end_to_end.dtype == np.float32
-    np.testing.assert_allclose(single.steps, double.steps, rtol=1e-3)
-    # a loss of 1e-6 leaves residuals of 1e-3: rounding of 1e-7 moves what is found by far less
+    # one of the last steps lowers a loss by about a hundredth of it; rounding changes it by 1e-5 of it
+    np.testing.assert_array_equal(single.steps, double.steps)
+    assert np.all(double.loss <= 1e-6), "every member has arrived"
+    # entries are up to 3; rounding of 1e-7 of them adds up to 2e-6 over some 600 steps
     np.testing.assert_allclose(single.end_to_end, double.end_to_end, rtol=0, atol=1e-5)
 
 
 @pytest.mark.parametrize(
     ("optimiser", "rates"), [("gradient_descent", [1.0, 0.5, 0.25]), ("group_rmsprop", [0.01, 0.005, 0.0025])]
 )
-def test_the_torch_arrays_of_a_gpu_give_the_same_numbers(problem, optimiser, rates):
-    # the same code path as on a GPU, with torch tensors that lie in main memory
-    found = [
-        stacked(problem, 3, rates, stop=1e-2, max_steps=300, optimiser=optimiser, device=device)
-        for device in ("cpu", "cpu:0")
-    ]
-    np.testing.assert_array_equal(found[0].steps, found[1].steps)
-    np.testing.assert_allclose(found[0].end_to_end, found[1].end_to_end, rtol=1e-9, atol=1e-12)
+def test_torch_tensors_as_on_a_gpu_give_the_numbers_of_numpy(problem, start, optimiser, rates):
+    by_numpy, by_torch = (
+        stacked_descent(problem, start, 3, rates, stop=1e-2, max_steps=300, optimiser=optimiser, device=device)
+        for device in ("cpu", "cpu:0")  # "cpu:0" is the code path of a GPU, with tensors in main memory
+    )
+    np.testing.assert_array_equal(by_numpy.steps, by_torch.steps)
+    np.testing.assert_allclose(by_numpy.end_to_end, by_torch.end_to_end, rtol=1e-9, atol=1e-12)
 
 
-def test_a_diverging_member_does_not_spoil_its_siblings(problem):
-    ended = stacked(problem, 3, [1e3, 1.0, 1.0], stop=1e-3, max_steps=3000)
-    assert ended.steps[0] < 100
-    assert np.all(ended.loss[1:] <= 1e-3)
+def test_a_diverging_member_does_not_spoil_its_siblings(problem, start):
+    ended = stacked_descent(problem, start, 3, [1e3, 1.0, 1.0], stop=1e-3, max_steps=3000)
+    assert ended.steps[0] < 100, "the first member, whose rate is far too large, is given up early"
+    assert np.all(ended.loss[1:] <= 1e-3), "the others arrive"
 
 
-def test_what_diverged_stays_finite():
+# -- descent recorded at given steps ---------------------------------------------------------------
+
+
+def test_a_network_beyond_the_bound_stays_where_it_is_and_does_not_overflow():
+    # the product 30^3 is beyond the bound from the start; 50 steps of rate 1 would overflow
     layers = [np.full((1, 1, 1), 30.0)] * 3
-    (kept,) = deep_descent.descend(layers, lambda W: W, 1.0, np.array([50]), bound=1e3)
-    assert np.isfinite(kept).all()
+    (after_50_steps,) = deep_descent.descend(layers, lambda W: W, 1.0, np.array([50]), bound=1e3)
+    np.testing.assert_array_equal(after_50_steps, layers)
 
 
 # -- compiled steps -------------------------------------------------------------------------------
 
-AT_LIMIT = {
-    "start": np.array([0.05, -0.05]),
-    "stiffness": 1.0,
-    "exponent": 2.0,
-    "depth": 1,
-    "target": 0.5,
-    "slack": 1.5,
-}
+# descent of a linear model at the rate 0.1, until the loss exceeds the least one by 1e-5
+fewest_steps_to_convergence = partial(
+    convergence_time.fewest_steps, [np.array([[0.4, 0.1, 0.2]])], np.array([0.6, 0.8, 0.0]), [0.1], tolerance=1e-5
+)
+# descent of a linear model on the samples (1, 0) and (0, 1), with labels one, until the loss has fallen from one to a
+# half
+steps_on_two_samples = partial(
+    steps_at_limit, np.array([0.05, -0.05]), stiffness=1.0, exponent=2.0, depth=1, target=0.5, slack=1.5
+)
+
+at_once = pytest.mark.parametrize("at_once", [3, 100_000])  # steps that one call of compiled code takes
 
 
-def test_the_last_step_that_is_waited_for_counts(monkeypatch):
-    layers, target = [np.array([[0.4, 0.1, 0.2]])], np.array([0.6, 0.8, 0.0])
-    fewest = partial(convergence_time.fewest_steps, layers, target, [0.1], tolerance=1e-5)
-    at_limit = partial(steps_at_limit, **AT_LIMIT, rates=np.array([1e-3]), below=0)
-    needed, needed_at_limit = fewest(cap=2000)[0], at_limit(cap=5000)[-1]
-    assert min(needed, needed_at_limit) > 0
-    for at_once in (3, 100_000):
-        monkeypatch.setattr(convergence_time, "AT_ONCE", at_once)
-        monkeypatch.setattr(acceleration_steps, "AT_ONCE", at_once)
-        assert fewest(cap=needed) == (needed, 0.1), f"{at_once=}"
-        assert fewest(cap=needed - 1)[0] == -1, f"{at_once=}"
-        assert at_limit(cap=needed_at_limit)[-1] == needed_at_limit, f"{at_once=}"
-        assert at_limit(cap=needed_at_limit - 1)[-1] == -1, f"{at_once=}"
+@at_once
+def test_the_last_step_that_the_search_of_the_fewest_may_wait_for_counts(monkeypatch, at_once):
+    monkeypatch.setattr(convergence_time, "AT_ONCE", at_once)
+    needed, _ = fewest_steps_to_convergence(cap=2000)
+    assert needed > 3, "with three steps a call it takes several calls"
+    assert fewest_steps_to_convergence(cap=needed) == (needed, 0.1)
+    assert fewest_steps_to_convergence(cap=needed - 1)[0] == -1
 
 
-def test_no_rate_is_reported_as_none():
-    assert convergence_time.fewest_steps([np.zeros((1, 2))], np.ones(2), [1e-6], tolerance=1e-5, cap=10)[0] == -1
-    assert steps_at_limit(**AT_LIMIT, rates=np.array([]), cap=5000, below=3) == (-1, 0.0, -1)
+@at_once
+def test_the_last_step_that_the_search_of_the_largest_stable_rate_may_wait_for_counts(monkeypatch, at_once):
+    monkeypatch.setattr(acceleration_steps, "AT_ONCE", at_once)
+
+    def fewest(cap):
+        _, _, steps = steps_on_two_samples(np.array([1e-3]), below=0, cap=cap)
+        return steps
+
+    needed = fewest(5000)
+    assert needed > 3, "with three steps a call it takes several calls"
+    assert fewest(needed) == needed
+    assert fewest(needed - 1) == -1
 
 
-def test_a_grid_whose_largest_rate_is_stable_has_no_limit():
-    steps, rate, fewest = steps_at_limit(**AT_LIMIT, rates=np.geomspace(1e-3, 1e-2, 8), cap=5000, below=3)
+def test_steps_to_convergence_are_minus_one_where_no_rate_arrives():
+    # at the rate 1e-6 ten steps leave the weights near zero
+    steps, rate = convergence_time.fewest_steps([np.zeros((1, 2))], np.ones(2), [1e-6], tolerance=1e-5, cap=10)
+    assert steps == -1
+    assert np.isnan(rate)
+
+
+def test_steps_at_the_largest_stable_rate_are_minus_one_without_any_rate():
+    steps, rate, fewest = steps_on_two_samples(np.array([]), below=3, cap=5000)
+    assert (steps, rate, fewest) == (-1, 0.0, -1)
+
+
+def test_a_grid_whose_largest_rate_is_stable_has_no_largest_stable_rate():
+    """The limit of stability is then above the grid."""
+    steps, rate, fewest = steps_on_two_samples(np.geomspace(1e-3, 1e-2, 8), below=3, cap=5000)
     assert (steps, rate) == (-1, 0.0)
-    assert fewest > 0
+    assert fewest > 0, "its rates arrive all the same"
 
 
 def search_of_the_fewest_steps(rate):
     return convergence_time.fewest_steps([np.zeros((1, 2))], np.ones(2), [rate], tolerance=1e-5, cap=10**10)
 
 
-def steps_at_the_limit_of_stability(rate):
+def search_of_the_largest_stable_rate(rate):
     options = {"stiffness": 1.0, "exponent": 4.0, "depth": 3, "target": 1e-9, "cap": 10**10, "below": 0, "slack": 2.0}
     return steps_at_limit(0.5 * np.ones(2), np.array([rate]), **options)
 
 
-@pytest.mark.parametrize("descend_for_long", [search_of_the_fewest_steps, steps_at_the_limit_of_stability])
+@pytest.mark.parametrize("descend_for_long", [search_of_the_fewest_steps, search_of_the_largest_stable_rate])
 def test_compiled_steps_can_be_interrupted(descend_for_long):
     def interrupt(*_):
         raise InterruptedError
 
     before = signal.signal(signal.SIGALRM, interrupt)
+    # after a second, and again every half second, in case the first alarm comes while numba compiles
     signal.setitimer(signal.ITIMER_REAL, 1.0, 0.5)
     try:
         with pytest.raises(InterruptedError):
-            descend_for_long(1e-300)
+            descend_for_long(1e-300)  # at this rate nothing moves, and 10^10 steps take minutes
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)

@@ -1,4 +1,4 @@
-"""Deep linear networks: balanced layers, gradients, and the preconditioner."""
+"""Deep linear networks: balanced layers by their definition, and the preconditioner and gradients against torch."""
 
 import numpy as np
 import pytest
@@ -16,36 +16,64 @@ def test_balanced_layers_are_balanced_and_have_the_product_asked_for(depth, outp
     widths = [4, *[outputs + extra] * (depth - 1), outputs]
     layers = networks.balanced_layers(W, widths)
     size = np.linalg.norm(W)
+    # rounding makes errors of some hundred times 2e-16, relative to the matrices that are compared
     np.testing.assert_allclose(networks.product(layers), W, rtol=0, atol=1e-13 * size)
-    assert networks.imbalance(layers) <= 1e-13 * max(size, 1) ** 2  # Grams: `size` ** (2 / depth)
+    # Gram matrices of layers have at most the norm size^(2/N), which is below the larger of 1 and size^2
+    assert networks.imbalance(layers) <= 1e-13 * max(size, 1) ** 2
 
 
-def test_imbalance_is_the_largest_difference_of_neighbouring_grams():
-    layers = [np.diag([1.0, 2.0]), np.eye(2), 3.0 * np.eye(2)]
-    for order in (layers, layers[::-1]):  # of the multiples of the identity it is 8 sqrt(2), of the other two 3
-        assert networks.imbalance(order) == pytest.approx(8 * np.sqrt(2))
+LAYERS = [np.diag([1.0, 2.0]), np.eye(2), 3.0 * np.eye(2)]
 
 
-@pytest.mark.parametrize("widths", [[3, 2, 3], [3, 3, 4], [4, 3, 3]], ids=["too narrow", "outputs", "inputs"])
-def test_widths_that_do_not_fit_are_refused(widths):
+@pytest.mark.parametrize(
+    "layers", [pytest.param(LAYERS, id="first layer first"), pytest.param(LAYERS[::-1], id="last layer first")]
+)
+def test_imbalance_is_the_largest_difference_of_neighbouring_grams(layers):
+    # the Gram matrices are diag(1, 4), I and 9 I: neighbours differ by the norms 3 and 8 sqrt(2)
+    assert networks.imbalance(layers) == pytest.approx(8 * np.sqrt(2))
+
+
+@pytest.mark.parametrize(
+    "widths",
+    [
+        pytest.param([3, 2, 3], id="a hidden layer of 2 for a matrix of rank 3"),
+        pytest.param([3, 3, 4], id="4 outputs for 3 rows"),
+        pytest.param([4, 3, 3], id="4 inputs for 3 columns"),
+    ],
+)
+def test_widths_that_do_not_fit_the_matrix_are_refused(widths):
     with pytest.raises(ValueError, match="do not fit"):
         networks.balanced_layers(np.eye(3), widths)
 
 
-@pytest.mark.parametrize("depth", [1, 2, 3, 4])
-@pytest.mark.parametrize("shape", [(3, 3), (2, 4), (1, 3)])
-def test_velocity_eigenvalues_of_the_preconditioner_and_gradients_are_torchs(depth, shape):
-    rng = np.random.default_rng(depth)
-    W, gradient, target = (rng.standard_normal(shape) for _ in range(3))
-    layers = plain.balanced(W, depth)
-    J = plain.jacobian(layers)
-    # layers follow -J^T G, so that dW/dt = -J J^T G: the preconditioner is J J^T
+every_network = pytest.mark.parametrize(
+    ("shape", "depth"), [(shape, depth) for shape in ((3, 3), (2, 4), (1, 3)) for depth in (1, 2, 3, 4)]
+)
+
+
+@every_network
+def test_the_end_to_end_velocity_is_that_of_balanced_layers_by_torch(shape, depth):
+    """Layers follow -J^T G, with J = d vec(W) / d(layers), so that dW/dt = -J J^T G: the preconditioner is J J^T."""
+    W, gradient = np.random.default_rng(depth).standard_normal((2, *shape))
+    J = plain.jacobian(plain.balanced_layers(W, depth))
     velocity = networks.end_to_end_velocity(W, gradient, depth)
     np.testing.assert_allclose(velocity, -(J @ (J.T @ gradient.ravel())).reshape(shape), rtol=0, atol=1e-12)
-    values = np.linalg.svd(W, compute_uv=False)
-    factors = np.sort(networks.preconditioner_factors(values, W.shape, depth).ravel())
-    np.testing.assert_allclose(factors, np.linalg.eigvalsh(J @ J.T), rtol=0, atol=1e-12)
-    by_layer = networks.layer_gradients(layers, W - target)  # of ||W - target||^2 / 2
-    expected_by_layer = plain.gradients(layers, plain.squared(target))
-    for number, (found, expected) in enumerate(zip(by_layer, expected_by_layer, strict=True), start=1):
-        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12, err_msg=f"layer {number}")
+
+
+@every_network
+def test_factors_of_the_preconditioner_are_the_eigenvalues_of_j_j_transposed_by_torch(shape, depth):
+    W = np.random.default_rng(depth).standard_normal(shape)
+    J = plain.jacobian(plain.balanced_layers(W, depth))
+    singular_values = np.linalg.svd(W, compute_uv=False)
+    factors = networks.preconditioner_factors(singular_values, shape, depth)
+    np.testing.assert_allclose(np.sort(factors, axis=None), np.linalg.eigvalsh(J @ J.T), rtol=0, atol=1e-12)
+
+
+@every_network
+def test_gradients_of_layers_are_torchs(shape, depth):
+    W, target = np.random.default_rng(depth).standard_normal((2, *shape))
+    layers = plain.balanced_layers(W, depth)
+    by_layer = networks.layer_gradients(layers, W - target)  # of half the squared distance from the target
+    expected_by_layer = plain.gradients(layers, plain.squared_loss(target))
+    for number, (gradient, expected) in enumerate(zip(by_layer, expected_by_layer, strict=True), start=1):
+        np.testing.assert_allclose(gradient, expected, rtol=0, atol=1e-12, err_msg=f"layer {number}")

@@ -1,7 +1,7 @@
-"""Acceleration by depth: descents compared with plain ones, and what claims say of made-up tables.
+"""Acceleration by depth: descents compared with plain ones, the law of steps by hand, and judges on made-up tables.
 
-Descent on layers is compared with derivatives by torch, steps on two samples with counts at every learning rate, and
-the least loss with a search by Nelder and Mead.
+Descent on layers is compared with descent by torch, steps on two samples with counts at every learning rate, and the
+least loss with a search by Nelder and Mead.
 """
 
 import itertools
@@ -70,6 +70,7 @@ def descents(data):
 
 @pytest.fixture(scope="module")
 def least_loss(data):
+    """The least mean of |x w - y|^4 on the data, by search."""
     return least_loss_by_search(data, SETTINGS["exponent"])
 
 
@@ -137,16 +138,19 @@ def test_metrics_have_every_rule_and_depth_and_the_number_of_features(descents):
 
 def test_the_end_to_end_rule_is_descent_on_layers_in_the_limit_of_small_steps(data):
     start = np.array([[0.3, -0.2]])
-    gaps = []
-    for rate, steps in ((2e-3, 100), (1e-3, 200)):
-        given = {"exponent": 4.0, "depth": 3, "learning_rate": np.array([rate]), "target": 0.0, "max_steps": steps}
-        network, end_to_end = (
-            lp_regression.descend(start, data["X"], data["Y"][:, 0], rule=rule, **given).losses[0, -1]
-            for rule in ("network", "end_to_end")
-        )
-        gaps.append(abs(network - end_to_end))
+
+    def distance_of_rules(rate, steps):
+        """Return how far the last losses of the two rules are apart."""
+        options = {"exponent": 4.0, "depth": 3, "learning_rate": np.array([rate]), "target": 0.0, "max_steps": steps}
+        last_loss = {}
+        for rule in ("network", "end_to_end"):
+            descent = lp_regression.descend(start, data["X"], data["Y"][:, 0], rule=rule, **options)
+            last_loss[rule] = descent.losses[0, -1]
+        return abs(last_loss["network"] - last_loss["end_to_end"])
+
     # a step differs by the square of the rate, and a stretch of time, of 1 / rate steps, by the rate itself
-    assert gaps[1] == pytest.approx(gaps[0] / 2, rel=0.1)
+    ratio = distance_of_rules(1e-3, 200) / distance_of_rules(2e-3, 100)
+    assert ratio == pytest.approx(1 / 2, rel=0.1)
 
 
 STIFFNESS = 4.0  # kappa
@@ -209,13 +213,12 @@ def test_two_samples_take_their_steps_at_the_largest_stable_rate(two_samples, ex
     steps = np.where(iterations < 0, np.inf, iterations)  # -1 where the target is not reached
 
     flow_times = steps * rates  # constant where steps are in proportion to 1 / rate
-    stable = [
-        index
-        for index in range(below, len(rates))
-        if np.isfinite(steps[index])
-        and np.all(flow_times[index - below : index] <= TWO_SAMPLES["slack"] * flow_times[index])
-    ]
-    largest = max(stable)
+    largest = None  # place of the largest stable rate
+    for place in range(below, len(rates)):
+        smaller_ones = flow_times[place - below : place]
+        if np.isfinite(steps[place]) and np.all(smaller_ones <= TWO_SAMPLES["slack"] * flow_times[place]):
+            largest = place
+    assert largest is not None, "no rate is stable"
     row = select(two_samples, exponent=exponent, depth=depth, seed=seed).set_index("quantity")["value"]
     assert row["learning_rate"] == pytest.approx(rates[largest])
     assert row["steps"] == steps[largest]
@@ -267,11 +270,12 @@ def iteration_table(speedups, *, best=4, spread=0.0, lost=None):
 
 
 def evaluation_with(claim, l4, l2):
-    """Return what a claim says of tables at p = 4 and p = 2."""
+    """Return what a claim says of tables at p = 4 and p = 2, with a speed-up of one ratio of rates as the bound."""
     return evaluation("deep_linear", claim, {"l4": l4, "l2": l2}, grid_steps=1.0)
 
 
-FLAT, FAST = iteration_table({2: 1.0, 3: 1.0}), iteration_table({2: 4.0, 3: 3.0})
+FLAT = iteration_table({2: 1.0, 3: 1.0})  # no depth is faster
+FAST = iteration_table({2: 4.0, 3: 3.0})  # both are, clearly
 
 
 @pytest.mark.parametrize(
@@ -297,52 +301,56 @@ no_depth_may_be_faster = pytest.mark.parametrize(
 
 
 @no_depth_may_be_faster
-def test_no_speed_up_beyond_that_ratio_is_allowed_at_p_2(speedups, verdict):
+def test_no_speed_up_beyond_the_ratio_of_neighbouring_rates_is_allowed_at_p_2(speedups, verdict):
     assert evaluation_with("depth_does_not_accelerate_l2", FAST, iteration_table(speedups)).verdict == verdict
 
 
-def from_large_starts(large, **settings):
-    """Return what `l4_from_large_starts` says of a table, which gets starts of norm one and other settings."""
+def evaluation_of_large_starts(large, **settings):
+    """Return what the claim says of a table from large starts: its settings become starts of norm one and these."""
     large.attrs["settings"] = large.attrs["settings"] | {"start": 1.0, **settings}
     return evaluation("deep_linear", "l4_from_large_starts", {"large": large, "small": FAST}, grid_steps=1.0)
 
 
 @no_depth_may_be_faster
-def test_no_speed_up_beyond_that_ratio_is_allowed_from_large_starts(speedups, verdict):
-    assert from_large_starts(iteration_table(speedups)).verdict == verdict
+def test_no_speed_up_beyond_the_ratio_of_neighbouring_rates_is_allowed_from_large_starts(speedups, verdict):
+    assert evaluation_of_large_starts(iteration_table(speedups)).verdict == verdict
 
 
-def test_the_large_start_is_longer_than_the_solution_and_the_small_one_shorter():
-    X, Y = (diabetes()[name] for name in ("X", "Y"))
-    Y = Y[:, 0]
-    found = scipy.optimize.minimize(
-        lambda w: np.mean((X @ w - Y) ** 4), np.zeros(X.shape[1]), jac=lambda w: 4 * X.T @ (X @ w - Y) ** 3 / len(Y)
-    )
-    runs = plan(papers=["deep_linear"]).config.paper_block("deep_linear")["runs"]
-    assert runs["l4"]["start"] < np.linalg.norm(found.x) < runs["l4_large_start"]["start"]
+def test_in_the_configuration_the_large_start_is_longer_than_the_solution_and_the_small_one_shorter():
+    X, y = diabetes()["X"], diabetes()["Y"][:, 0]
+
+    def loss(w):
+        return np.mean((X @ w - y) ** 4)
+
+    def gradient(w):
+        return 4 * X.T @ (X @ w - y) ** 3 / len(y)
+
+    solution = scipy.optimize.minimize(loss, np.zeros(X.shape[1]), jac=gradient).x
+    configured = plan(papers=["deep_linear"]).config.paper_block("deep_linear")["runs"]
+    assert configured["l4"]["start"] < np.linalg.norm(solution) < configured["l4_large_start"]["start"]
 
 
 def test_norms_of_large_and_small_starts_are_facts():
-    facts = from_large_starts(iteration_table({2: 0.5, 3: 0.5})).facts
+    facts = evaluation_of_large_starts(iteration_table({2: 0.5, 3: 0.5})).facts
     assert (facts["start"], facts["small_start"]) == (1.0, 0.1)
 
 
 @pytest.mark.parametrize(
     ("max_steps", "state"),
     [
-        pytest.param(2000, "holds", id="counted with 2000: half as fast as depth 1, like the other starts"),
-        pytest.param(20, "undecided", id="counted with 20: it may be 50 times as fast, and starts disagree"),
+        pytest.param(2000, "holds", id="with 2000 steps it is half as fast as depth 1, like the other starts"),
+        pytest.param(20, "undecided", id="with 20 steps it may be 50 times as fast, and starts disagree"),
     ],
 )
 def test_a_deeper_network_that_does_not_arrive_counts_with_all_steps_that_were_tried(max_steps, state):
     large = iteration_table({2: 0.5, 3: 0.5}, lost=2)
-    assert from_large_starts(large, max_steps=max_steps).judgement.state == state
+    assert evaluation_of_large_starts(large, max_steps=max_steps).judgement.state == state
 
 
 def test_a_linear_model_that_does_not_arrive_decides_nothing():
     large = iteration_table({2: 0.5, 3: 0.5})
     large.loc[(large["depth"] == 1) & (large["seed"] == 2), "value"] = np.nan
-    assert from_large_starts(large).judgement.state == "undecided"
+    assert evaluation_of_large_starts(large).judgement.state == "undecided"
 
 
 @pytest.mark.parametrize(
@@ -350,7 +358,7 @@ def test_a_linear_model_that_does_not_arrive_decides_nothing():
     [
         pytest.param(iteration_table({2: 4.0, 3: 4.0}, best=0), id="lowest rate is best"),
         pytest.param(iteration_table({2: 4.0, 3: 4.0}, best=8), id="highest rate is best"),
-        # speed-ups from 3 exp(-5) to 3 exp(5): the interval of the mean reaches below the ratio of neighbouring rates
+        # six starts have speed-ups from 3 exp(-5) to 3 exp(5): their mean's interval reaches below the ratio of rates
         pytest.param(iteration_table({2: 3.0, 3: 3.0}, spread=2.0), id="starts disagree"),
         pytest.param(iteration_table({2: 4.0, 3: 4.0}, lost=2), id="a start arrives at no rate"),
     ],
@@ -390,7 +398,11 @@ def evaluation_of_further_tables(*speedups, l2=FLAT):
 
 @pytest.mark.parametrize(
     ("speedups", "verdict"),
-    [((2.0, OVER), "reproduced"), ((2.0, UNDER), "not reproduced"), ((UNDER, 2.0), "not reproduced")],
+    [
+        pytest.param((2.0, OVER), "reproduced", id="on both"),
+        pytest.param((2.0, UNDER), "not reproduced", id="not on the second"),
+        pytest.param((UNDER, 2.0), "not reproduced", id="not on the first"),
+    ],
 )
 def test_depth_2_must_be_faster_on_every_further_table(speedups, verdict):
     assert evaluation_of_further_tables(*speedups).verdict == verdict
@@ -406,18 +418,18 @@ def test_ratios_on_further_tables_are_facts():
 
 
 def of_gas_sensor(table):
-    """Return a table with the number of features by which the gas-sensor data are known."""
-    features = table["quantity"] == "features"
-    return table.assign(value=table["value"].where(~features, 128.0))
+    """Return a table with 128 features, the number by which claims know the gas-sensor data."""
+    is_number_of_features = table["quantity"] == "features"
+    return table.assign(value=table["value"].where(~is_number_of_features, 128.0))
 
 
 @pytest.mark.parametrize(
     ("l4", "l2", "verdict"),
     [
-        pytest.param(FAST, FLAT, "untested", id="under none"),
-        pytest.param(of_gas_sensor(FAST), FLAT, "untested", id="at p = 4 alone"),
-        pytest.param(FAST, of_gas_sensor(FLAT), "untested", id="at p = 2 alone"),
-        pytest.param(of_gas_sensor(FAST), of_gas_sensor(FLAT), "reproduced", id="under both"),
+        pytest.param(FAST, FLAT, "untested", id="other data under both losses"),
+        pytest.param(of_gas_sensor(FAST), FLAT, "untested", id="its data at p = 4 alone"),
+        pytest.param(FAST, of_gas_sensor(FLAT), "untested", id="its data at p = 2 alone"),
+        pytest.param(of_gas_sensor(FAST), of_gas_sensor(FLAT), "reproduced", id="its data under both losses"),
     ],
 )
 def test_the_gas_sensor_claim_needs_its_own_data_under_both_losses(l4, l2, verdict):
@@ -426,17 +438,17 @@ def test_the_gas_sensor_claim_needs_its_own_data_under_both_losses(l4, l2, verdi
 
 # -- judges: steps by stiffness on two samples -----------------------------------------------------
 
-KAPPAS = (64.0, 256.0)
+KAPPAS = (64.0, 256.0)  # kappa, the stiffness, is the ratio of the two samples' lengths
 
 
 def steps_table(powers, *, wobble=0.01, lost=None):
-    """Return a table of steps that grow as powers of kappa.
+    """Return a table of steps that grow as powers of kappa, from nine starts.
 
     Parameters
     ----------
     powers : dict from (exponent p, depth) to float
     wobble : float
-        By how much powers of neighbouring starts differ; the middle one of nine has the given power.
+        By how much powers of neighbouring starts differ; the middle one has the given power.
     lost : int, optional
         The start without a stable rate.
     """
@@ -451,12 +463,12 @@ def steps_table(powers, *, wobble=0.01, lost=None):
     return table
 
 
-# depth, p and the power of kappa, by hand
+# The power of kappa with which steps grow: by hand, in docs/deep_linear_derivations.md. Entries are depth, p and power.
 DEEPER = [(2, 2.0, 2.0), (2, 3.0, 1.0), (2, 6.0, 1.0), (3, 2.2, 2.0), (3, 6.0, 1.0), (4, 3.0, 1.5), (4, 5.0, 1.0)]
 
 
 @pytest.mark.parametrize(("depth", "p", "power"), [(1, 3.0, 2.0), *DEEPER])
-def test_the_power_of_stiffness_is_that_by_hand(depth, p, power):
+def test_the_power_of_stiffness_is_that_derived_by_hand(depth, p, power):
     assert power_of_stiffness(p, depth) == pytest.approx(power)
 
 
@@ -476,6 +488,7 @@ def largest_curvature(kappa, depth, p):
 
 @pytest.mark.parametrize(("depth", "p", "power"), DEEPER)
 def test_the_power_by_hand_is_that_of_the_flows_time_times_the_largest_curvature(depth, p, power):
+    """The largest stable step is in proportion to one over the largest curvature; steps fill the flow's time."""
     kappas = np.array([1e8, 1e10])
     steps = [flow_time(kappa, depth) * largest_curvature(kappa, depth, p) for kappa in kappas]
     slope = np.log(steps[1] / steps[0]) / np.log(kappas[1] / kappas[0])
@@ -487,8 +500,10 @@ LAW = {(p, depth): power_of_stiffness(p, depth) for p in (2.2, 3.0, 4.0) for dep
 
 
 def evaluation_of_powers(powers, **options):
-    """Return what the law's claim says of steps with these powers, and the logarithm of depth 2."""
-    with_logarithm = {cell: power + logarithm_at_depth_two(cell[1], *KAPPAS) for cell, power in powers.items()}
+    """Return what the law's claim says of steps with these powers, and at depth 2 a logarithm of kappa besides."""
+    with_logarithm = {}
+    for (p, depth), power in powers.items():
+        with_logarithm[p, depth] = power + logarithm_at_depth_two(depth, *KAPPAS)
     tables = {"samples": [steps_table(with_logarithm, **options)]}
     # half of 1/3, as in the configuration
     return evaluation("deep_linear", "steps_by_stiffness", tables, tolerance=0.1667)
@@ -500,12 +515,12 @@ def test_steps_that_grow_by_the_law_are_reproduced():
     assert judged.facts["error"] < 1e-9
 
 
-def test_exponents_nearer_to_the_law_with_and_without_its_logarithm_are_facts():
+def test_exponents_nearer_to_the_law_with_its_logarithm_and_nearer_to_it_without_are_facts():
     facts = evaluation_of_powers(LAW).facts
     assert (facts["nearer"], facts["further"]) == ("2.2, 3, 4", "")
 
 
-def test_no_larger_rate_is_lucky_where_fewest_steps_are_those_at_the_largest_stable_rate():
+def test_no_larger_rate_counts_as_lucky_where_the_fewest_steps_are_those_at_the_largest_stable_rate():
     assert evaluation_of_powers(LAW).facts["lucky"] == 0
 
 
@@ -526,8 +541,11 @@ def test_a_power_may_be_off_by_a_tenth_and_not_by_a_third(error, verdict, p, dep
     assert evaluation_of_powers(LAW | {(p, depth): LAW[p, depth] + error}).verdict == verdict
 
 
-def evaluation_of_existence(powers_at_depth_2):
-    """Return what the claim says of powers of kappa by exponent p at depth 2; at depth 1 the power is 2 at every p."""
+def evaluation_of_speed_ups(powers_at_depth_2):
+    """Return what the claim says of powers of kappa at depth 2, by exponent p; at depth 1 the power is 2 at every p.
+
+    The claim: the speed-up, steps at depth 1 over those at depth 2, grows with kappa at every p above 2.
+    """
     powers = {(p, 1): 2.0 for p in powers_at_depth_2} | {(p, 2): power for p, power in powers_at_depth_2.items()}
     table = steps_table(powers)
     # at depth 1 powers do not differ between starts
@@ -542,14 +560,15 @@ def evaluation_of_existence(powers_at_depth_2):
         pytest.param({2.0: 2.0, 2.2: 1.9, 4.0: 1.0}, "reproduced", id="at every exponent above 2"),
         pytest.param({2.0: 2.0, 2.2: 2.1, 4.0: 1.0}, "not reproduced", id="not at 2.2"),
         pytest.param({2.0: 2.0, 2.2: 1.9, 4.0: 2.1}, "not reproduced", id="not at 4"),
-        # starts have powers from 1.95 to 2.03
+        # powers of the nine starts are from 1.95 to 2.03
         pytest.param({2.0: 2.0, 2.2: 1.99, 4.0: 1.0}, "undecided", id="at 2.2 from some starts"),
         pytest.param({2.0: 1.5, 2.2: 1.9, 4.0: 1.0}, "undecided", id="at 2 as well"),
     ],
 )
 def test_the_speed_up_must_grow_with_kappa_at_every_exponent_above_2_alone(powers_at_depth_2, verdict):
-    assert evaluation_of_existence(powers_at_depth_2).verdict == verdict
+    assert evaluation_of_speed_ups(powers_at_depth_2).verdict == verdict
 
 
 def test_the_loss_at_which_descent_has_reached_the_minimum_is_a_fact():
-    assert evaluation_of_existence({2.0: 2.0, 4.0: 1.0}).facts["reached"] == 0.02
+    """It is the run's `tolerance`."""
+    assert evaluation_of_speed_ups({2.0: 2.0, 4.0: 1.0}).facts["reached"] == 0.02

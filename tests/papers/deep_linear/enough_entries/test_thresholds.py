@@ -1,4 +1,7 @@
-"""From how many entries on a matrix counts as recovered."""
+"""The threshold of a draw: the number of observed entries from which on its matrix counts as recovered.
+
+Errors are made up: zero of a recovered matrix, one of another; from 0.5 on a matrix is not recovered.
+"""
 
 import numpy as np
 import pandas as pd
@@ -6,34 +9,48 @@ import pytest
 
 from learning_dynamics.papers.deep_linear.enough_entries.thresholds import number_before, thresholds
 
-COUNTS = [10, 20, 30, 40]
+GRID = [10, 20, 30, 40]  # numbers of observed entries
 
 
-def table(errors, converged=(True, True, True, True)):
-    return pd.DataFrame({"quantity": "error", "draw": 0, "observed": COUNTS, "value": errors, "converged": converged})
+def bounds_on_threshold(errors, *, unconverged=()):
+    """Return the lower and the upper bound on the threshold of one draw, with these errors along the grid."""
+    columns = {"quantity": "error", "draw": 0, "observed": GRID, "value": errors}
+    columns["converged"] = [observed not in unconverged for observed in GRID]
+    (lower,), (upper,) = thresholds(pd.DataFrame(columns), 0.5)
+    return lower, upper
 
 
 @pytest.mark.parametrize(
-    ("errors", "expected"),
+    ("errors", "threshold"),
     [([1, 1, 0, 0], 30), ([0, 1, 0, 0], 30), ([0, 0, 0, 0], 10), ([0, 0, 0, 1], np.inf), ([0, 0, np.nan, 0], 40)],
 )
-def test_it_counts_from_where_errors_stay_small(errors, expected):
-    np.testing.assert_equal(thresholds(table(errors), 0.5), ([expected], [expected]))
+def test_where_all_runs_converged_the_threshold_is_the_number_from_which_on_errors_stay_small(errors, threshold):
+    assert bounds_on_threshold(errors) == (threshold, threshold)
 
 
 @pytest.mark.parametrize(
-    ("errors", "converged", "bounds"),
+    ("errors", "unconverged", "lower", "upper"),
     [
-        ([1, 0, 0, 0], (True, False, True, True), (20, 30)),
-        ([1, 1, 1, 0], (True, False, False, True), (20, 40)),
-        ([0, 1, 0, 1], (True, True, True, False), (30, np.inf)),
-        ([0, 1, 0, 0], (False, True, True, True), (30, 30)),
+        pytest.param([1, 0, 0, 0], [20], 20, 30, id="the first small error is open"),
+        pytest.param([1, 1, 1, 0], [20, 30], 20, 40, id="two large errors before the first small one are open"),
+        pytest.param([0, 1, 0, 1], [40], 30, np.inf, id="the last error is open"),
+        pytest.param([0, 1, 0, 0], [10], 30, 30, id="an open error before a large one changes nothing"),
     ],
 )
-def test_a_run_that_did_not_converge_counts_as_what_bounds_the_threshold(errors, converged, bounds):
-    np.testing.assert_equal(thresholds(table(errors, converged), 0.5), tuple([bound] for bound in bounds))
+def test_a_run_that_did_not_converge_is_recovered_for_the_lower_bound_and_not_for_the_upper(
+    errors, unconverged, lower, upper
+):
+    assert bounds_on_threshold(errors, unconverged=unconverged) == (lower, upper)
 
 
-def test_there_is_no_number_before_the_first_one_nor_before_a_threshold_beyond_the_grid():
-    found = number_before(np.array(COUNTS, dtype=float), np.array([30.0, 20.0, 10.0, np.inf]))
-    np.testing.assert_equal(found, [20.0, 10.0, np.nan, np.nan])
+@pytest.mark.parametrize(
+    ("threshold", "before"),
+    [
+        (30.0, 20.0),
+        (20.0, 10.0),
+        pytest.param(10.0, np.nan, id="the first number has none before it"),
+        pytest.param(np.inf, np.nan, id="a threshold beyond the grid has none that is known"),
+    ],
+)
+def test_the_number_before_a_threshold_is_the_next_smaller_one_of_the_grid(threshold, before):
+    np.testing.assert_equal(number_before(np.array(GRID, dtype=float), np.array([threshold])), [before])

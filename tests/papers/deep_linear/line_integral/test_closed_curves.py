@@ -1,6 +1,10 @@
-"""Integrals along closed curves against plain quadrature of what layers do, and the judge on doctored integrals."""
+"""Integrals along closed curves against plain quadrature of what layers do, and the judge on doctored integrals.
 
-from functools import partial
+A curve runs around a sector of the plane that two matrices span: out along a ray, along the outer arc, back in along
+another ray, and back along the inner arc. Along it runs the preconditioned gradient, P_W vec(grad l).
+"""
+
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -14,119 +18,143 @@ from tests.papers.deep_linear import plain
 from tests.papers.deep_linear.shared import put, trajectory_and_table, verdict_on
 
 DEPTHS = [1, 2, 3, 4]
+INPUTS, TARGET, NODES, DRAWS, SEED = 3, 1.3, 24, 2, 5
 SETTINGS = {
-    "inputs": 3,
-    "target": 1.3,
+    "inputs": INPUTS,
+    "target": TARGET,
     "inner": 0.2,
     "outer": 0.9,
     "first_angle": 0.4,
     "last_angle": 1.9,
-    "nodes": 24,
-    "seeds": 2,
+    "nodes": NODES,
+    "seeds": DRAWS,
     "depths": DEPTHS,
-    "seed": 5,
+    "seed": SEED,
 }
-# by the name of a curve: outputs, and whether inputs are correlated
-CASES = dict(zip(quantities.CASES, ((1, False), (1, True), (2, False)), strict=True))
-WHITENED, CORRELATED, SEVERAL = quantities.CASES
+WHITENED, CORRELATED, SEVERAL = quantities.CASES  # one output, one output with correlated inputs, two outputs
+OUTPUTS = {WHITENED: 1, CORRELATED: 1, SEVERAL: 2}
 
 
 def preconditioned(W, gradient, depth):
-    """-dW/dt of layers that share W's singular values evenly: J J^T applied to the gradient, J by torch."""
-    J = plain.jacobian(plain.balanced(W, depth))
+    """Return -dW/dt of balanced layers with the product W: J J^T applied to the gradient, J by torch."""
+    J = plain.jacobian(plain.balanced_layers(W, depth))
     return (J @ (J.T @ gradient.ravel())).reshape(W.shape)
 
 
-def integrals(basis, covariance, depth, sector):
-    """Return the integral around a sector over that of the absolute value, by Gauss and Legendre's rule."""
-    inner, outer, first, last = sector
-    ray = lambda angle: np.cos(angle) * basis[0] + np.sin(angle) * basis[1]  # noqa: E731
-    turned = lambda angle: -np.sin(angle) * basis[0] + np.cos(angle) * basis[1]  # noqa: E731
+def drawn_problem(draw, case):
+    """Return what the run draws: the plane's two matrices, the inputs' covariance, and the corners of the sector.
 
-    def pull(W, along):
-        return np.sum(along * preconditioned(W, (W - SETTINGS["target"] * basis[0]) @ covariance, depth))
+    Corners are pairs of a radius and an angle, in the order of the curve, which ends where it begins.
+    """
+    rng = list(generators(SEED, "deep_linear.closed_curve", DRAWS))[draw]
+    factor = rng.standard_normal((INPUTS, INPUTS))
+    # each interval of the settings is cut into thirds: one bound is in the first of them, the other in the last
+    from_inner, from_outer = rng.uniform(size=2) / 3 * (SETTINGS["outer"] - SETTINGS["inner"])
+    from_first, from_last = rng.uniform(size=2) / 3 * (SETTINGS["last_angle"] - SETTINGS["first_angle"])
+    inner, outer = SETTINGS["inner"] + from_inner, SETTINGS["outer"] - from_outer
+    first, last = SETTINGS["first_angle"] + from_first, SETTINGS["last_angle"] - from_last
+    planes = {}
+    for name, outputs in OUTPUTS.items():
+        planes[name] = haar(rng, outputs * INPUTS)[:2].reshape(2, outputs, INPUTS)
+    covariance = factor @ factor.T / INPUTS if case == CORRELATED else np.eye(INPUTS)
+    corners = np.array([(inner, first), (outer, first), (outer, last), (inner, last), (inner, first)])
+    return planes[case], covariance, corners
 
-    sides = [
-        (lambda r: pull(r * ray(first), ray(first)), inner, outer),
-        (lambda a: pull(outer * ray(a), outer * turned(a)), first, last),
-        (lambda r: -pull(r * ray(last), ray(last)), inner, outer),
-        (lambda a: -pull(inner * ray(a), inner * turned(a)), first, last),
-    ]
 
-    def integral(change):
-        # with as many nodes as the run has: an absolute value is not smooth
-        rule = partial(scipy.integrate.fixed_quad, n=SETTINGS["nodes"])
-        return sum(rule(np.vectorize(lambda x, side=side: change(side(x))), *ends)[0] for side, *ends in sides)
+def relative_integral(plane, covariance, corners, depth):
+    """Return the integral around a sector over that of the absolute value, by Gauss and Legendre's rule.
 
-    return integral(float) / integral(abs)
+    It has as many nodes as the run's: an absolute value is not smooth, so that other nodes give another number.
+    """
+    nodes, weights = scipy.special.roots_legendre(NODES)
+    nodes, weights = (nodes + 1) / 2, weights / 2  # from [-1, 1] to [0, 1]
+
+    def ray(angle):
+        return np.cos(angle) * plane[0] + np.sin(angle) * plane[1]
+
+    integral = integral_of_absolute = 0.0
+    for begin, end in pairwise(corners):
+        integrand = []
+        for x in nodes:
+            radius, angle = begin + (end - begin) * x
+            d_radius, d_angle = end - begin  # by x
+            W = radius * ray(angle)
+            dW = d_radius * ray(angle) + radius * d_angle * ray(angle + np.pi / 2)
+            gradient = (W - TARGET * plane[0]) @ covariance
+            integrand.append(np.sum(dW * preconditioned(W, gradient, depth)))
+        integral += weights @ integrand
+        integral_of_absolute += weights @ np.abs(integrand)
+    return integral / integral_of_absolute
 
 
 @pytest.fixture(scope="module")
-def curve():
+def integrals():
+    """Metrics of the run under SETTINGS."""
     return trajectory_and_table(runs.closed_curve, metrics.closed_curve, SETTINGS)[1]
 
 
-@pytest.mark.parametrize("depth", DEPTHS)
-@pytest.mark.parametrize("case", CASES)
-def test_measured_integrals_are_those_of_layers(curve, case, depth):
-    # the problem is drawn as the run draws it; everything after that is plain
-    for member, rng in enumerate(generators(5, "deep_linear.closed_curve", SETTINGS["seeds"])):
-        factor = rng.standard_normal((3, 3))
-        radii, angles = rng.uniform(size=2) / 3, rng.uniform(size=2) / 3
-        inner, outer, first, last = (SETTINGS[name] for name in ("inner", "outer", "first_angle", "last_angle"))
-        sector = (
-            inner + (outer - inner) * radii[0],
-            outer - (outer - inner) * radii[1],
-            first + (last - first) * angles[0],
-            last - (last - first) * angles[1],
-        )
-        bases = {name: haar(rng, outputs * 3)[:2].reshape(2, outputs, 3) for name, (outputs, _) in CASES.items()}
-        covariance = factor @ factor.T / 3 if CASES[case][1] else np.eye(3)
-        row = select(curve, "integral", depth=depth, seed=member, case=case)
-        expected = integrals(bases[case], covariance, depth, sector)
-        assert row["value"].item() == pytest.approx(expected, abs=1e-10), f"{member=}"
-        # only with one output and whitened inputs is there a closed form
-        assert row["predicted"].item() == pytest.approx(
-            expected if case == WHITENED else np.nan, abs=1e-10, nan_ok=True
-        ), f"{member=}"
+every_curve = pytest.mark.parametrize(("draw", "depth"), [(draw, depth) for draw in range(DRAWS) for depth in DEPTHS])
 
+
+@every_curve
+@pytest.mark.parametrize("case", quantities.CASES)
+def test_measured_integrals_are_those_of_balanced_layers_by_torch(integrals, case, draw, depth):
+    measured = select(integrals, "integral", depth=depth, seed=draw, case=case)["value"].item()
+    assert measured == pytest.approx(relative_integral(*drawn_problem(draw, case), depth), abs=1e-10)
+
+
+@every_curve
+def test_with_one_output_and_whitened_inputs_the_closed_form_is_the_integral(integrals, draw, depth):
+    predicted = select(integrals, "integral", depth=depth, seed=draw, case=WHITENED)["predicted"].item()
+    assert predicted == pytest.approx(relative_integral(*drawn_problem(draw, WHITENED), depth), abs=1e-10)
+
+
+@pytest.mark.parametrize("case", [CORRELATED, SEVERAL])
+def test_with_correlated_inputs_or_two_outputs_there_is_no_closed_form(integrals, case):
+    assert select(integrals, "integral", case=case)["predicted"].isna().all()
+
+
+# -- the judge ------------------------------------------------------------------------------------
 
 CLAIM = "no_regulariser"
-ROUNDING = 1e-12
-HALF = "half of the million roundings that a non-zero integral needs"
+ROUNDING = 1e-12  # up to this an integral counts as zero, from a million times this on as not zero
+
+
+def test_integrals_as_they_are_correct_the_slide():
+    assert verdict_on(CLAIM, rounding=ROUNDING) == "corrected"
 
 
 @pytest.mark.parametrize(
     ("value", "case", "depth"),
     [
-        (2 * ROUNDING, WHITENED, 2),
-        (-2 * ROUNDING, WHITENED, 2),
-        (2 * ROUNDING, CORRELATED, 1),
-        pytest.param(0.5e6 * ROUNDING, CORRELATED, 3, id=f"{HALF}, {CORRELATED}"),
-        pytest.param(0.5e6 * ROUNDING, SEVERAL, 2, id=f"{HALF}, {SEVERAL}"),
-        (np.nan, SEVERAL, 3),
+        pytest.param(2 * ROUNDING, WHITENED, 2, id="above zero at depth 2, one output, whitened inputs"),
+        pytest.param(-2 * ROUNDING, WHITENED, 2, id="below zero at depth 2, one output, whitened inputs"),
+        pytest.param(2 * ROUNDING, CORRELATED, 1, id="not zero at depth 1"),
+        pytest.param(0.5e6 * ROUNDING, CORRELATED, 3, id="too small with correlated inputs"),
+        pytest.param(0.5e6 * ROUNDING, SEVERAL, 2, id="too small with two outputs"),
+        pytest.param(np.nan, SEVERAL, 3, id="not a number"),
     ],
 )
-def test_integrals_on_the_wrong_side_of_their_bound_are_refused(value, case, depth):
-    assert verdict_on(CLAIM, rounding=ROUNDING) == "corrected"
+def test_an_integral_on_the_wrong_side_of_its_bound_does_not_correct_the_slide(value, case, depth):
     wrong = put("integral", value, case=case, depth=depth)
     assert verdict_on(CLAIM, wrong, rounding=ROUNDING) != "corrected"
 
 
 @pytest.mark.parametrize(
-    ("moved", "verdict"),
+    ("difference", "verdict"),
     [(2 * ROUNDING, "contradicted"), (-2 * ROUNDING, "contradicted"), (0.3 * ROUNDING, "corrected")],
 )
-def test_a_difference_from_the_closed_form_beyond_rounding_is_refused(moved, verdict):
-    alter = put("integral", moved, add=True, case=WHITENED, depth=3, seed=0)
+def test_a_difference_from_the_closed_form_beyond_rounding_is_refused(difference, verdict):
+    alter = put("integral", difference, add=True, case=WHITENED, depth=3, seed=0)
     assert verdict_on(CLAIM, alter, rounding=ROUNDING) == verdict
 
 
 def test_the_slide_is_reproduced_as_printed_if_no_integral_beyond_depth_one_vanishes():
-    def filled(tables):
+    def integral_of_a_tenth(tables):
+        """Give the one exception, depth 2 with one output and whitened inputs, an integral that its form predicts."""
         table = tables["curve"]
-        chosen = (table["depth"] == 2) & (table["case"] == WHITENED)
-        table.loc[chosen, ["value", "predicted"]] = 0.1
+        is_exception = (table["depth"] == 2) & (table["case"] == WHITENED)
+        table.loc[is_exception, ["value", "predicted"]] = 0.1
         return tables
 
-    assert verdict_on(CLAIM, filled, rounding=ROUNDING) == "reproduced"
+    assert verdict_on(CLAIM, integral_of_a_tenth, rounding=ROUNDING) == "reproduced"

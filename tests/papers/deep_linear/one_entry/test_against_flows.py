@@ -1,5 +1,9 @@
-"""Two singular values under one measurement: closed forms and runs against scipy's flows of the layers by torch."""
+"""Two singular values under one measurement: closed forms and runs against scipy's flows of the layers by torch.
 
+Judges read made-up tables.
+"""
+
+import functools
 import itertools
 
 import numpy as np
@@ -18,24 +22,33 @@ from tests.support import evaluation
 START, RATIO, TARGET = 0.3, 0.4, 2.0
 TOLERANCES = {"rtol": 1e-10, "atol": 1e-13}
 
+# -- closed forms of an aligned measurement, A = diag(1, RATIO) ------------------------------------
+
 
 @pytest.mark.parametrize("depth", [1, 2, 3, 4, 7])
 def test_the_closed_curve_solves_its_own_equation(depth):
     """d sigma_2 / d sigma_1 is the ratio of two rates N sigma^(2 - 2/N) a."""
     larger = np.linspace(START, 5.0, 9)
 
-    def slope(first, second):
-        return RATIO * (second / first) ** (2 - 2 / depth)
+    def slope(sigma_1, sigma_2):
+        return RATIO * (sigma_2 / sigma_1) ** (2 - 2 / depth)
 
-    found = scipy.integrate.solve_ivp(slope, (START, 5.0), [START], t_eval=larger, rtol=1e-11, atol=1e-14)
-    np.testing.assert_allclose(theory.smaller_singular_value(larger, START, RATIO, depth), found.y[0], rtol=1e-9)
-    if depth >= 3:
-        far = theory.smaller_singular_value(1e40, START, RATIO, depth)
-        assert theory.limiting_singular_value(START, RATIO, depth) == pytest.approx(far, rel=1e-8)
+    solution = scipy.integrate.solve_ivp(slope, (START, 5.0), [START], t_eval=larger, rtol=1e-11, atol=1e-14)
+    np.testing.assert_allclose(theory.smaller_singular_value(larger, START, RATIO, depth), solution.y[0], rtol=1e-9)
 
 
-@pytest.mark.parametrize("depth", [1, 2, 3])
-def test_an_aligned_measurement_is_the_flow_of_diagonal_layers(depth):
+@pytest.mark.parametrize("depth", [3, 4, 7])
+def test_the_asymptote_is_the_closed_curve_far_out(depth):
+    far = theory.smaller_singular_value(1e40, START, RATIO, depth)
+    # sigma_1^(2/N - 1), which vanishes in the limit, is 5e-14 there at depth 3, and less at greater depth
+    assert theory.limiting_singular_value(START, RATIO, depth) == pytest.approx(far, rel=1e-8)
+
+
+def aligned_flow(depth):
+    """Return the metrics of the aligned measurement at one depth, and sigma of diagonal layers by torch and scipy.
+
+    Sigma has the shape (times, 2).
+    """
     settings = {
         "depths": [depth],
         "ratio": RATIO,
@@ -46,167 +59,235 @@ def test_an_aligned_measurement_is_the_flow_of_diagonal_layers(depth):
         **TOLERANCES,
     }
     trajectory, table = trajectory_and_table(runs.aligned_measurement, metrics.aligned_measurement, settings)
-    measurement = torch.diag(torch.tensor([1.0, RATIO], dtype=torch.float64))
-    layers = [START ** (1 / depth) * np.eye(2)] * depth
-    path = plain.flow(layers, lambda W: 0.5 * (torch.sum(measurement * W) - TARGET) ** 2, trajectory.time)
-    expected = np.array([np.diag(plain.multiply(each)) for each in path])
+    A = torch.diag(torch.tensor([1.0, RATIO], dtype=torch.float64))
+
+    def loss(W):
+        return 0.5 * (torch.sum(A * W) - TARGET) ** 2
+
+    path = plain.flow([START ** (1 / depth) * np.eye(2)] * depth, loss, trajectory.time)
+    return table, np.array([np.diag(plain.multiply(layers)) for layers in path])
+
+
+@pytest.mark.parametrize("depth", [1, 2, 3])
+def test_an_aligned_measurement_is_the_flow_of_diagonal_layers(depth):
+    table, expected = aligned_flow(depth)
     for index in (1, 2):
-        np.testing.assert_allclose(
-            by_draw(table, "sigma", index=index)[0], expected[:, index - 1], rtol=1e-7, err_msg=f"{index=}"
-        )
-    predicted = select(table, "sigma", index=2)["predicted"]
-    np.testing.assert_allclose(predicted, expected[:, 1], rtol=1e-7)
+        sigma = by_draw(table, "sigma", index=index)[0]
+        np.testing.assert_allclose(sigma, expected[:, index - 1], rtol=1e-7, err_msg=f"{index=}")
+
+
+@pytest.mark.parametrize("depth", [1, 2, 3])
+def test_of_an_aligned_measurement_the_second_singular_value_alone_is_predicted(depth):
+    table, expected = aligned_flow(depth)
+    np.testing.assert_allclose(select(table, "sigma", index=2)["predicted"], expected[:, 1], rtol=1e-7)
     assert select(table, "sigma", index=1)["predicted"].isna().all()
 
 
+# -- one observed entry, the upper right one of 2 x 2 matrices -------------------------------------
+
+ENTRY_DEPTHS, ENTRY_DRAWS = [1, 2, 3], 3
+
+
 @pytest.fixture
-def entry():
+def one_entry():
+    """The run of three draws at three depths, and its metrics; members are draws within depths."""
     settings = {
-        "depths": [1, 2, 3],
+        "depths": ENTRY_DEPTHS,
         "ratio": RATIO,
         "start": START,
         "target": TARGET,
         "horizon": 3.0,
         "points": 5,
-        "seeds": 3,
+        "seeds": ENTRY_DRAWS,
         "seed": 4,
         **TOLERANCES,
     }
     return trajectory_and_table(runs.one_entry, metrics.one_entry, settings)
 
 
-def test_one_entry_is_the_flow_of_layers_from_balanced_roots(entry):
-    trajectory, table = entry
-    ends = trajectory.series["end_to_end"]
-    for W, depth in zip(ends, trajectory.constants["depth"], strict=True):
-        path = plain.flow(plain.balanced(W[0], int(depth)), lambda W: 0.5 * (W[0, 1] - TARGET) ** 2, trajectory.time)
-        np.testing.assert_allclose(W, [plain.multiply(each) for each in path], rtol=0, atol=1e-7, err_msg=f"{depth=}")
-    determinants = by_draw(table, "determinant", draw=["depth", "seed"])
-    np.testing.assert_allclose(determinants, np.linalg.det(ends), rtol=0, atol=1e-12)
-    sizes = by_draw(table, "sigma", draw=["depth", "seed"], index=1)
-    np.testing.assert_allclose(sizes, np.linalg.norm(ends, 2, axis=(-2, -1)))
-    # the entry that is observed alone has moved
-    moved = ends[:, 0].copy()
-    moved[:, 0, 1] = TARGET
-    signs = by_draw(table, "predicted_sign", draw=["depth", "seed"])[:, 0]
-    np.testing.assert_array_equal(signs, np.sign(np.linalg.det(moved)))
+def of_members(table, quantity, **where):
+    """Return a quantity by member, in the trajectory's order: shape (members, times)."""
+    return by_draw(table, quantity, draw=["depth", "seed"], **where)
 
 
-def test_starts_have_the_singular_values_asked_for_and_keep_orientation(entry):
-    starts = entry[0].series["end_to_end"][:, 0]
+@pytest.mark.parametrize("member", range(len(ENTRY_DEPTHS) * ENTRY_DRAWS))
+def test_one_entry_is_the_flow_of_balanced_layers_by_torch(one_entry, member):
+    trajectory, _ = one_entry
+    W, depth = trajectory.series["end_to_end"][member], int(trajectory.constants["depth"][member])
+    path = plain.flow(plain.balanced_layers(W[0], depth), lambda W: 0.5 * (W[0, 1] - TARGET) ** 2, trajectory.time)
+    np.testing.assert_allclose(W, [plain.multiply(layers) for layers in path], rtol=0, atol=1e-7)
+
+
+def test_determinants_and_first_singular_values_are_measured(one_entry):
+    trajectory, table = one_entry
+    W = trajectory.series["end_to_end"]
+    np.testing.assert_allclose(of_members(table, "determinant"), np.linalg.det(W), rtol=0, atol=1e-12)
+    np.testing.assert_allclose(of_members(table, "sigma", index=1), np.linalg.norm(W, 2, axis=(-2, -1)))
+
+
+def test_the_predicted_sign_is_that_when_the_observed_entry_alone_has_moved(one_entry):
+    trajectory, table = one_entry
+    at_depth_1 = trajectory.series["end_to_end"][:, 0].copy()
+    at_depth_1[:, 0, 1] = TARGET
+    signs = of_members(table, "predicted_sign")[:, 0]
+    np.testing.assert_array_equal(signs, np.sign(np.linalg.det(at_depth_1)))
+
+
+def test_starts_have_the_singular_values_asked_for_and_keep_orientation(one_entry):
+    trajectory, _ = one_entry
+    starts = trajectory.series["end_to_end"][:, 0]
     np.testing.assert_allclose(np.linalg.svd(starts, compute_uv=False), [[START, RATIO * START]] * len(starts))
     assert np.all(np.linalg.det(starts) > 0)
-    # draws differ, depths share them
-    assert len(np.unique(starts.round(9)[:3].reshape(3, -1), axis=0)) == 3
-    np.testing.assert_allclose(starts[:3], starts[3:6], rtol=0, atol=1e-12)
 
 
-def test_a_lost_flow_has_no_singular_values(entry):
-    trajectory, _ = entry
+def test_draws_have_starts_of_their_own_which_depths_share(one_entry):
+    trajectory, _ = one_entry
+    starts = trajectory.series["end_to_end"][:, 0].reshape(len(ENTRY_DEPTHS), ENTRY_DRAWS, 4)
+    assert len(np.unique(starts[0].round(9), axis=0)) == ENTRY_DRAWS
+    for depth, at_depth in zip(ENTRY_DEPTHS, starts, strict=True):
+        np.testing.assert_allclose(at_depth, starts[0], rtol=0, atol=1e-12, err_msg=f"{depth=}")
+
+
+def test_a_flow_that_is_lost_at_the_third_time_has_no_singular_values_from_there_on(one_entry):
+    trajectory, _ = one_entry
     trajectory.series["end_to_end"][0, 2:] = np.nan
-    first = by_draw(metrics.one_entry(trajectory), "sigma", draw=["depth", "seed"], index=2)[0]
-    np.testing.assert_array_equal(np.isnan(first), [False, False, True, True, True])
+    of_lost_flow = of_members(metrics.one_entry(trajectory), "sigma", index=2)[0]
+    np.testing.assert_array_equal(np.isnan(of_lost_flow), [False, False, True, True, True])
 
 
-# -- one path for every loss ----------------------------------------------------------------------
+# -- one path for every loss of one measurement ----------------------------------------------------
+
+A = np.diag([1.0, 0.6, 0.2])  # the measurement
+GROWTH, POINTS = 8.0, 33  # the path ends when W has grown so many times
+TORCH_LOSSES = {"squared": lambda x: 0.5 * (x - 3.0) ** 2, "exponential": lambda x: torch.exp(-x)}  # of x = <A, W>
+
+every_depth_of_paths = pytest.mark.parametrize("depth", [1, 2, 3])
 
 
-@pytest.mark.parametrize("depth", [1, 2, 3])
-def test_the_path_is_that_of_flows_on_other_losses(depth):
+@functools.cache
+def path_of_measurement(depth):
+    """Return the end-to-end matrices along the path of one draw, shape (POINTS, 3, 3), and the metrics."""
     settings = {
         "depths": [depth],
-        "measurement": [1.0, 0.6, 0.2],
+        "measurement": np.diag(A).tolist(),
         "start": 0.3,
-        "growth": 8.0,
-        "points": 33,
+        "growth": GROWTH,
+        "points": POINTS,
         "seeds": 1,
         "seed": 2,
         **TOLERANCES,
     }
     trajectory, table = trajectory_and_table(runs.one_measurement, metrics.one_measurement, settings)
+    return trajectory.series["end_to_end"][0], table
+
+
+@every_depth_of_paths
+def test_the_path_begins_at_a_gaussian_matrix_of_the_given_deviation(depth):
+    path, _ = path_of_measurement(depth)
     (rng,) = generators(2, "deep_linear.one_measurement", 1)
-    start = 0.3 * rng.standard_normal((3, 3))
-    path = trajectory.series["end_to_end"][0]
-    np.testing.assert_allclose(path[0], start, rtol=0, atol=1e-12)
-    # the path's length is that of log ||W|| where W moves along itself
+    np.testing.assert_allclose(path[0], 0.3 * rng.standard_normal((3, 3)), rtol=0, atol=1e-12)
+
+
+@every_depth_of_paths
+def test_points_of_the_path_are_equally_far_apart_relative_to_the_norm(depth):
+    """Lengths are those of log ||W|| where W moves along itself: all together log(GROWTH)."""
+    path, _ = path_of_measurement(depth)
     steps = np.linalg.norm(np.diff(path, axis=0), axis=(1, 2)) / np.linalg.norm(path[:-1], axis=(1, 2))
-    np.testing.assert_allclose(steps, np.log(8.0) / 32, rtol=0.1)
-    A = np.diag([1.0, 0.6, 0.2])
-    along = np.sum(A * path, axis=(1, 2))
-    losses = {"squared": lambda x: 0.5 * (x - 3.0) ** 2, "exponential": lambda x: torch.exp(-x)}
-    for name, loss in losses.items():
-        of_layers = lambda W, loss=loss: loss(torch.sum(torch.tensor(A) * W))  # noqa: E731
-        for layers in plain.flow(plain.balanced(start, depth), of_layers, np.array([0.0, 0.2, 0.4]))[1:]:
-            W = plain.multiply(layers)
-            # between two recorded points of the path, up to its curvature
-            np.testing.assert_allclose(
-                scipy.interpolate.interp1d(along, path, axis=0)(np.sum(A * W)), W, rtol=0, atol=3e-3, err_msg=f"{name=}"
-            )
+    # a chord over the norm where it begins is longer by about half a step, 0.03
+    np.testing.assert_allclose(steps, np.log(GROWTH) / (POINTS - 1), rtol=0.1)
+
+
+@every_depth_of_paths
+@pytest.mark.parametrize("name", TORCH_LOSSES)
+def test_flows_of_layers_on_any_loss_go_along_the_path(depth, name):
+    path, _ = path_of_measurement(depth)
+
+    def loss(W):
+        return TORCH_LOSSES[name](torch.sum(torch.tensor(A) * W))
+
+    # what is measured of W grows along the path, and says where a matrix is on it
+    point_with = scipy.interpolate.interp1d(np.sum(A * path, axis=(1, 2)), path, axis=0)
+    for layers in plain.flow(plain.balanced_layers(path[0], depth), loss, np.array([0.0, 0.2, 0.4]))[1:]:
+        W = plain.multiply(layers)
+        # between two recorded points, about 0.1 apart, the path is curved: it is about 0.1^2 / 8 away from the chord
+        np.testing.assert_allclose(W, point_with(np.sum(A * W)), rtol=0, atol=3e-3)
+
+
+@every_depth_of_paths
+def test_the_first_two_singular_values_alone_are_measured_along_the_path(depth):
+    path, table = path_of_measurement(depth)
     values = np.linalg.svd(path, compute_uv=False)
     for index in (1, 2):
         np.testing.assert_allclose(by_draw(table, "sigma", index=index)[0], values[:, index - 1], err_msg=f"{index=}")
     assert sorted(table["index"].unique()) == [1, 2]
 
 
-# -- the judges -----------------------------------------------------------------------------------
+# -- the judge of the relation of two singular values, on made-up paths ----------------------------
 
-RATE, DEPTHS = 0.5, (1, 2, 3, 4)
+RATE, DEPTHS = 0.5, (1, 2, 3, 4)  # RATE: the ratio of the measurement's singular values
+TOLERANCE = 0.1 * RATE  # of exponents and slopes; `share` is a tenth
 
 
-def power_paths(exponents, slope=RATE, draws=9, wobble=0.0):
-    """Return paths whose second singular value is a power of the first, at depth 1 a line of that slope.
+def sigma_rows(depth, draw, sigma_1, sigma_2):
+    """Return the rows of one path of two singular values."""
+    values = {1: sigma_1, 2: sigma_2}
+    columns = {"depth": depth, "seed": draw, "time": np.arange(float(len(sigma_1))), "quantity": "sigma"}
+    return pd.concat([pd.DataFrame({**columns, "index": index, "value": sigma}) for index, sigma in values.items()])
 
-    Exponents are by depth; at depth 1 an exponent of zero is a second singular value that stays.
+
+def power_paths(exponents, *, slope=RATE, wobble=0.0):
+    """Return paths of nine draws whose second singular value is a power of the first, which grows a millionfold.
+
+    Parameters
+    ----------
+    exponents : dict from depth to float
+        At depth 1 an exponent of zero is a second singular value that stays, any other one that of a line.
+    slope : float
+        Of that line.
+    wobble : float
+        By how much exponents of neighbouring draws differ; the middle one has the given exponent.
     """
-    larger = np.geomspace(1.0, 1e6, 121)
-    rows = []
-    for depth, draw in itertools.product(DEPTHS, range(draws)):
-        power = exponents[depth] + wobble * (draw - (draws - 1) / 2)
+    sigma_1 = np.geomspace(1.0, 1e6, 121)
+    paths = []
+    for depth, draw in itertools.product(DEPTHS, range(9)):
         is_line = depth == 1 and exponents[1] != 0
-        smaller = (slope if is_line else 0.3) * larger**power
-        rows += [
-            pd.DataFrame(
-                {
-                    "depth": depth,
-                    "seed": draw,
-                    "time": np.arange(121.0),
-                    "quantity": "sigma",
-                    "index": index,
-                    "value": values,
-                }
-            )
-            for index, values in ((1, larger), (2, smaller))
-        ]
-    table = pd.concat(rows, ignore_index=True)
+        factor = slope if is_line else 0.3
+        sigma_2 = factor * sigma_1 ** (exponents[depth] + wobble * (draw - 4))
+        paths.append(sigma_rows(depth, draw, sigma_1, sigma_2))
+    table = pd.concat(paths, ignore_index=True)
     table.attrs = {"settings": {"measurement": [2.0, 2.0 * RATE]}, "draw": ("depth", "seed")}
     return table
 
 
-def aligned_table(off=0.0, depth=2):
-    """Return the aligned measurement's table, by its equation; one depth may be off by a share of its largest value."""
-    rows = []
-    larger = np.linspace(0.1, 50.0, 60)
+def aligned_table(error=0.0, depth=2):
+    """Return the aligned measurement's table, by its equation; at one depth one value is off.
+
+    `error` is relative to the largest second singular value of that depth.
+    """
+    sigma_1 = np.linspace(0.1, 50.0, 60)
+    paths = []
     for N in DEPTHS:
-        smaller = scipy.integrate.solve_ivp(
-            lambda x, y, N=N: RATE * (y / x) ** (2 - 2 / N), (0.1, 50.0), [0.1], t_eval=larger, rtol=1e-12, atol=1e-15
-        ).y[0]
+
+        def slope(first, second, N=N):
+            return RATE * (second / first) ** (2 - 2 / N)
+
+        solution = scipy.integrate.solve_ivp(slope, (0.1, 50.0), [0.1], t_eval=sigma_1, rtol=1e-12, atol=1e-15)
+        sigma_2 = solution.y[0]
         if depth == N:
-            smaller[30] += off * smaller[-1]
-        rows += [
-            pd.DataFrame(
-                {"depth": N, "seed": 0, "time": np.arange(60.0), "quantity": "sigma", "index": index, "value": values}
-            )
-            for index, values in ((1, larger), (2, smaller))
-        ]
-    table = pd.concat(rows, ignore_index=True)
+            sigma_2[30] += error * sigma_2[-1]
+        paths.append(sigma_rows(N, 0, sigma_1, sigma_2))
+    table = pd.concat(paths, ignore_index=True)
     table.attrs = {"settings": {"start": 0.1, "ratio": RATE, "integration": {"rtol": 1e-10}}, "draw": ("depth", "seed")}
     return table
 
 
+# exponents by depth with which the claim is corrected: under a measurement a line, a power and asymptotes, under one
+# entry asymptotes at every depth
 RIGHT, LEVEL = {1: 1.0, 2: RATE, 3: 0.0, 4: 0.0}, dict.fromkeys(DEPTHS, 0.0)
 
 
 def evaluation_with(generic=RIGHT, entry=LEVEL, aligned=None, **options):
+    """Return what the claim says of exponents under a measurement and under one entry; options are of the former."""
     tables = {
         "generic": power_paths(generic, **options),
         "entry": power_paths(entry),
@@ -215,78 +296,102 @@ def evaluation_with(generic=RIGHT, entry=LEVEL, aligned=None, **options):
     return evaluation("deep_linear", "one_measurement", tables, share=0.1, amplification=1000.0)
 
 
-def test_one_entry_levels_off_at_depth_one_and_a_measurement_has_the_families_of_the_depths():
-    found = evaluation_with()
-    assert found.verdict == "corrected"
-    assert found.facts["off"] < 1e-9
-    assert found.facts["slow"] == 0
-    # beyond a tenth of a half, two draws on either side, at four depths
-    assert evaluation_with(wobble=0.02).facts["slow"] == 2 * 2 * 4
-
-
-@pytest.mark.parametrize("depth", DEPTHS)
-@pytest.mark.parametrize("sign", [1, -1])
-def test_an_exponent_that_is_off_by_twice_the_tolerance_is_refused(depth, sign):
-    assert evaluation_with(generic=RIGHT | {depth: RIGHT[depth] + sign * 0.1}).verdict == "contradicted"
-    assert evaluation_with(entry=LEVEL | {depth: sign * 0.1}).verdict == "contradicted"
-    if depth > 1:
-        assert evaluation_with(generic=RIGHT | {depth: RIGHT[depth] + sign * 0.03}).verdict == "corrected"
-
-
-@pytest.mark.parametrize("slope", [RATE - 0.1, RATE + 0.1])
-def test_another_slope_at_depth_one_is_refused(slope):
-    assert evaluation_with(slope=slope).verdict == "contradicted"
-
-
-@pytest.mark.parametrize("depth", DEPTHS)
-def test_a_curve_beyond_the_integrators_error_is_refused(depth):
-    assert evaluation_with(aligned=aligned_table(2e-7, depth)).verdict == "contradicted"
-    assert evaluation_with(aligned=aligned_table(2e-8, depth)).verdict == "corrected"
-
-
-def test_draws_that_differ_too_much_leave_it_open():
-    assert evaluation_with(wobble=0.2).corrected.state == "undecided"
+def test_one_entry_levels_off_at_every_depth_and_a_measurement_has_a_family_for_each():
+    judged = evaluation_with()
+    assert judged.verdict == "corrected"
+    assert judged.facts["off"] < 1e-9
+    assert judged.facts["slow"] == 0
 
 
 def test_a_line_under_one_entry_is_reproduced_where_there_is_one():
     assert evaluation_with(entry=LEVEL | {1: 1.0}).verdict == "reproduced"
 
 
-def evaluation_of_signs(shallow, deep, predicted):
+every_error_of_an_exponent = pytest.mark.parametrize(
+    ("depth", "error"), [(depth, sign * 2 * TOLERANCE) for depth in DEPTHS for sign in (1, -1)]
+)
+
+
+@every_error_of_an_exponent
+def test_an_exponent_under_a_measurement_that_is_off_by_twice_the_tolerance_is_refused(depth, error):
+    assert evaluation_with(generic=RIGHT | {depth: RIGHT[depth] + error}).verdict == "contradicted"
+
+
+@every_error_of_an_exponent
+def test_an_exponent_under_one_entry_that_is_off_by_twice_the_tolerance_is_refused(depth, error):
+    assert evaluation_with(entry=LEVEL | {depth: error}).verdict == "contradicted"
+
+
+# at depth 1 another exponent changes the slope at the end as well, which is compared with the same tolerance
+@pytest.mark.parametrize(
+    ("depth", "error"), [(depth, sign * 0.6 * TOLERANCE) for depth in (2, 3, 4) for sign in (1, -1)]
+)
+def test_an_exponent_within_the_tolerance_is_allowed(depth, error):
+    assert evaluation_with(generic=RIGHT | {depth: RIGHT[depth] + error}).verdict == "corrected"
+
+
+@pytest.mark.parametrize("slope", [RATE - 2 * TOLERANCE, RATE + 2 * TOLERANCE])
+def test_another_slope_at_depth_one_is_refused(slope):
+    assert evaluation_with(slope=slope).verdict == "contradicted"
+
+
+# a thousand relative tolerances of 1e-10 are allowed: 1e-7
+@pytest.mark.parametrize("depth", DEPTHS)
+@pytest.mark.parametrize(("error", "verdict"), [(2e-7, "contradicted"), (2e-8, "corrected")])
+def test_a_curve_may_be_off_by_the_integrators_error(error, verdict, depth):
+    assert evaluation_with(aligned=aligned_table(error, depth)).verdict == verdict
+
+
+def test_draws_beyond_the_tolerance_are_counted():
+    # exponents of neighbouring draws differ by 0.02: two draws on either side are beyond 0.05, at each of four depths
+    assert evaluation_with(wobble=0.02).facts["slow"] == 2 * 2 * 4
+
+
+def test_draws_that_differ_too_much_leave_it_open():
+    assert evaluation_with(wobble=0.2).corrected.state == "undecided"
+
+
+# -- the judge of signs of determinants ------------------------------------------------------------
+
+
+def evaluation_of_signs(shallow, deep, predicted=(1.0, -1.0, -1.0)):
+    """Return what the claim says of last signs of three draws, at depth 1 and at depths 2 and 3.
+
+    All begin with one; `predicted` are the last ones at depth 1 by the start.
+    """
     rows = []
-    for depth in (1, 2, 3):
-        for seed, sign in enumerate(shallow if depth == 1 else deep):
+    for depth, last_signs in ((1, shallow), (2, deep), (3, deep)):
+        for draw, last_sign in enumerate(last_signs):
+            columns = {"depth": depth, "seed": draw, "index": 0}
             rows += [
-                {
-                    "depth": depth,
-                    "seed": seed,
-                    "time": float(time),
-                    "quantity": "determinant",
-                    "index": 0,
-                    "value": 0.2 * (sign if time else 1.0),
-                }
-                for time in (0, 1)
+                {**columns, "time": 0.0, "quantity": "determinant", "value": 0.2},
+                {**columns, "time": 1.0, "quantity": "determinant", "value": 0.2 * last_sign},
+                {**columns, "time": 1.0, "quantity": "predicted_sign", "value": predicted[draw]},
             ]
-            rows.append(
-                {
-                    "depth": depth,
-                    "seed": seed,
-                    "time": 1.0,
-                    "quantity": "predicted_sign",
-                    "index": 0,
-                    "value": predicted[seed],
-                }
-            )
     table = pd.DataFrame(rows)
     table.attrs["draw"] = ("depth", "seed")
     return evaluation("deep_linear", "one_entry_determinant_sign", {"flows": table})
 
 
-def test_signs_of_determinants_are_judged_at_the_end():
-    turning = (1.0, -1.0, -1.0)
-    found = evaluation_of_signs(turning, (1.0, 1.0, 1.0), turning)
-    assert found.verdict == "reproduced"
-    assert found.facts["turned"] == 2
-    assert evaluation_of_signs(turning, (1.0, 1.0, -1.0), turning).verdict == "contradicted"
-    assert evaluation_of_signs((1.0, 1.0, -1.0), (1.0, 1.0, 1.0), turning).verdict == "contradicted"
-    assert evaluation_of_signs(turning, (1.0, np.nan, 1.0), turning).judgement.state == "undecided"
+AS_PREDICTED, KEPT = (1.0, -1.0, -1.0), (1.0, 1.0, 1.0)
+
+
+def test_signs_that_turn_at_depth_one_where_predicted_and_never_beyond_are_reproduced():
+    judged = evaluation_of_signs(shallow=AS_PREDICTED, deep=KEPT)
+    assert judged.verdict == "reproduced"
+    assert judged.facts["turned"] == 2
+
+
+@pytest.mark.parametrize(
+    ("shallow", "deep"),
+    [
+        pytest.param(AS_PREDICTED, (1.0, 1.0, -1.0), id="one turns in deeper networks"),
+        pytest.param((1.0, 1.0, -1.0), KEPT, id="one does not turn at depth 1"),
+    ],
+)
+def test_a_last_sign_that_is_another_is_contradicted(shallow, deep):
+    assert evaluation_of_signs(shallow, deep).verdict == "contradicted"
+
+
+def test_a_lost_flow_decides_nothing_on_signs():
+    assert evaluation_of_signs(shallow=AS_PREDICTED, deep=(1.0, np.nan, 1.0)).judgement.state == "undecided"
