@@ -1,4 +1,9 @@
-"""Tables that say what a test wants them to say, and what a claim makes of them."""
+"""Tables at smoke scale in which a test sets some values, and the verdict of a claim on them.
+
+A verdict is `reproduced` if the claim holds as printed, `corrected` if only its correction does, `contradicted` if
+neither does (`not reproduced` of an experiment), and `undecided` if a wrong prediction, a rival, passes all checks too,
+or if draws or intervals leave open whether a check holds.
+"""
 
 from collections.abc import Callable
 from typing import Any
@@ -15,7 +20,7 @@ def put(
     quantity: str,
     value: float | None = None,
     *,
-    times: float | None = None,
+    factor: float | None = None,
     role: str | None = None,
     draw: int | None = 0,
     column: str = "value",
@@ -25,10 +30,17 @@ def put(
 
     Parameters
     ----------
+    quantity : str
+    value : float, optional
+        What to set; without it, values are multiplied by `factor`.
     draw : int, optional
         Which draw; None for all draws of all tables.
     role : str, optional
         Change the tables of this role alone.
+    column : str
+        `value`, which is measured, or `predicted`.
+    **where
+        Change only rows with these values in other columns, as `index=1` or `phase="limit"`.
     """
 
     def alter(tables: Tables) -> None:
@@ -39,7 +51,7 @@ def put(
                 rows &= table[name] == wanted
             if draw is not None and "seed" in table:
                 rows &= table["seed"] == draw
-            table.loc[rows, column] = value if times is None else times * table.loc[rows, column]
+            table.loc[rows, column] = value if factor is None else factor * table.loc[rows, column]
             changed += int(rows.sum())
             if changed and draw is not None:
                 return
@@ -55,7 +67,7 @@ def everywhere(quantity: str, value: float | None = None, **where: Any) -> Alter
 
 @named_after_its_call
 def with_steps(steps: int, rtol: float) -> Alteration:
-    """Let every draw have taken so many steps at this rtol: their product is what integrators are allowed."""
+    """Let every draw have taken so many steps at this rtol: claims allow the integrator an error of their product."""
 
     def alter(tables: Tables) -> None:
         for table in each_of_roles(tables):

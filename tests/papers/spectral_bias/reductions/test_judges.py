@@ -1,11 +1,14 @@
-"""What the claims on the smaller systems accept and refuse: each bound met just inside, and missed by little."""
+"""What the claims on the smaller systems accept and refuse: each bound met just inside, and missed by little.
+
+Unless a case says otherwise one draw alone is altered; see `doctored`, which also lists the verdicts.
+"""
 
 import pytest
 
 from tests.papers.spectral_bias.doctored import everywhere, put, verdict_on, with_steps
 
-# a thousand steps at 1e-12 each, and a condition number of ten
-EXACT = [with_steps(1000, 1e-12), everywhere("condition_of_Z1", 10.0)]
+# claims allow an error of steps times rtol, 1e-9, some of them times the condition number of Z1, or its square
+STEPS_BY_RTOL_IS_1E_9_AND_CONDITION_10 = [with_steps(1000, 1e-12), everywhere("condition_of_Z1", 10.0)]
 
 
 @pytest.mark.parametrize(
@@ -15,70 +18,84 @@ EXACT = [with_steps(1000, 1e-12), everywhere("condition_of_Z1", 10.0)]
         ([put("distance_from_pair", 1.1e-9)], "contradicted"),
         ([put("part_outside_P", 0.9e-9)], "reproduced"),
         ([put("part_outside_P", 1.1e-9)], "contradicted"),
+        # the pair from Z1(0) = I, which the proof's last line has, would fit as well
         ([everywhere("distance_from_unit_pair", 0.0)], "undecided"),
     ],
 )
-def test_lemma_3_1(alterations, verdict):
-    assert verdict_on("lemma_3_1", *EXACT, *alterations) == verdict
+def test_lemma_3_1_asks_that_the_network_is_the_pair_in_the_span_of_p(alterations, verdict):
+    """(W1, W2) = (Z1 P, P^T Z2), where the pair (Z1, Z2) is integrated by itself."""
+    assert verdict_on("lemma_3_1", *STEPS_BY_RTOL_IS_1E_9_AND_CONDITION_10, *alterations) == verdict
 
 
 @pytest.mark.parametrize(
     ("alterations", "verdict"),
     [
+        # of beta times the squared condition number, 100
         ([put("distance_of_beta", 0.9e-7)], "corrected"),
         ([put("distance_of_beta", 1.1e-7)], "contradicted"),
+        # of alpha times the condition number, 10
         ([put("distance_of_alpha", 0.9e-8)], "corrected"),
         ([put("distance_of_alpha", 1.1e-8)], "contradicted"),
+        # beta without the factor 2 gamma would fit as well
         ([everywhere("distance_of_beta_without_2_gamma", 0.0)], "undecided"),
+        # the speed of beta, as printed, fits
         ([everywhere("distance_of_beta_speed", 0.0)], "reproduced"),
     ],
 )
-def test_lemma_3_3(alterations, verdict):
-    assert verdict_on("lemma_3_3", *EXACT, *alterations) == verdict
+def test_lemma_3_3_asks_that_alpha_solves_its_riccati_equation_and_gives_beta(alterations, verdict):
+    """Corrected: beta itself, not its speed, is 2 gamma (I - alpha alpha^T)^{-1} alpha."""
+    assert verdict_on("lemma_3_3", *STEPS_BY_RTOL_IS_1E_9_AND_CONDITION_10, *alterations) == verdict
 
 
 @pytest.mark.parametrize(
     ("alterations", "verdict"),
     [
-        # draw 0 is of the scale one, where the curvature multiplies nothing
+        # of a force of one, steps times rtol, 1e-9; draw 0 is of the scale 1
         ([put("mirror_speed", 1 + 0.9e-9)], "corrected"),
         ([put("mirror_speed", 1 + 1.1e-9)], "contradicted"),
-        # draw 2 is of the scale 1e-2: fifty times as much
+        # draw 2 is of the scale gamma = 1e-2, where 1 / (2 gamma) times as much is allowed: fifty times
         ([put("mirror_speed", 1 + 49e-9, draw=2)], "corrected"),
         ([put("mirror_speed", 1 - 51e-9, draw=2)], "contradicted"),
-        ([everywhere("mirror_speed", 0.5)], "contradicted"),
-        ([everywhere("printed_mirror_speed", 1.0)], "reproduced"),
+        ([everywhere("mirror_speed", 0.5)], "contradicted"),  # of a potential half as large
+        ([everywhere("printed_mirror_speed", 1.0)], "reproduced"),  # the potential as printed fits
     ],
 )
-def test_theorem_3_2_a(alterations, verdict):
-    ones = [everywhere("mirror_speed", 1.0, column=column) for column in ("value", "predicted")]
-    assert verdict_on("theorem_3_2_a", *EXACT, *ones, *alterations) == verdict
+def test_theorem_3_2_a_asks_that_mirror_coordinates_move_at_the_speed_of_their_forces(alterations, verdict):
+    """Corrected: the potential with both terms halved. Its speeds, and the forces, are set to one."""
+    speeds, forces = everywhere("mirror_speed", 1.0), everywhere("mirror_speed", 1.0, column="predicted")
+    steps_and_condition = STEPS_BY_RTOL_IS_1E_9_AND_CONDITION_10
+    assert verdict_on("theorem_3_2_a", *steps_and_condition, speeds, forces, *alterations) == verdict
 
 
-ONES = [everywhere("beta", 1.0), everywhere("beta", 1.0, column="predicted")]
+EQUAL_AT_EVERY_SCALE = [everywhere("beta", 1.0), everywhere("beta", 1.0, column="predicted")]
 
 
 @pytest.mark.parametrize(
     ("alterations", "verdict"),
     [
-        ([put("beta", times=1 + 0.9e-8)], "reproduced"),
-        ([put("beta", times=1 + 3e-8)], "contradicted"),
-        ([put("beta", times=1 + 1e-6, draw=3)], "contradicted"),
-        (ONES, "undecided"),  # the mirror flow of another scale would do
-        ([everywhere("condition_of_Z1", 2e3)], "undecided"),  # a predictor shrunk by a millionth would do
+        # steps times rtol, 1e-9, times the condition number, 10
+        ([put("beta", factor=1 + 0.9e-8)], "reproduced"),
+        ([put("beta", factor=1 + 3e-8)], "contradicted"),
+        ([put("beta", factor=1 + 1e-6, draw=3)], "contradicted"),
+        # the mirror flow of another scale would fit as well
+        (EQUAL_AT_EVERY_SCALE, "undecided"),
+        # 2e-6 is allowed: a predictor shrunk by a millionth would fit as well
+        ([everywhere("condition_of_Z1", 2e3)], "undecided"),
     ],
 )
-def test_theorem_3_2_b(alterations, verdict):
-    assert verdict_on("theorem_3_2_b", *EXACT, *alterations) == verdict
+def test_theorem_3_2_b_asks_that_the_predictor_is_that_of_the_mirror_flow(alterations, verdict):
+    assert verdict_on("theorem_3_2_b", *STEPS_BY_RTOL_IS_1E_9_AND_CONDITION_10, *alterations) == verdict
 
 
 @pytest.mark.parametrize(
     ("alterations", "verdict"),
     [
+        # by the proof half the bound, which is `predicted`, is a bound too
         ([put("loss", 0.49), put("loss", 1.0, column="predicted")], "reproduced"),
         ([put("loss", 0.51), put("loss", 1.0, column="predicted")], "contradicted"),
-        ([everywhere("loss", 1e-9)], "undecided"),  # a bound ten times as sharp would do
+        # a bound ten times as sharp would hold as well
+        ([everywhere("loss", 1e-9)], "undecided"),
     ],
 )
-def test_lemma_c_8(alterations, verdict):
-    assert verdict_on("lemma_c_8", *EXACT, *alterations) == verdict
+def test_lemma_c_8_asks_that_the_loss_is_at_most_half_its_bound(alterations, verdict):
+    assert verdict_on("lemma_c_8", *STEPS_BY_RTOL_IS_1E_9_AND_CONDITION_10, *alterations) == verdict
