@@ -1,4 +1,4 @@
-"""Growth rates along long paths of the noise-driven process, against those that are known."""
+"""Growth rates along long paths of the noise-driven process, against the derived ones of `noise.theory`."""
 
 import numpy as np
 import pytest
@@ -9,28 +9,29 @@ from learning_dynamics.papers.spectral_bias.noise import theory as noise_theory
 EPS = np.finfo(float).eps
 
 
-def rates(inputs, step, paths=60, blocks=500, every=20):
+def measured_rates(inputs, step, paths=60, blocks=500, every=20):
     """Return growth rates of all directions, with the step and with twice the step, shape (paths, 2, inputs + 1).
 
-    They are taken after 20 blocks that are not counted.
+    A block is a number `every` of steps; the first 20 are not counted.
     """
-    found = [
-        exponents.lyapunov_sums(
-            np.ones(inputs), step, np.random.default_rng(path), burn_blocks=20, blocks=blocks, every=every
-        )
-        for path in range(paths)
-    ]
-    return np.array(found) / (blocks * every * step)
+    sums = []
+    for path in range(paths):
+        rng = np.random.default_rng(path)
+        sums.append(exponents.lyapunov_sums(np.ones(inputs), step, rng, burn_blocks=20, blocks=blocks, every=every))
+    return np.array(sums) / (blocks * every * step)
 
 
-def test_in_one_dimension_rates_are_those_of_geometric_brownian_motion():
-    # W + a and W - a are exp(+-B - t / 2)
+def test_derived_rates_in_one_dimension_are_those_of_geometric_brownian_motion():
+    """W + a and W - a are exp(B - t / 2) and exp(-B - t / 2), and B / t vanishes."""
     np.testing.assert_array_equal(noise_theory.lyapunov_exponents(1), [-0.5, -0.5])
+
+
+def test_a_path_in_one_dimension_is_geometric_brownian_motion():
     step, every, blocks = 0.1, 2, 50
     rng = np.random.default_rng(3)
     noise = np.random.default_rng(3).standard_normal((blocks * every + every, 1))
     sums = exponents.lyapunov_sums(np.ones(1), step, rng, burn_blocks=1, blocks=blocks, every=every)
-    # first W + a, then W - a, for which the scheme is exact; the first block is not counted
+    # of W + a, then of W - a, for which the scheme is exact; the first block is not counted
     walk, time = np.sqrt(step) * noise[every:].sum(), step * blocks * every
     rounding = blocks * every * 10 * EPS  # some ten operations a step
     np.testing.assert_allclose(sums[0], [walk - time / 2, -walk - time / 2], rtol=rounding)
@@ -42,24 +43,24 @@ STEP = 0.04  # step size times d, the number of inputs, as the fastest direction
 
 @pytest.fixture(scope="module", params=[2, 3, 6], ids="inputs={}".format)
 def long_paths(request):
-    """Return d, the number of inputs, and the growth rates of 60 paths as `rates` returns them."""
+    """Return d, the number of inputs, and the growth rates of 60 paths as `measured_rates` returns them."""
     inputs = request.param
-    return inputs, rates(inputs, STEP / inputs)
+    return inputs, measured_rates(inputs, STEP / inputs)
 
 
 def test_rates_of_long_paths_add_up_to_the_trace_of_the_drift(long_paths):
     """A step's noise, a boost, keeps volumes; its drift shrinks them by the factor exp(-d step)."""
-    inputs, found = long_paths
+    inputs, rates = long_paths
     # some ten operations a step on each of the d + 1 directions, in units of what a step adds
-    np.testing.assert_allclose(found.sum(axis=-1), -inputs, rtol=10 * (inputs + 1) * EPS / STEP)
+    np.testing.assert_allclose(rates.sum(axis=-1), -inputs, rtol=10 * (inputs + 1) * EPS / STEP)
 
 
-def test_long_paths_grow_at_the_rates_that_are_known(long_paths):
-    inputs, found = long_paths
-    extrapolated = 2 * found[:, 0] - found[:, 1]  # without the scheme's error of first order in the step
-    error = extrapolated.std(axis=0) / np.sqrt(len(found))
-    # of second order: the fastest rate, which is about d, times the square of its share of a step, STEP
+def test_long_paths_grow_at_the_derived_rates(long_paths):
+    inputs, rates = long_paths
+    extrapolated = 2 * rates[:, 0] - rates[:, 1]  # without the scheme's error of first order in the step
+    standard_error = extrapolated.std(axis=0) / np.sqrt(len(rates))
+    # the error of second order: the fastest rate, which is about d, times the square of what it shrinks in a step, STEP
     second_order = inputs * STEP**2
     distance = np.abs(extrapolated.mean(axis=0) - noise_theory.lyapunov_exponents(inputs))
-    # of 60 paths four errors are 0.01 to 0.05: rates that are a few hundredths off are noticed
-    np.testing.assert_array_less(distance, 4 * error + second_order)
+    # four standard errors of 60 paths are 0.01 to 0.05: the test fails on rates that are a few hundredths off
+    np.testing.assert_array_less(distance, 4 * standard_error + second_order)

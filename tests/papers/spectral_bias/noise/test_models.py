@@ -1,4 +1,4 @@
-"""The noise-driven process: its schedules and its random numbers."""
+"""The noise-driven process: its schedules of steps, and its random numbers against the normal law."""
 
 import numpy as np
 import pytest
@@ -20,15 +20,15 @@ every_step_and_horizon = pytest.mark.parametrize(
 
 @pytest.mark.parametrize("schedule", ["constant", "inverse square root"])
 @every_step_and_horizon
-def test_steps_are_positive_and_add_up(schedule, step, horizon):
+def test_steps_are_positive_and_add_up_to_the_horizon(schedule, step, horizon):
     sizes = models.step_sizes(schedule, step, horizon)
     assert (sizes > 0).all()
     # two sums are rounded, by EPS / 2 a step: this one, and that by which the last step is cut
     assert sizes.sum() == pytest.approx(horizon, rel=len(sizes) * EPS)
 
 
-def assert_all_but_the_last_are(sizes, expected):
-    """Assert that steps are as expected, up to rounding, and that the last one is no longer than that."""
+def assert_equal_but_for_a_shorter_last(sizes, expected):
+    """Assert that steps are as expected, up to rounding, and that the last one is no longer than expected."""
     # on either side a root and a division, each rounded by EPS / 2
     np.testing.assert_allclose(sizes[:-1], expected[:-1], rtol=2 * EPS)
     # the last step takes up the rounding of the sum
@@ -36,15 +36,15 @@ def assert_all_but_the_last_are(sizes, expected):
 
 
 @every_step_and_horizon
-def test_constant_steps_are_equal_but_the_last(step, horizon):
+def test_constant_steps_are_equal_but_for_a_shorter_last(step, horizon):
     sizes = models.step_sizes("constant", step, horizon)
-    assert_all_but_the_last_are(sizes, np.full(len(sizes), step))
+    assert_equal_but_for_a_shorter_last(sizes, np.full(len(sizes), step))
 
 
 @every_step_and_horizon
-def test_steps_but_the_last_fall_like_one_over_the_root_of_their_number(step, horizon):
+def test_steps_fall_as_one_over_the_root_of_their_number_but_for_a_shorter_last(step, horizon):
     sizes = models.step_sizes("inverse square root", step, horizon)
-    assert_all_but_the_last_are(sizes, step / np.sqrt(np.arange(1, len(sizes) + 1)))
+    assert_equal_but_for_a_shorter_last(sizes, step / np.sqrt(np.arange(1, len(sizes) + 1)))
 
 
 def test_paths_do_not_depend_on_how_many_batches_follow():
@@ -57,13 +57,14 @@ def test_paths_do_not_depend_on_how_many_batches_follow():
 
 @pytest.fixture(scope="module")
 def pairs():
-    """Four million pairs of numbers that share a radius."""
+    """Return four million pairs of numbers, shape (2, 4000000); a pair is made from one radius and one angle."""
     return models.standard_normals(np.random.default_rng(6), (2, 4_000_000))
 
 
 @pytest.mark.parametrize(
     ("powers", "mean", "variance"),
     [
+        # of a standard normal number the even moments E x^2, x^4, x^6 and x^8 are 1, 3, 15 and 105
         ((1, 0), 0, 1),
         ((0, 1), 0, 1),
         ((2, 0), 1, 2),
@@ -77,11 +78,12 @@ def pairs():
         ((1, 3), 0, 15),
     ],
 )
-def test_moments_are_those_of_standard_normal_numbers(pairs, powers, mean, variance):
-    """Of single numbers and of pairs, within four standard errors."""
+def test_moments_are_those_of_independent_standard_normal_numbers(pairs, powers, mean, variance):
+    """The mean of x^p y^q over pairs (x, y), within four standard errors."""
     x, y = pairs
-    values = x ** powers[0] * y ** powers[1]
-    assert abs(values.mean() - mean) < 4 * np.sqrt(variance / len(x))
+    p, q = powers
+    standard_error = np.sqrt(variance / len(x))
+    assert abs((x**p * y**q).mean() - mean) < 4 * standard_error
 
 
 @pytest.mark.parametrize("edge", [1.0, 2.0, 3.0, 4.0, 4.5])
@@ -89,14 +91,15 @@ def test_moments_are_those_of_standard_normal_numbers(pairs, powers, mean, varia
 def test_tails_are_those_of_standard_normal_numbers(pairs, edge, which):
     expected = 2 * norm.sf(edge)
     beyond = (np.abs(pairs[which]) > edge).mean()
-    assert abs(beyond - expected) < 4 * np.sqrt(expected / pairs.shape[1])
+    standard_error = np.sqrt(expected / pairs.shape[1])  # of a small share
+    assert abs(beyond - expected) < 4 * standard_error
 
 
 def test_large_radii_are_not_cut_off():
     """A uniform number of 24 bits is 2^-24 at least: from that, a radius would be sqrt(48 ln 2) = 5.8 at most."""
 
-    class Far:
-        """A generator whose exponential numbers are all 40, which happens once in 10^17."""
+    class GeneratorOfLargeRadii:
+        """A generator whose exponential numbers are all 40: a larger one comes once in 10^17."""
 
         def standard_exponential(self, count):
             return np.full(count, 40.0)
@@ -104,21 +107,22 @@ def test_large_radii_are_not_cut_off():
         def random(self, count, dtype):
             return np.linspace(0.0, 1.0, count, endpoint=False, dtype=dtype)
 
-    far = models.standard_normals(Far(), (2, 8))
-    # cosine and sine of an angle of 24 bits
-    np.testing.assert_allclose(np.hypot(*far), np.sqrt(80.0), rtol=2.0**-23)
-    assert far.max() == np.sqrt(80.0)  # the first angle is zero
+    x, y = models.standard_normals(GeneratorOfLargeRadii(), (2, 8))
+    radius = np.sqrt(2 * 40.0)
+    # cosine and sine are of an angle of 24 bits
+    np.testing.assert_allclose(np.hypot(x, y), radius, rtol=2.0**-23)
+    assert x.max() == radius  # the first angle is zero
 
 
 every_shape = pytest.mark.parametrize("shape", [(3,), (1, 1, 1), (3, 5, 7), (4, 2, 6)])
 
 
 @every_shape
-def test_there_are_as_many_numbers_as_wanted(shape):
+def test_numbers_have_the_shape_asked_for(shape):
     assert models.standard_normals(np.random.default_rng(0), shape).shape == shape
 
 
 @every_shape
 def test_no_number_repeats(shape):
-    found = models.standard_normals(np.random.default_rng(0), shape)
-    assert len(np.unique(found)) == found.size
+    numbers = models.standard_normals(np.random.default_rng(0), shape)
+    assert len(np.unique(numbers)) == numbers.size
