@@ -1,4 +1,4 @@
-"""ReLU students against torch's descent, and what is measured of them on curves and spectra made by hand."""
+"""ReLU students against torch's descent, and their metrics on loss curves and spectra made by hand."""
 
 import numpy as np
 import pytest
@@ -13,165 +13,239 @@ from tests.papers.spectral_bias.plain import spectrum
 
 MEASURE = {"shares": [0.9, 0.99], "slope": 0.5, "floor": 1e-4, "least": 1.25}
 
+NEURONS, SCALE, STEP, SEED = 5, 0.4, 0.05, 4
+# the descent ends at the horizon, plus `decade` for each power of ten of the scale: 4 - 2.5 log10(0.4) = 4.995
+STEPS = 100
+
 
 @pytest.fixture(scope="module")
 def descents():
+    """Return data of two draws, and the trajectory of a student's descent on them."""
     data = relu_teacher.gaussian(samples=6, inputs=3, neurons=2, output_weights="gaussian", seeds=2, seed=0)
-    settings = {"neurons": 5, "scale": 0.4, "step": 0.05, "first_time": 0.1, "horizon": 4.0, "decade": 2.5, "points": 7}
-    return data, runs.relu_descent(data, **settings, seed=4)
+    settings = {"neurons": NEURONS, "scale": SCALE, "step": STEP, "first_time": 0.1, "horizon": 4.0, "decade": 2.5}
+    return data, runs.relu_descent(data, **settings, points=7, seed=SEED)
 
 
 @pytest.mark.parametrize("draw", [0, 1])
-def test_labels_are_the_teachers(descents, draw):
+def test_labels_are_the_outputs_of_the_teacher(descents, draw):
     data, _ = descents
     X, y, W, a = (data[name][draw] for name in ("X", "y", "teacher_W", "teacher_a"))
-    np.testing.assert_allclose(np.maximum(X @ W.T, 0.0) @ a, y, rtol=1e-7, atol=1e-7)
+    np.testing.assert_allclose(np.maximum(X @ W.T, 0.0) @ a, y, rtol=1e-12, atol=1e-12)  # rounding
 
 
 @pytest.mark.parametrize("draw", [0, 1])
 def test_descent_is_torchs(descents, draw):
-    data, run = descents
-    X, y = (torch.tensor(data[name][draw]) for name in ("X", "y"))
-    rng = generators(4, "relu_student.initialisation", 2)[draw]
-    W = torch.tensor(0.4 * rng.standard_normal((5, 3)), requires_grad=True)
-    a = torch.tensor(0.4 * rng.standard_normal(5), requires_grad=True)
-    optimiser = torch.optim.SGD([W, a], lr=0.05)
+    data, trajectory = descents
+    X, y = torch.tensor(data["X"][draw]), torch.tensor(data["y"][draw])
+    rng = generators(SEED, "relu_student.initialisation", 2)[draw]
+    W = torch.tensor(SCALE * rng.standard_normal((NEURONS, 3)), requires_grad=True)
+    a = torch.tensor(SCALE * rng.standard_normal(NEURONS), requires_grad=True)
+    optimiser = torch.optim.SGD([W, a], lr=STEP)
     losses, spectra = [], []
-    for count in range(101):
+    for count in range(STEPS + 1):
         loss = 0.5 * ((torch.relu(X @ W.T) @ a - y) ** 2).mean()
         losses.append(loss.item())
         spectra.append(spectrum(W.detach().numpy()))
         optimiser.zero_grad()
         loss.backward()
-        if count < 100:
+        if count < STEPS:
             optimiser.step()
-    recorded = np.rint(run.time / 0.05).astype(int)
-    np.testing.assert_allclose(run.series["loss"][draw], np.array(losses)[recorded], rtol=1e-9)
-    np.testing.assert_allclose(run.series["sigma"][draw], np.array(spectra)[recorded], rtol=0, atol=1e-7)
-    np.testing.assert_allclose(run.constants["limit_W1"][draw], W.detach(), rtol=0, atol=1e-10)
-    np.testing.assert_allclose(run.constants["limit_W2"][draw], a.detach(), rtol=0, atol=1e-10)
+    recorded_steps = np.rint(trajectory.time / STEP).astype(int)
+    np.testing.assert_allclose(trajectory.series["loss"][draw], np.array(losses)[recorded_steps], rtol=1e-9)
+    # a spectrum is the root of eigenvalues
+    np.testing.assert_allclose(trajectory.series["sigma"][draw], np.array(spectra)[recorded_steps], rtol=0, atol=1e-7)
+    np.testing.assert_allclose(trajectory.constants["limit_W1"][draw], W.detach(), rtol=0, atol=1e-10)
+    np.testing.assert_allclose(trajectory.constants["limit_W2"][draw], a.detach(), rtol=0, atol=1e-10)
 
 
-def test_skipped_draws_are_the_first_and_every_draw_comes_with_the_seed():
+def teachers(*, seed, seeds, skipped):
     shape = {"samples": 3, "inputs": 2, "neurons": 2, "output_weights": "gaussian"}
-    all_draws, later = (
-        relu_teacher.gaussian(**shape, seeds=5 - skipped, skipped=skipped, seed=1) for skipped in (0, 2)
-    )
-    other_seed = relu_teacher.gaussian(**shape, seeds=3, skipped=2, seed=2)
-    for name, array in later.items():
-        np.testing.assert_array_equal(array, all_draws[name][2:])
-        assert not np.isclose(array, other_seed[name]).any(), name
+    return relu_teacher.gaussian(**shape, seeds=seeds, skipped=skipped, seed=seed)
 
 
-def test_records_are_evenly_spaced_in_the_logarithm(descents):
-    _, run = descents
-    counts = np.rint(run.time / 0.05)
-    assert (counts[0], counts[-1]) == (0, 100)
-    ratios = counts[2:] / counts[1:-1]
-    # to whole steps
-    assert ratios.max() / ratios.min() < 1.6
+def test_skipped_draws_of_the_data_are_the_first_ones():
+    all_draws, later_draws = teachers(seed=1, seeds=5, skipped=0), teachers(seed=1, seeds=3, skipped=2)
+    for name, array in later_draws.items():
+        np.testing.assert_array_equal(array, all_draws[name][2:], err_msg=name)
+
+
+def test_draws_of_the_data_depend_on_the_seed():
+    one_seed, another_seed = teachers(seed=1, seeds=3, skipped=2), teachers(seed=2, seeds=3, skipped=2)
+    for name, array in one_seed.items():
+        assert not np.isclose(array, another_seed[name]).any(), name
+
+
+def test_records_are_evenly_spaced_in_the_logarithm_up_to_whole_steps(descents):
+    _, trajectory = descents
+    recorded_steps = np.rint(trajectory.time / STEP)
+    # seven times from 0.1, which is step 2, to the end, and the start
+    expected = np.rint(np.geomspace(2, STEPS, 7))
+    np.testing.assert_array_equal(recorded_steps, [0, *expected])
 
 
 def small_problem(**settings):
+    """Return the trajectory of one student on ten samples."""
     data = relu_teacher.gaussian(samples=10, inputs=5, neurons=2, output_weights="gaussian", seeds=1, seed=0)
     return runs.relu_descent(
         data, **({"neurons": 8, "step": 0.001, "first_time": 0.1, "points": 5, "seed": 0} | settings)
     )
 
 
-def test_a_descent_that_diverges_is_nan_and_no_error_of_its_own():
+def test_a_descent_that_diverges_raises_no_error_and_ends_at_a_loss_that_is_not_finite():
     with np.errstate(all="ignore"):
-        found = small_problem(scale=10.0, step=10.0, first_time=10.0, horizon=500.0, decade=0.0)
-    assert not np.isfinite(found.series["loss"][:, -1]).any()
+        trajectory = small_problem(scale=10.0, step=10.0, first_time=10.0, horizon=500.0, decade=0.0)
+    assert not np.isfinite(trajectory.series["loss"][:, -1]).any()
 
 
-def test_a_small_start_is_given_its_logarithm_of_time():
-    ends = [small_problem(scale=scale, horizon=5.0, decade=2.0).time[-1] for scale in (2.0, 1.0, 0.1, 1e-4)]
-    np.testing.assert_allclose(ends, [5.0, 5.0, 7.0, 13.0])
+@pytest.mark.parametrize(("scale", "end"), [(2.0, 5.0), (1.0, 5.0), (0.1, 5.0 + 2.0), (1e-4, 5.0 + 4 * 2.0)])
+def test_a_descent_ends_at_the_horizon_plus_its_decade_for_each_factor_of_ten_by_which_the_scale_is_below_one(
+    scale, end
+):
+    assert small_problem(scale=scale, horizon=5.0, decade=2.0).time[-1] == pytest.approx(end)
 
 
 def staircase(time, plateaus):
-    """Return a loss that stands still on plateaus (first, last, height), and falls steeply between them."""
-    logs, heights = [np.log(1e-3)], [np.log(plateaus[0][2])]
+    """Return a loss that stands still on plateaus (first time, last time, height), and falls steeply between them."""
+    logarithms, heights = [np.log(1e-3)], [np.log(plateaus[0][2])]  # the first height from time 1e-3 on
     for first, last, height in plateaus:
-        logs += [np.log(first), np.log(last)]
+        logarithms += [np.log(first), np.log(last)]
         heights += [np.log(height)] * 2
-    return np.exp(np.interp(np.log(time), logs, heights))
+    return np.exp(np.interp(np.log(time), logarithms, heights))
+
+
+TIMES = np.r_[0.0, np.geomspace(0.1, 100.0, 301)]
+TWO_PLATEAUS = [(0.1, 2.0, 1.0), (5.0, 20.0, 0.1)]  # from the start to 2, and from 5 to 20
+ONE_LATE_PLATEAU = [(0.05, 0.06, 1.0), (30.0, 60.0, 0.01)]  # the first one is over before the first record
+# the first draw is of rank 1 until the time 10; later two values carry 99.5 % of the squares, and one 92 %
+CHANGE_OF_RANK = 10.0
+
+
+def trajectory_of(plateaus, sigma):
+    """Return a trajectory with a loss of these plateaus for each draw, and singular values (draws, times, 3)."""
+    draws = len(plateaus)
+    losses = np.stack([np.r_[1.0, staircase(TIMES[1:], of_draw)] for of_draw in plateaus])
+    rng = np.random.default_rng(0)
+    constants = {
+        "X": np.ones((draws, 7, 3)),
+        "teacher_W": rng.standard_normal((draws, 2, 3)),
+        "limit_W1": rng.standard_normal((draws, 6, 3)),
+        "limit_W2": np.ones((draws, 6)),
+    }
+    return Trajectory(TIMES, {"loss": losses, "sigma": sigma}, constants)
 
 
 @pytest.fixture(scope="module")
 def trajectory_and_table():
-    """Two draws: one with plateaus from the start to 2, and from 5 to 20; one that has its only one late."""
-    time = np.r_[0.0, np.geomspace(0.1, 100.0, 301)]
-    curves = [
-        [(0.1, 2.0, 1.0), (5.0, 20.0, 0.1), (60.0, 60.1, 1e-5)],
-        [(0.05, 0.06, 1.0), (30.0, 60.0, 0.01), (90.0, 90.1, 1e-6)],
-    ]
-    losses = np.stack([np.r_[1.0, staircase(time[1:], plateaus)] for plateaus in curves])
-    spectrum = np.array([[np.sqrt(0.92), np.sqrt(0.075), np.sqrt(0.005)], [1.0, 1.0, 1.0]])
-    sigma = np.repeat(spectrum[:, None], len(time), axis=1)
-    sigma[0, time < 10] = [1.0, 0.0, 0.0]
-    rng = np.random.default_rng(0)
-    teacher, W = rng.standard_normal((2, 2, 3)), rng.standard_normal((2, 6, 3))
-    constants = {"X": np.ones((2, 7, 3)), "teacher_W": teacher, "limit_W1": W, "limit_W2": np.ones((2, 6))}
-    trajectory = Trajectory(time, {"loss": losses, "sigma": sigma}, constants)
+    """Return a trajectory of two draws, and its table: of two plateaus, and of one late and three equal values."""
+    # stretches at the last height are no plateaus: they are below the floor of 1e-4
+    plateaus = [[*TWO_PLATEAUS, (60.0, 60.1, 1e-5)], [*ONE_LATE_PLATEAU, (90.0, 90.1, 1e-6)]]
+    sigma = np.ones((2, len(TIMES), 3))
+    sigma[0] = np.where(TIMES[:, None] < CHANGE_OF_RANK, [1.0, 0.0, 0.0], np.sqrt([0.92, 0.075, 0.005]))
+    trajectory = trajectory_of(plateaus, sigma)
     return trajectory, metrics.relu_descent(trajectory, **MEASURE)
 
 
-def test_ranks_carry_their_share(trajectory_and_table):
+@pytest.mark.parametrize(("percent", "ranks"), [(90, [1, 3]), (99, [2, 3])])
+def test_the_rank_at_the_end_is_how_many_values_carry_so_many_percent_of_the_squares(
+    trajectory_and_table, percent, ranks
+):
     _, table = trajectory_and_table
-    np.testing.assert_array_equal(saddles.last_ranks(table, 90), [1, 3])
-    np.testing.assert_array_equal(saddles.last_ranks(table, 99), [2, 3])
-    at = table[(table["quantity"] == "rank") & (table["seed"] == 0) & (table["index"] == 99)]
-    np.testing.assert_array_equal(at["value"], np.where(at["time"] < 10, 1, 2))
+    np.testing.assert_array_equal(saddles.last_ranks(table, percent), ranks)
 
 
-def test_plateaus_are_where_they_were_put(trajectory_and_table):
+def test_the_rank_follows_the_spectrum_over_time(trajectory_and_table):
     _, table = trajectory_and_table
-    spacing = 1000 ** (1 / 300)  # of records
-    (first, second), late = saddles.plateaus(table, 0)[:2], saddles.plateaus(table, 1)
-    np.testing.assert_allclose(first, (0.1, 2.0), rtol=2 * (spacing - 1))
-    np.testing.assert_allclose(second, (5.0, 20.0), rtol=2 * (spacing - 1))
-    np.testing.assert_allclose(late[0], (30.0, 60.0), rtol=2 * (spacing - 1))
+    ranks = table[(table["quantity"] == "rank") & (table["seed"] == 0) & (table["index"] == 99)]
+    np.testing.assert_array_equal(ranks["value"], np.where(ranks["time"] < CHANGE_OF_RANK, 1, 2))
+
+
+@pytest.mark.parametrize(
+    ("draw", "expected"),
+    [
+        pytest.param(0, [(0.1, 2.0), (5.0, 20.0)], id="two from the start on"),
+        pytest.param(1, [(30.0, 60.0)], id="one late"),
+    ],
+)
+def test_plateaus_are_where_the_loss_stands_still(trajectory_and_table, draw, expected):
+    _, table = trajectory_and_table
+    ratio = TIMES[2] / TIMES[1]  # of neighbouring records
+    # up to two records, at which the slope is not yet that of the plateau
+    np.testing.assert_allclose(saddles.plateaus(table, draw), expected, rtol=2 * (ratio - 1))
+
+
+def test_a_draw_starts_at_zero_if_its_loss_starts_on_a_plateau(trajectory_and_table):
+    _, table = trajectory_and_table
     np.testing.assert_array_equal(saddles.starts_at_zero(table), [True, False])
+
+
+def test_the_rank_at_the_first_saddle_is_that_when_the_second_plateau_begins(trajectory_and_table):
+    _, table = trajectory_and_table
+    # at time 5, before the change of rank; the second draw does not start at zero
     np.testing.assert_array_equal(saddles.first_saddle_ranks(table, 99), [1, np.nan])
-    np.testing.assert_array_equal(saddles.fitted_draws(table, 1e-4), [True, True])
-    np.testing.assert_array_equal(saddles.fitted_draws(table, 3e-6), [False, True])
+
+
+@pytest.mark.parametrize(("loss", "is_fitted"), [(1e-4, [True, True]), (3e-6, [False, True])])
+def test_draws_are_fitted_if_their_loss_has_come_down_to_a_share_of_its_start(trajectory_and_table, loss, is_fitted):
+    """The draws end at losses of 1e-5 and 1e-6."""
+    _, table = trajectory_and_table
+    np.testing.assert_array_equal(saddles.fitted_draws(table, loss), is_fitted)
 
 
 @pytest.mark.parametrize("draw", [0, 1])
-def test_directions_by_angles_between_subspaces(trajectory_and_table, draw):
+def test_cosines_of_directions_are_those_of_angles_between_subspaces(trajectory_and_table, draw):
     trajectory, table = trajectory_and_table
     W, teacher = trajectory.constants["limit_W1"][draw], trajectory.constants["teacher_W"][draw]
-    first = np.linalg.eigh(W.T @ W)[1][:, ::-1][:, :2]
-    angles = np.sort(subspace_angles(first, teacher.T))
+    first_right_vectors = np.linalg.eigh(W.T @ W)[1][:, ::-1][:, :2]
+    angles = np.sort(subspace_angles(first_right_vectors, teacher.T))
     values = table[table["seed"] == draw].set_index(["quantity", "index"])["value"]
     np.testing.assert_allclose(values["teacher_cosine"], np.cos(angles), rtol=0, atol=1e-12)
-    # energy inside the span: what is left after least squares takes it away
-    fitted = teacher.T @ np.linalg.lstsq(teacher.T, W.T, rcond=None)[0]
-    assert values["inside"].iloc[0] == pytest.approx(1 - np.sum((W.T - fitted) ** 2) / np.sum(W**2))
-    assert values["chance_inside"].iloc[0] == pytest.approx(2 / 3)
-    assert values["samples"].iloc[0] == 7
 
 
-def test_chance_is_the_cosine_of_spans_at_random():
-    """Many teachers: means over spans that were drawn apart, in five dimensions."""
+@pytest.mark.parametrize("draw", [0, 1])
+def test_the_share_of_w_inside_the_teachers_span_is_what_least_squares_fits(trajectory_and_table, draw):
+    trajectory, table = trajectory_and_table
+    W, teacher = trajectory.constants["limit_W1"][draw], trajectory.constants["teacher_W"][draw]
+    fit = teacher.T @ np.linalg.lstsq(teacher.T, W.T, rcond=None)[0]
+    values = table[table["seed"] == draw].set_index("quantity")["value"]
+    assert values["inside"] == pytest.approx(np.sum(fit**2) / np.sum(W**2))
+    assert values["chance_inside"] == pytest.approx(2 / 3)  # two neurons in three dimensions
+    assert values["samples"] == 7
+
+
+@pytest.mark.parametrize("index", [1, 2])
+def test_cosines_by_chance_are_those_of_spans_at_random(index):
+    """Means over many teachers, and over pairs of spans drawn here, of two directions in five dimensions."""
     rng, draws = np.random.default_rng(1), 400
-    teacher = rng.standard_normal((draws, 2, 5))
-    time = np.array([0.0, 0.1, 1.0, 10.0])
-    constants = {"X": np.ones((draws, 7, 5)), "limit_W2": np.ones((draws, 6))}
-    constants |= {"teacher_W": teacher, "limit_W1": rng.standard_normal((draws, 6, 5))}
+    constants = {
+        "X": np.ones((draws, 7, 5)),
+        "teacher_W": rng.standard_normal((draws, 2, 5)),
+        "limit_W1": rng.standard_normal((draws, 6, 5)),
+        "limit_W2": np.ones((draws, 6)),
+    }
     series = {"loss": np.ones((draws, 4)), "sigma": np.ones((draws, 4, 5))}
-    table = metrics.relu_descent(Trajectory(time, series, constants), **MEASURE)
-    rows = table[table["quantity"] == "chance_cosine"]
-    found = [rows.loc[rows["index"] == index, "value"].to_numpy() for index in (1, 2)]
-    others = np.array([np.cos(np.sort(subspace_angles(*rng.standard_normal((2, 5, 2))))) for _ in range(draws)])
-    errors = np.sqrt((np.var(found, axis=1) + others.var(axis=0)) / draws)
-    assert (np.abs(np.mean(found, axis=1) - others.mean(axis=0)) < 4 * errors).all()
+    table = metrics.relu_descent(Trajectory(np.array([0.0, 0.1, 1.0, 10.0]), series, constants), **MEASURE)
+    measured = table.loc[(table["quantity"] == "chance_cosine") & (table["index"] == index), "value"]
+    pairs = rng.standard_normal((draws, 2, 5, 2))
+    cosines = np.array([np.cos(np.sort(subspace_angles(*pair)))[index - 1] for pair in pairs])
+    standard_error = np.sqrt((measured.var() + cosines.var()) / draws)
+    assert abs(measured.mean() - cosines.mean()) < 4 * standard_error
 
 
-def test_the_draw_that_is_shown(trajectory_and_table):
-    _, table = trajectory_and_table
-    # neither ends at rank 2 with 90 %; with 99 % the first does, by a plateau of rank 1
-    assert saddles.typical_draw(table, 99, 1e-4) == 0
-    assert saddles.typical_draw(table, 99, 3e-6) == 0
+RANK_1, RANK_2, RANK_3 = [1.0, 0.0, 0.0], [1.0, 1.0, 0.0], [1.0, 1.0, 1.0]
+
+
+@pytest.mark.parametrize(
+    ("loss", "typical"),
+    [
+        pytest.param(1e-4, 2, id="fitted at rank 2 after a plateau of rank 1"),
+        pytest.param(3e-6, 1, id="fitted at rank 2"),
+        pytest.param(1e-7, 0, id="the first of all"),
+    ],
+)
+def test_the_typical_draw_is_the_first_that_is_fitted_at_rank_2_if_possible_after_a_plateau_of_rank_1(loss, typical):
+    """Of three draws each is less typical than the next; the smaller the loss, the fewer of the last are fitted."""
+    rank_at_plateau_and_at_end = [(RANK_1, RANK_3), (RANK_2, RANK_2), (RANK_1, RANK_2)]
+    sigma = [np.where(TIMES[:, None] < CHANGE_OF_RANK, *spectra) for spectra in rank_at_plateau_and_at_end]
+    plateaus = [[*TWO_PLATEAUS, (60.0, 60.1, end)] for end in (1e-6, 1e-6, 1e-5)]
+    table = metrics.relu_descent(trajectory_of(plateaus, np.stack(sigma)), **MEASURE)
+    assert saddles.typical_draw(table, 99, loss) == typical
