@@ -1,4 +1,4 @@
-"""What does not fit into a check is one line: the claim, the check, what was given and what to write."""
+"""Arguments of checks: those that do not fit are refused in one line, which says what was given and what to write."""
 
 from collections.abc import Callable
 
@@ -21,8 +21,9 @@ from learning_dynamics.pipeline.commands.claims import evaluate_claim
 
 X = np.arange(1.0, 13.0).reshape(3, 4)  # three draws, four times
 FIRST = X[:, 0]
-ONE, ALL = {"another": 9.0}, {"another": 2 * X}
+ONE, ALL = {"another": 9.0}, {"another": 2 * X}  # rivals, which fit: one number, and one for each draw and time
 
+# by case: what makes the check, and words of the refusal
 WRONG: dict[str, tuple[Callable, str]] = {
     "a column": (
         lambda: equal_on_every_draw("x", X, X, tolerance=0.1, relative_to=X[:, :1], rivals=ALL),
@@ -142,40 +143,56 @@ WRONG: dict[str, tuple[Callable, str]] = {
 }
 
 
-def refusal(make):
+def refusal(make_check):
+    """Return the message with which a claim named `limits` that yields this check is refused."""
+
     @claim("Theorem 1", scope="made up")
     def made_up():
-        yield make()
+        yield make_check()
 
-    try:
-        return f"accepted: {evaluate_claim('limits', made_up, {}, {}).verdict}"
-    except ProjectError as error:
-        return str(error)
+    with pytest.raises(ProjectError) as refused:
+        evaluate_claim("limits", made_up, {}, {})
+    return str(refused.value)
 
 
 @pytest.mark.parametrize("case", WRONG)
-def test_what_does_not_fit_is_said_in_words(case):
-    make, says = WRONG[case]
-    said = refusal(make)
-    assert said.startswith("claim limits: "), said
-    assert says in said
-    assert "Error" not in said, "an error of Python's or NumPy's"
-    assert len(said) < 300
+def test_an_argument_that_does_not_fit_is_refused_in_one_line_that_says_what_to_write(case):
+    make_check, words = WRONG[case]
+    message = refusal(make_check)
+    assert message.startswith("claim limits: ")
+    assert words in message
+    assert "Error" not in message, "an error of Python's or NumPy's"
+    assert "\n" not in message
+    assert len(message) < 300
 
 
-def test_what_fits_is_taken_in_any_form():
-    for values in ([1, 2, 3], FIRST, pd.Series(FIRST), FIRST.astype(np.float32), FIRST > 1, (1.0, 2.0)):
-        assert every_draw("x", values, at_most=20.0).state == "holds", values
-    for single in (1.0, 1, np.float64(1), np.array(1.0), np.array([1.0])):
-        assert equal("x", single, 1.0).state == "holds", repr(single)
-        assert every_draw("x", FIRST, at_least=single).state == "holds", repr(single)
-    # one prediction for all draws: the last two are off it and allowed nothing
-    assert equal_on_every_draw("x", X, X[0], tolerance=[1.0, 0.0, 0.0]).state == "fails"
-    assert equal_on_every_draw("x", X, X[:, :1], tolerance=1.0).state == "holds"
+@pytest.mark.parametrize(
+    "values", [[1, 2, 3], (1.0, 2.0), FIRST, pd.Series(FIRST), FIRST.astype(np.float32), FIRST > 1], ids=repr
+)
+def test_numbers_of_draws_may_be_a_list_an_array_a_column_or_flags(values):
+    assert every_draw("x", values, at_most=20.0).state == "holds"
+
+
+@pytest.mark.parametrize("number", [1.0, 1, np.float64(1), np.array(1.0), np.array([1.0])], ids=repr)
+def test_one_number_may_be_a_scalar_or_an_array_of_one(number):
+    assert equal("x", number, 1.0).state == "holds"
+    assert every_draw("x", FIRST, at_least=number).state == "holds"
+
+
+def test_one_prediction_for_each_time_is_that_of_all_draws():
+    # of three draws the first is as predicted; the others are off by 4 and 8 and allowed nothing
+    check = equal_on_every_draw("x", X, X[0], tolerance=[1.0, 0.0, 0.0])
+    assert (check.draws_for, check.draws_against) == (1, 2)
+
+
+def test_one_prediction_for_each_draw_is_that_of_all_its_times():
+    # each draw rises by 3 from its first time, and its largest numbers are 4, 8 and 12
+    check = equal_on_every_draw("x", X, X[:, :1], tolerance=0.5)
+    assert (check.draws_for, check.draws_against) == (2, 1)
 
 
 def test_a_rival_may_replace_the_counts_of_an_estimate():
-    counted = {"estimate": 0.5, "draws_for": 1, "draws_undecided": 2}
-    check = at_least("x", mean(FIRST), -100.0, rivals={"another": counted})
-    assert check.under is not None
-    assert check.under(["another"], 1.0).draws_undecided == 2
+    with_counts = {"estimate": 0.5, "draws_for": 1, "draws_undecided": 2}
+    check = at_least("x", mean(FIRST), -100.0, rivals={"another": with_counts})
+    check_of_the_rival = check.under(["another"], 1.0)
+    assert (check_of_the_rival.draws_for, check_of_the_rival.draws_undecided) == (1, 2)

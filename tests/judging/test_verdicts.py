@@ -1,4 +1,4 @@
-"""Verdicts: every one can be returned, and each turns where it should."""
+"""Verdicts of claims made up of checks: each verdict with its reason, quantifiers, premises, and what is reported."""
 
 from dataclasses import replace
 from typing import get_args
@@ -59,7 +59,7 @@ def test_a_decided_verdict_needs_no_reason(printed, corrected):
     assert evaluation_with_correction(printed, corrected).reason == ""
 
 
-def test_an_undecided_correction_is_named_where_the_sentence_fails():
+def test_where_the_sentence_fails_the_reason_names_an_undecided_correction():
     found = evaluation_with_correction(FAILS, OPEN.as_undecided("too few"))
     assert found.reason == "it fails as printed, and the correction is undecided: error: it cannot be judged; too few"
     assert found.judgement.state == "fails"
@@ -69,7 +69,7 @@ def test_a_rival_is_undecided_like_the_correction_where_both_predictions_fail():
     assert evaluation_with_correction(FAILS, OPEN).rivals == {"another": "undecided"}
 
 
-def test_the_sentence_is_named_where_it_is_undecided_itself():
+def test_where_the_sentence_is_undecided_the_reason_is_its_own_and_not_the_corrections():
     found = evaluation_with_correction(OPEN.as_undecided("too few"), OPEN)
     assert found.reason == "error: it cannot be judged; too few"
 
@@ -138,7 +138,7 @@ def test_a_claim_on_some_setting_may_have_any_headline(headline, quantifier):
         if stated not in ("some setting", case.values[1])
     ],
 )
-def test_a_claim_on_other_draws_than_its_headline_is_refused(headline, quantifier, stated):
+def test_a_claim_whose_quantifier_is_not_that_of_its_headline_is_refused(headline, quantifier, stated):
     with pytest.raises(CheckError, match=f"is about {stated}, and its headline checks {quantifier}"):
         evaluation_of(headline, quantifier=stated)
 
@@ -219,7 +219,7 @@ def test_no_prediction_changes_whether_a_premise_holds(predictions):
         pytest.param((HOLDS, replace(HOLDS, name="another")), HOLDS, id="the headline if all hold"),
     ],
 )
-def test_the_check_that_decides_is_shown(checks, deciding):
+def test_the_deciding_check_of_a_judgement(checks, deciding):
     assert Judgement(*checks).deciding is deciding
 
 
