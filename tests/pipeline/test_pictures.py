@@ -1,4 +1,4 @@
-"""Pictures that a reader sees: their colours are the figures', at every size, and details show whole panels."""
+"""Pictures of figures on pages, against the figures as drawn: their colours, their bytes, and panels shown alone."""
 
 import io
 import re
@@ -11,14 +11,15 @@ import numpy as np
 import pytest
 from PIL import Image, ImageColor
 
-from learning_dynamics.errors import ProjectError
 from learning_dynamics.pipeline.commands.figure import panel_boxes
 from learning_dynamics.pipeline.report.contents import Exhibit, _lead, enclosing_box
 from learning_dynamics.pipeline.report.pictures import compress, compress_to_fit, read_vector
 from learning_dynamics.pipeline.store.pictures import matplotlib_defaults
 from learning_dynamics.plotting import COLOURS, WIDTH, sequence, style
+from tests.pipeline.conftest import refusal
 
-# share of the pixels from which a colour is the figure's own, and not that of a smoothed edge
+# share of the pixels from which a colour is the figure's own, and not that of a smoothed edge; only colours that fewer
+# than 1e-4 have are rounded (`RARE` of `report.pictures`)
 FREQUENT = 1e-3
 # by which the share of a colour may differ, as edges between areas are smoothed
 AREA_TOLERANCE = 1e-3
@@ -74,18 +75,20 @@ def areas(image, reference):
 
 
 def differences(drawn, shown):
-    """Return sentences on the colours of which a picture has not the figure's area, and on those that are new."""
+    """Return a sentence for each colour that has another area in a picture than in the figure, or is new in it."""
+    sentences = []
     colours, shares = colours_and_shares(drawn)
-    figures = colours[shares > FREQUENT]
-    other_areas = [
-        f"{colour} has {area_shown:.4f} of the area, drawn {area_drawn:.4f}"
-        for colour, area_drawn, area_shown in zip(figures, areas(drawn, figures), areas(shown, figures), strict=True)
-        if abs(area_shown - area_drawn) > AREA_TOLERANCE
-    ]
+    figure_colours = colours[shares > FREQUENT]
+    areas_drawn, areas_shown = areas(drawn, figure_colours), areas(shown, figure_colours)
+    for colour, area_drawn, area_shown in zip(figure_colours, areas_drawn, areas_shown, strict=True):
+        if abs(area_shown - area_drawn) > AREA_TOLERANCE:
+            sentences.append(f"{colour} has {area_shown:.4f} of the area, drawn {area_drawn:.4f}")
     colours, shares = colours_and_shares(shown)
-    # a colour near the limit may be above it in the picture alone
-    new = [colour for colour in colours[shares > 5 * FREQUENT] if not (figures == colour).all(axis=1).any()]
-    return other_areas + [f"{colour} is a colour of the picture and none of the figure" for colour in new]
+    # well above the limit: a colour near it may be above it in the picture alone
+    for colour in colours[shares > 5 * FREQUENT]:
+        if not (figure_colours == colour).all(axis=1).any():
+            sentences.append(f"{colour} is a colour of the picture and none of the figure")
+    return sentences
 
 
 @pytest.mark.parametrize("rounded", [False, True])
@@ -93,11 +96,12 @@ def test_a_picture_has_the_colours_of_the_figure(png, rounded):
     assert differences(pixels(png), pixels_of(compress(png, rounded=rounded))) == []
 
 
-def test_a_picture_that_need_not_be_smaller_has_every_pixel(png):
+def test_a_picture_that_is_not_rounded_has_every_pixel(png):
     np.testing.assert_array_equal(pixels_of(compress(png)), pixels(png))
 
 
-def test_rounding_changes_no_colour_by_more_than_an_eye_sees(png):
+def test_rounding_changes_no_channel_by_more_than_four_of_255(png):
+    # rare colours go to the nearest multiple of eight
     assert np.abs(pixels_of(compress(png, rounded=True)) - pixels(png)).max() <= 4
 
 
@@ -109,46 +113,50 @@ def test_rounding_keeps_every_pixel_of_a_frequent_colour(png):
         assert (shown[has_colour] == colour).all(), colour
 
 
-@pytest.mark.parametrize("colours", [256, 64, 16])
-def test_a_reduced_palette_would_be_found(png, colours):
+@pytest.mark.parametrize("n_colours", [256, 64, 16])
+def test_the_comparison_of_colours_notices_a_reduced_palette(png, n_colours):
     with Image.open(png) as image:
-        reduced = image.convert("RGB").quantize(colours, method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
+        reduced = image.convert("RGB").quantize(n_colours, method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
     assert differences(pixels(png), np.asarray(reduced.convert("RGB")).astype(float)) != []
 
 
 def test_a_thumbnail_has_the_colours_of_a_shaded_area(png):
     colours, shares = colours_and_shares(pixels_of(compress(png, rounded=True, widest=200)))
     for shade in SHADES:
-        # a quarter of one of three panels, less lines, labels and margins
-        assert shares[(colours == ImageColor.getrgb(shade)).all(axis=1)].sum() > 0.02, shade
+        has_shade = (colours == ImageColor.getrgb(shade)).all(axis=1)
+        # a quarter of one of three panels is 0.08; lines, labels and margins take up to three quarters of that
+        assert shares[has_shade].sum() > 0.02, shade
 
 
 def test_a_figure_as_svg_has_the_colours_of_the_figure(png):
     drawn = png.with_suffix(".svg").read_text(encoding="utf-8")
     shown = read_vector(png.with_suffix(".svg")).data.decode()
     colours_drawn, colours_shown = (re.findall(r"(?:fill|stroke): (#\w{6})", text) for text in (drawn, shown))
-    assert len(colours_drawn) > 40
+    assert len(colours_drawn) > len(SHADES) + len(COLOURS) + 30  # of shaded areas and both panels of lines, and more
     assert colours_shown == colours_drawn
 
 
 def test_the_largest_figures_are_rounded_until_all_fit(png, tmp_path):
-    part = tmp_path / "part.png"
+    large, small = png, tmp_path / "small.png"
     with Image.open(png) as image:
-        image.crop((0, 0, 700, 500)).save(part, dpi=(220, 220))
-    pngs = [png, part]  # the larger first
-    exact = [len(compress(path).data) for path in pngs]
-    rounded = [len(compress(path, rounded=True).data) for path in pngs]
-    for limit, sizes in (
-        (10**9, exact),
-        (sum(exact) - 1, [rounded[0], exact[1]]),
-        (sum(rounded), rounded),
-        (1, rounded),
-    ):
-        pictures = compress_to_fit(pngs, limit)
-        assert [len(pictures[path].data) for path in pngs] == sizes, limit
+        image.crop((0, 0, 700, 500)).save(small, dpi=(220, 220))
+    exact_large, exact_small = (len(compress(path).data) for path in (large, small))
+    rounded_large, rounded_small = (len(compress(path, rounded=True).data) for path in (large, small))
+
+    def sizes_within(max_bytes):
+        pictures = compress_to_fit([small, large], max_bytes)
+        return len(pictures[large].data), len(pictures[small].data)
+
+    assert sizes_within(exact_large + exact_small) == (exact_large, exact_small)
+    assert sizes_within(exact_large + exact_small - 1) == (rounded_large, exact_small)
+    assert sizes_within(rounded_large + exact_small - 1) == (rounded_large, rounded_small)
+    assert sizes_within(1) == (rounded_large, rounded_small)  # nothing more can be done
 
 
-@pytest.mark.parametrize(("bytes_left", "kind"), [(-1, "webp"), (0, "svg+xml")])
+@pytest.mark.parametrize(
+    ("bytes_left", "kind"),
+    [pytest.param(0, "svg+xml", id="it just fits"), pytest.param(-1, "webp", id="it has a byte too many")],
+)
 def test_a_figure_as_svg_becomes_webp_if_it_does_not_fit(png, bytes_left, kind):
     vector = read_vector(png.with_suffix(".svg"))
     vector = replace(vector, data=vector.data + b" " * len(compress(png).data))  # larger than as WebP
@@ -156,12 +164,16 @@ def test_a_figure_as_svg_becomes_webp_if_it_does_not_fit(png, bytes_left, kind):
     assert pictures[png].kind == kind
 
 
+# of the panels below, which matplotlib calls "red", "lime" and "blue"
 RED, GREEN, BLUE = (255, 0, 0), (0, 255, 0), (0, 0, 255)
 
 
 @pytest.fixture(scope="module")
 def panels(tmp_path_factory):
-    """A figure of three panels, red, green and blue, the last with a colour bar: its file, and the panels' boxes."""
+    """A figure of three panels, red, green and blue, the last with a colour bar: its file, and the panels' boxes.
+
+    A box is left, top, right and bottom, as shares of the figure.
+    """
     path = tmp_path_factory.mktemp("panels") / "panels.png"
     with style():
         figure, axes = plt.subplots(1, 3, figsize=(6.0, 2.0), layout="constrained")
@@ -183,28 +195,32 @@ def test_a_colour_bar_is_no_panel(panels):
 
 def test_a_panel_is_shown_alone_with_its_labels(panels):
     path, boxes = panels
-    drawn, shown = pixels(path), pixels_of(compress(path, box=boxes[1]))
+    _, middle, _ = boxes  # it is green
+    drawn, shown = pixels(path), pixels_of(compress(path, box=middle))
 
     def area(image, colour):
         return (image == colour).all(axis=2).sum()
 
     assert area(shown, GREEN) == area(drawn, GREEN) > 0
     assert area(shown, RED) == area(shown, BLUE) == 0
-    assert (shown[:, :2] == 255).all(), "the panel's label is cut"
+    # the label of its axis is left of the panel: the first columns of pixels are white unless it is cut
+    assert (shown[:, :2] == 255).all()
 
 
 def test_a_box_around_panels_reaches_from_the_first_to_the_last(panels):
-    _, boxes = panels
-    left, _, right, _ = enclosing_box(boxes[:2])
-    assert left == boxes[0][0]
-    assert right == boxes[1][2]
+    _, (red, green, _) = panels
+    (left_of_red, *_), (_, _, right_of_green, _) = red, green
+    left, _, right, _ = enclosing_box([red, green])
+    assert left == left_of_red
+    assert right == right_of_green
 
 
 def test_there_is_no_box_around_no_panels():
     assert enclosing_box([]) is None
 
 
-WHERE = "toy.yaml: lead_panels"  # of an error
+FIRST_PANEL, SECOND_PANEL = (0.0, 0.0, 0.4, 0.9), (0.5, 0.1, 1.0, 1.0)  # left, top, right, bottom: shares of a figure
+WHERE = "toy.yaml: lead_panels"  # which errors name
 
 
 @pytest.fixture
@@ -220,16 +236,18 @@ def exhibit():
         pdf=Path("growth.pdf"),
         code="",
         command="",
-        panels=[(0.0, 0.0, 0.4, 0.9), (0.5, 0.1, 1.0, 1.0)],
+        panels=[FIRST_PANEL, SECOND_PANEL],
     )
 
 
 @pytest.mark.parametrize(
     ("block", "box", "caption"),
     [
-        ({}, None, "Growth"),
-        ({"lead_panels": [2], "lead_caption": "Fast."}, (0.5, 0.1, 1.0, 1.0), "Fast."),
-        ({"lead_panels": [1, 2]}, (0.0, 0.0, 1.0, 1.0), "Growth"),
+        pytest.param({}, None, "Growth", id="no panel, so the whole figure and its title"),
+        pytest.param(
+            {"lead_panels": [2], "lead_caption": "Fast."}, SECOND_PANEL, "Fast.", id="one panel and a caption"
+        ),
+        pytest.param({"lead_panels": [1, 2]}, (0.0, 0.0, 1.0, 1.0), "Growth", id="the box around two panels"),
     ],
 )
 def test_a_paper_opens_with_the_panels_that_its_configuration_names(exhibit, block, box, caption):
@@ -239,15 +257,14 @@ def test_a_paper_opens_with_the_panels_that_its_configuration_names(exhibit, blo
 
 
 def test_a_panel_that_the_figure_lacks_is_refused(exhibit):
-    with pytest.raises(ProjectError, match=r"toy.yaml: lead_panels: growth has 2 panels"):
-        _lead(exhibit, {"lead_panels": [3]}, WHERE)
+    assert "toy.yaml: lead_panels: growth has 2 panels" in refusal(_lead, exhibit, {"lead_panels": [3]}, WHERE)
 
 
 def test_a_figure_drawn_before_panels_were_recorded_is_shown_whole(exhibit):
     assert _lead(replace(exhibit, panels=[]), {"lead_panels": [3]}, WHERE).box is None
 
 
-def test_a_matplotlibrc_changes_nothing():
+def test_settings_of_a_matplotlibrc_do_not_reach_figures():
     with matplotlib_defaults():
         expected = dict(mpl.rcParams)
     with mpl.rc_context({"axes.facecolor": "red", "font.size": 20.0}), matplotlib_defaults():

@@ -1,4 +1,7 @@
-"""The configuration resolved: roles, measuring, inheritance, sweeps, provenance, scales, fingerprints."""
+"""`Plan` resolves the configuration of a made-up paper (toy/toy.yaml): blocks, sweeps, reasons and fingerprints.
+
+The fixture `configured` changes that file and returns the plan; changes of one test add up.
+"""
 
 import pytest
 import yaml
@@ -8,89 +11,131 @@ from learning_dynamics.pipeline.plan.setting_sources import provenance, unstated
 from tests.support import plan
 
 
-def test_what_is_measured_is_no_setting_of_the_run(configured):
+def test_a_setting_of_measuring_changes_the_metrics_of_a_run_and_not_the_run(configured):
     before, after = configured(), configured("runs.slow.measure.every", 2)
     assert after.run("toy", "slow") == before.run("toy", "slow")
     assert after.measure("toy", "slow")["settings"] == {"every": 2}
     assert after.fingerprint("run", "toy", "slow") == before.fingerprint("run", "toy", "slow")
     assert after.fingerprint("metrics", "toy", "slow") != before.fingerprint("metrics", "toy", "slow")
-    # a child measures as its parent, unless it says otherwise
-    assert after.measure("toy", "fast")["settings"] == {"every": 2}
 
 
-def test_the_root_seed_reaches_what_draws_and_nothing_else(configured):
+def test_a_run_is_measured_as_the_run_that_it_extends(configured):
+    # `fast` extends `slow`, and has no block `measure`
+    assert configured("runs.slow.measure.every", 2).measure("toy", "fast")["settings"] == {"every": 2}
+
+
+def test_the_root_seed_is_a_setting_of_functions_that_draw_and_of_no_other(configured):
     other = configured(seed=7)
     assert other.data("toy", "starts")["settings"]["seed"] == 7
     assert other.run("toy", "descent")["settings"]["seed"] == 7
     assert "seed" not in other.run("toy", "slow")["settings"]
-    assert other.config.configuration.scale == "seed7"
-    # what does not draw itself is made from data that do
+    # `slow` does not draw, but starts from a data set that is drawn
     assert other.fingerprint("run", "toy", "slow") != configured().fingerprint("run", "toy", "slow")
 
 
+def test_another_seed_is_a_scale_of_its_own(configured):
+    assert configured(seed=7).config.configuration.scale == "seed7"
+
+
 def sweep_block(**values):
+    """Return the block of a run that extends `slow` and sweeps some settings, with a reason for each."""
     return {"extends": "slow", "sweep": values, "provenance": {key: {"chosen": "a scan"} for key in values}}
 
 
 def test_a_swept_run_is_one_role_of_many_runs(configured):
     configured("runs.scan", sweep_block(rate=[0.1, 0.2], steps=[3, 4]))
-    found = configured("figures.growth.runs", {"slow": "scan", "fast": "fast"})
-    assert found.tables_for("figure", "toy", "growth") == [
-        *(f"scan--rate-{rate}--steps-{steps}" for rate in (0.1, 0.2) for steps in (3, 4)),
-        "fast",
+    plan = configured("figures.growth.runs", {"slow": "scan", "fast": "fast"})
+    runs_of_scan = [
+        "scan--rate-0.1--steps-3",
+        "scan--rate-0.1--steps-4",
+        "scan--rate-0.2--steps-3",
+        "scan--rate-0.2--steps-4",
     ]
-    assert found.run("toy", "scan--rate-0.2--steps-3")["settings"] == {"rate": 0.2, "steps": 3}
-    assert found.config.sweeps("toy") == {"scan": found.tables_for("figure", "toy", "growth")[:4]}
-    assert found.drawing("figure", "toy", "growth")["runs"]["slow"]["sweep"] == {"rate": [0.1, 0.2], "steps": [3, 4]}
+    assert plan.config.sweeps("toy") == {"scan": runs_of_scan}
+    assert plan.run("toy", "scan--rate-0.2--steps-3")["settings"] == {"rate": 0.2, "steps": 3}
+    assert plan.tables_for("figure", "toy", "growth") == [*runs_of_scan, "fast"]
+    assert plan.drawing("figure", "toy", "growth")["runs"]["slow"]["sweep"] == {"rate": [0.1, 0.2], "steps": [3, 4]}
 
 
-def test_runs_that_differ_in_measuring_alone_share_a_trajectory(configured):
-    found = configured("runs.scan", sweep_block(rate=[0.1, 0.2], every=[1, 2, 4]))
-    of = {name: found.measured_run("toy", name) for name in found.config.runs["toy"]}
-    assert of["slow"] == "slow"
-    assert of["slow--steps-20"] == "slow--steps-20"
-    for rate in (0.1, 0.2):
-        shared = {f"scan--rate-{rate}--every-{every}" for every in (1, 2, 4)}
-        assert {of[name] for name in shared} == {f"scan--rate-{rate}--every-1"}, rate
-        assert len({found.fingerprint("run", "toy", name) for name in shared}) == 1, rate
-        assert len({found.fingerprint("metrics", "toy", name) for name in shared}) == 3, rate
-        assert {f"toy/metrics/{name}.parquet" for name in shared} <= set(found.output_fingerprints), rate
-    assert sum(name.startswith("toy/runs/scan") for name in found.output_fingerprints) == 2
+@pytest.mark.parametrize("rate", [0.1, 0.2])
+def test_runs_that_differ_only_in_how_they_are_measured_share_a_trajectory(configured, rate):
+    # `every` is a setting of measuring
+    plan = configured("runs.scan", sweep_block(rate=[0.1, 0.2], every=[1, 2, 4]))
+    same_rate = [f"scan--rate-{rate}--every-{every}" for every in (1, 2, 4)]
+    assert {plan.measured_run("toy", run) for run in same_rate} == {f"scan--rate-{rate}--every-1"}
+    assert len({plan.fingerprint("run", "toy", run) for run in same_rate}) == 1
+    assert len({plan.fingerprint("metrics", "toy", run) for run in same_rate}) == 3
+    outputs = plan.output_fingerprints
+    assert {f"toy/metrics/{run}.parquet" for run in same_rate} <= set(outputs)
+    assert [name for name in outputs if name.startswith(f"toy/runs/scan--rate-{rate}")] == [
+        f"toy/runs/scan--rate-{rate}--every-1.npz"
+    ]
 
 
-def test_a_reason_belongs_to_kind_and_setting_and_is_inherited(configured):
-    found = configured().config
-    assert provenance(found, "toy", "runs", "slow", "rate") == "stated"
-    assert provenance(found, "toy", "runs", "fast", "steps") == {"chosen": "short"}
-    assert provenance(found, "toy", "data", "starts", "samples") == {"chosen": "a few"}
-    rows = {(row["section"], row["name"], row["setting"]) for row in unstated_settings(found, "toy")}
-    assert ("runs", "slow", "steps") in rows
-    assert ("runs", "slow", "rate") not in rows
+@pytest.mark.parametrize("run", ["slow", "slow--steps-20"])
+def test_other_runs_are_measured_by_their_own_trajectory(configured, run):
+    assert configured().measured_run("toy", run) == run
+
+
+def test_the_reason_of_a_setting_is_that_of_its_kind_of_run_and_is_inherited(configured):
+    config = configured().config
+    assert provenance(config, "toy", "runs", "slow", "rate") == "stated"
+    assert provenance(config, "toy", "runs", "fast", "steps") == {"chosen": "short"}  # as in `slow`, which it extends
+    assert provenance(config, "toy", "data", "starts", "samples") == {"chosen": "a few"}
+
+
+def test_unstated_settings_are_those_that_were_chosen(configured):
+    rows = unstated_settings(configured().config, "toy")
+    settings_of_slow = {row["setting"] for row in rows if (row["section"], row["name"]) == ("runs", "slow")}
+    assert "steps" in settings_of_slow
+    assert "rate" not in settings_of_slow
+
+
+def configure_sweep_and_child(configured, child, **bundle):
+    """Return the plan with a sweep `scan` of two rates, and a run `also` that extends it by some keys."""
+    reasons = {key: {"chosen": "a control"} for key in ("rate", "steps")}
+    scan = sweep_block(rate=[0.1, 0.2]) | bundle
+    return configured({"runs.scan": scan, "runs.also": {"extends": "scan", "provenance": reasons} | child})
 
 
 @pytest.mark.parametrize(
-    ("own", "runs"),
+    ("child", "runs", "steps"),
     [
-        ({"steps": 7}, ["also--rate-0.1", "also--rate-0.2"]),
-        ({"rate": 0.3}, ["also"]),
-        ({"sweep": {"rate": [0.3]}}, ["also--rate-0.3"]),
+        pytest.param({"steps": 7}, ["also--rate-0.1", "also--rate-0.2"], 7, id="another setting: it is the same sweep"),
+        pytest.param({"rate": 0.3}, ["also"], 40, id="the swept setting: it is one run"),
+        pytest.param({"sweep": {"rate": [0.3]}}, ["also--rate-0.3"], 40, id="a sweep: it has its own values"),
     ],
 )
-def test_a_run_that_is_like_a_sweep_is_one_less_what_it_sets(configured, own, runs):
-    reasons = {key: {"chosen": "a control"} for key in ("rate", "steps")}
-    scan = {"extends": "slow", "sweep": {"rate": [0.1, 0.2]}, "provenance": {"rate": {"chosen": "a scan"}}}
-    configured("runs.scan", scan | {"bundle": 2})
-    also = {"extends": "scan", "provenance": reasons} | own
-    # its runs travel together as those of the sweep do
-    bundles = configured("runs.also", also).config.bundles["toy"]
-    assert {name.partition("@")[0] for name in bundles} == {"scan"} | ({"also"} if own == {"steps": 7} else set())
-    found = configured("runs.scan", scan)
-    assert [run for run, _ in found.config.runs_of("toy", "also")] == runs
-    assert {found.run("toy", run)["settings"]["steps"] for run in runs} == {own.get("steps", 40)}
-    assert {f"toy/metrics/{run}.parquet" for run in runs} <= found.output_fingerprints.keys()
+def test_a_run_that_extends_a_sweep_sweeps_the_settings_that_it_leaves_alone(configured, child, runs, steps):
+    plan = configure_sweep_and_child(configured, child)
+    assert [run for run, _ in plan.config.runs_of("toy", "also")] == runs
+    assert {plan.run("toy", run)["settings"]["steps"] for run in runs} == {steps}
+    assert {f"toy/metrics/{run}.parquet" for run in runs} <= plan.output_fingerprints.keys()
 
 
-def test_what_an_overlay_changes_has_the_reasons_and_expectations_that_it_gives_or_none(configured, tmp_path):
+@pytest.mark.parametrize(
+    ("child", "bundled"),
+    [
+        pytest.param({"steps": 7}, {"scan", "also"}, id="two runs"),
+        pytest.param({"rate": 0.3}, {"scan"}, id="one run"),
+        pytest.param({"sweep": {"rate": [0.3]}}, {"scan"}, id="a sweep of one run"),
+    ],
+)
+def test_several_runs_that_extend_a_bundled_sweep_are_bundled(configured, child, bundled):
+    plan = configure_sweep_and_child(configured, child, bundle=2)
+    # a bundle is named after its run, as `scan@...`
+    assert {bundle.partition("@")[0] for bundle in plan.config.bundles["toy"]} == bundled
+
+
+def at_another_scale(configured, folder, changes):
+    """Return the plan under an overlay that names the scale `small` and changes the made-up paper."""
+    (folder / "changes").mkdir()
+    (folder / "changes/toy.yaml").write_text(yaml.safe_dump(changes))
+    (folder / "small.yaml").write_text(f"scale: small\noverlays: [{folder}/changes]\n")
+    return configured(files=[folder / "small.yaml"])
+
+
+def test_a_setting_that_an_overlay_changes_has_the_reason_that_the_overlay_gives_or_none(configured, tmp_path):
     changes = {
         "provenance": {"growth.growth": {"steps": {"stated": "table 2"}}},
         "runs": {
@@ -99,35 +144,47 @@ def test_what_an_overlay_changes_has_the_reasons_and_expectations_that_it_gives_
             "long": {"extends": "slow", "steps": 12},
             "longer": {"extends": "long", "steps": 14},
         },
-        "claims": {"decay": {"expected": "corrected"}},
     }
     configured("runs.other", {"extends": "slow", "steps": 30})
-    (tmp_path / "changes").mkdir()
-    (tmp_path / "changes/toy.yaml").write_text(yaml.safe_dump(changes))
-    (tmp_path / "small.yaml").write_text(f"scale: small\noverlays: [{tmp_path}/changes]\n")
-    found = configured(files=[tmp_path / "small.yaml"])
+    config = at_another_scale(configured, tmp_path, changes).config
 
     def reasons(setting, *runs):
-        return [provenance(found.config, "toy", "runs", run, setting) for run in runs]
+        return {run: provenance(config, "toy", "runs", run, setting) for run in runs}
 
-    of_kind, unchanged = {"stated": "table 2"}, {"chosen": "short"}
-    assert reasons("steps", "slow", "other", "long", "longer") == [of_kind, unchanged, of_kind, of_kind]
-    none = {"chosen": f"changed by {tmp_path}/changes/toy.yaml, no reason given"}
-    assert reasons("rate", "slow", "fast") == [none, {"chosen": "faster"}]
-    # expected verdicts belong to a scale
-    assert [found.claim("toy", name)["expected"] for name in ("decay", "geometric")] == ["corrected", ""]
+    by_overlay, unchanged = {"stated": "table 2"}, {"chosen": "short"}
+    assert reasons("steps", "slow", "other", "long", "longer") == {
+        "slow": by_overlay,
+        "other": unchanged,  # the overlay does not change its steps
+        "long": by_overlay,
+        "longer": by_overlay,
+    }
+    no_reason = {"chosen": f"changed by {tmp_path}/changes/toy.yaml, no reason given"}
+    assert reasons("rate", "slow", "fast") == {"slow": no_reason, "fast": {"chosen": "faster"}}
+
+
+def test_a_scale_expects_only_the_verdicts_that_its_overlay_gives(configured, tmp_path):
     assert configured().claim("toy", "geometric")["expected"] == "reproduced"
+    small = at_another_scale(configured, tmp_path, {"claims": {"decay": {"expected": "corrected"}}})
+    assert small.claim("toy", "decay")["expected"] == "corrected"
+    assert small.claim("toy", "geometric")["expected"] == ""
 
 
-def test_what_is_made_from_what_shows_in_fingerprints(configured):
+STARTS_AND_WHAT_IS_MADE_FROM_THEM = [("data", "starts"), ("run", "fast"), ("metrics", "fast"), ("figure", "growth")]
+MADE_WITHOUT_STARTS = [("run", "descent"), ("metrics", "descent"), ("figure", "decay")]
+
+
+def test_a_change_of_a_data_set_changes_the_fingerprints_of_what_is_made_from_it_and_no_others(configured):
     before = configured()
     after = configured("data.starts.samples", 4)
-    made = {"data": "starts", "run": "fast", "metrics": "fast", "figure": "growth"}
-    for stage, name in made.items():
+    for stage, name in STARTS_AND_WHAT_IS_MADE_FROM_THEM:
         assert after.fingerprint(stage, "toy", name) != before.fingerprint(stage, "toy", name), stage
-    for stage, name in (("run", "descent"), ("metrics", "descent"), ("figure", "decay")):
+    for stage, name in MADE_WITHOUT_STARTS:
         assert after.fingerprint(stage, "toy", name) == before.fingerprint(stage, "toy", name), stage
-    assert set(before.output_fingerprints) == {
+
+
+def test_every_output_below_results_has_a_fingerprint(configured):
+    # `slow--steps-20` is a run of `robustness:`
+    assert set(configured().output_fingerprints) == {
         *(f"toy/{table}.parquet" for table in ("claims", "checks", "variations")),
         "toy/data/starts.npz",
         *(f"toy/runs/{name}.npz" for name in ("descent", "slow", "fast", "slow--steps-20")),
@@ -135,12 +192,12 @@ def test_what_is_made_from_what_shows_in_fingerprints(configured):
     }
 
 
-def test_numbers_inside_a_mapping_of_the_command_line_are_numbers(configured):
+def test_numbers_that_the_command_line_gives_as_text_are_numbers(configured):
     # as Snakemake gives `--config 'changes={toy: {runs: {slow: {rate: 1e-3, steps: 7}}}}'`
     changes = {"toy": {"runs": {"slow": {"rate": "1e-3", "steps": "7"}}, "title": "No: 1"}}
     plan = configured(scale="other", changes=changes)
     assert plan.run("toy", "slow")["settings"] == {"rate": 1e-3, "steps": 7}
-    assert plan.config.paper_block("toy")["title"] == "No: 1"
+    assert plan.config.paper_block("toy")["title"] == "No: 1"  # text stays text, though YAML reads a mapping in it
 
 
 def record_of(plan, stage, paper, name, **changed):
@@ -154,18 +211,19 @@ def record_of(plan, stage, paper, name, **changed):
 def test_of_many_changed_modules_the_first_are_named_and_the_others_counted(configured):
     plan = configured()
     record = record_of(plan, "metrics", "toy", "slow")
-    record["made_of"]["science"] |= {f"papers.toy.module_{letter}": "digest" for letter in "abcdef"}
-    first = ", ".join(f"papers.toy.module_{letter}" for letter in "abcd")
-    assert what_changed(record, plan) == f"code: {first}, 2 more"
+    # modules that the table was made with and that the plan has no more
+    record["made_of"]["science"] |= {f"papers.toy.{letter}": "a digest" for letter in "abcdef"}
+    assert what_changed(record, plan) == "code: papers.toy.a, papers.toy.b, papers.toy.c, papers.toy.d, 2 more"
 
 
 def test_a_change_is_named_by_its_key_of_the_configuration(configured):
-    scan = {"runs.scan": sweep_block(rate=[0.1, 0.2]) | {"bundle": 2}}
-    before = configured(scan)
-    other = "growth.shrinking"
-    records = {stage: record_of(before, stage, "toy", "slow", function=other) for stage in ("run", "metrics")}
+    before = configured("runs.scan", sweep_block(rate=[0.1, 0.2]) | {"bundle": 2})
     (bundle,) = before.config.bundles["toy"]
-    records["bundle"] = record_of(before, "bundle", "toy", bundle)
+    records = {
+        "run": record_of(before, "run", "toy", "slow", function="growth.shrinking"),
+        "metrics": record_of(before, "metrics", "toy", "slow", function="growth.shrinking"),
+        "bundle": record_of(before, "bundle", "toy", bundle),
+    }
     after = configured({"runs.slow.measure.every": 2, "runs.slow.steps": 30})
     function = 'runs.slow.function: "growth.shrinking" -> "growth.growth"'
     assert {stage: what_changed(record, after) for stage, record in records.items()} == {
@@ -181,6 +239,7 @@ def test_an_interactive_figure_is_named_in_its_own_section():
     assert what_changed(record, shipped) == 'interactive.scale_of_the_jump.function: "jump.leap" -> "jump.jump"'
 
 
+# two of these names are keys of other blocks
 @pytest.mark.parametrize("entry", ["settings", "runs", "slow_steps"])
 def test_an_entry_of_robustness_is_named_whatever_its_name(entry, configured):
     robustness = {"run": "slow", "setting": "steps", "values": [20], "claims": ["geometric"]}
@@ -193,7 +252,7 @@ def test_an_entry_of_robustness_is_named_whatever_its_name(entry, configured):
     ]
 
 
-def test_a_run_that_many_claims_read_is_named_once(configured):
+def test_a_changed_run_that_many_claims_read_is_named_once(configured):
     block = configured().config.blocks("toy", "claims")["geometric"]
     before = configured({f"claims.geometric_{number}": block for number in range(5)})
     record = record_of(before, "claims", "toy", "claims")

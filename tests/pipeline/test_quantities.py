@@ -1,4 +1,7 @@
-"""Quantities are declared where they are measured."""
+"""The section `Quantities` of a metrics function declares what it measures: compared with what was measured, and read.
+
+`tests/papers/quantities.csv` lists what every run of the shipped papers measures at smoke scale.
+"""
 
 import csv
 from fnmatch import fnmatchcase
@@ -12,29 +15,46 @@ from learning_dynamics.tidy import QUANTITY
 from tests.support import PAPERS, ROOT, smoke
 
 
-def quantities_by_kind(paper: str) -> dict[str, set[str]]:
-    """Return what is measured at small scale, by kind of run, of tables with a column of quantities."""
-    found: dict[str, set[str]] = {}
-    whole = smoke(paper)
+def measured_quantities(paper: str) -> dict[str, set[str]]:
+    """Return what is measured at smoke scale, by metrics function, of tables with a column of quantities."""
+    measured: dict[str, set[str]] = {}
     with open(ROOT / "tests/papers/quantities.csv", encoding="utf-8") as file:
         for row in csv.DictReader(file):
             if row["paper"] == paper:
-                found.setdefault(whole.measure(paper, row["run"])["function"], set()).add(row["quantity"])
-    return {kind: names for kind, names in found.items() if QUANTITY in paper_function(paper, "metrics", kind).columns}
+                function = smoke(paper).measure(paper, row["run"])["function"]
+                measured.setdefault(function, set()).add(row["quantity"])
+    return {
+        function: names
+        for function, names in measured.items()
+        if QUANTITY in paper_function(paper, "metrics", function).columns
+    }
 
 
-OF_OVERLAYS = {"continued_batches", "continued_whole"}  # measured where an overlay asks for it
+@pytest.mark.parametrize("paper", PAPERS)
+def test_every_measured_quantity_is_declared(paper):
+    for function, names in measured_quantities(paper).items():
+        declared = quantities.declared_quantities(paper, function)
+        # a declared name may be a pattern, as `power_*`
+        undeclared = {name for name in names if not any(fnmatchcase(name, pattern) for pattern in declared)}
+        assert undeclared == set(), function
 
 
-def test_what_is_measured_is_declared_with_a_meaning_and_nothing_else():
-    for paper in PAPERS:
-        for kind, names in quantities_by_kind(paper).items():
-            declared = quantities.declared_quantities(paper, kind)
-            assert all(len(meaning) > 3 for meaning in declared.values()), kind
-            missing = {name for name in names if not any(fnmatchcase(name, one) for one in declared)}
-            assert not missing, f"{kind}: {sorted(missing)} are measured, not declared"
-            idle = {one for one in declared if not any(fnmatchcase(name, one) for name in names)} - OF_OVERLAYS
-            assert not idle, f"{kind}: {sorted(idle)} are declared, not measured at small scale"
+OF_OVERLAYS = {"continued_batches", "continued_whole"}  # measured where an overlay asks for it, not at smoke scale
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_every_declared_quantity_is_measured(paper):
+    for function, names in measured_quantities(paper).items():
+        declared = quantities.declared_quantities(paper, function)
+        unmeasured = {pattern for pattern in declared if not any(fnmatchcase(name, pattern) for name in names)}
+        assert unmeasured - OF_OVERLAYS == set(), function
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_every_declared_quantity_has_a_meaning(paper):
+    for function in measured_quantities(paper):
+        for name, meaning in quantities.declared_quantities(paper, function).items():
+            assert len(meaning) > 3, f"{function}: {name}"  # or it is a dash or dots
 
 
 METRICS = '''
@@ -66,25 +86,31 @@ def of_ends(trajectory):
 
 
 @pytest.fixture
-def waves(tmp_path, monkeypatch):
-    """Return a function that writes the metrics of the paper `waves` with one text replaced by another."""
+def metrics_of_waves(tmp_path, monkeypatch):
+    """The file of the metrics of a paper `waves`, topic `decay`: `METRICS`."""
     file = tmp_path / "learning_dynamics/papers/waves/decay/metrics.py"
     file.parent.mkdir(parents=True)
+    file.write_text(METRICS, encoding="utf-8")
     monkeypatch.setattr(sources, "SOURCE_ROOT", tmp_path)
-    return lambda old="", new="": file.write_text(METRICS.replace(old, new) if old else METRICS, encoding="utf-8")
+    return file
 
 
-def test_quantities_are_listed_with_their_meanings_or_refused(waves):
-    waves()
+def test_declared_quantities_are_read_with_their_meanings_and_those_of_functions_that_are_named(metrics_of_waves):
     assert dict(quantities.declared_quantities("waves", "decay.decay")) == {
         "x": "Where it is and how fast, in units of the start.",
         "speed": "Where it is and how fast, in units of the start.",
         "power_*": "Its powers.",
         "limit": "Where it ends.",
     }
+
+
+def test_a_quantity_that_is_not_declared_is_refused(metrics_of_waves):
     quantities.refuse_unlisted("waves", "decay.decay", ["x", "power_0.5"])
     with pytest.raises(ProjectError, match="measures spede; list it under `Quantities`"):
         quantities.refuse_unlisted("waves", "decay.decay", ["x", "spede"])
-    waves("`of_ends`", "`of_end`")
+
+
+def test_the_quantities_of_a_function_that_does_not_exist_are_refused(metrics_of_waves):
+    metrics_of_waves.write_text(METRICS.replace("`of_ends`", "`of_end`"), encoding="utf-8")
     with pytest.raises(ProjectError, match="no function `of_end`"):
         quantities.declared_quantities("waves", "decay.decay")

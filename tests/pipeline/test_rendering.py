@@ -1,4 +1,4 @@
-"""Formulas as text and MathML, prose with fields, references, and claims in Markdown."""
+"""What the report writes: formulas as text and MathML, fields filled in prose, references, and claims in Markdown."""
 
 import ast
 import re
@@ -33,7 +33,7 @@ from tests.support import PAPERS, ROOT, plan
         pytest.param(r"\left( a", r"\left( a", id="not understood"),
     ],
 )
-def test_a_formula_is_readable_as_text(latex, text):
+def test_a_formula_becomes_text_in_unicode(latex, text):
     assert maths.to_text(latex) == text
 
 
@@ -42,6 +42,7 @@ def test_mathml_has_a_space_after_the_name_of_a_function():
 
 
 def test_in_mathml_a_minus_is_a_sign_after_a_relation_and_an_operation_between_terms():
+    # browsers leave no space after an operator of the form `prefix`
     assert '<mo form="prefix">−</mo><mn>1</mn>' in maths.to_mathml("x = -1")
     assert "prefix" not in maths.to_mathml(r"(a) - |b| - c")
 
@@ -60,7 +61,7 @@ def test_a_long_formula_may_break_after_a_relation_and_a_short_one_does_not():
 
 
 def texts_of_code(node: ast.AST) -> Iterator[str]:
-    """Yield the texts of a syntax tree, docstrings among them, without f-strings, of which it has only parts."""
+    """Yield the texts of a syntax tree, docstrings among them; not f-strings, of which the tree has only parts."""
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         yield node.value
     elif not isinstance(node, ast.JoinedStr):
@@ -80,6 +81,7 @@ def texts_of_yaml(node: Any) -> Iterator[str]:
 
 
 def texts_of_papers() -> Iterator[str]:
+    """Yield the texts of the papers' modules of which pages show texts."""
     for file in find_files(SOURCE_ROOT / "learning_dynamics/papers", "**/*.py"):
         if file.stem in ("__init__", "claims", "figures", "interactive"):
             yield from texts_of_code(ast.parse(file.read_text("utf-8")))
@@ -100,8 +102,10 @@ def texts_of_guides() -> Iterator[str]:
 
 @pytest.mark.parametrize("texts", [texts_of_papers, texts_of_configuration, texts_of_guides])
 def test_every_formula_that_is_shown_is_understood(texts):
-    formulas = {formula[1:-1] for text in texts() for formula in MATHS.findall(text)}
-    assert len(formulas) > 20  # or none was found
+    with_dollars = {formula for text in texts() for formula in MATHS.findall(text)}
+    formulas = {formula[1:-1] for formula in with_dollars}
+    assert len(formulas) > 20  # each of the three has more; fewer are found if `MATHS` or the files are wrong
+    # a formula that is not understood is left as LaTeX, or shown as code
     assert [formula for formula in formulas if "\\" in maths.to_text(formula)] == []
     assert [formula for formula in formulas if "<code>" in maths.to_mathml(formula)] == []
 
@@ -137,11 +141,11 @@ def test_markdown_escapes_tags_and_links():
         (r"{{literal}}: $x_{value}$, ${other}$", {"value": 1.0}, r"{literal}: $x_{value}$, ${other}$"),
     ],
 )
-def test_fields_are_filled_outside_of_formulas(text, facts, filled):
+def test_fields_are_filled_outside_formulas_and_formulas_stay(text, facts, filled):
     assert fill(text, facts) == filled
 
 
-def test_braces_in_a_formula_are_no_field():
+def test_the_fields_of_a_text_are_those_outside_formulas():
     assert fields(r"{a:.2g} and $x_{b}$ and {c.d}") == {"a", "c.d"}
 
 
@@ -194,16 +198,17 @@ def test_every_reference_links_to_arxiv_or_to_the_proceedings(paper):
 
 
 def test_the_citation_file_has_the_references_of_all_papers():
-    def title_year_url(references: list[dict[str, Any]]) -> set[tuple]:
+    def titles_years_and_urls(references: list[dict[str, Any]]) -> set[tuple]:
+        # both may have entries without a URL, which need not be in the other
         return {(entry["title"], entry["year"], entry["url"]) for entry in references if "url" in entry}
 
     cited = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))["references"]
     of_papers = [reference for paper in PAPERS for reference in references_of(paper)]
-    assert title_year_url(cited) == title_year_url(of_papers)
+    assert titles_years_and_urls(cited) == titles_years_and_urls(of_papers)
 
 
 def claim_with(**changed):
-    """Return what the card of a reproduced claim shows; some of it changed."""
+    """Return the data of the card of a reproduced claim, with some of its entries changed."""
     claim = {
         "claim": "made_up.a",
         "id": "a",
@@ -239,7 +244,7 @@ def claim_with(**changed):
 
 
 def paper_with(**parts):
-    """Return a paper of which all other parts are empty."""
+    """Return a paper with some parts; all others are empty."""
     empty = {
         "citation": "Nobody",
         "summary": "",
@@ -255,7 +260,7 @@ def paper_with(**parts):
 
 
 def page(folder, **changed):
-    """Return the page of a paper with two claims, the first of them changed."""
+    """Return the page, in Markdown, of a paper with claims `a`, of which entries are changed, and `b`."""
     topic = Topic("made_up", "flow", "The flow", [], [claim_with(**changed), claim_with(id="b")])
     return markdown.paper_page(paper_with(topics=[topic]), folder)
 
@@ -266,7 +271,7 @@ def test_a_card_has_the_verdict_and_its_marks(tmp_path):
 
 
 @pytest.mark.parametrize("mark", ["†", "‡"])
-def test_a_card_without_marks_shows_none(tmp_path, mark):
+def test_a_page_of_claims_without_marks_has_none(tmp_path, mark):
     assert mark not in page(tmp_path)
 
 
@@ -290,18 +295,18 @@ def test_a_card_names_rivals_and_the_outcome_of_those_that_pass(tmp_path, verdic
 
 
 def test_a_scope_that_a_claim_above_has_is_a_link_to_it(tmp_path):
-    first, second = page(tmp_path).split("<summary>Details</summary>")[1:]
+    _, first, second = page(tmp_path).split("<summary>Details</summary>")
     assert "Tested on: everywhere. All 3 draws agree." in first
     assert "Tested on: the same as [`a`](#made_up.a). All 3 draws agree." in second
 
 
-def test_a_card_says_why_in_the_claims_own_words_before_its_draws(tmp_path):
+def test_details_begin_with_the_claims_explanation_and_its_paragraphs_stay(tmp_path):
     text = page(tmp_path, explanation="It falls since\n$x$ does.\n\nMore.")
-    details = text.partition("<summary>Details</summary>")[2]
+    _, details, _ = text.split("<summary>Details</summary>")
     assert details.startswith("\n\n  It falls since $`x`$ does.\n  \n  More.\n\n  Tested on: everywhere.")
 
 
-def test_a_card_of_a_corrected_claim_has_the_number_of_the_printed_one_too(tmp_path):
+def test_a_card_of_a_corrected_claim_has_the_number_of_the_correction_and_of_the_printed_statement(tmp_path):
     printed = {
         "quantity_as_printed": "the gradient",
         "measured_as_printed": -4004.0,
@@ -315,26 +320,36 @@ def test_a_card_of_a_corrected_claim_has_the_number_of_the_printed_one_too(tmp_p
     assert "  As printed: The gradient: **−4004**, predicted 4. Criterion: ≥ 4." in lines
 
 
-def test_a_cards_reason_does_not_repeat_the_name_of_the_number_below(tmp_path):
+def test_a_cards_reason_does_not_repeat_the_name_of_the_quantity_below(tmp_path):
     assert "\n  Why: too few draws.  \n  The size: **1**." in page(tmp_path, reason="the size: too few draws")
 
 
-def test_a_page_links_to_the_statement_of_the_letter_and_to_derivations(tmp_path, monkeypatch):
+@pytest.fixture
+def docs(tmp_path, monkeypatch):
+    """An empty folder, taken as that of the guides and of the letters of errata to papers' authors."""
     monkeypatch.setattr(source_links, "ERRATA", tmp_path)
     monkeypatch.setattr(source_links, "DOCS", tmp_path)
-    text = "It falls (errata 3), as is derived (docs/derived.md)."
-    assert "It falls (errata 3), as is derived (derived.md)." in page(tmp_path / "results", explanation=text)
-    (tmp_path / "made_up.md").touch()
-    (tmp_path / "derived.md").touch()
-    linked = page(tmp_path / "results", explanation=text)
+    return tmp_path
+
+
+WITH_ERRATA = "It falls (errata 3), as is derived (docs/derived.md)."
+
+
+def test_a_page_links_to_errata_and_to_guides(docs):
+    (docs / "made_up.md").touch()  # the letter of errata of the paper `made_up`
+    (docs / "derived.md").touch()
+    linked = page(docs / "results", explanation=WITH_ERRATA)
     assert "It falls ([errata 3](../made_up.md)), as is derived ([derived.md](" in linked
 
 
+def test_errata_and_guides_that_do_not_exist_are_no_links(docs):
+    assert "It falls (errata 3), as is derived (derived.md)." in page(docs / "results", explanation=WITH_ERRATA)
+
+
 @pytest.mark.parametrize("items", ["errata 3", "errata 3 and 4", "errata 3, 4 and 12"])
-def test_several_statements_of_the_letter_are_one_link(tmp_path, monkeypatch, items):
-    monkeypatch.setattr(source_links, "ERRATA", tmp_path)
-    (tmp_path / "made_up.md").touch()
-    linked = source_links.link_to_docs(f"It falls ({items}).", "made_up", tmp_path, '<a href="{address}">{words}</a>')
+def test_several_errata_are_one_link(docs, items):
+    (docs / "made_up.md").touch()
+    linked = source_links.link_to_docs(f"It falls ({items}).", "made_up", docs, '<a href="{address}">{words}</a>')
     assert linked == f'It falls (<a href="made_up.md">{items}</a>).'
 
 
@@ -342,11 +357,9 @@ def test_several_statements_of_the_letter_are_one_link(tmp_path, monkeypatch, it
     ("verdict", "heading"),
     [("corrected", "## Corrected claims\n"), ("contradicted", "## Corrected and contradicted claims\n")],
 )
-def test_the_first_page_names_contradicted_claims_where_there_are_some(tmp_path, verdict, heading):
-    printed = {"quantity": "the size", "measured": 1.0, "lower": float("nan")}
-    assert heading in markdown.results_page(
-        [paper_with(claims=[claim_with(verdict=verdict, **printed)])], tmp_path, None
-    )
+def test_a_heading_of_the_first_page_names_contradicted_claims_where_there_are_some(tmp_path, verdict, heading):
+    claim = claim_with(verdict=verdict, quantity="the size", measured=1.0, lower=float("nan"))
+    assert heading in markdown.results_page([paper_with(claims=[claim])], tmp_path, None)
 
 
 def test_a_card_counts_draws_for_and_against(tmp_path):
@@ -354,7 +367,7 @@ def test_a_card_counts_draws_for_and_against(tmp_path):
     assert "2 draws agree, 2 do not." in page(tmp_path, decisive=decisive)
 
 
-def test_the_first_page_lists_what_is_open_with_its_reason_and_number(tmp_path):
+def test_the_first_page_ends_with_undecided_claims_their_reasons_and_numbers_and_what_marks_mean(tmp_path):
     open_claim = claim_with(verdict="undecided", statement="$|x|$ falls.", reason="the size: too few draws", marks="†")
     paper = paper_with(claims=[open_claim, claim_with(claim="made_up.b")])
     text = markdown.results_page([paper], tmp_path, None)
@@ -364,12 +377,16 @@ def test_the_first_page_lists_what_is_open_with_its_reason_and_number(tmp_path):
     )
     head = "| where | claim | verdict | why |\n|---|---|---|---|"
     legend = "† another choice of a threshold or setting gives another verdict"
+    # `made_up.b` is reproduced, and has no row
     assert text.endswith(f"undecided or untested\n\n{head}\n{row}\n\n{legend}\n")
 
 
 def test_a_card_names_the_verdict_of_other_processors_and_why(tmp_path):
-    said = "On other processors the verdict can be undecided: rounding decides"
-    assert f"\n  {said}.\n" in page(tmp_path, on_other_processors=said)
+    sentence = "On other processors the verdict can be undecided: rounding decides"
+    assert f"\n  {sentence}.\n" in page(tmp_path, on_other_processors=sentence)
+
+
+def test_a_page_of_claims_with_one_verdict_everywhere_is_silent_about_other_processors(tmp_path):
     assert "On other processors" not in page(tmp_path)
 
 

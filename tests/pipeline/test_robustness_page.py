@@ -1,4 +1,7 @@
-"""What is said of claims judged again: lines, digits, marks, and the table and page of all of them."""
+"""Claims judged again with other seeds, draws, settings or thresholds: how reports describe and mark the outcomes.
+
+The claim is a made-up one, `toy.a`, and so are its outcomes.
+"""
 
 import functools
 
@@ -13,30 +16,33 @@ from learning_dynamics.pipeline.store.records import COLUMNS as CLAIM_COLUMNS
 from learning_dynamics.pipeline.store.records import VARIATION_COLUMNS, variation_row
 from tests.support import PAPERS, plan
 
-# of settings that no phrase names
+# without phrases of the configuration that name thresholds: these are called by their keys
 describe = functools.partial(robustness.describe, phrases={})
 page = functools.partial(robustness.page, phrases={"toy": {}})
 
 
-def rows(*changes):
-    """Rows of the claim `toy.a`: change, what, value and verdict of each."""
-    names = ("change", "what", "value", "verdict")
-    made = [
-        {"paper": "toy", "claim": "toy.a", "measured": 1.0, "reason": ""} | dict(zip(names, one, strict=True))
-        for one in changes
+def rows(*variations):
+    """Return a row of the claim `toy.a` for each variation: what kind it is, what was changed, to what, the verdict."""
+    same = {"paper": "toy", "claim": "toy.a", "measured": 1.0, "reason": ""}
+    records = [
+        same | {"change": change, "what": what, "value": value, "verdict": verdict}
+        for change, what, value, verdict in variations
     ]
-    return pd.DataFrame(made, columns=[column.name for column in VARIATION_COLUMNS])
+    return pd.DataFrame(records, columns=[column.name for column in VARIATION_COLUMNS])
 
 
 def claims_of(verdict):
+    """Return the table of the claim `toy.a` with its verdict in the default run; other columns are blank."""
     blank = {"float": float("nan"), "int": 0, "str": ""}
-    whole = {column.name: blank[column.type] for column in CLAIM_COLUMNS}
-    return pd.DataFrame([whole | {"paper": "toy", "claim": "toy.a", "verdict": verdict, "reason": "because"}])
+    blank_row = {column.name: blank[column.type] for column in CLAIM_COLUMNS}
+    return pd.DataFrame([blank_row | {"paper": "toy", "claim": "toy.a", "verdict": verdict, "reason": "because"}])
 
 
+# `scale` of the run `small` changed: two values keep the verdict, the largest does not
 SCALES = [
-    ("setting", "small.scale", value, verdict)
-    for value, verdict in (("0.01", "undecided"), ("1e-05", "reproduced"), ("0.003", "reproduced"))
+    ("setting", "small.scale", "0.01", "undecided"),
+    ("setting", "small.scale", "1e-05", "reproduced"),
+    ("setting", "small.scale", "0.003", "reproduced"),
 ]
 
 
@@ -86,33 +92,33 @@ def test_a_line_says_where_a_verdict_holds_and_turns(changes, line):
     assert describe("reproduced", rows(*changes)) == line
 
 
-SEEDS = rows(("seed", "seed", "1", "reproduced"), ("seed", "seed", "2", "reproduced"))
+TWO_SEEDS = rows(("seed", "seed", "1", "reproduced"), ("seed", "seed", "2", "reproduced"))
 
 
 @pytest.mark.parametrize(
-    ("others", "digits", "text"),
+    ("measured", "digits", "range_in_line"),
     [
-        pytest.param((0.126, 0.121), 2, " (measured 0.12 to 0.13)", id="differ in the third"),
-        pytest.param((0.12341, 0.1235), 4, "", id="differ in the fourth"),
-        pytest.param((0.12345, 0.12345), 4, "", id="are the same"),
-        pytest.param((2e-12, 1e-12), 2, "", id="are rounding errors"),
-        pytest.param((float("nan"), float("nan")), 4, "", id="are none"),
+        pytest.param((0.126, 0.121), 2, " (measured 0.12 to 0.13)", id="seeds differ in the third digit"),
+        pytest.param((0.12341, 0.1235), 4, "", id="seeds differ in the fourth digit"),
+        pytest.param((0.12345, 0.12345), 4, "", id="seeds agree"),
+        pytest.param((2e-12, 1e-12), 2, "", id="seeds measure rounding errors"),
+        pytest.param((float("nan"), float("nan")), 4, "", id="seeds measure nothing"),
     ],
 )
-def test_a_number_has_the_digits_that_seeds_leave_and_the_line_says_their_range(others, digits, text):
-    judged = SEEDS.assign(measured=others)
+def test_a_number_has_the_digits_in_which_seeds_agree_and_a_wide_range_is_in_the_line(measured, digits, range_in_line):
+    judged = TWO_SEEDS.assign(measured=measured)
     assert stable_digits({"verdict": "reproduced", "measured": 0.12345}, judged) == digits
-    assert describe("reproduced", judged) == f"The verdict stays with 2 of 2 other seeds{text}"
+    assert describe("reproduced", judged) == f"The verdict stays with 2 of 2 other seeds{range_in_line}"
 
 
 @pytest.mark.parametrize("verdict", ["corrected", "undecided"])
-def test_any_verdict_can_stay(verdict):
-    spread = SEEDS.assign(measured=(0.2, 0.3), verdict=verdict)
-    assert stable_digits({"verdict": verdict, "measured": 0.25}, spread) == 2
-    assert describe(verdict, spread) == "The verdict stays with 2 of 2 other seeds (measured 0.2 to 0.3)"
+def test_seeds_that_give_another_verdict_than_reproduced_are_described_alike(verdict):
+    judged = TWO_SEEDS.assign(measured=(0.2, 0.3), verdict=verdict)
+    assert stable_digits({"verdict": verdict, "measured": 0.25}, judged) == 2
+    assert describe(verdict, judged) == "The verdict stays with 2 of 2 other seeds (measured 0.2 to 0.3)"
 
 
-def test_what_keeps_a_verdict_and_what_does_not_are_two_sentences():
+def test_changes_that_keep_a_verdict_and_changes_that_turn_it_are_two_sentences():
     judged = rows(("setting", "small.scale", "0.1", "reproduced"), ("threshold", "loss", "1", "undecided"))
     assert describe("reproduced", judged) == (
         "The verdict stays with `scale` at 0.1 in the run `small`. "
@@ -120,44 +126,56 @@ def test_what_keeps_a_verdict_and_what_does_not_are_two_sentences():
     )
 
 
-@pytest.mark.parametrize(
-    ("own", "others", "mark"),
-    [
-        pytest.param("reproduced", ["reproduced", "reproduced", "undecided"], "", id="two of three agree"),
-        pytest.param("reproduced", ["reproduced", "undecided", "undecided"], "‡", id="one of three agrees"),
-        pytest.param("corrected", ["contradicted", "undecided", "corrected"], "‡", id="all differ from each other"),
-        pytest.param("reproduced", ["undecided"], "‡", id="one of one differs"),
-        pytest.param("undecided", ["reproduced", "reproduced"], "‡", id="all decide what is undecided"),
-        pytest.param("reproduced", [], "", id="no other seeds"),
-    ],
-)
-def test_a_mark_counts_other_seeds_and_the_verdict_stays_that_of_the_default_run(own, others, mark):
-    claims = claims_of(own).assign(expected=own)
-    judged = rows(*(("seed", "seed", str(number), other) for number, other in enumerate(others)))
-    counted = count_judged_again(claims, judged)
-    # the verdict, and its reason, are those of the default run
-    assert list(counted["verdict"]) == [own]
+VERDICTS_OF_SEEDS = [
+    pytest.param("reproduced", ["reproduced", "reproduced", "undecided"], "", id="two of three agree"),
+    pytest.param("reproduced", ["reproduced", "undecided", "undecided"], "‡", id="one of three agrees"),
+    pytest.param("corrected", ["contradicted", "undecided", "corrected"], "‡", id="all differ from each other"),
+    pytest.param("reproduced", ["undecided"], "‡", id="one of one differs"),
+    pytest.param("undecided", ["reproduced", "reproduced"], "‡", id="all decide an undecided claim"),
+    pytest.param("reproduced", [], "", id="no other seeds"),
+]
+
+
+def judged_with_seeds(verdict, verdicts_of_seeds):
+    """Return the table of the claim, with its verdict in the default run, after it is judged with other seeds."""
+    seeds = [("seed", "seed", str(seed), of_seed) for seed, of_seed in enumerate(verdicts_of_seeds)]
+    return count_judged_again(claims_of(verdict).assign(expected=verdict), rows(*seeds))
+
+
+@pytest.mark.parametrize(("verdict", "verdicts_of_seeds", "mark"), VERDICTS_OF_SEEDS)
+def test_other_seeds_change_neither_the_verdict_of_the_default_run_nor_its_reason(verdict, verdicts_of_seeds, mark):
+    counted = judged_with_seeds(verdict, verdicts_of_seeds)
+    assert list(counted["verdict"]) == [verdict]
     assert list(counted["reason"]) == ["because"]
-    assert verdicts.complaints(counted) == []
-    assert counted.dtypes.equals(claims.dtypes)
-    # seeds are counted and marked
-    (claim,) = counted.to_dict("records")
-    assert (claim["seeds"], claim["seeds_agreeing"]) == (len(others), others.count(own))
+    assert verdicts.complaints(counted) == []  # about verdicts that are not expected
+    assert counted.dtypes.equals(claims_of(verdict).dtypes)
+
+
+@pytest.mark.parametrize(("verdict", "verdicts_of_seeds", "mark"), VERDICTS_OF_SEEDS)
+def test_a_verdict_is_marked_if_fewer_than_two_thirds_of_other_seeds_give_it(verdict, verdicts_of_seeds, mark):
+    (claim,) = judged_with_seeds(verdict, verdicts_of_seeds).to_dict("records")
+    assert claim["seeds"] == len(verdicts_of_seeds)
+    assert claim["seeds_agreeing"] == verdicts_of_seeds.count(verdict)
     assert marks(claim) == mark
-    # the mark is printed and explained
-    printed = verdicts.describe(counted)
-    assert f" {own}{mark}\n" in printed
-    assert f"1 claims: 1 {own}\n" in printed
+
+
+@pytest.mark.parametrize(("verdict", "verdicts_of_seeds", "mark"), VERDICTS_OF_SEEDS)
+def test_the_table_of_verdicts_has_the_mark_and_explains_it(verdict, verdicts_of_seeds, mark):
+    printed = verdicts.describe(judged_with_seeds(verdict, verdicts_of_seeds))
+    assert f" {verdict}{mark}\n" in printed
+    assert f"1 claims: 1 {verdict}\n" in printed
     assert ("‡ fewer than two thirds of the other seeds that were tried give this verdict" in printed) == bool(mark)
 
 
-def test_of_thresholds_that_turn_a_verdict_together_only_those_that_all_matter_are_named():
+def test_a_threshold_that_turns_a_verdict_alone_is_named_without_those_that_were_changed_with_it():
+    # at level 2 the verdict is undecided whatever the average is; another share makes it another verdict
     judged = rows(
         ("threshold", "level", "2", "undecided"),
         ("threshold", "level and average", "2 and median", "undecided"),
         ("threshold", "level and share", "2 and 0.1", "not reproduced"),
         ("threshold", "level and share", "3 and 0.1", "undecided"),
     )
+    # a phrase of the claim `known` comes before that of all claims; a share of 0.1 has none
     phrases = {"level": "?", "known.level": "{} is low", "average": {"median": "medians count"}, "share": {"0.2": "?"}}
     assert describe("reproduced", judged.assign(claim="p.known"), phrases=phrases) == (
         "The verdict does not stay with any of 4 other choices of thresholds (undecided if 2 is low, "
@@ -165,7 +183,7 @@ def test_of_thresholds_that_turn_a_verdict_together_only_those_that_all_matter_a
     )
 
 
-def test_the_page_has_formulas_in_unicode_and_names_as_they_are():
+def test_the_page_writes_formulas_of_phrases_in_unicode():
     judged = rows(("threshold", "level", "1e-06", "undecided"), ("setting", "small.scale", "0.1", "reproduced"))
     phrases = {"toy": {"level": r"$\rho$ is {}"}}
     text = page(count_judged_again(claims_of("reproduced"), judged), judged, phrases=phrases)
@@ -177,17 +195,32 @@ def test_a_value_may_hold_the_word_that_joins_values():
     assert describe_thresholds(row, {}) == "`level` is 0.1 and `reading` is norm and angle"
 
 
+def varied_thresholds(config, paper):
+    """Yield the claim, the threshold and the other values of it, for each that a paper's configuration varies."""
+    for claim, block in config.paper_block(paper)["claims"].items():
+        for threshold, values in (block.get("vary") or {}).items():
+            yield claim, threshold, values
+
+
 @pytest.mark.parametrize("paper", PAPERS)
-def test_every_other_setting_of_a_claim_is_called_something_and_nothing_else_is(paper):
+def test_every_other_value_of_a_threshold_has_a_phrase(paper):
     config = plan().config
-    phrases, unused = config.phrases(paper), set(config.phrases(paper))
-    for name, block in config.paper_block(paper)["claims"].items():
-        for setting, values in (block.get("vary") or {}).items():
-            unused -= {f"{name}.{setting}" if f"{name}.{setting}" in phrases else setting}
-            for value in values:
-                row = {"claim": f"{paper}.{name}", "what": setting, "value": str(value)}
-                assert "`" not in describe_thresholds(row, phrases), (name, setting, value)
-    assert unused == set()
+    for claim, threshold, values in varied_thresholds(config, paper):
+        for value in values:
+            row = {"claim": f"{paper}.{claim}", "what": threshold, "value": str(value)}
+            described = describe_thresholds(row, config.phrases(paper))
+            assert "`" not in described, (claim, threshold, value)  # it would be called by its key, in backticks
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_every_phrase_is_of_a_threshold_that_is_varied(paper):
+    config = plan().config
+    phrases = set(config.phrases(paper))
+    used = set()
+    for claim, threshold, _ in varied_thresholds(config, paper):
+        own_phrase = f"{claim}.{threshold}"  # comes before the phrase of the same threshold of all claims
+        used.add(own_phrase if own_phrase in phrases else threshold)
+    assert phrases - used == set()
 
 
 def test_the_matrix_says_how_many_other_seeds_give_the_verdict():
@@ -199,58 +232,91 @@ def test_the_matrix_says_how_many_other_seeds_give_the_verdict():
     )
 
 
-def test_the_page_marks_what_another_choice_turns():
+def test_the_page_marks_a_verdict_that_another_setting_or_draw_turns_and_lists_the_draw():
     judged = rows(*SCALES, ("draw", "draw", "4", "contradicted"))
     text = page(count_judged_again(claims_of("reproduced"), judged), judged)
     assert (
         "|✓†&nbsp;`a`|`scale` from 1e-5 to 0.003 in the run `small` (undecided at 0.01)|||0/1 (1 contradicted)|" in text
     )
     assert "- `toy.a`, draw 4: contradicted" in text
-    assert "†" not in page(claims_of("reproduced"), rows(*SCALES[1:])).partition("|claims|")[2]
+
+
+def test_the_page_does_not_mark_a_verdict_that_stays():
+    _, *stay = SCALES
+    _, _, table = page(claims_of("reproduced"), rows(*stay)).partition("|claims|")  # above it marks are explained
+    assert table
+    assert "†" not in table
 
 
 def test_claims_that_agree_share_a_row_of_the_page():
-    two = pd.concat([claims_of("reproduced"), claims_of("reproduced").assign(claim="toy.b")])
-    both = page(two, pd.concat([rows(SCALES[1]), rows(SCALES[1]).assign(claim="toy.b")]))
-    assert "|✓&nbsp;`a` ✓&nbsp;`b`|`scale` at 1e-5 in the run `small`" in both
+    claim, judged = claims_of("reproduced"), rows(("setting", "small.scale", "1e-05", "reproduced"))
+    two_claims = pd.concat([claim, claim.assign(claim="toy.b")])
+    text = page(two_claims, pd.concat([judged, judged.assign(claim="toy.b")]))
+    assert "|✓&nbsp;`a` ✓&nbsp;`b`|`scale` at 1e-5 in the run `small`" in text
 
 
-def test_the_table_marks_what_another_choice_turns():
-    judged = rows(*SCALES, ("draw", "draw", "4", "contradicted"))
-    assert "reproduced†" in verdicts.describe(count_judged_again(claims_of("reproduced"), judged))
-    assert "†" not in verdicts.describe(count_judged_again(claims_of("reproduced"), rows(*SCALES[1:])))
+def test_the_table_marks_a_verdict_that_another_setting_turns_and_no_other():
+    turns, *stay = SCALES
+    claims = claims_of("reproduced")
+    assert "reproduced†" in verdicts.describe(count_judged_again(claims, rows(turns, *stay)))
+    assert "†" not in verdicts.describe(count_judged_again(claims, rows(*stay)))
+
+
+# a claim that something happens in some setting is not refuted by a setting in which it does not
 
 
 @pytest.mark.parametrize(
-    ("quantifier", "judged", "written"),
+    ("quantifier", "judged", "verdict", "reason"),
     [
-        ("some setting", "contradicted", "not reproduced"),
-        ("some setting", "reproduced", "reproduced"),
-        ("some setting", "undecided", "undecided"),
-        ("all draws", "contradicted", "contradicted"),
+        ("some setting", "contradicted", "not reproduced", "does not show in this setting; why"),
+        ("some setting", "reproduced", "reproduced", "why"),
+        ("some setting", "undecided", "undecided", "why"),
+        ("all draws", "contradicted", "contradicted", "why"),
     ],
 )
-def test_what_can_happen_is_not_contradicted_where_it_does_not(quantifier, judged, written):
+def test_a_claim_about_some_setting_is_not_reproduced_where_one_about_all_draws_is_contradicted(
+    quantifier, judged, verdict, reason
+):
     evaluation = Evaluation(judged, reason="why", quantifier=quantifier)
     row = variation_row("toy", "a", "setting", "small.scale", value=0.1, evaluation=evaluation)
-    assert row["verdict"] == written
-    assert row["reason"] == ("why" if judged == written else "does not show in this setting; why")
+    assert (row["verdict"], row["reason"]) == (verdict, reason)
 
 
-def test_what_can_happen_has_no_mark_for_settings_in_which_it_does_not():
-    can_happen = claims_of("reproduced").assign(quantifier="some setting")
-    elsewhere = ("setting", "small.scale", "0.1", "not reproduced")
-    for claims, judged, mark in (
-        (can_happen, rows(elsewhere), False),
-        (can_happen, rows(elsewhere, ("threshold", "reached", "1", "not reproduced")), True),
-        (can_happen.assign(verdict="not reproduced"), rows(("setting", "small.scale", "1", "reproduced")), True),
-        (claims_of("reproduced"), rows(elsewhere), True),
-    ):
-        assert ("†" in verdicts.describe(count_judged_again(claims, judged))) == mark, (
-            claims["verdict"].item(),
-            judged["change"].tolist(),
-        )
-    assert describe("reproduced", rows(elsewhere)) == (
+NOT_AT_ANOTHER_SCALE = ("setting", "small.scale", "0.1", "not reproduced")
+NOT_AT_A_THRESHOLD = ("threshold", "reached", "1", "not reproduced")
+
+
+@pytest.mark.parametrize(
+    ("quantifier", "verdict", "variations", "is_marked"),
+    [
+        pytest.param("some setting", "reproduced", [NOT_AT_ANOTHER_SCALE], False, id="it does not show elsewhere"),
+        pytest.param(
+            "some setting",
+            "reproduced",
+            [NOT_AT_ANOTHER_SCALE, NOT_AT_A_THRESHOLD],
+            True,
+            id="it does not show with another threshold",
+        ),
+        pytest.param(
+            "some setting",
+            "not reproduced",
+            [("setting", "small.scale", "1", "reproduced")],
+            True,
+            id="it shows elsewhere only",
+        ),
+        pytest.param("all draws", "reproduced", [NOT_AT_ANOTHER_SCALE], True, id="it is about all draws"),
+    ],
+)
+def test_a_claim_about_some_setting_has_no_mark_for_settings_in_which_it_does_not_show(
+    quantifier, verdict, variations, is_marked
+):
+    claims = claims_of(verdict).assign(quantifier=quantifier)
+    printed = verdicts.describe(count_judged_again(claims, rows(*variations)))
+    assert ("†" in printed) == is_marked
+
+
+def test_a_line_names_settings_in_which_a_claim_about_some_setting_does_not_show():
+    assert describe("reproduced", rows(NOT_AT_ANOTHER_SCALE)) == (
         "The verdict does not stay with any other value of `scale` that was tried in the run `small` "
         "(not reproduced at 0.1)"
     )

@@ -1,4 +1,7 @@
-"""Signatures as schemas: keyword parameters are settings, positional ones are roles of tables."""
+"""`Signature` reads from a function which settings and tables it takes, and checks a configuration against that.
+
+Keyword-only parameters are settings, positional ones are data or the roles of tables.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -46,27 +49,56 @@ def flow(
 def figure(small: Table, large: Sequence[Table], other: Table = None, *, limit: Limit): ...
 
 
-SETTINGS = {"width": 3, "scales": [1.0, 2], "seed": 0}  # what `flow` needs
+REQUIRED = {"width": 3, "scales": [1.0, 2], "seed": 0}  # settings of `flow` that have no default
 
 
-def test_a_function_says_what_it_takes():
+def test_positional_parameters_are_arguments():
     assert list(Signature(flow).arguments) == ["data"]
     assert list(Signature(figure).arguments) == ["small", "large", "other"]
     assert Signature(figure).defaults == {"other": None}
-    assert Signature(figure).has("columns")
-    assert not Signature(flow).has("columns")
+
+
+def test_keyword_only_parameters_are_settings_and_a_dataclass_has_its_fields_below():
     assert Signature(figure).settings == {"limit"}
     assert set(Signature(figure).fields) == {"limit.rtol", "limit.horizon", "limit.points"}
+
+
+def test_a_dataclass_descends_from_those_whose_fields_it_inherits():
     assert [one.name for one in Signature(Limit).lineage] == ["Limit", "Accuracy"]
 
 
-def test_settings_and_roles_that_fit_are_accepted():
-    """Numbers of numpy as well as Python's, and roles in any order."""
-    Signature(flow).check(SETTINGS | {"clip": None, "init": "b", "pairs": 4}, "here")
-    Signature(flow).check({"width": np.int64(3), "scales": (np.float32(1), np.float64(2)), "seed": 0}, "here")
-    Signature(figure).check({"limit": {"horizon": np.float64(1.0), "rtol": 1}}, "here")
-    Signature(figure).check_roles({"large": ["b"], "small": "a"}, "here")
-    Signature(figure).check_roles({"small": "a", "large": ["b"], "other": "c"}, "here")
+def test_attributes_that_a_decorator_leaves_are_known():
+    assert Signature(figure).has("columns")
+    assert not Signature(flow).has("columns")
+
+
+# `check` returns nothing; it raises an error that begins with the place, here "here"
+
+
+@pytest.mark.parametrize(
+    ("function", "settings"),
+    [
+        pytest.param(flow, REQUIRED, id="only those without default"),
+        pytest.param(flow, REQUIRED | {"clip": None, "init": "b", "pairs": 4}, id="others in place of defaults"),
+        pytest.param(
+            flow, {"width": np.int64(3), "scales": (np.float32(1), np.float64(2)), "seed": 0}, id="numbers of numpy"
+        ),
+        pytest.param(figure, {"limit": {"horizon": np.float64(1.0), "rtol": 1}}, id="a mapping for a dataclass"),
+    ],
+)
+def test_settings_that_fit_are_accepted(function, settings):
+    Signature(function).check(settings, "here")
+
+
+@pytest.mark.parametrize(
+    "roles",
+    [
+        pytest.param({"large": ["b"], "small": "a"}, id="in any order, without the optional one"),
+        pytest.param({"small": "a", "large": ["b"], "other": "c"}, id="with the optional one"),
+    ],
+)
+def test_roles_that_fit_are_accepted(roles):
+    Signature(figure).check_roles(roles, "here")
 
 
 def test_a_single_run_is_refused_where_a_list_is_taken():
@@ -75,9 +107,9 @@ def test_a_single_run_is_refused_where_a_list_is_taken():
     )
 
 
-def test_bad_settings_name_the_key_and_the_fix():
-    # a value of `...` leaves a setting out
-    for change, words in (
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
         ({"width": 0}, "here.width: must be 1 or more"),
         ({"width": 10**300}, "here.width: must be 10000000000 or less"),
         ({"width": True}, "here.width: must be a whole number"),
@@ -85,34 +117,48 @@ def test_bad_settings_name_the_key_and_the_fix():
         ({"scales": [1.0, -2.0]}, "here.scales.1: must be above 0"),
         ({"scales": []}, "here.scales: must not be empty"),
         ({"scales": 1.0}, "here.scales: must be a list"),
-        ({"seed": ...}, "here.seed: missing; add it"),
         ({"init": "c"}, "here.init: must be 'a' or 'b'"),
         ({"clip": float("inf")}, "here.clip: must be a finite number"),
         ({"clip": "1"}, "here.clip: must be a number"),
         ({"pairs": 3}, "here.pairs: Input should be a multiple of 2"),
-        ({"seed": ..., "sead": 1}, "here.sead: unknown setting of `flow`; did you mean `seed`?"),
-    ):
-        settings = {key: value for key, value in (SETTINGS | change).items() if value is not ...}
-        assert refusal(Signature(flow).check, settings, "here").startswith(words), change
-    for limit, words in (
+    ],
+)
+def test_a_wrong_value_is_refused_with_its_key_and_the_values_that_are_taken(change, words):
+    assert refusal(Signature(flow).check, REQUIRED | change, "here").startswith(words)
+
+
+def test_a_setting_that_is_missing_is_refused():
+    without_seed = {key: value for key, value in REQUIRED.items() if key != "seed"}
+    assert refusal(Signature(flow).check, without_seed, "here").startswith("here.seed: missing; add it")
+    misspelt = refusal(Signature(flow).check, without_seed | {"sead": 1}, "here")
+    assert misspelt.startswith("here.sead: unknown setting of `flow`; did you mean `seed`?")
+
+
+@pytest.mark.parametrize(
+    ("limit", "words"),
+    [
         ({"horizon": 1.0, "rtol": 0.0}, "here.limit.rtol: must be above 0"),
         ({"horizon": 1.0, "rtlo": 1.0}, "here.limit.rtlo: unknown setting of `Limit`; did you mean `rtol`?"),
         ({"horizon": 1.0}, "here.limit.rtol: missing"),
         (3, "here.limit: must be a mapping"),
-    ):
-        assert refusal(Signature(figure).check, {"limit": limit}, "here").startswith(words), limit
+    ],
+)
+def test_a_wrong_field_of_a_dataclass_is_refused_with_the_path_to_it(limit, words):
+    assert refusal(Signature(figure).check, {"limit": limit}, "here").startswith(words)
 
 
-def test_a_renamed_setting_is_refused_with_its_new_name_where_the_function_has_that():
-    """Here `rare`, an old name of `exceptions` (`RENAMED` of `plan.validation`)."""
+def test_the_old_name_of_a_setting_is_refused_with_the_new_one_where_the_function_has_that():
+    """`rare` is an old name of `exceptions` (`RENAMED` of `plan.validation`)."""
 
-    def judged(*, exceptions: Positive): ...
+    def with_exceptions(*, exceptions: Positive): ...
 
-    assert refusal(Signature(judged).check, {"rare": 0.1}, "here").endswith("`judged`; it is now `exceptions`")
-    assert "it is now" not in refusal(Signature(flow).check, SETTINGS | {"rare": 0.1}, "here")
+    renamed = refusal(Signature(with_exceptions).check, {"rare": 0.1}, "here")
+    assert renamed.endswith("`with_exceptions`; it is now `exceptions`")
+    assert "it is now" not in refusal(Signature(flow).check, REQUIRED | {"rare": 0.1}, "here")
 
 
-# of a kind of number the last that is accepted, the first beyond, and what is said of that
+# the kind of number, the last that is accepted, one beyond it, and what the message says of that; 5e-324 is the
+# smallest positive double, 1.0000000000000002 the next after 1
 ENDS = (
     ("Count", 1, 0, "must be 1 or more"),
     ("Natural", 0, -1, "must be 0 or more"),
@@ -130,10 +176,10 @@ ENDS = (
 
 
 @pytest.mark.parametrize(("kind", "last", "beyond", "words"), ENDS)
-def test_a_kind_of_number_ends_where_it_says(kind, last, beyond, words):
+def test_a_kind_of_number_takes_the_last_number_of_its_range_and_none_beyond(kind, last, beyond, words):
     def run(*, gamma): ...
 
-    run.__annotations__["gamma"] = getattr(setting_types, kind)
+    run.__annotations__["gamma"] = getattr(setting_types, kind)  # as in `gamma: Count`
     Signature(run).check({"gamma": last}, "here")
     assert refusal(Signature(run).check, {"gamma": beyond}, "here").startswith(f"here.gamma: {words}")
 
@@ -142,23 +188,26 @@ def test_every_kind_of_number_is_tried_at_its_ends():
     assert {kind for kind, *_ in ENDS} == set(setting_types.__all__)
 
 
-def test_an_annotation_that_cannot_be_read_names_the_file_and_the_function():
+@pytest.mark.parametrize(
+    ("annotations", "words"),
+    [
+        pytest.param({}, "has no type", id="none"),
+        pytest.param({"width": "Cuont"}, "'Cuont' is not defined", id="misspelt"),
+        pytest.param({"width": np.ndarray}, "ndarray", id="of a type that no setting can have"),
+    ],
+)
+def test_an_annotation_that_cannot_be_read_is_refused_with_the_file_and_the_function(annotations, words):
     def run(*, width): ...
 
-    for annotations, words in (
-        ({}, "has no type"),
-        ({"width": "Cuont"}, "'Cuont' is not defined"),
-        ({"width": np.ndarray}, "ndarray"),
-    ):
-        run.__annotations__ = annotations
-        # `Signature` itself may refuse
-        said = refusal(lambda: Signature(run).check({"width": 1}, "here"))
-        assert "test_signatures.py: `run`: " in said, annotations
-        assert words in said, annotations
+    run.__annotations__ = annotations
+    # `Signature` itself may refuse, or `check`
+    message = refusal(lambda: Signature(run).check({"width": 1}, "here"))
+    assert "test_signatures.py: `run`: " in message
+    assert words in message
 
 
-def test_a_module_that_cannot_be_imported_names_the_file_and_the_line(configured, sources_of_toy):
-    """Loading the made-up paper's configuration imports its runs; all tests share its sources, to be put back."""
+def test_an_error_while_a_papers_module_is_imported_is_refused_with_its_file_and_line(configured, sources_of_toy):
+    # loading the made-up paper's configuration imports its runs; all tests share its sources
     file = sources_of_toy / "src/learning_dynamics/papers/toy/growth/runs.py"
     source = file.read_text()
     file.write_text(source + "\n1 / 0\n")

@@ -1,4 +1,4 @@
-"""Tables, arrays, pictures and claims as files: what comes back, and what is refused when written or read."""
+"""Tables, arrays, pictures and claims as files: they come back as written, and wrong or damaged ones are refused."""
 
 import io
 import json
@@ -38,11 +38,11 @@ COLUMNS = (
     Column("value", "float", "measured"),
     Column("predicted", "float", "theory", nullable=True),
 )
-RECORD = {"settings": {"gamma": 0.5}, "commit": "abc", "fingerprint": "abc", "name": "x"}
-FLIPS = 400  # of each format
+RECORD = {"settings": {"gamma": 0.5}, "commit": "abc", "fingerprint": "abc", "name": "x"}  # of how a file was made
 
 
 def table(**changes):
+    """Return a table with the columns of `COLUMNS`, some of them changed."""
     good = {"seed": [0, 1], "name": ["a", "ß"], "value": [0.5, 1.5], "predicted": [np.nan, 1.0]}
     return pd.DataFrame(good | changes)
 
@@ -50,32 +50,50 @@ def table(**changes):
 # -- tables and arrays -------------------------------------------------------------------------------------------------
 
 
-def test_a_table_is_read_by_plain_pandas_and_keeps_its_stamp(tmp_path):
+def test_a_table_is_read_by_plain_pandas(tmp_path):
     write_table(tmp_path / "t.parquet", table(), COLUMNS, RECORD)
+    # types of columns may differ: pandas reads them as declared
     pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "t.parquet"), table(), check_dtype=False)
+
+
+def test_a_table_keeps_its_record_and_knows_its_settings_and_draws(tmp_path):
+    write_table(tmp_path / "t.parquet", table(), COLUMNS, RECORD)
     assert read_stamp(tmp_path / "t.parquet") == RECORD
     assert read_table(tmp_path / "t.parquet", "abc").attrs == {"settings": {"gamma": 0.5}, "draw": ("seed", "name")}
 
 
-def test_a_table_that_breaks_its_declaration_is_refused_and_not_written(tmp_path):
-    for bad, message in (
-        (table().drop(columns="seed"), "columns are"),
-        (table(value=[0.5, np.nan]), "column 'value' has empty or nan values"),
-        (table(value=[0.5, np.inf]), "column 'value' has infinite values"),
-        (table(seed=[0.5, 1.5]), "truncated"),
-        (table(name=[None, "b"]), "column 'name' has empty"),
-    ):
-        assert message in refusal(write_table, tmp_path / "t.parquet", bad, COLUMNS, RECORD), bad
-        assert not list(tmp_path.iterdir()), bad
-
-
-def test_masked_entries_are_refused_since_a_file_would_lose_the_mask(tmp_path):
-    hidden = np.ma.masked_equal([1.0, 2.0, 99.0], 99.0)
-    message = "array `X` has masked entries; leave them out, or fill them"
-    assert message in refusal(save_arrays, tmp_path / "data.npz", {"X": hidden}, RECORD)
-    run = Trajectory(np.arange(2.0), {"x": np.zeros((1, 2))}, {"X": hidden})
-    assert message.replace("X", "constants/X") in refusal(save_trajectory, tmp_path / "run.npz", run, RECORD)
+@pytest.mark.parametrize(
+    ("bad", "message"),
+    [
+        pytest.param(table().drop(columns="seed"), "columns are", id="a column is missing"),
+        pytest.param(table(value=[0.5, np.nan]), "column 'value' has empty or nan values", id="a number is nan"),
+        pytest.param(table(value=[0.5, np.inf]), "column 'value' has infinite values", id="a number is infinite"),
+        pytest.param(table(seed=[0.5, 1.5]), "truncated", id="a whole number is none"),
+        pytest.param(table(name=[None, "b"]), "column 'name' has empty", id="a name is missing"),
+    ],
+)
+def test_a_table_that_breaks_its_declaration_is_refused_and_not_written(bad, message, tmp_path):
+    assert message in refusal(write_table, tmp_path / "t.parquet", bad, COLUMNS, RECORD)
     assert not list(tmp_path.iterdir())
+
+
+MASKED = np.ma.masked_equal([1.0, 2.0, 99.0], 99.0)  # a file of arrays would lose the mask
+
+
+def test_masked_entries_of_a_data_set_are_refused(tmp_path):
+    message = refusal(save_arrays, tmp_path / "data.npz", {"X": MASKED}, RECORD)
+    assert "array `X` has masked entries; leave them out, or fill them" in message
+    assert not list(tmp_path.iterdir())
+
+
+def test_masked_entries_of_a_run_are_refused(tmp_path):
+    run = Trajectory(np.arange(2.0), {"x": np.zeros((1, 2))}, {"X": MASKED})
+    message = refusal(save_trajectory, tmp_path / "run.npz", run, RECORD)
+    assert "array `constants/X` has masked entries; leave them out, or fill them" in message
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_masked_array_without_masked_entries_is_saved(tmp_path):
     save_arrays(tmp_path / "data.npz", {"X": np.ma.array([1.0, 2.0])}, RECORD)
     np.testing.assert_array_equal(load_arrays(tmp_path / "data.npz")[0]["X"], [1.0, 2.0])
 
@@ -88,7 +106,7 @@ def test_masked_entries_are_refused_since_a_file_would_lose_the_mask(tmp_path):
 )
 def test_a_trajectory_comes_back_as_it_was_saved(tmp_path_factory, series, constant, undecided):
     path = tmp_path_factory.mktemp("trajectory") / "run.npz"
-    members = np.arange(len(series)) == 0 if undecided else None
+    members = np.arange(len(series)) == 0 if undecided else None  # the first alone is, or it is unknown
     saved = Trajectory(np.arange(float(series.shape[1])), {"W": series}, {"X": constant}, undecided=members)
     save_trajectory(path, saved, RECORD)
     loaded, record = load_trajectory(path, "abc")
@@ -103,7 +121,11 @@ def test_a_trajectory_comes_back_as_it_was_saved(tmp_path_factory, series, const
 # -- damage ------------------------------------------------------------------------------------------------------------
 
 
-def write(path):
+FLIPPED_BITS = 400  # of a file of each format
+
+
+def write_sample(path):
+    """Write a table, arrays or a figure, by the suffix of the file."""
     draw = np.random.default_rng(2023)
     if path.suffix == ".parquet":
         values = draw.standard_normal(300)
@@ -133,41 +155,56 @@ def contents(path):
         return [str(read_record(path)), image.size, image.tobytes()]
 
 
-# the rest lies where no reader looks: dates, statistics, descriptions
-@pytest.mark.parametrize(("kind", "refused"), [("parquet", 0.6), ("npz", 0.85), ("png", 0.95)])
-def test_no_flipped_bit_changes_what_a_reader_gets(kind, refused, tmp_path):
+# the other flipped bits are where no reader looks: dates, statistics, descriptions, of which Parquet has the most
+@pytest.mark.parametrize(("kind", "least_share_refused"), [("parquet", 0.6), ("npz", 0.85), ("png", 0.95)])
+def test_a_file_with_a_flipped_bit_is_refused_or_read_as_before(kind, least_share_refused, tmp_path):
     path, draw = tmp_path / f"file.{kind}", random.Random(2023)
-    write(path)
-    whole, right = path.read_bytes(), contents(path)
-    noticed = 0
-    unnoticed = []
-    for _ in range(FLIPS):
+    write_sample(path)
+    whole, before = path.read_bytes(), contents(path)
+    n_refused = 0
+    for _ in range(FLIPPED_BITS):
         bit = draw.randrange(8 * len(whole))
         flipped = bytearray(whole)
         flipped[bit // 8] ^= 1 << bit % 8
         path.write_bytes(bytes(flipped))
         try:
-            unnoticed += [bit] if contents(path) != right else []
+            assert contents(path) == before, f"bit {bit}"
         except ProjectError:
-            noticed += 1
-    assert unnoticed == []
-    assert noticed > refused * FLIPS
+            n_refused += 1
+    assert n_refused > least_share_refused * FLIPPED_BITS
 
 
-def test_a_file_that_is_cut_short_or_foreign_is_one_line(tmp_path):
-    for kind in ("parquet", "npz", "png"):
-        path = tmp_path / f"file.{kind}"
-        write(path)
-        assert find_damage(path) is None, kind
-        whole = path.read_bytes()
-        cut = [whole[: int(share * len(whole))] for share in (0.0, 0.02, 0.5, 0.999)]
-        for content in (*cut, b"somebody's work\n" * 99):
-            path.write_bytes(content)
-            assert find_damage(path).startswith(f"{path}: damaged, or not written by learning-dynamics ("), (
-                kind,
-                len(content),
-            )
-            assert "\n" not in find_damage(path), (kind, len(content))
+KINDS = ("parquet", "npz", "png")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_whole_file_has_no_damage(kind, tmp_path):
+    path = tmp_path / f"file.{kind}"
+    write_sample(path)
+    assert find_damage(path) is None
+
+
+def assert_is_damaged(path):
+    damage = find_damage(path)
+    assert damage.startswith(f"{path}: damaged, or not written by learning-dynamics (")
+    assert "\n" not in damage
+
+
+@pytest.mark.parametrize("share", [0.0, 0.02, 0.5, 0.999])
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_file_that_is_cut_short_is_damaged_as_one_line_says(kind, share, tmp_path):
+    path = tmp_path / f"file.{kind}"
+    write_sample(path)
+    whole = path.read_bytes()
+    path.write_bytes(whole[: int(share * len(whole))])
+    assert_is_damaged(path)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_file_of_another_format_is_damaged_as_one_line_says(kind, tmp_path):
+    path = tmp_path / f"file.{kind}"
+    path.write_bytes(b"somebody's work\n" * 99)
+    assert_is_damaged(path)
 
 
 def test_no_pickle_is_read(tmp_path):
@@ -180,38 +217,43 @@ def test_no_pickle_is_read(tmp_path):
 
 
 def write_metrics(folder, name, rows=1, **settings):
+    """Write the metrics of a run with some settings: one value, as large as there are rows, for each seed."""
     made = pd.DataFrame({"seed": range(rows), "quantity": ["loss"] * rows, "value": [float(rows)] * rows})
     record = {"settings": settings, "fingerprint": f"of {name}"}
     write_table(folder / f"{name}.parquet", made, (SEED, QUANTITY, VALUE), record)
 
 
-def test_a_swept_run_is_one_table(tmp_path):
-    for rows, gamma in ((2, 1e-4), (3, 1)):
+def test_a_swept_run_is_one_table_with_a_column_for_each_swept_setting(tmp_path):
+    # a run at gamma = 1e-4 has two rows, one at gamma = 1 has three
+    for gamma, rows in ((1e-4, 2), (1, 3)):
         for width in (10, 20):
             name = f"scan--gamma-{gamma}--width-{width}"
             write_metrics(tmp_path, name, rows, gamma=gamma, width=width, init="orthogonal")
-    write_metrics(tmp_path, "alone", gamma=2.0)
     sweep = {"gamma": [1e-4, 1], "width": [10, 20]}
-    roles = {"scan": {"name": "scan", "sweep": sweep}, "others": [{"name": "alone", "fingerprint": "of alone"}]}
-    tables = load_tables(tmp_path, roles)
-    scan = tables["scan"]
+    scan = load_tables(tmp_path, {"scan": {"name": "scan", "sweep": sweep}})["scan"]
     assert list(scan.columns) == ["seed", "quantity", "value", "gamma", "width"]
     assert scan["gamma"].tolist() == [1e-4] * 4 + [1.0] * 6
     assert scan["width"].tolist() == [10, 10, 20, 20, 10, 10, 10, 20, 20, 20]
     assert scan["value"].tolist() == [2.0] * 4 + [3.0] * 6
     assert scan.attrs == {"settings": {"init": "orthogonal", **sweep}, "draw": ("seed",), "run": "scan"}
-    assert tables["others"][0].attrs["settings"] == {"gamma": 2.0}
+
+
+def test_a_role_of_a_list_of_runs_has_a_list_of_tables(tmp_path):
+    write_metrics(tmp_path, "alone", gamma=2.0)
+    (alone,) = load_tables(tmp_path, {"others": [{"name": "alone", "fingerprint": "of alone"}]})["others"]
+    assert alone.attrs["settings"] == {"gamma": 2.0}
 
 
 def test_a_swept_seed_is_refused(tmp_path):
     for seed in (5, 6):
         write_metrics(tmp_path, f"scan--seed-{seed}", 2, seed=seed)
     run = {"name": "scan", "sweep": {"seed": [5, 6]}}
-    # claims would take all runs for one draw
+    # metrics have a column of that name; claims would take the runs for one draw
     assert "column `seed` that is not the swept setting `seed`" in refusal(load_tables, tmp_path, {"run": run})
 
 
-FEW_ROWS = """
+# a process of its own prints by how much its peak of memory grows while it loads few rows, and these rows
+PRINT_PEAK_AND_ROWS = """
 import resource, sys
 from pathlib import Path
 from learning_dynamics.pipeline.commands.roles import load_table
@@ -240,34 +282,54 @@ def test_few_rows_of_a_large_sweep_take_little_memory(tmp_path):
         record = {"settings": {"gamma": gamma}, "fingerprint": str(gamma)}
         write_table(tmp_path / f"scan--gamma-{gamma}.parquet", made, (SEED, QUANTITY, VALUE), record)
     write_metrics(tmp_path, "small")
-    command = [sys.executable, "-c", FEW_ROWS, str(tmp_path)]
+    command = [sys.executable, "-c", PRINT_PEAK_AND_ROWS, str(tmp_path)]
     ended = subprocess.run(command, capture_output=True, text=True, env=os.environ | {"PYTHONPATH": str(ROOT / "src")})
     peak, answer = ended.stdout.split(maxsplit=1)
     assert answer.strip() == f"[1, 2, 3] {[7.0, 3.5, 7 / 3]}"
     assert float(peak) < 150  # MiB; all rows as a data frame take 390
 
 
-def test_an_input_that_is_not_what_it_should_be_is_refused(tmp_path):
+@pytest.fixture
+def swept(tmp_path):
+    """A folder with the metrics of a sweep of two runs, and the sweep as a claim's plan describes it."""
     for gamma in (1, 2):
         write_metrics(tmp_path, f"scan--gamma-{gamma}", gamma=gamma)
-        write_metrics(tmp_path, f"scan--value-{gamma}", 2, value=gamma)
-    save_arrays(tmp_path / "x.npz", {"x": np.arange(5.0)}, RECORD)
-    of = digest(["of scan--gamma-1", "of scan--gamma-2"])
-    sweep = {"name": "scan", "sweep": {"gamma": [1, 2]}, "fingerprint": of}
-    assert len(load_tables(tmp_path, {"run": sweep})["run"]) == 2
-    shutil.copy(tmp_path / "scan--gamma-1.parquet", tmp_path / "scan--gamma-2.parquet")
+    fingerprint = digest(["of scan--gamma-1", "of scan--gamma-2"])
+    return tmp_path, {"name": "scan", "sweep": {"gamma": [1, 2]}, "fingerprint": fingerprint}
+
+
+def test_a_table_of_another_run_is_refused_in_a_sweep_and_alone(swept):
+    folder, sweep = swept
+    assert len(load_tables(folder, {"run": sweep})["run"]) == 2  # a row of each run
+    shutil.copy(folder / "scan--gamma-1.parquet", folder / "scan--gamma-2.parquet")
+    assert "was made by other settings" in refusal(load_tables, folder, {"run": sweep})
     alone = {"name": "scan--gamma-2", "fingerprint": "of scan--gamma-2"}
-    missing = {"name": "scan", "sweep": {"gamma": [1, 3]}}
-    hidden = {"name": "scan", "sweep": {"value": [1, 2]}}
-    for action, arguments, words in (
-        (load_tables, (tmp_path, {"run": sweep}), "was made by other settings"),
-        (load_tables, (tmp_path, {"run": alone}), "scan--gamma-2.parquet: was made by other settings or other code"),
-        (load_tables, (tmp_path, {"run": missing}), "scan--gamma-3.parquet: no such file; run snakemake"),
-        (load_tables, (tmp_path, {"run": hidden}), "column `value` that is not the swept setting `value`; rename it"),
-        (load_arrays, (tmp_path / "x.npz", "def"), "x.npz: was made by other settings or other code"),
-        (load_trajectory, (tmp_path / "x.npz",), "no series"),
-    ):
-        assert words in refusal(action, *arguments), action
+    assert "scan--gamma-2.parquet: was made by other settings or other code" in refusal(
+        load_tables, folder, {"run": alone}
+    )
+
+
+def test_a_table_that_is_missing_is_refused_with_what_makes_it(swept):
+    folder, _ = swept
+    message = refusal(load_tables, folder, {"run": {"name": "scan", "sweep": {"gamma": [1, 3]}}})
+    assert "scan--gamma-3.parquet: no such file; run snakemake" in message
+
+
+def test_a_swept_setting_with_the_name_of_another_column_is_refused(tmp_path):
+    for value in (1, 2):
+        write_metrics(tmp_path, f"scan--value-{value}", 2, value=value)
+    message = refusal(load_tables, tmp_path, {"run": {"name": "scan", "sweep": {"value": [1, 2]}}})
+    assert "column `value` that is not the swept setting `value`; rename it" in message
+
+
+def test_arrays_of_other_settings_are_refused(tmp_path):
+    save_arrays(tmp_path / "x.npz", {"x": np.arange(5.0)}, RECORD)  # its fingerprint is "abc"
+    assert "x.npz: was made by other settings or other code" in refusal(load_arrays, tmp_path / "x.npz", "def")
+
+
+def test_arrays_without_series_are_no_trajectory(tmp_path):
+    save_arrays(tmp_path / "x.npz", {"x": np.arange(5.0)}, RECORD)
+    assert "no series" in refusal(load_trajectory, tmp_path / "x.npz")
 
 
 # -- claims ------------------------------------------------------------------------------------------------------------
@@ -275,34 +337,41 @@ def test_an_input_that_is_not_what_it_should_be_is_refused(tmp_path):
 
 @claim("Theorem 2", scope="three draws", correction="it is two")
 def theorem(measured) -> Claim:
-    """It is one."""
+    """It is one: reproduced by a measured size of 1, corrected by 2, contradicted by 3."""
     if measured is None:
         raise Untested("needs a machine")
     yield equal("size", np.float64(measured), 1.0, tolerance=0.1, rivals={"none": 0.0}, corrected=2.0)
     yield every_draw("rank", [1, 2, 3], at_most=3)
+    # of types that JSON has not
     yield Facts(size=np.float32(0.5), count=np.int64(3), name="x", nothing=None, path=[1])
 
 
-REST = {"paper": "p", "claim": "p.t", "statement": "", "expected": "", "figure": None, "evidence": "", "agreement": 1.0}
+NONE_AS_PRINTED = {"measured_as_printed": np.nan, "predicted_as_printed": np.nan, "quantity_as_printed": ""}
 
 
 @pytest.mark.parametrize(
-    ("measured", "verdict", "shown", "printed"),
+    ("measured", "verdict", "predicted", "as_printed"),
     [
-        (1.0, "reproduced", (1.0, 1.0), (np.nan, np.nan, "")),
-        (2.0, "corrected", (2.0, 2.0), (2.0, 1.0, "size")),
-        (3.0, "contradicted", (3.0, 1.0), (np.nan, np.nan, "")),
+        (1.0, "reproduced", 1.0, NONE_AS_PRINTED),
+        # the correction predicts two, the printed statement one
+        (
+            2.0,
+            "corrected",
+            2.0,
+            {"measured_as_printed": 2.0, "predicted_as_printed": 1.0, "quantity_as_printed": "size"},
+        ),
+        (3.0, "contradicted", 1.0, NONE_AS_PRINTED),
     ],
 )
-def test_a_row_has_the_number_of_what_holds_and_beside_it_that_of_what_is_printed(measured, verdict, shown, printed):
+def test_the_row_of_a_corrected_claim_has_the_numbers_of_the_correction_and_of_the_printed_statement(
+    measured, verdict, predicted, as_printed
+):
     row = records.claim_row(theorem.claim, evaluate(theorem, {"measured": measured}, {}))
-    assert row["verdict"] == verdict
-    assert (row["measured"], row["predicted"]) == shown
-    found = tuple(row[f"{name}_as_printed"] for name in ("measured", "predicted", "quantity"))
-    np.testing.assert_equal(found, printed)
+    assert (row["verdict"], row["measured"], row["predicted"]) == (verdict, measured, predicted)
+    np.testing.assert_equal({key: row[key] for key in as_printed}, as_printed)  # nan equals nan
 
 
-def test_of_a_correction_by_other_values_both_numbers_are_kept():
+def test_a_correction_of_another_quantity_has_its_own_value_beside_that_of_the_printed_one():
     @claim("Lemma 1", scope="a made-up draw", correction="the residual decays")
     def decays() -> Claim:
         """The gradient decays."""
@@ -316,22 +385,62 @@ def test_of_a_correction_by_other_values_both_numbers_are_kept():
     assert (printed["measured"], printed["criterion"]) == (-4004.0, ">= 4 on every draw")
 
 
-def test_an_evaluation_is_a_row_of_claims_and_rows_of_its_checks(tmp_path):
+# what the job adds to the row of a claim
+BY_THE_JOB = {
+    **{"paper": "p", "claim": "p.t", "statement": "", "expected": ""},
+    **{"figure": None, "evidence": "", "agreement": 1.0},
+}
+
+
+def claim_that_comes_back(evaluation, folder):
+    """Return the row of `theorem` after it is written and read."""
     columns = [column.name for column in records.COLUMNS]
-    found = {}
-    # a sentence that holds as it stands needs no correction
-    for measured, correction in ((1.0, ""), (2.0, "it is two"), (3.0, "it is two"), (None, "it is two")):
-        one = evaluate(theorem, {"measured": measured}, {})
-        rows = pd.DataFrame([records.claim_row(theorem.claim, one) | REST])[columns]
-        write_table(tmp_path / "claims.parquet", rows, records.COLUMNS, {"settings": {}})
-        back = read_table(tmp_path / "claims.parquet").iloc[0]
-        assert (back["scope"], back["correction"]) == ("three draws", correction), measured
-        checks = pd.DataFrame([{"paper": "p", "claim": "p.t", **check} for check in records.check_rows(one)])
-        if len(checks):
-            write_table(tmp_path / "checks.parquet", checks, records.CHECK_COLUMNS, {"settings": {}})
-            facts = {"size": 0.5, "count": 3, "name": "x", "nothing": None, "path": "[1]"}
-            assert json.loads(back["facts"]).items() >= facts.items(), measured
-        found[back["verdict"]] = list(zip(checks.get("of", []), checks.get("check", []), strict=True))
-    printed, corrected = ([(of, number) for number in (0, 1)] for of in ("printed", "corrected"))
-    both = printed + corrected
-    assert found == {"reproduced": printed, "corrected": both, "contradicted": both, "untested": []}
+    rows = pd.DataFrame([records.claim_row(theorem.claim, evaluation) | BY_THE_JOB])[columns]
+    write_table(folder / "claims.parquet", rows, records.COLUMNS, {"settings": {}})
+    return read_table(folder / "claims.parquet").iloc[0]
+
+
+@pytest.mark.parametrize(
+    ("measured", "verdict", "correction"),
+    [
+        (1.0, "reproduced", ""),  # a sentence that holds as printed needs no correction
+        (2.0, "corrected", "it is two"),
+        (3.0, "contradicted", "it is two"),
+        (None, "untested", "it is two"),
+    ],
+)
+def test_the_row_of_a_claim_comes_back_with_its_correction_unless_it_is_reproduced(
+    measured, verdict, correction, tmp_path
+):
+    row = claim_that_comes_back(evaluate(theorem, {"measured": measured}, {}), tmp_path)
+    assert (row["verdict"], row["scope"], row["correction"]) == (verdict, "three draws", correction)
+
+
+@pytest.mark.parametrize("measured", [1.0, 2.0, 3.0])
+def test_facts_of_a_claim_come_back_as_json(measured, tmp_path):
+    row = claim_that_comes_back(evaluate(theorem, {"measured": measured}, {}), tmp_path)
+    facts = {"size": 0.5, "count": 3, "name": "x", "nothing": None, "path": "[1]"}
+    assert json.loads(row["facts"]).items() >= facts.items()
+
+
+# `theorem` has two checks; the number of a check counts those of the same statement
+OF_PRINTED, OF_CORRECTED = [["printed", 0], ["printed", 1]], [["corrected", 0], ["corrected", 1]]
+
+
+@pytest.mark.parametrize(
+    ("measured", "statements_and_numbers"),
+    [
+        pytest.param(1.0, OF_PRINTED, id="reproduced"),
+        pytest.param(2.0, OF_PRINTED + OF_CORRECTED, id="corrected"),
+        pytest.param(3.0, OF_PRINTED + OF_CORRECTED, id="contradicted"),
+    ],
+)
+def test_checks_of_the_printed_and_the_corrected_statement_are_rows(measured, statements_and_numbers, tmp_path):
+    rows = records.check_rows(evaluate(theorem, {"measured": measured}, {}))
+    checks = pd.DataFrame([{"paper": "p", "claim": "p.t", **row} for row in rows])
+    write_table(tmp_path / "checks.parquet", checks, records.CHECK_COLUMNS, {"settings": {}})
+    assert read_table(tmp_path / "checks.parquet")[["of", "check"]].to_numpy().tolist() == statements_and_numbers
+
+
+def test_an_untested_claim_has_no_checks():
+    assert records.check_rows(evaluate(theorem, {"measured": None}, {})) == []

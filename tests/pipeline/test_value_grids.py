@@ -1,4 +1,4 @@
-"""Grids of ranges, and bisection where a verdict turns."""
+"""The values at which a claim is judged again over a range: a grid, and then bisection where its verdict turns."""
 
 import pytest
 
@@ -9,26 +9,57 @@ from learning_dynamics.pipeline.plan import value_grids
 @pytest.mark.parametrize(
     ("entry", "grid"),
     [
-        pytest.param({"range": [1e-4, 1.0]}, [1e-4, 1e-3, 1e-2, 0.1, 1.0], id="a value a decade"),
-        pytest.param({"range": [0.0, 1.0], "points": 3}, [0.0, 0.5, 1.0], id="evenly where zero is an end"),
-        pytest.param({"range": [1, 4]}, [1, 2, 3, 4], id="whole numbers"),
-        pytest.param({"grid": ["a", "b"]}, ["a", "b"], id="words"),
-        pytest.param({"range": [5e-324, 1.0], "points": 2}, [5e-324, 1.0], id="the smallest number"),
+        pytest.param({"range": [1e-4, 1.0]}, [1e-4, 1e-3, 1e-2, 0.1, 1.0], id="a value for each decade"),
+        pytest.param({"range": [0.0, 1.0], "points": 3}, [0.0, 0.5, 1.0], id="evenly where an end is zero"),
+        pytest.param({"range": [1, 4]}, [1, 2, 3, 4], id="whole numbers, each once"),
+        pytest.param({"grid": ["a", "b"]}, ["a", "b"], id="words that are listed"),
+        pytest.param({"range": [5e-324, 1.0], "points": 2}, [5e-324, 1.0], id="from the smallest positive number"),
     ],
 )
-def test_the_grid_of_a_range(entry, grid):
+def test_an_entry_has_the_values_that_it_lists_or_a_grid_over_its_range(entry, grid):
     assert value_grids.grid_of(entry) == grid
 
 
-@pytest.mark.parametrize(("low", "high", "turn"), [(1e-8, 1e-2, 3e-5), (-1.0, 2.0, 0.71), (1, 1000, 137), (0.1, 9, 5)])
-def test_bisection_ends_within_a_tenth_of_the_turn(low, high, turn):
+def bracket_of_turn(low, high, turn):
+    """Return the values next to the one at which a verdict turns, below and above, after bisection between two ends.
+
+    The verdict is reproduced up to `turn`, and not reproduced beyond.
+    """
     tried = variation.bisect(lambda value: "reproduced" if value <= turn else "not reproduced", low, high)
+    assert len(tried) <= value_grids.MAX_BISECTIONS
     below = max(value for value in [low, *tried] if value <= turn)
     above = min(value for value in [high, *tried] if value > turn)
-    assert above - below <= max(0.1 * abs(above) + 1e-9, 1)  # whole numbers, to the next
-    assert len(tried) <= value_grids.MAX_BISECTIONS
+    return below, above
 
 
-def test_nothing_is_bisected_where_an_end_is_undecided_or_the_verdict_does_not_turn():
-    assert variation.bisect(lambda value: "undecided" if value < 3 else "reproduced", 1, 1000) == []
-    assert variation.bisect(lambda value: "reproduced", 1, 1000) == []
+@pytest.mark.parametrize(
+    ("low", "high", "turn"),
+    [
+        pytest.param(1e-8, 1e-2, 3e-5, id="over decades"),
+        pytest.param(0.1, 9, 5, id="an end is whole"),
+    ],
+)
+def test_bisection_between_positive_numbers_ends_with_a_ratio_of_at_most_one_and_a_tenth(low, high, turn):
+    below, above = bracket_of_turn(low, high, turn)
+    assert above <= 1.1 * below + 1e-12
+
+
+def test_bisection_from_a_negative_number_ends_within_a_tenth_of_the_turn():
+    below, above = bracket_of_turn(-1.0, 2.0, 0.71)
+    assert above - below <= 0.1 * above + 1e-12
+
+
+def test_bisection_between_whole_numbers_ends_at_neighbours():
+    assert bracket_of_turn(1, 1000, 137) == (137, 138)
+
+
+@pytest.mark.parametrize(
+    "verdict_at",
+    [
+        pytest.param(lambda value: "undecided" if value < 3 else "reproduced", id="the lower end is undecided"),
+        pytest.param(lambda value: "reproduced" if value < 3 else "untested", id="the upper end is untested"),
+        pytest.param(lambda value: "reproduced", id="the verdict does not turn"),
+    ],
+)
+def test_nothing_is_tried_where_an_end_is_not_decided_or_the_verdict_does_not_turn(verdict_at):
+    assert variation.bisect(verdict_at, 1, 1000) == []

@@ -1,6 +1,7 @@
-"""The last job: the table of claims, and the exit status that says whether all is as expected."""
+"""`verdicts`, the last job: it writes the table of claims, or fails if a verdict is not the expected one."""
 
 import pandas as pd
+import pytest
 
 from learning_dynamics.pipeline.commands import verdicts
 from learning_dynamics.pipeline.store.records import COLUMNS
@@ -8,6 +9,7 @@ from learning_dynamics.pipeline.store.tables import write_table
 
 
 def claims_file(folder, verdict, expected):
+    """Write the table of one claim, other columns blank, and return its file."""
     blank = {"float": 0.0, "int": 0, "str": ""}
     row = {column.name: blank[column.type] for column in COLUMNS}
     row |= {"claim": "paper.lemma", "verdict": verdict, "expected": expected}
@@ -16,15 +18,24 @@ def claims_file(folder, verdict, expected):
     return path
 
 
-def test_verdicts_as_expected_are_written_and_another_one_fails_and_is_named(tmp_path, capsys):
-    # "not reproduced" holds the letters of "reproduced"
-    for verdict, expected in (("contradicted", "reproduced"), ("reproduced", "not reproduced")):
-        assert verdicts.execute(claims_file(tmp_path, verdict, expected), out=tmp_path / "table.txt") == 1, verdict
-        assert f"paper.lemma: verdict `{verdict}`, expected `{expected}`" in capsys.readouterr().err, verdict
-        assert not (tmp_path / "table.txt").exists(), verdict
-    for expected in ("reproduced", ""):
-        assert verdicts.execute(claims_file(tmp_path, "reproduced", expected), out=tmp_path / "table.txt") == 0, (
-            expected
-        )
-        assert "1 claims: 1 reproduced" in (tmp_path / "table.txt").read_text(), expected
-        assert "(expected" not in (tmp_path / "table.txt").read_text(), expected
+@pytest.mark.parametrize(
+    "expected", [pytest.param("reproduced", id="the expected one"), pytest.param("", id="none is expected")]
+)
+def test_a_verdict_that_is_expected_is_written(expected, tmp_path):
+    assert verdicts.execute(claims_file(tmp_path, "reproduced", expected), out=tmp_path / "table.txt") == 0
+    table = (tmp_path / "table.txt").read_text()
+    assert "1 claims: 1 reproduced" in table
+    assert "(expected" not in table
+
+
+@pytest.mark.parametrize(
+    ("verdict", "expected"),
+    [
+        ("contradicted", "reproduced"),
+        ("reproduced", "not reproduced"),  # which contains the word "reproduced"
+    ],
+)
+def test_another_verdict_than_the_expected_one_is_named_and_no_table_is_written(verdict, expected, tmp_path, capsys):
+    assert verdicts.execute(claims_file(tmp_path, verdict, expected), out=tmp_path / "table.txt") == 1
+    assert f"paper.lemma: verdict `{verdict}`, expected `{expected}`" in capsys.readouterr().err
+    assert not (tmp_path / "table.txt").exists()

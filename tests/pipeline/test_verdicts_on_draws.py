@@ -1,4 +1,7 @@
-"""Verdicts on one draw of settings: what a statement and its correction come to there, and what leaves it open."""
+"""`verdict_on_draw`: the verdict on a claim on one draw of random settings, from how its checks ended there.
+
+A draw has data sets or starts, and each gives a check a value. A check holds if all are at most 1.
+"""
 
 import numpy as np
 import pytest
@@ -8,67 +11,102 @@ from learning_dynamics.judging import Evaluation, Judgement, at_most, every_draw
 from learning_dynamics.pipeline.commands import variation
 
 HOLDS, FAILS = every_draw("x", 0.0, at_most=1.0), every_draw("x", 2.0, at_most=1.0)
-OPEN = at_most("x", mean([0.0, 3.0]), 1.0)
-MANY = every_draw("x", np.zeros(100), at_most=1.0)
+HOLDS_OF_MANY = every_draw("x", np.zeros(100), at_most=1.0)
+OPEN_MEAN = at_most("x", mean([0.0, 3.0]), 1.0)  # the interval of this mean contains the bound
 
 
-def of_twenty(undecided, against=0):
+def twenty_values(undecided, against=0):
+    """Return a check of twenty values, of which some are nan, which leaves them undecided, some are 2, the rest 0."""
     values = [np.nan] * undecided + [2.0] * against
     return every_draw("x", values + [0.0] * (20 - len(values)), at_most=1.0)
 
 
 @pytest.mark.parametrize(
-    ("whole", "printed", "on_draw"),
+    ("evaluated", "printed", "on_draw"),
     [
         pytest.param("contradicted", [FAILS], "contradicted", id="it fails"),
-        pytest.param("contradicted", [of_twenty(1, 1)], "contradicted", id="one is against it"),
-        pytest.param("undecided", [MANY, OPEN], "undecided", id="a check is open as a whole"),
-        pytest.param("undecided", [MANY, of_twenty(20)], "undecided", id="a check is open on every draw"),
-        pytest.param("undecided", [of_twenty(2)], "reproduced", id="one in ten is open"),
-        pytest.param("undecided", [of_twenty(3)], "undecided", id="more than one in ten are open"),
+        pytest.param(
+            "contradicted", [twenty_values(undecided=1, against=1)], "contradicted", id="one value is against it"
+        ),
+        # 2 values of 102 are undecided, which are few, but they are all that this mean has
+        pytest.param("undecided", [HOLDS_OF_MANY, OPEN_MEAN], "undecided", id="a mean is undecided"),
+        pytest.param(
+            "undecided", [HOLDS_OF_MANY, twenty_values(undecided=20)], "undecided", id="a check is wholly undecided"
+        ),
+        # at most one in ten does not count (`MIN_DECIDED`): 2 of 20
+        pytest.param("undecided", [twenty_values(undecided=2)], "reproduced", id="one value in ten is undecided"),
+        pytest.param("undecided", [twenty_values(undecided=3)], "undecided", id="more than one in ten are undecided"),
     ],
 )
-def test_a_draw_of_a_claim_that_is_expected_to_be_reproduced(whole, printed, on_draw):
-    evaluation = Evaluation(whole, Judgement(*printed))
-    assert variation.verdict_on_draw(evaluation, "reproduced")[0] == on_draw
+def test_a_claim_is_reproduced_on_a_draw_if_few_of_its_values_are_undecided_and_all_others_hold(
+    evaluated, printed, on_draw
+):
+    evaluation = Evaluation(evaluated, Judgement(*printed))
+    verdict, _ = variation.verdict_on_draw(evaluation, "reproduced")
+    assert verdict == on_draw
 
 
 @pytest.mark.parametrize(
-    ("whole", "printed", "corrected", "on_draw"),
+    ("evaluated", "printed", "corrected", "on_draw"),
     [
-        pytest.param("reproduced", [HOLDS], [HOLDS], "corrected", id="both hold, as of one layer"),
+        # as on a draw of one layer: what is printed may be wrong of more layers only
+        pytest.param("reproduced", [HOLDS], [HOLDS], "corrected", id="both statements hold"),
         pytest.param("reproduced", [HOLDS], [FAILS], "reproduced", id="the printed statement holds"),
         pytest.param("contradicted", [FAILS], [FAILS], "contradicted", id="neither holds"),
-        pytest.param("undecided", [FAILS], [HOLDS], "corrected", id="a rival is corrected too"),
-        pytest.param("undecided", [OPEN], [of_twenty(2)], "undecided", id="the sentence is open"),
-        pytest.param("undecided", [FAILS], [OPEN], "undecided", id="the correction is open"),
-        pytest.param("undecided", [FAILS], [MANY, OPEN], "undecided", id="a check of the correction is open"),
-        pytest.param("undecided", [FAILS], [of_twenty(2)], "corrected", id="one in ten of the correction is open"),
+        pytest.param("undecided", [FAILS], [HOLDS], "corrected", id="a rival gets the same verdict"),
+        pytest.param(
+            "undecided", [OPEN_MEAN], [twenty_values(undecided=2)], "undecided", id="the printed statement is undecided"
+        ),
+        pytest.param("undecided", [FAILS], [OPEN_MEAN], "undecided", id="the correction is undecided"),
+        pytest.param(
+            "undecided",
+            [FAILS],
+            [HOLDS_OF_MANY, OPEN_MEAN],
+            "undecided",
+            id="a check of the correction is undecided",
+        ),
+        pytest.param(
+            "undecided",
+            [FAILS],
+            [twenty_values(undecided=2)],
+            "corrected",
+            id="one value in ten of the correction is undecided",
+        ),
     ],
 )
-def test_a_draw_of_a_claim_that_is_expected_to_be_corrected(whole, printed, corrected, on_draw):
-    evaluation = Evaluation(whole, Judgement(*printed), Judgement(*corrected))
-    assert variation.verdict_on_draw(evaluation, "corrected")[0] == on_draw
+def test_a_corrected_claim_is_corrected_on_a_draw_if_its_correction_holds_or_few_of_its_values_are_undecided(
+    evaluated, printed, corrected, on_draw
+):
+    evaluation = Evaluation(evaluated, Judgement(*printed), Judgement(*corrected))
+    verdict, _ = variation.verdict_on_draw(evaluation, "corrected")
+    assert verdict == on_draw
 
 
 @pytest.mark.parametrize(
     ("printed", "rivals", "on_draw"),
     [
-        pytest.param(HOLDS, {"chance": "reproduced", "another": "contradicted"}, "reproduced", id="a rival fits too"),
-        pytest.param(HOLDS, {"another": "contradicted"}, "undecided", id="it is open for another reason"),
-        pytest.param(OPEN, {"chance": "undecided"}, "undecided", id="a rival is open too"),
-        pytest.param(OPEN, {"chance": "reproduced"}, "undecided", id="a rival holds where the sentence is open"),
+        pytest.param(HOLDS, {"chance": "reproduced", "another": "contradicted"}, "reproduced", id="a rival holds too"),
+        pytest.param(HOLDS, {"another": "contradicted"}, "undecided", id="no rival holds: it has another reason"),
+        pytest.param(OPEN_MEAN, {"chance": "undecided"}, "undecided", id="statement and rival are undecided"),
+        pytest.param(OPEN_MEAN, {"chance": "reproduced"}, "undecided", id="a rival holds, the statement is undecided"),
     ],
 )
-def test_a_draw_that_a_rival_may_explain_as_well_is_decided_by_the_statement(printed, rivals, on_draw):
+def test_a_claim_that_is_undecided_only_for_a_rival_is_reproduced_on_a_draw_and_the_reason_names_the_rival(
+    printed, rivals, on_draw
+):
     evaluation = Evaluation("undecided", Judgement(printed), None, rivals=rivals)
-    verdict, why = variation.verdict_on_draw(evaluation, "reproduced")
+    verdict, reason = variation.verdict_on_draw(evaluation, "reproduced")
     assert verdict == on_draw
-    assert ("chance would get the same verdict on this draw" in why) == (on_draw == "reproduced")
+    assert ("chance would get the same verdict on this draw" in reason) == (on_draw == "reproduced")
 
 
-def test_on_a_draw_a_sentence_that_fails_is_said_to_be_refused():
+def test_the_reason_of_a_corrected_draw_names_the_rival_that_gets_the_same_verdict():
     evaluation = Evaluation("undecided", Judgement(FAILS), Judgement(HOLDS), rivals={"chance": "corrected"})
-    assert variation.verdict_on_draw(evaluation, "corrected")[1] == "chance would get the same verdict on this draw"
-    holds = Evaluation("reproduced", Judgement(HOLDS), Judgement(HOLDS))
-    assert variation.verdict_on_draw(holds, "corrected")[1].endswith("as printed it is not refused on this draw")
+    _, reason = variation.verdict_on_draw(evaluation, "corrected")
+    assert reason == "chance would get the same verdict on this draw"
+
+
+def test_the_reason_of_a_corrected_draw_says_where_the_printed_statement_is_not_refused():
+    evaluation = Evaluation("reproduced", Judgement(HOLDS), Judgement(HOLDS))
+    _, reason = variation.verdict_on_draw(evaluation, "corrected")
+    assert reason == "the correction holds; as printed it is not refused on this draw"
