@@ -92,18 +92,22 @@ def test_minibatches_of_one_example_end_elsewhere_than_full_batches(grams_of_var
 
 # -- what is measured of a map -----------------------------------------------------------------------------------------
 
-LOWER, UPPER, THRESHOLD = 0.3, 0.8, 0.01
+LOWER, UPPER, THRESHOLD = 0.4, 0.8, 0.01
+MEMBERS = 12
 
 
 @pytest.fixture(scope="module")
 def mapped():
-    """Return the trajectory of six trainings of nine examples, and what is measured of them."""
+    """Return the trajectory of trainings of nine examples, and what is measured of them.
+
+    Steps are large, so that ranks swing: there are falls before, while and after the rarest class is learned.
+    """
     settings = {
         "counts": [[6, 2, 1]],
         "dimensions": [2],
         "scales": [0.3],
-        "seeds": 6,
-        "learning_rate": 0.3,
+        "seeds": MEMBERS,
+        "learning_rate": 1.2,
         "steps": 400,
         "points": 40,
     }
@@ -139,8 +143,13 @@ def deepest_fall(series, begin, end, *, trough) -> float:
     return deepest
 
 
-@pytest.mark.parametrize("member", range(6))
-@pytest.mark.parametrize("name", ["fall", "fall_rare", "fall_since_rare", "fall_learning", "fall_before", "fall_after"])
+every_fall = pytest.mark.parametrize(
+    "name", ["fall", "fall_rare", "fall_since_rare", "fall_learning", "fall_before", "fall_after"]
+)
+
+
+@pytest.mark.parametrize("member", range(MEMBERS))
+@every_fall
 def test_each_fall_is_the_deepest_that_a_search_by_peaks_has_in_its_window(mapped, member, name):
     trajectory, table = mapped
     places, ranks = places_and_ranks(trajectory, member)
@@ -160,13 +169,13 @@ def test_each_fall_is_the_deepest_that_a_search_by_peaks_has_in_its_window(mappe
     assert measured == pytest.approx(deepest_fall(ranks, *window_of[name], trough=trough), abs=1e-12)
 
 
-@pytest.mark.parametrize("name", ["fall", "fall_since_rare"])
-def test_some_rank_falls_so_that_the_search_by_peaks_has_something_to_find(mapped, name):
+@every_fall
+def test_some_rank_falls_in_each_window_so_that_the_search_by_peaks_has_something_to_find(mapped, name):
     _, table = mapped
-    assert map_draws(table, name, "rankme_centred", THRESHOLD)["value"].max() > THRESHOLD
+    assert map_draws(table, name, "rankme_centred", THRESHOLD)["value"].max() > 0
 
 
-@pytest.mark.parametrize("member", range(6))
+@pytest.mark.parametrize("member", range(MEMBERS))
 def test_the_net_change_is_that_of_the_rank_while_the_rarest_class_is_learned(mapped, member):
     trajectory, table = mapped
     places, ranks = places_and_ranks(trajectory, member)
