@@ -89,7 +89,8 @@ def test_flows_are_those_of_eigenvalues(flows, member):
     solution = scipy.integrate.solve_ivp(velocity, (0, duration), start, method="LSODA", rtol=1e-9, atol=1e-13)
     at_start, at_end = flows.series["end_to_end"][member]
     np.testing.assert_allclose(at_start, scale * np.eye(4), rtol=0, atol=1e-14)
-    np.testing.assert_allclose(Q.T @ at_end @ Q, np.diag(solution.y[:, -1]), rtol=0, atol=1e-5)
+    # at the end, to which flows converge, both integrations have errors of the order of their tolerances, 1e-9
+    np.testing.assert_allclose(Q.T @ at_end @ Q, np.diag(solution.y[:, -1]), rtol=0, atol=1e-8)
 
 
 @every_member
