@@ -63,8 +63,8 @@ def test_flows_end_where_an_integrator_ends(network, depth, scale):
 def test_coefficients_are_those_where_an_integrator_ends(network, depth, scale, column):
     _, table = limits(network)
     expected = plain.beta_of(network, 3, depth, end_by_an_integrator(network, depth, scale))
-    found = read(table, "coefficient", column, seed=1, depth=depth, scale=scale)
-    np.testing.assert_allclose(found, expected, rtol=0, atol=OF_A_FLOW)
+    beta = read(table, "coefficient", column, seed=1, depth=depth, scale=scale)
+    np.testing.assert_allclose(beta, expected, rtol=0, atol=OF_A_FLOW)
 
 
 @EACH_NETWORK
@@ -86,20 +86,22 @@ def test_equal_weights_are_ones(network):
 
 @pytest.fixture(scope="module")
 def descents():
-    """The limits of flows, and those of descent with steps of 0.02 and 0.01."""
+    """The limits of flows, and those of descent with steps of 0.02 and of 0.01 in units of the inverse curvature."""
     data = points.regression(samples=1, inputs=3, seeds=1, seed=3)
     flow = plain.trajectory_with_settings(runs.interpolation, data, network="diagonal", **FLOW)
-    found = [runs.interpolation_by_descent(data, network="diagonal", step=step, **SETTINGS) for step in (0.02, 0.01)]
-    return flow, found
+    coarse, fine = (
+        runs.interpolation_by_descent(data, network="diagonal", step=step, **SETTINGS) for step in (0.02, 0.01)
+    )
+    return flow, coarse, fine
 
 
 @EACH_DEPTH
 def test_gradient_descent_ends_off_the_flow_by_an_error_of_first_order_in_the_step(descents, depth):
-    flow, found = descents
+    flow, coarse, fine = descents
     name = f"flow_{depth}"
-    errors = [np.abs(run.series[name] - flow.series[name]).max() for run in found]
-    assert errors[0] < 0.02  # the step, in units of the inverse curvature
-    assert errors[0] / errors[1] == pytest.approx(2, rel=0.02)  # the second order is smaller by a step
+    error, error_of_half_the_step = (np.abs(run.series[name] - flow.series[name]).max() for run in (coarse, fine))
+    assert error < 0.02  # the step
+    assert error / error_of_half_the_step == pytest.approx(2, rel=0.02)  # the second order is smaller by a step
 
 
 def last_component(z, depth):
@@ -128,8 +130,8 @@ def brute_force(X, y, eta, scale, depth, xatol=1e-7):
         return size**2 @ [H(z) for z in (least + place @ free) / size**depth]
 
     options = {"xatol": xatol, "fatol": 1e-14, "maxiter": 800}
-    found = minimize(cost, np.zeros(len(free)), method="Nelder-Mead", options=options)
-    return least + found.x @ free
+    optimum = minimize(cost, np.zeros(len(free)), method="Nelder-Mead", options=options)
+    return least + optimum.x @ free
 
 
 SIMPLEX = 1e-6  # ten times what the simplex is across at its end
@@ -141,9 +143,9 @@ def predictions(depth):
     rng = np.random.default_rng(4)
     data = {"X": rng.standard_normal((1, 1, 2)), "y": rng.standard_normal((1, 1))}
     settings = FLOW | {"depths": [depth]}
-    found = plain.trajectory_with_settings(runs.interpolation, data, network="diagonal", **settings)
-    X, y, eta = (found.constants[name][0] for name in ("X", "y", f"eta_{depth}"))
-    return X, y, eta, metrics.interpolation(found)
+    trajectory = plain.trajectory_with_settings(runs.interpolation, data, network="diagonal", **settings)
+    X, y, eta = (trajectory.constants[name][0] for name in ("X", "y", f"eta_{depth}"))
+    return X, y, eta, metrics.interpolation(trajectory)
 
 
 @EACH_DEPTH
@@ -184,9 +186,9 @@ def test_solutions_of_least_norm_are_those_of_a_linear_program_and_of_the_pseudo
         "weighted_l1": l1_weights * plain.least_l1(X * l1_weights, y),
         "weighted_l2": l2_weights * (np.linalg.pinv(X * l2_weights) @ y),
     }
-    found = read(table, quantity, "predicted", scale=0.3)
+    solution = read(table, quantity, "predicted", scale=0.3)
     # ten times the tolerance of the cone program, `solutions.TOLERANCE`
-    np.testing.assert_allclose(found, expected[quantity], rtol=0, atol=1e-11)
+    np.testing.assert_allclose(solution, expected[quantity], rtol=0, atol=1e-11)
 
 
 @functools.cache
@@ -194,10 +196,10 @@ def table_and_printed_minimiser():
     """Return what is measured of a convolutional network, and the minimiser of Q as Corollary 6 is printed."""
     data = points.regression(samples=1, inputs=3, seeds=1, even=True, seed=3)
     settings = FLOW | {"depths": [3], "scales": [0.4]}
-    found = plain.trajectory_with_settings(runs.interpolation, data, network="convolutional", **settings)
+    trajectory = plain.trajectory_with_settings(runs.interpolation, data, network="convolutional", **settings)
     F = np.fft.fft(np.eye(3), norm="ortho").real  # of even sequences
-    minimiser = F @ brute_force(data["X"][0] @ F, data["y"][0], found.constants["eta_3"][0], 0.4, 3)
-    return metrics.interpolation(found), minimiser
+    minimiser = F @ brute_force(data["X"][0] @ F, data["y"][0], trajectory.constants["eta_3"][0], 0.4, 3)
+    return metrics.interpolation(trajectory), minimiser
 
 
 def test_the_printed_prediction_lacks_the_factor_of_the_transform():
@@ -236,10 +238,10 @@ EACH_SIGN = pytest.mark.parametrize("sign", [1, -1])
 @functools.cache
 def depth_functions(depth):
     """Return what is measured of p and q forward and backward in time, until q passes `LAST`."""
-    found = plain.trajectory_with_settings(
+    trajectory = plain.trajectory_with_settings(
         runs.depth_functions, depths=[depth], records=9, last=LAST, rtol=1e-11, atol=1e-14
     )
-    return metrics.depth_functions(found)
+    return metrics.depth_functions(trajectory)
 
 
 @EACH_SIGN
