@@ -1,6 +1,7 @@
-"""How tests are shared between processes, and that they are the same in every run.
+"""How tests are shared between processes, named, timed and chosen, so that they are the same in every run.
 
-A file's tests stay together; what tests of several files need lies in one folder, made by whoever comes first.
+A file's tests stay in one process; results that tests of several files need are in one folder, made by the first test
+that needs them.
 """
 
 import os
@@ -26,7 +27,8 @@ from tests.support import PAPERS, SHARED, as_text, each_of_roles, smoke
 hypothesis.settings.register_profile("repeatable", deadline=None, derandomize=True)
 hypothesis.settings.load_profile("repeatable")
 
-# what several processes make once: the first one makes the folder, those that it starts are told of it, it clears up
+# the folder of results that several processes share: the first process makes it, names it to those that it starts, and
+# removes it
 OWNER = os.environ.setdefault(SHARED, "") == ""
 if OWNER:
     os.environ[SHARED] = tempfile.mkdtemp(prefix="learning-dynamics-tests-")
@@ -113,16 +115,16 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> ByGroup:
     return ByGroup(config, log)
 
 
-# not in the quick loop: what goes over every paper or tries the project as a whole, judges but for one claim a topic,
-# and every example of a test but its first
+# not in the quick loop: tests of every paper or of the project as a whole, judges but for one claim a topic, and every
+# example of a test but its first
 THOROUGH = (
     *("test_any_settings.py", "test_every_figure.py", "test_every_motion.py", "test_every_interactive.py"),
     *("test_docs_commands.py", "test_bench.py", "test_mutation.py", "test_mnist.py"),
     *("test_every_quantity.py", "test_unrelated_features_have_the_level_of_chance"),
     *("test_judges.py", "test_limits.py", "test_claims.py", "test_against_plain.py", "test_against_layers.py"),
     *("test_against_flows.py", "test_memory.py", "test_bounds.py", "test_training.py", "test_local_optima.py"),
-    "test_a_part_of_a_library_is_imported_by_who_reads_it_or_comes_with_the_library",
-    "test_where_nothing_can_be_kept_it_compiles_all_the_same",
+    "test_a_submodule_is_imported_by_the_file_that_uses_it_or_comes_with_its_package",
+    "test_where_no_cache_can_be_written_a_function_is_compiled_all_the_same",
     "test_what_the_documentation_says_of_each_cell_is_counted",
     "test_a_network_that_minimises_the_nuclear_norm_leaves_that_norm",
     "test_a_power_of_which_no_other_matrix_has_less_is_left",
@@ -159,7 +161,7 @@ def _rank(item: pytest.Item) -> int:
 def mark_quick(items: list[pytest.Item]) -> None:
     """Mark the tests of the quick loop: one claim a topic, and of a paper's other tests the first example of each."""
     claims = {f"{paper}.{name}" for paper in PAPERS for name in one_claim_a_topic(paper)}
-    begun = set()  # tests of which there has been an example
+    with_example = set()  # tests of which there has been an example
     for item in items:
         file = _file(item)
         if file.name == "test_every_claim.py":
@@ -168,8 +170,8 @@ def mark_quick(items: list[pytest.Item]) -> None:
                 item.add_marker("quick")
             continue
         test = item.nodeid.partition("[")[0]
-        is_first = "papers" not in file.parts or test not in begun
-        begun.add(test)
+        is_first = "papers" not in file.parts or test not in with_example
+        with_example.add(test)
         function = test.rpartition("::")[2]
         if is_first and "pipeline" not in file.parts and not {file.name, function} & set(THOROUGH):
             item.add_marker("quick")

@@ -11,20 +11,22 @@ from scipy.io import savemat
 
 
 def arrays(count: int, channels: int, size: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    """Random images with labels 0 to 9 in turn."""
+    """Return random images, shape (count, channels, size, size), and labels 0 to 9 in turn; larger ones are lighter."""
     rng = np.random.default_rng(seed)
     labels = np.arange(count) % 10
     images = rng.integers(0, 128, (count, channels, size, size), dtype=np.uint8) + 12 * labels[:, None, None, None]
     return images.astype(np.uint8), labels.astype(np.uint8)
 
 
-def write_idx(path: Path, array: np.ndarray, magic: bytes | None = None) -> None:
-    header = magic or bytes([0, 0, 8, array.ndim])
+def write_idx(path: Path, array: np.ndarray) -> None:
+    """Write an IDX file of bytes, as MNIST has them, with gzip."""
+    header = bytes([0, 0, 8, array.ndim])
     header += b"".join(int(size).to_bytes(4, "big") for size in array.shape)
     path.write_bytes(gzip.compress(header + array.tobytes()))
 
 
 def write_mnist(folder: Path, train: int = 40, test: int = 20) -> None:
+    """Write the four files of MNIST or Fashion-MNIST."""
     folder.mkdir(parents=True, exist_ok=True)
     for prefix, count in (("train", train), ("t10k", test)):
         images, labels = arrays(count, 1, 28)
@@ -42,6 +44,7 @@ def write_archive(path: Path, members: dict[str, bytes], mode: Literal["w:gz", "
 
 
 def cifar10_members(per_batch: int = 10) -> dict[str, bytes]:
+    """Return the files in CIFAR10's archive: six batches, in which each label stands before its image."""
     members = {}
     for seed, name in enumerate([*(f"data_batch_{number}" for number in range(1, 6)), "test_batch"]):
         images, labels = arrays(per_batch, 3, 32, seed)
@@ -55,6 +58,7 @@ def write_cifar10(folder: Path) -> None:
 
 
 def write_svhn(folder: Path, count: int = 30) -> None:
+    """Write the two files of SVHN: MATLAB's, images last, the digit 0 with label 10."""
     folder.mkdir(parents=True, exist_ok=True)
     for name in ("train", "test"):
         images, labels = arrays(count, 3, 32)
@@ -63,6 +67,7 @@ def write_svhn(folder: Path, count: int = 30) -> None:
 
 
 def stl10_members(count: int = 20) -> dict[str, bytes]:
+    """Return the files in STL10's archive: columns before rows, labels from 1 on."""
     members = {}
     for name in ("train", "test"):
         images, labels = arrays(count, 3, 96)

@@ -15,13 +15,22 @@ from learning_dynamics.errors import ProjectError
 from tests.datasets import original_formats as formats
 from tests.support import named_after_its_call
 
-SETS = {
-    "mnist": (formats.write_mnist, (1, 32, 32)),
-    "fashion_mnist": (formats.write_mnist, (1, 32, 32)),
-    "cifar10": (formats.write_cifar10, (3, 32, 32)),
-    "svhn": (formats.write_svhn, (3, 32, 32)),
-    "stl10": (formats.write_stl10, (3, 96, 96)),
+# by data set: what writes its files, and the shape of its images, channels first
+WRITE = {
+    "mnist": formats.write_mnist,
+    "fashion_mnist": formats.write_mnist,
+    "cifar10": formats.write_cifar10,
+    "svhn": formats.write_svhn,
+    "stl10": formats.write_stl10,
 }
+SHAPE = {
+    "mnist": (1, 32, 32),  # 28 by 28 pixels, padded
+    "fashion_mnist": (1, 32, 32),
+    "cifar10": (3, 32, 32),
+    "svhn": (3, 32, 32),
+    "stl10": (3, 96, 96),
+}
+# numbers of train and test images
 COUNTS = {"mnist": (40, 20), "fashion_mnist": (40, 20), "cifar10": (50, 10), "svhn": (30, 30), "stl10": (20, 20)}
 
 
@@ -29,38 +38,53 @@ COUNTS = {"mnist": (40, 20), "fashion_mnist": (40, 20), "cifar10": (50, 10), "sv
 def small_sets(monkeypatch):
     """Data sets are as large as those of `original_formats`, and no other folder or machine has them."""
     monkeypatch.setattr(benchmarks, "COUNTS", COUNTS)
-    for name in SETS:
+    for name in WRITE:
         files = getattr(benchmarks, name.upper())
         here = [replace(file, packages=(), mirrors=("http://127.0.0.1:9/",)) for file in np.atleast_1d(files)]
         monkeypatch.setattr(benchmarks, name.upper(), tuple(here) if isinstance(files, tuple) else here[0])
 
 
 def read(name, folder, per_class=2, checksums=False, **settings):
+    """Return the arrays of a data set from the files in a folder: `per_class` train images of each class."""
     return getattr(benchmarks, name)(folder=str(folder), per_class=per_class, checksums=checksums, seed=1, **settings)
 
 
-@pytest.mark.parametrize("name", SETS)
-def test_pixels_lie_where_the_file_has_them_and_train_images_are_balanced_and_sorted(name, tmp_path):
-    write, shape = SETS[name]
-    write(tmp_path)
-    data = read(name, tmp_path)
-    assert data["train_images"].shape == (20, *shape)
+@pytest.mark.parametrize("name", WRITE)
+def test_train_images_are_equally_many_of_each_class_sorted_by_class(name, tmp_path):
+    WRITE[name](tmp_path)
+    data = read(name, tmp_path, per_class=2)
+    assert data["train_images"].shape == (20, *SHAPE[name])
     assert data["train_images"].dtype == np.uint8
     np.testing.assert_array_equal(data["train_labels"], np.repeat(np.arange(10), 2))
-    size = 28 if "mnist" in name else shape[-1]
-    images, labels = formats.arrays(len(data["test_labels"]), shape[0], size, seed=5 if name == "cifar10" else 0)
-    margin = (shape[-1] - size) // 2
-    padded = np.pad(images, [(0, 0), (0, 0), (margin, margin), (margin, margin)])
-    np.testing.assert_array_equal(data["test_images"], padded)
+
+
+@pytest.mark.parametrize("name", WRITE)
+def test_test_images_are_those_of_the_file_pixel_by_pixel(name, tmp_path):
+    WRITE[name](tmp_path)
+    data = read(name, tmp_path)
+    channels, padded_size, _ = SHAPE[name]
+    size = 28 if "mnist" in name else padded_size
+    seed = 5 if name == "cifar10" else 0  # of the test batch, the sixth
+    images, labels = formats.arrays(len(data["test_labels"]), channels, size, seed)
+    margin = (padded_size - size) // 2
+    np.testing.assert_array_equal(
+        data["test_images"], np.pad(images, [(0, 0), (0, 0), (margin, margin), (margin, margin)])
+    )
     np.testing.assert_array_equal(data["test_labels"], labels)
+
+
+# -- files with a fault ------------------------------------------------------------------------------------------------
+
+# Each of the following returns a function that spoils the files in a folder, or what such a function does to bytes.
 
 
 TRAIN, TRAIN_LABELS, TEST, TEST_LABELS = (file.name for file in benchmarks.MNIST)
 PIXELS = formats.arrays(40, 1, 28)[0][:, 0]
-NINE = (np.arange(40) % 9).astype(np.uint8)
+NINE = (np.arange(40) % 9).astype(np.uint8)  # labels of nine classes
 TEN = (np.arange(40) % 10).astype(np.uint8)
 RECORD = 1 + 3 * 32 * 32  # bytes of an image and its label in CIFAR10
 CIFAR, STL, MAT = "cifar-10-binary.tar.gz", "stl10_binary.tar.gz", "test_32x32.mat"
+# images and labels as SVHN's file has them
 HOUSES, NUMBERS = formats.arrays(30, 3, 32)
 HOUSES, NUMBERS = HOUSES.transpose(2, 3, 1, 0), np.where(NUMBERS == 0, 10, NUMBERS)[:, None]
 
@@ -83,6 +107,7 @@ def content(file, change):
 
 
 def unzipped(file, change):
+    """Change the bytes of a file that is packed with gzip."""
     return content(file, lambda zipped: gzip.compress(change(gzip.decompress(zipped))))
 
 
@@ -118,9 +143,11 @@ def stl_test(count):
 
 @named_after_its_call
 def mat(**arrays):
+    """Write SVHN's test file with other arrays."""
     return lambda folder: savemat(folder / MAT, {"X": HOUSES, "y": NUMBERS} | arrays)
 
 
+# by fault: the data set, what spoils its files, and words of the refusal
 FAULTS = {
     "magic number": ("mnist", unzipped(TRAIN, lambda whole: b"\0\0\x0d" + whole[3:]), f"{TRAIN}: .* 00000d03"),
     "cut values": ("mnist", unzipped(TRAIN, lambda whole: whole[:-5]), f"{TRAIN}: cannot be read .* 31355 into"),
@@ -143,17 +170,20 @@ FAULTS = {
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_a_fault_is_told_in_one_line_with_its_file(fault, tmp_path):
+def test_a_file_with_a_fault_is_refused_in_one_line_that_names_it(fault, tmp_path):
     name, spoil, message = FAULTS[fault]
-    SETS[name][0](tmp_path)
+    WRITE[name](tmp_path)
     spoil(tmp_path)
     with pytest.raises(ProjectError, match=rf"{message}.*; replace it$"):
         read(name, tmp_path)
 
 
+# -- checksums ---------------------------------------------------------------------------------------------------------
+
+
 def publish(name, folder, monkeypatch):
     """Write a small data set, whose checksums are the published ones from now on."""
-    SETS[name][0](folder)
+    WRITE[name](folder)
     unpacked = folder.with_name("unpacked")
     shutil.copytree(folder, unpacked)
     formats.unpack(unpacked)
@@ -182,7 +212,7 @@ def as_published(folder):
     """Leave the files as they are."""
 
 
-@pytest.mark.parametrize("name", SETS)
+@pytest.mark.parametrize("name", WRITE)
 @pytest.mark.parametrize("wrap", [as_published, formats.pack_again, formats.unpack])
 def test_published_content_is_accepted_however_it_is_packed(name, wrap, tmp_path, monkeypatch):
     publish(name, tmp_path / "files", monkeypatch)
@@ -214,25 +244,42 @@ def test_one_flipped_bit_is_refused_with_the_setting_that_accepts_it(name, file,
 @pytest.mark.parametrize(("name", "archive"), [("mnist", TEST), ("cifar10", CIFAR)])
 def test_one_flipped_bit_in_an_archive_that_is_packed_again_is_refused(name, archive, tmp_path, monkeypatch):
     publish(name, tmp_path / "files", monkeypatch)
+
+    def flip_the_last_bit(whole):
+        return whole[:-1] + bytes([whole[-1] ^ 1])
+
     if name == "mnist":
-        unzipped(archive, lambda whole: whole[:-1] + bytes([whole[-1] ^ 1]))(tmp_path / "files")
+        spoil = unzipped(archive, flip_the_last_bit)
     else:
-        member("data_batch_3.bin", lambda whole: whole[:-1] + bytes([whole[-1] ^ 1]))(tmp_path / "files")
+        spoil = member("data_batch_3.bin", flip_the_last_bit)
+    spoil(tmp_path / "files")
     with pytest.raises(ProjectError, match=rf"{archive}: .*the MD5 of its content is .*`checksums: false`"):
         read(name, tmp_path / "files", checksums=True)
 
 
-def test_the_published_archive_is_accepted_whatever_its_content_is_listed_as(tmp_path, monkeypatch):
+@pytest.fixture
+def stl10_with_wrong_checksums_of_content(tmp_path, monkeypatch):
+    """A folder with STL10, whose archive has its checksum and whose files have others than those published."""
     publish("stl10", tmp_path / "files", monkeypatch)
     wrong = replace(benchmarks.STL10, contents=dict.fromkeys(benchmarks.STL10.contents, "0" * 32))
     monkeypatch.setattr(benchmarks, "STL10", wrong)
-    assert len(read("stl10", tmp_path / "files", checksums=True)["test_labels"]) == 20
-    formats.pack_again(tmp_path / "files")
+    return tmp_path / "files"
+
+
+def test_an_archive_with_its_own_checksum_is_accepted_without_those_of_its_content(
+    stl10_with_wrong_checksums_of_content,
+):
+    data = read("stl10", stl10_with_wrong_checksums_of_content, checksums=True)
+    assert len(data["test_labels"]) == 20
+
+
+def test_an_archive_that_is_packed_again_is_checked_by_its_content(stl10_with_wrong_checksums_of_content):
+    formats.pack_again(stl10_with_wrong_checksums_of_content)
     with pytest.raises(ProjectError, match="of the published content 0000"):
-        read("stl10", tmp_path / "files", checksums=True)
+        read("stl10", stl10_with_wrong_checksums_of_content, checksums=True)
 
 
-def test_some_of_the_unpacked_files_are_not_enough(tmp_path, monkeypatch):
+def test_an_unpacked_archive_that_lacks_a_file_is_refused(tmp_path, monkeypatch):
     publish("cifar10", tmp_path / "files", monkeypatch)
     formats.unpack(tmp_path / "files")
     (tmp_path / "files/cifar-10-batches-bin/data_batch_4.bin").unlink()
@@ -240,14 +287,26 @@ def test_some_of_the_unpacked_files_are_not_enough(tmp_path, monkeypatch):
         read("cifar10", tmp_path / "files")
 
 
-def test_a_package_of_the_distribution_is_read_where_the_folder_has_nothing_and_always_checked(tmp_path, monkeypatch):
-    package = tmp_path / "package"
-    publish("fashion_mnist", package, monkeypatch)
-    formats.pack_again(package)
-    installed = tuple(replace(file, packages=(str(package),)) for file in benchmarks.FASHION_MNIST)
+# -- where files come from ---------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def package(tmp_path, monkeypatch):
+    """A folder in which a package of the distribution has installed Fashion-MNIST."""
+    folder = tmp_path / "package"
+    publish("fashion_mnist", folder, monkeypatch)
+    formats.pack_again(folder)
+    installed = tuple(replace(file, packages=(str(folder),)) for file in benchmarks.FASHION_MNIST)
     monkeypatch.setattr(benchmarks, "FASHION_MNIST", installed)
+    return folder
+
+
+def test_a_package_of_the_distribution_is_read_where_the_folder_has_nothing(package, tmp_path):
     assert len(read("fashion_mnist", tmp_path / "empty", checksums=True)["test_labels"]) == 20
     assert not (tmp_path / "empty").exists()
+
+
+def test_a_package_of_the_distribution_is_checked_even_without_checksums(package, tmp_path):
     formats.unpack(package)
     flip(package / TRAIN.removesuffix(".gz"), -1)
     with pytest.raises(ProjectError, match=rf"of the published content .* put {TRAIN} into {tmp_path}/empty"):
@@ -270,7 +329,7 @@ def test_debians_package_holds_the_published_images(tmp_path, monkeypatch):
 
 @pytest.fixture
 def mirror(tmp_path):
-    """A folder that is served, and its address."""
+    """Return a folder that is served, and its address."""
     served = tmp_path / "served"
     served.mkdir()
     return served, f"{served.as_uri()}/"
@@ -278,7 +337,7 @@ def mirror(tmp_path):
 
 def test_a_missing_file_is_downloaded_once_from_the_mirror_that_has_it(mirror, tmp_path):
     served, address = mirror
-    (served / "file.bin").write_bytes(b"contents")
+    (served / "file.bin").write_bytes(b"contents")  # the first of two mirrors, `nowhere/`, has no such file
     file = downloads.Published("file.bin", hashlib.md5(b"contents").hexdigest(), {}, (address + "nowhere/", address))
     into = tmp_path / "into"
     assert downloads.obtain(file, into, pause=0)["file.bin"].data == b"contents"
@@ -296,7 +355,7 @@ def test_a_damaged_download_leaves_nothing_behind(mirror, tmp_path):
     assert list((tmp_path / "into").iterdir()) == []
 
 
-def test_a_folder_below_home_is_found(tmp_path, monkeypatch):
+def test_a_folder_may_be_given_from_the_home_folder_on(tmp_path, monkeypatch):
     monkeypatch.setenv("HOME", str(tmp_path))
     formats.write_mnist(tmp_path / "data/mnist")
     assert len(read("mnist", "~/data/mnist")["train_labels"]) == 20
@@ -311,7 +370,7 @@ def test_a_folder_below_home_is_found(tmp_path, monkeypatch):
         ("absent/mnist", r"is not in /.*/absent/mnist and cannot be downloaded"),
     ],
 )
-def test_a_folder_that_is_none_is_refused_and_nothing_is_created(text, message, tmp_path, monkeypatch):
+def test_a_path_that_is_no_folder_of_data_is_refused_and_nothing_is_created(text, message, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(downloads, "ATTEMPTS", 1)
     (tmp_path / "file").touch()
@@ -320,7 +379,7 @@ def test_a_folder_that_is_none_is_refused_and_nothing_is_created(text, message, 
     assert list(tmp_path.iterdir()) == [tmp_path / "file"]
 
 
-def test_a_single_file_of_the_configuration_is_a_path_alike(tmp_path, monkeypatch):
+def test_the_file_of_the_gas_sensors_may_be_given_from_the_home_folder_on(tmp_path, monkeypatch):
     monkeypatch.setenv("HOME", str(tmp_path))
     with pytest.raises(ProjectError, match=rf"^{tmp_path}/gas.zip: no such file; download"):
         regression_tables.gas_sensor(file="~/gas.zip")

@@ -19,9 +19,9 @@ print(twice(21.0), sum(twice.stats.cache_hits.values()))
 
 
 def run_doubling(module, **variables):
-    """Write and run a module that compiles a function, in a process of its own; return what it prints.
+    """Write and run a module that compiles a function, in a process of its own; return the two words that it prints.
 
-    That is twice 21, by the function, and how often it was found in the cache.
+    They are twice 21, by the function, and how often it was found in the cache: 0 or 1.
     """
     module.write_text(DOUBLING)
     # always the same time: numba forgets what it has cached of a source with another one
@@ -33,7 +33,7 @@ def run_doubling(module, **variables):
     return done.stdout.split()
 
 
-def test_where_nothing_can_be_kept_it_compiles_all_the_same(tmp_path):
+def test_where_no_cache_can_be_written_a_function_is_compiled_all_the_same(tmp_path):
     """Files are where the cache's folders would be made; folders without write permission would not stop root."""
     (tmp_path / "__pycache__").write_text("")
     (tmp_path / "home").write_text("")
@@ -68,7 +68,7 @@ def test_a_broken_cache_is_replaced(spoil, ending, tmp_path):
     assert run_doubling(tmp_path / "doubling.py", **variables) == ["42.0", "1"]
 
 
-def test_what_is_wrong_with_a_function_is_raised():
+def test_an_error_of_a_function_is_raised_where_it_is_defined():
     with pytest.raises(numba.TypingError, match="unknown_name"):
 
         @compiled("float64(float64)")

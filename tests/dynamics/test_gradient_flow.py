@@ -1,4 +1,4 @@
-"""The integrator: its error follows its tolerance, and it says why it stops."""
+"""The integrator against known solutions: its error follows its tolerance, where it ends, and why it stops."""
 
 import numpy as np
 import pytest
@@ -9,8 +9,11 @@ from learning_dynamics.errors import DivergenceError
 TIMES = np.linspace(0.0, 3.0, 13)
 
 
+TOLERANCES = {"rtol": 1e-9, "atol": 1e-12}
+
+
 def decay(_time, state):
-    return -state
+    return -state  # from 1 on it is exp(-time)
 
 
 def rotation(_time, state):
@@ -25,12 +28,15 @@ def test_every_method_follows_a_rotation_to_its_tolerance(rtol, method):
     np.testing.assert_allclose(flow.states, np.stack([np.cos(TIMES), np.sin(TIMES)], 1), rtol=0, atol=100 * rtol)
 
 
-def test_it_goes_on_until_the_condition_holds_or_its_patience_ends():
-    flow = integrate(decay, np.ones(1), TIMES, rtol=1e-9, atol=1e-12, until=lambda state: state[0] < 1e-4)
+def test_after_the_last_recorded_time_it_goes_on_until_the_condition_holds():
+    flow = integrate(decay, np.ones(1), TIMES, **TOLERANCES, until=lambda state: state[0] < 1e-4)
     assert flow.final_state[0] < 1e-4
-    # it looks after each step; at this tolerance steps are about half a unit long
+    # the condition is read after each step; at this tolerance steps are about half a unit long
     assert -np.log(1e-4) <= flow.final_time < -np.log(1e-4) + 1
-    flow = integrate(decay, np.ones(1), TIMES, rtol=1e-9, atol=1e-12, until=lambda state: False, last_time=7.0)
+
+
+def test_where_the_condition_does_not_hold_it_goes_on_to_the_last_time_allowed():
+    flow = integrate(decay, np.ones(1), TIMES, **TOLERANCES, until=lambda state: False, last_time=7.0)
     assert flow.final_time == pytest.approx(7.0)
 
 
@@ -49,26 +55,25 @@ def stiff(_time, state):
         (stiff, r"ran out of steps: 1000 taken by time .*; raise max_steps, or use a stiff method"),
     ],
 )
-def test_a_flow_that_does_not_get_through_says_where_and_what_to_do(field, why):
+def test_a_flow_that_does_not_reach_the_last_time_says_where_it_stopped_and_why(field, why):
     with pytest.raises(DivergenceError, match=why):
-        integrate(field, np.ones(1), np.array([0.0, 2.0]), rtol=1e-9, atol=1e-12, max_steps=1000)
+        integrate(field, np.ones(1), np.array([0.0, 2.0]), **TOLERANCES, max_steps=1000)
 
 
-def test_recorded_times_on_which_it_lands_are_steps_and_not_interpolated():
+def test_with_land_steps_end_on_the_recorded_times_and_nothing_is_interpolated():
     times = np.linspace(0.0, 10.0, 37)
-    landed, between = (
-        np.abs(
-            integrate(rotation, np.array([1.0, 0.0]), times, rtol=1e-9, atol=1e-12, land=land).states[:, 0]
-            - np.cos(times)
-        ).max()
-        for land in (True, False)
-    )
-    # a few steps' local errors; interpolation between long steps costs far more
-    assert landed < 30 * 1e-9
-    assert landed < between
+
+    def error(land):
+        states = integrate(rotation, np.array([1.0, 0.0]), times, **TOLERANCES, land=land).states
+        return np.abs(states[:, 0] - np.cos(times)).max()
+
+    # steps that end at each time are shorter than the tolerance asks for, and err by less than it
+    assert error(land=True) < TOLERANCES["rtol"]
+    # between the ends of longer steps the interpolant, of a lower order, errs by far more
+    assert error(land=False) > 10 * error(land=True)
 
 
 @pytest.mark.parametrize("options", [{"method": "LSODA"}, {"restarts": 1}])
-def test_it_does_not_land_where_a_step_may_pass_the_recorded_time(options):
+def test_land_is_refused_where_a_step_may_pass_the_recorded_time(options):
     with pytest.raises(ValueError, match=r"land: .* the state of a later time"):
-        integrate(decay, np.ones(1), TIMES, rtol=1e-9, atol=1e-12, land=True, **options)
+        integrate(decay, np.ones(1), TIMES, **TOLERANCES, land=True, **options)

@@ -29,6 +29,7 @@ ALWAYS = 1e9  # share of the time that resume points may take: one after every e
 
 
 def problem() -> tuple[torch.Tensor, torch.Tensor]:
+    """Return 30 noisy images of 4 by 4 pixels, whose mean is their label, and the labels 0, 1 and 2."""
     labels = torch.arange(30) % 3
     noise = torch.randn(30, 1, 4, 4, generator=torch.Generator().manual_seed(0))
     return noise + labels[:, None, None, None], labels
@@ -110,7 +111,7 @@ def test_a_training_that_is_killed_twice_ends_as_an_undisturbed_one(tmp_path, mo
     assert len(trained) == 6 - 1 - 2
 
 
-def test_what_is_finished_is_not_trained_again(tmp_path, monkeypatch):
+def test_a_training_that_has_ended_is_not_repeated(tmp_path, monkeypatch):
     finished = states_of_training(resume=tmp_path)
     monkeypatch.setattr(training, "one_epoch", lambda *_: pytest.fail("another epoch is trained"))
     assert_same(states_of_training(resume=tmp_path), finished)
@@ -188,8 +189,8 @@ def test_a_training_without_a_folder_has_no_limit_of_time(monkeypatch):
     assert_same(states_of_training(), undisturbed)
 
 
-def recorded(*epochs):
-    """Return states of these epochs, which differ."""
+def states_of_epochs(*epochs):
+    """Return made-up states, as a training records them, of which each is that of its epoch alone."""
     return {epoch: {"weight": np.full(2, float(epoch))} for epoch in epochs}
 
 
@@ -197,15 +198,16 @@ def test_each_save_adds_the_states_recorded_since_the_last_and_a_load_returns_al
     net = network()
     optimiser = torch.optim.SGD(net.parameters(), 0.1, 0.9)
     point = training.ResumePoint(tmp_path)
-    for states, added, epoch in (
-        (recorded(1, 3), ["epoch-1.npz", "epoch-3.npz"], 4),
-        (recorded(1, 3, 6), ["epoch-6.npz"], 7),
-        (recorded(1, 3, 6), [], 8),
+    for states, added_files, epoch in (
+        (states_of_epochs(1, 3), ["epoch-1.npz", "epoch-3.npz"], 4),
+        (states_of_epochs(1, 3, 6), ["epoch-6.npz"], 7),
+        (states_of_epochs(1, 3, 6), [], 8),
     ):
         for file in tmp_path.glob("epoch-*.npz"):
             os.utime(file, (0, 0))  # so that a file that is written again shows
         point.save(net, optimiser, states, epoch)
-        assert sorted(file.name for file in tmp_path.glob("epoch-*.npz") if file.stat().st_mtime > 0) == added, epoch
+        written = sorted(file.name for file in tmp_path.glob("epoch-*.npz") if file.stat().st_mtime > 0)
+        assert written == added_files, epoch
         found, reached = training.ResumePoint(tmp_path).load(net, optimiser)
         assert reached == epoch
         assert_same(found, states)
@@ -232,14 +234,14 @@ def test_a_save_that_is_torn_leaves_the_previous_resume_point(library, name, tor
     net = network()
     optimiser = torch.optim.SGD(net.parameters(), 0.1, 0.9)
     point = training.ResumePoint(tmp_path)
-    point.save(net, optimiser, recorded(1, 3, 6), 8)
+    point.save(net, optimiser, states_of_epochs(1, 3, 6), 8)
     with monkeypatch.context() as patch:
         patch.setattr(library, name, torn)
         with pytest.raises(KilledError):
-            point.save(net, optimiser, recorded(1, 3, 6, 9), 9)
+            point.save(net, optimiser, states_of_epochs(1, 3, 6, 9), 9)
     found, reached = training.ResumePoint(tmp_path).load(net, optimiser)
     assert reached == 8
-    assert_same(found, recorded(1, 3, 6))
+    assert_same(found, states_of_epochs(1, 3, 6))
 
 
 # -- recipes and batches -----------------------------------------------------------------------------------------------
@@ -249,8 +251,8 @@ def test_a_save_that_is_torn_leaves_the_previous_resume_point(library, name, tor
     ("size", "drop_last", "sizes"),
     [(8, False, [8, 8, 8, 6]), (8, True, [8, 8, 8]), (10, True, [10, 10, 10])],
 )
-def test_an_incomplete_last_batch_can_be_left_out(size, drop_last, sizes):
-    assert [len(part) for part in training.batches(torch.arange(30), size, drop_last=drop_last)] == sizes
+def test_a_last_batch_that_is_not_full_can_be_left_out(size, drop_last, sizes):
+    assert [len(batch) for batch in training.batches(torch.arange(30), size, drop_last=drop_last)] == sizes
 
 
 def test_dropping_the_only_batch_is_refused():
@@ -258,22 +260,19 @@ def test_dropping_the_only_batch_is_refused():
         training.batches(torch.arange(30), 31, drop_last=True)
 
 
-def test_what_is_left_out_is_not_trained_on():
-    """Of one batch and a half the half batch moves nothing: not the parameters, not the running averages."""
+def test_a_batch_that_is_left_out_moves_neither_parameters_nor_running_averages():
     images, labels = problem()
-    # the order in which `train` takes the images in epoch 1
+    # the order in which `train` takes the 30 images in epoch 1: a batch of 20, and ten that are left out
     order = np.random.default_rng(seed_sequence(5, "batches of epoch 1", 0)).permutation(30)
     altered = images.clone()
     altered[torch.from_numpy(order[20:])] = 1e3
     recipe = replace(RECIPE, batch=20, epochs=1, drop_last=True)
-    whole, other = (
-        training.train(network(), given, labels, recipe, FIRST_EPOCH, seed=5) for given in (images, altered)
-    )
-    assert_same(other, whole)
+    expected = training.train(network(), images, labels, recipe, FIRST_EPOCH, seed=5)
+    assert_same(training.train(network(), altered, labels, recipe, FIRST_EPOCH, seed=5), expected)
 
 
 @pytest.mark.parametrize("field", ["loss", "precision", "execution", "diverged"])
-def test_a_recipe_refuses_words_that_mean_nothing(field):
+def test_a_recipe_refuses_a_word_that_is_not_one_of_a_fields_choices(field):
     with pytest.raises(ProjectError, match=f"{field}: `mean` is not one of "):
         replace(RECIPE, **{field: "mean"})
 
@@ -352,7 +351,7 @@ def states_of_training_without_recording(recipe):
 
 
 @pytest.mark.parametrize("changes", [{}, {"drop_last": True}, {"momentum": 0.0}, {"loss": "ce"}])
-def test_to_record_a_step_is_to_take_none(changes, graphs_on_cpu):
+def test_a_training_whose_steps_are_recorded_and_replayed_is_the_same(changes, graphs_on_cpu):
     recipe = replace(RECIPE, **changes)
     assert_same(states_of_training(recipe), states_of_training_without_recording(recipe))
 
@@ -392,7 +391,7 @@ def test_recorded_steps_resume_where_they_were_interrupted(tmp_path, monkeypatch
     assert len(trained) == 6 - 3
 
 
-def test_graphs_without_a_gpu_are_eager_and_say_so():
+def test_without_a_gpu_graphs_warn_and_steps_are_eager():
     with pytest.warns(UserWarning, match="graphs needs a GPU"):
         found = states_of_training(replace(RECIPE, execution="graphs"))
     assert_same(found, states_of_training())
@@ -410,8 +409,8 @@ def test_other_members_and_other_seeds_are_trained_on_other_batches():
     assert not np.allclose(first, other_seed)
 
 
-def test_the_rate_drops_after_a_third_and_two_thirds():
-    recipe = replace(RECIPE, learning_rate=0.1, epochs=350)
+def test_the_learning_rate_drops_to_a_tenth_after_a_third_and_two_thirds_of_the_epochs():
+    recipe = replace(RECIPE, learning_rate=0.1, epochs=350)  # thirds end at 116.7 and 233.3
     rates = [recipe.rate(epoch) for epoch in (117, 118, 233, 234, 350)]
     np.testing.assert_allclose(rates, [0.1, 0.01, 0.01, 0.001, 0.001])
 
@@ -443,7 +442,7 @@ def test_in_a_sweep_a_diverged_network_counts_as_untrained():
     assert_same(found, dict.fromkeys(RECORDED_EPOCHS, untrained))
 
 
-def test_a_statistic_that_overflows_is_divergence_too():
+def test_a_running_average_that_is_infinite_is_divergence_though_the_loss_is_finite():
     net = network()
     net.body[1].running_var.fill_(float("inf"))  # of no effect on the loss in training
     with pytest.raises(DivergenceError, match=r"diverged in epoch 1: the loss is 0\.\d"):
@@ -453,7 +452,7 @@ def test_a_statistic_that_overflows_is_divergence_too():
 # -- the loss and its arithmetic ---------------------------------------------------------------------------------------
 
 
-def test_the_loss_is_half_the_sum_over_classes():
+def test_the_squared_loss_is_half_the_sum_over_classes_averaged_over_images():
     """One full-batch step without momentum moves the last bias by the gradient of 1/2 Ave ||Wh + b - y||^2."""
     images, labels = problem()
     net = network()
@@ -469,7 +468,7 @@ def test_the_loss_is_half_the_sum_over_classes():
     np.testing.assert_allclose(state["classifier.bias"], bias - 0.01 * gradient, rtol=0, atol=np.finfo(np.float32).eps)
 
 
-def test_bfloat16_is_of_the_forward_pass_and_parameters_stay_float32():
+def test_bfloat16_rounds_the_forward_pass_and_parameters_stay_float32():
     net, outputs = network(), []
     net.classifier.register_forward_hook(lambda _layer, _inputs, output: outputs.append(output.dtype))
     state = training.train(net, *problem(), replace(RECIPE, precision="bfloat16"), FIRST_EPOCH, seed=5)[1]
@@ -493,34 +492,39 @@ def test_bfloat16_trains_as_float32_but_for_its_rounding():
 def test_draws_of_two_threads_that_take_turns_are_those_of_each_alone():
     turn = threading.Barrier(2, timeout=60)  # where one thread fails, the other must not wait for ever
 
-    def draws(member, wait=lambda: None):
+    def draws(member, wait_for_turn=lambda: None):
+        arrays = []
         with training.seeded(5, "initialisation", member):
-            drawn = []
             for _ in range(3):
-                wait()
+                wait_for_turn()
                 layer = torch.nn.Linear(20, 3)
-                drawn += [layer.weight.detach(), layer.bias.detach(), torch.randn(5)]
-        return torch.cat([values.ravel() for values in drawn])
+                arrays += [layer.weight.detach(), layer.bias.detach(), torch.randn(5)]
+        return torch.cat([array.ravel() for array in arrays])
 
-    alone, before = [draws(member) for member in (0, 1)], torch.random.get_rng_state()
+    alone = [draws(member) for member in (0, 1)]
     with ThreadPoolExecutor(2) as threads:
         together = list(threads.map(lambda member: draws(member, turn.wait), (0, 1)))
     for member in (0, 1):
         assert torch.equal(alone[member], together[member]), member
-    assert torch.equal(torch.random.get_rng_state(), before)  # nor is the process's generator touched
+
+
+def test_seeded_draws_leave_the_generator_of_the_process_as_it_is():
+    before = torch.random.get_rng_state()
+    network()
+    assert torch.equal(torch.random.get_rng_state(), before)
 
 
 def test_seeded_draws_are_those_of_torchs_own_generator():
-    # 63 of its 64 bits, as `seeded` takes them
-    state = seed_sequence(5, "initialisation", 0).generate_state(1, np.uint64)[0] >> 1
+    # 63 of the 64 bits of its seed, as `seeded` takes them
+    seed = seed_sequence(5, "initialisation", 0).generate_state(1, np.uint64)[0] >> 1
     with torch.random.fork_rng():
-        torch.manual_seed(int(state))
+        torch.manual_seed(int(seed))
         expected = Classifier().state_dict()
     for name, value in network().state_dict().items():
         assert torch.equal(value, expected[name]), name
 
 
-def test_what_can_draw_from_the_generator_of_the_process_alone_is_refused():
+def test_an_operation_that_cannot_draw_from_a_seeded_generator_is_refused():
     with training.seeded(5, "dropout", 0), pytest.raises(RuntimeError, match="native_dropout"):
         torch.native_dropout(torch.ones(5), 0.5, True)
 
@@ -529,14 +533,15 @@ def test_what_can_draw_from_the_generator_of_the_process_alone_is_refused():
 
 
 def test_flags_of_arithmetic_last_until_the_last_context_ends():
-    deterministic = torch.are_deterministic_algorithms_enabled
+    is_deterministic = torch.are_deterministic_algorithms_enabled
     flags = torch.utils.deterministic
-    with ExitStack() as second:
+    with ExitStack() as second_context:
         with training.arithmetic():
-            second.enter_context(training.arithmetic("bfloat16"))
-        assert deterministic()
+            second_context.enter_context(training.arithmetic("bfloat16"))
+        # the first context has ended, the second has not
+        assert is_deterministic()
         assert not flags.fill_uninitialized_memory
-    assert not deterministic()
+    assert not is_deterministic()
     assert flags.fill_uninitialized_memory
 
 

@@ -1,4 +1,4 @@
-"""DeepFool on networks whose answer is known."""
+"""DeepFool, and distances to a change of decision, on networks of which the nearest boundary is known."""
 
 import pytest
 import torch
@@ -7,10 +7,11 @@ from learning_dynamics.measures.adversarial import crossing_distances, decisions
 
 
 def images(count: int, *shape: int) -> torch.Tensor:
+    """Return standard normal images."""
     return torch.randn(count, *shape, generator=torch.Generator().manual_seed(7), dtype=torch.float64)
 
 
-def test_a_linear_network_is_fooled_at_the_nearest_boundary():
+def test_a_linear_network_is_fooled_just_beyond_its_nearest_boundary():
     generator = torch.Generator().manual_seed(1)
     weights = torch.randn(6, 12, generator=generator, dtype=torch.float64)
     biases = torch.randn(6, generator=generator, dtype=torch.float64)
@@ -25,21 +26,22 @@ def test_a_linear_network_is_fooled_at_the_nearest_boundary():
         own = outputs[point].argmax()
         distances = (outputs[point, own] - outputs[point]) / (weights - weights[own]).norm(dim=1)
         distances[own] = torch.inf
+        # one step leads to the boundary, and the overshoot of 2 % beyond it
         assert perturbations[point].norm() == pytest.approx(1.02 * float(distances.min()), rel=1e-9), point
     assert fooled.all()
     assert (network(points + perturbations).argmax(1) != outputs.argmax(1)).all()
 
 
-def newton(radius, overshoot):
-    """How far Newton's steps on |x|^2 - 1, lengthened, have moved a point when it is within the sphere."""
+def distance_by_newton(radius, overshoot):
+    """Return how far Newton's steps on |x|^2 - 1, lengthened by the overshoot, move a point into the sphere."""
     moved = 0.0
     while (here := radius - (1 + overshoot) * moved) > 1:
-        moved += (here - 1 / here) / 2
+        moved += (here - 1 / here) / 2  # the function over its slope
     return (1 + overshoot) * moved
 
 
-def test_a_sphere_is_reached_along_its_radius():
-    """Two classes divided by the unit sphere, and points that take several numbers of steps, in two batches."""
+def test_a_point_reaches_a_sphere_along_its_radius_by_newtons_steps():
+    """Two classes are divided by the unit sphere; points need between one and several steps, and are in two batches."""
 
     def network(x):
         inside = 1 - x.flatten(1).square().sum(dim=1)
@@ -50,26 +52,37 @@ def test_a_sphere_is_reached_along_its_radius():
     perturbations, fooled = deepfool(network, points, overshoot=0.02, batch=7)
     assert fooled.all()
     for point, moved, radius in zip(points, perturbations, radii, strict=True):
-        torch.testing.assert_close(moved, -newton(float(radius), 0.02) / radius * point)
+        torch.testing.assert_close(moved, -distance_by_newton(float(radius), 0.02) * point / radius)
 
 
-def test_a_constant_network_is_not_fooled():
+def test_a_constant_network_is_not_fooled_and_its_images_stay_finite():
+    first_of_three_classes = torch.tensor([1.0, 0.0, 0.0], dtype=torch.float64)
+
     def network(x):
-        return x @ torch.zeros(4, 3, dtype=torch.float64) + torch.eye(3, dtype=torch.float64)[0]
+        return x @ torch.zeros(4, 3, dtype=torch.float64) + first_of_three_classes
 
     perturbations, fooled = deepfool(network, images(3, 4), iterations=3)
     assert not fooled.any()
     assert torch.isfinite(perturbations).all()
 
 
-def test_a_crossing_lies_where_the_segment_meets_the_boundary_if_another_decision_is_there():
-    def network(x):
-        return torch.stack([x[:, 0], -x[:, 0]], dim=1)
+def half_planes(x):
+    """Return the outputs of a network that decides by the sign of the first coordinate."""
+    return torch.stack([x[:, 0], -x[:, 0]], dim=1)
 
+
+def test_a_crossing_is_where_the_segment_to_the_nearest_image_of_another_decision_meets_the_boundary():
     points = torch.tensor([[1.0, 0.0], [2.0, 1.0], [-2.0, 0.0]])
     others = torch.tensor([[-2.0, 5.0], [3.0, 0.0], [-1.0, 0.0]])
-    found = crossing_distances(network, points, others, decisions(network, others, batch=2), batch=2)
-    # the nearest on the other side is (-1, 0) for the first two
+    found = crossing_distances(half_planes, points, others, decisions(half_planes, others, batch=2), batch=2)
+    # To (-1, 0) for the first two: half of a segment of 2, and two thirds of one of the root of 10. To (3, 0) for the
+    # third: two fifths of 5
     expected = torch.tensor([1.0, 2 / 3 * 10**0.5, 2.0], dtype=torch.float64)
+    # the segment is halved 20 times, and 2^-20 = 1e-6
     torch.testing.assert_close(found, expected, rtol=1e-5, atol=0)
-    assert torch.isinf(crossing_distances(network, points[:2], points, torch.zeros(3, dtype=torch.int64))).all()
+
+
+def test_without_an_image_of_another_decision_there_is_no_crossing():
+    points = torch.tensor([[1.0, 0.0], [2.0, 1.0]])
+    distances = crossing_distances(half_planes, points, points, decisions(half_planes, points, batch=2))
+    assert torch.isinf(distances).all()

@@ -1,4 +1,4 @@
-"""The algebra of a GPU, on the processor: the same numbers as numpy's, and numpy's itself where there is no GPU."""
+"""Linear algebra of collapse by torch, as on a GPU, against numpy's: the same numbers, and no work outside torch."""
 
 import numpy as np
 import pytest
@@ -6,45 +6,52 @@ import torch
 
 from learning_dynamics.measures import collapse
 
-DEVICES = ("cpu:0", "cpu")  # a torch device, and numpy
+BY_TORCH, BY_NUMPY = "cpu:0", "cpu"  # devices: with a number it is torch's
+DECAY = 5e-3
 
 
 @pytest.fixture(scope="module")
 def moments():
+    """Within-class covariance of 30 features, three of them dead; four class means; and their classifier."""
     rng = np.random.default_rng(5)
     features = rng.standard_normal((200, 30)) * np.geomspace(1, 1e-3, 30)
     within = features.T @ features / 200
-    within[:3] = within[:, :3] = 0.0  # dead units
+    within[:3] = within[:, :3] = 0.0
     return within, rng.standard_normal((4, 30)), rng.standard_normal((4, 31))
 
 
-def test_numbers_are_the_same(moments):
-    within, means, _ = moments
-    (rank, values), (expected, singular) = (
-        collapse.rank_and_signal_to_noise(within, means, device) for device in DEVICES
-    )
-    assert rank == expected == 27
+def test_rank_and_signal_to_noise_are_numpys(moments):
+    within, means, _classifier = moments
+    rank, values = collapse.rank_and_signal_to_noise(within, means, BY_TORCH)
+    expected_rank, expected_values = collapse.rank_and_signal_to_noise(within, means, BY_NUMPY)
+    assert rank == expected_rank == 30 - 3
     # eigenvalues down to 1e-6 of the largest are known to 1e-10
-    np.testing.assert_allclose(values, singular, rtol=1e-9)
-    terms, known = (collapse.decomposition(*moments, 5e-3, device) for device in DEVICES)
-    np.testing.assert_allclose([terms[name] for name in known], list(known.values()), rtol=1e-10)
+    np.testing.assert_allclose(values, expected_values, rtol=1e-9)
 
 
-def test_eigenvectors_are_found_once_and_on_the_device(moments, monkeypatch):
-    within, means, _ = moments
-    asked = []
+def test_the_decomposition_of_the_loss_is_numpys(moments):
+    terms = collapse.decomposition(*moments, DECAY, BY_TORCH)
+    expected = collapse.decomposition(*moments, DECAY, BY_NUMPY)
+    assert set(terms) == set(expected)
+    for name, term in expected.items():
+        np.testing.assert_allclose(terms[name], term, rtol=1e-10, err_msg=name)
+
+
+def test_eigenvectors_of_one_covariance_are_computed_once_and_by_torch_alone(moments, monkeypatch):
+    within, means, _classifier = moments
+    shapes = []
     eigh = torch.linalg.eigh
 
-    def noted(matrix):
-        asked.append(matrix.shape)
+    def eigh_that_is_noted(matrix):
+        shapes.append(matrix.shape)
         return eigh(matrix)
 
-    def refused(*_arguments, **_options):
-        raise AssertionError("cubic work beside the device that was given")
+    def refuse(*_arguments, **_options):
+        raise AssertionError("numpy does cubic work, though a device of torch was given")
 
-    monkeypatch.setattr(torch.linalg, "eigh", noted)
+    monkeypatch.setattr(torch.linalg, "eigh", eigh_that_is_noted)
     for name in ("eigh", "eigvalsh", "eigvals", "inv", "solve"):
-        monkeypatch.setattr(np.linalg, name, refused)
-    collapse.rank_and_signal_to_noise(within, means, "cpu:0")
-    collapse.decomposition(*moments, 5e-3, "cpu:0")
-    assert asked == [(30, 30)]
+        monkeypatch.setattr(np.linalg, name, refuse)
+    collapse.rank_and_signal_to_noise(within, means, BY_TORCH)
+    collapse.decomposition(*moments, DECAY, BY_TORCH)
+    assert shapes == [(30, 30)]

@@ -1,4 +1,4 @@
-"""Collapse in numbers: known configurations, streamed moments, and the decomposition that adds up to the loss."""
+"""Measures of neural collapse: of configurations with known ones, and against numpy on all features at once."""
 
 import numpy as np
 import pytest
@@ -11,14 +11,14 @@ from learning_dynamics.measures.class_moments import ClassMoments
 
 
 def simplex(classes: int, features: int, rng: np.random.Generator) -> np.ndarray:
-    """Vertices of a simplex equiangular tight frame in a random subspace, rows."""
+    """Return the vertices of a simplex equiangular tight frame in a random subspace, as rows."""
     frame = np.eye(classes) - 1 / classes
     basis = np.linalg.qr(rng.standard_normal((features, classes)))[0]
     return frame @ basis.T
 
 
 def moments_of(features: np.ndarray, labels: np.ndarray, batch: int) -> tuple[np.ndarray, np.ndarray]:
-    """Within-class covariance and class means, accumulated in batches."""
+    """Return within-class covariance and class means, accumulated in batches."""
     moments = ClassMoments(torch.from_numpy(np.bincount(labels)), features.shape[1])
     for start in range(0, len(labels), batch):
         where = slice(start, start + batch)
@@ -28,19 +28,19 @@ def moments_of(features: np.ndarray, labels: np.ndarray, batch: int) -> tuple[np
 
 @settings(max_examples=25)
 @given(batch=st.integers(1, 60), offset=st.sampled_from([0.0, 1e3]), seed=st.integers(0, 99))
-def test_streamed_moments_are_those_of_all_features(batch, offset, seed):
+def test_moments_accumulated_in_batches_are_those_of_all_features(batch, offset, seed):
     rng = np.random.default_rng(seed)
     labels = rng.permutation(np.repeat([0, 1, 2], [5, 20, 30]))
     features = offset + rng.standard_normal((55, 4)) + labels[:, None]
     within, means = moments_of(features, labels, batch)
-    classes = [features[labels == label] for label in range(3)]
-    covariances = [np.cov(own.T, bias=True) for own in classes]
-    np.testing.assert_allclose(means, [own.mean(axis=0) for own in classes], rtol=1e-13)
-    # rounding of features around 1e3 is 1e-13; their squares' average keeps it
+    features_by_class = [features[labels == label] for label in range(3)]
+    covariances = [np.cov(of_class.T, bias=True) for of_class in features_by_class]
+    np.testing.assert_allclose(means, [of_class.mean(axis=0) for of_class in features_by_class], rtol=1e-13)
+    # features around 1e3 are rounded by 1e-13, and so are their deviations, of order one, in whose squares it remains
     np.testing.assert_allclose(within, np.mean(covariances, axis=0), rtol=1e-9, atol=1e-12)
 
 
-def test_perfect_collapse_measures_zero():
+def test_every_measure_of_a_collapsed_network_is_zero():
     rng = np.random.default_rng(0)
     means = 3.0 + simplex(10, 16, rng)
     weights = 0.2 * collapse.centred_means(means)
@@ -57,18 +57,23 @@ def test_variability_is_the_trace_of_within_over_between():
     between = np.cov(means.T, bias=True)
     expected = np.trace(root @ root.T @ np.linalg.pinv(between, rcond=1e-10)) / 4
     assert collapse.variability(root @ root.T, means) == pytest.approx(expected, rel=1e-9)
-    means[0] = means[1]  # they span fewer directions
-    assert collapse.variability(root @ root.T, means) == np.inf
 
 
-def test_variability_keeps_its_meaning_in_wide_float32_features():
-    """A plain pseudo-inverse of Sigma_B inverts the rounding of its zero eigenvalues."""
+def test_variability_is_infinite_where_two_class_means_coincide():
+    means = np.random.default_rng(1).standard_normal((4, 6))
+    means[0] = means[1]
+    assert collapse.variability(np.eye(6), means) == np.inf
+
+
+def test_variability_of_512_features_is_not_of_the_rounding_of_float32():
+    """A plain pseudo-inverse of Sigma_B would invert the rounding of its zero eigenvalues."""
     rng = np.random.default_rng(2)
     means = (5 + simplex(10, 512, rng)).astype(np.float32).astype(float)
+    # Sigma_B of ten vertices has nine eigenvalues of 1/10: Tr(1e-4 Sigma_B^+) / 10 = 1e-4 * 9 * 10 / 10
     assert collapse.variability(1e-4 * np.eye(512), means) == pytest.approx(9e-4, rel=1e-3)
 
 
-def test_signal_to_noise_of_a_simplex_in_white_noise_in_any_coordinates():
+def test_signal_to_noise_of_a_simplex_is_the_same_in_any_coordinates():
     rng = np.random.default_rng(3)
     transform = np.zeros((11, 12))  # the last unit is dead but for rounding
     transform[:, :-1] = rng.standard_normal((11, 11))
@@ -76,6 +81,7 @@ def test_signal_to_noise_of_a_simplex_in_white_noise_in_any_coordinates():
     within[-1, -1] = 1e-20
     rank, values = collapse.rank_and_signal_to_noise(within, means)
     assert rank == 11
+    # four vertices span three directions, in each of which they are 2 long; noise has deviation 0.5
     np.testing.assert_allclose(values, [4, 4, 4], rtol=1e-9)
 
 
@@ -86,7 +92,7 @@ def test_signal_to_noise_of_a_simplex_in_white_noise_in_any_coordinates():
     noise=st.sampled_from([1.0, 1e-3]),
     dead=st.booleans(),
 )
-def test_decomposition_adds_up_to_the_loss(seed, decay, noise, dead):
+def test_the_parts_of_the_decomposition_add_up_to_the_loss(seed, decay, noise, dead):
     rng = np.random.default_rng(seed)
     labels = np.repeat(np.arange(4), 9)
     features = 2 * rng.standard_normal((4, 6))[labels] + noise * rng.standard_normal((36, 6))
@@ -101,11 +107,12 @@ def test_decomposition_adds_up_to_the_loss(seed, decay, noise, dead):
     assert min(terms.values()) >= 0
 
 
-def test_quantities_broadcast_over_leading_axes():
+def test_measures_of_several_networks_are_those_of_each():
     rng = np.random.default_rng(6)
     means, root = rng.standard_normal((5, 4, 7)), rng.standard_normal((5, 7, 7))
+    within, classifiers = root @ np.swapaxes(root, -1, -2), rng.standard_normal((5, 4, 8))
 
-    def quantities(within, means, classifier):
+    def measures(within, means, classifier):
         return collapse.decomposition(within, means, classifier, 0.1) | {
             "nc1": collapse.variability(within, means),
             "angles": collapse.distance_from_maximal_angles(means),
@@ -114,6 +121,8 @@ def test_quantities_broadcast_over_leading_axes():
             "cosines": collapse.spread_of_cosines(means),
         }
 
-    given = root @ np.swapaxes(root, -1, -2), means, rng.standard_normal((5, 4, 8))
-    for name, many in quantities(*given).items():
-        np.testing.assert_allclose(many, [quantities(*one)[name] for one in zip(*given, strict=True)], err_msg=name)
+    together = measures(within, means, classifiers)
+    for network in range(5):
+        alone = measures(within[network], means[network], classifiers[network])
+        for name, measure in alone.items():
+            np.testing.assert_allclose(together[name][network], measure, err_msg=f"{name} of network {network}")

@@ -1,4 +1,4 @@
-"""RankMe: of the covariance's eigenvalues, with and without centring."""
+"""RankMe, the exponential of the entropy of the covariance's eigenvalues, on features with two known ones."""
 
 import numpy as np
 import pytest
@@ -10,6 +10,7 @@ ROTATION = np.array([[0.6, 0.8], [-0.8, 0.6]])
 
 
 def exp_of_entropy(*shares):
+    """Return the exponential of the entropy of eigenvalues' shares of their sum."""
     return np.exp(-np.sum(np.array(shares) * np.log(shares)))
 
 

@@ -1,4 +1,4 @@
-"""Singular values and effective rank."""
+"""Singular values, their effective rank, rates and gaps, against numpy and against matrices with known ones."""
 
 import numpy as np
 import pytest
@@ -6,16 +6,20 @@ import pytest
 from learning_dynamics.measures.spectra import difference_rates, effective_rank, singular_values, smallest_gap
 
 
+# matrices of 60 columns and 4 rows go through a QR decomposition
 @pytest.mark.parametrize("columns", [1, 3, 60])
-def test_wide_matrices_lose_no_accuracy_to_the_qr(columns):
+def test_singular_values_of_matrices_of_any_width_are_numpys(columns):
     matrix = np.random.default_rng(0).standard_normal((2, 4, columns))
     plain = np.linalg.svd(matrix, compute_uv=False)
-    np.testing.assert_allclose(singular_values(matrix), plain, rtol=1e-12, atol=1e-13)
+    # 240 roundings of numbers of order one at most
+    np.testing.assert_allclose(singular_values(matrix), plain, rtol=0, atol=240 * np.finfo(float).eps)
 
 
-def test_padding_and_cutting():
-    values = singular_values(np.diag([3.0, 2.0]), 4)
-    np.testing.assert_allclose(values, [3.0, 2.0, 0.0, 0.0])
+def test_fewer_singular_values_than_asked_for_are_padded_with_zeros():
+    np.testing.assert_allclose(singular_values(np.diag([3.0, 2.0]), 4), [3.0, 2.0, 0.0, 0.0])
+
+
+def test_more_singular_values_than_asked_for_are_cut_to_the_largest():
     np.testing.assert_allclose(singular_values(np.diag([3.0, 2.0]), 1), [3.0])
 
 
@@ -24,18 +28,24 @@ def test_effective_rank_counts_equal_values(values, rank):
     assert effective_rank(np.array(values, dtype=float)) == pytest.approx(rank, rel=1e-14)
 
 
-@pytest.mark.parametrize("values", [[], [[0, 0], [np.nan, 1]]])
-def test_nothing_has_no_effective_rank(values):
+@pytest.mark.parametrize(
+    "values", [pytest.param([], id="none"), pytest.param([0, 0], id="zeros"), pytest.param([np.nan, 1], id="a nan")]
+)
+def test_values_without_a_positive_sum_have_no_effective_rank(values):
     assert np.isnan(effective_rank(np.array(values, dtype=float))).all()
 
 
-def test_difference_rates_of_a_known_curve_and_of_a_matrix_at_rest():
-    # sigma = |a|, b of diag(a, b): derivatives are known
+def test_rates_of_singular_values_are_the_derivative_along_the_singular_vectors():
+    # singular vectors of a diagonal matrix are the axes, so that rates are the derivative's diagonal
     matrix, derivative = np.diag([2.0, 1.0]), np.array([[0.3, 5.0], [-5.0, -0.7]])
     # step^4 = 1e-12 truncation, and rounding of eps / 1e-3, times the speed of 7
     np.testing.assert_allclose(difference_rates(matrix, derivative, 2), [0.3, -0.7], rtol=0, atol=2e-11)
-    np.testing.assert_array_equal(difference_rates(matrix, np.zeros((2, 2)), 2), [0.0, 0.0])
 
 
-def test_the_gap_counts_the_distance_to_zero():
-    np.testing.assert_allclose(smallest_gap(np.array([[3.0, 2.5], [3.0, 0.1]])), [0.5, 0.1])
+def test_rates_of_a_matrix_at_rest_are_zero():
+    np.testing.assert_array_equal(difference_rates(np.diag([2.0, 1.0]), np.zeros((2, 2)), 2), [0.0, 0.0])
+
+
+def test_the_smallest_gap_is_between_two_singular_values_or_between_one_and_zero():
+    np.testing.assert_allclose(smallest_gap(np.array([3.0, 2.5])), 3.0 - 2.5)
+    np.testing.assert_allclose(smallest_gap(np.array([3.0, 0.1])), 0.1)
