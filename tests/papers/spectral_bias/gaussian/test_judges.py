@@ -59,7 +59,8 @@ def test_the_reading_of_the_printed_number_decides_which_run_is_judged(reading, 
     assert verdict_on("gaussian_init_low_rank", *alterations, reading=reading) == verdict
 
 
-def test_facts_on_the_reading_as_a_deviation_are_the_leading_share_and_the_share_of_draws_with_the_trend():
+def test_the_run_read_as_a_deviation_has_facts_of_its_own():
+    """The least share of the leading values, and the share of draws on which only these grow."""
     facts = evaluation_on("gaussian_init_low_rank", *spectrum_from_to("deviation", [0.1] * 6, TWO_LEAD)).facts
     assert facts["deviation"] == pytest.approx(5 / 5.04)  # squares of the first two, over all
     assert facts["grow"] == 1.0

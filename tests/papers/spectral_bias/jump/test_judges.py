@@ -76,7 +76,7 @@ def test_theorem_c_12_asks_for_the_closed_form_and_its_limit_at_the_jump(alterat
     assert verdict_on("theorem_c_12", with_steps(1000, 1e-12), *alterations) == verdict
 
 
-def test_theorem_c_12_would_be_accepted_as_printed_if_the_closed_form_had_the_printed_value_at_the_jump():
+def test_theorem_c_12_would_be_reproduced_if_values_at_the_jumps_were_the_printed_ones():
     """As printed a singular value s is s at its jump."""
     alterations = []
     for column in ("value", "predicted"):

@@ -145,9 +145,8 @@ def test_by_the_largest_weight_alone_the_angle_stays_and_the_scale_shrinks(angle
         (GROWTH_OF_ROOT_MEAN_SQUARE, 0.5 - 0.021, "contradicted"),
     ],
 )
-def test_as_the_root_mean_square_the_scale_grows_at_half_the_root_of_the_sum_of_fourth_powers(
-    growth, growth_of_one_weight, verdict
-):
+def test_as_their_root_mean_square_paths_grow_with_five_weights_and_with_one(growth, growth_of_one_weight, verdict):
+    """At half the rate of E|a|^2, the root of the sum of D_j^4, which is one for one weight."""
     assert verdict_on_rival(ROOT_MEAN_SQUARE, *scale_rate(growth), *one_weight_rate(growth_of_one_weight)) == verdict
 
 

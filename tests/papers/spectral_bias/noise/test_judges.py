@@ -163,7 +163,7 @@ def test_facts_count_the_drawn_paths_that_change_as_printed():
     assert (facts["drawn"], facts["drawn_agree"]) == (3, np.sum((sigma_1 > 1) & (sigma_2 <= 0.5)))
 
 
-def test_facts_name_the_dimensions_in_which_the_second_value_decays_and_grows_and_where_its_sign_is_open():
+def test_facts_name_the_dimensions_by_the_sign_of_the_second_rate():
     facts = evaluation_on(
         "noise_low_rank",
         *rate_of_sigma(2, -0.2, d=2),
@@ -247,8 +247,8 @@ def test_proposition_4_1_b_checks_the_sign_of_lambda_1_beside_its_derived_value(
     assert states == ["fails", "holds"]  # for d = 5 and 8
 
 
-def test_the_fact_on_the_gap_is_the_power_at_which_the_proofs_constant_vanishes_for_five_dimensions():
-    """The constant is sqrt(d) - (1 - alpha) (sqrt(d) + 1)^2 / (2 sqrt(d)) for the power alpha."""
+def test_the_fact_gap_is_the_power_at_which_the_proofs_constant_vanishes():
+    """The constant is sqrt(d) - (1 - alpha) (sqrt(d) + 1)^2 / (2 sqrt(d)) for the power alpha; here d = 5."""
     root, alpha = 5**0.5, evaluation_on("proposition_4_1_b").facts["gap"]
     assert root - (1 - alpha) * (root + 1) ** 2 / (2 * root) == pytest.approx(0.0, abs=1e-12)
 
@@ -346,7 +346,7 @@ def test_the_list_of_all_rates_has_every_rate_in_the_tables():
         (12, 0.1, "contradicted"),
     ],
 )
-def test_in_twelve_dimensions_the_first_two_values_must_grow_and_those_from_the_fifth_on_decay(index, value, verdict):
+def test_in_twelve_dimensions_two_values_must_grow_and_those_from_the_fifth_on_decay(index, value, verdict):
     """By the derived rates the first three grow, a quarter of them all."""
     assert verdict_on("quarter_grows", *rate_of_sigma(index, value, d=12, role="many_dimensions")) == verdict
 

@@ -68,7 +68,7 @@ PRINTED_FITS = everywhere("gradient_printed", 0.0, **LIMIT)
         ([put("imbalance_drift", 1.1e-9, role="unequal", **FLOW)], "contradicted"),
     ],
 )
-def test_lemma_c_4_asks_for_the_corrected_gradient_of_a_potential_and_for_none_from_unequal_rows(alterations, verdict):
+def test_lemma_c_4_asks_for_the_corrected_gradient_and_for_no_potential_from_unequal_rows(alterations, verdict):
     """Corrected: the gradient is Z1 - Z1^{-T} D, with the imbalance D."""
     condition = everywhere("condition_of_Z1", 10.0, **LIMIT)
     assert verdict_on("lemma_c_4", STEPS_BY_RTOL_IS_1E_9, condition, *alterations) == verdict

@@ -164,7 +164,7 @@ def test_facts_are_the_shares_of_draws_that_learn_directions_from_large_and_smal
     ("few", "more", "verdict"),
     [(86, 15, "reproduced"), (86, 14, "undecided"), (87, 15, "undecided"), (86, 0, "not reproduced")],
 )
-def test_most_draws_must_learn_both_directions_with_the_most_samples_and_not_with_the_fewest(few, more, verdict):
+def test_most_draws_must_learn_both_directions_with_many_samples_and_not_with_few(few, more, verdict):
     """So many draws learn both with the fewest samples, of 200, and with the most, of 20; the others learn one."""
     alterations = (
         learn("few_samples", both=few, one_or_both=DRAWS),
@@ -173,7 +173,7 @@ def test_most_draws_must_learn_both_directions_with_the_most_samples_and_not_wit
     assert verdict_on("relu_directions_with_samples", *alterations) == verdict
 
 
-def test_the_share_of_draws_that_learn_one_direction_alone_with_the_fewest_samples_is_a_fact():
+def test_the_share_that_learns_one_direction_alone_with_the_fewest_samples_is_a_fact():
     alterations = learn("few_samples", both=10, one_or_both=150), losses_have_fallen("more_samples")
     facts = evaluation_on("relu_directions_with_samples", *alterations).facts
     assert facts["one"] == pytest.approx((150 - 10) / DRAWS)
@@ -249,11 +249,11 @@ def plateaus(at_zero, second_ranks, scale=1e-7, late=0, unfitted=0, low=0):
         (plateaus(200, ranks(one=114), scale=1e-2), "undecided"),
     ],
 )
-def test_on_most_draws_the_loss_must_go_from_zero_to_a_saddle_of_rank_1_and_on_until_it_is_fitted(alteration, verdict):
+def test_most_draws_must_pass_a_saddle_of_rank_1_and_go_on_until_they_are_fitted(alteration, verdict):
     assert verdict_on("relu_phase_one", plateaus(200, ranks(one=114)), alteration) == verdict
 
 
-def test_of_draws_whose_loss_has_not_fallen_those_of_another_rank_count_against_and_those_of_rank_1_are_undecided():
+def test_unfitted_draws_are_undecided_at_rank_1_and_count_against_at_rank_2():
     # the first 20 draws have not fitted the data: 16 of rank 2, and 4 of the 130 of rank 1
     alteration = plateaus(200, ranks(two=16) + ranks(one=130), unfitted=20)
     headline = evaluation_on("relu_phase_one", alteration).judgement.headline
@@ -285,7 +285,7 @@ def test_facts_on_plateaus_at_the_smallest_scale_are_shares_and_counts_of_draws(
     assert facts[fact] == pytest.approx(expected)
 
 
-def test_facts_name_the_share_at_each_scale_and_the_scales_from_which_on_it_is_above_one_half():
+def test_facts_name_the_share_at_each_scale_and_where_it_is_above_one_half():
     facts = evaluation_on("relu_phase_one", AT_SMALLEST_SCALE, AT_LARGER_SCALE).facts
     assert facts["course"] == "10% at 1e-02, 57% at 1e-07"
     assert facts["turns"] == "from 1e-07 down"

@@ -98,9 +98,8 @@ def test_a_descent_that_diverges_raises_no_error_and_ends_at_a_loss_that_is_not_
 
 
 @pytest.mark.parametrize(("scale", "end"), [(2.0, 5.0), (1.0, 5.0), (0.1, 5.0 + 2.0), (1e-4, 5.0 + 4 * 2.0)])
-def test_a_descent_ends_at_the_horizon_plus_its_decade_for_each_factor_of_ten_by_which_the_scale_is_below_one(
-    scale, end
-):
+def test_a_smaller_start_is_given_more_time(scale, end):
+    """The horizon, 5, and `decade`, 2, more for each factor of ten by which the scale is below one."""
     assert small_problem(scale=scale, horizon=5.0, decade=2.0).time[-1] == pytest.approx(end)
 
 
@@ -242,7 +241,7 @@ RANK_1, RANK_2, RANK_3 = [1.0, 0.0, 0.0], [1.0, 1.0, 0.0], [1.0, 1.0, 1.0]
         pytest.param(1e-7, 0, id="the first of all"),
     ],
 )
-def test_the_typical_draw_is_the_first_that_is_fitted_at_rank_2_if_possible_after_a_plateau_of_rank_1(loss, typical):
+def test_the_typical_draw_is_fitted_at_rank_2_after_a_plateau_of_rank_1_if_there_is_one(loss, typical):
     """Of three draws each is less typical than the next; the smaller the loss, the fewer of the last are fitted."""
     rank_at_plateau_and_at_end = [(RANK_1, RANK_3), (RANK_2, RANK_2), (RANK_1, RANK_2)]
     sigma = [np.where(TIMES[:, None] < CHANGE_OF_RANK, *spectra) for spectra in rank_at_plateau_and_at_end]

@@ -51,7 +51,7 @@ def test_one_scale_has_no_slope():
         verdict_on("time_to_loss", largest_gamma=1e-16)
 
 
-def test_facts_are_the_factors_by_which_times_and_bounds_grow_and_the_worst_error_of_a_slope():
+def test_the_facts_of_the_time_to_a_loss_are_the_growth_of_times_and_bounds_and_the_worst_slope():
     facts = evaluation_on("time_to_loss", exact_times).facts
     # from the scale 1 to 1e-16
     assert facts["times"] == pytest.approx(time_at(1e-16) / time_at(1.0))
@@ -86,13 +86,12 @@ def halved_parts(tables):
         ([everywhere("part_across", 0.1)], "contradicted"),
     ],
 )
-def test_the_trade_off_asks_for_a_longer_time_and_a_smaller_part_across_beta_at_each_smaller_scale(
-    alterations, verdict
-):
+def test_the_trade_off_asks_for_more_time_and_a_smaller_part_across_beta_at_each_smaller_scale(alterations, verdict):
     assert verdict_on("trade_off", exact_times, halved_parts, *alterations) == verdict
 
 
-def test_facts_are_the_least_growth_of_the_time_and_the_largest_factor_of_the_part_from_one_scale_to_the_next():
+def test_the_facts_of_the_trade_off_are_its_worst_factors():
+    """The least by which the time grows from a scale to the next smaller one, and the most that is left of the part."""
     facts = evaluation_on("trade_off", exact_times, halved_parts).facts
     # the time grows by as much from the scale 1 to 1e-2 as from there to 1e-4, and so by a smaller factor the second
     # time; further scales are four decades apart
@@ -106,8 +105,15 @@ def vanishing_scale(tables):
     1.5 ln(1 / gamma) is half their sum times the logarithm, as it is of both potentials while gamma vanishes.
     """
     table = tables["flow"]
-    ones = {"nuclear_norm": 3.0, "frobenius_norm": 2.0, "least_singular_value": 1.0, "increase_elsewhere": 0.1}
-    for name, value in (ones | {"distance_bound": 0.0, "half_square": 3.0}).items():
+    values = {
+        "nuclear_norm": 3.0,
+        "frobenius_norm": 2.0,
+        "least_singular_value": 1.0,
+        "half_square": 3.0,
+        "increase_elsewhere": 0.1,
+        "distance_bound": 0.0,
+    }
+    for name, value in values.items():
         table.loc[table["quantity"] == name, "value"] = value
     for name in ("potential", "printed_potential"):
         rows = table["quantity"] == name
@@ -203,8 +209,8 @@ def test_a_draw_with_a_share_too_small_for_the_smallest_scale_is_undecided(share
     assert components.draws_undecided == components_undecided
 
 
-def test_where_both_shares_are_equal_columns_may_keep_the_share_they_start_with_and_the_claim_is_undecided():
-    """The rival says that a column keeps its share of beta_*, instead of that of the first gradient."""
+def test_where_both_shares_are_equal_a_rival_of_the_alignment_passes():
+    """The rival: a column's component stays its share of beta_*, instead of becoming that of the first gradient."""
 
     def equal_shares(tables):
         flow = tables["flow"]
