@@ -40,9 +40,9 @@ def least_squares(H: np.ndarray, classes: int, decay: float = 0.0) -> tuple[np.n
     """Return weights and biases of least regularised square error, by a least-squares solver on augmented rows."""
     samples, size = H.shape[1], H.shape[0] + 1
     rows = np.concatenate([np.concatenate([H.T, np.ones((samples, 1))], 1), np.sqrt(samples * decay) * np.eye(size)])
-    wanted = np.concatenate([targets(H, classes).T, np.zeros((size, classes))])
-    solved = scipy.linalg.lstsq(rows, wanted)[0].T
-    return solved[:, :-1], solved[:, -1]
+    values = np.concatenate([targets(H, classes).T, np.zeros((size, classes))])
+    solution = scipy.linalg.lstsq(rows, values)[0].T
+    return solution[:, :-1], solution[:, -1]
 
 
 def square_error(W: np.ndarray, b: np.ndarray, H: np.ndarray, classes: int) -> float:
@@ -54,8 +54,8 @@ def gradient(H: np.ndarray, classes: int) -> np.ndarray:
     """Return the derivative of the least-squares loss in the features, by automatic differentiation of a solver."""
     variable = torch.tensor(H, dtype=torch.float64, requires_grad=True)
     rows = torch.cat([variable.T, torch.ones(H.shape[1], 1, dtype=torch.float64)], 1)
-    wanted = torch.tensor(targets(H, classes).T)
-    residual = rows @ torch.linalg.lstsq(rows, wanted).solution - wanted
+    labels = torch.tensor(targets(H, classes).T)
+    residual = rows @ torch.linalg.lstsq(rows, labels).solution - labels
     (0.5 * (residual**2).sum() / H.shape[1]).backward()
     return variable.grad.numpy()
 
@@ -78,7 +78,7 @@ def distance_from_simplex_frame(vectors: np.ndarray) -> float:
 
 
 def renormalised(H: np.ndarray, classes: int) -> np.ndarray:
-    """Return features of identity within-class covariance and zero mean, by a matrix function."""
+    """Return Sigma_W^(-1/2) (H - mean): features of identity within-class covariance and zero mean."""
     within, _, means = covariances(H, classes)
     return np.linalg.solve(scipy.linalg.sqrtm(within).real, H - means.mean(axis=1, keepdims=True))
 

@@ -4,6 +4,8 @@ X are renormalised features, H those with the same or other class means and othe
 P = `FEATURES`, as columns sorted by class; class means M (P, C), as columns; classifiers W (C, P).
 """
 
+from typing import NamedTuple
+
 import numpy as np
 import pytest
 import scipy
@@ -134,8 +136,8 @@ def test_l_nc1_beside_noise_orthogonal_to_the_class_means_is_that_of_solved_clas
 
 
 @pytest.fixture
-def concentrated():
-    """Class means of features, and the classifiers solved where deviations from them are the smallest.
+def means_and_classifiers():
+    """Return the class means of features, and the classifiers solved where deviations from them are the smallest.
 
     The deviations are the least of the scatters, times the least singular value where that is below one: so they are
     small beside the class means in every direction.
@@ -147,8 +149,8 @@ def concentrated():
     return class_means(X), W
 
 
-def test_scores_where_deviations_are_small_are_those_of_solved_classifiers(concentrated):
-    means, W = concentrated
+def test_scores_where_deviations_are_small_are_those_of_solved_classifiers(means_and_classifiers):
+    means, W = means_and_classifiers
     measured = converses.small_terms(central_features(), CLASSES)["concentrated_score_error"]
     # the error is a difference of 2e-6 between scores of order one, each of some ten operations; what the condition of
     # the problem adds to W is orthogonal to the class means
@@ -156,9 +158,9 @@ def test_scores_where_deviations_are_small_are_those_of_solved_classifiers(conce
 
 
 @pytest.fixture
-def distances(concentrated):
-    """Distances of means and classifiers from frames and from each other, by quantity."""
-    means, W = concentrated
+def distances_from_frames(means_and_classifiers):
+    """Return distances of means and classifiers from frames and from each other, by quantity."""
+    means, W = means_and_classifiers
     inverse = scipy.linalg.pinv(means, rtol=CUTOFF)
     return {
         "means_frame_distance": oracles.distance_from_simplex_frame(means),
@@ -179,10 +181,11 @@ def distances(concentrated):
         "inverse_self_duality",
     ],
 )
-def test_small_deviations_imply_neither_a_frame_nor_self_duality(quantity, distances):
-    assert distances[quantity] > 0.1
+def test_small_deviations_imply_neither_a_frame_nor_self_duality(quantity, distances_from_frames):
+    distance = distances_from_frames[quantity]
+    assert distance > 0.1
     measured = converses.small_terms(central_features(), CLASSES)[quantity]
-    np.testing.assert_allclose(measured, distances[quantity], rtol=ROUNDING)
+    np.testing.assert_allclose(measured, distance, rtol=ROUNDING)
 
 
 # -- noise along class means that are a simplex frame ----------------------------------------------
@@ -274,8 +277,14 @@ def test_leaning_noise_needs_a_direction_orthogonal_to_the_class_means():
 every_noise = pytest.mark.parametrize("index", index_cases(converses.NOISES, "noise"))
 
 
+class NoisySimplex(NamedTuple):
+    H: np.ndarray  # features around a simplex frame
+    M: np.ndarray  # the frame
+    orthogonal: np.ndarray  # a direction orthogonal to it, of unit length
+
+
 def around_a_simplex(noise, *, coupled):
-    """Return features around a simplex frame with noise of this deviation, the frame, and a direction orthogonal to it.
+    """Return features around a simplex frame with noise of this standard deviation.
 
     The noise has the covariance noise^2 Q. Where it is `coupled`, Q is the identity but for a covariance of 0.5 between
     the first direction of the class means and the orthogonal one. Where it is not, Q is the identity but for a variance
@@ -288,7 +297,8 @@ def around_a_simplex(noise, *, coupled):
         Q = np.eye(FEATURES) + 0.5 * (np.outer(along, orthogonal) + np.outer(orthogonal, along))
     else:
         Q = np.eye(FEATURES) + 0.5 * np.outer(along, along)
-    return with_means(noise * with_mapped_deviations(X, scipy.linalg.sqrtm(Q).real), M), M, orthogonal
+    H = with_means(noise * with_mapped_deviations(X, scipy.linalg.sqrtm(Q).real), M)
+    return NoisySimplex(H, M, orthogonal)
 
 
 @pytest.mark.parametrize(
@@ -298,43 +308,46 @@ def around_a_simplex(noise, *, coupled):
 )
 @every_noise
 def test_noise_around_a_simplex_leaves_the_self_duality_of_solved_classifiers(quantity, coupled, index):
-    H, M, _ = around_a_simplex(converses.NOISES[index], coupled=coupled)
-    W, _ = oracles.least_squares(H, CLASSES)
-    measured, expected = converses.simplex_means(central_features(), CLASSES)[quantity][index], self_duality(W, M)
+    simplex = around_a_simplex(converses.NOISES[index], coupled=coupled)
+    W, _ = oracles.least_squares(simplex.H, CLASSES)
+    expected = self_duality(W, simplex.M)
+    measured = converses.simplex_means(central_features(), CLASSES)[quantity][index]
     # a squared distance: off by twice the distance times the rounding of the classifiers
     np.testing.assert_allclose(measured, expected, rtol=0, atol=2 * np.sqrt(expected) * ROUNDING)
 
 
 @every_noise
 def test_coupled_noise_around_a_simplex_has_nc1_by_definition(index):
-    H, _, _ = around_a_simplex(converses.NOISES[index], coupled=True)
+    simplex = around_a_simplex(converses.NOISES[index], coupled=True)
     measured = converses.simplex_means(central_features(), CLASSES)["vanishing_nc1"][index]
     # NC1 is the trace over C
-    np.testing.assert_allclose(measured, nc1_trace(H) / CLASSES, rtol=ROUNDING)
+    np.testing.assert_allclose(measured, nc1_trace(simplex.H) / CLASSES, rtol=ROUNDING)
 
 
-def far_points_decided_for_another_class(H, M, orthogonal):
+def far_points_decided_for_another_class(simplex):
     """Return how many points solved classifiers give another class than that of the nearest mean.
 
     The points are the class means, moved by `converses.FAR` to either side along a direction orthogonal to all of them.
     """
-    W, b = oracles.least_squares(H, CLASSES)
-    decisions = [
-        np.argmax(W @ (M[:, c] + side * converses.FAR * orthogonal) + b) for side in (-1, 1) for c in range(CLASSES)
-    ]
-    return np.sum(decisions != np.tile(np.arange(CLASSES), 2))
+    W, b = oracles.least_squares(simplex.H, CLASSES)
+    count = 0
+    for move in (-converses.FAR, converses.FAR):
+        for nearest in range(CLASSES):
+            point = simplex.M[:, nearest] + move * simplex.orthogonal
+            count += np.argmax(W @ point + b) != nearest
+    return count
 
 
 @every_noise
 def test_under_coupled_noise_solved_classifiers_give_far_points_another_class(index):
-    expected = far_points_decided_for_another_class(*around_a_simplex(converses.NOISES[index], coupled=True))
+    expected = far_points_decided_for_another_class(around_a_simplex(converses.NOISES[index], coupled=True))
     assert expected > 0
     assert converses.simplex_means(central_features(), CLASSES)["vanishing_nc4_far_points"][index] == expected
 
 
 @every_noise
 def test_under_uncoupled_noise_far_points_are_given_the_class_of_the_nearest_mean(index):
-    assert far_points_decided_for_another_class(*around_a_simplex(converses.NOISES[index], coupled=False)) == 0
+    assert far_points_decided_for_another_class(around_a_simplex(converses.NOISES[index], coupled=False)) == 0
     measured = converses.simplex_means(central_features(), CLASSES)["vanishing_nc4_far_points--uncoupled"][index]
     assert measured == 0
 

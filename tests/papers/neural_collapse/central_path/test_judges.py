@@ -11,7 +11,6 @@ from learning_dynamics.tidy import select
 from tests import support
 from tests.papers.neural_collapse import altered
 from tests.papers.neural_collapse.training.made_up import EPOCHS, made_up
-from tests.support import named_after_its_call
 
 PAPER = "neural_collapse"
 FIRST_DRAW = {"classes": 3, "seed": 0}
@@ -52,8 +51,8 @@ def tables_of(claim):
     return support.claim_tables(PAPER, claim)
 
 
-@named_after_its_call
 def times(factor):
+    """Return a change of values: multiplication by a factor."""
     return lambda values: values * factor
 
 
@@ -164,8 +163,8 @@ def test_a_trace_that_is_off_at_the_end_of_one_flow_is_refused(flow):
 
 # -- distances that vanish -------------------------------------------------------------------------
 
-# Claims on distances that fall as a power of the spread of singular values, with another power than the measured ones
-# that is refused
+# Claims on distances that fall as a power of the spread of singular values. The last number is a power of the measured
+# distance: with it the distance falls faster or more slowly than is allowed
 OTHER_POWERS = [
     ("corollary_1_equality", "singular_value_spread", 1.1),
     ("corollary_2", "snr_limit_distance", 0.9),
@@ -184,15 +183,14 @@ CLAIM_QUANTITY_POWER_FLOW = [
 
 
 @pytest.mark.parametrize(("claim", "quantity", "power", "flow"), CLAIM_QUANTITY_POWER_FLOW)
-def test_a_distance_of_another_power_that_comes_back_or_without_a_number_is_refused(claim, quantity, power, flow):
-    at_last_time = {"time": -1}
-    for label, change, where in (
-        ("another power", lambda values: values**power, {}),
-        ("back at the last time", times(1e4), at_last_time),
-        ("no number", np.nan, {}),
-    ):
-        tables = altered.put(tables_of(claim), "flows", quantity, change, **FIRST_DRAW, flow=flow, **where)
-        assert altered.verdict(claim, tables) == "refused", label
+def test_a_distance_that_falls_by_another_power_comes_back_or_has_no_number_is_refused(claim, quantity, power, flow):
+    one = FIRST_DRAW | {"flow": flow}
+    of_another_power = altered.put(tables_of(claim), "flows", quantity, lambda values: values**power, **one)
+    assert altered.verdict(claim, of_another_power) == "refused"
+    back_at_the_last_time = altered.put(tables_of(claim), "flows", quantity, times(1e4), **one, time=-1)
+    assert altered.verdict(claim, back_at_the_last_time) == "refused"
+    without_a_number = altered.put(tables_of(claim), "flows", quantity, np.nan, **one)
+    assert altered.verdict(claim, without_a_number) == "refused"
 
 
 ONE_EXAMPLE = 1 / 18  # of the first draw: three classes of six
@@ -311,9 +309,9 @@ def test_the_text_has_the_largest_ratio_of_raw_features_and_the_median_ratio_of_
 
 def test_the_printed_sum_lacks_a_factor_of_the_number_of_classes():
     checks = support.evaluation(PAPER, "appendix_d_6", tables_of("appendix_d_6")).judgement.checks
-    renormalised_features, *flows = checks[:3]
-    for check in (renormalised_features, *flows):
-        # trace over the sum, minus one, of the draws with most classes
+    of_renormalised_features, of_orthogonal_flow, of_printed_flow, *_ = checks
+    for check in (of_renormalised_features, of_orthogonal_flow, of_printed_flow):
+        # trace over the sum, minus one: C - 1 of the draws with most classes
         assert check.value == pytest.approx(4 - 1), check.name
 
 

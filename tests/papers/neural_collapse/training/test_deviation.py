@@ -17,8 +17,11 @@ N_IMAGES = 48  # of `images()`: four whole batches
 
 
 def assert_unchanged(network, before):
-    for key, value in network.state_dict().items():
-        assert torch.equal(before[key], value), f"{key} has changed"
+    """Compare the parameters and batch-norm statistics of a network with an earlier copy of them."""
+    after = network.state_dict()
+    assert after.keys() == before.keys()
+    for key, value in before.items():
+        assert torch.equal(after[key], value), f"{key} has changed"
 
 
 def small_network():

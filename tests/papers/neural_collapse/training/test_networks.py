@@ -11,7 +11,7 @@ from tests.papers.neural_collapse.training.test_oracles import CLASSES, images
 
 
 @pytest.fixture(autouse=True)
-def seeded():
+def the_same_parameters_in_each_test():
     torch.manual_seed(0)  # parameters are drawn by torch's global generator
 
 
