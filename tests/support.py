@@ -188,8 +188,8 @@ def as_text(value: object) -> str:
         return ", ".join(f"{key}={as_text(item)}" for key, item in value.items()) or "nothing"
     if isinstance(value, tuple | list):
         words = []
-        for word, equal in itertools.groupby(as_text(item) for item in value):
-            count = len(list(equal))
+        for word, repeats in itertools.groupby(as_text(item) for item in value):
+            count = len(list(repeats))
             words.append(word if count == 1 else f"{count} times {word}")  # [0, 0, 1] reads `[2 times 0, 1]`
         return f"[{', '.join(words)}]"
     return str(getattr(value, "__name__", value))

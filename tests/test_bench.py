@@ -27,31 +27,23 @@ def sleeping(seconds: float, result: float):
     return work
 
 
-def test_a_peer_that_does_a_tenth_is_scaled():
-    row = timed(
-        Row(
-            "sleep",
-            "itself",
-            goal=5.0,
-            ours=sleeping(0.01, 1.0),
-            theirs=sleeping(0.01, 1.0),
-            agree=close(1e-9),
-            share=0.1,
-        ),
-        repeats=2,
-    )
-    # a tenth takes as long as the whole: ten, within the factor of two by which a busy machine oversleeps
-    assert 5 < row["ratio"] < 20
-    assert row["met"]
+def test_the_time_of_a_peer_that_does_a_tenth_of_the_work_counts_tenfold():
+    whole = sleeping(0.01, 1.0)
+    tenth = sleeping(0.01, 1.0)
+    # a tenth takes as long as the whole: the ratio is ten, within the factor of two by which a busy machine oversleeps
+    row = Row("sleep", "a tenth of it", goal=5.0, ours=whole, theirs=tenth, agree=close(1e-9), share=0.1)
+    measured = timed(row, repeats=2)
+    assert 5 < measured["ratio"] < 20
+    assert measured["met"]  # the goal of 5
 
 
-def test_outcomes_that_differ_are_not_timed():
+def test_outcomes_that_differ_are_refused_before_they_are_timed():
     row = Row("sleep", "another", goal=1.0, ours=sleeping(0.0, 1.0), theirs=sleeping(0.0, 1.1), agree=close(1e-3))
-    with pytest.raises(AssertionError):
+    with pytest.raises(AssertionError, match="Not equal to tolerance"):
         timed(row, repeats=1)
 
 
-def test_a_package_that_is_missing_leaves_the_other_rows(monkeypatch):
+def test_without_diffrax_its_row_says_so_and_scipys_row_is_still_compared(monkeypatch):
     monkeypatch.setattr(flow, "installed", lambda module: False)
     against_scipy, against_diffrax = flow.network()
     against_scipy.agree(against_scipy.ours(), against_scipy.theirs())
@@ -60,27 +52,43 @@ def test_a_package_that_is_missing_leaves_the_other_rows(monkeypatch):
     assert row["met"] is None
 
 
-def test_the_limit_of_flows_evaluates_the_field_at_their_ends():
-    _, row = flow.ensemble()
-    states, slopes = row.ours(), row.theirs()
-    row.agree(states, slopes)
-    with pytest.raises(AssertionError):  # at the times before
-        row.agree(states[:, :-1], slopes)
+# The peer of some rows is a limit: a part of the work that no method can leave out. Such a row compares that part.
 
 
-def test_the_limit_of_label_noise_draws_standard_normal_numbers():
-    numbers = noise.random_numbers()
-    noise.standard_normal(numbers, numbers)
-    for wrong in (1.05 * numbers, numbers + 0.05):
-        with pytest.raises(AssertionError):
-            noise.standard_normal(numbers, wrong)
+def test_the_limit_of_flows_evaluates_the_vector_field_at_the_states_where_they_end():
+    _against_scipy, limit = flow.ensemble()
+    states, slopes = limit.ours(), limit.theirs()
+    limit.agree(states, slopes)
+    until_the_time_before = states[:, :-1]
+    with pytest.raises(AssertionError, match="Not equal to tolerance"):
+        limit.agree(until_the_time_before, slopes)
+
+
+@pytest.fixture(scope="module")
+def random_numbers():
+    """Return the numbers that the limit of label noise draws, two for each of 20,000 paths."""
+    return noise.random_numbers()
+
+
+def test_the_limit_of_label_noise_draws_standard_normal_numbers(random_numbers):
+    noise.standard_normal(random_numbers, random_numbers)
+
+
+# of 40,000 numbers five standard errors are 0.025 of the mean and 0.035 of the variance
+@pytest.mark.parametrize(
+    ("scale", "shift"),
+    [pytest.param(1.05, 0.0, id="a variance of 1.1"), pytest.param(1.0, 0.05, id="a mean of 0.05")],
+)
+def test_the_limit_of_label_noise_refuses_other_numbers(scale, shift, random_numbers):
+    with pytest.raises(AssertionError):
+        noise.standard_normal(random_numbers, scale * random_numbers + shift)
 
 
 def test_both_sides_of_a_training_move_the_network_alike():
     row = training.rows()[training.NETWORKS.index("resnet")]
     moved = row.theirs()
     row.agree(row.ours(), moved)
-    with pytest.raises(AssertionError):  # a loss twice as large
+    with pytest.raises(AssertionError):  # a loss twice as large moves it twice as far
         row.agree(2 * moved, moved)
 
 
@@ -101,7 +109,8 @@ def test_a_peak_counts_memory_that_was_given_back(tmp_path):
     assert 48 <= json.loads(ended.stdout.splitlines()[-1])["MB"] < 55
 
 
-# Snakemake and `map` read megabytes at any size; so small a run takes hardly any
+# Snakemake and `map` read megabytes at any size; so small a run takes hardly any. A number of bytes or of kilobytes
+# would be above 500 as well
 @pytest.mark.parametrize(
     ("label", "size", "least_MB"),
     [
@@ -111,7 +120,7 @@ def test_a_peak_counts_memory_that_was_given_back(tmp_path):
         pytest.param("map", 2, 10.0, marks=pytest.mark.long),
     ],
 )
-def test_growth_is_measured(label, size, least_MB):
+def test_each_curve_of_growth_is_measured_in_seconds_and_megabytes(label, size, least_MB):
     (curve,) = (curve for curve in growth.CURVES if curve.label == label)
     table = growth.measure([replace(curve, sizes=(size,))])
     assert list(table.columns) == ["curve", "size", "seconds", "MB"]
@@ -141,5 +150,6 @@ def test_an_exponent_is_that_of_the_last_factor_of_ten():
     # constants that count at small sizes: 5 seconds, and memory that doubles from 5000 MB in the last step
     table = pd.DataFrame({"curve": "runs", "size": size, "seconds": 5 + size**2, "MB": np.maximum(size, 5000.0)})
     exponents = growth.exponents(table).loc["runs"]
+    # from size 1000 on the 5 seconds are 5e-6 of all, and change the exponent by 5e-6 / log(10)
     assert exponents["seconds"] == pytest.approx(2, abs=1e-5)
     assert exponents["MB"] == pytest.approx(np.log10(2))

@@ -28,10 +28,28 @@ def test_make_test_keeps_to_its_budget():
     assert over_budget(pd.read_csv(DURATIONS)) == {}
 
 
-def test_a_file_that_takes_too_long_is_named():
-    rows = [("a.py::x", False, 30.0), ("a.py::y", False, 11.0), ("b.py::x", False, 39.0), ("c.py::x", True, 500.0)]
-    rows.append(("tests/papers/test_every_claim.py::x", False, 300.0))
-    durations = pd.DataFrame(rows, columns=["test", "long", "seconds_at_speed_one"])
-    assert over_budget(durations) == {"a.py": 41.0}
-    durations["seconds_at_speed_one"] *= 3
-    assert {"a.py", "b.py", "tests/papers/test_every_claim.py", "all"} == set(over_budget(durations))
+def durations_of(seconds: dict[str, float], *, long: bool = False) -> pd.DataFrame:
+    """Return durations as `make test-all` writes them, of tests by their node ids."""
+    return pd.DataFrame({"test": list(seconds), "long": long, "seconds_at_speed_one": list(seconds.values())})
+
+
+def test_a_file_whose_tests_together_take_longer_than_a_file_may_is_named():
+    slow = {"slow.py::first": 30.0, "slow.py::second": 11.0}
+    assert over_budget(durations_of(slow | {"quick.py::first": 39.0})) == {"slow.py": 41.0}
+
+
+def test_the_files_of_the_regression_net_have_limits_of_their_own():
+    net = "tests/papers/test_every_claim.py"
+    assert over_budget(durations_of({f"{net}::first": NET[net]})) == {}
+    assert over_budget(durations_of({f"{net}::first": NET[net] + 1})) == {net: NET[net] + 1}
+
+
+def test_tests_that_only_make_test_all_runs_do_not_count():
+    long, short = durations_of({"file.py::long": 2 * WHOLE}, long=True), durations_of({"file.py::short": 1.0})
+    assert over_budget(pd.concat([long, short])) == {}
+
+
+def test_many_files_that_each_keep_their_limit_may_be_too_long_together():
+    files = int(WHOLE / SECONDS) + 1
+    many = {f"file_{number}.py::first": SECONDS for number in range(files)}
+    assert over_budget(durations_of(many)) == {"all": files * SECONDS}

@@ -57,7 +57,7 @@ def commands_of_kind(kind: str) -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def plan(tmp_path_factory) -> Path:
+def project(tmp_path_factory) -> Path:
     """A copy of the project, with the diffs applied and the files that earlier commands would have made."""
     folder = tmp_path_factory.mktemp("docs")
     for name in COPIED:
@@ -82,6 +82,7 @@ def plan(tmp_path_factory) -> Path:
 
 
 def run_typed(command: str, folder: Path) -> subprocess.CompletedProcess:
+    """Run a command in a copy of the project, with Python and Snakemake from a process that has imported them."""
     words = shlex.split(command)
     if words[0] == "snakemake":
         words[:1] = [warm_python(), "-m", "snakemake"]
@@ -92,32 +93,34 @@ def run_typed(command: str, folder: Path) -> subprocess.CompletedProcess:
 
 
 @pytest.mark.parametrize("command", commands_of_kind("make"))
-def test_targets_exist(command, plan):
+def test_the_target_of_every_make_command_exists(command, project):
     # every target begins with the installation, which is left out
     installed = "" if ".installed" in command else " INSTALLED="
-    ended = run_typed(f"{command} --dry-run{installed}", plan)
+    ended = run_typed(f"{command} --dry-run{installed}", project)
     assert ended.returncode == 0, ended.stderr
 
 
 @pytest.mark.parametrize("command", commands_of_kind("python -m learning_dynamics"))
-def test_options_are_known(command):
-    words = shlex.split(command)[3:]
+def test_every_command_of_the_package_is_parsed_and_names_a_paper_that_exists(command):
+    words = shlex.split(command)[3:]  # after `python -m learning_dynamics`
     if "--help" in words:
         with pytest.raises(SystemExit, match="0"):
             cli.parse(words)
         return
-    _, options = cli.parse(words)
-    assert words[0] == "new" or options.get("paper", papers()[0]) in [*papers(), "PAPER"]
+    _, options = cli.parse(words)  # raises on an unknown option
+    # `new` makes its paper, some commands take none, and PAPER stands for any
+    if words[0] != "new" and "paper" in options:
+        assert options["paper"] in [*papers(), "PAPER"]
 
 
 @pytest.mark.parametrize("command", distinct_dry_runs())
-def test_dry_runs_plan_what_is_asked_for(command, plan):
+def test_every_snakemake_command_can_be_planned(command, project):
     if shutil.which("sbatch") is None and "--slurm-" in command:
         pytest.skip("an option of the Slurm executor")
-    # before the options that take several values
-    ended = run_typed(command.replace("snakemake ", "snakemake --dry-run --quiet all ", 1), plan)
+    # options are added in front: at the end they would be values of an option that takes several
+    ended = run_typed(command.replace("snakemake ", "snakemake --dry-run --quiet all ", 1), project)
     if re.search(r"--(report|rulegraph|lint)", command):
-        # they plan nothing, and a report asks for results
+        # these plan nothing, and a report fails without results: only their options are checked
         assert "unrecognized arguments" not in ended.stderr
         return
     assert ended.returncode == 0, ended.stdout + ended.stderr

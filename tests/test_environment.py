@@ -1,4 +1,8 @@
-"""What a process is started in: variables that libraries read at import, files and checkouts around it."""
+"""What a process is started in must not change what it computes or records.
+
+That is: variables which libraries read at import, files in the working folder, other checkouts, git repositories around
+the sources, and the versions of packages.
+"""
 
 import os
 import re
@@ -20,6 +24,7 @@ MISSING = "module://missing.backend"  # as a notebook's, which is not installed 
 
 
 def python(*arguments, folder, **variables):
+    """Run Python in a folder, with further environment variables, and return how it ended."""
     kept = {name: value for name, value in os.environ.items() if name not in ("PYTHONSAFEPATH", "PYTHONPATH")}
     command = [sys.executable, *arguments]
     return subprocess.run(command, cwd=folder, env=kept | variables, capture_output=True, text=True)
@@ -29,14 +34,14 @@ def python(*arguments, folder, **variables):
 
 
 @pytest.mark.parametrize(("backend", "used"), [("module://there", "module://there"), (MISSING, "agg")])
-def test_in_a_notebook_a_backend_is_replaced_only_where_its_module_is_missing(backend, used, tmp_path):
+def test_the_backend_of_a_notebook_is_replaced_only_where_its_module_is_missing(backend, used, tmp_path):
     code = "import learning_dynamics as ld, os; ld.paper_names(); print(os.environ['MPLBACKEND'])"
     (tmp_path / "there.py").touch()
     ended = python("-c", code, folder=tmp_path, MPLBACKEND=backend, PYTHONPATH=str(tmp_path))
     assert ended.stdout.strip() == used, ended.stderr
 
 
-# with these matplotlib draws nothing, or numba does not start or compile
+# under each of these, unless it is reset, matplotlib draws nothing, or numba does not start or does not compile
 FOREIGN = {
     "a notebook's backend": {"MPLBACKEND": MISSING},
     "a window's backend": {"MPLBACKEND": "tkagg"},
@@ -49,7 +54,7 @@ FOREIGN = {
 
 
 @pytest.mark.parametrize("variables", FOREIGN.values(), ids=FOREIGN)
-def test_commands_do_not_mind_what_a_shell_has_set(variables, tmp_path):
+def test_commands_draw_without_a_window_and_compile_whatever_a_shell_has_set(variables, tmp_path):
     (tmp_path / "matplotlibrc").write_text("backend: tkagg\n")
     code = (
         "from learning_dynamics.environment import set_variables_of_commands; set_variables_of_commands();"
@@ -57,11 +62,13 @@ def test_commands_do_not_mind_what_a_shell_has_set(variables, tmp_path):
     )
     ended = python("-c", code, folder=tmp_path, **variables)
     assert ended.stderr == ""
-    assert ended.stdout.split() == ["agg", "0"]
+    backend, numba_is_disabled = ended.stdout.split()
+    assert backend == "agg"
+    assert numba_is_disabled == "0"
 
 
 @pytest.mark.parametrize("before", [None, "0", "1"])
-def test_numba_is_disabled_in_a_context_alone(before, monkeypatch):
+def test_numba_is_disabled_within_the_context_and_as_before_after_it(before, monkeypatch):
     variable = environment.NO_JIT_VARIABLE
     monkeypatch.delenv(variable, raising=False)
     if before is not None:
@@ -92,6 +99,7 @@ def test_files_in_the_working_folder_are_not_run(command, tmp_path):
     # an empty entry, as `PYTHONPATH=$PYTHONPATH:...` leaves, is the working folder as well
     for path in ("", f":{ROOT / 'src'}"):
         ended = python(*command, "summary", folder=tmp_path, PYTHONPATH=path)
+        # the command has started, with the modules of Python and NumPy, and found that there is nothing to summarise
         assert "neither results nor figures lie here" in ended.stderr, path
 
 
@@ -105,18 +113,22 @@ def inside_another(tmp_path):
     return inside
 
 
-def test_another_checkout_is_refused_and_its_own_is_not(inside_another, tmp_path, monkeypatch):
+def test_code_of_this_checkout_is_refused_in_a_folder_of_another(inside_another, tmp_path, monkeypatch):
     monkeypatch.chdir(inside_another)
     with pytest.raises(ProjectError, match=rf"the code of {ROOT}, and the working folder belongs to {tmp_path};"):
         environment.check_checkout()
-    environment.check_checkout(tmp_path)
+
+
+def test_code_of_a_checkout_is_accepted_in_its_own_folders(inside_another, tmp_path, monkeypatch):
+    monkeypatch.chdir(inside_another)
+    environment.check_checkout(tmp_path)  # raises where it refuses
 
 
 def test_a_folder_without_a_snakefile_is_no_checkout(inside_another, tmp_path, monkeypatch):
     (tmp_path / "Snakefile").unlink()
     (tmp_path / "results").mkdir()
     monkeypatch.chdir(inside_another)
-    environment.check_checkout()
+    environment.check_checkout()  # raises where it refuses
 
 
 def test_a_command_in_another_checkout_ends_with_one_line_and_writes_nothing(inside_another, tmp_path):
@@ -127,7 +139,7 @@ def test_a_command_in_another_checkout_ends_with_one_line_and_writes_nothing(ins
         assert not (checkout / "workflow/config/begun.yaml").exists(), checkout
 
 
-def test_python_in_another_checkout_is_refused(inside_another, tmp_path):
+def test_the_package_cannot_be_used_from_python_in_another_checkout(inside_another, tmp_path):
     ended = python("-c", "import learning_dynamics as ld; ld.paper_names()", folder=inside_another)
     assert ended.returncode == 1
     assert f"belongs to {tmp_path}" in ended.stderr
@@ -141,7 +153,10 @@ def test_a_link_to_the_checkout_is_the_checkout(tmp_path, monkeypatch):
 
 @pytest.fixture
 def two_paths(tmp_path, monkeypatch):
-    """One checkout under two paths, neither of which is a link: as a bind mount or an automounter has it."""
+    """Return two paths of one checkout, neither of which is a link, as under a bind mount or an automounter.
+
+    Files under the second path have the device and inode of those under the first.
+    """
     for name in ("one", "two"):
         (tmp_path / name / "src/learning_dynamics").mkdir(parents=True)
         (tmp_path / name / "Snakefile").touch()
@@ -155,7 +170,7 @@ def two_paths(tmp_path, monkeypatch):
     return tmp_path / "one", tmp_path / "two"
 
 
-def test_one_checkout_under_two_paths_is_one(two_paths, monkeypatch):
+def test_a_checkout_is_recognised_under_its_other_path(two_paths, monkeypatch):
     one, two = two_paths
     monkeypatch.chdir(two)
     environment.check_checkout(one)
@@ -168,7 +183,7 @@ def test_the_snakefile_of_another_checkout_is_refused(two_paths):
         environment.check_snakefile(ROOT, one)
 
 
-def test_an_installed_copy_says_how_to_install_the_checkout(tmp_path):
+def test_a_copy_of_the_package_without_its_checkout_says_how_to_install_the_checkout(tmp_path):
     packages = tmp_path / "site-packages"
     without = shutil.ignore_patterns("__pycache__")
     shutil.copytree(ROOT / "src/learning_dynamics", packages / "learning_dynamics", ignore=without)
@@ -211,13 +226,17 @@ def commit_all(folder):
 
 
 def commit_of(folder, monkeypatch):
-    """Return what the package would record if it ran from this folder, past what it has cached."""
+    """Return the commit that the package would record if it ran from this folder, and whether sources are edited.
+
+    Both are None without a repository. What the package has cached of its own folder is not used.
+    """
     monkeypatch.setattr(stamps, "__file__", str(folder / "src/learning_dynamics/pipeline/store/stamps.py"))
     return stamps._commit.__wrapped__()
 
 
 @pytest.fixture
 def unpacked(tmp_path):
+    """A folder with one source of the package, as from an archive: neither it nor one around it is a repository."""
     folder = tmp_path / "thesis/code"
     store = folder / "src/learning_dynamics/pipeline/store"
     store.mkdir(parents=True)
@@ -286,14 +305,22 @@ def pinned_packages(group):
     return set(re.findall(r"^([a-z0-9-]+)==", text, re.MULTILINE))
 
 
+def package_of(dependency):
+    """Return the name of a dependency's package, as requirements spell it: `ruamel-yaml` of `ruamel.yaml>=0.18`."""
+    name = re.split(r"[\[<>=!~ ;]", dependency)[0]
+    return name.lower().replace("_", "-").replace(".", "-")
+
+
 @pytest.mark.parametrize("extra", sorted(PROJECT["optional-dependencies"]))
 def test_every_dependency_is_pinned(extra):
-    dependencies = {
-        re.split(r"[\[<>=!~ ;]", dependency)[0].lower().replace("_", "-").replace(".", "-")
-        for dependency in [*PROJECT["dependencies"], *PROJECT["optional-dependencies"][extra]]
-    }
-    there = pinned_packages("base") | pinned_packages("torch")
+    dependencies = {package_of(each) for each in [*PROJECT["dependencies"], *PROJECT["optional-dependencies"][extra]]}
+    pinned = pinned_packages("base") | pinned_packages("torch")
     if extra not in BASE:
-        assert not there & pinned_packages(extra), "base.txt has these already: run .ci/lock"
-        there |= pinned_packages(extra)
-    assert dependencies - there == set(), "run .ci/lock"
+        pinned |= pinned_packages(extra)
+    assert dependencies - pinned == set(), "run .ci/lock"
+
+
+@pytest.mark.parametrize("extra", sorted(set(PROJECT["optional-dependencies"]) - set(BASE)))
+def test_no_package_is_pinned_twice(extra):
+    twice = pinned_packages(extra) & (pinned_packages("base") | pinned_packages("torch"))
+    assert not twice, "base.txt or torch.txt has these already: run .ci/lock"

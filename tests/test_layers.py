@@ -1,4 +1,4 @@
-"""Who may import whom."""
+"""Which modules may import which: library, papers and pipeline; parts of a topic; parts of other packages."""
 
 import ast
 import functools
@@ -37,28 +37,35 @@ FORBIDDEN = {
 
 
 def parts_of(module):
+    """Return the names that follow the package's: `["papers", "waves"]` of `learning_dynamics.papers.waves`."""
     return module.split(".")[1:]
 
 
 ABOVE_LIBRARY = (["papers"], ["pipeline"])
 LIBRARY = [name for name in MODULES if parts_of(name)[:1] not in ABOVE_LIBRARY and name != f"{PACKAGE}.__main__"]
-MODULES_OF_TOPICS = [
-    (module, part)
-    for paper in papers()
-    for topic in topics(paper)
-    for part in FORBIDDEN
-    for module in MODULES
-    if f"{module}.".startswith(f"{PACKAGE}.papers.{paper}.{topic}.{part}.")
-]
 
 
-def imports(modules, is_wrong):
-    """Return the imports of modules that are wrong: pairs of names."""
+def modules_of_topics():
+    """Return the modules of all topics, each with the key of `FORBIDDEN` that it belongs to: "claims", for example."""
+    found = {}
+    for paper in papers():
+        for topic in topics(paper):
+            for part in FORBIDDEN:
+                folder = f"{PACKAGE}.papers.{paper}.{topic}.{part}."
+                found |= {module: part for module in MODULES if f"{module}.".startswith(folder)}
+    return found
+
+
+MODULES_OF_TOPICS = modules_of_topics()
+
+
+def wrong_imports(modules, is_wrong):
+    """Return the imports for which `is_wrong(imported name)`, as pairs of module and imported name."""
     return [(module, name) for module in modules for name in imports_of(module) if is_wrong(name)]
 
 
 def test_the_library_imports_neither_papers_nor_the_pipeline():
-    assert imports(LIBRARY, lambda name: parts_of(name)[:1] in ABOVE_LIBRARY) == []
+    assert wrong_imports(LIBRARY, lambda name: parts_of(name)[:1] in ABOVE_LIBRARY) == []
 
 
 def test_tests_of_the_library_import_no_paper():
@@ -72,27 +79,26 @@ def test_papers_never_import_each_other():
     for paper in papers():
         others = tuple(f"{PACKAGE}.papers.{other}" for other in papers() if other != paper)
         of_paper = [name for name in MODULES if name.startswith(f"{PACKAGE}.papers.{paper}")]
-        assert imports(of_paper, lambda name, others=others: name.startswith(others)) == [], paper
+        assert wrong_imports(of_paper, lambda name, others=others: name.startswith(others)) == [], paper
 
 
 def test_parts_of_a_topic_import_none_of_those_forbidden_to_them():
-    assert len(MODULES_OF_TOPICS) > 100
+    assert len(MODULES_OF_TOPICS) > 100  # they have been found
     wrong = []
-    for module, part in MODULES_OF_TOPICS:
-        wrong += [
-            (module, name)
-            for name in imports_of(module)
-            if module_path(name) and parts_of(name) and parts_of(name)[-1] in FORBIDDEN[part]
-        ]
+    for module, part in MODULES_OF_TOPICS.items():
+        for name in imports_of(module):
+            is_own_module = module_path(name) and parts_of(name)
+            if is_own_module and parts_of(name)[-1] in FORBIDDEN[part]:
+                wrong.append((module, name))
     assert wrong == []
 
 
-def test_what_a_topic_calls_knows_nothing_of_the_pipeline():
-    assert imports([module for module, _ in MODULES_OF_TOPICS], lambda name: parts_of(name)[:1] == ["pipeline"]) == []
+def test_topics_do_not_import_the_pipeline():
+    assert wrong_imports(MODULES_OF_TOPICS, lambda name: parts_of(name)[:1] == ["pipeline"]) == []
 
 
-def test_what_is_compiled_names_nothing_of_another_file():
-    """What is kept of a compiled function is outdated when its own file changes, and no other."""
+def test_a_compiled_function_uses_no_name_that_its_file_imports_from_the_package():
+    """Numba compiles a function again when its own file has changed, and not when a file that this imports has."""
     for module in MODULES:
         tree = read_syntax_tree(module_path(module))
         imported = {
@@ -104,17 +110,17 @@ def test_what_is_compiled_names_nothing_of_another_file():
         for function in tree.body:
             decorators = ast.unparse(function.decorator_list) if isinstance(function, ast.FunctionDef) else ""
             if "compiled" in decorators or "cache=True" in decorators:
-                read = {node.id for node in ast.walk(ast.Module(function.body, [])) if isinstance(node, ast.Name)}
-                assert not read & imported, f"{module}.{function.name}"
+                names = {node.id for node in ast.walk(ast.Module(function.body, [])) if isinstance(node, ast.Name)}
+                assert not names & imported, f"{module}.{function.name}"
 
 
-# -- what is used is imported, also where somebody else has imported it before ----------------------------------------
+# -- submodules of other packages: `scipy.stats` works after `import scipy` alone only if somebody has imported it -----
 
 
-def parts_read(text):
-    """Return the modules that a source reads off others without importing them: ``a.b`` after ``import a``."""
+def submodules_not_imported(text):
+    """Return the modules that a source uses as attributes and does not import: ``a.b`` after ``import a``."""
     nodes = list(ast.walk(ast.parse(text)))
-    bound = {}  # what each name stands for, and all modules that are imported
+    bound = {}  # by name in the source, the module that it is
     imported = set()
     for node in nodes:
         if isinstance(node, ast.Import):
@@ -141,11 +147,19 @@ def is_module(name):
         return False
 
 
-def test_a_part_of_a_library_is_imported_by_who_reads_it_or_comes_with_the_library():
-    text = "import scipy\nimport scipy.linalg as l\nscipy.stats.norm, l.blas.dot, scipy.linalg.inv, e.e"
-    assert parts_read(text) == {"scipy.stats", "scipy.linalg.blas"}
-    read = set().union(*(parts_read(file.read_text(encoding="utf-8")) for file in find_files(SOURCE_ROOT, "**/*.py")))
-    for library in {name.partition(".")[0] for name in read}:
-        parts = ", ".join(sorted(name for name in read if name.partition(".")[0] == library))
-        ended = subprocess.run([sys.executable, "-c", f"import {library}; {parts}"], capture_output=True, text=True)
+def test_submodules_that_are_used_and_not_imported_are_found():
+    imports = "import scipy\nimport scipy.linalg as l\n"
+    assert submodules_not_imported(f"{imports}scipy.stats.norm, l.blas.dot") == {"scipy.stats", "scipy.linalg.blas"}
+    assert submodules_not_imported(f"{imports}scipy.linalg.inv, scipy.no_such_module, unbound.name") == set()
+
+
+def test_a_submodule_is_imported_by_the_file_that_uses_it_or_comes_with_its_package():
+    used = set()
+    for file in find_files(SOURCE_ROOT, "**/*.py"):
+        used |= submodules_not_imported(file.read_text(encoding="utf-8"))
+    for package in {name.partition(".")[0] for name in used}:
+        submodules = ", ".join(sorted(name for name in used if name.partition(".")[0] == package))
+        # a fresh process has imported nothing else
+        code = f"import {package}; {submodules}"
+        ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
         assert ended.returncode == 0, ended.stderr

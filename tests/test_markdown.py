@@ -1,9 +1,11 @@
-"""Every Markdown file arrives on GitHub as it was written: what stands here is read by GitHub's own parser."""
+"""Formulas, commands and links of every Markdown file of the project, as GitHub's own parser, cmark-gfm, reads them."""
 
 import html
 import re
+from pathlib import Path
 
 import cmarkgfm
+import pytest
 
 from tests.support import ROOT
 
@@ -13,13 +15,14 @@ TEXTS = {
     for path in sorted(ROOT.glob(pattern))
 }
 FENCED = re.compile(r"(?ms)^ *(```|~~~).*?^ *\1 *$")
-WRITTEN = re.compile(r"\$`([^`]+)`\$")
-ARRIVED = re.compile(r"\$<code>(.*?)</code>\$", re.DOTALL)
+WRITTEN = re.compile(r"\$`([^`]+)`\$")  # a formula in Markdown: $`x`$
+ARRIVED = re.compile(r"\$<code>(.*?)</code>\$", re.DOTALL)  # and in the page that the parser makes of it
+# macros that GitHub refuses
 FORBIDDEN = ("operatorname", "def", "newcommand", "renewcommand", "let", "require", "href", "class", "cssId", "unicode")
 
 
 def problems(text: str) -> list[str]:
-    """Return what GitHub would make of formulas that is not what was written."""
+    """Return how the formulas of a text would differ on GitHub from what was written, a line for each difference."""
     outside = FENCED.sub("", text)
     page = re.sub(r"(?s)<pre.*?</pre>", "", cmarkgfm.github_flavored_markdown_to_html(text))
     written = [" ".join(formula.split()) for formula in WRITTEN.findall(outside)]
@@ -42,40 +45,61 @@ def test_formulas_arrive_as_they_were_written():
     assert [(file, problem) for file, text in TEXTS.items() for problem in problems(text)] == []
 
 
-def test_commands_name_files_of_the_project():
-    foreign = re.compile(r"`[^`\n]* /[a-z]\w*/\w+/[^`\n]*`")
-    assert [(file, command) for file, text in TEXTS.items() for command in foreign.findall(text)] == []
-
-
-TORN = (
-    r"the norm $\|x\|$ and $a_1$, $b_1$",
-    r"the rank $`\operatorname{rank} A`$",
-    r"softmax$`x`$",
-    "| a | b |\n|---|---|\n| $`|x|`$ | 1 |",
-    r"a formula $`x``$ with a mark too many",
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        (r"the norm $\|x\|$ and $a_1$, $b_1$", "a dollar: "),
+        (r"the rank $`\operatorname{rank} A`$", "forbidden: "),
+        (r"softmax$`x`$", "beside a letter: "),
+        ("| a | b |\n|---|---|\n| $`|x|`$ | 1 |", "lost: |x|"),
+        (r"a formula $`x``$ with a mark too many", "a dollar: "),
+    ],
 )
+def test_a_formula_that_github_would_not_show_is_found(text, problem):
+    assert any(found.startswith(problem) for found in problems(text)), problems(text)
 
 
-def test_what_would_be_torn_is_found():
-    assert [text for text in TORN if not problems(text)] == []
+def test_no_command_names_an_absolute_path():
+    # as `python /home/somebody/file.py`: a file of one machine
+    absolute = re.compile(r"`[^`\n]* /[a-z]\w*/\w+/[^`\n]*`")
+    assert [(file, command) for file, text in TEXTS.items() for command in absolute.findall(text)] == []
 
 
-def test_links_lead_somewhere_and_those_to_places_to_a_place():
-    # claims that are newer than the published pages have their place there once these are written again
+def links(text: str) -> list[tuple[str, str]]:
+    """Return the links of a text to files: the path, and the anchor after `#`, which may be empty."""
+    return re.findall(r"\]\(([^)#:\s]+)(?:#([^)\s]+))?\)", text)
+
+
+def anchors(page: Path) -> list[str]:
+    """Return what links to a page may have after `#`: its named places, and its headings as GitHub writes them."""
+    text = page.read_text(encoding="utf-8")
+    names = re.findall(r'<a name="([^"]+)"></a>', text)
+    return names + [_slug(heading) for heading in re.findall(r"(?m)^#+ (.*)$", text)]
+
+
+def claims_not_yet_published() -> list[str]:
+    """Return the claims that are newer than the published pages: their anchors will be there after `make publish`."""
     listed = ROOT / "docs/results/judged_since.md"
     text = listed.read_text(encoding="utf-8") if listed.exists() else ""
-    newer = re.findall(r"(?m)^\| `([\w.]+)` \| not there ", text)
-    for file, text in TEXTS.items():
-        for target, place in re.findall(r"\]\(([^)#:\s]+)(?:#([^)\s]+))?\)", text):
-            there = (ROOT / file).parent / target
-            # what `make publish` writes may not be there yet
-            assert there.exists() or target.startswith(("results/", "docs/results")), f"{file}: {target}"
-            if place and place not in newer and there.suffix == ".md":
-                written = there.read_text(encoding="utf-8")
-                names = re.findall(r'<a name="([^"]+)"></a>', written)
-                headings = [_slug(heading) for heading in re.findall(r"(?m)^#+ (.*)$", written)]
-                assert place in names + headings, f"{file}: {target}#{place}"
+    return re.findall(r"(?m)^\| `([\w.]+)` \| not there ", text)
+
+
+@pytest.mark.parametrize("file", TEXTS)
+def test_every_link_leads_to_a_file(file):
+    for target, _anchor in links(TEXTS[file]):
+        # what `make publish` writes may not be there yet
+        assert (ROOT / file).parent.joinpath(target).exists() or target.startswith(("results/", "docs/results")), target
+
+
+@pytest.mark.parametrize("file", TEXTS)
+def test_every_anchor_of_a_link_is_in_the_page_that_it_leads_to(file):
+    not_yet = claims_not_yet_published()
+    for target, anchor in links(TEXTS[file]):
+        page = (ROOT / file).parent / target
+        if anchor and anchor not in not_yet and page.suffix == ".md":
+            assert anchor in anchors(page), f"{target}#{anchor}"
 
 
 def _slug(heading: str) -> str:
+    """Return the anchor that GitHub gives a heading."""
     return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")

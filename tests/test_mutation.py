@@ -1,4 +1,4 @@
-"""Mutation testing: what the operators change, what is drawn, how it is counted."""
+"""Mutation testing: what its operators change in a source, which mutations a seed draws, how mutants are counted."""
 
 import pytest
 
@@ -15,20 +15,21 @@ if "learning_dynamics" not in OPERATOR_PROVIDERS:
     pytest.skip("the entry point of the operators is not installed: pip install --editable .", allow_module_level=True)
 
 
-def test_operators_exist_and_ours_do_as_their_examples_say():
-    for kind in OURS.values():
-        for example in kind.examples():
-            assert mutate_code(example.pre_mutation_code, kind(), example.occurrence) == example.post_mutation_code, (
-                kind,
-                example,
-            )
-    for name in OPERATORS:
-        provider, _, operator = name.partition("/")
-        assert operator in list(OPERATOR_PROVIDERS[provider]), name
+@pytest.mark.parametrize("name", OPERATORS)
+def test_every_operator_that_is_used_exists(name):
+    provider, _, operator = name.partition("/")
+    assert operator in list(OPERATOR_PROVIDERS[provider])
 
 
-def drawn(folder, source, count=1000, seed=1):
-    """Return the mutations of a session that is drawn of one source."""
+@pytest.mark.parametrize("operator", OURS.values())
+def test_our_operators_change_their_examples_as_these_say(operator):
+    for example in operator.examples():
+        mutated = mutate_code(example.pre_mutation_code, operator(), example.occurrence)
+        assert mutated == example.post_mutation_code, example
+
+
+def draw_mutations(folder, source, count, seed):
+    """Return the mutations, at most `count`, that a seed draws from one source."""
     file = folder / "module.py"
     file.write_text(source)
     session = folder / f"{seed}-{count}.sqlite"
@@ -38,16 +39,23 @@ def drawn(folder, source, count=1000, seed=1):
         return [item.mutations[0] for item in database.work_items]
 
 
-def test_a_seed_draws_the_same_and_another_one_others(tmp_path):
-    source = "".join(f"a{line} = b * {line + 2}\n" for line in range(40))
-    first, again, other = (drawn(tmp_path, source, 6, seed) for seed in (1, 1, 2))
+FORTY_LINES = "".join(f"a{line} = b * {line + 2}\n" for line in range(40))
+
+
+def test_a_seed_draws_the_same_mutations_again_and_another_seed_draws_others(tmp_path):
+    first, again, other = (draw_mutations(tmp_path, FORTY_LINES, 6, seed) for seed in (1, 1, 2))
     assert first == again
-    assert len(first) == len({mutation.start_pos[0] for mutation in first}) == 6
     assert first != other
 
 
+def test_each_mutation_that_is_drawn_is_on_a_line_of_its_own(tmp_path):
+    mutations = draw_mutations(tmp_path, FORTY_LINES, 6, seed=1)
+    lines = {mutation.start_pos[0] for mutation in mutations}
+    assert len(mutations) == len(lines) == 6
+
+
 def session_of(folder, *results):
-    """Write a session of mutants of one line each; results are pairs of test outcome and output."""
+    """Write a session of mutants of one line each, and return its path; results are pairs of outcome and output."""
     path, normal = folder / "session.sqlite", work_item.WorkerOutcome.NORMAL
     with use_db(str(path), WorkDB.Mode.create) as database:
         for number, (outcome, output) in enumerate(results):
@@ -59,7 +67,9 @@ def session_of(folder, *results):
 
 
 KILLED, SURVIVED = work_item.TestOutcome.KILLED, work_item.TestOutcome.SURVIVED
-MUTANTS = [  # test outcome, output, and as what it counts
+# test outcome, output, and as what the mutant counts. Tests run in stages, each of which prints its name: the tests of
+# the science, the verdicts written down, the numbers written down, and, where all pass, whether a number moved
+MUTANTS = [
     (KILLED, "stage: tests\n", "tests"),
     (KILLED, "stage: tests\n.\nstage: verdicts\n", "verdicts"),
     (KILLED, "stage: verdicts\nstage: numbers\n", "moved"),
@@ -77,14 +87,15 @@ def mutants(tmp_path):
 
 
 def test_a_mutant_counts_as_what_noticed_it_or_as_what_it_moves(mutants):
-    assert list(mutants["outcome"]) == [expected for *_, expected in MUTANTS]
+    assert list(mutants["outcome"]) == [expected for _outcome, _output, expected in MUTANTS]
 
 
 def test_shares_are_of_what_moves_a_number(mutants):
     row = score.scores(mutants)
     assert row["drawn"] == 6
-    assert row["move a number"] == 4
-    assert row["noticed, %"] == "50 (15-85)"  # Wilson's interval for 2 of 4
+    assert row["move a number"] == 4  # not the one that is unmoved, nor the equivalent one
+    # by tests and by verdicts: 2 of 4, with Wilson's interval; by tests alone: 1 of 4
+    assert row["noticed, %"] == "50 (15-85)"
     assert row["without the net, %"] == "25 (5-70)"
 
 

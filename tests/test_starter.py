@@ -1,4 +1,7 @@
-"""A process that forks for each command: a command ends as it would by itself, and nothing is left of it."""
+"""A server, which has imported the libraries, forks for each command: what a command does and how it ends.
+
+A command prints and ends as it would by itself; no server and no fork stays behind.
+"""
 
 import os
 import signal
@@ -36,7 +39,7 @@ from learning_dynamics.starter import run_elsewhere
 status = run_elsewhere("probe", sys.argv[1:])
 sys.exit("by itself" if status is None else status)
 """
-# starts the process that forks, then the command, and prints how the command ended
+# starts the server, then the command, and prints how the command ended
 PARENT = """
 import os, subprocess, sys
 from learning_dynamics import starter
@@ -72,40 +75,49 @@ def parent(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "status"), [(["exit", "0"], 0), (["exit", "3"], 3), (["message"], 1), (["raise"], 1), (["die"], -9)]
+    ("arguments", "status", "last_words"),
+    [
+        (["exit", "0"], 0, ""),
+        (["exit", "3"], 3, ""),
+        (["message"], 1, "a message\n"),
+        (["raise"], 1, "ValueError: a mistake\n"),
+        (["die"], -signal.SIGKILL, "error: killed"),
+    ],
 )
-def test_a_command_ends_as_its_fork_does(parent, tmp_path, arguments, status):
+def test_a_command_prints_and_ends_as_its_fork_does(parent, tmp_path, arguments, status, last_words):
     output, errors = parent(*arguments).communicate(timeout=60)
     # numpy, which the probe never imports, is there: the command was done by a fork of the server
     assert output.splitlines() == [f"{tmp_path} {arguments} blue True", f"ended {status}"]
     assert errors.startswith("to the other stream\n")
-    last_words = {"message": "a message\n", "raise": "ValueError: a mistake\n", "die": "error: killed"}
-    assert last_words.get(arguments[0], "") in errors
+    assert last_words in errors
 
 
-def test_a_command_of_another_environment_does_its_work_itself(parent):
-    # libraries read it when they are imported
+def test_a_command_under_other_variables_of_libraries_does_its_work_itself(parent):
+    # libraries read it when they are imported, so those of the server have another number of threads
     code = "import os; os.environ['OMP_NUM_THREADS'] = '2'\n"
     _, errors = parent("exit", "0", before=code).communicate(timeout=60)
     assert errors == "by itself\n"
 
 
-def test_only_variables_that_libraries_read_make_another_environment():
-    given = starter.relevant({"OMP_NUM_THREADS": "2", "HOME": "/", "PYTHONPATH": f"src{os.pathsep}/lib"})
-    assert given == {"OMP_NUM_THREADS": "2", "PYTHONPATH": "/lib"}
+def test_a_server_and_a_command_are_compared_by_variables_that_libraries_read_and_absolute_paths_of_modules():
+    compared = starter.relevant({"OMP_NUM_THREADS": "2", "HOME": "/", "PYTHONPATH": f"src{os.pathsep}/lib"})
+    assert compared == {"OMP_NUM_THREADS": "2", "PYTHONPATH": "/lib"}
 
 
-def test_without_a_process_that_forks_a_command_does_its_work_itself(monkeypatch):
+# `run_elsewhere` returns None where the command is to do its work itself
+
+
+def test_without_a_server_a_command_does_its_work_itself(monkeypatch):
     monkeypatch.delenv(starter.ADDRESS, raising=False)
     assert starter.run_elsewhere("probe", []) is None
 
 
-def test_after_the_process_that_forks_has_ended_a_command_does_its_work_itself(monkeypatch, tmp_path):
+def test_after_the_server_has_ended_a_command_does_its_work_itself(monkeypatch, tmp_path):
     monkeypatch.setenv(starter.ADDRESS, str(tmp_path / "socket"))
     assert starter.run_elsewhere("probe", []) is None
 
 
-def test_in_a_folder_that_is_missing_no_server_starts_and_no_folder_is_made(monkeypatch, tmp_path):
+def test_without_a_folder_for_temporary_files_no_server_starts_and_no_folder_is_made(monkeypatch, tmp_path):
     monkeypatch.delenv(starter.ADDRESS, raising=False)
     monkeypatch.setattr(starter.tempfile, "tempdir", str(tmp_path / "missing"))
     starter.start_server()
@@ -113,7 +125,7 @@ def test_in_a_folder_that_is_missing_no_server_starts_and_no_folder_is_made(monk
     assert list(tmp_path.rglob("*")) == []
 
 
-def test_in_a_folder_whose_name_is_too_long_for_a_socket_no_server_starts_and_nothing_is_left(monkeypatch, tmp_path):
+def test_where_a_path_is_too_long_for_a_socket_no_server_starts_and_nothing_is_left(monkeypatch, tmp_path):
     monkeypatch.delenv(starter.ADDRESS, raising=False)
     long = tmp_path / ("long" * 30)  # a socket's path has 107 characters at most
     long.mkdir()
@@ -147,7 +159,7 @@ def test_a_command_that_is_killed_takes_its_fork_with_it(parent, tmp_path):
     assert running.communicate(timeout=60)[0].endswith("ended -9\n")
 
 
-def test_a_process_that_forks_and_is_killed_leaves_no_fork(parent, tmp_path):
+def test_a_server_that_is_killed_takes_its_forks_with_it_and_the_command_says_so(parent, tmp_path):
     started = parent("sleep")
     fork = psutil.Process(wait_for(tmp_path / "sleeping"))
     server = fork.parent()
@@ -163,19 +175,19 @@ def test_a_process_that_forks_and_is_killed_leaves_no_fork(parent, tmp_path):
     assert "error: the process that starts jobs has ended; run the same command again" in errors
 
 
-def test_what_asks_a_command_to_end_asks_its_fork(parent, tmp_path):
+def test_a_signal_to_a_command_ends_its_fork_and_so_the_command(parent, tmp_path):
     running = parent("sleep")
     wait_for(tmp_path / "sleeping")
     child_with(running, "run_elsewhere").send_signal(signal.SIGTERM)
     assert running.communicate(timeout=60)[0].endswith(f"ended {-signal.SIGTERM}\n")
 
 
-def test_the_process_that_forks_ends_with_who_started_it(parent, tmp_path):
+def test_a_server_ends_with_the_process_that_started_it(parent, tmp_path):
     running = parent("exit", "0")
     deadline = time.monotonic() + 60
     servers: list[psutil.Process] = []
     while not servers and time.monotonic() < deadline and running.poll() is None:
         servers = [one for one in psutil.Process(running.pid).children() if "starter.py" in " ".join(one.cmdline())]
-    assert servers, "no process that forks was seen"
+    assert servers, "no server was seen"
     running.communicate(timeout=60)
     assert not psutil.wait_procs(servers, timeout=20)[1]

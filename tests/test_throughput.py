@@ -1,4 +1,6 @@
-"""Operations are those that a step takes."""
+"""The measurement of throughput: operations by a formula, and times in the arithmetic that trainings have."""
+
+from typing import NamedTuple
 
 import pytest
 import torch
@@ -10,12 +12,31 @@ from learning_dynamics.dynamics.training import Recipe
 
 def test_operations_of_a_convolution_are_known():
     layers = nn.Sequential(nn.Conv2d(2, 3, 3, padding=1, bias=False), nn.Conv2d(3, 4, 3, padding=1, bias=False))
-    # 8 x 8 places; backward goes to the weights of both layers, and to the input of the second
+    # multiplications, each with an addition: at 8 x 8 places, by 3 x 3 weights, from each channel to each
     first, second = 8 * 8 * 9 * 2 * 3, 8 * 8 * 9 * 3 * 4
+    # forward through both; backward to the weights of both, and to the input of the second
     assert throughput.operations_per_image(layers, torch.ones(4, 2, 8, 8)) == 2 * (2 * first + 3 * second)
 
 
-class _Spy(nn.Module):
+class Arithmetic(NamedTuple):
+    """Torch's flags of arithmetic."""
+
+    is_deterministic: bool
+    tf32_in_products: bool
+    tf32_in_convolutions: bool
+    chooses_fastest_algorithm: bool
+
+    @classmethod
+    def now(cls):
+        return cls(
+            torch.are_deterministic_algorithms_enabled(),
+            torch.backends.cuda.matmul.allow_tf32,
+            torch.backends.cudnn.allow_tf32,
+            torch.backends.cudnn.benchmark,
+        )
+
+
+class Spy(nn.Module):
     """A network that notes in what arithmetic it is evaluated."""
 
     def __init__(self):
@@ -23,25 +44,36 @@ class _Spy(nn.Module):
         self.layer, self.seen = nn.Linear(4, 2), set()
 
     def forward(self, x):
-        self.seen.add(_flags())
+        self.seen.add(Arithmetic.now())
         return self.layer(x)
 
 
-def _flags():
-    cuda = torch.backends.cuda.matmul, torch.backends.cudnn
-    return torch.are_deterministic_algorithms_enabled(), *(one.allow_tf32 for one in cuda), cuda[1].benchmark
+every_precision = pytest.mark.parametrize(("precision", "rounds_to_tf32"), [("float32", False), ("tf32", True)])
 
 
-@pytest.mark.parametrize("precision", ["float32", "tf32"])
-def test_a_network_is_timed_in_the_arithmetic_that_it_trains_in(precision, monkeypatch):
+@pytest.fixture
+def process_allows_tf32(monkeypatch):
+    """Let the process round to tf32 in convolutions by default, which a training in float32 must not."""
     monkeypatch.setattr(torch.backends.cudnn, "allow_tf32", True)
-    before, timed, products = _flags(), _Spy(), set()
+
+
+@every_precision
+def test_a_network_is_timed_in_the_arithmetic_that_it_trains_in(precision, rounds_to_tf32, process_allows_tf32):
+    before, network = Arithmetic.now(), Spy()
     recipe = Recipe(
         loss="mse", learning_rate=0.1, momentum=0.9, weight_decay=1e-3, batch=4, epochs=1, drops=(), precision=precision
     )
-    throughput.images_per_second(timed, torch.randn(8, 4), torch.arange(8) % 2, recipe, seconds=0.0)
-    monkeypatch.setattr(torch, "mm", lambda *_: products.add(_flags()))
+    throughput.images_per_second(network, torch.randn(8, 4), torch.arange(8) % 2, recipe, seconds=0.0)
+    assert network.seen == {Arithmetic(True, rounds_to_tf32, rounds_to_tf32, False)}
+    assert Arithmetic.now() == before
+
+
+@every_precision
+def test_the_peak_of_a_device_is_timed_in_the_same_arithmetic(
+    precision, rounds_to_tf32, process_allows_tf32, monkeypatch
+):
+    before, seen = Arithmetic.now(), set()
+    monkeypatch.setattr(torch, "mm", lambda *_: seen.add(Arithmetic.now()))
     throughput.attainable(torch.device("cpu"), precision, seconds=0.0)
-    tf32 = precision == "tf32"
-    assert timed.seen == products == {(True, tf32, tf32, False)}
-    assert _flags() == before
+    assert seen == {Arithmetic(True, rounds_to_tf32, rounds_to_tf32, False)}
+    assert Arithmetic.now() == before

@@ -1,4 +1,4 @@
-"""Tidy tables: built from arrays, and selected again."""
+"""Tidy tables: built from arrays, and read again as rows, as draws and as arrays of draws by times by entries."""
 
 import numpy as np
 import pandas as pd
@@ -30,6 +30,7 @@ GAMMA, INIT = Column("gamma", "float", "scale"), Column("init", "str", "start")
 
 @columns(SEED, TIME, GAMMA, INIT, QUANTITY, INDEX, VALUE, PREDICTED)
 def table():
+    """Return two draws at three times: states of two entries, 0 to 11, and the sum of either state as its norm."""
     states = np.arange(12.0).reshape(2, 3, 2)
     measured = {"state": states, "norm": (states.sum(axis=2), [[1.0], [2.0]])}
     return rows(measured, {"seed": [7, 8], "time": TIMES}, gamma=0.5, init=["a", "b"])
@@ -73,9 +74,16 @@ def test_too_few_or_too_many_axes_are_refused(shape):
         rows({"x": np.zeros(shape)}, {"seed": [0, 1], "time": TIMES})
 
 
-def test_select_takes_values_and_lists():
-    assert len(select(table(), "state", seed=7)) == 6
-    assert len(select(table(), ["state", "norm"], time=[0.0, 2.0], index=[0, 1])) == 8
+def test_rows_are_selected_by_a_value():
+    state = select(table(), "state", seed=7)
+    assert state["value"].tolist() == [0, 1, 2, 3, 4, 5]
+
+
+def test_rows_are_selected_by_any_of_a_list():
+    found = select(table(), ["state", "norm"], time=[0.0, 2.0], index=[0, 1])
+    # of seed 7 and of seed 8, each at two of the three times: the first entry of the state, and the norm
+    assert found.query("quantity == 'state'")["value"].tolist() == [0, 4, 6, 10]
+    assert found.query("quantity == 'norm'")["value"].tolist() == [1, 9, 13, 21]
 
 
 @pytest.mark.parametrize(
@@ -86,7 +94,7 @@ def test_select_takes_values_and_lists():
         ("state", {"sed": 7}, "the table has no column `sed`; did you mean `seed`"),
     ],
 )
-def test_what_was_not_measured_is_an_error(quantity, where, message):
+def test_a_selection_without_rows_is_refused_with_the_nearest_name(quantity, where, message):
     with pytest.raises(ProjectError) as refused:
         select(table(), quantity, **where)
     assert message in str(refused.value)
@@ -103,6 +111,7 @@ def at_two_depths():
 
 
 def reversed_seeds():
+    """Return the table at two depths, with the rows of the larger seed first."""
     return at_two_depths().sort_values("seed", ascending=False, kind="stable")
 
 
@@ -122,7 +131,7 @@ def test_joined_tables_come_one_below_the_other_with_the_declared_columns():
         pytest.param(lambda: reversed_seeds().assign(twice=2.0), id="with another column"),
     ],
 )
-def test_draws_are_told_apart_as_the_metrics_function_declares_and_come_sorted(of_table):
+def test_draws_are_those_of_the_declared_draw_columns_in_ascending_order(of_table):
     assert draw_columns(of_table()) == ["seed", "depth"]
     by_seed_and_depth = [[1, 5, 9], [-1, -5, -9], [13, 17, 21], [-13, -17, -21]]
     np.testing.assert_array_equal(by_draw(of_table(), "norm"), by_seed_and_depth)
@@ -149,7 +158,7 @@ def test_draws_of_unequal_length_are_refused_not_padded():
         by_draw(whole.drop(index=whole.query("quantity == 'norm' and seed == 7").index[0]), "norm")
 
 
-def test_swapped_roles_are_refused_by_what_tells_them_apart():
+def test_tables_in_each_others_roles_are_refused_as_a_setting_does_not_grow():
     small, large = table(), table()
     small.attrs["settings"], large.attrs["settings"] = {"gamma": 1e-4}, {"gamma": 1.0}
     ascending("gamma", small=small, large=large)
@@ -157,24 +166,24 @@ def test_swapped_roles_are_refused_by_what_tells_them_apart():
         ascending("gamma", small=large, large=small)
 
 
-def test_what_was_read_of_a_table_is_read_once_for_the_same_arguments():
-    read = []
+def test_a_cached_function_is_called_once_for_the_same_table_and_arguments():
+    calls = []
 
     @cached_per_table
     def multiplied(table, quantity, *, factor=2.0):
-        read.append(quantity)
+        calls.append((quantity, factor))
         return factor * table["value"].to_numpy()
 
     one, other = table(), table()
     assert multiplied(one, "state") is multiplied(one, "state")
-    assert read == ["state"]
+    assert calls == [("state", 2.0)]
     multiplied(one, "norm")
     multiplied(one, "state", factor=3.0)
     multiplied(other, "state")
-    assert read == ["state", "norm", "state", "state"]
+    assert calls == [("state", 2.0), ("norm", 2.0), ("state", 3.0), ("state", 2.0)]
 
 
-def test_an_array_that_was_read_cannot_be_changed():
+def test_an_array_that_is_cached_cannot_be_changed():
     @cached_per_table
     def values(table):
         return table["value"].to_numpy()
@@ -183,26 +192,30 @@ def test_an_array_that_was_read_cannot_be_changed():
         values(table())[0] = 0.0
 
 
-def test_what_was_read_is_forgotten_with_the_table():
-    read = []
+def test_what_is_cached_is_forgotten_with_its_table():
+    calls = []
 
     @cached_per_table
     def size(table):
-        read.append(len(table))
+        calls.append(len(table))
         return len(table)
 
-    # a table made where another one was has its address
+    # each table is gone before the next is made, which then often has its address in memory
     for count in range(1, 20):
         assert size(pd.DataFrame({"value": range(count)})) == count, count
-    assert read == list(range(1, 20))
+    assert calls == list(range(1, 20))
 
 
 @pytest.mark.parametrize(
-    ("draws", "expected"), [([np.nan, 0, 1, np.nan], [[1], [2]]), (["b", None, "a", None], [[2], [0]])]
+    ("draw_of_each_row", "values_by_draw"),
+    [
+        pytest.param([np.nan, 0, 1, np.nan], [[1], [2]], id="numbers"),
+        pytest.param(["b", None, "a", None], [[2], [0]], id="words, sorted"),
+    ],
 )
-def test_rows_that_miss_a_draw_column_are_of_no_draw(draws, expected):
-    table = pd.DataFrame({"quantity": "x", "of": draws, "value": [0.0, 1.0, 2.0, 3.0]})
-    np.testing.assert_array_equal(by_draw(table, "x", draw="of"), expected)
+def test_rows_without_an_entry_in_a_draw_column_belong_to_no_draw(draw_of_each_row, values_by_draw):
+    table = pd.DataFrame({"quantity": "x", "member": draw_of_each_row, "value": [0.0, 1.0, 2.0, 3.0]})
+    np.testing.assert_array_equal(by_draw(table, "x", draw="member"), values_by_draw)
 
 
 @columns(SEED, TIME, QUANTITY, INDEX, VALUE, PREDICTED)
@@ -240,7 +253,7 @@ def test_entries_by_time_are_padded_with_zeros(draws):
     np.testing.assert_array_equal(draws.entries("state", "time"), PADDED_STATES)
 
 
-def test_predictions_are_padded_as_what_was_measured(draws):
+def test_predictions_are_padded_like_measured_values(draws):
     measured, predicted = draws.with_prediction("state", "time")
     np.testing.assert_array_equal(measured, PADDED_STATES)
     np.testing.assert_array_equal(predicted, -np.array(PADDED_STATES))
@@ -250,13 +263,18 @@ def test_entries_of_all_times_are_padded_at_the_end(draws):
     np.testing.assert_array_equal(draws.entries("state"), [[4, 5, 6, 7, 0, 0], [0, 1, 2, 3, 0, 0], range(6)])
 
 
-def test_the_largest_and_the_smallest_number_of_a_draw_do_not_count_what_pads(draws):
+def test_padding_is_neither_the_largest_nor_the_smallest_number_of_a_draw(draws):
     np.testing.assert_array_equal(draws.largest("state"), [7, 3, 5])
-    np.testing.assert_array_equal(draws.smallest("state"), [4, 0, 0])
+    np.testing.assert_array_equal(draws.smallest("state"), [4, 0, 0])  # 4 of the draw whose padding is 0
 
 
-def test_draws_are_read_where_columns_match(draws):
+def test_draws_are_read_where_a_column_has_a_value(draws):
+    # the first entry at the last time
     np.testing.assert_array_equal(draws.at_end().where(index=1)["state"], [6, 2, 3])
+
+
+def test_draws_are_read_where_a_condition_on_a_column_holds(draws):
+    # the larger of all entries at the first time
     np.testing.assert_array_equal(draws.where(time=lambda time: time < 0.5).largest("state"), [5, 1, 2])
 
 
@@ -271,10 +289,10 @@ def test_several_numbers_of_a_draw_are_not_read_as_one():
         Draws(flow())["state"]
 
 
-def test_draws_are_grouped_by_what_columns_have_together():
-    groups = [
-        (depth, time, group["norm"].tolist()) for depth, time, group in Draws(at_two_depths()).groups("depth", "time")
-    ]
+def test_draws_are_grouped_by_each_pair_of_values_of_two_columns():
+    groups = []
+    for depth, time, group in Draws(at_two_depths()).groups("depth", "time"):
+        groups.append((depth, time, group["norm"].tolist()))  # of seeds 7 and 8
     assert groups == [
         (2, 0.0, [1, 13]),
         (2, 0.5, [5, 17]),

@@ -20,13 +20,13 @@ def test_a_series_that_is_not_members_by_times_is_refused(shape):
         Trajectory(np.arange(4.0), {"W": np.zeros(shape)})
 
 
-def test_there_is_one_answer_for_each_member_whether_it_is_undecided():
+def test_flags_of_undecided_members_that_are_not_one_for_each_member_are_refused():
     with pytest.raises(ValueError, match=r"undecided has shape \(3,\); expected \(2,\)"):
         Trajectory(np.arange(4.0), {"W": np.zeros((2, 4))}, undecided=np.zeros(3, dtype=bool))
 
 
 def follow(scale, draw):
-    """Return what is kept of a member: it is lost above scale 2, and undecided by its own word for draw 1."""
+    """Return the series and constants of a member; above scale 2 it is lost, and draw 1 says that it is undecided."""
     if scale > 2:
         raise DivergenceError(f"scale {scale} is lost")
     return {"W": scale * np.arange(3.0), "end": scale + draw, "steps": 7, "undecided": draw == 1}
@@ -74,6 +74,6 @@ def test_a_member_that_is_no_tuple_is_one_argument():
     np.testing.assert_array_equal(run.series["W"], [[1, 2], [3, 4]])
 
 
-def test_losing_every_member_is_the_error_of_the_first():
+def test_an_ensemble_that_loses_every_member_raises_the_error_of_the_first():
     with pytest.raises(DivergenceError, match=r"scale 3\.0 is lost"):
         ensemble(follow, [(3.0, 0), (4.0, 0)], np.arange(3.0), "W", label="flow")

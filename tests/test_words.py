@@ -21,7 +21,7 @@ OTHER_FILES = [
 ]
 
 
-def listed() -> list[str]:
+def listed_words() -> list[str]:
     """Return the words that are not used, from the first column of the style guide's table."""
     guide = PAGES["CONTRIBUTING.md"].read_text(encoding="utf-8").partition("| do not write |")[2]
     rows = [line.split("|")[1] for line in guide.splitlines() if line.startswith("| `")]
@@ -31,7 +31,7 @@ def listed() -> list[str]:
 def uses(text: str) -> list[str]:
     """Return the listed words in a text, without its code."""
     prose = " ".join(re.sub(r"(?s)```.*?```|`[^`]*`", "`", text).split())
-    return re.findall(rf"(?i)\b(?:{'|'.join(map(re.escape, listed()))})\b", prose)
+    return re.findall(rf"(?i)\b(?:{'|'.join(map(re.escape, listed_words()))})\b", prose)
 
 
 def words_of_source(source: str) -> list[str]:
