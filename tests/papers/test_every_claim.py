@@ -1,4 +1,7 @@
-"""Every claim of every paper at smoke scale: judged, with rivals that turn it, in words that its numbers fill."""
+"""Every claim of every paper at smoke scale: its verdict, numbers and rivals as written down, and its texts.
+
+`verdicts.yaml` and `facts.csv` have what `make verdicts` wrote down.
+"""
 
 import functools
 
@@ -30,48 +33,20 @@ def smoke_evaluation(paper: str, name: str) -> Evaluation:
     return evaluation(paper, name, claim_tables(paper, name))
 
 
-written, written_facts = functools.cache(read_verdicts), functools.cache(read_facts)
+written_verdicts, written_facts = functools.cache(read_verdicts), functools.cache(read_facts)
 every_claim = pytest.mark.parametrize(("paper", "name"), every_name("claim"))
 
 
 @every_claim
-def test_it_is_judged_as_written_down(paper, name):
-    """Its verdict and numbers are those of verdicts.yaml, rivals change it, every draw counts, choices may vary."""
-    judged = smoke_evaluation(paper, name)
-    check_verdict(judged)
-    check_draws(judged)
-    known = written().get(f"{paper}.{name}")
+def test_its_verdict_and_the_numbers_of_its_checks_are_those_written_down(paper, name):
+    known = written_verdicts().get(f"{paper}.{name}")
     assert known, "tests/papers/verdicts.yaml says nothing of it; make verdicts, and read the diff"
-    assert claim_differences(claim_entry(judged), known) == []
-    spec = smoke(paper).claim(paper, name)
-    tables = claim_tables(paper, name) if spec["vary"] else {}
-    for setting, values in spec["vary"].items():
-        assert setting in spec["settings"], setting
-        for value in values:
-            assert evaluation(paper, name, tables, **{setting: value}).verdict in VERDICTS, (setting, value)
+    assert claim_differences(claim_entry(smoke_evaluation(paper, name)), known) == []
 
 
 @every_claim
-def test_its_facts_are_those_written_down(paper, name):
-    """A wrong number inside its published text is noticed."""
-    table = written_facts()
-    known = table.loc[table.index.get_level_values("claim") == f"{paper}.{name}"].droplevel("claim")
-    assert fact_differences(claim_facts(smoke_evaluation(paper, name)), known) == [], "make verdicts, and read the diff"
-
-
-@every_claim
-def test_its_facts_are_printed(paper, name):
-    """A fact that no text prints would be missed by nobody."""
-    whose = smoke(paper)
-    block, about = whose.config.paper_block(paper), whose.config
-    function = paper_function(paper, "claims", whose.claim(paper, name)["function"])
-    printed = fields(about.explanation(paper, name)) | fields(function.claim.correction)
-    in_findings = {field for text in (block.get("summary", ""), *block.get("findings", [])) for field in fields(text)}
-    printed |= {field.removeprefix(f"{name}.") for field in in_findings if field.startswith(f"{name}.")}
-    assert set(claim_facts(smoke_evaluation(paper, name))) <= printed
-
-
-def check_verdict(found):
+def test_a_verdict_on_its_prediction_is_refused_to_its_rivals_and_another_has_a_reason(paper, name):
+    found = smoke_evaluation(paper, name)
     assert found.verdict in VERDICTS
     assert found.rivals or found.verdict == "untested", "no rival was tried"
     if found.verdict in ("reproduced", "corrected"):
@@ -80,13 +55,9 @@ def check_verdict(found):
         assert found.reason or found.verdict == "contradicted"
 
 
-def test_nothing_is_written_down_of_claims_that_are_not_there():
-    claims = {f"{paper}.{name}" for paper in PAPERS for name in smoke(paper).config.paper_block(paper)["claims"]}
-    assert set(written()) <= claims
-    assert set(written_facts().index.get_level_values("claim")) <= claims
-
-
-def check_draws(found):
+@every_claim
+def test_its_checks_have_words_and_count_each_draw_at_most_once(paper, name):
+    found = smoke_evaluation(paper, name)
     for judgement in filter(None, (found.judgement, found.corrected)):
         for check in judgement.checks:
             assert check.name, check
@@ -97,32 +68,80 @@ def check_draws(found):
 
 
 @every_claim
-def test_its_words_are_filled_by_its_numbers(paper, name):
-    whose, found = smoke(paper), smoke_evaluation(paper, name)
-    statement, explanation = whose.config.statement(paper, name), whose.config.explanation(paper, name)
+def test_it_can_be_judged_with_the_values_of_settings_that_vary(paper, name):
+    spec = smoke(paper).claim(paper, name)
+    tables = claim_tables(paper, name) if spec["vary"] else {}
+    for setting, values in spec["vary"].items():
+        assert setting in spec["settings"], setting
+        for value in values:
+            assert evaluation(paper, name, tables, **{setting: value}).verdict in VERDICTS, (setting, value)
+
+
+@every_claim
+def test_the_facts_in_its_published_text_are_those_written_down(paper, name):
+    table = written_facts()
+    known = table.loc[table.index.get_level_values("claim") == f"{paper}.{name}"].droplevel("claim")
+    assert fact_differences(claim_facts(smoke_evaluation(paper, name)), known) == [], "make verdicts, and read the diff"
+
+
+@every_claim
+def test_each_of_its_facts_is_printed_by_a_text(paper, name):
+    whose = smoke(paper)
+    block = whose.config.paper_block(paper)
+    printed = fields(whose.config.explanation(paper, name)) | fields(marked(paper, name).correction)
+    # summary and findings are about several claims: their fields are `claim.fact`
+    for text in (block.get("summary", ""), *block.get("findings", [])):
+        printed |= {field.removeprefix(f"{name}.") for field in fields(text) if field.startswith(f"{name}.")}
+    assert set(claim_facts(smoke_evaluation(paper, name))) <= printed
+
+
+def marked(paper, name):
+    """Return what the decorator `@claim` says of a claim: its correction, its quantifier."""
+    return paper_function(paper, "claims", smoke(paper).claim(paper, name)["function"]).claim
+
+
+def test_nothing_is_written_down_of_claims_that_do_not_exist():
+    claims = {f"{paper}.{name}" for paper in PAPERS for name in smoke(paper).config.paper_block(paper)["claims"]}
+    assert set(written_verdicts()) <= claims
+    assert set(written_facts().index.get_level_values("claim")) <= claims
+
+
+@every_claim
+def test_its_statement_is_the_papers_and_has_no_number_of_a_run(paper, name):
+    statement = smoke(paper).config.statement(paper, name)
     assert statement
+    assert not fields(statement), "numbers of a run are explanation"
+
+
+@every_claim
+def test_its_explanation_has_no_typed_result_and_its_facts_fill_it(paper, name):
+    explanation, found = smoke(paper).config.explanation(paper, name), smoke_evaluation(paper, name)
     assert typed_results(explanation) == []
-    assert not fields(statement), "a statement is the paper's; numbers of a run are explanation"
     if found.verdict != "untested":
         assert_filled(found.facts, explanation)
-    about = paper_function(paper, "claims", whose.claim(paper, name)["function"]).claim
-    assert found.verdict != "corrected" or about.correction
+
+
+@every_claim
+def test_it_has_a_quantifier_and_a_correction_in_words_if_it_is_corrected(paper, name):
+    about = marked(paper, name)
     assert about.quantifier, "write which quantifier the sentence has"
+    assert smoke_evaluation(paper, name).verdict != "corrected" or about.correction
 
 
-@pytest.mark.parametrize(
-    ("paper", "check", "name"),
-    [
-        pytest.param(paper, check, name, id=f"{paper}.{check}.{name}")
-        for paper in PAPERS
-        for check, entry in SHIPPED.config.robustness_entries(paper).items()
-        if "values" in entry
-        for name in entry["claims"]
-    ],
-)
-def test_the_headline_reads_the_run_that_is_varied(paper, check, name):
-    """The headline is another if every number of that run is taken away: else its setting could not move it."""
-    run, decisive = SHIPPED.config.robustness_entries(paper)[check]["run"], smoke_evaluation(paper, name).decisive
+def claims_of_varied_settings():
+    """Return each claim that the default run judges again with other values of a run's setting: paper, entry, claim."""
+    cases = []
+    for paper in PAPERS:
+        for entry, block in SHIPPED.config.robustness_entries(paper).items():
+            if "values" in block:
+                cases += [pytest.param(paper, entry, name, id=f"{paper}.{entry}.{name}") for name in block["claims"]]
+    return cases
+
+
+@pytest.mark.parametrize(("paper", "entry", "name"), claims_of_varied_settings())
+def test_the_headline_reads_the_run_whose_setting_is_varied(paper, entry, name):
+    """The headline is another if every number of that run is nan: else the setting could not move it."""
+    run, decisive = SHIPPED.config.robustness_entries(paper)[entry]["run"], smoke_evaluation(paper, name).decisive
 
     def without_numbers(table):
         missing = {column: np.nan for column in ("value", "predicted") if column in table}
@@ -141,11 +160,16 @@ def test_the_headline_reads_the_run_that_is_varied(paper, check, name):
 
 
 @pytest.mark.parametrize("paper", PAPERS)
-def test_a_papers_summary_is_filled_by_its_claims(paper):
+def test_a_papers_summary_and_notation_have_no_typed_result(paper):
+    about = smoke(paper).config.paper_block(paper)
+    assert typed_results(about.get("summary", "")) == []
+    assert typed_results(about.get("notation", "")) == []
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_a_papers_summary_is_filled_by_facts_of_its_claims(paper):
     about = smoke(paper).config.paper_block(paper)
     summary = about.get("summary", "")
-    assert typed_results(summary) == []
-    assert typed_results(about.get("notation", "")) == []
     claims = {field.partition(".")[0] for field in fields(summary)} - {"verdicts"}
     assert claims <= set(about["claims"])
     facts = {f"{claim}.{key}": value for claim in claims for key, value in smoke_evaluation(paper, claim).facts.items()}

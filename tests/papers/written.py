@@ -416,7 +416,7 @@ def _write_quantities(quantities: pd.DataFrame, papers: list[str]) -> None:
 
 
 def main() -> None:
-    """Write the files anew, for all papers or for some."""
+    """Write the files again, for all papers or for some."""
     parser = argparse.ArgumentParser(prog="python -m tests.papers.written", description=main.__doc__)
     parser.add_argument("--papers", nargs="*", default=PAPERS, choices=PAPERS)
     parser.add_argument("--dump", type=Path, help="write what this process computes as JSON, and nothing else")

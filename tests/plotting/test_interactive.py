@@ -1,4 +1,4 @@
-"""A chart that a page carries: how much data it may have."""
+"""A chart that a page carries: Altair's limit of 5000 rows does not apply to it."""
 
 import altair as alt
 import pandas as pd
@@ -6,7 +6,7 @@ import pandas as pd
 from learning_dynamics.plotting.interactive import Interactive, complete
 
 
-def test_a_chart_of_many_points_is_completed_as_its_limit_is_one_of_bytes():
+def test_a_chart_of_more_rows_than_altair_allows_is_completed_with_all_of_them():
     points = pd.DataFrame({"epoch": range(6000), "size": 1.0})
     chart = alt.layer(alt.Chart(points).mark_line().encode(x="epoch:Q", y="size:Q"))
     completed = complete(Interactive(chart), "sizes")

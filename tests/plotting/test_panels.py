@@ -1,7 +1,8 @@
-"""Panels, letters, legends, labels and ticks that figures share."""
+"""Panels of a figure: their letters, legends, labels at the ends of lines, ticks, numbers in print, and looks."""
 
 import inspect
-from itertools import pairwise
+from itertools import combinations, pairwise
+from typing import get_args
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -29,30 +30,35 @@ from learning_dynamics.plotting.panels import _label_short_range, _spread_out
 
 
 @pytest.fixture(autouse=True)
-def closed():
+def figures_in_style():
+    """Draw figures in the project's style, and close them after the test."""
     with style():
         yield
     plt.close("all")
 
 
 @pytest.mark.parametrize(("rows", "columns"), [(1, 1), (2, 2)])
-def test_panels_are_always_in_rows_and_columns(rows, columns):
+def test_axes_have_rows_and_columns_even_where_there_is_one_of_each(rows, columns):
     figure, axes = panels(rows, columns, width=COLUMN)
     assert axes.shape == (rows, columns)
     assert figure.get_size_inches()[0] == COLUMN
 
 
-def test_letters_begin_titles_and_are_titles_where_there_is_none():
+def test_a_letter_begins_each_title_or_is_the_title():
     _, axes = panels(1, 3)
     axes[0, 0].set_title("loss")
     letters(axes.flat)
     assert [axis.get_title() for axis in axes.flat] == ["(a) loss", "(b)", "(c)"]
 
 
-def test_a_shared_legend_names_each_label_once_and_one_of_nothing_is_refused():
-    figure, axes = panels(1, 2)
-    with pytest.raises(ValueError, match="labelled"):
+def test_a_shared_legend_of_panels_without_labels_is_refused():
+    figure, _ = panels(1, 2)
+    with pytest.raises(ValueError, match="nothing is labelled"):
         shared_legend(figure)
+
+
+def test_a_shared_legend_names_each_label_once_and_is_not_cut_off():
+    figure, axes = panels(1, 2)
     for axis in axes.flat:
         axis.plot([0, 1], label="one")
         axis.plot([1, 0], label="two")
@@ -74,7 +80,7 @@ def test_a_legend_is_read_row_by_row():
     assert in_reading_order == [entry.get_label() for entry in entries]
 
 
-def test_labels_stand_at_the_ends_of_lines_and_apart():
+def test_labels_of_lines_that_end_close_together_do_not_overlap_and_are_not_cut_off():
     figure, axes = panels()
     for height in (1.0, 1.01, 1.02, 3.0):
         axes[0, 0].semilogy([0, 1], [1.0, height], label=f"to {height}")
@@ -82,7 +88,7 @@ def test_labels_stand_at_the_ends_of_lines_and_apart():
     figure.canvas.draw()
     boxes = [text.get_window_extent() for text in axes[0, 0].texts]
     assert len(boxes) == 4
-    assert not any(one.overlaps(other) for place, one in enumerate(boxes) for other in boxes[:place])
+    assert not any(one.overlaps(other) for one, other in combinations(boxes, 2))
     assert all(box.x1 <= figure.bbox.x1 for box in boxes)
 
 
@@ -93,19 +99,21 @@ def test_a_line_without_a_point_in_the_panel_has_no_label_and_moves_no_other():
     panel.plot([0, 1], [np.nan, np.nan], label="nowhere")
     panel.plot([], [], label="empty")
     direct_labels(panel)
-    assert [(text.get_text(), text.xyann) for text in panel.texts] == [("at the bottom", (4.0, 0.0))]
+    (label,) = panel.texts
+    assert label.get_text() == "at the bottom"
+    assert label.xyann == (4.0, 0.0)  # points to the right of the line's end, and none up
 
 
 @pytest.mark.parametrize(
     ("scales", "x", "y", "end"),
     [
-        ({"yscale": "log"}, [1, 2, 3], [1.0, 0.1, 0.0], (2, 0.1)),
-        ({"xscale": "log"}, [2, 1, 0], [1.0, 2.0, 3.0], (1, 2.0)),
-        ({}, [1, 2, 3], [1.0, 0.1, 0.0], (3, 0.0)),
-        ({}, [1, 2, 3], [1.0, 0.1, np.inf], (2, 0.1)),
+        pytest.param({"yscale": "log"}, [1, 2, 3], [1.0, 0.1, 0.0], (2, 0.1), id="y is 0 on a logarithmic scale"),
+        pytest.param({"xscale": "log"}, [2, 1, 0], [1.0, 2.0, 3.0], (1, 2.0), id="x is 0 on a logarithmic scale"),
+        pytest.param({}, [1, 2, 3], [1.0, 0.1, 0.0], (3, 0.0), id="y is 0 on a linear scale"),
+        pytest.param({}, [1, 2, 3], [1.0, 0.1, np.inf], (2, 0.1), id="y is infinite"),
     ],
 )
-def test_a_label_stands_at_the_last_point_that_the_scales_can_show(scales, x, y, end):
+def test_a_label_is_at_the_last_point_that_the_scales_can_show(scales, x, y, end):
     _, axes = panels()
     axes[0, 0].set(**scales)
     axes[0, 0].plot(x, y, label="line")
@@ -113,8 +121,12 @@ def test_a_label_stands_at_the_last_point_that_the_scales_can_show(scales, x, y,
     assert [text.xy for text in axes[0, 0].texts] == [end]
 
 
+def test_labels_closer_than_the_gap_are_moved_apart_evenly_and_others_stay():
+    np.testing.assert_allclose(_spread_out(np.array([50.0, 3.0, 0.0]), 10.0), [50.0, 6.5, -3.5])
+
+
 @given(st.lists(st.floats(-1e3, 1e3), min_size=1, max_size=12))
-def test_what_is_moved_apart_keeps_its_order_and_its_middle(heights):
+def test_labels_moved_apart_keep_their_order_and_their_mean(heights):
     heights = np.array(heights)
     moved = _spread_out(heights, 10.0)
     order = np.argsort(heights, kind="stable")
@@ -122,6 +134,7 @@ def test_what_is_moved_apart_keeps_its_order_and_its_middle(heights):
     assert moved.mean() == pytest.approx(heights.mean(), abs=1e-6)
 
 
+# labels are 1, 2 and 5 in a decade, or fewer digits of a shorter range; from two decades on they are matplotlib's
 @pytest.mark.parametrize(
     ("limits", "labels"),
     [
@@ -159,7 +172,7 @@ def test_numbers_are_written_as_print_has_them(value, digits, shown):
 
 
 @pytest.mark.parametrize(("limits", "width"), [((1e-17, 1), 1.4), ((1e-3, 0.05), 1.2)])
-def test_labels_of_ticks_do_not_touch(limits, width):
+def test_labels_of_logarithmic_ticks_do_not_touch_and_two_at_least_are_left(limits, width):
     figure, axes = panels(width=width, height=1.5)
     axes[0, 0].set(xscale="log", xlim=limits)
     legible_ticks(figure)
@@ -171,15 +184,24 @@ def test_labels_of_ticks_do_not_touch(limits, width):
 
 
 @pytest.mark.parametrize("look", LOOKS)
-def test_each_look_has_its_width_and_is_drawn_whole(look):
+def test_a_figure_in_a_look_has_its_width_and_is_not_cut_off(look):
+    _sheet, width = LOOKS[look]
     with style(look):
         figure, axes = panels(1, 2)
         axes[0, 0].set(xlabel="time $t$", ylabel=r"$\sigma_i(W_1)$", title="large scale")
         sized(figure, look)
         figure.canvas.draw()
-        assert figure.get_size_inches()[0] == pytest.approx(LOOKS[look][1])
+        assert figure.get_size_inches()[0] == pytest.approx(width)
         box = figure.get_tightbbox()
     assert box.x0 >= 0
-    assert box.x1 <= LOOKS[look][1]
-    assert LOOKS["paper"][1] == WIDTH
-    assert look in inspect.signature(figure_command.execute).parameters["look"].annotation.__args__
+    assert box.x1 <= width
+
+
+def test_the_look_of_the_paper_has_the_width_that_panels_have_by_default():
+    _sheet, width = LOOKS["paper"]
+    assert width == WIDTH
+
+
+def test_the_command_that_draws_a_figure_takes_every_look():
+    look = inspect.signature(figure_command.execute).parameters["look"]
+    assert set(get_args(look.annotation)) == set(LOOKS)
