@@ -1,4 +1,8 @@
-"""Snakemake on a made-up paper of two topics: what it makes, what an edit makes it do again, what stays."""
+"""Snakemake on a made-up paper of two topics: what it makes, what it makes again after an edit, and what it leaves.
+
+`decay` and `growth` are the topics. `growth` has a data set, `starts`, and the runs `slow`, `fast` and, for robustness,
+`slow--steps-20`; `decay` has the run `descent` (toy/toy.yaml).
+"""
 
 import shlex
 
@@ -9,142 +13,198 @@ import pytest
 
 from learning_dynamics.pipeline.store.pictures import read_record
 from learning_dynamics.pipeline.store.tables import read_stamp
-from tests.pipeline.conftest import PAPER, toy
+from tests.pipeline.conftest import PAPER
 from tests.pipeline.test_faults import assert_same_and_none_half_written
 
-PAGE = {"figures/index.html", "results/verdicts.txt"}
+PAGE = {"figures/index.html", "results/verdicts.txt"}  # made by nearly every change
 CLAIMS = {"results/toy/claims.parquet"} | PAGE
 DECAY = {"results/toy/runs/descent.npz", "results/toy/metrics/descent.parquet", "figures/toy/decay.pdf"}
-GROWN = ("slow", "fast", "slow--steps-20")
-GROWTH_RUNS = {f"results/toy/runs/{name}.npz" for name in GROWN}
-GROWTH_METRICS = {f"results/toy/metrics/{name}.parquet" for name in GROWN}
+GROWTH_RUNS = {f"results/toy/runs/{name}.npz" for name in ("slow", "fast", "slow--steps-20")}
+GROWTH_METRICS = {f"results/toy/metrics/{name}.parquet" for name in ("slow", "fast", "slow--steps-20")}
 GROWTH = GROWTH_RUNS | GROWTH_METRICS | {"figures/toy/growth.pdf"}
 DATA = {"results/toy/data/starts.npz"}
 
 
-def test_everything_that_the_configuration_names_is_made(built):
-    for path in DECAY | GROWTH | DATA | CLAIMS:
-        assert (built.folder / path).stat().st_size > 0, path
+@pytest.mark.parametrize("path", sorted(DECAY | GROWTH | DATA | CLAIMS))
+def test_everything_that_the_configuration_names_is_made(built, path):
+    assert (built.folder / path).stat().st_size > 0
+
+
+def test_both_claims_are_judged_and_counted(built):
     claims = pd.read_parquet(built.folder / "results/claims.parquet")
-    assert dict(zip(claims["claim"], claims["verdict"], strict=True)) == {
-        "toy.decay": "reproduced",
-        "toy.geometric": "reproduced",
-    }
+    assert claims[["claim", "verdict"]].to_numpy().tolist() == [
+        ["toy.decay", "reproduced"],
+        ["toy.geometric", "reproduced"],
+    ]
     assert "2 claims: 2 reproduced" in built.read("results/verdicts.txt")
-    again = pd.read_parquet(built.folder / "results/toy/variations.parquet")
-    assert again[["claim", "change", "what", "value", "verdict"]].to_numpy().tolist() == [
+
+
+def test_a_claim_is_judged_again_with_the_thresholds_and_settings_that_the_configuration_names(built):
+    variations = pd.read_parquet(built.folder / "results/toy/variations.parquet")
+    assert variations[["claim", "change", "what", "value", "verdict"]].to_numpy().tolist() == [
         ["toy.geometric", "threshold", "rounding", "1e-14", "reproduced"],
         ["toy.geometric", "setting", "slow.steps", "20", "reproduced"],
     ]
+
+
+def test_metrics_say_from_which_job_and_settings_they_are(built):
     record = read_stamp(built.folder / "results/toy/metrics/slow.parquet")
     assert record["settings"] == {"function": "growth.growth", "rate": 0.01, "steps": 40, "every": 1}
     assert record["versions"]["numpy"] == np.__version__
     assert (record["stage"], record["paper"], record["name"]) == ("metrics", "toy", "slow")
-    drawn = read_record(built.folder / "figures/toy/growth.png")
-    assert (drawn["name"], drawn["facts"], drawn["alt"]) == ("growth", {"draws": 3}, "Two bundles of curves.")
 
 
-def test_a_job_can_be_copied_from_the_log_and_run_by_hand(workspace):
-    made = workspace.folder / "results/toy/metrics/slow.parquet"
-    before = made.read_bytes()
-    command = shlex.split(read_stamp(made)["command"])
-    made.unlink()
-    assert workspace.cli(*command[3:]).returncode == 0
-    assert made.read_bytes() == before
+def test_a_figure_has_its_name_its_facts_and_its_alternative_text(built):
+    record = read_record(built.folder / "figures/toy/growth.png")
+    assert (record["name"], record["facts"], record["alt"]) == ("growth", {"draws": 3}, "Two bundles of curves.")
 
 
-def test_a_second_clean_run_gives_the_same_data_and_pixels(built, tmp_path):
-    again = toy(tmp_path / "project")
-    # one figure needs only its own runs
-    assert again.would_run("figures/toy/growth.pdf") == DATA | {path for path in GROWTH if "--" not in path}
-    again.snakemake()
-    assert_same_and_none_half_written(
-        again, built, [*GROWTH_RUNS, *GROWTH_METRICS, *DATA, "results/claims.parquet", "results/toy/checks.parquet"]
-    )
+def test_the_command_in_an_outputs_record_makes_the_same_output_again(workspace):
+    table = workspace.folder / "results/toy/metrics/slow.parquet"
+    before = table.read_bytes()
+    python, _, module, *arguments = shlex.split(read_stamp(table)["command"])
+    assert (python, module) == ("python", "learning_dynamics")
+    table.unlink()
+    assert workspace.cli(*arguments).returncode == 0
+    assert table.read_bytes() == before
+
+
+def test_a_second_clean_run_gives_the_same_data_and_pixels(built, clean):
+    clean.snakemake()
+    tables = ["results/claims.parquet", "results/toy/checks.parquet"]
+    assert_same_and_none_half_written(clean, built, [*GROWTH_RUNS, *GROWTH_METRICS, *DATA, *tables])
     for name in ("growth", "decay"):
-        images = [matplotlib.image.imread(one.folder / f"figures/toy/{name}.png") for one in (again, built)]
-        np.testing.assert_array_equal(*images)
+        again, before = (matplotlib.image.imread(one.folder / f"figures/toy/{name}.png") for one in (clean, built))
+        np.testing.assert_array_equal(again, before, err_msg=name)
+
+
+def test_a_figure_as_target_needs_its_own_runs_only(clean):
+    # `slow--steps-20` is a run that only a claim reads
+    of_another_length = {path for path in GROWTH if "steps-20" in path}
+    assert clean.would_run("figures/toy/growth.pdf") == DATA | GROWTH - of_another_length
 
 
 def edit(workspace, *edits):
+    """Replace texts of files, each edit a file, the old text and the new; files of the topic `growth` are short."""
     for file, old, new in edits:
         workspace.edit(f"{PAPER}/{file}" if file.startswith("growth/") else file, old, new)
 
 
-def test_words_and_machinery_make_nothing_again(workspace):
-    edit(
-        workspace,
-        ("growth/runs.py", "    while len(states) <= steps:", "    # a remark\n    while (len(states) <= steps):"),
-        ("growth/runs.py", '"""x grows by', '"""The state x grows by'),
-        ("src/learning_dynamics/errors.py", "did you mean", "perhaps"),
-        (
-            "src/learning_dynamics/pipeline/commands/run.py",
-            'function_name = job.spec, job.spec["function"]',
-            'function_name = job.spec, str(job.spec["function"])',
+@pytest.mark.parametrize(
+    "change",
+    [
+        pytest.param(
+            ("growth/runs.py", "    while len(states) <= steps:", "    # a remark\n    while (len(states) <= steps):"),
+            id="a comment and brackets in a run",
         ),
-        ("src/learning_dynamics/files.py", "os.fsync(written.fileno())", "pass"),
-        ("config.yaml", "seed: 2023", "# the seed\nseed:   2023"),
-        ("workflow/config/toy.yaml", "chosen: short", "chosen: short enough"),
-    )
+        pytest.param(("growth/runs.py", '"""x grows by', '"""The state x grows by'), id="the docstring of a run"),
+        pytest.param(("src/learning_dynamics/errors.py", "did you mean", "perhaps"), id="a message"),
+        pytest.param(
+            (
+                "src/learning_dynamics/pipeline/commands/run.py",
+                'function_name = job.spec, job.spec["function"]',
+                'function_name = job.spec, str(job.spec["function"])',
+            ),
+            id="code of the pipeline",
+        ),
+        pytest.param(
+            ("src/learning_dynamics/files.py", "os.fsync(written.fileno())", "pass"), id="code that writes files"
+        ),
+        pytest.param(("config.yaml", "seed: 2023", "# the seed\nseed:   2023"), id="a comment in the configuration"),
+        pytest.param(
+            ("workflow/config/toy.yaml", "chosen: short", "chosen: short enough"), id="the reason of a setting"
+        ),
+    ],
+)
+def test_words_and_code_of_the_pipeline_make_no_result_again(workspace, change):
+    edit(workspace, change)
     assert workspace.would_run() <= PAGE
 
 
-RUN = ("growth/runs.py", "* (1 + rate)", "* (1.0 + rate)")
-THEORY = ("growth/theory.py", "(1 + rate)", "(1.0 + rate)")
 FIGURE = ("growth/figures.py", '"blue"', '"green"')
-CLAIM = ("growth/claims.py", "growing(1.01)", "growing(1.02)")
-DATA_SET = (f"{PAPER}/starts.py", "rng.standard_normal()", "2 * rng.standard_normal()")
-CAPTION = ("growth/figures.py", "Slow and fast growth.", "Growth, slow and fast.")
-STYLE = ("src/learning_dynamics/plotting/project.mplstyle", "font.size: 9", "font.size: 10")
-ENGINE = ("src/learning_dynamics/judging/verdicts.py", "np.logspace(-16, 0, 65)", "np.logspace(-16, 0, 33)")
 FIGURES = {"figures/toy/growth.pdf", "figures/toy/decay.pdf"}
-MEASURED = GROWTH - GROWTH_RUNS
+GROWTH_BUT_RUNS = GROWTH - GROWTH_RUNS
 FAST = {"results/toy/runs/fast.npz", "results/toy/metrics/fast.parquet", "figures/toy/growth.pdf"}
 
 
-def test_an_edit_makes_again_what_uses_it_and_nothing_else(built, tmp_path):
-    planned, expected = {}, {}
-    for name, change, again in (
-        ("run", [RUN], GROWTH | CLAIMS),
-        ("theory", [THEORY], MEASURED | CLAIMS),
-        ("data", [DATA_SET], DATA | GROWTH | CLAIMS),
-        ("figure, claim", [FIGURE, CLAIM], {"figures/toy/growth.pdf"} | CLAIMS),
-        ("style, engine", [STYLE, ENGINE], FIGURES | CLAIMS),
-        ("caption", [CAPTION], {"figures/index.html"}),
-        ("setting", ("runs", "fast", "rate", 0.03), FAST | CLAIMS),
-        ("measure", ("runs", "slow", "measure", "every", 2), MEASURED | CLAIMS),
-        ("claim's", ("claims", "geometric", "rounding", 2e-15), CLAIMS),
-        ("resources", ("runs", "descent", "resources", {"mem_mb": 500}), set()),
-    ):
-        workspace = built.copy(tmp_path / name)
-        if isinstance(change, list):
-            edit(workspace, *change)
-        else:
-            workspace.configure(*change[:-1], value=change[-1])
-        planned[name], expected[name] = workspace.would_run(), again
-    assert {name: paths - PAGE for name, paths in planned.items()} == {
-        name: paths - PAGE for name, paths in expected.items()
-    }
-    assert {name for name, paths in planned.items() if "figures/index.html" not in paths} <= {"resources"}
+@pytest.mark.parametrize(
+    ("change", "made_again"),
+    [
+        pytest.param(("growth/runs.py", "* (1 + rate)", "* (1.0 + rate)"), GROWTH | CLAIMS, id="a run"),
+        pytest.param(("growth/theory.py", "(1 + rate)", "(1.0 + rate)"), GROWTH_BUT_RUNS | CLAIMS, id="the theory"),
+        pytest.param(
+            (f"{PAPER}/starts.py", "rng.standard_normal()", "2 * rng.standard_normal()"),
+            DATA | GROWTH | CLAIMS,
+            id="a data set",
+        ),
+        pytest.param(FIGURE, {"figures/toy/growth.pdf"}, id="a figure"),
+        pytest.param(("growth/claims.py", "growing(1.01)", "growing(1.02)"), CLAIMS, id="a claim"),
+        pytest.param(
+            ("src/learning_dynamics/plotting/project.mplstyle", "font.size: 9", "font.size: 10"),
+            FIGURES,
+            id="the style of figures",
+        ),
+        pytest.param(
+            ("src/learning_dynamics/judging/verdicts.py", "np.logspace(-16, 0, 65)", "np.logspace(-16, 0, 33)"),
+            CLAIMS,
+            id="how claims are judged",
+        ),
+        pytest.param(("growth/figures.py", "Slow and fast growth.", "Growth, slow and fast."), set(), id="a caption"),
+    ],
+)
+def test_an_edit_of_code_makes_again_what_uses_it_and_nothing_else_but_the_page(workspace, change, made_again):
+    edit(workspace, change)
+    would_run = workspace.would_run()
+    assert would_run - PAGE == made_again - PAGE
+    assert "figures/index.html" in would_run
 
 
-def test_a_rerun_says_which_setting_or_module_changed(workspace):
+@pytest.mark.parametrize(
+    ("keys", "value", "made_again"),
+    [
+        pytest.param(["runs", "fast", "rate"], 0.03, FAST | CLAIMS, id="a run"),
+        pytest.param(["runs", "slow", "measure", "every"], 2, GROWTH_BUT_RUNS | CLAIMS, id="how a run is measured"),
+        pytest.param(["claims", "geometric", "rounding"], 2e-15, CLAIMS, id="a claim"),
+    ],
+)
+def test_a_changed_setting_makes_again_what_uses_it_and_nothing_else_but_the_page(workspace, keys, value, made_again):
+    workspace.configure(*keys, value=value)
+    would_run = workspace.would_run()
+    assert would_run - PAGE == made_again - PAGE
+    assert "figures/index.html" in would_run
+
+
+def test_changed_resources_make_nothing_again(workspace):
+    workspace.configure("runs", "descent", "resources", value={"mem_mb": 500})
+    assert workspace.would_run() <= PAGE
+
+
+@pytest.fixture
+def changed(workspace):
+    """The made-up paper, built, after changes of a run, of how another is measured, of a claim, and of a figure."""
     workspace.configure("runs", "fast", "rate", value=0.03)
     workspace.configure("runs", "slow", "measure", "every", value=2)
     workspace.configure("claims", "geometric", "rounding", value=2e-15)
     edit(workspace, FIGURE)
-    reasons = workspace.reasons()
+    return workspace
+
+
+def test_a_dry_run_says_which_setting_or_module_changed(changed):
+    reasons = changed.reasons()
     assert reasons["results/toy/runs/fast.npz"] == "runs.fast.rate: 0.02 -> 0.03"
     assert reasons["results/toy/metrics/slow.parquet"] == "runs.slow.measure.every: 1 -> 2"
     assert "claims.geometric.rounding: 1e-15 -> 2e-15" in reasons["results/toy/claims.parquet"]
     assert "code: papers.toy.growth.figures" in reasons["figures/toy/growth.pdf"]
     assert "results/toy/runs/slow.npz" not in reasons
-    checked = workspace.cli("check").stderr
-    assert "results/toy/runs/fast.npz: was made by other settings or other code" in checked
-    assert "(runs.fast.rate: 0.02 -> 0.03)" in checked
-    made = workspace.snakemake("results/toy/runs/fast.npz").stderr
-    assert "runs.fast.rate: 0.02 -> 0.03" in made
-    assert "runs/fast.npz" not in workspace.cli("check").stderr
+
+
+def test_check_names_a_run_of_other_settings_until_it_is_made_again(changed):
+    before = changed.cli("check").stderr
+    assert "results/toy/runs/fast.npz: was made by other settings or other code" in before
+    assert "(runs.fast.rate: 0.02 -> 0.03)" in before
+    log = changed.snakemake("results/toy/runs/fast.npz").stderr
+    assert "runs.fast.rate: 0.02 -> 0.03" in log
+    assert "runs/fast.npz" not in changed.cli("check").stderr
 
 
 def test_a_damaged_output_is_made_again_because_it_is_damaged(workspace):
@@ -153,18 +213,18 @@ def test_a_damaged_output_is_made_again_because_it_is_damaged(workspace):
     assert workspace.reasons()["results/toy/data/starts.npz"] == "is damaged"
 
 
-def test_what_a_command_misses_is_made_by_what_it_says(workspace):
+def test_a_file_that_a_command_misses_is_made_by_snakemake_with_it_as_the_target(workspace):
     # figures and claims are there: snakemake without a target has nothing to do
-    (workspace.folder / "results/toy/metrics/fast.parquet").unlink()
+    file = "results/toy/metrics/fast.parquet"
+    (workspace.folder / file).unlink()
     ended = workspace.cli("figure", "toy", "growth")
-    file, says = ended.stderr.removeprefix("error: ").rstrip().split(": ")
-    assert says == "no such file; run snakemake with it as the target"
+    assert ended.stderr == f"error: {file}: no such file; run snakemake with it as the target\n"
     assert file in workspace.would_run(file)
 
 
-@pytest.mark.parametrize("to", ["| head -n 1", "> /dev/full"])
-def test_a_dry_run_whose_reader_is_gone_says_nothing_of_it(clean, to):
-    ended = clean.run("sh", "-c", f"{shlex.join(clean.command('--dry-run'))} {to}")
+@pytest.mark.parametrize("redirection", ["| head -n 1", "> /dev/full"])
+def test_a_dry_run_that_cannot_write_its_output_ends_without_an_error_message(clean, redirection):
+    ended = clean.run("sh", "-c", f"{shlex.join(clean.command('--dry-run'))} {redirection}")
     assert ended.stdout.count("\n") <= 1
     (line,) = ended.stderr.splitlines()
     assert line.startswith("Using workflow specific profile")
@@ -176,20 +236,28 @@ def test_a_dry_run_whose_reader_is_gone_says_nothing_of_it(clean, to):
 def test_an_overlay_that_cannot_be_read_is_one_line(clean, name, reason):
     ended = clean.snakemake("--configfile", name, check=False)
     assert ended.returncode != 0
-    _, said = ended.stderr.splitlines()
-    assert said == f"error: {name}: cannot be read ({reason}); name another with --configfile"
+    profile, error = ended.stderr.splitlines()
+    assert profile.startswith("Using workflow specific profile")
+    assert error == f"error: {name}: cannot be read ({reason}); name another with --configfile"
 
 
 def test_a_dry_run_is_a_line_for_each_job_and_a_summary(clean):
     *jobs, counts, limits = clean.snakemake("--dry-run").stdout.splitlines()
-    assert all(line.endswith(" new") and len(line) < 120 for line in jobs)
-    assert counts.startswith(f"{len(jobs) + 1} jobs: ")
+    assert jobs
+    for line in jobs:
+        assert line.endswith(" new")
+        assert len(line) < 120, line
+    assert counts.startswith(f"{len(jobs) + 1} jobs: ")  # and the rule `all`, which has no output
     assert "CPU hours, 0 GPU hours" in limits
 
 
-def test_another_seed_lies_beside_and_leaves_the_first_alone(workspace):
-    # another seed's folder is no paper, which a rule of papers would be tried for and fail with a traceback
-    assert "Traceback" not in workspace.snakemake("--dry-run", "--config", "seed=7").stderr
+def test_results_of_another_seed_are_planned_in_a_folder_of_their_own(workspace):
     planned = workspace.would_run("--config", "seed=7", "--")
-    assert {path.split("/")[1] for path in planned} == {"seed7"}
+    second_folders = {path.split("/")[1] for path in planned}  # as in results/seed7/toy/claims.parquet
+    assert second_folders == {"seed7"}
     assert "Nothing to be done" in workspace.snakemake("--dry-run").stdout
+
+
+def test_the_folder_of_another_seed_is_not_taken_for_a_paper(workspace):
+    # or a rule of papers would be tried for it, and fail with a traceback
+    assert "Traceback" not in workspace.snakemake("--dry-run", "--config", "seed=7").stderr
