@@ -1,4 +1,4 @@
-"""Every figure that the reader moves, at smoke scale: it can be moved, it is small, its numbers fill what is said."""
+"""Every figure with a slider, at smoke scale: inputs change its drawing, it is small, its numbers fill its texts."""
 
 import json
 
@@ -10,32 +10,57 @@ from learning_dynamics.pipeline.report.templates import fields
 from tests.support import PAPERS, every_name, smoke, tables_of
 from tests.typed_results import assert_filled, typed_results
 
-
-def test_every_paper_has_one():
-    assert [paper for paper in PAPERS if len(smoke(paper).config.interactives(paper)) != 1] == []
+every_interactive = pytest.mark.parametrize(("paper", "name"), every_name("interactive"), scope="module")
 
 
-@pytest.mark.parametrize(("paper", "name"), every_name("interactive"))
-def test_it_can_be_moved_and_says_what_it_shows(paper, name):
+@pytest.fixture(scope="module")
+def interactive(paper, name):
+    """The figure as its function returns it, from tables at smoke scale."""
     plan = smoke(paper)
     spec = plan.drawing("interactive", paper, name)
     tables = tables_of(plan, paper, spec["runs"])
-    drawn = paper_function(paper, "interactive", spec["function"])(**tables, **spec["settings"])
-    text = chart_json(drawn, "what it shows", name)  # raises if it is too large
+    return paper_function(paper, "interactive", spec["function"])(**tables, **spec["settings"])
+
+
+@pytest.fixture(scope="module")
+def chart(interactive, name):
+    """The figure as the page carries it, a chart of Vega-Lite with a description."""
+    return json.loads(chart_json(interactive, "what it shows", name))
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_every_paper_has_one(paper):
+    assert len(smoke(paper).config.interactives(paper)) == 1
+
+
+@every_interactive
+def test_its_chart_is_small_and_of_finite_numbers_with_a_description(interactive, name):
+    text = chart_json(interactive, "what it shows", name)  # raises if it is too large
     assert "NaN" not in text
     assert "Infinity" not in text
-    chart = json.loads(text)
-    assert chart["description"] == "what it shows"
-    inputs = [parameter["bind"] for parameter in chart["params"]]
-    assert inputs[0]["input"] == "range"
-    assert {bind["input"] for bind in inputs} <= {"range", "radio"}
-    # what is chosen decides what is drawn, and the title says it
+    assert json.loads(text)["description"] == "what it shows"
+
+
+@every_interactive
+def test_its_first_input_is_a_slider_and_others_are_sliders_or_radio_buttons(chart):
+    first, *others = (parameter["bind"]["input"] for parameter in chart["params"])
+    assert first == "range"
+    assert set(others) <= {"range", "radio"}
+
+
+@every_interactive
+def test_each_input_changes_what_is_drawn_and_the_title_says_where_the_slider_is(chart):
     drawing = json.dumps(chart["layer"]) + json.dumps(chart["title"], ensure_ascii=False)
     for parameter in chart["params"]:
         assert parameter["name"] in drawing, parameter
-    assert chart["params"][0]["name"] in chart["title"]["text"]["expr"]
-    caption = plan.config.caption(paper, name, "interactive")
-    assert typed_results(caption) == typed_results(drawn.alt) == []
-    assert drawn.alt
-    assert fields(caption) | fields(drawn.alt) == set(drawn.facts)
-    assert_filled(drawn.facts, caption, drawn.alt)
+    slider = chart["params"][0]["name"]
+    assert slider in chart["title"]["text"]["expr"]
+
+
+@every_interactive
+def test_its_texts_have_no_typed_result_and_its_facts_fill_them(interactive, paper, name):
+    caption = smoke(paper).config.caption(paper, name, "interactive")
+    assert interactive.alt
+    assert typed_results(caption) == typed_results(interactive.alt) == []
+    assert fields(caption) | fields(interactive.alt) == set(interactive.facts)
+    assert_filled(interactive.facts, caption, interactive.alt)

@@ -1,4 +1,4 @@
-"""Every figure that moves, at smoke scale: it changes, it is small, and its numbers fill what is said of it."""
+"""Every film, at smoke scale: its width, length and size, that it moves, and that its numbers fill its texts."""
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
@@ -16,12 +16,13 @@ from tests.typed_results import assert_filled, typed_results
 mpl.use("Agg")
 
 
-@pytest.fixture
-def motion(paper, name):
-    """The figure that moves, at smoke scale, as the command draws it.
+# one film after another, each drawn once for all tests
+every_motion = pytest.mark.parametrize(("paper", "name"), every_name("motion"), scope="module")
 
-    Its function is called with the tables of its runs, in the project's style.
-    """
+
+@pytest.fixture(scope="module")
+def motion(paper, name):
+    """The film as its function returns it, from tables at smoke scale and in the project's style."""
     plan = smoke(paper)
     spec = plan.drawing("motion", paper, name)
     with style():
@@ -30,22 +31,34 @@ def motion(paper, name):
     plt.close("all")
 
 
-@pytest.mark.parametrize(("paper", "name"), every_name("motion"))
-def test_it_moves_and_is_small(motion, name):
-    assert motion.figure.get_size_inches()[0] == MOVING  # the width of all that move
-    frames = render_frames(motion)
-    assert 3 <= motion.seconds <= 4.5  # as long as one looks; the command then lets the last frame stay
+@pytest.fixture(scope="module")
+def frames(motion):
+    """The pictures of the film, 60."""
+    return render_frames(motion)
+
+
+@every_motion
+def test_it_has_the_width_of_films_and_is_as_long_as_one_looks(motion):
+    assert motion.figure.get_size_inches()[0] == MOVING
+    assert 3 <= motion.seconds <= 4.5  # the command then lets the last frame stay
+
+
+@every_motion
+def test_it_moves_and_does_not_end_where_it_began(frames):
     different = {frame.tobytes() for frame in frames}
-    assert len(different) > 10  # of `FRAMES`, 60
-    encode_webp(frames, motion.seconds, motion.alt, name)  # raises if it takes more than `MAX_BYTES`, half a megabyte
-    assert (np.asarray(frames[0]) != np.asarray(frames[-1])).any()  # it does not end where it began
+    assert len(different) > 10
+    assert (np.asarray(frames[0]) != np.asarray(frames[-1])).any()
 
 
-@pytest.mark.parametrize(("paper", "name"), every_name("motion"))
-def test_its_numbers_fill_what_is_said_of_it(motion, paper, name):
+@every_motion
+def test_it_takes_half_a_megabyte_at_most(motion, frames, name):
+    encode_webp(frames, motion.seconds, motion.alt, name)  # raises if it takes more than `MAX_BYTES`
+
+
+@every_motion
+def test_its_texts_have_no_typed_result_and_its_facts_fill_them(motion, paper, name):
     caption = smoke(paper).config.caption(paper, name, "motion")
     assert motion.alt
-    # no number is typed into the texts: each is a field, and every field a fact
     assert typed_results(caption) == typed_results(motion.alt) == []
     assert fields(caption) | fields(motion.alt) == set(motion.facts)
     assert_filled(motion.facts, caption, motion.alt)

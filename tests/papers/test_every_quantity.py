@@ -1,4 +1,7 @@
-"""Every quantity that a claim reads, as measured at smoke scale: the numbers that are written down, and the draws."""
+"""Every run that a claim reads, as measured at smoke scale: its quantities are those written down, its draws distinct.
+
+`quantities.csv` has what `make verdicts` wrote down: of each quantity a count of rows and two sums over them.
+"""
 
 import functools
 
@@ -10,8 +13,8 @@ from tests.papers.written import VARIES, agree, quantity_rows, read_quantities, 
 from tests.support import PAPERS, metrics_file, smoke
 
 RUNS = [(paper, run) for paper in PAPERS for run in runs_of_paper(paper)]
-written = functools.cache(read_quantities)
-# what tells rows of one draw apart: when, of what, by which measure
+written_quantities = functools.cache(read_quantities)
+# columns that distinguish rows of one draw: when, of what, by which measure
 OF_A_DRAW = {
     *("time", "log_time", "log_log_time", "step", "step_size", "iteration", "epoch", "phase"),
     *("quantity", "index", "statistic", "measure"),
@@ -31,7 +34,7 @@ OVER = {
 
 @pytest.mark.parametrize(("paper", "run"), RUNS)
 def test_its_quantities_are_those_written_down(paper, run):
-    known = written().get((paper, run))
+    known = written_quantities().get((paper, run))
     assert known is not None, "tests/papers/quantities.csv says nothing of it; make verdicts, and read the diff"
     rows = quantity_rows(paper, run, pd.read_parquet(metrics_file(smoke(paper), paper, run)))
     wrong = []
@@ -41,27 +44,29 @@ def test_its_quantities_are_those_written_down(paper, run):
             wrong.append(f"{place} is not written down")
             continue
         old = known.loc[place]
-        if any(row[count] != old[count] != VARIES for count in ("rows", "finite")):
-            wrong.append(f"{place}: {row['finite']} of {row['rows']} rows, written {old['finite']} of {old['rows']}")
-        wrong += [
-            f"{place}: {number} {row[number]:.8g}, written {old[number]:.8g} ± {old[number + '_tolerance']:.1g}"
-            for number in ("size", "mix")
-            if not agree(row[number], old[number], old[number + "_tolerance"])
-        ]
+        for count in ("rows", "finite"):
+            if old[count] != VARIES and row[count] != old[count]:
+                wrong.append(f"{place}: {count} {row[count]}, written {old[count]}")
+        for number in ("size", "mix"):
+            allowed = old[f"{number}_tolerance"]
+            if not agree(row[number], old[number], allowed):
+                wrong.append(f"{place}: {number} {row[number]:.8g}, written {old[number]:.8g} ± {allowed:.1g}")
     measured = {(row["quantity"], row["column"]) for row in rows}
-    assert wrong + [f"{place} is not measured any more" for place in known.index if place not in measured] == []
+    wrong += [f"{place} is not measured any more" for place in known.index if place not in measured]
+    assert wrong == []
 
 
 @pytest.mark.parametrize(("paper", "run"), RUNS)
-def test_its_draw_columns_tell_its_draws_apart(paper, run):
+def test_its_draw_columns_and_the_columns_within_a_draw_identify_each_row(paper, run):
     whose = smoke(paper)
     table = read_table(metrics_file(whose, paper, run))
-    draw, within = set(table.attrs["draw"]), {*OF_A_DRAW, OVER.get(whose.measure(paper, run)["function"])}
-    assert {"seed", "draw"} & set(table) <= draw
-    assert not draw & within
-    again = table[table.duplicated([column for column in table if column in draw | within])]
-    assert again.empty, f"rows that are told apart neither by draw columns nor by what is recorded of a draw:\n{again}"
+    of_draws = set(table.attrs["draw"])
+    within_a_draw = {*OF_A_DRAW, OVER.get(whose.measure(paper, run)["function"])}
+    assert {"seed", "draw"} & set(table) <= of_draws
+    assert not of_draws & within_a_draw
+    twice = table[table.duplicated([column for column in table if column in of_draws | within_a_draw])]
+    assert twice.empty, f"neither draw columns nor columns within a draw distinguish these rows from others:\n{twice}"
 
 
 def test_nothing_is_written_down_of_runs_that_no_claim_reads():
-    assert set(written()) <= set(RUNS)
+    assert set(written_quantities()) <= set(RUNS)
