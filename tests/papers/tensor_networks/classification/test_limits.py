@@ -62,22 +62,19 @@ def flows_from_random_layers(scale=0.8, **settings):
     return plain.trajectory_with_settings(runs.from_random_layers, separable(), **settings)
 
 
-EACH_ZERO_LAYER = pytest.mark.parametrize(
-    ("depth", "zero", "place"), [(2, "first", 0), (3, "first", 0), (3, "middle", 1), (2, "last", 1), (3, "last", 2)]
-)
-
-
 @EACH_ARCHITECTURE
-@EACH_ZERO_LAYER
-def test_flows_from_random_layers_are_those_of_the_loss(architecture, depth, zero, place):
+@pytest.mark.parametrize(("depth", "zero"), [(2, "first"), (3, "first"), (3, "middle"), (2, "last"), (3, "last")])
+def test_flows_from_random_layers_are_those_of_the_loss(architecture, depth, zero):
     trajectory = flows_from_random_layers(networks=[architecture], depth=depth, zero=zero)
     data, states = separable(), trajectory.series[architecture][MEMBER]
     assert_flow(architecture, depth, data["X"][MEMBER], data["y"][MEMBER], log_log_times=trajectory.time, states=states)
 
 
 @EACH_ARCHITECTURE
-@EACH_ZERO_LAYER
-def test_the_layer_that_is_to_be_zero_is_and_no_other(architecture, depth, zero, place):
+@pytest.mark.parametrize(
+    ("depth", "zero", "place"), [(2, "first", 0), (3, "first", 0), (3, "middle", 1), (2, "last", 1), (3, "last", 2)]
+)
+def test_the_layer_that_is_named_is_zero_and_no_other(architecture, depth, zero, place):
     start = flows_from_random_layers(networks=[architecture], depth=depth, zero=zero).series[architecture][MEMBER, 0]
     layers = plain.layers_of(architecture, 3, depth, start)
     assert [layer.any() for layer in layers] == [layer != place for layer in range(depth)]
@@ -135,8 +132,8 @@ EACH_START = pytest.mark.parametrize(
 )
 
 
-@EACH_START
-def test_flows_from_given_coefficients_are_those_of_the_loss(position, scale, direction):
+@pytest.mark.parametrize("position", range(4))
+def test_flows_from_given_coefficients_are_those_of_the_loss(position):
     trajectory = flows_from_coefficients()
     states = trajectory.series["diagonal"][position]
     X, y = TWO_POINTS["X"][0], TWO_POINTS["y"][0]

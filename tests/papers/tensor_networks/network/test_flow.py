@@ -187,8 +187,8 @@ def test_a_conservation_law_is_not_judged_on_networks_with_another(claim, other_
     assert verdict(claim, put("drift", 1.0, network=other_network)) == "reproduced"
 
 
-@EACH_CONSERVATION_LAW
-def test_a_conservation_law_says_to_which_share_the_loss_falls(claim, network):
+@pytest.mark.parametrize("claim", ["conservation", "equation_80"])
+def test_a_conservation_law_says_to_which_share_the_loss_falls(claim):
     falls_to_a_quarter = [put("loss", 1.0), put("loss", 4.0, time=0.0)]
     assert evaluation_on(claim, *falls_to_a_quarter).facts["moved"] == 1 / 4
 

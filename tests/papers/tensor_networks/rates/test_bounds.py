@@ -114,6 +114,8 @@ def exponential_losses():
 
 
 EACH_DEPTH = pytest.mark.parametrize("depth", [2, 3])
+EACH_SEED = pytest.mark.parametrize("seed", [0, 1])
+EACH_MARGIN = pytest.mark.parametrize("margin", START_MARGINS)
 EACH_DRAW = pytest.mark.parametrize(("position", "seed", "margin"), DRAWS)
 
 
@@ -157,8 +159,9 @@ def square_of_singular_values(architecture, depth):
 
 @EACH_DEPTH
 @EACH_DECOMPOSABLE
-@EACH_DRAW
-def test_the_constant_of_the_bound_on_the_exponential_loss(architecture, depth, position, seed, margin):
+@EACH_SEED
+@EACH_MARGIN
+def test_the_constant_of_the_bound_on_the_exponential_loss(architecture, depth, seed, margin):
     """It is lambda^(L-1) s_min(S)^2 gamma^2; the l2 margin gamma of one point is its norm."""
     trajectory, table = exponential_losses()
     x = trajectory.constants["X"][seed, 0]
@@ -169,8 +172,9 @@ def test_the_constant_of_the_bound_on_the_exponential_loss(architecture, depth, 
 
 
 @EACH_DECOMPOSABLE
-@EACH_DRAW
-def test_the_constant_of_the_bound_on_the_exponential_loss_of_one_point(architecture, position, seed, margin):
+@EACH_SEED
+@EACH_MARGIN
+def test_the_constant_of_the_bound_on_the_exponential_loss_of_one_point(architecture, seed, margin):
     """It is lambda |s|^2 of two layers, with the singular values s of M(x)."""
     trajectory, table = exponential_losses()
     x = trajectory.constants["X"][seed, 0]
