@@ -23,13 +23,13 @@ from learning_dynamics.pipeline.store.arrays import load_trajectory
 from learning_dynamics.pipeline.store.stamps import fingerprint
 from tests.support import PAPERS, do_job, smoke
 
-SECONDS = 0.5  # after which a run is told to stop, and must
-OVER = "not finished in time"  # what it is told
+SECONDS = 0.5  # after which an alarm ends a run
+OVER = "not finished in time"  # the message of the alarm's error
 MEMORY = 4 * 2**30  # bytes that the process may have
 
 
-def kinds():
-    """Return for each kind of run the first run of it at smoke scale."""
+def first_run_of_each_kind():
+    """Return for each function of runs, a kind, the first run of it at smoke scale: its paper and its name."""
     found = {}
     for paper in PAPERS:
         for name in smoke(paper).config.runs[paper]:
@@ -95,8 +95,8 @@ def bounded():
         resource.setrlimit(resource.RLIMIT_DATA, limits)
 
 
-def is_of_the_timer(error: BaseException | None) -> bool:
-    """Return whether an error is the timer's, or one that a compiler or solver made of it in words of its own."""
+def is_of_the_alarm(error: BaseException | None) -> bool:
+    """Return whether an error is the alarm's, or one that a compiler or solver made of it in words of its own."""
     while error is not None:
         if OVER in str(error):
             return True
@@ -106,8 +106,8 @@ def is_of_the_timer(error: BaseException | None) -> bool:
 
 @pytest.mark.timeout(600, method="thread")  # the method of signals would need the timer that `bounded` sets
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize(("paper", "name"), kinds())
-def test_any_settings_give_a_result_or_one_line(paper, name, tmp_path):
+@pytest.mark.parametrize(("paper", "name"), first_run_of_each_kind())
+def test_a_run_of_any_settings_gives_a_whole_result_or_one_line_and_no_file(paper, name, tmp_path):
     whose = smoke(paper)
     job, source = whose.job("run", paper, name), whose.run_data(paper, name)
     spec, digests = job.spec, whose.science("run", paper, name)
@@ -123,29 +123,32 @@ def test_any_settings_give_a_result_or_one_line(paper, name, tmp_path):
     @seed(20261128)  # without it other settings would be tried whenever a line of the test changes
     @settings(max_examples=2, database=None, suppress_health_check=list(HealthCheck))
     @given(st.data())
-    def tried(drawn):
-        chosen = drawn.draw(st.lists(st.sampled_from(sorted(fields)), min_size=1, max_size=2, unique=True))
-        changed = {key: drawn.draw(values(fields[key].annotation, tuple(fields[key].metadata))) for key in chosen}
-        tiny = spec | {"settings": overlay(spec["settings"], changed)}
+    def try_settings(drawn):
+        # one or two settings of the run are others
+        keys = drawn.draw(st.lists(st.sampled_from(sorted(fields)), min_size=1, max_size=2, unique=True))
+        changed = {key: drawn.draw(values(fields[key].annotation, tuple(fields[key].metadata))) for key in keys}
+        changed_spec = spec | {"settings": overlay(spec["settings"], changed)}
         try:
-            signature.check(tiny["settings"], name)
+            signature.check(changed_spec["settings"], name)
         except ProjectError:
-            assume(False)
-        planned = replace(job, spec=tiny, fingerprint=fingerprint("run", tiny, digests, job.made_from))
+            assume(False)  # refused by the types of settings, before any run
+        planned = replace(job, spec=changed_spec, fingerprint=fingerprint("run", changed_spec, digests, job.made_from))
         with tempfile.TemporaryDirectory() as folder:
             out = Path(folder, "runs", "run.npz")
             try:
                 with bounded():
                     do_job(run.execute, planned, out, inputs)
             except Exception as error:
-                if not isinstance(error, ProjectError) and not is_of_the_timer(error):
+                if not isinstance(error, ProjectError) and not is_of_the_alarm(error):
                     raise
-                timed_out = OVER in str(error)  # perhaps just after the result was written, whole
+                # the alarm may come just after the result was written, whole
+                timed_out = OVER in str(error)
                 assert timed_out or not out.exists(), changed
-                assert not set(out.parent.glob("*.npz*")) - {out}, changed  # nor a part of it
+                parts = set(out.parent.glob("*.npz*")) - {out}
+                assert not parts, changed
             else:
                 trajectory, _ = load_trajectory(out)
                 assert np.isfinite(trajectory.time).all(), changed
 
     if fields:
-        tried()
+        try_settings()
