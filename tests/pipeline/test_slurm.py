@@ -1,7 +1,8 @@
-"""The pipeline on a real Slurm: the cluster is started here, faults are brought about, results stay the same.
+"""The pipeline on a real Slurm, which is started here: whatever goes wrong, results are those of an undisturbed run.
 
-The scenarios spend their time waiting for Slurm and run side by side, each in a checkout of its own; each test
-takes one scenario's outcome.
+A scenario is a function that causes a fault and asserts what the pipeline promises then, as its docstring says.
+Scenarios run side by side, each in a checkout of its own, since they spend their time waiting for Slurm. The one test
+takes the outcome of each.
 """
 
 import re
@@ -36,7 +37,8 @@ PROFILE = (
     *("--profile", "profiles/slurm", "--latency-wait", "10"),
     *("--slurm-patient-init-seconds-before-status-checks", "2"),
 )
-# put at the end of the checkouts' run stage, so that a run can be met before its end, and made to eat memory
+# appended to the module of the run stage: before a run is saved, it waits as long as there is a file `hold`, and writes
+# a file `held`; meanwhile it takes as many MiB of memory as a file `appetite` says
 HOLDING = """
 
 def _holding(save):
@@ -101,7 +103,7 @@ class Checkout:
         (self.folder / "hold").unlink()
 
     def submit_and_hold(self, *arguments: str) -> subprocess.Popen:
-        """Submit, and return when a run is under way and stays so."""
+        """Submit jobs, and return when the first of their runs is done but for saving, where it waits for `release`."""
         self.hold()
         started = self.submit(*(arguments or (TRAINED,)))
         until(lambda: (self.folder / "held").exists() or started.poll() is not None, "a run under way")
@@ -121,7 +123,7 @@ class Checkout:
         file.write_text(yaml.safe_dump(config, sort_keys=False))
 
     def stage_processes(self) -> list[psutil.Process]:
-        """The processes of the project's own stages that work in this folder."""
+        """Return the processes of the project's stages that work in this folder."""
         found = []
         for process in psutil.process_iter():
             try:
@@ -132,9 +134,9 @@ class Checkout:
         return found
 
     def start_again(self, job: dict[str, str]) -> None:
-        """Have a requeued job start now: Slurm holds it back for two minutes.
+        """Let a requeued job start now: Slurm would hold it back for two minutes.
 
-        A node refuses to start a job within the second in which it has killed it, and the job has failed then.
+        Within the second in which a node has killed a job it refuses to start it, and the job would fail.
         """
         time.sleep(2)
         self.cluster.query("scontrol", "update", f"jobid={job['JobId']}", "starttime=now")
@@ -166,39 +168,39 @@ def cluster() -> Iterator[Slurm]:
 def outcomes(
     request: pytest.FixtureRequest, undisturbed: Path, cluster: Slurm, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[dict[str, Future]]:
-    """The scenarios of the tests that were asked for, all under way."""
+    """The outcomes of the scenarios whose tests were selected, by name; all of them are under way."""
     selected = [getattr(item, "callspec", None) for item in request.session.items if item.path == request.path]
-    asked = [callspec.params["scenario"] for callspec in selected if callspec is not None]
+    scenarios = [callspec.params["scenario"] for callspec in selected if callspec is not None]
     with ThreadPoolExecutor(max_workers=6) as threads:
         yield {
             scenario.__name__: threads.submit(act, scenario, undisturbed, cluster, tmp_path_factory.mktemp("fault"))
-            for scenario in asked
+            for scenario in scenarios
         }
 
 
 def act(scenario: Callable, undisturbed: Path, cluster: Slurm, folder: Path) -> None:
     """Play a scenario in a fresh checkout whose data sets are made, and compare its results."""
     checkout = Checkout(folder / "checkout", cluster)
-    shutil.copytree(undisturbed, checkout.folder, ignore=_made)
+    shutil.copytree(undisturbed, checkout.folder, ignore=_outputs_and_caches)
     shutil.copytree(undisturbed / f"results/{PAPER}/data", checkout.folder / f"results/{PAPER}/data")
     try:
         scenario(checkout)
     finally:
         checkout.stop()
-    compare(undisturbed, checkout.folder)
-    assert not list(checkout.folder.rglob("*.partial"))
+    assert_same_results(undisturbed, checkout.folder)
+    assert not list(checkout.folder.rglob("*.partial"))  # files that are half written
 
 
-def _made(folder: str, names: list[str]) -> list[str]:
-    """What `undisturbed` made, for `copytree` to leave out."""
+def _outputs_and_caches(folder: str, names: list[str]) -> list[str]:
+    """Return which of a folder's files and folders were made there, for `copytree` to leave them out."""
     top_level = "Snakefile" in names
     return [name for name in names if name == "__pycache__" or (top_level and name in ("results", "figures"))]
 
 
-def compare(undisturbed: Path, folder: Path) -> None:
-    """Every run and table that was made equals that of the undisturbed run, to the last bit."""
+def assert_same_results(undisturbed: Path, folder: Path) -> None:
+    """Assert that the run `TRAINED` was made, and that all runs and tables are those of `undisturbed`, bit by bit."""
     made = [path.relative_to(folder) for path in folder.glob("results/**/*") if path.suffix in (".npz", ".parquet")]
-    # what a run that failed had reached is no result
+    # the resume point of a run that failed is no result
     made = [path for path in made if "resume" not in path.parts]
     assert Path(TRAINED) in made
     for path in made:
@@ -215,6 +217,7 @@ def compare(undisturbed: Path, folder: Path) -> None:
 
 
 def whole_pipeline(checkout: Checkout) -> None:
+    """Everything runs on the cluster; each run is a job of its own, and what takes seconds travels together."""
     checkout.configure("fast", resources={"gpu": 1})
     checkout.succeed(checkout.submit())
     page = (checkout.folder / "figures/index.html").read_text()
@@ -236,6 +239,7 @@ def whole_pipeline(checkout: Checkout) -> None:
 
 
 def cancelled_job(checkout: Checkout) -> None:
+    """A job that somebody cancels is submitted again."""
     started = checkout.submit_and_hold()
     checkout.cluster.query("scancel", checkout.jobs()[0]["JobId"])
     until(lambda: checkout.states()[:1] == ["CANCELLED"], "the job's cancellation")
@@ -245,6 +249,7 @@ def cancelled_job(checkout: Checkout) -> None:
 
 
 def killed_process(checkout: Checkout) -> None:
+    """A job whose process is killed is submitted again."""
     started = checkout.submit_and_hold()
     for process in checkout.stage_processes():
         process.kill()
@@ -254,6 +259,7 @@ def killed_process(checkout: Checkout) -> None:
 
 
 def failed_node(checkout: Checkout) -> None:
+    """A job whose node fails is requeued by Slurm, and starts on another node."""
     started = checkout.submit_and_hold(TRAINED, "--default-resources", "slurm_partition=fragile", "mem_mb=1000")
     (job,) = checkout.jobs()
     node = job["NodeList"]
@@ -273,22 +279,24 @@ def failed_node(checkout: Checkout) -> None:
 
 
 def past_its_time(checkout: Checkout) -> None:
+    """A job that runs into its time limit is submitted again with twice the time."""
     checkout.configure(RUN, resources={"runtime": 1})
-    # looks fall at 22, 54 and 96 s; Slurm ends the job between 60 and 90 s
+    # Snakemake looks at the queue after 22, 54 and 96 s; Slurm ends the job between 60 and 90 s
     checkout.hold()
     started = checkout.submit(TRAINED, "--slurm-patient-init-seconds-before-status-checks", "22")
-    # Slurm tells a job to end before it counts it as over its time: one that obeys at once has failed
-    over = ("TIMEOUT", "FAILED")
-    until(lambda: checkout.states()[:1] in ([each] for each in over), "the end of the job's time")
+    # Slurm asks a job to end before it counts it as over its time: one that ends at once has failed
+    until(lambda: checkout.states() in (["TIMEOUT"], ["FAILED"]), "the end of the job's time")
     checkout.release()
     checkout.succeed(started)
     first, second = checkout.states()
-    assert (first in over, second) == (True, "COMPLETED")
+    assert first in ("TIMEOUT", "FAILED")
+    assert second == "COMPLETED"
     assert [job["TimeLimit"] for job in checkout.jobs()] == ["00:01:00", "00:02:00"]
 
 
 def requeued_at_a_resume_point(checkout: Checkout) -> None:
-    # forty steps of 1.8 s in jobs of two minutes, the last of which is kept back: one job, twice in the queue
+    """A run that stops at a resume point before its time is over is requeued and goes on from there."""
+    # forty steps of 1.8 s take 72 s, and a run in a job of two minutes stops a minute before the end, to go on later
     checkout.configure(RUN, resources={"runtime": 2})
     steps = checkout.folder / "steps"
     started = checkout.submit(TRAINED, "--retries", "0", GROWTH_PAUSE="1.8", GROWTH_LOG=str(steps))
@@ -306,6 +314,7 @@ def requeued_at_a_resume_point(checkout: Checkout) -> None:
 
 
 def out_of_memory(checkout: Checkout) -> None:
+    """A job that takes more memory than it asked for is submitted again with twice as much."""
     # the job's processes need some 200 MB without the appetite
     checkout.configure(RUN, resources={"mem_mb": 1000})
     (checkout.folder / "appetite").write_text("1200")
@@ -319,6 +328,7 @@ def out_of_memory(checkout: Checkout) -> None:
 
 
 def killed_snakemake(checkout: Checkout) -> None:
+    """After Snakemake was killed its job goes on; a second Snakemake names the command that cancels it."""
     started = checkout.submit_and_hold()
     started.kill()
     started.wait()
@@ -342,9 +352,10 @@ def killed_snakemake(checkout: Checkout) -> None:
 
 
 def refused(checkout: Checkout, resource: str, reason: str) -> None:
-    """A run, and tables as a group: neither is submitted again, and the terminal says why for both."""
+    """Slurm refuses a run and a group of tables for a resource: neither is submitted again; the terminal says why."""
     (checkout.folder / "bin").mkdir()
-    accounts = checkout.folder / "bin/sacctmgr"  # this Slurm keeps no accounts
+    # this Slurm keeps no accounts; here it has one, `physics`
+    accounts = checkout.folder / "bin/sacctmgr"
     accounts.write_text("#!/bin/sh\necho physics\n")
     accounts.chmod(0o755)
     path = f"{accounts.parent}:{checkout.cluster.environment['PATH']}"
@@ -363,14 +374,17 @@ def refused(checkout: Checkout, resource: str, reason: str) -> None:
 
 
 def misspelt_account(checkout: Checkout) -> None:
+    """A misspelt account is refused with those that there are; see `refused`."""
     refused(checkout, "slurm_account=phisics", "The given account phisics appears to be invalid. Available accounts:")
 
 
 def misspelt_partition(checkout: Checkout) -> None:
+    """A misspelt partition is refused with its name; see `refused`."""
     refused(checkout, "slurm_partition=mian", "invalid partition specified: mian")
 
 
 def second_snakemake(checkout: Checkout) -> None:
+    """A second Snakemake for the same file is refused, and the job of the first goes on."""
     started = checkout.submit_and_hold()
     second = checkout.submit(TRAINED)
     assert checkout.finish(second) == 1
@@ -382,7 +396,7 @@ def second_snakemake(checkout: Checkout) -> None:
 
 
 def second_for_other_files(checkout: Checkout) -> None:
-    """A second Snakemake makes other files beside the first; one that would make the same is refused with the truth."""
+    """A second Snakemake makes other files beside the first; one for the same files is refused and told the reason."""
     started = checkout.submit_and_hold()
     (first,) = checkout.jobs()
     (checkout.folder / "appetite").write_text("0")
@@ -407,6 +421,7 @@ def second_for_other_files(checkout: Checkout) -> None:
 
 
 def drained_nodes(checkout: Checkout) -> None:
+    """The terminal says why Slurm keeps a job waiting; Snakemake ends on request, and cancels the job."""
     with slurm.running() as checkout.cluster:
         checkout.cluster.query("scontrol", "update", "nodename=n[1-2]", "state=drain", "reason=test")
         started = checkout.submit(TRAINED)
@@ -425,6 +440,7 @@ def drained_nodes(checkout: Checkout) -> None:
 
 
 def options_for_gpus(checkout: Checkout) -> None:
+    """Options for jobs with a GPU reach these jobs alone."""
     checkout.configure("fast", resources={"gpu": 1})
     runs = [f"results/{PAPER}/runs/{run}.npz" for run in (RUN, "fast")]
     checkout.succeed(checkout.submit(*runs, "--slurm-patient-gpu-options=--nice=100"))
@@ -433,7 +449,8 @@ def options_for_gpus(checkout: Checkout) -> None:
 
 
 def refused_while_jobs_wait(checkout: Checkout) -> None:
-    # held back by Slurm, so that all of them wait while a second Snakemake comes and is refused
+    """Jobs that wait keep their logs while another Snakemake is refused, or has nothing to do."""
+    # Slurm holds the jobs back, so that all of them wait while a second Snakemake comes and is refused
     runs = [f"results/{PAPER}/runs/{run}.npz" for run in (RUN, "fast")]
     started = checkout.submit(*runs, "--retries", "0", "--default-resources", "mem_mb=500", "slurm_extra='--hold'")
     until(lambda: checkout.states() == ["PENDING"] * len(runs), "jobs that wait")
@@ -454,6 +471,7 @@ def refused_while_jobs_wait(checkout: Checkout) -> None:
 
 
 def interrupted_snakemake(checkout: Checkout) -> None:
+    """Snakemake that is interrupted cancels its job."""
     started = checkout.submit_and_hold()
     started.send_signal(signal.SIGINT)
     assert checkout.finish(started) == 1
@@ -463,6 +481,7 @@ def interrupted_snakemake(checkout: Checkout) -> None:
 
 
 def failed_sibling(checkout: Checkout) -> None:
+    """One run fails and is shown with its log; the other, which is under way, is finished."""
     failing = "explosive"
     checkout.configure(failing, extends=RUN, rate=1.0e300, provenance={"rate": "stated"})
     started = checkout.submit_and_hold(TRAINED, f"results/{PAPER}/runs/{failing}.npz", "--retries", "0")
@@ -480,6 +499,7 @@ def failed_sibling(checkout: Checkout) -> None:
 
 
 def crashed_controller(checkout: Checkout) -> None:
+    """A job is not lost while the controller, which has crashed, does not answer."""
     # with one look at the queue at a time, a single one that fails would be enough to lose the job
     with slurm.running() as checkout.cluster:
         started = checkout.submit_and_hold(TRAINED, "--slurm-patient-status-attempts", "1")
@@ -495,6 +515,7 @@ def crashed_controller(checkout: Checkout) -> None:
 
 
 def restarted_controller(checkout: Checkout) -> None:
+    """A submission waits until the controller is there again, or until Snakemake is interrupted."""
     with slurm.running() as checkout.cluster:
         checkout.cluster.stop_controller()
         for interrupted in (True, False):
@@ -532,5 +553,7 @@ SCENARIOS = (
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda scenario: scenario.__name__)
-def test_results_are_those_of_an_undisturbed_run(scenario: Callable, outcomes: dict[str, Future]) -> None:
-    outcomes[scenario.__name__].result(timeout=3 * PATIENCE)
+def test_after_a_fault_promises_are_kept_and_results_are_those_of_an_undisturbed_run(
+    scenario: Callable, outcomes: dict[str, Future]
+) -> None:
+    outcomes[scenario.__name__].result(timeout=3 * PATIENCE)  # raises what the scenario raised
