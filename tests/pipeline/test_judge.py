@@ -11,42 +11,60 @@ from learning_dynamics.judging.checks import CORRECTION
 from learning_dynamics.pipeline.report import plain_text
 from learning_dynamics.pipeline.store import records
 from learning_dynamics.pipeline.store.tables import read_table
-from tests.pipeline.conftest import PAPER
+from tests.pipeline.conftest import PAPER, toy
 
 
-def outputs_below_results(workspace):
-    """Return the files below the results.
-
-    Left out are logs, benchmarks, trajectories, data, what is kept to resume, and the README.
-    """
-    results = workspace.folder / "results"
-    names = {path.relative_to(results).as_posix() for path in results.rglob("*.*") if path.is_file()}
-    return {name for name in names if not re.search(r"/(logs|benchmarks|runs|data|resume)/|README", name)}
-
-
-def test_only_what_the_claim_needs_is_made_and_its_card_is_printed(clean):
-    ended = clean.cli("judge", "toy.geometric", "--cores", "1")
+@pytest.fixture(scope="module")
+def judged_alone(tmp_path_factory):
+    """The made-up paper, of which nothing was built before one claim was judged, and what the command printed."""
+    workspace = toy(tmp_path_factory.mktemp("judged") / "project")
+    ended = workspace.cli("judge", "toy.geometric", "--cores", "1")
     assert ended.returncode == 0, ended.stderr
-    assert outputs_below_results(clean) == {"toy/metrics/slow.parquet", "toy/metrics/fast.parquet"}
-    text = " ".join(ended.stdout.split())
-    for part in (
-        "toy.geometric: reproduced, about every draw",
-        "section 2. Authors, venue, year",  # the paper's citation
-        "Growth in steps is geometric, xₙ = (1+r)ⁿx₀, and faster at a larger rate.",
-        "holds: largest relative error of xₙ: ",
-        # 41 recorded steps, each with the `rounding` of toy.yaml
-        "≤ 4.1·10⁻¹⁴ on every draw (one rounding a step); inside its bound by a factor",
-        "holds: growth at the larger rate: ",
-        "all 3 draws agree",
-        "contradicted: a rate one percent larger",
-        "Smallest relative error of the prediction that the checks would reject: ",
-        "Scope: normal starts, two rates",
-        "Judged again: The verdict stays with the one other choice of thresholds that was tried.",
-        "Not tried here: other settings, as where the whole paper is judged; seeds and draws, by make robustness",
-        "Read from: results/toy/metrics/slow.parquet, results/toy/metrics/fast.parquet",
-        "Code: src/learning_dynamics/papers/toy/growth/claims.py:",
-    ):
-        assert part in text, part
+    return workspace, ended.stdout
+
+
+def test_only_the_metrics_that_the_claim_reads_are_made(judged_alone):
+    workspace, _ = judged_alone
+    results = workspace.folder / "results"
+    files = {path.relative_to(results).as_posix() for path in results.rglob("*.*") if path.is_file()}
+    # besides what the metrics are made from, and what jobs note of themselves
+    outputs = {file for file in files if not re.search(r"/(logs|benchmarks|runs|data|resume)/|README", file)}
+    assert outputs == {"toy/metrics/slow.parquet", "toy/metrics/fast.parquet"}
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        pytest.param("toy.geometric: reproduced, about every draw", id="verdict and quantifier"),
+        pytest.param("section 2. Authors, venue, year", id="reference, and the paper's citation"),
+        pytest.param(
+            "Growth in steps is geometric, xₙ = (1+r)ⁿx₀, and faster at a larger rate.", id="sentence of the claim"
+        ),
+        pytest.param("holds: largest relative error of xₙ: ", id="headline"),
+        pytest.param(
+            "≤ 4.1·10⁻¹⁴ on every draw (one rounding a step); inside its bound by a factor",
+            id="bound: 41 recorded steps, each with the `rounding` 1e-15 of toy.yaml",
+        ),
+        pytest.param("holds: growth at the larger rate: ", id="second check"),
+        pytest.param("all 3 draws agree", id="draws"),
+        pytest.param("contradicted: a rate one percent larger", id="rival"),
+        pytest.param("Smallest relative error of the prediction that the checks would reject: ", id="resolution"),
+        pytest.param("Scope: normal starts, two rates", id="scope"),
+        pytest.param(
+            "Judged again: The verdict stays with the one other choice of thresholds that was tried.",
+            id="variations of thresholds",
+        ),
+        pytest.param(
+            "Not tried here: other settings, as where the whole paper is judged; seeds and draws, by make robustness",
+            id="variations that were not tried",
+        ),
+        pytest.param("Read from: results/toy/metrics/slow.parquet, results/toy/metrics/fast.parquet", id="tables"),
+        pytest.param("Code: src/learning_dynamics/papers/toy/growth/claims.py:", id="code"),
+    ],
+)
+def test_the_card_of_a_claim_has(judged_alone, part):
+    _, card = judged_alone
+    assert part in " ".join(card.split())  # lines of the card are wrapped
 
 
 @pytest.fixture(scope="module")
@@ -71,7 +89,7 @@ def test_the_card_has_the_verdict_and_the_numbers_of_the_results(name, cards, bu
     claims = read_table(built.folder / "results/toy/claims.parquet").set_index("claim")
     checks = read_table(built.folder / "results/toy/checks.parquet").set_index("claim")
     assert cards[name].startswith(f"{name}: {claims.loc[name, 'verdict']}")
-    # printed with four digits, the last of which is off by a half at most
+    # a card prints four digits: half a unit of the last is at most 0.5e-3 of the number
     np.testing.assert_allclose(measured_numbers(cards[name]), checks.loc[[name], "measured"], rtol=0.5e-3)
 
 
@@ -85,12 +103,12 @@ def test_the_status_is_0_whatever_the_verdict(workspace):
     workspace.configure("claims", "geometric", "rounding", value=1e-30)
     ended = workspace.cli("judge", "toy.geometric")
     assert ended.returncode == 0, ended.stderr
-    # the dagger: the other `rounding` that toy.yaml tries gives another verdict
+    # the dagger: the other `rounding` of toy.yaml, 1e-14, gives another verdict
     assert "toy.geometric: contradicted†, about every draw (expected: reproduced)" in ended.stdout
 
 
 @pytest.mark.parametrize(
-    ("given", "says"),
+    ("arguments", "message"),
     [
         (["toy.geometrc"], "toy: no claim `geometrc`; did you mean `geometric`?"),
         (["toy.decay", "toy.deca"], "toy: no claim `deca`; did you mean `decay`?"),
@@ -100,17 +118,17 @@ def test_the_status_is_0_whatever_the_verdict(workspace):
         (["toy.decay", "--configfile", "none.yaml"], "none.yaml: no such file"),
     ],
 )
-def test_what_cannot_be_judged_is_answered_by_one_line(built, given, says):
-    ended = built.cli("judge", *given)
+def test_what_cannot_be_judged_is_answered_by_one_line(built, arguments, message):
+    ended = built.cli("judge", *arguments)
     assert ended.returncode == 1
     assert ended.stdout == ""
-    assert ended.stderr.startswith(f"error: {says}"), ended.stderr
+    assert ended.stderr.startswith(f"error: {message}"), ended.stderr
     assert ended.stderr.count("\n") == 1
 
 
 def test_a_random_py_in_the_working_folder_does_not_hide_the_module_random(workspace):
     workspace.write("random.py", "")
-    # a process of its own: the one that `cli` forks has imported `random`
+    # in a new process: the one that `cli` forks has already imported the standard module
     ended = workspace.run(sys.executable, "-m", "learning_dynamics", "judge", "toy.decay")
     assert ended.returncode == 0, ended.stderr
     assert ended.stdout.startswith("toy.decay: reproduced")
@@ -125,7 +143,7 @@ def test_no_card_is_printed_where_a_run_fails(clean):
 
 
 def card_of(function, marks="", variations=(), width=72):
-    """Return the card of a claim that needs no tables, as text."""
+    """Return the card of a claim that reads no tables, as text; the claim is called `made_up.a`."""
     evaluation = evaluate(function, {}, {})
     claim_row = records.claim_row(function.claim, evaluation)
     checks = records.check_rows(evaluation)
@@ -158,6 +176,7 @@ def between(card, opening, end):
     return card.partition(opening)[2].partition(end)[0]
 
 
+# the measured numbers are twice those of the sentence; the second check is of the correction alone
 @claim("Theorem 1", scope="everywhere", correction="It is $2x$.")
 def doubled():
     """It is $x$."""
@@ -172,7 +191,7 @@ def test_a_corrected_claim_shows_what_holds_and_the_checks_of_both_predictions()
     assert card.startswith("made_up.a: corrected, about every draw\nTheorem 1. Authors, 2020\n  It is x.\n")
     assert "What holds: It is 2x.\n" in card
     printed, _, corrected = card.partition("Checks of the correction:")
-    # errors are relative to the measured numbers
+    # errors are relative to the measured numbers: |2 - 1| / 2
     assert "fails: error of x: 0.5, predicted 0 (decides)" in printed
     assert "the half" not in printed
     assert "holds: error of x: 0, predicted 0 (decides)" in corrected
@@ -180,19 +199,23 @@ def test_a_corrected_claim_shows_what_holds_and_the_checks_of_both_predictions()
 
 
 def test_a_correction_is_not_shown_among_the_rivals():
-    """A check keeps its correction among its replacements, under the phrase `CORRECTION`."""
-    assert "  contradicted: thrice\n" in between(card_of(doubled), "Rivals", "Scope")
-    assert CORRECTION not in between(card_of(doubled), "Rivals", "Scope")
+    # a check keeps its correction with its rivals, under the phrase `CORRECTION`
+    rivals = between(card_of(doubled), "Rivals", "Scope")
+    assert "  contradicted: thrice\n" in rivals
+    assert CORRECTION not in rivals
 
 
-def test_a_mark_is_explained():
+def test_a_mark_beside_the_verdict_is_explained():
     card = card_of(doubled, marks="†")
     assert card.startswith("made_up.a: corrected†, about every draw\n")
     assert "† another choice of a threshold or setting gives another verdict." in card
 
 
-def test_what_was_tried_is_not_called_untried():
+def test_a_card_without_variations_says_that_none_were_tried():
     assert "Not tried here" in card_of(doubled)
+
+
+def test_a_card_with_variations_does_not_say_that_none_were_tried():
     assert "Not tried here" not in card_of(doubled, variations=[{"change": "seed", "verdict": "reproduced"}])
 
 
@@ -203,44 +226,48 @@ def test_no_line_of_a_card_is_wider_than_the_terminal(width):
 
 def test_a_failing_check_says_how_far_it_is_outside_its_bound():
     @claim("Theorem 1", scope="everywhere")
-    def one():
+    def too_large():
         """It is $x$."""
         yield equal("the number", 3.0, 1.0, tolerance=0.5, rivals={"two": 2.0})
 
-    assert "outside its bound by a factor 4" in between(card_of(one), "fails: the number: 3", "Rivals")
+    # |3 - 1| is four times the tolerance
+    assert "outside its bound by a factor 4" in between(card_of(too_large), "fails: the number: 3", "Rivals")
 
 
 @claim("Theorem 1", scope="everywhere")
-def assumed():
+def without_its_premise():
     """It is $x$."""
     yield equal("the number", 1.0, 1.0, tolerance=0.1, rivals={"two": 2.0})
     yield premise(equal("the hypothesis", 0.0, 1.0, tolerance=0.1))
 
 
 def test_an_unmet_premise_is_named():
-    card = card_of(assumed)
+    card = card_of(without_its_premise)
     assert card.startswith("made_up.a: undecided, about one number\n")
     assert "Why: the hypothesis: the premise is not met (0;" in card
-    check = between(card, "fails: the hypothesis", "Rivals")
-    assert "(decides)" in check
-    assert check.rstrip().endswith("a premise")
+    hypothesis = between(card, "fails: the hypothesis", "Rivals")
+    assert "(decides)" in hypothesis
+    assert hypothesis.rstrip().endswith("a premise")
 
 
 def test_where_a_premise_is_unmet_no_smallest_error_is_given():
-    assert np.isnan(evaluate(assumed, {}, {}).min_detectable_error)
-    assert "would reject" not in card_of(assumed)
+    assert np.isnan(evaluate(without_its_premise, {}, {}).min_detectable_error)
+    assert "would reject" not in card_of(without_its_premise)
 
 
 @pytest.mark.parametrize(
-    ("expected", "said"),
+    "expected",
     [
-        ("reproduced", ""),
-        ({"undecided or reproduced": "rounding decides"}, "On other processors the verdict can be undecided: rounding"),
-        ({"undecided or corrected": "rounding decides"}, ""),
+        pytest.param("reproduced", id="one verdict, which is the claim's"),
+        pytest.param({"undecided or corrected": "rounding decides"}, id="two verdicts, neither of them the claim's"),
     ],
 )
-def test_a_card_says_which_of_two_expected_verdicts_it_did_not_get(clean, expected, said):
+def test_a_card_is_silent_on_other_processors_where_the_verdict_is_not_one_of_two_expected_ones(clean, expected):
     clean.configure("claims", "geometric", "expected", value=expected)
+    assert "On other processors" not in clean.cli("judge", "toy.geometric").stdout
+
+
+def test_where_two_verdicts_are_expected_a_card_names_the_one_of_other_processors_and_why(clean):
+    clean.configure("claims", "geometric", "expected", value={"undecided or reproduced": "rounding decides"})
     card = clean.cli("judge", "toy.geometric").stdout
-    assert ("On other processors" in card) == bool(said)
-    assert said in card
+    assert "On other processors the verdict can be undecided: rounding decides" in card

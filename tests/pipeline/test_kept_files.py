@@ -1,59 +1,79 @@
-"""Which files runs leave on disk: no data set twice, and no trajectory that a run does not keep; when jobs run."""
+"""Which files runs leave on disk, and in which order and for how long jobs may run.
 
-import json
+A run does not repeat its data set, and a run with `temporary: true` leaves no file once it is measured.
+"""
+
 import re
 
-import numpy as np
+import pytest
 
 from learning_dynamics.pipeline.store.arrays import load_arrays
-from tests.pipeline.conftest import PAPER
+from tests.pipeline.conftest import PAPER, toy
 
-RUNS = {name: f"results/toy/runs/{name}.npz" for name in ("slow", "fast", "slow--steps-20")}
-
-
-def in_scratch(runs):
-    """The files of runs whose files are deleted once they are measured."""
-    return {run.replace("/runs/", "/scratch/") for run in runs}
+SLOW = "results/toy/runs/slow.npz"
 
 
-def test_a_temporary_run_goes_once_it_is_measured_and_is_not_made_again(clean):
-    clean.configure("runs", "slow", "temporary", value=True)
-    clean.snakemake()
-    assert not list(clean.folder.glob("results/toy/scratch/*"))
-    assert (clean.folder / "results/toy/runs/descent.npz").exists()
-    assert (clean.folder / "results/toy/metrics/slow.parquet").exists()
-    assert "Nothing to be done" in clean.snakemake("--dry-run").stdout
-    assert clean.cli("check").returncode == 0
-    # who measures otherwise needs the run again, `fast`, which extends it, and the run that the claim varies
-    clean.configure("runs", "slow", "measure", value={"every": 2})
-    assert in_scratch(RUNS.values()) <= clean.would_run()
+@pytest.fixture(scope="module")
+def temporary(tmp_path_factory):
+    """The made-up paper, built with a temporary run; not to be changed."""
+    workspace = toy(tmp_path_factory.mktemp("temporary") / "project")
+    workspace.configure("runs", "slow", "temporary", value=True)
+    workspace.snakemake()
+    return workspace
 
 
-def test_a_run_does_not_repeat_the_data_that_its_metrics_are_given(clean):
-    # the run puts its data among its constants, and its metrics take them as an argument
+def test_the_file_of_a_temporary_run_is_deleted_once_it_is_measured(temporary):
+    assert not list(temporary.folder.glob("results/toy/scratch/*"))
+    assert (temporary.folder / "results/toy/metrics/slow.parquet").exists()
+
+
+def test_the_files_of_other_runs_are_kept(temporary):
+    assert (temporary.folder / "results/toy/runs/descent.npz").exists()
+
+
+def test_a_temporary_run_whose_file_is_gone_is_up_to_date(temporary):
+    assert "Nothing to be done" in temporary.snakemake("--dry-run").stdout
+    assert temporary.cli("check").returncode == 0
+
+
+def test_temporary_runs_are_made_again_to_be_measured_otherwise(temporary, tmp_path):
+    workspace = temporary.copy(tmp_path / "project")
+    workspace.configure("runs", "slow", "measure", value={"every": 2})
+    # `fast` extends `slow`; `slow--steps-20` is the other value that `robustness:` has for it
+    again = {f"results/toy/scratch/{run}.npz" for run in ("slow", "fast", "slow--steps-20")}
+    assert again <= workspace.would_run()
+
+
+@pytest.fixture(scope="module")
+def with_data(tmp_path_factory):
+    """The made-up paper, built with a run that has its data among its constants, which its metrics take as `data`."""
+    workspace = toy(tmp_path_factory.mktemp("data") / "project")
     runs, metrics = f"{PAPER}/growth/runs.py", f"{PAPER}/growth/metrics.py"
-    clean.edit(runs, '{"x": np.array(states).T})', '{"x": np.array(states).T}, dict(data))')
-    clean.edit(metrics, "import Trajectory", "import Arrays, Trajectory")
-    clean.edit(metrics, "trajectory: Trajectory, *", "trajectory: Trajectory, data: Arrays, *")
-    clean.edit(metrics, "x[:, 0])", 'data["x"])')
-    clean.snakemake()
-    arrays, record = load_arrays(clean.folder / RUNS["slow"])
-    assert set(arrays) == {"time", "series/x"}
-    starts, made = load_arrays(clean.folder / "results/toy/data/starts.npz")
-    assert record["data"] == made["fingerprint"]
-    code = """
-import json
-import learning_dynamics as ld
+    workspace.edit(runs, '{"x": np.array(states).T})', '{"x": np.array(states).T}, dict(data))')
+    workspace.edit(metrics, "import Trajectory", "import Arrays, Trajectory")
+    workspace.edit(metrics, "trajectory: Trajectory, *", "trajectory: Trajectory, data: Arrays, *")
+    workspace.edit(metrics, "x[:, 0])", 'data["x"])')
+    workspace.snakemake()
+    return workspace
 
-run = ld.trajectory("toy", "slow")
-table = ld.measure("toy", "slow", run)
-assert table.equals(ld.table("toy", "slow"))
-assert ld.measure("toy", "slow", ld.simulate("toy", "slow")).equals(table)
-print(json.dumps(run.constants["x"].tolist()))
-"""
-    read = clean.python("-c", code)
-    assert read.returncode == 0, read.stderr
-    np.testing.assert_allclose(json.loads(read.stdout), starts["x"])
+
+def test_the_file_of_a_run_does_not_repeat_its_data_but_names_their_fingerprint(with_data):
+    arrays, record = load_arrays(with_data.folder / SLOW)
+    assert set(arrays) == {"time", "series/x"}
+    _, record_of_data = load_arrays(with_data.folder / "results/toy/data/starts.npz")
+    assert record["data"] == record_of_data["fingerprint"]
+
+
+def test_a_trajectory_that_is_read_has_its_data_again(with_data):
+    starts, _ = load_arrays(with_data.folder / "results/toy/data/starts.npz")
+    (of_trajectory,) = with_data.values("", "ld.trajectory('toy', 'slow').constants['x'].tolist()")
+    assert of_trajectory == starts["x"].tolist()
+
+
+@pytest.mark.parametrize("function", ["trajectory", "simulate"])
+def test_a_trajectory_is_measured_with_its_data_to_the_table_of_the_run(with_data, function):
+    measured = f"ld.measure('toy', 'slow', ld.{function}('toy', 'slow'))"
+    assert with_data.values("", f"{measured}.equals(ld.table('toy', 'slow'))") == [True]
 
 
 WITHOUT_PROFILE = ("--workflow-profile", "none")  # Snakemake's own output, which has resources and priorities
@@ -61,19 +81,24 @@ WITHOUT_PROFILE = ("--workflow-profile", "none")  # Snakemake's own output, whic
 
 def test_jobs_that_share_a_gpu_are_given_more_time(clean):
     clean.configure("runs", "slow", "resources", value={"gpu": 1, "gpu_mb": 3000, "runtime": 10})
-    planned = clean.snakemake("--dry-run", RUNS["slow"], "--config", "sharing=3", *WITHOUT_PROFILE).stdout
-    (asked,) = re.findall(r"output: results/toy/runs/slow\.npz.*?resources: ([^\n]*)", planned, re.DOTALL)
-    assert {"runtime=30", "gpu=1", "gpu_mb=3000"} <= set(asked.split(", "))
-    (alone,) = re.findall(r"output: results/toy/data/starts\.npz.*?resources: ([^\n]*)", planned, re.DOTALL)
-    assert "runtime=10" in alone.split(", ")
+    planned = clean.snakemake("--dry-run", SLOW, "--config", "sharing=3", *WITHOUT_PROFILE).stdout
+
+    def resources_of(output):
+        (line,) = re.findall(rf"output: {re.escape(output)}.*?resources: ([^\n]*)", planned, re.DOTALL)
+        return set(line.split(", "))
+
+    # three jobs share a GPU, and each has three times its runtime
+    assert {"runtime=30", "gpu=1", "gpu_mb=3000"} <= resources_of(SLOW)
+    assert "runtime=10" in resources_of("results/toy/data/starts.npz")  # without a GPU its own
 
 
 def test_measuring_has_priority_over_the_next_run(clean):
-    """So that few trajectories of temporary runs are there at a time."""
+    """Few trajectories of temporary runs are then on disk at a time."""
     clean.configure("runs", "slow", "temporary", value=True)
     planned = clean.snakemake("--dry-run", "toy_metrics", *WITHOUT_PROFILE).stdout
-    ranks = {}
-    for rule, block in re.findall(r"^rule (\w+):\n((?:    .*\n)*)", planned, re.MULTILINE):
-        rank = re.search(r"priority: (\d+)", block)
-        ranks[rule] = int(rank[1]) if rank else 0  # a priority of 0 is not printed
-    assert ranks["metrics"] > ranks["run"] == ranks["scratch_run"] == ranks["data"]
+    priorities = {}
+    for rule, lines in re.findall(r"^rule (\w+):\n((?:    .*\n)*)", planned, re.MULTILINE):
+        priority = re.search(r"priority: (\d+)", lines)
+        priorities[rule] = int(priority[1]) if priority else 0  # a priority of 0 is not printed
+    assert priorities["run"] == priorities["scratch_run"] == priorities["data"]
+    assert priorities["metrics"] > priorities["run"]

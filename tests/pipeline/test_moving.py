@@ -1,4 +1,4 @@
-"""Films, and charts that their reader moves: their files, their place on the page, their reruns, and refusals."""
+"""Films (`motion.py`) and charts with a slider (`interactive.py`): files, place on the page, reruns and refusals."""
 
 import io
 import json
@@ -18,7 +18,7 @@ from learning_dynamics.plotting.interactive import Interactive
 from learning_dynamics.plotting.motion import MOVING, Motion
 from tests.pipeline.conftest import PAPER, TOY, refusal
 
-FILM, CHART, STILL = "figures/toy/growth.webp", "figures/toy/moved.json", "figures/toy/growth.pdf"
+FILM, CHART, FIGURE = "figures/toy/growth.webp", "figures/toy/moved.json", "figures/toy/growth.pdf"
 REMADE_BY_EVERY_CHANGE = {"figures/index.html", "results/verdicts.txt"}
 CHART_BLOCK = {"function": "growth.growth", "runs": {"slow": "slow"}, "figure": "growth"}
 DPI = 220  # of the project's pictures, `savefig.dpi`
@@ -38,7 +38,7 @@ def add_film_and_chart(workspace, **changes):
 
 @pytest.fixture(scope="module")
 def moving_once(built, tmp_path_factory):
-    """The made-up paper, of which one figure moves; not to be changed."""
+    """The made-up paper with a film and a chart of one figure, built; not to be changed."""
     workspace = built.copy(tmp_path_factory.mktemp("moving") / "project")
     add_film_and_chart(workspace)
     workspace.snakemake()
@@ -47,14 +47,15 @@ def moving_once(built, tmp_path_factory):
 
 @pytest.fixture
 def moving(moving_once, tmp_path):
+    """A copy of this project, to be changed freely."""
     return moving_once.copy(tmp_path / "project")
 
 
 @pytest.fixture(scope="module")
 def dot():
-    """The frames of a film of a dot that moves along a line, with words beside its axes, and where its axes are.
+    """The frames of a film, and where its axes are: a dot moves along a line, and words are beside the axes.
 
-    The words grow, so that axes that were laid out again for every frame would shrink.
+    The words become longer: if the axes were laid out again for every frame, they would shrink.
     """
     with style():
         figure, axis = plt.subplots(figsize=(MOVING, 1.5))
@@ -72,7 +73,7 @@ def dot():
 
 @pytest.fixture(scope="module")
 def webp(dot):
-    """This film, bytes."""
+    """This film, encoded as bytes."""
     frames, _ = dot
     return motion.encode_webp(frames, SECONDS, "of a test", "motion test")
 
@@ -83,34 +84,35 @@ def test_a_film_is_a_webp_of_all_frames_that_repeats_for_ever(webp):
         assert image.info["loop"] == 0  # for ever
 
 
-def test_a_film_lasts_as_long_as_asked_for_and_then_shows_its_last_frame(webp):
+def test_a_film_takes_the_seconds_asked_for_and_then_shows_its_last_frame_for_a_while(webp):
     with Image.open(io.BytesIO(webp)) as image:
         image.seek(FRAMES - 1)
-        image.load()  # which reads the frame's times
-        last_frame_ends = image.info["timestamp"] + image.info["duration"]
-    assert last_frame_ends == 1000 * SECONDS + motion.LAST_FRAME_TIME
+        image.load()  # reads the frame's times, milliseconds
+        end = image.info["timestamp"] + image.info["duration"]
+    assert end == 1000 * SECONDS + motion.LAST_FRAME_TIME
 
 
-def test_a_film_has_the_resolution_and_the_white_ground_of_figures(webp):
+def test_a_film_has_the_resolution_and_the_white_background_of_figures(webp):
     with Image.open(io.BytesIO(webp)) as image:
         assert image.width == round(DPI * MOVING)
         image.seek(FRAMES - 1)
         assert image.convert("RGB").getpixel((0, 0)) == (255, 255, 255)
 
 
-def test_a_film_holds_its_axes_still(dot):
-    (first, *_, last), box = dot
-    moves = (np.asarray(first) != np.asarray(last)).any(axis=2)  # shape (rows, columns), the uppermost row first
-    height, width = moves.shape
-    left, bottom = int(box.x0 * width), int((1 - box.y0) * height)
-    assert moves[:bottom, left:].any(), "nothing moves"
-    # numbers and labels of the axes
-    assert not moves[:, :left].any()
-    assert not moves[bottom:].any()
+def test_the_axes_of_a_film_do_not_move(dot):
+    (first, *_, last), axes = dot
+    differs = (np.asarray(first) != np.asarray(last)).any(axis=2)  # by pixel, the uppermost row first
+    height, width = differs.shape
+    left, bottom = int(axes.x0 * width), int((1 - axes.y0) * height)
+    assert differs[:bottom, left:].any(), "nothing moves"
+    # the numbers left of the axes and below them
+    assert not differs[:, :left].any()
+    assert not differs[bottom:].any()
 
 
 def test_a_film_that_is_too_large_is_refused(monkeypatch):
     monkeypatch.setattr(motion, "MAX_BYTES", 4000)
+    # noise cannot be compressed: 12 frames of 4.5 kB
     noise = np.random.default_rng(0).integers(0, 255, (12, 30, 50, 3), dtype=np.uint8)
     message = refusal(motion.encode_webp, [Image.fromarray(frame) for frame in noise], 4.0, "", "motion test")
     assert message.startswith("motion test: takes ")
@@ -119,6 +121,7 @@ def test_a_film_that_is_too_large_is_refused(monkeypatch):
 
 def test_a_chart_that_is_too_large_is_refused(monkeypatch):
     monkeypatch.setattr(interactive, "MAX_BYTES", 1000)
+    # the specification of a chart of 400 points of four characters
     monkeypatch.setattr(interactive, "complete", lambda chart, description: {"values": [0.25] * 400})
     message = refusal(interactive.chart_json, Interactive(None), "", "growth")
     assert message.startswith("growth: takes 2 kB, at most 1 are shown; give it fewer points")
@@ -154,11 +157,11 @@ def test_a_charts_description_has_the_facts_of_its_function(moving_once):
         pytest.param("draw 0 \\u003c/script>", id="title of the chart, whose `<` would end the page's script"),
     ],
 )
-def test_a_film_and_a_chart_are_on_the_page_of_their_paper(moving_once, words):
+def test_the_page_of_a_paper_has_its_films_and_charts_with_their_texts(moving_once, words):
     assert words in moving_once.read("figures/toy.html")
 
 
-def test_the_script_that_draws_charts_is_once_on_a_page_with_charts_and_on_no_other(moving_once):
+def test_the_script_that_draws_charts_is_once_on_a_page_with_charts_and_not_on_others(moving_once):
     assert moving_once.read("figures/toy.html").count('<script type="module">') == 1
     assert '<script type="module">' not in moving_once.read("figures/index.html")
 
@@ -167,19 +170,19 @@ def test_films_and_charts_that_are_made_are_up_to_date(moving_once):
     assert "Nothing to be done" in moving_once.snakemake("--dry-run").stdout
 
 
-def outputs_checked(workspace) -> int:
-    """Return how many outputs `check` compares, none of which is stale."""
-    said = workspace.cli("check").stdout
-    found = re.match(r"(\d+) outputs checked, 0 stale", said)
-    assert found, said
-    return int(found[1])
+def count_checked_outputs(workspace) -> int:
+    """Return how many outputs `check` compares, and assert that none of them is stale."""
+    output = workspace.cli("check").stdout
+    counted = re.match(r"(\d+) outputs checked, 0 stale", output)
+    assert counted, output
+    return int(counted[1])
 
 
 def test_films_and_charts_are_checked_with_the_other_outputs(built, moving_once):
-    assert outputs_checked(moving_once) == outputs_checked(built) + 2
+    assert count_checked_outputs(moving_once) == count_checked_outputs(built) + 2  # a film and a chart
 
 
-def test_a_new_film_and_a_new_chart_are_all_that_is_made(workspace):
+def test_a_new_film_and_a_new_chart_make_nothing_else_but_the_pages_and_the_verdicts(workspace):
     add_film_and_chart(workspace)
     assert workspace.would_run() == {FILM, CHART} | REMADE_BY_EVERY_CHANGE
 
@@ -190,32 +193,36 @@ def test_a_film_of_a_figure_that_does_not_move_is_refused(moving_once):
     assert "figures.decay: does not move; those that do: growth" in ended.stderr + ended.stdout
 
 
-def of_another_colour(workspace):
+def draw_in_another_colour(workspace):
     workspace.edit(f"{PAPER}/growth/figures.py", '"blue"', '"green"')
 
 
-def of_another_rate(workspace):
-    workspace.configure("runs", "fast", "rate", value=0.03)  # a run that only the figure draws
+def change_the_run_that_only_the_figure_draws(workspace):
+    workspace.configure("runs", "fast", "rate", value=0.03)
 
 
-@pytest.mark.parametrize("change", [of_another_colour, of_another_rate])
-def test_a_change_of_the_figure_or_its_other_run_redraws_neither_film_nor_chart(moving, change):
+@pytest.mark.parametrize("change", [draw_in_another_colour, change_the_run_that_only_the_figure_draws])
+def test_a_change_of_the_figure_alone_redraws_neither_film_nor_chart(moving, change):
     change(moving)
     planned = moving.would_run()
-    assert STILL in planned
+    assert FIGURE in planned
     assert not {FILM, CHART} & planned
 
 
-def test_a_film_and_a_chart_whose_function_changes_are_redrawn(moving):
+def test_a_film_whose_function_changes_is_redrawn(moving):
     moving.edit(f"{PAPER}/growth/motion.py", "figsize=(MOVING, 2.0)", "figsize=(MOVING, 2.1)")
+    assert moving.would_run() == {FILM} | REMADE_BY_EVERY_CHANGE
+
+
+def test_a_chart_whose_function_changes_is_redrawn(moving):
     moving.edit(f"{PAPER}/growth/interactive.py", "x=", "color=alt.value('red'), x=")
-    assert {FILM, CHART} <= moving.would_run()
+    assert moving.would_run() == {CHART} | REMADE_BY_EVERY_CHANGE
 
 
 def test_spoilt_films_and_charts_are_named_and_redrawn(moving):
     film, chart = moving.folder / FILM, moving.folder / CHART
-    shutil.copy(film.with_name("growth.png"), film)  # no film
-    chart.write_bytes(chart.read_bytes()[:-9])  # cut off
+    shutil.copy(film.with_name("growth.png"), film)  # a picture that is no film
+    chart.write_bytes(chart.read_bytes()[:-9])  # without its end
     checked = moving.cli("check")
     assert checked.returncode == 1
     for path in (FILM, CHART):
@@ -234,7 +241,7 @@ def test_spoilt_films_and_charts_are_named_and_redrawn(moving):
         ({"function": "growth.shrinkage"}, "interactive.moved.function: no function `shrinkage`"),
     ],
 )
-def test_a_block_that_does_not_fit_is_refused_before_anything_runs(clean, changes, message):
+def test_a_chart_whose_configuration_does_not_fit_is_refused_before_anything_runs(clean, changes, message):
     add_film_and_chart(clean, **changes)
     ended = clean.cli("check")
     assert ended.returncode != 0
@@ -252,9 +259,17 @@ def test_a_second_chart_below_one_figure_is_refused(clean):
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        pytest.param("slow: Table", "another: Table", "figures.growth.runs.another: missing", id="a role it has not"),
         pytest.param(
-            "def growth(", "def grrowth(", "`grrowth` moves no figure; did you mean `growth`?", id="no figure's name"
+            "slow: Table",
+            "another: Table",
+            "figures.growth.runs.another: missing",
+            id="a role that the figure does not have",
+        ),
+        pytest.param(
+            "def growth(",
+            "def grrowth(",
+            "`grrowth` moves no figure; did you mean `growth`?",
+            id="a name that no figure has",
         ),
     ],
 )
