@@ -45,11 +45,15 @@ class Estimate:
         return float(max(self.value - self.lower, self.upper - self.value))
 
     def draws_to_decide(self, bound: float) -> int | None:
-        """Return about how many draws the bound takes to lie outside of the interval, if value and spread stay."""
+        """Return about how many draws the bound takes to lie outside of the interval, if value and spread stay.
+
+        None where no number of draws would do: the bound is the value, but for less than its rounding error.
+        """
         gap, end = abs(self.value - bound), self.lower if bound < self.value else self.upper
-        if gap == 0 or not np.isfinite(gap) or not np.isfinite(end):
+        half_width = abs(self.value - end)
+        if not np.isfinite(gap) or not np.isfinite(half_width) or gap <= np.finfo(float).eps * half_width:
             return None
-        return int(np.ceil(self.draws * ((self.value - end) / gap) ** 2))
+        return int(np.ceil(self.draws * (half_width / gap) ** 2))
 
     def __neg__(self) -> Estimate:
         return Estimate(-self.value, -self.upper, -self.lower, self.draws, self.how, self.missing)
