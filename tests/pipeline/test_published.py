@@ -1,4 +1,7 @@
-"""The published results: those of the configuration, and compared with a run claim by claim."""
+"""The results in docs/results: written by `publish`, compared with a run and with the configuration, and counted.
+
+Tests use a made-up paper or tables of made-up claims; the first three read the project's own docs/results.
+"""
 
 import json
 import re
@@ -17,145 +20,240 @@ from learning_dynamics.pipeline.plan.config_files import load, read_yaml
 from learning_dynamics.pipeline.plan.plan import Plan
 from learning_dynamics.pipeline.report import contents, counts, markdown
 from learning_dynamics.pipeline.store import published
-from learning_dynamics.pipeline.store.records import COLUMNS, is_expected
+from learning_dynamics.pipeline.store.records import COLUMNS, VARIATION_COLUMNS, is_expected
 from learning_dynamics.pipeline.store.tables import write_table
 
-MOST = 6_500_000  # bytes, for who clones the project; pictures take 5 MB, twenty seeds of every claim 0.3 MB
+# of docs/results, which everybody who clones the project loads; pictures take 5 MB, twenty seeds of every claim 0.3 MB
+MAX_BYTES = 6_500_000
 
 
-def claims(*rows):
+def claims_table(*rows):
+    """Return a run's table of claims of the paper `toy`; columns that a row leaves out are blank."""
     blank = {"float": float("nan"), "int": 0, "str": ""}
-    whole = {column.name: blank[column.type] for column in COLUMNS} | {"paper": "toy", "rivals": "{}"}
-    return pd.DataFrame([whole | row for row in rows])
+    blank_row = {column.name: blank[column.type] for column in COLUMNS} | {"paper": "toy", "rivals": "{}"}
+    return pd.DataFrame([blank_row | row for row in rows])
 
 
 def publish_claims(folder, table):
+    """Write a table of claims as the published one of a folder, and return it as it is read from there."""
     (folder / published.CLAIMS).write_text(to_csv(table), encoding="utf-8")
     return published.read_claims(folder)
 
 
-def versions(folder, **block):
+def write_versions(folder, **block):
+    """Write with what the results of a folder were published: commits, and fingerprints of verdicts by paper."""
     (folder / published.VERSIONS).write_text(json.dumps(block), encoding="utf-8")
 
 
-def differences(plan, folder):
-    """Return in what the published results are not those of the configuration, without running anything."""
+# -- the project's own docs/results --------------------------------------------------------------------------------
+
+is_published = pytest.mark.skipif(not published.FOLDER.is_dir(), reason="nothing is published yet")
+
+
+def claims_and_figures_published_otherwise(config, folder):
+    """Return the claims and figures whose published results are not those that a configuration expects.
+
+    They are those that only one of both has, and claims with another verdict.
+    """
     claims = published.read_claims(folder)
-    if claims is None:
-        return [f"{folder / published.CLAIMS}: is not there"]
-    config, verdicts = plan.config, dict(zip(claims["claim"], claims["verdict"], strict=True))
+    verdicts = dict(zip(claims["claim"], claims["verdict"], strict=True))
+    expected, figures = {}, set()
     # a paper that is begun here is published with the next publication
-    papers = [paper for paper in config.papers if paper in set(claims["paper"])]
-    expected = {f"{p}.{name}": config.expected_verdict(p, name) for p in papers for name in config.blocks(p, "claims")}
-    figures = {f"{p}/{name}" for p in papers for name in config.figures(p)}
-    figures |= {f"{p}/{name}.motion" for p in papers for name in config.motions(p)}
+    for paper in set(config.papers) & set(claims["paper"]):
+        for name in config.blocks(paper, "claims"):
+            expected[f"{paper}.{name}"] = config.expected_verdict(paper, name)
+        figures |= {f"{paper}/{name}" for name in config.figures(paper)}
+        figures |= {f"{paper}/{name}.motion" for name in config.motions(paper)}
     # a table is a figure that is published as CSV
     files = [path.relative_to(folder) for kind in ("png", "webp", "csv") for path in folder.glob(f"*/*.{kind}")]
-    present = {path.with_suffix("").as_posix() for path in files}
-    configured, there = {**expected, **dict.fromkeys(sorted(figures))}, {**verdicts, **dict.fromkeys(sorted(present))}
-    return [
-        *(f"{name}: is configured, not published" for name in configured if name not in there),
-        *(f"{name}: is published, not configured" for name in there if name not in configured),
-        *(
-            f"{claim}: is published as {verdicts[claim]}, expected {verdict}"
-            for claim, verdict in expected.items()
-            if claim in verdicts and not is_expected(verdicts[claim], verdict)
-        ),
-    ]
+    published_figures = {file.with_suffix("").as_posix() for file in files}
+    in_both = set(expected) & set(verdicts)
+    with_another_verdict = {claim for claim in in_both if not is_expected(verdicts[claim], expected[claim])}
+    return (set(expected) ^ set(verdicts)) | (figures ^ published_figures) | with_another_verdict
 
 
-def test_published_results_are_those_of_the_configuration():
-    if not published.FOLDER.is_dir():
-        pytest.skip("nothing is published yet")
-    stale = differences(Plan(load()), published.FOLDER)
-    # a reader of the published pages is told which claims are judged otherwise by now
+@is_published
+def test_published_results_are_those_that_the_configuration_expects_but_for_those_listed_as_newer():
+    # this page says to readers which claims are judged otherwise by now
     newer = published.FOLDER / "judged_since.md"
-    listed = re.findall(r"^\| `([\w.]+)` ", newer.read_text(encoding="utf-8"), re.MULTILINE) if newer.exists() else []
-    assert sorted(line.partition(":")[0] for line in stale) == sorted(listed), "write them again with: make publish"
-    assert sum(path.stat().st_size for path in published.FOLDER.rglob("*") if path.is_file()) < MOST
+    text = newer.read_text(encoding="utf-8") if newer.exists() else ""
+    listed = set(re.findall(r"^\| `([\w.]+)` ", text, re.MULTILINE))
+    assert claims_and_figures_published_otherwise(Plan(load()).config, published.FOLDER) == listed, (
+        "write them again with: make publish"
+    )
 
 
-def test_claims_are_compared_in_the_order_of_the_run_and_of_papers_that_were_run(tmp_path):
-    for here, there, outcome in (
-        ({"verdict": "reproduced", "measured": 1.0}, {"verdict": "reproduced", "measured": 1.0}, "as published"),
-        ({"verdict": "untested"}, {"verdict": "untested"}, "as published"),
-        ({"verdict": "reproduced", "measured": 1.0}, {"verdict": "reproduced", "measured": 2.0}, "with another number"),
-        (
+@is_published
+def test_published_results_are_small():
+    assert sum(path.stat().st_size for path in published.FOLDER.rglob("*") if path.is_file()) < MAX_BYTES
+
+
+@is_published
+def test_tables_and_pages_of_the_project_count_as_many_claims_of_each_verdict():
+    places = counts.published_counts()
+    assert set(places) == {f"docs/results/{name}" for name in ("claims.csv", "README.md", "<paper>.md")} | {"README.md"}
+    assert counts.differences(places) == []
+
+
+# -- a run's table of claims compared with the published one ---------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("here", "there", "outcome"),
+    [
+        pytest.param(
+            {"verdict": "reproduced", "measured": 1.0},
+            {"verdict": "reproduced", "measured": 1.0},
+            "as published",
+            id="the same number",
+        ),
+        pytest.param({"verdict": "untested"}, {"verdict": "untested"}, "as published", id="no numbers"),
+        pytest.param(
+            {"verdict": "reproduced", "measured": 1.0},
+            {"verdict": "reproduced", "measured": 2.0},
+            "with another number",
+            id="another number",
+        ),
+        pytest.param(
             {"verdict": "reproduced", "measured": 1.0},
             {"verdict": "reproduced", "measured": 2.0, "lower": 0.5, "upper": 3.5},
             "as published",
+            id="a number within the published interval",
         ),
-        ({"verdict": "corrected", "measured": 1.0}, {"verdict": "reproduced", "measured": 1.0}, "with another verdict"),
-    ):
-        known = publish_claims(tmp_path, claims({"claim": "toy.lemma", **there}))
-        assert list(published.compare_claims(claims({"claim": "toy.lemma", **here}), known)["outcome"]) == [outcome], (
-            here
-        )
-
-    others = {"claim": "other.a", "paper": "other", "statement": r"$\sigma_1 \le 10^{-3}$, always"}
-    known = publish_claims(
-        tmp_path, claims(*({"claim": f"toy.{name}", "verdict": "reproduced"} for name in "bcx"), others)
-    )
-    assert known["statement"].iloc[-1] == "σ₁ ≤ 10⁻³, always"
-    both = published.compare_claims(
-        claims(*({"claim": f"toy.{name}", "verdict": "reproduced"} for name in "cab")), known
-    ).set_index("claim")
-    assert list(both.index) == ["toy.c", "toy.a", "toy.b", "toy.x"]
-    assert list(both["outcome"]) == ["as published", "new", "as published", "missing"]
+        pytest.param(
+            {"verdict": "corrected", "measured": 1.0},
+            {"verdict": "reproduced", "measured": 1.0},
+            "with another verdict",
+            id="another verdict",
+        ),
+    ],
+)
+def test_a_claim_has_another_number_only_outside_the_published_interval(here, there, outcome, tmp_path):
+    known = publish_claims(tmp_path, claims_table({"claim": "toy.lemma", **there}))
+    compared = published.compare_claims(claims_table({"claim": "toy.lemma", **here}), known)
+    assert list(compared["outcome"]) == [outcome]
 
 
-def test_compare_says_what_differs_and_what_is_of_another_version(tmp_path, monkeypatch, capsys, configured):
-    publish_claims(
-        tmp_path, claims({"claim": "toy.a", "verdict": "reproduced"}, {"claim": "toy.b", "verdict": "reproduced"})
-    )
+def reproduced(*names):
+    """Return rows of reproduced claims of the paper `toy`."""
+    return [{"claim": f"toy.{name}", "verdict": "reproduced"} for name in names]
+
+
+def test_claims_are_compared_in_the_order_of_the_run_then_missing_ones_and_papers_that_were_not_run_are_left_out(
+    tmp_path,
+):
+    of_another_paper = {"claim": "other.a", "paper": "other", "verdict": "reproduced"}
+    known = publish_claims(tmp_path, claims_table(*reproduced("b", "c", "x"), of_another_paper))
+    compared = published.compare_claims(claims_table(*reproduced("c", "a", "b")), known)
+    assert compared[["claim", "outcome"]].to_numpy().tolist() == [
+        ["toy.c", "as published"],
+        ["toy.a", "new"],
+        ["toy.b", "as published"],
+        ["toy.x", "missing"],
+    ]
+
+
+def test_a_published_table_has_formulas_in_unicode(tmp_path):
+    row = {"claim": "toy.a", "statement": r"$\sigma_1 \le 10^{-3}$, always", "quantity_as_printed": r"$\gamma$ of it"}
+    known = publish_claims(tmp_path, claims_table(row))
+    assert known["statement"].item() == "σ₁ ≤ 10⁻³, always"
+    assert known["quantity_as_printed"].item() == "γ of it"
+
+
+@pytest.fixture
+def published_folder(tmp_path, monkeypatch):
+    """A folder in which commands look for published results, instead of docs/results."""
     monkeypatch.setattr(published, "FOLDER", tmp_path)
-    monkeypatch.setattr(published.read_claims, "__defaults__", (tmp_path,))
-    table = claims({"claim": "toy.a", "verdict": "reproduced"}, {"claim": "toy.b", "verdict": "contradicted"})
-    write_table(tmp_path / "claims.parquet", table, COLUMNS, {"settings": {}})
-    assert compare.execute(tmp_path / "claims.parquet") == 1
-    printed = capsys.readouterr().out
-    assert "1 with another verdict" in printed
-    planned = {"toy": configured().fingerprint("claims", "toy", "claims")}
-    for made, outdated in ((planned["toy"], 0), ("of another", 1)):
-        versions(tmp_path, verdicts={"toy": made})
-        assert len(published.find_outdated_papers(planned, tmp_path)) == outdated, made
-    assert "differs from the published results: toy.b: contradicted, was reproduced" in verdicts.describe_differences(
-        table, published.read_claims()
-    )
+    monkeypatch.setattr(published.read_claims, "__defaults__", (tmp_path,))  # of its parameter `folder`
+    return tmp_path
 
 
-def test_counts_are_compared_whichever_way_the_default_table_is_named(tmp_path, monkeypatch, capsys):
-    table = claims({"claim": "toy.a", "verdict": "reproduced"})
-    publish_claims(tmp_path, table)
-    monkeypatch.setattr(published.read_claims, "__defaults__", (tmp_path,))
-    monkeypatch.setattr(counts, "published_counts", lambda root: {})
-    monkeypatch.chdir(tmp_path)
+def write_claims(file, table):
+    """Write a table as a run writes that of all claims."""
+    file.parent.mkdir(exist_ok=True)
+    write_table(file, table, COLUMNS, {"settings": {}})
+
+
+A_CONTRADICTED = [{"claim": "toy.a", "verdict": "contradicted"}, *reproduced("b")]
+
+
+def test_compare_prints_and_counts_claims_with_another_verdict_and_fails(published_folder, capsys):
+    publish_claims(published_folder, claims_table(*reproduced("a", "b")))
+    write_claims(published_folder / "claims.parquet", claims_table(*A_CONTRADICTED))
+    assert compare.execute(published_folder / "claims.parquet") == 1
+    assert "2 claims: 1 with another verdict, 1 as published" in capsys.readouterr().out
+
+
+def test_a_run_that_contradicts_a_published_verdict_names_the_claim(tmp_path):
+    known = publish_claims(tmp_path, claims_table(*reproduced("a", "b")))
+    warning = verdicts.describe_differences(claims_table(*A_CONTRADICTED), known)
+    assert "differs from the published results: toy.a: contradicted, was reproduced" in warning
+    assert "toy.b" not in warning
+
+
+@pytest.mark.parametrize(("published_fingerprint", "n_outdated"), [("as planned", 0), ("another", 1)])
+def test_published_verdicts_with_another_fingerprint_than_planned_are_outdated(
+    published_fingerprint, n_outdated, tmp_path
+):
+    write_versions(tmp_path, verdicts={"toy": published_fingerprint})
+    assert len(published.find_outdated_papers({"toy": "as planned"}, tmp_path)) == n_outdated
+
+
+@pytest.mark.parametrize("is_absolute", [False, True])
+def test_compare_counts_verdicts_whichever_way_the_default_table_is_named(
+    is_absolute, published_folder, monkeypatch, capsys
+):
+    table = claims_table(*reproduced("a"))
+    publish_claims(published_folder, table)
+    monkeypatch.setattr(counts, "published_counts", lambda root: {})  # only those of the run
+    monkeypatch.chdir(published_folder)
     default = Path("results/claims.parquet")
-    default.parent.mkdir()
-    write_table(default, table, COLUMNS, {"settings": {}})
-    (default.parent / "verdicts.txt").write_text("1 claims: 1 corrected\n")
-    for named in (default, default.absolute()):
-        assert compare.execute(named) == 1, named
-        assert "counts differ" in capsys.readouterr().out, named
+    write_claims(default, table)
+    Path("results/verdicts.txt").write_text("1 claims: 1 corrected\n")
+    assert compare.execute(default.absolute() if is_absolute else default) == 1
+    assert "counts differ: results/verdicts.txt" in capsys.readouterr().out.replace(f"{published_folder}/", "")
 
 
-def test_every_table_shows_the_number_of_what_holds_and_names_that_of_what_is_printed(tmp_path, monkeypatch, capsys):
-    corrected = {"claim": "toy.lemma", "verdict": "corrected", "measured": 4.085, "measured_as_printed": -4004.0}
-    table = claims(corrected | {"reference": "Lemma 1", "quantity": "decay", "quantity_as_printed": r"$\gamma$ of it"})
-    known = publish_claims(tmp_path, table)
-    assert list(known.loc[0, ["measured", "measured_as_printed", "quantity_as_printed"]]) == [4.085, -4004.0, "γ of it"]
-    head, _, row = verdicts.describe(table, width=150).splitlines()[1:4]
-    assert [row[head.index(column) :].split()[0] for column in ("measured", "as printed")] == ["4.085", "−4004"]
-    monkeypatch.setattr(published.read_claims, "__defaults__", (tmp_path,))
-    write_table(tmp_path / "claims.parquet", table, COLUMNS, {"settings": {}})
-    compare.execute(tmp_path / "claims.parquet")
+# a correction holds with 4.085, where the printed statement has -4004
+CORRECTED = {
+    "claim": "toy.lemma",
+    "verdict": "corrected",
+    "reference": "Lemma 1",
+    "quantity": "decay",
+    "measured": 4.085,
+    "measured_as_printed": -4004.0,
+    "quantity_as_printed": "growth",
+}
+
+
+def test_a_published_corrected_claim_has_the_number_of_its_correction_and_of_the_printed_statement(tmp_path):
+    known = publish_claims(tmp_path, claims_table(CORRECTED))
+    assert known["measured"].item() == 4.085
+    assert known["measured_as_printed"].item() == -4004.0
+
+
+def test_the_table_of_verdicts_has_both_numbers_of_a_corrected_claim_below_their_headings():
+    _, head, _, row, *_ = verdicts.describe(claims_table(CORRECTED), width=150).splitlines()
+    assert row[head.index("measured") :].split()[0] == "4.085"
+    assert row[head.index("as printed") :].split()[0] == "−4004"
+
+
+def test_compare_prints_both_numbers_of_a_corrected_claim_here_and_as_published(published_folder, capsys):
+    publish_claims(published_folder, claims_table(CORRECTED))
+    write_claims(published_folder / "claims.parquet", claims_table(CORRECTED))
+    compare.execute(published_folder / "claims.parquet")
     assert capsys.readouterr().out.count("4.085 (as printed −4004)") == 2
-    page = markdown.scale_page("small", {"toy": "Toy"}, table, published.compare_claims(table, known), set())
+
+
+def test_the_page_of_another_scale_has_both_numbers_of_a_corrected_claim_here_and_there(tmp_path):
+    table = claims_table(CORRECTED)
+    compared = published.compare_claims(table, publish_claims(tmp_path, table))
+    page = markdown.scale_page("small", {"toy": "Toy"}, table, compared, set())
     assert "| corrected | 4.085 (as printed −4004) | corrected | 4.085 (as printed −4004) |" in page
 
 
 def test_the_page_of_a_scale_compares_no_verdicts_that_checks_of_other_names_decided():
-    here = claims(*({"claim": f"toy.{name}", "verdict": "reproduced"} for name in "abc"))
+    here = claims_table(*reproduced("a", "b", "c"))
     there = here.assign(verdict=["reproduced", "undecided", "undecided"])
     page = markdown.scale_page("small", {}, there, published.compare_claims(there, here), {"toy.c"})
     assert "1 get the verdict of [the default run](../../results/README.md), 1 another; 1 were judged" in page
@@ -166,8 +264,12 @@ def test_the_page_of_a_scale_compares_no_verdicts_that_checks_of_other_names_dec
     assert page.count("](toy.md#") == 3
 
 
+# -- publish: what it writes -----------------------------------------------------------------------------------------
+
+
 @pytest.fixture(scope="module")
 def publishing_once(built, tmp_path_factory):
+    """The made-up paper's project, published, with a README that has findings between marks; not to be changed."""
     workspace = built.copy(tmp_path_factory.mktemp("publishing") / "project")
     workspace.write("README.md", "# ours\n\n<!-- findings -->\nold\n<!-- end of findings -->\n\nmore\n")
     ended = workspace.cli("publish")
@@ -177,58 +279,83 @@ def publishing_once(built, tmp_path_factory):
 
 @pytest.fixture
 def publishing(publishing_once, tmp_path):
+    """A copy of that project, to be changed freely."""
     return publishing_once.copy(tmp_path / "project")
 
 
-def test_publishing_writes_what_a_reader_needs(publishing):
-    folder = publishing.folder / "docs/results"
-    block = read_yaml(publishing.folder / "workflow/config/toy.yaml")
-    page = (folder / "toy.md").read_text(encoding="utf-8")
-    for name in block["figures"]:
+def test_a_papers_page_shows_every_figure_as_it_was_drawn(publishing_once):
+    page = publishing_once.read("docs/results/toy.md")
+    for name in read_yaml(publishing_once.folder / "workflow/config/toy.yaml")["figures"]:
         assert f"](toy/{name}.webp)" in page, name
         with (
-            Image.open(folder / f"toy/{name}.webp") as shown,
-            Image.open(publishing.folder / f"figures/toy/{name}.png") as drawn,
+            Image.open(publishing_once.folder / f"docs/results/toy/{name}.webp") as shown,
+            Image.open(publishing_once.folder / f"figures/toy/{name}.png") as drawn,
         ):
             np.testing.assert_array_equal(shown.convert("RGB"), drawn.convert("RGB"), name)
-    for name in block["claims"]:
+
+
+def test_a_papers_page_has_an_anchor_for_every_claim(publishing_once):
+    page = publishing_once.read("docs/results/toy.md")
+    for name in read_yaml(publishing_once.folder / "workflow/config/toy.yaml")["claims"]:
         assert f'<a name="toy.{name}"></a>' in page, name
-    assert "decay" in publishing.read("docs/results/README.md")
-    readme = publishing.read("README.md")
+
+
+def test_publish_replaces_the_findings_of_the_readme_and_keeps_the_rest(publishing_once):
+    readme = publishing_once.read("README.md")
     assert readme.startswith("# ours\n")
     assert readme.endswith("\nmore\n")
     assert "old" not in readme
     assert "docs/results/toy.md" in readme
-    for written in folder.glob("*.md"):
-        for link in re.findall(r"\]\(([^)#]+)", written.read_text(encoding="utf-8")):
-            assert (written.parent / link).exists(), f"{written.name}: {link}"
-    ended = publishing.cli("compare")
+
+
+def test_links_between_published_pages_lead_to_files(publishing_once):
+    for page in (publishing_once.folder / "docs/results").glob("*.md"):
+        links = re.findall(r"\]\(([^)#]+)", page.read_text(encoding="utf-8"))
+        assert links != [], page.name
+        for link in links:
+            assert (page.parent / link).exists(), f"{page.name}: {link}"
+
+
+def test_the_run_that_was_published_compares_as_published(publishing_once):
+    ended = publishing_once.cli("compare")
     assert ended.returncode == 0, ended.stdout + ended.stderr
-    assert "as published" in ended.stdout
+    assert "2 claims: 2 as published" in ended.stdout
     assert "counts differ" not in ended.stdout
-    summary = counts.counts_of_terminal(publishing.cli("summary").stdout)
-    assert summary == counts.counts_of_terminal(publishing.read("results/verdicts.txt")) == {"reproduced": 2}
 
 
-def test_publishing_again_changes_nothing_and_refuses_what_is_outdated(publishing):
-    def state():
-        files = sorted((publishing.folder / "docs/results").rglob("*"))
-        return {file: file.read_bytes() for file in files if file.is_file()}
+def test_summary_counts_verdicts_as_the_run_does(publishing_once):
+    summary = publishing_once.cli("summary").stdout
+    assert counts.counts_of_terminal(summary) == {"reproduced": 2}
+    assert counts.counts_of_terminal(publishing_once.read("results/verdicts.txt")) == {"reproduced": 2}
 
-    before = state()
-    stray = publishing.folder / "docs/results/toy/of_old.webp"
-    stray.write_bytes(b"")  # what was published once, and is not any more, goes
+
+def contents_of(folder):
+    """Return the content of every file of a folder, by path."""
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_publishing_again_changes_nothing_and_deletes_a_figure_that_is_no_more(publishing):
+    folder = publishing.folder / "docs/results"
+    before = contents_of(folder)
+    (folder / "toy/no_more.webp").write_bytes(b"")
     assert publishing.cli("publish").returncode == 0
-    assert state() == before
+    assert contents_of(folder) == before
+
+
+def test_results_of_other_settings_are_not_published(publishing):
+    before = contents_of(publishing.folder / "docs/results")
     publishing.configure("runs", "descent", "steps", value=400)
     ended = publishing.cli("publish")
     assert ended.returncode == 1
     assert "make figures" in ended.stderr
     assert len(ended.stderr.splitlines()) == 1
-    assert state() == before
+    assert contents_of(publishing.folder / "docs/results") == before
 
 
-PUBLISHED_AGAIN = """claim,change,what,value,verdict,measured,reason
+# -- published variations: claims judged again with another seed, draw, setting or threshold ---------------------------
+
+# `toy.decay` was judged again in each way; a claim `gone` is no more, and `toy.other` has another verdict now
+PUBLISHED_VARIATIONS = """claim,change,what,value,verdict,measured,reason
 toy.decay,seed,seed,2024,undecided,1.5,
 toy.decay,draw,draw,7,reproduced,1.5,
 toy.decay,setting,slow.rate,0.5,reproduced,1.5,
@@ -236,80 +363,134 @@ toy.decay,threshold,rounding,2.0,reproduced,1.5,
 gone,draw,draw,1,reproduced,1.5,
 toy.other,seed,seed,2024,reproduced,1.5,
 """
+NO_VARIATIONS = pd.DataFrame(columns=[column.name for column in VARIATION_COLUMNS])
 
 
 def publish_claims_with_variations(folder):
-    """Publish two claims, judged again, and return those of a run in which the second has another verdict."""
-    publish_claims(
-        folder, claims({"claim": "toy.decay", "verdict": "reproduced"}, {"claim": "toy.other", "verdict": "corrected"})
-    )
-    (folder / published.ROBUSTNESS).write_text(PUBLISHED_AGAIN, encoding="utf-8")
-    return claims(*({"claim": f"toy.{name}", "verdict": "reproduced"} for name in ("decay", "other", "new")))
+    """Publish two claims and their variations; return the claims of a run, in which the second has another verdict."""
+    publish_claims(folder, claims_table(*reproduced("decay"), {"claim": "toy.other", "verdict": "corrected"}))
+    (folder / published.ROBUSTNESS).write_text(PUBLISHED_VARIATIONS, encoding="utf-8")
+    return claims_table(*reproduced("decay", "other", "new"))
 
 
-def test_what_is_published_of_claims_judged_again_stays_beside_a_run_with_the_same_verdict(tmp_path):
-    run, nothing = publish_claims_with_variations(tmp_path), published.read_variations(tmp_path).head(0)
-    variations = published.complete_variations(nothing, run, tmp_path)
-    assert set(variations["claim"]) == {"toy.decay"}
-    assert list(variations["value"]) == ["2024", "7", "0.5"]
-    # other seeds are judged here: published draws and settings stay; other draws: published seeds stay
-    seed, draw = (variations[variations["change"] == change].assign(value="9") for change in ("seed", "draw"))
-    assert list(published.complete_variations(seed, run, tmp_path)["value"]) == ["9", "7", "0.5"]
-    assert list(published.complete_variations(draw, run, tmp_path)["value"]) == ["9", "2024"]
-    (tmp_path / published.ROBUSTNESS).unlink()
-    assert published.complete_variations(nothing, run, tmp_path).empty
+def judged_here(change):
+    """Return the variation of `toy.decay` by another seed or draw, 9, as if it had been judged here."""
+    row = {"paper": "toy", "claim": "toy.decay", "change": change, "what": change, "value": "9"}
+    return pd.DataFrame([row | {"verdict": "reproduced", "measured": 1.5, "reason": ""}])
 
 
 @pytest.mark.parametrize(
-    ("setting", "values", "kept"), [("rate", [0.1, 0.9], ["2024", "7", "0.5"]), ("steps", [1, 9], ["2024", "7"])]
+    ("variations", "values"),
+    [
+        # thresholds are tried by every run, so that published ones are not needed
+        pytest.param(NO_VARIATIONS, ["2024", "7", "0.5"], id="nothing judged here: seed, draw and setting stay"),
+        pytest.param(judged_here("seed"), ["9", "7", "0.5"], id="a seed judged here: draw and setting stay"),
+        pytest.param(judged_here("draw"), ["9", "2024"], id="a draw judged here: the seed stays"),
+    ],
 )
-def test_of_a_setting_that_is_no_longer_changed_nothing_published_stays(
-    setting, values, kept, tmp_path, configured, monkeypatch
+def test_published_variations_stay_of_a_claim_with_the_same_verdict_unless_they_were_judged_here(
+    variations, values, tmp_path
+):
+    run = publish_claims_with_variations(tmp_path)
+    completed = published.complete_variations(variations, run, tmp_path)
+    assert set(completed["claim"]) == {"toy.decay"}
+    assert list(completed["value"]) == values
+
+
+def test_there_are_no_variations_where_none_were_published_or_judged_here(tmp_path):
+    run = publish_claims_with_variations(tmp_path)
+    (tmp_path / published.ROBUSTNESS).unlink()
+    assert published.complete_variations(NO_VARIATIONS, run, tmp_path).empty
+
+
+@pytest.mark.parametrize(
+    ("setting", "values", "stay"),
+    [
+        pytest.param("rate", [0.1, 0.9], ["2024", "7", "0.5"], id="the rate is still changed"),
+        pytest.param("steps", [1, 9], ["2024", "7"], id="only the steps are changed now"),
+    ],
+)
+def test_a_published_variation_stays_only_while_the_configuration_changes_its_setting(
+    setting, values, stay, tmp_path, configured, monkeypatch
 ):
     entry = {"run": "slow", "setting": setting, "range": values, "claims": ["geometric"]}
     plan = configured("robustness.range", entry)
     monkeypatch.setattr(published, "folder_of", lambda scale: tmp_path)
     rows = robustness.read_all_variations(plan, tmp_path / "results", publish_claims_with_variations(tmp_path))
-    assert list(rows["value"]) == kept
+    assert list(rows["value"]) == stay
 
 
-def test_what_was_judged_again_at_an_earlier_commit_is_said_so(tmp_path, configured):
+@pytest.mark.parametrize(
+    "versions",
+    [
+        pytest.param({"commit": "0123456789"}, id="published with it"),
+        pytest.param({"commit": "fedcba", "judged_again": "0123456789"}, id="kept from it when published last"),
+    ],
+)
+def test_variations_that_were_not_judged_here_have_the_commit_that_judged_them(versions, tmp_path, configured):
     plan, run = configured(), publish_claims_with_variations(tmp_path)
-    variations = published.complete_variations(published.read_variations(tmp_path).head(0), run, tmp_path)
-    for block in ({"commit": "0123456789"}, {"commit": "fedcba", "judged_again": "0123456789"}):
-        versions(tmp_path, **block)
-        assert publish.find_judged_again(plan, tmp_path, variations, tmp_path) == "0123456789", block
+    write_versions(tmp_path, **versions)
+    variations = published.complete_variations(NO_VARIATIONS, run, tmp_path)
+    assert publish.find_judged_again(plan, tmp_path, variations, tmp_path) == "0123456789"
+
+
+def test_without_variations_of_an_earlier_commit_none_is_named(tmp_path, configured):
+    plan = configured()
+    publish_claims_with_variations(tmp_path)
+    assert publish.find_judged_again(plan, tmp_path, NO_VARIATIONS, tmp_path) == ""
+    (tmp_path / published.ROBUSTNESS).unlink()
+    assert publish.find_judged_again(plan, tmp_path, NO_VARIATIONS, tmp_path) is None  # nothing was ever judged again
+
+
+def test_the_first_page_names_the_earlier_commit_that_judged_variations(tmp_path):
     page = markdown.results_page([], tmp_path, "0123456789")
     assert "Some of them were judged with the code of an earlier commit, `0123456`." in page
-    assert publish.find_judged_again(plan, tmp_path, variations.head(0), tmp_path) == ""
-    (tmp_path / published.ROBUSTNESS).unlink()
-    assert publish.find_judged_again(plan, tmp_path, variations.head(0), tmp_path) is None
+
+
+def test_the_first_page_leads_to_no_page_of_variations_where_nothing_was_judged_again(tmp_path):
+    assert "robustness.md" in markdown.results_page([], tmp_path, "")
     assert "robustness.md" not in markdown.results_page([], tmp_path, None)
 
 
-def test_places_are_compared_by_paper_and_together_and_observations_are_in_no_count():
-    rows = [{"verdict": "reproduced"}, {"verdict": "corrected", "paper": "other"}]
-    rows += [{"verdict": "reproduced", "origin": "ours"}]
-    table = counts.counts_of_table(claims(*rows))
-    assert table == {"toy": {"reproduced": 1}, "other": {"corrected": 1}, counts.ALL: {"reproduced": 1, "corrected": 1}}
-    own, together = Counter(reproduced=1), Counter(reproduced=1, corrected=1)
-    for place, lines in (
-        ({"toy": own, "other": Counter(corrected=1)}, []),
-        ({counts.ALL: together}, []),
-        ({counts.ALL: own}, ["here: all papers: 0 corrected, 1 in table"]),
-        ({"toy": own}, ["here: other: 0 corrected, 1 in table"]),  # a paper is left out
-        ({"toy": own, "other": own}, ["here: other: 1 reproduced, 0 in table; other: 0 corrected, 1 in table"]),
-        ({}, ["here: toy: 0 reproduced, 1 in table; other: 0 corrected, 1 in table"]),
-    ):
-        assert counts.differences({"table": table, "here": place}) == lines, place
+# -- counts of verdicts, which tables and pages show ------------------------------------------------------------------
 
 
-def test_the_documents_that_are_tracked_count_alike():
-    if not published.FOLDER.is_dir():
-        pytest.skip("nothing is published yet")
-    places = counts.published_counts()
-    assert set(places) == {f"docs/results/{name}" for name in ("claims.csv", "README.md", "<paper>.md")} | {"README.md"}
-    assert counts.differences(places) == []
+def test_a_table_counts_verdicts_by_paper_and_together_and_leaves_observations_out():
+    table = claims_table(
+        {"verdict": "reproduced"},
+        {"verdict": "corrected", "paper": "other"},
+        {"verdict": "reproduced", "origin": "ours"},  # an observation: no claim of a paper
+    )
+    assert counts.counts_of_table(table) == {
+        "toy": {"reproduced": 1},
+        "other": {"corrected": 1},
+        counts.ALL: {"reproduced": 1, "corrected": 1},
+    }
+
+
+ONE_REPRODUCED, ONE_CORRECTED = Counter(reproduced=1), Counter(corrected=1)
+OF_TABLE = {"toy": ONE_REPRODUCED, "other": ONE_CORRECTED, counts.ALL: ONE_REPRODUCED + ONE_CORRECTED}
+
+
+@pytest.mark.parametrize(
+    ("of_page", "lines"),
+    [
+        pytest.param({"toy": ONE_REPRODUCED, "other": ONE_CORRECTED}, [], id="alike by paper"),
+        pytest.param({counts.ALL: ONE_REPRODUCED + ONE_CORRECTED}, [], id="alike together"),
+        pytest.param({counts.ALL: ONE_REPRODUCED}, ["page: all papers: 0 corrected, 1 in table"], id="other together"),
+        pytest.param({"toy": ONE_REPRODUCED}, ["page: other: 0 corrected, 1 in table"], id="a paper is left out"),
+        pytest.param(
+            {"toy": ONE_REPRODUCED, "other": ONE_REPRODUCED},
+            ["page: other: 1 reproduced, 0 in table; other: 0 corrected, 1 in table"],
+            id="another verdict of a paper",
+        ),
+        pytest.param(
+            {}, ["page: toy: 0 reproduced, 1 in table; other: 0 corrected, 1 in table"], id="all papers are left out"
+        ),
+    ],
+)
+def test_a_place_that_counts_otherwise_than_the_first_is_named_with_the_counts_of_both(of_page, lines):
+    assert counts.differences({"table": OF_TABLE, "page": of_page}) == lines
 
 
 @pytest.mark.parametrize(
@@ -348,100 +529,160 @@ def test_the_documents_that_are_tracked_count_alike():
         ),
     ],
 )
-def test_a_place_that_counts_otherwise_is_named_in_a_line(publishing, path, old, new, line):
+def test_compare_names_a_file_that_counts_otherwise_in_one_line(publishing, path, old, new, line):
     publishing.edit(path, old, new)
     ended = publishing.cli("compare")
     assert ended.returncode == 1
-    told = [text for text in ended.stdout.splitlines() if text.startswith("counts differ: ")]
-    assert len(told) == 1, ended.stdout
-    assert told[0].startswith(f"counts differ: {line}")
+    lines = [text for text in ended.stdout.splitlines() if text.startswith("counts differ: ")]
+    assert len(lines) == 1, ended.stdout
+    assert lines[0].startswith(f"counts differ: {line}")
 
 
-def test_a_run_that_counts_otherwise_than_what_is_published_is_told(publishing):
-    for path, old in (
-        ("README.md", "| 2 |"),
-        ("docs/results/README.md", "2 reproduced"),
-        ("docs/results/toy.md", "2 r"),
-    ):
-        publishing.edit(path, old, old.replace("2", "1"))
-    table = publishing.read("docs/results/claims.csv")
-    last = table.rindex(",reproduced,")
-    publishing.write("docs/results/claims.csv", f"{table[:last]},undecided,{table[last:].removeprefix(',reproduced,')}")
-    told = publishing.cli("compare").stdout
-    assert "counts differ: results/claims.parquet: toy: 2 reproduced, 1 in docs/results/claims.csv; toy: 0 und" in told
+def test_compare_names_a_run_that_counts_otherwise_than_the_published_files(publishing):
+    # `toy.geometric` is published as undecided; all published files agree on that
+    publishing.edit("README.md", "| 2 |", "| 1 |")
+    publishing.edit("docs/results/README.md", "2 reproduced", "1 reproduced")
+    publishing.edit("docs/results/toy.md", "2 r", "1 r")
+    before, verdict, after = publishing.read("docs/results/claims.csv").rpartition(",reproduced,")
+    assert verdict
+    publishing.write("docs/results/claims.csv", f"{before},undecided,{after}")
+    assert (
+        "counts differ: results/claims.parquet: toy: 2 reproduced, 1 in docs/results/claims.csv; toy: 0 undecided"
+        in publishing.cli("compare").stdout
+    )
 
 
-def test_a_mark_that_is_published_is_shown_by_every_run_and_counts_stay(publishing):
-    seeds = "".join(f"toy.decay,seed,seed,{seed},undecided,1.5,\n" for seed in (2024, 2025))
-    head = "claim,change,what,value,verdict,measured,reason\n"
-    publishing.write("docs/results/robustness.csv", f"{head}{seeds}toy.decay,seed,seed,2026,reproduced,1.5,\n")
-    publishing.snakemake()
-    joined = pd.read_parquet(publishing.folder / "results/claims.parquet").set_index("claim")
-    assert list(joined.loc["toy.decay", ["verdict", "seeds", "seeds_agreeing"]]) == ["reproduced", 3, 1]
-    assert joined.loc["toy.geometric", "seeds"] == 0
-    ended = publishing.cli("publish")
+# -- what is published of other seeds and scales, on the pages of a run -----------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def with_published_seeds(publishing_once, tmp_path_factory):
+    """A run and its publication after other seeds of `toy.decay` were published: one of three gives its verdict."""
+    workspace = publishing_once.copy(tmp_path_factory.mktemp("seeds") / "project")
+    workspace.write(
+        "docs/results/robustness.csv",
+        "claim,change,what,value,verdict,measured,reason\n"
+        "toy.decay,seed,seed,2024,undecided,1.5,\n"
+        "toy.decay,seed,seed,2025,undecided,1.5,\n"
+        "toy.decay,seed,seed,2026,reproduced,1.5,\n",
+    )
+    workspace.snakemake()
+    ended = workspace.cli("publish")
     assert ended.returncode == 0, ended.stderr
-    tables = ("figures/toy.html", "figures/index.html", "results/verdicts.txt", "docs/results/toy.md")
-    printed = {name: publishing.read(name) for name in tables} | {"summary": publishing.cli("summary").stdout}
-    for name, text in printed.items():
-        assert "‡" in text, name
-    assert "2 claims: 2 reproduced\n" in printed["summary"]
-    csv = pd.read_csv(publishing.folder / "docs/results/claims.csv").set_index("claim")
-    assert list(csv.loc["toy.decay", ["verdict", "seeds", "seeds_agreeing"]]) == ["reproduced", 3, 1]
-    assert "2026" in publishing.read("docs/results/robustness.csv")  # published again
+    return workspace
 
 
-def test_another_scale_is_published_beside_the_default(publishing):
-    steps = {"descent": {"steps": 20}}
-    publishing.write("small.yaml", yaml.safe_dump({"scale": "small", "changes": {"toy": {"runs": steps}}}))
-    publishing.snakemake("--configfile", "small.yaml")
+def test_a_run_and_its_publication_count_published_seeds_beside_the_verdict(with_published_seeds):
+    run = pd.read_parquet(with_published_seeds.folder / "results/claims.parquet").set_index("claim")
+    assert list(run.loc["toy.decay", ["verdict", "seeds", "seeds_agreeing"]]) == ["reproduced", 3, 1]
+    assert run.loc["toy.geometric", "seeds"] == 0
+    again = pd.read_csv(with_published_seeds.folder / "docs/results/claims.csv").set_index("claim")
+    assert list(again.loc["toy.decay", ["verdict", "seeds", "seeds_agreeing"]]) == ["reproduced", 3, 1]
+
+
+@pytest.mark.parametrize(
+    "file", ["figures/toy.html", "figures/index.html", "results/verdicts.txt", "docs/results/toy.md"]
+)
+def test_pages_of_a_run_mark_a_verdict_that_most_published_seeds_do_not_give(with_published_seeds, file):
+    assert "‡" in with_published_seeds.read(file)
+
+
+def test_summary_marks_such_a_verdict_and_counts_it_as_before(with_published_seeds):
+    summary = with_published_seeds.cli("summary").stdout
+    assert "‡" in summary
+    assert "2 claims: 2 reproduced\n" in summary
+
+
+def test_published_seeds_are_published_again(with_published_seeds):
+    assert "toy.decay,seed,seed,2026,reproduced" in with_published_seeds.read("docs/results/robustness.csv")
+
+
+def run_small_scale(workspace):
+    """Run and publish the scale `small`, at which `descent`, and so the claim `toy.decay`, has twenty steps."""
+    changes = {"toy": {"runs": {"descent": {"steps": 20}}}}
+    workspace.write("small.yaml", yaml.safe_dump({"scale": "small", "changes": changes}))
+    workspace.snakemake("--configfile", "small.yaml")
+    ended = workspace.cli("publish", "--configfile", "small.yaml", "--papers", "toy")
+    assert ended.returncode == 0, ended.stderr
+
+
+def test_another_scale_is_published_beside_the_default_with_the_verdicts_of_both(publishing):
     default = (publishing.folder / "docs/results/claims.csv").read_bytes()
-    ended = publishing.cli("publish", "--configfile", "small.yaml", "--papers", "toy")
-    assert ended.returncode == 0, ended.stderr
+    run_small_scale(publishing)
     page = publishing.read("docs/scales/small/README.md")
     assert "2 claims were judged at this scale. 2 get the verdict of [the default run]" in page
     assert "## The verdict of the default run" in page
     assert "[toy.decay](toy.md#toy.decay)" in page
     assert (publishing.folder / "docs/results/claims.csv").read_bytes() == default
     assert publishing.cli("check").returncode == 0
-    refused = publishing.cli("publish", "--papers", "toy").stderr
-    assert (
-        refused == "error: docs/results are of the default run and all papers; name another scale with --configfile\n"
+
+
+def test_the_default_run_is_published_with_all_papers_only(publishing_once):
+    refused = publishing_once.cli("publish", "--papers", "toy")
+    assert refused.returncode == 1
+    assert refused.stderr == (
+        "error: docs/results are of the default run and all papers; name another scale with --configfile\n"
     )
 
 
-def test_a_card_names_the_verdicts_that_are_published_of_other_scales(publishing):
-    steps = {"descent": {"steps": 20}}
-    publishing.write("small.yaml", yaml.safe_dump({"scale": "small", "changes": {"toy": {"runs": steps}}}))
-    publishing.snakemake("--configfile", "small.yaml")
-    assert publishing.cli("publish", "--configfile", "small.yaml", "--papers", "toy").returncode == 0
-    publishing.configure("scales", "small", value="twenty steps")
-    claims = pd.read_csv(publishing.folder / "docs/scales/small/claims.csv")
+@pytest.fixture(scope="module")
+def with_a_verdict_of_another_scale(publishing_once, tmp_path_factory):
+    """The default run, judged and published after another scale was, at which `toy.decay` is undecided.
+
+    The configuration calls that scale "twenty steps".
+    """
+    workspace = publishing_once.copy(tmp_path_factory.mktemp("scales") / "project")
+    run_small_scale(workspace)
+    workspace.configure("scales", "small", value="twenty steps")
+    file = workspace.folder / "docs/scales/small/claims.csv"
+    claims = pd.read_csv(file)
     claims.loc[claims["claim"] == "toy.decay", "verdict"] = "undecided"
-    claims.to_csv(publishing.folder / "docs/scales/small/claims.csv", index=False)
-    publishing.snakemake()
-    there = claims.set_index("claim").loc["toy.decay"]
-    bound = there["criterion"].partition(" (")[0].removesuffix(" on every draw")
-    number = f"undecided ({there['measured']:.4g}, {bound})"
-    said = f"On twenty steps: {number}."
-    in_all = "Claims about trainings with another verdict at another scale: 1 of 1 on twenty steps. In the table"
-    assert said in publishing.cli("judge", "toy.decay").stdout
-    # it reads other runs, which are the same there
-    assert "twenty steps" not in publishing.cli("judge", "toy.geometric").stdout
-    assert publishing.cli("publish").returncode == 0
-    for page in ("docs/results/toy.md", "figures/toy.html"):
-        text = publishing.read(page)
-        assert in_all in text, page
-        assert text.count("On twenty steps: undecided (") == 1, page
-    # and a table of those that turn, whose rows lead to the cards
-    here = pd.read_parquet(publishing.folder / "results/claims.parquet").set_index("claim").loc["toy.decay", "measured"]
-    cell_here = f"reproduced ({here:.4g}, {bound})"
-    assert f"](#toy.decay) (`decay`) | {cell_here} | {number} |" in publishing.read("docs/results/toy.md")
-    assert f"<td>{cell_here}</td><td>{number}</td>" in publishing.read("figures/toy.html")
+    claims.to_csv(file, index=False)
+    workspace.snakemake()
+    ended = workspace.cli("publish")
+    assert ended.returncode == 0, ended.stderr
+    return workspace
+
+
+def verdict_with_number(claims, verdict):
+    """Return what a table of claims has of `toy.decay` as pages show it: a verdict, the number and its bound."""
+    decay = claims.set_index("claim").loc["toy.decay"]
+    bound = decay["criterion"].partition(" (")[0].removesuffix(" on every draw")
+    return f"{verdict} ({decay['measured']:.4g}, {bound})"
+
+
+def verdict_of_small_scale(workspace):
+    return verdict_with_number(pd.read_csv(workspace.folder / "docs/scales/small/claims.csv"), "undecided")
+
+
+def test_judge_prints_the_published_verdict_of_another_scale(with_a_verdict_of_another_scale):
+    printed = with_a_verdict_of_another_scale.cli("judge", "toy.decay").stdout
+    assert f"On twenty steps: {verdict_of_small_scale(with_a_verdict_of_another_scale)}." in printed
+
+
+def test_a_claim_whose_runs_are_the_same_at_another_scale_has_no_verdict_of_that_scale(with_a_verdict_of_another_scale):
+    # `toy.geometric` does not read the run `descent`
+    assert "twenty steps" not in with_a_verdict_of_another_scale.cli("judge", "toy.geometric").stdout
+
+
+@pytest.mark.parametrize("file", ["docs/results/toy.md", "figures/toy.html"])
+def test_a_page_counts_claims_that_turn_at_another_scale_and_their_cards_say_so(with_a_verdict_of_another_scale, file):
+    page = with_a_verdict_of_another_scale.read(file)
+    assert "Claims about trainings with another verdict at another scale: 1 of 1 on twenty steps. In the table" in page
+    assert page.count("On twenty steps: undecided (") == 1
+
+
+def test_a_page_lists_claims_that_turn_at_another_scale_with_both_verdicts(with_a_verdict_of_another_scale):
+    workspace = with_a_verdict_of_another_scale
+    there = verdict_of_small_scale(workspace)
+    claims = pd.read_csv(workspace.folder / "docs/results/claims.csv")
+    here = verdict_with_number(claims, "reproduced")
+    assert f"](#toy.decay) (`decay`) | {here} | {there} |" in workspace.read("docs/results/toy.md")
+    assert f"<td>{here}</td><td>{there}</td>" in workspace.read("figures/toy.html")
 
 
 def published_at_another_scale(**changed):
-    """Return what is published of a claim at one other scale, as `published.read_scales` has it."""
+    """Return the published row of `toy.nc2` at one other scale, as `published.read_scales` has it."""
     row = {"scale": "mnist", "trained_on": "MNIST", "claim": "toy.nc2", "verdict": "not reproduced", "draws": 6}
     row |= {"quantity": "the spread σⱼ of cosines", "measured": 0.078, "criterion": "≤ 0.044 on every draw (half)"}
     row |= {"quantity_as_printed": np.nan}
@@ -459,30 +700,56 @@ CLAIM_OF_TWO_CHECKS = {
 }
 
 
-@pytest.mark.parametrize(
-    ("changed", "cell", "counts"),
-    [
-        ({}, "not reproduced (0.078, ≤ 0.044)", "1 of 1"),
-        ({"quantity": "its fall"}, "not reproduced (its fall: 0.078, ≤ 0.044)", "1 of 1"),
-        ({"quantity": "the spread of cosines from zero error on"}, "published by a check of another name", "0 of 0"),
-        ({"quantity": np.nan}, "published by a check of another name", "0 of 0"),  # published before quantities were
-        ({"verdict": "reproduced"}, "reproduced (0.078, ≤ 0.044)", "0 of 1"),
-        ({"verdict": "untested", "quantity": np.nan, "measured": np.nan}, "untested", "1 of 1"),
-        # a corrected claim: both its correction and what is printed must still be measured
-        ({"verdict": "corrected", "quantity_as_printed": "its fall"}, "corrected (0.078, ≤ 0.044)", "1 of 1"),
-        ({"verdict": "corrected", "quantity_as_printed": "no more"}, "published by a check of another name", "0 of 0"),
-    ],
-)
-def test_a_verdict_of_another_scale_counts_where_the_claim_still_has_its_check(changed, cell, counts):
+# of how many claims that can be compared the verdict turns, where there is one claim
+NOT_COMPARED, STAYS, TURNS = "0 of 0", "0 of 1", "1 of 1"
+OTHER_NAME = "published by a check of another name"
+VERDICTS_ELSEWHERE = [
+    pytest.param({}, "not reproduced (0.078, ≤ 0.044)", TURNS, id="another verdict by the same check"),
+    pytest.param({"verdict": "reproduced"}, "reproduced (0.078, ≤ 0.044)", STAYS, id="the same verdict"),
+    pytest.param(
+        {"quantity": "its fall"}, "not reproduced (its fall: 0.078, ≤ 0.044)", TURNS, id="by the claim's other check"
+    ),
+    pytest.param(
+        {"quantity": "the spread from zero error on"}, OTHER_NAME, NOT_COMPARED, id="by a check that is no more"
+    ),
+    pytest.param({"quantity": np.nan}, OTHER_NAME, NOT_COMPARED, id="published before tables had quantities"),
+    pytest.param({"verdict": "untested", "quantity": np.nan, "measured": np.nan}, "untested", TURNS, id="untested"),
+    # a corrected claim: checks of its correction and of the printed statement must both be there
+    pytest.param(
+        {"verdict": "corrected", "quantity_as_printed": "its fall"},
+        "corrected (0.078, ≤ 0.044)",
+        TURNS,
+        id="corrected by both checks",
+    ),
+    pytest.param(
+        {"verdict": "corrected", "quantity_as_printed": "no more"},
+        OTHER_NAME,
+        NOT_COMPARED,
+        id="corrected, but the check of the printed statement is no more",
+    ),
+]
+
+
+@pytest.mark.parametrize(("changed", "verdict", "count"), VERDICTS_ELSEWHERE)
+def test_a_card_names_the_verdict_of_another_scale_or_that_another_check_decided(changed, verdict, count):
     scales = published_at_another_scale(**changed)
-    assert contents.describe_elsewhere(CLAIM_OF_TWO_CHECKS, scales) == f"On MNIST: {cell}"
-    compared = contents.compare_scales([CLAIM_OF_TWO_CHECKS], scales)
-    assert f"{counts} on MNIST" in compared.summary
-    texts = [text for _, texts in compared.turned for text in texts]
-    assert texts == (["reproduced (0.082, ≤ 0.088)", cell] if counts == "1 of 1" else [])
+    assert contents.describe_elsewhere(CLAIM_OF_TWO_CHECKS, scales) == f"On MNIST: {verdict}"
+
+
+@pytest.mark.parametrize(("changed", "verdict", "count"), VERDICTS_ELSEWHERE)
+def test_a_verdict_of_another_scale_counts_if_the_claim_still_has_its_check(changed, verdict, count):
+    compared = contents.compare_scales([CLAIM_OF_TWO_CHECKS], published_at_another_scale(**changed))
+    assert f"{count} on MNIST" in compared.summary
+
+
+@pytest.mark.parametrize(("changed", "verdict", "count"), VERDICTS_ELSEWHERE)
+def test_a_claim_that_turns_at_another_scale_is_listed_with_both_verdicts(changed, verdict, count):
+    compared = contents.compare_scales([CLAIM_OF_TWO_CHECKS], published_at_another_scale(**changed))
+    rows = [(CLAIM_OF_TWO_CHECKS, ["reproduced (0.082, ≤ 0.088)", verdict])] if count == TURNS else []
+    assert list(compared.turned) == rows
 
 
 def test_a_claim_that_is_untested_here_has_the_verdict_of_another_scale():
     here = {"claim": "toy.nc2", "verdict": "untested", "quantity": "", "measured": np.nan, "draws": 0, "checks": []}
-    said = "On MNIST: not reproduced (the spread σⱼ of cosines: 0.078, ≤ 0.044)"
-    assert contents.describe_elsewhere(here, published_at_another_scale()) == said
+    sentence = "On MNIST: not reproduced (the spread σⱼ of cosines: 0.078, ≤ 0.044)"
+    assert contents.describe_elsewhere(here, published_at_another_scale()) == sentence

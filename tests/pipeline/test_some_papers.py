@@ -1,4 +1,4 @@
-"""A run of some papers leaves what there is of the others as it is, and says which results are older."""
+"""A run of some of the papers keeps the results of the others, and the first page says which of them are older."""
 
 from subprocess import CompletedProcess
 
@@ -12,7 +12,7 @@ ONLY_TOY = ("--config", "papers=[toy]")
 
 @pytest.fixture(scope="module")
 def two_once(built, tmp_path_factory) -> Workspace:
-    """Two papers, both with results; not to be changed."""
+    """The project with two papers, `toy` and `other`, both with results; not to be changed."""
     workspace = built.copy(tmp_path_factory.mktemp("two") / "project")
     added = workspace.cli("new", "other")
     assert added.returncode == 0, added.stderr
@@ -20,12 +20,12 @@ def two_once(built, tmp_path_factory) -> Workspace:
     return workspace
 
 
-def what_the_first_page_says(workspace: Workspace) -> dict[str, str]:
-    """Return what the first page says of each paper, from the link to its page on, by the paper's name."""
-    # the list of all figures, which follows the last paper, is no part of what is said of it
-    of_papers = workspace.read("figures/index.html").partition('<section id="figures"')[0]
-    _, *papers = of_papers.split('<h2><a href="')
-    return {text.partition(".html")[0]: text for text in papers}
+def sections_of_first_page(workspace: Workspace) -> dict[str, str]:
+    """Return the HTML of the first page on each paper, from the link to the paper's page on, by the paper's name."""
+    # the list of all figures follows the last paper
+    of_papers, _, _ = workspace.read("figures/index.html").partition('<section id="figures"')
+    _, *sections = of_papers.split('<h2><a href="')
+    return {section.partition(".html")[0]: section for section in sections}
 
 
 def claims(workspace: Workspace) -> pd.DataFrame:
@@ -53,26 +53,26 @@ def test_a_run_of_one_paper_keeps_the_page_of_the_other(two_once, toy_again):
 
 
 def test_the_first_page_says_which_results_are_of_an_earlier_run(toy_again):
-    said = what_the_first_page_says(toy_again)
-    assert "These are results of an earlier run." in said["other"]
-    assert "These are results of" not in said["toy"]
+    sections = sections_of_first_page(toy_again)
+    assert "These are results of an earlier run." in sections["other"]
+    assert "These are results of" not in sections["toy"]
 
 
-@pytest.mark.parametrize("papers", [[], ["toy"], ["other"]])
-def test_after_a_run_of_one_paper_nothing_is_stale(toy_again, papers):
-    checked = toy_again.cli("check", *(["--papers", *papers] if papers else []))
+@pytest.mark.parametrize("options", [(), ("--papers", "toy"), ("--papers", "other")])
+def test_check_finds_nothing_stale_after_a_run_of_one_paper(toy_again, options):
+    checked = toy_again.cli("check", *options)
     assert (checked.returncode, checked.stderr) == (0, "")
 
 
-def test_check_says_of_which_papers_the_first_page_is(toy_again):
+def test_check_names_the_papers_that_the_last_run_made(toy_again):
     assert "the first page and the table of all claims are of a run of: toy\n" in toy_again.cli("check").stdout
 
 
-def test_the_same_paper_has_nothing_to_run_again(toy_again):
+def test_a_second_run_of_the_same_paper_has_nothing_to_do(toy_again):
     assert "Nothing to be done" in toy_again.snakemake("--dry-run", *ONLY_TOY).stdout
 
 
-def test_a_run_of_all_papers_joins_them_again(toy_again, tmp_path):
+def test_a_run_of_all_papers_makes_the_first_page_again_without_older_results(toy_again, tmp_path):
     workspace = toy_again.copy(tmp_path / "project")
     assert workspace.would_run() == {"figures/index.html", "results/verdicts.txt"}
     workspace.snakemake()
@@ -83,17 +83,21 @@ def test_a_run_of_all_papers_joins_them_again(toy_again, tmp_path):
 
 @pytest.fixture(scope="module")
 def run_beside_stale(two_once, tmp_path_factory) -> tuple[Workspace, CompletedProcess]:
-    """One paper's run while the other has results of other settings, and an unexpected verdict; not to be changed."""
+    """A run of `toy` while `other` has results of other settings and an unexpected verdict; not to be changed.
+
+    It is the project after the run, and how Snakemake ended.
+    """
     workspace = two_once.copy(tmp_path_factory.mktemp("stale") / "project")
-    # the claim that `new` writes, which is reproduced, and its run, at any other rate
+    # the claim of `other` is reproduced; after its run was made, the rate is changed
     workspace.configure("claims", "decay", "expected", value="contradicted", file="workflow/config/other.yaml")
     workspace.configure("runs", "descent", "rate", value=0.5, file="workflow/config/other.yaml")
-    workspace.configure("runs", "fast", "rate", value=0.03)  # so that the paper has something to run again
+    workspace.configure("runs", "fast", "rate", value=0.03)  # so that `toy` has something to run again
     return workspace, workspace.snakemake(*ONLY_TOY, check=False)
 
 
 @pytest.fixture(scope="module")
 def other_is_stale(run_beside_stale) -> Workspace:
+    """The project after that run."""
     workspace, _ = run_beside_stale
     return workspace
 
@@ -104,9 +108,9 @@ def test_an_unexpected_verdict_of_another_paper_does_not_fail_the_run(run_beside
 
 
 def test_the_first_page_says_which_results_are_of_other_settings(other_is_stale):
-    said = what_the_first_page_says(other_is_stale)
-    assert "These are results of an earlier run, with other settings or other code." in said["other"]
-    assert "These are results of" not in said["toy"]
+    sections = sections_of_first_page(other_is_stale)
+    assert "These are results of an earlier run, with other settings or other code." in sections["other"]
+    assert "These are results of" not in sections["toy"]
 
 
 def test_check_refuses_results_of_other_settings_and_not_the_table_of_all_claims(other_is_stale):
@@ -127,7 +131,7 @@ def test_verdicts_of_other_settings_are_called_outdated_and_decide_nothing(other
     assert "outdated: other: verdicts of other settings or other code; run: snakemake other" in printed.stderr
 
 
-def test_another_paper_of_which_a_file_is_missing_is_left_out_with_a_line(two_once, tmp_path):
+def test_another_paper_of_which_a_file_is_missing_is_left_out_and_the_log_says_why(two_once, tmp_path):
     two = two_once.copy(tmp_path / "project")
     (two.folder / "figures/other/decay.png").unlink()
     two.configure("runs", "fast", "rate", value=0.03)
