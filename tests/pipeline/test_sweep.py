@@ -1,4 +1,7 @@
-"""From one line to a configuration overlay, to its runs, to their picture."""
+"""`sweep` writes a configuration overlay from one line; Snakemake makes its runs, and `map` draws them.
+
+The swept run is `slow` of the made-up paper (toy/toy.yaml), with the settings `rate` and `steps`.
+"""
 
 import itertools
 import shlex
@@ -12,46 +15,65 @@ from learning_dynamics.pipeline.commands.map import Labels, draw_heat_map, reduc
 from learning_dynamics.pipeline.commands.sweep import parse_axis
 from tests.pipeline.conftest import Workspace, refusal, toy
 
-KINDS = {"gamma": float, "width": int, "init": str, "horizon": float | None}
+TYPES = {"gamma": float, "width": int, "init": str, "horizon": float | None}  # of settings of a made-up run
 
 
-def test_axis():
-    for text, values in (
-        ("gamma=1e-6:1:7:log", [1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 0.1, 1.0]),
-        ("width=10:50:5", [10, 20, 30, 40, 50]),
-        ("width=10:1000:3:log", [10, 100, 1000]),
-        # more values than there are whole numbers between the ends
-        ("width=1:3:6", [1, 2, 3]),
-        ("gamma=0:1:3", [0.0, 0.5, 1.0]),
-        # whole ends do not make a real setting whole
-        ("horizon=5:100:3", [5.0, 52.5, 100.0]),
-        ("horizon=5,null", [5.0, None]),
-        # no number: the run refuses it
-        ("gamma=true,1", [True, 1.0]),
-        ("width=1:3:3,10:30:3,100", [1, 2, 3, 10, 20, 30, 100]),
-        ("init=orthogonal,gaussian", ["orthogonal", "gaussian"]),
-        ("gamma=1e-4,2", [1e-4, 2.0]),
-        # what is written is kept; what lies between two ends is rounded
-        ("gamma=0.123456789,0.5", [0.123456789, 0.5]),
-        ("gamma=0.123456789:1:3", [0.123456789, 0.561728, 1.0]),
-    ):
-        setting, found = parse_axis(text, KINDS)
-        assert setting == text.partition("=")[0], text
-        assert found == values, text
-        assert [type(value) for value in found] == [type(value) for value in values], text
+@pytest.mark.parametrize(
+    ("setting", "text", "values"),
+    [
+        pytest.param("gamma", "1e-4,2", [1e-4, 2.0], id="numbers"),
+        pytest.param("init", "orthogonal,gaussian", ["orthogonal", "gaussian"], id="words"),
+        pytest.param("horizon", "5,null", [5.0, None], id="none"),
+        pytest.param("gamma", "true,1", [True, 1.0], id="no number, which the run refuses"),
+        pytest.param("width", "10:50:5", [10, 20, 30, 40, 50], id="a range of whole numbers"),
+        pytest.param("width", "10:1000:3:log", [10, 100, 1000], id="a logarithmic range of whole numbers"),
+        pytest.param("width", "1:3:6", [1, 2, 3], id="more values than whole numbers"),
+        pytest.param("gamma", "0:1:3", [0.0, 0.5, 1.0], id="a range of real numbers"),
+        pytest.param(
+            "gamma", "1e-6:1:7:log", [1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 0.1, 1.0], id="a logarithmic range of real numbers"
+        ),
+        pytest.param("horizon", "5:100:3", [5.0, 52.5, 100.0], id="whole ends of a real setting"),
+        pytest.param("width", "1:3:3,10:30:3,100", [1, 2, 3, 10, 20, 30, 100], id="ranges and a number"),
+        pytest.param("gamma", "0.123456789,0.5", [0.123456789, 0.5], id="many digits that are written"),
+        # (0.123456789 + 1) / 2 = 0.5617283945, to six digits
+        pytest.param("gamma", "0.123456789:1:3", [0.123456789, 0.561728, 1.0], id="many digits between two ends"),
+    ],
+)
+def test_an_axis_has_the_values_that_are_written_and_the_type_of_its_setting(setting, text, values):
+    parsed_setting, parsed_values = parse_axis(f"{setting}={text}", TYPES)
+    assert parsed_setting == setting
+    assert parsed_values == values
+    # 1 == 1.0 == True
+    assert [type(value) for value in parsed_values] == [type(value) for value in values]
 
 
-def test_axes_that_no_run_can_follow_are_refused():
-    grammar = "SETTING=FIRST:LAST:COUNT"
-    refused = {
-        **dict.fromkeys(("gamma", "gamma=", "gamma=1:2", "gamma=1:2:3:exp", "gamma=0:1:3:log"), grammar),
-        **dict.fromkeys(("width=1:2:3:4:5", "gamma=0:inf:3", "gamma=1:2:1"), grammar),
-        "width=1.5:3:2": "whole numbers",
-        "gama=1,2": "did you mean `gamma`",
-        "gamma=[1,2": "write SETTING=VALUE",
-    }
-    assert [text for text, mend in refused.items() if mend not in refusal(parse_axis, text, KINDS)] == []
-    assert "whole numbers" not in refusal(parse_axis, "gamma=1:2", KINDS)  # of a real setting
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("gamma", "gamma=", "gamma=1:2", "width=1:2:3:4:5", "gamma=1:2:3:exp"),
+        pytest.param("gamma=0:1:3:log", id="gamma=0:1:3:log, from zero"),
+        pytest.param("gamma=0:inf:3", id="gamma=0:inf:3, without an end"),
+        pytest.param("gamma=1:2:1", id="gamma=1:2:1, one value of two ends"),
+    ],
+)
+def test_an_axis_that_is_no_range_is_refused_with_the_grammar(text):
+    assert "SETTING=FIRST:LAST:COUNT" in refusal(parse_axis, text, TYPES)
+
+
+def test_a_wrong_range_of_a_real_setting_is_refused_without_a_word_on_whole_numbers():
+    assert "whole numbers" not in refusal(parse_axis, "gamma=1:2", TYPES)
+
+
+@pytest.mark.parametrize(
+    ("text", "advice"),
+    [
+        ("width=1.5:3:2", "whole numbers"),
+        ("gama=1,2", "did you mean `gamma`"),
+        pytest.param("gamma=[1,2", "write SETTING=VALUE", id="an open bracket"),
+    ],
+)
+def test_an_axis_that_the_run_cannot_have_is_refused_with_advice(text, advice):
+    assert advice in refusal(parse_axis, text, TYPES)
 
 
 def printed_arguments(stdout: str, program: str) -> list[str]:
@@ -62,7 +84,7 @@ def printed_arguments(stdout: str, program: str) -> list[str]:
 
 @pytest.fixture(scope="module")
 def swept(tmp_path_factory) -> tuple[Workspace, str]:
-    """The made-up paper with a sweep of four runs in a file, and what was said of it; nothing is built."""
+    """The made-up paper with a sweep of four runs in sweep.yaml, and what `sweep` printed; nothing is built."""
     workspace = toy(tmp_path_factory.mktemp("swept") / "project")
     arguments = ("--vary", "rate=0.01:1:2:log", "steps=10:20:2", "--out", "sweep.yaml")
     ended = workspace.cli("sweep", "toy", "slow", *arguments)
@@ -76,17 +98,17 @@ def made(swept) -> tuple[Workspace, list[str]]:
     workspace, stdout = swept
     workspace.snakemake(*printed_arguments(stdout, "snakemake --cores all"))
     *arguments, option, placeholder = printed_arguments(stdout, "python -m learning_dynamics")
-    assert (option, placeholder) == ("--quantity", "QUANTITY")
+    assert (option, placeholder) == ("--quantity", "QUANTITY")  # which a person is to replace
     return workspace, arguments
 
 
-def test_a_sweep_without_a_file_is_printed_as_one(built):
+def test_without_a_file_the_overlay_is_printed(built):
     bundled = built.cli("sweep", "toy", "slow", "--vary", "steps=1:100:100", "--bundle", "30")
     assert bundled.stdout.startswith("# 100 runs like slow of toy, 30 to a job")
     assert yaml.safe_load(bundled.stdout)["changes"]["toy"]["runs"]["slow_sweep"]["bundle"] == 30
 
 
-def test_what_is_written_extends_the_run_by_the_values_asked_for(swept):
+def test_the_overlay_in_the_file_is_a_run_that_extends_the_swept_one(swept):
     workspace, _ = swept
     block = {"extends": "slow", "sweep": {"rate": [0.01, 1.0], "steps": [10, 20]}}
     assert yaml.safe_load(workspace.read("sweep.yaml")) == {"changes": {"toy": {"runs": {"slow_sweep": block}}}}
@@ -94,31 +116,46 @@ def test_what_is_written_extends_the_run_by_the_values_asked_for(swept):
 
 def test_the_printed_command_makes_the_metrics_of_the_runs_and_nothing_else(made):
     workspace, _ = made
-    files = sorted(path.stem for path in (workspace.folder / "results/toy/metrics").iterdir())
-    assert files == [f"slow_sweep--rate-{rate}--steps-{steps}" for rate in (0.01, 1.0) for steps in (10, 20)]
+    assert sorted(path.name for path in (workspace.folder / "results/toy/metrics").iterdir()) == [
+        "slow_sweep--rate-0.01--steps-10.parquet",
+        "slow_sweep--rate-0.01--steps-20.parquet",
+        "slow_sweep--rate-1.0--steps-10.parquet",
+        "slow_sweep--rate-1.0--steps-20.parquet",
+    ]
 
 
-def test_a_picture_asks_for_its_quantity_and_for_one_value_of_what_is_no_axis(made):
+def test_map_without_a_quantity_names_those_that_can_be_drawn(made):
     workspace, arguments = made
-    asked = workspace.cli(*arguments)
-    assert asked.stderr == "error: --quantity: name one of x\n"
-    mixed = workspace.cli("map", "toy", "slow_sweep", "--x", "rate", "--quantity", "x", "--configfile", "sweep.yaml")
-    assert "slow_sweep sweeps steps too; take one value with --where steps=..." in mixed.stderr
+    assert workspace.cli(*arguments).stderr == "error: --quantity: name one of x\n"
 
 
-def test_the_printed_command_draws_the_runs_once_it_is_told_what(made):
+def test_map_asks_for_one_value_of_a_swept_setting_that_is_no_axis(made):
+    workspace, _ = made
+    refused = workspace.cli("map", "toy", "slow_sweep", "--x", "rate", "--quantity", "x", "--configfile", "sweep.yaml")
+    assert "slow_sweep sweeps steps too; take one value with --where steps=..." in refused.stderr
+
+
+def test_the_printed_command_with_a_quantity_draws_the_runs(made):
     workspace, arguments = made
     drawn = workspace.cli(*arguments, "--quantity", "x", "--where", "seed=0")
     assert drawn.returncode == 0, drawn.stderr
     assert drawn.stderr == ""
-    assert (workspace.folder / "figures/toy/slow_sweep--x.png").stat().st_size > 5_000
+    assert (workspace.folder / "figures/toy/slow_sweep--x.png").stat().st_size > 5_000  # a picture, no blank page
 
 
-def test_a_setting_of_all_runs_is_given_with_set(clean):
-    arguments = ("--vary", "rate=0.01,0.02", "--set", "steps=7", "every=2", "samples=1", "--name", "few")
-    written = clean.cli("sweep", "toy", "slow", *arguments, "--bundle", "2", "--out", "few.yaml")
-    assert written.returncode == 0, written.stderr
-    changes = yaml.safe_load(clean.read("few.yaml"))["changes"]["toy"]
+@pytest.fixture
+def few(clean):
+    """The made-up paper and the file few.yaml: a bundled sweep, with settings of its runs and data given by --set."""
+    ended = clean.cli(
+        *("sweep", "toy", "slow", "--vary", "rate=0.01,0.02", "--set", "steps=7", "every=2", "samples=1"),
+        *("--name", "few", "--bundle", "2", "--out", "few.yaml"),
+    )
+    assert ended.returncode == 0, ended.stderr
+    return clean
+
+
+def test_a_setting_given_with_set_is_of_the_run_of_its_measuring_or_of_a_data_set(few):
+    changes = yaml.safe_load(few.read("few.yaml"))["changes"]["toy"]
     assert changes["data"] == {"few": {"source": "starts.normal", "samples": 1}}
     assert changes["runs"]["few"] == {
         "extends": "slow",
@@ -128,61 +165,74 @@ def test_a_setting_of_all_runs_is_given_with_set(clean):
         "sweep": {"rate": [0.01, 0.02]},
         "bundle": 2,
     }
-    clean.snakemake("--configfile", "few.yaml", "--", "toy_few")
-    (file,) = (clean.folder / "results/toy/metrics").glob("few@*.parquet")
+
+
+def test_a_bundled_sweep_has_one_table_of_the_settings_that_were_given(few):
+    few.snakemake("--configfile", "few.yaml", "--", "toy_few")
+    (file,) = (few.folder / "results/toy/metrics").glob("few@*.parquet")
     table = pd.read_parquet(file)
-    assert (sorted(set(table["time"])), sorted(set(table["rate"])), set(table["seed"])) == (
-        [0.0, 2.0, 4.0, 6.0],
-        [0.01, 0.02],
-        {0},
-    )
+    assert sorted(set(table["rate"])) == [0.01, 0.02]
+    assert sorted(set(table["time"])) == [0.0, 2.0, 4.0, 6.0]  # every second of seven steps
+    assert set(table["seed"]) == {0}  # one sample
 
 
 @pytest.fixture
 def sweep(clean):
-    """Return a function that writes a sweep of the made-up paper, and returns its error of one line or nothing."""
+    """Return a function that sweeps the run `slow` and returns the error, which is one line or nothing."""
 
-    def written(*arguments: str) -> str:
-        ended = clean.cli("sweep", "toy", *arguments)
+    def error_of_sweep(*arguments: str) -> str:
+        ended = clean.cli("sweep", "toy", "slow", *arguments)
         assert len(ended.stderr.splitlines()) == ended.returncode, ended.stderr
         return ended.stderr
 
-    return written
+    return error_of_sweep
 
 
-def test_a_file_of_a_sweep_takes_further_values_and_no_other_sweep(clean, sweep):
-    first = ("slow", "--vary", "rate=0.01,0.02", "--out", "sweep.yaml")
-    assert sweep(*first) == ""
-    assert sweep(*first) == ""
-    assert sweep("slow", "--vary", "rate=0.005,0.01,0.02,0.03", "--out", "sweep.yaml") == ""
-    # new values come last: bundles of the others stay as they are
+ANOTHER_SWEEP = "is there, and is not this sweep or fewer of its values; name another file with --out"
+FOUR_RATES = "rate=0.005,0.01,0.02,0.03"
+
+
+def test_a_file_of_a_sweep_takes_further_values_after_those_that_it_has(clean, sweep):
+    assert sweep("--vary", "rate=0.01,0.02", "--out", "sweep.yaml") == ""
+    assert sweep("--vary", "rate=0.01,0.02", "--out", "sweep.yaml") == ""
+    assert sweep("--vary", FOUR_RATES, "--out", "sweep.yaml") == ""
+    # so bundles of the first values stay as they are
     assert "[0.01, 0.02, 0.005, 0.03]" in clean.read("sweep.yaml")
-    other_file = "sweep.yaml: is there, and is not this sweep or fewer of its values; name another file with --out"
-    assert other_file in sweep(*first)
-    assert other_file in sweep("slow", "--vary", "steps=10,20", "--out", "sweep.yaml")
-    # one setting more, with all values of the other
-    both = ("rate=0.005,0.01,0.02,0.03", "steps=10,20")
-    assert other_file in sweep("slow", "--vary", *both, "--out", "sweep.yaml")
-    # the order of settings is in the names of runs
-    assert sweep("slow", "--vary", *both, "--out", "both.yaml") == ""
-    assert "both.yaml: is there, and is not this sweep" in sweep("slow", "--vary", *both[::-1], "--out", "both.yaml")
-    assert "config.yaml: is there, and is not this sweep" in sweep("slow", "--vary", "rate=1,2", "--out", "config.yaml")
+
+
+def test_a_file_of_a_sweep_is_not_overwritten_with_fewer_values_or_other_settings(clean, sweep):
+    assert sweep("--vary", FOUR_RATES, "--out", "sweep.yaml") == ""
+    before = clean.read("sweep.yaml")
+    assert f"sweep.yaml: {ANOTHER_SWEEP}" in sweep("--vary", "rate=0.01,0.02", "--out", "sweep.yaml")
+    assert f"sweep.yaml: {ANOTHER_SWEEP}" in sweep("--vary", "steps=10,20", "--out", "sweep.yaml")
+    assert f"sweep.yaml: {ANOTHER_SWEEP}" in sweep("--vary", FOUR_RATES, "steps=10,20", "--out", "sweep.yaml")
+    assert clean.read("sweep.yaml") == before
+
+
+def test_a_file_of_a_sweep_is_not_overwritten_with_its_settings_in_another_order(sweep):
+    # runs are named by their settings in the order of the sweep
+    assert sweep("--vary", "rate=0.01,0.02", "steps=10,20", "--out", "both.yaml") == ""
+    assert f"both.yaml: {ANOTHER_SWEEP}" in sweep("--vary", "steps=10,20", "rate=0.01,0.02", "--out", "both.yaml")
+
+
+def test_a_file_that_is_no_sweep_is_not_overwritten(clean, sweep):
+    assert f"config.yaml: {ANOTHER_SWEEP}" in sweep("--vary", "rate=1,2", "--out", "config.yaml")
     assert clean.read("config.yaml").startswith("seed: 2023")
 
 
-def test_tables_of_another_sweep_of_the_same_name_are_named(clean, sweep):
-    assert sweep("slow", "--vary", "rate=0.01,0.02", "--out", "sweep.yaml") == ""
+def test_a_sweep_is_refused_beside_tables_of_another_one_of_the_same_name(clean, sweep):
+    assert sweep("--vary", "rate=0.01,0.02", "--out", "sweep.yaml") == ""
     clean.snakemake("--configfile", "sweep.yaml", "--", "toy_slow_sweep")
-    assert sweep("slow", "--vary", "rate=0.005:0.03:4", "--out", "more.yaml").startswith(
+    assert sweep("--vary", "rate=0.005:0.03:4", "--out", "more.yaml").startswith(
         "error: results/toy/metrics: has 2 tables of another sweep slow_sweep, such as slow_sweep--rate-0.01.parquet; "
         "choose another --name, or delete them: rm results/toy/metrics/slow_sweep[@-]*"
     )
-    assert "of another sweep slow_sweep" in sweep("slow", "--vary", "rate=0.01,0.02", "--set", "steps=9")
-    assert sweep("slow", "--vary", "rate=0.1:0.3:4", "--name", "wide", "--out", "more.yaml") == ""
+    assert "of another sweep slow_sweep" in sweep("--vary", "rate=0.01,0.02", "--set", "steps=9")
+    assert sweep("--vary", "rate=0.1:0.3:4", "--name", "wide", "--out", "more.yaml") == ""
 
 
-def test_tables_of_values_that_were_taken_out_by_hand_are_named(clean, sweep):
-    assert sweep("slow", "--vary", "rate=0.01,0.02,0.03", "--out", "sweep.yaml") == ""
+def test_map_and_check_name_the_table_of_a_value_that_was_taken_out_of_the_file(clean, sweep):
+    assert sweep("--vary", "rate=0.01,0.02,0.03", "--out", "sweep.yaml") == ""
     clean.snakemake("--configfile", "sweep.yaml", "--", "toy_slow_sweep")
     clean.edit("sweep.yaml", ", 0.03", "")
     drawn = clean.cli("map", "toy", "slow_sweep", "--x", "rate", "--quantity", "x", "--configfile", "sweep.yaml")
@@ -192,81 +242,107 @@ def test_tables_of_values_that_were_taken_out_by_hand_are_named(clean, sweep):
     assert "1 stale, damaged or left over" in checked.stdout
 
 
-def test_what_a_sweep_cannot_be_asked_for(built):
-    for arguments, words in {
-        ("--vary", "rate=1,2", "--vary", "rate=3,4"): "--vary rate: is given twice; write all of its values in one",
-        ("--vary", "rate=1,2", "--set", "rate=3"): "--set rate: is given twice; remove one",
-        ("--vary", "rate=1,2", "--set", "steps=3,4"): "--set steps=3,4: takes one value; --vary takes several",
-        ("--vary", "rate=1,2", "--set", "setps=3"): "the run has no setting `setps`; did you mean `steps`?",
-        ("--vary", "rate=1,1.0"): "sweep.rate: must not hold a value twice",
-        ("--vary", "rate=true"): "rate: must be a number (is True)",
-        ("--vary", "rate=1,2", "--set", "steps=0"): "--vary or --set: runs.slow_sweep.steps: must be 1 or more",
-        ("--vary", "seed=1,2"): "`seed=1,2`: is no setting of a run; further draws are `seeds`, and --config seed=7",
-        ("--vary", "rate=1,2", "--name", "fast"): "toy has a run `fast`; choose another --name",
-        ("--vary", "rate=1,2", "--name", "Fast"): "runs.Fast: must match",
-    }.items():
-        refused = built.cli("sweep", "toy", "slow", *arguments)
-        assert refused.returncode == 1, arguments
-        assert words in refused.stderr, arguments
-        assert len(refused.stderr.splitlines()) == 1, arguments
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ("--vary rate=1,2 --vary rate=3,4", "--vary rate: is given twice; write all of its values in one"),
+        ("--vary rate=1,2 --set rate=3", "--set rate: is given twice; remove one"),
+        ("--vary rate=1,2 --set steps=3,4", "--set steps=3,4: takes one value; --vary takes several"),
+        ("--vary rate=1,2 --set setps=3", "the run has no setting `setps`; did you mean `steps`?"),
+        ("--vary rate=1,1.0", "sweep.rate: must not hold a value twice"),
+        ("--vary rate=true", "rate: must be a number (is True)"),
+        ("--vary rate=1,2 --set steps=0", "--vary or --set: runs.slow_sweep.steps: must be 1 or more"),
+        ("--vary seed=1,2", "`seed=1,2`: is no setting of a run; further draws are `seeds`, and --config seed=7"),
+        ("--vary rate=1,2 --name fast", "toy has a run `fast`; choose another --name"),
+        ("--vary rate=1,2 --name Fast", "runs.Fast: must match"),
+    ],
+)
+def test_a_wrong_sweep_is_refused_in_one_line(built, arguments, words):
+    refused = built.cli("sweep", "toy", "slow", *arguments.split())
+    assert refused.returncode == 1
+    assert words in refused.stderr
+    assert len(refused.stderr.splitlines()) == 1
 
 
 NOTATION = r"flow from $I_\gamma$: $W_1(0) = \sqrt{2\gamma} P$ in $\mathbb{R}^{d}$; $\sigma_i$ are singular values"
 
 
-def test_axes_have_the_symbols_of_the_notation(configured):
-    plan = configured("notation", NOTATION)
-    labels = Labels(plan, "toy", "slow")
-    for name, label in {
-        "gamma": r"$\gamma$",
-        "sigma_w1": r"$\sigma(W_1)$",
-        "sigma_w2": "sigma w2",
-        "integration.points": "integration points",
-        "sqrt": "sqrt",
-    }.items():
-        assert labels.of_name(name) == label, name
-    assert labels.of_quantity("x") == "the state, x"
+@pytest.mark.parametrize(
+    ("name", "label"),
+    [
+        pytest.param("gamma", r"$\gamma$", id="a symbol of the notation"),
+        pytest.param("sigma_w1", r"$\sigma(W_1)$", id="two symbols of the notation"),
+        pytest.param("sigma_w2", "sigma w2", id="a symbol and one that the notation has not"),
+        pytest.param("integration.points", "integration points", id="no symbol"),
+        pytest.param("sqrt", "sqrt", id="a command of LaTeX that is no symbol"),
+    ],
+)
+def test_a_label_of_an_axis_has_the_symbols_of_the_notation(configured, name, label):
+    assert Labels(configured("notation", NOTATION), "toy", "slow").of_name(name) == label
 
 
-def test_a_draw_is_reduced_to_one_value_of_one_entry():
-    columns = {"rate": 1.0, "seed": 0, "time": [0.0, 1.0, 1.0], "index": [1, 1, 2], "value": [1.0, 2.0, 3.0]}
-    mixed = pd.DataFrame(columns)
-    for at in ("first", "last", "largest", "smallest"):
-        assert "--where index=..." in refusal(reduce_draws, mixed, ["rate"], at), at
-    one = mixed[mixed["index"] == 1]
-    assert [reduce_draws(one, ["rate"], at)["value"].item() for at in ("first", "largest")] == [1.0, 2.0]
-    numbered = pd.DataFrame({"rate": 1.0, "draw": [0, 1, 2], "value": [1.0, 2.0, 9.0]})
-    assert reduce_draws(numbered, ["rate"], "last")["value"].tolist() == [2.0]
-    # one without a value stays a draw
-    lost = pd.DataFrame(
-        {"rate": 1.0, "seed": [0, 0, 1, 1], "time": [0.0, 1.0] * 2, "value": [1.0, 3.0, np.nan, np.nan]}
-    )
-    assert reduce_draws(lost, ["rate"], "largest", above=0.0)["value"].tolist() == [0.5]
-    assert reduce_draws(lost.assign(value=np.inf), ["rate"], "last", above=0.0)["value"].tolist() == [0.0]
+def test_a_label_of_a_quantity_has_the_first_clause_of_its_meaning(configured):
+    # "The state, predicted to grow by a factor 1 + rate a step." (toy/growth/metrics.py)
+    assert Labels(configured(), "toy", "slow").of_quantity("x") == "the state, x"
 
 
-def test_words_keep_their_order_and_numbers_are_sorted():
+# two entries of a vector at the last of two times, one at the first
+TWO_ENTRIES = pd.DataFrame(
+    {"rate": 1.0, "seed": 0, "time": [0.0, 1.0, 1.0], "index": [1, 1, 2], "value": [1.0, 2.0, 3.0]}
+)
+
+
+@pytest.mark.parametrize("at", ["first", "last", "largest", "smallest"])
+def test_a_map_of_several_entries_is_refused_with_the_option_that_takes_one(at):
+    assert "--where index=..." in refusal(reduce_draws, TWO_ENTRIES, ["rate"], at)
+
+
+@pytest.mark.parametrize(("at", "value"), [("first", 1.0), ("last", 2.0), ("largest", 2.0), ("smallest", 1.0)])
+def test_a_draw_is_reduced_to_its_value_at_one_moment(at, value):
+    one_entry = TWO_ENTRIES[TWO_ENTRIES["index"] == 1]
+    assert reduce_draws(one_entry, ["rate"], at)["value"].item() == value
+
+
+def test_several_draws_are_reduced_to_their_median():
+    draws = pd.DataFrame({"rate": 1.0, "draw": [0, 1, 2], "value": [1.0, 2.0, 9.0]})
+    assert reduce_draws(draws, ["rate"], "last")["value"].item() == 2.0
+
+
+@pytest.mark.parametrize(
+    ("values", "share"),
+    [
+        pytest.param([1.0, 3.0, np.nan, np.nan], 0.5, id="one of two draws has no value"),
+        pytest.param([np.inf] * 4, 0.0, id="both draws are infinite"),
+    ],
+)
+def test_a_draw_that_is_not_finite_counts_as_not_above_a_number(values, share):
+    two_draws = pd.DataFrame({"rate": 1.0, "seed": [0, 0, 1, 1], "time": [0.0, 1.0, 0.0, 1.0], "value": values})
+    assert reduce_draws(two_draws, ["rate"], "largest", above=0.0)["value"].item() == share
+
+
+def test_words_of_an_axis_keep_their_order_and_numbers_are_sorted():
     cells = itertools.product([10.0, 1.0, 100.0], ["uniform", "skewed"])
-    found = pd.DataFrame([{"rate": rate, "sizes": sizes, "value": rate} for rate, sizes in cells])
-    figure = draw_heat_map(found, "rate", "sizes", "x")
-    axis = figure.axes[0]
+    points = pd.DataFrame([{"rate": rate, "sizes": sizes, "value": rate} for rate, sizes in cells])
+    axis, _ = draw_heat_map(points, "rate", "sizes", "x").axes  # the other is the colour bar
     assert [text.get_text() for text in axis.get_yticklabels()] == ["uniform", "skewed"]
     assert [text.get_text() for text in axis.get_xticklabels()] == ["1", "10", "100"]
-    assert axis.collections[0].get_array().tolist() == [[1.0, 10.0, 100.0]] * 2
+    (mesh,) = axis.collections
+    assert mesh.get_array().tolist() == [[1.0, 10.0, 100.0], [1.0, 10.0, 100.0]]  # a row for each word
 
 
-def test_a_run_that_is_no_sweep_is_drawn_over_its_own_columns(clean):
-    clean.snakemake("--", "results/toy/metrics/slow.parquet")
-    for arguments, mend in {
-        ("--x", "tme"): "slow: no axis `tme`",
-        ("--x", "index", "--y", "index"): "--y index: is what --x is",
-        ("--x", "index", "--where", "index=one"): "`index` is a number",
-        ("--x", "index", "--where", "index=99"): "--where index=99: no such rows; there are 0",
-    }.items():
-        wrong = clean.cli("map", "toy", "slow", *arguments, "--quantity", "x")
-        assert wrong.returncode == 1, arguments
-        assert mend in wrong.stderr, arguments
-    missing = clean.cli("map", "toy", "slwo", "--x", "rate", "--quantity", "x")
-    assert "no run `slwo`; did you mean `slow`?" in missing.stderr
-    picture = clean.cli("map", "toy", "slow", "--x", "index", "--quantity", "x", "--out", "map.jpg")
-    assert "must end in .pdf (is map.jpg)" in picture.stderr
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ("slow --x tme", "slow: no axis `tme`"),
+        ("slow --x index --y index", "--y index: is what --x is"),
+        ("slow --x index --where index=one", "`index` is a number"),
+        ("slow --x index --where index=99", "--where index=99: no such rows; there are 0"),
+        ("slwo --x rate", "no run `slwo`; did you mean `slow`?"),
+        ("slow --x index --out map.jpg", "must end in .pdf (is map.jpg)"),
+    ],
+)
+def test_a_wrong_map_of_a_run_that_is_no_sweep_is_refused(built, arguments, words):
+    # such a run is drawn over the columns of its table
+    refused = built.cli("map", "toy", *arguments.split(), "--quantity", "x")
+    assert refused.returncode == 1
+    assert words in refused.stderr
