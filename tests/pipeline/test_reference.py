@@ -1,4 +1,4 @@
-"""The reference is built from source: every kind of run with its settings and columns, and nothing from elsewhere."""
+"""The reference, a site that mkdocs builds from source: settings and columns of every kind of run, nothing remote."""
 
 import inspect
 import re
@@ -14,38 +14,66 @@ from tests.support import PAPERS, ROOT, plan
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory) -> Path:
+    """The folder of the built site."""
     folder = tmp_path_factory.mktemp("site")
-    built = subprocess.run(
+    ended = subprocess.run(
         [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", folder],
         cwd=ROOT,
         capture_output=True,
         text=True,
     )
-    assert built.returncode == 0, built.stdout + built.stderr
+    assert ended.returncode == 0, ended.stdout + ended.stderr
     return folder
 
 
-def test_every_kind_of_run_has_its_settings_and_its_columns(site):
-    config = plan().config
-    for paper in PAPERS:
-        _, *parts = re.split(r'<h3 id="([^"]+)"', (site / f"settings/{paper}.html").read_text(encoding="utf-8"))
-        sections = dict(zip(parts[::2], parts[1::2], strict=True))
-        for kind in {config.resolved_block(paper, "runs", name)["function"] for name in config.blocks(paper, "runs")}:
-            functions = [paper_function(paper, part, kind) for part in ("runs", "metrics")]
-            named = [inspect.getfullargspec(inspect.unwrap(function)).kwonlyargs for function in functions]
-            names = [*named[0], *named[1], *(column.name for column in functions[1].columns)]
-            assert re.findall(r"<tr><td><code>(\w+)</code>", sections[kind]) == names, kind
-            assert not re.search(r"<td></td>", sections[kind]), kind  # each says where its value comes from
+def kinds_of_run(paper: str) -> set[str]:
+    """Return the functions of a paper's runs, as `flow.two_layer`."""
+    config = plan(papers=[paper]).config
+    return {config.resolved_block(paper, "runs", run)["function"] for run in config.blocks(paper, "runs")}
 
 
-def test_it_needs_no_network_and_its_formulas_are_set(site):
+def settings_and_columns(paper: str, kind: str) -> list[str]:
+    """Return the settings of a kind of run, those of its metrics, and the columns of the metrics' table."""
+    simulate, measure = paper_function(paper, "runs", kind), paper_function(paper, "metrics", kind)
+    settings = [inspect.getfullargspec(inspect.unwrap(function)).kwonlyargs for function in (simulate, measure)]
+    return [*settings[0], *settings[1], *(column.name for column in measure.columns)]
+
+
+def sections_of(page: Path) -> dict[str, str]:
+    """Return the HTML below each heading of a page's kinds of run, by the heading's id."""
+    _, *ids_and_texts = re.split(r'<h3 id="([^"]+)"', page.read_text(encoding="utf-8"))
+    return dict(zip(ids_and_texts[::2], ids_and_texts[1::2], strict=True))
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_every_kind_of_run_has_a_row_for_each_setting_and_column(site, paper):
+    sections = sections_of(site / f"settings/{paper}.html")
+    for kind in kinds_of_run(paper):
+        rows = re.findall(r"<tr><td><code>(\w+)</code>", sections[kind])
+        assert rows == settings_and_columns(paper, kind), kind
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_no_cell_is_empty_of_the_tables_of_a_kind_of_run(site, paper):
+    # each setting says where its value comes from, each column what it means
+    sections = sections_of(site / f"settings/{paper}.html")
+    for kind in kinds_of_run(paper):
+        assert "<td></td>" not in sections[kind], kind
+
+
+def test_no_page_loads_anything_from_the_network(site):
     for file in [*site.rglob("*.html"), *site.rglob("*.css")]:
         text = file.read_text(encoding="utf-8")
         assert not re.findall(r"<(?:script|link|img|iframe)\b[^>]*https?://|@import|url\(.?https?:", text), file.name
-        prose = re.sub(r"<(pre|code|script|style)\b.*?</\1>", "", text, flags=re.DOTALL)
-        assert file.suffix == ".css" or "$" not in prose, file.name
-        assert not re.search(r"<mi>\\", text), file.name
+
+
+def test_formulas_are_mathml_and_no_dollar_or_command_of_latex_is_left(site):
     assert "<msubsup>" in (site / "which_paper_says_what.html").read_text(encoding="utf-8")
+    for file in site.rglob("*.html"):
+        text = file.read_text(encoding="utf-8")
+        prose = re.sub(r"<(pre|code|script|style)\b.*?</\1>", "", text, flags=re.DOTALL)
+        assert "$" not in prose, file.name
+        assert not re.search(r"<mi>\\", text), file.name  # a command that MathML does not know
 
 
 def test_the_library_and_every_paper_are_in_the_navigation(site):
