@@ -166,6 +166,7 @@ def relu_directions_with_samples(
         return {"holds": learned[samples] == 2, "undecided": ~is_fitted[samples]}
 
     def share_that_learns(directions: int, samples: int) -> float:
+        """Return the share of draws that learn so many directions, no more, and fit the data."""
         return float(np.mean((learned[samples] == directions) & is_fitted[samples]))
 
     fewest, most = min(by_samples), max(by_samples)
@@ -229,12 +230,17 @@ def relu_phase_one(scales: Table, *, percent: Count, loss: Fraction) -> Claim:
     smallest, largest = min(by_scale), max(by_scale)
 
     def goes_on(rank: int, scale: float) -> dict[str, np.ndarray]:
-        """Return holds and undecided: of that rank and above `loss` when the second plateau begins, then fitted."""
+        """Return holds and undecided, arguments of `share_of_draws`, on whether draws go on from a saddle of this rank.
+
+        Such a draw has the rank, and a loss above `loss`, when its second plateau begins, and is fitted at the end. It
+        is undecided if it does not start at zero, or has the rank there and does not go on.
+        """
         has_rank = ranks[scale] == rank
         falls = (saddle_losses[scale] > loss) & is_fitted[scale]
         return {"holds": has_rank & falls, "undecided": ~at_zero[scale] | (has_rank & ~falls)}
 
     def goes_on_from_rank_one(scale: float, rivals: dict[str, Any] | None = None) -> Check:
+        """Return the check that most draws have rank 1 when a second plateau begins and go on from it."""
         return share_of_draws(
             "share of all draws with rank 1 when a second plateau begins that are fitted at the end, at the smallest "
             "scale",
@@ -245,6 +251,7 @@ def relu_phase_one(scales: Table, *, percent: Count, loss: Fraction) -> Claim:
         )
 
     def starts_on_plateau(scale: float, rivals: dict[str, Any] | None = None) -> Check:
+        """Return the check that most draws start on a plateau, at zero."""
         return share_of_draws(
             "share of draws that start on a plateau", at_zero[scale], at_least=0.5, because="most draws", rivals=rivals
         )
@@ -264,12 +271,15 @@ def relu_phase_one(scales: Table, *, percent: Count, loss: Fraction) -> Claim:
     yield starts_on_plateau(smallest, rivals={at_largest: {"holds": at_zero[largest]}})
 
     def holds_at(scale: float) -> bool:
+        """Return whether both checks hold at a scale."""
         return goes_on_from_rank_one(scale).state == starts_on_plateau(scale).state == "holds"
 
-    # from the smallest scale up to the first at which it does not hold
+    # from the smallest scale up to the last before one at which they do not hold
     scales_that_hold = list(itertools.takewhile(holds_at, by_scale))
     turns = f"from {scales_that_hold[-1]:.0e} down" if scales_that_hold else "at no scale tried"
     meets_second = np.isfinite(ranks[smallest])
+    rank_one_of_those = np.mean(ranks[smallest][meets_second] == 1) if meets_second.any() else np.nan
+    low_when_it_begins = rank_one_at_smallest & (saddle_losses[smallest] <= loss)
     course = [f"{goes_on(1, scale)['holds'].mean():.0%} at {scale:.0e}" for scale in reversed(by_scale)]
     settings = settings_of(scales)
     yield Facts(
@@ -282,9 +292,9 @@ def relu_phase_one(scales: Table, *, percent: Count, loss: Fraction) -> Claim:
         second=float(meets_second.mean()),
         zero=float(at_zero[smallest].mean()),
         rank_one=float(rank_one_at_smallest.mean()),
-        conditional=float(np.mean(ranks[smallest][meets_second] == 1)) if meets_second.any() else float("nan"),
+        conditional=float(rank_one_of_those),
         stuck=int(stuck.sum()),
-        low=int(np.sum(rank_one_at_smallest & (saddle_losses[smallest] <= loss))),
+        low=int(low_when_it_begins.sum()),
         course=", ".join(course),
         turns=turns,
     )

@@ -4,6 +4,7 @@ import itertools
 
 import matplotlib.pyplot as plt
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.patches import Patch
 
 from learning_dynamics.evidence import share
@@ -42,36 +43,10 @@ def fig2(small: Table, large: Table, *, percent: Count, loss: Fraction) -> Plot:
         title = rf"initial scale ${power(settings['scale'])}$"
         axis.set(xscale="log", xlim=(settings["first_time"], table["time"].max()), ylim=(0, None), title=title)
         axis.set(xlabel="time $t$", ylabel=r"singular values $\sigma_i(W)$")
-    inputs = int(select(small, SIGMA_W1)["index"].max())
-    places = np.arange(1, inputs + 1)
     rank_axis, cosine_axis = axes[1]
-    for shift, table, colour, label in (
-        (-0.2, small, "blue", "small scale"),
-        (0.2, large, "orange", "large scale"),
-    ):
-        counts = np.bincount(last_ranks(table, percent).astype(int), minlength=inputs + 1)[1:]
-        rank_axis.bar(places + shift, counts / counts.sum(), width=0.4, color=COLOURS[colour], label=label)
-    draws = small["seed"].nunique()
-    rank_axis.set(xlabel="rank at the end", ylabel="share of draws", title=f"{draws} draws")
-    rank_axis.legend(loc="upper center")
-    for quantity, table, colour, shift in (
-        (quantities.TEACHER_COSINE, small, "blue", -0.25),
-        (quantities.TEACHER_COSINE, large, "orange", 0.0),
-        (quantities.CHANCE_COSINE, small, "grey", 0.25),
-    ):
-        cosines = Draws(table).entries(quantity)
-        places = np.arange(1, cosines.shape[1] + 1)
-        boxes = cosine_axis.boxplot(
-            cosines, positions=places + shift, widths=0.2, whis=(5, 95), showfliers=False, patch_artist=True
-        )
-        for box in boxes["boxes"]:
-            box.set(facecolor=COLOURS[colour], alpha=0.6)
-        for median in boxes["medians"]:
-            median.set(color=COLOURS["black"])
-    cosine_axis.set(
-        xlabel="principal angle", ylabel="cosine of the angle", title="teacher's directions", ylim=(0, 1.02)
-    )
-    cosine_axis.set_xticks(places, [str(number) for number in places])
+    _draw_last_ranks(rank_axis, small, large, percent)
+    _draw_cosines(cosine_axis, small, large)
+    inputs = int(select(small, SIGMA_W1)["index"].max())
     grey = Patch(color=COLOURS["grey"], alpha=0.6, label="(d): spans at random")
     letters(axes.flat)
     legend_below(figure, [*index_handles(inputs), grey])
@@ -91,43 +66,27 @@ def fig5a(small: Table, scales: Table, *, percent: Count, loss: Fraction) -> Plo
     {turns}. The paper says of its Figure 5a, which shows one draw, that the loss goes from saddle to saddle.
     """
     figure, (loss_axis, counts_axis, share_axis) = plt.subplots(1, 3, figsize=(WIDTH, 2.8), width_ratios=(4, 3, 3))
-    member = typical_draw(small, percent, loss)
-    losses = select(small, LOSS, seed=member).iloc[1:]
-    loss_axis.loglog(losses["time"], losses["value"], color=COLOURS["blue"])
-    for number, span in enumerate(plateaus(small, member)):
-        loss_axis.axvspan(*span, color=COLOURS["orange"], alpha=0.25, lw=0, label=None if number else "plateau")
-    loss_axis.set(xlabel="time $t$", ylabel="training loss", title="one draw")
-    loss_axis.set_xlim(losses["time"].min(), losses["time"].max())
-    loss_axis.legend(loc="upper right")
-    draws = sorted(small["seed"].unique())
-    counts = np.array([len(plateaus(small, seed)) for seed in draws])
-    ranks = first_saddle_ranks(small, percent)
-    places = np.arange(counts.max() + 1)
-    totals = np.bincount(counts) / len(counts)
-    follow = np.bincount(counts[ranks == 1], minlength=len(places)) / len(counts)
-    counts_axis.bar(places, totals, color=COLOURS["orange"], label="all")
-    counts_axis.bar(
-        places, follow, color="none", edgecolor=COLOURS["black"], hatch="///", lw=0.6, label="rank 1 at 2nd plateau"
-    )
-    counts_axis.set(xlabel="number of plateaus", ylabel="share of draws", xticks=places)
-    counts_axis.set(ylim=(0, 1.25 * totals.max()), title=f"{len(draws)} draws")
-    counts_axis.legend(loc="upper right", fontsize=7)
-    parts = {}
-    for size, table in scales.groupby("scale"):
-        goes_on = (
-            (first_saddle_ranks(table, percent) == 1) & (first_saddle_losses(table) > loss) & fitted_draws(table, loss)
-        )
-        part = parts[size] = share(int(goes_on.sum()), len(goes_on))
-        bars = [[part.value - part.lower], [part.upper - part.value]]
-        share_axis.errorbar([size], [part.value], bars, fmt="o", ms=3.5, lw=1.0, color=COLOURS["blue"])
+    _draw_loss_and_plateaus(loss_axis, small, typical_draw(small, percent, loss))
+    n_plateaus = np.array([len(plateaus(small, seed)) for seed in sorted(small["seed"].unique())])  # of each draw
+    _draw_plateau_counts(counts_axis, n_plateaus, first_saddle_ranks(small, percent) == 1)
+    # share of draws with rank 1 at the second plateau that go on from it, with its interval, by ascending scale
+    share_by_scale = {}
+    for scale, table in scales.groupby("scale"):
+        is_on_saddle = (first_saddle_ranks(table, percent) == 1) & (first_saddle_losses(table) > loss)
+        goes_on = is_on_saddle & fitted_draws(table, loss)
+        share_by_scale[scale] = share(int(goes_on.sum()), len(goes_on))
+    for scale, estimate in share_by_scale.items():
+        bars = [[estimate.value - estimate.lower], [estimate.upper - estimate.value]]
+        share_axis.errorbar([scale], [estimate.value], bars, fmt="o", ms=3.5, lw=1.0, color=COLOURS["blue"])
     level(share_axis, 0.5, style="--")
     share_axis.set(
         xscale="log", xlabel="initial scale", ylabel="rank 1, then fitted", ylim=(0, 1), title="small scales"
     )
     letters((loss_axis, counts_axis, share_axis))
-    holding = list(itertools.takewhile(lambda size: parts[size].lower > 0.5, parts))
-    turns = rf"from a scale of ${power(holding[-1])}$ down" if holding else "at no scale tried"
-    facts = {"slope": settings_of(small)["slope"], "none": float((counts < 2).mean()), "turns": turns}
+    # from the smallest scale up to the last before one whose interval reaches one half
+    scales_above_half = list(itertools.takewhile(lambda scale: share_by_scale[scale].lower > 0.5, share_by_scale))
+    turns = rf"from a scale of ${power(scales_above_half[-1])}$ down" if scales_above_half else "at no scale tried"
+    facts = {"slope": settings_of(small)["slope"], "none": float((n_plateaus < 2).mean()), "turns": turns}
     return Plot(figure, facts, alt="A loss that falls in steps, with flat stretches shaded.")
 
 
@@ -141,7 +100,8 @@ def fig5b(small: Table, *, percent: Count, loss: Fraction) -> Plot:
     figure, axis = plt.subplots(figsize=(WIDTH, 2.8))
     member = typical_draw(small, percent, loss)
     spans = plateaus(small, member)
-    start, end = spans[1] if len(spans) > 1 else [small["time"].max()] * 2
+    last_time = small["time"].max()
+    start, end = spans[1] if len(spans) > 1 else (last_time, last_time)
     singular_values(axis, small[small["time"] <= end], member)
     axis.axvspan(start, end, color=COLOURS["orange"], alpha=0.25, lw=0)
     axis.set(xlabel="time $t$", ylabel=r"singular values $\sigma_i(W)$", yscale="log", xscale="log")
@@ -153,3 +113,69 @@ def fig5b(small: Table, *, percent: Count, loss: Fraction) -> Plot:
         "arrived": int(fitted_draws(small, loss).sum()),
     }
     return Plot(figure, facts, alt="One singular value rises by orders of magnitude before the others follow.")
+
+
+def _draw_last_ranks(axis: Axes, small: Table, large: Table, percent: int) -> None:
+    """Draw the shares of draws by rank at the end, from small and from large weights."""
+    inputs = int(select(small, SIGMA_W1)["index"].max())
+    ranks = np.arange(1, inputs + 1)
+    for shift, table, colour, label in (
+        (-0.2, small, "blue", "small scale"),
+        (0.2, large, "orange", "large scale"),
+    ):
+        counts = np.bincount(last_ranks(table, percent).astype(int), minlength=inputs + 1)[1:]
+        axis.bar(ranks + shift, counts / counts.sum(), width=0.4, color=COLOURS[colour], label=label)
+    axis.set(xlabel="rank at the end", ylabel="share of draws", title=f"{small['seed'].nunique()} draws")
+    axis.legend(loc="upper center")
+
+
+def _draw_cosines(axis: Axes, small: Table, large: Table) -> None:
+    """Draw boxes of the cosines with the teacher's span: from small weights, from large ones, of random spans."""
+    for quantity, table, colour, shift in (
+        (quantities.TEACHER_COSINE, small, "blue", -0.25),
+        (quantities.TEACHER_COSINE, large, "orange", 0.0),
+        (quantities.CHANCE_COSINE, small, "grey", 0.25),
+    ):
+        cosines = Draws(table).entries(quantity)  # shape (draws, angles)
+        angles = np.arange(1, cosines.shape[1] + 1)
+        boxes = axis.boxplot(
+            cosines, positions=angles + shift, widths=0.2, whis=(5, 95), showfliers=False, patch_artist=True
+        )
+        for box in boxes["boxes"]:
+            box.set(facecolor=COLOURS[colour], alpha=0.6)
+        for median in boxes["medians"]:
+            median.set(color=COLOURS["black"])
+    axis.set(xlabel="principal angle", ylabel="cosine of the angle", title="teacher's directions", ylim=(0, 1.02))
+    axis.set_xticks(angles, [str(angle) for angle in angles])
+
+
+def _draw_loss_and_plateaus(axis: Axes, table: Table, member: int) -> None:
+    """Draw one draw's loss after time 0, with its plateaus shaded."""
+    losses = select(table, LOSS, seed=member).iloc[1:]
+    axis.loglog(losses["time"], losses["value"], color=COLOURS["blue"])
+    for number, (start, end) in enumerate(plateaus(table, member)):
+        axis.axvspan(start, end, color=COLOURS["orange"], alpha=0.25, lw=0, label=None if number else "plateau")
+    axis.set(xlabel="time $t$", ylabel="training loss", title="one draw")
+    axis.set_xlim(losses["time"].min(), losses["time"].max())
+    axis.legend(loc="upper right")
+
+
+def _draw_plateau_counts(axis: Axes, n_plateaus: np.ndarray, has_rank_1: np.ndarray) -> None:
+    """Draw the shares of draws by number of plateaus, and hatched those of rank 1 at the second; shapes (draws,)."""
+    draws = len(n_plateaus)
+    numbers = np.arange(n_plateaus.max() + 1)
+    shares = np.bincount(n_plateaus) / draws
+    shares_of_rank_1 = np.bincount(n_plateaus[has_rank_1], minlength=len(numbers)) / draws
+    axis.bar(numbers, shares, color=COLOURS["orange"], label="all")
+    axis.bar(
+        numbers,
+        shares_of_rank_1,
+        color="none",
+        edgecolor=COLOURS["black"],
+        hatch="///",
+        lw=0.6,
+        label="rank 1 at 2nd plateau",
+    )
+    axis.set(xlabel="number of plateaus", ylabel="share of draws", xticks=numbers)
+    axis.set(ylim=(0, 1.25 * shares.max()), title=f"{draws} draws")
+    axis.legend(loc="upper right", fontsize=7)

@@ -51,6 +51,7 @@ def relu_descent(
         Number of samples.
     """
     losses, sigma, W = trajectory.series["loss"], trajectory.series["sigma"], trajectory.constants["limit_W1"]
+    # share of |W|^2 in the first 1, 2, ... singular values, shape (draws, times, k)
     carried = np.cumsum(sigma**2, axis=-1) / np.sum(sigma**2, axis=-1, keepdims=True)
     axes = {"seed": np.arange(trajectory.members), "time": trajectory.time}
     yield rows({LOSS: losses, SIGMA_W1: sigma}, axes)
@@ -60,8 +61,10 @@ def relu_descent(
         yield rows({quantities.RANK: ranks}, axes).assign(index=round(100 * share))
     teacher = trajectory.constants["teacher_W"]
     count, inputs = teacher.shape[1:]
+    # as many right singular vectors as the teacher has neurons, and random rows: shape (draws, neurons, inputs)
     right = np.linalg.svd(W, full_matrices=False)[2][:, :count]
     chance = np.stack([rng.standard_normal((count, inputs)) for rng in generators(0, "relu.chance", len(teacher))])
+    # an orthonormal basis of the teacher's span, as columns: shape (draws, inputs, neurons)
     basis = np.linalg.qr(np.swapaxes(teacher, 1, 2))[0]
     inside = np.sum((W @ basis) ** 2, axis=(1, 2)) / np.sum(W**2, axis=(1, 2))
     ends = {

@@ -54,6 +54,11 @@ def descend(
 # loops are written out, neurons innermost: arrays as operands would take five times as long to compile
 @numba.njit
 def _descend(weights, outer, X, y, step, steps):
+    """Take steps of descent in place: `weights` is W^T, shape (inputs, neurons), and `outer` is a, shape (neurons,).
+
+    Each step computes `active`, relu(w_j . x_i); `residual`, (y_i - f(x_i)) / samples; `slope_weights` and
+    `slope_outer`, minus the gradients of the loss; and moves both layers by the step times these.
+    """
     samples, inputs = X.shape
     neurons = len(outer)
     slope_weights, slope_outer = np.empty((inputs, neurons)), np.empty(neurons)
@@ -80,7 +85,7 @@ def _descend(weights, outer, X, y, step, steps):
         for sample in range(samples):
             for neuron in range(neurons):
                 slope_outer[neuron] += residual[sample] * active[sample, neuron]
-                # from here on the derivative of the loss by what reaches the neuron
+                # from here on minus the derivative of the loss by w_j . x_i
                 active[sample, neuron] = residual[sample] * outer[neuron] if active[sample, neuron] > 0.0 else 0.0
             for entry in range(inputs):
                 for neuron in range(neurons):

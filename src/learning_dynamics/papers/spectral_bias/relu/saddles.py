@@ -1,4 +1,4 @@
-"""Where a ReLU student's training ends, and the saddles on its way, read off its table.
+"""Where a ReLU student's training ends, and the saddles on its way: ranks, losses and plateaus, read off its table.
 
 Shapes: arrays that functions return have a number for each draw, (draws,), in the order of seeds.
 """
@@ -26,7 +26,7 @@ def last_ranks(table: Table, percent: int) -> np.ndarray:
 
 
 def plateaus(table: Table, seed: int) -> list[tuple[float, float]]:
-    """Return first and last time of one draw's plateaus."""
+    """Return first and last time of each of one draw's plateaus, in the order of time."""
     rows = table[table["seed"] == seed]
     starts, ends = (
         rows.loc[rows["quantity"] == name, "value"] for name in (quantities.PLATEAU_START, quantities.PLATEAU_END)
@@ -41,35 +41,38 @@ def first_saddle_ranks(table: Table, percent: int) -> np.ndarray:
     with plateaus from 0.1, 5 and 40, of 100 units of time, starts at zero and gets its rank at time 5; one with those
     from 30 and 40 may have passed its first saddle unseen, and gets nan.
     """
-    starts = _plateau_starts(table, AT_FIRST_SADDLE)
-    ranks = select(table, quantities.RANK, index=percent).set_index(["seed", "time"])["value"]
-    saddle_ranks = [np.nan if np.isnan(start) else ranks.loc[(seed, start)] for seed, start in starts.items()]
-    return np.where(starts_at_zero(table), saddle_ranks, np.nan)
+    ranks = _when_second_plateau_begins(table, select(table, quantities.RANK, index=percent))
+    return np.where(starts_at_zero(table), ranks, np.nan)
 
 
 def first_saddle_losses(table: Table) -> np.ndarray:
     """Return each draw's loss when its second plateau begins, as a share of its first value; nan where it has none."""
-    losses = select(table, LOSS).set_index(["seed", "time"])["value"]
-    starts = _plateau_starts(table, AT_FIRST_SADDLE)
-    return np.array(
-        [
-            np.nan if np.isnan(start) else losses.loc[(seed, start)] / losses.loc[(seed, 0.0)]
-            for seed, start in starts.items()
-        ]
-    )
+    first_losses = Draws(table).entries(LOSS)[:, 0]
+    return _when_second_plateau_begins(table, select(table, LOSS)) / first_losses
 
 
 def starts_at_zero(table: Table) -> np.ndarray:
-    """Return for each draw whether its loss starts on a plateau, shape (draws,) of bool."""
+    """Return for each draw whether its loss starts on a plateau, shape (draws,) of bool.
+
+    It does if its first plateau begins within the first hundredth of the time.
+    """
     return (_plateau_starts(table, AT_ZERO) < 0.01 * table["time"].max()).to_numpy()
+
+
+def _when_second_plateau_begins(table: Table, rows: pd.DataFrame) -> np.ndarray:
+    """Return each draw's value when its second plateau begins, from rows with a value for each draw and time.
+
+    nan where a draw has no second plateau.
+    """
+    values = rows.set_index(["seed", "time"])["value"]
+    starts = _plateau_starts(table, AT_FIRST_SADDLE)
+    return np.array([np.nan if np.isnan(start) else values.loc[(seed, start)] for seed, start in starts.items()])
 
 
 def _plateau_starts(table: Table, number: int) -> pd.Series:
     """Return when each draw enters its plateau of this number, nan where it has none, by seed."""
-    starts = table[(table["quantity"] == quantities.PLATEAU_START) & (table["index"] == number)].set_index("seed")[
-        "value"
-    ]
-    return starts.reindex(np.sort(table["seed"].unique()))
+    rows = table[(table["quantity"] == quantities.PLATEAU_START) & (table["index"] == number)]
+    return rows.set_index("seed")["value"].reindex(np.sort(table["seed"].unique()))
 
 
 def typical_draw(table: Table, percent: int, loss: float) -> int:
@@ -77,9 +80,9 @@ def typical_draw(table: Table, percent: int, loss: float) -> int:
 
     Without such a draw, the first that is fitted at rank 2; without that, the first of all.
     """
-    ends = fitted_draws(table, loss) & (last_ranks(table, percent) == 2)
-    follows = ends & (first_saddle_ranks(table, percent) == 1)
-    for candidates in (follows, ends):
+    is_fitted_at_rank_2 = fitted_draws(table, loss) & (last_ranks(table, percent) == 2)
+    passes_rank_1 = is_fitted_at_rank_2 & (first_saddle_ranks(table, percent) == 1)
+    for candidates in (passes_rank_1, is_fitted_at_rank_2):
         if candidates.any():
             return int(np.flatnonzero(candidates)[0])
     return 0
