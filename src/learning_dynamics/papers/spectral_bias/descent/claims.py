@@ -1,5 +1,7 @@
 """Discrete gradient descent on whitened data (appendix C.1): its recursion, and the directions that it keeps."""
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from learning_dynamics.judging import Check, Claim, Facts, claim, every_draw
@@ -10,6 +12,9 @@ from learning_dynamics.tidy import Draws, Quantity, Table
 
 # Settings of the claim, whose values stand in workflow/config/spectral_bias.yaml:
 # - share: least share of |W|^2 in its largest singular value that is close to rank one
+
+ROUNDING = 100 * np.finfo(float).eps  # of the few hundred operations of a step
+W_FOR_ITS_TRANSPOSE = "$W$ for $W^\\top$ in the term of second order"  # phrase of a rival that alters two checks
 
 
 @claim(
@@ -32,74 +37,10 @@ def discrete_descent(whitened: Table, others: Table, *, share: Fraction) -> Clai
     directions turn; $a$ turns by a sine of {turning:.0%} at most. On whitened data the largest singular value ends with
     {leading:.2%} of $|W|^2$ or more; {share:.0%} counts as close to rank one.
     """
-    on_whitened, on_others, on_all = Draws(whitened), Draws(others), Draws([whitened, others])
-    # what the few hundred operations of a step round; a direction adds it up over all steps
-    rounding = 100 * np.finfo(float).eps
-    rounding_of_all_steps = rounding * whitened["time"].max()  # time counts steps
-    W_for_its_transpose = "$W$ for $W^\\top$ in the term of second order"
-
-    # distance of a' from a + eta W^T a, and corrected from a + eta W^T R
-    yield every_draw(
-        "largest distance of $a'$ from its formula, relative to the largest $|a|$",
-        on_all.largest(quantities.OUTPUT_STEP_PRINTED),
-        at_most=rounding,
-        because="rounding",
-        predicted=0.0,
-        corrected={"values": on_all.largest(quantities.OUTPUT_STEP)},
-    )
-    # distance of R' from R - eta X^T X (W W^T + |a|^2) R - eta^2 (a^T W R) X^T X R, and corrected with a^T W^T R
-    yield every_draw(
-        "largest distance of $R'$ from its formula, relative to $|R(0)|$",
-        on_all.largest(quantities.GRADIENT_STEP_PRINTED),
-        at_most=rounding,
-        because="rounding",
-        predicted=0.0,
-        corrected={"values": on_all.largest(quantities.GRADIENT_STEP)},
-        rivals={
-            "no term of second order, as for the flow": {"values": on_all.largest(quantities.GRADIENT_STEP_FIRST)},
-            W_for_its_transpose: {"values": on_all.largest(quantities.GRADIENT_STEP_PRINTED)},
-        },
-    )
-
-    def stays_along_R0(label: str, turning: Quantity, *, at_most: float, because: str) -> Check:
-        """Check that a quantity keeps the direction of R(0) on whitened data, by the sine of its turning."""
-        return every_draw(
-            f"largest turning of {label} from the direction of $R(0)$",
-            on_whitened.largest(turning),
-            at_most=at_most,
-            because=because,
-            rivals={"directions that stay whatever the data": {"values": on_others.largest(turning)}},
-        )
-
-    of_all_steps = "rounding of every step"
-    yield stays_along_R0("$a$", quantities.OUTPUT_TURNING, at_most=rounding_of_all_steps, because=of_all_steps)
-    yield stays_along_R0("$W - W(0)$", quantities.LAYER_TURNING, at_most=rounding_of_all_steps, because=of_all_steps)
-    # |R| rounds by eps |R(0)|, and is followed down to 1e-8 |R(0)|: its direction is known to eps / 1e-8 = 2e-8
-    residual_rounds = "rounding over a residual of $10^{-8}$"
-    yield stays_along_R0("$R$", quantities.GRADIENT_TURNING, at_most=np.sqrt(rounding), because=residual_rounds)
-
-    # |a'| - |a| and |R'| - |R|, over the largest norm, shape (draws, steps)
-    change_of_a = np.diff(on_whitened.entries(quantities.OUTPUT_NORM), axis=1)
-    change_of_R = np.diff(on_whitened.entries(quantities.GRADIENT_NORM), axis=1)
-    yield every_draw(
-        "largest step against the trend that $a$ grows, relative to the largest norm",
-        (-change_of_a).max(axis=1),
-        at_most=rounding,
-        because="rounding",
-    )
-    R_shrinks = {
-        "name": "largest step against the trend that $R$ shrinks, relative to the largest norm",
-        "values": change_of_R.max(axis=1),
-    }
-    yield every_draw(
-        "largest step against the trend that $R$ grows, relative to the largest norm",
-        (-change_of_R).max(axis=1),
-        at_most=rounding,
-        because="rounding",
-        corrected=R_shrinks,
-        # R shrinks under this rival too: it is the corrected recursion with one misprint left in (errata 16)
-        rivals={W_for_its_transpose: R_shrinks},
-    )
+    on_whitened, on_others = Draws(whitened), Draws(others)
+    yield from _steps_follow_the_recursion(Draws([whitened, others]))
+    yield from _directions_stay(on_whitened, on_others, steps=int(whitened["time"].max()))
+    yield from _a_and_R_grow(on_whitened)
     squares = on_whitened.at_end().entries(SIGMA_W1) ** 2  # sigma_i(W)^2, shape (draws, d)
     leading_share = squares[:, 0] / squares.sum(axis=1)
     yield every_draw(
@@ -112,4 +53,78 @@ def discrete_descent(whitened: Table, others: Table, *, share: Fraction) -> Clai
         turning=float(np.nanmax(on_others.largest(quantities.OUTPUT_TURNING))),
         leading=float(np.nanmin(leading_share)),
         share=share,
+    )
+
+
+def _steps_follow_the_recursion(draws: Draws) -> Iterator[Check]:
+    """Check each a' and R' against the printed recursion; corrected, against that of the gradient (errata 16)."""
+    # distance of a' from a + eta W^T a, and corrected from a + eta W^T R
+    yield every_draw(
+        "largest distance of $a'$ from its formula, relative to the largest $|a|$",
+        draws.largest(quantities.OUTPUT_STEP_PRINTED),
+        at_most=ROUNDING,
+        because="rounding",
+        predicted=0.0,
+        corrected={"values": draws.largest(quantities.OUTPUT_STEP)},
+    )
+    # distance of R' from R - eta X^T X (W W^T + |a|^2) R - eta^2 (a^T W R) X^T X R, and corrected with a^T W^T R
+    yield every_draw(
+        "largest distance of $R'$ from its formula, relative to $|R(0)|$",
+        draws.largest(quantities.GRADIENT_STEP_PRINTED),
+        at_most=ROUNDING,
+        because="rounding",
+        predicted=0.0,
+        corrected={"values": draws.largest(quantities.GRADIENT_STEP)},
+        rivals={
+            "no term of second order, as for the flow": {"values": draws.largest(quantities.GRADIENT_STEP_FIRST)},
+            W_FOR_ITS_TRANSPOSE: {"values": draws.largest(quantities.GRADIENT_STEP_PRINTED)},
+        },
+    )
+
+
+def _directions_stay(on_whitened: Draws, on_others: Draws, *, steps: int) -> Iterator[Check]:
+    """Check that a, W - W(0) and R keep the direction of R(0) on whitened data, by the sine of their turning."""
+
+    def stays_along_R0(label: str, turning: Quantity, *, at_most: float, because: str) -> Check:
+        """Check one of the three; the rival is what it turns on other data."""
+        return every_draw(
+            f"largest turning of {label} from the direction of $R(0)$",
+            on_whitened.largest(turning),
+            at_most=at_most,
+            because=because,
+            rivals={"directions that stay whatever the data": {"values": on_others.largest(turning)}},
+        )
+
+    rounding_of_all_steps = ROUNDING * steps  # a direction adds it up
+    of_all_steps = "rounding of every step"
+    yield stays_along_R0("$a$", quantities.OUTPUT_TURNING, at_most=rounding_of_all_steps, because=of_all_steps)
+    yield stays_along_R0("$W - W(0)$", quantities.LAYER_TURNING, at_most=rounding_of_all_steps, because=of_all_steps)
+    # |R| rounds by eps |R(0)|, and is followed down to 1e-8 |R(0)|: its direction is known to eps / 1e-8 = 2e-8
+    residual_rounds = "rounding over a residual of $10^{-8}$"
+    yield stays_along_R0("$R$", quantities.GRADIENT_TURNING, at_most=np.sqrt(ROUNDING), because=residual_rounds)
+
+
+def _a_and_R_grow(on_whitened: Draws) -> Iterator[Check]:
+    """Check that the norms of a and R grow at each step on whitened data; corrected, that R shrinks."""
+    # |a'| - |a| and |R'| - |R|, over the largest norm, shape (draws, steps)
+    change_of_a = np.diff(on_whitened.entries(quantities.OUTPUT_NORM), axis=1)
+    change_of_R = np.diff(on_whitened.entries(quantities.GRADIENT_NORM), axis=1)
+    yield every_draw(
+        "largest step against the trend that $a$ grows, relative to the largest norm",
+        (-change_of_a).max(axis=1),
+        at_most=ROUNDING,
+        because="rounding",
+    )
+    R_shrinks = {
+        "name": "largest step against the trend that $R$ shrinks, relative to the largest norm",
+        "values": change_of_R.max(axis=1),
+    }
+    yield every_draw(
+        "largest step against the trend that $R$ grows, relative to the largest norm",
+        (-change_of_R).max(axis=1),
+        at_most=ROUNDING,
+        because="rounding",
+        corrected=R_shrinks,
+        # R shrinks under this rival too: it is the corrected recursion with one misprint left in (errata 16)
+        rivals={W_FOR_ITS_TRANSPOSE: R_shrinks},
     )

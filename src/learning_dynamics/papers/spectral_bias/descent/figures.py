@@ -26,7 +26,8 @@ def descent(whitened: Table, others: Table, *, member: Natural) -> Plot:
             (quantities.LAYER_TURNING, ":"),
         ):
             rows = select(table, quantity, seed=member).iloc[1:]
-            rows = rows[rows["value"] > 0] if quantity == quantities.GRADIENT_TURNING else rows
+            if quantity == quantities.GRADIENT_TURNING:
+                rows = rows[rows["value"] > 0]  # it is recorded as zero once R has vanished
             curve(sine_axis, rows, colour, style, floor=FLOOR, lw=1.2)
         for quantity, style in ((quantities.GRADIENT_NORM, "-"), (quantities.OUTPUT_NORM, "--")):
             curve(norm_axis, select(table, quantity, seed=member), colour, style, lw=1.2)

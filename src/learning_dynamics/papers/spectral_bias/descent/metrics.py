@@ -54,24 +54,29 @@ def linear_descent(trajectory: Trajectory) -> pd.DataFrame:
     step = trajectory.settings["step"]
     W, a = trajectory.series["W1"], trajectory.series["W2"]
     R = transposed(X) @ (Y - X @ W @ a)
-    size, output = norm(R), norm(a)
+    size, output = norm(R), norm(a)  # |R(t)| and |a(t)|, shape (draws, times); `start` is |R(0)|, (draws, 1)
     start, largest_output = size[:, :1], output.max(axis=1, keepdims=True)
-    direction = R[:, :1] / start[..., None, None]
+    direction = R[:, :1] / start[..., None, None]  # R(0) / |R(0)|, shape (draws, 1, inputs, 1)
 
     def sine(vectors: np.ndarray, mask: np.ndarray | bool) -> np.ndarray:
+        """Return |v - r r^T v| / |v|, r the direction of R(0), shape (draws, times); zero where the mask is false."""
         across = norm(vectors - direction @ (transposed(direction) @ vectors))
         return np.where(mask, ratio(across, norm(vectors)), 0.0)
 
+    # the part of W - W(0) off the matrix r r^T, whose norm is one: less <W - W(0), r r^T> times this matrix
     displacement = W - W[:, :1]
     pattern = direction @ transposed(direction)
     off = norm(displacement - np.sum(displacement * pattern, axis=(-2, -1), keepdims=True) * pattern)
     gram = transposed(X) @ X
+    # the next R without the term of second order in the step
     linear = R - step * gram @ (W @ transposed(W) @ R + output[..., None, None] ** 2 * R)
 
     def second_order_step(inner: np.ndarray) -> np.ndarray:
+        """Return the next R by the formula whose term of second order has the factor `inner`, a^T W^T R or a^T W R."""
         return linear - step**2 * inner * (gram @ R)
 
     def relative_errors(states: np.ndarray, formula: np.ndarray, unit: np.ndarray) -> np.ndarray:
+        """Return the distance of each next state from what the formula makes of this one, shape (draws, times)."""
         errors = norm(states[:, 1:] - formula[:, :-1])
         # the last state has no next one
         return np.pad(errors / unit, ((0, 0), (0, 1)))
