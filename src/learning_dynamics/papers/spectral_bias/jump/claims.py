@@ -174,6 +174,7 @@ def jump_process(jump: Table, *, away: Fraction) -> Claim:
             "the times at the smallest scale, not extrapolated": jumps.at_smallest_scale,
         },
     )
+    # rows whose time is away from the jump of their singular value
     sigma_of_row = jump.groupby("index")["limit"].transform("max")
     away_from_jump = jump[(jump["time"] - 1 / (2 * sigma_of_row)).abs() > away]
     distance = (away_from_jump["value"] - away_from_jump["limit"]).abs()
@@ -224,14 +225,16 @@ def _jumps(table: pd.DataFrame) -> Jumps:
     t = 1 / (2 sigma) + ln(2 sigma) / (2 sigma ln(1/gamma)), linear in 1 / ln(1/gamma).
     """
     two_smallest = np.sort(table["gamma"].unique())[:2]
-    sigmas, times = [], []
-    for _, rows in table.groupby("index"):
-        sigma = rows["limit"].max()
-        inside = rows[(rows["value"] > 0.01 * sigma) & (rows["value"] < 0.99 * sigma)]
-        log_odds = np.log(inside["value"] / (sigma - inside["value"]))  # ln(s / (sigma - s)), zero at s = sigma / 2
-        sigmas.append(sigma)
-        at_scales = [inside["gamma"] == gamma for gamma in two_smallest]
-        times.append([np.interp(0.0, log_odds[at_scale], inside["time"][at_scale]) for at_scale in at_scales])
-    times_at_scales = np.array(times).T  # shape (2, singular values), the smallest scale first
-    _, intercepts = np.polyfit(1 / np.log(1 / two_smallest), times_at_scales, 1)
-    return Jumps(sigma=np.array(sigmas), at_smallest_scale=times_at_scales[0], extrapolated=intercepts)
+    sigma = table.groupby("index")["limit"].max()  # by index
+
+    def time_of_jump(index: int, gamma: float) -> float:
+        """Return when a singular value passes half its limit at one scale."""
+        rows = table[(table["index"] == index) & (table["gamma"] == gamma)]
+        rows = rows[(rows["value"] > 0.01 * sigma[index]) & (rows["value"] < 0.99 * sigma[index])]
+        log_odds = np.log(rows["value"] / (sigma[index] - rows["value"]))  # ln(s / (sigma - s)), zero at s = sigma / 2
+        return np.interp(0.0, log_odds, rows["time"])
+
+    # shape (2, singular values), the smallest scale first
+    times = np.array([[time_of_jump(index, gamma) for index in sigma.index] for gamma in two_smallest])
+    _, intercepts = np.polyfit(1 / np.log(1 / two_smallest), times, 1)
+    return Jumps(sigma=sigma.to_numpy(), at_smallest_scale=times[0], extrapolated=intercepts)

@@ -1,7 +1,5 @@
 """The jump process, in which singular values are learnt one by one, and singular vectors that stand still or turn."""
 
-from typing import Any
-
 import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 
@@ -30,11 +28,11 @@ def jump(jump: Table) -> Plot:
             curve(axis, rows, colour, lw=1.3)
             curve(axis, rows[5::20], colour, ".", "predicted", ms=3.5)
     for index, rows in jump[jump["gamma"] == gammas[-1]].groupby("index"):
-        final = rows["limit"].max()
-        at = 1 / (2 * final)
-        guide(axis, [0, at, at, end], [0, 0, final, final], zorder=4)
-        axis.plot(at, final / (1 + 2 * final), "o", mfc="none", color=COLOURS["vermilion"], zorder=5)
-        axis.annotate(rf"$\sigma_{index}$", (end, final), (4, 0), textcoords="offset points", va="center")
+        sigma = rows["limit"].max()
+        jump_time = 1 / (2 * sigma)
+        guide(axis, [0, jump_time, jump_time, end], [0, 0, sigma, sigma], zorder=4)
+        axis.plot(jump_time, sigma / (1 + 2 * sigma), "o", mfc="none", color=COLOURS["vermilion"], zorder=5)
+        axis.annotate(rf"$\sigma_{index}$", (end, sigma), (4, 0), textcoords="offset points", va="center")
     handles += [
         marks_handle("closed form", "grey"),
         line_handle(r"limit $\gamma \to 0$", "black", "--", 1.0),
@@ -57,28 +55,38 @@ def vectors(whitened: Table, gaussian: Table, *, member: Natural) -> Plot:
     with those of $\alpha$ (dashed). On any data both are zero. (d) The part of $\alpha$ outside the span of the data,
     on Gaussian data, where $d > n$. By Lemma C.3 this part is zero.
     """
-    figure, grid = plt.subplots(2, 2, figsize=(WIDTH, 4.4), sharex=True, sharey=True)
-    axes = grid.ravel()
+    figure, axes = plt.subplots(2, 2, figsize=(WIDTH, 4.4), sharex=True, sharey=True)
+    (diagonal_axis, symmetry_axis), (commutator_axis, outside_axis) = axes
 
-    def draw(axis: Axes, table: Table, quantity: Quantity, colour: str, style: str = "-", **options: Any) -> None:
+    def draw(
+        axis: Axes, table: Table, quantity: Quantity, colour: str, style: str = "-", label: str | None = None
+    ) -> None:
+        """Draw a quantity of the draw against time, after time 0."""
         rows = select(table, quantity, seed=member, phase="flow").iloc[1:]
-        curve(axis, rows, colour, style, floor=FLOOR, **options)
+        curve(axis, rows, colour, style, floor=FLOOR, lw=1.2, label=label)
 
     for table, colour in ((whitened, "blue"), (gaussian, "vermilion")):
-        draw(axes[0], table, quantities.BETA_OFF_DIAGONAL, colour, lw=1.2)
-        draw(axes[0], table, quantities.ALPHA_OFF_DIAGONAL, colour, "--", lw=1.2)
-        draw(axes[2], table, quantities.COMMUTATOR_WITH_LAYERS, colour, lw=1.2)
-        draw(axes[2], table, quantities.COMMUTATOR_WITH_ALPHA, colour, "--", lw=1.2)
-    draw(axes[3], gaussian, quantities.ALPHA_OUTSIDE_DATA, "vermilion", "--", lw=1.2)
-    for quantity, colour in ((quantities.C_17, "green"), (quantities.C_18, "purple"), (quantities.C_22, "orange")):
-        draw(axes[1], whitened, quantity, colour, lw=1.2, label=f"({quantity.replace('_', '.').upper()})")
-    titles = ("off-diagonal part", "asymmetry", "commutators", r"$\alpha$ outside the data")
-    for axis, title in zip(axes, titles, strict=True):
-        axis.set(yscale="log", ylim=(FLOOR, 2), xlabel="time $t$", ylabel="relative norm", title=title)
+        draw(diagonal_axis, table, quantities.BETA_OFF_DIAGONAL, colour)
+        draw(diagonal_axis, table, quantities.ALPHA_OFF_DIAGONAL, colour, "--")
+        draw(commutator_axis, table, quantities.COMMUTATOR_WITH_LAYERS, colour)
+        draw(commutator_axis, table, quantities.COMMUTATOR_WITH_ALPHA, colour, "--")
+    draw(outside_axis, gaussian, quantities.ALPHA_OUTSIDE_DATA, "vermilion", "--")
+    for quantity, equation, colour in (
+        (quantities.C_17, "(C.17)", "green"),
+        (quantities.C_18, "(C.18)", "purple"),
+        (quantities.C_22, "(C.22)", "orange"),
+    ):
+        draw(symmetry_axis, whitened, quantity, colour, label=equation)
+    diagonal_axis.set_title("off-diagonal part")
+    symmetry_axis.set_title("asymmetry")
+    commutator_axis.set_title("commutators")
+    outside_axis.set_title(r"$\alpha$ outside the data")
+    for axis in axes.flat:
+        axis.set(yscale="log", ylim=(FLOOR, 2), xlabel="time $t$", ylabel="relative norm")
         axis.set_xlim(0, whitened.loc[whitened["phase"] == "flow", "time"].max())
         axis.label_outer()
-    axes[1].legend(loc="upper right")
-    letters(axes)
+    symmetry_axis.legend(loc="upper right")
+    letters(axes.flat)
     handles = [
         line_handle(rf"{name} data, $\gamma = {power(settings_of(table)['gamma'])}$", colour)
         for name, table, colour in (("whitened", whitened, "blue"), ("Gaussian", gaussian, "vermilion"))

@@ -1,5 +1,7 @@
 """The learning curve at any scale."""
 
+from typing import Any
+
 import altair as alt
 import numpy as np
 import pandas as pd
@@ -10,9 +12,9 @@ from learning_dynamics.plotting import COLOURS
 from learning_dynamics.plotting.interactive import DASHES, INK, Interactive, colours, italic, power, reading, slider
 from learning_dynamics.tidy import Table, select
 
-POINTS = 181  # of a curve: a hundredth of its time apart
+POINTS = 181  # of a curve, at even times
 START = -4.0  # the power of ten that the slider first stands at
-EVERY = 10  # of the times at which flows were recorded, for a dot
+EVERY = 10  # of so many recorded times of a flow, one has a dot
 SUBSCRIPTS = "₁₂₃₄₅₆₇₈₉"
 
 
@@ -25,74 +27,89 @@ def jump(jump: Table) -> Interactive:
     jump = select(jump, SIGMA_BETA)
     flow_exponents = np.log10(np.sort(jump["gamma"].unique()))
     exponents = np.arange(np.ceil(flow_exponents[0]), np.floor(flow_exponents[-1]) + 1)
-    teacher = jump.groupby("index")["limit"].max().sort_index().to_numpy()
-    modes = [f"{italic('σ')}{SUBSCRIPTS[place]}({italic('β')})" for place in range(len(teacher))]
+    sigma = jump.groupby("index")["limit"].max().sort_index().to_numpy()  # sigma_i(beta_*), descending
+    modes = [f"{italic('σ')}{SUBSCRIPTS[place]}({italic('β')})" for place in range(len(sigma))]
     end = float(jump["time"].max())
-    times = np.linspace(0, end, POINTS)
-    curves = [
-        {
-            "exponent": float(exponent),
-            "mode": mode,
-            "value": theory.learning_curve(final, 10**exponent, -times * exponent * np.log(10)).round(4).tolist(),
-        }
-        for exponent in exponents
-        for mode, final in zip(modes, teacher, strict=True)
-    ]
-    dot_rows = jump[jump["time"].isin(np.sort(jump["time"].unique())[5::EVERY])]
-    dots = pd.DataFrame(
-        {
-            "exponent": np.log10(dot_rows["gamma"]).round(6),
-            "mode": [modes[index - 1] for index in dot_rows["index"]],
-            "time": dot_rows["time"].round(4),
-            "value": dot_rows["value"].round(4),
-        }
-    )
-    steps = [
-        {"mode": mode, "time": time, "value": value, "order": order}
-        for mode, final in zip(modes, teacher, strict=True)
-        for order, (time, value) in enumerate(_step(final, end))
-    ]
-    label = f"{italic('t')} / ln(1/{italic('γ')})"
-    x = alt.X("time:Q", title=label, scale=alt.Scale(domain=[0, end]), axis=alt.Axis(tickCount=6))
+    x_label = f"{italic('t')} / ln(1/{italic('γ')})"
+    x = alt.X("time:Q", title=x_label, scale=alt.Scale(domain=[0, end]), axis=alt.Axis(tickCount=6))
     y = alt.Y(
         "value:Q",
         title=f"singular values {italic('σᵢ')}({italic('β')})",
-        scale=alt.Scale(domain=[0, 1.08 * float(teacher.max())], nice=False),
+        scale=alt.Scale(domain=[0, 1.08 * float(sigma.max())], nice=False),
         axis=alt.Axis(tickCount=5),
     )
-    tints = colours(dict(zip(modes, (COLOURS[name] for name in ("blue", "vermilion", "green")), strict=False)))
-    colour = alt.Color("mode:N", scale=tints)
-    gamma = slider("gamma", f"initial scale {italic('γ')}", exponents.tolist(), START)
-    labels = [f"{italic('γ')} = {power(exponent)}" for exponent in exponents]
-    chosen = "abs(datum.exponent - gamma) < 1e-6"
-    limit = (
-        alt.Chart(alt.InlineData(values=steps))
+    mode_colours = dict(zip(modes, (COLOURS[name] for name in ("blue", "vermilion", "green")), strict=False))
+    colour = alt.Color("mode:N", scale=colours(mode_colours))
+    gamma = slider("gamma", f"initial scale {italic('γ')}", exponents.tolist(), START)  # its value is the power of ten
+    at_chosen_scale = "abs(datum.exponent - gamma) < 1e-6"
+    limit_lines = (
+        alt.Chart(alt.InlineData(values=_staircases(sigma, modes, end)))
         .mark_line(color=INK, strokeDash=DASHES, strokeWidth=1)
         .encode(x, y, order="order:Q", detail="mode:N")
     )
-    curve = (
-        alt.Chart(alt.InlineData(values=curves))
-        .transform_filter(chosen)
+    # a curve's values become rows, number 1, 2, ..., and the numbers times
+    curve_lines = (
+        alt.Chart(alt.InlineData(values=_curves(sigma, modes, exponents, end)))
+        .transform_filter(at_chosen_scale)
         .transform_flatten(["value"])
         .transform_window(place="row_number()", groupby=["mode"])
         .transform_calculate(time=f"(datum.place - 1) * {end / (POINTS - 1)}")
         .mark_line(strokeWidth=2.2)
         .encode(x, y, colour)
     )
-    dot = alt.Chart(dots).transform_filter(chosen).mark_point(filled=True, size=34, opacity=1).encode(x, y, colour)
+    dots = (
+        alt.Chart(_flow_dots(jump, modes))
+        .transform_filter(at_chosen_scale)
+        .mark_point(filled=True, size=34, opacity=1)
+        .encode(x, y, colour)
+    )
+    title = reading("gamma", exponents.tolist(), [f"{italic('γ')} = {power(exponent)}" for exponent in exponents])
     return Interactive(
-        alt.layer(limit, curve, dot).add_params(gamma).properties(title=reading("gamma", exponents.tolist(), labels)),
+        alt.layer(limit_lines, curve_lines, dots).add_params(gamma).properties(title=title),
         facts={"first": _scale(exponents[-1]), "last": _scale(exponents[0]), "scales": len(flow_exponents)},
         alt="Three curves that rise one after the other; as the slider takes the scale down from {first} to {last}, "
         "each turns from a smooth slope into a vertical step.",
     )
 
 
-def _step(final: float, end: float) -> list[tuple[float, float]]:
-    """Return the corners of what one mode's learning curve becomes, up to a time."""
-    at = 1 / (2 * final)
-    return [(0.0, 0.0), (at, 0.0), (at, final), (end, final)]
+def _curves(sigma: np.ndarray, modes: list[str], exponents: np.ndarray, end: float) -> list[dict[str, Any]]:
+    """Return the closed form of each mode at each scale, at even times up to an end: a list of values for each."""
+    times = np.linspace(0, end, POINTS)  # over ln(1/gamma)
+    curves = []
+    for exponent in exponents:
+        flow_times = -times * exponent * np.log(10)
+        for mode, limit in zip(modes, sigma, strict=True):
+            values = theory.learning_curve(limit, 10**exponent, flow_times).round(4).tolist()
+            curves.append({"exponent": float(exponent), "mode": mode, "value": values})
+    return curves
+
+
+def _flow_dots(jump: Table, modes: list[str]) -> pd.DataFrame:
+    """Return a row for each dot: values of the flow at some of its recorded times."""
+    times = np.sort(jump["time"].unique())[5::EVERY]
+    rows = select(jump, time=times)
+    return pd.DataFrame(
+        {
+            "exponent": np.log10(rows["gamma"]).round(6),
+            "mode": [modes[index - 1] for index in rows["index"]],
+            "time": rows["time"].round(4),
+            "value": rows["value"].round(4),
+        }
+    )
+
+
+def _staircases(sigma: np.ndarray, modes: list[str], end: float) -> list[dict[str, Any]]:
+    """Return the corners of the limit of each mode's curve, up to an end, in their order along the line."""
+    corners = []
+    for mode, limit in zip(modes, sigma, strict=True):
+        jump_time = 1 / (2 * limit)
+        points = [(0.0, 0.0), (jump_time, 0.0), (jump_time, limit), (end, limit)]
+        corners += [
+            {"mode": mode, "time": time, "value": value, "order": order} for order, (time, value) in enumerate(points)
+        ]
+    return corners
 
 
 def _scale(exponent: float) -> str:
+    """Return a power of ten as a scale in TeX."""
     return rf"$\gamma = 10^{{{exponent:.0f}}}$"

@@ -23,24 +23,24 @@ def jump(jump: Table) -> Motion:
     """
     jump = select(jump, SIGMA_BETA)
     gammas = np.sort(jump["gamma"].unique())[::-1]
-    teacher = jump.groupby("index")["limit"].max().sort_index().to_numpy()
+    limits = jump.groupby("index")["limit"].max().sort_index().to_numpy()  # sigma_i(beta_*), descending
     end = float(jump["time"].max())
-    times = np.unique(np.r_[np.linspace(0, end, 601), 1 / (2 * teacher)])
+    times = np.unique(np.r_[np.linspace(0, end, 601), 1 / (2 * limits)])  # the times of the jumps among them
     scales, has_flow = _frame_scales(gammas)
     figure, axis = plt.subplots(figsize=(MOVING, 2.5))
-    colours = sequence(len(teacher))
-    for final, colour, index in zip(teacher, colours, range(1, 1 + len(teacher)), strict=True):
-        at = 1 / (2 * final)
-        guide(axis, [0, at, at, end], [0, 0, final, final], width=0.9)
-        axis.annotate(rf"$\sigma_{index}$", (end, final), (5, 0), textcoords="offset points", va="center", color=colour)
+    colours = sequence(len(limits))
+    for index, (sigma, colour) in enumerate(zip(limits, colours, strict=True), start=1):
+        jump_time = 1 / (2 * sigma)
+        guide(axis, [0, jump_time, jump_time, end], [0, 0, sigma, sigma], width=0.9)
+        axis.annotate(rf"$\sigma_{index}$", (end, sigma), (5, 0), textcoords="offset points", va="center", color=colour)
     curves = [axis.plot([], [], color=colour, zorder=3)[0] for colour in colours]
-    dots = [axis.plot([], [], ".", ms=4, color=colour, zorder=4)[0] for colour in colours]
+    dots_of_flow = [axis.plot([], [], ".", ms=4, color=colour, zorder=4)[0] for colour in colours]
     clock = axis.set_title(rf"$\gamma = 10^{{{np.log10(scales[0]):.0f}}}$")
     axis.set(
         xlabel=r"$t \,/\, \ln(1/\gamma)$",
         ylabel=r"singular values $\sigma_i(\beta)$",
         xlim=(0, end),
-        ylim=(0, 1.05 * teacher.max()),
+        ylim=(0, 1.05 * limits.max()),
     )
     axis.legend(
         handles=[
@@ -53,20 +53,21 @@ def jump(jump: Table) -> Motion:
     )
 
     def draw(number: int) -> None:
+        """Draw a frame: the closed form at its scale, and dots if the flow was followed there."""
         gamma = scales[number]
         flow_rows = jump[(jump["gamma"] == gamma) & has_flow[number]]
-        for index, (curve, dot, final) in enumerate(zip(curves, dots, teacher, strict=True), start=1):
-            curve.set_data(times, theory.learning_curve(final, gamma, times * np.log(1 / gamma)))
+        for index, (curve, dots, sigma) in enumerate(zip(curves, dots_of_flow, limits, strict=True), start=1):
+            curve.set_data(times, theory.learning_curve(sigma, gamma, times * np.log(1 / gamma)))
             rows = flow_rows[flow_rows["index"] == index].iloc[5::10]
-            dot.set_data(rows["time"], rows["value"])
+            dots.set_data(rows["time"], rows["value"])
         clock.set_text(rf"$\gamma = 10^{{{np.log10(gamma):.0f}}}$")
 
-    ends = (f"$10^{{{round(np.log10(gamma))}}}$" for gamma in (gammas[0], gammas[-1]))
+    first_scale, last_scale = (f"$10^{{{round(np.log10(gamma))}}}$" for gamma in (gammas[0], gammas[-1]))
     return Motion(
         figure,
         draw,
         frames=len(scales),
-        facts={"first": next(ends), "last": next(ends), "scales": len(gammas)},
+        facts={"first": first_scale, "last": last_scale, "scales": len(gammas)},
         alt="Three smooth curves that rise at three times; as the scale vanishes each turns into a vertical step.",
     )
 
