@@ -47,15 +47,15 @@ def gaussian_init_low_rank(
     that only $k$ grow.
     """
     _require_fewer_outputs_than_inputs(printed)
-    table = {"variance": printed, "standard deviation": deviation}[reading]
-    leading_share, fewer_share = _leading_share(table), _leading_share(table, fewer=1)
+    table = printed if reading == "variance" else deviation
+    share_of_k, share_of_k_less_one = _leading_share(table), _leading_share(table, fewer=1)
     fewer = "only $k - 1$ values grow"
     yield share_of_draws(
         "share of draws that end with approximately rank $k$",
-        **_holds_if_finite(leading_share >= share, leading_share),
+        **_holds_if_finite(share_of_k >= share, share_of_k),
         at_least=0.5,
         because=f"most draws; the $k$ largest hold {share:.0%} of $|W_1|^2$ or more",
-        rivals={fewer: _holds_if_finite(fewer_share >= share, fewer_share)},
+        rivals={fewer: _holds_if_finite(share_of_k_less_one >= share, share_of_k_less_one)},
     )
     yield share_of_draws(
         "share of draws on which only $k$ singular values grow",
@@ -64,12 +64,12 @@ def gaussian_init_low_rank(
         because=f"most draws; beyond the $k$ largest {1 - share:.0%} of the squared displacement at most",
         rivals={fewer: _only_k_grow(table, since, allowed=1 - share, fewer=1)},
     )
-    of_variance, of_deviation = _leading_share(printed), _leading_share(deviation)
+    share_of_k_printed, share_of_k_deviation = _leading_share(printed), _leading_share(deviation)
     yield Facts(
         share=share,
-        least=float(np.nanmin(of_variance)),
-        largest=float(np.nanmax(of_variance)),
-        deviation=float(np.nanmin(of_deviation)),
+        least=float(np.nanmin(share_of_k_printed)),
+        largest=float(np.nanmax(share_of_k_printed)),
+        deviation=float(np.nanmin(share_of_k_deviation)),
         grow=float(np.mean(_only_k_grow(deviation, since, allowed=1 - share)["holds"])),
     )
 
@@ -156,7 +156,10 @@ def nonzero_second_layer(
 
 
 def _holds_if_finite(holds: np.ndarray, measured: np.ndarray) -> dict[str, np.ndarray]:
-    """Return holds and undecided, arguments of `share_of_draws`, shape (draws,): not finite is undecided."""
+    """Return holds and undecided, arguments of `share_of_draws`, shape (draws,).
+
+    A draw is undecided where what was measured of it is not finite.
+    """
     return {"holds": holds, "undecided": ~np.isfinite(measured)}
 
 
@@ -180,6 +183,7 @@ def _predictor_norm(table: Table) -> float:
 
 
 def _require_fewer_outputs_than_inputs(table: Table) -> None:
+    """Raise `Untested` where all singular values of W1 may grow."""
     if _outputs(table) >= Draws(table, phase="limit").entries(SIGMA_W1).shape[1]:
         raise Untested("as many outputs as inputs: all singular values may grow; give fewer outputs")
 

@@ -27,6 +27,7 @@ def gaussian_flow(trajectory: Trajectory) -> Tables:
     settings = trajectory.settings
     limit = spectra_of(trajectory, limit=True)
     X, Y = trajectory.constants["X"][:, None], trajectory.constants["Y"][:, None]
+    # sigma_i(beta_*); rows of W1 have the squared length width * variance at first, on average, orthogonal ones 2 gamma
     star = singular_values(theory.minimum_norm_interpolator(X, Y), limit[SIGMA_BETA].shape[-1])
     predicted = theory.hidden_singular_values(star, settings["width"] * settings["variance"] / 2, X.shape[-1])
     limit[SIGMA_W1] = (limit[SIGMA_W1], predicted)
