@@ -1,9 +1,10 @@
 """The terms that the MSE loss decomposes into, along training."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import matplotlib.pyplot as plt
 import numpy as np
+from matplotlib.axes import Axes
 
 from learning_dynamics.papers.neural_collapse.collapse.figures import recipe
 from learning_dynamics.papers.neural_collapse.panels import (
@@ -61,9 +62,10 @@ def deviation_split(trainings: Sequence[Table]) -> Plot:
     still makes errors has none. {recipe}
     """
     figure, axis = plt.subplots(figsize=(WIDTH, 2.6))
+    # labels below the bars, by their position
     seeds: dict[float, str] = {}
     networks: dict[float, str] = {}
-    offset = 0
+    offset = 0  # position of a network's first bar
     for table in trainings:
         positions = offset + np.arange(table["seed"].nunique())
         bottom = np.zeros(len(positions))
@@ -85,7 +87,7 @@ def deviation_split(trainings: Sequence[Table]) -> Plot:
         )
         seeds |= {position: f"seed {seed}" for seed, position in enumerate(positions)}
         networks[positions.mean()] = title_of(data_and_network(table))
-        offset = int(positions[-1]) + 2
+        offset = int(positions[-1]) + 2  # a gap of one bar between networks
     axis.set_xticks(list(seeds), list(seeds.values()), fontsize=8)
     below = axis.secondary_xaxis(-0.1)
     below.set_xticks(list(networks), list(networks.values()), fontsize=8)
@@ -106,6 +108,7 @@ def deviation_split(trainings: Sequence[Table]) -> Plot:
     return Plot(figure, {**shares, "recipe": recipe(trainings)}, alt)
 
 
+# what `deviation_over` draws, by quantity: the network trained on, the last layer trained on alone, and its law
 CONTINUED = {
     "continued_batches": ("network, batches", "purple"),
     "continued_whole": ("network, whole batches", "green"),
@@ -130,28 +133,13 @@ def deviation_over(rates: Table, batches: Table, plain: Table, plain_batches: Ta
     rate. Lines: geometric mean over {seeds} seeds. Dots: seeds. Weight decay {decay:g}, momentum {momentum:g}.
     """
     figure, axes = plt.subplots(2, 2, figsize=(WIDTH, 4.6), sharex="col", sharey=True)
-    means = {}
-    for row, title, over_rates, over_batches in (
-        (axes[0], "with batch norm", rates, batches),
-        (axes[1], "without batch norm", plain, plain_batches),
-    ):
-        tables_of_rates = _by_swept_value(over_rates, "learning_rate")
-        shared = {settings_of(over_rates)["batch"]: tables_of_rates[settings_of(over_batches)["learning_rate"]]}
-        for axis, setting, tables in (
-            (row[0], "learning_rate", tables_of_rates),
-            (row[1], "batch", _by_swept_value(over_batches, "batch") | shared),
-        ):
-            values = sorted(tables)
-            axis.set(xscale="log", yscale="log", title=title)
-            for quantity, (label, colour) in (CONTINUED | FROZEN | LAW).items():
-                share = np.array([_share(tables[value], quantity) for value in values])
-                middle = means[title, setting, quantity] = np.exp(np.log(share).mean(axis=1))
-                dashed = {"ls": DASHED, "lw": 1.0} if quantity in LAW else {}
-                if quantity not in LAW:
-                    axis.plot(values, share, ".", ms=3, color=COLOURS[colour])
-                axis.plot(values, middle, color=COLOURS[colour], label=label, **dashed)
-            axis.set_xticks(values, [f"{value:g}" for value in values])
-            axis.set_xticks([], minor=True)
+    _deviation_panel(axes[0, 0], _by_learning_rate(rates))
+    means_normalised = _deviation_panel(axes[0, 1], _by_batch(batches, rates))
+    _deviation_panel(axes[1, 0], _by_learning_rate(plain))
+    means_plain = _deviation_panel(axes[1, 1], _by_batch(plain_batches, plain))
+    for row, title in zip(axes, ("with batch norm", "without batch norm"), strict=True):
+        for axis in row:
+            axis.set_title(title)
         row[0].set_ylabel(r"share of $\mathcal{L}_{\mathrm{LS}}$")
     axes[1, 0].set_xlabel(r"learning rate $\eta$")
     axes[1, 1].set_xlabel("images in a batch $B$")
@@ -166,15 +154,45 @@ def deviation_over(rates: Table, batches: Table, plain: Table, plain_batches: Ta
         "decay": settings["weight_decay"],
         **{name: settings[name] for name in ("seeds", "batch", "momentum")},
     }
+    # the share of the deviation that whole batches leave, the median over batches
     remaining = {
-        mode: np.median(means[title, "batch", "continued_whole"] / means[title, "batch", "continued_batches"])
-        for mode, title in (("normalised", "with batch norm"), ("plain", "without batch norm"))
+        "normalised": np.median(means_normalised["continued_whole"] / means_normalised["continued_batches"]),
+        "plain": np.median(means_plain["continued_whole"] / means_plain["continued_batches"]),
     }
     alt = (
         "Four panels: whole batches leave {normalised:.1g} of the deviation of a network with batch norm, {plain:.1g} "
         "of one without (medians over batches)."
     )
     return Plot(figure, facts | remaining, alt)
+
+
+def _deviation_panel(axis: Axes, tables: Mapping[float, Table]) -> dict[str, np.ndarray]:
+    """Draw deviations over the values of a swept setting; return their geometric means over seeds by quantity."""
+    values = sorted(tables)
+    axis.set(xscale="log", yscale="log")
+    means = {}
+    for quantity, (label, colour) in (CONTINUED | FROZEN | LAW).items():
+        shares = np.array([_share(tables[value], quantity) for value in values])  # shape (values, seeds)
+        means[quantity] = np.exp(np.log(shares).mean(axis=1))
+        if quantity in LAW:
+            axis.plot(values, means[quantity], color=COLOURS[colour], label=label, ls=DASHED, lw=1.0)
+        else:
+            axis.plot(values, shares, ".", ms=3, color=COLOURS[colour])
+            axis.plot(values, means[quantity], color=COLOURS[colour], label=label)
+    axis.set_xticks(values, [f"{value:g}" for value in values])
+    axis.set_xticks([], minor=True)
+    return means
+
+
+def _by_learning_rate(rates: Table) -> dict[float, Table]:
+    """Return the tables of a sweep of learning rates, by the rate."""
+    return _by_swept_value(rates, "learning_rate")
+
+
+def _by_batch(batches: Table, rates: Table) -> dict[float, Table]:
+    """Return the tables of a sweep of batches, by the batch, with that of the batch that the sweep of rates has."""
+    shared_batch, shared_rate = settings_of(rates)["batch"], settings_of(batches)["learning_rate"]
+    return _by_swept_value(batches, "batch") | {shared_batch: _by_learning_rate(rates)[shared_rate]}
 
 
 def _by_swept_value(table: Table, setting: str) -> dict[float, Table]:
@@ -221,8 +239,8 @@ def fig2(trainings: Sequence[Table], *, decay: Decay) -> Plot:
             values = loss_term(table, term, decay)
             band(axis, values, color=COLOURS[colour], label=label)
             if term != LOSS_NC23:
-                data = loss_term(table, term, decay, without_decay=True)
-                band(axis, data, color=COLOURS[colour], ls=DASHED, lw=1.0, label=f"{label}, without decay")
+                errors_alone = loss_term(table, term, decay, without_decay=True)
+                band(axis, errors_alone, color=COLOURS[colour], ls=DASHED, lw=1.0, label=f"{label}, without decay")
         mark_epochs(axis, table)
         deviation, total = (loss_term(table, term, decay).iloc[-1] for term in (LOSS_LS_PERP, LOSS))
         shares.append(deviation / total)

@@ -76,8 +76,7 @@ def nc1_term_and_variability(features: Table) -> Claim:
     )
 
     # By Lemma 1 both terms of the loss are functions of the SNR singular values omega_j. Below, omega are those of the
-    # renormalised features, (draws, 1 time, C - 1). Deviations that are multiplied by s divide them by s
-
+    # renormalised features, shape (draws, 1 time, C - 1); deviations that are multiplied by s divide them by s
     def errors_of(formula: Callable[[np.ndarray, int], np.ndarray]) -> np.ndarray:
         """Return the largest |L_NC1 / formula(omega, C) - 1| over scatters, shape (draws,)."""
 
@@ -193,8 +192,9 @@ def nc23_term_and_simplex(features: Table) -> Claim:
     means_frame_distance = draws[MEANS_FRAME_DISTANCE]
     classifiers_frame_distance = draws[CLASSIFIERS_FRAME_DISTANCE]
     in_proportion = "classifiers in proportion to class means"
-    # As printed, the distances below are zero where the score error is small; as corrected, they are those of the class
-    # means' pseudo-inverse. The score error measures no distance that falls more slowly than its square root
+    # As printed, the distances below vanish with the score error; as corrected, they are those of the class means'
+    # pseudo-inverse. The tolerance is the square root of the score error, so that a distance that vanishes with it but
+    # more slowly, as its root, passes too
     tolerance = np.sqrt(score_error)
     because = "the square root of $\\|W\\bar M - \\Phi\\|/\\|\\Phi\\|$"
     yield equal_on_every_draw(

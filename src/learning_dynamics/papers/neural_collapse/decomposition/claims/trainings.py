@@ -1,6 +1,6 @@
 """The terms of the loss in training (sections 2 and 3, figure 2)."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
@@ -140,7 +140,8 @@ def least_squares_deviation_negligible(
     is not the optimum of the loss that was trained.
     """
     included, excluded = without_exceptions(trainings)
-    # L_LS^perp / (L_NC1 + L_NC2/3) and, for a rival, L_NC1 / (L_NC1 + L_NC2/3): of each table epochs by seeds
+    # one array for each table, epochs by seeds: L_LS^perp / (L_NC1 + L_NC2/3), the same without what decay adds, and,
+    # for a rival, L_NC1 / (L_NC1 + L_NC2/3)
     deviation_shares = [deviation_share(table, decay) for table in included]
     deviation_shares_without_decay = [deviation_share(table, decay, without_decay=True) for table in included]
     variability_shares = []
@@ -152,10 +153,14 @@ def least_squares_deviation_negligible(
     else:
         judged_shares, qualifier = deviation_shares, ""
 
-    def largest(shares: Sequence[pd.DataFrame]) -> np.ndarray:
-        """Return the largest share of each training in the judged period, one table after the other."""
-        return np.concatenate(
-            [_largest_since(values, table, since, train_error) for values, table in zip(shares, included, strict=True)]
+    def largest(shares_by_table: Sequence[pd.DataFrame]) -> np.ndarray:
+        """Return the largest share of each training in the judged period, shape (trainings,)."""
+        return np.array(
+            [
+                of_seed.max(skipna=False)
+                for shares, table in zip(shares_by_table, included, strict=True)
+                for of_seed in _by_seed_since(shares, table, since, train_error)
+            ]
         )
 
     yield every_draw(
@@ -165,38 +170,38 @@ def least_squares_deviation_negligible(
         because="a tenth: what a figure shows as negligible",
         excluded=excluded,
         rivals={
-            "the first epoch's deviation": {"values": np.concatenate([values.iloc[0] for values in judged_shares])},
+            "the first epoch's deviation": {"values": np.concatenate([shares.iloc[0] for shares in judged_shares])},
             "$L_{NC1}$ instead of the deviation": {"values": largest(variability_shares)},
         },
     )
     yield premise_errors_end(included, excluded, train_error=train_error)
 
-    # of each training: largest from the latest early epoch on, up to that epoch, and after it
-    largest_since_early, largest_before_drop, largest_after_drop = [], [], []
-    for values, table in zip(deviation_shares, included, strict=True):
-        latest = latest_early_epoch(values, table)
-        largest_since_early.append(values[values.index >= latest].max())
-        largest_before_drop.append(values[values.index <= latest].max())
-        largest_after_drop.append(values[values.index > latest].max())
-    ends = over_trainings(included, lambda table: epochs_errors_end(table, train_error))
-    # of each training at the last epoch
+    # for each table, the largest share of each seed: from the latest early epoch on, up to that epoch, and after it
+    since_early, up_to_early, after_early = [], [], []
+    for shares, table in zip(deviation_shares, included, strict=True):
+        latest = latest_early_epoch(shares, table)
+        since_early.append(shares[shares.index >= latest].max())
+        up_to_early.append(shares[shares.index <= latest].max())
+        after_early.append(shares[shares.index > latest].max())
+    # of each training, shape (trainings,): the epoch at which train errors end, and numbers at the last epoch
+    epochs_of_end = over_trainings(included, lambda table: epochs_errors_end(table, train_error))
     nc1, nc23, nc1_decay = (
         at_the_end(included, with_decay(term, decay)) for term in (LOSS_NC1, LOSS_NC23, LOSS_NC1_DECAY)
     )
-    last_shares = np.concatenate([values.iloc[-1] for values in deviation_shares])
-    last_shares_without_decay = np.concatenate([values.iloc[-1] for values in deviation_shares_without_decay])
+    last_shares = np.concatenate([shares.iloc[-1] for shares in deviation_shares])
+    last_shares_without_decay = np.concatenate([shares.iloc[-1] for shares in deviation_shares_without_decay])
     yield Facts(
         largest_share=largest_share,
         decay_share=np.median(nc1_decay / (nc1 + nc23)),
         data_share=np.median(last_shares_without_decay),
         data_worst=np.max(last_shares_without_decay),
         last=np.max(last_shares),
-        before_drop=np.max(np.concatenate(largest_before_drop)),
-        after_drop=np.max(np.concatenate(largest_after_drop)),
-        best=np.min(np.concatenate(largest_since_early)),
-        worst=np.max(np.concatenate(largest_since_early)),
-        first_end=np.nanmin(ends),
-        last_end=np.nanmax(ends),
+        before_drop=np.max(np.concatenate(up_to_early)),
+        after_drop=np.max(np.concatenate(after_early)),
+        best=np.min(np.concatenate(since_early)),
+        worst=np.max(np.concatenate(since_early)),
+        first_end=np.nanmin(epochs_of_end),
+        last_end=np.nanmax(epochs_of_end),
     )
 
 
@@ -225,31 +230,35 @@ def nc1_term_dominates(
     """
     included, excluded = without_exceptions(trainings)
 
-    def ratios_of(term: Quantity, *, without_decay: bool) -> Iterator[tuple[Table, pd.DataFrame]]:
-        """Yield each table with a term over the larger of the other two, epochs by seeds."""
-        for table in included:
-            terms = {
-                each: loss_term(table, each, decay, without_decay=without_decay)
-                for each in (LOSS_NC1, LOSS_NC23, LOSS_LS_PERP)
-            }
-            judged = terms.pop(term)
-            yield table, judged / np.maximum(*terms.values())  # the two that are left
+    def ratio_to_larger(table: Table, term: Quantity, *, without_decay: bool) -> pd.DataFrame:
+        """Return a term over the larger of the other two, epochs by seeds."""
+        terms = {
+            name: loss_term(table, name, decay, without_decay=without_decay)
+            for name in (LOSS_NC1, LOSS_NC23, LOSS_LS_PERP)
+        }
+        one_other, another = (terms[name] for name in terms if name != term)
+        return terms[term] / np.maximum(one_other, another)
 
     def least_ratio(term: Quantity, period: Period, *, without_decay: bool) -> np.ndarray:
-        """Return the least of these ratios in a period, for each training."""
-        return -np.concatenate(
+        """Return the least of these ratios in a period, shape (trainings,)."""
+        return np.array(
             [
-                _largest_since(-ratios, table, period, train_error)
-                for table, ratios in ratios_of(term, without_decay=without_decay)
+                of_seed.min(skipna=False)
+                for table in included
+                for of_seed in _by_seed_since(
+                    ratio_to_larger(table, term, without_decay=without_decay), table, period, train_error
+                )
             ]
         )
 
     leaves_out_decay = parts == "data"
     ratios = least_ratio(LOSS_NC1, since, without_decay=leaves_out_decay)
-    smaller_at_neighbours = np.concatenate(
+    is_less_twice_in_a_row = np.concatenate(
         [
-            _has_neighbours_since(of_table < 1, table, since, train_error)
-            for table, of_table in ratios_of(LOSS_NC1, without_decay=leaves_out_decay)
+            _holds_twice_in_a_row_since(
+                ratio_to_larger(table, LOSS_NC1, without_decay=leaves_out_decay) < 1, table, since, train_error
+            )
+            for table in included
         ]
     )
     yield every_draw(
@@ -257,7 +266,7 @@ def nc1_term_dominates(
         ratios,
         at_least=1.0,
         because="the largest term",
-        undecided=(ratios < 1) & ~smaller_at_neighbours,
+        undecided=(ratios < 1) & ~is_less_twice_in_a_row,
         excluded=excluded,
         rivals={
             phrase: {
@@ -281,26 +290,29 @@ def nc1_term_dominates(
     )
 
 
-def _largest_since(values: pd.DataFrame, table: Table, since: Period, train_error: float) -> np.ndarray:
-    """Return the largest of a quantity from an epoch on, shape (seeds,); nan where train errors never end."""
+def _by_seed_since(values: pd.DataFrame, table: Table, since: Period, train_error: float) -> list[pd.Series]:
+    """Return a quantity, epochs by seeds, from the start of a period on, as a series for each seed.
+
+    The series is empty, and its largest and least value nan, where the period starts with the end of train errors and
+    they never end.
+    """
     starts = _starts(values, table, since, train_error)
-    # no epoch is later than nan, and the largest of none is nan
-    return np.array([values.loc[values.index >= starts[seed], seed].max(skipna=False) for seed in values.columns])
+    return [values.loc[values.index >= starts[seed], seed] for seed in values.columns]  # no epoch is later than nan
 
 
-def _has_neighbours_since(holds: pd.DataFrame, table: Table, since: Period, train_error: float) -> np.ndarray:
-    """Return whether something holds at an epoch of a period and at the recorded epoch before or after it, (seeds,)."""
-    is_judged = holds.index.to_numpy()[:, None] >= _starts(holds, table, since, train_error).to_numpy()
-    at_next = holds.shift(-1, fill_value=False)
-    at_last = holds.shift(1, fill_value=False)
-    return (holds & (at_next | at_last) & is_judged).any().to_numpy()
+def _holds_twice_in_a_row_since(holds: pd.DataFrame, table: Table, since: Period, train_error: float) -> np.ndarray:
+    """Return whether something holds at two recorded epochs in a row, the later one in a period, shape (seeds,)."""
+    epochs = holds.index.to_numpy()[:, None]  # shape (epochs, 1)
+    is_judged = epochs >= _starts(holds, table, since, train_error).to_numpy()  # shape (epochs, seeds)
+    at_previous = holds.shift(1, fill_value=False)
+    return (holds & at_previous & is_judged).any().to_numpy()
 
 
 def _starts(values: pd.DataFrame, table: Table, since: Period, train_error: float) -> pd.Series:
-    """Return the first epoch of a period for each seed; nan where train errors never end.
+    """Return the epoch at which a period starts for each seed; it goes on to the last epoch of `values`.
 
-    It is the latest epoch that counts as early, where train errors end, the first after the learning rate has dropped,
-    or the last.
+    It is the latest epoch that counts as early, the first at which train errors have ended (nan where they never do),
+    the first after the learning rate has dropped, or the last.
     """
     if since == "zero_error":
         return epochs_errors_end(table, train_error)
@@ -361,7 +373,7 @@ def nc23_vanishes_first(
         return over_trainings(trainings, of_training)
 
     nc1_fall, nc23_fall, ls_perp_fall = (decades_of_fall(term, decay) for term in (LOSS_NC1, LOSS_NC23, LOSS_LS_PERP))
-    # by a rival another term falls fastest: each check compares it with one of the two others
+    # by a rival another term falls fastest; each check compares that term with one of the other two
     nc1_first, ls_perp_first = "$L_{NC1}$ first", "$L_{LS}^\\perp$ first"
     yield _further_by(
         "$\\log_{10}$ of the fall of $L_{NC2/3}$ over that of $L_{LS}^\\perp$",
@@ -388,11 +400,12 @@ def nc23_vanishes_first(
             largest_of_training.append(shares.max())
         return np.nanmax(np.concatenate(largest_of_training))
 
+    advantage_if_trained = advantage("trained")
     yield Facts(
         factor=factor,
-        trained=10 ** np.mean(advantage("trained")),
-        least=10 ** np.nanmin(advantage("trained")),
-        most=10 ** np.nanmax(advantage("trained")),
+        trained=10 ** np.mean(advantage_if_trained),
+        least=10 ** np.nanmin(advantage_if_trained),
+        most=10 ** np.nanmax(advantage_if_trained),
         notebook=10 ** np.mean(advantage("notebook")),
         trained_share=largest_deviation_share("trained"),
         notebook_share=largest_deviation_share("notebook"),
@@ -450,17 +463,17 @@ def deviation_split(trainings: Sequence[Table], *, tolerance: Positive) -> Claim
     does not show.
     """
     included, excluded = without_exceptions(trainings)
-    # L_LS^perp of each training at the last recorded epoch at the full learning rate, of a last layer that is trained
-    # on while its body is frozen,
+    # L_LS^perp at the last recorded epoch at the full learning rate, shape (trainings,) each. The first four are of a
+    # last layer that is trained on while its body is frozen, the fifth is the network's own
     fixed_features = at_the_drop(included, SPLIT_SAMPLING)  # on the features of evaluation mode
     batch_features = at_the_drop(included, SPLIT_BATCHES)  # on the features that batch norm takes from each batch
     with_replacement = at_the_drop(included, SPLIT_REPLACED)  # on fixed features, batches drawn with replacement
     law = at_the_drop(included, SPLIT_LAW)  # the first order of `with_replacement` in the learning rate
-    # and of the network itself
     network = at_the_drop(included, LOSS_LS_PERP)
     reverse = "the reverse order"
     # in decades
-    batch_norm_adds, motion_adds = np.log10(batch_features / fixed_features), np.log10(network / batch_features)
+    batch_norm_adds = np.log10(batch_features / fixed_features)
+    motion_adds = np.log10(network / batch_features)
     yield above_zero(
         "$\\log_{10}$ of the last layer's deviation with the statistics of batches over that without",
         batch_norm_adds,
@@ -497,7 +510,7 @@ def deviation_split(trainings: Sequence[Table], *, tolerance: Positive) -> Claim
             "a law twice as large": {"estimate": over_law(2.0)},
         },
     )
-    before_drop = [
+    shares_before_drop = [
         after_errors_end(deviation_share(table), table, EFFECTIVELY_ZERO, until=last_epoch_at_full_rate(table))
         for table in included
     ]
@@ -507,6 +520,6 @@ def deviation_split(trainings: Sequence[Table], *, tolerance: Positive) -> Claim
         sampling=np.median(fixed_features / least_squares_loss),
         batches=np.median(batch_features / least_squares_loss),
         network=np.median(network / least_squares_loss),
-        least=np.nanmin([shares.min().min() for shares in before_drop]),
-        most=np.nanmax([shares.max().max() for shares in before_drop]),
+        least=np.nanmin([shares.min().min() for shares in shares_before_drop]),
+        most=np.nanmax([shares.max().max() for shares in shares_before_drop]),
     )
