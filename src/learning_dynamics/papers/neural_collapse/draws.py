@@ -62,6 +62,7 @@ def by_size(table: Table, quantity: Quantity, **where: str | float) -> dict[Size
     arrays = {}
     for size, rows in select(table, quantity, **where).groupby(SIZE_COLUMNS):
         wide = rows.pivot(index=["seed", "time"], columns="index", values="value")
+        # rows of `wide` are sorted by seed, then by time; columns are entries
         values = wide.to_numpy().reshape(rows["seed"].nunique(), -1, wide.shape[1])
         # `cached_per_table` hands the same dict to all callers, and makes only arrays that are returned bare read-only
         values.flags.writeable = False

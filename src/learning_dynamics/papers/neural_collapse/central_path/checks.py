@@ -33,10 +33,10 @@ from learning_dynamics.tidy import Table, settings_of
 def check_course(flows: Table, flow: str, dynamics: Dynamics) -> Check:
     """Check omega_j(t) along a flow against its course from omega_j(0), which for the paper is eq. 9."""
     times = times_of(flows)[:, None]
-    course = dynamics.course
 
     def error(size: Size, omega: np.ndarray) -> np.ndarray:
-        return relative_error(omega, course(omega[:, :1], times, size.classes, size.examples))
+        predicted = dynamics.course(omega[:, :1], times, size.classes, size.examples)
+        return relative_error(omega, predicted)
 
     return zero_on_every_draw(
         f"$\\omega_j(t)$ along the flow, {flow} map, relative error",
@@ -49,10 +49,10 @@ def check_course(flows: Table, flow: str, dynamics: Dynamics) -> Check:
 @takes_rivals("dynamics", scaled=at_speed)
 def check_speed(features: Table, flow: str, dynamics: Dynamics) -> Check:
     """Check d omega_j / dt on fresh draws, by differences, against a function of omega_j, for the paper eq. 27."""
-    predicted = dynamics.speed
 
     def error(size: Size, speed: np.ndarray, omega: np.ndarray) -> np.ndarray:
-        return relative_error(speed, predicted(omega, size.classes, size.examples))
+        predicted = dynamics.speed(omega, size.classes, size.examples)
+        return relative_error(speed, predicted)
 
     return zero_on_every_draw(
         f"$d\\omega_j/dt$ on fresh draws, {flow} map, relative error",
@@ -70,10 +70,10 @@ def check_asymptote(flows: Table, flow: str, dynamics: Dynamics) -> Check:
     """Check the ratio of omega to its asymptote at the last time, to the next order of the expansion, doubled."""
     times = times_of(flows)
     last = len(times) - 1
-    asymptote = dynamics.asymptote
 
     def error(size: Size, omega: np.ndarray) -> np.ndarray:
-        return np.abs(omega[:, last] / asymptote(times[last], size.classes, size.examples) - 1).max(axis=1)
+        asymptote = dynamics.asymptote(times[last], size.classes, size.examples)
+        return np.abs(omega[:, last] / asymptote - 1).max(axis=1)
 
     return zero_on_every_draw(
         "$\\omega_j$ over its asymptote at the last time, minus one",
@@ -141,7 +141,7 @@ def check_limit_of_small_steps(descent: Table, dynamics: Dynamics) -> Check:
     """
     smallest, middle, largest = step_sizes_of(descent)[:3]
     omega_of = {step: by_size(descent, OMEGA, step=step) for step in (smallest, middle, largest)}
-    end, course = times_of(descent)[-1], dynamics.course
+    last_time = times_of(descent)[-1]
 
     def at_step_zero(omega: np.ndarray, omega_of_larger: np.ndarray, step: float, larger: float) -> np.ndarray:
         """Return omega at the last time on the line through both step sizes, at zero, shape (draws, C - 1)."""
@@ -149,7 +149,7 @@ def check_limit_of_small_steps(descent: Table, dynamics: Dynamics) -> Check:
         return final + (final - final_of_larger) * step / (larger - step)
 
     def error(size: Size, fine: np.ndarray, coarse: np.ndarray) -> np.ndarray:
-        predicted = course(fine[:, 0], end, size.classes, size.examples)
+        predicted = dynamics.course(fine[:, 0], last_time, size.classes, size.examples)
         return relative_error(at_step_zero(fine, coarse, smallest, middle), predicted)
 
     def extrapolation_error(_: Size, fine: np.ndarray, coarse: np.ndarray, coarsest: np.ndarray) -> np.ndarray:

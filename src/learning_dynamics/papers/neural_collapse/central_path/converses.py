@@ -72,13 +72,14 @@ def small_terms(X: np.ndarray, classes: int) -> models.Numbers:
     """
     omega = models.snr_singular_values(X, classes)[-1]
     identity = np.eye(len(X))
+    # shape (scatters,) each
     nc1, nc23 = np.array([_least_squares_losses(X, scatter * identity, classes) for scatter in SCATTERS]).T
     pushes = omega * np.sqrt(nc1 / (classes - 1))
     pushed_nc1 = np.array([_least_squares_losses(X, push * identity, classes)[0] for push in pushes])
     along_means = _scaled_along(models.snr_vectors(X, classes)[0], SCATTERS[0])
     concentrated = rescattered(X, SCATTERS[0] * min(1.0, omega) * identity, classes)
     W, M = models.classifier(concentrated, classes), models.class_means(concentrated, classes)
-    inverse = np.linalg.pinv(M, rcond=1e-9)
+    inverse = np.linalg.pinv(M, rcond=1e-9)  # shape (C, P), that of W
     return {
         quantities.SCATTERED_LOSS_NC1: nc1,
         quantities.SCATTERED_LOSS_NC23: nc23,
@@ -99,7 +100,7 @@ def _scaled_along(U: np.ndarray, factor: float) -> np.ndarray:
 
 
 def _least_squares_losses(X: np.ndarray, change: np.ndarray, classes: int) -> tuple[float, float]:
-    """Return L_NC1 (eq. 17) and L_NC2/3 (eq. 18) of features whose deviations from the class means are mapped."""
+    """Return L_NC1 (eq. 17) and L_NC2/3 (eq. 18) of the features of X with their deviations mapped by `change`."""
     H = rescattered(X, change, classes)
     W = models.classifier(H, classes)
     deviation_scores = W @ models.deviations(H, classes)
@@ -171,6 +172,7 @@ def leaning_noise(X: np.ndarray, classes: int) -> dict[str, np.ndarray]:
     }
     if len(X) < classes:
         return measured
+    # columns of U: C - 1 directions in which class means differ, most in the first, then those in which they do not
     U, _, _ = np.linalg.svd(models.signal_to_noise(X, classes))
     for index, lean in enumerate(LEANS):
         direction = lean * U[:, classes - 2] + np.sqrt(1 - lean**2) * U[:, classes - 1]
@@ -217,6 +219,7 @@ def simplex_means(X: np.ndarray, classes: int) -> models.Numbers:
     if len(X) < classes:
         return measured
     U, _, Vt = np.linalg.svd(models.signal_to_noise(X, classes))
+    # a simplex frame of singular values one, a direction of the class means, and one orthogonal to all of them
     M, along, beside = U[:, : classes - 1] @ Vt[: classes - 1], U[:, 0], U[:, classes - 1]
     coupled = np.eye(len(X)) + COUPLING * (np.outer(along, beside) + np.outer(beside, along))
     uncoupled = np.eye(len(X)) + 0.5 * np.outer(along, along)
@@ -229,6 +232,7 @@ def simplex_means(X: np.ndarray, classes: int) -> models.Numbers:
 
     def decided_differently(W: np.ndarray, points: np.ndarray) -> int:
         """Return how many points, as columns, the classifier W and the nearest class mean decide differently."""
+        # (points, 1, P) less (C, P): a distance for each point and class
         nearest = np.argmin(np.linalg.norm(points.T[:, None] - M.T, axis=2), axis=1)
         # features have mean zero, so that the bias is 1 / C for every class
         return int(np.sum((W @ points).argmax(axis=0) != nearest))

@@ -51,32 +51,38 @@ def central_path(
     figure = plt.figure(figsize=(WIDTH, 6.8))
     grid = figure.add_gridspec(3, 3)
     axes = [figure.add_subplot(grid[place]) for place in np.ndindex(2, 3)]
-    flow_rows, descent_rows = (drawn_member(table, size, member) for table in (flows, descent))
-    for axis, flow in zip(axes[:2], FLOWS, strict=True):
-        _omega_panel(axis, flow_rows[flow_rows["flow"] == flow], descent_rows if flow == quantities.PRINTED else None)
-    top = max(axis.get_ylim()[1] for axis in axes[:2])
-    for axis in axes[:2]:
-        axis.set_ylim(0.5 * select(flow_rows, quantities.OMEGA)["value"].min(), top)
-    _speed_panel(axes[2], features)
-    _spread_panel(axes[3], flow_rows)
-    _spectral_loss_panel(axes[4], flow_rows[flow_rows["flow"] == quantities.ORTHOGONAL])
-    _limit_panel(axes[5], flow_rows)
     axes.append(figure.add_subplot(grid[2, :]))
-    _training_spectrum_panel(axes[6], training)
+    orthogonal_axis, printed_axis, speed_axis, spread_axis, loss_axis, limit_axis, training_axis = axes
+    flow_rows, descent_rows = (drawn_member(table, size, member) for table in (flows, descent))
+    orthogonal_rows = flow_rows[flow_rows["flow"] == quantities.ORTHOGONAL]
+    printed_rows = flow_rows[flow_rows["flow"] == quantities.PRINTED]
+    _omega_panel(orthogonal_axis, orthogonal_rows, None)
+    _omega_panel(printed_axis, printed_rows, descent_rows)
+    top = max(axis.get_ylim()[1] for axis in (orthogonal_axis, printed_axis))
+    for axis in (orthogonal_axis, printed_axis):
+        axis.set_ylim(0.5 * select(flow_rows, quantities.OMEGA)["value"].min(), top)
+    _speed_panel(speed_axis, features)
+    _spread_panel(spread_axis, flow_rows)
+    _spectral_loss_panel(loss_axis, orthogonal_rows)
+    _limit_panel(limit_axis, flow_rows)
+    _training_spectrum_panel(training_axis, training)
     letters(axes)
     return Plot(figure, alt="Singular values grow along two flows, each on its own closed form, and become equal.")
 
 
 def drawn_member(table: pd.DataFrame, size: int, member: int) -> pd.DataFrame:
     """Return the rows of one member of one size, numbered as in the settings."""
-    return select(table, **dict(zip(SIZE_COLUMNS, settings_of(table)["sizes"][size], strict=True)), seed=member)
+    columns_of_size = dict(zip(SIZE_COLUMNS, settings_of(table)["sizes"][size], strict=True))
+    return select(table, **columns_of_size, seed=member)
 
 
 def _spectrum(table: pd.DataFrame) -> list[pd.DataFrame]:
+    """Return the rows of each singular value after time 0, the largest first."""
     return [rows for _, rows in _after_start(table, quantities.OMEGA).groupby("index")]
 
 
 def _after_start(table: pd.DataFrame, quantity: Quantity, **where: str) -> pd.DataFrame:
+    """Return the rows of a quantity after time 0, which a logarithmic axis does not show."""
     rows = select(table, quantity, **where)
     return rows[rows["time"] > 0]
 
@@ -87,7 +93,11 @@ def _dots(axis: Axes, time: np.ndarray, values: np.ndarray) -> None:
 
 
 def _omega_panel(axis: Axes, flow: pd.DataFrame, descent: pd.DataFrame | None) -> None:
-    """Draw one flow's singular values, its closed form and asymptote; and the discrete algorithm if given."""
+    """Draw one flow's singular values, the closed form that it obeys, and the asymptote of that.
+
+    Without `descent` the closed form is the paper's. With `descent`, which is drawn at its smallest step, it is the
+    algorithm's, and the paper's is drawn for the largest singular value.
+    """
     lines = _spectrum(flow)
     starts = select(flow, quantities.OMEGA, time=0).set_index("index")["value"]
     colours = sequence(len(lines))
@@ -95,8 +105,9 @@ def _omega_panel(axis: Axes, flow: pd.DataFrame, descent: pd.DataFrame | None) -
     for index, (line, colour) in enumerate(zip(lines, colours, strict=True), start=1):
         times, start = line["time"].to_numpy(), np.array(starts[index])
         paper = theory.snr_closed_form(start, times, classes, examples)
+        algorithm = theory.algorithm_closed_form(start, times, classes, examples)
         axis.plot(times, line["value"], color=colour, lw=2.2)
-        _dots(axis, times, paper if descent is None else theory.algorithm_closed_form(start, times, classes, examples))
+        _dots(axis, times, paper if descent is None else algorithm)
         if descent is not None and index == 1:  # several dotted lines would fill each other's gaps
             axis.plot(times, paper, color=COLOURS["black"], ls=(0, (1, 2)), lw=1.6)
     time = lines[0]["time"].to_numpy()
@@ -107,8 +118,8 @@ def _omega_panel(axis: Axes, flow: pd.DataFrame, descent: pd.DataFrame | None) -
     else:
         asymptote, label = theory.algorithm_asymptote(time, classes, examples), r"$(2t/(CN))^{1/2}$"
         title = "printed map, algorithm"
-        finest = descent[descent["step"] == descent["step"].min()]
-        for line, colour in zip(_spectrum(finest), colours, strict=True):
+        smallest_step = descent[descent["step"] == descent["step"].min()]
+        for line, colour in zip(_spectrum(smallest_step), colours, strict=True):
             axis.plot(line["time"], line["value"], "o", ms=3.0, mfc="white", mec=colour, mew=0.8, markevery=3, zorder=5)
     axis.plot(time, asymptote, color=COLOURS["grey"], lw=0.9, zorder=1)
     axis.annotate(
@@ -142,22 +153,24 @@ def _speed_panel(axis: Axes, features: pd.DataFrame) -> None:
         axis.plot(
             factors.loc[rows.index], ratio, mark, ms=width, color=COLOURS[colour], mfc="none", mew=0.6, label=label
         )
+    # predictions, from the smallest factor to the largest: the factor itself, and one
     ends = np.array([1.0, factors.max()])
-    for line in (ends, np.ones(2)):
-        axis.plot(ends, line, color=COLOURS["black"], ls=DASHED, lw=1.0, zorder=4)
+    for predicted in (ends, np.ones(2)):
+        axis.plot(ends, predicted, color=COLOURS["black"], ls=DASHED, lw=1.0, zorder=4)
     axis.set(xlabel=r"$1 + \omega^2/C$", ylabel=r"measured $\dot\omega$ / Lemma 5", ylim=(0, 1.7 * factors.max()))
     axis.set_title("speeds on fresh draws")
     axis.legend(loc="upper left", handletextpad=0.1, borderaxespad=0.1, labelspacing=0.25)
 
 
 def _spread_panel(axis: Axes, flows: pd.DataFrame) -> None:
+    """Draw omega_max / omega_min - 1 along both flows, one wide and one thin so that both are seen, and 1/t."""
     for width, (flow, (colour, label)) in zip((3.4, 1.2), FLOWS.items(), strict=True):
         rows = _after_start(flows, quantities.SINGULAR_VALUE_SPREAD, flow=flow)
         axis.plot(rows["time"], rows["value"], color=COLOURS[colour], lw=width, label=label)
     printed_map = _after_start(flows, quantities.SINGULAR_VALUE_SPREAD, flow=quantities.PRINTED)
     time, value = printed_map["time"].to_numpy(), printed_map["value"].to_numpy()
     tail = time[time > 1e-5 * time[-1]]
-    guide = 5 * value[-1] * time[-1] / tail
+    guide = 5 * value[-1] * time[-1] / tail  # in proportion to 1/t, five times the last value
     axis.plot(tail, guide, color=COLOURS["grey"], lw=0.9)
     axis.annotate(
         "$1/t$",
@@ -174,12 +187,13 @@ def _spread_panel(axis: Axes, flows: pd.DataFrame) -> None:
 
 
 def _spectral_loss_panel(axis: Axes, flow: pd.DataFrame) -> None:
+    """Draw the loss and its two parts along a flow, and what Lemma 1 computes from the singular values."""
     labels = {
         quantities.LOSS: ("grey", r"$\mathcal{L}$", theory.spectral_loss),
         quantities.LOSS_NC1: ("green", r"$\mathcal{L}_{\mathrm{NC1}}$", theory.spectral_variability_loss),
         quantities.LOSS_NC23: ("purple", r"$\mathcal{L}_{\mathrm{NC2/3}}$", theory.spectral_geometry_loss),
     }
-    spectrum = np.stack([line["value"].to_numpy() for line in _spectrum(flow)], axis=-1)
+    spectrum = np.stack([line["value"].to_numpy() for line in _spectrum(flow)], axis=-1)  # shape (times, C - 1)
     classes = int(flow["classes"].iloc[0])
     for quantity, (colour, label, formula) in labels.items():
         rows = _after_start(flow, quantity)
@@ -191,6 +205,7 @@ def _spectral_loss_panel(axis: Axes, flow: pd.DataFrame) -> None:
 
 
 def _limit_panel(axis: Axes, flows: pd.DataFrame) -> None:
+    """Draw the distances of eqs. 10 and 11 along both flows."""
     distances = {
         quantities.SNR_LIMIT_DISTANCE: ("-", "eq. 10"),
         quantities.FEATURES_LIMIT_DISTANCE: ((0, (1, 1)), "eq. 11"),

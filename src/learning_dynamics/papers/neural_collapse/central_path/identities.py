@@ -52,8 +52,10 @@ def classifier_identities(H: np.ndarray, W: np.ndarray, decay: float) -> models.
     classes = len(W)
     within, means = moments(H, classes)
     solution = least_squares(H, classes, decay)
+    # in extended features: mu_G, (P + 1,); and S = Sigma_T + mu_G mu_G^T + lambda I, (P + 1, P + 1)
     mean = np.append(means.mean(axis=0), 1.0)
     second_moment = models.extended(H) @ models.extended(H).T / H.shape[1] + decay * np.eye(len(H) + 1)
+    # Proposition 1's formula with S - mu_G mu_G^T for S, transposed, (P + 1, C)
     without_mean = (
         np.linalg.pinv(second_moment - np.outer(mean, mean)) @ np.column_stack([means, np.ones(classes)]).T / classes
     )
@@ -155,7 +157,8 @@ def simplex_frames(H: np.ndarray, Z: np.ndarray, classes: int) -> models.Numbers
         another line, and of one whose columns sum to zero but whose singular values differ.
     """
     U, omega, V = models.snr_vectors(H, classes)
-    # C - 1 features are enough for a frame of C classes
+    # a simplex frame (P, C) of singular values 3: an orthonormal basis of what is orthogonal to ones, rows (C - 1, C),
+    # rotated into P dimensions
     centred = np.linalg.svd(np.eye(classes) - 1 / classes)[2][: classes - 1]
     frame = 3.0 * np.linalg.qr(Z[:, : classes - 1])[0] @ centred
     # with a row of zeros C - 1 features have C singular values too

@@ -36,9 +36,11 @@ def spectrum_by_moment(flows: Table, trainings: Sequence[Table]) -> Interactive:
     moments = {name: _spaced_moments(rows, count) for name, rows in courses.items()}
     table = _spectra(courses, moments)
     logarithms = table.assign(value=np.log(table["value"])).groupby(["course", "place", "index"])["value"]
-    middle = np.exp(logarithms.mean()).round(4).reset_index()
+    means = np.exp(logarithms.mean()).round(4).reset_index()  # over draws
     directions = int(table["index"].max())
-    low, high = (float(np.log10(value)) for value in (table["value"].min(), table["value"].max()))
+    # the vertical axis, in decades: a tenth of one below the least value to a tenth above the largest
+    low = float(np.log10(table["value"].min())) - 0.1
+    high = float(np.log10(table["value"].max())) + 0.1
     x = alt.X(
         "index:Q",
         title=f"direction {italic('j')}",
@@ -48,11 +50,13 @@ def spectrum_by_moment(flows: Table, trainings: Sequence[Table]) -> Interactive:
     y = alt.Y(
         "value:Q",
         title=f"SNR singular values {italic('ω')}ⱼ",
-        scale=alt.Scale(type="log", domain=[10 ** (low - 0.1), 10 ** (high + 0.1)], nice=False),
-        axis=powers(int(np.ceil(low - 0.1)), int(np.floor(high + 0.1))),
+        scale=alt.Scale(type="log", domain=[10**low, 10**high], nice=False),
+        axis=powers(int(np.ceil(low)), int(np.floor(high))),
     )
-    moment = slider("moment", "moment", range(1, count + 1), 1 + count // 2)
-    course = choice("course", "course", list(courses), list(courses), PATH)
+    # the chart's parameters `moment` and `course`, as expressions below name them
+    moment_slider = slider("moment", "moment", range(1, count + 1), 1 + count // 2)
+    course_choice = choice("course", "course", list(courses), list(courses), PATH)
+    # of each course, one for each moment
     titles = {
         name: [_time(moment) if name == PATH else f"epoch {moment:.0f}" for moment in course_moments]
         for name, course_moments in moments.items()
@@ -60,8 +64,8 @@ def spectrum_by_moment(flows: Table, trainings: Sequence[Table]) -> Interactive:
     title = alt.Title(text=alt.ExprRef(f"{json.dumps(titles, ensure_ascii=False)}[course][moment - 1]"))
     on_course = "datum.course == course"
     at_moment = f"{on_course} && datum.place == moment"
-    mean = alt.Chart(middle).encode(x, y)
-    line = mean.mark_line(color=COLOURS["blue"], strokeWidth=2.4, point={"color": COLOURS["blue"], "size": 60})
+    mean = alt.Chart(means).encode(x, y)
+    mean_line = mean.mark_line(color=COLOURS["blue"], strokeWidth=2.4, point={"color": COLOURS["blue"], "size": 60})
     chart = alt.layer(
         alt.Chart(pd.DataFrame({"value": [float(np.sqrt(classes))]}))
         .mark_rule(color=INK, strokeDash=DASHES, strokeWidth=1)
@@ -71,10 +75,10 @@ def spectrum_by_moment(flows: Table, trainings: Sequence[Table]) -> Interactive:
         .transform_filter(at_moment)
         .mark_point(color=COLOURS["blue"], filled=True, size=14, opacity=0.55)
         .encode(x, y),
-        line.transform_filter(at_moment),
+        mean_line.transform_filter(at_moment),
     )
     return Interactive(
-        chart.add_params(moment, course).properties(title=title),
+        chart.add_params(moment_slider, course_choice).properties(title=title),
         facts={"draws": int(path["seed"].nunique()), "classes": classes},
         alt="A row of dots, one for each direction of the class means, that rises by orders of magnitude as the slider "
         "goes on; on the central path it becomes level, of a network almost.",
@@ -82,13 +86,16 @@ def spectrum_by_moment(flows: Table, trainings: Sequence[Table]) -> Interactive:
 
 
 def _spaced_moments(rows: pd.DataFrame, count: int) -> np.ndarray:
-    """Return so many of the recorded moments, the first and the last among them."""
+    """Return `count` of the recorded moments, evenly spaced in their order, the first and the last among them."""
     moments = np.sort(rows["moment"].unique())
     return moments[np.round(np.linspace(0, len(moments) - 1, count)).astype(int)]
 
 
 def _spectra(courses: Mapping[str, pd.DataFrame], moments: Mapping[str, np.ndarray]) -> pd.DataFrame:
-    """Return the positive singular values of every draw at every moment, which are numbered from 1."""
+    """Return the positive singular values of every draw of every course, with columns as the chart names them.
+
+    The column ``place`` has the number of the moment within its course, from 1.
+    """
     tables = []
     for name, rows in courses.items():
         numbers = {moment: number for number, moment in enumerate(moments[name], start=1)}

@@ -25,8 +25,8 @@ def limit_gaps(X: np.ndarray, start: np.ndarray, classes: int) -> models.Numbers
     """
     U, _, V = models.snr_vectors(start, classes)
     snr = models.signal_to_noise(X, classes)
-    omega_max = np.linalg.svd(snr, compute_uv=False)[..., :1, None]
-    aligned = np.einsum("pj,...pc,cj->...j", U, snr, V)
+    omega_max = np.linalg.svd(snr, compute_uv=False)[..., :1, None]  # shape (..., 1, 1)
+    aligned = np.einsum("pj,...pc,cj->...j", U, snr, V)  # x_j = u_j^T SNR v_j, shape (..., C - 1)
     examples = X.shape[-1] // classes
     return {
         quantities.SNR_OUTSIDE_FIRST_VECTORS: _norm(snr - (U * aligned[..., None, :]) @ V.T) / _norm(snr),
@@ -53,9 +53,9 @@ def collapse_along(X: np.ndarray, classes: int) -> models.Numbers:
         Share of examples that the classifier and the nearest class mean label differently.
     """
     means = models.class_means(X, classes).mT
-    # X is renormalised: its mean is zero, and the bias 1/C changes no argmax
+    # the features' mean is zero, so that the bias is 1/C for every class and changes no argmax
     W = models.classifier(X, classes)
-    # |x - mu_c|^2 is least where mu_c . x - |mu_c|^2 / 2 is largest
+    # |x - mu_c|^2 is least where mu_c . x - |mu_c|^2 / 2 is largest, shape (..., C, C N)
     nearest = means @ X - 0.5 * np.sum(means**2, axis=-1, keepdims=True)
     return {
         quantities.TRACE: classes * collapse.variability(models.within_covariance(X, classes), means),

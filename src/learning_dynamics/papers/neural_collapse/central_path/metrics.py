@@ -182,6 +182,7 @@ def _table(
     step: float = 0.0,
 ) -> pd.DataFrame:
     """Return the rows of one size and flow: quantities of all members, over time where it is given."""
+    # along these axes values differ; columns that are constant are labels. Without `time` all is at time 0
     axes = {"seed": np.arange(len(members))} | ({} if time is None else {"time": time})
     labels = (
         dict(zip(SIZE_COLUMNS, size, strict=True))
@@ -229,7 +230,7 @@ def _measure_draw(arrays: dict[str, np.ndarray], classes: int, decays: Sequence[
 
 
 def _by_variant(measurements: Iterator[models.Numbers]) -> models.Numbers:
-    """Return quantities of several variants as one, with an axis of variants."""
+    """Return the quantities of several variants, such as weight decays, as arrays with one entry for each variant."""
     variants = list(measurements)
     return {name: np.array([variant[name] for variant in variants]) for name in variants[0]}
 

@@ -152,5 +152,6 @@ def _optimum(H: np.ndarray, classes: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _inverse_root(matrices: np.ndarray) -> np.ndarray:
+    """Return the symmetric inverse square roots of symmetric positive-definite matrices, (..., features, features)."""
     values, vectors = np.linalg.eigh(matrices)
     return (vectors / np.sqrt(values)[..., None, :]) @ vectors.mT

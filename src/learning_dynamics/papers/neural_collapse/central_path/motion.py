@@ -64,10 +64,10 @@ def _course(rows: pd.DataFrame, by: str) -> pd.DataFrame:
 
 
 def _panel(axis: Axes, course: pd.DataFrame, classes: int, clock: Callable[[float], str]) -> Callable[[int], None]:
-    """Prepare the bars of one course; return what brings them to a frame."""
-    values = course.to_numpy()
+    """Prepare the bars of one course; return the function that brings them to the frame of a number."""
+    values = course.to_numpy()  # shape (moments, C - 1)
     largest = values.max(axis=1)
-    moments = np.round(np.linspace(0, len(values) - 1, FRAMES)).astype(int)
+    moments = np.round(np.linspace(0, len(values) - 1, FRAMES)).astype(int)  # the row of each frame
     count = values.shape[1]
     positions = np.arange(1, count + 1)
     bars = axis.bar(positions, np.zeros(count), color=sequence(count), width=0.75)
@@ -77,13 +77,13 @@ def _panel(axis: Axes, course: pd.DataFrame, classes: int, clock: Callable[[floa
     title = axis.set_title(clock(float(course.index[0])))
 
     def move(number: int) -> None:
-        index = moments[number]
-        for bar, value in zip(bars, values[index], strict=True):
-            bar.set_height(value / largest[index])
+        row = moments[number]
+        for bar, value in zip(bars, values[row], strict=True):
+            bar.set_height(value / largest[row])
         # class means have deviation omega_j / sqrt(C) along direction j, features within classes 1: relative to the
         # first, sqrt(C) / omega_max
-        noise.set_height(np.sqrt(classes) / largest[index])
-        title.set_text(clock(float(course.index[index])))
+        noise.set_height(np.sqrt(classes) / largest[row])
+        title.set_text(clock(float(course.index[row])))
 
     return move
 

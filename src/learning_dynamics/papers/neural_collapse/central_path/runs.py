@@ -130,6 +130,6 @@ def _changes_of_basis(rng: np.random.Generator, features: int, condition: float)
     """Return a positive-definite, a symmetric indefinite and a general matrix, (3, features, features)."""
     spectrum = np.geomspace(1.0, condition, features)
     Q, R = (np.linalg.qr(rng.standard_normal((features, features)))[0] for _ in range(2))
-    signs = np.where(np.arange(features) % 2, -1.0, 1.0)
+    signs = np.where(np.arange(features) % 2, -1.0, 1.0)  # every second eigenvalue of the second is negative
     stretched = Q * spectrum
     return np.stack([stretched @ Q.T, (stretched * signs) @ Q.T, stretched @ R.T])

@@ -35,6 +35,7 @@ def separations(H: np.ndarray, X: np.ndarray, classes: int) -> models.Numbers:
     stationary = eigh(M @ M.T, models.within_covariance(H, classes), eigvals_only=True)[::-1][: classes - 1]
     flattened = np.append(omega[:-1], FLATTENED * omega[-1])
     return {
+        # class means that are the first so many terms of sum_j omega_j u_j v_j^T
         quantities.SNR_RANK: np.array(
             [_rank_of_snr(U[:, :count] * omega[:count] @ V[:, :count].T, X, classes) for count in range(1, classes)]
         ),
@@ -53,5 +54,5 @@ def _rank_of_snr(M: np.ndarray, X: np.ndarray, classes: int) -> int:
 
 def _least_pair_distance(M: np.ndarray) -> float:
     """Return the smallest distance of two columns of M."""
-    distances = np.linalg.norm(M[:, :, None] - M[:, None], axis=0)
+    distances = np.linalg.norm(M[:, :, None] - M[:, None], axis=0)  # of (P, C, C): shape (C, C)
     return float(distances[np.triu_indices(len(distances), 1)].min())

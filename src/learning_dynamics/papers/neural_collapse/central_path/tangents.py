@@ -77,6 +77,7 @@ def manifold_gaps(X: np.ndarray, Z: np.ndarray, classes: int) -> models.Numbers:
         return float(along_velocity / along_Z)
 
     def rank(equation: flows.TangentMap) -> float:
+        # a row for each entry of Z: the equation's left side for the matrix that has a one there and zeros elsewhere
         return float(np.linalg.matrix_rank(equation(X, _basis(X), classes).reshape(X.size, -1)))
 
     return {
@@ -170,11 +171,10 @@ def velocity_gaps(X: np.ndarray, classes: int, tangent_map: flows.TangentMap) ->
 
 
 def speeds(X: np.ndarray, classes: int) -> dict[str, np.ndarray]:
-    """Return d omega_j / dt by central differences at two steps, extrapolated, shape (classes - 1,), for both flows
-    and one step of the descent.
+    """Return d omega_j / dt, shape (C - 1,), under both flows and under the descent, by name.
 
-    The flows move the features along their velocity; the descent takes a plain gradient step of size h forwards
-    and backwards and renormalises.
+    They are central differences at two steps, extrapolated. The flows move the features along their velocity; the
+    descent takes a plain gradient step, of size h or -h, and renormalises.
     """
     moves = {name: flows.velocity(X, classes, tangent_map) for name, tangent_map in flows.TANGENT_MAPS.items()}
     moves[DESCENT] = -models.gradient(X, classes)
@@ -189,8 +189,8 @@ def speeds(X: np.ndarray, classes: int) -> dict[str, np.ndarray]:
 def step_remainders(X: np.ndarray, Z: np.ndarray, classes: int) -> dict[str, np.ndarray]:
     """Return what a renormalised step leaves beyond its first order, ||R(X + hZ) - X - h T(Z)|| / ||hZ||, by map T.
 
-    For each of `STEPS`, h relative to the features' size. T is the printed map, the orthogonal projection, or, as the
-    proof of Lemma 2 prints it, the printed map with a minus between its two products.
+    There is one number for each of `STEPS`, which are ||hZ|| / ||X||. T is the printed map, the orthogonal projection,
+    or the printed map with a minus between its two products, as the proof of Lemma 2 prints it.
     """
     Z = models.centred(Z)
     remainders: dict[str, list] = {PRINTED: [], ORTHOGONAL: [], MINUS_SIGN: []}
@@ -218,6 +218,7 @@ def singular_value_slopes(X: np.ndarray, Z: np.ndarray, classes: int) -> models.
     """
     Z = models.centred(Z)
     U, omega, V = models.snr_vectors(X, classes)
+    # for each j: y_j . dx_j / N, which is u_j^T M v_j for the class means M of Z; and (C x_j) . dx_j
     means = np.einsum("pj,pc,cj->j", U, models.class_means(Z, classes), V)
     scatter = np.einsum("pj,ps,qs,qj->j", U, models.deviations(X, classes), Z, U) / X.shape[-1]
     image = flows.printed_map(X, Z, classes)

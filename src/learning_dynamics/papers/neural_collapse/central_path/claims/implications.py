@@ -37,13 +37,19 @@ from learning_dynamics.tidy import Draws, Quantity, Table
 
 
 def _with_free_directions(features: Table) -> tuple[Draws, dict[str, int]]:
-    """Return the draws with P >= C, whose noise has directions free of class means, and how many others, with why."""
-    free = features[features["features"] >= features["classes"]]
-    if not len(free):
+    """Return the draws with P >= C, whose class means leave directions free, and how many are excluded, by the reason.
+
+    Raises
+    ------
+    Untested
+        If there are none.
+    """
+    included = features[features["features"] >= features["classes"]]
+    if not len(included):
         raise Untested("class means span all directions in every size: noise has none of its own; give more features")
-    draws = Draws(free)
-    n_left_out = len(Draws(features).column("seed")) - len(draws.column("seed"))
-    return draws, {"their class means span all directions, and noise has none of its own": n_left_out}
+    draws = Draws(included)
+    n_excluded = len(Draws(features).column("seed")) - len(draws.column("seed"))
+    return draws, {"their class means span all directions, and noise has none of its own": n_excluded}
 
 
 @claim(
@@ -71,10 +77,10 @@ def trace_and_product(features: Table) -> Claim:
     # shape (draws, leans) each, the largest lean first
     trace, norm = draws.entries(PRODUCT_TRACE), draws.entries(PRODUCT_NORM)  # of pinv(Sigma_B) Sigma_W
     condition = draws.entries(COVARIANCE_CONDITION)  # kappa(Sigma_W)
-    # a norm that falls as the root of the trace, a tenth from lean to lean, leaves a third; one that stays leaves all
+    # From lean to lean the trace falls to a tenth. As printed the norm falls with it, to a third if as its root; as
+    # corrected it stays. The bound of both checks, a half, is between a third and one
     norm_from_lean_to_lean = norm[:, 1:] / norm[:, :-1]
     because = "one where the norm stays, a third where it falls as the root of the trace"
-    # as printed the norm falls with the trace; as corrected it stays
     yield every_draw(
         "factor by which the norm of the product changes when the lean of the noise is divided by ten",
         norm_from_lean_to_lean.max(axis=1),

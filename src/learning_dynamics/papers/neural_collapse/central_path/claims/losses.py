@@ -31,6 +31,7 @@ def multiplied(formula: Formula, factor: float) -> Formula:
 def check_loss_of_features(features: Table, quantity: Quantity, formula: Formula) -> Check:
     """Check a loss of raw features, |loss / formula - 1|."""
 
+    # loss (draws, 1 time, 1), omega (draws, 1 time, C - 1)
     def error(size: Size, loss: np.ndarray, omega: np.ndarray) -> np.ndarray:
         return relative_error(loss[..., 0], formula(omega, size.classes))
 
@@ -42,9 +43,11 @@ def check_loss_of_features(features: Table, quantity: Quantity, formula: Formula
 def check_loss_along_flows(flows: Table, quantity: Quantity, formula: Formula) -> Check:
     """Check a loss along both flows, |loss / formula - 1| in units of 1 + omega_max^2 / C, the largest over time."""
 
+    # loss (draws, times, 1), omega (draws, times, C - 1), descending
     def error(size: Size, loss: np.ndarray, omega: np.ndarray) -> np.ndarray:
         relative = np.abs(loss[..., 0] / formula(omega, size.classes) - 1)
-        return (relative / (1 + omega[..., 0] ** 2 / size.classes)).max(axis=1)
+        omega_max = omega[..., 0]
+        return (relative / (1 + omega_max**2 / size.classes)).max(axis=1)
 
     def errors(flow: str) -> np.ndarray:
         return over_sizes(error, loss=by_size(flows, quantity, flow=flow), omega=by_size(flows, OMEGA, flow=flow))
@@ -58,10 +61,11 @@ def check_loss_along_flows(flows: Table, quantity: Quantity, formula: Formula) -
 
 
 def _slips_in(formula: Formula) -> dict[str, Formula]:
-    """Return a formula of Lemma 1 with one thing wrong, by what it is."""
+    """Return a formula of Lemma 1 with one thing wrong, by what is wrong."""
 
     def with_all_singular_values(omega: np.ndarray, classes: int) -> np.ndarray:
-        return formula(np.concatenate([omega, np.zeros_like(omega[..., :1])], axis=-1), classes)
+        zero = np.zeros_like(omega[..., :1])
+        return formula(np.concatenate([omega, zero], axis=-1), classes)
 
     return {
         "one instead of $C$": lambda omega, _classes: formula(omega, 1),

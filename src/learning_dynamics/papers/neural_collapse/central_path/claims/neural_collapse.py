@@ -39,13 +39,13 @@ from learning_dynamics.tidy import Table
 FIRST, LAST = 0, -1  # indices of recorded times
 # what the SNR singular values do under each map (errata 3)
 RIGHT_DYNAMICS = {ORTHOGONAL: PAPER, PRINTED: ALGORITHM}
-# Distances of NC2 and NC3 fall as a power of the spread of singular values, omega_max / omega_min - 1: these powers
+# powers of the spread of singular values, omega_max / omega_min - 1, that the distances of NC2 and NC3 fall as
 NC2_AND_NC3 = {
     NC2_NORM_SPREAD: 1,  # std / mean of |mu_c|
     NC2_ANGLE_DISTANCE: 1,  # mean of |cos(mu_c, mu_c') + 1 / (C - 1)|
     NC3: 2,  # || W^T / ||W|| - M / ||M|| ||^2
 }
-# the spread falls as 1/t: exponents in t that it does not have, by rivals' phrases
+# exponents in t that the spread, which falls as 1/t, does not have, by rivals' phrases
 WRONG_EXPONENTS = {"distances that fall as $1/\\sqrt t$": -0.5, "distances that stay": 0.0}
 
 
@@ -64,7 +64,7 @@ def corollary_2(flows: Table) -> Claim:
     equation 11 the deviations never move and only $\omega_{\max}(t)$ grows, so that the squared distance, over $N$, is
     $CP/\omega_{\max}^2$ plus the squared distance of equation 10.
     """
-    times = times_of(flows)[:, None]
+    times = times_of(flows)[:, None]  # shape (times, 1)
 
     def errors_of_eq_11(flow: str, dynamics: Dynamics, *, one_class: bool = False) -> np.ndarray:
         """Return the largest relative error of the distance of eq. 11 over time, shape (draws,).
@@ -78,7 +78,7 @@ def corollary_2(flows: Table) -> Claim:
         """
 
         def error(size: Size, omega: np.ndarray, distance: np.ndarray, snr_distance: np.ndarray) -> np.ndarray:
-            # omega (draws, times, C - 1), descending; its start and times (times, 1) give the course in the same shape
+            # omega (draws, times, C - 1), descending; the course from its start (draws, 1, C - 1) has the same shape
             omega_max = dynamics.course(omega[:, :1], times, size.classes, size.examples)[..., 0]
             classes = 1 if one_class else size.classes
             predicted = np.hypot(np.sqrt(classes * size.features) / omega_max, snr_distance[..., 0])
@@ -126,7 +126,8 @@ def _examples_nc4_fails_for(flows: Table, flow: str, time_index: int) -> np.ndar
     """Return how many of the C N examples classifier and nearest class mean label differently (NC4), shape (draws,)."""
 
     def count(size: Size, nc4: np.ndarray) -> np.ndarray:
-        return size.classes * size.examples * nc4[:, time_index, 0]
+        share = nc4[:, time_index, 0]  # of (draws, times, 1)
+        return size.classes * size.examples * share
 
     return over_sizes(count, nc4=by_size(flows, NC4, flow=flow))
 
@@ -137,8 +138,9 @@ def check_variability(flows: Table, flow: str, dynamics: Dynamics) -> Check:
 
     The sum is a bound, `theory.trace_bound`, that features with Sigma_W = I attain.
     """
-    times = times_of(flows)[:, None]
+    times = times_of(flows)[:, None]  # shape (times, 1)
 
+    # trace (draws, times, 1), omega and its course from the start (draws, times, C - 1)
     def error(size: Size, trace: np.ndarray, omega: np.ndarray) -> np.ndarray:
         predicted_omega = dynamics.course(omega[:, :1], times, size.classes, size.examples)
         return relative_error(trace[..., 0], theory.trace_bound(predicted_omega, size.classes))

@@ -47,9 +47,10 @@ def snr_rank(features: Table) -> Claim:
         """
 
         def of_size(size: Size, rank: np.ndarray) -> np.ndarray:
-            missing = np.arange(size.classes - 2, -1, -1)  # class means of SNR_RANK span 1, 2, ..., C - 1 directions
+            spanned = np.arange(1, size.classes)  # the class means of SNR_RANK span 1, 2, ..., C - 1 directions
+            missing = size.classes - 1 - spanned
             predicted = size.classes - 1 + offset - per_direction * missing
-            return np.abs(rank[:, 0] - predicted).max(axis=1)
+            return np.abs(rank[:, 0] - predicted).max(axis=1)  # rank (draws, 1 time, C - 1)
 
         return over_sizes(of_size, rank=by_size(features, SNR_RANK))
 
@@ -83,12 +84,15 @@ def separation_by_singular_values(features: Table) -> Claim:
     omegas = by_size(features, OMEGA)
     separations = by_size(features, CLASS_SEPARATION)
 
-    def errors(separation: dict[Size, np.ndarray]) -> np.ndarray:
+    def errors(separations_by_size: dict[Size, np.ndarray]) -> np.ndarray:
         """Return the largest |separation / omega_j - 1| over j, shape (draws,)."""
-        return over_sizes(
-            lambda _, separation, omega: relative_error(separation, omega), separation=separation, omega=omegas
-        )
 
+        def of_size(_: Size, separation: np.ndarray, omega: np.ndarray) -> np.ndarray:
+            return relative_error(separation, omega)
+
+        return over_sizes(of_size, separation=separations_by_size, omega=omegas)
+
+    # omega_min and omega_max, shape (draws,), of arrays of shape (draws, 1 time, C - 1)
     smallest = over_sizes(lambda _, omega: omega.min(axis=(1, 2)), omega=omegas)
     largest = over_sizes(lambda _, omega: omega.max(axis=(1, 2)), omega=omegas)
     yield zero_on_every_draw(
@@ -101,7 +105,7 @@ def separation_by_singular_values(features: Table) -> Claim:
             "$\\omega_j^2$": errors({size: values**2 for size, values in separations.items()}),
         },
     )
-    distance = Draws(features)[LEAST_PAIR_DISTANCE]
+    distance = Draws(features)[LEAST_PAIR_DISTANCE]  # min over pairs of |Sigma_W^(-1/2) (mu_c - mu_c')|
     yield every_draw(
         "smallest distance of two class means over $\\sqrt2\\,\\omega_{\\min}$",
         distance / (np.sqrt(2) * smallest),
@@ -110,4 +114,5 @@ def separation_by_singular_values(features: Table) -> Claim:
         rivals={"the largest singular value instead": {"values": distance / (np.sqrt(2) * largest)}},
     )
     kept = Draws(features)[LEAST_PAIR_DISTANCE_FLATTENED] / distance
-    yield Facts(kept=np.median(kept[Draws(features).column("classes") > 2]))
+    has_several_pairs = Draws(features).column("classes") > 2
+    yield Facts(kept=np.median(kept[has_several_pairs]))

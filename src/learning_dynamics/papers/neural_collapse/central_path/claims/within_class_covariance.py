@@ -57,8 +57,9 @@ def appendix_d_6(features: Table, flows: Table, trainings: Sequence[Table]) -> C
         """
 
         def of_size(size: Size, trace: np.ndarray, omega: np.ndarray) -> np.ndarray:
-            over_sum = trace[..., 0] / theory.trace_bound(omega, size.classes)
-            return over_sum if has_factor_C else size.classes * over_sum
+            # trace / (C sum_j 1 / omega_j^2), shape (draws, times)
+            over_sum_with_C = trace[..., 0] / theory.trace_bound(omega, size.classes)
+            return over_sum_with_C if has_factor_C else size.classes * over_sum_with_C
 
         return over_sizes(of_size, trace=by_size(table, quantity, **where), omega=by_size(table, OMEGA, **where))
 
@@ -68,7 +69,8 @@ def appendix_d_6(features: Table, flows: Table, trainings: Sequence[Table]) -> C
 
     # two wrong corrections: the trace equals C sum_j 1 / omega_j^2 everywhere, not on renormalised features alone; and
     # the trace is no less than the sum without C
-    equality, bound = "$C\\sum_j1/\\omega_j^2$ for any features", "a bound without $C$"
+    equality = "$C\\sum_j1/\\omega_j^2$ for any features"
+    bound = "a bound without $C$"
 
     # on renormalised features and along flows an equality: |tr(pinv(Sigma_B) Sigma_W) / (C sum_j 1 / omega_j^2) - 1|,
     # as printed without C
@@ -103,30 +105,34 @@ def appendix_d_6(features: Table, flows: Table, trainings: Sequence[Table]) -> C
         corrected=NOT_CLAIMED,
         rivals={equality: errors(features, TRACE, has_factor_C=True)},
     )
-    # features have one time
+    # shape (draws,) each: features have one time
     raw = ratios(features, TRACE, has_factor_C=True)[:, 0]
     raw_without_C = ratios(features, TRACE, has_factor_C=False)[:, 0]
 
-    def has_other_directions(size: Size, omega: np.ndarray) -> np.ndarray:
-        """Return of each draw whether class means leave directions free: with P = C - 1 their span is invariant."""
-        return np.full(len(omega), size.features >= size.classes)
+    def least_excess(size: Size, omega: np.ndarray) -> np.ndarray:
+        """Return the least trace over the sum, minus one, that is allowed, shape (draws,).
 
-    is_larger = over_sizes(has_other_directions, omega=by_size(features, OMEGA))
+        Where class means leave directions free the trace is larger than the sum. Where P = C - 1 they span all
+        directions, which is an invariant subspace, and it equals the sum.
+        """
+        leaves_directions_free = size.features >= size.classes
+        return np.full(len(omega), ROUNDING if leaves_directions_free else -ROUNDING)
+
     yield every_draw(
         "raw features: trace over the sum, minus one",
         raw - 1,
-        at_least=np.where(is_larger, ROUNDING, -ROUNDING),
+        at_least=over_sizes(least_excess, omega=by_size(features, OMEGA)),
         because="the trace is larger than $C\\sum_j1/\\omega_j^2$ by more than rounding; no less with $C-1$ features",
         printed=NOT_CLAIMED,
         rivals={equality: NOT_CLAIMED, bound: {"values": raw_without_C - 1}},
     )
-    networks, rank_deficient = _trace_over_sum_of_networks(trainings)
+    networks, number_rank_deficient = _trace_over_sum_of_networks(trainings)
     yield every_draw(
         "trained networks: trace over the sum",
         networks,
         at_least=1 - 1e-6,
         because="the trace is no less than $C\\sum_j1/\\omega_j^2$, to rounding of float32 features",
-        excluded={"their covariance lacks rank": rank_deficient},
+        excluded={"their covariance lacks rank": number_rank_deficient},
         printed=NOT_CLAIMED,
         rivals={equality: NOT_CLAIMED},
     )
@@ -136,8 +142,8 @@ def appendix_d_6(features: Table, flows: Table, trainings: Sequence[Table]) -> C
 def _trace_over_sum_of_networks(trainings: Sequence[Table]) -> tuple[np.ndarray, int]:
     """Return the trace over C sum_j 1 / omega_j^2 at the last epoch, and how many covariances lack rank.
 
-    The statement is about covariances of full rank, so that networks without are left out. If no network has full rank
-    their nan are returned, which leave the check undecided.
+    The statement is about covariances of full rank, so that networks that lack it are left out. If all lack it, a nan
+    for each is returned, which leaves the check undecided.
     """
 
     def least_traces(table: Table) -> np.ndarray:
@@ -152,9 +158,9 @@ def _trace_over_sum_of_networks(trainings: Sequence[Table]) -> tuple[np.ndarray,
     traces = at_the_end(trainings, CLASSES) * at_the_end(trainings, NC1)  # NC1 is the trace over C
     has_full_rank = at_the_end(trainings, RANK) == at_the_end(trainings, FEATURES)
     ratios = np.where(has_full_rank, traces / over_trainings(trainings, least_traces), np.nan)
-    rank_deficient = np.isnan(ratios)
-    kept = ratios if rank_deficient.all() else ratios[~rank_deficient]
-    return kept, int(rank_deficient.sum())
+    is_deficient = np.isnan(ratios)
+    included = ratios if is_deficient.all() else ratios[~is_deficient]
+    return included, int(is_deficient.sum())
 
 
 @claim(
@@ -171,9 +177,10 @@ def covariance_full_rank(trainings: Sequence[Table]) -> Claim:
     rounding. Dead units are directions without variance: a share of {dead:.1g} of all features at the epoch that has
     most (median over trainings).
     """
+    # shape (trainings,) each; the last two over recorded epochs
     n_features = at_the_end(trainings, FEATURES)
     lowest_rank = over_trainings(trainings, lambda table: by_seed(table, RANK).min(skipna=False))
-    most_dead = over_trainings(trainings, lambda table: by_seed(table, DEAD_FEATURES).max())
+    largest_dead_share = over_trainings(trainings, lambda table: by_seed(table, DEAD_FEATURES).max())
     yield equal_on_every_draw(
         "directions that $\\Sigma_W$ lacks at its lowest rank, as a share of the features",
         lowest_rank / n_features,
@@ -187,4 +194,4 @@ def covariance_full_rank(trainings: Sequence[Table]) -> Claim:
         },
         scaled=False,
     )
-    yield Facts(dead=np.median(most_dead))
+    yield Facts(dead=np.median(largest_dead_share))
