@@ -104,12 +104,15 @@ def fig13(training: Table) -> Plot:
     portraits = _read_portraits(training)
     figure, axes = plt.subplots(4, len(portraits), figsize=(WIDTH, 8.0), squeeze=False)
     names = ("(a) $A_2X$", "(b) $A_1X$", r"(c) $H = \Sigma_W^{1/2} X$", "(d) base space: $X$")
+    # of each epoch: Sigma_W^(1/2), (2, 2), and the representatives X as rows, (3, examples, 2). As rows features are
+    # X Sigma_W^(1/2), because the root is symmetric
     roots, representatives = [], []
     for portrait in portraits.values():
         features = portrait.features - portrait.features.mean(axis=(0, 1))
-        roots.append(theory.within_class_root(features))
-        representatives.append(features @ np.linalg.inv(roots[-1]))
-    base = MARGIN * np.abs(representatives).max()
+        root = theory.within_class_root(features)
+        roots.append(root)
+        representatives.append(features @ np.linalg.inv(root))
+    base = MARGIN * np.abs(representatives).max()  # half a side of the base space's pictures
     differences = []
     for column, epoch, root, representative in zip(axes.T, portraits, roots, representatives, strict=True):
         below = column[3]

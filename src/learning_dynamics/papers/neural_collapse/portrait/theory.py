@@ -26,6 +26,7 @@ def coordinates(
     chosen = means[:CLASSES]
     centre = chosen.mean(axis=0)
     first_axis = chosen[0] - centre
+    # the part of class 1's mean that is orthogonal to the first axis
     second_axis = chosen[1] - centre - (chosen[1] - centre) @ first_axis / (first_axis @ first_axis) * first_axis
     plane = np.stack([first_axis / np.linalg.norm(first_axis), second_axis / np.linalg.norm(second_axis)])
     classifiers = weights[:CLASSES] - weights[:CLASSES].mean(axis=0)
@@ -40,7 +41,7 @@ def coordinates(
 
 
 def simplex_in_the_plane(means: np.ndarray) -> np.ndarray:
-    """Return the equilateral triangle around the origin, of unit radius, that lies nearest to three points.
+    """Return the equilateral triangle around the origin, of unit radius, that is nearest to three points.
 
     Parameters
     ----------
@@ -54,7 +55,9 @@ def simplex_in_the_plane(means: np.ndarray) -> np.ndarray:
     corners = 2 * np.pi * np.arange(3) / 3
 
     def nearest(turn: int) -> np.ndarray:
+        """Return the nearest triangle of those with corners anticlockwise (`turn` 1) or clockwise (-1)."""
         triangle = np.column_stack([np.cos(corners), turn * np.sin(corners)])
+        # the rotation, without reflection, that brings it nearest (orthogonal Procrustes)
         U, _, Vt = np.linalg.svd(triangle.T @ means)
         return triangle @ (U @ np.diag([1.0, np.linalg.det(U @ Vt)]) @ Vt)
 
@@ -64,6 +67,7 @@ def simplex_in_the_plane(means: np.ndarray) -> np.ndarray:
 def within_class_root(features: np.ndarray) -> np.ndarray:
     """Return Sigma_W^(1/2), symmetric, of features of shape (classes, examples, dimensions)."""
     centred = features - features.mean(axis=1, keepdims=True)
+    # the sum of outer products over the number of all examples
     values, vectors = np.linalg.eigh(np.einsum("cnp,cnq->pq", centred, centred) / features[..., 0].size)
     return (vectors * np.sqrt(values)) @ vectors.T
 

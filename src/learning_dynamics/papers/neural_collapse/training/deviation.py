@@ -79,11 +79,14 @@ def frozen_body(
             module.track_running_stats = False  # batches are normalised by their own statistics, and none is kept
             module.running_mean = module.running_var = None
     with arithmetic():
+        # on features of evaluation mode: extended features (images, P + 1), the regularised second moment
+        # (P + 1, P + 1) and the least-squares classifier (C, P + 1)
         fixed = _extended(network.eval().body(images))
         targets = nn.functional.one_hot(labels, int(labels.max()) + 1).double()
         moment = fixed.T @ fixed / len(fixed) + decay * torch.eye(fixed.shape[1]).to(fixed)
         optimum = torch.linalg.solve(moment, fixed.T @ targets / len(fixed)).T
         errors = fixed @ optimum.T - targets
+        # E[|e|^2 |h|^2] - decay^2 |W|^2, the bracket of ``split_law``
         gradient_variance = (errors.square().sum(dim=1) * fixed.square().sum(dim=1)).mean() - (
             decay * optimum
         ).square().sum()

@@ -68,22 +68,23 @@ class LastLayer:
         self.counts, self.shares = counts, 1.0 / (len(counts) * counts[labels].double())
 
     def __iter__(self) -> Iterator[tuple[slice, Tensor]]:
-        """Yield where a batch lies and its features, float64, shape (images, P)."""
+        """Yield where a batch is among the images, and its features in float64, shape (images of the batch, P)."""
         for part, features in self._compute() if self._cache is None else self._cache:
             yield part, features.double()
 
     @torch.no_grad()
     def _compute(self) -> Iterator[tuple[slice, Tensor]]:
+        """Yield where a batch is and its features, in float32."""
         for start in range(0, len(self.images), self._batch):
             part = slice(start, start + self._batch)
             yield part, self.network.features(self.images[part]).float()
 
     def outputs(self, features: Tensor) -> Tensor:
-        """Return the network's outputs in float64."""
+        """Return the network's outputs for a batch of features, in float64, shape (images, C)."""
         return features @ self.weights.T + self.biases
 
     def first(self, count: int) -> np.ndarray:
-        """Return the features of the first `count` images."""
+        """Return the features of the first `count` images, in float64, shape (count, P)."""
         pieces = []
         for part, features in self:
             if part.start >= count:
@@ -129,6 +130,7 @@ def disagreement(layer: LastLayer, means: np.ndarray) -> float:
     centres = torch.from_numpy(means).to(layer.labels.device)
     differing = torch.zeros((), dtype=torch.float64, device=layer.labels.device)
     for _, features in layer:
+        # |h - mu_c|^2 less |h|^2, which no class changes
         nearest = (centres.square().sum(dim=1) - 2 * features @ centres.T).argmin(dim=1)
         differing += (layer.outputs(features).argmax(dim=1) != nearest).sum()
     return float(differing) / len(layer.labels)
@@ -144,7 +146,8 @@ def recompute_batch_statistics(network: nn.Module, images: Tensor, *, batch: int
         layer.reset_running_stats()
         layer.momentum = None  # a plain average over batches
     network.train()
-    # batches that cut across the classes, which lie sorted
+    # images are sorted by class, and each batch is to have all classes: in the order of their number times the golden
+    # ratio, modulo one, every batch is spread over all images
     order = np.argsort(np.arange(len(images)) * 0.6180339887498949 % 1.0)
     for start in range(0, len(order), batch):
         network(images[torch.from_numpy(order[start : start + batch]).to(images.device)])
