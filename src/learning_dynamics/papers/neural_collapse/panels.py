@@ -41,23 +41,25 @@ DASHED = (0, (4, 2))
 PLAIN = FuncFormatter(lambda value, _: f"{value:g}")
 
 
-def title_of(place: tuple[str, str]) -> str:
-    """Return a panel's title."""
-    return f"{DATA_SETS.get(place[0], place[0])}, {NETWORKS[place[1]]}"
+def title_of(cell: tuple[str, str]) -> str:
+    """Return the title of the panel of a (data set, network)."""
+    data, network = cell
+    return f"{DATA_SETS.get(data, data)}, {NETWORKS[network]}"
 
 
 def training_grid(trainings: Sequence[Table], *, height: float) -> tuple[Figure, Panels]:
     """Return a figure with one panel for each data set and network, by (data set, network).
 
-    Rows are networks and columns data sets; with a single data set its networks stand side by side.
+    Rows are networks and columns data sets; with a single data set its networks are side by side.
     """
-    # each once, in the order of the trainings
-    data_sets, found = (list(dict.fromkeys(names)) for names in zip(*map(data_and_network, trainings), strict=True))
-    networks = [network for network in NETWORKS if network in found]
+    cells = [data_and_network(table) for table in trainings]
+    data_sets = list(dict.fromkeys(data for data, _ in cells))  # each once, in the order of the trainings
+    trained_networks = {network for _, network in cells}
+    networks = [network for network in NETWORKS if network in trained_networks]
     grid_cells = [(data, network) for network in networks for data in data_sets]
-    shape = (1, len(networks)) if len(data_sets) == 1 else (len(networks), len(data_sets))
-    size = (WIDTH, 0.5 + height * shape[0])
-    figure, axes = plt.subplots(*shape, figsize=size, squeeze=False, sharex=True, sharey=True)
+    rows, columns = (1, len(networks)) if len(data_sets) == 1 else (len(networks), len(data_sets))
+    size = (WIDTH, 0.5 + height * rows)
+    figure, axes = plt.subplots(rows, columns, figsize=size, squeeze=False, sharex=True, sharey=True)
     panels = dict(zip(grid_cells, axes.ravel(), strict=True))
     for cell, axis in panels.items():
         axis.set_title(title_of(cell))
@@ -74,7 +76,10 @@ def describe_panels(trainings: Sequence[Table]) -> str:
 
 
 def band(axis: Axes, values: pd.DataFrame, *, ranged: bool = True, **style: Any) -> None:
-    """Draw the mean over seeds against epochs, the geometric mean on a logarithmic axis, and the range over seeds."""
+    """Draw the mean over seeds against epochs, the geometric mean on a logarithmic axis, and the range over seeds.
+
+    `values` are epochs by seeds; `ranged` says whether the range is drawn.
+    """
     if axis.get_yscale() == "log":
         # zeros have no place on a logarithmic axis
         values = values.where(values > 0)
@@ -93,9 +98,11 @@ def mark_epochs(axis: Axes, table: Table, *, drops: bool = True) -> None:
     epoch = epochs_errors_end(table, EFFECTIVELY_ZERO).fillna(np.inf).median()
     if np.isfinite(epoch):
         # where both losses have the same epoch, the dashes are seen on the wide line
-        style: Any = {"lw": 1.0, "ls": DASHED, "zorder": 1.1}
+        style: Any
         if settings["loss"] == "mse":
             style = {"lw": 2.4, "alpha": 0.45, "zorder": 1.0}
+        else:
+            style = {"lw": 1.0, "ls": DASHED, "zorder": 1.1}
         label = f"train errors end, {LOSSES[settings['loss']]}"
         axis.axvline(epoch, color=COLOURS["vermilion"], label=label, **style)
     if drops:
@@ -119,10 +126,18 @@ def curves(
     height: float = 2.1,
     columns: int = 4,
 ) -> Figure:
-    """Draw quantities against epochs in a training grid, with a legend of so many columns below.
+    """Draw quantities against epochs in a training grid, with a legend below.
 
-    `lines` are those of `under_both_losses`, each drawn for trainings with its loss alone. `scale` is log, linear or
-    symlog.
+    Parameters
+    ----------
+    lines
+        As `under_both_losses` returns them; each is drawn for the trainings with its loss.
+    scale : {"log", "linear", "symlog"}
+        Of the vertical axis.
+    height : float
+        Of a row of panels, in inches.
+    columns : int
+        Of the legend.
     """
     lines = list(lines)
     figure, panels = training_grid(trainings, height=height)
@@ -147,22 +162,31 @@ def curves(
 def ends_under_both_losses(
     mse: Sequence[Table], ce: Sequence[Table], quantity: Quantity, split: str = "train"
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return a quantity at the end, the mean over seeds, of networks that were trained under both losses."""
-    under_ce = {data_and_network(table): table for table in ce}
-    pairs = [(table, under_ce[place]) for table in mse if (place := data_and_network(table)) in under_ce]
-    ends = np.array([[np.mean(at_the_end([table], quantity, split)) for table in pair] for pair in pairs])
-    ends = ends.reshape(-1, 2)
-    return ends[:, 0], ends[:, 1]
+    """Return a quantity at the end under MSE and under CE, of the networks that were trained under both.
+
+    Each is the mean over seeds, shape (networks,).
+    """
+    ce_by_cell = {data_and_network(table): table for table in ce}
+    ends_mse, ends_ce = [], []
+    for mse_table in mse:
+        cell = data_and_network(mse_table)
+        if cell in ce_by_cell:
+            ends_mse.append(np.mean(at_the_end([mse_table], quantity, split)))
+            ends_ce.append(np.mean(at_the_end([ce_by_cell[cell]], quantity, split)))
+    return np.array(ends_mse), np.array(ends_ce)
 
 
 def mse_first(lines: Iterable[Line]) -> list[Line]:
-    """Return lines with those of cross-entropy thin and without a range, where the paper shows MSE alone."""
+    """Return the lines with those of cross-entropy thin and without a band, for figures that show MSE in the paper."""
     thin = {"lw": 0.8, "zorder": 1.8, "ranged": False}
     return [line if line["loss"] == "mse" else line | thin for line in lines]
 
 
 def under_both_losses(quantity: Quantity, split: str = "train", label: str = "{}", **style: Any) -> list[Line]:
-    """Return lines of one quantity under MSE and under cross-entropy; the label may name the loss in its braces."""
+    """Return two lines of one quantity, under MSE and under cross-entropy.
+
+    Braces in `label` are filled with the name of the loss; `style` has further arguments of `band`.
+    """
     return [
         {"quantity": quantity, "split": split, "loss": loss, "label": label.format(name), "color": LOSS_COLOURS[loss]}
         | style
@@ -171,5 +195,8 @@ def under_both_losses(quantity: Quantity, split: str = "train", label: str = "{}
 
 
 def side_by_side(*kinds: Iterable[Line]) -> list[Line]:
-    """Return lines of several kinds, of the first loss one of each kind, then of the second."""
-    return [line for lines in zip(*kinds, strict=True) for line in lines]
+    """Return the lines of several kinds in the order of a legend: all kinds under MSE, then all under cross-entropy.
+
+    Each kind is two lines, as `under_both_losses` returns them.
+    """
+    return [line for lines_of_loss in zip(*kinds, strict=True) for line in lines_of_loss]

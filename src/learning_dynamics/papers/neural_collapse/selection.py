@@ -14,22 +14,22 @@ from learning_dynamics.tidy import Table, settings_of
 def best_rate(tables: Sequence[Table]) -> Optimum:
     """Return the learning rate in the middle of those whose test error at the end is as good as the lowest.
 
-    As good is a mean over seeds within one standard error of the lowest mean: a few hundred test images do not tell
-    such rates apart. The middle is nearest to the mean of the logarithms of the smallest and the largest of them, the
-    smaller of two. A training that diverged counts as untrained, and keeps the rate before it off the grid's edge.
+    A rate is as good if its mean over seeds is within one standard error of the lowest mean: a few hundred test images
+    do not tell such rates apart. The middle is the rate nearest to the geometric mean of the smallest and the largest
+    of them; of two that are equally near it is the smaller. A training that diverged counts as untrained, and keeps the
+    rate before it off the grid's edge.
     """
     errors = {settings_of(table)["learning_rate"]: at_the_end([table], quantities.ERROR, "test") for table in tables}
     means = {rate: float(values.mean()) for rate, values in errors.items()}
     best = optimum(list(means), list(means.values()))
     seeds = errors[best.at]
     threshold = best.value + (float(seeds.std(ddof=1)) / len(seeds) ** 0.5 if len(seeds) > 1 else 0.0)
-    # a mean of equal numbers may round
+    # means of the same errors may differ by rounding
     as_good = [rate for rate in best.grid if means[rate] <= threshold * (1 + 1e-12)]
     middle = 0.5 * (np.log(as_good[0]) + np.log(as_good[-1]))
     middle_rate = min(as_good, key=lambda rate: (round(abs(float(np.log(rate)) - middle), 9), rate))
-    return Optimum(
-        best.grid, middle_rate, means[middle_rate], bool({as_good[0], as_good[-1]} & {best.grid[0], best.grid[-1]})
-    )
+    at_edge = bool(as_good[0] == best.grid[0] or as_good[-1] == best.grid[-1])
+    return Optimum(best.grid, middle_rate, means[middle_rate], at_edge)
 
 
 def overlay(rates: Mapping[str, float]) -> dict:

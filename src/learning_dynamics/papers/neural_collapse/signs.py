@@ -15,7 +15,10 @@ Average = Literal["mean", "median"]
 def above_zero(
     name: str, values: np.ndarray, average: Average = "mean", *, excluded: Mapping[str, int] | None = None
 ) -> Check:
-    """Check that the mean or the median over trainings lies above zero, with its 95 % interval; rivals are values."""
+    """Check that the mean or the median over trainings is above zero with its whole 95 % interval.
+
+    `values` has one number for each training, and so has each rival.
+    """
     estimates = {"mean": evidence.mean, "median": evidence.median}
     return at_least(
         name,
@@ -30,8 +33,8 @@ def above_zero(
 
 
 def half_exchanged(values: np.ndarray) -> np.ndarray:
-    """Return differences with what they compare exchanged in every second training.
+    """Return differences, one for each training, with the sign of every second one turned.
 
-    It is what pairs labelled at random give.
+    That is what exchanging both sides of the comparison in every second training gives, as a random labelling would.
     """
     return values * np.where(np.arange(len(values)) % 2, -1.0, 1.0)

@@ -83,7 +83,8 @@ def epochs_errors_end(table: Table, train_error: float) -> pd.Series:
     """
     # shares are sums of 1 / n over images: the last digits are rounding's
     have_ended = by_seed(table, ERROR) <= train_error * (1 + 1e-9)
-    return have_ended.idxmax().where(have_ended.any()).astype(float)
+    first_epochs = have_ended.idxmax()  # the first row that is true, and the first of all where none is
+    return first_epochs.where(have_ended.any()).astype(float)
 
 
 def last_epoch_at_full_rate(table: Table) -> int:
@@ -108,8 +109,8 @@ def latest_early_epoch(values: pd.DataFrame, table: Table) -> int:
 def values_at_errors_end(values: pd.DataFrame, table: Table, train_error: float) -> pd.Series:
     """Return values, epochs by seeds, where train errors have ended: a number for each seed, nan if they never do.
 
-    It is read at the first epoch from there on that `values` has for any seed, and is nan if that seed has none there.
-    `at_errors_end` reads each seed at the first epoch that this seed has.
+    It is read at the first epoch from there on that is a row of `values`, and is nan if that seed has none in this row.
+    `at_errors_end` reads each seed at the first epoch at which this seed was measured.
     """
     first_values = pd.Series(np.nan, index=values.columns)
     for seed, epoch in epochs_errors_end(table, train_error).items():
@@ -120,13 +121,14 @@ def values_at_errors_end(values: pd.DataFrame, table: Table, train_error: float)
 
 
 def after_errors_end(values: pd.DataFrame, table: Table, train_error: float, *, until: float = np.inf) -> pd.DataFrame:
-    """Return a quantity from the end of train errors on, up to an epoch; nan elsewhere."""
-    epochs = values.index.to_numpy()[:, None]
-    return values.where((epochs >= epochs_errors_end(table, train_error).to_numpy()) & (epochs <= until))
+    """Return a quantity, epochs by seeds, from the end of train errors on, up to an epoch; nan elsewhere."""
+    epochs = values.index.to_numpy()[:, None]  # shape (epochs, 1)
+    starts = epochs_errors_end(table, train_error).to_numpy()  # shape (seeds,)
+    return values.where((epochs >= starts) & (epochs <= until))
 
 
 def loss_term(table: Table, term: Quantity, decay: Decay, *, without_decay: bool = False) -> pd.DataFrame:
-    """Return a term of the loss under a weight decay, epochs by seeds; or the term without what decay adds to it."""
+    """Return a term of the loss under a weight decay, epochs by seeds, with or without what decay adds to it."""
     values = by_seed(table, with_decay(term, decay))
     if without_decay and term in DECAY_PART:
         return values - by_seed(table, with_decay(DECAY_PART[term], decay))
@@ -134,7 +136,7 @@ def loss_term(table: Table, term: Quantity, decay: Decay, *, without_decay: bool
 
 
 def deviation_share(table: Table, decay: Decay = "trained", *, without_decay: bool = False) -> pd.DataFrame:
-    """Return L_LS^perp over L_LS = L_NC1 + L_NC2/3 (Theorem 2), epochs by seeds; or that without what decay adds."""
+    """Return L_LS^perp over L_LS = L_NC1 + L_NC2/3 (Theorem 2), epochs by seeds, with or without what decay adds."""
     deviation, nc1, nc23 = (
         loss_term(table, term, decay, without_decay=without_decay) for term in (LOSS_LS_PERP, LOSS_NC1, LOSS_NC23)
     )
@@ -142,7 +144,7 @@ def deviation_share(table: Table, decay: Decay = "trained", *, without_decay: bo
 
 
 def over_trainings(trainings: Sequence[Table], read: Callable[[Table], pd.Series | np.ndarray]) -> np.ndarray:
-    """Return what `read` finds in each table, a number for each seed, one table after the other."""
+    """Return what `read` makes of each table, a number for each seed, one table after the other: (trainings,)."""
     return np.concatenate([np.asarray(read(table), dtype=float) for table in trainings])
 
 
@@ -172,13 +174,17 @@ def at_errors_end(
 def growth_since_errors_end(
     trainings: Sequence[Table], quantity: Quantity, split: str = "train", *, train_error: float
 ) -> np.ndarray:
-    """Return a quantity at the last epoch minus where train errors have ended; nan where it is measured once since."""
+    """Return a quantity at its last epoch minus its value where train errors have ended, shape (trainings,).
+
+    It is nan for trainings in which the quantity was measured at fewer than two epochs since then.
+    """
 
     def read(table: Table) -> pd.Series:
         starts = epochs_errors_end(table, train_error)
         rows = select(table, quantity, split=split, index=0).sort_values("epoch")
-        since = rows[rows["epoch"] >= rows["seed"].map(starts)].groupby("seed")["value"]
-        growth = {seed: values.iloc[-1] - values.iloc[0] for seed, values in since if len(values) > 1}
+        later_rows = rows[rows["epoch"] >= rows["seed"].map(starts)]
+        values_by_seed = later_rows.groupby("seed")["value"]
+        growth = {seed: values.iloc[-1] - values.iloc[0] for seed, values in values_by_seed if len(values) > 1}
         return pd.Series(growth, dtype=float).reindex(starts.index)
 
     return over_trainings(trainings, read)
@@ -237,7 +243,7 @@ def premise_errors_end(
 
 
 def without_exceptions(trainings: Sequence[Table]) -> tuple[list[Table], dict[str, int]]:
-    """Return the trainings but those that the paper names as exceptions, and how many draws these are, with why.
+    """Return the trainings that the paper does not name as exceptions, and how many draws are excluded, by the reason.
 
     Raises
     ------
@@ -255,20 +261,23 @@ def without_exceptions(trainings: Sequence[Table]) -> tuple[list[Table], dict[st
 def chance_level(trainings: Sequence[Table], quantity: Quantity) -> np.ndarray:
     """Return a quantity of NC1 to NC3 for class means and classifiers (for NC1: features) that are independent.
 
-    They are Gaussian vectors in P dimensions, centred or, for classifiers, as good as. To leading order in 1/P and, but
-    for norms, in 1/C; derived here.
+    The vectors are Gaussian in P dimensions and centred; classifiers are taken as centred, too. Values are to leading
+    order in 1/P and, but for the spread of norms, in 1/C. They are derived here.
     """
     P, C, N = (at_the_end(trainings, quantity) for quantity in (FEATURES, CLASSES, EXAMPLES))
-    # |h|^2 is chi-squared with P degrees of freedom, of relative standard deviation sqrt(2/P): half of it for |h|. Of C
-    # vectors less their mean, sqrt((C - 2) / (C - 1)) of that is the root mean square of the spread over classes, whose
-    # square is chi-squared with C - 1 degrees of freedom: hence its mean
+    # |h|^2 is chi-squared with P degrees of freedom, of the relative standard deviation sqrt(2 / P), so that |h| has
+    # half of that, 1 / sqrt(2 P). The norms of C vectors less their mean have the correlation 1 / (C - 1)^2, and their
+    # variance over classes is in the mean (1 - 1 / C)(1 - 1 / (C - 1)^2) = (C - 2) / (C - 1) of the variance of one.
+    # It is in proportion to chi-squared with C - 1 degrees of freedom, whose root has a mean below its root mean square
     mean_over_root_mean_square = np.sqrt(2 / (C - 1)) * gamma(C / 2) / gamma((C - 1) / 2)
     spread_of_norms = mean_over_root_mean_square * np.sqrt((C - 2) / (C - 1)) / np.sqrt(2 * P)
-    # a cosine between two directions is Gaussian of variance 1/P; sqrt(2/pi) of its deviation is the mean of its size
+    # the cosine between two directions is Gaussian of variance 1/P, and the mean of its absolute value is sqrt(2/pi) of
+    # its standard deviation
     spread_of_cosines = 1 / np.sqrt(P)
     distance_of_cosines = np.sqrt(2 / np.pi) * spread_of_cosines
     levels = {
-        # means over N features have C - 1 directions in which Sigma_B is about P / (C N), and Sigma_W is one
+        # tr(pinv(Sigma_B) Sigma_W) / C with Sigma_W = I: means of N features vary in C - 1 directions, and along each
+        # Sigma_B is about P / (C N)
         NC1: N * (C - 1) / P,
         EQUINORM_MEANS: spread_of_norms,
         EQUINORM_CLASSIFIERS: spread_of_norms,
