@@ -302,12 +302,12 @@ def mse_collapses_faster(mse: Sequence[Table], ce: Sequence[Table], *, until: Li
         rivals={
             ce_faster: -growth,
             half_of_pairs_exchanged: half_exchanged(growth),
-            # a lead that was there from the start, and is no more than that, has not grown
+            # a lead that stays what it was at the first recorded epoch does not grow
             only_from_start: 0 * growth,
         },
     )
-    # those of the first pair are those of all: a configuration trains its networks with one weight decay for each loss,
-    # and every data set has ten classes
+    # weight decays and the number of classes are read from the first pair: a configuration has one weight decay for
+    # each loss, and every data set has ten classes
     mse_decay, ce_decay = (settings_of(tables[0])["weight_decay"] for tables in (mse_runs, ce_runs))
     classes = at_the_end(mse_runs, CLASSES)[0]
     yield Facts(
@@ -351,11 +351,11 @@ def nc2_not_slower(
     # arrived just after 10, so that NC1 and NC3 count as 30 / 10 behind it: it is given the benefit of the doubt
     lead = np.log10(nc1_nc3_arrival / nc2_before)
     lead_from_arrival = np.log10(nc1_nc3_arrival / nc2_arrival)
-    # The rival: in the mean NC1 and NC3 arrive at half the epoch of NC2. Trainings differ from that mean as they differ
-    # here from theirs: the mean of the lead is replaced, its deviations are kept
+    # By the rival NC1 and NC3 arrive, in the mean, at half the epoch of NC2. Its lead has the deviations from the mean
+    # that the measured lead has
     at_twice_the_epoch = "NC2 at twice the epoch of NC1 and NC3"
     if reading == "no_evidence":
-        # of log10(nc1_nc3_arrival / nc2_before) with nc2_arrival / 2 for nc1_nc3_arrival
+        # the mean of `lead` with nc2_arrival / 2 for nc1_nc3_arrival
         mean_if_late = np.mean(np.log10(nc2_arrival / nc2_before / 2))
         lead_if_late = mean_if_late + lead - lead.mean()
         label = r"$\log_{10}$ of the epoch recorded before NC2 arrives, over the epoch at which NC1 and NC3 have"
@@ -404,6 +404,7 @@ def simplex_before_compression(trainings: Sequence[Table], *, share_of_way: Frac
             "order exchanged in every second training": half_exchanged(lead),
         },
     )
+    # for each quantity, shape (trainings,)
     falls = [at_first_epoch(included, quantity) / at_the_end(included, quantity) for quantity in (NC1, *NC2_OF_MEANS)]
     yield premise(
         every_draw(
@@ -435,9 +436,10 @@ def _spacing_of_epochs(table: Table) -> float:
 
 @takes_rivals("lead")
 def _not_behind(name: str, lead: np.ndarray, *, excluded: Mapping[str, int]) -> Check:
-    """Check that a mean lead over trainings is not below zero with all of its 95 % interval; rivals are leads.
+    """Check that the mean lead over trainings is not below zero with its whole 95 % interval; rivals are leads.
 
-    It is written of the lag, minus the lead: the lower end of its interval must be zero or less. `name` is the lag's.
+    The number of the check is of the lag, which is minus the lead: the lower end of the interval of its mean must be
+    zero or less. `name` says of what the lag is.
     """
     mean_lag = evidence.mean(-lead)
     return at_most(
@@ -453,14 +455,14 @@ def _not_behind(name: str, lead: np.ndarray, *, excluded: Mapping[str, int]) -> 
 def _arrivals(
     trainings: Sequence[Table], quantities: Sequence[Quantity], share_of_way: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the recorded epochs at which the last of some quantities arrives: the one before, and that of arrival.
+    """Return the recorded epoch before the one at which the last of some quantities arrives, and that epoch itself.
 
-    A quantity arrives at the first recorded epoch at which it has made `share_of_way` of its way to the last, on a
-    logarithmic scale; nan where it never does, or is not known at every epoch. Shape (trainings,) each.
+    A quantity arrives at the first recorded epoch at which it has made `share_of_way` of its way to its last value, on
+    a logarithmic scale. Shape (trainings,) each; nan where a quantity never arrives, or is not known at every epoch.
     """
     epochs_before, epochs_of_arrival = [], []
     for table in trainings:
-        before, of_arrival = [], []  # by quantity, shape (seeds,) each
+        before, of_arrival = [], []  # for each quantity, shape (seeds,)
         for quantity in quantities:
             logs = np.log(by_seed(table, quantity))  # rows are epochs, columns seeds
             progress = (logs.iloc[0] - logs) / (logs.iloc[0] - logs.iloc[-1])  # 0 at the first epoch, 1 at the last
@@ -504,7 +506,6 @@ def five_data_sets(
     checks = list(
         _collapse_on_every_data_set(tables, level=level, largest_share=largest_share, train_error=train_error)
     )
-    # fewer than five may refute the sentence, and cannot confirm it
     if data_sets != list(FIVE_DATA_SETS) and Judgement(*checks).state != "fails":
         raise Untested(f"tried on {', '.join(data_sets)}, which is not against it; {NEEDS_FIVE_DATA_SETS}")
     yield from checks

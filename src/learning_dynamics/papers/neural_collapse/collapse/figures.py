@@ -136,25 +136,28 @@ def recipe(trainings: Sequence[Table]) -> str:
     """Say how networks were trained, for captions."""
     settings = settings_of(trainings[0])
     rates = sorted({settings_of(table)["learning_rate"] for table in trainings})
-    spread = f"rate {rates[0]:g}" if len(rates) == 1 else f"rates {rates[0]:g} to {rates[-1]:g}"
+    rates_in_words = f"rate {rates[0]:g}" if len(rates) == 1 else f"rates {rates[0]:g} to {rates[-1]:g}"
     decays = {settings_of(table)["loss"]: settings_of(table)["weight_decay"] for table in trainings}
     decay = ", ".join(f"{value:g} ({LOSSES[loss]})" for loss, value in decays.items())
     return (
         f"Trained for {settings['epochs']} epochs in batches of {settings['batch']}, weight decay {decay}, momentum "
-        f"{settings['momentum']:g}, learning {spread}; {settings['seeds']} seeds."
+        f"{settings['momentum']:g}, learning {rates_in_words}; {settings['seeds']} seeds."
     )
 
 
 def _annotate(figure: Figure, trainings: Sequence[Table], quantity: Quantity, subject: str) -> Plot:
+    """Return the plot with its facts and a description: between which values a quantity ends, under MSE if trained."""
     mse = [table for table in trainings if settings_of(table)["loss"] == "mse"]
     final = at_the_end(mse or trainings, quantity)
-    ends = " to ".join(dict.fromkeys(f"{end:.1g}" for end in (final.min(), final.max())))
+    least, most = (f"{end:.1g}" for end in (final.min(), final.max()))
+    ends = least if least == most else f"{least} to {most}"
     facts = {"recipe": recipe(trainings), "panels": describe_panels(trainings), "ends": ends}
     alt = subject + " against epochs, a panel for each network; under MSE it ends at {ends}."
     return Plot(figure, facts, alt)
 
 
 def _means_and_classifiers(trainings: Sequence[Table], means: Quantity, classifiers: Quantity, ylabel: str) -> Plot:
+    """Draw a quantity of class means and the same of classifiers under both losses."""
     lines = side_by_side(
         under_both_losses(means, label="class means, {}"),
         under_both_losses(classifiers, label="classifiers, {}", ls=DASHED),

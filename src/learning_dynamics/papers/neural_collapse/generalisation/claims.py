@@ -72,8 +72,8 @@ def _slower_on_test(
 
 def _fall(trainings: Sequence[Table], quantity: Quantity, split: str, train_error: float) -> np.ndarray:
     """Return by how many decades a quantity falls on the images of a split after train errors end, (trainings,)."""
-    start = at_errors_end(trainings, quantity, split, train_error=train_error)
-    return np.log10(start) - np.log10(at_the_end(trainings, quantity, split))
+    value_at_errors_end = at_errors_end(trainings, quantity, split, train_error=train_error)
+    return np.log10(value_at_errors_end) - np.log10(at_the_end(trainings, quantity, split))
 
 
 def _above_zero_on_test(
@@ -82,9 +82,9 @@ def _above_zero_on_test(
     """Check that the average over trainings is above zero, with rivals that exchange test and train images."""
     rivals = {
         "test and train images exchanged": with_splits_exchanged,
-        # This turns the sign of every second training. It exchanges the images where values are a difference between
-        # test and train. The fall on test images is no difference: there the rival is a rise in every second training,
-        # because the fall on train images is above zero too, and would pass
+        # This turns the sign of every second value. Where values are a difference between test and train images, that
+        # exchanges both. The fall on test images is no difference. Exchanged with the fall on train images it would
+        # pass, because that is above zero too; there the rival is a rise in every second training
         "test and train images exchanged in every second training": half_exchanged(values),
     }
     return above_zero(name, values, average, excluded=excluded, rivals=rivals)
@@ -157,12 +157,12 @@ def test_collapse_by_difficulty(trainings: Sequence[Table], *, correlation: Frac
             correlations.append(scipy.stats.spearmanr(list(nc1_by_data.values()), difficulties).statistic)
         return round(float(np.mean(correlations)), 9)
 
+    # each of the 120 orders of the data sets as a difficulty: the rank of each data set
     orders = [dict(zip(FIVE_DATA_SETS, ranks, strict=True)) for ranks in permutations(range(len(FIVE_DATA_SETS)))]
     chance_correlations = np.array([rank_correlation(order) for order in orders])
+    beyond_chance = [value for value in chance_correlations if np.mean(chance_correlations >= value) <= CHANCE]
     # the least correlation that at most a share CHANCE of all orders reaches; infinite if more of them tie at the top
-    least_beyond_chance = min(
-        (value for value in chance_correlations if np.mean(chance_correlations >= value) <= CHANCE), default=np.inf
-    )
+    least_beyond_chance = min(beyond_chance, default=np.inf)
 
     def with_chance_interval(difficulty: Mapping[str, float]) -> evidence.Estimate:
         """Return the rank correlation with the interval that reaches `least_beyond_chance` to each side.
@@ -178,7 +178,9 @@ def test_collapse_by_difficulty(trainings: Sequence[Table], *, correlation: Frac
     published_errors: dict[str, float] = {}
     for data in FIVE_DATA_SETS:
         accuracies_at_end = [
-            at_end for (other, _network), (_zero_error, at_end) in PAPER_TABLE_1.items() if other == data
+            at_end
+            for (published_data, _network), (_zero_error, at_end) in PAPER_TABLE_1.items()
+            if published_data == data
         ]
         published_errors[data] = float(np.mean([100 - accuracy for accuracy in accuracies_at_end]))
     wrong_difficulties: dict[str, dict[str, float]] = {
@@ -191,14 +193,18 @@ def test_collapse_by_difficulty(trainings: Sequence[Table], *, correlation: Frac
         0.0,
         because="an order drawn at random, shared by the networks",
         excluded=excluded,
-        rivals={phrase: {"estimate": with_chance_interval(wrong)} for phrase, wrong in wrong_difficulties.items()},
+        rivals={
+            phrase: {"estimate": with_chance_interval(difficulty)} for phrase, difficulty in wrong_difficulties.items()
+        },
     )
     yield at_least(
         "rank correlation of NC1 on test images and difficulty, over data sets, without its interval",
         rank_correlation(published_errors),
         correlation,
         because="roughly monotonic",
-        rivals={phrase: {"estimate": rank_correlation(wrong)} for phrase, wrong in wrong_difficulties.items()},
+        rivals={
+            phrase: {"estimate": rank_correlation(difficulty)} for phrase, difficulty in wrong_difficulties.items()
+        },
     )
     yield Facts(correlation=correlation)
 
@@ -239,8 +245,10 @@ def accuracy_after_zero_error(trainings: Sequence[Table], *, average: Average, t
     must be above zero. Its median is {median:.1f} percentage points; it runs from {least:.1f} to {most:.1f} over
     trainings. The paper's median is $0.96$ and its mean $1.83$, with one of fifteen networks getting worse.
     """
-    start = at_errors_end(trainings, ERROR, "test", train_error=train_error)
-    gain = 100 * (start - at_the_end(trainings, ERROR, "test"))  # of accuracy, which is what the error loses
+    # test errors, shape (trainings,) each; accuracy gains what they lose
+    first, last = at_first_epoch(trainings, ERROR, "test"), at_the_end(trainings, ERROR, "test")
+    error_at_errors_end = at_errors_end(trainings, ERROR, "test", train_error=train_error)
+    gain = 100 * (error_at_errors_end - last)
 
     yield above_zero(
         "gain in test accuracy, percentage points",
@@ -249,7 +257,7 @@ def accuracy_after_zero_error(trainings: Sequence[Table], *, average: Average, t
         rivals={
             "accuracy that gets worse": -gain,
             "start and end exchanged in every second training": half_exchanged(gain),
-            "the first epoch instead of the last": 100 * (start - at_first_epoch(trainings, ERROR, "test")),
+            "the first epoch instead of the last": 100 * (error_at_errors_end - first),
         },
     )
     yield premise_errors_end(trainings, train_error=train_error)

@@ -75,6 +75,7 @@ def table1(mse: Sequence[Table], ce: Sequence[Table], *, one_image: Positive) ->
     the median {median:.1f}, from {least:.1f} to {most:.1f}{one_image}. Over the paper's fifteen networks the mean is
     {paper_mean:.2f} and the median {paper_median:.2f}. {recipe}
     """
+    # first the networks that were trained here, then those of the paper that were not
     rows = [
         [
             title_of((row.data, row.network)),
@@ -89,21 +90,22 @@ def table1(mse: Sequence[Table], ce: Sequence[Table], *, one_image: Positive) ->
     ]
     trained = {data_and_network(table) for table in mse}
     rows += [
-        [title_of(place), LOSSES["mse"], "–", "–", "–", "–", *_published(*published)]
-        for place, published in PAPER_TABLE_1.items()
-        if place not in trained
+        [title_of(cell), LOSSES["mse"], "–", "–", "–", "–", *_published(*published)]
+        for cell, published in PAPER_TABLE_1.items()
+        if cell not in trained
     ]
     table = pd.DataFrame(rows, columns=COLUMNS)
-    start = at_errors_end(mse, quantities.ERROR, "test", train_error=EFFECTIVELY_ZERO)
+    # gains in accuracy, in percentage points, shape (trainings,)
+    error_at_errors_end = at_errors_end(mse, quantities.ERROR, "test", train_error=EFFECTIVELY_ZERO)
+    gain = 100 * (error_at_errors_end - at_the_end(mse, quantities.ERROR, "test"))
     paper_gain = [end - zero_error for zero_error, end in PAPER_TABLE_1.values()]
-    gain = 100 * (start - at_the_end(mse, quantities.ERROR, "test"))
-    digits = any(data.startswith("digits") for data, _ in trained)
+    has_digits = any(data.startswith("digits") for data, _ in trained)
     facts = {
         "mean": np.nanmean(gain),
         "median": np.nanmedian(gain),
         "least": np.nanmin(gain),
         "most": np.nanmax(gain),
-        "one_image": f"; one test image of the digits is {one_image:.2f} points" if digits else "",
+        "one_image": f"; one test image of the digits is {one_image:.2f} points" if has_digits else "",
         "paper_mean": np.mean(paper_gain),
         "paper_median": np.median(paper_gain),
         "recipe": recipe([*mse, *ce]),

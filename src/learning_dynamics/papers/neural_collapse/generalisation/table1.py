@@ -62,7 +62,7 @@ def accuracies(tables: Sequence[Table]) -> pd.DataFrame:
             The paper's, under MSE, on its data sets.
     """
     rows = []
-    missing = (np.nan, np.nan)
+    not_published = (np.nan, np.nan)
     for table in tables:
         (data, network), loss = data_and_network(table), settings_of(table)["loss"]
         # shape (trainings,); nan where a training does not reach 99.9 % train accuracy
@@ -71,15 +71,16 @@ def accuracies(tables: Sequence[Table]) -> pd.DataFrame:
         reached = np.isfinite(at_zero_error)
         row = {"data": data, "network": network, "loss": loss, "seeds": int(reached.sum())}
         change = (end - at_zero_error)[reached]
-        for name, values in (
-            ("zero_error", at_zero_error[reached]),
-            ("end", end[reached] if reached.any() else end),
-            ("change", change),
-        ):
+        averaged = {
+            "zero_error": at_zero_error[reached],
+            "end": end[reached] if reached.any() else end,
+            "change": change,
+        }
+        for name, values in averaged.items():
             row[name] = values.mean() if len(values) else np.nan
             row[f"{name}_se"] = values.std(ddof=1) / np.sqrt(len(values)) if len(values) > 1 else np.nan
         row["change_median"] = float(np.median(change)) if len(change) else np.nan
-        published = PAPER_TABLE_1.get((data, network), missing) if loss == "mse" else missing
+        published = PAPER_TABLE_1.get((data, network), not_published) if loss == "mse" else not_published
         row["paper_zero_error"], row["paper_end"] = published
         rows.append(row)
     return pd.DataFrame(rows)

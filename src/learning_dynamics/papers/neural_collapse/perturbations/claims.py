@@ -38,8 +38,8 @@ from learning_dynamics.tidy import Quantity, Table
 #   `EFFECTIVELY_ZERO` in `neural_collapse.trainings`
 # - average: over trainings: the mean, or the median, must be above zero
 
-# the values of ROBUSTNESS_SMALLEST and ROBUSTNESS: means over test images of |r| / |x|, where r is the smaller of
-# DeepFool's perturbation of the image x and a crossing towards a train image, or DeepFool's
+# names of ROBUSTNESS_SMALLEST and ROBUSTNESS, means of |r| / |x| over test images x. Under the second r is DeepFool's
+# perturbation of x; under the first it is that or a known crossing towards a train image, whichever is smaller
 Measure = Literal["robustness_smallest", "robustness"]
 
 
@@ -67,10 +67,10 @@ def mse_more_robust(
     mse_runs, ce_runs = paired(mse, ce)
     of_mse, of_ce = at_the_end(mse_runs, measure, "test"), at_the_end(ce_runs, measure, "test")
     log_ratio = np.log10(of_mse / of_ce)
-    name, gain = {
-        "ratio": ("$\\log_{10}$ of robustness under MSE over that under CE, at the last epoch", log_ratio),
-        "difference": ("robustness under MSE minus that under CE, at the last epoch", of_mse - of_ce),
-    }[compared_by]
+    if compared_by == "ratio":
+        name, gain = "$\\log_{10}$ of robustness under MSE over that under CE, at the last epoch", log_ratio
+    else:
+        name, gain = "robustness under MSE minus that under CE, at the last epoch", of_mse - of_ce
     yield above_zero(
         name,
         gain,
@@ -126,10 +126,10 @@ def robustness_by_magnitudes(
             "the first recorded epoch": {"estimate": mean_of_largest(log_ratios(measure, at_first_epoch))},
         },
     )
-    deepfool = log_ratios(ROBUSTNESS).max(axis=0)
+    largest_by_deepfool = log_ratios(ROBUSTNESS).max(axis=0)  # shape (seeds,)
     yield Facts(
-        least=10 ** deepfool.min(),
-        most=10 ** deepfool.max(),
+        least=10 ** largest_by_deepfool.min(),
+        most=10 ** largest_by_deepfool.max(),
         smallest=10 ** log_ratios(ROBUSTNESS_SMALLEST).max(),
         magnitudes=magnitudes,
         networks=len(mse_runs),
@@ -149,23 +149,23 @@ def robustness_grows_after_zero_error(trainings: Sequence[Table], *, measure: Me
     """
     included, excluded = without_exceptions(trainings)
 
-    by_measure = growth_since_errors_end(included, measure, "test", train_error=train_error)
+    growth = growth_since_errors_end(included, measure, "test", train_error=train_error)
     yield above_zero(
         "growth of robustness, the mean of $|r| / |x|$, beyond zero train error",
-        by_measure,
+        growth,
         excluded=excluded,
         rivals={
-            "robustness that is lost": -by_measure,
-            "start and end exchanged in every second training": half_exchanged(by_measure),
+            "robustness that is lost": -growth,
+            "start and end exchanged in every second training": half_exchanged(growth),
         },
     )
     yield premise_errors_end(included, excluded, train_error=train_error)
-    deepfool = growth_since_errors_end(included, ROBUSTNESS, "test", train_error=train_error)
+    growth_by_deepfool = growth_since_errors_end(included, ROBUSTNESS, "test", train_error=train_error)
     yield Facts(
-        median=np.nanmedian(deepfool),
-        mean=np.nanmean(deepfool),
-        least=np.nanmin(deepfool),
-        most=np.nanmax(deepfool),
+        median=np.nanmedian(growth_by_deepfool),
+        mean=np.nanmean(growth_by_deepfool),
+        least=np.nanmin(growth_by_deepfool),
+        most=np.nanmax(growth_by_deepfool),
     )
 
 
@@ -185,9 +185,11 @@ def deepfool_finds_the_boundary(trainings: Sequence[Table], *, average: Average)
     collapsed features: a step that follows a small slope goes far past the boundary that it aims at.
     """
 
-    # an image whose decision DeepFool does not change counts with the perturbation at which it gave up
     def ratio(read: Callable[..., np.ndarray]) -> np.ndarray:
-        """Return mean |r| / |x| of DeepFool over mean |r| / |x| of known crossings, shape (trainings,)."""
+        """Return mean |r| / |x| of DeepFool over mean |r| / |x| of known crossings, shape (trainings,).
+
+        An image whose decision DeepFool does not change counts with the perturbation at which it gave up.
+        """
         return read(trainings, ROBUSTNESS, "test") / read(trainings, ROBUSTNESS_CROSSING, "test")
 
     first, last = ratio(at_first_epoch), ratio(at_the_end)
@@ -209,7 +211,8 @@ def deepfool_finds_the_boundary(trainings: Sequence[Table], *, average: Average)
             "first and last epoch exchanged": {"values": last},
         },
     )
-    longer_everywhere: dict[str, bool] = {}  # by family, whose networks may be trained on several data sets
+    # whether DeepFool's mean is larger in every training of a family, which may be trained on several data sets
+    longer_everywhere: dict[str, bool] = {}
     for table in trainings:
         family = NETWORKS[data_and_network(table)[1]]
         is_longer = at_the_end([table], ROBUSTNESS, "test") > at_the_end([table], ROBUSTNESS_CROSSING, "test")

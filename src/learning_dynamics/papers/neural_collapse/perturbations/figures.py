@@ -76,18 +76,19 @@ def fig11(mse: Sequence[Table], ce: Sequence[Table]) -> Plot:
     return _annotate(figure, [*mse, *ce], {"better": int((ends_mse > ends_ce).sum()), "pairs": len(ends_mse)})
 
 
-def _measures(named: str) -> list[Line]:
-    """Return the lines of three measures, to whose labels what names the loss is added."""
+def _measures(label_ending: str) -> list[Line]:
+    """Return the lines of three measures; their labels end with ", {}" for the name of the loss, or with nothing."""
     return side_by_side(
-        under_both_losses(quantities.ROBUSTNESS, "test", "DeepFool" + named, marker="o", ms=3, lw=1.0),
-        under_both_losses(quantities.ROBUSTNESS_CROSSING, "test", "crossing" + named, ls=DASHED, lw=1.0),
-        under_both_losses(quantities.ROBUSTNESS_SMALLEST, "test", "smaller of both" + named, lw=2.4),
+        under_both_losses(quantities.ROBUSTNESS, "test", "DeepFool" + label_ending, marker="o", ms=3, lw=1.0),
+        under_both_losses(quantities.ROBUSTNESS_CROSSING, "test", "crossing" + label_ending, ls=DASHED, lw=1.0),
+        under_both_losses(quantities.ROBUSTNESS_SMALLEST, "test", "smaller of both" + label_ending, lw=2.4),
     )
 
 
-def _annotate(figure: Figure, trainings: Sequence[Table], more: Mapping[str, Any] | None = None) -> Plot:
+def _annotate(figure: Figure, trainings: Sequence[Table], facts_of_figure: Mapping[str, Any]) -> Plot:
+    """Return the plot with its own facts and those that both figures have, and with their description."""
     facts = {
-        **(more or {}),
+        **facts_of_figure,
         "recipe": recipe(trainings),
         "panels": describe_panels(trainings),
         "smallest": at_the_end(trainings, quantities.ROBUSTNESS_SMALLEST, "test").mean(),
