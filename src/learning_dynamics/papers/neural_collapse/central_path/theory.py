@@ -56,11 +56,13 @@ def snr_closed_form(start: np.ndarray, time: np.ndarray, classes: int, examples:
     c1, c2, c3 = snr_constants(classes, examples)
 
     def clock(log_omega: np.ndarray) -> np.ndarray:
+        """Return the left side of eq. 9, which is a + t."""
         return c1 * log_omega + c2 * np.exp(2 * log_omega) + c3 * np.exp(4 * log_omega)
 
     start, time = np.broadcast_arrays(np.log(start), time)
     target = clock(start) + time
-    # omega only grows, and below the asymptote that starts from the same place
+    # omega only grows, and by less than where c3 omega**4 alone grows with t. The bracket of log omega is wider than that
+    # by more than rounding
     upper = 0.25 * np.log(np.exp(4 * start) + time / c3) + 1e-12
     root = find_root(lambda log_omega, target: clock(log_omega) - target, (start - 1e-12, upper), args=(target,))
     return np.exp(root.x)
@@ -98,7 +100,8 @@ def algorithm_velocity(omega: np.ndarray, classes: int, examples: int) -> np.nda
 def algorithm_closed_form(start: np.ndarray, time: np.ndarray, classes: int, examples: int) -> np.ndarray:
     """Return omega(t) of `algorithm_velocity`: omega**2 / 2 + C log omega = t / (C N) + constant.
 
-    With y = omega**2 / C this reads y + log y = z, whose solution is the Wright omega function of z.
+    With y = omega**2 / C this reads y + log y = z, where z grows by 2 t / (C**2 N) from its value at the start. The
+    solution y is the Wright omega function of z.
     """
     scaled = np.asarray(start) ** 2 / classes
     return np.sqrt(classes * wrightomega(scaled + np.log(scaled) + 2 * time / (classes**2 * examples)).real)

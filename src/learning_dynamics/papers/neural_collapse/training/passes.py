@@ -65,6 +65,7 @@ class LastLayer:
         self._cache: list[tuple[slice, Tensor]] | None = list(self._compute()) if size <= gigabytes * 1e9 else None
         self.weights, self.biases = layer.weight.detach().double(), layer.bias.detach().double()
         counts = torch.bincount(labels, minlength=layer.out_features)
+        # images of each class, (C,); and the weight of each image that gives every class the same, with a sum of one
         self.counts, self.shares = counts, 1.0 / (len(counts) * counts[labels].double())
 
     def __iter__(self) -> Iterator[tuple[slice, Tensor]]:
