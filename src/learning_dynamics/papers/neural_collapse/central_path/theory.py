@@ -61,8 +61,8 @@ def snr_closed_form(start: np.ndarray, time: np.ndarray, classes: int, examples:
 
     start, time = np.broadcast_arrays(np.log(start), time)
     target = clock(start) + time
-    # omega only grows, and by less than where c3 omega**4 alone grows with t. The bracket of log omega is wider than that
-    # by more than rounding
+    # omega only grows, and by less than where c3 omega**4 alone grows with t. The bracket of log omega is wider than
+    # that by more than rounding
     upper = 0.25 * np.log(np.exp(4 * start) + time / c3) + 1e-12
     root = find_root(lambda log_omega, target: clock(log_omega) - target, (start - 1e-12, upper), args=(target,))
     return np.exp(root.x)
