@@ -38,26 +38,26 @@ def complete(
 ) -> Trajectory:
     """Complete matrices by networks that start from small Gaussian layers.
 
-    Entries of each layer have standard deviation scale^(1/N) n^(-1/2); a draw starts in the same direction at every
-    scale, and its first layers are those of every other depth.
+    Entries of each layer have standard deviation scale^(1/N) n^(-1/2). A draw starts from the same Gaussian layers, up
+    to that factor, at every scale; a deeper network has the layers of a shallower one and more.
 
     Parameters
     ----------
     problem : dict
-        truth, shape (draws, n, n), and whatever else belongs to the run's constants.
+        truth, shape (draws, n, n), and all else that the run is to keep as constants.
     mask : ndarray, shape (members, n, n)
     members : dict
-        draw, scale, and what else tells members apart, each of shape (members,).
+        draw, scale, and all other labels of members, each of shape (members,).
     learning_rate : ndarray, shape (members,)
     label : str
-        Of the layers' random stream.
+        Name of the random stream from which layers are drawn.
     **options
         As for `matrix_factorisation.descend`.
 
     Returns
     -------
     Trajectory
-        Series end_to_end; constants as given, and by member loss, steps.
+        Series end_to_end, shape (members, 1, n, n); constants are `problem`, `members`, and by member loss and steps.
     """
     draws, size = problem["truth"].shape[:2]
     draw = members["draw"]
@@ -76,15 +76,16 @@ def complete(
 def completed(trajectory: Trajectory) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return by member the completed matrix, the one to complete, and the mask of its observed entries."""
     constants = trajectory.constants
-    # where along the first axes of `mask` each member is
+    # a member's indices along the first axes of `mask`: its draw, and its set of entries where there are several
     place = tuple(constants[name] for name in ("draw", "entry_set") if name in constants)
     return trajectory.series["end_to_end"][:, 0], constants["truth"][place[0]], constants["mask"][place]
 
 
 def spectrum(W: np.ndarray) -> np.ndarray:
-    """Return singular values over leading axes; nan where W is not finite."""
+    """Return the singular values of matrices, shape (..., n), descending; nan where W is not finite."""
     W = W.astype(float)  # descent may have been in single precision
     finite = np.asarray(np.isfinite(W).all(axis=(-2, -1)))
+    # LAPACK refuses what is not finite: there it gets ones, and the result is replaced by nan
     return np.where(finite[..., None], singular_values(np.where(finite[..., None, None], W, 1.0)), np.nan)
 
 

@@ -15,20 +15,20 @@ def descend(
     *,
     bound: float = np.inf,
 ) -> list[Layers]:
-    """Return the layers at the recorded steps.
+    """Return the layers at the recorded steps, a list of copies for each of these steps.
 
     Parameters
     ----------
     layers : sequence of ndarray
-        Where to start, first layer first, over any leading axes.
+        Where to start, first layer first; layer j has shape (..., d_j, d_{j-1}), with members along the leading axes.
     gradient_at : callable
         From end-to-end matrices to the loss's gradient there, the same shape.
     learning_rate : float or ndarray
-        One for all, or with two axes of length one behind the leading axes.
+        One for all members, or an array of shape (..., 1, 1) with one for each.
     recorded_steps : ndarray of int, ascending
         Steps after which to record; 0 is the start.
     bound : float
-        A member whose end-to-end matrix leaves this Frobenius norm stays where it is: it has diverged.
+        A member whose end-to-end matrix has this Frobenius norm or more has diverged, and stays where it is.
     """
     current = [layer.copy() for layer in layers]
     snapshots: list[Layers] = []
@@ -37,6 +37,7 @@ def descend(
         while step < until:
             W = product(current)
             changes = layer_gradients(current, gradient_at(W))
+            # shape (..., 1, 1): members that have diverged have their changes multiplied by zero
             moving = (np.linalg.norm(W, axis=(-2, -1)) < bound)[..., None, None]
             current = [
                 layer - learning_rate * (moving * change) for layer, change in zip(current, changes, strict=True)

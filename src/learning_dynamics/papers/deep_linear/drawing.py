@@ -21,7 +21,7 @@ DASHED = (0, (4, 2))
 
 
 def handle(label: str, colour: Any = "black", line: Any = "-", **style: Any) -> Line2D:
-    """Return a legend's line; its colour is one of the palette's names, or any other."""
+    """Return a legend's line; its colour is a name of the palette, or any colour that Matplotlib takes."""
     return Line2D([], [], color=COLOURS.get(colour, colour), ls=line, label=label, **style)
 
 
@@ -31,7 +31,7 @@ def depth_handles(depths: Iterable[int]) -> list[Line2D]:
 
 
 def median_with_draws(axis: Axes, rows: Table, by: str, colour: Any, line: Any = "-", label: str | None = None) -> None:
-    """Plot the median over draws as a line, and each draw as a dot."""
+    """Plot values against the column `by`: their median over draws as a line, and each draw as a dot."""
     middle = rows.groupby(by)["value"].median()
     axis.plot(middle.index, middle, color=colour, ls=line, label=label)
     axis.plot(rows[by], rows["value"], ".", color=colour, ms=3.5, alpha=0.5, mew=0)

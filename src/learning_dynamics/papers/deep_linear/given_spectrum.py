@@ -1,4 +1,4 @@
-"""Low-rank matrices with given singular values, of which only some entries are seen."""
+"""A data set of low-rank matrices with given singular values, and of which of their entries are observed."""
 
 import numpy as np
 
@@ -33,8 +33,11 @@ def nested(
     truth = np.empty((draws, size, size))
     ranks = np.empty((draws, size * size), dtype=int)
     for draw, rng in enumerate(generators(seed, "deep_linear.given_spectrum", draws)):
+        # random orthonormal columns, shape (size, singular values) each
         U, V = (np.linalg.qr(rng.standard_normal((size, len(spectrum))))[0] for _ in range(2))
         truth[draw] = (U * spectrum) @ V.T
         ranks[draw] = rng.permutation(size * size)
+    # An entry has a rank in a random order of all. It is in every set that has more entries than this rank, so that
+    # sets are nested. Shape (draws, sets, size * size)
     masks = ranks[:, None] < np.array(observed)[:, None]
     return {"truth": truth, "mask": masks.reshape(draws, -1, size, size), "observed": np.array(observed)}

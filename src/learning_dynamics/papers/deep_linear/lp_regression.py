@@ -88,7 +88,8 @@ def descend(
     running = np.arange(len(start))  # the members that have not ended; row, scalars and rate are theirs
     with np.errstate(over="ignore", invalid="ignore"):
         for step in range(max_steps + 1):
-            # `loss` and `gradient` written out: they share the residual's power, which takes most of the time
+            # shapes: weights (running, features); residual and power (running, samples); current (running,).
+            # `loss` and `gradient` are written out: they share the residual's power, which takes most of the time
             weights = row * scalars.prod(axis=1, keepdims=True)
             residual = weights @ X.T - Y
             power = np.abs(residual) ** (exponent - 2) if exponent != 2 else np.ones_like(residual)
@@ -108,7 +109,8 @@ def descend(
                 row, scalars = _network_step(row, scalars, slope, rate)
             else:
                 row = _end_to_end_step(row, slope, rate, depth)
-    # after its end a member keeps its last loss that is not nan
+    # After its end a member keeps its last loss that is not nan. `last` is the step of that loss, shape (members,);
+    # `recorded` is the step whose loss each step gets, shape (members, max_steps + 1)
     last = np.where(np.isnan(losses), 0, np.arange(max_steps + 1)).max(axis=1)
     recorded = np.minimum(np.arange(max_steps + 1), last[:, None])
     losses = np.take_along_axis(losses, recorded, axis=1)

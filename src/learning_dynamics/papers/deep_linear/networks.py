@@ -36,10 +36,10 @@ def layer_gradients(layers: Sequence[np.ndarray], gradient: np.ndarray) -> Layer
 
     With respect to W_j it is (W_N ... W_{j+1})^T G (W_{j-1} ... W_1)^T (slide 15).
     """
-    # below[j - 1] = W_j ... W_1
+    # layers[j] is W_{j+1}, and below[j - 1] is W_j ... W_1
     below = list(accumulate(layers[:-1], lambda lower, upper: upper @ lower))
     gradients: Layers = []
-    backward = gradient
+    backward = gradient  # in the loop (W_N ... W_{j+2})^T G
     for j in range(len(layers) - 1, 0, -1):
         gradients.append(backward @ np.swapaxes(below[j - 1], -1, -2))
         backward = np.swapaxes(layers[j], -1, -2) @ backward
@@ -97,9 +97,9 @@ def balanced_layers(W: np.ndarray, widths: Sequence[int]) -> Layers:
 def end_to_end_velocity(W: np.ndarray, gradient: np.ndarray, depth: int) -> np.ndarray:
     """Return dW/dt of the end-to-end matrix of a balanced network of the given depth.
 
-    Of one matrix, shape (d_N, d_0): -sum_j [W W^T]^((N-j)/N) G [W^T W]^((j-1)/N), the end-to-end dynamics (slide 16);
-    at depth 1 it is -G. In the basis of W's singular vectors each entry of G is multiplied by one of
-    `preconditioner_factors`.
+    It is -sum_j [W W^T]^((N-j)/N) G [W^T W]^((j-1)/N), the end-to-end dynamics (slide 16); at depth 1 it is -G. In the
+    basis of W's singular vectors each entry of G is multiplied by one of `preconditioner_factors`. W and the gradient G
+    are one matrix each, shape (d_N, d_0).
     """
     U, values, Vt = np.linalg.svd(W)
     rotated = U.T @ gradient @ Vt.T
@@ -112,7 +112,10 @@ def towards(target: np.ndarray) -> GradientAt:
 
 
 def observed(truth: np.ndarray, mask: np.ndarray) -> GradientAt:
-    """Return the gradient of the mean square error over observed entries, as a function of W."""
+    """Return the gradient of the mean square error over observed entries, as a function of W.
+
+    `truth` and `mask` have the shape of W, (..., n, n), or one that broadcasts to it; each mask has its own mean.
+    """
     weight = 2 * mask / mask.sum(axis=(-2, -1), keepdims=True)
     return lambda W: weight * (W - truth)
 
@@ -126,6 +129,7 @@ def preconditioner_of_layers(layers: Sequence[np.ndarray]) -> np.ndarray:
     size = layers[-1].shape[0] * layers[0].shape[1]
     total = np.zeros((size, size))
     for j in range(len(layers)):
+        # layers[j] is W_{j+1}: above is W_N ... W_{j+2}, and below W_j ... W_1
         above = np.eye(layers[-1].shape[0])
         for layer in reversed(layers[j + 1 :]):
             above = above @ layer
@@ -142,6 +146,7 @@ def preconditioner_factors(values: np.ndarray, shape: tuple[int, ...], depth: in
     They are sum_j sigma_r^(2(N-j)/N) sigma_s^(2(j-1)/N), by slide 16. `values` are the singular values of W, of the
     given shape; those beyond them are zeros.
     """
+    # as many as W has rows, and as many as it has columns
     sigma_r, sigma_s = (np.pad(values, (0, count - len(values))) for count in shape)
     # 0 ** 0 is 1 here, as the zeroth power of a matrix is the identity
     return np.sum(
@@ -154,7 +159,10 @@ def preconditioner_factors(values: np.ndarray, shape: tuple[int, ...], depth: in
 
 
 def projections(U: np.ndarray, matrices: np.ndarray, Vt: np.ndarray) -> np.ndarray:
-    """Return <M, u_r v_r^T> for columns of U and rows of Vt, over leading axes, shape (..., r)."""
+    """Return <M, u_r v_r^T> = u_r^T M v_r, shape (..., r), for columns u_r of U and rows v_r of Vt.
+
+    Shapes of U, of the matrices M and of Vt are (..., d_N, r), (..., d_N, d_0) and (..., r, d_0).
+    """
     return np.einsum("...ir,...ij,...rj->...r", U, matrices, Vt)
 
 
@@ -184,7 +192,10 @@ def unpack(state: np.ndarray, widths: Sequence[int]) -> Layers:
 
 
 def product_change(layers: Sequence[np.ndarray], changes: Sequence[np.ndarray]) -> np.ndarray:
-    """Return the change of the end-to-end matrix, to first order, when layers change: the product rule."""
+    """Return the change of the end-to-end matrix to first order, by the product rule.
+
+    It is sum_j W_N ... W_{j+1} (change of W_j) W_{j-1} ... W_1.
+    """
     return np.sum([product([*layers[:j], change, *layers[j + 1 :]]) for j, change in enumerate(changes)], axis=0)
 
 
@@ -223,7 +234,10 @@ def flow(
 def path(
     layers: Sequence[np.ndarray], gradient_at: GradientAt, times: np.ndarray, tolerances: Tolerances, **options: Any
 ) -> np.ndarray:
-    """Return the end-to-end matrix at `times` of gradient flow from given layers; nan where `flow` is."""
+    """Return the end-to-end matrix at `times` of gradient flow from given layers, shape (times, d_N, d_0).
+
+    It is nan where the result of `flow` is; `options` are those of `flow`.
+    """
     widths = widths_of(layers)
     states = flow(flow_field(gradient_at, widths), pack(layers), times, tolerances, **options)
     return product(unpack(states, widths))

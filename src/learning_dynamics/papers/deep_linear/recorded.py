@@ -1,4 +1,4 @@
-"""What runs keep of their members, as trajectories."""
+"""Trajectories from the results of a run's members."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -7,20 +7,21 @@ import numpy as np
 
 from learning_dynamics.trajectories import Arrays, Trajectory
 
-Members = Sequence[Mapping[str, Any]]  # of each member what is kept, by name
+Members = Sequence[Mapping[str, Any]]  # of each member its arrays, numbers and words, by name
 
 AT_THE_END = np.zeros(1)  # the time axis of runs that keep their end alone
 
 
 def by_name(members: Members) -> Arrays:
-    """Return what is kept under each name as one array, shape (members, ...)."""
+    """Return one array for each name, shape (members, ...), with the results of all members."""
     return {name: np.array([member[name] for member in members]) for name in members[0]}
 
 
 def trajectory(time: np.ndarray, members: Members, *series: str, **common: Any) -> Trajectory:
-    """Return a trajectory with some of what is kept of members as its series, all else and `common` as constants.
+    """Return the trajectory of several members.
 
-    Members whose series are not finite are undecided.
+    The names in `series` say which results are its series; the other results, by member, and `common` are its
+    constants. Members whose series are not finite are undecided.
     """
     constants = by_name(members)
     followed = {name: constants.pop(name) for name in series}

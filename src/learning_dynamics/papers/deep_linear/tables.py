@@ -52,7 +52,7 @@ def observed_entries(minimiser: Table) -> int:
 
 
 def excess_norm(deep: Table, minimiser: Table, scale: float) -> np.ndarray:
-    """Return by draw how far networks' nuclear norms lie above the least one, relatively."""
+    """Return by draw how far networks' nuclear norms are above the least one, relatively."""
     return network_values(deep, NUCLEAR_NORM, scale) / values_by_draw(minimiser, NUCLEAR_NORM) - 1
 
 
@@ -74,10 +74,14 @@ def sigmas(table: Table, *indices: int, **where: Any) -> list[np.ndarray]:
 
 
 def log_slopes(rows: Table, by: str, draw: str) -> np.ndarray:
-    """Return by draw the slope of values against a setting, both as logarithms; nan where a value is."""
+    """Return by draw the least-squares slope of log value against the logarithm of a setting, the column `by`.
+
+    `draw` names the column of draws. A draw with a value that is nan has the slope nan.
+    """
     by_setting = rows.pivot_table(index=by, columns=draw, values="value", dropna=False)
     x = np.log(by_setting.index.to_numpy())
     x = x - x.mean()
+    # values have shape (settings, draws); their mean drops out, as the x sum to zero
     return x @ np.log(by_setting.to_numpy()) / (x @ x)
 
 
