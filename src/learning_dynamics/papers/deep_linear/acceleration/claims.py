@@ -130,23 +130,30 @@ def l4_on_further_tables(l4: Sequence[Table], l2: Sequence[Table], *, grid_steps
     """
     for table, table_at_p_2 in zip(l4, l2, strict=True):
         rivals: dict[str, Speedups] = {"the speed-up at p = 2": _speedups(table_at_p_2), NOT_FASTER: {2: 1.0}}
-        on = f", {_data_set(table)}"
-        yield from _speedup_checks(table, rivals, claims_no_speedup=False, grid_steps=grid_steps, deepest=2, on=on)
+        yield from _speedup_checks(
+            table,
+            rivals,
+            claims_no_speedup=False,
+            grid_steps=grid_steps,
+            deepest=2,
+            name_ending=f", {_data_set(table)}",
+        )
 
-    def means(tables: Sequence[Table], depth: int) -> str:
+    def listed_speedups(tables: Sequence[Table], depth: int) -> str:
+        """Return the speed-ups of a depth on several data sets, as a text prints them."""
         return ", ".join(f"{_speedups(table)[depth].value:.3g}" for table in tables)
 
     yield Facts(
         tables=", ".join(map(_data_set, l4)),
-        ratios_at_depth_2=means(l4, 2),
-        ratios_at_depth_3=means(l4, 3),
-        ratios_l2=means(l2, 2),
+        ratios_at_depth_2=listed_speedups(l4, depth=2),
+        ratios_at_depth_3=listed_speedups(l4, depth=3),
+        ratios_l2=listed_speedups(l2, depth=2),
     )
 
 
 def _data_set(table: Table) -> str:
     """Return the name of the data set that a run has descended on."""
-    # a run's table does not keep the name of its data set; the number of columns tells
+    # a run's table does not keep the name; the number of features tells the data sets apart
     n_features = int(select(table, FEATURES)["value"].iloc[0])
     return DATA_SETS.get(n_features, f"a table with {n_features} features")
 
@@ -192,14 +199,15 @@ def accelerates_for_p_above_2(samples: Table) -> Claim:
     At the largest $p$ and $\kappa$ depth 2 is {speedup:.0f} times as fast. Nearer to $p = 2$ larger $\kappa$ are
     needed: the power outweighs the logarithm from $\log \kappa \approx (p - 1) / (2p - 4)$ on.
     """
-    # power of kappa in the number of steps, by exponent p an array over starts
+    # power of kappa in the number of steps, by exponent p; shape (starts,) each
     powers_1, powers_2 = powers_of_stiffness(samples, depth=1), powers_of_stiffness(samples, depth=2)
     # the speed-up is the ratio of the numbers of steps: its power is the difference
     power_of_speedup = {exponent: powers_1[exponent] - powers_2[exponent] for exponent in powers_2}
-    above = [exponent for exponent in power_of_speedup if exponent > 2]
-    for exponent in above:
+    exponents_above_2 = [exponent for exponent in power_of_speedup if exponent > 2]
+    largest_exponent = max(exponents_above_2)
+    for exponent in exponents_above_2:
         rivals = {"the power at p = 2": _median_of_stable(power_of_speedup[2.0])}
-        if exponent == max(above):
+        if exponent == largest_exponent:
             bounded = np.zeros(len(power_of_speedup[exponent]))
             rivals["the speed-up at the largest exponent alone is bounded"] = _median_of_stable(bounded)
         yield at_least(
@@ -209,12 +217,14 @@ def accelerates_for_p_above_2(samples: Table) -> Claim:
             because="a bounded speed-up has none",
             rivals=rivals,
         )
-    last = samples["stiffness"].max()
-    steps_1, steps_2 = (Draws(samples, depth=depth, exponent=max(above), stiffness=last)[STEPS] for depth in (1, 2))
+    smallest_kappa, largest_kappa = samples["stiffness"].min(), samples["stiffness"].max()
+    steps_1, steps_2 = (
+        Draws(samples, depth=depth, exponent=largest_exponent, stiffness=largest_kappa)[STEPS] for depth in (1, 2)
+    )
     yield Facts(
-        exponents=", ".join(f"{exponent:g}" for exponent in above),
-        first=samples["stiffness"].min(),
-        last=last,
+        exponents=", ".join(f"{exponent:g}" for exponent in exponents_above_2),
+        first=smallest_kappa,
+        last=largest_kappa,
         reached=settings_of(samples)["tolerance"],
         speedup=np.nanmedian(steps_1 / steps_2),
     )
@@ -263,15 +273,17 @@ def steps_by_stiffness(samples: Sequence[Table], *, tolerance: Positive) -> Clai
             because="half of the least difference between the law and a rival at depth 3, where they differ",
             rivals={phrase: other + law.logarithm for phrase, other in other_powers.items()},
         )
-    draws = Draws(samples)
-    steps, fewest = draws[STEPS], draws[FEWEST_STEPS]  # shape (draws,): exponents, kappas, depths and starts
-    at_depth_2 = sorted((law for law in laws if law.N == 2), key=lambda law: law.p)
+    # a draw is an exponent, kappa, depth and start; shape (draws,) each
+    steps, fewest_steps = Draws(samples)[STEPS], Draws(samples)[FEWEST_STEPS]
+    laws_at_depth_2 = sorted((law for law in laws if law.N == 2), key=lambda law: law.p)
+    nearer_with = [law.p for law in laws_at_depth_2 if law.error_with_logarithm < law.error_without_logarithm]
+    nearer_without = [law.p for law in laws_at_depth_2 if law.error_with_logarithm >= law.error_without_logarithm]
     yield Facts(
-        nearer=", ".join(f"{law.p:g}" for law in at_depth_2 if law.error_with_logarithm < law.error_without),
-        further=", ".join(f"{law.p:g}" for law in at_depth_2 if law.error_with_logarithm >= law.error_without),
+        nearer=", ".join(f"{p:g}" for p in nearer_with),
+        further=", ".join(f"{p:g}" for p in nearer_without),
         error=max(law.error_with_logarithm for law in laws),
         tolerance=tolerance,
-        lucky=int(np.sum(fewest < steps)),
+        lucky=int(np.sum(fewest_steps < steps)),
         cells=len(steps),
         unstable=int(np.isnan(steps).sum()),
     )
@@ -291,15 +303,21 @@ class _Law(NamedTuple):
         return float(abs(np.nanmedian(self.measured) - (self.power + self.logarithm)))
 
     @property
-    def error_without(self) -> float:
+    def error_without_logarithm(self) -> float:
         return float(abs(np.nanmedian(self.measured) - self.power))
 
 
 def _laws(table: Table) -> list[_Law]:
     """Return the laws of a table, for each of its depths and exponents."""
-    first, last = table["stiffness"].min(), table["stiffness"].max()  # kappa
+    smallest_kappa, largest_kappa = table["stiffness"].min(), table["stiffness"].max()
     return [
-        _Law(p, N, measured, power=power_of_stiffness(p, N), logarithm=logarithm_at_depth_two(N, first, last))
+        _Law(
+            p,
+            N,
+            measured,
+            power=power_of_stiffness(p, N),
+            logarithm=logarithm_at_depth_two(N, smallest_kappa, largest_kappa),
+        )
         for N in sorted(table["depth"].unique())
         for p, measured in powers_of_stiffness(table, N).items()
     ]
@@ -333,8 +351,14 @@ def _speedups(table: Table, *, slowest: float = np.nan) -> dict[int, Estimate]:
         steps_deeper = np.where(np.isfinite(steps[depth]), steps[depth], slowest)
         logs = mean(np.log(steps[1] / steps_deeper))
         value, lower, upper = np.exp([logs.value, logs.lower, logs.upper])
-        how = "geometric mean (t of logarithms)"
-        speedups[depth] = Estimate(value, lower, upper, logs.draws, how, logs.missing)
+        speedups[depth] = Estimate(
+            value,
+            lower,
+            upper,
+            draws=logs.draws,
+            how="geometric mean (t of logarithms)",
+            missing=logs.missing,
+        )
     return speedups
 
 
@@ -345,9 +369,9 @@ def _speedup_checks(
     claims_no_speedup: bool,
     grid_steps: float,
     deepest: float = np.inf,
-    on: str = "",
+    name_ending: str = "",
 ) -> Checks:
-    """Check for each depth beyond one: does it save iterations, by more than the grid of rates explains?
+    """Check for each depth beyond one whether it saves more iterations than the grid of rates explains.
 
     Parameters
     ----------
@@ -359,8 +383,8 @@ def _speedup_checks(
         The bound is the ratio of two learning rates that are this many steps of the grid apart.
     deepest : float
         The largest depth that is judged.
-    on : str
-        The end of a check's name: on which data.
+    name_ending : str
+        The end of a check's name, which says on which data.
     """
     optima = _optima(table)
     rates = np.sort(select(table, ITERATIONS)["learning_rate"].unique())  # in equal ratios
@@ -373,13 +397,13 @@ def _speedup_checks(
     for depth, speedup in _speedups(table, slowest=slowest).items():
         if depth <= deepest:
             check = check_bound(
-                f"iterations at depth 1 over iterations at depth {depth}{on}",
+                f"iterations at depth 1 over iterations at depth {depth}{name_ending}",
                 speedup,
                 bound,
                 because=f"{grid_steps:g} {steps} of the grid of learning rates",
                 rivals={phrase: {"estimate": other[depth]} for phrase, other in rivals.items() if depth in other},
             )
-            # a check is undecided if a best rate is at an end of the grid. A start that arrives at no rate has no best
-            # one; the estimate counts it
+            # a check is undecided if a best rate is at an end of the grid; a start that arrives at no rate has no best
+            # rate, and is counted by the estimate instead
             best_rates = [best for best in (*optima[1], *optima[depth]) if np.isfinite(best.value)]
             yield at_optimum(check, *best_rates)

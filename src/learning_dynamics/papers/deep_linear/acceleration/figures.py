@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
 
 from learning_dynamics.papers.deep_linear.acceleration import quantities
 from learning_dynamics.papers.deep_linear.acceleration.stiffness import (
@@ -17,7 +18,7 @@ from learning_dynamics.plotting import COLOURS, WIDTH, Plot, direct_labels, lege
 from learning_dynamics.settings import Natural
 from learning_dynamics.tidy import Table, select, settings_of
 
-APART = 0.25  # of a power: dots further from their line can be told from it
+APART = 0.25  # a dot whose power differs from the predicted one by more than this is seen to be off its line
 
 
 def acceleration(l4: Table, l2: Table, *, start: Natural) -> Plot:
@@ -38,7 +39,7 @@ def acceleration(l4: Table, l2: Table, *, start: Natural) -> Plot:
         facts["tolerance"] = settings["tolerance"]  # both losses have one
         for (depth, rule), rows in select(table, "excess", seed=start).groupby(["depth", "rule"]):
             # up to the tolerance, where the run stops
-            curve = rows[(rows["value"] > settings["tolerance"]) & (rows["value"] > 0)]
+            curve = rows[rows["value"] > settings["tolerance"]]
             line = "-" if rule == "network" else DASHED
             excess_axis.plot(curve["iteration"], curve["value"], color=DEPTH_COLOURS[depth], ls=line, lw=1.3)
         excess_axis.axhline(settings["tolerance"], color=COLOURS["grey"], ls=":")
@@ -79,42 +80,52 @@ def two_samples(samples: Table, deeper: Sequence[Table]) -> Plot:
     without bound.
     """
     figure, (left, right) = plt.subplots(1, 2, figsize=(WIDTH, 3.2))
+    _steps_panel(left, samples)
+    facts = _powers_panel(right, deeper)
+    letters((left, right))
+    depths = sorted(pd.concat(deeper)["depth"].unique())
+    bar = handle("depth 2, with its logarithm", line="", marker="_", ms=9, mew=1.6)
+    legend_below(figure, [handle("depth 1", DEPTH_COLOURS[1], DASHED), *depth_handles(depths), bar])
+    alt = "Steps against kappa by exponent and depth; measured powers of kappa lie on the predicted curves."
+    return Plot(figure, facts=facts | {"tolerance": settings_of(samples)["tolerance"], "apart": APART}, alt=alt)
+
+
+def _steps_panel(axis: Axes, samples: Table) -> None:
+    """Draw steps against kappa, at depths 1 and 2 and for each exponent."""
     steps = select(samples, quantities.STEPS)
     for exponent in sorted(steps["exponent"].unique()):
         for depth, line in ((1, DASHED), (2, "-")):
             rows = select(steps, exponent=exponent, depth=depth).dropna(subset="value")
             label = f"p = {exponent:g}" if depth == 2 else None
-            median_with_draws(left, rows, "stiffness", DEPTH_COLOURS[depth], line, label)
-    left.set(xscale="log", yscale="log", xlabel=r"$\kappa$, ratio of the lengths", ylabel="steps")
-    direct_labels(left)
-    extra, measured = 0.0, pd.concat(deeper)
-    depths = sorted(measured["depth"].unique())
+            median_with_draws(axis, rows, "stiffness", DEPTH_COLOURS[depth], line, label)
+    axis.set(xscale="log", yscale="log", xlabel=r"$\kappa$, ratio of the lengths", ylabel="steps", title="steps")
+    direct_labels(axis)
+
+
+def _powers_panel(axis: Axes, tables: Sequence[Table]) -> dict[str, float]:
+    """Draw measured and predicted powers of kappa against the exponent; return the caption's facts about them."""
+    measured = pd.concat(tables)
     p = np.linspace(measured["exponent"].min(), measured["exponent"].max(), 200)
-    for depth in depths:
-        right.plot(p, [power_of_stiffness(exponent, depth) for exponent in p], color=DEPTH_COLOURS[depth])
-    distances: list[float] = []
-    for table in deeper:
+    for depth in sorted(measured["depth"].unique()):
+        axis.plot(p, [power_of_stiffness(exponent, depth) for exponent in p], color=DEPTH_COLOURS[depth])
+    distances: list[float] = []  # of dots from their prediction; nan where a start has no stable rate
+    largest_logarithm = 0.0
+    for table in tables:
         for depth in table["depth"].unique():
+            colour = DEPTH_COLOURS[depth]
             logarithm = logarithm_at_depth_two(depth, table["stiffness"].min(), table["stiffness"].max())
-            extra = max(extra, logarithm)
+            largest_logarithm = max(largest_logarithm, logarithm)
             for exponent, powers in powers_of_stiffness(table, depth).items():
-                place, predicted = exponent + 0.06 * (depth - 3), power_of_stiffness(exponent, depth) + logarithm
-                right.plot(np.full(len(powers), place), powers, ".", color=DEPTH_COLOURS[depth], ms=4, mew=0)
-                if logarithm:
-                    right.plot(place, predicted, "_", color=COLOURS["black"], ms=9, mew=1.6)
+                predicted = power_of_stiffness(exponent, depth) + logarithm
                 distances.extend(abs(powers - predicted))
-    right.axhline(2, color=DEPTH_COLOURS[1], ls=DASHED)
-    right.set(xlabel="exponent p", ylabel=r"power of $\kappa$", title="powers")
-    left.set_title("steps")
-    letters((left, right))
-    bar = handle("depth 2, with its logarithm", line="", marker="_", ms=9, mew=1.6)
-    legend_below(figure, [handle("depth 1", DEPTH_COLOURS[1], DASHED), *depth_handles(depths), bar])
-    alt = "Steps against kappa by exponent and depth; measured powers of kappa lie on the predicted curves."
-    facts = {
-        "tolerance": settings_of(samples)["tolerance"],
-        "extra": extra,
+                x = exponent + 0.06 * (depth - 3)  # the depths of one exponent are side by side
+                axis.plot(np.full(len(powers), x), powers, ".", color=colour, ms=4, mew=0)
+                if logarithm:
+                    axis.plot(x, predicted, "_", color=COLOURS["black"], ms=9, mew=1.6)
+    axis.axhline(2, color=DEPTH_COLOURS[1], ls=DASHED)
+    axis.set(xlabel="exponent p", ylabel=r"power of $\kappa$", title="powers")
+    return {
+        "extra": largest_logarithm,
         "dots": int(np.isfinite(distances).sum()),
         "outliers": int((np.array(distances) > APART).sum()),
-        "apart": APART,
     }
-    return Plot(figure, facts=facts, alt=alt)

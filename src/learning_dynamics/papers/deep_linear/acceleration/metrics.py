@@ -1,11 +1,18 @@
 """How fast descent on regressions is, by depth.
 
-Shapes: `lp_descent` reads `loss` (members, 1 + max_steps), the mean of |x.w - y|^p after each number of steps;
-`iterations` (members, rates), numbers of steps; `learning_rate` (rates,), the grid that all members share, `least_loss`
-and `features`, a number each; `depth`, `rule` and `member` (members,). Members are depths and rules, starts varying
-fastest; `member` is the number of the start. `two_samples` reads `steps`, `rate` and `fewest` (members, 1): a number of
-steps, a learning rate and a number of steps; `exponent`, `stiffness`, `depth` and `start` (members,). Time counts
-steps.
+Time counts steps. `lp_descent` reads one series, the first, and constants; a member is a depth, a rule and a start:
+
+- `loss`, shape (members, 1 + max_steps): the mean of |x.w - y|^p after each number of steps, at the best learning rate
+- `iterations`, (members, rates): steps to the tolerance at each learning rate, -1 where it was not reached
+- `learning_rate`, (rates,): the grid that all members share
+- `least_loss` and `features`, one number each: the least loss, and how many columns the data have
+- `depth`, `rule` and `member`, the number of the start: (members,)
+
+`two_samples` reads series of shape (members, 1) and constants of shape (members,):
+
+- `steps` and `rate`: steps to the tolerance at the largest stable learning rate, -1 without one, and that rate
+- `fewest`: fewest steps to the tolerance over all rates, -1 where none arrives
+- `exponent` p, `stiffness` kappa, `depth` and `start`, the number of the start
 """
 
 import numpy as np
@@ -44,6 +51,7 @@ def lp_descent(trajectory: Trajectory, *, curve_points: Count) -> Tables:
     grid, iterations, least = constants["learning_rate"], constants["iterations"], constants["least_loss"]
     labels = {"depth": constants["depth"], "rule": constants["rule"]}
     members = constants["member"]
+    # steps to the tolerance; nan where a rate does not reach it
     reached = np.where(iterations < 0, np.nan, iterations)
     yield rows({ITERATIONS: reached}, {"seed": members, "learning_rate": grid}, **labels, iteration=0)
     # the rate whose loss was recorded: of several that need equally few steps the smallest, as in the run

@@ -28,12 +28,18 @@ def lp_descent(
 ) -> Trajectory:
     """Descent on an l_p regression at each depth, by the layers and by the end-to-end update, over rates.
 
+    A rate reaches the tolerance when the loss exceeds the least one by at most `tolerance` of it.
+
     Returns
     -------
     Trajectory
-        Series loss, shape (members, 1 + max_steps), at the rate that reaches the tolerance first (relative excess over
-        the least loss); constants iterations, shape (members, rates), -1 where it was not reached, learning_rate, shape
-        (rates,), the grid, least_loss, features and, by member, depth, rule, member (the start's number).
+        Series loss, shape (members, 1 + max_steps), at the rate that reaches the tolerance first. Members are depths
+        and rules, starts varying fastest. Constants:
+
+        - iterations, shape (members, rates): steps to the tolerance, -1 where it was not reached
+        - learning_rate, (rates,): the grid
+        - least_loss and features, the number of columns of the data
+        - depth, rule, and member, the number of the start: (members,)
     """
     X, Y = data["X"], data["Y"][:, 0]
     least_loss = lp_regression.least_loss(X, Y, exponent)
@@ -43,6 +49,7 @@ def lp_descent(
     )
     starts = start * directions / np.linalg.norm(directions, axis=1, keepdims=True)
     members = []
+    # at depth 1 both rules are gradient descent
     cells = [(depth, rule) for depth in depths for rule in ("network", "end_to_end") if depth > 1 or rule == "network"]
     for depth, rule in progress(cells, f"l_{exponent:g} regression"):
         run = lp_regression.descend(
@@ -59,6 +66,7 @@ def lp_descent(
         # rates vary fastest in the run: `starts` is repeated and `grid` tiled
         by_rate = zip(run.losses.reshape(seeds, rates, -1), run.iterations.reshape(seeds, rates), strict=True)
         for member, (losses, iterations) in enumerate(by_rate):
+            # the rate that needs the fewest iterations; one that does not arrive counts as slower than any
             best = np.where(iterations < 0, max_steps + 1, iterations).argmin()
             members.append(
                 {
@@ -98,16 +106,22 @@ def two_samples(
     Returns
     -------
     Trajectory
-        Series steps, rate and fewest, shape (members, 1), until the loss has fallen to `tolerance` of what it was at
-        zero: at the largest stable rate (-1 where there is none), that rate, and over all rates. Constants by member:
-        exponent, stiffness, depth, start (its number).
+        Series of shape (members, 1), for steps until the loss has fallen to `tolerance` of what it was at zero:
+
+        - steps, at the largest stable rate; -1 where there is none
+        - rate, the largest stable one; 0 where there is none
+        - fewest, over all rates that were tried; -1 where none arrived
+
+        Constants by member: exponent, stiffness, depth, start (its number).
     """
+    # compiled by numba: not for planning
     from learning_dynamics.papers.deep_linear.acceleration.steps_at_limit import steps_at_limit
 
     directions = np.array([rng.standard_normal(2) for rng in generators(seed, "deep_linear.two_samples", seeds)])
     directions /= np.linalg.norm(directions, axis=1, keepdims=True)
 
     def count_steps(exponent: float, kappa: float, depth: int, number: int) -> dict[str, Any]:
+        # rates in equal ratios, ascending, as many as fit between the lowest and the highest
         lowest = lowest_rate / kappa**2
         grid = highest_rate / ratio ** np.arange(int(np.log(highest_rate / lowest) / np.log(ratio)) + 1)[::-1]
         first = start / kappa * directions[number]

@@ -10,7 +10,7 @@ import numpy as np
 
 PATIENCE = 300  # times the fewest steps so far: a rate that needs more is not in proportion to its neighbours
 AT_ONCE = 100_000  # steps of compiled code, which no signal interrupts
-ON_ITS_WAY, LOST = -1, -2
+ON_ITS_WAY, LOST = -1, -2  # codes of a descent that goes on, and of one that has diverged
 
 
 def steps_at_limit(
@@ -46,7 +46,7 @@ def steps_at_limit(
     Returns
     -------
     steps : int
-        -1 if no rate is stable, or the largest of all is.
+        -1 if no rate is stable, and also if the largest rate is: then the limit is beyond the grid.
     rate : float
         0 if there is none.
     fewest : int
@@ -59,14 +59,15 @@ def steps_at_limit(
         if steps[place] >= 0 and (fewest < 0 or steps[place] < fewest):
             fewest = int(steps[place])
             limit = min(cap, PATIENCE * max(fewest, 1))
-        # the largest of this rate and `below` larger ones is stable if all of them arrive in proportion
+        # the largest rate among this rate and `below` larger ones is stable if all of them arrive in proportion
         highest = place + below
         neighbours = steps[place : highest + 1]
         if highest < len(rates) and np.all(neighbours >= 0):
+            # the steps that the rates from this one up to the highest would take
             in_proportion = steps[highest] * rates[highest] / rates[place : highest + 1]
             if np.all(neighbours <= slack * in_proportion):
                 if highest == len(rates) - 1:
-                    break
+                    break  # the limit is beyond the grid
                 return int(steps[highest]), float(rates[highest]), fewest
     return -1, 0.0, fewest
 
@@ -86,7 +87,10 @@ def _steps(
 
 @numba.njit(error_model="numpy")
 def _advance(weights, first, stiffness, exponent, depth, rate, target, count):
-    """Take up to `count` steps, changing the weights; return the steps to the target, or a code, and the first loss."""
+    """Take up to `count` steps, changing the weights; return the steps to the target, or a code, and the first loss.
+
+    `first`, the loss at the start, is negative before it is known.
+    """
     for step in range(count):
         long, short = stiffness * weights[0] - 1, weights[1] - 1
         powers = _power(abs(long), exponent - 2), _power(abs(short), exponent - 2)
@@ -97,6 +101,7 @@ def _advance(weights, first, stiffness, exponent, depth, rate, target, count):
             return step, first
         if not loss < 1e6 * first:
             return LOST, first
+        # the gradient g, and the update |w|^(2 - 2/N) (g + (N - 1) <w, g> w / |w|^2), as in `lp_regression`
         slope = exponent * powers[0] * long * stiffness / 2, exponent * powers[1] * short / 2
         size = weights[0] ** 2 + weights[1] ** 2
         inner = weights[0] * slope[0] + weights[1] * slope[1]

@@ -28,6 +28,9 @@ def logarithm_at_depth_two(depth: int, first: float, last: float) -> float:
 
 
 def powers_of_stiffness(samples: Table, depth: int) -> dict[float, np.ndarray]:
-    """Return the power of kappa with which steps grow, by exponent and start; nan where a rate was not stable."""
+    """Return the measured power of kappa with which steps grow, by exponent, shape (starts,) each.
+
+    It is nan for a start that has no stable rate at some kappa.
+    """
     by_exponent = select(samples, STEPS, depth=depth).groupby("exponent")
     return {float(exponent): log_slopes(rows, "stiffness", "seed") for exponent, rows in by_exponent}
