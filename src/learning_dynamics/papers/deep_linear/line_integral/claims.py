@@ -38,13 +38,13 @@ def no_regulariser(curve: Table, *, rounding: Positive) -> Claim:
     the integral is at least {value:.2g} of the integral of the absolute value. Up to {rounding:g}, the rounding of the
     quadrature, it counts as zero; from a million times that on it counts as not zero.
     """
-    # a row for each curve, depth and case: one output with whitened or correlated inputs, or two outputs
+    # one row for each curve, depth and case; a case is one output with whitened or correlated inputs, or two outputs
     table = select(curve, INTEGRAL)
     integrals = table["value"].abs().to_numpy()
     depth = table["depth"].to_numpy()
     is_whitened = (table["case"] == WHITENED).to_numpy()  # one output with whitened inputs
-    # Which integrals vanish. By the slide only those at depth 1, where P_W is the identity and the field a gradient; by
-    # the correction those at depth 2 with one output and whitened inputs too; then by two rivals
+    # Which integrals vanish: by the slide only those at depth 1, where P_W is the identity and the field a gradient; by
+    # the correction also those at depth 2 with one output and whitened inputs; and by two rivals
     vanishes = depth == 1
     vanishes_as_corrected = vanishes | (is_whitened & (depth == 2))
     vanishes_at_depth_2 = depth <= 2
@@ -75,6 +75,7 @@ def no_regulariser(curve: Table, *, rounding: Positive) -> Claim:
             if_whitened: {"values": integrals[vanishes_if_whitened]},
         },
     )
+    # one output and whitened inputs, at every depth
     with_closed_form = table[table["predicted"].notna()]  # that of `theory.sector_integral`
     yield equal_on_every_draw(
         "difference from the closed form, one output and whitened inputs",

@@ -1,12 +1,12 @@
 """Integrals of the preconditioned gradient along a closed curve.
 
-Series, with the nodes of a quadrature along the curve in place of times:
+Series, with the nodes of a quadrature along the curve instead of times:
 
 - `velocity`, shape (members, nodes, 2 inputs): P_W vec(grad), minus the velocity dW/dt of the flow; P_W is the
   preconditioner of slide 16 of Cohen 2019
 - `element`, shape (members, nodes, 2 inputs): the line element dW, times the quadrature weight of its node
 
-Both are matrices row by row; of networks of one output the second half is zeros. Constants: `depth`, `case` and
+Both have matrices row by row; with one output the second half is zeros. Constants: `depth`, `case` and
 `member`, the number of the draw, shape (members,); `sector`, (members, 4): inner and outer radius, first and last
 angle in radians.
 """
@@ -33,6 +33,7 @@ def closed_curve(trajectory: Trajectory) -> pd.DataFrame:
         the absolute value.
     """
     constants, settings = trajectory.constants, trajectory.settings
+    # shape (members, nodes): its sum over nodes is the integral
     integrand = np.sum(trajectory.series["velocity"] * trajectory.series["element"], axis=-1)
     absolute_integral = np.abs(integrand).sum(axis=1)
     # the closed form holds in one of the three cases; in the others it is left out below
@@ -43,7 +44,6 @@ def closed_curve(trajectory: Trajectory) -> pd.DataFrame:
         ]
     )
     predicted = np.where(constants["case"] == WHITENED, closed_form / absolute_integral, np.nan)
-    # the quantity; the axis of the draws, by what it counts; columns with an entry for each draw
     return rows(
         {INTEGRAL: (integrand.sum(axis=1) / absolute_integral, predicted)},
         {"seed": constants["member"]},

@@ -1,4 +1,4 @@
-"""The preconditioned gradient along a closed curve."""
+"""The preconditioned gradient along closed curves: the boundaries of annular sectors."""
 
 import numpy as np
 
@@ -45,12 +45,14 @@ def closed_curve(
         sector = *_draw_from_thirds(rng, inner, outer), *_draw_from_thirds(rng, first_angle, last_angle)
         covariances = np.eye(inputs), correlated, np.eye(inputs)
         for case, outputs, covariance in zip(CASES, (1, 1, 2), covariances, strict=True):
+            # two orthonormal matrices span the plane of the sector; the target is `target` times the first
             basis = haar(rng, outputs * inputs)[:2].reshape(2, outputs, inputs)
             W, elements = _sector_boundary(basis, sector, nodes)
             gradients = (W - target * basis[0]) @ covariance  # of the loss, (4 nodes, outputs, inputs)
             for depth in depths:
                 # the end-to-end matrix moves at - P_W grad
                 velocity = [-networks.end_to_end_velocity(w, g, depth) for w, g in zip(W, gradients, strict=True)]
+                # matrices row by row, shape (4 nodes, 2 inputs); with one output the second half is zeros
                 series = {
                     name: np.pad(np.reshape(matrices, (len(W), -1)), ((0, 0), (0, (2 - outputs) * inputs)))
                     for name, matrices in (("end_to_end", W), ("velocity", velocity), ("element", elements))
@@ -60,7 +62,7 @@ def closed_curve(
 
 
 def _draw_from_thirds(rng: np.random.Generator, low: float, high: float) -> tuple[float, float]:
-    """Return a number from the first third of an interval and one from the last, each drawn evenly."""
+    """Return a number from the first third of an interval and one from the last, each drawn uniformly."""
     first, last = rng.uniform(size=2) / 3
     return low + (high - low) * first, high - (high - low) * last
 
@@ -76,6 +78,7 @@ def _sector_boundary(
     """
     inner, outer, first_angle, last_angle = sector
     x, weights = np.polynomial.legendre.leggauss(nodes)
+    # from the interval (-1, 1) to (0, 1)
     x, weights = (x + 1) / 2, weights / 2
     points, elements = [], []
 
@@ -83,6 +86,7 @@ def _sector_boundary(
         return np.cos(angle)[..., None, None] * basis[0] + np.sin(angle)[..., None, None] * basis[1]
 
     there, back = (inner, outer, first_angle, last_angle), (outer, inner, last_angle, first_angle)
+    # each pass is a ray, from the radius `begin` to `end`, and then an arc with the radius `end`
     for begin, end, angle, next_angle in (there, back):
         direction = direction_at(np.array(angle))
         points.append((begin + (end - begin) * x)[:, None, None] * direction)

@@ -6,9 +6,9 @@ import numpy as np
 
 
 def sector_integral(depth: int, target: float, sector: Sequence[float]) -> float:
-    """Integral of P_W vec(grad) along an annular sector, for one output and whitened inputs.
+    """Integral of P_W vec(grad) around an annular sector, for one output and whitened inputs.
 
-    The sector is given by its inner and outer radius, and by the angles at which it starts and ends.
+    `sector` has its inner and outer radius, and the angles in radians at which it starts and ends.
 
     The loss is half the squared distance from a target of norm `target`; angles are measured from it. With one output
     slide 16 gives ``P_W grad = |W|**(2 - 2/N) (grad + (N - 1) <w, grad> w)`` for the unit vector w along W. The
