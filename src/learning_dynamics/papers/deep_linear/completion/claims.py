@@ -180,12 +180,11 @@ def deep_has_larger_nuclear_norm(
     at depths 2 and 3 is {least:.2g}. A difference counts beyond the proved gaps of the convex solver, {margin:.1e} at
     most.
     """
-    # excess: nuclear norm over the least one, less one; the least one is known up to the solver's proved gap
-    beyond_slack = {}  # by depth, shape (draws,)
+    # an excess is the nuclear norm over the least one, less one; the least one is known up to the solver's proved gap
+    beyond_slack = {}  # by depth, shape (draws,): the excess with few entries less that with many
     margin = proved_gap(minimiser, minimiser_many)
     for depth, with_few, with_many in ((2, depth_2, depth_2_many), (3, depth_3, depth_3_many)):
         excess_many = excess_norm(with_many, minimiser_many, scale)
-        # the excess with few entries less `excess_many`
         beyond_slack[depth] = excess_beyond_slack(with_few, minimiser, with_many, minimiser_many, scale=scale)
         yield every_draw(
             f"relative excess over the least nuclear norm, beyond that with many entries, depth {depth}",
@@ -227,17 +226,16 @@ def depth_lowers_effective_rank(
     matters: at the largest of the grid the minimiser's effective rank less that of depth 2 is {at_largest_scale:.2g}.
     """
 
-    def rank(deep: Table, at_scale: float = scale) -> np.ndarray:
+    def effective_rank(deep: Table, at_scale: float = scale) -> np.ndarray:
         """Return the effective rank of the matrix that a network completes, shape (draws,)."""
         return network_values(deep, EFFECTIVE_RANK, at_scale)
 
-    # from few entries
-    rank_convex = values_by_draw(minimiser, EFFECTIVE_RANK)
-    rank_2, rank_3 = rank(depth_2), rank(depth_3)
-    # from many entries
-    many_convex = values_by_draw(minimiser_many, EFFECTIVE_RANK)
-    many_2, many_3 = rank(depth_2_many), rank(depth_3_many)
-    accuracy = max(np.max(np.abs(many_2 - many_convex)), np.max(np.abs(many_3 - many_2)))  # all recover one matrix
+    # effective ranks from few entries, and from many; shape (draws,) each
+    rank_convex, rank_convex_many = (values_by_draw(table, EFFECTIVE_RANK) for table in (minimiser, minimiser_many))
+    rank_2, rank_2_many = effective_rank(depth_2), effective_rank(depth_2_many)
+    rank_3, rank_3_many = effective_rank(depth_3), effective_rank(depth_3_many)
+    # from many entries all methods recover one matrix: their ranks differ by what accuracy makes
+    accuracy = max(np.max(np.abs(rank_2_many - rank_convex_many)), np.max(np.abs(rank_3_many - rank_2_many)))
     because = "the largest difference with many entries"
     with_many = "depth lowers it with many entries as well"
     like_minimiser = "depth 2 is like the minimiser"  # both checks then have the minimiser's rank for that of depth 2
@@ -247,7 +245,7 @@ def depth_lowers_effective_rank(
         accuracy,
         because=because,
         rivals={
-            with_many: {"estimate": difference(many_convex, many_2)},
+            with_many: {"estimate": difference(rank_convex_many, rank_2_many)},
             like_minimiser: {"estimate": difference(rank_convex, rank_convex)},
         },
     )
@@ -257,7 +255,7 @@ def depth_lowers_effective_rank(
         accuracy,
         because=because,
         rivals={
-            with_many: {"estimate": difference(many_2, many_3)},
+            with_many: {"estimate": difference(rank_2_many, rank_3_many)},
             like_minimiser: {"estimate": difference(rank_convex, rank_3)},
             "depth 3 is like depth 2": {"estimate": difference(rank_2, rank_2)},
         },
@@ -265,7 +263,7 @@ def depth_lowers_effective_rank(
     largest_scale = max(settings_of(depth_2)["scales"])
     yield Facts(
         scale=scale,
-        at_largest_scale=np.mean(rank_convex - rank(depth_2, at_scale=largest_scale)),
+        at_largest_scale=np.mean(rank_convex - effective_rank(depth_2, at_scale=largest_scale)),
         accuracy=accuracy,
         many=observed_entries(minimiser_many),
     )
