@@ -3,7 +3,7 @@
 The law is derived in docs/deep_linear_derivations.md, "Completion from a small start".
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -98,9 +98,9 @@ def completion_exponents(
     ends = {UNEVEN: uneven, GAUSSIAN: gaussian, DEEPER: deeper}
     paths = {UNEVEN: uneven_path, GAUSSIAN: gaussian_path, DEEPER: uneven_path}
     cells = [
-        Cell(kind, int(entries), table, paths[kind])
-        for kind, table in ends.items()
-        for entries in sorted(table["observed"].unique())
+        Cell(kind, int(entries), ends[kind], paths[kind])
+        for kind in ends
+        for entries in sorted(ends[kind]["observed"].unique())
     ]
     uneven_cells = [cell for cell in cells if cell.kind == UNEVEN]
     cells_at_depth_2 = [cell for cell in cells if cell.kind != DEEPER]
@@ -109,9 +109,9 @@ def completion_exponents(
         """Return the median distance of another prediction from the law, over entries and draws of uneven values."""
         return float(np.median([np.abs(other(cell) - cell.law()) for cell in uneven_cells]))
 
-    # The tables do not say the rank. At rank one the path ends when the first singular value is learned. Nothing is set
-    # aside, and alpha is the whole gradient's ratio, to rounding. As it hardly differs from the ratio at the start, the
-    # check must tell the law from the power one, that of depth 3
+    # The tables do not say the rank. At rank one the path ends when the first singular value is learned. So nothing is
+    # set aside, and alpha is the ratio of the whole gradient, to rounding: this shows the rank. As alpha then hardly
+    # differs from the ratio at the start, the check must tell the law from another power: one, as at depth 3
     is_rank_one = all(
         np.allclose(cell.law(ALPHA_OF_WHOLE), cell.law(), rtol=0, atol=1e-9, equal_nan=True) for cell in cells
     )
@@ -127,7 +127,7 @@ def completion_exponents(
 
     @takes_rivals("power", scaled=True)
     def power_is(cell: Cell, power: np.ndarray) -> Check:
-        """Check that a cell's measured powers are as predicted by draw, in the median."""
+        """Check that the median over draws of a cell's measured power less the predicted one is zero."""
         return equal(
             f"power of s in the first singular value beyond the rank, less 1 − α, {cell.kind}, {cell.entries} entries",
             median(cell.measured() - power),
@@ -139,10 +139,9 @@ def completion_exponents(
 
     for cell in cells:
         # a rival equals the law in some cells; a check of another cell must refuse it
+        laws_of_kind = [other.law() for other in cells if other.kind == cell.kind]  # one for each number of entries
         rivals = {
-            "the number of entries does not matter": np.mean(
-                [other.law() for other in cells if other.kind == cell.kind], axis=0
-            ),
+            "the number of entries does not matter": np.mean(laws_of_kind, axis=0),
             "depth 2 is as depth 3": np.ones_like(cell.law()),
             "depth 3 is as depth 2": cell.law_of_depth_2(),
         }
@@ -151,28 +150,33 @@ def completion_exponents(
             rivals["the whole gradient's singular values, nothing set aside"] = cell.law(ALPHA_OF_WHOLE)
         yield power_is(cell, cell.law(), rivals=rivals)
 
-    # by cell, shape (draws,) each; nan where a run did not converge
+    # measured powers less the law's, shape (draws,) for each cell; nan where a run did not converge
     errors = [cell.measured() - cell.law() for cell in cells]
     errors_at_depth_2 = [cell.measured() - cell.law() for cell in cells_at_depth_2]
     errors_at_coarse_scales = [measured_powers(coarse, cell.entries) - cell.law() for cell in uneven_cells]
-    flow_less_law = [cell.law(ALPHA_OF_FLOW) - cell.law() for cell in cells_at_depth_2]
-    scales, coarse_scales = settings_of(uneven)["scales"], settings_of(coarse)["scales"]
     yield Facts(
-        share=share,
         tolerance=tolerance,
-        measured_at=settings_of(uneven_path)["scale"],
-        fewest=uneven_cells[0].entries,
-        most=uneven_cells[-1].entries,
-        lowest=np.nanmedian(uneven_cells[0].measured()),
-        highest=np.nanmedian(uneven_cells[-1].measured()),
-        off=max(abs(np.nanmedian(error)) for error in errors),
+        off=_largest_median(errors),
+        off_coarse=_largest_median(errors_at_coarse_scales),
+        further=int(sum(np.sum(np.abs(error) > tolerance) for error in errors)),
+        all_draws=sum(map(len, errors)),
         above=sum(bool(np.nanmedian(error) > 0) for error in errors_at_depth_2),
         clear=sum(median(error).lower > 0 for error in errors_at_depth_2),
         medians=len(errors_at_depth_2),
-        further=int(sum(np.sum(np.abs(error) > tolerance) for error in errors)),
-        all_draws=sum(map(len, errors)),
+    )
+    cell_of_fewest, cell_of_most = uneven_cells[0], uneven_cells[-1]
+    flow_less_law = [cell.law(ALPHA_OF_FLOW) - cell.law() for cell in cells_at_depth_2]
+    yield Facts(
+        fewest=cell_of_fewest.entries,
+        most=cell_of_most.entries,
+        lowest=np.nanmedian(cell_of_fewest.measured()),
+        highest=np.nanmedian(cell_of_most.measured()),
         largest_rise_by_flow=max(map(np.nanmedian, flow_less_law)),
-        off_coarse=max(abs(np.nanmedian(error)) for error in errors_at_coarse_scales),
+    )
+    scales, coarse_scales = settings_of(uneven)["scales"], settings_of(coarse)["scales"]
+    yield Facts(
+        share=share,
+        measured_at=settings_of(uneven_path)["scale"],
         largest_scale=max(scales),
         smallest_scale=min(scales),
         largest_coarse_scale=max(coarse_scales),
@@ -180,12 +184,18 @@ def completion_exponents(
     )
 
 
+def _largest_median(errors: Sequence[np.ndarray]) -> float:
+    """Return the largest absolute value that the median over draws has in any cell."""
+    return max(abs(np.nanmedian(error)) for error in errors)
+
+
 def _whole_step_error(ends: Table, path: Table) -> float:
     """Return the error that a power may have because the r-th singular value is learned after a whole number of steps.
 
     From each scale the logarithm of the first singular value beyond the rank is off by up to the growth g in one step.
     A power is the slope ``x @ y / (x @ x)`` of such logarithms y against centred logarithms x of the scales. Errors of
-    y between 0 and g change it by at most ``sum |x| (g / 2) / (x @ x)``, as the x sum to zero.
+    y between 0 and g change it by at most ``sum |x| (g / 2) / (x @ x)``: a common error of g / 2 changes nothing, as
+    the x sum to zero.
     """
     x = np.log(settings_of(ends)["scales"])
     x = x - x.mean()

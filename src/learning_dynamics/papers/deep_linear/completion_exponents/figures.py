@@ -29,9 +29,11 @@ def completion_exponents(
     figure, (left, middle, right) = plt.subplots(1, 3, figsize=(WIDTH, 3.2))
     _against_scale(left, pd.concat([uneven, coarse]), uneven_path)
     _against_entries(middle, {2: uneven, 3: deeper}, uneven_path)
-    _against_prediction(
-        right, {"singular values 3 : 1": (uneven, uneven_path), "Gaussian factors": (gaussian, gaussian_path)}
-    )
+    _against_prediction(right, uneven, uneven_path, colour=COLOURS["blue"], label="singular values 3 : 1")
+    _against_prediction(right, gaussian, gaussian_path, colour=COLOURS["orange"], label="Gaussian factors")
+    right.axline((0, 0), slope=1, color=COLOURS["black"], lw=0.8)
+    right.set(xlabel=r"predicted, $1 - \alpha$", ylabel="measured", xlim=(0, 1), ylim=(0, 1))
+    right.legend(fontsize=6.5)
     for axis, title in ((left, "against the scale"), (middle, "by entries"), (right, "every draw")):
         axis.set_title(title)
     letters((left, middle, right))
@@ -45,41 +47,43 @@ def completion_exponents(
 
 
 def _against_scale(axis: Axes, ends: Table, path: Table) -> None:
+    """Draw the first singular value beyond the rank against the scale, for each number of observed entries."""
     counts = sorted(ends["observed"].unique())
     for count, colour in zip(counts, sequence(len(counts)), strict=True):
         rows = select(ends, quantities.BEYOND_RANK, observed=count)
-        line = rows[rows["converged"]].groupby("scale")["value"].median()
-        power = np.median(predicted_powers(path, count))
-        axis.loglog(line.index, line, "o-", ms=3, lw=1, color=colour, label=f"{count} entries")
-        axis.loglog(line.index, line.iloc[0] * (line.index / line.index[0]) ** power, ":", color=colour)
+        medians = rows[rows["converged"]].groupby("scale")["value"].median()
+        scales, power = medians.index, np.median(predicted_powers(path, count))
+        axis.loglog(scales, medians, "o-", ms=3, lw=1, color=colour, label=f"{count} entries")
+        axis.loglog(scales, medians.iloc[0] * (scales / scales[0]) ** power, ":", color=colour)
     axis.plot([], [], ":", color=COLOURS["grey"], label="predicted power")
     axis.set(xlabel="initialisation scale $s$", ylabel=r"$\sigma_{r+1}$ at the end")
     axis.legend(fontsize=6.5, handlelength=1.2)
 
 
-def _against_entries(axis: Axes, ends: dict[int, Table], path: Table) -> None:
+def _against_entries(axis: Axes, ends_by_depth: dict[int, Table], path: Table) -> None:
+    """Draw the powers that are measured at two depths, and those predicted at depth 2, by number of entries."""
     counts = sorted(path["observed"].unique())
-    for (depth, table), marker in zip(ends.items(), "os", strict=True):
+    for (depth, ends), marker in zip(ends_by_depth.items(), ("o", "s"), strict=True):
         colour = DEPTH_COLOURS[depth]
-        powers = [measured_powers(table, count) for count in counts]
-        for count, draws in zip(counts, powers, strict=True):
-            axis.plot(np.full(len(draws), count), draws, ".", ms=3.5, mew=0, alpha=0.5, color=colour)
-        middle = [np.nanmedian(draws) for draws in powers]
-        axis.plot(counts, middle, marker, ms=5, color=colour, label=f"(b) depth {depth}")
-    lines = {
-        ALPHA: ("blue", "-", r"(b) $1 - \alpha$, path"),
-        ALPHA_AT_START: ("grey", "--", r"(b) $1 - \alpha$, its start"),
+        powers = [measured_powers(ends, count) for count in counts]  # shape (draws,) each
+        for count, powers_of_draws in zip(counts, powers, strict=True):
+            x = np.full(len(powers_of_draws), count)
+            axis.plot(x, powers_of_draws, ".", ms=3.5, mew=0, alpha=0.5, color=colour)
+        medians = [np.nanmedian(powers_of_draws) for powers_of_draws in powers]
+        axis.plot(counts, medians, marker, ms=5, color=colour, label=f"(b) depth {depth}")
+    styles = {
+        ALPHA: (COLOURS["blue"], "-", r"(b) $1 - \alpha$, path"),
+        ALPHA_AT_START: (COLOURS["grey"], "--", r"(b) $1 - \alpha$, its start"),
     }
-    for quantity, (name, style, label) in lines.items():
-        line = [np.median(predicted_powers(path, count, quantity)) for count in counts]
-        axis.plot(counts, line, ls=style, lw=1.2, color=COLOURS[name], label=label)
+    for alpha, (colour, line, label) in styles.items():
+        predicted = [np.median(predicted_powers(path, count, alpha)) for count in counts]
+        axis.plot(counts, predicted, color=colour, ls=line, lw=1.2, label=label)
     axis.set(xlabel="observed entries", ylabel="power of $s$", ylim=(0, 1.07))
 
 
-def _against_prediction(axis: Axes, tables: dict[str, tuple[Table, Table]]) -> None:
-    for (label, (ends, path)), name in zip(tables.items(), ("blue", "orange"), strict=True):
-        pairs = [(predicted_powers(path, count), measured_powers(ends, count)) for count in path["observed"].unique()]
-        axis.plot(*np.hstack(pairs), ".", ms=4.5, mew=0, alpha=0.7, color=COLOURS[name], label=label)
-    axis.axline((0, 0), slope=1, color=COLOURS["black"], lw=0.8)
-    axis.set(xlabel=r"predicted, $1 - \alpha$", ylabel="measured", xlim=(0, 1), ylim=(0, 1))
-    axis.legend(fontsize=6.5)
+def _against_prediction(axis: Axes, ends: Table, path: Table, *, colour: str, label: str) -> None:
+    """Draw measured powers against predicted ones, a dot for each draw and number of entries."""
+    counts = path["observed"].unique()
+    predicted = np.concatenate([predicted_powers(path, count) for count in counts])
+    measured = np.concatenate([measured_powers(ends, count) for count in counts])
+    axis.plot(predicted, measured, ".", ms=4.5, mew=0, alpha=0.7, color=colour, label=label)

@@ -1,9 +1,14 @@
 """Ratios of the gradient's singular values along a descent.
 
-Shapes: `outside` and `whole` (members, times, 2): the r-th singular value of the gradient and the next, r the rank that
-all draws have; times are learning rate times steps, `every` steps apart; `draw` and `entry_set` (members,) are places
-along draws and along `observed` (sets,), the numbers of observed entries. Values are zero from where all r are learned,
-and nan on a path on which they never are.
+Times are learning rate times steps, `every` steps apart. All draws have the same rank r. Series and constants:
+
+- `outside`, shape (members, times, 2): while k singular values of W are learned, the (r - k)-th singular value of the
+  gradient outside of their singular vectors, which moves W's r-th, and the next
+- `whole`, of the same shape: the r-th singular value of the whole gradient, and the next
+- `observed`, (sets,): the numbers of observed entries
+- `draw` and `entry_set`, (members,): a member's places along draws and along `observed`
+
+Both series are zero from the time on at which all r are learned, and nan on a path on which they never are.
 """
 
 import numpy as np
@@ -48,7 +53,7 @@ def gradient_along_path(trajectory: Trajectory) -> pd.DataFrame:
     constants, settings = trajectory.constants, trajectory.settings
     rate = settings["learning_rate"]
     outside, whole = (trajectory.series[name] for name in ("outside", "whole"))
-    growth = step_growth(outside, rate)
+    growth = step_growth(outside, rate)  # in one step: shape (members, times, 2), the r-th singular value and the next
     quantities = {
         ALPHA: _ratio(growth.sum(axis=1)),
         ALPHA_AT_START: _ratio(growth[:, 0]),

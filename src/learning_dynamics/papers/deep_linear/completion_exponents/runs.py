@@ -47,8 +47,9 @@ def gradient_along_path(
     normal = np.array([rng.standard_normal((depth, size, size)) for rng in rngs])
     layers = [normal[draw, j] * scale ** (1 / depth) / np.sqrt(size) for j in range(depth)]
     steps = np.arange(0, max_steps, every)
+    # two singular values for each path and time: of what is outside of the learned vectors, and of the whole gradient
     outside, gradient_values = np.zeros((2, len(draw), len(steps), 2))
-    active = np.arange(len(draw))
+    active = np.arange(len(draw))  # members whose r-th singular value is not learned; `layers` are theirs
     for index in progress(range(len(steps)), "gradient"):
         W = networks.product(layers)
         U, values, Vt = np.linalg.svd(W)
@@ -60,8 +61,8 @@ def gradient_along_path(
         gradient_at = networks.observed(truth[active], mask[active])
         gradient = gradient_at(W)
         remaining_values = np.linalg.svd(set_aside(gradient, U, Vt, n_learned), compute_uv=False)
-        # at rank 2 the gradient's second and third singular values while none is learned, then the first two of what
-        # the one that is learned leaves
+        # places r - k and r - k + 1, counted from one: at rank 2 the gradient's second and third singular values while
+        # none is learned, then the first two outside of the vectors of the one that is learned
         places = rank - 1 - n_learned[:, None] + np.arange(2)
         outside[active, index] = np.take_along_axis(remaining_values, places, axis=1)
         gradient_values[active, index] = np.linalg.svd(gradient, compute_uv=False)[:, rank - 1 : rank + 1]

@@ -16,19 +16,20 @@ def learned(values: np.ndarray, truth: np.ndarray, share: float) -> np.ndarray:
 
 
 def set_aside(gradient: np.ndarray, U: np.ndarray, Vt: np.ndarray, number: np.ndarray) -> np.ndarray:
-    """Return the gradient between the complements of the first `number` left and right singular vectors.
+    """Return the gradient with the first `number` left and right singular vectors of W projected out.
 
     Parameters
     ----------
     gradient, U, Vt : ndarray, shape (members, n, n)
-        Columns of U and rows of Vt are the singular vectors.
+        Columns of U and rows of Vt are the singular vectors of W.
     number : ndarray of int, shape (members,)
 
     Returns
     -------
     ndarray, shape (members, n, n)
-        In the basis of those vectors.
+        In the basis of the singular vectors: zeros in the first `number` rows and columns.
     """
+    # shape (members, n): which vectors are kept
     outside = np.arange(gradient.shape[-1]) >= number[:, None]
     rotated = np.swapaxes(U, -1, -2) @ gradient @ np.swapaxes(Vt, -1, -2)
     return outside[:, :, None] * rotated * outside[:, None, :]
