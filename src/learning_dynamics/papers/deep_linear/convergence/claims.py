@@ -151,8 +151,8 @@ def linear_rate(flows: Table, descent: Table, *, least_loss: NonNegative) -> Cla
         }
 
     settings = settings_of(descent)
-    margin, depth = settings["margin"], settings["depth"]
-    # of each kind of start, arrays with draws along the first axis
+    margin, depth = settings["margin"], settings["depth"]  # one number each; of flows, below, shape (draws,)
+    # for each kind of start that meets both assumptions, arrays with draws along the first axis
     rates_of_excess, rates_of_loss, times = [], [], []
     for case in MEETING:
         draws = Draws(descent, case=case)
@@ -240,7 +240,7 @@ def assumptions_necessary(descent: Table, *, reached: Positive) -> Claim:
     def end_of_descent(
         case: str, *, arrives: bool, above: float = reached, because: str = "has not converged"
     ) -> Check:
-        """Check that all starts of a kind arrive, or that one ends above a multiple of its first loss."""
+        """Check that all starts of a kind arrive, or else that one of them ends above a multiple of its first loss."""
         name = f"largest ratio of the last loss to the first: {case}"
         if arrives:
             return every_draw(name, last_excess[case], at_most=reached, because="converged")
@@ -294,12 +294,14 @@ def other_convex_losses(losses: Table, *, reached: Positive) -> Claim:
         return Draws(losses, loss=loss, start=start).entries(quantities.RELATIVE_LOSS)
 
     def from_beyond(loss: str) -> np.ndarray:
-        """Return the loss from beyond at the time when the same draw from below has arrived, or at the end."""
-        has_arrived = relative_loss(loss, quantities.BELOW) <= reached
-        first_time = np.where(has_arrived.any(axis=1), has_arrived.argmax(axis=1), -1)  # its place along the times
+        """Return by draw the relative loss from beyond when the same draw from below has arrived, or at the end."""
+        has_arrived = relative_loss(loss, quantities.BELOW) <= reached  # shape (draws, times)
+        # the place of that time along the axis of times; -1, the last, for a draw that does not arrive
+        first_time = np.where(has_arrived.any(axis=1), has_arrived.argmax(axis=1), -1)
         beyond = relative_loss(loss, quantities.BEYOND)
         return beyond[np.arange(len(beyond)), first_time]
 
+    # l(t) / l(0) at the end, by loss, shape (draws,) each
     from_below = {loss: relative_loss(loss, quantities.BELOW)[:, -1] for loss in names}
     rivals = {}
     for loss in names:

@@ -13,7 +13,7 @@ import numba
 import numpy as np
 
 AT_ONCE = 100_000  # steps of compiled code, which no signal interrupts
-ON_ITS_WAY, LOST = -1, -2
+ON_ITS_WAY, LOST = -1, -2  # codes of a descent that goes on, and of one that has diverged
 
 
 def fewest_steps(

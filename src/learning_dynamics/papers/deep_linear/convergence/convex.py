@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-Pair = Callable[[np.ndarray, np.ndarray], np.ndarray]
+Pair = Callable[[np.ndarray, np.ndarray], np.ndarray]  # of a residual R and the covariance's root S
 
 
 @dataclass(frozen=True)
@@ -15,10 +15,11 @@ class Loss:
     Attributes
     ----------
     value, gradient : callable
-        Of the residual W - W*, shape (..., d, d), and a square root of the inputs' covariance.
+        Functions of the residual R = W - W*, shape (..., d, d), and a square root S of the inputs' covariance, shape
+        (d, d). They return the loss, shape (...), and its gradient, shape (..., d, d).
     least_on_singular : callable
-        Of W* and that root S: a lower bound on the loss of singular W, for which ||W - W*||_F >= sigma_min(W*), and
-        ||(W - W*) S||_F >= sigma_min(W* S).
+        A function of W* and S. It returns a lower bound on the loss of singular W, for which ||W - W*||_F >=
+        sigma_min(W*), and ||(W - W*) S||_F >= sigma_min(W* S).
     """
 
     value: Pair
@@ -36,13 +37,14 @@ LOSSES = {
         lambda R, S: R @ S @ S.T,
         lambda W, S: 0.5 * _sigma_min(W @ S) ** 2,
     ),
-    # log cosh of a root is concave: at a given distance the sum is least with all of it in one entry
+    # log cosh is concave in the square of its argument: at a given ||R||_F the sum over entries is least where one of
+    # them has all of it
     "log cosh": Loss(
         lambda R, S: np.sum(np.log(np.cosh(R)), axis=(-2, -1)),
         lambda R, S: np.tanh(R),
         lambda W, S: np.log(np.cosh(_sigma_min(W))),
     ),
-    # and a sum of fourth powers is least with equal entries
+    # at a given ||R||_F a sum of fourth powers is least where all entries have the same size
     "squares and fourth powers": Loss(
         lambda R, S: np.sum(0.5 * R**2 + 0.25 * R**4, axis=(-2, -1)),
         lambda R, S: R + R**3,

@@ -2,6 +2,7 @@
 
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 from matplotlib.axes import Axes
 
 from learning_dynamics.papers.deep_linear.convergence import quantities
@@ -28,22 +29,11 @@ def convergence(initialisations: Table, guarantee: Table) -> Plot:
     depths = sorted(initialisations["depth"].unique())
     figure, axes = plt.subplots(1, len(depths) + 1, figsize=(1.1 * WIDTH, 3.0))
     steps = select(initialisations, quantities.STEPS)
-    top = steps["value"].max()
     some_unconverged = steps["value"].isna().any()
     for axis in axes[1:-1]:
         axis.sharey(axes[0])
     for axis, depth in zip(axes[:-1], depths, strict=True):
-        for init, name in INITS.items():
-            rows, colour = select(steps, depth=depth, init=init), COLOURS[name]
-            middle = rows.fillna({"value": np.inf}).groupby("deviation")["value"].median()
-            axis.plot(middle.index, middle.where(np.isfinite(middle)), color=colour, label=init.replace("_", "-"))
-            axis.plot(rows["deviation"], rows["value"], ".", color=colour, ms=4, alpha=0.6)
-            unconverged = rows["deviation"][rows["value"].isna()]
-            height = 2.5 * top * (1.5 if init == "balanced" else 1.0)
-            axis.plot(unconverged, np.full(len(unconverged), height), "^", color=colour, ms=4, mfc="none")
-        if some_unconverged:
-            axis.axhspan(1.8 * top, 5.5 * top, color=COLOURS["grey"], alpha=0.15, lw=0)
-        axis.set(xscale="log", yscale="log", title=f"depth {depth}", xlabel="deviation of $W$")
+        _iterations_panel(axis, steps, depth)
     axes[0].set_ylabel("iterations")
     axes[0].legend(handlelength=1.2, fontsize=7.5)
     _guarantee_panel(axes[-1], guarantee)
@@ -56,12 +46,9 @@ def convergence(initialisations: Table, guarantee: Table) -> Plot:
         if some_unconverged
         else f"which all come to that loss within {cap} iterations"
     )
-    medians = (
-        select(steps, depth=depths[-1])
-        .fillna({"value": np.inf})
-        .pivot_table(index="deviation", columns="init", values="value", aggfunc="median")
-    )
-    times_as_many = medians["balanced"] / medians["layer_wise"]
+    at_deepest = select(steps, depth=depths[-1])
+    balanced, layer_wise = (_median_steps(select(at_deepest, init=init)) for init in ("balanced", "layer_wise"))
+    times_as_many = balanced / layer_wise  # by deviation
     facts = {
         "deepest": depths[-1],
         "least": times_as_many.min(),
@@ -73,9 +60,32 @@ def convergence(initialisations: Table, guarantee: Table) -> Plot:
     return Plot(figure, facts=facts, alt=alt)
 
 
+def _median_steps(steps: Table) -> pd.Series:
+    """Return the median over draws by deviation; a draw that does not converge counts as infinitely long."""
+    return steps.fillna({"value": np.inf}).groupby("deviation")["value"].median()
+
+
+def _iterations_panel(axis: Axes, steps: Table, depth: int) -> None:
+    """Draw steps against deviation at one depth; draws that do not converge are triangles in a strip above."""
+    most_steps = steps["value"].max()
+    for init, name in INITS.items():
+        rows, colour = select(steps, depth=depth, init=init), COLOURS[name]
+        medians = _median_steps(rows)
+        axis.plot(medians.index, medians.where(np.isfinite(medians)), color=colour, label=init.replace("_", "-"))
+        axis.plot(rows["deviation"], rows["value"], ".", color=colour, ms=4, alpha=0.6)
+        unconverged = rows["deviation"][rows["value"].isna()]
+        height = 2.5 * most_steps * (1.5 if init == "balanced" else 1.0)  # of the triangles: a row for each kind
+        axis.plot(unconverged, np.full(len(unconverged), height), "^", color=colour, ms=4, mfc="none")
+    if steps["value"].isna().any():
+        axis.axhspan(1.8 * most_steps, 5.5 * most_steps, color=COLOURS["grey"], alpha=0.15, lw=0)
+    axis.set(xscale="log", yscale="log", title=f"depth {depth}", xlabel="deviation of $W$")
+
+
 def _guarantee_panel(axis: Axes, table: Table) -> None:
+    """Draw the relative excess against time: from four kinds of starts, and the guaranteed bound."""
     excess = select(table, quantities.RELATIVE_EXCESS)
     excess = excess[excess["value"] > 1e-20]
+    # of each kind of start the label, its colour, place and horizontal alignment
     case_styles = {
         quantities.MEETS_BOTH: ("both hold", "blue", (11, 1e-10), "left"),
         quantities.BEYOND_SINGULAR: ("past a singular $W$", "vermilion", (81, 0.4), "right"),
@@ -83,9 +93,10 @@ def _guarantee_panel(axis: Axes, table: Table) -> None:
         quantities.UNBALANCED_SHORTER_STEP: ("shorter step", "green", (40, 1e-8), "right"),
     }
     for case, (label, colour, place, side) in case_styles.items():
-        slower = settings_of(table)["rescaling"] ** 2 if case == quantities.UNBALANCED_SHORTER_STEP else 1.0
+        # time with the undivided step
+        stretch = settings_of(table)["rescaling"] ** 2 if case == quantities.UNBALANCED_SHORTER_STEP else 1.0
         for _, line in select(excess, case=case).groupby("seed"):
-            axis.plot(slower * line["time"], line["value"].clip(upper=1e3), color=COLOURS[colour], lw=1.0)
+            axis.plot(stretch * line["time"], line["value"].clip(upper=1e3), color=COLOURS[colour], lw=1.0)
         axis.annotate(label, place, color=COLOURS[colour], fontsize=7, ha=side)
     bound = select(table, quantities.RELATIVE_EXCESS, case=quantities.MEETS_BOTH).groupby("time")["predicted"].first()
     axis.plot(bound.index, bound, color=COLOURS["black"], ls=DASHED, lw=1.0)
@@ -110,39 +121,52 @@ def guarantees(flows: Table, starts: Table) -> Plot:
     closed forms.
     """
     figure, (left, right) = plt.subplots(1, 2, figsize=(WIDTH, 3.8))
-    rate = select(flows, quantities.SMALLEST_RATE)
-    depths = sorted(rate["depth"].unique())
-    for depth in depths:
-        colour, rows = DEPTH_COLOURS[depth], select(rate, depth=depth)
-        bound = rows.groupby("margin")["predicted"].first()
-        left.plot(bound.index, bound, color=colour, lw=1)
-        left.plot(bound.index, 2 * depth * bound, color=colour, lw=1, ls=DASHED)
-        for start, marker in ((quantities.SMALLEST_DIRECTION, "o"), (quantities.RANDOM_DIRECTION, "x")):
-            dots = select(rows, start=start)
-            left.plot(dots["margin"], dots["value"], marker, color=colour, ms=4, mew=0 if marker == "o" else 1)
-    left.set(xscale="log", yscale="log", xlabel="margin $c$", ylabel="slowest decay rate", title="decay of the loss")
+    _decay_panel(left, flows)
+    _random_starts_panel(right, starts)
     handles = [
-        *depth_handles(depths),
+        *depth_handles(sorted(flows["depth"].unique())),
         handle("guaranteed rate"),
         handle("$2N$ times the guaranteed rate", line=DASHED),
         handle("start in the smallest direction", line="", marker="o", ms=4),
         handle("start in a random direction", line="", marker="x", ms=4),
     ]
     legend_below(figure, handles, columns=3)
-    settings = settings_of(starts)
-    labels = {quantities.OVER_DIMENSION: r"$\propto 1/d$", quantities.OVER_ROOT: r"$\propto 1/\sqrt{d}$"}
-    for deviation, name in ((quantities.OVER_DIMENSION, "blue"), (quantities.OVER_ROOT, "orange")):
-        share = select(starts, quantities.MEETS_ASSUMPTION, deviation=deviation).groupby("dimension")["value"].mean()
-        right.plot(share.index, share, "o", color=COLOURS[name], label=labels[deviation])
-        line = np.unique(np.geomspace(min(share.index), max(share.index), 40).round().astype(int))
-        over_root = deviation == quantities.OVER_ROOT
-        exact = [
-            probability_of_assumption(d, settings["deviation"], settings["margin"], over_root=over_root) for d in line
-        ]
-        right.plot(line, exact, color=COLOURS[name], lw=1)
-    right.set(xscale="log", xlabel="dimension $d$ of the input", ylabel="share of starts", ylim=(0, 0.65))
-    right.set_title("starts that meet the assumption")
-    right.legend(title="standard deviation of entries", fontsize=7.5, loc="upper right", ncols=2)
     letters((left, right))
     alt = "Rates of fall against margins on lines of the guaranteed slope; shares of starts against dimension."
-    return Plot(figure, facts={"draws": settings["draws"]}, alt=alt)
+    return Plot(figure, facts={"draws": settings_of(starts)["draws"]}, alt=alt)
+
+
+def _decay_panel(axis: Axes, flows: Table) -> None:
+    """Draw the slowest decay rates of flows against the margin, between the guaranteed rate and 2N times it."""
+    rates = select(flows, quantities.SMALLEST_RATE)
+    for depth in sorted(rates["depth"].unique()):
+        colour, rows = DEPTH_COLOURS[depth], select(rates, depth=depth)
+        guaranteed = rows.groupby("margin")["predicted"].first()
+        axis.plot(guaranteed.index, guaranteed, color=colour, lw=1)
+        axis.plot(guaranteed.index, 2 * depth * guaranteed, color=colour, lw=1, ls=DASHED)
+        for start, marker in ((quantities.SMALLEST_DIRECTION, "o"), (quantities.RANDOM_DIRECTION, "x")):
+            dots = select(rows, start=start)
+            axis.plot(dots["margin"], dots["value"], marker, color=colour, ms=4, mew=0 if marker == "o" else 1)
+    axis.set(xscale="log", yscale="log", xlabel="margin $c$", ylabel="slowest decay rate", title="decay of the loss")
+
+
+def _random_starts_panel(axis: Axes, starts: Table) -> None:
+    """Draw the share of random starts that meet the first assumption against the dimension, with its closed form."""
+    settings = settings_of(starts)
+    styles = {
+        quantities.OVER_DIMENSION: (COLOURS["blue"], r"$\propto 1/d$"),
+        quantities.OVER_ROOT: (COLOURS["orange"], r"$\propto 1/\sqrt{d}$"),
+    }
+    for deviation, (colour, label) in styles.items():
+        share = select(starts, quantities.MEETS_ASSUMPTION, deviation=deviation).groupby("dimension")["value"].mean()
+        axis.plot(share.index, share, "o", color=colour, label=label)
+        dimensions = np.unique(np.geomspace(min(share.index), max(share.index), 40).round().astype(int))
+        over_root = deviation == quantities.OVER_ROOT
+        probabilities = [
+            probability_of_assumption(d, settings["deviation"], settings["margin"], over_root=over_root)
+            for d in dimensions
+        ]
+        axis.plot(dimensions, probabilities, color=colour, lw=1)
+    axis.set(xscale="log", xlabel="dimension $d$ of the input", ylabel="share of starts", ylim=(0, 0.65))
+    axis.set_title("starts that meet the assumption")
+    axis.legend(title="standard deviation of entries", fontsize=7.5, loc="upper right", ncols=2)

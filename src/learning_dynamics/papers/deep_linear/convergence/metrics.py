@@ -1,14 +1,18 @@
 """Steps of descent by initialisation, rates and losses against the guarantee, and the saddle at zero weights.
 
-Shapes: constants by member are (members,) unless they are matrices. `initialisation_range` reads `steps`, a number of
-steps, and `learning_rate` (members, 1), and `size`, a Frobenius norm. `guarantee` reads `end_to_end` W (members, times,
-n, n), square, n its setting `size`, `target` (members, n, n), `imbalance` and `learning_rate`; its recorded times count
-steps, which `learning_rate` turns into flow time. `margins` reads the same W and target, and `margin` c; its times are
-in units of c^(2/N - 1). `convex_losses` reads such W and target, `factor` (members, n, n), the root S of the inputs'
-covariance, and `loss`, the name of the loss; its times are flow time. `one_output` reads `start_distance` (members, 1),
-`iterations`, a number of steps or a code, `dimension` and `over_root`. `zero_weights` reads `fall` (members,
-distances), distances from zero weights in place of time, `target` (members, n, n), and `hessian` (members, most, most),
-zeros behind the first `parameters` rows and columns.
+What metrics read of their runs; constants without a shape are (members,):
+
+- `initialisation_range`: series `steps`, a number of steps, and `learning_rate`, shape (members, 1); `size`, a
+  Frobenius norm
+- `guarantee`: series `end_to_end` W, shape (members, times, n, n); `target`, (members, n, n); `imbalance`;
+  `learning_rate`, which turns the recorded times, numbers of steps, into flow time
+- `margins`: W and `target` as before; `margin` c. Times are in units of c^(2/N - 1)
+- `convex_losses`: W and `target` as before; `factor`, (members, n, n), the root S of the inputs' covariance; `loss`,
+  the name of the loss. Times are flow time
+- `one_output`: series `start_distance`, (members, 1); `iterations`, a number of steps, -1 where descent did not arrive
+  and -2 where it was not followed; `dimension`; `over_root`
+- `zero_weights`: series `fall`, (members, distances), with distances from zero weights instead of times; `target`,
+  (members, n, n); `hessian`, (members, most, most), zeros behind the first `parameters` rows and columns
 """
 
 import numpy as np
@@ -252,13 +256,15 @@ def zero_weights(trajectory: Trajectory) -> pd.DataFrame:
     constants = trajectory.constants
     # distances are epsilon, by which each layer of unit norm is multiplied, ascending
     fall, distance = trajectory.series["fall"], trajectory.time
-    # a slope between the two smallest distances
+    # the slope of log fall between the two smallest distances
     order = np.diff(np.log(fall[:, :2]), axis=1)[:, 0] / np.diff(np.log(distance[:2]))
     smallest = [
         np.linalg.eigvalsh(hessian[:count, :count])[0]
         for hessian, count in zip(constants["hessian"], constants["parameters"], strict=True)
     ]
+    # sigma_1 of the gradient at zero, which is minus the target
     first = np.linalg.svd(constants["target"], compute_uv=False)[:, 0]
+    # the fall is epsilon^N sigma_1 - epsilon^(2N) / 2, and the second term epsilon^N / (2 sigma_1) of the first
     leading = distance[0] ** constants["depth"] * first
     quantities = {
         ORDER: (order, constants["depth"]),

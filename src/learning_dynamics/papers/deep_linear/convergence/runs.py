@@ -36,11 +36,12 @@ def initialisation_range(
     Returns
     -------
     Trajectory
-        Series steps, learning_rate, shape (members, 1), -1 and 0 where nothing converged; constants, by member, depth,
-        init, deviation, member, size (Frobenius norm of the end-to-end matrix at the start).
+        Series steps and learning_rate, shape (members, 1): the fewest steps, -1 where no rate converged, and the rate
+        that needs them, 0 where none did. Constants, by member: depth, init, deviation, member (the number of the
+        draw), size (Frobenius norm of the end-to-end matrix at the start).
     """
     X, Y = data["X"], data["Y"][:, 0]
-    # with whitened inputs the correlation of inputs and labels is all that is left of the data
+    # of whitened data the loss needs only the correlation of inputs and labels
     U, _, Vt = np.linalg.svd(X, full_matrices=False)
     target = Vt.T @ (U.T @ Y)
     target /= np.linalg.norm(target)
@@ -52,6 +53,7 @@ def initialisation_range(
         direction = [rng.standard_normal((1, len(target))) for rng in rngs]
         for init in ("layer_wise", "balanced"):
             for deviation in progress(deviations, f"depth {depth}"):
+                # entries of the product have the mean square layer_deviation^(2N) width^(N-1)
                 layer_deviation = (deviation / width ** ((depth - 1) / 2)) ** (1 / depth)
                 for member in range(seeds):
                     if init == "balanced":
@@ -106,8 +108,9 @@ def guarantee(
     Returns
     -------
     Trajectory
-        Time is the number of steps. Series end_to_end, shape (members, times, size, size); constants, by member,
-        target, shape (members, size, size), case, member, imbalance, learning_rate.
+        Time is the number of steps. Series end_to_end, shape (members, times, size, size), with entries cut off at 1e9
+        in size; constants, by member, target, shape (members, size, size), case, member (the number of the draw),
+        imbalance, learning_rate.
 
     Raises
     ------
@@ -141,14 +144,16 @@ def guarantee(
             for case, layers in starts.items()
         ]
     constants = recorded.by_name(members)
+    # layers[j] has shape (members, size, size), as have the orthogonal matrices U and V, the target's singular vectors
     layers, (U, V) = (list(constants.pop(name).swapaxes(0, 1)) for name in ("layers", "basis"))
-    goal = constants["target"]
+    goal = constants["target"]  # diagonal
     rates = np.where(constants["case"] == quantities.UNBALANCED_SHORTER_STEP, rate / rescaling**2, rate)
     # the rate of fall is least at first
     recorded_steps = np.unique(np.append(0, np.geomspace(1, horizon / rate, points - 1).round())).astype(int)
     # beyond this norm a run has diverged; it is kept there, where the next step would overflow
     bound = max(1e3, 5 * far)
     recorded_layers = descent.descend(layers, lambda W: W - goal, rates[:, None, None], recorded_steps, bound=bound)
+    # end-to-end matrices in the original coordinates, shape (members, times, size, size)
     products = np.stack([U @ networks.product(matrices) @ V.swapaxes(1, 2) for matrices in recorded_layers], axis=1)
     return Trajectory(
         recorded_steps.astype(float),
@@ -202,6 +207,7 @@ def margins(
             for fraction in fractions:
                 margin = fraction * values.min()
                 lowered = networks.balanced_layers((U * np.append(values[:-1], margin)) @ V.T, widths)
+                # as far from the target as the nearest matrix whose smallest singular value is the margin
                 displaced = target + step * (values.min() - margin) / np.linalg.norm(step)
                 starts = {
                     quantities.SMALLEST_DIRECTION: lowered,
@@ -231,7 +237,10 @@ def _spectrum(rng: np.random.Generator, size: int, smallest: float, largest: flo
 
 
 def _with_imbalance(layers: networks.Layers, margin: float, target: np.ndarray) -> networks.Layers:
-    """Return layers with the same product, the first ones multiplied and divided to all the imbalance allowed."""
+    """Return layers with the same product and all the imbalance that is allowed.
+
+    The first layer of the balanced ones is multiplied by a number between one and two, the second divided by it.
+    """
     allowed = theory.allowed_imbalance(margin, len(layers), target)
 
     def stretched(factor: float) -> networks.Layers:
@@ -266,6 +275,7 @@ def convex_losses(
     for member, rng in enumerate(generators(seed, "deep_linear.convex_losses", seeds)):
         U, V = haar(rng, len(values)), haar(rng, len(values))
         step, turn = rng.standard_normal((len(values), len(values))), haar(rng, len(values))
+        # a square root S of a covariance S S^T, with singular values from 0.5 to 1.5
         factor = turn * np.linspace(0.5, 1.5, len(values))
         target = (U * values) @ V.T
         for name, loss in LOSSES.items():
@@ -274,6 +284,7 @@ def convex_losses(
                 quantities.BEYOND: (U * np.append(values[:-1], -values[-1])) @ V.T,
             }
             for start, W in starts.items():
+                # the loss's gradient; defaults bind what the loops change
                 slope = lambda W, loss=loss, target=target, factor=factor: loss.gradient(W - target, factor)  # noqa: E731
                 path = networks.path(networks.balanced_layers(W, widths), slope, integration.times, integration)
                 members.append(
@@ -316,9 +327,9 @@ def one_output(
 ) -> Trajectory:
     """Random balanced starts of networks with one output, whitened inputs and a target of norm one.
 
-    The entries of the end-to-end row vector are Gaussian. Their deviation is `deviation` over the dimension, or
-    (`over_root`) over its root. The margin, which metrics alone read, is `margin` times the former. The first
-    `followed` starts of each kind descend.
+    The entries of the end-to-end row vector are Gaussian. Their standard deviation is `deviation` over the dimension,
+    or, where the constant over_root is true, over the root of the dimension. The margin is `margin` times `deviation`
+    over the dimension; only metrics read it. The first `followed` starts of each kind descend.
 
     Returns
     -------
@@ -326,7 +337,7 @@ def one_output(
         Series start_distance, shape (members, 1), draws varying fastest; constants, by member, dimension, over_root,
         member, iterations (-1 where the loss did not reach the tolerance, -2 where it was not followed).
     """
-    kinds = []
+    kinds = []  # for each dimension and deviation, arrays with draws along the first axis
     for dimension in progress(dimensions, "one output"):
         (rng,) = generators(seed, f"deep_linear.one_output.{dimension}", 1)
         normal = rng.standard_normal((draws, dimension))
@@ -373,6 +384,11 @@ def zero_weights(
         Series fall, shape (members, points), the loss at zero less that at a distance, which takes time's place;
         constants, by member, hessian (of the layers' objective at zero), shape (members, most, most), padded with zeros
         to the most parameters, parameters (how many there are), target, shape (members, size, size), depth, member.
+
+    Raises
+    ------
+    ProjectError
+        If a depth, or the number of points, is below two.
     """
     if min(depths) < 2 or points < 2:
         raise ProjectError(f"zero_weights: depths {depths} and points {points}: each must be 2 or more; raise them")
@@ -384,6 +400,7 @@ def zero_weights(
         U, _, Vt = np.linalg.svd(target)
         unit = np.eye(size)[:1]
         for depth in depths:
+            # with e the first unit vector: layers e v_1^T, e e^T, ..., e e^T, u_1 e^T, whose product is u_1 v_1^T
             inner = [unit.T @ unit] * (depth - 2)
             direction = [unit.T @ Vt[:1], *inner, U[:, :1] @ unit]
             products = [networks.product([distance * layer for layer in direction]) for distance in distances]
@@ -404,7 +421,11 @@ def zero_weights(
 
 
 def _hessian_at_zero(target: np.ndarray, widths: list[int], step: float = 1e-3) -> np.ndarray:
-    """Return second derivatives by central differences of the gradient, which is odd or even around zero."""
+    """Return second derivatives at zero, shape (parameters, parameters), by central differences of the gradient.
+
+    A displacement changes one entry of one layer, so that the product stays zero. Along it the gradient is linear at
+    depth 2 and zero beyond: differences are exact but for rounding.
+    """
     field = networks.flow_field(networks.towards(target), widths)
     displacements = step * np.eye(networks.count_parameters(widths))
     return np.array(

@@ -28,16 +28,18 @@ def start_deviation(deviation: float, dimension: int, over_root: bool) -> float:
 
 
 def probability_of_assumption(dimension: int, deviation: float, margin: float, *, over_root: bool) -> float:
-    """Probability that a start of `start_deviation` meets the first assumption with c = margin * deviation / d.
+    """Probability that a random start with one output meets the first assumption, for a target of norm one.
 
-    It is then closer to the target than every row vector of norm c or less.
+    Its entries have the deviation `start_deviation`, and c is ``margin * deviation / dimension``. The assumption is
+    that the start is closer to the target than every row vector of norm c or less.
     """
     return share_within(dimension, start_deviation(deviation, dimension, over_root), margin * deviation / dimension)
 
 
 def share_within(dimension: int, deviation: float, margin: float) -> float:
-    """Probability that a Gaussian row vector starts closer to a target of norm one than any of norm `margin` or less.
+    """Probability that a Gaussian row vector is closer to a target of norm one than any of norm `margin` or less.
 
-    Its entries have the given standard deviation; the squared distance is a noncentral chi-square.
+    Its entries have the given standard deviation. Those vectors are at a distance of at least ``1 - margin``, and the
+    squared distance over the variance has a noncentral chi-square distribution.
     """
     return float(stats.ncx2.cdf(((1 - margin) / deviation) ** 2, dimension, 1 / deviation**2))
