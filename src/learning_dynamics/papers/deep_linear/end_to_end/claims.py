@@ -90,8 +90,9 @@ def end_to_end_dynamics(balanced: Table, gaussian: Table, *, least_order: Positi
     order would be zero. On {draws} flows the distance falls with an order of at least {least:.3g}. Integrated
     adaptively, the two differ by at most {apart:.1e} of the largest $\|W\|_F$.
     """
-    # the order is log2 of the largest distance along a flow in steps h over that in steps h / 2 (`metrics._orders`):
-    # `ORDER` is of the equation, `ORDER_FEWER` of the same equation with N - 1 for N, along the same layers
+    # The order is log2 of a ratio: the largest distance along a flow in steps h, over that in steps h / 2
+    # (`metrics._orders`). `ORDER` is about the equation, `ORDER_FEWER` about the same equation with N - 1 for N, along
+    # the same layers
     flows, unbalanced = Draws(balanced), Draws(gaussian)
     yield every_draw(
         "order in the step with which the largest ‖W_N⋯W_1 − W‖_F along a flow falls",
@@ -120,7 +121,7 @@ def singular_value_dynamics(balanced: Table, gaussian: Table, *, amplification: 
     they differ by at most {value:.1e} of the largest. Given $W$, depth enters through the factor $N \sigma_r^{2-2/N}$
     alone, which speeds large singular values up and holds small ones back.
     """
-    # the rivals' quantities are the same singular values beside another law's prediction
+    # the quantities of rivals have the same singular values, with another law's prediction
     yield _as_predicted(
         "largest error of σ_r(t) over the largest σ",
         balanced,
@@ -152,7 +153,7 @@ def preconditioner_psd(balanced: Table, gaussian: Table, *, amplification: Posit
     balance.
     """
     without_balance = "the same eigenvalues for layers that are not balanced"
-    # predicted are sums of powers of singular values, none of them negative
+    # the predicted eigenvalues are sums of powers of singular values: none is negative
     yield _as_predicted(
         "largest error of an eigenvalue over the largest eigenvalue",
         balanced,
@@ -201,6 +202,7 @@ def preconditioner_positive(balanced: Table, *, amplification: Positive) -> Clai
 
     @takes_rivals("bound", scaled=True)
     def least_eigenvalue_above(bound: np.ndarray) -> Check:
+        """Check that the least eigenvalue is at least a bound of shape (draws, times), up to rounding."""
         return every_draw(
             "least eigenvalue less σ_min^(2−2/N), over the largest eigenvalue, least along a flow",
             ((least - bound) / largest).min(axis=1),
@@ -264,19 +266,20 @@ def larger_depth_larger_factors(
     # shape (draws, depths, singular values); a draw has one matrix, and so the same singular values at every depth
     log_factor = np.log(np.stack([draws.entries(quantities.FACTOR) for draws in by_depth.values()], axis=1))
     log_sigma = np.log(np.stack([draws.entries(SIGMA) for draws in by_depth.values()], axis=1))
-    depths = np.array(list(by_depth))[:, None]
+    depths = np.array(list(by_depth))[:, None]  # shape (depths, 1)
 
     def least(values: np.ndarray) -> dict[str, Any]:
-        """Return the least value of each draw, which is undecided where it is rounding."""
+        """Return the least value of each draw, undecided where it is rounding, as arguments of `every_draw`."""
         by_draw = np.min(values, axis=(1, 2))
         return {"values": by_draw, "undecided": np.abs(by_draw) < rounding}
 
     def log_ratios(logs: np.ndarray) -> np.ndarray:
-        """Return the logarithms of the ratios of neighbouring factors; singular values are descending."""
+        """Return log of each factor over that of the next smaller singular value, from logarithms of factors."""
         return logs[..., :-1] - logs[..., 1:]
 
     @takes_rivals("logs")
     def ratios_grow(logs: np.ndarray) -> Check:
+        """Check that ratios grow with depth; `logs` are logarithms of factors, by depth and singular value."""
         return every_draw(
             "least growth, with one more layer, of the logarithm of the ratio of two neighbouring factors",
             **least(np.diff(log_ratios(logs), axis=1)),
@@ -286,6 +289,7 @@ def larger_depth_larger_factors(
 
     @takes_rivals("logs")
     def ratios_exceed_one(logs: np.ndarray) -> Check:
+        """Check that ratios exceed one; `logs` are as for `ratios_grow`."""
         return every_draw(
             "least logarithm of the ratio of two neighbouring factors, over depths",
             **least(log_ratios(logs)),
@@ -293,7 +297,7 @@ def larger_depth_larger_factors(
             because="the larger singular value has the larger factor",
         )
 
-    # from each depth to the next: shape (draws, depths - 1, singular values)
+    # from each depth to the next, shape (draws, depths - 1, singular values): the change, and both at the former depth
     change = np.diff(log_factor, axis=1)
     log_factor_before, log_sigma_before = log_factor[:, :-1], log_sigma[:, :-1]
     if reading == "ratios":
@@ -302,11 +306,13 @@ def larger_depth_larger_factors(
             "factors N σ, whose ratios stay": np.log(depths) + log_sigma,
             "factors N σ^(−1/N), whose ratios grow and are below one": np.log(depths) - log_sigma / depths,
         }
+        # the headline, and the other half of the sentence
         yield ratios_grow(log_factor, rivals=laws)
         yield ratios_exceed_one(log_factor, rivals=laws)
     else:
+        # As printed, a factor above one grows and one below one falls. As corrected, the sign is that of log sigma less
+        # its turning value, which has shape (depths - 1, 1)
         log_turning_values = [log_of_turning_value(fewer, more) for fewer, more in pairwise(by_depth)]
-        # as corrected: log sigma above the turning value, whose shape is (depths - 1, 1)
         log_sigma_beyond = log_sigma_before - np.array(log_turning_values)[:, None]
         yield every_draw(
             "least change of a factor's logarithm with further layers, in the direction predicted",
@@ -333,7 +339,10 @@ def larger_depth_larger_factors(
 
 
 def singular_value_of_factor_one(layers: int) -> float:
-    """Singular value whose factor N sigma^(2 - 2/N) is one, that of a linear model; smaller ones are slowed down."""
+    """Singular value whose factor N sigma^(2 - 2/N) is one, that of a linear model: N^(-N / (2N - 2)).
+
+    Smaller ones are slowed down (docs/deep_linear_derivations.md, "How one more layer changes the factors").
+    """
     return float(layers ** (-layers / (2 * layers - 2)))
 
 
@@ -388,7 +397,10 @@ def approximate_balance(starts: Table, *, amplification: Positive) -> Claim:
 
 
 def _order(rows: Table, by: str) -> tuple[np.ndarray, np.ndarray]:
-    """Return by draw the order of a quantity in a setting, at its two least values, and the change to the next two.
+    """Return by draw the order of a quantity in a setting, and its change, shape (draws,) each.
+
+    The order is the slope of logarithms between the two least values of the setting, the column `by`. The change is the
+    size of its difference from the slope between the second and the third.
 
     If the quantity is c h^k (1 + a h), its order between h and 2h is about k + 1.4 a h, between 2h and 4h it is
     k + 2.9 a h: the change is as large as the error.
@@ -396,7 +408,7 @@ def _order(rows: Table, by: str) -> tuple[np.ndarray, np.ndarray]:
     Raises
     ------
     ProjectError
-        If there are fewer than three values.
+        If the setting has fewer than three values.
     """
     by_setting = rows.pivot_table(index=by, columns="seed", values="value", dropna=False)
     log_setting = np.log(by_setting.index.to_numpy())  # ascending
@@ -420,4 +432,5 @@ def _as_predicted(name: str, table: Table, quantity: Quantity, amplification: fl
 
 
 def _rtol(table: Table) -> float:
+    """Return the relative tolerance of the run's integrator."""
     return settings_of(table)["integration"]["rtol"]

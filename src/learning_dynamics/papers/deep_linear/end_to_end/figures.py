@@ -26,10 +26,8 @@ def preconditioner(balanced: Table, gaussian: Table, descent: Table, starts: Tab
     rows = select(balanced, depth=3, seed=member)
     count = select(rows, shared_quantities.SIGMA)["index"].max()
     for index, colour in enumerate(sequence(count), start=1):
-        line, dots = (
-            select(rows, shared_quantities.SIGMA, index=index),
-            select(rows, quantities.DIRECT, index=index).iloc[::3],
-        )
+        line = select(rows, shared_quantities.SIGMA, index=index)
+        dots = select(rows, quantities.DIRECT, index=index).iloc[::3]
         values_axis.plot(line["time"], line["value"], color=colour, label=rf"$\sigma_{index}$")
         values_axis.plot(dots["time"], dots["value"], ".", color=colour, ms=5)
     values_axis.set(xlabel="gradient-flow time $t$", ylabel="singular values", title="depth 3, balanced")
@@ -52,39 +50,38 @@ def factors(factors: Table, *, member: Natural) -> Plot:
     one.
     """
     figure, (left, right) = plt.subplots(1, 2, figsize=(WIDTH, 3.0), sharex=True)
-    sigma, factor = (select(factors, name, seed=member) for name in (shared_quantities.SIGMA, quantities.FACTOR))
-    values = sigma[sigma["depth"] == sigma["depth"].min()].set_index("index")["value"]
-    wide = factor.pivot_table(index="depth", columns="index", values="value")
-    layers = np.geomspace(1, wide.index.max(), 100)
-    for index, colour in zip(values.index, sequence(len(values)), strict=True):
-        law = layers * values[index] ** (2 - 2 / layers)
-        left.plot(layers, law, color=colour, lw=1, label=rf"$\sigma = {values[index]:.2g}$")
-        left.plot(wide.index, wide[index], "o", color=colour, ms=4)
-        least = 2 * np.log(1 / values[index])
-        if layers[0] < least < layers[-1]:
-            left.plot(least, least * values[index] ** (2 - 2 / least), "x", color=COLOURS["black"], ms=6, zorder=3)
-        if index + 1 in values.index:
-            right.plot(wide.index, wide[index] / wide[index + 1], "o-", color=colour, ms=4, lw=1)
+    rows = select(factors, seed=member)
+    # singular values by index, the same at every depth; factors with a row for each depth, a column for each index
+    sigmas = select(rows, shared_quantities.SIGMA, depth=rows["depth"].min()).set_index("index")["value"]
+    measured = select(rows, quantities.FACTOR).pivot_table(index="depth", columns="index", values="value")
+    layers = np.geomspace(1, measured.index.max(), 100)
+    for index, colour in zip(sigmas.index, sequence(len(sigmas)), strict=True):
+        sigma = sigmas[index]
+        left.plot(layers, layers * sigma ** (2 - 2 / layers), color=colour, lw=1, label=rf"$\sigma = {sigma:.2g}$")
+        left.plot(measured.index, measured[index], "o", color=colour, ms=4)
+        turning = 2 * np.log(1 / sigma)  # the number of layers with the least factor
+        if layers[0] < turning < layers[-1]:
+            left.plot(turning, turning * sigma ** (2 - 2 / turning), "x", color=COLOURS["black"], ms=6, zorder=3)
+        if index + 1 in sigmas.index:
+            right.plot(measured.index, measured[index] / measured[index + 1], "o-", color=colour, ms=4, lw=1)
     left.axhline(1, color=COLOURS["black"], ls=DASHED, lw=0.8)
     left.set(yscale="log", xlabel="number of layers $N$", ylabel="factor of the rate")
     right.set(yscale="log", xlabel="number of layers $N$", ylabel=r"factor / that of the next smaller $\sigma$")
     left.set_title("factors")
     right.set_title("ratios of factors")
     letters((left, right))
-    figure.legend(loc="outside lower center", ncols=len(values), fontsize=7.5)
+    figure.legend(loc="outside lower center", ncols=len(sigmas), fontsize=7.5)
     alt = "Left: factors by depth, those of small singular values fall and rise again. Right: ratios that all grow."
     return Plot(figure, alt=alt)
 
 
 def _distances(axis: Axes, balanced: Table, gaussian: Table) -> None:
-    for table, quantity, style in (
-        (balanced, quantities.DIFFERENCE, "-"),
-        (gaussian, quantities.DIFFERENCE, DASHED),
-    ):
-        for depth, by_depth in select(table, quantity).groupby("depth"):
-            worst = by_depth.groupby("time")["value"].max()
-            worst = worst[worst > 0]
-            axis.plot(worst.index, worst, color=DEPTH_COLOURS[depth], ls=style, lw=1.1)
+    """Draw the distance of the layers' product from the end-to-end dynamics against time, the largest over draws."""
+    for table, line in ((balanced, "-"), (gaussian, DASHED)):
+        for depth, rows in select(table, quantities.DIFFERENCE).groupby("depth"):
+            largest = rows.groupby("time")["value"].max()
+            largest = largest[largest > 0]  # at the start it is zero
+            axis.plot(largest.index, largest, color=DEPTH_COLOURS[depth], ls=line, lw=1.1)
     axis.set(
         yscale="log",
         xlabel="gradient-flow time $t$",
@@ -98,6 +95,7 @@ def _distances(axis: Axes, balanced: Table, gaussian: Table) -> None:
 
 
 def _factors(axis: Axes, balanced: Table) -> None:
+    """Draw how much faster than at depth 1 singular values move, against their size, and the law of slide 33."""
     depths = sorted(balanced["depth"].unique())
     for depth in depths:
         sigma, factor = (
@@ -105,10 +103,10 @@ def _factors(axis: Axes, balanced: Table) -> None:
             for name in (shared_quantities.SIGMA, quantities.RATE_FACTOR)
         )
         axis.plot(sigma, factor, ".", color=DEPTH_COLOURS[depth], ms=4, alpha=0.6)
-    line = np.geomspace(1e-3, select(balanced, shared_quantities.SIGMA)["value"].max(), 200)
+    sigmas = np.geomspace(1e-3, select(balanced, shared_quantities.SIGMA)["value"].max(), 200)
     depths = [1, *depths]
     for depth in depths:
-        axis.plot(line, depth * line ** (2 - 2 / depth), color=DEPTH_COLOURS[depth], lw=1)
+        axis.plot(sigmas, depth * sigmas ** (2 - 2 / depth), color=DEPTH_COLOURS[depth], lw=1)
     axis.set(
         xscale="log",
         yscale="log",
@@ -122,17 +120,11 @@ def _factors(axis: Axes, balanced: Table) -> None:
 
 
 def _drifts(axis: Axes, descent: Table, starts: Table) -> None:
-    small = select(starts, quantities.IMBALANCE_AT_END)
-    for table, by, slope, colour in (
-        (select(descent, quantities.DRIFT), "learning_rate", 1, COLOURS["grey"]),
-        (small[small["scale"] > 0], "scale", 2, COLOURS["blue"]),
-    ):
-        for _, line in table.groupby("seed"):
-            line = line.sort_values(by)
-            axis.plot(line[by], line["value"], ".-", color=colour, lw=0.8)
-        middle = table.groupby(by)["value"].median()
-        guide = middle.iloc[-1] * (middle.index / middle.index[-1]) ** slope
-        axis.plot(middle.index, guide, color=COLOURS["black"], ls=DASHED, lw=1.1)
+    """Draw the drift of descent against its step, and the imbalance at the end of flows against their start's scale."""
+    drift, imbalance = select(descent, quantities.DRIFT), select(starts, quantities.IMBALANCE_AT_END)
+    imbalance = imbalance[imbalance["scale"] > 0]  # the scale 0 means identity layers
+    _draws_with_slope(axis, drift, "learning_rate", 1, COLOURS["grey"])
+    _draws_with_slope(axis, imbalance, "scale", 2, COLOURS["blue"])
     axis.set(
         xscale="log",
         yscale="log",
@@ -142,3 +134,12 @@ def _drifts(axis: Axes, descent: Table, starts: Table) -> None:
     )
     handles = [handle(r"descent, by $\eta$", "grey"), handle("flow's end, by $s$", "blue")]
     axis.legend(handles=[*handles, handle("slopes 1 and 2", line=DASHED)], fontsize=7, handlelength=1.4)
+
+
+def _draws_with_slope(axis: Axes, rows: Table, by: str, slope: int, colour: str) -> None:
+    """Draw values against the column `by`, a line for each draw, and a power law through the last median."""
+    for _, draw in rows.sort_values(by).groupby("seed"):
+        axis.plot(draw[by], draw["value"], ".-", color=colour, lw=0.8)
+    medians = rows.groupby(by)["value"].median()
+    power_law = medians.iloc[-1] * (medians.index / medians.index[-1]) ** slope
+    axis.plot(medians.index, power_law, color=COLOURS["black"], ls=DASHED, lw=1.1)

@@ -1,14 +1,21 @@
 """Gradient flow of the layers against the end-to-end dynamics, and how balanced the layers stay.
 
-Shapes: `end_to_end_flow` reads `layers` (members, times, most), packed as by `networks.pack`, zeros behind those of
-shallower networks; `direct` and `one_layer_fewer` (members, times, outputs, inputs); `integrated` (members, times, 3,
-r) for r = min(outputs, inputs) singular values; `in_steps` and `in_half_steps` (members, times, 3, outputs, inputs):
-the layers' product, then both equations; `target` (members, outputs, inputs). `balanced_velocity` reads `end_to_end` W
-and `velocity` (members, 1, size, size), and `gradient` (members, size, size). `approximate_balance` reads `layers`
-(members, 2, parameters), at the start and at the end, all of width `size`; in its code `sizes` are spectral norms.
-`balancedness_descent` reads `gram_differences` (members, 2, entries), at the same two, with the entries of W_{j+1}^T
-W_{j+1} - W_j W_j^T for all j. `depth`, `member`, `scale` and `learning_rate` are (members,). Times of `end_to_end_flow`
-are flow time.
+What metrics read of their runs; `depth`, `member`, `scale` and `learning_rate` have shape (members,):
+
+`end_to_end_flow`, whose times are flow time:
+
+- `layers`, shape (members, times, most): packed as by `networks.pack`, zeros behind those of shallower networks
+- `direct` and `one_layer_fewer`, (members, times, outputs, inputs): W by the end-to-end dynamics of depths N and N - 1
+- `integrated`, (members, times, 3, r): r = min(outputs, inputs) singular values, integrated by three laws
+- `in_steps` and `in_half_steps`, (members, times, 3, outputs, inputs): the layers' product, then both equations
+- `target`, (members, outputs, inputs)
+
+`balanced_velocity`: `end_to_end` W and `velocity`, (members, 1, size, size); `gradient`, (members, size, size).
+
+`approximate_balance`: `layers`, (members, 2, parameters), at the start and at the end, all of width `size`.
+
+`balancedness_descent`: `gram_differences`, (members, 2, entries), at the start and at the end, with the entries of
+W_{j+1}^T W_{j+1} - W_j W_j^T for all j.
 """
 
 import numpy as np
@@ -97,6 +104,7 @@ def end_to_end_flow(trajectory: Trajectory) -> Tables:
         series = {name: values[member] for name, values in trajectory.series.items()}
         failed = not np.isfinite(series["direct"]).all()
         if failed:
+            # LAPACK refuses nan: measure ones instead, and replace the values by nan below
             series = {name: np.ones_like(values) for name, values in series.items()}
         layers = networks.unpack(series["layers"], widths)
         quantities = _flow_quantities(layers, series, constants["target"][member])
@@ -122,12 +130,22 @@ def _orders(in_steps: np.ndarray, in_half_steps: np.ndarray) -> np.ndarray:
 
 
 def _flow_quantities(layers: networks.Layers, series: dict[str, np.ndarray], target: np.ndarray) -> dict[str, object]:
+    """Return one member's quantities along its flow, and their predictions, with times along the first axis.
+
+    Parameters
+    ----------
+    layers : list of ndarray, shape (times, d_j, d_{j-1})
+    series : dict
+        The run's series of this member, shape (times, ...).
+    target : ndarray, shape (outputs, inputs)
+    """
     depth, widths = len(layers), networks.widths_of(layers)
     W, direct = networks.product(layers), series["direct"]
     U, values, Vt = np.linalg.svd(W, full_matrices=False)
     differences, grams = networks.gram_differences(layers), networks.grams(layers)
     eigenvalues, predicted, predicted_fewer, at_singular, misalignment = [], [], [], [], []
     for time in range(len(W)):
+        # eigenvalues ascending: the last column of `vectors` belongs to the largest
         spectrum, vectors = np.linalg.eigh(networks.preconditioner_of_layers([layer[time] for layer in layers]))
         eigenvalues.append(spectrum[::-1])
         # eigenvectors are matrices row by row, as `preconditioner_of_layers` takes gradients
@@ -175,10 +193,12 @@ def _rate_factors(
 
 
 def _movement(matrices: list[np.ndarray]) -> np.ndarray:
+    """Return the distance of several matrices together from their start; from shapes (times, d, d) to (times,)."""
     return np.sqrt(sum(_norm(matrix - matrix[:1]) ** 2 for matrix in matrices))
 
 
 def _norm(matrices: np.ndarray) -> np.ndarray:
+    """Return Frobenius norms over leading axes."""
     return np.linalg.norm(matrices, axis=(-2, -1))
 
 
@@ -226,6 +246,7 @@ def approximate_balance(trajectory: Trajectory) -> pd.DataFrame:
     settings, constants = trajectory.settings, trajectory.constants
     widths = [settings["size"]] * (settings["depth"] + 1)
     layers = networks.unpack(trajectory.series["layers"], widths)
+    # the largest spectral norm of a layer, and the imbalance, at the start and at the end; shape (members, 2) each
     sizes = np.max([np.linalg.norm(layer, 2, axis=(-2, -1)) for layer in layers], axis=0)
     imbalance = networks.imbalance(layers)
     quantities = {

@@ -135,6 +135,7 @@ def _in_steps(layers: networks.Layers, target: np.ndarray, times: np.ndarray, lo
             k4 = field(0.0, state + h * k3)
             state = state + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
         states.append(state)
+    # the layers' parameters, and behind them the two W of `_layers_and_equations`
     packed, equations = np.split(np.array(states), [len(state) - 2 * size], axis=1)
     W = networks.product(networks.unpack(packed, widths))
     return np.concatenate([W[:, None], equations.reshape(-1, 2, *target.shape)], axis=1)
@@ -145,9 +146,9 @@ def balanced_velocity(
 ) -> Trajectory:
     """How gradient flow moves one end-to-end matrix through balanced layers of every depth.
 
-    Between `smallest` and `largest` the logarithmic axis is divided into `size` equal parts, and one singular value of
-    the matrix is drawn from each. The loss's gradient is Gaussian. Velocities follow from those of the layers by the
-    product rule.
+    The matrix has `size` singular values. The interval from log `smallest` to log `largest` is divided into as many
+    equal parts, and the logarithm of one singular value is drawn from each. The loss's gradient is Gaussian. Velocities
+    follow from those of the layers by the product rule.
 
     Returns
     -------
@@ -207,6 +208,7 @@ def approximate_balance(
         field = networks.flow_field(networks.towards(target), widths)
         for scale in (0.0, *scales):
             layers = [scale * layer for layer in normal] if scale else [np.eye(size)] * depth
+            # identity layers, whose scale is 0, flow for the horizon itself
             times = np.array([0.0, horizon / (scale or 1.0) ** (depth - 2)])
             states = networks.flow(field, networks.pack(layers), times, integration)
             members.append({"layers": states, "scale": scale, "member": member})
@@ -239,6 +241,7 @@ def balancedness_descent(
     """
     widths = [inputs, *[width] * (depth - 1), outputs]
     rngs = generators(seed, "deep_linear.balancedness_descent", seeds)
+    # for each draw a target and the end-to-end matrix at the start but for its scale, shape (draws, outputs, inputs)
     target, first = np.array([rng.standard_normal((2, outputs, inputs)) for rng in rngs]).swapaxes(0, 1)
     starts = [networks.balanced_layers(start * W, widths) for W in first]
     layers = [np.stack(layer) for layer in zip(*starts, strict=True)]  # each layer of all draws
@@ -257,5 +260,5 @@ def balancedness_descent(
 
 
 def _flatten(matrices: networks.Layers) -> np.ndarray:
-    # from matrices with draws along their first axis to one array (draws, entries)
+    """Return all entries of matrices of shape (draws, d, d), one behind another, shape (draws, entries)."""
     return np.concatenate([matrix.reshape(len(matrix), -1) for matrix in matrices], axis=1)
