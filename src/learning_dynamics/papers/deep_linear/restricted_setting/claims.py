@@ -109,7 +109,7 @@ def restricted_setting_not_schatten(ends: Table, *, resolution: NonNegative) -> 
     """
     draws = _from_smallest_start(ends)
     powers = np.array(settings_of(ends)["powers"])  # p of the norms, below, at and above 1
-    # relative change of each sum of sigma^p when two eigenvectors of the flow's end are turned; shape (draws, powers)
+    # relative change of each sum of sigma^p when two eigenvectors of the end are turned, shape (draws, powers)
     change = draws.entries(SCHATTEN_CHANGE)
     change_of_nuclear_norm = change[:, powers == 1.0][:, 0]  # the power 1 occurs once
     yield every_draw(
@@ -173,9 +173,9 @@ def single_norm(
     def another_has_less(
         name: str, excess: np.ndarray, *, norm: str, at_least: np.ndarray | float, because: str
     ) -> Check:
-        """Check that a norm at the networks' end exceeds that of another matrix, which fits as well.
+        """Check that a norm at the networks' end exceeds that of another matrix that fits as well.
 
-        The rival: the norm captures both settings, and so is least at the networks' end, with no excess.
+        The rival is that this norm captures both settings: then it is least at the networks' end, with no excess.
         """
         no_excess = {"at_least": None, "at_most": at_least}
         rivals = {f"{norm} captures both": no_excess}
@@ -194,8 +194,8 @@ def single_norm(
     )
     powers = settings_of(ends)["powers"]
     draws = _from_smallest_start(ends)
-    # how much less another matrix has that fits, for p < 1 the end turned, for p > 1 the solution of a convex problem;
-    # shape (draws, powers) each
+    # How much smaller the sum is at another matrix that fits, relatively, shape (draws, powers) each: for p < 1 at the
+    # end with two eigenvectors turned, for p > 1 at the solution of a convex problem
     fall_if_turned = -draws.entries(SCHATTEN_CHANGE)
     excess_over_least = draws.entries(SCHATTEN_EXCESS)
     for place, p in enumerate(powers):

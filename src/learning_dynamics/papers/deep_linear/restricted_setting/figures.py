@@ -21,21 +21,17 @@ def restricted_setting(ends: Table) -> Plot:
     """
     figure, (left, right) = plt.subplots(1, 2, figsize=(WIDTH, 2.9))
     norms = select(ends, shared_quantities.NUCLEAR_NORM)
-    norms = norms.assign(value=(norms["value"] / norms["predicted"] - 1).abs().clip(lower=1e-12))
-    changes, powers = select(ends, quantities.SCHATTEN_CHANGE, scale=ends["scale"].min()), settings_of(ends)["powers"]
+    relative_excess = (norms["value"] / norms["predicted"] - 1).abs()
+    excess = norms.assign(value=relative_excess.clip(lower=1e-12))  # the axis is logarithmic
+    changes = select(ends, quantities.SCHATTEN_CHANGE, scale=ends["scale"].min())
+    powers = settings_of(ends)["powers"]
     depths = sorted(ends["depth"].unique())
-    for number, depth in enumerate(depths):
+    widths = [1.5 + 2.5 * deeper for deeper in reversed(range(len(depths)))]  # of lines that coincide
+    for depth, width in zip(depths, widths, strict=True):
         colour = DEPTH_COLOURS[depth]
-        median_with_draws(left, select(norms, depth=depth), "scale", colour)
-        by_power = select(changes, depth=depth).groupby("index")["value"].median()
-        right.plot(
-            powers,
-            by_power.reindex(np.arange(1, len(powers) + 1)),
-            ".-",
-            color=colour,
-            lw=1.5 + 2.5 * (len(depths) - 1 - number),
-            ms=6,
-        )
+        median_with_draws(left, select(excess, depth=depth), "scale", colour)
+        by_index = select(changes, depth=depth).groupby("index")["value"].median()  # the index counts powers from one
+        right.plot(powers, by_index.reindex(np.arange(1, len(powers) + 1)), ".-", color=colour, lw=width, ms=6)
     left.set(
         xscale="log",
         yscale="log",

@@ -1,10 +1,14 @@
 """Where deep networks end on commuting measurements: nuclear norms, and Schatten quasi-norms around the end.
 
-Shapes: matrices are square. `end_to_end` W (members, 2, size, size), at the start and at the end, in the coordinates in
-which measurements are Q diag(A_i) Q^T; `basis` Q (members, size, size), the common eigenvectors as columns;
-`eigenvalues` A (members, measurements, size), in the order of these columns; `values` y (members, measurements);
-`least` (members, size), eigenvalues and not their sum; `depth`, `scale`, a multiple of the identity, and `member`
-(members,).
+Series and constants; matrices are square:
+
+- `end_to_end` W, shape (members, 2, size, size), at the start and at the end, in the coordinates in which measurement i
+  is Q diag(A_i) Q^T
+- `basis` Q, (members, size, size): the common eigenvectors as columns
+- `eigenvalues` A, (members, measurements, size): A_i in row i, in the order of the columns of Q
+- `values` y, (members, measurements): the measured values
+- `least`, (members, size): eigenvalues of the fitting matrix of least nuclear norm, which is their sum
+- `depth`, `scale`, a multiple of the identity, and `member`: (members,)
 """
 
 import numpy as np
@@ -56,14 +60,16 @@ def commuting_measurements(trajectory: Trajectory, *, powers: list[Positive], tu
     for member, W in enumerate(trajectory.series["end_to_end"][:, -1]):
         Q, A, y = (constants[name][member] for name in ("basis", "eigenvalues", "values"))
         is_lost = not np.isfinite(W).all()
+        # a lost flow is measured as the identity, and its values are replaced by nan below
         W = np.eye(len(W)) if is_lost else (W + W.T) / 2
-        diagonal = np.einsum("ij,ik,kj->j", Q, W, Q)
+        diagonal = np.einsum("ij,ik,kj->j", Q, W, Q)  # of Q^T W Q, shape (size,)
         # measurements weigh the diagonal of Q^T W Q alone; the move is off it, and turns two eigenvectors
         second, first = np.argsort(diagonal)[-2:]
         step = turn * np.sqrt(abs(diagonal[first] * diagonal[second])) * np.outer(Q[:, first], Q[:, second])
         moved = W + step + step.T
         values = np.linalg.eigvalsh(W)
         moved_values = np.abs(np.linalg.eigvalsh(moved))
+        # sum sigma^p at the end, and its relative change, by index of `powers`
         power_sums = np.array([np.sum(np.abs(values) ** p) for p in powers])
         change = [np.sum(moved_values**p) for p in powers] / power_sums - 1
         least_sums = np.array([_least_power_sum(A, y, p) if p > 1 else np.nan for p in powers])
@@ -86,7 +92,10 @@ def commuting_measurements(trajectory: Trajectory, *, powers: list[Positive], tu
 
 
 def _least_power_sum(A: np.ndarray, y: np.ndarray, power: float) -> float:
-    """Return the least sum of |x|^p, for a power above one, over solutions of A x = y."""
+    """Return the least sum of |x|^p, for a power above one, over solutions of A x = y.
+
+    Solutions are ``start + free @ z`` for any z: the columns of `free` span the null space of A.
+    """
     start, free = np.linalg.pinv(A) @ y, null_space(A)
 
     def value(z: np.ndarray) -> float:
