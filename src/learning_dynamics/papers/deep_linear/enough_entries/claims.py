@@ -75,14 +75,14 @@ def depth_3_needs_fewer_entries(
     entries as depth 3, the geometric mean over {draws} draws. Median thresholds are {of_convex:.0f} for nuclear-norm
     minimisation and, from initialisation scale {scale:g}, {of_2:.0f} at depth 2 and {of_3:.0f} at depth 3.
     """
-    # thresholds by draw, a lower and an upper bound: they differ where a network did not reach its training loss
+    # a lower and an upper bound on thresholds, shape (draws,); they differ where a network missed its training loss
     threshold_convex, _ = thresholds(convex, recovered)
     lower_2, upper_2 = thresholds(select(depth_2, scale=scale), recovered)
     lower_3, upper_3 = thresholds(select(depth_3, scale=scale), recovered)
-    # the claim is judged by the bounds that are against it: a lower one above the fraction line, an upper one below
+    # ratios take the bounds that are against the claim: lower ones in the numerator, upper ones in the denominator
     grid = np.sort(convex["observed"].unique()).astype(float)  # numbers of entries
     before_convex, before_3 = number_before(grid, threshold_convex), number_before(grid, lower_3)
-    fewest, no_difference = "nuclear-norm minimisation needs fewest", "depth makes no difference"
+    convex_fewest, no_difference = "nuclear-norm minimisation needs fewest", "depth makes no difference"
     depth_2_fewer = "depth 2 needs fewer than depth 3"
     yield at_least(
         "log2 of the number of entries before the threshold of nuclear-norm minimisation over depth 3's threshold",
@@ -90,7 +90,7 @@ def depth_3_needs_fewer_entries(
         0.0,
         because="wherever thresholds are between neighbouring numbers of entries",
         rivals={
-            fewest: {"estimate": _mean_log2(before_3, threshold_convex)},
+            convex_fewest: {"estimate": _mean_log2(before_3, threshold_convex)},
             no_difference: {"estimate": _mean_log2(before_3, upper_3)},
             "nuclear-norm minimisation needs what depth 3 needs": {"estimate": _mean_log2(before_3, upper_3)},
             depth_2_fewer: {"estimate": _mean_log2(before_convex, upper_2)},
@@ -102,7 +102,7 @@ def depth_3_needs_fewer_entries(
         0.0,
         because="depth 3 needs no more than depth 2",
         rivals={
-            fewest: {"estimate": _mean_log2(lower_2, threshold_convex)},
+            convex_fewest: {"estimate": _mean_log2(lower_2, threshold_convex)},
             no_difference: {"estimate": _mean_log2(lower_3, upper_3)},
             depth_2_fewer: {"estimate": _mean_log2(lower_3, upper_2)},
         },
@@ -126,8 +126,7 @@ def _errors(rows: Table) -> np.ndarray:
 def _mean_log2(numerator: np.ndarray, denominator: np.ndarray) -> Estimate:
     """Return the mean over draws of log2 of ratios of numbers of entries.
 
-    Thresholds beyond the grid are infinite, and the number before one is nan. Where either is in a ratio, or where both
-    thresholds are infinite, the mean has draws that give no number.
+    A threshold beyond the grid is infinite, and the number before it nan: its draw gives the mean no number.
     """
     with np.errstate(invalid="ignore"):
         return mean(np.log2(numerator) - np.log2(denominator))

@@ -31,6 +31,7 @@ def enough_entries(deep: Sequence[Table], convex: Table, *, recovered: Fraction)
     shape: dict[str, Any] = {"sharex": "col", "sharey": "col", "width_ratios": [1.2, 1.2, 0.9]}
     figure, axes = panels(len(scales), 3, height=2.35, **shape)
     depths = [depth_of(table) for table in deep]
+    # of all methods and scales: thresholds of which only an upper bound is known, and those with no upper bound
     unknown = beyond = 0
     for (error_axis, norm_axis, threshold_axis), scale in zip(axes, scales, strict=True):
         networks = [(select(table, scale=scale), DEPTH_COLOURS[depth_of(table)]) for table in deep]
@@ -39,15 +40,9 @@ def enough_entries(deep: Sequence[Table], convex: Table, *, recovered: Fraction)
             _band(error_axis, converged, quantities.ERROR, colour)
             _band(norm_axis, less_true_norm(converged), quantities.NUCLEAR_NORM, colour)
             lower, upper = thresholds(rows, recovered)
-            exact = lower == upper
-            unknown += int((~exact & np.isfinite(upper)).sum())
+            _draw_thresholds(threshold_axis, place, lower, upper, colour)
+            unknown += int(np.sum((lower < upper) & np.isfinite(upper)))
             beyond += int(np.isinf(upper).sum())
-            for draws, style in ((exact, {"ms": 4, "alpha": 0.5, "mew": 0}), (~exact, {"ms": 5.5, "mfc": "none"})):
-                entries = upper[draws & np.isfinite(upper)]
-                threshold_axis.plot(np.full(len(entries), place), entries, "o", color=colour, **style)
-            # beyond the grid there is nothing to draw
-            middle = np.median(upper) if np.isfinite(np.median(upper)) else np.nan
-            threshold_axis.plot([place - 0.25, place + 0.25], [middle] * 2, color=colour, lw=2)
         error_axis.axhline(recovered, color=COLOURS["black"], ls=DASHED, lw=0.8)
         norm_axis.axhline(0, color=COLOURS["black"], lw=0.8)
         error_axis.set(yscale="log", ylabel="reconstruction error", title=f"$s$ = {scale:g}")
@@ -69,7 +64,22 @@ def enough_entries(deep: Sequence[Table], convex: Table, *, recovered: Fraction)
 
 
 def _band(axis: Axes, table: Table, quantity: Quantity, colour: str) -> None:
+    """Draw the median of a quantity against the number of entries, in a band from the smallest to the largest draw."""
     values = select(table, quantity).groupby("observed")["value"]
-    middle = values.median()
-    axis.plot(middle.index, middle, ".-", color=colour, ms=4)
-    axis.fill_between(middle.index, values.min(), values.max(), color=colour, alpha=0.15, lw=0)
+    medians = values.median()
+    axis.plot(medians.index, medians, ".-", color=colour, ms=4)
+    axis.fill_between(medians.index, values.min(), values.max(), color=colour, alpha=0.15, lw=0)
+
+
+def _draw_thresholds(axis: Axes, x: float, lower: np.ndarray, upper: np.ndarray, colour: str) -> None:
+    """Draw one method's thresholds above x: dots, open circles where only an upper bound is known, their median.
+
+    `lower` and `upper` are bounds of shape (draws,); infinite ones are beyond the grid and not drawn.
+    """
+    is_exact, is_drawn = lower == upper, np.isfinite(upper)
+    exact, upper_bounds = upper[is_exact & is_drawn], upper[~is_exact & is_drawn]
+    axis.plot(np.full(len(exact), x), exact, "o", color=colour, ms=4, alpha=0.5, mew=0)
+    axis.plot(np.full(len(upper_bounds), x), upper_bounds, "o", color=colour, ms=5.5, mfc="none")
+    median = np.median(upper)
+    if np.isfinite(median):
+        axis.plot([x - 0.25, x + 0.25], [median, median], color=colour, lw=2)

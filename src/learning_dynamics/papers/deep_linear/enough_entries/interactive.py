@@ -29,26 +29,16 @@ def enough_entries(deep: Sequence[Table], convex: Table, *, recovered: Fraction)
     table = _completed_matrices(deep, convex)
     scales = sorted(table["scale"].unique(), reverse=True)
     counts = sorted(int(count) for count in table["observed"].unique())
-    table["place"] = [counts.index(count) for count in table["observed"]]
-    middle = table.groupby(["method", "scale", "observed"])[["beyond", "error"]].median().reset_index()
-    tints = {f"depth {depth_of(network)}": DEPTH_COLOURS[depth_of(network)] for network in deep}
-    names = ["all", *tints]
-    tints[CONVEX] = COLOURS["grey"]
-    low, high = np.log10(table["error"].min()), np.log10(table["error"].max())
-    furthest = [float(table["beyond"].min()) - 2, float(table["beyond"].max()) + 8]
-    x = alt.X(
-        "beyond:Q",
-        title="nuclear norm − truth's",
-        axis=alt.Axis(values=TICKS),
-        scale=alt.Scale(type="symlog", domain=furthest, constant=1, nice=False),
+    table["place"] = [counts.index(count) for count in table["observed"]]  # of the slider
+    medians = table.groupby(["method", "scale", "observed"])[["beyond", "error"]].median().reset_index()
+    colours_of_networks = {f"depth {depth_of(network)}": DEPTH_COLOURS[depth_of(network)] for network in deep}
+    names = ["all", *colours_of_networks]
+    x, y = _axes(table)
+    colour = alt.Color(
+        "method:N",
+        scale=colours(colours_of_networks | {CONVEX: COLOURS["grey"]}),
+        legend=alt.Legend(columns=2),
     )
-    y = alt.Y(
-        "error:Q",
-        title="reconstruction error",
-        axis=powers(int(np.ceil(low)), int(np.floor(high)), 2),
-        scale=alt.Scale(type="log", domain=[10 ** (low - 0.2), 10 ** (high + 0.2)], nice=False),
-    )
-    colour = alt.Color("method:N", scale=colours(tints), legend=alt.Legend(columns=2))
     places = range(len(counts))
     entries = slider("entries", "observed entries", places, len(counts) // 2)
     captions = [f"{count} entries observed" for count in counts]
@@ -60,7 +50,7 @@ def enough_entries(deep: Sequence[Table], convex: Table, *, recovered: Fraction)
         .mark_rule(color=INK, strokeDash=DASHES, strokeWidth=1)
         .encode(y),
         alt.Chart(pd.DataFrame({"beyond": [0.0]})).mark_rule(color=INK, strokeWidth=0.6).encode(x),
-        alt.Chart(middle.round(6))
+        alt.Chart(medians.round(6))
         .transform_filter(selection)
         .mark_line(strokeWidth=1.2, opacity=0.55)
         .encode(x, y, colour, order="observed:Q"),
@@ -77,8 +67,30 @@ def enough_entries(deep: Sequence[Table], convex: Table, *, recovered: Fraction)
     )
 
 
+def _axes(table: pd.DataFrame) -> tuple[alt.X, alt.Y]:
+    """Return axes on which all matrices fit: nuclear norms less the true one, and errors."""
+    norm_range = [float(table["beyond"].min()) - 2, float(table["beyond"].max()) + 8]
+    x = alt.X(
+        "beyond:Q",
+        title="nuclear norm − truth's",
+        axis=alt.Axis(values=TICKS),
+        scale=alt.Scale(type="symlog", domain=norm_range, constant=1, nice=False),
+    )
+    low, high = np.log10(table["error"].min()), np.log10(table["error"].max())
+    y = alt.Y(
+        "error:Q",
+        title="reconstruction error",
+        axis=powers(int(np.ceil(low)), int(np.floor(high)), 2),
+        scale=alt.Scale(type="log", domain=[10 ** (low - 0.2), 10 ** (high + 0.2)], nice=False),
+    )
+    return x, y
+
+
 def _completed_matrices(deep: Sequence[Table], convex: Table) -> pd.DataFrame:
-    """Return every completed matrix by method; the convex program has no scale, its matrices come at each."""
+    """Return a row for each completed matrix, with the columns method, scale, observed, draw, error and beyond.
+
+    The convex program has no scale: its matrices have a row at each scale.
+    """
     tables = [
         _pairs(table[table["converged"]], ["scale", "observed", "draw"]).assign(method=f"depth {depth_of(table)}")
         for table in deep
@@ -88,7 +100,7 @@ def _completed_matrices(deep: Sequence[Table], convex: Table) -> pd.DataFrame:
 
 
 def _pairs(rows: Table, keys: list[str]) -> pd.DataFrame:
-    """Return each completed matrix's error, and its nuclear norm less the true one."""
+    """Return a row for each completed matrix: its keys, `error`, and `beyond`, its nuclear norm less the true one."""
     chosen = select(less_true_norm(rows), [ERROR, NUCLEAR_NORM])
     wide = chosen.pivot_table(index=keys, columns="quantity", values="value").reset_index()
     return wide[keys].assign(error=wide[ERROR].round(7), beyond=wide[NUCLEAR_NORM].round(3))
