@@ -70,7 +70,7 @@ def one_measurement(generic: Table, entry: Table, aligned: Table, *, share: Frac
         corrected: float | None = None,
         rivals: Mapping[str, float] | None = None,
     ) -> Check:
-        """Check the median over draws of an exponent, or of a slope."""
+        """Check that the median over draws of an exponent, or of a slope, is as predicted."""
         return equal(
             name,
             median(values),
@@ -84,9 +84,9 @@ def one_measurement(generic: Table, entry: Table, aligned: Table, *, share: Frac
             rivals=rivals,
         )
 
-    # One entry. By the correction the exponent is zero at every depth. The slide's line at depth 1 has the exponent
-    # one, which fails: this check is the headline. Its power at depth 2 has no number, so that zero is the correction's
-    # alone there; from depth 3 on both say zero
+    # One entry. By the correction the exponent is zero at every depth. By the slide it is one at depth 1, which fails:
+    # this check is the headline. At depth 2 the slide has a power without a number, and the check is the correction's
+    # alone. From depth 3 on both have zero
     for depth in depths:
         yield median_equals(
             f"d log σ_2 / d log σ_1 at the end, one entry, depth {depth}",
@@ -115,7 +115,7 @@ def one_measurement(generic: Table, entry: Table, aligned: Table, *, share: Frac
         "dσ_2 / dσ_1 at the end, depth 1", _last_slopes(generic, depth=1), ratio, rivals={squared: ratio**2}
     )
 
-    # One linear measurement whose singular vectors W has from the start: the whole path
+    # One linear measurement whose singular vectors W has from the start: the whole path, in closed form
     aligned_settings = settings_of(aligned)
     sigma_1, sigma_2 = sigmas(aligned, 1, 2)  # shape (depths, times) each: the run has one start
 

@@ -1,7 +1,10 @@
 """One linear measurement of a matrix: the second singular value against the first."""
 
+from typing import Any
+
 import matplotlib.pyplot as plt
 import numpy as np
+from matplotlib.axes import Axes
 
 from learning_dynamics.papers.deep_linear.drawing import DASHED, DEPTH_COLOURS
 from learning_dynamics.papers.deep_linear.one_entry import theory
@@ -23,42 +26,20 @@ def one_entry(aligned: Table, generic: Table, entry: Table) -> Plot:
     """
     depths = sorted(aligned["depth"].unique())
     figure, axes = plt.subplots(2, 3, figsize=(WIDTH, 4.6))
-    settings = settings_of(aligned)
-    start, ratio = settings["start"], settings["ratio"]
     for depth in depths:
-        colour = DEPTH_COLOURS[depth]
-        top, bottom = axes[:, min(depth, 3) - 1]
-        larger, smaller = (values[0] for values in sigmas(aligned, 1, 2, depth=depth))
-        line = np.linspace(start, np.nanmax(larger), 400)
-        curve = theory.smaller_singular_value(line, start, ratio, depth)
-        top.plot(line, curve, color=colour, label=f"depth {depth}")
-        at = np.unique(np.searchsorted(larger, np.linspace(start, np.nanmax(larger), 14)).clip(max=len(larger) - 1))
-        top.plot(larger[at], smaller[at], "o", color=colour, ms=3.5)
-        if depth >= 3:
-            top.axhline(theory.limiting_singular_value(start, ratio, depth), color=colour, ls=":", lw=1)
-        for table, style in (
-            (entry, {"color": COLOURS["grey"], "ls": DASHED, "label": "one observed entry"}),
-            (generic, {"color": colour, "label": f"any measurement, depth {depth}"}),
-        ):
-            for pair in zip(*sigmas(table, 1, 2, depth=depth), strict=True):
-                bottom.plot(*pair, lw=1, alpha=0.8, **style)
+        top, bottom = axes[:, min(depth, 3) - 1]  # depths 3 and 4 share a column
+        _aligned_path(top, aligned, depth)
+        _paths(bottom, entry, depth, color=COLOURS["grey"], ls=DASHED, label="one observed entry")
+        _paths(bottom, generic, depth, color=DEPTH_COLOURS[depth], label=f"any measurement, depth {depth}")
         bottom.set(xscale="log", yscale="log")
     measurement = settings_of(generic)["measurement"]
+    predicted_exponents = {1: 1.0, 2: measurement[1] / measurement[0], 3: 0.0}  # by depth
+    for axis, (depth, exponent) in zip(axes[1], predicted_exponents.items(), strict=True):
+        _predicted_power(axis, generic, depth, exponent)
     titles = ("depth 1: linear", "depth 2: a power", "depths 3, 4: bounded")
-    exponents = (1.0, measurement[1] / measurement[0], 0.0)
-    for depth, (top, bottom), title, exponent in zip((1, 2, 3), axes.T, titles, exponents, strict=True):
-        sigma_1, sigma_2 = sigmas(generic, 1, 2, depth=depth)
-        line = np.geomspace(np.sqrt(sigma_1[0, 0] * sigma_1[0, -1]), sigma_1[0, -1], 2)
-        bottom.plot(
-            line,
-            3 * sigma_2[:, -1].max() * (line / line[-1]) ** exponent,
-            color=COLOURS["orange"],
-            ls=":",
-            lw=1.8,
-            label="the exponent that is predicted",
-        )
-        top.set(title=title, ylim=(0, None))
-        top.legend(fontsize=7, loc="lower right")
+    for axis, title in zip(axes[0], titles, strict=True):
+        axis.set(title=title, ylim=(0, None))
+        axis.legend(fontsize=7, loc="lower right")
     for axis in axes.flat:
         axis.set(xlabel=r"larger singular value $\sigma_1$", ylabel=r"$\sigma_2$")
     axes[0, 0].set_ylabel("aligned measurement\n" + r"$\sigma_2$")
@@ -68,3 +49,34 @@ def one_entry(aligned: Table, generic: Table, entry: Table) -> Plot:
     alt = "Six panels: closed forms and flows for aligned measurements above, paths from Gaussian starts below."
     facts = {"draws": generic["seed"].nunique(), "values": ", ".join(f"{value:g}" for value in measurement)}
     return Plot(figure, facts=facts, alt=alt)
+
+
+def _aligned_path(axis: Axes, aligned: Table, depth: int) -> None:
+    """Draw sigma_2 against sigma_1 for the aligned measurement: dots of the flow, closed form and asymptote."""
+    start, ratio = settings_of(aligned)["start"], settings_of(aligned)["ratio"]
+    colour = DEPTH_COLOURS[depth]
+    sigma_1, sigma_2 = (of_draws[0] for of_draws in sigmas(aligned, 1, 2, depth=depth))  # one start; shape (times,)
+    line = np.linspace(start, np.nanmax(sigma_1), 400)
+    axis.plot(line, theory.smaller_singular_value(line, start, ratio, depth), color=colour, label=f"depth {depth}")
+    # dots at the times at which sigma_1 comes to evenly spaced values
+    times = np.searchsorted(sigma_1, np.linspace(start, np.nanmax(sigma_1), 14))
+    times = np.unique(times.clip(max=len(sigma_1) - 1))
+    axis.plot(sigma_1[times], sigma_2[times], "o", color=colour, ms=3.5)
+    if depth >= 3:
+        axis.axhline(theory.limiting_singular_value(start, ratio, depth), color=colour, ls=":", lw=1)
+
+
+def _paths(axis: Axes, table: Table, depth: int, **style: Any) -> None:
+    """Draw sigma_2 against sigma_1, a line for each draw."""
+    for sigma_1, sigma_2 in zip(*sigmas(table, 1, 2, depth=depth), strict=True):
+        axis.plot(sigma_1, sigma_2, lw=1, alpha=0.8, **style)
+
+
+def _predicted_power(axis: Axes, generic: Table, depth: int, exponent: float) -> None:
+    """Draw a power law of sigma_1 above the ends of all paths, from the geometric middle of the first path on."""
+    sigma_1, sigma_2 = sigmas(generic, 1, 2, depth=depth)  # shape (draws, times) each
+    first, last = sigma_1[0, 0], sigma_1[0, -1]
+    line = np.geomspace(np.sqrt(first * last), last, 2)
+    power_law = 3 * sigma_2[:, -1].max() * (line / line[-1]) ** exponent
+    label = "the exponent that is predicted"
+    axis.plot(line, power_law, color=COLOURS["orange"], ls=":", lw=1.8, label=label)

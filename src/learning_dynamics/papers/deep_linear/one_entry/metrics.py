@@ -29,7 +29,7 @@ def aligned_measurement(trajectory: Trajectory) -> pd.DataFrame:
         The two singular values; the second's prediction is the closed form in the first's measured value.
     """
     settings, constants = trajectory.settings, trajectory.constants
-    # descending: the second belongs to A's entry `ratio` if that is at most one
+    # shape (depths, times, 2), descending: the second belongs to A's entry `ratio` if that is at most one
     sigma = spectrum(trajectory.series["end_to_end"])
     predicted = np.full(sigma.shape, np.nan)
     for i, depth in enumerate(constants["depth"]):

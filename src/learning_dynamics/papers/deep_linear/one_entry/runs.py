@@ -24,7 +24,7 @@ def aligned_measurement(
     Returns
     -------
     Trajectory
-        Series end_to_end, shape (depths, times, 2, 2); constants depth, member (by member; all of one start).
+        Series end_to_end, shape (depths, times, 2, 2); constants depth and member (zero: all have one start).
     """
     starts = [(depth, 0, start * np.eye(2)) for depth in depths]
     return _flows(np.diag([1.0, ratio]), starts, target, integration)
@@ -70,15 +70,15 @@ def one_measurement(
     """The path of balanced layers under one linear measurement <A, W>, as far as W grows `growth` times.
 
     Flows on different losses of <A, W> go along one path, at different speeds and to different ends; a larger target is
-    further along. So the path is followed in units in which log ||W||_F moves by one where W moves along itself. A is
-    diagonal with the entries `measurement`; the first W is Gaussian, its entries of deviation `start`, so that singular
-    vectors of A and W have nothing to do with each other. A single one and zeros is one observed entry.
+    further along. So the path is followed in units in which log ||W||_F moves by one where dW/dt is parallel to W. A is
+    diagonal with the entries `measurement`: a single one and zeros observe one entry. The first W is Gaussian, with
+    entries of standard deviation `start`, so that singular vectors of A and W have nothing to do with each other.
 
     Returns
     -------
     Trajectory
-        Series end_to_end, shape (members, points, n, n), n the entries of `measurement`, starts varying fastest; the
-        length of the path is in place of time. Constants depth, member (by member).
+        Series end_to_end, shape (members, points, n, n) for n entries of `measurement`, starts varying fastest; time is
+        the length of the path. Constants depth, member (by member).
     """
     A = np.diag(measurement)
     size = len(measurement)
@@ -87,11 +87,13 @@ def one_measurement(
     normal = [rng.standard_normal((size, size)) for rng in generators(seed, "deep_linear.one_measurement", seeds)]
     for depth in depths:
         widths = [size] * (depth + 1)
+        # flow of the layers in the direction in which <A, W> rises: the loss's gradient at W is a multiple of A
         ascent = networks.flow_field(lambda W: -A, widths)
 
         def path_velocity(
             time: float, state: np.ndarray, widths: list[int] = widths, ascent: networks.Field = ascent
         ) -> Any:
+            # `step` is the layers' velocity, `velocity` that of W; defaults bind what the loop changes
             layers, step = networks.unpack(state, widths), ascent(time, state)
             velocity = networks.product_change(layers, networks.unpack(step, widths))
             return step * np.linalg.norm(networks.product(layers)) / np.linalg.norm(velocity)
@@ -105,6 +107,7 @@ def one_measurement(
 
 
 def _flows(A: np.ndarray, starts: list[tuple[int, int, np.ndarray]], target: float, integration: Span) -> Trajectory:
+    """Flow on (<A, W> - target)^2 / 2 from several starts, each with its depth, its number and its first W."""
     # close together at first, where depths differ by orders of magnitude in how fast they move
     times = integration.horizon * np.linspace(0.0, 1.0, integration.points) ** 3
     members = []
@@ -116,5 +119,6 @@ def _flows(A: np.ndarray, starts: list[tuple[int, int, np.ndarray]], target: flo
 
 
 def _rotation(rng: np.random.Generator) -> np.ndarray:
+    """Return a rotation of the plane by a random angle, shape (2, 2)."""
     angle = rng.uniform(0, 2 * np.pi)
     return np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])

@@ -4,7 +4,7 @@ import numpy as np
 
 
 def smaller_singular_value(sigma_1: np.ndarray, start: float, ratio: float, depth: int) -> np.ndarray:
-    """Singular value sigma_2 as a function of sigma_1, both from `start`, under <A, W> with A = diag(1, ratio).
+    """Singular value sigma_2 as a function of sigma_1 under <A, W> with A = diag(1, ratio), if both begin at `start`.
 
     The loss's gradient is a multiple e(t) of A, and the singular vectors stay those of A. So slide 33 gives
     ``d sigma_r / dt = -N e s_r sigma_r ** (2 - 2/N)`` with s = (1, ratio), and by division
@@ -21,6 +21,6 @@ def smaller_singular_value(sigma_1: np.ndarray, start: float, ratio: float, dept
 
 
 def limiting_singular_value(start: float, ratio: float, depth: int) -> float:
-    """The asymptote of sigma_2 as sigma_1 grows without bound, for depth >= 3."""
+    """The limit of `smaller_singular_value` as sigma_1 grows without bound, for a depth of at least 3."""
     power = 1 - 2 / depth
     return start * (1 - ratio) ** (-1 / power)
