@@ -208,15 +208,16 @@ def table_2k_error_is_a_root(minimisers: Sequence[Table]) -> Claim:
     ours are as far below, their mean square is {square_at_notebook_norm:.2g}.
     """
     printed = PRINTED[ENTRIES_2K][MINIMISATION]
-    # log10 of the mean square error by draw, where a quantity has its printed value
+    # log10 of the mean square error where a quantity has its printed value, shape (draws,) each; the last of three is
+    # where the nuclear norm is that of the notebook's minimiser
     by_entries = [measured_row(table) for table in minimisers]
     at_rank = _log_error_at(printed.rank, [row.rank for row in by_entries], by_entries)
     at_norm = _log_error_at(printed.norm_difference, [row.norm_difference for row in by_entries], by_entries)
     below_notebook = NOTEBOOK_MINIMISER_2K.norm_difference
     at_notebook_norm = _log_error_at(below_notebook, [row.norm_difference for row in by_entries], by_entries)
 
-    # in decades: the printed error's as in a row, and what the root moves by where the rank is off by a half; the norm,
-    # off by up to one as a difference of rounded ones, moves it by less
+    # In decades: rounding of the printed error, as in a row, and the 0.06 by which the root moves if the rank is off by
+    # a half. The norm, off by up to one as a difference of rounded ones, moves it by less
     rounding = _rounding_in_decades(printed.error) + 0.06
 
     @takes_rivals("power", scaled=True)

@@ -14,8 +14,8 @@ from learning_dynamics.papers.deep_linear.completion_table.printed import (
     PRINTED,
     measured_row,
 )
-from learning_dynamics.papers.deep_linear.quantities import ERROR, GAP, OBSERVED_ENTRIES
-from learning_dynamics.papers.deep_linear.tables import network_values, values_by_draw
+from learning_dynamics.papers.deep_linear.quantities import ERROR, GAP
+from learning_dynamics.papers.deep_linear.tables import network_values, observed_entries, values_by_draw
 from learning_dynamics.plotting import WIDTH, Plot, table_figure
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Table
@@ -60,10 +60,7 @@ def completion_table(
         ENTRIES_5K: {MINIMISATION: minimiser_many, DEPTH_2: depth_2_many, DEPTH_3: depth_3_many},
         ENTRIES_2K: {MINIMISATION: minimiser, DEPTH_2: depth_2, DEPTH_3: depth_3},
     }
-    entries = {
-        observed: f"{values_by_draw(by_method[MINIMISATION], OBSERVED_ENTRIES)[0]:.0f}"
-        for observed, by_method in tables.items()
-    }
+    entries = {observed: str(observed_entries(by_method[MINIMISATION])) for observed, by_method in tables.items()}
     rows = []
     for observed, by_method in tables.items():
         for method, run in by_method.items():
@@ -104,8 +101,8 @@ def _scientific(value: float, digits: int = 2) -> str:
     """Return a number with its power of ten; a dash for none."""
     if np.isnan(value):
         return DASH
-    digit, power = f"{value:.{digits - 1}e}".split("e")
-    return rf"${digit} \cdot 10^{{{int(power)}}}$"
+    mantissa, power = f"{value:.{digits - 1}e}".split("e")
+    return rf"${mantissa} \cdot 10^{{{int(power)}}}$"
 
 
 def _signed(value: float, decimals: int) -> str:
@@ -122,9 +119,9 @@ def _error_range(errors: np.ndarray) -> str:
     return _range(errors / 10.0**power, lambda value: f"{value:.1f}") + rf" $\cdot 10^{{{power}}}$"
 
 
-def _range(values: np.ndarray, written: Callable[[float], str]) -> str:
+def _range(values: np.ndarray, as_text: Callable[[float], str]) -> str:
     """Return the median, with the smallest and the largest in brackets where they round to other numbers."""
     if np.isnan(values).any():
         return DASH
-    low, middle, high = map(written, (values.min(), np.median(values), values.max()))
-    return middle if low == high else f"{middle} [{low}, {high}]"
+    smallest, median, largest = (as_text(value) for value in (values.min(), np.median(values), values.max()))
+    return median if smallest == largest else f"{median} [{smallest}, {largest}]"

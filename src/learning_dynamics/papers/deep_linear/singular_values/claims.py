@@ -35,8 +35,7 @@ def depth_separates_singular_values(
     {gap_2:.3g} and {gap_3:.3g} times the next one (medians).
     """
     tables = {1: depth_1, 2: depth_2, 3: depth_3}  # by role: another configuration may give them other depths
-    # by role, shape (draws,) each
-    separation, uncertainty = {}, {}
+    separation, uncertainty = {}, {}  # by role, shape (draws,) each
     for depth, table in tables.items():
         separation[depth], uncertainty[depth] = _separations(table, risen, begun)
     gap = {depth: _last_gap(table) for depth, table in tables.items()}
@@ -47,8 +46,9 @@ def depth_separates_singular_values(
         return {"values": gain, "undecided": np.abs(gain) < uncertainty[deeper] + uncertainty[shallower]}
 
     because = "a difference below the time between records decides nothing"
-    separates_less = "depth separates them less"  # the roles 1 and 3 are exchanged
-    adds_nothing = "the greatest depth separates them no more than the middle one"  # the role 3 has the separation of 2
+    # in the first rival the roles 1 and 3 have each other's separation; in the second the role 3 has that of the role 2
+    separates_less = "depth separates them less"
+    adds_nothing = "the greatest depth separates them no more than the middle one"
     yield every_draw(
         "separation of rises at the greatest depth less that at the smallest",
         **gain_of(3, 1),
@@ -77,8 +77,9 @@ def depth_separates_singular_values(
         because="larger with each further layer",
         rivals={"gaps at the end shrink with depth": {"values": np.minimum(gap[2] / gap[3], gap[1] / gap[2])}},
     )
+    smallest, middle, greatest = (settings_of(table)["depth"] for table in tables.values())
     yield Facts(
-        depths="{}, {} and {}".format(*(settings_of(table)["depth"] for table in tables.values())),
+        depths=f"{smallest}, {middle} and {greatest}",
         risen=risen,
         begun=begun,
         separation_1=np.median(separation[1]),

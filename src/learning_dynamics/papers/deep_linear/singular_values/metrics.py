@@ -37,6 +37,7 @@ def singular_value_paths(trajectory: Trajectory) -> Tables:
         Rank of the matrix to complete, in rows of time 0.
     """
     series = trajectory.series
+    # shapes (draws, times, n) and (draws, times, top, top)
     spectrum, entries = series["singular_values"], np.abs(series["rotated_gradient"])
     top = entries.shape[-1]
     diagonal = np.einsum("...ii->...", entries) / top

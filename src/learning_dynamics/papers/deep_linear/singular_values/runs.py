@@ -20,7 +20,7 @@ def singular_value_paths(
 ) -> Trajectory:
     """Plain gradient descent from scaled identity layers, whose product is scale times the identity.
 
-    End-to-end matrices are large: what is kept of each is its spectrum, and the gradient in the basis of its leading
+    End-to-end matrices are large. The run keeps the spectrum of each, and the gradient in the basis of its leading
     singular vectors, as many as `top` says.
 
     Returns
@@ -39,6 +39,7 @@ def singular_value_paths(
     residual = W - truth[:, None]
     U, spectrum, Vt = np.linalg.svd(W)
     gradient = networks.observed(truth[:, None], mask[:, None])(W)
+    # the gradient is 2 mask / (number of entries) times the residual: half its sum with the residual is the loss
     series = {
         "singular_values": spectrum,
         "rotated_gradient": np.swapaxes(U[..., :top], -1, -2) @ gradient @ np.swapaxes(Vt[..., :top, :], -1, -2),
