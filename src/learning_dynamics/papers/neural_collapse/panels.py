@@ -1,7 +1,7 @@
 """Panels over epochs of training: a grid of networks and data sets, bands over seeds, and lines where errors end."""
 
 import string
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -125,6 +125,7 @@ def curves(
     scale: str = "log",
     height: float = 2.1,
     columns: int = 4,
+    notes: Mapping[tuple[str, str], str] | None = None,
 ) -> Figure:
     """Draw quantities against epochs in a training grid, with a legend below.
 
@@ -138,6 +139,8 @@ def curves(
         Of a row of panels, in inches.
     columns : int
         Of the legend.
+    notes : mapping from (data set, network) to str
+        What the lower right corner of a panel says.
     """
     lines = list(lines)
     figure, panels = training_grid(trainings, height=height)
@@ -155,6 +158,9 @@ def curves(
         axis.xaxis.set_major_formatter(PLAIN)
         axis.set_ylabel(ylabel)
         axis.label_outer()
+        if notes and cell in notes:
+            behind = {"facecolor": "white", "edgecolor": "none", "pad": 1.0}
+            axis.text(0.97, 0.05, notes[cell], transform=axis.transAxes, ha="right", fontsize=8, bbox=behind)
     shared_legend(figure, ncols=columns)
     return figure
 

@@ -44,12 +44,12 @@ def fig9(mse: Sequence[Table]) -> Plot:
     median is {median:.2g} and the mean {mean:.2g}. The claims on that figure test this growth, and whether DeepFool
     finds the smallest perturbation. {panels} {recipe}
     """
-    figure = curves(mse, _measures(""), ylabel=PERTURBATION)
     gains = {data_and_network(table): _gains(table) for table in mse}
-    for axis, gain in zip(figure.axes, gains.values(), strict=True):
-        text = f"growth {np.nanmean(gain):z.2f}" if np.isfinite(gain).any() else "growth not measured"
-        behind = {"facecolor": "white", "edgecolor": "none", "pad": 1.0}
-        axis.text(0.97, 0.05, text, transform=axis.transAxes, ha="right", fontsize=8, bbox=behind)
+    growth = {
+        cell: f"growth {np.nanmean(gain):z.2f}" if np.isfinite(gain).any() else "growth not measured"
+        for cell, gain in gains.items()
+    }
+    figure = curves(mse, _measures(""), ylabel=PERTURBATION, notes=growth)
     all_gains = np.concatenate(list(gains.values()))
     facts = {"median": np.nanmedian(all_gains), "mean": np.nanmean(all_gains), **PAPERS_GAIN}
     figure.suptitle(
