@@ -114,6 +114,7 @@ def noise_low_rank(
     lambda_2 = {inputs: float(theory.lyapunov_exponents(inputs)[1]) for inputs in range(2, 11)}
     last_decaying = max(inputs for inputs, rate in lambda_2.items() if rate < 0)
     decay, grow = below_zero(second_rates), above_zero(second_rates)
+    judged = {*decaying, *growing}
     end = float(plane["time"].max())
     yield Facts(
         last=last_decaying,
@@ -122,9 +123,9 @@ def noise_low_rank(
         above=lambda_2[last_decaying + 1],
         decay=number_ranges(decay),
         grow=number_ranges(grow),
-        open=open_for(dimensions, but=[*decay, *grow], before="; "),
-        judged=number_ranges([*decaying, *growing]),
-        between=number_ranges(dimensions, but=[*decaying, *growing]),
+        open=open_for({*dimensions} - {*decay, *grow}, "; "),
+        judged=number_ranges(judged),
+        between=number_ranges({*dimensions} - judged),
         end=end,
         grown=statistic(plane, quantities.SIGMA_1, quantities.SHARE_ABOVE_ONE, at=end).value,
     )
@@ -266,11 +267,11 @@ def quarter_grows(many_dimensions: Table) -> Claim:
     {growing} grow by the formula, and the signs of all rates are measured, except those of the two next to zero.
     """
     rates = Rates(many_dimensions)
-    inputs = max(rates.dimensions())
+    inputs = max(rates.dimensions())  # the one dimension that is measured
     dimensions = (10, 20, 40, 160, 640)
-    spectra = {number: theory.lyapunov_exponents(number) for number in {*dimensions, inputs}}
-    # how many of lambda_1, ..., lambda_d, the rates of the singular values, are positive
-    growing = {number: int((spectrum[:number] > 0).sum()) for number, spectrum in spectra.items()}
+    spectra = {d: theory.lyapunov_exponents(d) for d in {*dimensions, inputs}}
+    # how many of lambda_1, ..., lambda_d, the rates of the singular values, are positive, by d
+    growing = {d: int((spectrum[:d] > 0).sum()) for d, spectrum in spectra.items()}
     smaller, larger = dimensions[-2:]
     yield equal(
         f"share of the singular values that grow in {larger} dimensions, by the exact rates",
@@ -304,7 +305,7 @@ def quarter_grows(many_dimensions: Table) -> Claim:
     for index in range(growing[inputs] + 2, inputs + 1):
         yield decays(rates.sigma(index, inputs))
     yield Facts(
-        course=", ".join(f"{growing[number] / number:.1%} in {number} dimensions" for number in dimensions),
+        course=", ".join(f"{growing[d] / d:.1%} in {d} dimensions" for d in dimensions),
         inputs=inputs,
         growing=growing[inputs],
     )
@@ -488,6 +489,7 @@ def proposition_4_1_c(
     for d in dimensions:
         yield decays(rates.angle(d))  # lambda_2 - lambda_1: rows align with a, by the paper and by the correction
     falling, rising = below_zero(commutator_rates), above_zero(commutator_rates)
+    judged = {2, *growing}  # dimensions in which the sign of lambda_1 + lambda_2 is judged
     mean_rates = [f"{theory.mean_commutator_rate(d):.3f} for d = {d}" for d in by_dimension]
     lengths = []
     for d, table in by_dimension.items():
@@ -505,9 +507,9 @@ def proposition_4_1_c(
         lengths=", ".join(lengths),
         falling=number_ranges(falling),
         rising=number_ranges(rising),
-        open=open_for(dimensions, but=[*falling, *rising], before=", "),
-        judged=number_ranges([2, *growing]),
-        between=number_ranges(dimensions, but=[2, *growing]),
+        open=open_for({*dimensions} - {*falling, *rising}, ", "),
+        judged=number_ranges(judged),
+        between=number_ranges({*dimensions} - judged),
     )
 
 

@@ -17,7 +17,7 @@ import numpy as np
 def lyapunov_sums(
     diagonal: np.ndarray, step: float, rng: np.random.Generator, *, burn_blocks: int, blocks: int, every: int
 ) -> np.ndarray:
-    """Logarithmic growth of all directions of one long path, with a step and with twice the step.
+    """Return the logarithmic growth of all directions of one long path, with a step and with twice the step.
 
     Directions are orthonormalised every `every` steps, and the logarithms of what is divided out are summed, so that
     nothing overflows: over time, the sums grow at the Lyapunov exponents. The doubled step is driven by the same
@@ -40,6 +40,7 @@ def lyapunov_sums(
         Sums with the step, and with twice the step.
     """
     noise = rng.standard_normal(((burn_blocks + blocks) * every, len(diagonal)))
+    # the noise of two steps together, as standard normal numbers of a step twice as long
     coarse = (noise[::2] + noise[1::2]) / np.sqrt(2.0)
     sums = np.zeros((2, len(diagonal) + 1))
     _follow(diagonal, step, burn_blocks, every, noise, sums[0])
@@ -52,7 +53,11 @@ def lyapunov_sums(
 def _follow(
     diagonal: np.ndarray, step: float, burn_blocks: int, every: int, noise: np.ndarray, sums: np.ndarray
 ) -> None:
-    """Write the sums of one path after its first `burn_blocks` into `sums`, a step for each row of `noise`."""
+    """Write the sums of one path after its first `burn_blocks` into `sums`, shape (d + 1,).
+
+    A step is taken for each row of `noise`, shape (steps, d). The names are those of the formula above: `boost` b,
+    `length` l, `stretch` cosh l - 1, `tilt` sinh l, `along` u . w of each column, `change` what multiplies b.
+    """
     steps, inputs = noise.shape
     size = inputs + 1
     M = np.zeros((size, size))  # its columns are the directions (w, a) that are followed; its last row is a
@@ -64,6 +69,7 @@ def _follow(
     for column in range(size // 2):
         M[size - 1 - column, column] = 1.0
         M[column, size - 1 - column] = -1.0
+    # half a step of the drift multiplies rows of W by exp(-D_i^2 step / 4), and a by exp(-|D|^2 step / 4)
     total = 0.0
     for row in range(inputs):
         drift[row] = np.exp(-0.25 * step * diagonal[row] ** 2)
@@ -73,23 +79,27 @@ def _follow(
     _clear(sums)
     scale = np.sqrt(step)
     for count in range(steps):
+        # the boost b = D dB of this step
         length = 0.0
         for row in range(inputs):
             boost[row] = scale * diagonal[row] * noise[count, row]
             length += boost[row] ** 2
         length = np.sqrt(length)
         stretch, tilt = np.cosh(length) - 1.0, np.sinh(length)
+        # half a drift of W; then b . w of each column
         for column in range(size):
             along[column] = 0.0
         for row in range(inputs):
             for column in range(size):
                 M[row, column] *= drift[row]
                 along[column] += boost[row] * M[row, column]
+        # half a drift of a, the boost of a, and half a drift again
         for column in range(size):
             along[column] /= length
             a = M[inputs, column] * drift[inputs]
             change[column] = (stretch * along[column] + tilt * a) / length
             M[inputs, column] = (a + stretch * a + tilt * along[column]) * drift[inputs]
+        # the boost of W, and half a drift again
         for row in range(inputs):
             for column in range(size):
                 M[row, column] = (M[row, column] + change[column] * boost[row]) * drift[row]
@@ -101,6 +111,7 @@ def _follow(
 
 @numba.njit
 def _clear(sums: np.ndarray) -> None:
+    """Set all sums to zero."""
     for column in range(len(sums)):
         sums[column] = 0.0
 
@@ -110,6 +121,7 @@ def _orthonormalise(M: np.ndarray, sums: np.ndarray) -> None:
     """Orthonormalise the columns of `M` in place, and add the logarithms of what they are divided by to `sums`."""
     size = len(M)
     for column in range(size):
+        # by Gram and Schmidt: less its parts along the columns before
         for earlier in range(column):
             overlap = 0.0
             for row in range(size):

@@ -16,7 +16,7 @@ from learning_dynamics.plotting import COLOURS, WIDTH, Plot, direct_labels, lege
 from learning_dynamics.settings import Count, Fraction
 from learning_dynamics.tidy import Quantity, Table, select, settings_of
 
-PATHS = ("blue", "orange", "green", "vermilion", "purple", "sky")
+PATH_COLOURS = ("blue", "orange", "green", "vermilion", "purple", "sky")
 
 
 def fig3a(paths: Table, exponents: Table) -> Plot:
@@ -75,53 +75,46 @@ def ensemble(plane: Table, space: Table, five: Table, exponents: Table, *, relia
     """
     figure, axes = plt.subplots(2, 3, figsize=(WIDTH, 5.0))
     (moment_axis, entry_axis, mean_length_axis), (angle_axis, power_axis, median_length_axis) = axes
-    for table, marker in ((plane, "o"), (five, "x")):
-        for quantity, colour in ((quantities.HIDDEN_SQUARE, "blue"), (quantities.OUTPUT_SQUARE, "orange")):
-            rows = select(table, quantity, statistic="mean")
-            rows = rows[rows["time"] > 0]
-            _draw_mean(moment_axis, rows, colour, marker, reliable)
-            curve(moment_axis, rows, "black", "--", "predicted", lw=0.9, zorder=0)
-    _draw_mean_and_median(entry_axis, plane, quantities.COMMUTATOR_ENTRY, reliable)
     limit = theory.commutator_mean_limit()
+    rate = float(select(exponents, quantities.COMMUTATOR_RATE, inputs=2)["predicted"].iloc[0])
+    spaces = {2: plane, 3: space, 5: five}
+    _draw_second_moments(moment_axis, plane, "o", reliable)
+    _draw_second_moments(moment_axis, five, "x", reliable)
+    _draw_mean_and_median(entry_axis, plane, quantities.COMMUTATOR_ENTRY, reliable)
     level(entry_axis, limit, "vermilion", "--", zorder=2)
     median = select(plane, quantities.COMMUTATOR_ENTRY, statistic="quantile 0.5")
-    anchor = median[median["time"] >= 0.5 * median["time"].max()].iloc[0]
-    rate = float(select(exponents, quantities.COMMUTATOR_RATE, inputs=2)["predicted"].iloc[0])
-    late = np.array([anchor["time"], median["time"].max()])
-    guide(entry_axis, late, 0.75 * anchor["value"] * np.exp(rate * (late - late[0])))
+    _draw_late_slope(entry_axis, median, rate, since=0.5, factor=0.75)
     _draw_mean_and_median(angle_axis, plane, quantities.SINE_OF_ANGLE, reliable)
-    rows = select(plane, quantities.DETERMINANT, statistic="mean")
-    _draw_mean(angle_axis, rows, "green", "s", reliable)
+    _draw_mean(angle_axis, select(plane, quantities.DETERMINANT, statistic="mean"), "green", "s", reliable)
     level(angle_axis, 1.0, "green")
     curve(angle_axis, select(plane, quantities.DETERMINANT, statistic="quantile 0.5"), "green", ":", lw=1.4)
-    exponents_of_W = settings_of(five)["powers"]
-    for power, shade in zip(exponents_of_W, sequence(len(exponents_of_W)), strict=True):
+    powers = settings_of(five)["powers"]
+    for power, colour in zip(powers, sequence(len(powers)), strict=True):
         rows = select(five, quantities.power_of_W(power), statistic="mean")
-        rows = rows[rows["heaviest"] <= reliable]
-        curve(power_axis, rows, shade, lw=1.4, label=f"power {power:g}")
-    spaces = {2: plane, 3: space, 5: five}
-    for (inputs, table), tint in zip(spaces.items(), sequence(len(spaces)), strict=True):
+        curve(power_axis, rows[rows["heaviest"] <= reliable], colour, lw=1.4, label=f"power {power:g}")
+    times = np.linspace(0.05, five["time"].max(), 80)
+    for (inputs, table), colour in zip(spaces.items(), sequence(len(spaces)), strict=True):
+        label = f"$d = {inputs}$"
         rows = select(table, quantities.COMMUTATOR_LENGTH, statistic="mean").iloc[1:]
-        times = np.linspace(0.05, five["time"].max(), 80)
-        _draw_mean(mean_length_axis, rows[rows["time"] <= times[-1]], tint, "o", reliable)
-        guide(
-            mean_length_axis, times, theory.mean_commutator(inputs, times), width=0.9, zorder=0, label=f"$d = {inputs}$"
-        )
-        middle = select(table, quantities.COMMUTATOR_LENGTH, statistic="quantile 0.5").iloc[1:]
-        curve(median_length_axis, middle, tint, lw=1.4, label=f"$d = {inputs}$")
-        late = middle[middle["time"] >= 0.4 * middle["time"].max()]
-        along = float(theory.lyapunov_exponents(inputs)[:2].sum())
-        slope = 1.25 * late["value"].iloc[0] * np.exp(along * (late["time"] - late["time"].iloc[0]))
-        guide(median_length_axis, late["time"], slope, width=0.9)
-    titles = (
-        *("second moments", "$|e|$, $d = 2$", "mean of $|c|$"),
-        *(r"angle, $\det W$, $d = 2$", "powers, $d = 5$", "median of $|c|$"),
-    )
-    labels = (r"$E|w_i|^2$, $E a_i^2$", "$|e|$", "$E|c|$", "sine, determinant", r"mean of $|W|^p$", "$|c|$")
-    for axis, title, label in zip(axes.flat, titles, labels, strict=True):
-        axis.set(yscale="log", xlabel="time $t$", ylabel=label, title=title)
-        axis.set_xlim(0, (five if axis in (power_axis, mean_length_axis) else plane)["time"].max())
+        _draw_mean(mean_length_axis, rows[rows["time"] <= times[-1]], colour, "o", reliable)
+        guide(mean_length_axis, times, theory.mean_commutator(inputs, times), width=0.9, zorder=0, label=label)
+        median = select(table, quantities.COMMUTATOR_LENGTH, statistic="quantile 0.5").iloc[1:]
+        curve(median_length_axis, median, colour, lw=1.4, label=label)
+        commutator_rate = float(theory.lyapunov_exponents(inputs)[:2].sum())  # lambda_1 + lambda_2
+        _draw_late_slope(median_length_axis, median, commutator_rate, since=0.4, factor=1.25, width=0.9)
+    moment_axis.set(title="second moments", ylabel=r"$E|w_i|^2$, $E a_i^2$")
+    entry_axis.set(title="$|e|$, $d = 2$", ylabel="$|e|$")
+    mean_length_axis.set(title="mean of $|c|$", ylabel="$E|c|$")
+    angle_axis.set(title=r"angle, $\det W$, $d = 2$", ylabel="sine, determinant")
+    power_axis.set(title="powers, $d = 5$", ylabel=r"mean of $|W|^p$")
+    median_length_axis.set(title="median of $|c|$", ylabel="$|c|$")
+    for axis in axes.flat:
+        axis.set(yscale="log", xlabel="time $t$")
     letters(axes.flat)
+    for axis in (moment_axis, entry_axis, angle_axis):
+        axis.set_xlim(0, plane["time"].max())
+    power_axis.set_xlim(0, five["time"].max())
+    # room for the labels of lines
     mean_length_axis.set(xlim=(0, 1.3 * five["time"].max()), ylim=(0.4, 10))
     median_length_axis.set_xlim(0, 1.3 * plane["time"].max())
     moment_axis.set_ylim(0.3, None)
@@ -161,25 +154,23 @@ def exponents(exponents: Table, weighted: Table) -> Plot:
     dimensions = sorted(exponents["inputs"].unique())
     largest = max(dimensions)
     rates = select(exponents, quantities.DIRECTION_RATE)
-    shades = sequence(largest)
-    for index, colour in enumerate(shades, start=1):
+    index_colours = sequence(largest)
+    for index, colour in enumerate(index_colours, start=1):
         rows = rates[(rates["index"] == index) & (rates["inputs"] >= index)]
-        _draw_bars(singular_axis, rows["inputs"], rows, colour)
-        singular_axis.plot(rows["inputs"], rows["predicted"], color=colour, lw=0.9, zorder=0)
-    size = int(select(weighted, quantities.DIRECTION_RATE)["index"].max()) - 1
+        _draw_rates(singular_axis, rows, colour)
+    weighted_dimension = int(select(weighted, quantities.DIRECTION_RATE)["index"].max()) - 1  # of d + 1 directions
     for quantity, colour_name in ((quantities.COMMUTATOR_RATE, "vermilion"), (quantities.ANGLE_RATE, "blue")):
-        rows = select(exponents[exponents["inputs"] > 1], quantity)
-        _draw_bars(commutator_axis, rows["inputs"], rows, COLOURS[colour_name])
-        commutator_axis.plot(rows["inputs"], rows["predicted"], color=COLOURS[colour_name], lw=0.9, zorder=0)
-        commutator_axis.plot(
-            [size], select(weighted, quantity)["value"], "D", ms=5, color=COLOURS[colour_name], mfc="none"
-        )
+        rows = select(exponents, quantity, inputs=lambda inputs: inputs > 1)
+        _draw_rates(commutator_axis, rows, COLOURS[colour_name])
+        value = select(weighted, quantity)["value"]
+        commutator_axis.plot([weighted_dimension], value, "D", ms=5, color=COLOURS[colour_name], mfc="none")
     smallest = rates[rates["index"] == rates["inputs"] + 1]
-    shares = {name: smallest[name] / smallest["inputs"] for name in ("value", "lower", "upper")}
-    _draw_bars(smallest_axis, smallest["inputs"], smallest.assign(**shares), COLOURS["green"])
-    smallest_axis.plot(
-        smallest["inputs"], smallest["predicted"] / smallest["inputs"], color=COLOURS["black"], lw=1.0, zorder=0
-    )
+    over_dimension = {
+        column: smallest[column] / smallest["inputs"] for column in ("value", "lower", "upper", "predicted")
+    }
+    smallest = smallest.assign(**over_dimension)
+    _draw_bars(smallest_axis, smallest["inputs"], smallest, COLOURS["green"])
+    smallest_axis.plot(smallest["inputs"], smallest["predicted"], color=COLOURS["black"], lw=1.0, zorder=0)
     for axis, title, label in (
         (singular_axis, "singular values of $W$", "growth rate"),
         (commutator_axis, "commutator and angle", "growth rate"),
@@ -190,8 +181,8 @@ def exponents(exponents: Table, weighted: Table) -> Plot:
     letters((singular_axis, commutator_axis, smallest_axis))
     smallest_axis.set_ylim(None, -0.4)
     handles = [
-        line_handle(r"$\lambda_1$", shades[0]),
-        line_handle(rf"$\lambda_{{{largest}}}$", shades[-1]),
+        line_handle(r"$\lambda_1$", index_colours[0]),
+        line_handle(rf"$\lambda_{{{largest}}}$", index_colours[-1]),
         marks_handle("commutator", "vermilion", "."),
         marks_handle("angle", "blue", "."),
         marks_handle("unequal weights", "black", "D", hollow=True),
@@ -206,7 +197,7 @@ def exponents(exponents: Table, weighted: Table) -> Plot:
     facts = {
         "decay": list_dimensions(second_rates[second_rates["upper"] < 0]),
         "grow": list_dimensions(second_rates[second_rates["lower"] > 0]),
-        "weights": size,
+        "weights": weighted_dimension,
     }
     return Plot(
         figure, facts, alt="Rates rise with the dimension; the second crosses zero; the angle's stays below it."
@@ -225,7 +216,7 @@ def spectrum(exponents: Sequence[Table], *, dimensions: list[Count]) -> Plot:
     figure, (rate_axis, share_axis) = plt.subplots(1, 2, figsize=(WIDTH, 3.0), width_ratios=(3, 2))
     colours = dict(zip(dimensions, reversed(sequence(len(dimensions))), strict=True))
     for inputs, colour in colours.items():
-        exact = theory.lyapunov_exponents(inputs)[:-1]
+        exact = theory.lyapunov_exponents(inputs)[:-1]  # the last rate is of no singular value
         rate_axis.plot((np.arange(inputs) + 0.5) / inputs, exact, color=colour, lw=1.0, label=f"$d = {inputs}$")
     measured_dimensions = [int(table["inputs"].max()) for table in exponents]
     for table, inputs in zip(exponents, measured_dimensions, strict=True):
@@ -239,12 +230,12 @@ def spectrum(exponents: Sequence[Table], *, dimensions: list[Count]) -> Plot:
     rate_axis.set(xlim=(0, 1), ylim=(-0.3, 1.6), xlabel="place of the rate, $(i - 1/2)/d$", ylabel=r"$\lambda_i$")
     rate_axis.set_title("growth rates")
     rate_axis.legend(loc="upper right")
-    grid = np.unique(np.geomspace(3, max(dimensions), 24).round().astype(int))
+    grid = np.unique(np.geomspace(3, max(dimensions), 24).round().astype(int))  # dimensions
     spectra = [theory.lyapunov_exponents(int(inputs)) for inputs in grid]
-    growing = [np.mean(exact[:-1] > 0) for exact in spectra]
+    share_that_grows = [np.mean(exact[:-1] > 0) for exact in spectra]  # the last rate is of no singular value
     largest_rates = [exact[0] for exact in spectra] / np.sqrt(grid)
     for values, limit, colour_name, label in (
-        (growing, 0.25, "blue", "share that grows"),
+        (share_that_grows, 0.25, "blue", "share that grows"),
         (largest_rates, float(gamma(0.75) / gamma(0.25)), "orange", r"$\lambda_1/\sqrt{d}$"),
     ):
         share_axis.plot(grid, values, ".", color=COLOURS[colour_name], label=label)
@@ -261,20 +252,30 @@ def spectrum(exponents: Sequence[Table], *, dimensions: list[Count]) -> Plot:
 
 
 def _draw_paths(paths: Table, quantity: Quantity, handles: list[Line2D], lw: float) -> tuple[Figure, Axes]:
-    """Draw the first (solid) and second (dashes) of a quantity's entries, each path in its colour."""
+    """Draw the first (solid) and second (dashes) of a quantity's entries, each path in its colour.
+
+    `handles` end the legend.
+    """
     figure, axis = plt.subplots(figsize=(WIDTH, 2.8))
-    colours = dict(zip(sorted(paths["seed"].unique()), PATHS, strict=False))
+    colours = dict(zip(sorted(paths["seed"].unique()), PATH_COLOURS, strict=False))
     for seed, colour in colours.items():
         for index, style in ((1, "-"), (2, "--")):
             rows = select(paths, quantity, seed=seed, index=index)
             curve(axis, rows[rows["value"] > 0], colour, style, lw=lw)
     axis.set(yscale="log", xlabel="time $t$", xlim=(0, paths["time"].max()))
-    lines = [line_handle(f"path {seed + 1}", colour) for seed, colour in colours.items()]
-    figure.legend(handles=lines + handles, loc="outside right center")
+    path_handles = [line_handle(f"path {seed + 1}", colour) for seed, colour in colours.items()]
+    figure.legend(handles=path_handles + handles, loc="outside right center")
     return figure, axis
 
 
-def _draw_bars(axis: Axes, x: pd.Series, rows: pd.DataFrame, colour: object) -> None:
+def _draw_rates(axis: Axes, rows: pd.DataFrame, colour: str | tuple) -> None:
+    """Draw measured rates against the dimension, with their intervals, and a line through the exact ones."""
+    _draw_bars(axis, rows["inputs"], rows, colour)
+    axis.plot(rows["inputs"], rows["predicted"], color=colour, lw=0.9, zorder=0)
+
+
+def _draw_bars(axis: Axes, x: pd.Series, rows: pd.DataFrame, colour: str | tuple) -> None:
+    """Draw values as dots with their intervals as bars."""
     low, high = rows["value"] - rows["lower"], rows["upper"] - rows["value"]
     axis.errorbar(x, rows["value"], yerr=[low, high], fmt="o", ms=2.5, lw=1.0, color=colour)
 
@@ -285,6 +286,23 @@ def _draw_mean(axis: Axes, rows: pd.DataFrame, colour: str | tuple, marker: str,
     low = np.minimum(rows["value"] - rows["lower"], 0.95 * rows["value"])  # keeps the bar on a logarithmic axis
     high = rows["upper"] - rows["value"]
     axis.errorbar(rows["time"], rows["value"], yerr=[low, high], fmt=marker, ms=3.5, lw=1.0, color=rgb(colour))
+
+
+def _draw_second_moments(axis: Axes, table: Table, marker: str, reliable: float) -> None:
+    """Draw the means of |w_i|^2 (blue) and of a_i^2 (orange) after time 0, and their exact courses (dashes)."""
+    for quantity, colour in ((quantities.HIDDEN_SQUARE, "blue"), (quantities.OUTPUT_SQUARE, "orange")):
+        rows = select(table, quantity, statistic="mean", time=lambda time: time > 0)
+        _draw_mean(axis, rows, colour, marker, reliable)
+        curve(axis, rows, "black", "--", "predicted", lw=0.9, zorder=0)
+
+
+def _draw_late_slope(
+    axis: Axes, median: pd.DataFrame, rate: float, *, since: float, factor: float, width: float = 1.0
+) -> None:
+    """Draw exp(rate * t) from a share `since` of the time on, at a factor from the median there."""
+    late = median[median["time"] >= since * median["time"].max()]
+    time, first_value = late["time"], late["value"].iloc[0]
+    guide(axis, time, factor * first_value * np.exp(rate * (time - time.iloc[0])), width=width)
 
 
 def _draw_mean_and_median(axis: Axes, table: Table, quantity: Quantity, reliable: float) -> None:

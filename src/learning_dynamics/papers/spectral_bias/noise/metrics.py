@@ -70,6 +70,7 @@ def noise_process(trajectory: Trajectory, *, powers: list[Positive], quantiles: 
         for quantity, values in (paths | _powers(paths, inputs, powers)).items():
             ordered = np.sort(np.abs(values))
             total = ordered.sum()
+            # the largest thousandth of the paths, at least one
             heaviest = ordered[-max(1, len(values) // 1000) :].sum() / total if total else np.nan
             predicted = exact[quantity][point] if quantity in exact else np.nan
             records.append((time, quantity, quantities.MEAN, *mean_interval(values), predicted, len(values), heaviest))
@@ -155,9 +156,10 @@ def _rates(growth: np.ndarray, inputs: int) -> pd.DataFrame:
 
     Growth has the shape (paths, 2, d + 1).
     """
-    fine, coarse = growth[:, 0], growth[:, 1]
+    fine, coarse = growth[:, 0], growth[:, 1]  # with the step, and with twice it: shape (paths, d + 1) each
     rates = 2 * fine - coarse  # the scheme's error is of first order in the step
     difference = coarse - fine
+    # of the direction whose rate depends most on the step, with the sign that makes the mean positive below
     largest = difference[:, np.abs(difference.mean(axis=0)).argmax()]
     exact = theory.lyapunov_exponents(inputs)
     estimates = [
@@ -179,7 +181,7 @@ def _rates(growth: np.ndarray, inputs: int) -> pd.DataFrame:
 
 
 def _powers(paths: Mapping[str, np.ndarray], inputs: int, powers: list[float]) -> dict[str, np.ndarray]:
-    """Return |W|^p, and |a|^p plus the moving average's, by quantity."""
+    """Return |W|^p, and |a|^p + |b|^p with the moving average b of a, by quantity: arrays of shape (paths,)."""
     # norms |W|, |a| and |b| are recorded squared, and as means over d columns or entries
     squares = (quantities.HIDDEN_SQUARE, quantities.OUTPUT_SQUARE, quantities.AVERAGE_SQUARE)
     hidden, output, average = (np.sqrt(inputs * paths[name]) for name in squares)

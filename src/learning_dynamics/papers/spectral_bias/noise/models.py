@@ -1,8 +1,9 @@
 """The process that label noise alone drives, dW = dB a^T, da = W^T dB (Varre et al. 2023, eq. 4.1).
 
 It is linear in (W, a): with the rows of W above a^T as one matrix M of shape (d + 1, d), it is
-dM = sum_j dB_j A_j M, where A_j swaps row j with the last. `simulate` is the Euler-Maruyama method, compiled, in
-batches of a fixed size, so that working memory depends on neither the number of paths nor that of steps.
+dM = sum_j dB_j A_j M, where A_j swaps row j with the last and clears all others. `simulate` is the Euler-Maruyama
+method, compiled, in batches of a fixed size, so that working memory depends on neither the number of paths nor that of
+steps.
 """
 
 from collections.abc import Iterator
@@ -26,6 +27,7 @@ def step_sizes(schedule: Schedule, step: float, horizon: float) -> np.ndarray:
     ``step / sqrt(k)``.
     """
     if schedule == "constant":
+        # rounding of a horizon that is a whole number of steps adds no further step
         sizes = np.full(int(np.ceil(horizon / step - 1e-9)), step)
     else:
         # the sum of 1/sqrt(k) up to K exceeds 2 sqrt(K + 1) - 2
@@ -75,7 +77,10 @@ def simulate(
 def _batch(
     inputs: int, paths: int, sizes: np.ndarray, recorded_steps: np.ndarray, *, rng: np.random.Generator
 ) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-    """Yield W, a and the moving average at the recorded steps, paths along the last axis."""
+    """Yield W, a and the moving average at the recorded steps, paths along the last axis.
+
+    Later steps overwrite the arrays that are yielded.
+    """
     W = np.repeat(np.eye(inputs)[:, :, None], paths, axis=2)
     a, average = np.zeros((inputs, paths)), np.zeros((inputs, paths))
     steps_to_record = set(recorded_steps.tolist())
@@ -91,7 +96,7 @@ def _batch(
 
 
 def standard_normals(rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
-    """Draw standard normal numbers by Box and Muller, in pairs: a radius and a direction in the plane.
+    """Return standard normal numbers, drawn by Box and Muller in pairs: a radius and a direction in the plane.
 
     Radii are of double precision, and as large as they come; directions are of single precision, 2^24 of them, so that
     second moments are one to 3e-8. Takes half the time of `Generator.standard_normal`.

@@ -1,4 +1,4 @@
-"""Observables of each path of the noise-driven process at one time, as arrays of shape (paths,)."""
+"""Observables of each path of the noise-driven process at one time: squares, commutators, angle, determinant."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ from learning_dynamics.papers.spectral_bias.noise import quantities
 
 
 def on_each_path(W: np.ndarray, a: np.ndarray, average: np.ndarray) -> dict[str, np.ndarray]:
-    """Return the numbers of each path that ensembles are judged and drawn by.
+    """Return what ensembles are judged and drawn by, a number for each path: arrays of shape (paths,).
 
     Quantities
     ----------
@@ -35,8 +35,10 @@ def on_each_path(W: np.ndarray, a: np.ndarray, average: np.ndarray) -> dict[str,
     W : ndarray, shape (paths, d, d)
     a, average : ndarray, shape (paths, d)
     """
+    # e of each row i, shape (paths, d)
     entries = W[:, :, 0] * a[:, None, 1] - W[:, :, 1] * a[:, None, 0]
     first_row = W[:, 0]
+    # |w| |a| of the first row w, and |w| |a| times the sine of their angle: a commutator's norm is sqrt(2) times that
     sizes = np.linalg.norm(first_row, axis=1) * np.linalg.norm(a, axis=1)
     across = commutator_norms(W[:, :1], a)[:, 0] / np.sqrt(2.0)
     return {
@@ -53,9 +55,15 @@ def on_each_path(W: np.ndarray, a: np.ndarray, average: np.ndarray) -> dict[str,
 
 
 def commutator_norms(W: np.ndarray, a: np.ndarray) -> np.ndarray:
-    """Frobenius norms of w_i a^T - a w_i^T for the rows w_i of W, shape (..., d).
+    """Return the Frobenius norms of w_i a^T - a w_i^T for the rows w_i of W, shape (..., d).
 
-    sqrt(2 (|w|^2 |a|^2 - (w . a)^2)), by way of the part of w across a, which does not cancel.
+    They are sqrt(2 (|w|^2 |a|^2 - (w . a)^2)), computed as sqrt(2) |a| times the part of w across a: the difference of
+    squares would cancel.
+
+    Parameters
+    ----------
+    W : ndarray, shape (..., d, d)
+    a : ndarray, shape (..., d)
     """
     size = np.linalg.norm(a, axis=-1)[..., None]
     unit = a / np.where(size > 0, size, 1.0)

@@ -1,7 +1,7 @@
 """Growth rates and statistics of the noise-driven process, read off tables, and the checks that claims make of them."""
 
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,10 +42,11 @@ class Rate:
 
     @property
     def tolerance(self) -> float:
-        """By how much the derived rate may miss the interval of the measured one.
+        """How far the derived rate may be outside the interval of the measured one.
 
-        The interval's half-width once more, for many rates are judged at once: four standard errors together. And a
-        tenth of the first order in the step, for the next.
+        Many rates are judged at once, so that the interval's half-width is allowed once more: four standard errors
+        together. A tenth of what the extrapolation took away, which is of first order in the step, is allowed for the
+        terms of next order.
         """
         return self.measured.uncertainty + 0.1 * self.extrapolated
 
@@ -122,9 +123,9 @@ def has_sign(rate: Rate, grows_or_decays: Callable[[Rate], Check]) -> Check:
 
 
 def rises_as_corrected(rates: list[Rate], *, rival: str = "") -> Iterator[Check]:
-    """Check that rates rise from each dimension of a list to the next, the intervals' widths added.
+    """Check that rates, given by ascending dimension, rise from each dimension to the next.
 
-    The correction alone says so. `rival` is the phrase of one by which they fall.
+    The intervals' widths are added. The correction alone says so. `rival` is the phrase of a rival by which they fall.
     """
     for before, after in itertools.pairwise(rates):
         difference = _difference(before.measured, after.measured, "difference of means (t)")
@@ -176,7 +177,7 @@ def predicted_mean(table: Table, quantity: Quantity, *, at: float) -> float:
 
 
 def increase(table: Table, quantity: Quantity, early: float, late: float) -> Estimate:
-    """Return the growth of a mean between two times, the intervals' widths added."""
+    """Return by how much a mean over paths grows between two times, the intervals' widths added."""
     before, after = (statistic(table, quantity, at=time) for time in (early, late))
     return _difference(before, after, "difference of means (normal)")
 
@@ -194,33 +195,38 @@ def extra_half_widths(standard_errors: float) -> float:
     return standard_errors / 1.96 - 1
 
 
-def _row_at(table: Table, quantity: Quantity, name: str, at: float) -> pd.Series:
+def _row_at(table: Table, quantity: Quantity, name: str, time: float) -> pd.Series:
     """Return the row of a statistic at a recorded time; a `ProjectError` if nothing is recorded then."""
     rows = select(table, quantity, statistic=name)
-    row = rows.loc[(rows["time"] - at).abs().idxmin()]
-    if not np.isclose(row["time"], at, rtol=1e-9):
-        raise ProjectError(f"`{quantity}`: nothing is recorded at time {at:g}; the nearest time is {row['time']:g}")
-    return row
+    nearest = rows.loc[(rows["time"] - time).abs().idxmin()]
+    if not np.isclose(nearest["time"], time, rtol=1e-9):
+        raise ProjectError(
+            f"`{quantity}`: nothing is recorded at time {time:g}; the nearest time is {nearest['time']:g}"
+        )
+    return nearest
 
 
 def _difference(before: Estimate, after: Estimate, how: str) -> Estimate:
-    """Return what an estimate exceeds another by, the intervals' widths added."""
+    """Return `after` less `before`, the intervals' widths added."""
     half_width = before.uncertainty + after.uncertainty
     return estimate_within(after.value - before.value, half_width, draws=after.draws, how=how)
 
 
-def number_ranges(numbers: list[int], but: list[int] | None = None) -> str:
-    """Return whole numbers, but some, as a person would write them: ``2, 5 to 10``, or ``none``."""
-    runs: list[list[int]] = []
-    for number in sorted(set(numbers) - set(but or ())):
+def number_ranges(numbers: Iterable[int]) -> str:
+    """Return whole numbers as a person would write them: ``2, 5 to 10``, or ``none``."""
+    runs: list[list[int]] = []  # of consecutive numbers
+    for number in sorted(set(numbers)):
         if runs and number == runs[-1][-1] + 1:
             runs[-1].append(number)
         else:
             runs.append([number])
-    return ", ".join(str(run[0]) if len(run) == 1 else f"{run[0]} to {run[-1]}" for run in runs) or "none"
+    texts = [f"{run[0]} to {run[-1]}" if len(run) > 1 else str(run[0]) for run in runs]
+    return ", ".join(texts) or "none"
 
 
-def open_for(numbers: list[int], but: list[int], before: str) -> str:
-    """Return in words, after `before`, for which numbers a sign is open: all but some; nothing if none is left."""
-    left = number_ranges(numbers, but)
-    return "" if left == "none" else f"{before}open for {left}"
+def open_for(dimensions: Collection[int], separator: str) -> str:
+    """Return words on the dimensions in which a sign is open, after a separator; nothing if there are none.
+
+    They are ``; open for 5 to 7`` after the separator ``; ``.
+    """
+    return f"{separator}open for {number_ranges(dimensions)}" if dimensions else ""

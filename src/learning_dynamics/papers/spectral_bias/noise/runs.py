@@ -82,7 +82,7 @@ def _simulate(
     r"""Return the recorded times, and W, a and a's moving average $e^{-t}\int_0^t e^s a\,ds$ at them, paths first."""
     sizes = models.step_sizes(integration.schedule, integration.step, integration.horizon)
     times = np.r_[0.0, np.cumsum(sizes)]
-    # one long step may pass several of the times
+    # for each time the first step that reaches it, up to rounding; one long step may pass several times
     grid = np.linspace(0.0, integration.horizon, integration.points)
     recorded_steps = np.unique(np.searchsorted(times, grid * (1 - 1e-9)))
     return times[recorded_steps], *models.simulate(inputs, paths, sizes, recorded_steps, seed=seed)
@@ -105,6 +105,7 @@ def noise_exponents(
     for inputs in progress(dimensions, "Lyapunov exponents"):
         rngs = generators(seed, f"noise_process.exponents.d{inputs}", paths)
         growth[f"growth_{inputs}"] = _growth(np.ones(inputs), rngs, step=step / inputs, horizon=horizon, burn=burn)
+    # in place of times: lengths of the step, relative to the step taken
     return Trajectory(np.array([1.0, 2.0]), growth, {"dimensions": np.array(dimensions)})
 
 
@@ -127,7 +128,10 @@ def weighted_noise_exponents(
 def _growth(
     weights: np.ndarray, rngs: list[np.random.Generator], *, step: float, horizon: float, burn: float
 ) -> np.ndarray:
-    """Return growth per unit of time over `horizon`, after `burn`, of a path for each generator."""
+    """Return growth per unit of time over `horizon`, after `burn`, of a path for each generator.
+
+    The shape is (paths, 2, d + 1): with the step and with twice it, of all directions.
+    """
     burn_blocks, blocks = (max(1, round(time / (step * BLOCK))) for time in (burn, horizon))
     sums = [
         exponents.lyapunov_sums(weights, step, rng, burn_blocks=burn_blocks, blocks=blocks, every=BLOCK) for rng in rngs
