@@ -45,6 +45,7 @@ def time_to_loss(flow: Table, *, largest_gamma: Positive) -> Claim:
     growth_rate = draws.entries(quantities.FIRST_GRADIENT)[:, 0]  # |X^T Y|, of both layers near zero; shape (draws,)
     beta_norm = draws.entries(quantities.BETA_NORM)[:, 0]  # |beta_*|, shape (draws,)
     slopes = _slopes(gamma, time, largest_gamma)
+    # terms of the order of gamma ln(1/gamma) / |beta_*|, and no smaller where |beta_*| is above one
     next_order = NEXT_ORDER * gamma * np.log(1 / gamma) / np.minimum(beta_norm, 1.0)[:, None]
     time_errors = next_order + _time_errors(draws)  # in units of the slope, shape (draws, scales)
     yield equal_on_every_draw(
@@ -115,6 +116,7 @@ def trade_off(flow: Table) -> Claim:
         at_least=1 + time_error,
         because="longer at the smaller scale, by more than the crossing found between records and the steps leave open",
         rivals={
+            # by which no factor is above one: the largest decides
             "a time that does not depend on the scale": {
                 "values": growth_of_time.max(axis=1),
                 "at_least": None,
@@ -129,6 +131,7 @@ def trade_off(flow: Table) -> Claim:
         at_most=1 - part_error,
         because="smaller at the smaller scale, by more than the remaining residual and the steps leave open",
         rivals={
+            # by which no factor is below one: the least decides
             "an implicit bias that does not depend on the scale": {
                 "values": part_left.min(axis=1),
                 "at_most": None,
@@ -389,7 +392,7 @@ def _scales(draws: Draws) -> np.ndarray:
 
 
 def _smallest(draws: Draws) -> int:
-    """Return the place of the smallest scale."""
+    """Return the place of the smallest scale among the scales."""
     return int(np.argmin(_scales(draws)))
 
 
@@ -410,7 +413,7 @@ def _rounding(draws: Draws) -> np.ndarray:
 
 
 def _rounding_of_sigma_2(draws: Draws) -> np.ndarray:
-    """Return the same error, of sigma_1, over sigma_2, shape (draws, scales)."""
+    """Return the error of `_rounding`, which is of the size of sigma_1, relative to sigma_2, shape (draws, scales)."""
     return _rounding(draws) * _sigma_W1(draws, 1) / _sigma_W1(draws, 2)
 
 
@@ -452,7 +455,7 @@ def _slope_errors(gamma: np.ndarray, errors: np.ndarray, largest_gamma: float) -
 
 
 def _centred_logarithms(gamma: np.ndarray, largest_gamma: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return which scales are up to the largest, and their ln(1/gamma) less its mean."""
+    """Return which scales are up to the largest, bool of shape (scales,), and their ln(1/gamma) less its mean."""
     small = gamma <= largest_gamma
     if small.sum() < 2:
         raise ValueError(f"only {small.sum()} scales are at most {largest_gamma:g}; a slope needs two")

@@ -2,6 +2,7 @@
 
 import matplotlib.pyplot as plt
 import numpy as np
+from matplotlib.axes import Axes
 
 from learning_dynamics.papers.spectral_bias.panels import curve, guide, level, line_handle, marks_handle, power, seed_at
 from learning_dynamics.papers.spectral_bias.quantities import DISTANCE_BOUND, LOSS, SIGMA_W1
@@ -35,17 +36,17 @@ def rate(flows: Table, conditioned: Table, times: Table, *, member: Natural) -> 
         axis.set(
             xscale="log", yscale="log", xlabel="time $t$", ylabel=r"loss $L(\beta(t))$", ylim=(1e-6, 1e4), title=title
         )
-    by_scale = Draws(times.sort_values("gamma"))
-    scales = by_scale.entries(quantities.TIME_TO_LOSS, column="gamma")
-    measured, bounds = by_scale.with_prediction(quantities.TIME_TO_LOSS)
-    growth = Draws(times).entries(quantities.FIRST_GRADIENT)[:, 0]
+    draws = Draws(times.sort_values("gamma"))
+    scales = draws.entries(quantities.TIME_TO_LOSS, column="gamma")  # ascending, shape (draws, scales)
+    measured, bounds = draws.with_prediction(quantities.TIME_TO_LOSS)
+    growth_rates = Draws(times).entries(quantities.FIRST_GRADIENT)[:, :1]  # |X^T Y|, shape (draws, 1)
+    predicted = measured[:, :1] + np.log(scales[:, :1] / scales) / (2 * growth_rates)
     lowest = 0.5 * np.nanmin(measured)
-    for scale, taken, bound, speed in zip(scales, measured, bounds, growth, strict=True):
-        time_axis.plot(scale, taken, ".", color=COLOURS["black"], ms=4)
-        expected = taken[0] + np.log(scale[0] / scale) / (2 * speed)
-        visible = expected > lowest
-        time_axis.plot(scale[visible], expected[visible], color=COLOURS["blue"], lw=0.9)
-        time_axis.plot(scale, bound, "--", color=COLOURS["vermilion"], lw=0.9)
+    for draw in range(len(scales)):
+        time_axis.plot(scales[draw], measured[draw], ".", color=COLOURS["black"], ms=4)
+        visible = predicted[draw] > lowest
+        time_axis.plot(scales[draw, visible], predicted[draw, visible], color=COLOURS["blue"], lw=0.9)
+        time_axis.plot(scales[draw], bounds[draw], "--", color=COLOURS["vermilion"], lw=0.9)
     loss_share = settings_of(times)["loss_share"]
     time_axis.set(
         xscale="log", yscale="log", xlabel=r"scale $\gamma$", ylabel=rf"time to ${power(loss_share)}$ of the loss"
@@ -86,60 +87,74 @@ def vanishing(vector: Table, scalar: Table) -> Plot:
     sine of the angle between a column and $\beta$. It falls as $\gamma^{1/2}$ once $\gamma$ is below $|\beta_*|$ times
     that column's squared share of the first gradient.
     """
-    figure, (norm_axis, potential_axis, ratio_axis) = plt.subplots(1, 3, figsize=(WIDTH, 2.8))
-    draws, scalars = Draws(vector), Draws(scalar)
-    gamma, nuclear = draws.entries(quantities.HALF_SQUARE, column="gamma"), draws.entries(quantities.NUCLEAR_NORM)
-    excess = draws.entries(quantities.HALF_SQUARE) - nuclear
-    inputs = select(vector, SIGMA_W1)["index"].max()
+    figure, axes = plt.subplots(1, 3, figsize=(WIDTH, 2.8))
+    norm_axis, potential_axis, ratio_axis = axes
+    _draw_excess_of_norm(norm_axis, Draws(vector))
+    _draw_potentials(potential_axis, Draws(vector))
+    _draw_one_output(ratio_axis, Draws(scalar))
+    letters(axes)
+    potential_axis.legend(loc="center")
+    ratio_axis.legend(loc="lower right")
+    return Plot(
+        figure, alt="Excess norms on a line of slope one; potentials that tend to one half or one; a crossover."
+    )
+
+
+def _draw_excess_of_norm(axis: Axes, draws: Draws) -> None:
+    """Draw half the squared norm of the parameters less the nuclear norm of beta_* against the scale."""
+    gamma = draws.entries(quantities.HALF_SQUARE, column="gamma")  # shape (draws, scales)
+    nuclear_norm = draws.entries(quantities.NUCLEAR_NORM)
+    excess = draws.entries(quantities.HALF_SQUARE) - nuclear_norm
+    inputs = draws.entries(SIGMA_W1, "gamma").shape[2]
     # what the remaining residual hides is no excess
-    resolved = excess > 3 * draws.entries(DISTANCE_BOUND) * nuclear
-    norm_axis.plot(gamma[resolved], excess[resolved], ".", color=COLOURS["blue"], ms=4)
-    guide(norm_axis, np.sort(gamma[0]), inputs * np.sort(gamma[0]))
-    norm_axis.set(
+    is_resolved = excess > 3 * draws.entries(DISTANCE_BOUND) * nuclear_norm
+    axis.plot(gamma[is_resolved], excess[is_resolved], ".", color=COLOURS["blue"], ms=4)
+    guide(axis, np.sort(gamma[0]), inputs * np.sort(gamma[0]))
+    axis.set(
         xscale="log",
         yscale="log",
         xlabel=r"scale $\gamma$",
         ylabel=r"$\frac{1}{2}|\theta|^2 - \|\beta_*\|_*$",
         title="norm of the parameters",
     )
-    small = gamma < 0.1
-    unit = np.log(1 / np.where(small, gamma, 0.1)) * nuclear
-    potential = draws.entries(quantities.POTENTIAL)
-    for values, marker, colour, label in (
-        (2 * potential, "^", "green", "hyperbolic entropy"),
-        (draws.entries(quantities.PRINTED_POTENTIAL), "x", "vermilion", "as printed"),
-        (potential, ".", "blue", "of the dynamics"),
-    ):
-        style = {"color": COLOURS[colour], "ms": 3 if marker == "^" else 4, "mfc": "none" if marker == "^" else None}
-        potential_axis.plot(gamma[small], (values / unit)[small], marker, label=label, **style)
-    level(potential_axis, 0.5)
-    level(potential_axis, 1.0, style="--")
-    potential_axis.set(
+
+
+def _draw_potentials(axis: Axes, draws: Draws) -> None:
+    """Draw potentials of beta's singular values over ln(1/gamma) times its nuclear norm, at scales below 0.1."""
+    gamma = draws.entries(quantities.POTENTIAL, column="gamma")  # shape (draws, scales)
+    is_small = gamma < 0.1
+    unit = np.log(1 / gamma[is_small]) * draws.entries(quantities.NUCLEAR_NORM)[is_small]
+    potential = draws.entries(quantities.POTENTIAL)[is_small]
+    printed = draws.entries(quantities.PRINTED_POTENTIAL)[is_small]
+    scales = gamma[is_small]
+    axis.plot(scales, 2 * potential / unit, "^", color=COLOURS["green"], ms=3, mfc="none", label="hyperbolic entropy")
+    axis.plot(scales, printed / unit, "x", color=COLOURS["vermilion"], ms=4, label="as printed")
+    axis.plot(scales, potential / unit, ".", color=COLOURS["blue"], ms=4, label="of the dynamics")
+    level(axis, 0.5)
+    level(axis, 1.0, style="--")
+    axis.set(
         xscale="log",
         xlabel=r"scale $\gamma$",
         ylabel=r"potential over $\ln(1/\gamma) \|\beta\|_*$",
         title="potentials",
     )
-    relative = scalars.entries(quantities.BETA_NORM, column="gamma") / scalars.entries(quantities.BETA_NORM)
-    first_values, second_values = (scalars.where(index=number).entries(SIGMA_W1) for number in (1, 2))
-    ratios = (second_values / first_values) ** 2
-    ratio_axis.plot(
-        relative.ravel(), ratios.ravel(), ".", color=COLOURS["blue"], ms=4, label=r"$(\sigma_2/\sigma_1)^2$"
-    )
+
+
+def _draw_one_output(axis: Axes, draws: Draws) -> None:
+    """Draw the squared ratio of sigma_2 and sigma_1 of W1, and the largest sine, against gamma / |beta_*|."""
+    gamma, beta_norm = draws.entries(quantities.BETA_NORM, column="gamma"), draws.entries(quantities.BETA_NORM)
+    relative = gamma / beta_norm  # shape (draws, scales)
+    sigma_1, sigma_2 = (draws.where(index=index).entries(SIGMA_W1) for index in (1, 2))
+    ratios, sines = (sigma_2 / sigma_1) ** 2, draws.entries(quantities.LARGEST_SINE)
+    x = relative.ravel()
+    axis.plot(x, ratios.ravel(), ".", color=COLOURS["blue"], ms=4, label=r"$(\sigma_2/\sigma_1)^2$")
     grid = np.geomspace(relative.min(), relative.max(), 200)
-    guide(ratio_axis, grid, 2 * grid / (grid + np.hypot(grid, 1)), style="-", zorder=0)
-    style = {"color": COLOURS["green"], "ms": 3, "mfc": "none", "label": "sine of the angle"}
-    ratio_axis.plot(relative.ravel(), scalars.entries(quantities.LARGEST_SINE).ravel(), "^", **style)
-    ratio_axis.set(
+    guide(axis, grid, 2 * grid / (grid + np.hypot(grid, 1)), style="-", zorder=0)  # Corollary 3.1
+    axis.plot(x, sines.ravel(), "^", color=COLOURS["green"], ms=3, mfc="none", label="sine of the angle")
+    axis.set(
         xscale="log",
         yscale="log",
         xlabel=r"$\gamma / |\beta_*|$",
         ylabel=r"$(\sigma_2/\sigma_1)^2$; sine of the angle",
         title="one output",
-    )
-    letters((norm_axis, potential_axis, ratio_axis))
-    potential_axis.legend(loc="center")
-    ratio_axis.legend(loc="lower right")
-    return Plot(
-        figure, alt="Excess norms on a line of slope one; potentials that tend to one half or one; a crossover."
     )

@@ -82,14 +82,18 @@ def scaled_flow(trajectory: Trajectory, *, others: Count) -> pd.DataFrame:
     names = ("X", "Y", "P", "gamma", "reached", "limit_W1", "limit_W2")
 
     def measure(arrays: Mapping[str, np.ndarray]) -> Measured:
+        # W1 and W2 are the layers at the end, shapes (members, inputs, width) and (members, width, outputs);
+        # arrays["W1"] and arrays["W2"] those around the time to the loss
         X, Y, P, gamma, reached, W1, W2 = (arrays[name] for name in names)
         beta, star = W1 @ W2, theory.minimum_norm_interpolator(X, Y)
         count = min(beta.shape[-2:])
         sigma, sigma_star = singular_values(beta, count), singular_values(star, count)
+        # the loss to reach: L(0) is half the squared labels, as W2 starts at zero
         level = settings["loss_share"] * (0.5 * np.sum(Y**2, axis=(1, 2)))
         losses = two_layer.loss(arrays["W1"], arrays["W2"], X[:, None], Y[:, None])
         residual = norm(X @ beta - Y)
         gradient, spectrum = transposed(X) @ Y, singular_values(W1, X.shape[-1])
+        # u, the first left singular vector of beta, shape (members, inputs, 1), and the part of W1 across it
         direction = np.linalg.svd(beta, full_matrices=False)[0][..., :1]
         off = W1 - direction @ (transposed(direction) @ W1)
         measured: Measured = {
@@ -110,8 +114,9 @@ def scaled_flow(trajectory: Trajectory, *, others: Count) -> pd.DataFrame:
             quantities.PART_ACROSS: norm(off) / norm(W1),
         }
         if Y.shape[-1] == 1:
-            # with one output, transposing turns the only column into a row with an entry for each hidden unit
+
             def components(layer: np.ndarray, vector: np.ndarray) -> np.ndarray:
+                """Return v^T W / |v| for a layer W and a column v, an entry for each hidden unit: (members, width)."""
                 return (transposed(vector) @ layer / norm(vector)[:, None, None])[:, 0]
 
             # the bound falls like 1 / t: at time one, over the level, it is the time at which it reaches the level
@@ -126,14 +131,21 @@ def scaled_flow(trajectory: Trajectory, *, others: Count) -> pd.DataFrame:
 
 
 def _crossing_times(shares: np.ndarray, losses: np.ndarray, level: np.ndarray) -> np.ndarray:
-    """Return the share of the time at which each member's loss passes its level, by a cubic spline of the log loss."""
-    # minus the log loss grows, as a spline's argument must
+    """Return at which share of `reached` each member's loss passes its level, by a cubic spline, shape (members,).
+
+    Shares have the shape (points,), losses (members, points), level (members,).
+    """
+    # a spline of the share against minus the log loss, which grows as a spline's argument must
     pairs = zip(np.log(losses), np.log(level), strict=True)
     return np.array([CubicSpline(-curve, shares)(-target) for curve, target in pairs])
 
 
 def _other_interpolators(X: np.ndarray, star: np.ndarray, count: int) -> np.ndarray:
-    """Least (|beta|_* - |beta_*|_*) / |beta - beta_*| over random interpolators beta; 0 if there is but one."""
+    """Return the least increase of the nuclear norm from beta_* to random interpolators, over their distance.
+
+    Interpolators are beta_* and a random direction in the kernel of X, at 1, 0.1, 0.01 and 0.001 of |beta_*| in turn. A
+    member with a single interpolator, whose kernel is zero, gets zero. The shape is (members,).
+    """
     (rng,) = generators(0, "spectral_bias.interpolators", 1)
     kernel = np.eye(X.shape[-1]) - np.linalg.pinv(X) @ X
     smallest = np.full(len(X), np.inf)

@@ -55,9 +55,11 @@ def scaled_flow(
         follow = functools.partial(
             two_layer_flow.follow, x, y, *start, tolerances=integration, last_time=integration.patience
         )
+        # the loss is half the squared residual, and the residual starts at |Y|
         first = follow(times=np.zeros(1), residual=np.sqrt(loss_share) * size)
         second = follow(times=np.r_[0.0, shares * first.end_time], residual=integration.residual * size)
         late = not second.end_time < integration.patience
+        # without the first record, at time 0
         states = {"W1": second.W1[1:], "W2": second.W2[1:], "limit_W1": second.end[0], "limit_W2": second.end[1]}
         known = {
             name: np.where(late, np.nan, values) for name, values in (states | {"reached": first.end_time}).items()
@@ -65,6 +67,7 @@ def scaled_flow(
         return known | {"steps": 0 if late else second.steps, "undecided": late}
 
     rngs = generators(seed, "two_layer.initialisation", draws)
+    # members: all draws at the first scale, then all at the second, and so on
     starts = np.stack([two_layer.orthonormal_rows(rng, inputs, width) for rng in rngs] * len(gammas))
     X, Y = (np.concatenate([data[name]] * len(gammas)) for name in ("X", "Y"))
     if unfed:
