@@ -57,7 +57,7 @@ def label_noise_low_rank(plain: Table, noisy: Table, *, fallen: Fraction) -> Cla
 
     def slope(table: Table, records: np.ndarray) -> np.ndarray:
         """Return the slope of ln sigma_2(W1) against time over some of the records, shape (draws,)."""
-        sigma_2 = Draws(table, index=2).entries(SIGMA_W1)
+        sigma_2 = Draws(table, index=2).entries(SIGMA_W1)  # shape (draws, times)
         return np.polyfit(time[records], np.log(sigma_2[:, records]).T, 1)[0]
 
     def slope_ratio(table: Table) -> np.ndarray:
@@ -121,7 +121,10 @@ def label_noise_low_rank(plain: Table, noisy: Table, *, fallen: Fraction) -> Cla
 
 
 def _nan_where_unknown(holds: np.ndarray, measured: np.ndarray) -> np.ndarray:
-    """Return for each draw whether it is so, and nan where its measurement is nan: such a draw is undecided."""
+    """Return whether each draw meets a condition, 1 or 0, and nan where its measurement is nan: then it is undecided.
+
+    `holds` and `measured` have the shape (draws,).
+    """
     return np.where(np.isnan(measured), np.nan, holds)
 
 
@@ -217,7 +220,7 @@ def _moments_follow_the_process(draws: Draws, standard_errors: float) -> Check:
         times = _times(ensemble)
         first, end = times[1], times[-1]  # the time before is 0
         early = _moments(ensemble.where(time=first), "predicted")
-        powers = np.array([1] + [2] * (early.shape[1] - 1))  # of E|a|^2, and of each row
+        powers = np.array([1] + [2] * (early.shape[1] - 1))  # 1 of E|a|^2, and 2 of each row
         return early * (end / first) ** powers
 
     return equal_on_every_draw(

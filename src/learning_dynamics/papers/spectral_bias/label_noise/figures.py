@@ -31,18 +31,20 @@ def fig1b(plain: Table, noisy: Table, *, member: Natural) -> Plot:
     $|W_1|^2 = d|W_2|^2$, and noise on average no longer changes the imbalance $|W_1|^2 - |W_2|^2$. Both panels agree
     with what the paper says of its Figure 1b.
     """
-    figure, axes = plt.subplots(1, 2, figsize=(WIDTH, 2.8), sharey=True)
+    figure, (plain_axis, noisy_axis) = plt.subplots(1, 2, figsize=(WIDTH, 2.8), sharey=True)
     inputs = Draws(plain, time=0.0).entries(SIGMA_W1).shape[1]
-    size = Draws(plain, time=0.0)[quantities.BETA_NORM][member]
+    beta_norm = Draws(plain, time=0.0)[quantities.BETA_NORM][member]  # |beta_*|
     gamma = settings_of(plain)["gamma"]
-    quiet = 4 * np.log(1e3) / max(size, gamma)  # by when descent without noise has come to rest
-    for axis, table, title in ((axes[0], plain, "gradient descent"), (axes[1], noisy, "label-noise gradient descent")):
+    rest = 4 * np.log(1e3) / max(beta_norm, gamma)  # by when descent without noise has come to rest
+    for axis, table in ((plain_axis, plain), (noisy_axis, noisy)):
         singular_values(axis, table, member)
-        axis.set(yscale="log", xlabel="step size × number of steps", title=title)
-    letters(axes)
-    level(axes[0], np.sqrt(gamma + np.hypot(gamma, size)), "black", DASHES, zorder=3)
-    level(axes[1], np.sqrt(np.sqrt(inputs) * size), "grey", DASHES, 1.2, zorder=3)
-    axes[0].set(xlim=(0, min(quiet, plain["time"].max())), ylabel=r"singular values $\sigma_i(W_1)$")
+        axis.set(yscale="log", xlabel="step size × number of steps")
+    plain_axis.set_title("gradient descent")
+    noisy_axis.set_title("label-noise gradient descent")
+    letters((plain_axis, noisy_axis))
+    level(plain_axis, np.sqrt(gamma + np.hypot(gamma, beta_norm)), "black", DASHES, zorder=3)
+    level(noisy_axis, np.sqrt(np.sqrt(inputs) * beta_norm), "grey", DASHES, 1.2, zorder=3)
+    plain_axis.set(xlim=(0, min(rest, plain["time"].max())), ylabel=r"singular values $\sigma_i(W_1)$")
     dashes = [
         line_handle("Corollary 3.1", "black", DASHES, 1.0),
         line_handle(r"$(\sqrt{d} |\beta_*|)^{1/2}$", "grey", DASHES, 1.2),
@@ -67,15 +69,17 @@ def label_noise_moments(ensembles: Sequence[Table]) -> Plot:
             (top, quantities.OUTPUT_SECOND_MOMENT, quantities.OUTPUT_SECOND_MOMENT_OF_EQUAL_WEIGHTS),
             (bottom, quantities.ROW_GROWTH, quantities.ROW_GROWTH_OF_EQUAL_WEIGHTS),
         ):
-            rows, even = (select(later, name, seed=0) for name in (quantity, of_equal_weights))
+            rows = select(later, quantity, seed=0)
             for (_, entry), colour in zip(rows.groupby("index"), sequence(rows["index"].nunique()), strict=True):
+                half_width = 1.96 * entry["error"]
                 # keeps the bar on a logarithmic axis
-                low = np.minimum(1.96 * entry["error"], 0.9 * entry["value"].clip(lower=1e-12))
-                bars = [low, 1.96 * entry["error"]]
-                axis.errorbar(entry["time"], entry["value"], bars, fmt="o", ms=3, lw=0.8, color=colour)
+                low = np.minimum(half_width, 0.9 * entry["value"].clip(lower=1e-12))
+                axis.errorbar(entry["time"], entry["value"], [low, half_width], fmt="o", ms=3, lw=0.8, color=colour)
                 axis.plot(entry["time"], entry["predicted"], color=colour, lw=1.2)
-            flat = even[even["index"] == even["index"].min()]
-            guide(axis, flat["time"], flat["value"])
+            # equal weights raise all rows alike: the first stands for all
+            equal = select(later, of_equal_weights, seed=0)
+            equal = equal[equal["index"] == equal["index"].min()]
+            guide(axis, equal["time"], equal["value"])
             axis.set(yscale="log")
         bottom.set(xlabel=r"time $(\eta\delta)^2 t$")
         top.set_title(f"$n = {table['samples'].iloc[0]}$, $d = {table['inputs'].iloc[0]}$")

@@ -51,7 +51,9 @@ def descend(
     labels = np.empty((0, *Y.shape))
     for count in range(steps + 1):
         if count % every == 0:
+            # both layers of all members at this record
             recorded[0][:, count // every], recorded[1][:, count // every] = W1, W2
+        # labels of the next NOISE_STEPS steps, shape (steps, members, samples, outputs)
         if noise and count % NOISE_STEPS == 0:
             if shared:
                 draws = rngs[0].standard_normal((min(NOISE_STEPS, steps + 1 - count), *Y.shape))

@@ -93,6 +93,7 @@ def label_noise_ensemble(
         W, a = models.descend(
             *(start, zero, *of_paths), step=step, steps=steps, every=every, noise=noise, rngs=[rng], shared=True
         )
+        # paths are the members of this descent; the rows of V^T are the right singular vectors
         return _path_moments(W, a, np.linalg.svd(x, full_matrices=False)[2])
 
     members = list(zip(generators(seed, "label_noise.ensemble", len(X)), X, Y, strict=True))
@@ -101,7 +102,10 @@ def label_noise_ensemble(
 
 
 def _path_moments(W: np.ndarray, a: np.ndarray, Vt: np.ndarray) -> Arrays:
-    """Return what `label_noise_ensemble` records of one data set's paths, arrays of shape (times, ...)."""
+    """Return what `label_noise_ensemble` records of one data set's paths, arrays of shape (times, ...).
+
+    W has the shape (paths, times, d, d), a (paths, times, d, 1), Vt (samples, d).
+    """
     output, rows = np.sum(a**2, axis=(-2, -1)), np.sum((Vt @ W) ** 2, axis=-1)
     change = W - W[:, :1]
     outside = np.linalg.norm(change - Vt.T @ (Vt @ change), axis=(-2, -1)) / np.linalg.norm(W, axis=(-2, -1))
