@@ -2,6 +2,7 @@
 
 import matplotlib.pyplot as plt
 import numpy as np
+from matplotlib.axes import Axes
 
 from learning_dynamics.papers.spectral_bias.draws import relative_errors, steps_by_rtol
 from learning_dynamics.papers.spectral_bias.flow import quantities
@@ -68,29 +69,22 @@ def limits(large: Table, small: Table, unequal: Table, balanced: Table, *, membe
     """
     figure, axes = plt.subplots(2, 3, figsize=(WIDTH, 4.6))
     (loss_axis, predictor_axis, parameter_axis), (rate_axis, imbalance_axis, rank_axis) = axes
-    least_rates = Draws(small, phase="draw")[quantities.DECAY_RATE_OF_R]
-    growing_most = int(np.nanargmin(least_rates))  # a seed: draws are sorted by theirs, which count from 0
-    handles = []
     for table, colour in ((large, "blue"), (small, "vermilion"), (unequal, "grey")):
-        flow = table[table["phase"] == "flow"]
-        loss = select(flow, LOSS, seed=member)
+        loss = select(table, LOSS, seed=member, phase="flow")
         curve(loss_axis, loss.assign(value=loss["value"] / loss["value"].iloc[0]), colour)
-        curve(predictor_axis, select(flow, DISTANCE, seed=member), colour)
+        curve(predictor_axis, select(table, DISTANCE, seed=member, phase="flow"), colour)
     for table, colour in ((large, "blue"), (small, "vermilion")):
-        flow = table[table["phase"] == "flow"]
-        distance = select(flow, quantities.PARAMETER_DISTANCE, seed=member)
+        distance = select(table, quantities.PARAMETER_DISTANCE, seed=member, phase="flow")
         curve(parameter_axis, distance, colour)
         curve(parameter_axis, distance, colour, "--", column="predicted", lw=1.1)
-        seed = growing_most if table is small else member
-        for quantity, style in ((quantities.DECAY_RATE_OF_R, "-"), (quantities.DECAY_RATE_OF_RESIDUAL, "--")):
-            curve(rate_axis, select(flow, quantity, seed=seed).dropna(subset="value"), colour, style, lw=1.3)
-        gamma = settings_of(table)["gamma"]
-        imbalance = select(flow, quantities.IMBALANCE, seed=member)
-        errors = (imbalance["value"] / (2 * gamma) - 1).abs().groupby(imbalance["time"]).max()
-        curve(imbalance_axis, errors.reset_index(), colour)
-        handles.append(line_handle(rf"$\gamma = {power(gamma)}$", colour))
+    least_rates = Draws(small, phase="draw")[quantities.DECAY_RATE_OF_R]
+    growing_most = int(np.nanargmin(least_rates))  # a seed: draws are sorted by theirs, which count from 0
+    _draw_decay_rates(rate_axis, large, member, "blue")
+    _draw_decay_rates(rate_axis, small, growing_most, "vermilion")
     for rate in (2, 4):
         level(rate_axis, rate, "grey")
+    _draw_error_of_imbalance(imbalance_axis, large, member, "blue")
+    _draw_error_of_imbalance(imbalance_axis, small, member, "vermilion")
     top = 5
     singular_values(rank_axis, balanced, member, top, phase="flow")
     loss_axis.set(title="loss", ylabel="loss / first loss", yscale="log", ylim=(1e-5, 3))
@@ -108,7 +102,12 @@ def limits(large: Table, small: Table, unequal: Table, balanced: Table, *, membe
     for axis in (loss_axis, predictor_axis, parameter_axis, rate_axis, imbalance_axis):
         axis.set_xlim(0, large.loc[large["phase"] == "flow", "time"].max())
     letters(axes.flat)
-    legend_below(figure, [*handles, line_handle("rows of unequal lengths", "grey"), *index_handles(top)])
+    handles = [
+        line_handle(rf"$\gamma = {power(settings_of(large)['gamma'])}$", "blue"),
+        line_handle(rf"$\gamma = {power(settings_of(small)['gamma'])}$", "vermilion"),
+        line_handle("rows of unequal lengths", "grey"),
+    ]
+    legend_below(figure, [*handles, *index_handles(top)])
     return Plot(
         figure,
         facts={"growing": int((least_rates < 0).sum())},
@@ -131,13 +130,14 @@ def spectrum_at_limit(large: Table, small: Table, square: Table, conditioned: Ta
         (square, "$n = d$", "green", "^"),
         (conditioned, "ill-conditioned", "purple", "D"),
     ):
+        limit_rows = select(table, SIGMA_W1, phase="limit").dropna(subset="value")
         at_limit = Draws(table, phase="limit")
-        errors = relative_errors(*at_limit.with_prediction(SIGMA_W1))
+        measured, predicted = at_limit.with_prediction(SIGMA_W1)
+        errors = relative_errors(measured, predicted)
         bounds = at_limit[quantities.SIGMA_W1_LEFT_OPEN] + steps_by_rtol(at_limit)
-        options = {"ms": 3.5, "mfc": "none", "color": COLOURS[colour]}
-        ends = select(table, SIGMA_W1, phase="limit").dropna(subset="value")
-        left.plot(ends["predicted"], ends["value"], marker, label=name, **options)
-        right.plot(bounds, np.maximum(errors, FLOOR), marker, **options)
+        style = {"ms": 3.5, "mfc": "none", "color": COLOURS[colour]}
+        left.plot(limit_rows["predicted"], limit_rows["value"], marker, label=name, **style)
+        right.plot(bounds, np.maximum(errors, FLOOR), marker, **style)
     left.set(xscale="log", yscale="log", xlabel=r"predicted $\sigma_i(W_1)$", ylabel=r"measured $\sigma_i(W_1)$")
     right.set(xscale="log", yscale="log", xlabel="bound on the error", ylabel="measured error")
     for axis in (left, right):
@@ -148,3 +148,17 @@ def spectrum_at_limit(large: Table, small: Table, square: Table, conditioned: Ta
     letters((left, right))
     figure.legend(loc="outside lower center", ncols=4)
     return Plot(figure, alt="Points on the diagonal; errors all below the line of what is left open.")
+
+
+def _draw_decay_rates(axis: Axes, table: Table, seed: int, colour: str) -> None:
+    """Draw one draw's decay rates of |R|^2 (solid) and of |Y - X beta|^2 (dashed) against time."""
+    for quantity, style in ((quantities.DECAY_RATE_OF_R, "-"), (quantities.DECAY_RATE_OF_RESIDUAL, "--")):
+        rows = select(table, quantity, seed=seed, phase="flow").dropna(subset="value")
+        curve(axis, rows, colour, style, lw=1.3)
+
+
+def _draw_error_of_imbalance(axis: Axes, table: Table, seed: int, colour: str) -> None:
+    """Draw one draw's largest error of an eigenvalue of the imbalance, relative to 2 gamma, against time."""
+    rows = select(table, quantities.IMBALANCE, seed=seed, phase="flow")
+    errors = (rows["value"] / (2 * settings_of(table)["gamma"]) - 1).abs()
+    curve(axis, errors.groupby(rows["time"]).max().reset_index(), colour)

@@ -110,6 +110,7 @@ def linear_flow(trajectory: Trajectory, *, settled: Positive, perturbations: Cou
         imbalance = np.linalg.eigvalsh(gram - Z2 @ transposed(Z2))
         beta, alpha = W1 @ W2, np.linalg.solve(transposed(Z1), Z2)  # alpha = Z1^{-T} Z2 (Lemma 3.3)
         star = theory.minimum_norm_interpolator(X, Y)
+        # whitened data
         if np.allclose(transposed(X) @ X, np.eye(inputs), atol=1e-12):
             # singular values (draws, 1, k), times (times, 1): a curve (draws, times, k)
             curve = theory.learning_curve(singular_values(star), np.asarray(gamma), trajectory.time[:, None])
@@ -146,14 +147,16 @@ def linear_flow(trajectory: Trajectory, *, settled: Positive, perturbations: Cou
         )
 
     flow, limit = of_layers(trajectory, along), of_layers(trajectory, at_limit, limit=True)
-    unsettled = flow[RESIDUAL] > settled
+    unsettled = flow[RESIDUAL] > settled  # shape (draws, times)
+    # theta is both layers together: |theta(t) - theta_infinity|, shape (draws, times), and |theta_infinity|, (draws, 1)
     ends = {name: constants[f"limit_{name}"] for name in ("W1", "W2")}
     distance = np.sqrt(
         sum(np.sum((trajectory.series[name] - end[:, None]) ** 2, axis=(2, 3)) for name, end in ends.items())
     )
     size = np.sqrt(sum(np.sum(end**2, axis=(1, 2)) for end in ends.values()))[:, None]
     X, labels = constants["X"], norm(constants["Y"])
-    # the way left is at most |Y - X beta| / sqrt(2 gamma lambda_min(X X^T)); lambda_min = sigma_min(X)^2
+    # the distance is at most |Y - X beta| / sqrt(2 gamma lambda_min(X X^T)) (Lemma 3.2), with lambda_min =
+    # sigma_min(X)^2; the recorded residual is relative to |Y|. Labels and smallest are (draws,), bound (draws, times)
     smallest = np.sqrt(2 * gamma) * np.linalg.svd(X, compute_uv=False)[:, -1]
     bound = flow[RESIDUAL] * (labels / smallest)[:, None]
     with np.errstate(divide="ignore", invalid="ignore"):  # a residual of one sample may end at zero
@@ -240,7 +243,7 @@ def balanced_flow(trajectory: Trajectory) -> Tables:
 
 
 def _shared(W1: np.ndarray, W2: np.ndarray, Z1: np.ndarray, alpha: np.ndarray) -> Measured:
-    """How far beta is from sharing singular vectors with the layers and alpha (Theorem C.11), and cond(Z1)."""
+    """Return how far beta is from sharing singular vectors with the layers and alpha (Theorem C.11), and cond(Z1)."""
     beta = W1 @ W2
     return {
         quantities.CONDITION_OF_Z1: np.linalg.cond(Z1),
@@ -250,10 +253,10 @@ def _shared(W1: np.ndarray, W2: np.ndarray, Z1: np.ndarray, alpha: np.ndarray) -
 
 
 def _vector_mismatch(left: np.ndarray, right: np.ndarray, beta: np.ndarray) -> np.ndarray:
-    """How far beta is from sharing left singular vectors with one matrix and right ones with another.
+    """Return how far beta is from sharing left singular vectors with one matrix and right ones with another.
 
-    The larger of the commutators of beta beta^T with left left^T and of beta^T beta with right^T right, relative to the
-    product of the norms; zero for beta = 0.
+    This is the larger of the commutators of beta beta^T with left left^T and of beta^T beta with right^T right,
+    relative to the product of the norms; zero for beta = 0.
     """
     return np.maximum(
         relative_commutator(beta @ transposed(beta), left @ transposed(left)),
@@ -262,13 +265,14 @@ def _vector_mismatch(left: np.ndarray, right: np.ndarray, beta: np.ndarray) -> n
 
 
 def _rates(Z1: np.ndarray, Z2: np.ndarray, X: np.ndarray, Y: np.ndarray, *, gamma: float) -> Measured:
-    """Relative rates at which |R|^2 and |Y - X beta|^2 fall, in units of gamma lambda_min(X X^T) (Lemma C.6).
+    """Return the relative rates at which |R|^2 and |Y - X beta|^2 fall, over gamma lambda_min(X X^T) (Lemma C.6).
 
     By the chain rule, -d|r|^2/dt / |r|^2 = -2 <r, dr/dt> / |r|^2 for r = Y - X beta, and alike for R = X^T r.
     """
     r = Y - X @ Z1 @ Z2
     R = transposed(X) @ r
-    beta_speed = Z1 @ transposed(Z1) @ R + R @ transposed(Z2) @ Z2  # dZ1 = R Z2^T, dZ2 = Z1^T R (3.4)
+    # d beta/dt = Z1 dZ2/dt + dZ1/dt Z2, with dZ1/dt = R Z2^T and dZ2/dt = Z1^T R (3.4)
+    beta_speed = Z1 @ transposed(Z1) @ R + R @ transposed(Z2) @ Z2
     unit = gamma * singular_values(X)[..., -1] ** 2
 
     def rate(value: np.ndarray, speed: np.ndarray) -> np.ndarray:
@@ -283,16 +287,19 @@ def _rates(Z1: np.ndarray, Z2: np.ndarray, X: np.ndarray, Y: np.ndarray, *, gamm
 
 
 def _extremes(values: np.ndarray, masks: np.ndarray, reduce: Callable[[np.ndarray], float]) -> np.ndarray:
-    """Reduce each draw's values at the times of its mask; nan for a draw with none, or with a nan among them."""
+    """Reduce each draw's values, at the times that its mask chooses, to one number, shape (draws,).
+
+    It is nan for a draw without such times, or with nan among its values there. Values and masks are (draws, times).
+    """
     chosen = [row[mask] for row, mask in zip(values, masks, strict=True)]
     return np.array([reduce(row) if len(row) and np.isfinite(row).all() else np.nan for row in chosen])
 
 
 def _singular_value_bound(star: np.ndarray, distance: np.ndarray, gamma: float) -> np.ndarray:
-    """Largest change of a singular value of W1 that a distance of beta from beta_* allows, relative to sigma_1.
+    """Return the largest change of a sigma_i(W1) that a distance of beta from beta_* allows, over sigma_1(W1).
 
     Singular values of beta are within the distance of those of beta_* (Weyl), and those of W1 grow with them (Lemma
-    C.10).
+    C.10). `star` are the singular values of beta_*, shape (..., k); `distance` has the shape (..., 1).
     """
     count = star.shape[-1]
     values = theory.hidden_singular_values(star, gamma, count)
@@ -302,7 +309,7 @@ def _singular_value_bound(star: np.ndarray, distance: np.ndarray, gamma: float) 
 
 
 def _asymmetries(Z1: np.ndarray, Z2: np.ndarray, alpha: np.ndarray, R: np.ndarray) -> Measured:
-    """Asymmetries of R^T alpha, R alpha^T and Z1^T R Z2^T, which are symmetric where X^T X = I (C.17, C.18, C.22)."""
+    """Return asymmetries of R^T alpha, R alpha^T, Z1^T R Z2^T: symmetric where X^T X = I (C.17, C.18, C.22)."""
     # relative to R at time 0: where R has vanished, it is rounding
     size = norm(R)[:, :1]
     return {
@@ -313,5 +320,5 @@ def _asymmetries(Z1: np.ndarray, Z2: np.ndarray, alpha: np.ndarray, R: np.ndarra
 
 
 def _asymmetry(product: np.ndarray, size: np.ndarray, factor: np.ndarray) -> np.ndarray:
-    """|A - A^T| / (size |factor|) for a product A of matrices of norms `size` and |factor|; zero where one vanishes."""
+    """Return |A - A^T| / (size |factor|) for a product A of matrices of norms `size` and |factor|; 0 if one is 0."""
     return ratio(norm(product - transposed(product)), size * norm(factor))

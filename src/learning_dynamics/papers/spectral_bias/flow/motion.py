@@ -30,8 +30,8 @@ def fig1a(small: Table, *, member: Natural, top: Count) -> Motion:
     n_learned = int(select(small, SIGMA_BETA)["index"].max())  # beta has k of them, as many as outputs
     colours = colours_of_learned(n_learned, n_values)
     figure, (left, right) = plt.subplots(1, 2, figsize=(MOVING, 2.3), sharey=True, width_ratios=[1.6, 1])
-    lines, heads = [], []
-    # the largest on top
+    lines, heads = [], []  # curves on the left, and a dot at the end of each
+    # from the smallest to the largest, which is on top
     for colour, limit in zip(colours[::-1], limits[::-1], strict=True):
         level(left, limit, style=DASHES, width=0.9, zorder=2)
         lines += left.plot([], [], color=colour, zorder=3)
@@ -45,8 +45,10 @@ def fig1a(small: Table, *, member: Natural, top: Count) -> Motion:
     right.set(xlabel="index $i$", xticks=np.unique([1, (1 + n_values) // 2, n_values]))
 
     def draw(number: int) -> None:
+        """Draw a frame: number 0 shows the first time, number FRAMES - 1 the last."""
         last_shown = round(number * (len(times) - 1) / (FRAMES - 1))
-        for line, head, course in zip(lines, heads, values.T[::-1], strict=True):  # in the order of drawing
+        # lines were drawn from the smallest singular value to the largest
+        for line, head, course in zip(lines, heads, values.T[::-1], strict=True):
             line.set_data(times[: last_shown + 1], course[: last_shown + 1])
             head.set_data([times[last_shown]], [course[last_shown]])
         for bar, value in zip(bars, values[last_shown], strict=True):

@@ -1,4 +1,4 @@
-"""The potential that the flow's limit minimises (Theorem 3.1 (iii)), and whether there can be one (Lemma C.4).
+"""The potential that the flow's limit minimises (Theorem 3.1 (iii)), and whether one can exist (Lemma C.4).
 
 Shapes: Z1 (members, 1, inputs, inputs), square; Z2 (members, 1, inputs, outputs); X (members, 1, samples, inputs); Y
 (members, 1, samples, outputs): the axis of length one is time, at the limit.
@@ -19,7 +19,7 @@ PAIRS = 20
 def at_limit(
     Z1: np.ndarray, Z2: np.ndarray, X: np.ndarray, Y: np.ndarray, *, gamma: float, perturbations: int
 ) -> Measured:
-    """Return stationarity at the limit, and the cost of leaving it, arrays of shape (members, 1).
+    """Return how far the limit is from stationary, and what leaving it costs, arrays of shape (members, 1).
 
     The potential is 1/2 |W1|^2 + 1/2 |W2|^2 - gamma log det(W1 W1^T) (eq. 3.1); its Lagrangian adds a multiplier for
     interpolation.
@@ -46,13 +46,13 @@ def at_limit(
     increase_twice_log_det
         Like `increase`, of the potential with twice the logarithm of the determinant.
     """
-    # stationarity in Z2, Z2 + Z1^T X^T multiplier = 0, fixes X^T multiplier = -alpha if alpha is in the row space (P1);
-    # that in Z1 is then grad Psi_1 = alpha Z2^T (P2), both of Proposition C.5
+    # Stationary in Z2 means Z2 + Z1^T X^T multiplier = 0. So X^T multiplier is -alpha, and alpha in the row space of X
+    # (P1). Stationary in Z1 then means grad Psi_1 = alpha Z2^T (P2). Both are in Proposition C.5
     row_space_alpha = _row_space_alpha(Z1, Z2, X)
     logdet_gradient = 2 * gamma * np.linalg.inv(transposed(Z1))  # gradient of gamma log det(Z1 Z1^T)
     gradient_W1 = Z1 - logdet_gradient - row_space_alpha @ transposed(Z2)
     gammas = gamma * np.array([1.0, 0.0, 2.0])  # before the logarithm: as it is, none, twice
-    excess = _smallest_excess(Z1, Z2, X, Y, gammas=gammas, perturbations=perturbations)
+    excess = _smallest_excess(Z1, Z2, X, Y, gammas=gammas, perturbations=perturbations)  # shape (members, 1, 3)
     return {
         quantities.GRADIENT_W1: norm(gradient_W1) / norm(Z1),
         quantities.GRADIENT_W1_WITHOUT_LOG_DET: norm(gradient_W1 + logdet_gradient) / norm(Z1),
@@ -66,12 +66,12 @@ def at_limit(
 
 
 def _relative_gradient_W2(Z1: np.ndarray, Z2: np.ndarray, X: np.ndarray) -> np.ndarray:
-    """Gradient of the Lagrangian in W2 relative to |W2|, shape (...): zero if Z1^{-T} Z2 is in the row space of X."""
+    """Return |Z2 - Z1^T X^+ X alpha| / |Z2|, shape (...): zero if alpha = Z1^{-T} Z2 is in the row space of X."""
     return norm(Z2 - transposed(Z1) @ _row_space_alpha(Z1, Z2, X)) / norm(Z2)
 
 
 def _to_another_interpolator(Z1: np.ndarray, Z2: np.ndarray, X: np.ndarray) -> np.ndarray:
-    """Return a random change of Z2, of SIZE times its norm, less its part that would change X Z1 Z2."""
+    """Return a random change of Z2, of SIZE times its norm, less the part of it that would change X Z1 Z2."""
     (rng,) = generators(0, "spectral_bias.interpolators", 1)
     direction = rng.standard_normal(Z2.shape[-2:])
     direction = SIZE * norm(Z2)[..., None, None] * direction / np.linalg.norm(direction)
@@ -81,16 +81,17 @@ def _to_another_interpolator(Z1: np.ndarray, Z2: np.ndarray, X: np.ndarray) -> n
 def _row_space_alpha(Z1: np.ndarray, Z2: np.ndarray, X: np.ndarray) -> np.ndarray:
     """Return the part of alpha = Z1^{-T} Z2 in the span of the rows of X, shape (..., inputs, outputs)."""
     alpha = np.linalg.solve(transposed(Z1), Z2)
+    # X^T (X^T)^+ projects on the span of the rows of X
     return transposed(X) @ np.linalg.pinv(transposed(X)) @ alpha
 
 
 def relative_asymmetry(Z1: np.ndarray, imbalance: np.ndarray) -> np.ndarray:
-    """Largest asymmetry of the derivative of F(Z) = Z - Z^{-T} D, relative to its term in D, over random pairs (K, H).
+    """Return the largest asymmetry of the derivative of F(Z) = Z - Z^{-T} D over random pairs of directions (H, K).
 
     By (P2) of Proposition C.5 the gradient of a potential of Z1 has to be F at the limit, D the imbalance (Lemma C.4).
-    A gradient has a symmetric derivative, <K, dF[H]> = <H, dF[K]>; dF[H] = H + Z^{-T} H^T Z^{-T} D, of which the first
-    term is symmetric. What differs is in the second, A = Z^{-T} H^T Z^{-T} D and B = Z^{-T} K^T Z^{-T} D: measured is
-    |<K, A> - <H, B>| / (|K| |A| + |H| |B|), which does not depend on the sizes of Z and D.
+    A gradient has a symmetric derivative, <K, dF[H]> = <H, dF[K]>. Here dF[H] = H + Z^{-T} H^T Z^{-T} D. Its first term
+    is symmetric. An asymmetry is in its second, A = Z^{-T} H^T Z^{-T} D for H and B = Z^{-T} K^T Z^{-T} D for K. It is
+    measured as |<K, A> - <H, B>| / (|K| |A| + |H| |B|), which does not depend on the sizes of Z and D.
 
     Parameters
     ----------
@@ -103,10 +104,11 @@ def relative_asymmetry(Z1: np.ndarray, imbalance: np.ndarray) -> np.ndarray:
     ndarray, shape (...)
     """
     (rng,) = generators(0, "spectral_bias.directions", 1)
-    inverse = np.linalg.inv(transposed(Z1))
+    inverse = np.linalg.inv(transposed(Z1))  # Z^{-T}
     largest = np.zeros(Z1.shape[:-2])
     for _ in range(PAIRS):
         H, K = rng.standard_normal((2, *Z1.shape[-2:]))
+        # A and B; D is diagonal, so that it multiplies columns
         along, across = (inverse @ direction.T @ inverse * imbalance for direction in (H, K))
         difference = np.sum(K * along, axis=(-2, -1)) - np.sum(H * across, axis=(-2, -1))
         size = np.linalg.norm(K) * norm(along) + np.linalg.norm(H) * norm(across)
@@ -117,12 +119,15 @@ def relative_asymmetry(Z1: np.ndarray, imbalance: np.ndarray) -> np.ndarray:
 def _smallest_excess(
     Z1: np.ndarray, Z2: np.ndarray, X: np.ndarray, Y: np.ndarray, *, gammas: np.ndarray, perturbations: int
 ) -> np.ndarray:
-    """Return the smallest increase of the potential of each of `gammas`, shape (members, 1, gammas)."""
+    """Return the smallest increase of the potential over perturbations, over their squared length, for each gamma.
+
+    The shape is (members, 1, gammas), one potential (3.1) for each of `gammas`.
+    """
     # every member is probed along the same directions: part of the measure, so no setting
     (rng,) = generators(0, "spectral_bias.perturbations", 1)
     inputs, outputs = Z2.shape[-2:]
     directions = rng.standard_normal((perturbations, inputs * (inputs + outputs)))
-    # perturbations come first, before members
+    # perturbations come first, before members: directions of Z1 have the shape (perturbations, 1, 1, inputs, inputs)
     axes = (perturbations,) + (1,) * (Z1.ndim - 2)
     directions1, directions2 = directions[:, : inputs**2], directions[:, inputs**2 :]
     moved1 = Z1 + SIZE * norm(Z1)[..., None, None] * directions1.reshape(*axes, inputs, inputs) / inputs
@@ -134,5 +139,6 @@ def _smallest_excess(
 
 
 def _potential(Z1: np.ndarray, Z2: np.ndarray, gammas: np.ndarray) -> np.ndarray:
-    """1/2 |Z1|^2 + 1/2 |Z2|^2 - gamma log det(Z1 Z1^T) for each gamma, along the last axis (eq. 3.1)."""
+    """Return 1/2 |Z1|^2 + 1/2 |Z2|^2 - gamma log det(Z1 Z1^T) for each gamma, along the last axis (eq. 3.1)."""
+    # log det(Z1 Z1^T) = 2 log |det Z1|
     return 0.5 * (norm(Z1) ** 2 + norm(Z2) ** 2)[..., None] - 2 * gammas * np.linalg.slogdet(Z1)[1][..., None]

@@ -40,19 +40,23 @@ def anisotropic_flow(
 ) -> Trajectory:
     """Gradient flow from orthogonal rows of unequal lengths and W2(0) = 0; see `linear_flow`.
 
-    The squared lengths, over two, run from gamma / spread to gamma * spread, evenly in the logarithm, so that the
-    imbalance is diagonal and no multiple of the identity (Lemma C.4).
+    Half the squared lengths of the rows run from gamma / spread to gamma * spread, evenly in the logarithm, so that
+    the imbalance is diagonal and no multiple of the identity (Lemma C.4).
     """
     scales = two_layer.unequal_scales(gamma, spread, data["X"].shape[-1])
     return to_the_limit(data, _orthogonal_start(data, width, scales[:, None]), integration, seed)
 
 
 def balanced_flow(data: Arrays, *, width: Count, variance: Scale, integration: Limit, seed: Seed) -> Trajectory:
-    """Gradient flow from balanced layers, W1^T W1 = W2 W2^T, the narrower one Gaussian at 0; see `linear_flow`."""
+    """Gradient flow from balanced layers, W1^T W1 = W2 W2^T; see `linear_flow`.
+
+    The layer with fewer outer units, inputs or outputs, starts Gaussian.
+    """
     inputs, outputs = data["X"].shape[-1], data["Y"].shape[-1]
     smaller, larger = sorted((inputs, outputs))
 
     def start(rng: np.random.Generator) -> Layers:
+        # with a Gaussian A and orthonormal rows V, A and A V are balanced: A V (A V)^T = A A^T
         narrow = two_layer.gaussian_layer(rng, width, smaller, variance)
         wide = narrow @ two_layer.orthonormal_rows(rng, smaller, larger)
         first, second = (wide, narrow) if outputs <= inputs else (narrow, wide)
