@@ -31,12 +31,15 @@ def followed_networks(trajectory: Trajectory) -> Iterator[tuple[TensorNetwork, n
 
 
 def network_of(name: str, inputs: int, depth: int, seed: int) -> TensorNetwork:
-    """Return a network by name.
+    """Return a network by name, for d inputs.
 
-    diagonal, convolutional (full-length filters), fully_connected (all widths the inputs' dimension);
-    short_filters, convolutional with filters of lengths 2, 2, ..., d, and filter_<k> with k in place of 2;
-    decomposable, real, with random singular vectors in two more dimensions than it has singular values, one more than
-    it has inputs; general, a Gaussian tensor with lengths d, d + 1, ... and no structure.
+    - diagonal
+    - convolutional: all filters have the full length d
+    - short_filters: convolutional; all filters have length 2, but for the last, of length d
+    - filter_<k>: the same with length k instead of 2
+    - fully_connected: all widths are d
+    - decomposable: real, with d + 1 random singular values and singular vectors in d + 3 dimensions
+    - general: a Gaussian tensor without structure; layers have lengths d, d + 1, ...
     """
     rng = generators(seed, f"tensor_network.{name}.{depth}", 1)[0]
     if name == "diagonal":

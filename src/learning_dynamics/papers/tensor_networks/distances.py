@@ -4,7 +4,10 @@ import numpy as np
 
 
 def angle_between(beta: np.ndarray, direction: np.ndarray) -> np.ndarray:
-    """Return angles in degrees between vectors, accurate near zero."""
+    """Return angles in degrees between vectors, shape (..., entries), and a direction, shape (entries,).
+
+    They are accurate near zero, and nan for vectors that are zero.
+    """
     with np.errstate(invalid="ignore"):
         unit = beta / np.linalg.norm(beta, axis=-1, keepdims=True)
     return angle_between_units(unit, direction / np.linalg.norm(direction))
@@ -12,6 +15,7 @@ def angle_between(beta: np.ndarray, direction: np.ndarray) -> np.ndarray:
 
 def angle_between_units(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     """Return angles in degrees between unit vectors, accurate near zero."""
+    # half the angle is in a right triangle with these sides; an arccos of the inner product would lose small angles
     opposite, adjacent = np.linalg.norm(first - second, axis=-1), np.linalg.norm(first + second, axis=-1)
     return np.degrees(2 * np.arctan2(opposite, adjacent))
 

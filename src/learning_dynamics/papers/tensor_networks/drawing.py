@@ -24,15 +24,15 @@ SCALE_LABEL = r"initial scale $\alpha$"
 
 
 def median_and_range(
-    axis: Axes, at: np.ndarray, values: np.ndarray, colour: Any, style: str = "-", **options: Any
+    axis: Axes, x: np.ndarray, values: np.ndarray, colour: Any, style: str = "-", **options: Any
 ) -> None:
-    """Draw the median over draws as a line, and all draws as a band; `values` have shape (draws, places)."""
-    axis.plot(at, np.median(values, axis=0), style, color=colour, lw=1.2, **options)
-    axis.fill_between(at, values.min(axis=0), values.max(axis=0), color=colour, alpha=0.15, lw=0)
+    """Draw the median over draws as a line, and all draws as a band; `values` have shape (draws, len(x))."""
+    axis.plot(x, np.median(values, axis=0), style, color=colour, lw=1.2, **options)
+    axis.fill_between(x, values.min(axis=0), values.max(axis=0), color=colour, alpha=0.15, lw=0)
 
 
 def handle(label: str, colour: str | tuple = COLOURS["grey"], **style: Any) -> Line2D:
-    """Return a legend's entry of a line or a marker that stands for many."""
+    """Return a legend's entry for a line or a marker that is drawn many times."""
     return Line2D([], [], color=colour, label=label, **style)
 
 

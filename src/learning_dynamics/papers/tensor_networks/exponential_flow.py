@@ -6,13 +6,16 @@ that is, by (1 + log(1 + t))^(1/L), the flow is, without approximation,
 
     dU/dtau = -U / L + sum_i w_i grad g_i(U),    w_i = exp((2 - 2/L) tau - 1 + e^tau (1 - g_i)),
 
-with g_i = y_i f(x_i; U), the margins divided by e^tau. Its right-hand side stays of order one: nothing under- or
-overflows. What remains is stiffness, e^tau, and with it rounding: an error of epsilon in g_i is one of e^tau * epsilon
-in the exponent, so that no integrator passes e^tau = 1 / rtol, and one that takes finite differences of the
-exponential gives up long before. Therefore 1 / (e^-tau + 1 / sharpness) replaces the factor e^tau in the exponent. Up
-to a log t of a hundredth of `sharpness` the two agree to a hundredth. Beyond, margins of support vectors agree with one
-another to 1 / sharpness and no longer to 1 / log t, a difference that no direction shows. The limit is the same: where
-the factor is large, U descends its squared norm among the points with all g_i >= 1.
+with g_i = y_i f(x_i; U), the margins divided by e^tau. It follows from dt / dtau = exp(tau - 1 + e^tau) and minus the
+gradient by the layers themselves, the sum of exp(-e^tau g_i) e^(tau (1 - 1/L)) grad g_i(U). The right-hand side stays
+of order one: nothing under- or overflows.
+
+What remains is stiffness, e^tau, and with it rounding: an error of epsilon in g_i is one of e^tau * epsilon in the
+exponent, so that no integrator passes e^tau = 1 / rtol, and one that takes finite differences of the exponential gives
+up long before. Therefore 1 / (e^-tau + 1 / sharpness) replaces the factor e^tau in the exponent. Up to a log t of a
+hundredth of `sharpness` the two agree to a hundredth. Beyond, margins of support vectors agree with one another to
+1 / sharpness and no longer to 1 / log t, a difference that no direction shows. The limit is the same: where the factor
+is large, U descends its squared norm among the points with all g_i >= 1.
 """
 
 from dataclasses import dataclass
@@ -28,7 +31,8 @@ from learning_dynamics.settings import Positive
 
 FloatOrArray = TypeVar("FloatOrArray", float, np.ndarray)
 MAX_EXPONENT = 40.0  # of a weight; only a trial step far outside the constraint has a larger one, and is rejected
-# of the integrator: enough for every flow of the configurations; one that needs more is given up, and is undecided
+# The integrator's. They are enough for every flow of the configurations; a flow that needs more is given up, and its
+# draw is undecided.
 RESTARTS = 50
 MAX_STEPS = 20_000
 
@@ -102,6 +106,7 @@ def exponential_flow(
     def jacobian(log_log_time: float, state: np.ndarray) -> np.ndarray:
         push, margins = gradients(state)
         weight = weights(log_log_time, margins)
+        # the derivative of sum_i w_i grad g_i: of grad g_i at fixed weights, and d w_i = -stiffness w_i d g_i
         curvature = pair_contractions(np.tensordot(weight, tensors, axes=1), network.layers(state))
         return curvature - stiffness(log_log_time) * (push.T * weight) @ push - np.eye(len(state)) / depth
 

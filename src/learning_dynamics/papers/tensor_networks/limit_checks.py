@@ -1,10 +1,12 @@
 """Checks of where flows end, all draws of all runs together: how slowly directions settle, and predicted limits.
 
-Flows of the exponential loss are recorded by the column `log_log_time`, which is log log t, or log(1 + log(1 + t))
-exactly. A lag is what a margin or direction still lacks of its limit at the last time. M(-u) is the network's data
-tensor at -u, with u the limit direction of X^T r; layers tend to its singular vectors (Theorem 1). From a log t of the
-order of `sharpness` on the exponent of the loss is capped (`exponential_flow`). `slack` is a setting of claims, a
-factor on each bound for the numbers of order one that laws in log t leave open. Arrays have shape (draws,).
+- Time is the column `log_log_time`: log log t, or log(1 + log(1 + t)) exactly.
+- A lag is what a margin or direction still lacks of its limit at the last time.
+- M(-u) is the network's data tensor at -u, with u the limit direction of X^T r; layers tend to its singular vectors
+  (Theorem 1).
+- From a log t of the order of `sharpness` on the exponent of the loss is capped (`exponential_flow`).
+- `slack` is a setting of claims: a factor on each bound, for the numbers of order one that laws in log t leave open.
+- Arrays have shape (draws,).
 """
 
 from collections.abc import Mapping
@@ -15,8 +17,8 @@ from learning_dynamics.judging import Check, Claim, equal_on_every_draw, every_d
 from learning_dynamics.papers.tensor_networks.tables import MARGIN, OTHER_DEPTH, OTHER_SCALE
 from learning_dynamics.tidy import Draws, Quantity, Table, settings_of
 
-# Error of a flow's limit, relative, in units of the integrator's rtol, which it allows itself in each step. Flows to a
-# limit take 300 to 3,400 steps; a bound of so many is set from five seeds, whose worst flow was off by 730 times rtol.
+# Relative error of a flow's limit, in units of rtol, the error that the integrator allows itself in each step. Flows to
+# a limit take 300 to 3,400 steps. Of five seeds the worst flow was off by 730 times rtol.
 LIMIT_ERROR = 2000.0
 RIVAL_MINIMISERS = {"the minimiser for one more layer": OTHER_DEPTH, r"the minimiser for $2 \alpha$": OTHER_SCALE}
 LAG = r"the largest distance from the limit that theory leaves, $1 / (e \log \log t)$"
@@ -25,12 +27,14 @@ LAG = r"the largest distance from the limit that theory leaves, $1 / (e \log \lo
 def largest_lag(flows: Draws, slack: float) -> float:
     """Return the largest lag that a direction may have at the last time.
 
-    A singular direction whose singular value of M(-u) is the fraction s of the largest lowers a margin by (1 - s) (log
-    t)^(-(1 - s)) times a number of order one, its share at the start, which `slack` bounds. With delta = 1 - s and tau
-    = log log t that is delta exp(-delta tau), which no delta brings above its value at delta = 1 / tau, 1 / (e tau): at
-    a log log t of 3200, 1.1e-4 times the slack, whatever the data. A residual of the singular-vector equations is
-    linear in the layers' component along it, the root of that share: delta exp(-delta tau / 2), 2 / (e tau) at most,
-    which `slack` bounds as well. The argument is for two layers; the same bound is asked of three.
+    Let a singular direction have the fraction s of the largest singular value of M(-u), delta = 1 - s and tau = log
+    log t. The direction lowers a margin by delta exp(-delta tau), times its share at the start, a number of order one
+    that `slack` bounds. Whatever the data, delta exp(-delta tau) is largest at delta = 1 / tau, where it is
+    1 / (e tau): at a tau of 3200, 1.1e-4.
+
+    A residual of the singular-vector equations is linear in the layers' component along the direction, which is the
+    root of its share. The residual is of order delta exp(-delta tau / 2), at most 2 / (e tau): `slack` bounds the 2 as
+    well. The argument is for two layers; the same bound is asked of three.
     """
     return slack / (np.e * last_log_log_time(flows))
 
@@ -92,7 +96,10 @@ def settles(
     undecided: np.ndarray | None = None,
     excluded: Mapping[str, int] | None = None,
 ) -> Check:
-    """Check what `vanishes` does, of the same parameters, but leave draws undecided on which the quantity changes."""
+    """Check that a quantity has vanished, as `vanishes` does, but leave a draw undecided while the quantity changes.
+
+    The parameters are those of `vanishes`.
+    """
     values, bound = np.abs(flows.at_end("log_log_time")[quantity]), largest_lag(flows, slack)
     on_its_way = (values > bound) & still_changes(flows, quantity)
     return every_draw(
@@ -159,7 +166,7 @@ def limit_error(flows: Draws) -> float:
 
 @takes_rivals("predicted", scaled=True)
 def check_limits(name: str, flows: Draws, measured: np.ndarray, predicted: np.ndarray) -> Check:
-    """Check that limits of flows are those that are predicted."""
+    """Check that limits of flows, shape (draws, entries), are those predicted, to the integrator's error."""
     return equal_on_every_draw(
         name, measured, predicted, tolerance=limit_error(flows), because="the integrator's tolerance, step by step"
     )
@@ -176,9 +183,20 @@ def limits_minimise(
 ) -> Claim:
     """Yield a check that every flow's limit is the minimiser of Q (Theorem 4), entry by entry.
 
-    Predictions are in the column `predicted` of quantities of the tables: `printed` and `corrected` name those of the
-    minimiser. Rivals are the minimisers for another depth and another scale, and the solutions of least norm by their
-    phrases.
+    The rivals are the minimisers for another depth and another scale, and solutions of least norm.
+
+    Parameters
+    ----------
+    name : str
+        The check's.
+    flows : Draws
+    limit : str
+        The quantity that is the flow's limit.
+    printed, corrected : str
+        Quantities whose predictions, the column `predicted`, are the minimisers that the paper prints and its
+        correction.
+    least_norms : mapping from phrase to str
+        The same for the solutions of least norm.
     """
 
     def predicted(quantity: Quantity) -> np.ndarray:

@@ -23,9 +23,10 @@ def depth_q(t: np.ndarray, depth: int) -> np.ndarray:
     t = np.asarray(t, dtype=float)
     if depth == 2:
         return np.sinh(t)
+    # With x = q**2 / (1 + q**2) the time at which q_L reaches q is half the incomplete beta function B(x; 1/2, half).
     half = (depth - 2) / 2
     share = np.clip(np.abs(t) / blow_up_time(depth), 0.0, 1.0)
-    # q**2 / (1 + q**2) from the time passed, or its complement from the time left: accurate near 0 and near c
+    # x from the share of time passed, or 1 - x from the share left: accurate near 0 and near c
     elapsed, remaining = special.betaincinv(0.5, half, share), special.betaincinv(half, 0.5, 1 - share)
     with np.errstate(divide="ignore"):
         return np.sign(t) * np.sqrt(np.where(share < 0.5, elapsed / (1 - elapsed), (1 - remaining) / remaining))
@@ -70,10 +71,10 @@ def norm_like_minimiser(
 ) -> np.ndarray:
     """Minimise Q_{L, alpha, eta}(rho) subject to ``features @ rho = labels`` (Theorem 4; Corollaries 5 to 7).
 
-    Stationarity (66) gives ``rho_j = (alpha |eta_j|)**L h_L((alpha |eta_j|)**(L-2) (features.T @ nu)_j)``; the
-    multipliers nu minimise a smooth convex function, whose arguments stay between the blow-up times, and
-    which Newton's method with backtracking does. At scales so small that a solution lies within rounding of
-    a blow-up time (below 1e-2 at depth 5) double precision does not reach it.
+    Stationarity (66) gives ``rho_j = (alpha |eta_j|)**L h_L((alpha |eta_j|)**(L-2) (features.T @ nu)_j)``. The
+    multipliers nu minimise a smooth convex function, which is infinite where an argument of h_L is beyond the blow-up
+    times; Newton's method with backtracking finds them. Double precision does not reach them at scales so small that
+    an argument is within rounding of a blow-up time (below 1e-2 at depth 5).
 
     Parameters
     ----------
@@ -103,8 +104,12 @@ def norm_like_minimiser(
         return outer * depth_h(inner * (nu @ features), depth)
 
     def dual(nu: np.ndarray) -> float:
-        """Return the convex function of nu whose gradient is ``features @ minimiser(nu) - labels``."""
-        t = inner * (nu @ features)
+        """Return the convex function of nu whose gradient is ``features @ minimiser(nu) - labels``.
+
+        This is so because (q**2 / 2)' = h and ``size**2 * inner`` is ``outer``. With two layers there is no blow-up
+        time, but q is sinh, whose square overflows soon beyond 350.
+        """
+        t = inner * (nu @ features)  # shape (m,)
         if np.any(np.abs(t) >= min(blow_up_time(depth), 350.0)):
             return np.inf
         return float(np.sum(size**2 * depth_q(t, depth) ** 2) / 2 - labels @ nu)
@@ -120,8 +125,10 @@ def norm_like_minimiser(
     nu = np.zeros(len(labels)) if start is None else start
     gradient, step = newton(nu)
     for _ in range(1000):
+        # the slope along a step, negative, is the decrease that is expected of it to first order
         before, expected, length = dual(nu), float(gradient @ step), 1.0
-        # below the resolution of the dual's values, its gradient alone shows progress
+        # A decrease below the rounding of the dual's values cannot be seen there: full steps are then taken, for as
+        # long as the gradient shrinks.
         resolved = -expected > 1e-12 * max(abs(before), abs(float(labels @ nu)))
         while resolved and dual(nu + length * step) > before + 1e-4 * length * expected:
             length /= 2

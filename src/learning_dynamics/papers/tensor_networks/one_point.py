@@ -52,6 +52,7 @@ def one_point_condition(tensor: np.ndarray, first: np.ndarray, second: np.ndarra
     sum of ``a_j**2 - b_j**2`` over the group evenly.
     """
     _, s, _, a, b = _singular_coordinates(tensor, first, second)
+    # equal singular values have the same number: s = (3, 2, 2, 1) gives (0, 1, 1, 2)
     group = np.cumsum(np.concatenate([[0], np.diff(s) < -1e-9 * s[0]]).astype(int))
     margins = [np.mean((a**2 - b**2)[group == g]) for g in np.unique(group)]
     return float(np.min(margins))
@@ -60,16 +61,16 @@ def one_point_condition(tensor: np.ndarray, first: np.ndarray, second: np.ndarra
 def remainder_bounds(
     values: np.ndarray, first: np.ndarray, second: np.ndarray, log_log_time: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return bounds on sums and differences at a log log t, relative to those of the top value.
+    """Return bounds on the sums and differences of two layers at a log log t, relative to the top value's.
 
-    They hold for two layers on one point under the exponential loss; under the squared loss, whose flow ends at the
+    They hold for two layers on one point under the exponential loss. Under the squared loss, whose flow ends at the
     label, they hold at the end, from a scale alpha, with ``log(2 |y| / alpha**2)`` in place of log log t.
 
-    In singular coordinates the sums u of two layers on one point grow like ``exp(s_j T)`` and the differences w fall
-    like ``exp(-s_j T)``, where T is the integral of the loss, whatever the loss. Because the margin, at least half of
-    log t, is at most ``exp(2 s_1 T) sum_j s_j u_j**2 / 4`` with the sums at the start, this bounds T from below,
-    and a sum is at most ``exp(-(s_1 - s_j) T)`` times its share at the start: ``(log t)**(-(1 - s) / 2)`` with
-    s = s_j / s_1.
+    In singular coordinates the sums u of the layers grow like ``exp(s_j T)`` and the differences w fall like
+    ``exp(-s_j T)``, whatever the loss: T is the integral of minus its derivative by the margin. The margin is at least
+    half of log t, and at most ``exp(2 s_1 T) sum_j s_j u_j**2 / 4`` with the sums at the start. This bounds T from
+    below, and a sum is at most ``exp(-(s_1 - s_j) T)`` times its share at the start: ``(log t)**(-(1 - s) / 2)`` with
+    s = s_j / s_1. The derivation is in docs/tensor_networks.md.
 
     Parameters
     ----------
@@ -87,9 +88,12 @@ def remainder_bounds(
     """
     top = values > values[0] * (1 - 1e-9)
     sums, differences = np.abs(first + second), np.abs(first - second)
+    # T is at least this, and every bound below falls with T
     time = max(0.0, (log_log_time - np.log(np.sum(values * sums**2) / 2)) / (2 * values[0]))
     decay = np.exp(-2 * values[0] * time)
+    # all relative to exp(s_1 T)
     grown, decayed = sums * np.exp((values - values[0]) * time), differences * np.exp(-(values + values[0]) * time)
+    # the unit of both: the top value's sum less its difference, at most twice what either layer has along it
     largest = np.linalg.norm(sums[top]) - decay * np.linalg.norm(differences[top])
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(top, 1.0, grown / max(largest, 0.0)), np.where(top, 0.0, decayed / max(largest, 0.0))
@@ -98,12 +102,24 @@ def remainder_bounds(
 def transient(
     tensor: np.ndarray, label: float, first: np.ndarray, second: np.ndarray, *, log_log_time: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the singular values of M(x), and `remainder_bounds` on flows from two layers."""
+    """Return the singular values of M(x), and `remainder_bounds` on flows from two layers, each of shape (m,).
+
+    Parameters
+    ----------
+    tensor : ndarray, shape (k_1, k_2)
+        M(x).
+    label : float
+    first, second : ndarray, shapes (k_1,), (k_2,)
+        Both layers at the start.
+    log_log_time : float
+        log(1 + log(1 + t)).
+    """
     U1, s, U2 = np.linalg.svd(tensor, full_matrices=False)
     return s, *remainder_bounds(s, first @ U1, np.sign(label) * second @ U2.T, log_log_time)
 
 
 def _singular_coordinates(tensor: np.ndarray, first: np.ndarray, second: np.ndarray) -> Sequence[np.ndarray]:
+    """Return U_1, s and U_2 of the nonzero singular values of M(x), and both layers along these vectors, a and b."""
     U1, s, U2 = np.linalg.svd(tensor, full_matrices=False)
     nonzero = s > 1e-12 * s[0]
     U1, s, U2 = U1[:, nonzero], s[nonzero], U2[nonzero].T

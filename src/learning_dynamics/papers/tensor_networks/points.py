@@ -27,6 +27,7 @@ def regression(*, samples: Count, inputs: Count, seeds: Count, even: bool = Fals
     rngs = generators(seed, "points.regression", seeds)
     X = np.stack([rng.standard_normal((samples, inputs)) for rng in rngs])
     if even:
+        # entries j and -j, modulo the inputs, become equal; the root of two leaves the variance of such a pair at one
         X = (X + np.roll(X[..., ::-1], 1, axis=-1)) / np.sqrt(2)
     return {"X": X, "y": np.stack([rng.standard_normal(samples) for rng in rngs])}
 
@@ -64,4 +65,5 @@ def commuting_sensors(*, samples: Count, size: Count, seeds: Count, seed: Seed) 
     Q = np.stack([np.linalg.qr(rng.standard_normal((size, size)))[0] for rng in rngs])
     X = np.stack([rng.standard_normal((samples, size)) for rng in rngs])
     y = np.stack([rng.standard_normal(samples) for rng in rngs])
+    # A of data set m and sample s is Q_m diag(X_ms) Q_m^T
     return {"A": np.einsum("mij,msj,mkj->msik", Q, X, Q), "y": y, "Q": Q, "X": X}

@@ -8,10 +8,11 @@ import numpy as np
 from scipy import sparse
 
 Norm = Literal["l1", "l2", "dft_l1"]
-# by network, the norm that two layers minimise in the limit, fully connected ones at any depth: classifiers among those
-# of margin one, regressions from a small start among interpolators
+# By network, the norm that the limit of two layers minimises; of fully connected networks, at any depth. A classifier
+# minimises it among those of margin one, a regression from a small start among the interpolators.
 LIMIT_NORM: dict[str, Norm] = {"fully_connected": "l2", "diagonal": "l1", "convolutional": "dft_l1"}
-# of the interior-point solver, gap and feasibility: what it aims at, and what is accepted where rounding stops it short
+# Of the interior-point solver, for gap and feasibility. It aims at the first, and where rounding stops it short, the
+# second is accepted.
 TOLERANCE, ACCEPTED_TOLERANCE = 1e-12, 1e-10
 
 
@@ -45,17 +46,19 @@ def minimum_norm(X: np.ndarray, y: np.ndarray, norm: Norm, *, classification: bo
         If no z fulfils the constraints.
     """
     samples, inputs = X.shape
+    # `bound - data z` is zero, or for classification y_i x_i^T z - 1, which is not negative
     data = -y[:, None] * X if classification else X
     bound = -np.ones(samples) if classification else y
     cones = [clarabel.NonnegativeConeT(samples) if classification else clarabel.ZeroConeT(samples)]
     if norm == "l2":
         # squared, so that the solution is the one of a strictly convex quadratic program
         return _solve_cone_program(2 * np.eye(inputs), np.zeros(inputs), data, bound, cones=cones, name=norm)
-    # unknowns z and t: the sum of t is minimised, and t_j bounds the size of the j-th entry of the transform
+    # Unknowns are z and t: the sum of t is minimised, and t_j bounds the size of the j-th entry of z or its transform.
+    # That is a second-order cone for each j: t_j is at least the length of the entry's real and imaginary part.
     transform = np.fft.fft(np.eye(inputs), norm="ortho")
     parts = [transform.real, transform.imag] if norm == "dft_l1" else [np.eye(inputs)]
     size = 1 + len(parts)
-    cone_rows = np.zeros((inputs, size, 2 * inputs))
+    cone_rows = np.zeros((inputs, size, 2 * inputs))  # for each j the negative of (t_j, real part, imaginary part)
     cone_rows[:, 0, inputs:] = -np.eye(inputs)
     for place, part in enumerate(parts, start=1):
         cone_rows[:, place, :inputs] = -part
@@ -91,12 +94,14 @@ def minimum_matrix_norm(sensors: np.ndarray, y: np.ndarray, norm: Literal["nucle
     samples, size = sensors.shape[:2]
     if norm == "frobenius":
         return minimum_norm(sensors.reshape(samples, -1), y, "l2").reshape(size, size)
-    # the solver takes upper triangles by columns, entries off the diagonal multiplied by the root of two
-    # the (row, column) of a lower triangle by rows are the (column, row) of an upper triangle by columns
+    # The solver takes a symmetric matrix as the vector of its upper triangle, column by column, with entries off the
+    # diagonal multiplied by the root of two. `np.tril_indices` lists a lower triangle row by row: the same order, with
+    # rows and columns exchanged.
     column, row = np.tril_indices(size)
     entries = len(row)
     weights = np.where(row == column, 1.0, np.sqrt(2))
-    sensor_vectors = sensors[:, row, column] * weights
+    sensor_vectors = sensors[:, row, column] * weights  # shape (samples, entries)
+    # unknowns are two such vectors: <A_i, first> - <A_i, second> = y_i, and each is semidefinite
     system = np.concatenate([np.concatenate([sensor_vectors, -sensor_vectors], axis=1), -np.eye(2 * entries)])
     solution = _solve_cone_program(
         np.zeros((2 * entries,) * 2),
@@ -114,7 +119,10 @@ def minimum_matrix_norm(sensors: np.ndarray, y: np.ndarray, norm: Literal["nucle
 def _solve_cone_program(
     curvature: np.ndarray, cost: np.ndarray, system: np.ndarray, bounds: np.ndarray, *, cones: list[Any], name: str
 ) -> np.ndarray:
-    """Minimise ``x' curvature x / 2 + cost x`` subject to ``bounds - system x`` in the cones, by interior points."""
+    """Minimise ``x^T curvature x / 2 + cost x`` subject to ``bounds - system x`` in the cones, by interior points.
+
+    Rows of the system belong to the cones one after the other. `name` is that of the norm, for the error.
+    """
     settings = clarabel.DefaultSettings()
     settings.verbose = False
     settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = TOLERANCE

@@ -32,12 +32,20 @@ class Limit(Tolerances):
 def squared_loss_field(
     tensors: np.ndarray, labels: np.ndarray, network: TensorNetwork
 ) -> Callable[[float, np.ndarray], np.ndarray]:
-    """Return the vector field of gradient flow on ``sum_i (f(x_i) - y_i)**2 / 2``, states in one vector."""
+    """Return the vector field of gradient flow on ``sum_i (f(x_i) - y_i)**2 / 2``, a function of time and state.
+
+    Parameters
+    ----------
+    tensors : ndarray, shape (samples, k_1, ..., k_L)
+        M(x_i).
+    labels : ndarray, shape (samples,)
+    """
     rows = tensors.reshape(len(tensors), -1)
 
     def field(_time: float, state: np.ndarray) -> np.ndarray:
         layers = network.layers(state)
         residuals = labels - outputs(tensors, layers)
+        # by each layer: the contraction of sum_i (y_i - f(x_i)) M(x_i) with all others
         return np.concatenate(contractions((residuals @ rows).reshape(network.lengths), layers))
 
     return field
@@ -65,7 +73,18 @@ def limit_of(
     *,
     integration: Limit,
 ) -> np.ndarray:
-    """Return the state in which the residuals of a flow are small beside the labels; nan if the integrator gives up."""
+    """Return the state in which the residuals of a flow are small beside the labels; nan if the integrator gives up.
+
+    Parameters
+    ----------
+    field : callable
+        The vector field, of time and state.
+    residuals : callable
+        The residuals at a state.
+    y : ndarray
+        The labels, of any shape.
+    start : ndarray, shape (parameters,)
+    """
     bound = integration.residual * float(np.max(np.abs(y)))
 
     def converged(state: np.ndarray) -> bool:

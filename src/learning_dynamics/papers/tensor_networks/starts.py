@@ -68,6 +68,8 @@ def factors(architecture: str, z: np.ndarray, imbalance: float, depth: int = 2) 
         last = last_of_product(z, imbalance, depth)
         larger = np.sqrt(imbalance + last * last)
     elif architecture == "convolutional":
+        # S is d**((L-1)/2) F and U the conjugate of the unitary transform F (`tensor_network.convolutional`). So z,
+        # which is S^T rho, has rho = F^-1 z / d**((L-1)/2), and a layer of singular coordinates eta is F eta.
         rho = np.fft.ifft(z, norm="ortho") / len(z) ** ((depth - 1) / 2)
         size = last_of_product(np.abs(rho), imbalance, depth)
         larger = np.fft.fft(np.sqrt(imbalance + size**2), norm="ortho").real
@@ -142,25 +144,30 @@ def within_condition(tensor: np.ndarray, rng: np.random.Generator) -> np.ndarray
     nonzero = s > 1e-12 * s[0]
     U1, U2 = U1[:, nonzero], U2[nonzero].T
     a, b = U1.T @ v1, U2.T @ v2  # both layers in singular coordinates
+    # in these coordinates 0.9 tanh(b) |a| replaces b; parts of v_2 orthogonal to the singular vectors stay
     return np.concatenate([v1, v2 + U2 @ (0.9 * np.tanh(b) * np.abs(a) - b)])
 
 
 def starts_within_condition(network: TensorNetwork, X: np.ndarray, label: str, seed: int) -> np.ndarray:
-    """Return directions of two layers that fulfil Theorem 5's condition, one for each point, shape (points, ...).
+    """Return directions of two layers that fulfil Theorem 5's condition, one for each point.
 
     Parameters
     ----------
     X : ndarray, shape (points, 1, inputs)
     label : str
-        Of the random numbers.
+        Names the stream of random numbers (`seeds.generators`).
+
+    Returns
+    -------
+    ndarray, shape (points, parameters)
     """
     rngs = generators(seed, label, len(X))
     return np.stack([within_condition(network.data_tensor(x), rng) for x, rng in zip(X[:, 0], rngs, strict=True)])
 
 
 def undecided(series: Arrays) -> np.ndarray:
-    """Return which members have a flow that the integrator gave up: its states are nan from there on.
+    """Return of each member whether the integrator gave up one of its flows, shape (members,).
 
-    Shape (members,), of bool.
+    The states of such a flow are nan from there on. The first axis of every series is that of the members.
     """
     return np.any([np.isnan(states).any(axis=tuple(range(1, states.ndim))) for states in series.values()], axis=0)

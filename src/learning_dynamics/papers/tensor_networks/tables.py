@@ -12,14 +12,15 @@ MEASURED = (QUANTITY, INDEX, VALUE, PREDICTED)
 
 
 def measured(empty: str) -> tuple[Column, ...]:
-    """Return the last columns of a table whose values may be empty, and say where they are."""
+    """Return the last columns of a table whose values may be empty: `empty` says where, in the column's description."""
     value = replace(VALUE_IF_ANY, description=f"measured; empty {empty}")
     return QUANTITY, INDEX, value, PREDICTED
 
 
 FOLLOWED = measured("where the flow could not be followed")
 
-MARGIN = "margin"  # a quantity: the least y_i f(x_i) / (1 + log(1 + t)), one where the loss falls like 1/t
-# quantities: what a limit's entries would be if they minimised Q of Theorem 4
+# names of quantities
+MARGIN = "margin"  # the least y_i f(x_i) / (1 + log(1 + t)), which tends to one where the loss falls like 1/t
+# entries of a limit, predicted by the minimiser of Q (Theorem 4)
 OTHER_DEPTH = "other_depth"  # for a layer more
 OTHER_SCALE = "other_scale"  # for twice the scale

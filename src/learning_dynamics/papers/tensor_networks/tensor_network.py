@@ -66,6 +66,7 @@ class TensorNetwork:
 
     def coefficients(self, state: np.ndarray) -> np.ndarray:
         """Return beta, shape (..., inputs), the linear coefficients with ``f(x) = x @ beta``."""
+        # beta_a is the tensor of unit input a, contracted with all layers: of two layers "abc,...b,...c->...a"
         axes = ascii_lowercase[1 : self.depth + 1]
         subscripts = ",".join([f"a{axes}", *(f"...{axis}" for axis in axes)]) + "->...a"
         return np.einsum(subscripts, self.basis, *self.layers(state), optimize=True)
@@ -92,21 +93,31 @@ def contractions(tensors: np.ndarray, layers: Sequence[np.ndarray]) -> list[np.n
         Gradients of ``tensor o (v_1, ..., v_L)``; the inner product of each with its v_l is that value.
     """
     products = []
-    contracted = tensors  # contracted with v_1, ..., v_(l-1)
-    lead = tensors.ndim - len(layers)
+    contracted = tensors  # with v_1, ..., v_(l-1): shape (..., k_l, ..., k_L)
+    lead = tensors.ndim - len(layers)  # the number of axes before k_1
     for index, layer in enumerate(layers):
-        partial = contracted
+        partial = contracted  # from the last axis on, the later layers are contracted too: shape (..., k_l) at the end
         for later_layer in reversed(layers[index + 1 :]):
             partial = partial @ later_layer
         products.append(partial)
         if index + 1 < len(layers):
+            # v_l contracts the axis of k_l: as a matrix product with all later axes flattened, (..., k_l, rest)
             rows = layer @ contracted.reshape(*contracted.shape[: lead + 1], -1)
             contracted = rows.reshape(contracted.shape[:lead] + contracted.shape[lead + 1 :])
     return products
 
 
 def pair_contractions(tensor: np.ndarray, layers: Sequence[np.ndarray]) -> np.ndarray:
-    """Return the second derivatives of ``tensor o (v_1, ..., v_L)`` by all layers, shape (parameters, parameters)."""
+    """Return the second derivatives of ``tensor o (v_1, ..., v_L)`` by all layers, shape (parameters, parameters).
+
+    The block of layers i and j is the tensor contracted with all other layers; that of a layer with itself is zero,
+    because the output is linear in each layer.
+
+    Parameters
+    ----------
+    tensor : ndarray, shape (k_1, ..., k_L)
+    layers : sequence of ndarray, shapes (k_l,)
+    """
     stops = np.cumsum([len(layer) for layer in layers])
     starts = stops - [len(layer) for layer in layers]
     derivatives = np.zeros((stops[-1], stops[-1]))
@@ -115,6 +126,7 @@ def pair_contractions(tensor: np.ndarray, layers: Sequence[np.ndarray]) -> np.nd
         other_axes = [number for number in range(len(layers)) if number not in (i, j)]
         block = tensor
         if other_axes:
+            # of three layers, for i = 0 and j = 2: "abc,b->ac"
             subscripts = ",".join([axes, *(axes[number] for number in other_axes)])
             block = np.einsum(f"{subscripts}->{axes[i]}{axes[j]}", tensor, *(layers[n] for n in other_axes))
         derivatives[starts[i] : stops[i], starts[j] : stops[j]] = block
@@ -141,6 +153,7 @@ def convolutional(inputs: int, lengths: Sequence[int]) -> TensorNetwork:
     """
     if max(lengths) > inputs:
         raise ValueError(f"filters of lengths {list(lengths)} do not fit {inputs} inputs")
+    # entry (i_1, ..., i_L) of M(x) is the entry of x at position i_1 + ... + i_L, modulo the inputs and counted from 0
     position = np.indices(lengths).sum(axis=0) % inputs
     basis = np.stack([(position == c).astype(float) for c in range(inputs)])
     if min(lengths) < inputs:
@@ -169,7 +182,7 @@ def fully_connected(widths: Sequence[int]) -> TensorNetwork:
 def decomposable(S: np.ndarray, U: Sequence[np.ndarray]) -> TensorNetwork:
     """Return the real network with singular values S x and singular vectors U (Yun et al. 2021, eq. 9)."""
     tensor = S.T  # (inputs, m)
-    for vectors in U:
+    for vectors in U:  # each adds its axis, of k entries, before the last: in the end (inputs, k_1, ..., k_L, m)
         tensor = np.einsum("...j,kj->...kj", tensor, vectors)
     return TensorNetwork(tensor.sum(axis=-1), S, tuple(U))
 
