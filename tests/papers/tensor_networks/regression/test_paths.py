@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
-from learning_dynamics.papers.tensor_networks.regression.interactive import _path
+from learning_dynamics.papers.tensor_networks.regression.interactive import flow_path
 
 
 @pytest.mark.parametrize("depth", [2, 3, 4])
@@ -24,7 +24,7 @@ def test_the_path_in_closed_form_is_that_of_the_layers_under_gradient_flow(depth
     start[-1] = 0.0
     solution = solve_ivp(flow, (0, 1e6), start.ravel(), "LSODA", rtol=1e-10, atol=1e-13)
     integrated = solution.y.T.reshape(-1, depth, 2).prod(axis=1)  # coefficients at each step
-    path = _path(x, scale, depth)
+    path = flow_path(x, scale, depth)
 
     # points on both curves that have the same output
     on_path = np.array([np.interp(integrated @ x, path @ x, coefficient) for coefficient in path.T]).T

@@ -2,8 +2,9 @@
 
 import matplotlib.pyplot as plt
 import numpy as np
+from matplotlib.axes import Axes
 
-from learning_dynamics.papers.tensor_networks.drawing import SCALE_LABEL, depth_colours, depth_handles, handle
+from learning_dynamics.papers.tensor_networks.drawing import DOTTED, SCALE_LABEL, depth_colours, depth_handles, handle
 from learning_dynamics.papers.tensor_networks.limit_checks import relative_distances
 from learning_dynamics.papers.tensor_networks.regression import quantities
 from learning_dynamics.plotting import COLOURS, WIDTH, Plot, legend_below, letters, panels
@@ -27,21 +28,16 @@ def depth(flow: Table, descent: Table, random: Table) -> Plot:
     for layers, colour in colours.items():
         curve = select(flow, quantities.MINIMISER_CURVE, depth=layers).sort_values("scale")
         left.semilogx(curve["scale"], curve["value"], color=colour, lw=1.3)
-        for table, marker, size in ((flow, "o", 5.5), (descent, "x", 4.5)):
-            rows = select(table, quantities.COEFFICIENT, depth=layers, index=1, seed=0).sort_values("scale")
-            left.semilogx(rows["scale"], rows["value"], marker, mfc="none", color=colour, ms=size)
+        limits = {"index": 1, "seed": 0, "depth": layers}  # rows of the first coefficient
+        by_flow = select(flow, quantities.COEFFICIENT, **limits).sort_values("scale")
+        by_descent = select(descent, quantities.COEFFICIENT, **limits).sort_values("scale")
+        left.semilogx(by_flow["scale"], by_flow["value"], "o", mfc="none", color=colour, ms=5.5)
+        left.semilogx(by_descent["scale"], by_descent["value"], "x", mfc="none", color=colour, ms=4.5)
         for quantity, style in ((quantities.WEIGHTED_L1, "-"), (quantities.WEIGHTED_L2, "--")):
             scales, distances = _distances(random, quantity, layers)
             right.loglog(scales, np.median(distances, axis=0), style, color=colour, marker=".", lw=1.2)
-    for least_norm, order, x, side in (
-        (quantities.PLAIN_L1, 1, 0.98, "right"),
-        (quantities.PLAIN_L2, 2, 0.02, "left"),
-    ):
-        # the solution of least norm depends neither on the depth nor on the scale
-        value = select(flow, least_norm, index=1, depth=min(colours))["predicted"].iloc[0]
-        left.axhline(value, color=COLOURS["grey"], lw=0.8, ls=(0, (1, 2)), zorder=0)
-        label = rf"least $\ell_{order}$ norm"
-        left.text(x, value + 0.004, label, transform=left.get_yaxis_transform(), ha=side, fontsize=8)
+    _draw_least_norm(left, flow, quantities.PLAIN_L1, r"least $\ell_1$ norm", side="right")
+    _draw_least_norm(left, flow, quantities.PLAIN_L2, r"least $\ell_2$ norm", side="left")
     left.margins(y=0.12)
     left.set(xlabel=SCALE_LABEL, ylabel=r"$\beta_1$ at the limit", title="one data point")
     right.set(xlabel=SCALE_LABEL, ylabel="relative distance", title="random data")
@@ -62,6 +58,15 @@ def depth(flow: Table, descent: Table, random: Table) -> Plot:
         alt="Left: curves of a coefficient that rise from the least l1 norm to the least l2 norm as the initial scale "
         "grows. Right: distances from both solutions that fall towards the two ends.",
     )
+
+
+def _draw_least_norm(axis: Axes, flow: Table, quantity: Quantity, label: str, *, side: str) -> None:
+    """Draw the first coefficient of a solution of least norm as a level, named at one side of the panel."""
+    # of any depth and scale: the solution depends on neither
+    level = select(flow, quantity, index=1)["predicted"].iloc[0]
+    axis.axhline(level, color=COLOURS["grey"], lw=0.8, ls=DOTTED, zorder=0)
+    x = 0.98 if side == "right" else 0.02
+    axis.text(x, level + 0.004, label, transform=axis.get_yaxis_transform(), ha=side, fontsize=8)
 
 
 def _distances(table: Table, quantity: Quantity, layers: int) -> tuple[np.ndarray, np.ndarray]:

@@ -1,10 +1,10 @@
 """Limits of regression against the minimisers that are predicted (Theorem 4; Lemma 5.1).
 
-Shapes: ``flow_<depth>`` (data sets, scales, parameters), limits, with scales alpha in place of times; ``eta_<depth>``
-(data sets, m), the weights of m singular coordinates; `X` (data sets, samples, inputs), `y` (data sets, samples).
-Features, X S^T, are (data sets, samples, m). Depth functions have `state` (2 depths, times, 2), p and q, each depth
-first forward and then backward in time, and `reached` (2 depths,), the time at which q passes its bound, negative
-backward; times are shares of it.
+- `interpolation`: ``flow_<depth>`` (data sets, scales, parameters) has limits, with scales alpha instead of times;
+  ``eta_<depth>`` (data sets, m) the weights of m singular coordinates. `X` (data sets, samples, inputs), `y` (data
+  sets, samples). Features, X S^T, are (data sets, samples, m). `back` is S^T: coefficients are S^T rho.
+- `depth_functions`: `state` (2 depths, times, 2) has p and q, of each depth first forward and then backward in time;
+  `reached` (2 depths,) the time at which |q| passes its bound, negative backward. Times are shares of that time.
 """
 
 import numpy as np
@@ -66,10 +66,12 @@ def interpolation(trajectory: Trajectory) -> Tables:
         if even:  # an even sequence's transform is real, and so is the program
             features, back = features.real, back.real
         beta = network.coefficients(trajectory.series[f"flow_{depth}"])
+        # of each data set the arguments features, labels and weights
         data = list(zip(features, y, trajectory.constants[f"eta_{depth}"], strict=True))
         members = [_predictions(*data_set, back, scales=scales, depth=depth) for data_set in data]
         predicted = {name: np.array([member[name] for member in members]) for name in members[0]}
         if even:
+            # as printed, rho is F z: the features are X F, and z is F rho, as the real F of even vectors is its inverse
             F = tensor_network.fourier(X.shape[-1]).real
             programs = [(x @ F, label, eta) for x, (_, label, eta) in zip(X, data, strict=True)]
             predicted[quantities.PRINTED_MINIMISER] = np.array(
@@ -111,8 +113,10 @@ def _predictions(
     """Return predicted coefficients of one data set, shape (scales, inputs), by what predicts them."""
 
     def minimum_norm_solution(weights: np.ndarray, norm: Norm) -> np.ndarray:
+        """Return S^T rho at the rho of least norm of rho / weights, at every scale the same, shape (scales, inputs)."""
         return np.tile(back @ (weights * minimum_norm(features * weights, y, norm)), (len(scales), 1))
 
+    # Remark 4's norms sum_j |rho_j| |eta_j|^(2 - L) and sum_j rho_j^2 eta_j^(2 - 2L) are those of rho over the weights
     return {
         quantities.COEFFICIENT: _minimisers(features, y, eta, back, scales=scales, depth=depth),
         OTHER_DEPTH: _minimisers(features, y, eta, back, scales=scales, depth=depth + 1),
@@ -153,6 +157,7 @@ def depth_functions(trajectory: Trajectory) -> Tables:
         closed form.
     """
     settings = trajectory.settings
+    # one after the other in the order of the loops
     ways = zip(trajectory.constants["reached"], trajectory.series["state"], strict=True)
     for depth in settings["depths"]:
         for sign in (1, -1):

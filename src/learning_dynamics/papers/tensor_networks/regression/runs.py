@@ -101,10 +101,11 @@ def _starts(network: TensorNetwork, weights: str, count: int, seed: int) -> tupl
     assert network.S is not None
     eta, starts = [], []
     for rng in generators(seed, f"weights.{network.name}", count):
-        entries, signs = np.ones(len(network.S)), np.ones(len(network.S))
+        entries, signs = np.ones(len(network.S)), np.ones(len(network.S))  # |eta_j| and its sign
         if weights == "random":
             entries, signs = 0.5 + rng.uniform(size=len(entries)), rng.choice([-1.0, 1.0], size=len(entries))
-        if network.name == "convolutional":  # the transform of an even filter is even
+        if network.name == "convolutional":
+            # the transform of an even filter is even: entries j and -j, modulo their number, get one size and one sign
             mirrored = -np.arange(len(entries)) % len(entries)
             entries, signs = (entries + entries[mirrored]) / 2, signs[np.minimum(np.arange(len(entries)), mirrored)]
         entries = entries * signs
@@ -117,9 +118,12 @@ def _starts(network: TensorNetwork, weights: str, count: int, seed: int) -> tupl
 def _descent_limit(
     network: TensorNetwork, X: np.ndarray, y: np.ndarray, start: np.ndarray, *, step: float, residual: float
 ) -> np.ndarray:
-    """Return where gradient descent ends, with steps that are small against the inverse curvature."""
+    """Return where gradient descent ends, with steps that are small against the inverse curvature.
+
+    The curvature is the largest eigenvalue of J^T J, with J the derivatives of all outputs by all parameters.
+    """
     tensors = network.data_tensor(X)
-    # at the limit each layer is at most its start, enlarged to carry the labels alone
+    # at the limit each entry is at most its start, enlarged by the size at which equal layers would give the labels
     size = (np.max(np.abs(y)) / np.linalg.norm(X, axis=1).min()) ** (1 / network.depth)
     largest = start + np.where(start == 0.0, size, np.sign(start) * size)
     jacobian = np.stack([np.concatenate(contractions(tensor, network.layers(largest))) for tensor in tensors])

@@ -25,10 +25,11 @@ def vanishing_power(features: np.ndarray, labels: np.ndarray, weights: np.ndarra
     The support is that of the least l1 norm. The power is that of the largest entry outside it, relative to the
     largest of all, between the two scales of `SMALL`, for two layers.
 
-    It is predicted to be 2 (1 - s). Here s is the largest product, in absolute value, of the multipliers of the least
-    l1 norm with a column of the features outside the support. For entry j is of order alpha**2 exp(2 log(1 / alpha)
-    p_j), with p_j that product for its column; on the support p_j is one. Nan where the multipliers are not unique, or
-    the minimiser is not found.
+    The prediction is 2 (1 - s). Let p_j be the product, in absolute value, of the multipliers of the least l1 norm with
+    column j of the features: it is one on the support, and s is the largest of those outside it. Entry j of the
+    minimiser is of order ``alpha**2 exp(2 log(1 / alpha) p_j)``, because h_2(t) is sinh(2 t) / 2 and the multipliers
+    of Q are those of the l1 norm times log(1 / alpha). Both are nan where the multipliers are not unique, or the
+    minimiser is not found.
 
     Parameters
     ----------
