@@ -34,13 +34,13 @@ def tensor_formulation(outputs: Table) -> Claim:
     by_tensor = draws[quantities.OUTPUT]  # (2)
     by_layers = draws.entries(quantities.OUTPUT, column="predicted")[:, 0]  # (3) to (5)
     network, depth, activation = (draws.column(name) for name in ("network", "depth", "activation"))
-    is_zero_at_zero = draws[quantities.ACTIVATION_AT_ZERO] == 0
-    has_zero_blocks = np.isin(network, ["diagonal", "fully_connected"])
     larger = np.maximum(np.abs(by_tensor), np.abs(by_layers))
     size = np.maximum(larger, 1e-300)  # where ReLU leaves nothing, both outputs are zero
     difference = np.abs(by_tensor - by_layers) / size
 
     # of each draw, whether the correction predicts that the two formulations agree, and whether each rival does
+    is_zero_at_zero = draws[quantities.ACTIVATION_AT_ZERO] == 0
+    has_zero_blocks = np.isin(network, ["diagonal", "fully_connected"])
     agree = is_zero_at_zero | ~has_zero_blocks | (depth == 2)
     agree_by_rival = {
         r"$\phi(0) = 0$ is needed by every architecture": is_zero_at_zero | (depth == 2),
@@ -48,8 +48,8 @@ def tensor_formulation(outputs: Table) -> Claim:
         "only linear networks agree": activation == "identity",
     }
 
-    def on(where: np.ndarray) -> Any:
-        """Return the argument of a check on some draws."""
+    def differences(where: np.ndarray) -> Any:
+        """Return the argument of a check on the draws of a mask, which claims nothing if there are none."""
         return {"values": difference[where]} if where.any() else NOT_CLAIMED
 
     yield every_draw(
@@ -57,18 +57,19 @@ def tensor_formulation(outputs: Table) -> Claim:
         difference,
         at_most=1e-10,
         because="rounding, of sums that cancel to a thousandth of their terms",
-        corrected=on(agree),
-        rivals={rival: on(predicted) for rival, predicted in agree_by_rival.items()},
+        corrected=differences(agree),
+        rivals={rival: differences(predicted) for rival, predicted in agree_by_rival.items()},
     )
     yield every_draw(
         "difference of outputs, relative, where they are predicted to differ",
         at_least=1e-6,
         because="chosen: far above rounding",
         printed=NOT_CLAIMED,
-        corrected=on(~agree),
-        rivals={rival: on(~predicted) for rival, predicted in agree_by_rival.items()},
+        corrected=differences(~agree),
+        rivals={rival: differences(~predicted) for rival, predicted in agree_by_rival.items()},
     )
-    yield Facts(apart=float(difference[has_zero_blocks & (depth > 2) & ~is_zero_at_zero].min()))
+    differs_by_theory = has_zero_blocks & (depth > 2) & ~is_zero_at_zero
+    yield Facts(apart=float(difference[differs_by_theory].min()))
 
 
 @claim(

@@ -11,8 +11,10 @@ from matplotlib.patches import Polygon
 from learning_dynamics.plotting import WIDTH, Plot
 from learning_dynamics.tidy import Table
 
-BEHIND = 0.45  # of an entry's length: the shift of a slice of the third axis, up and to the right of the one before
-COLUMNS = (3.0, 8.1, 12.2)  # centres of the tensor, the vector and the result
+# lengths in units of an entry's
+BEHIND = 0.45  # how far each slice of the third axis is drawn up and to the right of the one before
+# centres along a row
+TENSOR_AT, CONTRACTION_SIGN_AT, VECTOR_AT, EQUALS_SIGN_AT, RESULT_AT = 3.0, 6.25, 8.1, 9.4, 12.2
 
 
 def fig2(contraction: Table) -> Plot:
@@ -25,26 +27,23 @@ def fig2(contraction: Table) -> Plot:
     those of the paper's Figure 2.
     """
     arrays = {name: _array(rows) for name, rows in contraction.groupby("array")}
-    stages = len(arrays) // 2
+    stages = len(arrays) // 2  # L + 1 tensors and L vectors
     figure, axis = plt.subplots(figsize=(0.82 * WIDTH, 6.2))
-    names = [
+    names = [  # of tensor_0, ..., tensor_L
         r"$\mathsf{M}(x)$",
         *(rf"$\mathsf{{M}}(x) \circ ({_vector_names(k)})$" for k in range(1, stages)),
         r"$f(x)$",
     ]
     top = 0.0
     for stage in range(stages):
-        tensor, vector, result = arrays[f"tensor_{stage}"], arrays[f"vector_{stage + 1}"], arrays[f"tensor_{stage + 1}"]
+        tensor = arrays[f"tensor_{stage}"]
         behind = BEHIND * (tensor.shape[2] - 1) if tensor.ndim > 2 else 0.0
         middle = top - 1.0 - behind - len(tensor) / 2
-        for array, name, place in zip(
-            (tensor, vector, result), (names[stage], f"$v_{stage + 1}$", names[stage + 1]), COLUMNS, strict=True
-        ):
-            height = _draw_array(axis, np.atleast_1d(array), place, middle)
-            shape = r" \times ".join(str(length) for length in array.shape) or "1"
-            axis.text(place, height + 0.25, f"{name},  ${shape}$", ha="center", va="bottom", fontsize=9)
-        for sign, place in zip((r"$\circ$", "$=$"), (0.5 * (COLUMNS[0] + COLUMNS[1]) + 0.7, 9.4), strict=True):
-            axis.text(place, middle, sign, ha="center", va="center", fontsize=14)
+        _draw_array(axis, tensor, names[stage], TENSOR_AT, middle)
+        axis.text(CONTRACTION_SIGN_AT, middle, r"$\circ$", ha="center", va="center", fontsize=14)
+        _draw_array(axis, arrays[f"vector_{stage + 1}"], f"$v_{stage + 1}$", VECTOR_AT, middle)
+        axis.text(EQUALS_SIGN_AT, middle, "$=$", ha="center", va="center", fontsize=14)
+        _draw_array(axis, arrays[f"tensor_{stage + 1}"], names[stage + 1], RESULT_AT, middle)
         top = middle - len(tensor) / 2 - 0.6
     axis.set(xlim=(0.3, 14.2), ylim=(top, 0.0), aspect="equal")
     axis.set_axis_off()
@@ -65,26 +64,32 @@ def fig2(contraction: Table) -> Plot:
 
 
 def _vector_names(count: int) -> str:
+    """Return the names of the first vectors, in mathematics, for example ``v_1, v_2``."""
     return ", ".join(f"v_{k}" for k in range(1, count + 1))
 
 
 def _array(rows: Table) -> np.ndarray:
+    """Return an array, of order three or less, from the rows of its entries."""
     indices = tuple(rows[f"axis_{number}"] for number in (1, 2, 3))
     array = np.zeros([index.max() + 1 for index in indices])
     array[indices] = rows["value"]
     return np.squeeze(array)
 
 
-def _draw_array(axis: Axes, array: np.ndarray, across: float, middle: float) -> float:
-    """Draw an array of order three or less, its front slice around a point, first axis downwards; return its top."""
+def _draw_array(axis: Axes, array: np.ndarray, name: str, across: float, middle: float) -> None:
+    """Draw an array of order three or less, its front slice around a point, with its name and shape above it.
+
+    The first axis is downwards, the second to the right, the third backwards.
+    """
     cube = array.reshape(*array.shape, *([1] * (3 - array.ndim)))
     rows, columns, slices = cube.shape
     largest = max(np.abs(cube).max(), 1e-300)
     norm, colours = Normalize(-largest, largest), mpl.colormaps["RdBu_r"]
     square = np.array([[0, 0], [1, 0], [1, 1], [0, 1]], dtype=float)
-    back = BEHIND * (slices - 1)
     for k in reversed(range(slices)):
         for i, j in np.ndindex(rows, columns):
             corner = np.array([across - columns / 2 + j, middle + rows / 2 - i - 1]) + BEHIND * k
             axis.add_patch(Polygon(corner + square, fc=colours(norm(cube[i, j, k])), ec="white", lw=0.8))
-    return middle + rows / 2 + back
+    top = middle + rows / 2 + BEHIND * (slices - 1)
+    shape = r" \times ".join(str(length) for length in array.shape) or "1"
+    axis.text(across, top + 0.25, f"{name},  ${shape}$", ha="center", va="bottom", fontsize=9)

@@ -1,10 +1,10 @@
 """The arrays of a contraction, and what the flow of a network's layers conserves.
 
-Shapes: of a contraction each array is a series, with axes of length one for members and times before its own.
-``<network>_<activation>_<depth>`` (draws, 1, 2) are outputs: by the data tensor, then layer by layer. Flows have
-``<network>_<depth>`` (data sets, times, parameters), v_1, ..., v_L in one vector, undivided; `X` (data sets, samples,
-inputs), `y` (data sets, samples). Matrices of fully connected networks are square, column by column in a state. Times
-are flow time.
+- `contraction`: each array is a series, with axes of length one, of members and times, before its own.
+- `forward`: ``<network>_<activation>_<depth>`` (draws, 1, 2) are outputs: by the data tensor, and layer by layer.
+- `flow`: ``<network>_<depth>`` (data sets, times, parameters) has states, v_1, ..., v_L in one vector. `X` (data sets,
+  samples, inputs), `y` (data sets, samples). Matrices of fully connected networks are square, and column by column in a
+  state. Times are flow time.
 """
 
 import itertools
@@ -100,8 +100,12 @@ def flow(trajectory: Trajectory) -> Tables:
 
 
 def _square_differences(network: TensorNetwork, states: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return differences of squared singular coordinates (21) and of sizes, (..., entries), and the largest square."""
+    """Return differences of squared singular coordinates (21) and of sizes, (..., entries), and the largest square.
+
+    They are those of each layer from the last: |(U_l^T v_l)_j|^2 - |(U_L^T v_L)_j|^2, and the same without squares.
+    """
     layers = network.layers(states)
+    # shape (..., L, m)
     squares = np.stack([np.abs(layer @ U) ** 2 for layer, U in zip(layers, network.U, strict=True)], axis=-2)
     last = squares[..., -1:, :]
     flat = (*squares.shape[:-2], -1)
@@ -110,7 +114,10 @@ def _square_differences(network: TensorNetwork, states: np.ndarray) -> tuple[np.
 
 
 def _gram_differences(network: TensorNetwork, states: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return entries of W_l^T W_l - W_(l+1) W_(l+1)^T (80, 81), those with W_l W_l^T instead, and the largest term."""
+    """Return entries of W_l^T W_l - W_(l+1) W_(l+1)^T (80, 81), those with W_l W_l^T instead, and the largest term.
+
+    W_L is w_L as a column. Shapes are (..., entries) for both, all layers one after the other, and (...).
+    """
     *flat, last = network.layers(states)
     lead = states.shape[:-1]
     # columns come first in a state: read as rows, each matrix is its transpose

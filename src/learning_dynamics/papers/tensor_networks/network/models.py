@@ -1,4 +1,4 @@
-"""The tensor formulation and the networks themselves, with the activations that both are tried with."""
+"""Outputs by the tensor formulation (2) and layer by layer, (3) to (5), and the activations to try both with."""
 
 from collections.abc import Callable, Sequence
 
@@ -14,7 +14,16 @@ ACTIVATIONS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 
 
 def contracted(tensor: np.ndarray, layers: Sequence[np.ndarray], activation: Callable) -> float:
-    """Return the output (2): the activation is applied entry by entry after each contraction but the last."""
+    """Return the output (2): the activation is applied entry by entry after each contraction but the last.
+
+    Parameters
+    ----------
+    tensor : ndarray, shape (k_1, ..., k_L)
+        M(x).
+    layers : sequence of ndarray, shapes (k_l,)
+    activation : callable
+        A function of arrays, entry by entry.
+    """
     *hidden, last = layers
     for layer in hidden:
         tensor = activation(np.tensordot(layer, tensor, axes=1))
@@ -22,7 +31,18 @@ def contracted(tensor: np.ndarray, layers: Sequence[np.ndarray], activation: Cal
 
 
 def layer_by_layer(architecture: str, x: np.ndarray, layers: Sequence[np.ndarray], activation: Callable) -> float:
-    """Return the output (3), (4) or (5) of a diagonal, convolutional or fully connected network."""
+    """Return the output (3), (4) or (5) of a diagonal, convolutional or fully connected network.
+
+    Parameters
+    ----------
+    architecture : str
+        diagonal, fully_connected, or any other name, of a convolutional network.
+    x : ndarray, shape (inputs,)
+    layers : sequence of ndarray
+        Vectors of weights; matrices are given column by column.
+    activation : callable
+        Applied after each layer but the last.
+    """
     *hidden, last = layers
     for layer in hidden:
         if architecture == "diagonal":
@@ -30,6 +50,7 @@ def layer_by_layer(architecture: str, x: np.ndarray, layers: Sequence[np.ndarray
         elif architecture == "fully_connected":
             x = x @ layer.reshape(len(x), -1, order="F")
         else:
+            # entry i is the sum over j of weight j times x at position i + j, modulo the inputs
             x = np.sum([weight * np.roll(x, -shift) for shift, weight in enumerate(layer)], axis=0)
         x = activation(x)
     return float(x @ last)
