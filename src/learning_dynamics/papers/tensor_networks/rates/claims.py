@@ -96,8 +96,8 @@ def _bound(flows: Draws, constant: Quantity) -> Claim:
 def _falls_at_least(flows: Draws, speed: Quantity, *, at_rate: float, tolerance: float) -> Claim:
     """Check that losses fall at least at a rate.
 
-    The speed log(L(0) / L(t)) / t and the rate are in units of the rate that the proof's inequalities give, which is
-    the printed one but for H.1.
+    The speed is log(L(0) / L(t)) / t. It and the rate are in units of the rate that the proof's inequalities give; this
+    unit is the printed rate in (62) and (73), and twice the printed one in H.1.
     """
 
     def slowest_over_time(of_table: Draws) -> np.ndarray:

@@ -8,7 +8,9 @@ from learning_dynamics.papers.tensor_networks.rates.theory import log_bound
 from learning_dynamics.plotting import COLOURS, Plot, legend_below, letters, panels
 from learning_dynamics.tidy import Table, select
 
-PRINTED, CORRECTED = (COLOURS["orange"], "--"), (COLOURS["blue"], "-")  # colours and styles of lines
+# lines: the loss over the printed bound, and over the corrected one
+PRINTED = {"color": COLOURS["orange"], "ls": "--"}
+CORRECTED = {"color": COLOURS["blue"], "ls": "-"}
 
 
 def loss_bounds(losses: Table) -> Plot:
@@ -19,26 +21,27 @@ def loss_bounds(losses: Table) -> Plot:
     where its line stays below one (dotted). (a) From a large loss. (b) From a loss of one, where the bounds are equal.
     (c) From a small loss. There the printed bound fails.
     """
-    rows, constants = (
-        select(losses, quantity, network="diagonal", depth=2).set_index(["start_margin", "seed"])
-        for quantity in (quantities.LOG_LOSS, quantities.BOUND_CONSTANT)
-    )
-    margins = rows.index.unique("start_margin").sort_values()
+    shown = {"network": "diagonal", "depth": 2}
+    rows = select(losses, quantities.LOG_LOSS, **shown)
+    constants = select(losses, quantities.BOUND_CONSTANT, **shown).set_index(["start_margin", "seed"])["value"]
+    margins = np.unique(rows["start_margin"])
     figure, axes = panels(1, len(margins), height=2.8, sharey=True)
     for axis, margin in zip(axes[0], margins, strict=True):
-        for seed, run in rows.loc[margin].groupby("seed"):
-            values, log_time = run["value"].to_numpy(), run["log_time"].to_numpy()
+        for seed, run in rows[rows["start_margin"] == margin].groupby("seed"):
+            log_loss, log_time = run["value"].to_numpy(), run["log_time"].to_numpy()
+            c, time = constants[margin, seed], np.expm1(log_time)
+            corrected_bound = log_bound(log_loss[:1], c, time, factor=np.exp(log_loss[0]))
+            printed_bound = log_bound(log_loss[:1], c, time, factor=1.0)
             # dashes over a full line: where bounds are equal both are seen
-            for factor, (colour, line) in ((np.exp(values[0]), CORRECTED), (np.array(1.0), PRINTED)):
-                bound = log_bound(values[:1], constants["value"][margin, seed], np.expm1(log_time), factor=factor)
-                axis.semilogy(log_time, np.exp(values - bound), color=colour, ls=line, lw=0.9)
+            axis.semilogy(log_time, np.exp(log_loss - corrected_bound), **CORRECTED, lw=0.9)
+            axis.semilogy(log_time, np.exp(log_loss - printed_bound), **PRINTED, lw=0.9)
         axis.axhline(1.0, color=COLOURS["black"], ls=":", lw=1.0)
         axis.set(title=rf"$\mathcal{{L}}(0) = {np.exp(-margin):.2g}$", xlabel=r"$\log(1 + t)$")
     axes[0, 0].set_ylabel(r"$\mathcal{L}(t)$ / bound")
     letters(axes.flat)
     handles = [
-        handle("as printed", PRINTED[0], ls=PRINTED[1]),
-        handle(r"with $\mathcal{L}(0)$ in the denominator", CORRECTED[0], ls=CORRECTED[1]),
+        handle("as printed", PRINTED["color"], ls=PRINTED["ls"]),
+        handle(r"with $\mathcal{L}(0)$ in the denominator", CORRECTED["color"], ls=CORRECTED["ls"]),
     ]
     legend_below(figure, handles, 2)
     return Plot(
