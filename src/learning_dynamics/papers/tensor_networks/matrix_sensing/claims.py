@@ -29,7 +29,7 @@ RIVALS = {
     "the least nuclear norm": quantities.LEAST_NUCLEAR_NORM,
     "the least Frobenius norm": quantities.LEAST_FROBENIUS_NORM,
 }
-# bits of the significand
+# bits of the significand of each floating-point format, by which formats are in order
 BITS = {"single": 24, "double": 53, "extended": 64}
 
 
@@ -53,7 +53,6 @@ def corollary_7(eigen: Table) -> Claim:
     From a small scale with three layers or more, the minimiser can be near a tie between solutions of least nuclear
     norm. A relative change of the start then moves it by many times as much, and so does the integrator's error.
     """
-    scales, depths = eigen["scale"], eigen["depth"]
     flows = Draws(eigen)
 
     def predicted(quantity: Quantity) -> np.ndarray:
@@ -68,12 +67,15 @@ def corollary_7(eigen: Table) -> Claim:
     )
 
     def largest_distance(quantity: Quantity, **where: Any) -> float:
+        """Return the largest relative distance of the limits of some flows from a solution of least norm."""
         return float(np.max(relative_distances(Draws(eigen, **where), quantity)))
 
+    smallest, largest = min(eigen["scale"]), max(eigen["scale"])
+    shallow, deep = min(eigen["depth"]), max(eigen["depth"])
     yield Facts(
-        frobenius=largest_distance(quantities.LEAST_FROBENIUS_NORM, scale=max(scales)),
-        nuclear=largest_distance(quantities.LEAST_NUCLEAR_NORM, scale=min(scales), depth=min(depths)),
-        nuclear_deep=largest_distance(quantities.LEAST_NUCLEAR_NORM, scale=min(scales), depth=max(depths)),
+        frobenius=largest_distance(quantities.LEAST_FROBENIUS_NORM, scale=largest),
+        nuclear=largest_distance(quantities.LEAST_NUCLEAR_NORM, scale=smallest, depth=shallow),
+        nuclear_deep=largest_distance(quantities.LEAST_NUCLEAR_NORM, scale=smallest, depth=deep),
     )
 
 
@@ -163,10 +165,10 @@ def _check_sensitive_limits(name: str, flows: Draws, predicted: np.ndarray) -> C
 
 
 def _bits_between(coarse: np.ndarray, fine: np.ndarray, *, linear_below: float) -> np.ndarray:
-    """Return by how many bits a departure is smaller in the finer format, the median over time, one a draw.
+    """Return by how many bits a departure is smaller in the finer format, the median over time, shape (draws,).
 
-    While the departure is small it grows linearly, and formats differ by what rounding started it with; nan on draws
-    that have no such time.
+    Times count while the departure is below `linear_below`: it then grows linearly, so that formats differ by what
+    rounding started it with. A draw without such a time is nan.
 
     Parameters
     ----------

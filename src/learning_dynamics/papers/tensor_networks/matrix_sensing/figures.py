@@ -7,8 +7,8 @@ from learning_dynamics.papers.tensor_networks.matrix_sensing import quantities
 from learning_dynamics.plotting import COLOURS, Plot, legend_below, letters, panels
 from learning_dynamics.tidy import Table, select, settings_of
 
-# each format's colour, and the bits of its significand
-FORMATS = {"single": (COLOURS["orange"], 24), "double": (COLOURS["blue"], 53), "extended": (COLOURS["green"], 64)}
+FORMAT_COLOURS = {"single": COLOURS["orange"], "double": COLOURS["blue"], "extended": COLOURS["green"]}
+SIGNIFICAND_BITS = {"single": 24, "double": 53, "extended": 64}
 
 
 def instability(rounding: Table) -> Plot:
@@ -21,18 +21,19 @@ def instability(rounding: Table) -> Plot:
     in any format, it may reach the size of the solution.
     """
     scales = np.unique(rounding["scale"])[::-1]
-    formats = {name: FORMATS[name] for name in FORMATS if name in set(rounding["precision"])}
+    formats = [name for name in FORMAT_COLOURS if name in set(rounding["precision"])]
     figure, axes = panels(1, len(scales), height=3.0, sharey=True)
     for axis, scale in zip(axes[0], scales, strict=True):
-        for name, (colour, bits) in formats.items():
+        for name in formats:
+            colour, unit_roundoff = FORMAT_COLOURS[name], 2.0 ** -SIGNIFICAND_BITS[name]
             rows = select(rounding[rounding["time"] > 0], quantities.OFF_DIAGONAL, scale=scale, precision=name)
             for _, line in rows.groupby("seed"):
                 axis.semilogy(line["time"], line["value"] / scale, color=colour, lw=1.0)
-            axis.axhline(2.0**-bits, color=colour, ls=DOTTED, lw=0.9)
+            axis.axhline(unit_roundoff, color=colour, ls=DOTTED, lw=0.9)
         axis.set(title=rf"$\alpha = {scale:g}$", xlabel=r"$t\, \alpha^{L - 2}$")
     axes[0, 0].set(ylabel=r"largest off-diagonal entry / $\alpha$", yticks=10.0 ** np.arange(-20, 4, 4))
     letters(axes.flat)
-    handles = [handle(f"{name} precision", colour) for name, (colour, _) in formats.items()]
+    handles = [handle(f"{name} precision", FORMAT_COLOURS[name]) for name in formats]
     legend_below(figure, [*handles, handle("unit roundoff", ls=DOTTED, lw=0.9)], 4)
     return Plot(
         figure,

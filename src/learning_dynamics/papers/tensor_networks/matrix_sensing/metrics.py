@@ -1,10 +1,11 @@
 """Limits of deep matrix sensing against the minimisers that are predicted, and the growth of rounding (Corollary 7).
 
-Shapes: ``product_<depth>`` (data sets, scales, size, size), W_1 ... W_L in the sensors' eigenbasis, with scales in
-place of times; `A` (data sets, samples, size, size), sensors, symmetric; `y` (data sets, samples); `Q` (data sets,
-size, size), eigenvectors as columns; `X` (data sets, samples, size), the sensors' eigenvalues and no inputs. Rounding
-has ``<precision>`` and ``loss/<precision>`` (data sets, times, scales); its times are in units of alpha^(2 - L), which
-differ between scales.
+- `matrix_sensing`: ``product_<depth>`` (data sets, scales, size, size) has W_1 ... W_L in the sensors' eigenbasis, with
+  scales instead of times. `A` (data sets, samples, size, size) are the sensors, which are symmetric, `Q` (data sets,
+  size, size) their eigenvectors, as columns, and `X` (data sets, samples, size) their eigenvalues: these take the part
+  of the inputs. `y` (data sets, samples).
+- `rounding`: ``<precision>`` and ``loss/<precision>`` (data sets, times, scales). Times are in units of alpha^(2 - L),
+  which differ between scales.
 """
 
 from typing import Literal
@@ -47,6 +48,7 @@ def matrix_sensing(trajectory: Trajectory) -> Tables:
         quantities.LEAST_NUCLEAR_NORM: "nuclear",
         quantities.LEAST_FROBENIUS_NORM: "frobenius",
     }
+    # solutions of least norm in the sensors' eigenbasis, Q^T Z Q, shape (data sets, size, size)
     minimum_norms = {
         quantity: np.array([q.T @ minimum_matrix_norm(a, b, norm) @ q for a, b, q in zip(A, y, Q, strict=True)])
         for quantity, norm in norms.items()
@@ -57,6 +59,7 @@ def matrix_sensing(trajectory: Trajectory) -> Tables:
         flat = products.reshape(*products.shape[:2], -1)
 
         def minimisers(deep: int, factor: float) -> np.ndarray:
+            """Return the minimisers of Q, diagonal matrices, for a depth and multiples of the scales, like `flat`."""
             eta = np.ones(X.shape[-1])
             return np.array(
                 [
@@ -81,7 +84,10 @@ def matrix_sensing(trajectory: Trajectory) -> Tables:
 
 
 def _sensitivity(features: np.ndarray, labels: np.ndarray, scale: float, depth: int) -> float:
-    """Return how far the minimiser of Q moves, relative to its norm, with one entry of the start, also relative."""
+    """Return the relative change of the minimiser of Q over that of one entry of the start, the largest of all entries.
+
+    It is a difference quotient at a change of 1e-4; all entries of the start are one.
+    """
     start, change = np.ones(features.shape[-1]), 1e-4
     limit = norm_like_minimiser(features, labels, start, scale=scale, depth=depth)
     moved = [

@@ -34,6 +34,7 @@ def matrix_sensing(
     """
     y, Q = data["y"], data["Q"]
     size = Q.shape[-1]
+    # in the eigenbasis each is the diagonal matrix of its eigenvalues
     sensors = data["X"][..., None] * np.eye(size) if basis == "eigen" else data["A"]
     series: Arrays = {}
     for depth in depths:
@@ -86,15 +87,20 @@ def rounding(
             )
             for scale in progress(scales, precision)
         ]
-        # from (scales, 2, data sets, times)
+        # from (scales, 2, data sets, times) to two arrays of shape (data sets, times, scales)
         series[precision], series[f"loss/{precision}"] = np.moveaxis(np.array(growth), 0, -1)
     return Trajectory(fractions * horizon, series, {})
 
 
 def _pushes(layers: np.ndarray, sensors: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the layers' velocities, shape (depth, ..., size, size), and y - <A, W_1 ... W_L>, shape (..., samples)."""
-    before = list(itertools.accumulate(layers[:-1], np.matmul))  # W_1, W_1 W_2, ...
-    after = list(itertools.accumulate(layers[:0:-1], lambda product, layer: layer @ product))[::-1]  # ..., W_L
+    """Return the layers' velocities, shape (depth, ..., size, size), and y - <A, W_1 ... W_L>, shape (..., samples).
+
+    The velocity of W_l is (W_1 ... W_(l-1))^T (sum_i (y_i - <A_i, W_1 ... W_L>) A_i) (W_(l+1) ... W_L)^T. The axes
+    "...", of data sets or none, are also the first of `sensors`, shape (..., samples, size, size).
+    """
+    before = list(itertools.accumulate(layers[:-1], np.matmul))  # W_1, W_1 W_2, ..., W_1 ... W_(L-1)
+    # W_2 ... W_L, ..., W_(L-1) W_L, W_L: accumulated from the last layer on
+    after = list(itertools.accumulate(layers[:0:-1], lambda product, layer: layer @ product))[::-1]
     product = layers[0] @ after[0] if after else layers[0]
     residual = labels - (sensors * product[..., None, :, :]).sum(axis=(-2, -1))
     push = (residual[..., None, None] * sensors).sum(axis=-3)
@@ -119,7 +125,10 @@ def _sensing_limit(sensors: np.ndarray, labels: np.ndarray, start: np.ndarray, i
 
 
 def _orthonormal(Q: np.ndarray) -> np.ndarray:
-    """Return matrices that are orthonormal to extended precision, from such to double precision."""
+    """Return matrices that are orthonormal to extended precision, from matrices that are so to double precision.
+
+    It is one step of the Newton-Schulz iteration Q (3 I - Q^T Q) / 2, whose error is of second order.
+    """
     Q = Q.astype(np.longdouble)
     return Q @ (3 * np.eye(Q.shape[-1]) - Q.mT @ Q) / 2
 
@@ -129,8 +138,8 @@ def _off_diagonal_growth(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the largest entry off the diagonal in the eigenbasis and the loss, both of shape (data sets, times).
 
-    Runge and Kutta's method of order eight with a common step for all data sets, in the floating-point type `dtype`:
-    SciPy's own, whose coefficients these are, computes in double precision alone.
+    The method is Runge and Kutta's of order eight by Dormand and Prince, with a common step for all data sets, in the
+    floating-point type `dtype`. SciPy's own, whose coefficients these are, computes in double precision alone.
     """
     # sensors given in double precision commute to that precision only: they are formed in the precision of the run
     Q = _orthonormal(data["Q"])
@@ -139,6 +148,7 @@ def _off_diagonal_growth(
     members, size = len(Q), Q.shape[-1]
     state: np.ndarray = np.zeros((depth, members, size, size), dtype=dtype)
     state[:-1] = dtype(scale) * np.eye(size, dtype=dtype)
+    # coefficients of the stages, of the step, and of the estimate of its error
     A, B = (coefficients.astype(dtype) for coefficients in (DOP853.A, DOP853.B))
     E = DOP853.E5.astype(dtype)
     step_tolerance = dtype(max(tolerance, 10 * float(np.finfo(dtype).eps)))
@@ -146,9 +156,11 @@ def _off_diagonal_growth(
     time, step, index = 0.0, float(times[-1]) / 1e4, 0
 
     def combined(weights: np.ndarray, slopes: np.ndarray) -> np.ndarray:
+        """Return the sum of the stages' slopes with given weights, shape (1, stages), in the shape of the state."""
         return weights.dot(slopes.reshape(len(slopes), -1)).reshape(state.shape)
 
     for _ in range(MOST_STEPS):
+        # record: steps end at the times asked for
         while index < len(times) and time >= times[index] * (1 - 1e-12):
             in_eigenbasis = Q.mT @ state.astype(np.longdouble) @ Q
             off_diagonal[:, index] = np.abs(in_eigenbasis * (1 - np.eye(size))).max(axis=(0, 2, 3))
@@ -156,6 +168,7 @@ def _off_diagonal_growth(
             index += 1
         if index == len(times):
             return off_diagonal, loss
+        # step: one stage for each row of A, and a last one at the new state, for the error
         h = dtype(min(step, times[index] - time))
         stages: np.ndarray = np.empty((len(B) + 1, *state.shape), dtype=dtype)
         for row in range(len(B)):
@@ -163,6 +176,7 @@ def _off_diagonal_growth(
             stages[row] = _pushes(stage_state, sensors, labels)[0]
         new_state = state + h * combined(B[None], stages[:-1])
         stages[-1] = _pushes(new_state, sensors, labels)[0]
+        # the error in units of what is allowed: a step with more is repeated, and the next is shorter or longer by it
         error = float(np.max(np.abs(h * combined(E[None], stages))) / (step_tolerance * np.max(np.abs(new_state))))
         if error < 1:
             state, time = new_state, time + float(h)
