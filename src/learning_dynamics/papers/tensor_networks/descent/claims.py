@@ -35,7 +35,8 @@ from learning_dynamics.tidy import Draws, Quantity, Table, by_draw, select, sett
 #   the limit; chosen, as a figure shows it
 # - factor: by how much a loss may exceed the printed 1e-5; the root of ten leaves that the nearest power of ten
 
-# why a draw is left out: at the smallest scale other coordinates are still too large to tell equal limits from others
+# the reason for leaving a draw out: at the smallest scale coordinates along smaller singular values are still too large
+# to tell equal limits from different ones
 TOO_NEAR = "singular values too near for the smallest scale"
 
 
@@ -58,7 +59,7 @@ def theorem_5(tensors: Table, step_sizes: Table) -> Claim:
     choice of singular vectors only.
     """
     wrong_power = r"$g(\nu) = y / \alpha$"  # in place of (78)
-    # entries of v_1 and v_2, (75); a table for each network, as they have different numbers of parameters
+    # predictions are (75), entries of v_1 and v_2; each network has a table of its own, for its number of parameters
     flows = Draws([tensors[tensors["network"] == network] for network in np.unique(tensors["network"])])
     yield check_limits(
         "error of the flow's limit, relative to the largest parameter",
@@ -70,6 +71,22 @@ def theorem_5(tensors: Table, step_sizes: Table) -> Claim:
         },
     )
 
+    yield from _descent_meets_formula(step_sizes, wrong_power)
+    yield premise(
+        every_draw(
+            r"descent: largest $\lambda$ for which the initial directions fulfil the theorem's condition",
+            select(step_sizes, quantities.CONDITION, step_size=0.0)["value"],
+            at_least=1e-6,
+            because="positive, far above rounding; flows start within the condition by construction",
+        )
+    )
+
+
+def _descent_meets_formula(step_sizes: Table, wrong_power: str) -> Claim:
+    """Check that limits of gradient descent tend to Theorem 5's formula with the step size, and at first order.
+
+    `wrong_power` is the phrase of the rival with the formula's equation (78) at another power of alpha.
+    """
     descents = Draws(step_sizes, draw=["network", "scale"])  # of a draw: the coefficients of the limits from all starts
     sizes = sorted(step_sizes["step_size"].unique())
     zero, h, larger_h, *_ = sizes  # at zero the table has the line through the limits at h and h', the next two
@@ -80,8 +97,8 @@ def theorem_5(tensors: Table, step_sizes: Table) -> Claim:
         limits, predicted = descents.where(step_size=step_size).with_prediction(quantity)
         return np.abs(limits - predicted).max(axis=1)
 
-    # Limits are a + b h + c h^2 in the step size h, and the formula is a. The line through the limits at h and h' is
-    # a - c h h' at zero. c is the second divided difference of three limits, best resolved at the largest steps.
+    # Limits are a + b h + c h^2 in the step size h, and the formula is a. At zero the line through the limits at h and
+    # h' is a - c h h'. The second divided difference of three limits is c, best resolved at the largest steps.
     c = _second_divided_difference(descents, sizes[-3:])
     yield every_draw(
         "gradient descent, extrapolated to step size zero: distance from the formula",
@@ -91,9 +108,9 @@ def theorem_5(tensors: Table, step_sizes: Table) -> Claim:
         rivals={wrong_power: {"values": largest_error(quantities.WRONG_POWER, zero)}},
     )
 
-    # The errors b h + c h^2 at h and h' have the order log(error' / error) / log(h' / h), to first order in c
-    # 1 + c (h' - h) / (b log(h' / h)). With the error at h' for b h' that is at most c h'^2 / (error' log(h' / h)) off
-    # one.
+    # From the errors b h + c h^2 at h and h' the order log(error' / error) / log(h' / h) is, to first order in c,
+    # 1 + c (h' - h) / (b log(h' / h)). As b h' is about error', the order differs from one by at most
+    # c h'^2 / (error' log(h' / h)).
     error = largest_error(quantities.LIMIT, h)
     larger_error = largest_error(quantities.LIMIT, larger_h)
     order = np.log(larger_error / error) / np.log(larger_h / h)
@@ -108,14 +125,6 @@ def theorem_5(tensors: Table, step_sizes: Table) -> Claim:
         because="twice what the limits' second difference by the step makes of it",
         excluded={"the error at the smallest step is within the residual": int((~is_resolved).sum())},
         scaled=False,
-    )
-    yield premise(
-        every_draw(
-            r"descent: largest $\lambda$ for which the initial directions fulfil the theorem's condition",
-            select(step_sizes, quantities.CONDITION, step_size=zero)["value"],
-            at_least=1e-6,
-            because="positive, far above rounding; flows start within the condition by construction",
-        )
     )
 
 
@@ -161,15 +170,15 @@ def limit_points_small_scale(limits: Table, *, share: Positive) -> Claim:
     is_simple = by_point.largest(quantities.SECOND_SINGULAR_VALUE) < 1 - 1e-9
     all_draws = np.full(len(is_simple), True)
     # How far apart the smallest scale leaves limit points that agree as alpha -> 0, relative to their norm. Coordinates
-    # along smaller singular values are not zero yet: each is at most r = REMAINDER of those along the largest. Of m
-    # singular values these are m - 1 at most, sqrt(m - 1) r of each point and 2 sqrt(m - 1) r of the distance of two,
-    # which is 4 r for m = 5, the most that there are here.
+    # along smaller singular values are not zero yet: each is at most r = REMAINDER of those along the largest. With m
+    # singular values there are m - 1 of them at most: together sqrt(m - 1) r of a point, and 2 sqrt(m - 1) r of the
+    # distance of two points, which is 4 r for m = 5, the largest m here.
     distance_left = 4 * by_point.largest(quantities.REMAINDER)
 
     def equal_limits(distances: np.ndarray, claimed: np.ndarray) -> Any:
-        """Return the arguments of `every_draw` for a claim that limits are equal on some draws, given as a mask.
+        """Return the arguments of `every_draw` for the statement that limits are equal on the draws `claimed`, a mask.
 
-        `NOT_CLAIMED` if none of these draws can be judged.
+        It is `NOT_CLAIMED` if none of these draws can be judged.
         """
         judged = claimed & (share + distance_left <= 10 * share)  # else limits would pass that count as different
         if not judged.any():
@@ -181,7 +190,7 @@ def limit_points_small_scale(limits: Table, *, share: Positive) -> Claim:
         }
 
     def different_limits(distances: np.ndarray, claimed: np.ndarray) -> Any:
-        """Return the same for a claim that limits are different."""
+        """Return the same for the statement that limits are different."""
         judged = claimed & (distance_left <= share)
         if not judged.any():
             return NOT_CLAIMED
@@ -191,12 +200,12 @@ def limit_points_small_scale(limits: Table, *, share: Positive) -> Claim:
             "excluded": {TOO_NEAR: int(claimed.sum() - judged.sum())},
         }
 
-    # distances by draw of the limits [v_1, v_2] from all directions, and of their coefficients
-    layers = _relative_spreads(limits, quantities.PARAMETER, smallest, up_to_sign=True)
-    layers_at_largest = _relative_spreads(limits, quantities.PARAMETER, largest, up_to_sign=True)
-    layers_with_sign = _relative_spreads(limits, quantities.PARAMETER, smallest)
-    coefficients = _relative_spreads(limits, quantities.COEFFICIENT, smallest)
-    coefficients_at_largest = _relative_spreads(limits, quantities.COEFFICIENT, largest)
+    # of each draw, how far apart its limits from all directions are: the layers [v_1, v_2], and their coefficients
+    layers_apart = _relative_spreads(limits, quantities.PARAMETER, smallest, up_to_sign=True)
+    layers_apart_at_largest = _relative_spreads(limits, quantities.PARAMETER, largest, up_to_sign=True)
+    layers_apart_with_sign = _relative_spreads(limits, quantities.PARAMETER, smallest)
+    coefficients_apart = _relative_spreads(limits, quantities.COEFFICIENT, smallest)
+    coefficients_apart_at_largest = _relative_spreads(limits, quantities.COEFFICIENT, largest)
     same_sign = "layers that agree in sign as well"
     never = "layers that never agree"
     at_any_scale = "layers that agree from a scale of one already"
@@ -204,37 +213,37 @@ def limit_points_small_scale(limits: Table, *, share: Positive) -> Claim:
     yield every_draw(
         "largest distance of limit points, where they are predicted to agree",
         because=because,
-        printed=equal_limits(layers, all_draws),
-        corrected=equal_limits(layers, is_simple),
+        printed=equal_limits(layers_apart, all_draws),
+        corrected=equal_limits(layers_apart, is_simple),
         rivals={
-            same_sign: equal_limits(layers_with_sign, is_simple),
+            same_sign: equal_limits(layers_apart_with_sign, is_simple),
             never: NOT_CLAIMED,
-            at_any_scale: equal_limits(layers_at_largest, is_simple),
+            at_any_scale: equal_limits(layers_apart_at_largest, is_simple),
         },
     )
     yield every_draw(
         "largest distance of the limits' coefficients, on all draws",
         because=because,
-        printed=equal_limits(coefficients, all_draws),
-        corrected=equal_limits(coefficients, all_draws),
-        rivals={at_any_scale: equal_limits(coefficients_at_largest, all_draws)},
+        printed=equal_limits(coefficients_apart, all_draws),
+        corrected=equal_limits(coefficients_apart, all_draws),
+        rivals={at_any_scale: equal_limits(coefficients_apart_at_largest, all_draws)},
     )
     yield every_draw(
         "distance of limit points, where they are predicted to differ",
         because="chosen: ten times as far",
         printed=NOT_CLAIMED,
-        corrected=different_limits(layers, ~is_simple),
+        corrected=different_limits(layers_apart, ~is_simple),
         rivals={
-            same_sign: different_limits(layers_with_sign, ~is_simple),
-            never: different_limits(layers, all_draws),
-            at_any_scale: different_limits(layers_at_largest, ~is_simple),
+            same_sign: different_limits(layers_apart_with_sign, ~is_simple),
+            never: different_limits(layers_apart, all_draws),
+            at_any_scale: different_limits(layers_apart_at_largest, ~is_simple),
         },
     )
     yield Facts(
         share=share,
         count=int(limits["direction"].nunique()),
-        apart=float(np.nanmax(layers)),
-        coefficients=float(np.nanmax(coefficients)),
+        apart=float(np.nanmax(layers_apart)),
+        coefficients=float(np.nanmax(coefficients_apart)),
     )
 
 
@@ -360,7 +369,7 @@ def small_scale_forgets_direction(regression: Table, *, share: Positive) -> Clai
 
 
 def _limits_by_network(table: Table, scale: float) -> list[np.ndarray]:
-    """Return the limits of each network's runs from a scale, shape (runs, entries)."""
+    """Return for each network the limits of its runs from a scale, shape (runs, entries)."""
     return [draws.entries(quantities.LIMIT) for _, draws in Draws(table, scale=scale).groups("network")]
 
 
@@ -380,14 +389,14 @@ def architectures_evolve_differently(regression: Table, *, step_errors: Positive
     {accuracy:.0%} of their largest coefficient apart. Each network ends at the limit of its own architecture.
     """
     of_networks = _by_network(regression)
-    # by network, shape (scales and directions, steps, inputs)
+    # one array a network, shape (scales and directions, steps, inputs)
     paths = [draws.entries(quantities.COEFFICIENT, "time") for draws in of_networks.values()]
     # the limits, measured and predicted, each of shape (networks, scales and directions, inputs)
     limits = np.array([draws.entries(quantities.LIMIT) for draws in of_networks.values()])
     predicted = np.array([draws.entries(quantities.LIMIT, column="predicted") for draws in of_networks.values()])
     errors = np.linalg.norm(limits - predicted, axis=-1)
     pairs = list(combinations(range(len(paths)), 2))
-    # of two networks from one start, at each step; shape (pairs and starts, steps)
+    # distances of two networks' paths from one start, at each step; shape (pairs and starts, steps)
     distances = np.concatenate([np.linalg.norm(paths[one] - paths[other], axis=-1) for one, other in pairs])
     errors_of_pairs = np.concatenate([errors[one] + errors[other] for one, other in pairs])
     yield every_draw(
@@ -402,6 +411,7 @@ def architectures_evolve_differently(regression: Table, *, step_errors: Positive
         np.concatenate(predicted),
         tolerance=accuracy,
         because="chosen: a line's width in the figure",
+        # each rival gives all networks the limits that are predicted for one of them
         rivals={
             f"one limit for all, that of {network.replace('_', ' ')} networks": np.concatenate([limit] * len(predicted))
             for network, limit in zip(of_networks, predicted, strict=True)
@@ -416,9 +426,11 @@ def architectures_evolve_differently(regression: Table, *, step_errors: Positive
             because="rounding",
         )
     )
-    sizes = [np.abs(path).max(axis=(1, 2)) for path in paths]
-    sizes_of_pairs = np.concatenate([np.maximum(sizes[one], sizes[other]) for one, other in pairs])
-    yield Facts(accuracy=accuracy, near=int((distances.max(axis=1) < accuracy * sizes_of_pairs).sum()))
+    # the largest coefficient of each path, and of each pair of paths
+    largest = [np.abs(path).max(axis=(1, 2)) for path in paths]
+    largest_of_pairs = np.concatenate([np.maximum(largest[one], largest[other]) for one, other in pairs])
+    is_never_apart = distances.max(axis=1) < accuracy * largest_of_pairs
+    yield Facts(accuracy=accuracy, near=int(is_never_apart.sum()))
 
 
 @claim(
@@ -439,27 +451,27 @@ def finite_loss_remembers_initialisation(classification: Table, settling: Table,
     {reached:g}, the same starts span at most {left:.1g} degrees.
     """
     of_networks = _by_network(classification)
-    # degrees that the directions from all starts and scales span, one a network
+    # one angle a network: between directions of descent, and, as a bound, between those of the flow at late times. No
+    # two of these are farther apart than twice the largest angle to the direction that all tend to
     spans = [_largest_angle(draws.entries(quantities.LIMIT)) for draws in of_networks.values()]
-    # of the flow: no two directions span more than twice the largest angle to the one that all tend to
     late = Draws(settling).at_end("log_log_time")
-    left = [2 * draws[quantities.ANGLE].max() for _, draws in late.groups("network")]
+    late_spans = [2 * draws[quantities.ANGLE].max() for _, draws in late.groups("network")]
     yield every_draw(
         "degrees that the directions from all starts and scales span, by network",
         spans,
         at_least=degrees,
         because="chosen: an angle that a figure shows",
-        rivals={"the limit's direction, whatever the start": {"values": left}},
+        rivals={"the limit's direction, whatever the start": {"values": late_spans}},
     )
     yield every_draw(
         "trained on: twice the largest angle in degrees to the max margin, by network",
-        left,
+        late_spans,
         at_most=degrees,
         because="as above",
         rivals={"a limit that depends on the start": {"values": spans}},
     )
     scales = np.unique(select(classification, quantities.LIMIT)["scale"])
-    by_scale = {
+    spans_by_scale = {
         network: [_largest_angle(draws.where(scale=scale).entries(quantities.LIMIT)) for scale in scales]
         for network, draws in of_networks.items()
     }
@@ -468,10 +480,10 @@ def finite_loss_remembers_initialisation(classification: Table, settling: Table,
         count=int(settings_of(classification)["directions"]),
         spans="; ".join(
             f"{network.replace('_', ' ')} {', '.join(f'{angle:.2g}' for angle in angles)}"
-            for network, angles in by_scale.items()
+            for network, angles in spans_by_scale.items()
         ),
         reached=float(max(settling["log_log_time"])),
-        left=float(max(left)),
+        left=float(max(late_spans)),
     )
 
 

@@ -1,5 +1,6 @@
 """Coefficients under gradient descent, and how close they get to their limits (section 6; Theorem 5)."""
 
+import math
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -16,6 +17,7 @@ from learning_dynamics.tidy import Draws, Table, by_draw, select, settings_of
 
 MINIMA = COLOURS["grey"]
 STYLES = [(0, ()), (0, (5, 1.5)), (0, (1.2, 1.2)), (0, (5, 1.5, 1.2, 1.5))]  # one for each start
+# markers, and their sizes in points
 SHAPES = {"fully_connected": ("s", 6.0), "diagonal": ("D", 5.5), "convolutional": ("o", 7.0)}
 DASHED = (0, (4, 3))
 
@@ -36,20 +38,21 @@ def fig1(regression: Table, *, scales: list[Positive]) -> Plot:
         _regression_panel(axis, regression, scale)
     letters(axes.flat)
     legend_below(figure, _handles(regression, classification=False), 4)
-    small, large = (
-        [by_draw(regression, quantities.LIMIT, network=network, scale=scale) for network in SHOWN]
-        for scale in (scales[0], scales[-1])
-    )
-    distances = [
-        np.linalg.norm(limits - _reference(regression, network), axis=-1)
-        for network, limits in zip(SHOWN, small, strict=True)
+
+    def limits(network: str, scale: float) -> np.ndarray:
+        """Return the limits of descent from all starts, shape (starts, 2)."""
+        return by_draw(regression, quantities.LIMIT, network=network, scale=scale)
+
+    smallest, largest = scales[0], scales[-1]
+    distances_from_star = [
+        np.linalg.norm(limits(network, smallest) - _reference(regression, network), axis=-1) for network in SHOWN
     ]
     return Plot(
         figure,
         {
-            "near": float(np.max(distances)),
-            "small": max(map(spread, small)),
-            "large": min(map(spread, large)),
+            "near": float(np.max(distances_from_star)),
+            "small": max(spread(limits(network, smallest)) for network in SHOWN),
+            "large": min(spread(limits(network, largest)) for network in SHOWN),
             "starts": regression["direction"].max() + 1,
         },
         alt="Panels in the plane of two coefficients. At small scale trajectories of a network end at one point, at "
@@ -67,7 +70,8 @@ def fig3(regression: Table, classification: Table, *, scale: Positive) -> Plot:
     its Figure 3 that coefficients depend on the initialisation, and names no scale.
     """
     scales = np.unique(select(classification, quantities.LIMIT)["scale"])
-    figure, axes = plt.subplots(-(-(1 + len(scales)) // 2), 2, figsize=(WIDTH, 7.0))
+    n_panels = 1 + len(scales)
+    figure, axes = plt.subplots(math.ceil(n_panels / 2), 2, figsize=(WIDTH, 7.0))
     first, *others = axes.ravel()
     _regression_panel(first, regression, scale)
     for axis, classification_scale in zip(others, scales, strict=False):
@@ -95,15 +99,15 @@ def fig3(regression: Table, classification: Table, *, scale: Positive) -> Plot:
 def _regression_panel(axis: Axes, table: Table, scale: float) -> None:
     """Draw trajectories, starts, the line of global minima and the predicted limits for one scale."""
     _draw_trajectories(axis, table, scale)
-    ends = _draw_limits(axis, table, scale, "predicted", mfc="none", mew=1.1)
-    for network in SHOWN:
-        ends.append(_reference(table, network))
-        axis.plot(*ends[-1], "*", ms=9, color=NETWORKS[network][0], mec="white", mew=0.6, zorder=7)
-    points = np.array(ends)
-    _fit(axis, points, 0.2)
-    # through the interpolators of least norm runs the line of global minima of one data point
-    middle = points.mean(axis=0)
-    direction = np.linalg.svd(points - middle)[2][0]
+    limits = _draw_limits(axis, table, scale, "predicted", mfc="none", mew=1.1)
+    stars = [_reference(table, network) for network in SHOWN]
+    for network, star in zip(SHOWN, stars, strict=True):
+        axis.plot(*star, "*", ms=9, color=NETWORKS[network][0], mec="white", mew=0.6, zorder=7)
+    minima = np.array([*limits, *stars])  # shape (points, 2)
+    _fit(axis, minima, 0.2)
+    # the global minima of one data point are a line: the first principal axis of those that are known
+    middle = minima.mean(axis=0)
+    direction = np.linalg.svd(minima - middle).Vh[0]
     axis.axline(middle, middle + direction, color=MINIMA, lw=3.0, alpha=0.45, zorder=1)
     axis.set_title(rf"regression, $\alpha = {scale:g}$")
 
@@ -127,9 +131,10 @@ def _reference(table: Table, network: str) -> np.ndarray:
 
 
 def _draw_trajectories(axis: Axes, table: Table, scale: float) -> None:
+    """Draw the path of every run from one scale, and where it starts."""
     coefficients = select(table, quantities.COEFFICIENT, scale=scale)
     for (network, direction), run in coefficients.groupby(["network", "direction"]):
-        path = run["value"].to_numpy().reshape(-1, 2)
+        path = run["value"].to_numpy().reshape(-1, 2)  # (times, 2): rows list both coefficients at each time
         axis.plot(*path.T, color=NETWORKS[network][0], lw=1.1, ls=STYLES[direction % len(STYLES)], zorder=3)
         axis.plot(*path[0], "o", ms=4, color=COLOURS["black"], zorder=6)
     axis.set(xlabel=r"$\beta_1$", ylabel=r"$\beta_2$")
@@ -155,6 +160,7 @@ def _fit(axis: Axes, points: np.ndarray, margin: float) -> None:
 
 
 def _handles(table: Table, *, classification: bool) -> list[Line2D]:
+    """Return the legend's entries, with those of classification where panels show it."""
     suffix = " (regression)" if classification else ""
     handles = [
         *network_handles(SHOWN),
@@ -181,24 +187,30 @@ def limit_accuracy(step_sizes: Table) -> Plot:
     """
     limits = select(step_sizes, quantities.LIMIT)
     distances = limits.assign(distance=(limits["value"] - limits["predicted"]).abs())
+    # a row for each scale and network, a column for each step size, first of which is zero: the extrapolation
     errors = distances.groupby(["scale", "network", "step_size"])["distance"].max().unstack("step_size")
     scales, sizes = errors.index.unique("scale"), errors.columns.to_numpy()[1:]
-    edge = sizes[0] / 6
+    edge = sizes[0] / 6  # where step size zero is drawn, on a logarithmic axis
     figure, axes = panels(1, len(scales), height=2.9, sharey=True)
     for axis, scale in zip(axes[0], scales, strict=True):
         axis.axvline(1e-3, color=COLOURS["grey"], lw=0.8, zorder=0)
-        for place, network in enumerate(SHOWN):
-            colour, (zero, *others) = NETWORKS[network][0], errors.loc[scale, network]
-            axis.loglog(sizes * 1.12 ** (place - 1), others, SHAPES[network][0], color=colour, mfc="none", ms=5)
+        # symbols are shifted sideways by network: to the left, not at all, to the right
+        for shift, network in zip((-1, 0, 1), SHOWN, strict=True):
+            colour, shape = NETWORKS[network][0], SHAPES[network][0]
+            extrapolated, *others = errors.loc[scale, network]
+            axis.loglog(sizes * 1.12**shift, others, shape, color=colour, mfc="none", ms=5)
             axis.loglog(sizes, others[0] * sizes / sizes[0], ":", color=colour, lw=1.0)
-            axis.loglog(edge * 1.3 ** (place - 1), max(zero, 1e-16), "x", color=colour, ms=5)
+            axis.loglog(edge * 1.3**shift, max(extrapolated, 1e-16), "x", color=colour, ms=5)
         axis.set(title=rf"$\alpha = {scale:g}$", xlabel=r"step size $\eta$")
         axis.set_xticks([edge, *sizes], ["0", *(rf"$10^{{{round(np.log10(size))}}}$" for size in sizes)])
         axis.minorticks_off()
     letters(axes.flat)
     axes[0, 0].set_ylabel("distance from Theorem 5")
-    handles = [
-        *(handle(*NETWORKS[name][::-1], ls="", marker=SHAPES[name][0], ms=5, mfc="none") for name in SHOWN),
+    handles = []
+    for network in SHOWN:
+        colour, label = NETWORKS[network]
+        handles.append(handle(label, colour, ls="", marker=SHAPES[network][0], ms=5, mfc="none"))
+    handles += [
         handle(r"proportional to $\eta$", ls=":", lw=1.0),
         handle("extrapolated", ls="", marker="x", ms=5),
     ]

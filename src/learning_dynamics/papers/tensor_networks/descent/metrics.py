@@ -1,12 +1,15 @@
 """Two-layer networks under gradient descent and flow: coefficients, and their distance from Theorem 5.
 
-Shapes: a series for each network, of states v_1, v_2 in one vector. Descent, on the first data set alone: (runs, times,
-parameters), runs scales and directions, the latter varying fastest; `X` (samples, inputs), `y` (samples,). By step size
-(runs, step sizes, parameters), limits, with step sizes in place of times, and ``initial/<network>`` (runs, parameters),
-starts at their scales. Any tensor: (data sets, scales, parameters), limits, with scales in place of times, and
-``initial/<network>`` (data sets, parameters), directions, at scale one; `X` (data sets, 1, inputs), `y` (data sets, 1).
-From many directions: (data sets, scales, directions, parameters), and ``initial/<network>`` (data sets, directions,
-parameters). Times of `descent` count steps.
+A trajectory has a series for each network, of states: v_1, v_2 in one vector.
+
+- `descent`, on the first data set alone: (runs, times, parameters). A run is a scale and a direction, directions
+  varying fastest; times count steps. `X` (samples, inputs), `y` (samples,).
+- `step_sizes`: limits, (runs, step sizes, parameters), with step sizes instead of times. ``initial/<network>`` (runs,
+  parameters) has the starts, at their scales.
+- `any_tensor`: limits, (data sets, scales, parameters), with scales instead of times. ``initial/<network>`` (data sets,
+  parameters) has the directions, at scale one. `X` (data sets, 1, inputs), `y` (data sets, 1).
+- `from_many_directions`: limits, (data sets, scales, directions, parameters). ``initial/<network>`` (data sets,
+  directions, parameters).
 """
 
 import functools
@@ -65,6 +68,7 @@ def descent(trajectory: Trajectory) -> Tables:
         The data y_i x_i, one after the other. No scale and no direction enter them.
     """
     X, y, settings = trajectory.constants["X"], trajectory.constants["y"], trajectory.settings
+    # `measures` are rows at every time, `at_end` at the last, and `fixed` of no run; a pair has a prediction
     classification = settings["loss"] == "exponential"
     starts, end = _starts(settings), trajectory.time[-1:]
     for network, states in followed_networks(trajectory):
@@ -118,7 +122,11 @@ def _conditions(network: TensorNetwork, x: np.ndarray, directions: np.ndarray) -
 
 
 def _growth(network: TensorNetwork, X: np.ndarray, y: np.ndarray, states: np.ndarray, *, time: float) -> np.ndarray:
-    """Return 1 / (t |grad log L|^2), shape (runs, 1): the loss at time t if it falls like 1/t."""
+    """Return 1 / (t |grad log L|^2), shape (runs, 1): the loss at time t if it falls like 1/t.
+
+    By dL/dt = -|grad L|^2, 1 / L grows at the rate |grad log L|^2. A loss like 1/t is t times this rate, inverted.
+    """
+    # minus grad log L, by each layer: the gradient of f at sum_i w_i y_i x_i, with w_i the share of point i in the loss
     losses = np.exp(-y * (network.coefficients(states) @ X.T))
     tensors = network.data_tensor((losses / losses.sum(axis=1, keepdims=True) * y) @ X)  # (runs, k_1, k_2)
     v1, v2 = network.layers(states)
@@ -185,6 +193,7 @@ def any_tensor(trajectory: Trajectory) -> Tables:
         starts = trajectory.constants[f"initial/{network.name}"]
         measures = {}
         for quantity, sign, power in (
+            # a quantity, the sign of its label, and the power of alpha in Theorem 5's equation
             (quantities.PARAMETER, 1, 2.0),
             (quantities.WRONG_POWER, 1, 1.0),
             (quantities.OPPOSITE_LABEL, -1, 2.0),

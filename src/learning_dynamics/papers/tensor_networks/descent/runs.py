@@ -38,6 +38,7 @@ def descent(
         the only one that is used.
     """
     X, y = data["X"][0], data["y"][0]
+    # from 0 to `steps`, equally far apart in the logarithm of one more than the step
     recorded_steps = np.unique(np.round(np.geomspace(1, steps + 1, records) - 1).astype(int))
     series: Arrays = {}
     for network in networks_of(networks, [2], X.shape[1], seed):
@@ -142,7 +143,7 @@ def from_many_directions(
             )
             for scale in scales
         ]
-        # directions vary fastest along the first axis, as `np.repeat` gives X
+        # each limit is (data sets * directions, 1, parameters), directions varying fastest, as `np.repeat` gives X
         by_direction = np.concatenate(limits, axis=1).reshape(-1, directions, len(scales), starts.shape[-1])
         series[network.name] = by_direction.swapaxes(1, 2)
         constants[f"initial/{network.name}"] = starts.reshape(-1, directions, starts.shape[-1])
