@@ -89,7 +89,10 @@ def reduced_flow(trajectory: Trajectory) -> pd.DataFrame:
 
 
 def _reductions_of(series: Mapping[str, np.ndarray], times: np.ndarray) -> Measured:
-    """Compare the network's flow with its reductions at the times after 0; see `reduced_flow`."""
+    """Return the quantities of `reduced_flow`, at the times after 0: shape (members, times), or with entries after.
+
+    `riccati` is the solution alpha of the Riccati equation, `from_alpha` the predictor that it gives.
+    """
     X, Y = (series[name][:, None] for name in ("X", "Y"))
     gamma = series["gamma"][:, None]
     # the network's W1 P^T and P W2 are Z1 and Z2 of Lemma 3.1; `pair_Z1` and `pair_Z2` solve (3.4) by themselves
@@ -126,15 +129,15 @@ def _reductions_of(series: Mapping[str, np.ndarray], times: np.ndarray) -> Measu
 def _mirror_of_singular_values(
     beta: np.ndarray, speed: np.ndarray, R: np.ndarray, gamma: np.ndarray, *, times: np.ndarray
 ) -> Measured:
-    """Mirror coordinates of the singular values, their speeds, and the forces that should drive them.
+    """Return mirror coordinates of the singular values, their speeds, and the forces that should drive them.
 
     A singular value moves at u^T (d beta/dt) v, and the loss falls along it at u^T R v.
     """
     U, sigma, Vt = np.linalg.svd(beta, full_matrices=False)
-    # u_i^T matrix v_i for each singular pair
+    # u_i^T (d beta/dt) v_i and u_i^T R v_i for each pair of singular vectors, shape (members, times, k)
     along, force = (np.einsum("...ai,...ab,...ib->...i", U, matrix, Vt) for matrix in (speed, R))
     scale = gamma[..., None]
-    # time is even in its logarithm
+    # the integral of the force over time, as one over ln t, in which the times are even: dt = t d(ln t)
     driven = cumulative_simpson(force * times[:, None], x=np.log(times), axis=1, initial=0.0)
     coordinate, printed = theory.mirror_coordinate(sigma, scale), theory.printed_mirror_coordinate(sigma, scale)
     return {

@@ -29,7 +29,8 @@ def riccati_field(X: np.ndarray, Y: np.ndarray, gamma: float) -> Callable[[float
 
     def field(_time: float, state: np.ndarray) -> np.ndarray:
         alpha = state.reshape(shape)
-        # `predictor_from_alpha` for one matrix, by LAPACK itself: numpy's overhead would be most of the time
+        # `predictor_from_alpha` for one matrix, transposed: (I - alpha^T alpha)^{-1} alpha^T is beta^T / (2 gamma). By
+        # LAPACK itself, as numpy's overhead would be most of the time
         _, _, beta_over_2_gamma, info = dgesv(identity - alpha.T.dot(alpha), alpha.T)
         if info:  # the matrix is singular
             return np.full_like(state, np.nan)
@@ -50,7 +51,10 @@ def predictor_from_mirror(mirror: np.ndarray, gamma: float) -> np.ndarray:
 
 
 def mirror_field(X: np.ndarray, y: np.ndarray, gamma: float) -> Callable[[float, np.ndarray], np.ndarray]:
-    """Return the field of d grad psi(beta)/dt = -sqrt(gamma + sqrt(|beta|^2 + gamma^2)) grad L(beta) (eq. 3.3)."""
+    """Return the field of d grad psi(beta)/dt = -sqrt(gamma + sqrt(|beta|^2 + gamma^2)) grad L(beta) (eq. 3.3).
+
+    The state is grad psi(beta), and -grad L(beta) = X^T (y - X beta).
+    """
 
     def field(_time: float, mirror: np.ndarray) -> np.ndarray:
         beta = predictor_from_mirror(mirror, gamma)

@@ -44,6 +44,7 @@ def reduced_flow(data: Arrays, *, gammas: list[Scale], width: Count, integration
         P = two_layer.orthonormal_rows(rng, inputs, width)
         wide, pair = network(x, y, np.sqrt(2 * gamma) * P), network(x, y, np.sqrt(2 * gamma) * np.eye(inputs))
         riccati = reduction(reductions.riccati_field(x, y, gamma), inputs * outputs)
+        # the layers in the span of the rows of P, and what they have outside of it
         W1, W2 = wide.W1 @ P.T, P @ wide.W2
         parts = wide.W1 - W1 @ P, wide.W2 - P.T @ W2
         outside = np.maximum(*(np.linalg.norm(part, axis=(1, 2)) for part in parts))
