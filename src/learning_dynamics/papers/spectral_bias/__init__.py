@@ -15,7 +15,13 @@ Which part of the paper is which topic:
 - ``noise``: the process that noise alone drives, Proposition 4.1 and figure 3
 - ``relu``: ReLU students, figures 2 and 5
 
-Shared: ``two_layer`` (the network), ``two_layer_flow`` (its flow, draw by draw), ``layers`` (what is measured of its
-layers, and of stacks of matrices), ``theory`` (what is predicted of them), ``draws`` (what is read off each),
-``panels`` (of figures), ``problems`` (the regression problems).
+Shared by the topics:
+
+- ``problems``: the regression problems
+- ``two_layer``: the two-layer linear network; ``two_layer_flow``: its gradient flow, draw by draw
+- ``layers``: measures of its layers, and of stacks of matrices
+- ``theory``: the paper's formulas, as functions of arrays
+- ``quantities``: names of what several topics measure
+- ``draws``: numbers of each draw, read off tables
+- ``panels``: panels, lines and legends of several figures
 """

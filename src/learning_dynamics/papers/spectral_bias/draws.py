@@ -1,10 +1,14 @@
-"""Numbers per draw from tables of flows: the integrator's errors, errors of what is predicted, data with a choice."""
+"""Numbers of each draw, read off tables of flows: the integrator's error, and errors of what is predicted.
+
+Claims also ask here whether the data of a flow leave several interpolators to choose from.
+"""
 
 import numpy as np
 
 from learning_dynamics.papers.spectral_bias.quantities import SAMPLES, SIGMA_W1
 from learning_dynamics.tidy import Draws, Table
 
+# this and LEFT_OPEN say why a check allows what it does, as the page prints it
 STEPS_BY_RTOL = "the integrator's steps times its relative tolerance"
 # factor on a bound by the remaining residual: with one sample the bound is an equality, and a small residual, a
 # difference of near numbers, is known to a few digits only
@@ -22,7 +26,10 @@ def steps_by_rtol(draws: Draws) -> np.ndarray:
 
 
 def relative_errors(measured: np.ndarray, predicted: np.ndarray) -> np.ndarray:
-    """Return each draw's largest error over entries, relative to its largest measured value, shape (draws,)."""
+    """Return each draw's largest error over entries, relative to its largest measured value, shape (draws,).
+
+    Both arrays have the shape (draws, entries).
+    """
     return np.abs(measured - predicted).max(axis=1) / np.abs(measured).max(axis=1)
 
 

@@ -1,10 +1,11 @@
 """Measurements of layers: norms, spans and shared vectors of stacks of matrices, and spectra of two-layer networks.
 
-Draws that diverged stay nan.
+Every measure of a draw that diverged is nan.
 
 Shapes: `W1` (draws, times, inputs, hidden), `W2` (draws, times, hidden, outputs); `X` (draws, samples, inputs), `Y`
-(draws, samples, outputs), `P` (draws, inputs, hidden), zeros where W1 starts otherwise; `limit_W1` (draws, inputs,
-hidden), `limit_W2` (draws, hidden, outputs); `limit_time` and `steps`, the integrator's number of steps, (draws,).
+(draws, samples, outputs); `P` (draws, inputs, hidden), the orthonormal rows that W1 starts along, or zeros where it
+starts otherwise; `limit_W1` (draws, inputs, hidden), `limit_W2` (draws, hidden, outputs); `limit_time` and `steps`, the
+integrator's number of steps, (draws,).
 Layers and P are in a basis of the hidden directions that a flow cannot leave, so that hidden is min(width, inputs +
 outputs): products, norms and singular values are those of the network. `of_layers` gives every array an axis for time,
 of length one where nothing changes. Times are gradient-flow time.
@@ -34,7 +35,7 @@ PHASE = Column("phase", "str", "flow: at a recorded time; limit: where the flow 
 MAY_BE_OPEN = replace(VALUE_IF_ANY, description="measured; empty for a draw that did not arrive")
 STEPS = Column("steps", "int", "steps that the integrator took; 0 for a draw that it could not carry to its end")
 GAMMA = Column("gamma", "float", "initialisation scale")
-WHEN = replace(TIME, nullable=True)
+WHEN = replace(TIME, nullable=True)  # empty at the limit of a draw that did not arrive
 FLOW_COLUMNS = (SEED, PHASE, WHEN, QUANTITY, INDEX, MAY_BE_OPEN, PREDICTED, STEPS)
 
 # value, or value and prediction, each of shape (members, times) or (members, times, entries), by quantity
@@ -62,13 +63,28 @@ def relative_commutator(A: np.ndarray, B: np.ndarray) -> np.ndarray:
 
 
 def outside_row_space(X: np.ndarray, matrices: np.ndarray) -> np.ndarray:
-    """Part of matrices, shape (..., inputs, columns), outside the span of the rows of X, relative to their norm."""
+    """Return |M - X^+ X M| / |M|, shape (...): the part of matrices outside the span of the rows of X; 0 for zero.
+
+    Parameters
+    ----------
+    X : ndarray, shape (..., samples, inputs)
+    matrices : ndarray, shape (..., inputs, columns)
+        M.
+    """
     inside = np.linalg.pinv(X) @ (X @ matrices)
     return ratio(norm(matrices - inside), norm(matrices))
 
 
 def off_diagonal(matrices: np.ndarray, basis_of: np.ndarray) -> np.ndarray:
-    """Part of matrices off the diagonal in the singular basis of another, relative to their norm; 0 for zero."""
+    """Return |U^T M V less its diagonal| / |M|, shape (...), in the singular basis of another matrix; 0 for zero.
+
+    Parameters
+    ----------
+    matrices : ndarray, shape (..., rows, columns)
+        M.
+    basis_of : ndarray, shape (..., rows, columns)
+        The matrix U S V^T whose singular vectors are the basis.
+    """
     U, _, Vt = np.linalg.svd(basis_of, full_matrices=True)
     rotated = transposed(U) @ matrices @ transposed(Vt)
     diagonal = np.zeros_like(rotated)
@@ -86,12 +102,16 @@ def span_overlap(rows: np.ndarray, other_rows: np.ndarray) -> np.ndarray:
         Linearly independent.
     other_rows : ndarray, shape (..., count, inputs)
     """
+    # the singular values of B^T C are the cosines, for orthonormal bases B and C of the spans
     basis, other_basis = (np.linalg.qr(transposed(matrix))[0] for matrix in (rows, other_rows))
     return np.clip(np.linalg.svd(transposed(basis) @ other_basis, compute_uv=False), 0.0, 1.0)
 
 
 def spectra_and_loss(W1: np.ndarray, W2: np.ndarray, X: np.ndarray, Y: np.ndarray) -> Measured:
     """Return loss, spectra of both layers and of beta, and distances to the minimum-norm interpolator beta_*.
+
+    Where labels can be fitted the residual is X (beta - beta_*), which in the row space of X has at least sigma_min(X)
+    times the norm of beta - beta_*: the bound on the distance is ||X beta - Y||_F / (sigma_min(X) ||beta_*||_F).
 
     Quantities
     ----------
@@ -142,6 +162,7 @@ def of_finite_draws(
     arrays : mapping from name to ndarray
         A diverged draw fills some with nan.
     """
+    # for each draw, whether all entries of all its arrays are finite
     finite = np.all([np.isfinite(values).reshape(len(values), -1).all(axis=1) for values in arrays.values()], axis=0)
     if finite.all():
         return measure(arrays)
@@ -149,11 +170,13 @@ def of_finite_draws(
         raise ValueError("no draw has finite states: nothing to measure")
 
     def spread(values: np.ndarray) -> np.ndarray:
+        """Return what was measured of the finite draws as rows among all draws, with nan in the others."""
         all_draws = np.full((len(finite), *values.shape[1:]), np.nan)
         all_draws[finite] = values
         return all_draws
 
     quantities = measure({name: values[finite] for name, values in arrays.items()})
+    # a quantity is an array, or a pair of what was measured and what is predicted
     return {
         quantity: tuple(map(spread, value)) if isinstance(value, tuple) else spread(value)
         for quantity, value in quantities.items()
@@ -161,7 +184,10 @@ def of_finite_draws(
 
 
 def of_layers(trajectory: Trajectory, measure: Callable[..., Measured], *, limit: bool = False) -> Measured:
-    """Measure W1, W2, X, Y and P, given by name and all with an axis for time, along the flow or at its limit."""
+    """Return what `measure` makes of W1, W2, X, Y and P, given by name, along the flow or at its limit.
+
+    All five have the axes (draws, times, ..., ...): times is one for X, Y and P, and for layers at the limit.
+    """
     constants = trajectory.constants
     layers = {name: constants[f"limit_{name}"][:, None] if limit else trajectory.series[name] for name in ("W1", "W2")}
     data = {name: constants[name][:, None] for name in ("X", "Y", "P")}
@@ -178,7 +204,7 @@ def spectra_of(trajectory: Trajectory, *, limit: bool = False) -> Measured:
 
 
 def flow_table(trajectory: Trajectory, flow: Measured, limit: Measured, per_draw: Measured | None = None) -> Tables:
-    """Yield rows of what was measured along the flow, at its limit, and of each draw as a whole."""
+    """Yield a table for each phase: along the flow, at its limit and, where something is, of each draw as a whole."""
     seeds = {"seed": np.arange(trajectory.members)}
     ends = trajectory.constants["limit_time"][:, None]
     steps = trajectory.constants["steps"]

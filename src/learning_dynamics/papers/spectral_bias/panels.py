@@ -34,7 +34,7 @@ def curve(
     floor: float = -np.inf,
     **options: Any,
 ) -> None:
-    """Draw rows of one quantity and draw against time, nothing below `floor`."""
+    """Draw rows of one quantity and draw against time, with values below `floor` raised to it."""
     axis.plot(rows["time"], np.maximum(rows[column], floor), style, color=rgb(colour), **options)
 
 
@@ -46,14 +46,17 @@ def singular_values(
     colours: Sequence[str | tuple] | None = None,
     **where: object,
 ) -> None:
-    """Draw a draw's singular values of the hidden layer against time, the largest on top of the others.
+    """Draw one draw's first `top` singular values of the hidden layer against time, or all of them.
 
-    `colours` are by index, dark to light if nothing is said.
+    `colours` has a colour for each, the largest first; without it they go from dark to light.
     """
     rows = select(table, SIGMA_W1, seed=member, **where)
-    count = min(top or 10**9, int(rows["index"].max()))
-    for index, colour in reversed(list(enumerate(colours or sequence(count), start=1))):
-        curve(axis, rows[rows["index"] == index], colour)
+    if colours is None:
+        n_values = int(rows["index"].max())
+        colours = sequence(n_values if top is None else min(top, n_values))
+    # the largest is drawn last, on top of the others
+    for index in range(len(colours), 0, -1):
+        curve(axis, rows[rows["index"] == index], colours[index - 1])
     axis.set_xlim(0, rows["time"].max())
 
 
@@ -66,10 +69,10 @@ def colours_of_learned(learned: int, count: int) -> list[str | tuple]:
 def spectra_against_limits(
     titles: Sequence[str], tables: Sequence[Table], member: int, top: int, *, height: float, entries: Sequence[Artist]
 ) -> Figure:
-    """Draw one draw's top singular values of each table against time, and their predicted limits as dashes.
+    """Draw one draw's `top` singular values of each table against time, and their predicted limits as dashes.
 
-    As many are coloured as the predictor has; the others are grey. Black dashes are of orthogonal layers, vermilion
-    ones of those that only resemble them. `entries` end the legend.
+    As many singular values are coloured as the predictor has; the others are grey. Dashes are the limits of Corollary
+    3.1: black for orthogonal layers, vermilion for Gaussian ones, to which it does not apply. `entries` end the legend.
     """
     learned = int(select(tables[0], SIGMA_BETA)["index"].max())
     count = min(top, int(select(tables[0], SIGMA_W1)["index"].max()))
@@ -77,8 +80,10 @@ def spectra_against_limits(
     figure, axes = plt.subplots(1, len(tables), figsize=(WIDTH, height), sharey=True)
     for axis, title, table in zip(axes, titles, tables, strict=True):
         singular_values(axis, table, member, top, colours, phase="flow")
-        for predicted in select(table, SIGMA_W1, seed=member, phase="limit")["predicted"].to_numpy()[:top]:
-            level(axis, predicted, "black" if "gamma" in settings_of(table) else "vermilion", DASHES, zorder=3)
+        is_orthogonal = "gamma" in settings_of(table)  # Gaussian layers have a variance instead
+        limits = select(table, SIGMA_W1, seed=member, phase="limit")["predicted"].to_numpy()
+        for limit in limits[:top]:
+            level(axis, limit, "black" if is_orthogonal else "vermilion", DASHES, zorder=3)
         axis.set(title=title, xlabel="time $t$")
     axes[0].set(ylabel=r"singular values $\sigma_i(W_1)$", ylim=(0, None))
     letters(axes)
@@ -135,7 +140,7 @@ def index_handles(count: int) -> list[Artist]:
 
 
 def power(value: float) -> str:
-    """Return a number as TeX, powers of ten as such."""
+    """Return a number as TeX: ``10^{-3}`` for a power of ten, else its digits, as ``0.25``."""
     exponent = np.log10(value)
     if value != 1 and abs(exponent - round(exponent)) < 1e-9:
         return rf"10^{{{round(exponent)}}}"

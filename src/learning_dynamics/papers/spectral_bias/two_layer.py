@@ -24,6 +24,7 @@ def orthonormal_rows(rng: np.random.Generator, rows: int, width: int) -> np.ndar
     """Return P, shape (rows, width), with P P^T = I, uniform on the Stiefel manifold; rows <= width."""
     if rows > width:
         raise ValueError(f"{rows} orthonormal rows do not fit into width {width}")
+    # Q is uniform once its signs make the diagonal of R positive
     Q, R = np.linalg.qr(rng.standard_normal((width, rows)))
     return (Q * np.sign(np.diag(R))).T
 
@@ -31,8 +32,9 @@ def orthonormal_rows(rng: np.random.Generator, rows: int, width: int) -> np.ndar
 def hidden_basis(W1: np.ndarray, W2: np.ndarray) -> np.ndarray:
     """Return an orthonormal basis of hidden directions that descent from these layers never leaves.
 
-    Gradients of both layers are in the span of the rows of W1 and the columns of W2, so that W1 Q and Q^T W2 hold all
-    of what a wide network does: products, norms and singular values are those of W1 and W2.
+    Gradients of both layers are in the span of the rows of W1 and the columns of W2. So W1 Q and Q^T W2, with this
+    basis Q, are a narrower network that moves as the wide one does: its products, norms and singular values are those
+    of W1 and W2.
 
     Parameters
     ----------

@@ -70,7 +70,9 @@ def follow(
     residual: float | None = None,
     last_time: float = np.inf,
 ) -> NetworkFlow:
-    """Follow the flow from given layers, with steps that end on the recorded times.
+    """Follow dW1/dt = R W2^T, dW2/dt = W1^T R with R = X^T (Y - X W1 W2) from given layers (eq. 2.4).
+
+    Steps of the integrator end on the recorded times.
 
     Parameters
     ----------
@@ -108,8 +110,8 @@ def follow(
 def to_the_limit(data: Arrays, start: Start, integration: Limit, seed: int) -> Trajectory:
     """Follow the gradient flow of each draw from the layers that `start` draws.
 
-    Layers are followed in the basis of the hidden directions that the flow cannot leave, so that nothing
-    leaks out of it.
+    Layers are followed in a basis of the hidden directions that the flow cannot leave, so that rounding does not take
+    them out of these. What the trajectory holds is in `layers`.
     """
 
     def to_limit(rng: np.random.Generator, x: np.ndarray, y: np.ndarray) -> dict[str, Any]:
@@ -126,6 +128,7 @@ def to_the_limit(data: Arrays, start: Start, integration: Limit, seed: int) -> T
             residual=bound,
             last_time=integration.patience,
         )
+        # the flow did not arrive before its patience ended; "not <" counts an end time of nan as well
         late = not path.end_time < integration.patience
         limit_W1, limit_W2 = (np.where(late, np.nan, layer) for layer in path.end)  # late, it has no limit
         return {
@@ -146,7 +149,10 @@ def to_the_limit(data: Arrays, start: Start, integration: Limit, seed: int) -> T
 
 @compiled(FIELD)
 def field(state: np.ndarray, data: np.ndarray, shape: np.ndarray, slope: np.ndarray) -> None:
-    """Minus the loss's gradient by packed layers; data are X and Y, one after the other, then the condition's bound."""
+    """Write the velocities dW1/dt = R W2^T and dW2/dt = W1^T R into `slope`, R = X^T (Y - X W1 W2) (eq. 2.4).
+
+    `state` and `slope` are packed layers; `data` are the entries of X, those of Y, and the bound of `_is_fitted`.
+    """
     samples, inputs, width, outputs = shape[0], shape[1], shape[2], shape[3]
     X = data[: samples * inputs].reshape(samples, inputs)
     Y = data[samples * inputs : samples * (inputs + outputs)].reshape(samples, outputs)
@@ -158,6 +164,7 @@ def field(state: np.ndarray, data: np.ndarray, shape: np.ndarray, slope: np.ndar
 
 @compiled(CONDITION)
 def _is_fitted(state: np.ndarray, data: np.ndarray, shape: np.ndarray) -> bool:
+    """Return whether ||X W1 W2 - Y||_F is at most the bound, the last of the data; arguments are those of `field`."""
     samples, inputs, width, outputs = shape[0], shape[1], shape[2], shape[3]
     X = data[: samples * inputs].reshape(samples, inputs)
     Y = data[samples * inputs : samples * (inputs + outputs)].reshape(samples, outputs)
