@@ -36,6 +36,7 @@ def test_a_draw_is_the_same_each_time(configured):
 
 
 def test_whole_numbers_are_drawn_from_all_of_their_range(layers):
+    # of numbers drawn evenly, 39 draws lack a given one of eight with probability (7/8)^39, a half percent
     assert {layer["data"]["starts"]["samples"] for layer in layers} == set(range(2, 10))
 
 
@@ -54,7 +55,8 @@ def test_real_numbers_are_drawn_evenly_in_the_logarithm(layers):
     assert abs(below - 0.5) < 0.2
 
 
-def test_a_setting_is_drawn_after_those_that_its_range_names_in_any_order_of_the_block(configured):
+def test_a_setting_is_drawn_after_those_that_its_range_names(configured):
+    """In whatever order the block has them."""
     configured("data.starts.free", {"samples": [2, 9]})
     project = configured("runs.slow.free", {"rate": [0.1, "steps"], "steps": ["samples", 12]})
     for layer in draw_layers(project):

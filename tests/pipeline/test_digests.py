@@ -87,7 +87,7 @@ def test_an_edit_of_the_code_changes_the_digest(digest, old, new):
 CLAIMS_IN_A_FOLDER = {f"{CLAIMS}/limits": "def limit(): ...", f"{CLAIMS}/speeds": ""}
 
 
-def test_where_claims_are_a_folder_only_the_module_that_defines_the_function_is_in_the_digests(digest):
+def test_of_a_folder_of_claims_only_the_module_of_the_function_is_in_the_digests(digest):
     used = digest(CLAIMS_IN_A_FOLDER, stage="claims", function="topic.limit")
     assert {"papers.toy.topic.claims", "papers.toy.topic.claims.limits"} <= set(used)
     assert "papers.toy.topic.claims.speeds" not in used
@@ -101,7 +101,7 @@ def test_functions_of_a_folder_are_those_of_its_modules(digest):
         sources.definition_of("claims", "toy", "topic.limits", where="claims.limit")  # begins the message
 
 
-def test_a_claims_docstring_is_in_its_digest_and_docstrings_of_what_it_imports_are_not(digest):
+def test_a_claims_docstring_is_in_its_digest_and_those_of_its_imports_are_not(digest):
     def digest_of_claim(statement, docstring_of_theory=""):
         claims = f'from .. import theory\n\n\ndef holds(run):\n    """{statement}"""\n    return run\n'
         modules = {CLAIMS: claims, "papers/toy/theory": f'"""{docstring_of_theory}"""\n'}

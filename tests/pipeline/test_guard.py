@@ -55,7 +55,7 @@ def test_where_the_environment_asks_for_a_traceback_the_exception_is_not_caught(
 @pytest.mark.parametrize(
     ("fail", "reason"),
     [
-        pytest.param(lambda: np.empty((10**6, 10**7)), "does not fit into this machine's memory", id="memory"),
+        pytest.param(lambda: np.empty((10**6, 10**7)), "does not fit into this machine's memory", id="80 TB"),
         pytest.param(lambda: np.zeros(3)[99], "IndexError: index 99 is out of bounds", id="index"),
         pytest.param(lambda: np.linalg.inv(np.zeros((2, 2))), "LinAlgError: Singular matrix", id="singular"),
         pytest.param(lambda: np.empty(2**63 - 1), "ValueError: array is too big", id="too big"),
@@ -136,7 +136,7 @@ def test_a_command_that_takes_longer_than_its_limit_is_ended(loop, message):
         from learning_dynamics.pipeline.commands import guard
         guard.GRACE = 0.5  # seconds after the limit in which compiled code may come back to Python
         def endless():
-            guard.limit_time(0.01)  # minutes
+            guard.limit_time(0.01)  # minutes: 0.6 s
             {loop}
         raise SystemExit(guard.run_guarded(endless))
     """

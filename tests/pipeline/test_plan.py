@@ -135,7 +135,7 @@ def at_another_scale(configured, folder, changes):
     return configured(files=[folder / "small.yaml"])
 
 
-def test_a_setting_that_an_overlay_changes_has_the_reason_that_the_overlay_gives_or_none(configured, tmp_path):
+def test_a_setting_that_an_overlay_changes_has_the_reason_of_the_overlay_or_none(configured, tmp_path):
     changes = {
         "provenance": {"growth.growth": {"steps": {"stated": "table 2"}}},
         "runs": {
@@ -173,7 +173,7 @@ STARTS_AND_WHAT_IS_MADE_FROM_THEM = [("data", "starts"), ("run", "fast"), ("metr
 MADE_WITHOUT_STARTS = [("run", "descent"), ("metrics", "descent"), ("figure", "decay")]
 
 
-def test_a_change_of_a_data_set_changes_the_fingerprints_of_what_is_made_from_it_and_no_others(configured):
+def test_a_change_of_data_changes_the_fingerprints_of_what_is_made_from_them_alone(configured):
     before = configured()
     after = configured("data.starts.samples", 4)
     for stage, name in STARTS_AND_WHAT_IS_MADE_FROM_THEM:

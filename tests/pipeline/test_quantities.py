@@ -23,6 +23,7 @@ def measured_quantities(paper: str) -> dict[str, set[str]]:
             if row["paper"] == paper:
                 function = smoke(paper).measure(paper, row["run"])["function"]
                 measured.setdefault(function, set()).add(row["quantity"])
+    assert measured, paper
     return {
         function: names
         for function, names in measured.items()
@@ -95,7 +96,8 @@ def metrics_of_waves(tmp_path, monkeypatch):
     return file
 
 
-def test_declared_quantities_are_read_with_their_meanings_and_those_of_functions_that_are_named(metrics_of_waves):
+def test_declared_quantities_are_read_with_their_meanings(metrics_of_waves):
+    """Those of a function that is named, here `of_ends`, are among them."""
     assert dict(quantities.declared_quantities("waves", "decay.decay")) == {
         "x": "Where it is and how fast, in units of the start.",
         "speed": "Where it is and how fast, in units of the start.",

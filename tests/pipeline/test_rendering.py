@@ -306,7 +306,8 @@ def test_details_begin_with_the_claims_explanation_and_its_paragraphs_stay(tmp_p
     assert details.startswith("\n\n  It falls since $`x`$ does.\n  \n  More.\n\n  Tested on: everywhere.")
 
 
-def test_a_card_of_a_corrected_claim_has_the_number_of_the_correction_and_of_the_printed_statement(tmp_path):
+def test_a_card_of_a_corrected_claim_has_both_numbers(tmp_path):
+    """One of the correction, and one of the printed statement."""
     printed = {
         "quantity_as_printed": "the gradient",
         "measured_as_printed": -4004.0,
@@ -363,11 +364,12 @@ def test_a_heading_of_the_first_page_names_contradicted_claims_where_there_are_s
 
 
 def test_a_card_counts_draws_for_and_against(tmp_path):
-    decisive = claim_with()["decisive"] | {"draws_for": 2, "draws_against": 2, "interval": "share (Wilson)"}
-    assert "2 draws agree, 2 do not." in page(tmp_path, decisive=decisive)
+    decisive = claim_with()["decisive"] | {"draws_for": 5, "draws_against": 2, "interval": "share (Wilson)"}
+    assert "5 draws agree, 2 do not." in page(tmp_path, decisive=decisive)
 
 
-def test_the_first_page_ends_with_undecided_claims_their_reasons_and_numbers_and_what_marks_mean(tmp_path):
+def test_the_first_page_ends_with_undecided_claims_and_what_marks_mean(tmp_path):
+    """Each claim has its reason and its number."""
     open_claim = claim_with(verdict="undecided", statement="$|x|$ falls.", reason="the size: too few draws", marks="†")
     paper = paper_with(claims=[open_claim, claim_with(claim="made_up.b")])
     text = markdown.results_page([paper], tmp_path, None)
@@ -386,7 +388,7 @@ def test_a_card_names_the_verdict_of_other_processors_and_why(tmp_path):
     assert f"\n  {sentence}.\n" in page(tmp_path, on_other_processors=sentence)
 
 
-def test_a_page_of_claims_with_one_verdict_everywhere_is_silent_about_other_processors(tmp_path):
+def test_a_page_of_claims_with_one_verdict_is_silent_on_other_processors(tmp_path):
     assert "On other processors" not in page(tmp_path)
 
 

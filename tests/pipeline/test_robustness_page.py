@@ -167,7 +167,8 @@ def test_the_table_of_verdicts_has_the_mark_and_explains_it(verdict, verdicts_of
     assert ("‡ fewer than two thirds of the other seeds that were tried give this verdict" in printed) == bool(mark)
 
 
-def test_a_threshold_that_turns_a_verdict_alone_is_named_without_those_that_were_changed_with_it():
+def test_a_threshold_that_turns_a_verdict_alone_is_named_alone():
+    """Those that were changed with it are not named."""
     # at level 2 the verdict is undecided whatever the average is; another share makes it another verdict
     judged = rows(
         ("threshold", "level", "2", "undecided"),
@@ -232,7 +233,7 @@ def test_the_matrix_says_how_many_other_seeds_give_the_verdict():
     )
 
 
-def test_the_page_marks_a_verdict_that_another_setting_or_draw_turns_and_lists_the_draw():
+def test_the_page_marks_a_verdict_that_a_setting_turns_and_lists_draws_that_do():
     judged = rows(*SCALES, ("draw", "draw", "4", "contradicted"))
     text = page(count_judged_again(claims_of("reproduced"), judged), judged)
     assert (
@@ -274,9 +275,10 @@ def test_the_table_marks_a_verdict_that_another_setting_turns_and_no_other():
         ("all draws", "contradicted", "contradicted", "why"),
     ],
 )
-def test_a_claim_about_some_setting_is_not_reproduced_where_one_about_all_draws_is_contradicted(
+def test_a_setting_without_the_effect_does_not_contradict_a_claim_about_some_setting(
     quantifier, judged, verdict, reason
 ):
+    """It is not reproduced there, where a claim about all draws is contradicted."""
     evaluation = Evaluation(judged, reason="why", quantifier=quantifier)
     row = variation_row("toy", "a", "setting", "small.scale", value=0.1, evaluation=evaluation)
     assert (row["verdict"], row["reason"]) == (verdict, reason)

@@ -147,7 +147,7 @@ def test_a_wrong_field_of_a_dataclass_is_refused_with_the_path_to_it(limit, word
     assert refusal(Signature(figure).check, {"limit": limit}, "here").startswith(words)
 
 
-def test_the_old_name_of_a_setting_is_refused_with_the_new_one_where_the_function_has_that():
+def test_the_old_name_of_a_setting_is_refused_with_the_new_one():
     """`rare` is an old name of `exceptions` (`RENAMED` of `plan.validation`)."""
 
     def with_exceptions(*, exceptions: Positive): ...

@@ -20,13 +20,14 @@ def test_an_entry_has_the_values_that_it_lists_or_a_grid_over_its_range(entry, g
     assert value_grids.grid_of(entry) == grid
 
 
-def bracket_of_turn(low, high, turn):
-    """Return the values next to the one at which a verdict turns, below and above, after bisection between two ends.
+def bisect_at(low, high, turn):
+    """Return the values that are tried between two ends; the verdict is reproduced up to `turn` and not beyond."""
+    return variation.bisect(lambda value: "reproduced" if value <= turn else "not reproduced", low, high)
 
-    The verdict is reproduced up to `turn`, and not reproduced beyond.
-    """
-    tried = variation.bisect(lambda value: "reproduced" if value <= turn else "not reproduced", low, high)
-    assert len(tried) <= value_grids.MAX_BISECTIONS
+
+def bracket_of_turn(low, high, turn):
+    """Return the values next to the one at which a verdict turns, below and above, after bisection."""
+    tried = bisect_at(low, high, turn)
     below = max(value for value in [low, *tried] if value <= turn)
     above = min(value for value in [high, *tried] if value > turn)
     return below, above
@@ -39,18 +40,23 @@ def bracket_of_turn(low, high, turn):
         pytest.param(0.1, 9, 5, id="an end is whole"),
     ],
 )
-def test_bisection_between_positive_numbers_ends_with_a_ratio_of_at_most_one_and_a_tenth(low, high, turn):
+def test_bisection_between_positive_numbers_ends_within_a_tenth(low, high, turn):
     below, above = bracket_of_turn(low, high, turn)
-    assert above <= 1.1 * below + 1e-12
+    assert above <= 1.1 * below
 
 
 def test_bisection_from_a_negative_number_ends_within_a_tenth_of_the_turn():
     below, above = bracket_of_turn(-1.0, 2.0, 0.71)
-    assert above - below <= 0.1 * above + 1e-12
+    assert above - below <= 0.1 * above
 
 
 def test_bisection_between_whole_numbers_ends_at_neighbours():
     assert bracket_of_turn(1, 1000, 137) == (137, 138)
+
+
+def test_bisection_stops_after_twelve_values():
+    # the logarithm of 1e300 is 7200 times that of 1.1: a tenth would take 13 halvings, as 2^13 = 8192
+    assert len(bisect_at(1e-300, 1.0, turn=1e-100)) == 12
 
 
 @pytest.mark.parametrize(

@@ -38,10 +38,9 @@ def twenty_values(undecided, against=0):
         pytest.param("undecided", [twenty_values(undecided=3)], "undecided", id="more than one in ten are undecided"),
     ],
 )
-def test_a_claim_is_reproduced_on_a_draw_if_few_of_its_values_are_undecided_and_all_others_hold(
-    evaluated, printed, on_draw
-):
-    evaluation = Evaluation(evaluated, Judgement(*printed))
+def test_a_claim_is_reproduced_on_a_draw_if_few_of_its_values_are_undecided(evaluated, printed, on_draw):
+    """All others must hold, and a few are at most one in ten."""
+    evaluation = Evaluation(evaluated, judgement=Judgement(*printed))
     verdict, _ = variation.verdict_on_draw(evaluation, "reproduced")
     assert verdict == on_draw
 
@@ -74,10 +73,9 @@ def test_a_claim_is_reproduced_on_a_draw_if_few_of_its_values_are_undecided_and_
         ),
     ],
 )
-def test_a_corrected_claim_is_corrected_on_a_draw_if_its_correction_holds_or_few_of_its_values_are_undecided(
-    evaluated, printed, corrected, on_draw
-):
-    evaluation = Evaluation(evaluated, Judgement(*printed), Judgement(*corrected))
+def test_a_corrected_claim_is_corrected_on_a_draw_where_its_correction_holds(evaluated, printed, corrected, on_draw):
+    """A few undecided values of the correction do not count."""
+    evaluation = Evaluation(evaluated, judgement=Judgement(*printed), corrected=Judgement(*corrected))
     verdict, _ = variation.verdict_on_draw(evaluation, "corrected")
     assert verdict == on_draw
 
@@ -91,22 +89,22 @@ def test_a_corrected_claim_is_corrected_on_a_draw_if_its_correction_holds_or_few
         pytest.param(OPEN_MEAN, {"chance": "reproduced"}, "undecided", id="a rival holds, the statement is undecided"),
     ],
 )
-def test_a_claim_that_is_undecided_only_for_a_rival_is_reproduced_on_a_draw_and_the_reason_names_the_rival(
-    printed, rivals, on_draw
-):
-    evaluation = Evaluation("undecided", Judgement(printed), None, rivals=rivals)
+def test_a_claim_that_is_undecided_only_for_a_rival_is_reproduced_on_a_draw(printed, rivals, on_draw):
+    """The reason names the rival."""
+    evaluation = Evaluation("undecided", judgement=Judgement(printed), rivals=rivals)
     verdict, reason = variation.verdict_on_draw(evaluation, "reproduced")
     assert verdict == on_draw
     assert ("chance would get the same verdict on this draw" in reason) == (on_draw == "reproduced")
 
 
 def test_the_reason_of_a_corrected_draw_names_the_rival_that_gets_the_same_verdict():
-    evaluation = Evaluation("undecided", Judgement(FAILS), Judgement(HOLDS), rivals={"chance": "corrected"})
+    judgements = {"judgement": Judgement(FAILS), "corrected": Judgement(HOLDS)}
+    evaluation = Evaluation("undecided", **judgements, rivals={"chance": "corrected"})
     _, reason = variation.verdict_on_draw(evaluation, "corrected")
     assert reason == "chance would get the same verdict on this draw"
 
 
-def test_the_reason_of_a_corrected_draw_says_where_the_printed_statement_is_not_refused():
-    evaluation = Evaluation("reproduced", Judgement(HOLDS), Judgement(HOLDS))
+def test_the_reason_of_a_corrected_draw_says_if_the_printed_statement_holds_too():
+    evaluation = Evaluation("reproduced", judgement=Judgement(HOLDS), corrected=Judgement(HOLDS))
     _, reason = variation.verdict_on_draw(evaluation, "corrected")
     assert reason == "the correction holds; as printed it is not refused on this draw"
