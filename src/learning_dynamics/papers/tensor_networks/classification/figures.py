@@ -9,9 +9,10 @@ from learning_dynamics.papers.tensor_networks.drawing import NETWORKS, SHOWN, ha
 from learning_dynamics.papers.tensor_networks.limit_checks import largest_lag
 from learning_dynamics.plotting import COLOURS, WIDTH, Plot, legend_below, letters, panels
 from learning_dynamics.settings import Positive
-from learning_dynamics.tidy import Draws, Table, select, settings_of
+from learning_dynamics.tidy import Draws, Quantity, Table, select, settings_of
 
 PALE = "#BBBBBB"
+MARKED_LOG_TIME = 60 * np.log(10)  # t = 10^60
 
 
 def log_time(settling: Table, descent: Table, two: Table, *, slack: Positive) -> Plot:
@@ -29,46 +30,25 @@ def log_time(settling: Table, descent: Table, two: Table, *, slack: Positive) ->
     scales = np.unique(settling["scale"])
     figure = plt.figure(figsize=(WIDTH, 6.0))
     upper, lower = figure.subfigures(2, 1, height_ratios=[1.0, 1.05], squeeze=False)[:, 0]
-    steps, last_log_log_time = descent["time"].max(), settling["log_log_time"].max()
-    end, far = np.log1p(steps * settings_of(descent)["step"]), 60 * np.log(10)
-    final = float(np.expm1(last_log_log_time))
-    ends = np.array([final / 1e3, final])
-    remaining_angle = 0.0
-    axes = upper.subplots(1, len(scales), sharey=True, squeeze=False)[0]
-    for axis, scale in zip(axes, scales, strict=True):
+    upper_axes = upper.subplots(1, len(scales), sharey=True, squeeze=False)[0]
+    for axis, scale in zip(upper_axes, scales, strict=True):
         for network in SHOWN:
-            colour = NETWORKS[network][0]
-            where = {"scale": scale, "network": network}
-            for _, run in select(settling, quantities.ANGLE, **where).groupby("direction"):
-                log_time = np.expm1(run["log_log_time"].to_numpy())
-                late = log_time >= 1
-                axis.loglog(log_time[late], run["value"][late], color=colour, lw=1.0)
-                remaining_angle = max(remaining_angle, float(np.interp(far, log_time, run["value"])))
-            points = select(descent, quantities.ANGLE, time=steps, **where)["value"]
-            axis.loglog(np.full(len(points), end), points, "o", ms=4, mfc="none", mec=colour, zorder=4)
-            exponents, angles = (
-                select(settling, name, log_log_time=last_log_log_time, **where)
-                for name in (quantities.ANGLE_POWER, quantities.ANGLE)
-            )
-            guide = 4 * angles["value"].max() * (ends / final) ** -exponents["predicted"].median()
-            axis.loglog(ends, guide, ":", color=colour, lw=1.2)
-        axis.axvline(far, color=COLOURS["grey"], lw=0.8, zorder=0)
+            _draw_angles(axis, settling, descent, scale=scale, network=network)
+        axis.axvline(MARKED_LOG_TIME, color=COLOURS["grey"], lw=0.8, zorder=0)
         style = {"transform": axis.get_xaxis_transform(), "fontsize": 8, "color": COLOURS["grey"]}
-        axis.text(far * 1.15, 0.03, r"$t = 10^{60}$", **style)
+        axis.text(MARKED_LOG_TIME * 1.15, 0.03, r"$t = 10^{60}$", **style)
         axis.set(title=rf"$\alpha = {scale:g}$", xlabel=r"$\log(1 + t)$")
-    axes[0].set_ylabel("angle to max margin (degrees)")
+    upper_axes[0].set_ylabel("angle to max margin (degrees)")
     lower_axes = lower.subplots(1, len(SHOWN), sharey=True, sharex=True)
     for axis, network in zip(lower_axes, SHOWN, strict=True):
-        for quantity, colour in ((quantities.GAP["l2"], PALE), (quantities.GAP_OWN, NETWORKS[network][0])):
-            if quantity == quantities.GAP["l2"] and network == "fully_connected":
-                continue
-            for _, run in select(two, quantity, network=network).groupby("seed"):
-                axis.semilogy(run["log_log_time"], np.maximum(run["value"], 1e-7), color=colour, lw=0.9)
+        if network != "fully_connected":  # whose own norm is l2
+            _draw_gaps(axis, two, quantities.GAP["l2"], network=network, colour=PALE)
+        _draw_gaps(axis, two, quantities.GAP_OWN, network=network, colour=NETWORKS[network][0])
         axis.axhline(largest_lag(Draws(two), slack), ls=":", color=COLOURS["black"], lw=1.0)
-        _log_log_time(axis, two)
+        _show_log_log_time(axis, two)
         axis.set(ylim=(1e-7, 2), title=f"random data,\n{NETWORKS[network][1]}", xlabel="time $t$")
     lower_axes[0].set_ylabel("relative gap of the margin")
-    letters([*axes, *lower_axes])
+    letters([*upper_axes, *lower_axes])
     handles = [
         *network_handles(SHOWN),
         handle("gradient descent", ls="", marker="o", ms=4, mfc="none"),
@@ -80,7 +60,7 @@ def log_time(settling: Table, descent: Table, two: Table, *, slack: Positive) ->
     return Plot(
         figure,
         {
-            "left": remaining_angle,
+            "left": _largest_angle_at(settling, MARKED_LOG_TIME),
             "steps": int(settings_of(descent)["steps"]),
             "reached": float(two["log_log_time"].max()),
             "cut": float(settings_of(two)["integration"]["sharpness"]),
@@ -88,6 +68,46 @@ def log_time(settling: Table, descent: Table, two: Table, *, slack: Positive) ->
         alt="Top: angles that fall along lines in double logarithmic axes. Bottom: gaps of margins that fall below "
         "a bound on every draw, while those of the wrong norm stay.",
     )
+
+
+def _draw_angles(axis: Axes, settling: Table, descent: Table, *, scale: float, network: str) -> None:
+    """Draw angles to the max margin against log(1 + t): flows, where descent ends, and the predicted power."""
+    colour = NETWORKS[network][0]
+    where = {"scale": scale, "network": network}
+    for _, run in select(settling, quantities.ANGLE, **where).groupby("direction"):
+        log_time = np.expm1(run["log_log_time"].to_numpy())
+        late = log_time >= 1
+        axis.loglog(log_time[late], run["value"][late], color=colour, lw=1.0)
+
+    steps = descent["time"].max()
+    end_of_descent = np.log1p(steps * settings_of(descent)["step"])
+    angles_of_descent = select(descent, quantities.ANGLE, time=steps, **where)["value"]
+    x = np.full(len(angles_of_descent), end_of_descent)
+    axis.loglog(x, angles_of_descent, "o", ms=4, mfc="none", mec=colour, zorder=4)
+
+    # above the ends of the flows, over three decades
+    last_log_log_time = settling["log_log_time"].max()
+    last = float(np.expm1(last_log_log_time))
+    powers = select(settling, quantities.ANGLE_POWER, log_log_time=last_log_log_time, **where)["predicted"]
+    angles = select(settling, quantities.ANGLE, log_log_time=last_log_log_time, **where)["value"]
+    guide_at = np.array([last / 1e3, last])
+    guide = 4 * angles.max() * (guide_at / last) ** -powers.median()
+    axis.loglog(guide_at, guide, ":", color=colour, lw=1.2)
+
+
+def _largest_angle_at(settling: Table, log_time: float) -> float:
+    """Return the largest angle of any flow at a log(1 + t), between its recorded times."""
+    angles = select(settling, quantities.ANGLE, network=SHOWN)
+    largest = 0.0
+    for _, run in angles.groupby(["network", "scale", "direction"]):
+        largest = max(largest, float(np.interp(log_time, np.expm1(run["log_log_time"]), run["value"])))
+    return largest
+
+
+def _draw_gaps(axis: Axes, two: Table, quantity: Quantity, *, network: str, colour: str) -> None:
+    """Draw a gap of the margin against log log t, a line for each draw, from the panel's lower end on."""
+    for _, run in select(two, quantity, network=network).groupby("seed"):
+        axis.semilogy(run["log_log_time"], np.maximum(run["value"], 1e-7), color=colour, lw=0.9)
 
 
 def alignment(two: Table, three: Table, *, slack: Positive) -> Plot:
@@ -101,26 +121,26 @@ def alignment(two: Table, three: Table, *, slack: Positive) -> Plot:
     more slowly the nearer the two singular values are. Vertical axes end at the integrator's tolerance, in (c) and (f)
     at a hundred times that.
     """
-    columns = {
+    labels = {
         quantities.MISALIGNMENT: r"$1 - \cos(\Theta, -\nabla \mathcal{L})$",
         quantities.LAYER_SHARE_ERROR: r"$|\, \|v_l\|^2 / \|\Theta\|^2 - 1 / L\,|$",
         quantities.DISTANCE_FROM_PUSH: r"$\beta$ from $-X^T r$",
     }
-    figure, axes = panels(2, len(columns), height=2.4, sharex=True, sharey="col")
+    figure, axes = panels(2, len(labels), height=2.4, sharex=True, sharey="col")
     networks = [name for name in NETWORKS if name in set(two["network"])]
-    for row, (table, layers) in zip(axes, ((two, "two layers"), (three, "three layers")), strict=True):
-        for axis, quantity in zip(row, columns, strict=True):
+    bound = largest_lag(Draws([two, three]), slack)
+    for row, table, title in ((axes[0], two, "two layers"), (axes[1], three, "three layers")):
+        rtol = settings_of(table)["integration"]["rtol"]
+        for axis, (quantity, label) in zip(row, labels.items(), strict=True):
             axis.set_yscale("log")
-            floor = settings_of(table)["integration"]["rtol"] * (
-                100 if quantity == quantities.DISTANCE_FROM_PUSH else 1
-            )
+            floor = 100 * rtol if quantity == quantities.DISTANCE_FROM_PUSH else rtol
             for network, rows in select(table, quantity).groupby("network"):
-                median_and_range(axis, *_on_one_grid(rows, floor), NETWORKS[network][0])
-            axis.axhline(largest_lag(Draws([two, three]), slack), ls=":", color=COLOURS["black"], lw=1.0)
-            _log_log_time(axis, table)
+                log_log_times, curves = _on_one_grid(rows, floor)
+                median_and_range(axis, log_log_times, curves, NETWORKS[network][0])
+            axis.axhline(bound, ls=":", color=COLOURS["black"], lw=1.0)
+            _show_log_log_time(axis, table)
+            axis.set(ylabel=label, title=title)
             axis.set_ylim(bottom=1.2 * floor)
-            axis.set_ylabel(columns[quantity])
-            axis.set_title(layers)
     for axis in axes[-1]:
         axis.set_xlabel("time $t$")
     letters(axes.flat)
@@ -132,7 +152,7 @@ def alignment(two: Table, three: Table, *, slack: Positive) -> Plot:
     )
 
 
-def _log_log_time(axis: Axes, table: Table) -> None:
+def _show_log_log_time(axis: Axes, table: Table) -> None:
     r"""Let an axis of $\log(1 + \log(1 + t))$, linear up to 10 and logarithmic beyond, show the time t itself."""
     axis.set_xscale("symlog", linthresh=10)
     powers = [10**power for power in range(1, 4) if 10**power <= table["log_log_time"].max()]
@@ -140,7 +160,7 @@ def _log_log_time(axis: Axes, table: Table) -> None:
 
 
 def _on_one_grid(rows: Table, floor: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return times and, interpolated to them in logarithms, a quantity of each draw, shape (draws, times).
+    """Return the times of all draws, and a quantity interpolated to them in its logarithm, shape (draws, times).
 
     Values below `floor` are set to it.
     """

@@ -17,7 +17,7 @@ from learning_dynamics.papers.tensor_networks.limit_checks import (
 from learning_dynamics.tidy import Draws, Quantity, Table, draw_columns
 
 STILL_TURNS = "$X^T r$ still turns, and may not converge in direction, as the theorem assumes"
-MOST_LEFT_OUT = 0.25  # of an architecture at one depth: what is judged is three quarters of it or more
+MOST_LEFT_OUT = 0.25  # largest share of the draws of an architecture at one depth that may be left out
 
 
 def last_exact_log_time(flows: Draws) -> float:
@@ -40,36 +40,42 @@ def falls_below_one(flows: Draws) -> Check:
 def at_rest(tables: Sequence[Table], slack: float, *, residuals: Sequence[Sequence[Quantity]], **where: Any) -> Draws:
     """Return the draws that Theorems 1 and 2 are about: without those whose X^T r still turns late.
 
-    Two kinds of draws that turn stay, undecided (`still_turns`): those of which a residual is beyond the bound and does
-    not fall, since more time might not help them, and all of an architecture of which more than a quarter turn. A draw
-    without a number stays as well.
+    Two kinds of draws that turn are kept, to be undecided (`still_turns`). Of the first a residual is beyond the bound
+    and does not fall, so that more time might not help it. The second are all draws of an architecture of which more
+    than a quarter turn. A draw without a number is kept as well.
 
     Parameters
     ----------
     residuals : sequence of sequences of str
-        Of each table, the quantities that vanish on draws at rest, by the theorem.
+        For each table, the quantities that vanish on draws at rest, by the theorem.
     **where
         Which rows are read, as for `select`.
     """
     flows = Draws(tables, **where)
-    turns = still_turns(flows, slack)  # shape (draws,), the draws of one table after those of another
+    # arrays below have shape (draws,), the draws of one table after those of another
+    turns = still_turns(flows, slack)
     by_architecture = pd.Series(turns).groupby([flows.column("network"), flows.column("depth")])
-    share_turning = by_architecture.transform("mean").to_numpy()  # of the draws of its architecture; shape (draws,)
-    stays_beyond = []
+    share_turning = by_architecture.transform("mean").to_numpy()  # of the draws of its architecture
+    has_residual_beyond = []
     for of_table, vanishing in zip(flows, residuals, strict=True):
-        stays_beyond.append(np.any([_stays_beyond(of_table, residual, slack) for residual in vanishing], axis=0))
-    is_left_out = turns & ~np.concatenate(stays_beyond) & (share_turning <= MOST_LEFT_OUT)
+        stays_beyond = [_stays_beyond(of_table, residual, slack) for residual in vanishing]
+        has_residual_beyond.append(np.any(stays_beyond, axis=0))
+    is_left_out = turns & ~np.concatenate(has_residual_beyond) & (share_turning <= MOST_LEFT_OUT)
+    return Draws(_tables_without(flows, is_left_out), **where)
 
-    # tables without the rows of the draws that are left out
+
+def _tables_without(flows: Draws, is_left_out: np.ndarray) -> list[Table]:
+    """Return the tables without the rows of the draws of a mask, in which draws of one table come after another's."""
     kept, first = [], 0
     for of_table in flows:
         (table,) = of_table.tables
         names = draw_columns(table)
         draws = pd.MultiIndex.from_arrays([of_table.column(name) for name in names])
         draws_left_out = draws[is_left_out[first : first + len(draws)]]
-        kept.append(table[~pd.MultiIndex.from_frame(table[names]).isin(draws_left_out)])
+        draw_of_row = pd.MultiIndex.from_frame(table[names])
+        kept.append(table[~draw_of_row.isin(draws_left_out)])
         first += len(draws)
-    return Draws(kept, **where)
+    return kept
 
 
 def left_out(flows: Draws, judged: Draws) -> dict[str, int]:

@@ -232,7 +232,7 @@ def _parameter_quantities(
     measures[quantities.LAYER_SHARE_ERROR_LENGTHS] = np.abs(
         shares - np.divide(network.lengths, sum(network.lengths))
     ).max(axis=-1)
-    # states are the parameters over e^(tau / L)
+    # L log |Theta| / tau, as states are Theta over e^(tau / L)
     measures[quantities.GROWTH_POWER] = 1 + network.depth * np.log(np.linalg.norm(states, axis=-1)) / log_log_times
     return measures
 
@@ -275,6 +275,7 @@ def _singular_coordinate_quantities(
     for quantity, vectors in sparse_vectors.items():
         measures[quantity] = _share_beyond(np.abs(vectors), len(data.X))
     if np.isrealobj(S):
+        # the cost is homogeneous of degree `power`: rho over its least margin has margin one
         size = np.sum(np.abs(rho) ** power, axis=1) / np.where(least_margins > 0, least_margins, np.nan) ** power
         excess = size / least_quasi_norm(data.X @ S.T, data.y, power) - 1
         measures[quantities.QUASI_NORM_EXCESS] = excess
@@ -302,7 +303,7 @@ def _singular_residual(network: TensorNetwork, inputs: np.ndarray, states: np.nd
     """
     layers = _directions(network, states)
     gradients = _layer_gradients(network.data_tensor(inputs), layers)
-    value = np.sum(gradients[0] * layers[0], axis=-1)
+    value = np.sum(gradients[0] * layers[0], axis=-1)  # the tensor contracted with all layers, shape (times,)
     pairs = zip(gradients, layers, strict=True)
     distances = [np.linalg.norm(gradient - value[:, None] * layer, axis=-1) for gradient, layer in pairs]
     # nan stays; a value that is not positive is no singular value
@@ -333,6 +334,7 @@ def _layer_gradients(tensors: np.ndarray, layers: list[np.ndarray]) -> list[np.n
     axes = ascii_lowercase[: len(layers)]
     gradients = []
     for free_axis in axes:
+        # of three layers, for the second: "tabc,ta,tc->tb"
         other_layers = [(axis, layer) for axis, layer in zip(axes, layers, strict=True) if axis != free_axis]
         subscripts = ",".join([f"t{axes}", *(f"t{axis}" for axis, _ in other_layers)])
         gradients.append(
@@ -404,7 +406,7 @@ def _predicted_exponent(network: TensorNetwork, data: LabelledData, push_directi
 
 
 def _exponents(log_log_times: np.ndarray, angle: np.ndarray, window: Sequence[float]) -> np.ndarray:
-    """Return the exponent of 1 / log t in an angle, fitted within the window, at the last time; nan at others."""
+    """Return the exponent of 1 / log t in an angle, shape (times,): that fitted in the window, last; nan before."""
     in_window = (log_log_times >= window[0]) & (log_log_times <= window[1])
     exponents = np.full(len(log_log_times), np.nan)
     if in_window.sum() > 1 and (angle[in_window] > 0).all():

@@ -1,12 +1,16 @@
 """Classification to its limit (Theorems 1 and 2; Corollaries 1 to 3; Remarks 2 and 3).
 
-Shapes: a series for each network, named ``<network>``, or ``<network>_<depth>`` where depths are several; states
-(members, times, parameters) are v_1, ..., v_L in one vector, divided by (1 + log(1 + t))^(1/L); `X` (data sets,
-samples, inputs), `y` (data sets, samples), of 1 and -1. Members are data sets; of given coefficients data sets, scales
-and directions, the last varying fastest. Of many starts states are (data sets, times, starts, parameters). Times are
-log(1 + log(1 + t)), the column `log_log_time`; tables leave the first out, where coefficients may be zero. Opposed
-layers have the series `states` (members, times, 2 inputs), undivided, members data sets and scales, one point each, and
-times t itself.
+Shapes:
+
+- A series for each network, named ``<network>``, or ``<network>_<depth>`` where there are several depths, has states:
+  v_1, ..., v_L in one vector, divided by (1 + log(1 + t))^(1/L). Times are log(1 + log(1 + t)), the column
+  `log_log_time`; tables leave the first out, where coefficients may be zero.
+- `from_random_layers` and `from_coefficients`: states are (members, times, parameters). A member is a data set, and of
+  given coefficients a data set, a scale and a direction, directions varying fastest.
+- `from_many_starts`: states are (data sets, times, starts, parameters).
+- `from_opposed_layers`: the one series, `states` (members, times, 2 inputs), is not divided, and times are t itself. A
+  member is a data set of one point and a scale.
+- `X` (data sets, samples, inputs), `y` (data sets, samples), of 1 and -1.
 """
 
 import itertools
@@ -38,9 +42,16 @@ from learning_dynamics.trajectories import Trajectory
 DIRECTION = Column("direction", "int", "which of the initial directions", draw=True)
 START = Column("start", "int", "which of the starts", draw=True)
 FITS = measured("where the flow could not be followed, or the fit has no points")
-RESTS = 2e-12  # the share that rounding over all steps leaves of a part without a gradient
-FLOOR = 1e3  # in units of the integrator's error: smaller parts are not judged
-NEARLY = 100.0  # divided by the exponent's cap: the excess over the least margin at which a point loses its weight
+# Three limits of resolution.
+# The part of the coefficients outside the span of the support vectors has no gradient and rests. Over all steps of a
+# flow rounding there adds up to about this share of the coefficients.
+RESTS = 2e-12
+# A layer's entry in singular coordinates is resolved if it is larger than so many times the integrator's error.
+FLOOR = 1e3
+# Margins are relative to the least one. The cap `sharpness` on the exponent's factor gives a point whose margin is
+# larger by e / sharpness the weight exp(-e) relative to a tight one: from e = 100 on the weight has vanished. A point
+# nearer than NEARLY / sharpness cannot be told from a support vector.
+NEARLY = 100.0
 DECLARED = (SEED, NETWORK, DEPTH, SCALE, DIRECTION, LOG_LOG_TIME, *FITS)
 
 
@@ -75,7 +86,7 @@ def from_coefficients(trajectory: Trajectory, *, window: list[Positive]) -> Tabl
 
 
 def _flow_table(trajectory: Trajectory, window: list[float], draws: list[dict[str, Any]]) -> Tables:
-    """Return the table of flows of which each is a draw, with the columns that tell it apart."""
+    """Return the table of flows, each of them a draw: `draws` has the columns seed, scale and direction of each."""
     constants, settings = trajectory.constants, trajectory.settings
     data = [LabelledData(X, y) for X, y in zip(constants["X"], constants["y"], strict=True)]
     in_window = (trajectory.time >= window[0]) & (trajectory.time <= window[1])
@@ -136,22 +147,26 @@ def _powers(
     if network.S is None or network.depth != 2 or len(log_log_times) < 2:
         return {}
     features = data.X @ network.S.T
-    if network.name == "convolutional":  # S is a multiple of the unitary transform
+    # the rho of the l1 max margin, shape (m,)
+    if network.name == "convolutional":  # S is a multiple of the unitary transform, and beta is S^T rho
         limit = np.linalg.solve(network.S.T, data.max_margin["dft_l1"])
     else:
         limit = minimum_norm(features, data.y, "l1", classification=True)
     inactive = np.abs(limit) < 1e-6 * np.abs(limit).max()
     if not inactive.any():
         return {}
-    rho = singular_products(network, states)
+    rho = singular_products(network, states)  # (times, m)
     l1_norm = np.abs(rho).sum(axis=1)
     integration = settings["integration"]
     powers = _powers_of_what_grows(network, log_log_times, states, atol=integration["atol"], rtol=integration["rtol"])
     push, response = pushes_at_the_limit(features, data.y, limit, nearly)  # s_j is the push's size
 
-    # How far is the path from that limit? There the least margin and all entries on the support grow like log t, which
-    # coordinates are divided by, and every entry has the phase of what pushes it. As far as they do not, multipliers
-    # are off, by `response` to each entry on the support; an entry of another phase is pushed by the cosine alone.
+    # How far is the path from that limit? There the least margin and all entries on the support grow like log t, and
+    # every entry of rho has the conjugate phase of its push. Three terms add up to the uncertainty of a power 1 - s_j:
+    # - `slower`: the margin and the l1 norm do not grow exactly like log t, by which coordinates are divided.
+    # - `unlike`: entries on the support grow with other powers than the margin; they lag in phase, at most so much in
+    #   the window, and turn, at a rate in log log t. This changes the multipliers, and by `response` s_j.
+    # - An entry that lags in phase is pushed by the cosine of the lag alone.
     phase_lags = np.angle(rho * push)
     margins = (data.y * (rho @ features.T).real).min(axis=1) / l1_norm
     margin_power = fitted_power(log_log_times, margins) if margins.min() > 0 else np.inf
@@ -175,10 +190,12 @@ def _powers_of_what_grows(
 ) -> np.ndarray:
     """Return the power with which each entry of rho falls relative to the l1 norm, shape (m,); nan if not resolved.
 
-    With eta_1 and eta_2 the layers in singular coordinates, u and w their sum and their difference, up to phases:
-    ``rho_j = (u_j^2 - w_j^2) / 4``, where u_j grows like exp(s_j T) and w_j falls like exp(-s_j T) with the integral T
-    of the loss. The law is exact for the part that grows, ``u_j^2 / 2 = (|eta_1j|^2 + |eta_2j|^2) / 2 + |rho_j|``.
+    It is a power of 1 / log t (docs/tensor_networks.md). With eta_1 and eta_2 the layers in singular coordinates, u and
+    w their sum and their difference, up to phases: ``rho_j = (u_j^2 - w_j^2) / 4``, where u_j grows like exp(s_j T) and
+    w_j falls like exp(-s_j T) with the integral T of the loss. The law is exact for the part that grows, ``u_j^2 / 2 =
+    (|eta_1j|^2 + |eta_2j|^2) / 2 + |rho_j|``.
     """
+    # eta_1 and eta_2, shape (times, m) each
     coordinates = [layer @ vectors for layer, vectors in zip(network.layers(states), network.U, strict=True)]
     rho = singular_products(network, states)
     grown = np.sum(np.abs(coordinates) ** 2, axis=0) / 2 + np.abs(rho)
@@ -198,9 +215,10 @@ def _power_outside(
     """Return what `_powers` does, for the part of the coefficients outside the span of the support vectors.
 
     With P the projection onto that part and p = W_2 ... w_L, ``P beta = (P W_1) p``. P W_1 has no gradient and stays,
-    so that its share of what grows like log t has the power 1 / L. |P beta| is |P W_1| |p| times the factor
-    |P W_1 p| / (|P W_1| |p|), which depends on directions alone: where p still turns, most of all where the two nearly
-    cancel, it has a power of its own, which adds to the share's. Sizes are those of ``lengths``, as layers grow alike.
+    while p grows like (log t)^((L-1)/L): the share of P beta in the coefficients, which grow like log t, has the power
+    1 / L. That is if |P beta| is in proportion to |P W_1| |p|, which are the ``sizes``. Their ratio depends on
+    directions alone. It has a power of its own while p still turns, most of all where P W_1 p nearly vanishes; this
+    power adds to the share's. See docs/tensor_networks.md.
     """
     beta, best = network.coefficients(states), data.max_margin["l2"]
     margins, outside = data.y * (data.X @ best), outside_support(data.X, data.y, best)
@@ -208,12 +226,12 @@ def _power_outside(
         return {}
     lengths, outside_lengths = np.linalg.norm(beta, axis=-1), np.linalg.norm(beta @ outside, axis=-1)
     share = outside_lengths / lengths
-    # this part has no gradient: at fifty times its rounding it is exact to two per cent, and its power to 0.002
+    # at fifty times its rounding the part is exact to two per cent, and its power to 0.002
     resolved = share.min() > 50 * RESTS
     margins_resolved = tight_margins(margins, nearly).sum() == tight_margins(margins).sum()
     first_layer, product = _first_layer_and_product(network, states)
     sizes = np.linalg.norm(first_layer @ outside, axis=(-2, -1)) * np.linalg.norm(product, axis=-1)
-    # without a power nothing is judged
+    # without a power nothing is judged, whatever the turning
     turning = abs(fitted_power(log_log_times, outside_lengths / sizes)) if resolved else 0.0
     power, predicted = fitted_power(log_log_times, share) if resolved else np.nan, 1 / network.depth
     return {
@@ -285,7 +303,7 @@ def from_opposed_layers(trajectory: Trajectory) -> Table:
     """
     X, y, scales = trajectory.constants["X"], trajectory.constants["y"], trajectory.settings["scales"]
     states = trajectory.series["states"]
-    # both layers are as long as the input
+    # w_1 and w_2, both as long as the input
     half = states.shape[-1] // 2
     seeds = np.repeat(np.arange(len(X)), len(scales))
     outputs = np.einsum("mtj,mj->mt", states[..., :half] * states[..., half:], (y[..., None] * X)[seeds, 0])

@@ -146,13 +146,13 @@ def from_opposed_layers(data: Arrays, *, scales: list[Positive], integration: Sp
     network = tensor_network.diagonal(X.shape[-1], 2)
     paths = []
     for member, rng in enumerate(generators(seed, "initial_direction.opposed", len(X))):
-        signed = y[member, 0] * X[member, 0]
+        signed = y[member, 0] * X[member, 0]  # y x
         tensor = network.data_tensor(signed)
         first_layer = rng.standard_normal(len(signed))
         start = np.concatenate([first_layer, -np.sign(signed) * first_layer])
 
         def field(_time: float, state: np.ndarray, tensor: np.ndarray = tensor) -> np.ndarray:
-            push = contractions(tensor, network.layers(state))
+            push = contractions(tensor, network.layers(state))  # the gradients of y f(x) by both layers
             return np.exp(-push[0] @ network.layers(state)[0]) * np.concatenate(push)
 
         paths += [
@@ -165,7 +165,7 @@ def from_opposed_layers(data: Arrays, *, scales: list[Positive], integration: Sp
 def _starts(network: TensorNetwork, X: np.ndarray, zero: str, seed: int) -> np.ndarray:
     """Return one start for each data set, shape (data sets, parameters)."""
     if zero == "none":
-        # the singular vectors of such a network's M(x) are the same for all x: those of the first points will do
+        # a decomposable network's M(x) has the same singular vectors for all x: those of the first points are taken
         return starts_within_condition(network, X[:, :1], f"initial_direction.within.{network.name}", seed)
     starts = zero_last(network, len(X), seed)
     if zero == "last":
@@ -174,7 +174,10 @@ def _starts(network: TensorNetwork, X: np.ndarray, zero: str, seed: int) -> np.n
 
 
 def _with_another_zero(network: TensorNetwork, starts: np.ndarray, layer: int, seed: int) -> np.ndarray:
-    """Return starts whose layer of that number is zero in place of the last, which is drawn."""
+    """Return starts with the layer of that number zero instead of the last, which is drawn, shape (starts, parameters).
+
+    `starts` have the last layer zero.
+    """
     (first, stop), (last, end) = network.bounds[layer], network.bounds[-1]
     changed_starts = starts.copy()
     changed_starts[:, first:stop] = 0.0

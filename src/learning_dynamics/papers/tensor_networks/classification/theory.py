@@ -1,4 +1,7 @@
-"""How fast coordinates without a share in the max margin vanish, by the multipliers of the margin problem alone."""
+"""How fast coordinates that have no part in the max margin vanish, by the multipliers of the margin problem alone.
+
+The derivation of the law, and of its error, is in docs/tensor_networks.md.
+"""
 
 import numpy as np
 
@@ -6,10 +9,10 @@ import numpy as np
 def pushes_at_the_limit(
     features: np.ndarray, labels: np.ndarray, largest: np.ndarray, nearly: float = 0.0
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return ``sum_i lambda_i y_i features_i`` with the multipliers of an l1 max-margin problem; no path enters.
+    """Return the push ``sum_i lambda_i y_i features_i``, with the multipliers of an l1 max-margin problem.
 
     On the support of the solution its entries have size one, and elsewhere size s_j below one: the singular values of
-    M(-u) relative to the largest.
+    M(-u) relative to the largest. It comes from the problem alone, not from a flow.
 
     Parameters
     ----------
@@ -17,25 +20,30 @@ def pushes_at_the_limit(
         ``X S^T``.
     labels : ndarray, shape (samples,), of 1 and -1
     largest : ndarray, shape (m,)
-        The rho of least l1 norm with all margins at least one.
+        The rho of largest margin: that of least l1 norm with all margins at least one.
     nearly : float
         Margins that exceed the least by less than this share of it cannot be told from tight ones.
 
     Returns
     -------
     pushes : ndarray, shape (m,)
-        Nan where multipliers are many or one of a tight margin is zero, where a margin is nearly tight, or where more
-        entries are on the support than margins are tight, whose sizes then settle at a rate of their own.
-    response : ndarray, shape (m, 2 entries on the support)
-        Changes of each push's size per change of the sizes of those on the support, and of their phases, when
-        multipliers change.
+        The push; nan in each of these cases: the multipliers are not unique; one of a tight margin is zero; a margin is
+        nearly tight; more entries are on the support than margins are tight, so that their sizes settle at a rate of
+        their own.
+    response : ndarray, shape (m, 2 * entries on the support)
+        If multipliers change, the change of the size of each entry of the push is this matrix times the changes of
+        sizes and then of phases on the support; nan where the push is.
     """
     signed = labels[:, None] * features
     margins = (signed @ largest).real
     tight, active = tight_margins(margins), np.abs(largest) > 1e-6 * np.abs(largest).max()
     unknown = np.full(len(largest), np.nan, dtype=features.dtype), np.full((len(largest), 2 * active.sum()), np.nan)
+    # On the support stationarity gives the push: size one, and the phase of the conjugate of rho. That is the equation
+    # support @ multipliers = target, of shapes (entries on the support, tight) and (entries on the support,).
     support, target = signed[np.ix_(tight, active)].T, largest[active].conj() / np.abs(largest[active])
+    # the same features along the target's phase, as the real part, and across it
     rotated = target.conj()[:, None] * support
+    # multipliers are real, so that real and imaginary parts are equations of their own: twice as many rows
     system, target = (np.concatenate([part.real, part.imag]) for part in (support, target))
     if active.sum() > tight.sum() or np.linalg.matrix_rank(system, tol=1e-6) < tight.sum():
         return unknown
@@ -45,17 +53,22 @@ def pushes_at_the_limit(
     if tight_margins(margins, nearly).sum() > tight.sum():
         return unknown
     push = multipliers @ signed[tight]
+    # By how much each multiplier changes the size of each entry, shape (m, tight). The pseudo-inverse takes changes of
+    # sizes and phases on the support to changes of multipliers.
     projections = (np.exp(-1j * np.angle(push))[:, None] * signed[tight].T).real
     return push, projections @ np.linalg.pinv(np.concatenate([rotated.real, rotated.imag]))
 
 
 def tight_margins(margins: np.ndarray, nearly: float = 0.0) -> np.ndarray:
-    """Return which margins are the least, to the accuracy of the convex solver, or nearly so."""
+    """Return which margins, shape (samples,), are the least, up to the solver's error or to a share `nearly` of it."""
     return margins < (1 + max(1e-6, nearly)) * margins.min()
 
 
 def outside_support(X: np.ndarray, labels: np.ndarray, largest: np.ndarray) -> np.ndarray:
-    """Return the projection onto the complement of the span of the points of least margin under `largest`."""
+    """Return the projection onto the complement of what the support vectors span, shape (inputs, inputs).
+
+    Support vectors are the points of least margin under the max-margin classifier `largest`, shape (inputs,).
+    """
     span = np.linalg.qr(X[tight_margins(labels * (X @ largest))].T)[0]
     return np.eye(X.shape[1]) - span @ span.T
 

@@ -45,8 +45,8 @@ def theorem_1(two: Table, three: Table, *, slack: Positive) -> Claim:
     slower, at the end (and in a robustness run of two layers with a cap ten times as late).
     """
     flows = Draws([two, three])
-    # (8), of both tables
-    judged = at_rest([two, three], slack, residuals=[[quantities.SINGULAR_RESIDUAL]] * 2)
+    residuals = [quantities.SINGULAR_RESIDUAL]  # of the equations (8), in both tables
+    judged = at_rest([two, three], slack, residuals=[residuals, residuals])
     excluded = left_out(flows, judged)
     yield settles(
         "largest residual of the singular-vector equations",

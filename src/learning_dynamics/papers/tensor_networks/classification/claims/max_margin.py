@@ -20,10 +20,10 @@ from learning_dynamics.tidy import Draws, Table
 # Settings of these claims, whose values stand in workflow/config/tensor_networks.yaml:
 # - slack: factor on each bound at the last time, for the numbers of order one that laws in log t leave open
 
-ORTHOGONAL = ["diagonal", "convolutional", "decomposable"]
-REAL = ["diagonal", "decomposable"]
+ORTHOGONAL = ["diagonal", "convolutional", "decomposable"]  # networks that are orthogonally decomposable
+REAL = ["diagonal", "decomposable"]  # those of them whose singular coordinates are real
 NORM_NAMES = {"l1": r"\ell_1", "dft_l1": r"\mathrm{DFT}\ \ell_1"}  # in formulas
-STAYS = "a loss that does not fall"
+NO_FALL = "a loss that does not fall"  # a rival of `loss_vanishes`
 
 
 @claim(
@@ -47,8 +47,8 @@ def theorem_2(two: Sequence[Table], three: Table, *, slack: Positive) -> Claim:
     """
     flows = Draws([*two, three], network=ORTHOGONAL)
     residual = quantities.STATIONARITY_RESIDUAL  # (28)
-    residuals_of_two = [residual, quantities.GAP_OWN, quantities.TOP_GAP]
-    residuals = [*[residuals_of_two] * len(two), [residual]]
+    # what vanishes by the theorem, table by table
+    residuals = [[residual, quantities.GAP_OWN, quantities.TOP_GAP] for _ in two] + [[residual]]
     judged = at_rest(flows.tables, slack, residuals=residuals, network=ORTHOGONAL)
     *tables_of_two, table_of_three = judged.tables
     two_layers = Draws(tables_of_two, network=ORTHOGONAL)
@@ -86,7 +86,7 @@ def theorem_2(two: Sequence[Table], three: Table, *, slack: Positive) -> Claim:
         undecided=still_turns(two_layers, slack),
         excluded=excluded_of_two,
     )
-    yield loss_vanishes(flows, slack, power=1.0, rivals={STAYS: 0.0})
+    yield loss_vanishes(flows, slack, power=1.0, rivals={NO_FALL: 0.0})
     yield residuals_converge(judged, slack)
     yield _above_global_minimum(Draws(table_of_three, network=REAL))
     yield Facts(turning=sum(excluded.values()))
@@ -112,14 +112,15 @@ def max_margin_solution(two: Sequence[Table], three: Table, *, slack: Positive) 
     most {turned:.2g} degrees; draws in which it still turns are undecided, or left out, as for Theorem 2.
     """
     flows = Draws([*two, three])
-    residuals = [*[[quantities.GAP_OWN]] * len(two), [quantities.STATIONARITY_RESIDUAL]]
+    residuals = [[quantities.GAP_OWN] for _ in two] + [[quantities.STATIONARITY_RESIDUAL]]
     judged = at_rest(flows.tables, slack, residuals=residuals, network=ORTHOGONAL)
     *tables_of_two, table_of_three = judged.tables
     two_layers = Draws(tables_of_two, network=ORTHOGONAL)
     three_layers = Draws(table_of_three, network=REAL)  # of real networks the global minimum is known
     undecided_of_two = still_turns(two_layers, slack)
     gaps_of_two = np.abs(two_layers.at_end("log_log_time")[quantities.GAP_OWN])
-    # the largest margin at unit norm is the root of order 2/L of one plus the excess times the one reached
+    # With p = 2/3 and N = sum_j |rho_j|^p at margin one, the margin at unit norm is N^(-1/p). The excess is N over its
+    # least value, less one, so that the margin reached is (1 + excess)^(-3/2) of the largest.
     excess = three_layers.at_end("log_log_time")[quantities.QUASI_NORM_EXCESS]
     gaps_of_three = 1 - (1 + excess) ** (-3 / 2)
     yield every_draw(
@@ -182,7 +183,7 @@ def corollary_1(two: Table, three: Table, *, slack: Positive) -> Claim:
             r"the max margin of the Fourier transform's $\ell_1$ norm": quantities.GAP["dft_l1"],
         },
     )
-    yield loss_vanishes(flows, slack, power=1.0, rivals={STAYS: 0.0})
+    yield loss_vanishes(flows, slack, power=1.0, rivals={NO_FALL: 0.0})
     yield falls_below_one(flows)
 
 
@@ -228,7 +229,7 @@ def _limit_is_stationary(two: Sequence[Table], three: Table, *, network: str, no
     Limits are those of the draws at rest; the loss vanishes on all.
     """
     flows = Draws([*two, three], network=network)
-    residuals = [*[[quantities.GAP[norm]]] * len(two), [quantities.STATIONARITY_RESIDUAL]]
+    residuals = [[quantities.GAP[norm]] for _ in two] + [[quantities.STATIONARITY_RESIDUAL]]
     judged = at_rest(flows.tables, slack, residuals=residuals, network=network)
     *tables_of_two, table_of_three = judged.tables
     two_layers, three_layers = Draws(tables_of_two, network=network), Draws(table_of_three, network=network)
@@ -253,12 +254,12 @@ def _limit_is_stationary(two: Sequence[Table], three: Table, *, network: str, no
         undecided=still_turns(three_layers, slack),
         excluded=left_out(Draws(three, network=network), three_layers),
         rivals={
-            # these problems are convex: being stationary is having the largest margin
+            # these norms have convex problems, in which a stationary point has the largest margin
             f"with three layers, the ${NORM_NAMES[norm]}$ max margin again": quantities.GAP[norm],
             r"with three layers, the $\ell_2$ max margin": quantities.GAP["l2"],
         },
     )
-    yield loss_vanishes(flows, slack, power=1.0, rivals={STAYS: 0.0})
+    yield loss_vanishes(flows, slack, power=1.0, rivals={NO_FALL: 0.0})
     yield residuals_converge(judged, slack)
     yield Facts(turning=sum(left_out(flows, judged).values()))
     if network in REAL:
@@ -299,7 +300,7 @@ def remark_2(another_zero: Sequence[Table], opposed: Table, *, slack: Positive) 
         },
     )
     flows = Draws(another_zero, network=ORTHOGONAL)
-    yield loss_vanishes(flows, slack, power=1.0, rivals={f"with another layer zero, {STAYS}": 0.0})
+    yield loss_vanishes(flows, slack, power=1.0, rivals={f"with another layer zero, {NO_FALL}": 0.0})
     yield vanishes(
         "residual of the stationarity conditions",
         flows,

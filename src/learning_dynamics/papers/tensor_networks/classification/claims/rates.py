@@ -13,9 +13,10 @@ from learning_dynamics.tidy import Draws, Table, draw_columns
 #   networks, largest distance of the direction from its limit
 # - open_at_most: largest error that what still moves may make in a power that is judged
 
-# a law that is off by a hundredth is off by the fit's tolerance, 0.003, at a power of 0.3, and by less at smaller ones
+# A law that is off by a hundredth of its power is seen only at large powers: at 0.3 it is off by the fit's tolerance,
+# 0.003. The fewest such powers are chosen: one alone may agree by chance.
 LARGE_POWER = 0.3
-FEWEST_LARGE_POWERS = 5  # chosen: one alone may agree by chance
+FEWEST_LARGE_POWERS = 5
 
 
 @claim(
@@ -68,6 +69,7 @@ def log_time_exponents(
     draws = Draws(tables, draw=[*draw_columns(tables[0]), "index"])
 
     def of_power(column: str) -> np.ndarray:
+        """Return a column of the rows of VANISHING_POWER."""
         return draws.entries(quantities.VANISHING_POWER, column=column)[:, 0]
 
     power, predicted = of_power("value"), of_power("predicted")

@@ -58,17 +58,18 @@ def limits_and_starts(starts: Sequence[Table], *, degrees: Positive) -> Claim:
     is_other = ~(is_decomposable | is_fully_connected)
     largest_angle = problems["largest_angle"].to_numpy()  # between the limits from two starts
     largest_turn = problems["largest_turn"].to_numpy()
-    # two directions that both turn by half of `degrees` still move by `degrees` relative to each other
+    # two directions that both turn by half of `degrees` may move by `degrees` relative to each other
     is_turning = (largest_angle > degrees) & (largest_turn > degrees / 2)
 
     def one_limit(where: np.ndarray) -> dict[str, np.ndarray]:
-        """Return the arguments of a check that some problems have one limit from all starts."""
+        """Return the arguments of the check that the problems of a mask have one limit from all starts."""
         return {"values": largest_angle[where], "undecided": is_turning[where]}
 
     def several_limits(where: np.ndarray) -> Any:
-        """Return the arguments of a check that of some problems each architecture and depth has one of several limits.
+        """Return the arguments of the check that the problems of a mask have several limits.
 
-        Starts may have one limit on a data set by chance, but not on all data sets.
+        It is made by architecture and depth: on one data set all starts may have the same limit by chance, but not on
+        all data sets.
         """
         if not where.any():
             return NOT_CLAIMED
@@ -134,13 +135,13 @@ def _limits_of_problems(table: Table, degrees: float) -> pd.DataFrame:
     problems = []
     last_log_log_time = table["log_log_time"].max()
     for network, depth, _, from_starts in Draws(table).groups("network", "depth", "seed"):
-        # beta / |beta|, shape (starts, inputs)
+        # beta / |beta| of each start, shape (starts, inputs)
         halfway = from_starts.where(log_log_time=last_log_log_time / 2).entries(quantities.DIRECTION)
         end = from_starts.where(log_log_time=last_log_log_time).entries(quantities.DIRECTION)
         angles = angle_between_units(end[:, None], end)  # shape (starts, starts)
         turns = angle_between_units(end, halfway)  # shape (starts,)
         at_rest = turns <= degrees / 2
-        distinct: list[int] = []  # starts whose limits are so far from those of all starts listed before
+        distinct: list[int] = []  # starts whose limits are more than `degrees` from those of all starts listed before
         for start in range(len(end)):
             if (angles[start, distinct] > degrees).all():
                 distinct.append(start)
