@@ -12,7 +12,7 @@ from learning_dynamics.tidy import Quantity, Table, by_draw, select
 # - middle: initialisation scale of order one, which is compared with the run's smallest and largest
 # - greedy_share: least share of the starts of the smallest scale that come to the greedy choice; chosen
 
-# why the criteria on differences between shares at two scales are fair: the `because` of each
+# the `because` of the checks on differences between shares at two scales
 PAIRED = "mean over data sets, with the same starts at both scales; starts at no optimum count against the difference"
 # phrases of the rivals of the differences of shares
 NO_SCALE = "no dependence on scale"
@@ -57,8 +57,9 @@ def global_optimum_share(starts: Table, *, middle: Positive, greedy_share: Fract
     small, large = min(starts["scale"]), max(starts["scale"])
     depths = np.unique(starts["depth"])
     shallow, deep = depths[0], depths[-1]
-    # gains in the share of starts at the global optimum, shape (data sets,); starts at no optimum count against each
-    # difference that is tested (`_least_gain`): least gains are added, largest ones subtracted
+    # Gains in the share of starts at the global optimum, shape (data sets,). Starts at no optimum count against each
+    # difference that is tested (`_least_gain`): gains that are added are the least possible, those that are subtracted
+    # the largest.
     least_shallow_gain = _least_gain(starts, shallow, middle, over=small)
     largest_deep_gain = _largest_gain(starts, deep, middle, over=small)
     gains_over_large = [_least_gain(starts, depth, middle, over=large) for depth in depths]
@@ -85,31 +86,7 @@ def global_optimum_share(starts: Table, *, middle: Positive, greedy_share: Fract
         rivals={NO_SCALE: 0, LARGER_BETTER: -1},
     )
     for depth in depths:
-        # the number of each start's optimum, shape (data sets, starts). Rows of OPTIMUM have the optimum reached as
-        # value and the greedy choice as prediction; rows of the other two quantities have other predictions of it
-        reached = _reached_optima(starts, depth, small)
-        greedy = _predicted_optima(starts, quantities.OPTIMUM, depth, small)
-        # the thresholds c_j are those of `local_optima.theory.blow_up_times`: `by_gradients` takes them to be equal,
-        # `by_weighted_l1` has them as weights
-        by_gradients = _predicted_optima(starts, quantities.OPTIMUM_BY_GRADIENTS, depth, small)
-        by_weighted_l1 = _predicted_optima(starts, quantities.OPTIMUM_BY_WEIGHTED_L1, depth, small)
-        yield at_least(
-            f"{depth} layers, $\\alpha = {small:g}$: share of starts at the optimum that is predicted",
-            _mean_share(reached == greedy),
-            greedy_share,
-            because="chosen: of several optima on the escaped coordinates, that of most entries is a guess, and "
-            "nearly tied escapes may go either way",
-            # the prediction is within the estimate: a rival has another estimate, and the same bound
-            rivals={
-                "small starts choose by gradients alone, not by their own sizes": {
-                    "estimate": _mean_share(reached == by_gradients)
-                },
-                r"small starts choose the least weighted $\ell_1$ norm": {
-                    "estimate": _mean_share(reached == by_weighted_l1)
-                },
-                "small starts choose the global optimum": {"estimate": _mean_share(reached == quantities.GLOBAL)},
-            },
-        )
+        yield _starts_choose_greedily(starts, depth, small, greedy_share)
 
     by_weighted_l1_from_large = _share_as_predicted(starts, quantities.OPTIMUM_BY_WEIGHTED_L1, large)
     # predictions are the same at all scales; that of the least weighted l1 norm is nan where it is at no local optimum
@@ -142,12 +119,40 @@ def global_optimum_share(starts: Table, *, middle: Positive, greedy_share: Fract
 def _mean_has_sign(name: str, differences: np.ndarray, *, sign: int) -> Check:
     """Check that the mean of differences, shape (data sets,), has a sign, 1 or -1, or is zero for a sign of 0.
 
-    Starts at no optimum count as in the differences given, against the claim, whatever the sign.
+    A rival replaces the sign alone: in its differences, too, starts at no optimum count against a positive sign.
     """
-    # a rival replaces the sign alone: in the differences starts at no optimum still count against a positive sign
     if sign == 0:
         return equal(name, mean(differences), 0.0, because=PAIRED)
     return at_least(f"minus: {name}" if sign < 0 else name, mean(sign * differences), 0.0, because=PAIRED)
+
+
+def _starts_choose_greedily(starts: Table, depth: int, scale: float, least_share: float) -> Check:
+    """Check that starts of a scale come to the greedy choice of coordinates, rather than to another optimum.
+
+    The thresholds c_j are those of `local_optima.theory.blow_up_times`.
+    """
+    # the number of each start's optimum, shape (data sets, starts): reached, and by what predicts it
+    reached = _reached_optima(starts, depth, scale)
+    greedy = _predicted_optima(starts, quantities.OPTIMUM, depth, scale)
+    by_gradients = _predicted_optima(starts, quantities.OPTIMUM_BY_GRADIENTS, depth, scale)  # with all c_j equal
+    by_weighted_l1 = _predicted_optima(starts, quantities.OPTIMUM_BY_WEIGHTED_L1, depth, scale)  # with weights c_j
+    return at_least(
+        f"{depth} layers, $\\alpha = {scale:g}$: share of starts at the optimum that is predicted",
+        _mean_share(reached == greedy),
+        least_share,
+        because="chosen: of several optima on the escaped coordinates, that of most entries is a guess, and "
+        "nearly tied escapes may go either way",
+        # the prediction is within the estimate: a rival has another estimate, and the same bound
+        rivals={
+            "small starts choose by gradients alone, not by their own sizes": {
+                "estimate": _mean_share(reached == by_gradients)
+            },
+            r"small starts choose the least weighted $\ell_1$ norm": {
+                "estimate": _mean_share(reached == by_weighted_l1)
+            },
+            "small starts choose the global optimum": {"estimate": _mean_share(reached == quantities.GLOBAL)},
+        },
+    )
 
 
 def _mean_share(is_as_predicted: np.ndarray) -> Estimate:
@@ -183,14 +188,14 @@ def _predicted_optima(starts: Table, prediction: Quantity, depth: int, scale: fl
 
 
 def _least_gain(starts: Table, depth: int, scale: float, *, over: float) -> np.ndarray:
-    """Return by how much the share of starts at the global optimum is larger at `scale` than at `over`, by data set.
+    """Return how much larger the share of starts at the global optimum is from `scale` than from `over`.
 
-    Flows at no optimum may still come to any. They count so that the gain is the least possible: at `scale` as not at
-    the global optimum, at `over` as at it.
+    A flow at no optimum may still come to any. It counts so that the gain is the least possible: from `scale` as not at
+    the global optimum, from `over` as at it. Shape (data sets,).
     """
     reached = _reached_optima(starts, depth, scale)
-    reached_from_other = _reached_optima(starts, depth, over)
-    may_be_global = (reached_from_other == quantities.GLOBAL) | np.isnan(reached_from_other)
+    reached_from_over = _reached_optima(starts, depth, over)
+    may_be_global = (reached_from_over == quantities.GLOBAL) | np.isnan(reached_from_over)
     return np.mean(reached == quantities.GLOBAL, axis=1) - np.mean(may_be_global, axis=1)
 
 

@@ -12,6 +12,7 @@ from learning_dynamics.papers.tensor_networks.local_optima import quantities
 from learning_dynamics.plotting import COLOURS, WIDTH, Plot, legend_below, letters
 from learning_dynamics.tidy import Table, by_draw
 
+# predictions of the optimum: style of the line, and its name in the legend
 CHOICES = {
     quantities.OPTIMUM: ("-", "(c) greedy choice"),
     quantities.OPTIMUM_BY_WEIGHTED_L1: ("--", r"(c) least weighted $\ell_1$ norm"),
@@ -31,25 +32,25 @@ def global_optimum_share(starts: Table) -> Plot:
     scales, colours = np.unique(starts["scale"]), depth_colours(starts)
     figure, (left, middle, right) = plt.subplots(1, 3, figsize=(WIDTH, 3.0))
     for place, (depth, colour) in enumerate(colours.items()):
-        at = scales * 1.1 ** (place - (len(colours) - 1) / 2)
-        numbers = [by_draw(starts, quantities.OPTIMUM, depth=depth, scale=scale) for scale in scales]
-        shares = [np.mean(optimum_numbers == quantities.GLOBAL, axis=1) for optimum_numbers in numbers]
-        _draw_means(left, at, shares, colour)
-        _draw_means(middle, at[1:], [share - shares[0] for share in shares[1:]], colour)
+        shifted_scales = scales * 1.1 ** (place - (len(colours) - 1) / 2)
+        # the number of each start's optimum at each scale, shape (data sets, starts); shares have shape (data sets,)
+        reached = [by_draw(starts, quantities.OPTIMUM, depth=depth, scale=scale) for scale in scales]
+        shares = [np.mean(optima == quantities.GLOBAL, axis=1) for optima in reached]
+        _draw_means(left, shifted_scales, shares, colour)
+        _draw_means(middle, shifted_scales[1:], [share - shares[0] for share in shares[1:]], colour)
         for choice, (style, _) in CHOICES.items():
+            # predictions are the same at all scales
             predicted = by_draw(starts, choice, column="predicted", depth=depth, scale=scales[0])
-            _draw_means(
-                right, at, [np.mean(optimum_numbers == predicted, axis=1) for optimum_numbers in numbers], colour, style
-            )
+            shares_as_predicted = [np.mean(optima == predicted, axis=1) for optima in reached]
+            _draw_means(right, shifted_scales, shares_as_predicted, colour, style)
             if choice == quantities.OPTIMUM:
                 left.axhline(float(np.mean(predicted == quantities.GLOBAL)), color=colour, ls=DOTTED, lw=0.9, zorder=0)
     middle.axhline(0.0, color=COLOURS["grey"], lw=0.8, zorder=0)
-    for axis, title, label in (
-        (left, "global optimum", "share of starts"),
-        (middle, rf"gain over $\alpha = {scales[0]:g}$", "difference of shares"),
-        (right, "predicted optimum", "share of starts"),
-    ):
-        axis.set(title=title, ylabel=label, xlabel=SCALE_LABEL, xscale="log", xlim=(scales[0] / 2, scales[-1] * 2))
+    left.set(title="global optimum", ylabel="share of starts")
+    middle.set(title=rf"gain over $\alpha = {scales[0]:g}$", ylabel="difference of shares")
+    right.set(title="predicted optimum", ylabel="share of starts")
+    for axis in (left, middle, right):
+        axis.set(xlabel=SCALE_LABEL, xscale="log", xlim=(scales[0] / 2, scales[-1] * 2))
     letters((left, middle, right))
     handles = [*depth_handles(colours), handle("(a) greedy choice", ls=DOTTED)]
     handles += [handle(label, ls=style) for style, label in CHOICES.values()]
@@ -65,8 +66,11 @@ def global_optimum_share(starts: Table) -> Plot:
 def _draw_means(
     axis: Axes, scales: np.ndarray, by_data_set: Sequence[np.ndarray], colour: tuple, style: str = "-"
 ) -> None:
-    """Draw means over data sets against the scale, with their intervals."""
+    """Draw means over data sets against the scale, with their intervals; each scale has an array over data sets."""
     means = [mean(values) for values in by_data_set]
-    ends = np.array([[estimate.value - estimate.lower, estimate.upper - estimate.value] for estimate in means])
     values = [estimate.value for estimate in means]
-    axis.errorbar(scales, values, yerr=ends.T, color=colour, ls=style, marker="o", ms=2.5, lw=1.1, elinewidth=0.9)
+    below = [estimate.value - estimate.lower for estimate in means]
+    above = [estimate.upper - estimate.value for estimate in means]
+    axis.errorbar(
+        scales, values, yerr=(below, above), color=colour, ls=style, marker="o", ms=2.5, lw=1.1, elinewidth=0.9
+    )

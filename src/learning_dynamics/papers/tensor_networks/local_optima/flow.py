@@ -1,4 +1,4 @@
-"""Gradient flow of diagonal networks whose last layer starts at zero, many starts at once, on its path alone.
+"""The paths of gradient flow of diagonal networks whose last layer starts at zero, many starts at once.
 
 `exponential_flow` follows the same paths one at a time, and takes thirty times as long.
 
@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 MOST_STEPS = 3000
-# of the method of Shampine and Reichelt (1997); with this d it is L-stable
+# coefficients d and e_32 of the method of Shampine and Reichelt (1997); with this d it is L-stable
 D = 1 / (2 + np.sqrt(2))
 E_32 = 6 + np.sqrt(2)
 
@@ -49,17 +49,18 @@ def limits_of_layers(
     squares : ndarray, shape (flows, layers - 1, inputs)
         lambda, squared entries of all layers but the last at the start.
     sharpness : float
+        That of the module's equation: kappa stays near one up to margins of a hundredth of it.
     final_margin : float
-        Least margin at which a flow ends; where initial entries are above one, in units of the largest to the power of
-        the number of layers, which coefficients must exceed before layers forget how they differed.
+        Least margin at which a flow ends. Where the largest initial entry is above one, it is in units of this entry to
+        the power of the number of layers: coefficients must exceed it before layers forget how they differed.
     rtol : float
         Local error that each step may make in q.
 
     Returns
     -------
     ndarray, shape (flows, inputs)
-        Coefficients divided by the least margin: of flows that took `MOST_STEPS` steps, those at their end; nan where
-        some point is still on the wrong side, or numbers overflow.
+        Coefficients divided by the least margin, where a flow ends or after `MOST_STEPS` steps; nan where some point is
+        still on the wrong side, or numbers overflow.
     """
     flows, _, inputs = labelled_points.shape
     largest_entries = np.sqrt(squares).max(axis=(1, 2))  # of all layers at the start
@@ -67,6 +68,7 @@ def limits_of_layers(
     q, least_margins = np.zeros((flows, inputs)), np.zeros(flows)
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         initial_field = np.abs(_slope(q, labelled_points, squares, sharpness).field)
+        # a hundredth of the least time in which a q_j, at its first pace, grows to the least entry of the other layers
         steps = 0.01 * np.min(np.sqrt(squares.min(axis=1)) / initial_field, axis=1)
         active = np.flatnonzero(np.isfinite(steps) & np.isfinite(final_margins))
         for _ in range(MOST_STEPS):
@@ -80,6 +82,7 @@ def limits_of_layers(
             worst = np.nan_to_num(np.max(error / tolerance, axis=1), nan=np.inf)
             accepted = worst <= 1
             q[active[accepted]], least_margins[active[accepted]] = after[accepted], margins_after[accepted]
+            # the error is of third order in the step
             steps[active] *= np.clip(0.8 * np.maximum(worst, 1e-10) ** (-1 / 3), 0.2, 4.0)
             active = active[least_margins[active] < final_margins[active]]
         coefficients = q * np.sqrt(np.prod(squares + q[:, None] ** 2, axis=1))  # rho
@@ -118,10 +121,16 @@ def _derivative(q: np.ndarray, labelled_points: np.ndarray, slope: Slope) -> np.
 def _step(
     q: np.ndarray, labelled_points: np.ndarray, squares: np.ndarray, *, steps: np.ndarray, sharpness: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return q after one step of each flow, the least margins there, and the estimated errors of q."""
+    """Return q after one step of each flow, the least margins there, and the estimated errors of q.
+
+    With f the field, J its derivative at the start and W = 1 - h d J: W k_1 = f(q), W (k_2 - k_1) = f(q + h k_1 / 2) -
+    k_1, q' = q + h k_2, W k_3 = f(q') - e_32 (k_2 - f(q + h k_1 / 2)) - 2 (k_1 - f(q)), and the error is
+    h (k_1 - 2 k_2 + k_3) / 6. Time does not enter f.
+    """
     h = steps[:, None]
     start = _slope(q, labelled_points, squares, sharpness)
     W = np.eye(q.shape[1]) - D * h[:, :, None] * _derivative(q, labelled_points, start)
+    # numbers that overflow in one flow must not stop the inversion for the others
     inverse = np.linalg.inv(np.where(np.isfinite(W), W, np.eye(q.shape[1])))
     k1 = _products(inverse, start.field)
     middle = _slope(q + h / 2 * k1, labelled_points, squares, sharpness).field
@@ -133,5 +142,5 @@ def _step(
 
 
 def _products(matrices: np.ndarray, vectors: np.ndarray) -> np.ndarray:
-    """Return the product of each matrix with its vector."""
+    """Return the product of each matrix, shape (flows, rows, columns), with its vector, (flows, columns)."""
     return (matrices @ vectors[..., None])[..., 0]

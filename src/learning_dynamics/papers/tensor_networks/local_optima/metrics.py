@@ -1,9 +1,10 @@
 """Which local optimum every start has come to, and which one was predicted for it.
 
-Shapes: ``limit_<depth>`` (data sets, scales, starts, inputs), with scales in place of times: coefficients of diagonal
-networks, divided by their least margin; ``layers_<depth>`` (data sets, starts, L - 1, inputs), at scale one; `X` (data
-sets, samples, inputs), `y` (data sets, samples), of 1 and -1; labelled points are their product. The setting `starts`
-is how many there are.
+- ``limit_<depth>`` (data sets, scales, starts, inputs), with scales instead of times, has coefficients of diagonal
+  networks, divided by their least margin.
+- ``layers_<depth>`` (data sets, starts, L - 1, inputs) has the starts at scale one; the setting `starts` is their
+  number.
+- `X` (data sets, samples, inputs), `y` (data sets, samples), of 1 and -1; labelled points are their product.
 """
 
 from typing import NamedTuple
@@ -107,13 +108,14 @@ def _optima_of_starts(
     optima = vertices[are_local_optima(labelled_points, vertices, power)]
     optima = optima[np.argsort(np.sum(np.abs(optima) ** power, axis=1))]
     lengths = np.linalg.norm(optima, axis=1)
-    distances = np.linalg.norm(limits[..., None, :] - optima, axis=-1) / lengths
-    # distances (scales, starts, optima)
+    distances = np.linalg.norm(limits[..., None, :] - optima, axis=-1) / lengths  # (scales, starts, optima)
     nearest = np.argmin(np.where(np.isfinite(distances), distances, np.inf), axis=-1)
     at_optimum = np.take_along_axis(distances, nearest[..., None], axis=-1)[..., 0] <= near
-    signs = np.array([escaping_signs(labelled_points, row, vertices) for row in times])
+    # predictions: of each start by its blow-up times, of all starts by equal ones, and by the weighted l1 norm
+    signs = np.array([escaping_signs(labelled_points, row, vertices) for row in times])  # (starts, inputs)
     even_choice = greedy_choice(escaping_signs(labelled_points, np.ones(len(times[0])), vertices), optima)
     weighted = vertices[np.argmin(times @ np.abs(vertices).T, axis=1)]
+    # whether every entry of the optimum that is nearest has escaped, (scales, starts)
     among = np.all((optima[nearest] == 0) | (signs != 0), axis=-1)
     return OptimaOfStarts(
         reached=np.where(at_optimum, nearest + 1.0, np.nan),

@@ -25,7 +25,9 @@ def blow_up_times(squares: np.ndarray) -> np.ndarray:
     -------
     ndarray, shape (..., inputs)
     """
-    middle = np.exp(np.mean(np.log(squares), axis=-2, keepdims=True))
+    # With `middle` the geometric mean of the n = layers - 1 squares, q = sqrt(middle) e^x makes the integral
+    # middle^((1 - n) / 2) times one over x, which is a sum over equally spaced nodes.
+    middle = np.exp(np.mean(np.log(squares), axis=-2, keepdims=True))  # (..., 1, inputs)
     q = np.exp(EXPONENTS)
     ratios = (squares / middle)[..., None] + q**2  # (..., layers - 1, inputs, nodes)
     integrals = (EXPONENTS[1] - EXPONENTS[0]) * np.sum(q / np.sqrt(np.prod(ratios, axis=-3)), axis=-1)
@@ -35,8 +37,8 @@ def blow_up_times(squares: np.ndarray) -> np.ndarray:
 def are_local_optima(labelled_points: np.ndarray, vertices: np.ndarray, power: float) -> np.ndarray:
     """Return which vertices are strict local minima of ``sum_j |rho_j|**power`` with all margins at least one.
 
-    Off the support the cost has infinite slope, for powers below one, and on it the multipliers of tight margins
-    must be positive; other stationary points are no minima, and flows leave them.
+    Off the support the cost has infinite slope, for powers below one. On it the multipliers of the tight margins, as
+    many as there are entries, must be positive. Other stationary points are no minima, and flows leave them.
 
     Parameters
     ----------
@@ -48,6 +50,7 @@ def are_local_optima(labelled_points: np.ndarray, vertices: np.ndarray, power: f
     for index, vertex in enumerate(vertices):
         support, tight = vertex != 0, labelled_points @ vertex < 1 + 1e-7
         if support.sum() == tight.sum():
+            # the cost's slopes on the support, over the power: the multipliers' sum of tight points has these entries
             slopes = np.sign(vertex[support]) * np.abs(vertex[support]) ** (power - 1)
             optimal[index] = (np.linalg.solve(labelled_points[np.ix_(tight, support)].T, slopes) > 0).all()
     return optimal
@@ -79,10 +82,12 @@ def escaping_signs(labelled_points: np.ndarray, times: np.ndarray, vertices: np.
             return signs
         signs, losses = _settle(labelled_points, signs)
         velocity = losses @ labelled_points  # d theta_j / dt = sum_i exp(-m_i) y_i x_ij
+        # the time until theta_j comes to c_j times the sign of its velocity, for those that have not escaped
         with np.errstate(divide="ignore", invalid="ignore"):
             waits = np.where(signs == 0, (np.sign(velocity) * times - theta) / velocity, np.inf)
         waits[~(waits > 1e-9 * times.max())] = np.inf  # those that have just fallen back move away
         escaping = int(np.argmin(waits))
+        # what has escaped stays at its blow-up time
         theta = np.where(signs != 0, signs * times, theta + waits[escaping] * velocity)
         signs[escaping] = np.sign(velocity[escaping])
         theta[escaping] = signs[escaping] * times[escaping]
@@ -90,7 +95,10 @@ def escaping_signs(labelled_points: np.ndarray, times: np.ndarray, vertices: np.
 
 
 def _settle(labelled_points: np.ndarray, signs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return signs without those that fall back to zero, and the losses of all points, where the loss is least."""
+    """Return what escaped coordinates settle at: signs without those that fall back to zero, and each point's loss.
+
+    The loss is least among coefficients with these signs, or zero, on these coordinates, and with zero on all others.
+    """
     chosen = np.flatnonzero(signs)
     if not len(chosen):
         return signs, np.ones(len(labelled_points))
