@@ -28,14 +28,14 @@ LEAST_L1 = r"the least $\ell_1$ norm"
 
 
 def _by_scale(*tables: Table) -> Draws:
-    """Return draws of which each quantity has an entry for each scale alpha, ascending."""
+    """Return draws whose quantities have one entry for each scale alpha, in ascending order."""
     return Draws([table.sort_values("scale", kind="stable") for table in tables])
 
 
 def _of_flows(draws: Draws, quantity: Quantity, *, column: str = "value") -> np.ndarray:
     """Return a quantity of each flow, that is of each draw at each scale, shape (flows,).
 
-    They are taken table by table, as tables differ in their numbers of scales.
+    Tables may differ in their numbers of scales: flows of one table come after those of another.
     """
     return draws.per_table(lambda of_table: of_table.entries(quantity, column=column).ravel())
 
@@ -143,10 +143,12 @@ def _tends_to_least_norm(tables: Sequence[Table], order: float) -> Claim:
     draws = _by_scale(*tables)
     # halfway, in the logarithm, between the residual asked for and that at a saddle, of order one; shape (draws, 1)
     saddle_from = np.sqrt(draws.setting("integration.residual"))[:, None]
-    converged = ~(draws.entries(quantities.RESIDUAL) > saddle_from).any(axis=1)  # nan, a flow given up, is no saddle
+    ends_at_saddle = (draws.entries(quantities.RESIDUAL) > saddle_from).any(axis=1)  # a flow given up, nan, does not
+    converged = ~ends_at_saddle
     followed = converged & np.isfinite(draws.largest(quantities.DISTANCE_FROM_LEAST_L2))
-    excluded = {"the loss does not vanish, of which the theorem does not speak": int((~converged).sum())}
+    excluded = {"the loss does not vanish, of which the theorem does not speak": int(ends_at_saddle.sum())}
     n_given_up = int((converged & ~followed).sum())
+    # the mean is of the draws that were followed: the others are named as undecided
     counts = {"draws_for": int(followed.sum()), "draws_undecided": n_given_up} if n_given_up else {}
 
     def largest_ratio(distance: Quantity) -> np.ndarray:
@@ -156,6 +158,7 @@ def _tends_to_least_norm(tables: Sequence[Table], order: float) -> Claim:
         return ratios.max(axis=1)[converged]
 
     def mean_power(distance: Quantity) -> Estimate:
+        """Return the mean power of alpha in a distance, over the draws that were followed."""
         return mean(_powers(draws, distance)[followed])
 
     yield every_draw(
@@ -225,7 +228,7 @@ def equation_84(layers: Table) -> Claim:
     second_step = draws[quantities.SECOND_DIFFERENCE]
 
     def up_to(most_layers: int, step: np.ndarray) -> Any:
-        """Return what a check of a step takes instead, if it is claimed for so many layers at most."""
+        """Return the argument of a step's check that claims it for at most so many layers."""
         is_claimed = depth <= most_layers
         return {"values": step[is_claimed]} if is_claimed.any() else NOT_CLAIMED
 
@@ -255,9 +258,10 @@ def equation_84(layers: Table) -> Claim:
         corrected=up_to(2, second_step),
         rivals={"the second step with three layers too": up_to(3, second_step)},
     )
+    is_deep = depth > 3
     yield Facts(
-        draws=int((depth > 3).sum()),
-        break_first=int((first_step[depth > 3] < -rounding).sum()),
+        draws=int(is_deep.sum()),
+        break_first=int((first_step[is_deep] < -rounding).sum()),
         three_or_more=len(depth),
         break_second=int((second_step < -rounding).sum()),
     )

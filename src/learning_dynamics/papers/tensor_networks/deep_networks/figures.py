@@ -1,6 +1,6 @@
 """How limits of deep fully connected networks depend on the initial scale (Theorem 6 and its proof)."""
 
-from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -8,13 +8,22 @@ from matplotlib.axes import Axes
 from learning_dynamics.papers.tensor_networks.deep_networks import quantities
 from learning_dynamics.papers.tensor_networks.drawing import SCALE_LABEL, depth_colours, depth_handles, median_and_range
 from learning_dynamics.plotting import COLOURS, Plot, legend_below, letters, panels
-from learning_dynamics.tidy import Table, select
+from learning_dynamics.tidy import Quantity, Table, select
 
-# each panel's quantity, its label, and the powers of alpha that guide the eye: measured, and printed where another is
+
+class Panel(NamedTuple):
+    """A quantity, its label, and the powers of alpha that guide the eye."""
+
+    quantity: Quantity
+    label: str
+    measured_power: int
+    printed_power: int | None  # None where it is the measured one
+
+
 PANELS = (
-    (quantities.DISTANCE_FROM_LEAST_L2, r"$\|\beta - \beta_*\| / \|\beta_*\|$", (1, 0)),
-    (quantities.DISTANCE_FROM_RANK_ONE, r"$\|W_l - s_l u_l v_l^T\|_F$", (1, 2)),
-    (quantities.MISALIGNMENT, r"$1 - (v_l^T u_{l+1})^2$", (4, 2)),
+    Panel(quantities.DISTANCE_FROM_LEAST_L2, r"$\|\beta - \beta_*\| / \|\beta_*\|$", 1, None),
+    Panel(quantities.DISTANCE_FROM_RANK_ONE, r"$\|W_l - s_l u_l v_l^T\|_F$", 1, 2),
+    Panel(quantities.MISALIGNMENT, r"$1 - (v_l^T u_{l+1})^2$", 4, 2),
 )
 
 
@@ -29,16 +38,17 @@ def small_scales(descending: Table, gaussian: Table) -> Plot:
     """
     colours = depth_colours(descending)
     figure, axes = panels(2, len(PANELS), height=2.5, sharex=True, sharey="col")
-    for row, table, name in zip(
-        axes, (descending, gaussian), ("conditions of Theorem 6.1", "Gaussian layers"), strict=True
-    ):
-        for axis, (quantity, label, powers) in zip(row, PANELS, strict=True):
-            for depth, rows in select(table, quantity).groupby("depth"):
-                by_scale = rows.pivot_table(index="seed", columns="scale", values="value").clip(lower=1e-16)
+    for row, table in zip(axes, (descending, gaussian), strict=True):
+        for axis, panel in zip(row, PANELS, strict=True):
+            rows = select(table, panel.quantity)
+            for depth, rows_of_depth in rows.groupby("depth"):
+                # (seeds, scales)
+                by_scale = rows_of_depth.pivot_table(index="seed", columns="scale", values="value").clip(lower=1e-16)
                 median_and_range(axis, by_scale.columns.to_numpy(), by_scale.to_numpy(), colours[depth])
-            _guides(axis, select(table, quantity), powers)
-            axis.set(xscale="log", yscale="log", ylabel=label)
-        row[1].set_title(name)
+            _draw_guides(axis, rows, panel)
+            axis.set(xscale="log", yscale="log", ylabel=panel.label)
+    axes[0, 1].set_title("conditions of Theorem 6.1")
+    axes[1, 1].set_title("Gaussian layers")
     for axis in axes[-1]:
         axis.set_xlabel(SCALE_LABEL)
     letters(axes.flat)
@@ -50,15 +60,14 @@ def small_scales(descending: Table, gaussian: Table) -> Plot:
     )
 
 
-def _guides(axis: Axes, rows: Table, powers: Sequence[int]) -> None:
-    """Draw powers of the scale above all lines, named to their left; measured ones black, printed ones grey."""
+def _draw_guides(axis: Axes, rows: Table, panel: Panel) -> None:
+    """Draw powers of the scale above all lines, named to their left: the measured one black, the printed one grey."""
     scales = np.unique(rows["scale"])[:2]
     level = 4 * rows[rows["scale"] == scales[1]]["value"].max()
-    for power, colour in zip(powers, (COLOURS["black"], COLOURS["grey"]), strict=True):
-        if power:
-            guide = level * (scales / scales[1]) ** power
-            axis.plot(scales, guide, ":", color=colour, lw=1.6)
-            axis.text(
-                0.85 * scales[0], guide[0], rf"$\alpha^{power}$", color=colour, ha="right", va="center", fontsize=9
-            )
+    for power, colour in ((panel.measured_power, COLOURS["black"]), (panel.printed_power, COLOURS["grey"])):
+        if power is None:
+            continue
+        guide = level * (scales / scales[1]) ** power
+        axis.plot(scales, guide, ":", color=colour, lw=1.6)
+        axis.text(0.85 * scales[0], guide[0], rf"$\alpha^{power}$", color=colour, ha="right", va="center", fontsize=9)
     axis.set_xlim(left=0.25 * scales[0])

@@ -1,6 +1,6 @@
 """Gradient flow of deep fully connected networks of equal widths, as products of matrices, compiled (appendix H).
 
-The data tensor of the general networks has d^(2L - 1) entries in each of its d slices; the products need L of them.
+A `TensorNetwork` would be too slow: its data tensor for d inputs and L layers has d slices of d^(2L - 1) entries each.
 """
 
 import functools
@@ -30,16 +30,16 @@ def coefficients(states: np.ndarray, inputs: int) -> np.ndarray:
     return beta
 
 
-# shares of the time of arrival at which a path is recorded: dense at the start, where layers turn while they are small,
-# and at the end, before which they leave the saddle at zero within a time that does not depend on the scale
+# Shares of the time of arrival at which a path is recorded. They are dense at the start, where layers turn while they
+# are small, and at the end: there layers leave the saddle at zero, within a time that does not depend on the scale.
 RECORDED = np.unique(np.concatenate([np.logspace(-8, 0, 33), 1 - np.logspace(-8, -1, 29)]))
 
 
 def flow_limit(X: np.ndarray, y: np.ndarray, start: np.ndarray, integration: Limit) -> tuple[np.ndarray, np.ndarray]:
     """Return the state where gradient flow has arrived, and those on the way, shape (times, parameters).
 
-    Times are `RECORDED`. A flow that stays at a saddle returns the saddle, whose residuals are large; one that the
-    integrator gives up, nan.
+    Times are `RECORDED`. A flow that stays at a saddle returns the saddle, whose residuals are large. Of a flow that
+    the integrator gives up, states are nan.
     """
     samples, inputs = X.shape
     depth = 1 + (len(start) - inputs) // inputs**2
@@ -67,18 +67,20 @@ def flow_limit(X: np.ndarray, y: np.ndarray, start: np.ndarray, integration: Lim
 
 @compiled(FIELD)
 def field(state: np.ndarray, data: np.ndarray, shape: np.ndarray, slope: np.ndarray) -> None:
-    """Minus the gradient of ``sum_i (f(x_i) - y_i)**2 / 2``; data are X, y and the condition's bound.
+    """Write minus the gradient of ``sum_i (f(x_i) - y_i)**2 / 2`` into `slope`.
 
-    Its part for W_l is a b^T, with b = W_(l+1) ... w_L and a = W_(l-1)^T ... W_1^T X^T (y - X beta).
+    Its part for W_l is a b^T, with b = W_(l+1) ... w_L and a = W_(l-1)^T ... W_1^T X^T (y - X beta). `data` are X, y
+    and the condition's bound in one vector; `shape` has the numbers of samples, inputs and layers.
     """
     samples, inputs, depth = shape[0], shape[1], shape[2]
     X = data[: samples * inputs].reshape(samples, inputs)
-    layers = state[:-inputs].reshape(depth - 1, inputs, inputs)  # W_(l+1) transposed: states have columns first
+    # layers[l] is W_(l+1) transposed, as states have matrices column by column
+    layers = state[:-inputs].reshape(depth - 1, inputs, inputs)
     after = np.empty((depth, inputs))  # after[l] is W_(l+2) ... w_L
     after[-1] = state[-inputs:]
     for place in range(depth - 2, -1, -1):
         after[place] = np.dot(after[place + 1], layers[place])
-    before = np.dot(data[samples * inputs : -1] - np.dot(X, after[0]), X)
+    before = np.dot(data[samples * inputs : -1] - np.dot(X, after[0]), X)  # a of W_1, then of each next layer
     layer_slopes = slope[:-inputs].reshape(depth - 1, inputs, inputs)
     for place in range(depth - 1):
         layer_slopes[place] = np.outer(after[place + 1], before)
@@ -88,7 +90,7 @@ def field(state: np.ndarray, data: np.ndarray, shape: np.ndarray, slope: np.ndar
 
 @compiled(CONDITION)
 def converged(state: np.ndarray, data: np.ndarray, shape: np.ndarray) -> bool:
-    """Whether no residual is larger than the bound."""
+    """Return whether no residual is larger than the bound, the last entry of `data`."""
     samples, inputs, depth = shape[0], shape[1], shape[2]
     X = data[: samples * inputs].reshape(samples, inputs)
     layers = state[:-inputs].reshape(depth - 1, inputs, inputs)  # transposed

@@ -1,11 +1,13 @@
 """Limits of deep fully connected networks: distance from the least norm, rank and alignment of layers (appendix H).
 
-Shapes: ``flow_<depth>`` (data sets, scales, parameters), limits, with scales alpha in place of times; ``path_<depth>``
-(data sets, scales, times, parameters), at the times `flow.RECORDED`; ``start_<depth>`` (data sets, parameters), at
-alpha = 1; `X` (data sets, samples, inputs), `y` (data sets, samples). A state is W_1, ..., W_(L-1), square, column by
-column, and w_L: `flow.matrices` takes it apart. Of dominated layers ``matrices_<depth>`` (draws, 1, L - 1, size, size)
-and ``last_<depth>`` (draws, 1, size). The setting `integration.residual` is what a flow had to reach, the quantity
-`residual` what is left; both are relative to the largest label.
+- `deep_regression`: ``flow_<depth>`` (data sets, scales, parameters) has limits, with scales alpha instead of times;
+  ``path_<depth>`` (data sets, scales, times, parameters) the states at the times `flow.RECORDED`; ``start_<depth>``
+  (data sets, parameters) the starts at alpha = 1. `X` (data sets, samples, inputs), `y` (data sets, samples). A state
+  is W_1, ..., W_(L-1), which are square, column by column, and w_L: `flow.matrices` takes it apart.
+- `dominated_layers`: ``matrices_<depth>`` (draws, 1, L - 1, size, size) and ``last_<depth>`` (draws, 1, size).
+
+The setting `integration.residual` is the residual that a flow had to reach, the quantity `residual` the one at its end;
+both are relative to the largest label.
 """
 
 import functools
@@ -24,7 +26,7 @@ from learning_dynamics.trajectories import Trajectory
 
 SCALE = Column("scale", "float", "initial scale alpha; every draw starts at each")
 INTEGRATED = measured("where the integrator gave up")
-# what `_layer_measures` returns, and all that is computed for one limit after the other
+# quantities that `_layer_measures` returns, and all that are computed for one limit after the other
 OF_LAYERS = (quantities.DISTANCE_FROM_RANK_ONE, quantities.MISALIGNMENT, quantities.MISALIGNMENT_OVER_BOUND)
 OF_ONE_LIMIT = (
     *OF_LAYERS,
@@ -147,7 +149,8 @@ def _factors(state: np.ndarray, inputs: int) -> list[np.ndarray]:
 def _bounds(X: np.ndarray, y: np.ndarray, start: np.ndarray, *, scale: float, residual: float) -> tuple[float, float]:
     """Return bounds on a limit's relative distance from the least-norm interpolator: by its residual, and in all.
 
-    With b_l = W_l ... w_L, b_(L+1) = 1, and P the projection out of the span of the data:
+    The derivation is in docs/tensor_networks.md. In short, with b_l = W_l ... w_L, b_(L+1) = 1, and P the projection
+    out of the span of the data:
 
     1. The part of W_1 outside of the span stays alpha P W_1(0), so that |P beta| is at most
        ``outside = alpha ||P W_1(0)||`` times |b_2|.
@@ -177,9 +180,9 @@ def _bounds(X: np.ndarray, y: np.ndarray, start: np.ndarray, *, scale: float, re
 def _layer_measures(state: np.ndarray, scale: float, start: np.ndarray, inputs: int) -> dict[str, float]:
     """Return a state's distance from rank one, misalignment, and its ratio to the bound (93, 94), each the largest.
 
-    The bound is alpha^2 G_l / s_(l+1)^2, with s_(l+1) the largest singular value of layer l + 1. G_l is a sum, all at
-    alpha = 1: the norm of layer l's difference of Gram matrices, W_l^T W_l - W_(l+1) W_(l+1)^T; those norms of all
-    layers from l on; and but for the last pair |W_(l+1)|_F^2 - |w_L|^2 (below (93)).
+    The bound is alpha^2 G_l / s_(l+1)^2, with s_(l+1) the largest singular value of layer l + 1. With g_l the norm of
+    W_l^T W_l - W_(l+1) W_(l+1)^T, at alpha = 1, G_l is g_l + (g_l + ... + g_(L-1)) + |W_(l+1)|_F^2 - |w_L|^2 (below
+    (93)). For l = L - 1 the last two terms cancel: W_(l+1) is w_L.
     """
     if not np.isfinite(state).all():
         return dict.fromkeys(OF_LAYERS, np.nan)

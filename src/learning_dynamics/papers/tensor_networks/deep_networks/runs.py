@@ -24,11 +24,13 @@ def deep_regression(
     integration: Limit,
     seed: Seed,
 ) -> Trajectory:
-    """Follow regression with fully connected networks to its limit (Theorem 6).
+    """Follow regression with fully connected networks to its limit (Theorem 6), from one of these starts.
 
-    ``identity``: W_l = alpha I and w_L = 0; ``descending``: random layers that fulfil the conditions of Theorem 6.1;
-    ``gaussian``: layers that need not; ``silent``: those of ``descending``, the last two of them zero, which leaves
-    every condition but lambda > 0.
+    - identity: W_l = alpha I and w_L = 0.
+    - descending: random layers that fulfil the conditions of Theorem 6.1.
+    - gaussian: Gaussian layers, which need not fulfil them.
+    - silent: those of descending with the last two layers zero. Every condition still holds but lambda > 0, and the
+      start is a saddle: no layer has a gradient, so that the network's output stays zero.
 
     Returns
     -------
@@ -64,6 +66,7 @@ def _initial_layers(init: Init, rng: np.random.Generator, inputs: int, depth: in
         return rng.standard_normal((depth - 1) * inputs**2 + inputs) / np.sqrt(inputs)
     layers = descending_matrices(rng, inputs, depth)
     if init == "silent":
+        # W_(L-1) and w_L, the last entries of the state
         layers[-inputs - inputs**2 :] = 0.0
     return layers
 
@@ -71,8 +74,8 @@ def _initial_layers(init: Init, rng: np.random.Generator, inputs: int, depth: in
 def dominated_layers(*, depths: list[Count], size: Count, draws: Count, seed: Seed) -> Trajectory:
     """Draw square layers that fulfil the conditions of Theorem 6.1 and no more than them.
 
-    From the last matrix on, ``W_l^T W_l`` is ``W_(l+1) W_(l+1)^T`` and a random semidefinite matrix, and
-    ``W_(L-1)^T W_(L-1)`` is ``w_L w_L^T`` and a random definite one.
+    They are drawn from the last one on. ``W_(L-1)^T W_(L-1)`` is ``w_L w_L^T`` plus a random definite matrix, and
+    ``W_l^T W_l`` is ``W_(l+1) W_(l+1)^T`` plus a random semidefinite one.
 
     Returns
     -------
@@ -89,6 +92,7 @@ def dominated_layers(*, depths: list[Count], size: Count, draws: Count, seed: Se
             for layer in reversed(range(depth - 1)):
                 added = rng.standard_normal((size, size))
                 values, vectors = np.linalg.eigh(gram + added @ added.T)
+                # of all matrices with this Gram matrix W^T W, a random one
                 rotation = np.linalg.qr(rng.standard_normal((size, size)))[0]
                 matrices[draw, 0, layer] = (rotation * np.sqrt(values)) @ vectors.T
                 gram = matrices[draw, 0, layer] @ matrices[draw, 0, layer].T
