@@ -1,4 +1,4 @@
-"""Columns for the cell of a grid that a row belongs to, the member of the cell, its population and threshold."""
+"""Columns of tables for a grid's cells, their members, populations and thresholds, and the rows of members."""
 
 from typing import Any
 
@@ -24,7 +24,13 @@ THRESHOLD = Column("threshold", "float", "smallest change that counts as a fall 
 
 
 def class_sizes(counts: np.ndarray) -> dict[str, Any]:
-    """Return the columns `counts`, `skewed` and `classes` of members by their class sizes, shape (members, classes)."""
+    """Return the columns counts, skewed and classes, one entry for each member.
+
+    Parameters
+    ----------
+    counts : ndarray of int, shape (members, classes)
+        Class sizes; zeros only pad.
+    """
     smallest = np.where(counts > 0, counts, counts.max()).min(axis=1)
     return {
         "counts": np.array(list(map(name_of, counts.tolist()))),
@@ -34,15 +40,18 @@ def class_sizes(counts: np.ndarray) -> dict[str, Any]:
 
 
 def member_rows(trajectory: Trajectory, measured: Arrays, *, failed: np.ndarray, **labels: Any) -> pd.DataFrame:
-    """Return the rows of a grid's members, which stand cell by cell; nan where a member failed.
-
-    What tells cells apart, in the trajectory's constants, becomes columns, besides the labels given.
+    """Return the rows of a grid's members, in the order of its cells; nan where a member failed.
 
     Parameters
     ----------
+    trajectory : Trajectory
+        Constants with one number or text for each member become columns: they say which cell it belongs to.
     measured : mapping from quantity to array, shape (members, ...)
     failed : ndarray of bool, shape (members,)
+    **labels
+        Further columns, or other values for the columns that the constants give, the same in all rows.
     """
+    # `failed` gets axes of length one for all of a quantity's axes but the first
     masked = {
         name: np.where(failed.reshape(-1, *[1] * (value.ndim - 1)), np.nan, value) for name, value in measured.items()
     }

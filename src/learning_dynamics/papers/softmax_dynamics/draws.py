@@ -1,4 +1,8 @@
-"""What claims and figures say of draws: shares of them, which of them count, and rows of the tables by cell."""
+"""Shares of draws with their intervals, the draws from small starts, and rows of the tables by cell.
+
+What holds of draws is an array of shape (draws,): 1 or True where it holds, 0 or False where not, nan where it is
+undecided, as for a flow that failed.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,17 +20,20 @@ from learning_dynamics.tidy import Quantity, Table, select
 
 # texts that several claims share: a scope, a criterion, a reason to leave draws out
 TREATED = "skewed classes of 8 examples, V = 4, d = 2, cross-entropy, gradient flow from four scales"
-MORE = "more often than not"
+MORE_OFTEN = "more often than not"
 NOT_UNIFORM = "starts of larger scale, whose predictions are not near uniform"
 
 
 def unless_nan(holds: ArrayLike, *numbers: ArrayLike) -> np.ndarray:
-    """Return whether something holds of each draw, 1 or 0, and nan where a number that it is read from is nan."""
+    """Return whether something holds of each draw, 1 or 0; nan where one of the `numbers` that decide it is nan."""
     return np.where(np.isnan(np.asarray(numbers, dtype=float)).any(axis=0), np.nan, holds)
 
 
 def share_true(holds: ArrayLike) -> float:
-    """Return the share of all draws of which something holds, not counting those of nan; nan where there are none."""
+    """Return the share of all draws of which something holds; a draw of nan counts as one of which it does not.
+
+    nan if there are no draws.
+    """
     flags = np.asarray(holds) == 1
     return float(flags.mean()) if flags.size else np.nan
 
@@ -53,26 +60,36 @@ def first_two(course: Table, quantity: Quantity) -> pd.DataFrame:
 
 
 def share_of(holds: Any) -> Estimate:
-    """Return the share of draws of which something is true, with Wilson's interval."""
+    """Return the share of draws of which something holds, without nan, with Wilson's interval."""
     return share(np.sum(holds), len(holds))
 
 
 def share_difference(first: np.ndarray, second: np.ndarray) -> Estimate:
-    """Return the difference of two independent shares, with Newcombe's interval from Wilson's."""
-    tests = [(np.mean(part), stats.binomtest(int(np.sum(part)), len(part))) for part in (first, second)]
-    (p, first_interval), (q, second_interval) = (
-        (proportion, test.proportion_ci(LEVEL, method="wilson")) for proportion, test in tests
-    )
-    # Newcombe's method 10: p's own error and q's add up like the legs of a right triangle
-    lower = p - q - np.hypot(p - first_interval.low, second_interval.high - q)
-    upper = p - q + np.hypot(first_interval.high - p, q - second_interval.low)
+    """Return the difference of two independent shares, with Newcombe's interval from Wilson's.
+
+    Parameters
+    ----------
+    first, second : ndarray of bool, shapes (draws,) and (other draws,)
+    """
+    p, q = np.mean(first), np.mean(second)
+    p_low, p_high = _wilson_interval(first)
+    q_low, q_high = _wilson_interval(second)
+    # Newcombe's method 10: the errors of p and of q add up like the legs of a right triangle
+    lower = p - q - np.hypot(p - p_low, q_high - q)
+    upper = p - q + np.hypot(p_high - p, q - q_low)
     return Estimate(
         float(p - q), float(lower), float(upper), len(first) + len(second), "difference of shares (Newcombe)"
     )
 
 
+def _wilson_interval(holds: np.ndarray) -> tuple[float, float]:
+    """Return the ends of Wilson's interval of the share of draws of which something holds."""
+    interval = stats.binomtest(int(np.sum(holds)), len(holds)).proportion_ci(LEVEL, method="wilson")
+    return interval.low, interval.high
+
+
 def can_fall(name: str, falls: np.ndarray, premise_share: float) -> Check:
-    """Check what a control takes for granted: with nothing left out the rank can be seen to fall."""
+    """Check the premise of a comparison with controls: the rank falls often enough where nothing is left out."""
     return premise(share_of_draws(name, falls, at_least=premise_share, because="one start in five"))
 
 
@@ -91,13 +108,19 @@ def narrowest(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def times_by_scale(flows: Sequence[Table]) -> pd.DataFrame:
-    """Return when classes are learned, a row for each cell, draw and class, a column for each scale, smallest first."""
+    """Return when classes are learned: a column for each scale, smallest first.
+
+    Rows are indexed by counts, dimension, seed and index, the number of the class by size.
+    """
     rows = pd.concat(flows).set_index(["counts", "dimension", "seed", "index", "scale"])["value"]
     return rows.unstack("scale")  # noqa: PD010 - a series
 
 
 def slopes_by_scale(times: pd.DataFrame) -> pd.DataFrame:
-    """Return slopes of learning times on log(1 / scale) between the two smallest scales, a column for each class."""
+    """Return slopes of learning times on log(1 / scale) between the two smallest scales.
+
+    `times` is as `times_by_scale` returns it. A row for each counts, dimension and seed, a column for each class.
+    """
     smallest, larger = times.columns[:2]
     return ((times[smallest] - times[larger]) / np.log(larger / smallest)).unstack("index")  # noqa: PD010 - a series
 
@@ -138,8 +161,8 @@ class SmallStarts:
 def most_draws(
     name: str, holds: ArrayLike, *, majority_share: float, excluded: Mapping[str, int] | None = None
 ) -> Check:
-    """Check that something holds of the share that makes most, or of more; nan, undecided, counts against it."""
-    because = MORE if majority_share == 0.5 else "the share that counts as most"
+    """Check that something holds of most draws, a share of `majority_share` or more; nan counts against it."""
+    because = MORE_OFTEN if majority_share == 0.5 else "the share that counts as most"
     return share_of_draws(name, holds, at_least=majority_share, because=because, excluded=excluded)
 
 
@@ -156,10 +179,13 @@ def most_small_starts(
         What holds, according to each rival.
     """
 
-    def check(name: str, members: np.ndarray, excluded: Mapping[str, int] | None = None) -> Check:
-        others = {phrase: other[members] for phrase, other in rivals.items()}
-        return most_draws(name, holds[members], majority_share=majority_share, excluded=excluded, rivals=others)
+    def holds_of_most(name: str, judged: np.ndarray, excluded: Mapping[str, int] | None = None) -> Check:
+        """Check the members that the mask `judged` selects."""
+        rivals_of_judged = {phrase: rival_holds[judged] for phrase, rival_holds in rivals.items()}
+        return most_draws(
+            name, holds[judged], majority_share=majority_share, excluded=excluded, rivals=rivals_of_judged
+        )
 
-    yield check(name, starts.judged, starts.excluded)
-    for scale, members in starts.by_scale():
-        yield check(f"{name}, at scale {scale:g}", members)
+    yield holds_of_most(name, starts.judged, starts.excluded)
+    for scale, starts_at_scale in starts.by_scale():
+        yield holds_of_most(f"{name}, at scale {scale:g}", starts_at_scale)

@@ -1,7 +1,7 @@
 """Falls and rises of an effective rank, when classes are learned, and which falls happen meanwhile.
 
-Shapes: `series` (members, times), a rank; `probabilities` (members, times, V), of its own class, mean over each class's
-examples, in whose place the outputs stand under the squared loss; `counts` (members, V), class sizes, zeros where they
+Shapes: `series` (members, times), a rank; `probabilities` (members, times, V), of an example's own class, the mean over
+each class's examples (under the squared loss, of outputs instead); `counts` (members, V), class sizes, zeros where they
 only pad. A place is an index along times, one for each member, (members,); a window is a pair of places.
 """
 
@@ -13,32 +13,34 @@ import numpy as np
 
 LEARNED = 0.5  # a class is learned when the mean probability, or output, of its examples' own class passes one half
 
-# Quantities of a rank; the functions below that measure them say more.
+# Quantities of a rank; the docstrings of the functions below that measure them say more
 FALL = "fall"  # depth of its deepest fall after a rise, since the warm-up's trough
-FALL_RARE = "fall_rare"  # of such a fall the part while the rarest classes are learned
-FALL_SINCE = "fall_since_rare"  # of such a fall the part since the rarest classes begin to be learned, to the end
-FALL_LEARNING = "fall_learning"  # of such a fall the part while all classes after the first are learned
+FALL_RARE = "fall_rare"  # depth of the part of such a fall while the rarest classes are learned
+FALL_SINCE = "fall_since_rare"  # depth of the part from when the rarest classes begin to be learned to the end
+FALL_LEARNING = "fall_learning"  # depth of the part while all classes after the first are learned
 WARM_UP = "warm_up"  # depth of its fall to the warm-up's trough
 GROWTH = "growth"  # how much it rises from there
 PHASES = "phases"  # 1 where warm-up, growth and compression follow one another, else 0
 PHASES_SINCE = "phases_since_rare"  # the same, where compression may go on after the rarest classes are learned
-NET = "net"  # how much it is higher after the rarest classes are learned than before
-PEAK = "peak"  # where it is highest since the warm-up's trough
-END = "end"  # at the end
+NET = "net"  # its change while the rarest classes are learned
+PEAK = "peak"  # its highest value since the warm-up's trough
+END = "end"  # its value at the end
 
 
 def turning_points(values: np.ndarray, threshold: float) -> list[int]:
     """Return where a series turns: places of alternating extrema, consecutive ones at least `threshold` apart.
 
-    A swing ends at an extremum from which the series later retreats by at least `threshold`; smaller retreats
-    belong to the swing. The last swing may end with the series. Empty for a series that swings nowhere.
+    A swing, a rise or a fall, ends at an extremum from which the series retreats by `threshold` or more; smaller
+    retreats belong to the swing. The last swing ends at the last extremum, which may be the end of the series. Empty
+    for a series that swings nowhere.
 
     At a threshold of 0.2 the series 1.0, 0.5, 0.55, 0.4, 0.9 turns at the places 0, 3 and 4: the rise to 0.55 is too
     small, and belongs to the fall from 1.0 to 0.4.
     """
     points: list[int] = []
-    # `direction` is that of the swing under way, `low` and `high` where it may turn out to have turned: the lowest and
-    # the highest since the last turn, or since the start. A turn is known once the series is a threshold away from it.
+    # `direction` is 1 in a rise, -1 in a fall, 0 before the first swing. `low` and `high` are the places of the lowest
+    # and the highest value since the last turn, or since the start. Where the series is a threshold below its `high` in
+    # a rise, or above its `low` in a fall, that place was a turn.
     series = values.tolist()
     direction = 0
     low = high = 0
@@ -59,9 +61,10 @@ def turning_points(values: np.ndarray, threshold: float) -> list[int]:
 
 
 def swings(series: np.ndarray, threshold: float, count: int) -> np.ndarray:
-    """Return the first `count` alternating swings of each series, shape (members, count), zeros after the last.
+    """Return the first `count` swings of each series, shape (members, count), zeros after the last.
 
-    Negative for a fall, positive for a rise; nan for a series that is not finite.
+    A swing is the change from one of the `turning_points` to the next: negative for a fall, positive for a rise. nan
+    for a series that is not finite.
     """
     changes = np.zeros((len(series), count))
     for member, values in enumerate(series):
@@ -85,14 +88,17 @@ def learned_at(times: np.ndarray, probabilities: np.ndarray) -> np.ndarray:
         nan for members that are not finite.
     """
     below = ~(probabilities > LEARNED)
-    # the place from which on a class stays learned: the one after the last below, or 0
+    # The place from which on a class stays learned: the one after the last `below`, or 0. The last is the first in the
+    # reversed series, where `argmax` finds it.
     records_since = np.argmax(below[:, ::-1], axis=1)
     first = np.where(below.any(axis=1), len(times) - records_since, 0)
     # linear between the records before and after the passage
     after = np.clip(first, 1, len(times) - 1)
     before = after - 1
+    # shape (members, classes), as `before` and `after`
     p_before = np.take_along_axis(probabilities, before[:, None], axis=1)[:, 0]
     p_after = np.take_along_axis(probabilities, after[:, None], axis=1)[:, 0]
+    # of the way from one record to the other
     share = np.clip((LEARNED - p_before) / np.where(p_after > p_before, p_after - p_before, 1.0), 0.0, 1.0)
     passage = times[before] + share * (times[after] - times[before])
     passage = np.where(first == 0, times[0], passage)
@@ -103,7 +109,7 @@ def learned_at(times: np.ndarray, probabilities: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Windows:
-    """Two stretches of learning: their first and last recorded place in each member, shape (members,).
+    """Two windows of learning: the first and the last place of each in each member, shape (members,).
 
     Attributes
     ----------
@@ -118,7 +124,9 @@ class Windows:
 
 
 def windows(probabilities: np.ndarray, counts: np.ndarray, lower: float, upper: float) -> Windows:
-    """Return when the rarest classes, and all but the first, are learned; windows that do not end, end with the series.
+    """Return when the rarest classes are learned, and when all classes after the first are.
+
+    A window begins or ends with the series where a probability is not reached before.
 
     Parameters
     ----------
@@ -126,10 +134,11 @@ def windows(probabilities: np.ndarray, counts: np.ndarray, lower: float, upper: 
     counts : ndarray of int, shape (members, classes)
         Class sizes; classes of none only pad the array.
     lower, upper : float
-        Probabilities of an example's own class, at which learning it begins and ends.
+        Mean probabilities of its own class over a class's examples at which learning the class begins, and ends.
     """
     smallest = np.where(counts > 0, counts, np.inf).min(axis=1, keepdims=True)
     real, rarest = (counts > 0)[:, None], (counts == smallest)[:, None]  # shape (members, 1, classes)
+    # some of the rarest classes, or all; others do not matter
     rare_begins = _first_place(((probabilities > lower) & rarest).any(axis=2)) - 1
     rare_end = _first_place(((probabilities > upper) | ~rarest).all(axis=2))
     first_learned = _first_place(((probabilities > LEARNED) & real).any(axis=2))
@@ -151,13 +160,13 @@ def troughs(series: np.ndarray, until: np.ndarray) -> np.ndarray:
 
 
 def net_change(series: np.ndarray, window: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
-    """Return how much each series is higher at the end of its window than where that begins, shape (members,)."""
+    """Return how much each series is higher at the end of its window than at its beginning, shape (members,)."""
     at_begin, at_end = (series[np.arange(len(series)), place] for place in window)
     return at_end - at_begin
 
 
 def end_and_peak(series: np.ndarray, learning_windows: Windows) -> dict[str, np.ndarray]:
-    """Return each series at its end, and where it is highest since the warm-up's trough, shape (members,) each."""
+    """Return the last value of each series, and its highest since the warm-up's trough, shape (members,) each."""
     after = np.arange(series.shape[1]) >= troughs(series, learning_windows.learning[0])[:, None]
     return {END: series[:, -1], PEAK: np.where(after, series, -np.inf).max(axis=1)}
 
@@ -179,7 +188,7 @@ def falls_within(
         turning = [trough[member] + place for place in turning_points(values[trough[member] :], threshold)]
         # the first swing, from turning[0] to turning[1], follows none: if it is a fall, no rise came before it
         for top, bottom in itertools.pairwise(turning[1:]):
-            if values[bottom] < values[top]:
+            if values[bottom] < values[top]:  # a fall: turns alternate
                 start, end = max(top, window[0][member]), min(bottom, window[1][member])
                 if end > start:
                     deepest[member] = max(deepest[member], values[start] - values[end])
@@ -259,7 +268,7 @@ def _last_places(series: np.ndarray) -> np.ndarray:
 
 
 def _first_place(reached: Any) -> np.ndarray:
-    """Return the first place at which each member reaches something, the last one if it never does, shape (members,).
+    """Return the first place at which `reached` is true in each member, or else the last place, shape (members,).
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Errors that integration and differences leave in what is measured along flows."""
+"""How large errors of integration and of finite differences are along flows, and errors of predicted rates."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -18,22 +18,33 @@ DIFFERENCE_STEP = 1e-3
 
 
 def flow_error(flows: Sequence[Table]) -> float:
-    """Return the error that integration leaves in an invariant."""
+    """Return the relative error that integration leaves in an invariant of the flows, the largest of them."""
     return FLOW_ERROR * max(settings_of(table)["integration"]["rtol"] for table in flows)
 
 
 def difference_error(gap: Any) -> Any:
-    """Return the rounding of a difference of singular values, relative to the matrix's speed, down to a relative gap.
+    """Return what rounding leaves in the rate of a singular value by finite differences, relative to |dM/dt|.
 
-    The factor covers the constant of the SVD itself.
+    Singular values are rounded by about eps sigma_1. They are compared over a step in which M moves by
+    DIFFERENCE_STEP * gap * sigma_1. The factor of ten covers the constant of the SVD.
+
+    Parameters
+    ----------
+    gap : float or ndarray
+        Smallest gap of the spectrum that is measured, relative to the largest singular value.
+
+    Returns
+    -------
+    float or ndarray, as `gap`
     """
     return 10 * np.finfo(float).eps / (DIFFERENCE_STEP * gap)
 
 
 def truncation_error(share: float) -> float:
-    """Return what fourth-order differences in time leave, with steps of at most a share of the gap.
+    """Return the truncation error of fourth-order differences in time, relative to |dM/dt|.
 
-    It is the fourth power of that share times ten, for the constant.
+    `share` bounds how far the matrix moves in one step, over the gap of its spectrum. The factor of ten covers the
+    constant of the fourth power.
     """
     return 10 * share**4
 
@@ -41,26 +52,31 @@ def truncation_error(share: float) -> float:
 def rate_errors(
     table: Table, quantity: Quantity, speed: Quantity, smooth: pd.Series, *, factor: ArrayLike = 1.0
 ) -> np.ndarray:
-    """Return each member's largest error of predicted rates over the matrix's speed, where the spectrum is smooth.
+    """Return each member's largest error of predicted rates over the matrix's speed, shape (members,).
 
-    nan for a member whose flow failed, so that it counts as undecided.
+    Times at which the spectrum is not smooth are left out. nan for a member whose flow failed, so that it is undecided.
 
     Parameters
     ----------
-    quantity, speed : str
-        Measured and predicted rates; norm of the matrix's derivative.
+    quantity : str
+        Measured rates of singular values, beside predicted ones.
+    speed : str
+        Norm of the matrix's derivative.
     smooth : Series of bool, by seed and time
+        Whether singular values have derivatives that differences can measure.
     factor : float or array_like, one number for each row of the quantity
         By which predictions are multiplied.
     """
     rates = select(table, quantity)
     error = (rates["value"] - factor * rates["predicted"]).abs()
+    # by seed and time, the largest of all singular values
     relative = error.groupby([rates["seed"], rates["time"]]).max() / at_each_time(table, speed)
+    # times of nan are those of failed flows: they stay, smooth or not, and make the member's largest error nan
     return relative[smooth.reindex(relative.index) | relative.isna()].groupby("seed").max().to_numpy()
 
 
 def at_each_time(table: Table, quantity: Quantity) -> pd.Series:
-    """Return a quantity that has a single value, by seed and time."""
+    """Return a quantity that has one number at each time, as a series by seed and time."""
     return _at_each_time(table, quantity).copy()
 
 

@@ -1,4 +1,4 @@
-"""Grids of flows: the moments at which each flow is measured, and what was measured, an array over the members."""
+"""The table of a grid of flows, read as arrays over its members, and the moments at which each flow is measured."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Moment(IntEnum):
     END = 5
 
 
-# Quantities of a grid; `phases.metrics.flow_grid`, which measures them, says more, `falls` and `spectra` have others.
+# Quantities of a grid; the docstring of `phases.metrics.flow_grid` says more, `falls` and `spectra` name others
 LEARNING_TIME = "learning_time"  # when each class is learned
 FINAL = "final"  # mean probability of its own class over each class's examples, at the end
 ALIGNMENT = "alignment"  # |cos| of the leading eigenvectors of f^T f and W W^T, at each moment
@@ -106,7 +106,7 @@ class Grid:
         return self.number(FALL, measure=measure, threshold=threshold) < threshold
 
 
-# What claims read of a table they read again for every rival and every variant of a setting.
+# cached, as claims read the same of a table again for every rival and every variant of a setting
 
 
 @cached_per_table

@@ -3,8 +3,8 @@
 With the cross-entropy the residual A is softmax(f W) minus the one-hot labels; with the squared loss it is f W minus
 the one-hot labels. Either way the parameters move by ``df/dt = -eta A W^T`` and ``dW/dt = -eta f^T A`` (eq. 12).
 
-Losses and derivatives are those of an ensemble: arrays have a leading axis of members, whose labels may differ. Starts,
-`gaussian` and `balanced`, are those of one member.
+Losses and derivatives take any leading axes, such as those of members, whose labels may differ. The starts, `gaussian`
+and `balanced`, are those of one member.
 """
 
 from collections.abc import Callable, Sequence
@@ -69,7 +69,9 @@ def unpack(states: np.ndarray, examples: int, dimension: int, classes: int) -> t
 
 
 def vector_field(labels: np.ndarray, dimension: int, loss: Loss) -> Field:
-    """Return gradient flow as a function: of packed states, and of the members that they belong to, the derivatives.
+    """Return gradient flow as a function ``field(states, members)``, which returns the derivatives of packed states.
+
+    `states` has the shape (chosen members, size); `members` are their indices, shape (chosen members,).
 
     Parameters
     ----------
@@ -100,8 +102,8 @@ def balanced(
     """Return f and W with ``f^T f = W W^T`` up to rounding.
 
     A Gaussian f of standard deviation `scale` gives the singular values and the shared directions in feature space; the
-    right singular vectors of W are uniform. The factors can share min(examples, d, classes) directions at most: f is
-    cut to as many.
+    right singular vectors of W are uniform. The factors can share min(examples, d, classes) directions at most: f
+    keeps its leading ones.
     """
     rank = min(examples, dimension, classes)
     U, S, Vt = np.linalg.svd(scale * rng.standard_normal((examples, dimension)), full_matrices=False)

@@ -1,10 +1,10 @@
-"""The toy trained by optimisers in use, compiled: momentum, weight decay, minibatches, Adam, correlated inputs.
+"""The toy trained with momentum, weight decay, minibatches, Adam or correlated inputs, in compiled code.
 
-Features are f = X Theta with a row of inputs X for each example; orthonormal inputs, X = 1, give back the toy's free
-rows (eq. 12). The gradient is that of `models.derivatives`, written out: compiled, a training takes a fifteenth of the
-time that it takes with arrays. Each member is computed alone, from numbers of its own: it does not depend on those
-beside it. What is recorded are moments of the features, the probabilities of classes and losses, since states of a
-whole map would take gigabytes. Compiled once in each process and kept in memory only.
+Features are f = X Theta with a row of inputs X for each example. Orthonormal inputs, X = 1, give the toy's free rows
+(eq. 12). The gradient is that of `models.derivatives`, written out: compiled, a training takes a fifteenth of the time
+that it takes with arrays. Each member is trained alone, from its own random numbers. Moments of the features,
+probabilities of classes and losses are recorded, since the states of a whole map would take gigabytes. The code is
+compiled once in each process and kept in memory only.
 """
 
 from typing import NamedTuple
@@ -12,15 +12,16 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
-AT_ONCE = 100_000  # steps of compiled code, which no signal interrupts
-FIRST_MOMENT, SECOND_MOMENT, OFFSET = 0.9, 0.999, 1e-8  # Adam's, as in every library
+AT_ONCE = 100_000  # number of steps between two moments at which a signal can stop a training
+FIRST_MOMENT, SECOND_MOMENT, OFFSET = 0.9, 0.999, 1e-8  # Adam's beta_1, beta_2 and epsilon, the usual ones
 
 
 class Optimiser(NamedTuple):
-    """How parameters move: heavy-ball gradient descent with weight decay, or Adam; full batch for ``batch=0``.
+    """How parameters move: heavy-ball gradient descent with weight decay, or Adam.
 
-    Weight decay is added to the gradient, or, decoupled from it, taken off the parameters at each step as AdamW does; a
-    minibatch is drawn at each step and its gradient scaled to the sum over all examples.
+    Weight decay is added to the gradient. Where it is `decoupled`, it is taken off the parameters at each step, as by
+    AdamW. A `batch` of 0 is all examples; another minibatch is drawn at each step, and its gradient is scaled to the
+    sum over all examples.
     """
 
     learning_rate: float
@@ -32,7 +33,7 @@ class Optimiser(NamedTuple):
 
 
 class Course(NamedTuple):
-    """What is recorded of a training; all nan from a divergence on.
+    """Records of a training; all nan from a divergence on.
 
     Attributes
     ----------
@@ -54,9 +55,9 @@ class Course(NamedTuple):
 
 
 class _Moving(NamedTuple):
-    """What steps change: parameters, the first and second moments of their gradients, and an order of the examples.
+    """What steps change: parameters, the first and second moments of their gradients, and the order of the examples.
 
-    Minibatches are drawn from that order.
+    The first examples of the order are the minibatch.
     """
 
     theta: np.ndarray
@@ -67,7 +68,16 @@ class _Moving(NamedTuple):
 
 
 def inputs_of(counts: np.ndarray, shared: float, within_class: float) -> np.ndarray:
-    """Return unit inputs, shape (examples, examples), correlated between all examples and, besides, within classes."""
+    """Return inputs, a row of length one for each example, shape (examples, examples): a symmetric matrix.
+
+    Parameters
+    ----------
+    counts : ndarray of int, shape (classes,)
+    shared : float
+        Inner product of the inputs of any two examples.
+    within_class : float
+        What is added to it for two examples of one class.
+    """
     labels = np.repeat(np.arange(len(counts)), counts)
     same_class = labels[:, None] == labels[None, :]
     gram = (1 - shared - within_class) * np.eye(len(labels)) + shared + within_class * same_class
@@ -76,7 +86,10 @@ def inputs_of(counts: np.ndarray, shared: float, within_class: float) -> np.ndar
 
 
 def recorded_steps(steps: int, points: int) -> np.ndarray:
-    """Return the start and about so many `points` up to the last of the steps, evenly in the logarithm."""
+    """Return numbers of steps after which to record: 0, and up to `points` from 1 to `steps`, evenly in the logarithm.
+
+    They are fewer than `points` where rounding makes some of them equal.
+    """
     return np.unique(np.r_[0, np.round(np.geomspace(1, steps, points)).astype(int)])
 
 
@@ -101,12 +114,12 @@ def train(
     records : ndarray of int, ascending
         After how many steps to record.
     minibatch_seed : int
-        From which the minibatches are drawn.
+        Seed of the generator that draws the minibatches.
     inputs : ndarray, shape (examples, examples), optional
         Orthonormal if not given.
     copies : ndarray, shape (rows,), optional
-        Number of examples that each row of features represents, in full batches: they start together and stay so. Each
-        row has the gradient of one example, the classifier that of all. `counts` then counts rows.
+        Number of examples that each row of features represents: in full batches they start together and stay so. A
+        row has the gradient of one of its examples, and the classifier the sum over all. `counts` then counts rows.
 
     Raises
     ------
@@ -116,6 +129,7 @@ def train(
     if copies is not None and optimiser.batch:
         raise ValueError("a minibatch draws examples, not rows that stand for several")
     dimension, classes = W.shape
+    # of one record of each field of `Course`, in their order
     shapes = (dimension, dimension), (classes, dimension), (classes,), (), ()
     course = Course(*(np.full((len(records), *shape), np.nan) for shape in shapes))
     labels = np.repeat(np.arange(classes), counts)
@@ -137,13 +151,13 @@ def _seed(minibatch_seed):
     np.random.seed(minibatch_seed)  # noqa: NPY002 - in compiled code this is the thread's own generator, not the process's
 
 
-# compiled functions take no keyword-only parameters; loops are written out, since arrays as operands would take four
-# times as long to compile
+# Compiled functions take no keyword-only parameters. Loops are written out, since arrays as operands would take four
+# times as long to compile. Indices: i is an example, k and `other` are feature dimensions, c is a class.
 @numba.njit
 def _advance(inputs, orthonormal, labels, copies, moving, optimiser, steps, until, records, course):
-    """Take steps number `steps` to `until`; return whether there are more to take.
+    """Train on from `steps` steps to `until`; return whether there are more to take.
 
-    There are none after the last record, or once the parameters have left the finite numbers.
+    There are none after the last record, or once a loss is not finite.
     """
     theta, W, theta_moments, W_moments, order = moving
     examples, dimension = theta.shape
@@ -155,12 +169,13 @@ def _advance(inputs, orthonormal, labels, copies, moving, optimiser, steps, unti
         sizes[labels[i]] += 1
         total += copies[i]
     batch_size = examples if optimiser.batch == 0 else min(optimiser.batch, examples)
-    recorded = 0
+    recorded = 0  # number of records made already
     while records[recorded] < steps:
         recorded += 1
     while steps < until:
         f = theta if orthonormal else inputs @ theta
         if batch_size < examples:
+            # the first `batch_size` steps of a Fisher-Yates shuffle
             for i in range(batch_size):
                 j = i + np.random.randint(examples - i)  # noqa: NPY002
                 order[i], order[j] = order[j], order[i]
@@ -179,6 +194,7 @@ def _advance(inputs, orthonormal, labels, copies, moving, optimiser, steps, unti
                 gradient_W[k, c] = 0.0
             for i in range(examples):
                 gradient_f[i, k] = 0.0
+        # the gradients of eq. 12, A W^T and f^T A, over the minibatch; `s` is an entry of A W^T
         for q in range(batch_size):
             i = order[q]
             _residual(f, W, labels, i, A)
@@ -243,8 +259,12 @@ def _record(course, recorded, f, A, labels, copies, sizes, losses, total):
 
 @numba.njit
 def _move(parameters, gradient, first, second, optimiser, steps):
+    """Take one step in place, number `steps`; `first` and `second` are the moments of the gradient.
+
+    Of heavy-ball descent `first` is the velocity.
+    """
     rate, decay = optimiser.learning_rate, optimiser.weight_decay
-    # what Adam divides its moments by, which start at zero
+    # Adam divides its moments by these, as they start at zero
     unbiased_first, unbiased_second = 1 - FIRST_MOMENT**steps, 1 - SECOND_MOMENT**steps
     rows, columns = parameters.shape
     for row in range(rows):

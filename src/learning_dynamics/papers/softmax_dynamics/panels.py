@@ -1,4 +1,4 @@
-"""Curves, intervals and maps of shares, and the names and colours that figures share."""
+"""Curves over time, intervals and maps of shares, and the names, colours and line styles that figures share."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -42,10 +42,13 @@ def by_index(rows: Table, quantity: Quantity) -> pd.DataFrame:
 
 
 def learned_times(rows: Table) -> np.ndarray:
-    """Return the recorded time from which on each class of a draw is learned; infinite for one that never is."""
-    wide = by_index(rows, PROBABILITY)
-    learned = np.logical_and.accumulate(wide.to_numpy()[::-1] > LEARNED)[::-1]
-    return np.where(learned.any(axis=0), wide.index[learned.argmax(axis=0)], np.inf)
+    """Return the recorded time from which on each class of a draw is learned, shape (classes,); infinite if never."""
+    probabilities = by_index(rows, PROBABILITY)
+    is_above = probabilities.to_numpy() > LEARNED  # shape (times, classes)
+    # for good: above at a time and at all later ones, accumulated from the last time backwards
+    learned = np.logical_and.accumulate(is_above[::-1])[::-1]
+    first_times = probabilities.index[learned.argmax(axis=0)]
+    return np.where(learned.any(axis=0), first_times, np.inf)
 
 
 def band(axis: Axes, rows: Table, colour: str) -> None:
@@ -79,18 +82,21 @@ def in_per_cent(*axes: Axis) -> None:
 
 
 def quartiles(groups: Any) -> np.ndarray:
-    """Return the ends and the middle of the middle half of each of some groups of numbers, shape (groups, 3)."""
+    """Return lower quartile, median and upper quartile of each group of a grouped series, shape (groups, 3)."""
     return np.transpose([groups.quantile(q) for q in QUARTILES])
 
 
-def bars(axis: Axes, at: Any, spans: Any, *, horizontal: bool = False, **style: Any) -> None:
-    """Draw values with intervals at places along the axis: lower end, value and upper end, shape (places, 3)."""
+def bars(axis: Axes, places: Any, spans: Any, *, horizontal: bool = False, **style: Any) -> None:
+    """Draw values with intervals at places along an axis, shape (places,): x, or y if bars are horizontal.
+
+    `spans` has the shape (places, 3): lower end, value, upper end.
+    """
     low, middle, high = np.transpose(spans)
     error = [middle - low, high - middle]
     if horizontal:
-        axis.errorbar(middle, at, xerr=error, **style)
+        axis.errorbar(middle, places, xerr=error, **style)
     else:
-        axis.errorbar(at, middle, yerr=error, **style)
+        axis.errorbar(places, middle, yerr=error, **style)
 
 
 def share_map(
@@ -104,24 +110,28 @@ def share_map(
     intervals: bool = True,
     **options: Any,
 ) -> AxesImage:
-    """Draw the shares of draws, in per cent, as a map; all maps have the same colours, from none to all.
+    """Draw the share of draws in each cell of a map, in per cent; all maps have the same colours, from none to all.
 
     Parameters
     ----------
     draws : DataFrame
-        A row for each draw, and in it whether something `holds`.
+        A row for each draw.
+    holds : str
+        Column of `draws`: whether the draw counts into the share.
     rows, columns : mapping
-        From the values that the two columns `by` have, to their names. Combinations without draws stay empty.
+        From values of the first column of `by`, and of the second, to their labels. Cells without draws stay empty.
+    by : sequence of two str
+        Columns of `draws` that give a draw's row and column of the map.
     intervals : bool
-        Whether they stand below the shares; the text is smaller without them.
+        Whether intervals are written below the shares; the text is smaller without them.
     """
     shares = np.full((len(rows), len(columns)), np.nan)
-    for place, cell in _cells(draws, rows, columns, by):
+    for i, j, cell in _cells(draws, rows, columns, by):
         low, value, high = span(share_of(cell[holds]))
-        shares[place] = value
+        shares[i, j] = value
         text = f"{100 * value:.0f}" + (f"\n{100 * low:.0f}–{100 * high:.0f}" if intervals else "")
         colour = legible_on(SHARE_COLOURS(value))
-        axis.text(*place[::-1], text, ha="center", va="center", fontsize=7 if intervals else 5, color=colour)
+        axis.text(j, i, text, ha="center", va="center", fontsize=7 if intervals else 5, color=colour)
     axis.set_xticks(range(len(columns)), columns.values())
     axis.set_yticks(range(len(rows)), rows.values())
     axis.tick_params(length=0)
@@ -144,8 +154,8 @@ def hatch_unlearned(
     columns: Mapping[Any, str],
     by: Sequence[str],
 ) -> None:
-    """Hatch the cells of a map in which fewer than half of the draws have `learned`."""
-    for (i, j), cell in _cells(draws, rows, columns, by):
+    """Hatch the cells of a map in which fewer than half of the draws have `learned`; arguments as of `share_map`."""
+    for i, j, cell in _cells(draws, rows, columns, by):
         if cell["learned"].mean() < 0.5:
             axis.add_patch(Rectangle((j - 0.5, i - 0.5), 1, 1, **UNLEARNED))
 
@@ -157,14 +167,15 @@ def unlearned_handle() -> Patch:
 
 def _cells(
     draws: pd.DataFrame, rows: Mapping[Any, str], columns: Mapping[Any, str], by: Sequence[str]
-) -> Iterator[tuple[tuple[int, int], pd.DataFrame]]:
-    """Yield the place of each cell of a map, row and column, and its draws."""
+) -> Iterator[tuple[int, int, pd.DataFrame]]:
+    """Yield the number of the row and of the column of each cell of a map, and its draws."""
+    row_values, column_values = list(rows), list(columns)
     for (row, column), cell in draws.groupby(list(by)):
-        yield (list(rows).index(row), list(columns).index(column)), cell
+        yield row_values.index(row), column_values.index(column), cell
 
 
 def share_bar(figure: Figure | SubFigure, axes: Any, label: str, **options: Any) -> None:
-    """Draw the colours of `share_map`, in per cent, beside some axes."""
+    """Draw the colour bar of `share_map`, in per cent, beside some axes."""
     bar = figure.colorbar(ScalarMappable(Normalize(0, 1), SHARE_COLOURS), ax=axes, **options)
     in_per_cent(bar.ax.yaxis)
     bar.set_label(label)

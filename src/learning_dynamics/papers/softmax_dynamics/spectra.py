@@ -1,8 +1,8 @@
-"""Singular triples in descending order, of one factor and of a pair, and effective ranks of features.
+"""Singular values and vectors, descending, of one factor and of a pair, and effective ranks of features.
 
-Shapes: f (..., examples, d) and W (..., d, V), of flows with the leading axes (members, times); singular vectors are
-columns, (..., examples, k) and so on, singular values (..., k), k the smaller side. `paired_svd` pairs them one by one:
-f and W must have equally many, so that d is at most V, or V is the number of examples.
+Shapes: f (..., examples, d) and W (..., d, V), of flows with the leading axes (members, times). Singular vectors are
+columns: of f they have the shapes (..., examples, k) and (..., d, k), with k singular values, (..., k), for the smaller
+side k.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -74,6 +74,7 @@ def population(features: np.ndarray, labels: np.ndarray, name: Population) -> np
     """
     if name == "examples":
         return features
+    # shape (members, classes, examples): one over the class's size for its own examples, 0 for others
     shares = np.swapaxes(labels / labels.sum(axis=1, keepdims=True), -1, -2)
     return shares[:, None] @ features
 
@@ -107,23 +108,29 @@ def sorted_svd(matrices: np.ndarray) -> SVD:
 
 
 def paired_svd(f: np.ndarray, W: np.ndarray) -> tuple[SVD, SVD]:
-    """Return both factors' triples, descending, with W's signs turned so that v_1i and u_2i agree."""
+    """Return U, S, V of both factors, descending, with signs of W's vectors such that v_1i and u_2i agree.
+
+    The i-th triple of f is paired with the i-th of W. Both must have equally many: d is at most V, or V is the number
+    of examples.
+    """
     (U1, S1, V1), (U2, S2, V2) = sorted_svd(f), sorted_svd(W)
+    # shape (..., 1, k): one sign for each pair of columns
     turn = np.where(np.sum(V1 * U2, axis=-2) < 0, -1.0, 1.0)[..., None, :]
     return (U1, S1, V1), (U2 * turn, S2, V2 * turn)
 
 
 def alignment(f: np.ndarray, W: np.ndarray) -> np.ndarray:
-    """Return |cos| of the angle between the leading eigenvectors of f^T f and W W^T, over any leading axes.
+    """Return |cos| of the angle between the leading eigenvectors of f^T f and W W^T, shape (...).
 
     Independent directions in the plane have 2/pi on average.
     """
+    # `eigh` returns eigenvectors as columns, that of the largest eigenvalue last
     leading = [np.linalg.eigh(gram)[1][..., -1] for gram in (np.swapaxes(f, -1, -2) @ f, W @ np.swapaxes(W, -1, -2))]
     return np.abs(np.sum(leading[0] * leading[1], axis=-1))
 
 
 def separation(points: np.ndarray, group: np.ndarray) -> np.ndarray:
-    """Return how far a group's mean lies from the others' mean, in units of the spread within the two.
+    """Return the distance of a group's mean from the mean of the others, in units of the spread within the two.
 
     Parameters
     ----------

@@ -1,4 +1,7 @@
-"""Where members start, and how members of several cells stand one below the other."""
+"""Starts of a cell's members, grids of cells, and the trajectory of all their members.
+
+A cell is one combination of settings, such as class sizes, dimension and scale; its members differ in their draw.
+"""
 
 import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -31,19 +34,34 @@ def cell_states(
 
 
 def factors_of(states: np.ndarray, labels: np.ndarray, dimension: int) -> dict[str, np.ndarray]:
-    """Return the series f and W of packed states."""
+    """Return f and W of packed states by name, shapes (..., examples, d) and (..., d, classes).
+
+    Parameters
+    ----------
+    states : ndarray, shape (..., size)
+    labels : ndarray, shape (members, examples, classes)
+        Give the numbers of examples and of classes.
+    """
     _, examples, classes = labels.shape
     f, W = model.unpack(states, examples, dimension, classes)
     return {"f": f, "W": W}
 
 
 def undecided(*series: np.ndarray) -> np.ndarray:
-    """Return which members have states that are not finite, shape (members,)."""
+    """Return which members have entries that are not finite in any of the series, shape (members,).
+
+    Parameters
+    ----------
+    *series : ndarray, shape (members, ...)
+    """
     return np.any([~np.isfinite(states.reshape(len(states), -1)).all(axis=1) for states in series], axis=0)
 
 
 def finite_factors(trajectory: Trajectory) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return f and W in double precision, and which members failed: these keep their start, so that they factorise."""
+    """Return f and W in double precision, shape (members, times, ...), and which members failed, shape (members,).
+
+    A member that failed has its start at all times: singular values need finite matrices.
+    """
     f, W = (trajectory.series[name].astype(float) for name in "fW")
     failed = undecided(f, W)
     if trajectory.undecided is not None:
@@ -53,40 +71,48 @@ def finite_factors(trajectory: Trajectory) -> tuple[np.ndarray, np.ndarray, np.n
 
 
 def padded(parts: Iterable[np.ndarray]) -> np.ndarray:
-    """Return the arrays of several cells, shape (members, ...) each, one below the other, padded with zeros."""
+    """Return the arrays of several cells as one array, members of one cell after those of another.
+
+    Each of `parts` has the shape (members, ...); axes after the first are padded with zeros to the longest of all.
+    """
     parts = list(parts)
     largest = np.max([part.shape[1:] for part in parts], axis=0)
+    # (0, 0): nothing before or after the members; (0, pad): zeros after the entries of another axis
     return np.concatenate([np.pad(part, [(0, 0), *((0, pad) for pad in largest - part.shape[1:])]) for part in parts])
 
 
-Cell = Mapping[str, Any]  # what tells a cell of a grid apart, by name
+Cell = Mapping[str, Any]  # the settings of a cell of a grid, by name
 
 
 def grid_cells(**values: Iterable[Any]) -> list[Cell]:
-    """Return the cells in which each name has each of its values; the last name changes fastest."""
+    """Return the cells of all combinations of the values of each name; the last name changes fastest.
+
+    ``grid_cells(dimension=[2, 3], scale=[0.1])`` has the cells {dimension: 2, scale: 0.1} and {dimension: 3, scale:
+    0.1}.
+    """
     return [dict(zip(values, cell, strict=True)) for cell in itertools.product(*values.values())]
 
 
 def constants_of(cells: Sequence[Cell], seeds: int) -> dict[str, np.ndarray]:
-    """Return what tells cells apart, of each of their members, by name."""
+    """Return the settings of the cells by name, repeated for each of the `seeds` members of a cell."""
     return {name: np.repeat(np.array([cell[name] for cell in cells]), seeds, axis=0) for name in cells[0]}
 
 
 def over_cells(
     follow: Callable[..., dict[str, np.ndarray]], cells: Sequence[Cell], *, seeds: int, times: np.ndarray
 ) -> Trajectory:
-    """Follow the members of one cell of a grid after the other, and stack them.
+    """Return the trajectory of the members of all cells of a grid.
 
     Parameters
     ----------
     follow : callable
-        Takes what tells a cell apart, by name; returns series of its members, (seeds, times, ...).
+        Takes the settings of a cell by name; returns series of its members, (seeds, times, ...).
 
     Returns
     -------
     Trajectory
-        Members cell by cell, padded with zeros to the largest shapes; undecided where a state is not finite. Constants
-        are what tells cells apart.
+        Members in the order of the cells, padded with zeros to the largest shapes; undecided where a state is not
+        finite. Constants are the settings of the cells.
     """
     parts = [follow(**cell) for cell in progress(cells, "cells")]
     series = {name: padded(part[name] for part in parts) for name in parts[0]}

@@ -26,8 +26,8 @@ def uniform_gain(counts: Sequence[int], learned: Sequence[int] = ()) -> np.ndarr
     """Return minus A at uniform predictions, with the examples of each class as one row, shape (classes, classes).
 
     There A is 1/V less the one-hot labels (eq. 12), so that the n examples of class k have the same row of -A,
-    e_k - 1/V. One row of sqrt(n) (e_k - 1/V) for all of them leaves A^T A as it is, and with it singular values. Rows
-    of classes in `learned` are zero.
+    e_k - 1/V. Row k of the result is sqrt(n) (e_k - 1/V), which stands for all n: A^T A is the same, and so are the
+    singular values. Rows of classes in `learned`, numbers from 0 on, are zero.
     """
     classes = len(counts)
     weights = np.sqrt(np.asarray(counts, dtype=float))
@@ -38,8 +38,8 @@ def uniform_gain(counts: Sequence[int], learned: Sequence[int] = ()) -> np.ndarr
 def fastest_growth(counts: Sequence[int], learned: Sequence[int] = ()) -> float:
     """Return the largest relative growth rate that uniform predictions allow any singular value.
 
-    It is the spectral norm of A, by eqs. 17 and 18, as |g_i| = |u^T A v| is no more. It lies below the root of the
-    largest class size, and near it where classes are many. Rows of classes in `learned` are zero.
+    It is the spectral norm of A: by eqs. 17 and 18 the rate is |g_i| = |u^T A v|, which is no more. The norm is below
+    the root of the largest class size, and near it where classes are many. Rows of classes in `learned` are zero.
     """
     return float(np.linalg.norm(uniform_gain(counts, learned), 2))
 
@@ -47,19 +47,19 @@ def fastest_growth(counts: Sequence[int], learned: Sequence[int] = ()) -> float:
 def pair_times(counts: Sequence[int]) -> np.ndarray:
     """Return when each class is learned, in units of log(1 / scale), from small starts, shape (classes,).
 
-    Ours; derived here. While features are small, predictions are uniform and every feature direction grows alike, at
-    the singular values s_1 >= s_2 >= ... of A. The first to be of order one is the leading singular vector, after the
-    time 1 / s_1. In that one direction the two largest classes come to lie opposite each other: both are learned. All
-    others stay at the origin, where predictions are uniform, and go on growing across it, now by the singular values of
-    A without the rows of what is learned. The k-th direction after the leading one has grown by s_(1 + k) meanwhile, as
-    what grew faster points along directions that are taken.
+    Our rule; the paper has none. While features are small, predictions are uniform, and the components of the features
+    along the singular vectors of A grow exponentially, at its singular values s_1 >= s_2 >= ... The first component is
+    of order one after the time 1 / s_1. Along it the two largest classes come to be opposite each other: both are
+    learned. All other classes stay at the origin, where predictions are uniform. They go on growing in the directions
+    of feature space that are left, now at the singular values s'_1 >= ... of A without the rows of the first pair. Of
+    its way, log(1 / scale), the second component has gone the share s_2 / s_1 by then. Four classes have the times
 
-    The first pair's is the limit of small starts. Later ones take predictions of what is left to be uniform, which they
-    do not stay in the long run (see docs/which_population_decides.md), and call the second class of a pair learned with
-    the first.
+        1 / s_1  (twice),  1 / s_1 + (1 - s_2 / s_1) / s'_1  (twice).
 
-    It is meant for two pairs. Within the plane that these span a third can leave the origin as well, so that the rule,
-    which waits for another direction, need not hold from there on.
+    The first pair's time is the limit of small starts. Later times are approximate: predictions for classes that are
+    not learned do not stay uniform in the long run (see docs/which_population_decides.md), and the second class of a
+    pair is taken to be learned with the first. The rule is meant for two pairs: a third can leave the origin within the
+    plane that these span, without waiting for another direction.
 
     Parameters
     ----------
@@ -67,35 +67,36 @@ def pair_times(counts: Sequence[int]) -> np.ndarray:
         Class sizes, largest first and all different, so that gaps of the rates are large against 1 / log(1 / scale).
     """
     pairs = (len(counts) + 1) // 2
-    # how much each direction that is not taken yet has left to grow, in units of log(1 / scale)
+    # how much each component that is not of order one yet has left to grow, in units of log(1 / scale)
     remaining, time, times = np.ones(pairs), 0.0, []
     for pair in range(pairs):
-        # of A without the rows of the pairs that are learned, as many as directions are left
+        # of A without the rows of the pairs that are learned, one for each component that is left
         rates = np.linalg.svd(uniform_gain(counts, range(2 * pair)), compute_uv=False)[: pairs - pair]
         step = remaining[0] / rates[0]
         time += step
         times.append(time)
-        remaining = (remaining - step * rates)[1:]
+        remaining = (remaining - step * rates)[1:]  # the first has none left
     return np.repeat(times, 2)[: len(counts)]
 
 
 def times_one_by_one(counts: Sequence[int]) -> np.ndarray:
-    """Return one over the singular values of A at uniform predictions, in their order, shape (classes,).
+    """Return one over the singular values of A at uniform predictions, largest first, shape (classes,).
 
-    `pair_times` would give these if each class had a singular value to itself and stages did not change the rates. The
-    last singular value is zero; the last class shares that of the class before.
+    They would be the times of learning if each class had a singular value to itself, and if what is learned did not
+    change the rates. The last singular value is zero; the last class has that of the class before.
     """
     rates = np.linalg.svd(uniform_gain(counts), compute_uv=False)[:-1]
     return 1 / np.append(rates, rates[-1])
 
 
 def rank_of_two_pairs(ratio: float) -> float:
-    """Return RankMe of class means in two dimensions, sizes r^3 : r^2 : r : 1, equal margins; over examples as well.
+    """Return RankMe of class means at sizes r^3 : r^2 : r : 1 in two dimensions, with equal margins.
 
-    Along one direction of its own a class of n examples, from a balanced start, conserves ``n |f|^2 = |w|^2``: at the
-    margin ``m = |f| |w|`` its mean has ``|f|^2 = m / sqrt(n)``. With the two frequent classes opposite each other, and
-    the two rare ones across, the eigenvalues of the rare pair and of the frequent one are as r : 1 if classes count
-    once, and as 1 : r if they count as often as they have examples. Ours; the paper has no such formula.
+    Our formula; the paper has none. A class of n examples with a direction to itself conserves ``n |f|^2 = |w|^2`` from
+    a balanced start, so that at the margin ``m = |f| |w|`` its mean has ``|f|^2 = m / sqrt(n)``. The two frequent
+    classes are opposite each other along one direction, the two rare ones along the other. The eigenvalues of the rare
+    and of the frequent direction are as r : 1. RankMe over examples is the same number: each class counts n times, and
+    the eigenvalues are as 1 : r.
     """
     shares = np.array([1.0, ratio]) / (1 + ratio)
     return float(np.exp(-np.sum(shares * np.log(shares))))

@@ -1,4 +1,4 @@
-"""Gradient flow of the toy, compiled, member by member: one that fails leaves the others alone."""
+"""Gradient flow of the toy, in compiled code; each member is integrated alone, so that one may fail."""
 
 from collections.abc import Sequence
 
@@ -25,7 +25,7 @@ def flow(
     shared: bool = False,
     inputs: np.ndarray | None = None,
 ) -> np.ndarray:
-    """Return packed states along gradient flow; nan from its start on for a member that does not get through.
+    """Return packed states along gradient flow; nan after the start for a member whose integration fails.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ def flow(
         Number of examples that each row of f represents. They coincide, have equal gradients and stay together; the
         classifier's gradient sums over all of them.
     shared : bool
-        Whether the examples of a row are one context, whose gradient is the sum of theirs.
+        Whether the examples of a row are one context: its gradient is then the sum of theirs, not that of one of them.
     inputs : ndarray, shape (members, examples, inputs), optional
         Features are linear in these, f = X Theta; states then have Theta, shape (inputs, d), in place of f.
 
@@ -50,6 +50,7 @@ def flow(
     feature_weights = classifier_weights if shared else np.ones((members, examples))
     features = 0 if inputs is None else inputs.shape[-1]
     shape = (examples, dimension, classes, int(loss == "cross_entropy"), features)
+    # the data of `field` and `linear_field`: a row for each member
     parts = [labels, feature_weights, classifier_weights] + ([] if inputs is None else [inputs])
     solution = compiled_flow.flows(
         field if inputs is None else linear_field,
@@ -62,6 +63,7 @@ def flow(
         max_steps=20_000,
     )
     failed = list(solution.failures)
+    # their states are nan at all times; the start is known
     solution.states[failed, 0] = initial[failed]
     return solution.states
 
@@ -124,11 +126,17 @@ def cell_flows(
     return Trajectory(integration.times, series, {"labels": labels}, undecided=starts.undecided(states))
 
 
-# `field` writes out `models.derivatives`: compiled, a flow takes a twentieth of the time that it takes with arrays,
-# whose overhead is larger than what they compute for some ten rows.
+# `field` is `models.derivatives`, written out: compiled, a flow takes a twentieth of the time that it takes with
+# arrays, whose overhead is larger than the computation for some ten rows. `shape` holds the numbers of examples,
+# dimensions and classes, 1 for cross-entropy, and the number of inputs. The third argument of `np.dot` is
+# the array for the product.
 @compiled(FIELD)
 def field(state: np.ndarray, data: np.ndarray, shape: np.ndarray, slope: np.ndarray) -> None:
-    """Slopes of features and classifier (eq. 12); data: labels, then examples' weights in the two slopes."""
+    """Write the derivatives of features and classifier (eq. 12) into `slope`.
+
+    `data` are the labels, (examples, classes) row by row, then each example's weight in the derivative of the features,
+    then its weight in that of the classifier.
+    """
     examples, dimension, classes, entropy = shape[0], shape[1], shape[2], shape[3]
     size, split = examples * classes, examples * dimension
     feature_weights, classifier_weights = data[size : size + examples], data[size + examples : size + 2 * examples]
@@ -144,6 +152,7 @@ def field(state: np.ndarray, data: np.ndarray, shape: np.ndarray, slope: np.ndar
                 total += A[row, column]
             for column in range(classes):
                 A[row, column] /= total
+        # row by row A becomes minus the residual, weighted for the features; `weighted` is it for the classifier
         for column in range(classes):
             error = data[row * classes + column] - A[row, column]
             A[row, column], weighted[row, column] = feature_weights[row] * error, classifier_weights[row] * error
@@ -153,7 +162,10 @@ def field(state: np.ndarray, data: np.ndarray, shape: np.ndarray, slope: np.ndar
 
 @compiled(FIELD)
 def linear_field(state: np.ndarray, data: np.ndarray, shape: np.ndarray, slope: np.ndarray) -> None:
-    """Slopes of linear features' parameters and of the classifier; data: those of `field`, then the inputs."""
+    """Write the derivatives of the parameters Theta of f = X Theta, and of the classifier, into `slope`.
+
+    `data` are those of `field`, then the inputs X, (examples, inputs) row by row.
+    """
     examples, dimension, classes, inputs = shape[0], shape[1], shape[2], shape[4]
     free, split = examples * dimension, inputs * dimension
     X = data[examples * (classes + 2) :].reshape(examples, inputs)

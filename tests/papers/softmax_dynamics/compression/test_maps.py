@@ -256,7 +256,7 @@ def test_a_draw_is_treated_or_of_one_control_at_most_by_skew_and_dimension():
     table = metrics.descent_map(
         trajectory_with_settings(runs.descent_map, settings, seed=5), thresholds=[0.02], lower=0.3, upper=0.9
     )
-    draws = {name: len(map_draws(table, "fall", "rankme", 0.02, control=name)) for name in ("treated", "equal", "wide")}
+    draws = {name: len(map_draws(table, "fall", "rankme", 0.02, case=name)) for name in ("treated", "equal", "wide")}
     # two seeds each. In one dimension both skewed sizes are treated, and the equal ones are their control. In two only
     # three classes have no bottleneck, which four have
     assert draws == {"treated": 2 * 2, "equal": 2, "wide": 2}

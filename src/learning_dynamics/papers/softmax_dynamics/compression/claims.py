@@ -129,7 +129,7 @@ def three_phases_under_flow(
     """
 
     def draws_of(counts: str, dimension: int, quantity: Quantity = within, at: float = threshold) -> np.ndarray:
-        """Return a quantity of each draw of these sizes, nan where its flow failed; at 0 for what needs no threshold.
+        """Return a quantity of each draw of these sizes at a threshold, 0 for what needs none; nan where a flow failed.
 
         By default it is whether the draw shows the phases, 1 or 0.
         """
@@ -158,15 +158,12 @@ def three_phases_under_flow(
         rivals={phrase: {"holds": shows[control]} for control, phrase in exchanged.items()},
     )
 
-    def excess(case: str, other: str) -> Estimate:
-        """Return by how much the share that shows the phases exceeds another's; failed flows count against that."""
-        return share_difference(shows[case] == 1, shows[other] != 0)
+    def excess(case: str, other_case: str) -> Estimate:
+        """Return by how much more often a case shows the phases than another; failed flows count against that."""
+        return share_difference(shows[case] == 1, shows[other_case] != 0)
 
-    for control, in_words in (
-        ("equal", "with equal classes"),
-        ("wide", "in three dimensions"),
-        ("widest", "in four dimensions"),
-    ):
+    without = {"equal": "with equal classes", "wide": "in three dimensions", "widest": "in four dimensions"}
+    for control, in_words in without.items():
         yield at_least(
             f"share of draws that show the phases, minus that {in_words}",
             excess("treated", control),
@@ -174,15 +171,15 @@ def three_phases_under_flow(
             because="what emerges from skew and a bottleneck is rarer without one of them",
             rivals={exchanged[control]: {"estimate": excess(control, "treated")}},
         )
-    drop = draws_of(skewest, 2, PEAK, at=0.0) - draws_of(skewest, 2, END, at=0.0)
+    drop_from_peak = draws_of(skewest, 2, PEAK, at=0.0) - draws_of(skewest, 2, END, at=0.0)
     one_rare = Grid(narrow, skewed=True)
 
-    def of_rare(quantity: Quantity, grid: Grid = one_rare) -> np.ndarray:
+    def with_one_rare(quantity: Quantity, grid: Grid = one_rare) -> np.ndarray:
         """Return a quantity of the centred RankMe of each draw of a grid."""
         return grid.number(quantity, measure=MEASURES["examples"]["rankme_centred"], threshold=threshold)
 
-    shows_with_one_rare = of_rare(PHASES_SINCE)
-    depth_of_showing = of_rare(FALL_SINCE)[shows_with_one_rare == 1]
+    shows_with_one_rare = with_one_rare(PHASES_SINCE)
+    depths = with_one_rare(FALL_SINCE)[shows_with_one_rare == 1]  # of draws that show the phases
     yield Facts(
         threshold=threshold,
         skewest=skewest.replace("-", " : "),
@@ -195,12 +192,12 @@ def three_phases_under_flow(
         since=share_true(draws_of(skewest, 2, PHASES_SINCE)),
         since_wide=share_true(draws_of(skewest, 3, PHASES_SINCE)),
         since_widest=share_true(draws_of(skewest, 4, PHASES_SINCE)),
-        lasting=share_true(drop[shows["treated"] == 1] >= threshold),
+        lasting=share_true(drop_from_peak[shows["treated"] == 1] >= threshold),
         one_rare=share_true(shows_with_one_rare),
-        one_rare_equal=share_true(of_rare(PHASES_SINCE, Grid(narrow, skewed=False))),
-        one_rare_wide=share_true(of_rare(PHASES_SINCE, Grid(wide, skewed=True))),
-        depth=np.median(depth_of_showing) if depth_of_showing.size else 0.0,
-        meanwhile=np.mean(of_rare(FALL_RARE) >= threshold),
+        one_rare_equal=share_true(with_one_rare(PHASES_SINCE, Grid(narrow, skewed=False))),
+        one_rare_wide=share_true(with_one_rare(PHASES_SINCE, Grid(wide, skewed=True))),
+        depth=np.median(depths) if depths.size else 0.0,
+        meanwhile=np.mean(with_one_rare(FALL_RARE) >= threshold),
         grows=share_true(_grows_more(one_rare, "examples", (Moment.RARE_BEGIN, Moment.END))),
     )
 
@@ -437,12 +434,12 @@ def adamw_compresses(
     is_first_half = decays["seed"] <= decays["seed"].max() / 2
     first_half, second_half = decays[is_first_half], decays[~is_first_half]
 
-    # cases: skew and a bottleneck (treated), equal classes (equal), three dimensions (wide)
+    # the cases are those of `cases`: treated, equal, and wide, which is three dimensions here
     def by_draw(
         draws: Table, quantity: Quantity, case: str, decay: float, *, rank: str = over_examples, at: float = 0.0
     ) -> np.ndarray:
         """Return a quantity of a rank under one decay, shape (draws,), at a threshold: 0 for what needs none."""
-        rows = map_draws(draws, quantity, rank, at, control=case)
+        rows = map_draws(draws, quantity, rank, at, case=case)
         return rows[np.isclose(rows["amount"], decay)]["value"].to_numpy()
 
     def depths(draws: Table, case: str, decay: float, rank: str = over_examples) -> np.ndarray:
@@ -493,8 +490,8 @@ def adamw_compresses(
     yield do_not_fall_in_most("equal classes", "equal", decay)
     yield do_not_fall_in_most("three dimensions", "wide", decay)
     yield do_not_fall_in_most("no decay", "treated", 0.0)
-    with_both = depths(second_half, "treated", decay)
-    deep = with_both[with_both >= threshold]
+    depths_with_both = depths(second_half, "treated", decay)
+    depths_of_falls = depths_with_both[depths_with_both >= threshold]
     at_other_decays = [share(second_half, "treated", other) for other in decays_tried if other != decay]
     yield Facts(
         threshold=threshold,
@@ -506,7 +503,7 @@ def adamw_compresses(
         wide=share(second_half, "wide", decay),
         without_decay=share(second_half, "treated", 0.0),
         over_classes=share(second_half, "treated", decay, over_classes),
-        depth=np.median(deep) if deep.size else 0.0,
+        depth=np.median(depths_of_falls) if depths_of_falls.size else 0.0,
         net=np.nanmedian(by_draw(second_half, NET, "treated", decay)),
         learned=np.nanmean(by_draw(second_half, HAS_LEARNED, "treated", decay)),
     )

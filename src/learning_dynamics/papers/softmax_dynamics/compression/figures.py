@@ -7,7 +7,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from learning_dynamics.papers.softmax_dynamics import falls
-from learning_dynamics.papers.softmax_dynamics.cases import CONTROLS, Within, map_draws
+from learning_dynamics.papers.softmax_dynamics.cases import CASES, Within, map_draws
 from learning_dynamics.papers.softmax_dynamics.draws import share_of
 from learning_dynamics.papers.softmax_dynamics.panels import (
     GUIDE,
@@ -42,7 +42,7 @@ def compression_map(
     """
     figure, (left, right) = plt.subplots(1, 2, figsize=(WIDTH, 3.8), width_ratios=[3.4, 1.0])
     for axis, table, title in ((left, skews, "four classes"), (right, classes, "more classes")):
-        _draw_map(axis, _draws(table, within, measure, threshold))
+        _draw_map(axis, _draws_in_map(table, within, measure, threshold))
         axis.set_title(title)
     letters((left, right))
     figure.supxlabel("initial scale and dimension", fontsize=9.5)
@@ -69,58 +69,67 @@ def compression_by_training(
     half. Dashed: no change.
     """
     figure, panels = plt.subplots(1, 3, figsize=(WIDTH, 4.8), sharey=True, width_ratios=[1.5, 1.0, 1.0])
-    keys = list(dict.fromkeys(zip(variants["variant"], variants["amount"], strict=True)))
-    for shift, control in zip((-0.22, 0.0, 0.22), CONTROLS, strict=True):
-        fallen = map_draws(variants, within, measure, threshold, control=control)
-        change = map_draws(variants, falls.NET, measure, 0.0, control=control)
-        for place, (variant, amount) in enumerate(keys):
+    share_axis, depth_axis, net_axis = panels
+    trainings = list(dict.fromkeys(zip(variants["variant"], variants["amount"], strict=True)))  # each once
+    for shift, case in zip((-0.22, 0.0, 0.22), CASES, strict=True):
+        depths = map_draws(variants, within, measure, threshold, case=case)
+        net_changes = map_draws(variants, falls.NET, measure, 0.0, case=case)
+        style: dict[str, Any] = {"fmt": "o", "ms": 3, "lw": 1, "color": COLOURS[CASE_COLOURS[case]]}
+        for place, (variant, amount) in enumerate(trainings):
             depth, net = (
                 table[(table["variant"] == variant) & (table["amount"] == amount)]["value"]
-                for table in (fallen, change)
+                for table in (depths, net_changes)
             )
-            spans = [span(share_of(depth >= threshold))]
-            spans += [part.quantile(QUARTILES) for part in (depth[depth >= threshold], net)]
-            label = CONTROLS[control].format(least=variants["dimension"].min()) if place == 0 else None
-            style: dict[str, Any] = {"fmt": "o", "ms": 3, "lw": 1, "color": COLOURS[CASE_COLOURS[control]]}
-            for axis, interval in zip(panels, spans, strict=True):
+            has_fallen = depth >= threshold
+            label = CASES[case].format(least=variants["dimension"].min()) if place == 0 else None
+            for axis, interval in (
+                (share_axis, span(share_of(has_fallen))),
+                (depth_axis, depth[has_fallen].quantile(QUARTILES)),
+                (net_axis, net.quantile(QUARTILES)),
+            ):
                 bars(axis, [place + shift], [interval], horizontal=True, label=label, **style)
-    panels[0].set_yticks(range(len(keys)), [f"{name} {amount:g}" for name, amount in keys], fontsize=8)
-    panels[0].invert_yaxis()
-    panels[0].axvline(0.5, **GUIDE)
-    panels[0].set(xlim=(-0.02, None), xlabel="share of seeds that compress")
-    in_per_cent(panels[0].xaxis)
-    shared_legend(figure, [panels[0]], handletextpad=0.1)
-    panels[1].set(xlabel="deepest fall of the rank", xlim=(0, None))
-    panels[2].axvline(0.0, **GUIDE)
-    panels[2].set(xlabel="net change of the rank")
-    for axis, title in zip(panels, ("seeds that compress", "deepest fall", "net change"), strict=True):
-        axis.set_title(title)
+    share_axis.set_yticks(range(len(trainings)), [f"{name} {amount:g}" for name, amount in trainings], fontsize=8)
+    share_axis.invert_yaxis()
+    share_axis.axvline(0.5, **GUIDE)
+    share_axis.set(xlim=(-0.02, None), xlabel="share of seeds that compress", title="seeds that compress")
+    in_per_cent(share_axis.xaxis)
+    shared_legend(figure, [share_axis], handletextpad=0.1)
+    depth_axis.set(xlabel="deepest fall of the rank", xlim=(0, None), title="deepest fall")
+    net_axis.axvline(0.0, **GUIDE)
+    net_axis.set(xlabel="net change of the rank", title="net change")
     letters(panels)
     return Plot(figure, alt="Shares of seeds that compress, and changes of the rank, for thirteen ways of training.")
 
 
-def _draws(table: Table, within: str, measure: str, threshold: float) -> pd.DataFrame:
-    """Return the draws of a map, and of each whether it falls, its class sizes and its dimension and scale."""
+def _draws_in_map(table: Table, within: str, measure: str, threshold: float) -> pd.DataFrame:
+    """Return the draws of a map, a row each.
+
+    Added columns: fallen; row and column, the labels of its place in the map: class sizes, and scale with dimension.
+    """
     rows = map_draws(table, within, measure, threshold)
     column = [
         f"{scale:g}\n$d = {dimension}$" for dimension, scale in zip(rows["dimension"], rows["scale"], strict=True)
     ]
-    return rows.assign(fallen=rows["value"] >= threshold, row=rows["counts"].map(_short), column=column)
+    return rows.assign(fallen=rows["value"] >= threshold, row=rows["counts"].map(_sizes_label), column=column)
 
 
 def _draw_map(axis: Axes, draws: pd.DataFrame) -> None:
-    """Draw a table of shares with their intervals: class sizes by dimensions and scales."""
-    sizes, columns = draws["row"], draws.sort_values(["dimension", "scale"])["column"]
-    rows, columns = (dict(zip(names, names, strict=True)) for names in (sizes, columns))
+    """Draw a map of shares with their intervals: class sizes by dimensions and scales."""
+    # labels in their order, each once, as `share_map` takes them: from a value to its label
+    rows = {label: label for label in draws["row"]}
+    columns = {label: label for label in draws.sort_values(["dimension", "scale"])["column"]}
     share_map(axis, draws, "fallen", rows=rows, columns=columns, by=("row", "column"))
     axis.tick_params("y", labelsize=8)
 
 
-def _short(counts: str) -> str:
+def _sizes_label(counts: str) -> str:
+    """Return class sizes, up to four of them, or their number with the largest and the smallest."""
     sizes = counts.split("-")
     if len(sizes) <= 4:
         return " ".join(sizes)
-    return f"$V = {len(sizes)}$\n" + (f"all {sizes[0]}" if len(set(sizes)) == 1 else f"{sizes[0]} … {sizes[-1]}")
+    are_equal = len(set(sizes)) == 1
+    range_of_sizes = f"all {sizes[0]}" if are_equal else f"{sizes[0]} … {sizes[-1]}"
+    return f"$V = {len(sizes)}$\n{range_of_sizes}"
 
 
 def adamw(decays: Table, *, threshold: Positive) -> Plot:
@@ -136,20 +145,21 @@ def adamw(decays: Table, *, threshold: Positive) -> Plot:
     for axis, (measure, title) in zip(axes, titles.items(), strict=True):
         rows = map_draws(decays, falls.FALL_RARE, measure, threshold)
         for (dimension, skewed), cell in rows.groupby(["dimension", "skewed"]):
-            fallen = (cell["value"] >= threshold).groupby(cell["amount"])
+            fallen_by_decay = (cell["value"] >= threshold).groupby(cell["amount"])
             colour = COLOURS[{2: "blue", 3: "orange"}.get(dimension, "green")]
-            spans = [span(share_of(draws)) for _, draws in fallen]
+            spans = [span(share_of(fallen)) for _, fallen in fallen_by_decay]
             label = f"{'skewed' if skewed else 'equal'}, $d = {dimension}$"
             line, face = ("o-", colour) if skewed else ("o--", "none")
-            bars(axis, list(fallen.groups), spans, fmt=line, ms=4, lw=1.0, color=colour, mfc=face, label=label)
+            bars(axis, list(fallen_by_decay.groups), spans, fmt=line, ms=4, lw=1.0, color=colour, mfc=face, label=label)
         axis.set(xlabel="weight decay", title=title, ylim=(-0.03, 1.03))
     letters(axes)
     axes[0].set_ylabel("share of seeds that fall")
     in_per_cent(axes[0].yaxis)
     axes[1].legend(loc="upper left", fontsize=8)
     settings = settings_of(decays)
+    skewed_sizes = next(sizes for sizes in settings["counts"] if len(set(sizes)) > 1)
     facts = {
-        "sizes": ", ".join(map(str, next(sizes for sizes in settings["counts"] if len(set(sizes)) > 1))),
+        "sizes": ", ".join(map(str, skewed_sizes)),
         "seeds": settings["seeds"],
         "rate": settings["learning_rate"],
         "threshold": threshold,

@@ -38,7 +38,7 @@ MAP = (
 def descent_map(trajectory: Trajectory, *, thresholds: list[Positive], lower: Fraction, upper: Fraction) -> Tables:
     """Measure what is learned, and by how much the rank falls meanwhile, in each member of a map.
 
-    All of it by measure of the rank, falls by threshold too.
+    Quantities are by measure of the rank, and falls by threshold as well.
 
     Quantities
     ----------
@@ -55,19 +55,20 @@ def descent_map(trajectory: Trajectory, *, thresholds: list[Positive], lower: Fr
     """
     sizes = trajectory.constants["counts"]
     classes = (sizes > 0).sum(axis=1)
-    # number of examples, with axes for times, d and d
+    # number of examples, with axes of length one for records, d and d
     examples = sizes.sum(axis=1)[:, None, None, None]
     failed = np.asarray(trajectory.undecided, dtype=bool)
     mask = failed[:, None, None]
-    # gram: (members, times, d, d), sums: (members, times, classes, d); the eigenvalues of a member that failed are
-    # those of an identity, and its rows hold nan
+    # A member that failed gets matrices whose eigenvalues are defined; its rows become nan in `member_rows`. Shapes are
+    # (members, records, d, d) of gram and second, (members, records, classes, d) of sums and means, and
+    # (members, records, d) of total and centre.
     gram = np.where(mask[..., None], np.eye(trajectory.series["gram"].shape[-1]), trajectory.series["gram"])
     sums = np.where(mask[..., None], 0.0, trajectory.series["sums"])
     total = sums.sum(axis=2)
     means = sums / np.maximum(sizes, 1)[:, None, :, None]  # of classes; those that only pad the array are zero
     second, centre = np.swapaxes(means, -1, -2) @ means, means.sum(axis=2)
     probabilities = np.where(mask, 0.0, trajectory.series["probabilities"])
-    # up to a factor, which the rank does not see
+    # covariances up to a factor, on which the rank does not depend
     covariances = {
         "rankme_centred": gram - total[..., :, None] * total[..., None, :] / examples,
         "rankme": gram,
@@ -120,7 +121,7 @@ def adamw_map(trajectory: Trajectory, *, thresholds: list[Positive], lower: Frac
 def _adjacent_windows(window: tuple[np.ndarray, np.ndarray], last: int) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     """Return the windows of equal length just before and just after a window, by the quantity of the fall in each.
 
-    They go as far as the series, to its place `last`.
+    Where the series, whose last place is `last`, begins or ends, they are shorter.
     """
     begin, end = window
     length = end - begin

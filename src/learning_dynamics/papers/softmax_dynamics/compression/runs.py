@@ -1,4 +1,4 @@
-"""Maps of the toy over skews, dimensions, scales and classes, and over one change of the training at a time."""
+"""Trainings over grids of class sizes, dimensions and scales: by descent, with one change at a time, and by AdamW."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ def _padded(counts: Sequence[list[int]]) -> list[list[int]]:
 def _train_all(
     variants: Sequence[Variant], cells: Sequence[starts.Cell], *, seeds: int, steps: int, points: int, seed: int
 ) -> Trajectory:
-    """Return the trainings of every variant in every cell."""
+    """Return the trainings of every variant in every cell; series and constants are those of `descent_map`."""
     from learning_dynamics.papers.softmax_dynamics import optimisers  # compiled by numba: not for planning
 
     records = optimisers.recorded_steps(steps, points)
