@@ -127,7 +127,7 @@ class Orders(NamedTuple):
 
 PRINTED = Orders(aligned=1.0, random=1.0, repeated=1.0)  # eq. 22
 CORRECTED = Orders(aligned=0.5, random=0.0, repeated=1.0)
-OTHERS = {  # by rival; each replaces the order of every check of `theorem_b_3_dominant_class` that has one
+OTHER_ORDERS = {  # the rivals of `theorem_b_3_dominant_class`; each replaces the order of every check that has one
     "the root of N at random starts as well": Orders(aligned=0.5, random=0.5, repeated=1.0),
     "N for aligned features, nothing at random starts": Orders(aligned=1.0, random=0.0, repeated=1.0),
     "the root of N where a context is repeated as well": Orders(aligned=0.5, random=0.0, repeated=0.5),
@@ -168,17 +168,18 @@ def theorem_b_3_dominant_class(starts: Table, early: Table, repeated: Table, *, 
         PRINTED.aligned,
         left_by_alignment=_order_left_by_alignment(early),
         corrected=CORRECTED.aligned,
-        rivals={phrase: other.aligned for phrase, other in OTHERS.items()},
+        rivals={phrase: orders.aligned for phrase, orders in OTHER_ORDERS.items()},
     )
     yield _has_order(
         f"{growth}, one repeated context",
         _orders_in_size(repeated),
         PRINTED.repeated,
         corrected=CORRECTED.repeated,
-        rivals={phrase: other.repeated for phrase, other in OTHERS.items()},
+        rivals={phrase: orders.repeated for phrase, orders in OTHER_ORDERS.items()},
     )
     random = starts[starts["classes"] >= many_classes]
-    order_at_random = slope(np.log(random["largest"]), np.log(random["rate"].abs() / random["sigma"]))
+    random_rates = random["rate"].abs() / random["sigma"]  # |d sigma_i / dt| / sigma_i
+    order_at_random = slope(np.log(random["largest"]), np.log(random_rates))
     yield equal(
         r"slope of $\log(|\dot\sigma_i| / \sigma_i)$ on $\log N$ at random starts",
         order_at_random,
@@ -188,13 +189,17 @@ def theorem_b_3_dominant_class(starts: Table, early: Table, repeated: Table, *, 
         resolution=0.25,  # half the distance of the orders 0, 1/2 and 1
         because="interval of the slope; N changes the shape of the rates' distribution, though not its square",
         corrected=CORRECTED.random,
-        rivals={phrase: other.random for phrase, other in OTHERS.items()},
+        rivals={phrase: orders.random for phrase, orders in OTHER_ORDERS.items()},
     )
     end = early[early["time"] == early["time"].max()]
     share_of_norm = end["growth"] / end["fastest"]  # |g_1| / ||A||, one where features are aligned
     # a cell has one number of classes and one size of the largest
     medians = share_of_norm.groupby([end["classes"], end["largest"]]).median()
     deficit = _growth_deficits(early).groupby(["classes", "largest"])["deficit"].median().max()
+    # Logits of aligned features are sigma^2 u v^T. To leading order they move predictions from 1/V by
+    # (sigma^2 / V) u v^T, which lowers |g_1| by sigma^2 / V. The largest departure is (sigma^2 / V) max |u| max |v|.
+    # Aligned vectors have max |u| max |v| = (1 - 1/V) / ||A||. So |g_1| / ||A|| is lower by V / (V - 1) departures: by
+    # one where classes are many, by 4/3 where they are four. Twice the deficit leaves room for the third.
     yield every_draw(
         r"aligned growth over $\|A\|$, difference of the cells' medians from one",
         np.abs(medians.to_numpy() - 1),
@@ -208,7 +213,7 @@ def theorem_b_3_dominant_class(starts: Table, early: Table, repeated: Table, *, 
         early,
         PRINTED.aligned,
         corrected=CORRECTED.aligned,
-        rivals={phrase: other.aligned for phrase, other in OTHERS.items()},
+        rivals={phrase: orders.aligned for phrase, orders in OTHER_ORDERS.items()},
     )
     yield Facts(
         many_classes=many_classes,
@@ -269,11 +274,11 @@ def _growth_deficits(early: Table) -> pd.DataFrame:
 
     A row for each member of each cell, with the bound in the column ``deficit``.
 
-    Along the leading direction of A features grow at the rate s = ||A||. Those across grow at rates of one or less, as
-    all other singular values of A are, whichever singular value of f they belong to: in two dimensions the largest can
-    be that of a direction that the leading one is not in yet. So |across| / |along| falls like exp(-(s - 1) t). The
-    leading singular vector of f has a squared share of (|across| / |along|)^2 or less across the leading direction of
-    A, never more than one: with the share p growth is below s by p (s - 1), a deficit of p (1 - 1/s) in units of s.
+    The component of features along the leading direction of A grows at the rate s = ||A||. Components across it grow at
+    rates of one or less, as all other singular values of A are, so that |across| / |along| falls like exp(-(s - 1) t).
+    The leading singular vector of f has a squared share p of (|across| / |along|)^2 or less across the leading
+    direction, never more than one. Its growth is below s by p (s - 1), a deficit of p (1 - 1/s) relative to s. Slower
+    components leave less, as they fall behind faster.
     """
     times, last = early["time"].unique(), early["time"].max()
     half_time = times[np.argmin(np.abs(times - last / 2))]
@@ -299,6 +304,7 @@ def _is_bounded_by_a_power(starts: Table, early: Table, order: float) -> Check:
 def _relative_rates(starts: Table, flows: Sequence[Table], order: float) -> np.ndarray:
     """Return relative growth rates at random starts, and of aligned features along early flows, over N^order."""
     random = starts["rate"].abs() / (starts["sigma"] * starts["largest"] ** order)
+    # `growth` is relative already, d log sigma_1 / dt
     aligned = [flow["growth"].abs() / flow["largest"] ** order for flow in flows]
     return np.concatenate([random, *aligned])
 
@@ -306,9 +312,9 @@ def _relative_rates(starts: Table, flows: Sequence[Table], order: float) -> np.n
 def _bound_on_relative_rates(flows: Sequence[Table]) -> float:
     """Return the bound on relative rates over a power of N: one, plus ten times the predictions' departure from 1/V.
 
-    Aligned u is 1 / sqrt(N) on the N examples and aligned v along e_1 - 1/V. A departure of all entries of A changes
-    u^T A v by at most its size times |u|_1 |v|_1 < 2 sqrt(N), that is, |g| / sqrt(N) by twice the departure. Ten times
-    leave room for features that are not quite aligned.
+    A departure of every entry of A by up to delta changes u^T A v by at most delta |u|_1 |v|_1. Aligned v is along
+    e_1 - 1/V and aligned u along A v, so that |u|_1 |v|_1 <= 2 (N + 1) / sqrt(N): |g| / sqrt(N) changes by at most
+    2 (1 + 1/N) delta. Ten departures leave room for features that are not quite aligned.
     """
     return 1 + 10 * max(float(flow["departure"].max()) for flow in flows)
 
@@ -432,10 +438,10 @@ def _errors_by_classes(starts: Table, approximation: str) -> dict[float, Estimat
     """
     squares = starts.assign(error=(starts[approximation] - starts["gain"]) ** 2, square=starts["gain"] ** 2)
     # the sums over the singular values of each draw
-    draws = squares.groupby(["classes", "largest", "scale", "seed"])[["error", "square"]].sum()
+    by_draw = squares.groupby(["classes", "largest", "scale", "seed"])[["error", "square"]].sum()
     return {
-        float(classes): _root_of_ratio(rows["error"].to_numpy(), rows["square"].to_numpy())
-        for classes, rows in draws.groupby("classes")
+        float(classes): _root_of_ratio(sums["error"].to_numpy(), sums["square"].to_numpy())
+        for classes, sums in by_draw.groupby("classes")
     }
 
 

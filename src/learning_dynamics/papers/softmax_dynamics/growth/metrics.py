@@ -1,11 +1,11 @@
 """How fast singular values grow at balanced starts, and while predictions stay uniform.
 
-Shapes: `f` (members, times, rows, d) and `W` (members, times, d, V), with zeros behind a member's own rows and V; rows
-are examples sorted by class, the largest class first, and of repeated contexts one for each class. `classes` V,
-`largest`, the size of the largest class, and `scale` are (members,). Members stand cell by cell, as many of each as the
-setting `seeds`, which `_cells` relies on. Of initial states f and W must have equally many singular values, which are
-paired: d is at most V, or V is the number of rows. Initial states have one time; other times are in units of 1 /
-sqrt(largest), of repeated contexts of 1 / largest, while rates are per unit of flow time.
+Shapes: `f` (members, times, rows, d) and `W` (members, times, d, V), with zeros behind a member's own rows and V. Rows
+are examples sorted by class, the largest class first; of repeated contexts there is one for each class. `classes` V,
+`largest`, the size of the largest class, and `scale` are (members,). Members are in the order of their cells, and each
+cell has as many as the setting `seeds`. Singular values of initial states are paired, so that f and W must have equally
+many: d is at most V, or V is the number of rows. Initial states have one time. Other times are in units of
+1 / sqrt(largest), of repeated contexts of 1 / largest, while rates are per unit of flow time.
 """
 
 from collections.abc import Iterator
@@ -49,7 +49,7 @@ def initial_states(trajectory: Trajectory) -> Tables:
             {
                 "classes": len(counts),
                 "largest": counts[0],
-                # of the cell's first member, as of all
+                # all members of a cell have its scale
                 "scale": trajectory.constants["scale"][members.start],
                 "seed": seed.ravel(),
                 "index": index.ravel() + 1,
@@ -96,6 +96,7 @@ def repeated_contexts(trajectory: Trajectory) -> Tables:
 
 
 def _early(trajectory: Trajectory, *, repeated: bool) -> Tables:
+    """Yield the rows of each cell of `early_growth`, or of `repeated_contexts` where rows of f are `repeated`."""
     f, W, failed = starts.finite_factors(trajectory)
     for members, counts in _cells(trajectory):
         classes = len(counts)

@@ -27,6 +27,7 @@ def initial_states(
     def draw(classes: int, largest: int, scale: float) -> dict[str, np.ndarray]:
         label = f"softmax_dynamics.initial_states.{classes}.{largest}.{scale}"
         examples = largest + classes - 1
+        # from pairs (f, W), one for each seed, to all f and all W
         f, W = zip(
             *(model.balanced(rng, examples, dimension, classes, scale=scale) for rng in generators(seed, label, seeds)),
             strict=True,
