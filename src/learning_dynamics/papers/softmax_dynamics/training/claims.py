@@ -15,7 +15,7 @@ from learning_dynamics.tidy import Table
 #   rounding and below the changes that a figure would show
 # - majority_share: least share of draws that must show the phases with skewed classes in two dimensions
 
-# the controls, and the rivals in which one has the role of skewed classes in two dimensions, by the names of `CASES`
+# the controls among the `CASES`, and the rivals in which one has the role of skewed classes in two dimensions
 WITHOUT = {"equal": "with equal classes", "wide": "in three dimensions"}
 EXCHANGED = {"equal": "equal classes instead of skewed ones", "wide": "three dimensions instead of two"}
 SETTING_OF_SIZES = ["counts", *SETTING]  # columns that tell settings of skewed classes apart
@@ -48,12 +48,15 @@ def eight_examples_show_three_phases(
     """
     # skew and a bottleneck (treated), equal classes (equal), three dimensions (wide)
     judged_draws = {case: case_draws(best, case, "examples", threshold) for case in CASES}
-    # which draws show the phases, nan for those that have not learned
+    # 1 where a draw shows the phases, 0 where it does not, nan where it has not learned
     shows = {case: np.where(draws["learned"], draws["shows"], np.nan) for case, draws in judged_draws.items()}
 
-    def excess(case: str, other: str) -> Estimate:
-        """Return by how much the share that shows the phases exceeds another's; not to have learned counts against."""
-        return share_difference(shows[case] == 1, shows[other] != 0)
+    def excess(case: str, other_case: str) -> Estimate:
+        """Return by how much more often a case shows the phases than another.
+
+        Draws that have not learned count against it: in the one as if they showed none, in the other as if they did.
+        """
+        return share_difference(shows[case] == 1, shows[other_case] != 0)
 
     yield most_draws(
         "share of draws with warm-up, growth and compression, in this order, skewed classes in two dimensions",
@@ -82,13 +85,13 @@ def eight_examples_show_three_phases(
     # equal classes are the control of all sizes: their shares, without sizes, are repeated for each
     equal = _shares(tried_draws["equal"], SETTING)["shows_or_not_learned"]
     equal = equal.reindex(treated.index.droplevel("counts")).set_axis(treated.index)
-    # in each setting, by how much that of the three checks is met which is met the least; negative if it is not
+    # by setting, the smallest excess of a share over its bound in the three checks; negative where one of them fails
     margins = pd.concat([treated - majority_share, treated - equal, treated - wide], axis=1).min(axis=1)
     (setting,) = judged_draws["treated"].groupby(SETTING_OF_SIZES).groups  # all judged draws have one setting
     yield Facts(
         threshold=threshold,
         settings=len(margins),
-        place=int((margins > margins.get(setting, np.nan)).sum()) + 1,
+        place=int((margins > margins.get(setting, np.nan)).sum()) + 1,  # 1 if no setting has a larger margin
         setting=_setting_in_words(setting),
         learned=judged_draws["treated"]["learned"].mean(),
         equal=judged_draws["equal"]["shows"].mean(),

@@ -48,7 +48,6 @@ def eight_examples(trainings: Table, *, threshold: Positive) -> Plot:
             "a map of eight examples compares skewed class sizes with equal ones, not "
             f"{', '.join(trainings['counts'].unique())} alone; add the others to `counts` of the run"
         )
-    # cases (`case_draws`): treated, skewed with a bottleneck; equal, with a bottleneck alone; wide, with skew alone
     skewed, equal = (
         sorted(draws[case]["counts"].unique(), key=sizes_of, reverse=True) for case in ("treated", "equal")
     )
@@ -57,13 +56,13 @@ def eight_examples(trainings: Table, *, threshold: Positive) -> Plot:
     )
     top, bottom = axes
     n_skewed = len(skewed)
-    panels = [
+    rows_of_panels = [  # axes, their case, and the class sizes of each
         (top[:n_skewed], "treated", skewed),
         (top[n_skewed:], "equal", equal),
         (bottom[:n_skewed], "wide", skewed),  # equal classes are shown with a bottleneck alone
     ]
-    for row, case, sizes in panels:
-        for axis, counts in zip(row, sizes, strict=True):
+    for panels, case, sizes in rows_of_panels:
+        for axis, counts in zip(panels, sizes, strict=True):
             axis.set_title(counts.replace("-", " : "), fontsize=10)
             _draw_map(axis, draws[case][draws[case]["counts"] == counts])
     for axis, dimension in zip(axes[:, 0], (dimensions.min(), dimensions.max()), strict=True):
@@ -125,15 +124,15 @@ def optimisers(trainings: Sequence[Table], *, threshold: Positive) -> Plot:
     for table in trainings:
         _require_one(table, "learning_rate", "steps", "scale")
     draws = pd.concat([_fall_rows(table, threshold) for table in trainings], ignore_index=True)
-    # rows in the order of the map, with their names as labels: all examples (a batch of 0) are above minibatches
+    # rows in the order of the map, with their names as labels: those of all examples (a batch of 0) come first
     names = draws.sort_values(["batch", "method", "decay"], key=_sort_key)["row"].unique()
     rows = dict(zip(names, names, strict=True))
     classes = sorted(draws["classes"].unique())
-    # by V, the number of classes, the columns of its panel: (law, dimension) and its label
+    # by V, the number of classes, the columns of its panel: from (law, dimension) to its label
     columns_of = {}
     for V, draws_of_V in draws.groupby("classes"):
-        with_draws, dimensions = set(draws_of_V["column"]), sorted(draws_of_V["dimension"].unique())
-        columns_of[V] = {(law, d): str(d) for law in LAWS for d in dimensions if (law, d) in with_draws}
+        columns_with_draws, dimensions = set(draws_of_V["column"]), sorted(draws_of_V["dimension"].unique())
+        columns_of[V] = {(law, d): str(d) for law in LAWS for d in dimensions if (law, d) in columns_with_draws}
     figure, axes = plt.subplots(
         2,
         len(classes),
@@ -155,22 +154,7 @@ def optimisers(trainings: Sequence[Table], *, threshold: Positive) -> Plot:
         panels[0].set_ylabel(f"over {population}")
     for upper, lower, V in zip(top, bottom, classes, strict=True):
         upper.set_title(f"$V = {V}$", fontsize=10)
-        lower.set_xlabel("$d$, by law of sizes")
-        for law in LAWS:
-            places = [place for place, (law_of_column, _) in enumerate(columns_of[V]) if law_of_column == law]
-            if places:
-                # below the middle of the columns of a law
-                lower.annotate(
-                    law,
-                    xy=(np.mean(places), 0),
-                    xycoords=("data", "axes fraction"),
-                    xytext=(0, -18),
-                    textcoords="offset points",
-                    ha="center",
-                    va="top",
-                    fontsize=8,
-                )
-        lower.xaxis.labelpad = 24
+        _name_laws(lower, [law for law, _ in columns_of[V]])
     letters(axes.flat)
     share_bar(figure, axes, "share of seeds that fall", aspect=40, pad=0.015)
     legend_below(figure, [unlearned_handle()])
@@ -184,8 +168,27 @@ def optimisers(trainings: Sequence[Table], *, threshold: Positive) -> Plot:
     return Plot(figure, facts, alt)
 
 
+def _name_laws(axis: Axes, law_of_column: Sequence[str]) -> None:
+    """Write each law of sizes below the middle of its columns of a map."""
+    for law in LAWS:
+        places = [place for place, name in enumerate(law_of_column) if name == law]
+        if places:
+            axis.annotate(
+                law,
+                xy=(np.mean(places), 0),
+                xycoords=("data", "axes fraction"),
+                xytext=(0, -18),
+                textcoords="offset points",
+                ha="center",
+                va="top",
+                fontsize=8,
+            )
+    axis.set_xlabel("$d$, by law of sizes")
+    axis.xaxis.labelpad = 24
+
+
 def _require_one(table: Table, *columns: str) -> None:
-    """Refuse trainings that differ in what a map does not show: each cell would mix them."""
+    """Refuse trainings with several values in one of the columns, which a map does not show: a cell would mix them."""
     for column in columns:
         values = table[column].unique()
         if len(values) > 1:
@@ -202,27 +205,33 @@ def _sort_key(column: pd.Series) -> pd.Series:
 def _fall_rows(table: Table, threshold: float) -> pd.DataFrame:
     """Return the draws of a table, a row each, with whether the rank falls and whether all examples are learned.
 
-    Columns `classes` and `population` give the draw's panel, `row` and `column` its place in the map. All but
-    `population` are added to the table's own, as are `fallen` and `learned`.
+    Added columns: fallen; learned; classes, which with population gives the panel; row, and column, a law of sizes and
+    a dimension, which give the place in its map.
     """
     rows = select(table, FALL_LEARNING, threshold=threshold)
-    learned = select(table, HAS_LEARNED).set_index(MEMBER_COLUMNS)["value"]
+    has_learned = select(table, HAS_LEARNED).set_index(MEMBER_COLUMNS)["value"]
+    learned = has_learned.reindex(pd.MultiIndex.from_frame(rows[MEMBER_COLUMNS])).to_numpy() == 1
     sizes = rows["counts"].map(sizes_of)
     return rows.assign(
         fallen=rows["value"] >= threshold,
-        learned=learned.reindex(pd.MultiIndex.from_frame(rows[MEMBER_COLUMNS])).to_numpy() == 1,
+        learned=learned,
         classes=sizes.map(len),
-        row=[_name(*key) for key in rows[["method", "decay", "batch"]].itertuples(index=False)],
+        row=[
+            _training_in_words(method, decay, batch)
+            for method, decay, batch in rows[["method", "decay", "batch"]].itertuples(index=False)
+        ],
         column=list(zip(sizes.map(_law), rows["dimension"], strict=True)),
     )
 
 
 def _law(sizes: Sequence[int]) -> str:
     """Return the law of class sizes: where they fall as 1/k^p the first of V is V^p times as large as the last."""
-    return LAWS[round(np.log(sizes[0] / sizes[-1]) / np.log(len(sizes)))]
+    power = round(np.log(sizes[0] / sizes[-1]) / np.log(len(sizes)))
+    return LAWS[power]
 
 
-def _name(method: str, decay: float, batch: int) -> str:
+def _training_in_words(method: str, decay: float, batch: int) -> str:
     """Return the name of a row of the map; a batch of 0 is all examples."""
-    name = f"AdamW, decay {decay:g}" if method == "AdamW" else {"SGD": "descent"}.get(method, method)
-    return f"{name}, {f'batch {batch}' if batch else 'all'}"
+    names = {"AdamW": f"AdamW, decay {decay:g}", "SGD": "descent"}
+    examples = f"batch {batch}" if batch else "all"
+    return f"{names.get(method, method)}, {examples}"

@@ -104,8 +104,8 @@ def outcomes(trajectory: Trajectory, records: np.ndarray) -> dict[str, np.ndarra
         where training left the finite numbers at any step of the run; 0 elsewhere.
     """
     loss = trajectory.series["loss"][:, records]
-    mean, largest = np.moveaxis(loss[:, -1], -1, 0)
-    # by the largest loss of an example at any record
+    mean, largest = np.moveaxis(loss[:, -1], -1, 0)  # at the end, shape (members,) each
+    # at any record some probability is below the smallest normal number, by the largest loss of an example
     exploded = loss[..., 1].max(axis=1) > -np.log(np.finfo(float).tiny)
     failed = np.asarray(trajectory.undecided, dtype=bool)  # of the whole run, also beyond `records`
     uniform = np.log(trajectory.constants["counts"].shape[1])

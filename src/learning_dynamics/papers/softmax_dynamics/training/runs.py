@@ -36,16 +36,17 @@ def combinations(
     points: Count,
     seed: Seed,
 ) -> Trajectory:
-    """Descent on the cross-entropy, its sum or mean over examples, orthonormal inputs, Gaussian starts, each with each.
+    """Train on the cross-entropy, its sum or mean over examples, from Gaussian starts, by all combinations of settings.
 
-    Weight decay is added to the gradient, under AdamW taken off the parameters. `momentum` is heavy-ball momentum,
-    with the rate times one minus it, the same effective rate. A batch of 0 is all examples; another minibatch is drawn
-    at each step, its gradient scaled to that of all. A member starts where its siblings with other optimisers do.
+    Weight decay is added to the gradient, under AdamW taken off the parameters. `momentum` is heavy-ball momentum; the
+    rate is multiplied by one minus it, which keeps the effective rate. A batch of 0 is all examples; another minibatch
+    is drawn at each step, and its gradient scaled to that of all. Inputs are orthonormal. The start of a member is the
+    same under all optimisers.
 
-    With ``rows: classes`` a row of features stands for all examples of its class, as if these started together; only
-    full batches keep them together. Descent moves all examples of a class alike, and what is left of a small start is
-    their mean, with entries of scale / sqrt(class size); Adam moves each by as much however small its gradient, and
-    rows start at the scale.
+    With ``rows: classes`` a row of features stands for all examples of its class, which start together and in full
+    batches stay so. Under descent the row is the mean of examples that start apart, whose spread does not grow, and its
+    entries start with standard deviation scale / sqrt(class size). Adam moves parameters by as much however small their
+    gradient is: spread does not vanish in this way, and rows start at the scale.
 
     Returns
     -------
@@ -82,7 +83,7 @@ def combinations(
             share=int(n.sum()) if loss == "mean" else 1,
         )
         rows_of_classes, copies = (np.ones_like(n), n) if reduced else (n, None)
-        # siblings under other optimisers start alike
+        # the optimiser is no part of it: starts are the same under all
         label = f"softmax_dynamics.map.{name_of(counts)}.{dimension}.{scale}" + (".classes" if reduced else "")
         series: dict[str, list[np.ndarray]] = {"examples": [], "classes": [], "probabilities": [], "loss": []}
         for rng in generators(seed, label, seeds):
@@ -113,9 +114,10 @@ def combinations(
 
 
 def _optimiser(method: str, rate: float, *, decay: float, batch: int, momentum: float, share: int) -> Optimiser:
-    """Return the optimiser of a loss that is the sum over examples divided by `share`.
+    """Return the optimiser of a loss that is the sum over examples divided by `share`, in terms of that of the sum.
 
-    Dividing a gradient and the decay in it by `share` divides steps of descent, and leaves those of Adam.
+    Descent takes a step that is `share` times smaller. Adam takes the same, as it divides gradients by their size. A
+    decay in the gradient is not divided with the loss, so that beside the sum it is `share` times larger.
     """
     from learning_dynamics.papers.softmax_dynamics.optimisers import Optimiser
 
@@ -133,7 +135,7 @@ def _optimiser(method: str, rate: float, *, decay: float, batch: int, momentum: 
 def _spectra(course: Course, sizes: np.ndarray) -> list[np.ndarray]:
     """Return eigenvalues of the features' covariance about their mean, over examples and over class means.
 
-    nan where anything is not finite; shape (records, d) each.
+    The shape of each is (records, d); nan where a covariance is not finite.
     """
     examples, classes = sizes.sum(), len(sizes)
     eigenvalues = []
