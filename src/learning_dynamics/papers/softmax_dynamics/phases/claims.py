@@ -67,6 +67,7 @@ def phases_warmup(grid: Table, *, factor: Positive, small_scale: Positive, major
         return end / begin
 
     def separates(quantity: Quantity, window: Window) -> np.ndarray:
+        """Return of each judged draw whether a separation grows by the factor: 1 or 0, nan for a failed flow."""
         factors = growth(quantity, window)
         return unless_nan(factors >= factor, factors)
 
@@ -287,7 +288,7 @@ def rare_classes_separate(
         "weights": _distance_of_rarest(_in_plane(course, CLASS), sizes),
     }
     growth: dict[str, np.ndarray] = {}  # while the rare classes are learned
-    growth_before: dict[str, np.ndarray] = {}  # from when the first class is learned to then
+    growth_before: dict[str, np.ndarray] = {}  # from when the first class is learned to when the rare ones begin to be
     for space, separation in separations.items():
         at_begin = _at_place(separation, rare_begin)
         growth[space] = _at_place(separation, rare_learned) / at_begin
@@ -366,7 +367,8 @@ def _distance_of_rarest(points: np.ndarray, sizes: np.ndarray) -> np.ndarray:
     differences = points[:, :, :, None] - points[:, :, None]  # shape (draws, times, classes, classes, 2)
     distances = np.linalg.norm(differences, axis=-1)
     is_itself = np.eye(len(sizes), dtype=bool)
+    # infinite from itself, so that the nearest one is another
     to_nearest = np.where(is_itself, np.inf, distances).min(axis=-1)  # shape (draws, times, classes)
     centred = points - points.mean(axis=2, keepdims=True)
-    unit = np.sqrt(np.mean(np.sum(centred**2, axis=-1), axis=-1))
+    unit = np.sqrt(np.mean(np.sum(centred**2, axis=-1), axis=-1))  # shape (draws, times)
     return to_nearest[:, :, sizes == sizes.min()].mean(axis=-1) / unit

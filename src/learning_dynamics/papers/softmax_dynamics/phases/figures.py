@@ -58,7 +58,7 @@ def figure4(skewed: Table, strongly: Table, *, threshold: Positive) -> Plot:
     figure, grid = plt.subplots(4, 2, figsize=(WIDTH, 8.8), height_ratios=[1.15, 1.15, 1.0, 1.0])
     tables = (skewed, strongly)
     for column, table in zip(grid.T, tables, strict=True):
-        _setting(column, table, threshold)
+        _draw_setting(column, table, threshold)
     letters(grid.flat)
     handles: list[Any] = [
         (
@@ -81,21 +81,23 @@ def figure4(skewed: Table, strongly: Table, *, threshold: Positive) -> Plot:
 
 
 def _listed(table: Table) -> str:
+    """Return the class sizes of a run in words."""
     return ", ".join(map(str, settings_of(table)["counts"]))
 
 
-def _setting(axes: Sequence[Axes], table: Table, threshold: float) -> None:
-    """Draw one setting's features, weights, singular values and ranks, one below the other."""
+def _draw_setting(axes: Sequence[Axes], table: Table, threshold: float) -> None:
+    """Draw features, weights, singular values and ranks of the typical member, one panel below the other."""
     features_axis, classifier_axis, values_axis, rank_axis = axes
     rows = table[table["seed"] == typical_member(table)]
     counts = settings_of(table)["counts"]
     learned = learned_times(rows)
-    times, course = (select(rows, "class_rankme_centred")[name].to_numpy() for name in ("time", "value"))
-    edges = phase_edges(times, course, float(np.min(learned)), threshold)
+    rank_over_classes = select(rows, "class_rankme_centred")
+    times, ranks = rank_over_classes["time"].to_numpy(), rank_over_classes["value"].to_numpy()
+    edges = phase_edges(times, ranks, float(np.min(learned)), threshold)
     colours = class_colours(len(counts))
     labels = np.repeat(np.arange(len(counts)), counts)
-    _paths(features_axis, rows, FEATURE, [colours[label] for label in labels], edges, 1.0)
-    _paths(classifier_axis, rows, CLASS, colours, edges, 1.8)
+    _draw_paths(features_axis, rows, FEATURE, colours=[colours[label] for label in labels], edges=edges, width=1.0)
+    _draw_paths(classifier_axis, rows, CLASS, colours=colours, edges=edges, width=1.8)
     features_axis.set_title(f"class sizes {_listed(table)}:\nfeatures $f$")
     classifier_axis.set_title("classifier $W$")
     values_axis.set_title("singular values")
@@ -115,6 +117,7 @@ def _setting(axes: Sequence[Axes], table: Table, threshold: float) -> None:
     for axis in (values_axis, rank_axis):
         for time, tint in zip(learned, colours, strict=True):
             axis.axvline(time, color=tint, lw=1.0, zorder=0)
+        # where the rank has two phases the third tint is left over
         for (begin, end), tint in zip(itertools.pairwise(edges), PHASE_TINTS, strict=False):
             axis.axvspan(begin, end, color=COLOURS[tint], alpha=0.16, lw=0, zorder=-1)
         logarithmic_time(axis, table)
@@ -128,57 +131,63 @@ def _setting(axes: Sequence[Axes], table: Table, threshold: float) -> None:
     features_axis.legend(handles=handles, handlelength=1.0, fontsize=7.5, loc="best", labelspacing=0.2)
 
 
-def phase_edges(times: np.ndarray, course: np.ndarray, learned: float, threshold: float) -> list[float]:
+def phase_edges(times: np.ndarray, ranks: np.ndarray, learned: float, threshold: float) -> list[float]:
     """Return the times at which phases of a rank begin and the last ends: warm-up, growth, and a fall if there is one.
+
+    The growth ends with the deepest fall after it; without one it goes on to the end.
 
     Parameters
     ----------
-    times, course : ndarray, shape (times,)
+    times, ranks : ndarray, shape (times,)
     learned : float
-        When the first class is learned; the warm-up's trough is sought until then.
+        When the first class is learned; the warm-up's trough is sought until then. Infinite if none is.
+    threshold : float
+        Least change that counts as a rise or a fall.
     """
-    until = int(np.searchsorted(times, learned)) if np.isfinite(learned) else len(times) - 1
-    since = int(falls.troughs(course[None], np.array([min(until, len(times) - 1)]))[0])
-    turning = [since + place for place in falls.turning_points(course[since:], threshold)]
-    tops = [(top, bottom) for top, bottom in itertools.pairwise(turning[1:]) if course[bottom] < course[top]]
-    if not tops:
-        return [times[0], times[since], times[-1]]
-    top, bottom = max(tops, key=lambda pair: course[pair[0]] - course[pair[1]])
-    return [times[0], times[since], times[top], times[bottom]]
+    last = len(times) - 1
+    first_learned = min(int(np.searchsorted(times, learned)), last) if np.isfinite(learned) else last
+    (trough,) = falls.troughs(ranks[None], np.array([first_learned]))
+    turning = [trough + place for place in falls.turning_points(ranks[trough:], threshold)]
+    # (top, bottom) of each fall that follows a rise; the swing from turning[0] to turning[1] follows none
+    falls_after_rise = [(top, bottom) for top, bottom in itertools.pairwise(turning[1:]) if ranks[bottom] < ranks[top]]
+    if not falls_after_rise:
+        return [times[0], times[trough], times[-1]]
+    top, bottom = max(falls_after_rise, key=lambda fall: ranks[fall[0]] - ranks[fall[1]])
+    return [times[0], times[trough], times[top], times[bottom]]
 
 
 def typical_member(table: Table) -> int:
     """Return the member, of those with recorded coordinates, whose rank over classes stays nearest to the median."""
-    rank = select(table, "class_rankme_centred").pivot_table(index="seed", columns="time", values="value")
+    ranks = select(table, "class_rankme_centred").pivot_table(index="seed", columns="time", values="value")
+    distances = (ranks - ranks.median()).abs().max(axis=1)  # of each seed, the largest over time
     with_coordinates = select(table, FEATURE[0])["seed"].unique()
-    return int((rank - rank.median()).abs().max(axis=1)[with_coordinates].idxmin())
+    return int(distances[with_coordinates].idxmin())
 
 
-def _paths(
+def _draw_paths(
     axis: Axes,
     rows: Table,
     coordinates: tuple[Quantity, Quantity],
+    *,
     colours: Sequence[str],
     edges: Sequence[float],
     width: float,
 ) -> None:
-    """Draw paths in a plane, each in the style of its phase; the last phase goes on to the end."""
-    x, y = (by_index(rows, coordinate) for coordinate in coordinates)
-    cuts = [*np.searchsorted(x.index, edges[:-1]), len(x) - 1]
+    """Draw paths in a plane in the styles of the phases, whose edges are times; the last one goes on to the end."""
+    x_by_path, y_by_path = (by_index(rows, coordinate) for coordinate in coordinates)
+    # places along the paths at which a phase begins, and the last place
+    cuts = [*np.searchsorted(x_by_path.index, edges[:-1]), len(x_by_path) - 1]
     for index, colour in enumerate(colours, start=1):
-        a, b = x[index].to_numpy(), y[index].to_numpy()
+        x, y = x_by_path[index].to_numpy(), y_by_path[index].to_numpy()
         for (begin, end), style in zip(itertools.pairwise(cuts), PHASE_STYLES, strict=False):
-            part = slice(begin, end + 1)
-            axis.plot(a[part], b[part], color=colour, lw=width, ls=style, alpha=0.9)
-        axis.plot(a[0], b[0], ".", ms=3, color=colour)
-        axis.plot(a[-1], b[-1], "o", ms=4, color=colour)
+            phase = slice(begin, end + 1)
+            axis.plot(x[phase], y[phase], color=colour, lw=width, ls=style, alpha=0.9)
+        axis.plot(x[0], y[0], ".", ms=3, color=colour)
+        axis.plot(x[-1], y[-1], "o", ms=4, color=colour)
     axis.axhline(0, color=COLOURS["grey"], lw=0.5, zorder=0)
     axis.axvline(0, color=COLOURS["grey"], lw=0.5, zorder=0)
     axis.set_aspect("equal", adjustable="datalim")
     axis.set(xlabel="first coordinate", ylabel="second coordinate")
-
-
-CELL = ["counts", "scale"]
 
 
 def _falls_first(grid: Grid, measure: str, threshold: float) -> pd.Series:
@@ -220,7 +229,7 @@ def phases(
             all_counts = sorted(draws["counts"].unique(), key=sizes_of, reverse=True)
             sizes = {counts: counts.replace("-", " ") for counts in all_counts}
             scales = {scale: f"{scale:g}" for scale in sorted(draws["scale"].unique())}
-            share_map(axis, draws, "holds", rows=sizes, columns=scales, by=CELL)
+            share_map(axis, draws, "holds", rows=sizes, columns=scales, by=("counts", "scale"))
         row[0].set_ylabel(name)
     losses = {"cross_entropy": "cross-entropy", "squared": "squared loss"}
     for top_axis, bottom, settings in zip(axes[0], axes[-1], map(settings_of, tables), strict=True):

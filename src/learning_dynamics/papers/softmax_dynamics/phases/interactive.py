@@ -1,4 +1,4 @@
-"""RankMe along the toy's flow, by the skew of its classes and the dimension of its features."""
+"""RankMe along the toy's flow, with a slider for the skew of its classes and a choice of the dimension."""
 
 from collections.abc import Mapping, Sequence
 
@@ -22,7 +22,7 @@ from learning_dynamics.plotting.interactive import (
 )
 from learning_dynamics.tidy import Table, select, settings_of
 
-LABELS = ("first learned", "all learned")
+LABELS = ("first learned", "all learned")  # of the two vertical lines
 TINTS = dict(zip(POPULATION_NAMES.values(), (COLOURS["blue"], COLOURS["vermilion"]), strict=True))
 
 
@@ -42,8 +42,8 @@ def rank_by_skew(skews: Sequence[Table]) -> Interactive:
     names = {number: f"{italic('d')} = {number}" for number in dimensions}
     times = np.sort(skews[0]["time"].unique())
     times = times[times > 0]
-    step = float(np.log(times[-1] / times[0]) / (len(times) - 1))
-    draws, middles, learned = _courses(dict(zip(ratios, skews, strict=True)), names, times)
+    step = float(np.log(times[-1] / times[0]) / (len(times) - 1))  # of ln t, which is evenly spaced
+    draws, medians, learned = _courses(dict(zip(ratios, skews, strict=True)), names, times)
     x = alt.X(
         "time:Q",
         title=f"gradient-flow time {italic('t')}",
@@ -63,7 +63,7 @@ def rank_by_skew(skews: Sequence[Table]) -> Interactive:
     selection = "datum.ratio == skew && datum.d == features"
 
     def curves(rows: list[dict], by: list[str]) -> alt.Chart:
-        """Return curves whose times the page computes, evenly spaced in log time: rows hold ranks alone."""
+        """Return curves of ranks; the page computes their times, t_0 exp(place * step), so that rows are short."""
         return (
             alt.Chart(alt.InlineData(values=rows))
             .transform_filter(selection)
@@ -84,7 +84,7 @@ def rank_by_skew(skews: Sequence[Table]) -> Interactive:
         curves(draws, ["population", "seed"])
         .mark_line(strokeWidth=0.9, opacity=0.4)
         .encode(x, y, colour, detail="seed:N"),
-        curves(middles, ["population"]).mark_line(strokeWidth=2.6).encode(x, y, colour),
+        curves(medians, ["population"]).mark_line(strokeWidth=2.6).encode(x, y, colour),
     )
     return Interactive(
         chart.add_params(skew, features).properties(title=reading("skew", ratios, captions)),
@@ -97,8 +97,16 @@ def rank_by_skew(skews: Sequence[Table]) -> Interactive:
 def _courses(
     skews: Mapping[int, Table], names: Mapping[int, str], times: np.ndarray
 ) -> tuple[list[dict], list[dict], list[dict]]:
-    """Return the rank of every draw, its median over draws, and the medians of when classes are learned."""
-    draws, middles, learned = [], [], []
+    """Return the rank of every draw, its median over draws, and the medians of when classes are learned, as rows.
+
+    Parameters
+    ----------
+    skews : mapping from ratio of neighbouring class sizes to Table
+    names : mapping from dimension to its name on the page
+    times : ndarray
+        Recorded times after the start.
+    """
+    draws, medians, learned = [], [], []
     for ratio, table in skews.items():
         for number, rows in table.groupby("dimension"):
             place = {"ratio": ratio, "d": names[int(number)]}
@@ -108,11 +116,11 @@ def _courses(
                     place | {"population": name, "seed": seed, "rank": rank.round(3).tolist()}
                     for seed, rank in zip(ranks.index, ranks.to_numpy(), strict=True)
                 ]
-                middles.append(place | {"population": name, "rank": ranks.median().round(3).tolist()})
-            moments = np.median([learned_times(draw) for _, draw in rows.groupby("seed")], axis=0)
+                medians.append(place | {"population": name, "rank": ranks.median().round(3).tolist()})
+            class_times = np.median([learned_times(draw) for _, draw in rows.groupby("seed")], axis=0)
             learned += [
                 place | {"time": float(time), "said": label}
-                for time, label in ((moments.min(), LABELS[0]), (moments.max(), LABELS[1]))
+                for time, label in zip((class_times.min(), class_times.max()), LABELS, strict=True)
                 if np.isfinite(time)
             ]
-    return draws, middles, learned
+    return draws, medians, learned

@@ -85,7 +85,7 @@ def toy(trajectory: Trajectory, *, coordinates: Natural, populations: list[Popul
     f, W, failed = starts.finite_factors(trajectory)
     labels, loss = trajectory.constants["labels"], trajectory.settings["loss"]
     sigma, rate = _rates(f, W, labels, loss)
-    # examples of the first class listed, the same in all members
+    # the examples of the first class listed, the largest; the same in all members
     group = labels[0].argmax(axis=-1) == 0
     quantities = ranks_of(f, labels, populations) | {
         SIGMA: sigma,
@@ -181,9 +181,12 @@ def flow_grid(
     moments = np.stack([records[moment] for moment in Moment], axis=1)
 
     def at_moments(series: np.ndarray) -> np.ndarray:
+        """Return a series, shape (members, times, ...), at each member's moments, shape (members, 5, ...)."""
         return series[members[:, None], moments]
 
-    largest = labels[..., 0] > 0  # the first class listed
+    # Which examples are of the largest class, the first one listed, shape (members, examples). `separation` takes one
+    # group for all members, so that members with the same sizes are measured together.
+    largest = labels[..., 0] > 0
     separated = np.empty(f.shape[:2])
     for pattern in np.unique(largest, axis=0):
         group = np.all(largest == pattern, axis=1)
@@ -208,7 +211,8 @@ def flow_grid(
         _, sigma, V = sorted_svd(points)
         _, spread, _ = sorted_svd(points - points.mean(axis=-2, keepdims=True))
         variances = spread**2 / points.shape[-2]
-        leading, names = V[..., 0], SPECTRA[population_name]
+        leading, names = V[..., 0], SPECTRA[population_name]  # right singular vectors, shape (members, 5, d)
+        # with an axis of length one for the moments
         when_rare_are_learned = leading[:, [list(Moment).index(Moment.RARE_LEARNED)]]
         yield of_members(
             {
@@ -219,7 +223,7 @@ def flow_grid(
                 names.direction: np.abs(np.sum(leading * when_rare_are_learned, axis=-1)),
             }
         )
-    # half a decade before the end
+    # the place half a decade before the end
     before_end = np.searchsorted(times, times[-1] / np.sqrt(10))
     for name, series in ranks_of(f, labels, populations).items():
         tail, net = series[:, -1] - series[:, before_end], falls.net_change(series, windows.rare)
@@ -251,6 +255,7 @@ def class_probabilities(f: np.ndarray, W: np.ndarray, labels: np.ndarray, loss: 
 
 
 def _rates(f: np.ndarray, W: np.ndarray, labels: np.ndarray, loss: model.Loss) -> tuple[np.ndarray, np.ndarray]:
+    """Return the singular values of f and their derivatives in time, shape (members, times, k) each (Lemma B.1)."""
     df, _ = model.derivatives(f, W, labels[:, None], loss)
     U, S, V = sorted_svd(f)
     return S, theory.singular_value_rates(U, df, V)

@@ -31,8 +31,8 @@ def figure4(strongly: Table) -> Motion:
     times, x, y = x.index, x.to_numpy(), y.to_numpy()
     figure, (features_axis, rank_axis) = plt.subplots(1, 2, figsize=(MOVING, 2.4), width_ratios=[1, 1.1])
     reach = 1.08 * float(np.abs([x, y]).max())
-    for line in (features_axis.axhline, features_axis.axvline):
-        line(0, color=COLOURS["grey"], lw=0.5, zorder=0)
+    features_axis.axhline(0, color=COLOURS["grey"], lw=0.5, zorder=0)
+    features_axis.axvline(0, color=COLOURS["grey"], lw=0.5, zorder=0)
     features_axis.set(
         xlim=(-reach, reach), ylim=(-reach, reach), aspect="equal", xticks=[], yticks=[], title="features $f$"
     )
@@ -52,26 +52,28 @@ def figure4(strongly: Table) -> Motion:
     for time, tint in zip(learned_times(rows), colours, strict=True):
         if np.isfinite(time):
             rank_axis.axvline(time, color=tint, lw=1.0, zorder=0)
-    tones = [COLOURS["black"], COLOURS["vermilion"]]
-    traces = [
-        rank_axis.plot([], [], color=tone, label=name)[0]
-        for tone, name in zip(tones, POPULATION_NAMES.values(), strict=True)
+    # a rank's curve, and a dot at its end
+    rank_colours = [COLOURS["black"], COLOURS["vermilion"]]
+    curves = [
+        rank_axis.plot([], [], color=colour, label=name)[0]
+        for colour, name in zip(rank_colours, POPULATION_NAMES.values(), strict=True)
     ]
-    heads = [rank_axis.plot([], [], "o", color=tone, ms=5, clip_on=False)[0] for tone in tones]
+    dots = [rank_axis.plot([], [], "o", color=colour, ms=5, clip_on=False)[0] for colour in rank_colours]
     rank_axis.legend(loc="center right", handlelength=1.2, fontsize=8)
     logarithmic_time(rank_axis, rows)
     rank_axis.set(
         ylim=(0.98, settings_of(strongly)["dimension"] + 0.06), xlabel="gradient-flow time $t$", title="RankMe"
     )
 
-    def draw(number: int) -> None:
-        now = round(number * (len(times) - 1) / (FRAMES - 1))
+    def draw(frame: int) -> None:
+        """Show the flow up to the recorded time of a frame."""
+        now = round(frame * (len(times) - 1) / (FRAMES - 1))
         for index, (path, point) in enumerate(zip(paths, points, strict=True)):
             path.set_data(x[: now + 1, index], y[: now + 1, index])
             point.set_data([x[now, index]], [y[now, index]])
-        for trace, head, rank in zip(traces, heads, ranks, strict=True):
-            trace.set_data(times[: now + 1], rank[: now + 1])
-            head.set_data([times[now]], [rank[now]])
+        for curve, dot, rank in zip(curves, dots, ranks, strict=True):
+            curve.set_data(times[: now + 1], rank[: now + 1])
+            dot.set_data([times[now]], [rank[now]])
 
     return Motion(
         figure,
