@@ -1,6 +1,5 @@
 """What Figures 12 and 13 say without skew, without bottleneck, and under the squared loss."""
 
-from collections.abc import Mapping
 from typing import Any, Literal
 
 import numpy as np
@@ -8,7 +7,7 @@ import pandas as pd
 
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.evidence import Estimate, difference
-from learning_dynamics.judging import Check, Checks, Claim, Facts, at_least, claim, share_of_draws
+from learning_dynamics.judging import Check, Claim, Facts, at_least, claim, share_of_draws
 from learning_dynamics.papers.softmax_dynamics.draws import (
     SmallStarts,
     can_fall,
@@ -82,11 +81,12 @@ def _monotone_growth(
     rises = number(GROWTH) >= threshold  # from the trough to its highest later
     # the deepest fall after a rise, since the trough; 0 for none, nan where the flow failed
     deepest_fall = number(FALL, threshold=threshold)
+    never_falls = deepest_fall < threshold
     late_change = number(TAIL)  # over the last half decade of time
-    never_falls, saturates = deepest_fall < threshold, np.abs(late_change) < threshold
+    saturates = np.abs(late_change) < threshold
     grows = rises & never_falls & saturates
-    # By rival, the draws that take its course: one part of the claim's is missing, and the others are there. If most
-    # draws took such a course, the claim would fail and this rival hold, which says what is wrong
+    # By rival, the draws that take its course: one part of the claim's course is missing, and the others are there. If
+    # most draws took it, the claim would fail, and the rival would say which part is wrong.
     other_courses = {
         "such a growth from the start, without a warm-up": ~warms_up & grows,
         "a growth that falls again": warms_up & rises & ~never_falls & saturates,
@@ -296,19 +296,21 @@ def controls_squared_loss_uniform(
 
 
 def _falls_after_growth(grid: Grid, *, measure: str, threshold: float, small_scale: float) -> pd.Series:
-    """Return whether the rank of each draw from a small start falls after its growth: 1 or 0, nan for a failed flow.
+    """Return of each draw from a small start whether its rank falls after its growth: 1 or 0, nan for a failed flow.
 
-    The index has the draw's counts, kind of start, scale and seed.
+    Indexed by counts, init, scale and seed.
     """
     depth = grid.number(FALL, measure=measure, threshold=threshold)
     by_draw = pd.Series(unless_nan(depth >= threshold, depth), pd.MultiIndex.from_frame(grid.members))
     return by_draw[SmallStarts(grid.scale, small_scale).judged]
 
 
-def _class_falls(table: Table, dimension: int, *, skewed: bool, threshold: float, small_scale: float) -> pd.Series:
-    """Return the same of flows with one row a class: of all skewed sizes together, or of equal classes.
+def _class_falls_after_growth(
+    table: Table, dimension: int, *, skewed: bool, threshold: float, small_scale: float
+) -> pd.Series:
+    """Return the same of flows with one row of features a class: of all skewed sizes together, or of equal classes.
 
-    The index has the draw's counts, scale and seed.
+    Indexed by counts, scale and seed.
     """
     rows = small_starts(table, "examples", FALL, threshold=threshold, small_scale=small_scale)
     rows = rows[(rows["dimension"] == dimension) & (rows["skewed"] == skewed)]
@@ -317,32 +319,25 @@ def _class_falls(table: Table, dimension: int, *, skewed: bool, threshold: float
 
 
 def _excess(first: pd.Series, second: pd.Series) -> Estimate:
-    """Return the difference of two independent shares of draws; flows that failed count against it."""
+    """Return how much larger the share of draws is in `first`, if independent; flows that failed count against it."""
     return share_difference((first == 1).to_numpy(), (second != 0).to_numpy())
 
 
 def _paired_excess(first: pd.Series, second: pd.Series) -> Estimate:
-    """Return the same of draws that are paired by their index, over those that both have."""
+    """Return the same where draws of one index have the same start, over those that both have."""
     pairs = pd.concat([first == 1, second != 0], axis=1, join="inner", keys=["first", "second"])
     return difference(pairs["first"], pairs["second"])
 
 
-def _more_falls(name: str, excess: Estimate) -> Check:
-    """Check that more draws fall after growth than with one thing changed, which `name` says."""
+def _more_falls(change: str, excess: Estimate) -> Check:
+    """Check that more draws fall after growth than with something changed; `change` says what, in words."""
     return at_least(
-        f"share of draws that fall after growth, minus that with {name}",
+        f"share of draws that fall after growth, minus that with {change}",
         excess,
         0.0,
         because="falls are rarer without what they need",
         rivals={"falls are more frequent with the change, not rarer": {"estimate": -excess}},
     )
-
-
-def _can_fall(falls: Mapping[str, pd.Series], premise_share: float) -> Checks:
-    """Check what a contrast assumes: at each of the sizes the rank falls after its growth with nothing left out."""
-    for sizes, with_all in falls.items():
-        name = f"share of draws that fall after growth with nothing left out, at {sizes}"
-        yield can_fall(name, with_all.to_numpy(), premise_share)
 
 
 @claim(
@@ -475,25 +470,28 @@ def controls_differ_squared_loss(
     _require("loss", "cross_entropy", cross_entropy=cross_entropy, one_frequent=one_frequent, eight=eight)
     _require("loss", "squared", squared=squared, one_frequent_squared=one_frequent_squared, eight_squared=eight_squared)
     _require("dimension", 2, cross_entropy=cross_entropy, squared=squared)
-    of_rows: dict[str, Any] = {"measure": measure, "threshold": threshold, "small_scale": small_scale}
+    # settings of `_class_falls_after_growth`, and of `_falls_after_growth`
     of_classes: dict[str, Any] = {"threshold": threshold, "small_scale": small_scale}
+    of_rows: dict[str, Any] = of_classes | {"measure": measure}
     with_all_three = {
         ONE_RARE: _falls_after_growth(Grid(cross_entropy, skewed=True), **of_rows),
-        ONE_FREQUENT: _class_falls(one_frequent, 2, skewed=True, **of_classes),
+        ONE_FREQUENT: _class_falls_after_growth(one_frequent, 2, skewed=True, **of_classes),
     }
     skewed = {
         ONE_RARE: _falls_after_growth(Grid(squared, skewed=True), **of_rows),
-        ONE_FREQUENT: _class_falls(one_frequent_squared, 2, skewed=True, **of_classes),
+        ONE_FREQUENT: _class_falls_after_growth(one_frequent_squared, 2, skewed=True, **of_classes),
     }
     equal = {
         ONE_RARE: _falls_after_growth(Grid(squared, skewed=False), **of_rows),
-        ONE_FREQUENT: _class_falls(one_frequent_squared, 2, skewed=False, **of_classes),
+        ONE_FREQUENT: _class_falls_after_growth(one_frequent_squared, 2, skewed=False, **of_classes),
     }
     # with the same classes both losses have the same starts, so that draws are paired; equal classes have other starts
     for sizes, falls in with_all_three.items():
         yield _more_falls(f"the squared loss, at {sizes}", _paired_excess(falls, skewed[sizes]))
         yield _more_falls(f"the squared loss and equal classes, at {sizes}", _excess(falls, equal[sizes]))
-    yield from _can_fall(with_all_three, premise_share)
+    for sizes, falls in with_all_three.items():
+        name = f"share of draws that fall after growth with nothing left out, at {sizes}"
+        yield can_fall(name, falls.to_numpy(), premise_share)
     yield Facts(
         threshold=threshold,
         small_scale=small_scale,

@@ -1,9 +1,11 @@
 """The rank without skew, without bottleneck, and under the squared loss."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
@@ -58,21 +60,11 @@ def controls(
         "squared loss, equal classes": squared_uniform,
     }
     figure, axes = plt.subplots(2, 3, figsize=(WIDTH, 4.8))
-    for axis, (title, table) in zip(axes.ravel(), panels.items(), strict=False):
-        settings = settings_of(table)
-        band(axis, select(table, measure), COLOURS["blue"])
-        for seed in range(min(members, settings["seeds"])):
-            rows = table[table["seed"] == seed]
-            curve = select(rows, measure).set_index("time")["value"]
-            axis.plot(curve.index, curve, color=COLOURS["blue"], lw=0.7, alpha=0.7)
-            learned = learned_times(rows)
-            for when, colour in ((learned.min(), "orange"), (learned.max(), "black")):
-                if np.isfinite(when):
-                    axis.plot(when, curve[when], "o", ms=3, color=COLOURS[colour], zorder=3)
-        axis.axhline(settings["dimension"], color=COLOURS["grey"], lw=0.8, ls=DASHED)
-        axis.set(ylim=(0.95, settings["dimension"] + 0.07), title=title)
-        axis.set(xlabel="flow time $t$", ylabel=RANK_NAMES[measure])
-        logarithmic_time(axis, table)
+    *rank_axes, share_axis = axes.ravel()
+    for axis, (title, table) in zip(rank_axes, panels.items(), strict=True):
+        _rank_panel(axis, table, measure, members)
+        axis.set_title(title)
+    # from its name to a grid and whether its skewed classes are meant, or its equal ones
     cases = {
         "paper's case": (grid, True),
         "equal": (grid, False),
@@ -80,21 +72,7 @@ def controls(
         "squared": (squared_grid, True),
         "squared,\nequal": (squared_grid, False),
     }
-    axis = axes[1, 2]
-    for place, (table, skew) in enumerate(cases.values()):
-        draws = Grid(table, skewed=skew)
-        fallen = draws.number(FALL_RARE, measure=measure, threshold=threshold) >= threshold
-        growing = draws.keeps_growing(measure, threshold)
-        for shift, holds, colour, label in (
-            (-0.13, growing, "green", "(f): only grows"),
-            (0.13, fallen, "vermilion", "(f): falls late"),
-        ):
-            style = {"fmt": "o", "ms": 4, "color": COLOURS[colour], "label": label if place == 0 else None}
-            bars(axis, [place + shift], [span(share_of(holds))], horizontal=True, **style)
-    axis.set_yticks(range(len(cases)), list(cases))
-    axis.invert_yaxis()
-    axis.set(xlim=(-0.03, 1.03), xlabel="share of seeds", title="all scales and skews")
-    in_per_cent(axis.xaxis)
+    _share_panel(share_axis, cases, measure, threshold)
     letters(axes.flat)
     dot: dict[str, Any] = {"ls": "", "marker": "o", "ms": 4}
     handles = [
@@ -103,7 +81,7 @@ def controls(
         Line2D([], [], color=COLOURS["grey"], lw=0.8, ls=DASHED, label="number of dimensions"),
         Line2D([], [], color=COLOURS["orange"], label="first class learned", **dot),
         Line2D([], [], color=COLOURS["black"], label="last class learned", **dot),
-        *axis.get_legend_handles_labels()[0],
+        *share_axis.get_legend_handles_labels()[0],
     ]
     legend_below(figure, handles, columns=4)
     facts = {"measure": RANK_NAMES[measure], "members": members, "scale": settings_of(skewed)["scale"]}
@@ -112,3 +90,38 @@ def controls(
         facts,
         "RankMe over time for single seeds of the paper's case and four controls, and shares that grow or fall.",
     )
+
+
+def _rank_panel(axis: Axes, table: Table, measure: Measure, members: int) -> None:
+    """Plot the rank of the first members over time, when their first and last class are learned, and all as a band."""
+    settings = settings_of(table)
+    band(axis, select(table, measure), COLOURS["blue"])
+    for seed in range(min(members, settings["seeds"])):
+        rows = table[table["seed"] == seed]
+        curve = select(rows, measure).set_index("time")["value"]
+        axis.plot(curve.index, curve, color=COLOURS["blue"], lw=0.7, alpha=0.7)
+        learned = learned_times(rows)
+        for time, colour in ((learned.min(), "orange"), (learned.max(), "black")):
+            if np.isfinite(time):
+                axis.plot(time, curve[time], "o", ms=3, color=COLOURS[colour], zorder=3)
+    axis.axhline(settings["dimension"], color=COLOURS["grey"], lw=0.8, ls=DASHED)
+    axis.set(ylim=(0.95, settings["dimension"] + 0.07), xlabel="flow time $t$", ylabel=RANK_NAMES[measure])
+    logarithmic_time(axis, table)
+
+
+def _share_panel(axis: Axes, cases: Mapping[str, tuple[Table, bool]], measure: Measure, threshold: float) -> None:
+    """Plot the shares of draws whose rank only grows, and falls late, one case below the other."""
+    for place, (table, skewed) in enumerate(cases.values()):
+        grid = Grid(table, skewed=skewed)
+        only_grows = grid.keeps_growing(measure, threshold)
+        falls_late = grid.number(FALL_RARE, measure=measure, threshold=threshold) >= threshold
+        for shift, holds, colour, label in (
+            (-0.13, only_grows, "green", "(f): only grows"),
+            (0.13, falls_late, "vermilion", "(f): falls late"),
+        ):
+            style = {"fmt": "o", "ms": 4, "color": COLOURS[colour], "label": label if place == 0 else None}
+            bars(axis, [place + shift], [span(share_of(holds))], horizontal=True, **style)
+    axis.set_yticks(range(len(cases)), list(cases))
+    axis.invert_yaxis()
+    axis.set(xlim=(-0.03, 1.03), xlabel="share of seeds", title="all scales and skews")
+    in_per_cent(axis.xaxis)
