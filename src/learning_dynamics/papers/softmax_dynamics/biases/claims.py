@@ -1,7 +1,6 @@
 """Primacy bias, selection bias, and the alignment of the two spaces (section 3.3)."""
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -56,22 +55,22 @@ def primacy_bias(grid: Table, *, small_scale: Positive, chance_share: Fraction) 
     starts = SmallStarts(skewed.scale, small_scale)
     times, sizes = skewed.learning_times(), skewed.class_sizes  # shape (draws, classes), the largest class first
     in_order = pairs_in_order(times, sizes)  # the share of each draw's pairs, shape (draws,)
-    # rivals: classes are learned in the order of these sizes
+    # by rival, the sizes in whose order classes are learned
     other_sizes = {
         "rare classes first": sizes[:, ::-1],
         "each class has the size of the next one": np.roll(sizes, -1, axis=1),
     }
 
     def in_order_more_often_than_not(name: str, judged: np.ndarray, excluded: Mapping[str, int] | None = None) -> Check:
-        """Check the share of pairs in order, mean over the draws in the mask `judged`."""
+        """Check the share of pairs in order, mean over the draws that the mask `judged` selects."""
         return at_least(
             name,
             mean(in_order[judged]),
             chance_share,
             because="what an order that does not depend on the sizes gives",
             rivals={
-                phrase: {"estimate": mean(pairs_in_order(times, other)[judged])}
-                for phrase, other in other_sizes.items()
+                phrase: {"estimate": mean(pairs_in_order(times, sizes_of_rival)[judged])}
+                for phrase, sizes_of_rival in other_sizes.items()
             },
             excluded=excluded,
         )
@@ -129,19 +128,19 @@ def selection_bias(starts: Table, course: Table, *, chance_share: Fraction) -> C
     least_learned = _by_time(select(course, PROBABILITY).groupby(["seed", "time"])["value"].min())
     is_learning = least_learned.to_numpy() <= LEARNED  # the last class is not learned yet
     loss = _by_time(select(course, LOSS).set_index(["seed", "time"])["value"]).to_numpy()
-    # by how much the loss falls in each step that begins before the last class is learned, shape (draws, times - 1)
+    # by how much the loss falls in each step that begins before the last class is learned, 0 in later steps:
+    # shape (draws, times - 1)
     decrease = np.where(is_learning[:, :-1], -np.diff(loss, axis=1), 0.0)
 
     # by seed and time, with columns 1 and 2; rates keep their sign
     rate, sigma = first_two(course, RATE), first_two(course, SIGMA)
-    loss_share = partial(_loss_share, decrease, rate, sigma)  # a function of the order
 
-    # a rival is another order of the rates in the singular value
+    # A rival is another order of the rates in the singular value: at 1 rates are compared, at 0 relative rates.
     @takes_rivals("order", scaled=True)
     def loss_falls_meanwhile(order: float) -> Check:
         return at_least(
             "share of the loss that is lost while the larger one grows faster, until the last class is learned",
-            mean(loss_share(order)),
+            mean(_loss_share(decrease, rate, sigma, order)),
             chance_share,
             because=CHANCE,
         )
@@ -161,11 +160,12 @@ def selection_bias(starts: Table, course: Table, *, chance_share: Fraction) -> C
         because=CHANCE,
     )
 
-    # The share that rates |g_i| sigma_i^order predict, as a function of the order: the larger value is faster where
-    # log |g_2 / g_1| < order log(sigma_1 / sigma_2).
     log_gain_ratios = _exchanged_gain_ratios(rates / sigmas)  # |g_i| = rate_i / sigma_i, eqs. 17 and 18
     log_sigma_ratios = np.log(sigmas[1] / sigmas[2])
-    predicted_share = partial(_predicted_share, log_gain_ratios, log_sigma_ratios)
+
+    def predicted_share(order: float) -> float:
+        """Return the share of starts at which |g_1| sigma_1^order exceeds |g_2| sigma_2^order, gains exchanged."""
+        return _predicted_share(log_gain_ratios, log_sigma_ratios, order)
 
     # the interval of the measured share must be narrow enough to reject the rival whose share is nearest
     resolution = min(abs(predicted_share(other) - predicted_share(1.0)) for other in OTHER_ORDERS.values())
@@ -190,7 +190,7 @@ def selection_bias(starts: Table, course: Table, *, chance_share: Fraction) -> C
         when_highest=while_learning.idxmax(),
         lowest=while_learning.min(),
         when_lowest=while_learning.idxmin(),
-        lost_while_relatively_faster=np.mean(loss_share(0.0)),
+        lost_while_relatively_faster=np.mean(_loss_share(decrease, rate, sigma, 0.0)),
         faster=larger_is_faster.value,
         shrinking=(signed_rates[1] < 0)[is_faster].mean(),
         gains_more=(signed_rates[1] > signed_rates[2]).mean(),
@@ -201,7 +201,7 @@ def selection_bias(starts: Table, course: Table, *, chance_share: Fraction) -> C
 
 
 def _exchanged_gain_ratios(gains: pd.DataFrame) -> dict[float, np.ndarray]:
-    """Return log |g_2 / g_1| by scale, ascending, for all pairs of starts: g_1 of the one, g_2 of the other.
+    """Return log |g_2 / g_1| by scale, sorted, for all pairs of starts: g_1 of the one, g_2 of the other.
 
     Parameters
     ----------
@@ -217,6 +217,8 @@ def _exchanged_gain_ratios(gains: pd.DataFrame) -> dict[float, np.ndarray]:
 def _predicted_share(log_gain_ratios: Mapping[float, np.ndarray], log_sigma_ratios: pd.Series, order: float) -> float:
     """Return the share of starts at which the larger value is faster, with gains exchanged; mean over scales.
 
+    It is where |g_1| sigma_1^order > |g_2| sigma_2^order, or log |g_2 / g_1| < order log(sigma_1 / sigma_2).
+
     Parameters
     ----------
     log_gain_ratios : mapping from scale to ndarray
@@ -228,6 +230,7 @@ def _predicted_share(log_gain_ratios: Mapping[float, np.ndarray], log_sigma_rati
     """
     shares = []
     for scale, sorted_ratios in log_gain_ratios.items():
+        # of each start's values, the number of pairs of gains with which the larger one is faster
         n_below = np.searchsorted(sorted_ratios, order * log_sigma_ratios.loc[scale].to_numpy())
         shares.append(np.mean(n_below / sorted_ratios.size))
     return float(np.mean(shares))
@@ -255,7 +258,7 @@ def _loss_share(decrease: np.ndarray, rate: pd.DataFrame, sigma: pd.DataFrame, o
     order : float
         The power of the singular value in the rates.
     """
-    faster = _grows_faster(rate, sigma, order).to_numpy()[:, :-1]
+    faster = _grows_faster(rate, sigma, order).to_numpy()[:, :-1]  # at the beginning of each step
     return (decrease * faster).sum(axis=1) / decrease.sum(axis=1)
 
 
@@ -303,7 +306,7 @@ def alignment(grid: Table, *, cosine: Fraction, small_scale: Positive, majority_
     )
 
 
-PerClass = Callable[[Sequence[int]], np.ndarray]  # class sizes, largest first, to a number for each class
+PerClass = Callable[[Sequence[int]], np.ndarray]  # from class sizes, largest first, to a number for each class
 
 
 def _singular_values(counts: Sequence[int]) -> np.ndarray:
@@ -319,9 +322,9 @@ def _row_norms(counts: Sequence[int]) -> np.ndarray:
 def _two_stages(rates: PerClass, last_rates: PerClass) -> PerClass:
     """Return a function from class sizes to when each class is learned, if the second pair grows in two stages.
 
-    Times are in units of log(1 / scale). With rates r_1 and r_2 of the two pairs in the first stage, the first pair is
-    learned at 1 / r_1. By then the second pair has grown by a share r_2 / r_1 of its way; it grows the rest,
-    1 - r_2 / r_1, in the second stage, at the rate that `last_rates` gives the third class.
+    Times are in units of log(1 / scale). Let r_1 and r_2 be the first two of `rates`. The first pair is learned at
+    1 / r_1. By then the second pair has grown by the share r_2 / r_1 of its way. It grows the rest, 1 - r_2 / r_1, in
+    the second stage, at the third of `last_rates`.
     """
 
     def times(counts: Sequence[int]) -> np.ndarray:
@@ -337,7 +340,8 @@ def _two_stages(rates: PerClass, last_rates: PerClass) -> PerClass:
 
 def _one_singular_value_a_pair(counts: Sequence[int]) -> np.ndarray:
     """Return 1 / sigma_1 for the first pair of classes, 1 / sigma_2 for the second, and so on."""
-    return theory.times_one_by_one(counts)[np.arange(len(counts)) // 2]
+    pairs = np.arange(len(counts)) // 2  # 0, 0, 1, 1, ...
+    return theory.times_one_by_one(counts)[pairs]
 
 
 def _all_at_once(counts: Sequence[int]) -> np.ndarray:
@@ -422,7 +426,7 @@ def classes_are_learned_in_pairs(flows: Sequence[Table]) -> Claim:
             tolerance=tolerance,
             relative_to=1.0,
             because=reason,
-            rivals={phrase: {"measured": others[index]} for phrase, others in other_ratios.items()},
+            rivals={phrase: {"measured": ratios_of_rival[index]} for phrase, ratios_of_rival in other_ratios.items()},
         )
     mean_ratios = ratios.groupby("counts").mean()  # over draws of the same sizes
     all_sizes = [sizes_of(counts) for counts in mean_ratios.index]
@@ -449,7 +453,7 @@ def classes_are_learned_in_pairs(flows: Sequence[Table]) -> Claim:
 
 
 def _error_of_records(flows: Sequence[Table], *, smallest: float, larger: float) -> float:
-    """Return the relative error of a slope between two scales that the spacing of recorded times leaves.
+    """Return the relative error that the spacing of recorded times leaves in a slope between two scales.
 
     The times are T = F L and T' = F L', with L = log(1 / scale), and the slope F is (T - T') / (L - L'). Either may be
     off by the step between records. These are spaced evenly in the logarithm, so that the step is a share of T. The
@@ -468,7 +472,7 @@ def _error_of_squared_time(sizes: Sequence[Sequence[int]], *, smallest: float, l
     ``2 log(L / L') / rate``, and F by that over (L - L').
     """
     log_smallest, log_larger = np.log(1 / smallest), np.log(1 / larger)  # L and L'
-    # the rate of the second stage times F, as the error is relative to F
+    # of each draw: the rate of the second stage times F, as the error is relative to F
     rate_times_slope = np.array(
         [theory.fastest_growth(counts, learned=[0, 1]) * theory.pair_times(counts)[2] for counts in sizes]
     )
@@ -481,7 +485,7 @@ def _sizes_of_draws(table: pd.DataFrame) -> list[list[int]]:
 
 
 def _over_prediction(slopes: pd.DataFrame, learning_times: PerClass) -> pd.DataFrame:
-    """Return measured slopes over predicted ones, a row for each draw and a column for each class."""
+    """Return measured slopes over predicted ones, in the rows (draws) and columns (classes) of `slopes`."""
     predicted = np.full(slopes.shape, np.nan)  # of draws with fewer classes the last columns stay empty
     for row, sizes in zip(predicted, _sizes_of_draws(slopes), strict=True):
         row[: len(sizes)] = learning_times(sizes)
@@ -489,7 +493,7 @@ def _over_prediction(slopes: pd.DataFrame, learning_times: PerClass) -> pd.DataF
 
 
 def _ratio_to_limit(times: pd.DataFrame, scale: float, *, index: int) -> float:
-    """Return the median time at which a class is learned from a scale, over the limit's prediction."""
+    """Return the median over draws of the time at which class `index` is learned from a scale, over its prediction."""
     class_times = times[scale].xs(index, level="index").fillna(np.inf)  # a class not learned by the horizon comes later
-    limits = [theory.pair_times(sizes)[index - 1] for sizes in _sizes_of_draws(class_times)]
+    limits = [theory.pair_times(sizes)[index - 1] for sizes in _sizes_of_draws(class_times)]  # over log(1 / scale)
     return float(np.median(class_times / np.log(1 / scale) / limits))

@@ -67,10 +67,12 @@ def biases(skewed: Table) -> Plot:
     )
     counts = settings_of(skewed)["counts"]
 
+    # (a) probabilities
     for index, (size, colour) in enumerate(zip(counts, class_colours(len(counts)), strict=True), start=1):
         line(probability_axis, select(skewed, PROBABILITY, index=index), colour, f"class {index} ({size})")
     probability_axis.set(ylabel="probability of its own class", ylim=(0, 1.05))
 
+    # (b) alignment and separation
     line(alignment_axis, select(skewed, ALIGNMENT), COLOURS["black"], "alignment (left)")
     alignment_axis.set(ylabel=r"$|\cos|$ of leading eigenvectors", ylim=(0, 1.05))
     separation_axis = alignment_axis.twinx()  # the right axis
@@ -83,7 +85,7 @@ def biases(skewed: Table) -> Plot:
         lines, [curve.get_label() for curve in lines], loc="upper right", bbox_to_anchor=(1.0, 0.94), fontsize=7.5
     )
 
-    # by seed and time, with columns 1 and 2 for the two largest singular values
+    # (c) which singular value grows faster: tables by seed and time, with columns 1 and 2 for the two largest
     sigma, rate = first_two(skewed, SIGMA), first_two(skewed, RATE)
     for grows_faster, colour, label in (
         (rate[1] > rate[2], "blue", r"$\dot\sigma_1 > \dot\sigma_2$"),
@@ -96,13 +98,13 @@ def biases(skewed: Table) -> Plot:
     share_axis.set(ylabel="share of seeds", ylim=(-0.02, 1.05))
     in_per_cent(share_axis.yaxis)
 
-    for values, colour, label in (
+    # (d) singular values
+    for comparison, colour, label in (
         (sigma[1] / sigma[2], "vermilion", r"$\sigma_1 / \sigma_2$"),
         (sigma[1] - sigma[2], "blue", r"$\sigma_1 - \sigma_2$"),
     ):
-        line(
-            values_axis, values.rename("value").reset_index(), COLOURS[colour], label
-        )  # as rows with a time and a value
+        rows = comparison.rename("value").reset_index()  # with columns seed, time and value
+        line(values_axis, rows, COLOURS[colour], label)
     values_axis.set(ylabel="singular values of $f$", yscale="log")
 
     times = np.array([learned_times(rows) for _, rows in skewed.groupby("seed")])  # shape (seeds, classes)
@@ -164,6 +166,7 @@ def by_scale(grid: Table, *, cosine: Fraction) -> Plot:
         spans = [span(estimate(numbers[(scale == one_scale) & ~np.isnan(numbers)])) for one_scale in scales]
         bars(axis, scales * shift, spans, fmt=f"{marker}-", ms=4, lw=1.1, color=COLOURS[colour], label=label)
 
+    # (a) the order of learning
     times = skewed.learning_times()  # shape (draws, classes), the most frequent class first
     plot_by_scale(order_axis, mean, pairs_in_order(times, sizes), "blue", "pairs in order")
     most_frequent_first = unless_nan(times[:, 0] < times[:, 1:].min(axis=1), *times.T)
@@ -171,6 +174,7 @@ def by_scale(grid: Table, *, cosine: Fraction) -> Plot:
     order_axis.axhline(0.5, **GUIDE)
     order_axis.set(ylabel="share of pairs or draws", title="primacy bias")
 
+    # (b) alignment
     is_gaussian = skewed.members["init"] == "gaussian"
     for moment, colour, label in (
         (Moment.START, "orange", "at the start"),
@@ -183,12 +187,14 @@ def by_scale(grid: Table, *, cosine: Fraction) -> Plot:
     alignment_axis.axhline(np.arccos(cosine) / (np.pi / 2), **GUIDE)
     alignment_axis.set(ylabel="share of draws", title="alignment")
 
+    # (c) separation
     for quantity, colour, label in ((SEPARATION_F, "blue", "features"), (SEPARATION_W, "orange", "weights")):
         before, after = (skewed.at(moment, quantity) for moment in DURING_WARM_UP)
         plot_by_scale(separation_axis, median, after / before, colour, label)
     separation_axis.axhline(1.0, **GUIDE)
     separation_axis.set(yscale="log", ylabel="separation / that at the start", title="the most frequent class apart")
 
+    # (d) growth of singular values
     spectrum = SPECTRA["examples"]
     for window, marker, shift, labels in (
         (WHILE_RARE, "o", 1.0, (r"$\sigma_1$ grows more", "ratio falls")),
@@ -198,12 +204,9 @@ def by_scale(grid: Table, *, cosine: Fraction) -> Plot:
         ratio_before, ratio_after = (
             skewed.at(moment, spectrum.sigma_1) / skewed.at(moment, spectrum.sigma_2) for moment in window
         )
-        # of each draw: whether sigma_1 grows by more than sigma_2, and whether their ratio falls
-        shown = (
-            unless_nan(growth_1 > growth_2, growth_1, growth_2),
-            unless_nan(ratio_after < ratio_before, ratio_before, ratio_after),
-        )
-        for holds, colour, label in zip(shown, ("blue", "vermilion"), labels, strict=True):
+        grows_more = unless_nan(growth_1 > growth_2, growth_1, growth_2)
+        ratio_falls = unless_nan(ratio_after < ratio_before, ratio_before, ratio_after)
+        for holds, colour, label in zip((grows_more, ratio_falls), ("blue", "vermilion"), labels, strict=True):
             plot_by_scale(growth_axis, share_of, holds, colour, label, marker, shift)
     growth_axis.axhline(0.5, **GUIDE)
     growth_axis.set(ylabel="share of draws", title="as rare classes are learned ●, after ■")
@@ -239,7 +242,7 @@ def learning_times(flows: Sequence[Table]) -> Plot:
     # flows: a table of four classes, then one of six; panel (a) has the first
     narrow = narrowest(flows[0])
     all_counts = narrow["counts"].unique()
-    counts = str(all_counts[len(all_counts) // 2])  # one of the sizes stands for all of them: the one in the middle
+    counts = str(all_counts[len(all_counts) // 2])  # one of the class sizes is shown: the one in the middle of the list
     _time_panel(time_axis, narrow[narrow["counts"] == counts], sizes_of(counts))
     _slope_panel(slope_axis, slopes_by_scale(times_by_scale(flows)))
     time_axis.set_title("times")

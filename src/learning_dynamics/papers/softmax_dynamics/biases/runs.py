@@ -43,7 +43,7 @@ def escapes(
     times = integration.times
 
     def follow(counts: list[int], dimension: int, scale: float) -> dict[str, np.ndarray]:
-        # one for starts at all scales: they are multiples of the same draws
+        # the scale is no part of it: starts at all scales are multiples of the same draws
         label = f"softmax_dynamics.escapes.{name_of(counts)}.{dimension}"
         initial = np.stack([turned_start(rng, counts, dimension, scale) for rng in generators(seed, label, seeds)])
         f, W = toy_flow.class_flow(
