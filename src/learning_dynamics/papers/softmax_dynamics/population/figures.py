@@ -31,7 +31,7 @@ from learning_dynamics.tidy import Table, select, settings_of
 
 BOUNDARY: dict[str, Any] = {"color": COLOURS["vermilion"], "lw": 2.0, "solid_capstyle": "projecting"}
 
-LAWS = ("equal sizes", "sizes as $1/k$", "sizes as $1/k^2$")
+LAWS = ("equal sizes", "sizes as $1/k$", "sizes as $1/k^2$")  # by the power of 1/k, for class number k
 
 
 def phase_diagram(region: Table, *, threshold: Positive) -> Plot:
@@ -55,7 +55,7 @@ def phase_diagram(region: Table, *, threshold: Positive) -> Plot:
     for row, population in zip(axes, ("classes", "examples"), strict=True):
         rows = fall_rows(region, falls.FALL_RARE, population, threshold)
         for axis, dimension in zip(row, dimensions, strict=True):
-            _draw_map(axis, rows[rows["dimension"] == dimension], sizes, scales, "counts")
+            _draw_map(axis, rows[rows["dimension"] == dimension], "counts", sizes, scales)
             of_dimension = learned[learned["dimension"] == dimension].rename(columns={"value": "learned"})
             hatch_unlearned(axis, of_dimension, rows=sizes, columns=dict.fromkeys(scales, ""), by=("counts", "scale"))
         row[0].set_ylabel(f"over {population}\nlargest class / smallest")
@@ -91,8 +91,8 @@ def boundary(draws: Table, directions: Table, *, threshold: Positive) -> Plot:
     side by side, and then the two kinds of start differ.
     """
     figure, (depth_axis, share_axis) = plt.subplots(1, 2, figsize=(WIDTH, 3.1))
-    smallest = draws["threshold"][draws["threshold"] > 0].min()
-    for population, face in (("examples", "none"), ("classes", "full")):
+    smallest = draws["threshold"][draws["threshold"] > 0].min()  # falls of any depth count
+    for population in ("examples", "classes"):
         rows = fall_rows(draws, falls.FALL_RARE, population, smallest)
         predicted = fall_rows(directions, falls.FALL_RARE, population, smallest).set_index(["counts", "scale"])["value"]
         for scale, colour, shape in zip(sorted(rows["scale"].unique()), cycle(("blue", "orange")), cycle("os")):
@@ -103,12 +103,12 @@ def boundary(draws: Table, directions: Table, *, threshold: Positive) -> Plot:
                 "ms": 4.5,
                 "lw": 1.0,
                 "color": COLOURS[colour],
-                "mfc": COLOURS[colour] if face == "full" else "none",
+                "mfc": COLOURS[colour] if population == "classes" else "none",
                 "label": f"over {population}, scale {scale:g}",
             }
             bars(depth_axis, expected, quartiles(by_counts), **style)
             if population == "classes":
-                spans = [span(share_of(part >= threshold)) for _, part in by_counts]
+                spans = [span(share_of(depths >= threshold)) for _, depths in by_counts]
                 bars(share_axis, expected, spans, **style)
     end = 1.1 * max(line.get_xdata().max() for line in depth_axis.lines)
     depth_axis.plot([0, end], [0, end], zorder=0, **EXPECTED)
@@ -125,19 +125,24 @@ def boundary(draws: Table, directions: Table, *, threshold: Positive) -> Plot:
     return Plot(figure, facts, "Falls from random starts near the diagonal of those from one start, and their shares.")
 
 
-def _draw_map(axis: plt.Axes, draws: pd.DataFrame, rows: Mapping[Any, str], scales: Sequence[float], row: str) -> None:
-    """Draw shares of draws that have `fallen`, and edges between cells with more than half and others."""
+def _draw_map(
+    axis: plt.Axes, draws: pd.DataFrame, row_column: str, rows: Mapping[Any, str], scales: Sequence[float]
+) -> None:
+    """Draw shares of draws that have `fallen` by `row_column` and scale, and edges around cells with more than half."""
     columns = {scale: plain_number(scale) for scale in scales}
-    image = share_map(axis, draws, "fallen", rows=rows, columns=columns, by=(row, "scale"), origin="lower")
-    _boundary(axis, np.asarray(image.get_array()) > 0.5)
+    image = share_map(axis, draws, "fallen", rows=rows, columns=columns, by=(row_column, "scale"), origin="lower")
+    _draw_edges(axis, np.asarray(image.get_array()) > 0.5)
 
 
-def _boundary(axis: plt.Axes, inside: np.ndarray) -> None:
-    """Draw the edges between cells inside and outside a set."""
-    for i, j in np.argwhere(inside[:, 1:] != inside[:, :-1]):
-        axis.plot([j + 0.5] * 2, [i - 0.5, i + 0.5], **BOUNDARY)
-    for i, j in np.argwhere(inside[1:] != inside[:-1]):
-        axis.plot([j - 0.5, j + 0.5], [i + 0.5] * 2, **BOUNDARY)
+def _draw_edges(axis: plt.Axes, inside: np.ndarray) -> None:
+    """Draw the edges between cells of a map that are inside a set and cells that are not.
+
+    `inside` has the shape (rows, columns). The cell in row i and column j is a unit square around x = j, y = i.
+    """
+    for i, j in np.argwhere(inside[:, 1:] != inside[:, :-1]):  # cells (i, j) and (i, j + 1)
+        axis.plot([j + 0.5, j + 0.5], [i - 0.5, i + 0.5], **BOUNDARY)
+    for i, j in np.argwhere(inside[1:] != inside[:-1]):  # cells (i, j) and (i + 1, j)
+        axis.plot([j - 0.5, j + 0.5], [i + 0.5, i + 0.5], **BOUNDARY)
 
 
 def many_classes(laws: Sequence[Table], *, scale: Positive, threshold: Positive) -> Plot:
@@ -154,8 +159,15 @@ def many_classes(laws: Sequence[Table], *, scale: Positive, threshold: Positive)
     for (share_axis, depth_axis), table in zip(axes, laws, strict=True):
         for counts, colour in zip(_by_skew(table), cycle(("grey", "blue", "vermilion"))):
             for population in ("classes", "examples"):
-                _falls_by_dimension(
-                    share_axis, depth_axis, table, counts, population, scale, threshold, COLOURS[colour]
+                _draw_falls_by_dimension(
+                    share_axis,
+                    depth_axis,
+                    _drops(table, population).loc[counts],
+                    counts=counts,
+                    population=population,
+                    scale=scale,
+                    threshold=threshold,
+                    colour=COLOURS[colour],
                 )
         share_axis.set(ylabel="share of seeds", ylim=(-0.03, 1.03))
         in_per_cent(share_axis.yaxis)
@@ -202,7 +214,7 @@ def many_classes_diagram(laws: Sequence[Table], *, threshold: Positive) -> Plot:
         most_over_examples = max(most_over_examples, by_cell.max())
         for axis, counts in zip(row, _by_skew(table), strict=True):
             draws = drops["classes"].loc[counts].rename("fallen").reset_index()
-            _draw_map(axis, draws, {number: str(number) for number in dimensions}, scales, "dimension")
+            _draw_map(axis, draws, "dimension", {number: str(number) for number in dimensions}, scales)
         row[0].set_ylabel(f"$V = {_classes(table)}$\n$d$")
     for axis, law in zip(axes[0], LAWS, strict=True):
         axis.set_title(law, fontsize=10)
@@ -222,26 +234,31 @@ def many_classes_diagram(laws: Sequence[Table], *, threshold: Positive) -> Plot:
 
 
 def _drops(table: Table, population: str) -> pd.Series:
-    """Return how far each draw's rank ends below its highest."""
-    key = ["counts", "scale", "dimension", "seed"]
-    peak = select(table, falls.PEAK, population=population).set_index(key)["value"]
-    return peak - select(table, falls.END, population=population).set_index(key)["value"]
+    """Return how far each draw's rank ends below its highest, by counts, scale, dimension and seed."""
+    keys = ["counts", "scale", "dimension", "seed"]
+    peak = select(table, falls.PEAK, population=population).set_index(keys)["value"]
+    end = select(table, falls.END, population=population).set_index(keys)["value"]
+    return peak - end
 
 
-def _falls_by_dimension(
+def _draw_falls_by_dimension(
     share_axis: plt.Axes,
     depth_axis: plt.Axes,
-    table: Table,
+    drops: pd.Series,
+    *,
     counts: str,
     population: str,
     scale: float,
     threshold: float,
     colour: Any,
 ) -> None:
-    """Draw the share of seeds that end below their highest rank, and by how much, over d / V."""
-    drops = _drops(table, population)
-    by_dimension = drops[np.isclose(drops.index.get_level_values("scale"), scale)].loc[counts].groupby("dimension")
-    places = np.array(list(by_dimension.groups)) / _classes(table)
+    """Draw the share of seeds that end below their highest rank, and by how much, over d / V, at one scale.
+
+    `drops` are those of `_drops` at one of the class sizes, by scale, dimension and seed.
+    """
+    classes = len(sizes_of(counts))
+    by_dimension = drops[np.isclose(drops.index.get_level_values("scale"), scale)].groupby("dimension")
+    places = np.array(list(by_dimension.groups)) / classes
     over_classes = population == "classes"
     style: dict[str, Any] = {
         "fmt": "o-" if over_classes else "o--",
@@ -250,18 +267,20 @@ def _falls_by_dimension(
         "color": colour,
         "mfc": colour if over_classes else "none",
     }
-    order = round(np.log(ratio(counts)) / np.log(_classes(table)))
-    label = f"{LAWS[order]}, over {population}"
-    spans = [span(share_of(part >= threshold)) for _, part in by_dimension]
+    power = round(np.log(ratio(counts)) / np.log(classes))  # sizes as 1/k^p have a ratio of V^p
+    label = f"{LAWS[power]}, over {population}"
+    spans = [span(share_of(depths >= threshold)) for _, depths in by_dimension]
     bars(share_axis, places, spans, label=label, **style)
     bars(depth_axis, places, quartiles(by_dimension), **style)
 
 
 def _by_skew(table: Table) -> list[str]:
+    """Return the class sizes in a table, the least skewed first."""
     return sorted(table["counts"].unique(), key=ratio)
 
 
 def _classes(table: Table) -> int:
+    """Return the number of classes in a table."""
     return len(sizes_of(table["counts"].iloc[0]))
 
 

@@ -73,10 +73,12 @@ def _ranks_and_falls(
     f, W, failed = starts.finite_factors(trajectory)
     outputs = f @ W
     own = model.softmax(outputs) if loss == "cross_entropy" else outputs
+    # rows are classes: row c's own class is in column c
     probabilities = np.diagonal(own, axis1=-2, axis2=-1)
     windows = falls.windows(probabilities, sizes, lower, upper)
     of_members = functools.partial(cells.member_rows, trajectory, failed=failed)
     yield of_members({"length_order": length_orders(f[:, -1], W[:, -1], sizes)}, population="")
+    # a row is the mean of a class: over examples it counts by the class's size
     for population, weights in (("examples", sizes.astype(float)), ("classes", np.ones(sizes.shape))):
         series = weighted_rankme(f, weights[:, None])
         net = {falls.NET: falls.net_change(series, windows.rare)}
@@ -112,8 +114,10 @@ def length_orders(f: np.ndarray, W: np.ndarray, sizes: np.ndarray) -> np.ndarray
     f, W : ndarray, shapes (members, classes, d) and (members, d, classes)
     sizes : ndarray, shape (members, classes)
     """
-    margins = np.einsum("mcd,mdc->mc", f, W)
+    margins = np.einsum("mcd,mdc->mc", f, W)  # f_c w_c, row c of f with column c of W
     valid = (margins > 0).all(axis=1) & (sizes.max(axis=1) > sizes.min(axis=1))
+    # Ordinary least squares with y = log(|f_c|^2 / f_c w_c) and x = log(n_c) less its mean. Members that are not valid
+    # get ones in place of what has no logarithm or is divided by, and nan at the end.
     y = np.log(np.where(valid[:, None], np.sum(f**2, axis=-1) / np.where(margins > 0, margins, 1.0), 1.0))
     x = np.log(sizes) - np.log(sizes).mean(axis=1, keepdims=True)
     spread = np.where(valid, np.sum(x**2, axis=1), 1.0)
@@ -121,7 +125,7 @@ def length_orders(f: np.ndarray, W: np.ndarray, sizes: np.ndarray) -> np.ndarray
 
 
 def weighted_rankme(points: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Return RankMe of rows that count by weights, about their weighted mean.
+    """Return RankMe of rows with weights, about their weighted mean.
 
     Parameters
     ----------
@@ -132,6 +136,7 @@ def weighted_rankme(points: np.ndarray, weights: np.ndarray) -> np.ndarray:
     -------
     ndarray, shape (...)
     """
+    # shape (..., rows, 1)
     share = (weights / weights.sum(axis=-1, keepdims=True))[..., None]
     centred = points - np.sum(share * points, axis=-2, keepdims=True)
     covariance = np.swapaxes(centred, -1, -2) @ (share * centred)

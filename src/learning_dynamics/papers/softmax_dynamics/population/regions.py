@@ -1,4 +1,4 @@
-"""Regions of class sizes, and how far the effective rank falls in them."""
+"""Regions, grids over class sizes, scales and dimensions: how far the effective rank falls from small starts."""
 
 import pandas as pd
 
@@ -14,6 +14,9 @@ REGION = (
 def small_starts(
     region: Table, population: Population, within: Quantity, *, threshold: float, small_scale: float
 ) -> pd.DataFrame:
-    """Return by how much the rank falls in a window of learning, of starts up to `small_scale`, a row a draw."""
+    """Return the rows of `draws.fall_rows` of starts up to `small_scale`, a row for each draw.
+
+    `within` is the quantity of the fall in a window of learning, such as `falls.FALL_RARE`.
+    """
     rows = fall_rows(region, within, population, threshold)
     return rows[rows["scale"] <= small_scale]

@@ -1,4 +1,4 @@
-"""The toy with one row of features for each class, which stands for all its examples, over skews and dimensions."""
+"""Gradient flow with one row of features for each class, over class sizes, dimensions and scales."""
 
 from collections.abc import Callable, Sequence
 
@@ -23,10 +23,10 @@ def class_flows(
     integration: LogSpan,
     seed: Seed,
 ) -> Trajectory:
-    """Gradient flow from Gaussian starts, the examples of a class taken together.
+    """Gradient flow from Gaussian starts, with one row of features for all examples of a class.
 
-    Examples of a class have the same gradient while their logits agree. What is left of a small start is their mean,
-    whose entries have standard deviation scale / sqrt(class size); the spread within classes is left out.
+    Examples of a class have the same gradient while their logits agree, so that from small starts their mean grows and
+    their spread does not. The row is this mean, whose entries start with standard deviation scale / sqrt(class size).
 
     Returns
     -------
@@ -51,11 +51,11 @@ def class_flows(
 def growing_directions(
     *, counts: list[list[Count]], dimensions: list[Count], scales: list[Positive], integration: LogSpan
 ) -> Trajectory:
-    """The same flows from a start without chance: each feature axis holds one of the directions that grow.
+    """Gradient flow of cross-entropy as in `class_flows`, from a start without chance.
 
-    The loss is cross-entropy.
-    From a small Gaussian start the k-th fastest direction of A at uniform predictions comes to fill a direction of
-    features of its own. Here the k-th axis holds it from the beginning, its norm the scale, and nothing else.
+    From a small Gaussian start the component of the features along the k-th singular vector of A, at uniform
+    predictions, comes to have a direction of feature space to itself. Here the k-th axis of feature space holds this
+    component alone from the start, with the scale as its norm.
 
     Returns
     -------
@@ -65,6 +65,7 @@ def growing_directions(
 
     def initial(dimension: int, sizes: list[int], scale: float) -> np.ndarray:
         U, _, Vt = np.linalg.svd(theory.uniform_gain(sizes))
+        # a row of U stands for all n examples of a class: each of them has 1 / sqrt(n) of it
         rows = scale * U[:, :dimension] / np.sqrt(np.array(sizes))[:, None]
         return model.pack(rows, scale * Vt[:dimension])[None]
 
@@ -80,7 +81,7 @@ def _flows(
     seeds: int,
     integration: LogSpan,
 ) -> Trajectory:
-    """Return flows from packed starts, given dimension, class sizes and scale, in single precision."""
+    """Return the flows of all cells in single precision; `initial` returns packed starts of a cell's settings."""
 
     def follow(dimension: int, counts: list[int], scale: float) -> dict[str, np.ndarray]:
         start = initial(dimension, counts, scale)

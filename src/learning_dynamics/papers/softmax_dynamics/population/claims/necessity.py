@@ -46,13 +46,13 @@ def _grid_falls(grid: Grid, population: Population, within: Quantity, threshold:
 
 
 def _rarely_falls(name: str, falls: np.ndarray, exceptions: float, *, rivals: dict[str, np.ndarray]) -> Check:
-    """Check that few draws fall; a rival has other draws, with what is necessary."""
+    """Check that few draws fall; each rival has draws with the condition that the claim says is necessary."""
     return share_of_draws(
         name,
         falls,
         at_most=exceptions,
         because="draws cannot show that something never happens; one in twenty may",
-        rivals={phrase: {"holds": other} for phrase, other in rivals.items()},
+        rivals={phrase: {"holds": rival_falls} for phrase, rival_falls in rivals.items()},
     )
 
 
@@ -65,6 +65,7 @@ def _skewed_small_starts(
 
 
 def _in_words(counts: str) -> str:
+    """Return class sizes, joined by dashes, as a ratio."""
     return counts.replace("-", " : ")
 
 
@@ -163,7 +164,7 @@ def skew_is_necessary_under_descent(
     """
     # equal classes are repeated under the name of each of the skewed sizes
     equal = draws_by_case(descents, threshold)["equal"].drop_duplicates(["scale", "learning_rate", "seed"])
-    # those that learn at the edge of stability are few and not typical: the share is of all draws
+    # the share is of all draws: the few that learn at the edge of stability are not typical
     shows_by_rate = equal["shows"].fillna(0.0).groupby(equal["learning_rate"])  # ascending
     # equal seeds are equal starts, whatever the run: those with which the setting was chosen are left out
     of_best = draws_by_case(best[~best["seed"].isin(descents["seed"].unique())], threshold)["treated"]
@@ -250,7 +251,7 @@ def bottleneck_is_necessary(
     same_sizes = _grid_falls(Grid(wide, skewed=True), population, within, threshold)
     # sizes in powers of a ratio, in three dimensions and in four, without the bottleneck of two
     rows = skewed_rows(population, within)
-    of_powers = _region_falls(rows[rows["dimension"] > rows["dimension"].min()])
+    powers = _region_falls(rows[rows["dimension"] > rows["dimension"].min()])
     two_dimensions = "a bottleneck of two dimensions"
     yield _rarely_falls(
         "share of draws in four dimensions, with one frequent class and rare others, that fall from when the rare "
@@ -267,7 +268,7 @@ def bottleneck_is_necessary(
     )
     yield _rarely_falls(
         "share of draws without a bottleneck that fall, at sizes in powers of a ratio",
-        of_powers,
+        powers,
         exceptions,
         rivals={two_dimensions: with_both},
     )
@@ -289,9 +290,9 @@ def bottleneck_is_necessary(
         by_ratio = shares[scale, most_dimensions]  # indexed by the ratio
         return min(by_ratio.index[by_ratio > 0.5], default=np.nan)
 
-    ratio_of_most = least_ratio(smallest_scale)
-    rows = _skewed_small_starts(one_frequent, population, FALL_RARE, threshold, small_scale)
-    meanwhile = rows.groupby("dimension")["fallen"].mean()
+    least_ratio_at_smallest_scale = least_ratio(smallest_scale)
+    rows_while_rare = _skewed_small_starts(one_frequent, population, FALL_RARE, threshold, small_scale)
+    meanwhile = rows_while_rare.groupby("dimension")["fallen"].mean()
     yield Facts(
         threshold=threshold,
         small_scale=small_scale,
@@ -302,13 +303,13 @@ def bottleneck_is_necessary(
         meanwhile_in_four=meanwhile[4],
         with_one_rare=share_true(with_one_rare),
         same_sizes=share_true(same_sizes),
-        powers=share_true(of_powers),
+        powers=share_true(powers),
         fallen=over_classes[over_classes["dimension"] > fewest_dimensions]["fallen"].mean(),
         dimensions=most_dimensions,
         smallest_scale=smallest_scale,
         largest_scale=largest_scale,
-        least_ratio=ratio_of_most,
+        least_ratio=least_ratio_at_smallest_scale,
         least_ratio_at_largest_scale=least_ratio(largest_scale),
-        share_at_least_ratio=shares.get((smallest_scale, most_dimensions, ratio_of_most), np.nan),
-        share_in_two_dimensions=shares.get((smallest_scale, fewest_dimensions, ratio_of_most), np.nan),
+        share_at_least_ratio=shares.get((smallest_scale, most_dimensions, least_ratio_at_smallest_scale), np.nan),
+        share_in_two_dimensions=shares.get((smallest_scale, fewest_dimensions, least_ratio_at_smallest_scale), np.nan),
     )

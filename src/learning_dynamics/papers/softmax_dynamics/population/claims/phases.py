@@ -67,9 +67,9 @@ def three_phases_exist(
     # of the draws that have learned: others show no phase of learning
     shows_if_learned = {case: flags[~np.isnan(flags)] for case, flags in shows.items()}
 
-    def excess(case: str, other: str) -> Estimate:
-        """Return the difference of the shares of two cases, of the draws that have learned."""
-        first, second = shows_if_learned[case], shows_if_learned[other]
+    def excess(case: str, other_case: str) -> Estimate:
+        """Return by how much more often a case shows the phases than another, of the draws that have learned."""
+        first, second = shows_if_learned[case], shows_if_learned[other_case]
         if not (first.size and second.size):
             return Estimate(np.nan, -1.0, 1.0, 0, "no draw has learned")
         return share_difference(first == 1, second == 1)
@@ -108,7 +108,7 @@ def three_phases_exist(
     tried_draws = draws_by_case(descents, threshold)
     shares = _share_by_setting(tried_draws["treated"])
     of_controls = pd.concat([_share_by_setting(tried_draws["equal"]), _share_by_setting(tried_draws["wide"])], axis=1)
-    excesses = shares - of_controls.max(axis=1)
+    excesses = shares - of_controls.max(axis=1)  # over that of both controls, by setting
     by_rate = shares.groupby("learning_rate").max()  # of the sizes and scales that show the most
     is_skewest = tried_draws["treated"]["ratio"] == tried_draws["treated"]["ratio"].max()
     showing = judged_draws["treated"][judged_draws["treated"]["shows"] == 1]
@@ -131,7 +131,7 @@ def three_phases_exist(
 
 
 def draws_by_case(table: Table, threshold: float) -> dict[str, pd.DataFrame]:
-    """Return the draws of flows or trainings with skew and a bottleneck, of equal classes, and in three dimensions.
+    """Return the draws of flows or trainings by case: treated (skew and a bottleneck), equal, and wide (d = 3).
 
     Columns: counts, scale, learning_rate (0 of a flow) and seed; ratio, the largest class over the smallest; shows,
     whether the rank over all inputs shows the phases, nan where a training has not learned its examples; drop, by how
@@ -139,25 +139,29 @@ def draws_by_case(table: Table, threshold: float) -> dict[str, pd.DataFrame]:
     """
     keys = ["counts", "dimension", "scale", "learning_rate", "seed"]
 
-    def column(quantity: Quantity, population: str, at: float) -> pd.Series:
-        """Return a quantity at a threshold, 0 for what needs none, by the keys."""
+    def by_draw(quantity: Quantity, population: str, at: float) -> pd.Series:
+        """Return a quantity at a threshold, 0 for what needs none, indexed by the keys."""
         rows = select(table, quantity, population=population, threshold=at)
         rows = rows.assign(learning_rate=rows.get("learning_rate", 0.0))
         return rows.set_index(keys)["value"]
 
-    draws = column(PHASES, "examples", threshold).rename("shows").to_frame()
-    draws["drop"] = column(PEAK, "examples", 0.0) - column(END, "examples", 0.0)
+    draws = by_draw(PHASES, "examples", threshold).rename("shows").to_frame()
+    draws["drop"] = by_draw(PEAK, "examples", 0.0) - by_draw(END, "examples", 0.0)
     if "learning_rate" in table:
-        draws["shows"] = draws["shows"].where(column(HAS_LEARNED, "", 0.0) == 1)
+        draws["shows"] = draws["shows"].where(by_draw(HAS_LEARNED, "", 0.0) == 1)
     draws = draws.reset_index()
     draws = draws.assign(ratio=draws["counts"].map(ratio))
-    skewed, narrow = draws["ratio"] > 1, draws["dimension"] == draws["dimension"].min()
+    is_skewed, is_narrow = draws["ratio"] > 1, draws["dimension"] == draws["dimension"].min()
     # equal classes are repeated under the name of each of the skewed sizes
-    equal = draws[~skewed & narrow].drop(columns="counts")
-    sizes = draws[skewed][["counts"]].drop_duplicates()
+    equal = draws[~is_skewed & is_narrow].drop(columns="counts")
+    skewed_sizes = draws[is_skewed][["counts"]].drop_duplicates()
     # three dimensions are the paper's control without a bottleneck for four classes
-    wide = draws[skewed & ~narrow & (draws["dimension"] == 3)]
-    return {"treated": draws[skewed & narrow], "equal": equal.merge(sizes, how="cross"), "wide": wide}
+    wide = draws[is_skewed & ~is_narrow & (draws["dimension"] == 3)]
+    return {
+        "treated": draws[is_skewed & is_narrow],
+        "equal": equal.merge(skewed_sizes, how="cross"),
+        "wide": wide,
+    }
 
 
 def _mean_or_nan(flags: np.ndarray) -> float:
@@ -211,7 +215,7 @@ def three_phases_over_classes(
     rows = narrowest(fall_rows(region, PHASES, "classes", threshold))
     rows = rows[rows["scale"] == scale.min()]
     shares = (rows["value"] == 1).groupby(rows["ratio"]).mean()  # by the ratio of sizes, ascending
-    # the least ratio from which on most draws show the phases, and the next below it
+    # the least ratio from which on most draws show the phases, and the next smaller one: the largest if there is none
     least = min((size_ratio for size_ratio in shares.index if (shares.loc[size_ratio:] > 0.5).all()), default=np.nan)
     below = max((size_ratio for size_ratio in shares.index if not size_ratio >= least), default=np.nan)
     yield Facts(
