@@ -74,8 +74,8 @@ def flow(trajectory: Trajectory) -> pd.DataFrame:
     rate_f = difference_rates(f, df, S1.shape[-1], DIFFERENCE_STEP)
     rate_w = difference_rates(W, dW, S2.shape[-1], DIFFERENCE_STEP)
     drift, imbalance = _drift(f, W)
-    top = S1[..., 0] ** 2
-    # the sine as a length, since 1 - cosine^2 would lose half of the digits
+    top = S1[..., 0] ** 2  # sigma_11^2
+    # the sine as the length of v_1i across u_2i, since 1 - cosine^2 would lose half of the digits
     sine = np.linalg.norm(V1 - U2 * np.sum(V1 * U2, axis=-2, keepdims=True), axis=-2)
     quantities = {
         SIGMA: S1,
@@ -107,7 +107,7 @@ def descent(trajectory: Trajectory) -> pd.DataFrame:
     """
     drift, imbalance = _drift(trajectory.series["f"], trajectory.series["W"])
     rates = trajectory.constants["learning_rate"]
-    # as many members have the first rate as there are seeds
+    # members are in the order of rates, and each rate has all seeds
     seeds = np.arange(len(rates)) % np.count_nonzero(rates == rates[0])
     axes = {"seed": seeds, "time": trajectory.time}
     return rows({DRIFT: drift, IMBALANCE: imbalance}, axes, learning_rate=rates)
@@ -129,7 +129,8 @@ def matrix_curves(trajectory: Trajectory) -> pd.DataFrame:
     M, dM, nearby = (trajectory.series[name] for name in ("M", "dM", "nearby"))
     values = np.linalg.svd(nearby, compute_uv=False)
     step = trajectory.settings["step"]
-    # the places of t + step * (-2, -1, 1, 2) are 0 to 3
+    # The places of t - 2h, t - h, t + h, t + 2h, with h for the step, are 0 to 3. The difference of fourth order is
+    # (8 [M(t + h) - M(t - h)] - [M(t + 2h) - M(t - 2h)]) / 12h, here of singular values.
     difference = (8 * (values[..., 2, :] - values[..., 1, :]) - (values[..., 3, :] - values[..., 0, :])) / (12 * step)
     U, S, V = sorted_svd(M)
     quantities = {
@@ -154,7 +155,7 @@ def linear_inputs(trajectory: Trajectory) -> pd.DataFrame:
     """
     free = trajectory.series["free"]
     correlation = trajectory.constants["correlation"]
-    # as many members have the first correlation as there are seeds
+    # members are in the order of correlations, and each correlation has all seeds
     seeds = np.arange(len(free)) % np.count_nonzero(correlation == correlation[0])
     axes = {"seed": seeds, "time": trajectory.time}
     quantities = {
@@ -181,4 +182,5 @@ def _drift(f: np.ndarray, W: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _norm(matrices: np.ndarray) -> np.ndarray:
+    """Return Frobenius norms over the last two axes."""
     return np.linalg.norm(matrices, axis=(-2, -1))

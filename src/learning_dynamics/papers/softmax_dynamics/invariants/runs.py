@@ -64,6 +64,7 @@ def descent(
     labels, initial = starts.cell_states(counts, dimension, init=init, scale=scale, seeds=seeds, seed=seed)
     field = model.vector_field(labels, dimension, loss)
     largest = max(learning_rates)
+    # recorded steps of the largest rate; a rate that is k times smaller takes k times as many
     coarse = np.unique(np.round(np.linspace(0, coarse_steps, points)).astype(int))
     states = [
         ensemble.descent(field, initial, rate, np.round(coarse * (largest / rate)).astype(int))
@@ -91,6 +92,7 @@ def matrix_curves(
     )
 
     def curve(waves: Sequence[np.ndarray]) -> np.ndarray:
+        """Return the sum of the coefficients times waves, shape (seeds, ..., rows, columns), of three waves (...)."""
         return np.einsum("k...,mkrc->m...rc", np.stack(waves), coefficients)
 
     def curve_at(t: np.ndarray) -> np.ndarray:
@@ -115,9 +117,9 @@ def linear_inputs(
 ) -> Trajectory:
     """Gradient flow of linear features f = X Theta under cross-entropy, beside that of free features from the same f.
 
-    X has unit rows of `inputs` entries that are correlated by as much as each of `correlations` says, in turn: with
-    nought they are orthonormal, and the rows of f are claimed to move as if they were free (eq. 12). The free flow is
-    integrated once more at tolerances `looser` times as large, which shows what errors of integration grow to.
+    X has rows of length one with `inputs` entries. Any two rows have the inner product that `correlations` lists, one
+    value after the other: at 0 they are orthonormal, and the rows of f move as if they were free (eq. 12). The free
+    flow is integrated once more at tolerances `looser` times as large, to see how errors of integration grow.
 
     Returns
     -------
@@ -128,6 +130,7 @@ def linear_inputs(
     times, examples, classes = integration.times, sum(counts), len(counts)
     X, theta, W = [], [], []
     for correlation in correlations:
+        # rows of the symmetric root times orthonormal rows have the inner products of the matrix itself
         values, vectors = np.linalg.eigh((1 - correlation) * np.eye(examples) + correlation)
         correlation_root = (vectors * np.sqrt(values)) @ vectors.T
         for rng in generators(seed, "softmax_dynamics.linear_inputs", seeds):
