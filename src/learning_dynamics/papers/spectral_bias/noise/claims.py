@@ -282,7 +282,7 @@ def quarter_grows(many_dimensions: Table) -> Claim:
         because="1/d as the number that grows is an integer, and 1/d for the next order",
         rivals={
             "half of them grow": 0.5,
-            "one grows, in every dimension": 1 / inputs,
+            "one grows, in every dimension": 1 / larger,
             "only a vanishing share grows": 0.0,
         },
         scaled=False,
