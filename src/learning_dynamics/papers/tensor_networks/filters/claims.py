@@ -27,7 +27,8 @@ from learning_dynamics.tidy import Draws, Quantity, Table
 # - degrees: largest angle to the predicted direction that the start may leave at the last time; a draw that may have
 #   more is undecided
 
-ROUNDING = 1e-10  # of lambda in two forms, each a few squares and products of numbers of order one
+# how far rounding may take two forms of one lambda apart, each a few squares and products of numbers of order one
+ROUNDING = 1e-10
 
 
 @takes_rivals("values")
@@ -47,11 +48,12 @@ def _within_transient(
     values : ndarray, shape (draws,)
         Gap or angle to the limit at the last time.
     transient : ndarray, shape (draws,)
-        Most that it may be, by Theorem 3's law for what dies (`one_point.remainder_bounds`).
+        The most that the start can leave of it, by Theorem 3's law for coordinates that vanish
+        (`one_point.remainder_bounds`).
     error : float
-        The integrator's, in the unit of `values`.
+        The integrator's error, in the unit of `values`.
     resolution : float
-        Draws whose transient may exceed it are undecided.
+        A draw whose transient is larger is undecided.
     excluded : mapping from reason to count, optional
         Draws that were left out of `values`.
     """
@@ -136,7 +138,7 @@ def corollary_4(flows: Sequence[Table], *, degrees: Positive) -> Claim:
     undecided.
     """
     draws = Draws(flows, length=[1, 2])
-    # Corollary 4 gives no direction there
+    # Corollary 4 gives no direction for length two at an autocorrelation of zero
     has_no_direction = (draws.column("length") == 2) & (np.abs(draws[quantities.AUTOCORRELATION]) <= ZERO)
     judged = ~has_no_direction
     if not judged.any():
@@ -145,7 +147,8 @@ def corollary_4(flows: Sequence[Table], *, degrees: Positive) -> Claim:
     transient = draws[quantities.LARGEST_ANGLE]
     error = np.degrees(limit_error(draws))
 
-    def predicted(quantity: Quantity) -> np.ndarray:
+    def predicted_condition(quantity: Quantity) -> np.ndarray:
+        """Return the lambda of altered conditions, shape (draws, 1)."""
         return draws.entries(quantity, column="predicted")
 
     yield _within_transient(
@@ -167,9 +170,11 @@ def corollary_4(flows: Sequence[Table], *, degrees: Positive) -> Claim:
         tolerance=ROUNDING,
         because="rounding; two forms of one number, no measurement",
         rivals={
-            "conditions without denominators": predicted(quantities.CONDITION_WITHOUT_DENOMINATORS),
-            "conditions whose denominators are exchanged": predicted(quantities.CONDITION_WITH_DENOMINATORS_EXCHANGED),
+            "conditions without denominators": predicted_condition(quantities.CONDITION_WITHOUT_DENOMINATORS),
+            "conditions whose denominators are exchanged": predicted_condition(
+                quantities.CONDITION_WITH_DENOMINATORS_EXCHANGED
+            ),
         },
     )
-    is_held = judged & (transient <= degrees)  # the others are undecided
-    yield Facts(allowed=float(np.max((transient + error)[is_held], initial=0.0)), degrees=degrees)
+    is_decided = judged & (transient <= degrees)
+    yield Facts(allowed=float(np.max((transient + error)[is_decided], initial=0.0)), degrees=degrees)

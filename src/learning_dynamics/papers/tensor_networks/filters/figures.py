@@ -23,11 +23,12 @@ def filters(run: Table) -> Plot:
     frequencies, by the sign of the autocorrelation. The full length leaves the largest frequency only, which may be a
     conjugate pair.
     """
-    table = run[run["length"] > 0]
+    table = run[run["length"] > 0]  # networks with filters
     lengths, members = np.unique(table["length"]), np.unique(table["seed"])
     green = NETWORKS["convolutional"][0]
     figure, axes = panels(len(members), 1 + len(lengths), height=1.4 + 0.7 / len(members), sharey="col")
     for row, member in enumerate(members):
+        # y x, whose spectrum has the sizes of that of x
         point = select(table, quantities.POINT, seed=member, length=lengths[0])["value"].to_numpy()
         _draw_spectrum(axes[row, 0], point)
         axes[row, 0].set_ylabel(f"$x_{row + 1}$", rotation=0, labelpad=10)
@@ -67,6 +68,7 @@ def filters(run: Table) -> Plot:
 
 
 def _draw_spectrum(axis: Axes, point: np.ndarray) -> None:
+    """Draw the sizes of a point's Fourier transform, up to the highest frequency, relative to the largest."""
     sizes = np.abs(np.fft.rfft(point))
     axis.bar(np.arange(len(sizes)), sizes / sizes.max(), color=COLOURS["sky"], width=0.6)
     axis.set_ylim(0, 1.1)

@@ -1,9 +1,11 @@
 """One data point and two layers: how close to the top singular vectors, and to Corollary 4's filtered point.
 
-Shapes: a series for each network or filter length, (data sets, times, parameters): v_1, v_2 in one vector, divided by
-(1 + log(1 + t))^(1/2); `X` (data sets, 1, inputs) and `y` (data sets, 1), of 1 and -1: a data set is one point. Times
-are log(1 + log(1 + t)), the column `log_log_time`. M(x) is (k_1, k_2), in general not square; eta_1, eta_2 and rho
-are (times, m) for m = min(k_1, k_2) singular values.
+Shapes:
+
+- A series for each network or filter length has states (data sets, times, parameters): v_1, v_2 in one vector, divided
+  by (1 + log(1 + t))^(1/2). Times are log(1 + log(1 + t)), the column `log_log_time`.
+- A data set is one point: `X` (data sets, 1, inputs) and `y` (data sets, 1), of 1 and -1.
+- M(x) is (k_1, k_2), in general not square; eta_1, eta_2 and rho are (times, m) for m = min(k_1, k_2) singular values.
 """
 
 import numpy as np
@@ -117,7 +119,10 @@ def single_point(trajectory: Trajectory) -> Tables:
 
 
 def _conditions(x: np.ndarray, tensor: np.ndarray, rng: np.random.Generator) -> dict:
-    """Return the largest lambda of Theorem 3's condition at random layers, with what Corollary 4 and others predict."""
+    """Return the largest lambda of Theorem 3's condition at random layers, with what Corollary 4 and others predict.
+
+    For filters of length k Corollary 4 prints its conditions with k lambda.
+    """
     first, second = rng.standard_normal(len(tensor)), rng.standard_normal(len(tensor.T))
     largest = [[len(first) * one_point_condition(tensor, first, second)]]
     return {
@@ -128,6 +133,7 @@ def _conditions(x: np.ndarray, tensor: np.ndarray, rng: np.random.Generator) -> 
 
 
 def _flow_quantities(network: TensorNetwork, x: np.ndarray, label: float, states: np.ndarray) -> dict[str, np.ndarray]:
+    """Return the margin, the gaps to the largest margins, and the layers' differences, shapes (times,)."""
     U1, s, U2 = np.linalg.svd(network.data_tensor(x), full_matrices=False)
     v1, v2 = network.layers(states)
     eta1, eta2 = v1 @ U1, v2 @ U2.T
@@ -135,8 +141,10 @@ def _flow_quantities(network: TensorNetwork, x: np.ndarray, label: float, states
     margin = label * rho @ s
 
     def distance(sign: float) -> np.ndarray:
+        """Return the distance of eta_2, times a sign, from eta_1, relative to the latter."""
         return np.linalg.norm(eta1 - sign * eta2, axis=1) / np.linalg.norm(eta1, axis=1)
 
+    # the margin at unit norm is at most the dual norm of s: its largest entry for the l1 norm of rho, |s| for l2
     return {
         MARGIN: margin,
         quantities.GAP_L1: 1 - margin / (s[0] * np.abs(rho).sum(axis=1)),
@@ -148,6 +156,7 @@ def _flow_quantities(network: TensorNetwork, x: np.ndarray, label: float, states
 
 
 def _filter_quantities(network: TensorNetwork, x: np.ndarray, label: float, *, length: int, states: np.ndarray) -> dict:
+    """Return the direction at the last time, `states` of shape (1, parameters), and its angles to other directions."""
     beta = network.coefficients(states)
     predicted = filtered_direction(x, label, length)
     shifted = np.roll(x, -1) + np.roll(x, 1)

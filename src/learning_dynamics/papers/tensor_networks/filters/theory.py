@@ -4,7 +4,7 @@ from typing import Literal
 
 import numpy as np
 
-# autocorrelations of unit signals below this are zero but for rounding
+# autocorrelations of unit signals up to this count as zero: they are within rounding
 ZERO = 1e-12
 
 
@@ -105,9 +105,11 @@ def largest_angle(x: np.ndarray, remainder: float) -> float:
         Bound on each layer's second singular component relative to its top one: the last sum and the last difference
         of `one_point.remainder_bounds`, added.
     """
+    # singular vectors of M(x): filters (1, sign) / sqrt(2), and last layers x + sign x', with x' the shifted signal
     signs = np.array([1.0, -1.0]) * (1.0 if x @ np.roll(x, -1) > 0 else -1.0)  # of the top and of the other filter
     layers = [x + sign * np.roll(x, -1) for sign in signs]
     layers = [layer / max(float(np.linalg.norm(layer)), 1e-300) for layer in layers]
+    # (i, j): of what filter i makes of layer j
     sizes = np.array([[np.linalg.norm(layer + sign * np.roll(layer, 1)) for layer in layers] for sign in signs])
     share = (remainder * (sizes[0, 1] + sizes[1, 0]) + remainder**2 * sizes[1, 1]) / sizes[0, 0]
     return float(np.degrees(np.arcsin(min(share, 1.0))))
