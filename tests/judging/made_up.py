@@ -10,6 +10,12 @@ OPEN = every_draw("error", np.nan, at_most=1.0)
 STATES = {"holds": HOLDS, "fails": FAILS, "undecided": OPEN}
 
 
+def check_named(name, judgement):
+    """Return the one check of a judgement that has this name."""
+    (check,) = [check for check in judgement.checks if check.name == name]
+    return check
+
+
 def evaluation_of(*checks, tables=None, **about):
     """Return what a claim of these checks says, under the name of Theorem 1; `about` are arguments of `@claim`."""
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from learning_dynamics.errors import CheckError
@@ -25,6 +25,7 @@ NUMBERS = st.one_of(st.floats(-10, 10), st.sampled_from([np.nan, np.inf, -np.inf
 
 
 @given(st.lists(NUMBERS, min_size=1), st.floats(-10, 10))
+@example(values=[2.0, 3.0], bound=2.0)  # a number at its bound is within it
 def test_every_draw_is_counted_for_against_or_undecided(values, bound):
     values = np.array(values)
     finite = np.isfinite(values)
@@ -102,8 +103,10 @@ def test_repeated_numbers_are_reported():
 REPEATED = LONG[[0, 0, 0]] * (1 + 1e-12 * np.array([1, 3, -2]))  # one number but for rounding
 
 
-def test_draws_with_one_measured_and_one_predicted_number_are_reported_though_their_errors_differ():
-    assert "all with one number" in equal_on_every_draw("x", REPEATED, LONG[[0, 0, 0]], tolerance=1e-9).interval
+def test_draws_that_all_have_one_number_are_reported():
+    """Measured and predicted numbers are those of one draw, but for rounding, in which their errors differ."""
+    check = equal_on_every_draw("x", REPEATED, LONG[[0, 0, 0]], tolerance=1e-9)
+    assert check.interval == "the draw nearest its bound, of 3, all with one number"
 
 
 def test_draws_of_which_one_constant_is_predicted_may_have_one_number():
@@ -157,7 +160,7 @@ def test_a_share_of_no_draws_is_undecided():
     assert share_of_draws("x", [], at_least=0.5).state == "undecided"
 
 
-def test_equality_takes_the_largest_error_of_a_draw_relative_to_its_largest_measured_number():
+def test_the_error_of_a_draw_is_its_largest_relative_to_its_largest_measured_number():
     measured = np.array([[1.0, 100.0], [2.0, 1.0]])
     errors = np.array([[0.0, 1.0], [0.1, 0.0]])  # the first draw's is 0.01 of 100, the second's 0.05 of 2
     check = equal_on_every_draw("x", measured, measured + errors, tolerance=0.02)
@@ -168,7 +171,12 @@ def test_equality_takes_the_largest_error_of_a_draw_relative_to_its_largest_meas
 
 @pytest.mark.parametrize("check", [equal, equal_on_every_draw])
 @pytest.mark.parametrize(
-    ("resolution", "state"), [(0.1, "undecided"), (0.6, "holds")], ids=["below the tolerance", "above it"]
+    ("resolution", "state"),
+    # the tolerance is 0.5
+    [
+        pytest.param(0.45, "undecided", id="just below the tolerance"),
+        pytest.param(0.55, "holds", id="just above the tolerance"),
+    ],
 )
 def test_a_tolerance_above_the_smallest_error_that_matters_leaves_a_check_undecided(check, resolution, state):
     assert check("x", 1.0, 1.0, tolerance=0.5, resolution=resolution).state == state

@@ -21,6 +21,7 @@ from learning_dynamics.pipeline.commands.claims import evaluate_claim
 
 X = np.arange(1.0, 13.0).reshape(3, 4)  # three draws, four times
 FIRST = X[:, 0]
+LONGEST_MESSAGE = 300  # characters: less than four lines of a terminal
 ONE, ALL = {"another": 9.0}, {"another": 2 * X}  # rivals, which fit: one number, and one for each draw and time
 
 # by case: what makes the check, and words of the refusal
@@ -156,21 +157,24 @@ def refusal(make_check):
 
 
 @pytest.mark.parametrize("case", WRONG)
-def test_an_argument_that_does_not_fit_is_refused_in_one_line_that_says_what_to_write(case):
+def test_an_argument_that_does_not_fit_is_refused_with_what_to_write(case):
+    """The message is one line, with the name of the claim and without an error of Python's or NumPy's."""
     make_check, words = WRONG[case]
     message = refusal(make_check)
     assert message.startswith("claim limits: ")
     assert words in message
-    assert "Error" not in message, "an error of Python's or NumPy's"
+    assert "Error" not in message
     assert "\n" not in message
-    assert len(message) < 300
+    assert len(message) < LONGEST_MESSAGE
 
 
 @pytest.mark.parametrize(
     "values", [[1, 2, 3], (1.0, 2.0), FIRST, pd.Series(FIRST), FIRST.astype(np.float32), FIRST > 1], ids=repr
 )
 def test_numbers_of_draws_may_be_a_list_an_array_a_column_or_flags(values):
-    assert every_draw("x", values, at_most=20.0).state == "holds"
+    check = every_draw("x", values, at_most=20.0)  # above all of them
+    assert (check.state, check.draws_for) == ("holds", len(values))
+    assert check.value == max(values)  # the nearest to the bound
 
 
 @pytest.mark.parametrize("number", [1.0, 1, np.float64(1), np.array(1.0), np.array([1.0])], ids=repr)

@@ -27,7 +27,7 @@ from learning_dynamics.judging import (
     takes_rivals,
 )
 from learning_dynamics.pipeline.store.records import check_rows, claim_row
-from tests.judging.made_up import evaluation_of
+from tests.judging.made_up import check_named, evaluation_of
 
 MEASURED = np.array([1.0, 2.0, 4.0])
 TRUE = np.array([1.0, 2.0, 4.0 + 1e-9])  # what predicts it, within the tolerance
@@ -61,10 +61,13 @@ def evaluation_of_two_checks(printed, corrected, *, rivals_of_size=None, rivals_
 def test_the_printed_prediction_decides_or_else_its_correction(printed, corrected, verdict):
     found = evaluation_of_two_checks(printed, corrected)
     assert found.verdict == verdict
-    size, shape = found.decisive.checks
-    assert size.state == ("fails" if verdict == "contradicted" else "holds")
-    assert shape.state == "holds"
-    assert found.quantifier == "all draws"
+    assert check_named("size", found.decisive).state == ("fails" if verdict == "contradicted" else "holds")
+    assert check_named("shape", found.decisive).state == "holds"
+
+
+@every_verdict
+def test_a_correction_leaves_the_claim_the_quantifier_of_its_headline(printed, corrected, verdict):
+    assert evaluation_of_two_checks(printed, corrected).quantifier == "all draws"
 
 
 @every_verdict
@@ -75,6 +78,8 @@ def test_the_reason_is_given_unless_the_claim_is_reproduced(printed, corrected, 
 @every_verdict
 @pytest.mark.parametrize(
     ("rivals_of_size", "rivals_of_shape"),
+    # The check of the size refuses 2.5 and 3.5 times what is measured. That of the shape, at most 0.7, refuses a bound
+    # of 0.5 and values of nine times the shape, and accepts a bound of 2
     [
         pytest.param({"rival": 2.5 * TRUE}, None, id="of the first check"),
         pytest.param(None, {"rival": 0.5}, id="of the second check"),
@@ -103,7 +108,8 @@ def test_a_contradicted_claim_has_no_smallest_error():
     assert np.isnan(evaluation_of_two_checks(2 * TRUE, 3 * TRUE, scaled=True).min_detectable_error)
 
 
-def test_facts_are_the_outermost_draw_of_a_check_the_draw_that_it_shows_and_what_the_claim_adds():
+def test_facts_are_those_of_checks_and_those_that_the_claim_adds():
+    """A check gives its outermost draw, under the name asked for, and the headline the draw that it shows."""
     # of 0.1, 0.2 and 0.7 the second is nearest its bound and shown, the third is the largest
     check = every_draw("shape", SHAPE, at_most=[1.0, 0.25, 1.0], rivals={"half": 0.05}, fact="largest")
     facts = evaluation_of(check, Facts(added=1.0)).facts
@@ -137,7 +143,7 @@ def test_where_the_printed_prediction_holds_rivals_are_compared_with_it(correcti
     assert found.reason == "the rival “weak” would get the same verdict (reproduced)"
 
 
-def test_a_function_with_a_prediction_as_its_argument_or_default_makes_a_check_with_rivals():
+def test_a_function_that_takes_a_prediction_makes_a_check_with_rivals():
     @takes_rivals("power")
     def vanishes(slack, power=2.0, **counts):
         rest = Estimate(0.1**power, 0.0, 0.1**power, 3, "mean (t)")
@@ -195,7 +201,9 @@ def test_a_rival_without_draws_is_refused():
 # -- checks that only the printed sentence, the correction or a rival has ----------------------------------------------
 
 
-def test_a_check_of_the_correction_alone_is_no_part_of_the_printed_sentence_and_refuses_rivals():
+def test_a_check_of_the_correction_alone_judges_the_correction_and_its_rivals():
+    """It is no part of the printed sentence."""
+    # the correction's values and those of the loose rival are below the bound of 2.5; twice as large ones are not
     rivals = {"loose": {"values": [2.0, 2.2]}, "twice": {"values": [4.0, 4.2]}}
     found = evaluation_of(
         equal("size", 1.0, 3.0, tolerance=0.1, corrected=1.0),
@@ -240,7 +248,7 @@ def test_a_check_of_the_correction_alone_refuses_no_rival_of_a_sentence_that_hol
         ),
     ],
 )
-def test_the_printed_and_the_corrected_prediction_may_be_given_by_keyword_or_as_the_argument(check):
+def test_predictions_may_be_given_by_keyword_or_as_the_argument(check):
     found = evaluation_of(check)
     assert (found.verdict, found.rivals) == ("corrected", {"two": "contradicted"})
     assert found.judgement.headline.predicted == 3.0
@@ -256,6 +264,7 @@ def test_what_printed_changes_is_not_changed_for_the_correction_or_a_rival():
 
 
 def test_a_rival_replaces_the_bound_that_the_correction_alone_names():
+    # 5 is at least 1, as the correction says, and not 6, as the rival does
     check = every_draw("x", [5.0], printed=NOT_CLAIMED, corrected={"at_least": 1.0}, rivals={"six": 6.0})
     found = evaluation_of(equal("size", 1.0, 3.0, tolerance=0.1, corrected=1.0, rivals={"six": 2.0}), check)
     assert (found.verdict, found.rivals) == ("corrected", {"six": "contradicted"})
@@ -369,10 +378,11 @@ def test_a_reason_of_the_run_replaces_the_decorators():
 @pytest.mark.parametrize(
     "predicted", [1, 1.0, [1, 1, 1], np.ones(3), np.ones(3, int), pd.Series([1.0, 1.0, 1.0])], ids=str
 )
-def test_the_smallest_error_that_would_have_been_refused_is_found_for_every_kind_of_number(predicted):
+def test_the_smallest_error_is_found_for_every_kind_of_number(predicted):
     found = evaluation_of(equal_on_every_draw("x", np.ones(3), predicted, tolerance=0.1, rivals={"two": 2.0}))
     assert found.verdict == "reproduced"
-    assert found.min_detectable_error == pytest.approx(10**-0.75)  # the first that is tried above the tolerance
+    # errors are tried a quarter of a decade apart: 0.1, which is the tolerance, and 0.178
+    assert found.min_detectable_error == pytest.approx(10**-0.75)
 
 
 # -- refusals, and the row of a claim ----------------------------------------------------------------------------------
