@@ -40,44 +40,67 @@ def by_hand(tensors, labels, state, loss, step, steps):
     return state
 
 
+STEP = 1e-3
+RECORDS = np.array([0, 20, 50])
+
+
 @pytest.mark.parametrize("loss", ["squared", "exponential"])
 @pytest.mark.parametrize("lengths", [(3, 3), (6, 2), (2, 4, 3)])
 def test_descent_takes_the_steps_of_numpy(lengths, loss):
     tensors = np.random.default_rng(1).standard_normal((2, *lengths))
     start = 0.5 * np.random.default_rng(0).standard_normal((2, sum(lengths)))
-    descent = descend(tensors, Y, start, loss=loss, step=1e-3, steps=50, records=np.array([0, 20, 50]))
+    descent = descend(tensors, Y, start, loss=loss, step=STEP, steps=RECORDS[-1], records=RECORDS)
     np.testing.assert_array_equal(descent.states[:, 0], start)
     np.testing.assert_array_equal(descent.states[:, 2], descent.final_states)
     for run in range(2):
-        for record, steps in enumerate([0, 20, 50]):
-            expected = by_hand(tensors, Y, start[run], loss, 1e-3, steps)
+        for record, steps in enumerate(RECORDS):
+            expected = by_hand(tensors, Y, start[run], loss, STEP, steps)
             where = f"run {run} after {steps} steps"
-            # each of fifty steps rounds numbers of order one
-            rounding = 50 * np.finfo(float).eps
+            # each of the steps rounds numbers of order one
+            rounding = RECORDS[-1] * np.finfo(float).eps
             np.testing.assert_allclose(descent.states[run, record], expected, rtol=0, atol=rounding, err_msg=where)
 
 
-@pytest.mark.parametrize("order", [[0, 1], [1, 0]], ids=["slower sample first", "slower sample last"])
-def test_descent_stops_when_all_errors_are_within_the_tolerance_and_later_records_have_its_last_state(order):
-    tensors, labels = diagonal_tensors(2)[order], Y[order]
-    start = np.full((1, 6), 0.7)
-    descent = descend(
-        tensors,
-        labels,
-        start,
+TOLERANCE = 1e-9
+MOST_STEPS = 10**6
+every_order = pytest.mark.parametrize("order", [[0, 1], [1, 0]], ids=["slower sample first", "slower sample last"])
+
+
+def descent_to_tolerance(order, start):
+    """Return a descent on two samples in this order, recorded after ten steps and after the most."""
+    return descend(
+        diagonal_tensors(2)[order],
+        Y[order],
+        start[None],
         loss="squared",
-        step=1e-2,
-        steps=10**6,
-        records=np.array([10, 10**6]),
-        tolerance=1e-9,
+        step=0.01,
+        steps=MOST_STEPS,
+        records=np.array([10, MOST_STEPS]),
+        tolerance=TOLERANCE,
     )
-    assert descent.steps[0] < 10**6
-    np.testing.assert_array_equal(descent.states[0, 1], descent.final_states[0])
-    first, second = np.split(descent.final_states[0], 2)
-    np.testing.assert_allclose(X[order] @ (first * second), labels, rtol=0, atol=1e-9)
-    # a step earlier an error is still larger
-    first, second = np.split(by_hand(tensors, labels, start[0], "squared", 1e-2, descent.steps[0] - 1), 2)
-    assert np.abs(X[order] @ (first * second) - labels).max() > 1e-9
+
+
+@every_order
+def test_descent_stops_at_the_first_step_with_all_errors_within_the_tolerance(order):
+    start = np.full(6, 0.7)
+    descent = descent_to_tolerance(order, start)
+    a_step_earlier = by_hand(diagonal_tensors(2)[order], Y[order], start, "squared", 0.01, descent.steps[0] - 1)
+    errors = []
+    for state in (descent.final_states[0], a_step_earlier):
+        first_layer, second_layer = np.split(state, 2)
+        errors.append(np.abs(X[order] @ (first_layer * second_layer) - Y[order]).max())
+    error_at_the_end, error_a_step_earlier = errors
+    assert error_at_the_end <= TOLERANCE
+    assert error_a_step_earlier > TOLERANCE
+
+
+@every_order
+def test_records_after_the_descent_has_stopped_have_its_last_state(order):
+    descent = descent_to_tolerance(order, np.full(6, 0.7))
+    after_ten_steps, after_all = descent.states[0]
+    assert descent.steps[0] < MOST_STEPS
+    assert (after_ten_steps != after_all).all()
+    np.testing.assert_array_equal(after_all, descent.final_states[0])
 
 
 @pytest.mark.parametrize("steps", [20, 21])

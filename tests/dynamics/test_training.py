@@ -107,8 +107,8 @@ def test_a_training_that_is_killed_twice_ends_as_an_undisturbed_one(tmp_path, mo
                 states_of_training(resume=tmp_path)
     trained = count_epochs(monkeypatch)
     assert_same(states_of_training(resume=tmp_path), undisturbed)
-    # a training from the start would end the same; of six epochs the first attempt saved one, the second two
-    assert len(trained) == 6 - 1 - 2
+    # a training from the start would end the same; the first attempt saved one epoch, the second two
+    assert len(trained) == RECIPE.epochs - 1 - 2
 
 
 def test_a_training_that_has_ended_is_not_repeated(tmp_path, monkeypatch):
@@ -143,22 +143,24 @@ class Clock:
 
 
 def test_saving_takes_its_share_of_the_time_and_no_epoch_is_far_from_a_save(tmp_path, monkeypatch):
-    clock = Clock(monkeypatch, epoch=5.0, save=2.0)  # VGG11 on CIFAR10
+    epoch, save = 5.0, 2.0  # seconds, of VGG11 on CIFAR10
+    clock = Clock(monkeypatch, epoch=epoch, save=save)
     clock.train_350_epochs(tmp_path)
-    assert (len(clock.saved_at) - 1) * 2.0 <= training.SHARE * clock.now  # the save at the end is made in any case
+    assert (len(clock.saved_at) - 1) * save <= training.SHARE * clock.now  # the save at the end is made in any case
     # the first save is early, as its cost is a guess; the second is made at the end of the first epoch at which the
-    # share pays for two saves: after (2 + 2) / SHARE, plus that epoch at most, plus the save itself; later saves are
-    # one cost apart, so nearer
-    assert max(np.diff([0.0, *clock.saved_at])) <= (2.0 + 2.0) / training.SHARE + 5.0 + 2.0
+    # share pays for two saves: after their time over SHARE, plus that epoch at most, plus the save itself; later saves
+    # are one cost apart, so nearer
+    assert max(np.diff([0.0, *clock.saved_at])) <= (save + save) / training.SHARE + epoch + save
 
 
 def test_on_a_slow_disk_saves_are_ten_minutes_apart(tmp_path, monkeypatch):
-    clock = Clock(monkeypatch, epoch=5.0, save=60.0)  # whose share pays for a save in 3000 s
+    save = 60.0  # the share pays for one in 3000 s
+    clock = Clock(monkeypatch, epoch=5.0, save=save)
     clock.train_350_epochs(tmp_path)
     *saves, _at_the_end = clock.saved_at
     assert len(saves) == 3  # after the first epoch, when the cost of a save is a guess, and twice in the other 1745 s
     # from the end of one save to that of the next: ten minutes, which are a whole number of epochs, and the save
-    np.testing.assert_array_equal(np.diff(saves), training.LONGEST + 60.0)
+    np.testing.assert_array_equal(np.diff(saves), training.LONGEST + save)
 
 
 def test_the_last_epoch_is_saved_in_any_case(tmp_path, monkeypatch):
@@ -260,14 +262,22 @@ def test_dropping_the_only_batch_is_refused():
         training.batches(torch.arange(30), 31, drop_last=True)
 
 
-def test_a_batch_that_is_left_out_moves_neither_parameters_nor_running_averages():
+def test_a_batch_that_is_left_out_moves_neither_parameters_nor_running_averages(monkeypatch):
     images, labels = problem()
-    # the order in which `train` takes the 30 images in epoch 1: a batch of 20, and ten that are left out
-    order = np.random.default_rng(seed_sequence(5, "batches of epoch 1", 0)).permutation(30)
-    altered = images.clone()
-    altered[torch.from_numpy(order[20:])] = 1e3
     recipe = replace(RECIPE, batch=20, epochs=1, drop_last=True)
-    expected = training.train(network(), images, labels, recipe, FIRST_EPOCH, seed=5)
+    batches, trained_on = training.batches, []
+
+    def noted_batches(order, size, *, drop_last):
+        trained_on.extend(torch.cat(batches(order, size, drop_last=drop_last)).tolist())
+        return batches(order, size, drop_last=drop_last)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(training, "batches", noted_batches)
+        expected = training.train(network(), images, labels, recipe, FIRST_EPOCH, seed=5)
+    left_out = sorted(set(range(30)) - set(trained_on))
+    assert len(left_out) == 30 - recipe.batch
+    altered = images.clone()
+    altered[left_out] = 1e3
     assert_same(training.train(network(), altered, labels, recipe, FIRST_EPOCH, seed=5), expected)
 
 
@@ -388,7 +398,7 @@ def test_recorded_steps_resume_where_they_were_interrupted(tmp_path, monkeypatch
             states_of_training_on_gpu(recipe, resume=tmp_path)
     trained = count_epochs(monkeypatch)
     assert_same(states_of_training_on_gpu(recipe, resume=tmp_path), undisturbed)
-    assert len(trained) == 6 - 3
+    assert len(trained) == RECIPE.epochs - 3  # the fourth epoch of the first attempt was not saved
 
 
 def test_without_a_gpu_graphs_warn_and_steps_are_eager():
@@ -402,25 +412,26 @@ def test_without_a_gpu_graphs_warn_and_steps_are_eager():
 
 def test_other_members_and_other_seeds_are_trained_on_other_batches():
     first, other_member, other_seed = (
-        states_of_training(seed=seed, member=member)[6]["classifier.weight"]
+        states_of_training(seed=seed, member=member)[RECIPE.epochs]["classifier.weight"]
         for seed, member in ((5, 0), (5, 1), (6, 0))
     )
     assert not np.allclose(first, other_member)
     assert not np.allclose(first, other_seed)
 
 
-def test_the_learning_rate_drops_to_a_tenth_after_a_third_and_two_thirds_of_the_epochs():
+def test_the_learning_rate_drops_to_a_tenth_after_one_and_two_thirds_of_the_epochs():
     recipe = replace(RECIPE, learning_rate=0.1, epochs=350)  # thirds end at 116.7 and 233.3
     rates = [recipe.rate(epoch) for epoch in (117, 118, 233, 234, 350)]
     np.testing.assert_allclose(rates, [0.1, 0.01, 0.01, 0.001, 0.001])
 
 
 def test_measured_epochs_are_evenly_spaced_on_a_logarithmic_axis_without_repeats():
-    epochs = training.measured_epochs(350, 50)
-    assert (epochs[0], epochs[-1]) == (1, 350)
+    last, count = 350, 50
+    epochs = training.measured_epochs(last, count)
+    assert (epochs[0], epochs[-1]) == (1, last)
     assert (np.diff(epochs) >= 1).all()
     # an epoch is the factor times the previous one, and either is rounded by a half at most
-    factor = 350 ** (1 / (50 - 1))
+    factor = last ** (1 / (count - 1))
     np.testing.assert_allclose(epochs[1:], factor * epochs[:-1], rtol=0, atol=(factor + 1) / 2)
 
 
