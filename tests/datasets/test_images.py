@@ -48,7 +48,7 @@ def test_synthetic_images_are_the_template_of_their_class_and_noise():
     within_classes = train.std(axis=1).mean()
     # noise 0.5 of the template's deviation, 32 grey levels; clipping to 0 to 255 takes a few per cent
     assert within_classes == pytest.approx(0.5 * 32, rel=0.1)
-    assert between_classes > within_classes
+    assert between_classes > within_classes  # the template's deviation is twice that of the noise
 
 
 def test_synthetic_images_of_a_size_that_is_no_multiple_of_the_templates_is_refused():
@@ -68,7 +68,8 @@ def test_images_are_standardised_channel_by_channel():
 
 def test_a_channel_whose_reference_does_not_vary_is_only_centred():
     constant = np.full((4, 1, 2, 2), 7, np.uint8)
-    np.testing.assert_array_equal(images.standardised(constant + np.uint8(1), constant), 1)
+    varied = np.arange(16, dtype=np.uint8).reshape(4, 1, 2, 2)
+    np.testing.assert_array_equal(images.standardised(varied, constant), varied.astype(float) - 7)
 
 
 def image_set(classes=2):
@@ -194,11 +195,19 @@ def test_images_of_other_shapes_are_accepted_with_channels_first(shape):
     assert checked["train_images"].shape == shape
 
 
-# splits of one set differ by less than 2 in contrast; units in use, 1, 16 and 255 grey levels, by 16
-@pytest.mark.parametrize("factor", [0.5, 2.0])
+# Splits of one set differ by a factor of less than 2 in contrast; units in use, 1, 16 and 255 grey levels, by 16. The
+# limit is 5, between the two
+@pytest.mark.parametrize("factor", [1 / 4.5, 4.5])
 def test_a_split_of_another_contrast_is_accepted(factor):
     own = image_set(classes=3)
     images.checked_images(own | {"test_images": np.float32(factor) * own["test_images"]})
+
+
+@pytest.mark.parametrize("factor", [1 / 5.5, 5.5])
+def test_a_split_whose_contrast_is_that_of_another_unit_is_refused(factor):
+    own = image_set(classes=3)
+    with pytest.raises(ProjectError, match="give both splits the same scale"):
+        images.checked_images(own | {"test_images": np.float32(factor) * own["test_images"]})
 
 
 def grey_levels(shape):

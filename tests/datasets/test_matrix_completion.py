@@ -14,10 +14,11 @@ SMALL = {"size": 12, "rank": 2, "draws": 2, "seed": 5}
 
 def test_matrices_have_the_rank_and_the_norm_asked_for():
     data = low_rank(**SMALL, observed=60)
-    values = np.linalg.svd(data["truth"], compute_uv=False)
+    values, rank = np.linalg.svd(data["truth"], compute_uv=False), SMALL["rank"]
     # entries of mean square one: the norm is the size
     np.testing.assert_allclose(np.linalg.norm(data["truth"], axis=(-2, -1)), SMALL["size"], rtol=1e-12)
-    assert np.all(values[:, 2:] < 1e-12 * values[:, :1])
+    assert np.all(values[:, rank:] < 1e-12 * values[:, :1])  # zero, but for rounding
+    assert np.all(values[:, rank - 1] > 1e-3 * values[:, 0])  # of Gaussian factors, so of one order
     np.testing.assert_array_equal(data["mask"].sum(axis=(-2, -1)), 60)
 
 
