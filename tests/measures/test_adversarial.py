@@ -71,7 +71,8 @@ def half_planes(x):
     return torch.stack([x[:, 0], -x[:, 0]], dim=1)
 
 
-def test_a_crossing_is_where_the_segment_to_the_nearest_image_of_another_decision_meets_the_boundary():
+def test_a_crossing_is_where_a_segment_meets_the_boundary():
+    """The segment leads from an image to the nearest one of another decision."""
     points = torch.tensor([[1.0, 0.0], [2.0, 1.0], [-2.0, 0.0]])
     others = torch.tensor([[-2.0, 5.0], [3.0, 0.0], [-1.0, 0.0]])
     found = crossing_distances(half_planes, points, others, decisions(half_planes, others, batch=2), batch=2)

@@ -45,18 +45,49 @@ def test_every_measure_of_a_collapsed_network_is_zero():
     means = 3.0 + simplex(10, 16, rng)
     weights = 0.2 * collapse.centred_means(means)
     assert collapse.variability(np.zeros((16, 16)), means) == 0
+    # rounding of ten numbers of order one, and its sum
     assert collapse.relative_spread_of_norms(weights) < 1e-14
     assert collapse.spread_of_cosines(weights) < 1e-14
     assert collapse.distance_from_maximal_angles(weights) < 1e-14
     assert collapse.self_duality(weights, means) < 1e-14
 
 
+# three vectors of norms 1, 2 and 3, the first two at right angles, the third against the first
+NOT_COLLAPSED = np.array([[1.0, 0.0], [0.0, 2.0], [-3.0, 0.0]])
+
+
+def test_the_spread_of_norms_is_their_standard_deviation_over_their_mean():
+    # of 1, 2 and 3: the root of 2 / 3, over 2
+    assert collapse.relative_spread_of_norms(NOT_COLLAPSED) == pytest.approx(np.sqrt(2 / 3) / 2)
+
+
+def test_the_spread_of_cosines_is_their_standard_deviation():
+    # of 0, -1 and 0: their mean is -1 / 3, their variance 1 / 3 - 1 / 9
+    assert collapse.spread_of_cosines(NOT_COLLAPSED) == pytest.approx(np.sqrt(2 / 9))
+
+
+def test_the_distance_from_maximal_angles_is_the_mean_over_pairs():
+    # cosines of 0, -1 and 0 are each 1 / 2 from -1 / 2, that of three vectors at maximal angles; of 0.6 it is 1.1
+    assert collapse.distance_from_maximal_angles(NOT_COLLAPSED) == pytest.approx(0.5)
+    nearer = np.array([[1.0, 0.0], [0.6, 0.8], [-1.0, 0.0]])  # cosines of 0.6, -1 and -0.6
+    assert collapse.distance_from_maximal_angles(nearer) == pytest.approx((1.1 + 0.5 + 0.1) / 3)
+
+
+def test_self_duality_is_a_squared_distance_of_matrices_of_unit_norm():
+    """The matrices are the classifiers and the centred means."""
+    means = 5.0 + np.array([[2.0, 0.0], [-2.0, 0.0]])
+    # at an angle with cosine 0.6, the squared distance of two matrices of norm 1 is 2 - 2 * 0.6
+    classifiers = 7.0 * np.array([[0.6, 0.8], [-0.6, -0.8]])
+    assert collapse.self_duality(classifiers, means) == pytest.approx(2 - 2 * 0.6)
+
+
 def test_variability_is_the_trace_of_within_over_between():
     rng = np.random.default_rng(1)
     means, root = rng.standard_normal((4, 6)), rng.standard_normal((6, 6))
     between = np.cov(means.T, bias=True)
+    # of six eigenvalues three are not zero, the least of them a sixth of the largest: rounding hardly grows
     expected = np.trace(root @ root.T @ np.linalg.pinv(between, rcond=1e-10)) / 4
-    assert collapse.variability(root @ root.T, means) == pytest.approx(expected, rel=1e-9)
+    assert collapse.variability(root @ root.T, means) == pytest.approx(expected, rel=1e-13)
 
 
 def test_variability_is_infinite_where_two_class_means_coincide():
@@ -103,6 +134,7 @@ def test_the_parts_of_the_decomposition_add_up_to_the_loss(seed, decay, noise, d
     residual = features @ weights.T + biases - np.eye(4)[labels]
     loss = 0.5 * np.mean(np.sum(residual**2, axis=1)) + 0.5 * decay * (np.sum(weights**2) + np.sum(biases**2))
     parts = ("loss_nc1", "loss_nc23", "loss_ls_perp")
+    # with the least decay the covariance has a condition of about 1e4, by which rounding of 36 examples grows
     assert sum(terms[part] for part in parts) == pytest.approx(loss, rel=1e-10)
     assert min(terms.values()) >= 0
 

@@ -30,6 +30,7 @@ def test_a_plateau_is_found_before_each_of_two_drops():
     first, second = plateaus(time, loss, slope=0.5, floor=1e-4, least=1.25)
     (first_start, first_end), (second_start, second_end) = time[list(first)], time[list(second)]
     assert first_start == time[0]
+    # times are 2.3 % apart, and a place is known to two of them
     # A term 1 / (1 + x) with x = (t / T)^8 falls as t to the power -8 x / (1 + x). Before a drop at T this is -1/2
     # where x = 1/15, so at t = 0.71 T
     assert first_end == pytest.approx(0.71 * first_drop, rel=0.05)

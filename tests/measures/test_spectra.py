@@ -23,6 +23,11 @@ def test_more_singular_values_than_asked_for_are_cut_to_the_largest():
     np.testing.assert_allclose(singular_values(np.diag([3.0, 2.0]), 1), [3.0])
 
 
+def test_effective_rank_is_the_exponential_of_the_entropy_of_shares():
+    # of shares 1/2, 1/4 and 1/4 the entropy is 1/2 log 2 + 2/4 log 4 = 3/2 log 2
+    assert effective_rank(np.array([4.0, 2.0, 2.0])) == pytest.approx(2**1.5, rel=1e-14)
+
+
 @pytest.mark.parametrize(("values", "rank"), [([1, 1, 1, 0], 3.0), ([2, 2, 2, 2], 4.0)])
 def test_effective_rank_counts_equal_values(values, rank):
     assert effective_rank(np.array(values, dtype=float)) == pytest.approx(rank, rel=1e-14)
