@@ -43,9 +43,16 @@ def test_outcomes_that_differ_are_refused_before_they_are_timed():
         timed(row, repeats=1)
 
 
+def row_against(peer, rows):
+    """Return the one row whose peer begins with these words."""
+    (row,) = [row for row in rows if row.peer.startswith(peer)]
+    return row
+
+
 def test_without_diffrax_its_row_says_so_and_scipys_row_is_still_compared(monkeypatch):
     monkeypatch.setattr(flow, "installed", lambda module: False)
-    against_scipy, against_diffrax = flow.network()
+    rows = flow.network()
+    against_scipy, against_diffrax = row_against("scipy", rows), row_against("diffrax", rows)
     against_scipy.agree(against_scipy.ours(), against_scipy.theirs())
     row = timed(against_diffrax, repeats=1)
     assert row["note"] == MISSING
@@ -56,7 +63,7 @@ def test_without_diffrax_its_row_says_so_and_scipys_row_is_still_compared(monkey
 
 
 def test_the_limit_of_flows_evaluates_the_vector_field_at_the_states_where_they_end():
-    _against_scipy, limit = flow.ensemble()
+    limit = row_against("their vector field alone", flow.ensemble())
     states, slopes = limit.ours(), limit.theirs()
     limit.agree(states, slopes)
     until_the_time_before = states[:, :-1]
@@ -74,14 +81,35 @@ def test_the_limit_of_label_noise_draws_standard_normal_numbers(random_numbers):
     noise.standard_normal(random_numbers, random_numbers)
 
 
-# of 40,000 numbers five standard errors are 0.025 of the mean and 0.035 of the variance
+# mean and variance may differ from 0 and 1 by five standard errors
+FIVE_ERRORS_OF_MEAN = 5 / np.sqrt(2 * 20_000)
+FIVE_ERRORS_OF_VARIANCE = 5 * np.sqrt(2 / (2 * 20_000))
+
+
+def with_moments(random_numbers, *, mean, variance):
+    """Return random numbers moved and scaled so that they have exactly this mean and this variance."""
+    standardised = (random_numbers - random_numbers.mean()) / random_numbers.std()
+    return mean + np.sqrt(variance) * standardised
+
+
+@pytest.mark.parametrize("share", [-0.9, 0.9])
+def test_the_limit_of_label_noise_accepts_moments_just_within_five_standard_errors(share, random_numbers):
+    mean, variance = share * FIVE_ERRORS_OF_MEAN, 1 + share * FIVE_ERRORS_OF_VARIANCE
+    noise.standard_normal(random_numbers, with_moments(random_numbers, mean=mean, variance=variance))
+
+
 @pytest.mark.parametrize(
-    ("scale", "shift"),
-    [pytest.param(1.05, 0.0, id="a variance of 1.1"), pytest.param(1.0, 0.05, id="a mean of 0.05")],
+    ("mean", "variance"),
+    [
+        pytest.param(1.1 * FIVE_ERRORS_OF_MEAN, 1.0, id="a larger mean"),
+        pytest.param(-1.1 * FIVE_ERRORS_OF_MEAN, 1.0, id="a smaller mean"),
+        pytest.param(0.0, 1 + 1.1 * FIVE_ERRORS_OF_VARIANCE, id="a larger variance"),
+        pytest.param(0.0, 1 - 1.1 * FIVE_ERRORS_OF_VARIANCE, id="a smaller variance"),
+    ],
 )
-def test_the_limit_of_label_noise_refuses_other_numbers(scale, shift, random_numbers):
+def test_the_limit_of_label_noise_refuses_moments_just_beyond_five_standard_errors(mean, variance, random_numbers):
     with pytest.raises(AssertionError):
-        noise.standard_normal(random_numbers, scale * random_numbers + shift)
+        noise.standard_normal(random_numbers, with_moments(random_numbers, mean=mean, variance=variance))
 
 
 def test_both_sides_of_a_training_move_the_network_alike():
@@ -97,7 +125,8 @@ def test_memory_beside_the_result_is_that_of_all_arrays_at_once():
     command = [sys.executable, "-m", "bench.memory", "class moments", "numpy, all examples at once", str(examples)]
     ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     megabytes_of_features = 4e-6 * examples * memory.FEATURES  # float32
-    # as much again for each example's class mean; batches and labels are within the tolerance
+    # as much again for each example's class mean; batches and labels are within the tolerance, and one copy of the
+    # features more or less, a half, is not
     assert float(ended.stdout) == pytest.approx(2 * megabytes_of_features, rel=0.3)
 
 

@@ -148,18 +148,20 @@ def draws_around(centre, count):
 
 
 @pytest.mark.parametrize("bound", [0.0, 0.2], ids=["below the mean", "above the mean"])
-def test_with_the_draws_that_are_needed_the_interval_leaves_the_bound_and_with_a_tenth_fewer_it_does_not(bound):
-    needed = mean(draws_around(0.1, 50)).draws_to_decide(bound)
-    enough = mean(draws_around(0.1, 2 * (needed // 2 + 1)))  # even, and one or two more
+def test_the_draws_that_are_needed_are_just_enough(bound):
+    """With one or two more the interval leaves the bound, with a tenth fewer it does not."""
+    centre = 0.1  # a tenth of the draws' deviation from either bound: fifty draws do not decide
+    needed = mean(draws_around(centre, 50)).draws_to_decide(bound)
+    enough = mean(draws_around(centre, 2 * (needed // 2 + 1)))  # an even number
     assert not enough.lower <= bound <= enough.upper
-    fewer = mean(draws_around(0.1, 2 * int(0.9 * needed / 2)))
+    fewer = mean(draws_around(centre, 2 * int(0.9 * needed / 2)))
     assert fewer.lower <= bound <= fewer.upper
 
 
 # Below the value the interval's end is twice as far away as the bound: 2^2 times the 10 draws are needed. Above it the
 # end is three times as far away
 @pytest.mark.parametrize(("bound", "needed"), [(0.0, 40), (2.0, 90)], ids=["below the value", "above the value"])
-def test_draws_that_are_needed_follow_from_the_end_of_the_interval_on_the_side_of_the_bound(bound, needed):
+def test_the_end_on_the_side_of_the_bound_says_how_many_draws_are_needed(bound, needed):
     estimate = Estimate(value=1.0, lower=-1.0, upper=4.0, draws=10, how="median (order statistics)")
     assert estimate.draws_to_decide(bound) == needed
 

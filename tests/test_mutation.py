@@ -39,19 +39,20 @@ def draw_mutations(folder, source, count, seed):
         return [item.mutations[0] for item in database.work_items]
 
 
+COUNT = 6  # mutations to draw, far fewer than there are
 FORTY_LINES = "".join(f"a{line} = b * {line + 2}\n" for line in range(40))
 
 
 def test_a_seed_draws_the_same_mutations_again_and_another_seed_draws_others(tmp_path):
-    first, again, other = (draw_mutations(tmp_path, FORTY_LINES, 6, seed) for seed in (1, 1, 2))
+    first, again, other = (draw_mutations(tmp_path, FORTY_LINES, COUNT, seed) for seed in (1, 1, 2))
     assert first == again
     assert first != other
 
 
 def test_each_mutation_that_is_drawn_is_on_a_line_of_its_own(tmp_path):
-    mutations = draw_mutations(tmp_path, FORTY_LINES, 6, seed=1)
+    mutations = draw_mutations(tmp_path, FORTY_LINES, COUNT, seed=1)
     lines = {mutation.start_pos[0] for mutation in mutations}
-    assert len(mutations) == len(lines) == 6
+    assert len(mutations) == len(lines) == COUNT
 
 
 def session_of(folder, *results):
@@ -92,8 +93,8 @@ def test_a_mutant_counts_as_what_noticed_it_or_as_what_it_moves(mutants):
 
 def test_shares_are_of_what_moves_a_number(mutants):
     row = score.scores(mutants)
-    assert row["drawn"] == 6
-    assert row["move a number"] == 4  # not the one that is unmoved, nor the equivalent one
+    assert row["drawn"] == len(MUTANTS)
+    assert row["move a number"] == len(MUTANTS) - 2  # not the one that is unmoved, nor the equivalent one
     # by tests and by verdicts: 2 of 4, with Wilson's interval; by tests alone: 1 of 4
     assert row["noticed, %"] == "50 (15-85)"
     assert row["without the net, %"] == "25 (5-70)"

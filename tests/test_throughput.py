@@ -29,10 +29,10 @@ class Arithmetic(NamedTuple):
     @classmethod
     def now(cls):
         return cls(
-            torch.are_deterministic_algorithms_enabled(),
-            torch.backends.cuda.matmul.allow_tf32,
-            torch.backends.cudnn.allow_tf32,
-            torch.backends.cudnn.benchmark,
+            is_deterministic=torch.are_deterministic_algorithms_enabled(),
+            tf32_in_products=torch.backends.cuda.matmul.allow_tf32,
+            tf32_in_convolutions=torch.backends.cudnn.allow_tf32,
+            chooses_fastest_algorithm=torch.backends.cudnn.benchmark,
         )
 
 
@@ -46,6 +46,16 @@ class Spy(nn.Module):
     def forward(self, x):
         self.seen.add(Arithmetic.now())
         return self.layer(x)
+
+
+def arithmetic_of_training(*, rounds_to_tf32):
+    """Return the flags that a training sets: products and convolutions round alike."""
+    return Arithmetic(
+        is_deterministic=True,
+        tf32_in_products=rounds_to_tf32,
+        tf32_in_convolutions=rounds_to_tf32,
+        chooses_fastest_algorithm=False,
+    )
 
 
 every_precision = pytest.mark.parametrize(("precision", "rounds_to_tf32"), [("float32", False), ("tf32", True)])
@@ -64,7 +74,7 @@ def test_a_network_is_timed_in_the_arithmetic_that_it_trains_in(precision, round
         loss="mse", learning_rate=0.1, momentum=0.9, weight_decay=1e-3, batch=4, epochs=1, drops=(), precision=precision
     )
     throughput.images_per_second(network, torch.randn(8, 4), torch.arange(8) % 2, recipe, seconds=0.0)
-    assert network.seen == {Arithmetic(True, rounds_to_tf32, rounds_to_tf32, False)}
+    assert network.seen == {arithmetic_of_training(rounds_to_tf32=rounds_to_tf32)}
     assert Arithmetic.now() == before
 
 
@@ -75,5 +85,5 @@ def test_the_peak_of_a_device_is_timed_in_the_same_arithmetic(
     before, seen = Arithmetic.now(), set()
     monkeypatch.setattr(torch, "mm", lambda *_: seen.add(Arithmetic.now()))
     throughput.attainable(torch.device("cpu"), precision, seconds=0.0)
-    assert seen == {Arithmetic(True, rounds_to_tf32, rounds_to_tf32, False)}
+    assert seen == {arithmetic_of_training(rounds_to_tf32=rounds_to_tf32)}
     assert Arithmetic.now() == before

@@ -142,14 +142,16 @@ def test_any_column_can_be_read_by_draw():
 
 
 def test_other_draw_columns_may_be_named():
-    assert by_draw(at_two_depths(), "norm", draw="seed").shape == (2, 6)
+    # of each seed the three times at depth 3, whose values are negative, and at depth 2
+    by_seed = [[-1, -5, -9, 1, 5, 9], [-13, -17, -21, 13, 17, 21]]
+    np.testing.assert_array_equal(by_draw(at_two_depths(), "norm", draw="seed"), by_seed)
 
 
 def test_a_table_that_does_not_know_its_draws_is_refused():
-    unknown = rows({"x": np.zeros(2)}, {"seed": [0, 1]})
+    unknown = rows({"x": np.array([3.0, 4.0])}, {"seed": [0, 1]})
     with pytest.raises(ProjectError, match="does not know which columns identify its draws"):
         by_draw(unknown, "x")
-    assert by_draw(unknown, "x", draw="seed").shape == (2, 1)
+    np.testing.assert_array_equal(by_draw(unknown, "x", draw="seed"), [[3.0], [4.0]])  # it is told here
 
 
 def test_draws_of_unequal_length_are_refused_not_padded():
