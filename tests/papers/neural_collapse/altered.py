@@ -5,7 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from learning_dynamics.judging import evaluate
+from learning_dynamics.judging import Check, Judgement, evaluate
 from learning_dynamics.pipeline.commands.functions import paper_function
 from tests import support
 
@@ -62,6 +62,13 @@ def put(
         table.loc[rows, "value"] = change(table.loc[rows, "value"]) if callable(change) else change
     tables[role] = given if isinstance(given, list) else several[0]
     return tables
+
+
+def check_of(judgement: Judgement, words: str) -> Check:
+    """Return the one check of a judgement whose name has these words."""
+    found = [check for check in judgement.checks if words in check.name]
+    assert len(found) == 1, (words, [check.name for check in judgement.checks])
+    return found[0]
 
 
 def verdict(claim: str, tables: Mapping[str, Any], **settings: Any) -> str:

@@ -160,7 +160,7 @@ def test_every_cell_drops_the_last_batch_of_an_epoch_which_is_smaller(cell, full
 def test_the_whole_grid_fits_onto_64_gb(full):
     """Four cells run at a time, each with a resume point as large as its file; no file is kept."""
     sizes = sorted(full.resources("run", PAPER, cell)["disk_mb"] for cell in CELLS)
-    downloads_and_data_sets = 3000 + 1000
+    downloads_and_data_sets = 3000 + 1000  # MB, as docs/full_scale.md has them
     assert 2 * sum(sizes[-4:]) + downloads_and_data_sets < 64_000
 
 
@@ -172,7 +172,8 @@ def test_throughput_is_measured_on_the_networks_of_the_configuration(tmp_path):
     assert row["run"] == "digits_resnet_mse"
     configured = models.build("resnet", 1, 10, stages=[1, 1, 1], width=16)
     assert row["parameters"] == sum(parameter.numel() for parameter in configured.parameters())
-    # a network of small convolutions reaches a part of the rate of one large product, never much more
+    # Small convolutions reach a part of the rate of one large product. Either is timed for a twentieth of a second, on
+    # a machine that others use too: the share may be off, but not by a factor of two
     assert 0 < row["share_of_peak"] < 2
 
 

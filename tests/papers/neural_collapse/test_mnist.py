@@ -35,7 +35,7 @@ def test_images_look_like_mnists():
     images, labels = data["test_images"][:, 0], data["test_labels"]
     # strokes are white on black: in MNIST 81 % of the pixels are zero
     assert 0.75 < (images == 0).mean() < 0.85
-    # in its middle a zero has a hole and a one has ink
+    # in its middle a zero has a hole and a one has ink, about 20 times as bright
     middle_of_zeros, middle_of_ones = (images[labels == digit, 13:15, 13:15].mean() for digit in (0, 1))
     assert 10 * middle_of_zeros < middle_of_ones
 
@@ -58,6 +58,6 @@ def train_and_measure():
     assert set(table["data"]) == {"mnist_sample"}
     assert set(table["epoch"]) == {1}
     for split in ("train", "test"):
-        # a network that decides at random is wrong on 0.9 of the images
+        # one that decides at random is wrong on 0.9 of the images; on 200, the fewer, with a standard error of 0.02
         assert 0 < select(table, "error", split=split)["value"].item() < 0.95, split
     assert np.isfinite(select(table, "nc1", split="train")["value"]).all()

@@ -123,7 +123,7 @@ def test_a_push_of_the_deviations_leaves_at_most_half_of_l_nc1(index):
     np.testing.assert_allclose(measured, ratio, rtol=ROUNDING)
 
 
-def test_l_nc1_beside_noise_orthogonal_to_the_class_means_is_that_of_solved_classifiers():
+def test_l_nc1_beside_noise_orthogonal_to_class_means_is_that_of_solved_classifiers():
     X, least = central_features(), converses.SCATTERS[0]
     _, U = simplex_of_means(X)
     along = U[:, :RANK]
@@ -183,6 +183,7 @@ def distances_from_frames(means_and_classifiers):
 )
 def test_small_deviations_imply_neither_a_frame_nor_self_duality(quantity, distances_from_frames):
     distance = distances_from_frames[quantity]
+    # far more than 1e-3, the root of the score error that these deviations leave
     assert distance > 0.1
     measured = converses.small_terms(central_features(), CLASSES)[quantity]
     np.testing.assert_allclose(measured, distance, rtol=ROUNDING)
@@ -231,7 +232,7 @@ def test_noise_along_a_simplex_leaves_classifiers_a_frame_and_dual_to_the_means(
     assert measured["simplex_self_duality"][index] < ROUNDING**2  # a squared distance
 
 
-def test_l_nc23_of_three_classes_whose_noise_has_the_size_of_their_signal_is_three_sixteenths():
+def test_l_nc23_of_three_classes_with_as_much_noise_as_signal_is_three_sixteenths():
     """It is (C - 1) / (2 C) times the square of C / (C + 1)."""
     index = list(converses.SIMPLEX_NOISES).index(1.0)
     score_error = converses.simplex_scores(central_features(), CLASSES)["simplex_score_error"][index]

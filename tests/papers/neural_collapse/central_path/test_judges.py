@@ -7,6 +7,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from learning_dynamics.papers.neural_collapse.central_path import theory
+from learning_dynamics.papers.neural_collapse.central_path.converses import LEANS
 from learning_dynamics.tidy import select
 from tests import support
 from tests.papers.neural_collapse import altered
@@ -17,8 +19,14 @@ FIRST_DRAW = {"classes": 3, "seed": 0}
 BOTH_FLOWS = ("orthogonal", "printed")
 # largest relative errors that are allowed
 ROUNDING = 1000 * np.finfo(float).eps  # 2.2e-13
-FLOW = 20 * 1e-10  # of the integrator: twenty times its tolerance
+FLOW_SETTINGS, DESCENT_SETTINGS = (
+    support.smoke(PAPER).run(PAPER, f"central_path_{run}")["settings"] for run in ("flows", "descent")
+)
+# of the integrator: twenty times its tolerance. Measured is less than half of that
+FLOW = 20 * FLOW_SETTINGS["integration"]["rtol"]
 DIFFERENCES = 1e-7  # of central differences
+# of descent: a unit of rounding for each step of the smallest size. Measured is a thirtieth of that
+STEPS = np.finfo(float).eps * DESCENT_SETTINGS["horizon"] / min(DESCENT_SETTINGS["steps"])
 # claims that hold as corrected alone; the others hold as printed
 VERDICTS = dict.fromkeys(("proposition_2", "appendix_d_6", "described_algorithm_rate"), "corrected")
 
@@ -74,25 +82,21 @@ def assert_verdicts(claim, role, quantity, where, verdicts):
         # the trace may be off by twice the integrator's error, as omega enters squared
         ("theorem_3", "flows", "trace", {"flow": "orthogonal", "time": -1}, 1 + 1.8 * FLOW, 1 + 2.2 * FLOW),
         ("theorem_3", "flows", "trace", {"flow": "orthogonal", "time": -1}, 1 - 1.8 * FLOW, 1 - 2.2 * FLOW),
-        # omega over its asymptote may be off by twice the next order, 2 C / omega^2 at the last time, of which half is
-        # there; the exponent is less sensitive
-        ("corollary_1_growth", "flows", "omega", {"flow": "orthogonal", "time": -1}, 1 + 1e-6, 1 + 5e-4),
-        ("corollary_1_growth", "flows", "omega", {"flow": "orthogonal", "time": -1}, 1 - 1e-6, 1 - 5e-4),
         (
             "corollary_2",
             "flows",
             "features_limit_distance",
             {"flow": "printed", "time": -1},
             1 + 0.5 * FLOW,
-            1 + 3 * FLOW,
+            1 + 1.5 * FLOW,
         ),
         (
             "corollary_2",
             "flows",
             "features_limit_distance",
             {"flow": "orthogonal", "time": 0.0},
-            1.0,
-            1 + 3 * FLOW,
+            1 + 0.9 * FLOW,
+            1 + 1.1 * FLOW,
         ),
         ("appendix_d_6", "features", "trace_renormalised", {}, 1 + 0.8 * ROUNDING, 1 + 1.2 * ROUNDING),
         (
@@ -100,28 +104,16 @@ def assert_verdicts(claim, role, quantity, where, verdicts):
             "features",
             "speed",
             {"flow": "descent"},
-            1 + 0.5 * DIFFERENCES,
-            1 + 2 * DIFFERENCES,
+            1 + 0.9 * DIFFERENCES,
+            1 + 1.1 * DIFFERENCES,
         ),
-        # the limit of small steps may be off by the difference of two extrapolations, here below 1e-4
-        ("described_algorithm_rate", "descent", "omega", {"time": -1}, 1.0, 1 + 1e-4),
-        # 500 steps of the smallest size, a unit of rounding for each: 1.1e-13
         (
             "described_algorithm_rate",
             "descent",
             "omega--one_step",
-            {"step": 2.0, "time": -1},
-            1 + 5e-14,
-            1 + 2.5e-13,
-        ),
-        # twice the next order of the printed flow, 2 C log omega / omega^2, is small after eleven decades of time
-        (
-            "described_algorithm_rate",
-            "flows",
-            "omega",
-            {"flow": "printed", "time": -1},
-            1 + 1e-9,
-            1 + 1e-3,
+            {"step": min(DESCENT_SETTINGS["steps"]), "time": -1},
+            1 + 0.9 * STEPS,
+            1 + 1.1 * STEPS,
         ),
     ],
 )
@@ -130,23 +122,74 @@ def test_one_draw_that_is_off_or_without_a_number_is_refused(claim, role, quanti
     assert_verdicts(claim, role, quantity, where, verdicts)
 
 
+def sizes_of_first_draw(table):
+    """Return how many classes, and examples of each, the first draw has."""
+    row = select(table, **FIRST_DRAW).iloc[0]
+    return int(row["classes"]), int(row["examples"])
+
+
+@pytest.mark.parametrize(
+    ("claim", "flow"), [("corollary_1_growth", "orthogonal"), ("described_algorithm_rate", "printed")]
+)
+@pytest.mark.parametrize("times_allowed", [-1.1, -0.9, 0.9, 1.1])
+def test_omega_at_the_last_time_may_be_off_its_asymptote_by_twice_the_next_order(claim, flow, times_allowed):
+    tables = tables_of(claim)
+    C, N = sizes_of_first_draw(tables["flows"])
+    end = tables["flows"]["time"].max()
+    if flow == "orthogonal":
+        asymptote = (4 * end / N) ** 0.25
+        twice_next_order = 2 * C / asymptote**2
+    else:
+        asymptote = (2 * end / (C * N)) ** 0.5
+        twice_next_order = 2 * C * np.log(asymptote) / asymptote**2
+    off = asymptote * (1 + times_allowed * twice_next_order)
+    altered.put(tables, "flows", "omega", off, **FIRST_DRAW, flow=flow, time=-1)
+    refused = abs(times_allowed) > 1
+    assert altered.verdict(claim, tables) == ("refused" if refused else VERDICTS.get(claim, "reproduced"))
+
+
+@pytest.mark.parametrize("times_allowed", [-1.1, -0.9, 0.9, 1.1])
+def test_the_limit_of_small_steps_may_be_off_by_the_difference_of_two_extrapolations(times_allowed):
+    """Steps of 2, 4 and 8 are on a line: the limit is twice omega of a step less that of the step twice as large."""
+    name = "described_algorithm_rate"
+    tables = tables_of(name)
+    descent, end = tables["descent"], tables["descent"]["time"].max()
+    assert sorted(DESCENT_SETTINGS["steps"]) == [2.0, 4.0, 8.0]
+
+    def omega(step, time):
+        return select(descent, "omega", **FIRST_DRAW, step=step, time=time).sort_values("index")["value"].to_numpy()
+
+    limit, limit_of_larger = 2 * omega(2.0, end) - omega(4.0, end), 2 * omega(4.0, end) - omega(8.0, end)
+    allowed = np.abs(limit_of_larger / limit - 1).max()
+    course = theory.algorithm_closed_form(omega(2.0, 0.0), end, *sizes_of_first_draw(descent))
+    first = 0  # of the singular values, whose index in the table is 1
+    factor = (1 + times_allowed * allowed) * course[first] / limit[first]
+    # at all step sizes, so that the extrapolations differ as they did, and as the exact map of a step has them
+    for quantity in ("omega", "omega--one_step"):
+        altered.put(tables, "descent", quantity, times(factor), **FIRST_DRAW, index=first + 1, time=-1)
+    assert altered.verdict(name, tables) == ("refused" if abs(times_allowed) > 1 else "corrected")
+
+
 @pytest.mark.parametrize("flow", BOTH_FLOWS)
 @pytest.mark.parametrize("quantity", ["loss", "loss_nc1", "loss_nc23"])
 def test_a_loss_that_is_off_at_the_start_of_one_flow_is_refused(quantity, flow):
-    """Rounding is allowed in units of 1 + omega^2 / C, which are a few at the start."""
-    verdicts = {1 + 1e-13: "reproduced", 1 + 3e-12: "refused", np.nan: "refused"}
+    """Rounding is allowed in units of 1 + omega_max^2 / C."""
+    flows = tables_of("lemma_1")["flows"]
+    omega_max = select(flows, "omega", **FIRST_DRAW, flow=flow, time=0.0)["value"].max()
+    allowed = ROUNDING * (1 + omega_max**2 / FIRST_DRAW["classes"])
+    verdicts = {1 + 0.9 * allowed: "reproduced", 1 + 1.1 * allowed: "refused", np.nan: "refused"}
     assert_verdicts("lemma_1", "flows", quantity, {"flow": flow, "time": 0.0}, verdicts)
 
 
 @pytest.mark.parametrize("flow", BOTH_FLOWS)
 def test_a_course_of_a_singular_value_that_is_off_at_the_end_of_one_flow_is_refused(flow):
-    verdicts = {1 + 0.5 * FLOW: "corrected", 1 + 2.5 * FLOW: "refused", np.nan: "refused"}
+    verdicts = {1 + 0.5 * FLOW: "corrected", 1 + 1.5 * FLOW: "refused", np.nan: "refused"}
     assert_verdicts("proposition_2", "flows", "omega", {"flow": flow, "time": -1}, verdicts)
 
 
 @pytest.mark.parametrize("flow", BOTH_FLOWS)
 def test_a_speed_that_is_off_under_one_flow_is_refused(flow):
-    verdicts = {1 + 0.5 * DIFFERENCES: "corrected", 1 - 2 * DIFFERENCES: "refused", np.nan: "refused"}
+    verdicts = {1 + 0.9 * DIFFERENCES: "corrected", 1 - 1.1 * DIFFERENCES: "refused", np.nan: "refused"}
     assert_verdicts("proposition_2", "features", "speed", {"flow": flow}, verdicts)
 
 
@@ -154,17 +197,17 @@ def test_a_speed_that_is_off_under_one_flow_is_refused(flow):
 def test_a_trace_that_is_off_at_the_end_of_one_flow_is_refused(flow):
     at_end = {"flow": flow, "time": -1}
     # by twice the integrator's error, as omega enters squared
-    along_the_flow = {1 + FLOW: "reproduced", 1 - 5 * FLOW: "refused", np.nan: "refused"}
+    along_the_flow = {1 + 1.2 * FLOW: "reproduced", 1 - 2.8 * FLOW: "refused", np.nan: "refused"}
     assert_verdicts("corollary_2", "flows", "trace", at_end, along_the_flow)
     # here the trace is compared with the omega of the same time
-    by_formula = {1 + 0.5 * FLOW: "corrected", 1 + 3 * FLOW: "refused", np.nan: "refused"}
+    by_formula = {1 + 0.9 * FLOW: "corrected", 1 + 1.1 * FLOW: "refused", np.nan: "refused"}
     assert_verdicts("appendix_d_6", "flows", "trace", at_end, by_formula)
 
 
 # -- distances that vanish -------------------------------------------------------------------------
 
 # Claims on distances that fall as a power of the spread of singular values. The last number is a power of the measured
-# distance: with it the distance falls faster or more slowly than is allowed
+# distance: with it the exponent is off by a tenth, where some hundredths are allowed (`test_vanishing` has the bound)
 OTHER_POWERS = [
     ("corollary_1_equality", "singular_value_spread", 1.1),
     ("corollary_2", "snr_limit_distance", 0.9),
@@ -183,7 +226,7 @@ CLAIM_QUANTITY_POWER_FLOW = [
 
 
 @pytest.mark.parametrize(("claim", "quantity", "power", "flow"), CLAIM_QUANTITY_POWER_FLOW)
-def test_a_distance_that_falls_by_another_power_comes_back_or_has_no_number_is_refused(claim, quantity, power, flow):
+def test_a_distance_with_another_power_that_comes_back_or_without_a_number_is_refused(claim, quantity, power, flow):
     one = FIRST_DRAW | {"flow": flow}
     of_another_power = altered.put(tables_of(claim), "flows", quantity, lambda values: values**power, **one)
     assert altered.verdict(claim, of_another_power) == "refused"
@@ -206,12 +249,6 @@ def test_one_example_that_is_labelled_differently_at_the_end_is_refused(claim, f
 
 
 # -- Theorem 3 -------------------------------------------------------------------------------------
-
-
-def test_theorem_3_is_reproduced_and_the_dynamics_of_the_printed_map_are_not():
-    found = support.evaluation(PAPER, "theorem_3", tables_of("theorem_3"))
-    assert found.verdict == "reproduced"
-    assert found.rivals["the dynamics of the map that Proposition 4 prints"] == "contradicted"
 
 
 def test_the_text_of_theorem_3_has_traces_at_the_start_and_at_the_end_of_both_flows():
@@ -260,8 +297,7 @@ def test_an_exponent_off_over_the_last_decade_is_refused(factor, expected):
     [
         ("flows", 0.9 * FLOW, 1.1 * FLOW, {"flow": "printed"}),
         ("flows", 0.9 * FLOW, 1.1 * FLOW, {"flow": "orthogonal"}),
-        # a unit of rounding for each of the 500 steps of the smallest size: 1.1e-13
-        ("descent", 1e-13, 2.5e-13, {"step": 8.0}),
+        ("descent", 0.9 * STEPS, 1.1 * STEPS, {"step": max(DESCENT_SETTINGS["steps"])}),
     ],
 )
 def test_singular_vectors_that_move_are_refused(role, passes, refused, where):
@@ -286,9 +322,13 @@ def least_traces(features):
 
 
 @pytest.mark.parametrize(
-    ("factor", "expected"), [(1.0, "corrected"), (1 - 1e-11, "refused")], ids=["the bound", "below the bound"]
+    ("factor", "expected"),
+    [
+        pytest.param(1 - 0.9 * ROUNDING, "corrected", id="the bound, to rounding"),
+        pytest.param(1 - 1.1 * ROUNDING, "refused", id="below the bound"),
+    ],
 )
-def test_the_trace_may_be_at_its_bound_where_there_are_no_more_features_than_class_means_span(factor, expected):
+def test_the_trace_may_be_at_its_bound_where_class_means_span_all_directions(factor, expected):
     tables = tables_of("appendix_d_6")
     features = tables["features"]
     features["features"] = np.where(features["classes"] == 3, 2, features["features"])
@@ -298,7 +338,7 @@ def test_the_trace_may_be_at_its_bound_where_there_are_no_more_features_than_cla
     assert altered.verdict("appendix_d_6", tables) == expected
 
 
-def test_the_text_has_the_largest_ratio_of_raw_features_and_the_median_ratio_of_networks():
+def test_the_text_has_the_largest_ratio_of_features_and_the_median_ratio_of_networks():
     tables = tables_of("appendix_d_6")
     facts = support.evaluation(PAPER, "appendix_d_6", tables).facts
     traces = select(tables["features"], "trace").set_index(["classes", "seed"])["value"]
@@ -308,24 +348,24 @@ def test_the_text_has_the_largest_ratio_of_raw_features_and_the_median_ratio_of_
 
 
 def test_the_printed_sum_lacks_a_factor_of_the_number_of_classes():
-    checks = support.evaluation(PAPER, "appendix_d_6", tables_of("appendix_d_6")).judgement.checks
-    of_renormalised_features, of_orthogonal_flow, of_printed_flow, *_ = checks
-    for check in (of_renormalised_features, of_orthogonal_flow, of_printed_flow):
+    judgement = support.evaluation(PAPER, "appendix_d_6", tables_of("appendix_d_6")).judgement
+    for words in ("renormalised features", "flow, orthogonal map", "flow, printed map"):
         # trace over the sum, minus one: C - 1 of the draws with most classes
-        assert check.value == pytest.approx(4 - 1), check.name
+        assert altered.check_of(judgement, words).value == pytest.approx(4 - 1), words
 
 
 @pytest.mark.parametrize(
-    ("factor", "expected"), [(1 + 2 * ROUNDING, "corrected"), (1.0, "refused"), (1 - 1e-11, "refused")]
+    ("factor", "expected"), [(1 + 1.1 * ROUNDING, "corrected"), (1 + 0.9 * ROUNDING, "refused"), (0.99, "refused")]
 )
-def test_a_trace_of_raw_features_that_is_not_above_its_bound_by_more_than_rounding_is_refused(factor, expected):
+def test_a_trace_of_features_is_above_its_bound_by_more_than_rounding(factor, expected):
     tables = tables_of("appendix_d_6")
     least = least_traces(tables["features"])[3, 0]
     altered.put(tables, "features", "trace", least * factor, **FIRST_DRAW)
     assert altered.verdict("appendix_d_6", tables) == expected
 
 
-@pytest.mark.parametrize(("over_bound", "expected"), [(1.02, "corrected"), (0.98, "refused")])
+# a millionth is allowed, the rounding of features in float32
+@pytest.mark.parametrize(("over_bound", "expected"), [(1 - 0.9e-6, "corrected"), (1 - 1.1e-6, "refused")])
 def test_a_trace_of_a_network_below_its_bound_is_refused(over_bound, expected):
     one = {"network": "vgg", "seed": 1, "epoch": -1}
     tables = altered.put(tables_of("appendix_d_6"), "trainings", "nc1", times(over_bound / NC1_OVER_BOUND), **one)
@@ -345,7 +385,7 @@ def test_a_network_whose_covariance_lacks_rank_is_left_out_and_counted():
     altered.put(tables, "trainings", "nc1", times(0.01), **one)  # far below the bound
     found = support.evaluation(PAPER, "appendix_d_6", tables)
     assert found.verdict == "corrected"
-    (check,) = [check for check in found.corrected.checks if check.name.startswith("trained networks")]
+    check = altered.check_of(found.corrected, "trained networks")
     assert check.draws == 5  # of two networks of three seeds
     assert check.excluded.startswith("1 left out")
 
@@ -376,22 +416,27 @@ def test_draws_whose_class_means_span_all_directions_leave_the_product_untested(
     assert support.verdict(PAPER, "trace_and_product", tables) == "untested"
 
 
+# from the largest lean to the smallest the condition number of noise, 1 / lean^2, grows by this factor
+CONDITION_GROWTH = (LEANS[0] / LEANS[-1]) ** 2
+
+
 @pytest.mark.parametrize(
     ("quantity", "factor", "where", "expected"),
     [
         # of the norm at the smallest lean: its exponent in the condition number may be off by a hundredth
-        ("product_norm", 1.02, {"index": 3}, "corrected"),
-        ("product_norm", 2.0, {"index": 3}, "contradicted"),
-        ("product_norm", 0.5, {"index": 3}, "contradicted"),
+        ("product_norm", CONDITION_GROWTH**-0.009, {"index": 3}, "corrected"),
+        ("product_norm", CONDITION_GROWTH**-0.011, {"index": 3}, "contradicted"),
+        ("product_norm", CONDITION_GROWTH**0.011, {"index": 3}, "contradicted"),
         # of the trace at all leans: the norm is above the root of the condition number times the trace
         ("product_trace", 0.01, {}, "contradicted"),
-        # the premise: at the smallest lean the trace is at most a fiftieth of that at the largest
-        ("product_trace", 3.0, {"index": 3}, "undecided"),
+        # the premise: at the smallest lean the trace is at most a fiftieth of that at the largest, as made a hundredth
+        ("product_trace", 2.1, {"index": 3}, "undecided"),
     ],
 )
-def test_the_norm_of_a_product_is_at_most_the_root_of_the_condition_number_times_its_trace(
-    quantity, factor, where, expected
-):
+def test_the_norm_of_a_product_is_bounded_by_its_trace_and_grows_as_the_bound(quantity, factor, where, expected):
+    """The bound is the root of the condition number times the trace. As printed the norm would fall, which it never
+    does here: without the correction the claim is contradicted.
+    """
     tables = support.claim_tables(PAPER, "trace_and_product")
     altered.put(tables, "features", quantity, times(factor), **FIRST_DRAW, **where)
     assert support.verdict(PAPER, "trace_and_product", tables) == expected
@@ -418,19 +463,12 @@ def test_a_norm_that_fell_as_the_root_of_its_trace_would_be_as_the_paper_has_it(
     assert altered.verdict("trace_and_product", tables) == expected
 
 
-def test_nc1_and_nc2_imply_nc3_is_corrected_and_its_rivals_are_contradicted():
-    name = "nc1_and_nc2_imply_nc3"
-    found = support.evaluation(PAPER, name, support.claim_tables(PAPER, name))
-    assert found.verdict == "corrected"
-    assert set(found.rivals.values()) == {"contradicted"}
-
-
 # a hundred times the square of noise over signal, a thousandth, is allowed of the distances: 1e-4; and of examples none
 @pytest.mark.parametrize(
     ("quantity", "passes", "refused"),
     [
-        ("vanishing_self_duality", 0.9e-4, 2e-4),
-        ("vanishing_self_duality--uncoupled", 0.9e-4, 2e-4),
+        ("vanishing_self_duality", 0.9e-4, 1.1e-4),
+        ("vanishing_self_duality--uncoupled", 0.9e-4, 1.1e-4),
         ("vanishing_nc4_examples", 0.0, 1.0),
     ],
 )
@@ -462,14 +500,15 @@ def test_the_text_has_the_least_number_of_far_points_that_nc4_fails_for():
 def test_without_nc1_nothing_is_said_of_nc3():
     name = "nc1_and_nc2_imply_nc3"
     tables = support.claim_tables(PAPER, name)
-    altered.put(tables, "features", "vanishing_nc1", 0.01, **FIRST_DRAW, index=3)  # 1e-4 is asked for
-    assert support.verdict(PAPER, name, tables) == "undecided"
+    for nc1, expected in ((0.9e-4, "corrected"), (1.1e-4, "undecided")):  # at most 1e-4 is asked for
+        altered.put(tables, "features", "vanishing_nc1", nc1, **FIRST_DRAW, index=3)
+        assert support.verdict(PAPER, name, tables) == expected, nc1
 
 
 # -- Proposition 2 ---------------------------------------------------------------------------------
 
 
-def test_the_text_of_proposition_2_has_the_largest_factor_by_which_the_printed_map_is_faster():
+def test_the_text_of_proposition_2_has_how_much_faster_the_printed_map_is_at_most():
     tables = tables_of("proposition_2")
     omega = select(tables["features"], "omega")
     factors = 1 + omega["value"] ** 2 / omega["classes"]

@@ -36,6 +36,7 @@ def test_separation_is_least_and_largest_where_it_is_stationary():
     directions = basis @ np.vstack([np.cos(angles), np.sin(angles)])
     over_noise = np.linalg.norm(M.T @ whiten @ directions, axis=0)
     found = separations(H, 3)["class_separation"]
+    # an extreme is missed by up to half of 1.6e-4, the step of the angles, and its value by the square of that
     assert found == pytest.approx([over_noise.max(), over_noise.min()], rel=1e-6)
 
 
@@ -46,7 +47,7 @@ def test_separation_without_noise_is_in_singular_values_of_the_centred_class_mea
     assert separations(H, 3)["class_separation--without_noise"] == pytest.approx(expected)
 
 
-def test_the_smallest_distance_is_that_of_the_nearest_two_class_means_in_units_of_noise():
+def test_the_smallest_distance_is_that_of_the_nearest_class_means_in_units_of_noise():
     H = oracles.features(4, 7, 5, seed=2)
     within, _, M = oracles.covariances(H, 4)
     inverse = np.linalg.inv(within)
@@ -75,12 +76,6 @@ def test_the_distance_of_two_class_means_is_the_root_of_two_times_their_separati
 # -- claims ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("claim", ["snr_rank", "separation_by_singular_values"])
-def test_rivals_of_both_claims_are_contradicted(claim):
-    found = support.evaluation(PAPER, claim, support.claim_tables(PAPER, claim))
-    assert set(found.rivals.values()) == {"contradicted"}
-
-
 @pytest.mark.parametrize(("rank", "expected"), [(1.0, "corrected"), (2.0, "refused"), (np.nan, "refused")])
 def test_a_rank_of_class_means_on_a_line_that_is_not_one_is_refused(rank, expected):
     tables = support.claim_tables(PAPER, "snr_rank")
@@ -88,9 +83,8 @@ def test_a_rank_of_class_means_on_a_line_that_is_not_one_is_refused(rank, expect
     assert altered.verdict("snr_rank", tables) == expected
 
 
-def test_a_rank_that_centring_alone_decided_would_be_as_the_paper_has_it():
+def test_if_every_rank_is_one_less_than_there_are_classes_the_paper_is_right():
     tables = support.claim_tables(PAPER, "snr_rank")
-    assert support.verdict(PAPER, "snr_rank", tables) == "corrected"
     for classes in (3, 4):
         altered.put(tables, "features", "snr_rank", classes - 1.0, classes=classes)
     assert altered.verdict("snr_rank", tables) == "reproduced"
@@ -101,7 +95,6 @@ def test_a_rank_that_centring_alone_decided_would_be_as_the_paper_has_it():
 def test_a_separation_that_is_no_singular_value_is_refused(times_tolerance, expected):
     name = "separation_by_singular_values"
     tables = support.claim_tables(PAPER, name)
-    assert support.verdict(PAPER, name, tables) == "reproduced"
     largest, smallest = select(tables["features"], "omega", **FIRST_DRAW).sort_values("index")["value"]
     tolerance = 1000 * np.finfo(float).eps * (largest / smallest) ** 2
     separation_off = smallest * (1 + times_tolerance * tolerance)
@@ -109,11 +102,13 @@ def test_a_separation_that_is_no_singular_value_is_refused(times_tolerance, expe
     assert altered.verdict(name, tables) == expected
 
 
-@pytest.mark.parametrize(("factor", "expected"), [(1.0, "reproduced"), (1 - 1e-12, "refused"), (np.nan, "refused")])
-def test_two_class_means_nearer_than_the_least_singular_value_allows_are_refused(factor, expected):
+# 1000 units of rounding may be missing
+@pytest.mark.parametrize(("missing", "expected"), [(900, "reproduced"), (1100, "refused"), (np.nan, "refused")])
+def test_two_class_means_nearer_than_the_least_singular_value_allows_are_refused(missing, expected):
     name = "separation_by_singular_values"
     tables = support.claim_tables(PAPER, name)
     smallest = select(tables["features"], "omega", **FIRST_DRAW)["value"].min()
+    factor = 1 - missing * np.finfo(float).eps
     altered.put(tables, "features", "least_pair_distance", factor * np.sqrt(2) * smallest, **FIRST_DRAW)
     assert altered.verdict(name, tables) == expected
 

@@ -1,4 +1,7 @@
-"""Numbers in the tables of the central path against definitions: of free features, of flows and of descent."""
+"""Numbers in the tables of the central path against definitions: of free features, of flows and of descent.
+
+Two solvers agree to 1e-8 or better, their rounding; speeds, by central differences, to 1e-7.
+"""
 
 import numpy as np
 import pytest

@@ -53,7 +53,8 @@ def test_an_exponent_may_be_off_by_the_next_order_where_the_decade_starts(power,
 
 
 @pytest.mark.parametrize("power", [1, 2])
-def test_at_the_last_time_a_distance_may_be_what_the_law_leaves_to_the_next_order_and_twice_the_error(power):
+def test_at_the_last_time_a_distance_may_be_what_its_law_leaves(power):
+    """Its law to the next order, and twice the integrator's error besides."""
     for factor, expected in ((0.99, "holds"), (1.01, "fails")):
         states = states_of_checks(power, exponent=-power, share_left=(factor * LARGEST_SHARE) ** power)
         assert states == ("holds", expected), factor

@@ -72,9 +72,11 @@ def test_collapse_as_stated_is_reproduced_and_its_rivals_are_not(claim):
     assert "reproduced" not in found.rivals.values()
 
 
-def test_checks_have_the_last_value_of_the_worst_training_and_the_fall_after_train_errors_end():
+def test_checks_have_the_worst_end_and_the_mean_fall_after_train_errors():
     found = support.evaluation(PAPER, "nc1", {"trainings": trainings()})
-    level, fall, errors = found.judgement.checks
+    level = altered.check_of(found.judgement, "at the last epoch")
+    fall = altered.check_of(found.judgement, "fall of")
+    errors = altered.check_of(found.judgement, "train images misclassified")
     assert found.judgement.headline is level
     assert level.value == pytest.approx(expected_value("nc1", LAST, seed=2))  # the largest of three seeds
     _, power = CURVES["train", "nc1"]
@@ -92,8 +94,11 @@ def test_the_text_has_the_fall_from_the_first_epoch_to_the_last_and_the_median_e
 # -- decisions of the nearest class mean (NC4) -----------------------------------------------------
 
 
-@pytest.mark.parametrize(("share", "expected"), [(0.9e-3, "reproduced"), (2e-3, "refused")])  # 1e-3 is allowed
-def test_one_training_whose_decisions_differ_on_too_many_train_images_at_the_end_is_refused(share, expected):
+ALLOWED_NC4 = support.smoke(PAPER).claim(PAPER, "nc4")["settings"]["largest_share"]
+
+
+@pytest.mark.parametrize(("share", "expected"), [(0.9 * ALLOWED_NC4, "reproduced"), (1.1 * ALLOWED_NC4, "refused")])
+def test_one_training_whose_decisions_differ_too_often_at_the_end_is_refused(share, expected):
     one = {"network": "densenet", "seed": 1, "split": "train", "epoch": -1}
     tables = altered.put({"trainings": trainings()}, "trainings", "nc4", share, **one)
     assert altered.verdict("nc4", tables) == expected
@@ -189,7 +194,7 @@ ALL_AT_10 = dict.fromkeys(("nc1", "self_duality", *ANGLES_OF_MEANS), 10)
         pytest.param({"equiangular_means": 100}, 10 / 30, 10 / 100, id="spread of angles of NC2 at 100"),
     ],
 )
-def test_the_lead_of_nc2_is_counted_from_the_last_epoch_before_it_or_from_its_arrival(arrivals, lead, from_arrival):
+def test_the_lead_of_nc2_is_counted_from_the_epoch_before_it_or_from_its_arrival(arrivals, lead, from_arrival):
     tables = trainings_with_arrivals(ALL_AT_10 | arrivals)
     found = support.evaluation(PAPER, "nc2_not_slower", tables, reading="not_slower")
     assert found.facts["lead"] == pytest.approx(np.log10(lead), abs=1e-12)
@@ -211,9 +216,7 @@ def test_the_lead_of_nc2_is_counted_from_the_last_epoch_before_it_or_from_its_ar
         pytest.param(30, (3, 3, 3), "fails", "fails", id="NC2 at 30, others at 3 in every seed"),
     ],
 )
-def test_no_evidence_that_nc2_is_slower_asks_for_less_than_an_nc2_that_is_not_slower(
-    nc2, others, no_evidence, not_slower
-):
+def test_the_reading_no_evidence_asks_for_less_than_the_reading_not_slower(nc2, others, no_evidence, not_slower):
     tables = trainings_with_arrivals(dict.fromkeys(ALL_AT_10, nc2))
     for seed, epoch in enumerate(others):
         for quantity in ("nc1", "self_duality"):
@@ -237,7 +240,7 @@ def trainings_whose_nc1_arrives_in_two_steps():
 
 # NC1 at 10 or at 30, over the epoch before NC2
 @pytest.mark.parametrize(("share_of_way", "lead"), [(0.85, 10 / 3), (0.95, 30 / 3)])
-def test_the_share_of_the_way_decides_when_nc1_has_arrived_as_nc2_is_compared_with_it(share_of_way, lead):
+def test_the_share_of_the_way_decides_when_nc1_arrives_in_comparison_with_nc2(share_of_way, lead):
     tables = trainings_whose_nc1_arrives_in_two_steps()
     facts = support.evaluation(PAPER, "nc2_not_slower", tables, share_of_way=share_of_way).facts
     assert facts["lead"] == pytest.approx(np.log10(lead))
@@ -290,7 +293,7 @@ def test_the_simplex_comes_before_compression_if_nc1_arrives_after_nc2(nc1, nc2,
     assert found.rivals.keys() == {"activations compressed first", "order exchanged in every second training"}
 
 
-def test_the_text_has_the_factor_between_arrivals_and_counts_trainings_by_their_order():
+def test_the_text_has_the_factor_between_arrivals_and_counts_both_orders():
     facts = support.evaluation(PAPER, "simplex_before_compression", trainings_with_nc1_by_seed((30, 10, 3), 10)).facts
     assert facts["factor"] == pytest.approx((30 / 10 * 10 / 10 * 3 / 10) ** (1 / 3))  # the geometric mean
     assert facts["low"] < facts["factor"] < facts["high"]
@@ -300,7 +303,7 @@ def test_the_text_has_the_factor_between_arrivals_and_counts_trainings_by_their_
 
 
 @pytest.mark.parametrize("quantity", ["nc1", *ANGLES_OF_MEANS])
-@pytest.mark.parametrize(("last", "expected"), [(0.4, "reproduced"), (0.6, "undecided"), (2.0, "undecided")])
+@pytest.mark.parametrize(("last", "expected"), [(0.49, "reproduced"), (0.51, "undecided"), (2.0, "undecided")])
 def test_a_quantity_that_does_not_halve_in_one_training_leaves_the_order_undecided(quantity, last, expected):
     arrivals = ALL_AT_10 | {"nc1": 30}
     tables = trainings_with_arrivals(arrivals)

@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 
 from learning_dynamics.papers.neural_collapse.decomposition import figures
+from tests.papers.neural_collapse import altered
 from tests.papers.neural_collapse.training.made_up import ZERO_ERROR, expected_value, made_up, seed_factor
 
 # the last recorded epoch at the full learning rate: it drops at a third of a hundred epochs
@@ -24,13 +25,17 @@ def least_squares_loss(epoch):
     return expected_value("loss_nc1", epoch) + expected_value("loss_nc23", epoch)
 
 
-def sweep(setting, values):
-    """Return a table of trainings at several values of a setting, in which deviations are proportional to 1 / value."""
+def sweep(setting, values, *, whole):
+    """Return a table of trainings at several values of a setting, in which deviations are proportional to 1 / value.
+
+    Those that whole batches leave are `whole` times as large as made up.
+    """
     tables = []
     for value in values:
         table = made_up()
         is_deviation = table["quantity"].str.match("continued_|split_")
         table.loc[is_deviation, "value"] /= value
+        table.loc[table["quantity"] == "continued_whole", "value"] *= whole
         tables.append(table.assign(**{setting: value}))
     table = pd.concat(tables, ignore_index=True)
     table.attrs["settings"] = made_up().attrs["settings"] | {setting: list(values), "continued_steps": 100}
@@ -42,21 +47,34 @@ def sweep(setting, values):
 FACTORS = {"rates": {0.05: 1 / 0.05, 0.1: 1 / 0.1}, "batches": {16: 1 / 16, 64: 1 / 0.05, 256: 1 / 256}}
 
 
+PLAIN = 3.0  # times as much is left by whole batches without batch norm, panels (c) and (d), as with it
+
+
 def draw_deviation_over():
-    rates, batches = sweep("learning_rate", [0.05, 0.1]), sweep("batch", [16, 256])
-    return figures.deviation_over(rates, batches, rates, batches)
+    sweeps = [
+        sweep(setting, values, whole=whole)
+        for whole in (1.0, PLAIN)
+        for setting, values in (("learning_rate", [0.05, 0.1]), ("batch", [16, 256]))
+    ]
+    return figures.deviation_over(*sweeps)
 
 
 @pytest.mark.parametrize(
-    ("panel", "over"), [(0, "rates"), (1, "batches"), (2, "rates"), (3, "batches")], ids=["a", "b", "c", "d"]
+    ("panel", "over", "whole"),
+    [
+        pytest.param(0, "rates", 1.0, id="a"),
+        pytest.param(1, "batches", 1.0, id="b"),
+        pytest.param(2, "rates", PLAIN, id="c"),
+        pytest.param(3, "batches", PLAIN, id="d"),
+    ],
 )
-def test_each_panel_has_a_solid_line_of_geometric_means_for_each_deviation(panel, over):
+def test_each_panel_has_a_solid_line_of_geometric_means_for_each_deviation(panel, over, whole):
     axis = draw_deviation_over().figure.axes[panel]
     # shares of L_LS, of the three seeds; those of the network that is trained on are recorded as shares
     split = {quantity: expected_value(quantity, BEFORE_DROP) for quantity in ("split_batches", "split_sampling")}
     shares = {
         "network, batches": expected_value("continued_batches", BEFORE_DROP) * SEED_FACTORS,
-        "network, whole batches": expected_value("continued_whole", BEFORE_DROP) * SEED_FACTORS,
+        "network, whole batches": whole * expected_value("continued_whole", BEFORE_DROP) * SEED_FACTORS,
         # the factors of seeds cancel
         "last layer, batches and their statistics": np.full(
             3, split["split_batches"] / least_squares_loss(BEFORE_DROP)
@@ -81,7 +99,7 @@ def test_the_caption_has_the_epoch_and_the_share_that_whole_batches_leave():
     facts = draw_deviation_over().facts
     assert facts["epoch"] == BEFORE_DROP
     left = expected_value("continued_whole", BEFORE_DROP) / expected_value("continued_batches", BEFORE_DROP)
-    assert facts["normalised"] == facts["plain"] == pytest.approx(left)
+    assert (facts["normalised"], facts["plain"]) == pytest.approx((left, PLAIN * left))
 
 
 def share_of_network(epoch):
@@ -89,14 +107,30 @@ def share_of_network(epoch):
     return expected_value("loss_ls_perp", epoch) / least_squares_loss(epoch)
 
 
-def test_bars_reach_the_share_of_the_network_before_the_drop():
-    (axis,) = figures.deviation_split([made_up("vgg"), made_up("resnet")]).figure.axes
-    highest = max(bar.get_y() + bar.get_height() for bar in axis.patches)
-    assert highest == pytest.approx(share_of_network(BEFORE_DROP))
+RESNET = 1.5  # times as large a deviation as VGG's
 
 
-def test_a_line_beside_each_bar_spans_the_shares_from_the_end_of_train_errors_to_the_drop():
-    (axis,) = figures.deviation_split([made_up("vgg"), made_up("resnet")]).figure.axes
-    ends = np.concatenate([lines.get_segments() for lines in axis.collections])[:, :, 1]  # shape (lines, 2)
-    span = sorted(share_of_network(epoch) for epoch in (ZERO_ERROR, BEFORE_DROP))
-    np.testing.assert_allclose(np.sort(ends, axis=1), [span] * 6)  # two networks of three seeds
+def axis_of_deviation_split():
+    """Return the axis of the figure on two networks of three seeds: bars of VGG, then of ResNet."""
+    tables = {"trainings": [made_up("vgg"), made_up("resnet")]}
+    altered.put(tables, "trainings", "loss_ls_perp", lambda value: RESNET * value, network="resnet")
+    (axis,) = figures.deviation_split(tables["trainings"]).figure.axes
+    return axis
+
+
+def test_each_bar_reaches_the_share_of_its_network_before_the_drop():
+    tops = {}
+    for part in axis_of_deviation_split().patches:
+        centre = part.get_x() + part.get_width() / 2
+        tops[centre] = max(tops.get(centre, 0.0), part.get_y() + part.get_height())
+    share = share_of_network(BEFORE_DROP)
+    from_left_to_right = [tops[centre] for centre in sorted(tops)]
+    assert from_left_to_right == pytest.approx(3 * [share] + 3 * [RESNET * share])
+
+
+def test_a_line_beside_each_bar_spans_the_shares_from_zero_error_to_the_drop():
+    axis = axis_of_deviation_split()
+    segments = np.concatenate([lines.get_segments() for lines in axis.collections])  # shape (lines, ends, x and y)
+    from_left_to_right = segments[np.argsort(segments[:, 0, 0]), :, 1]
+    span = np.sort([share_of_network(epoch) for epoch in (ZERO_ERROR, BEFORE_DROP)])
+    np.testing.assert_allclose(np.sort(from_left_to_right, axis=1), 3 * [span] + 3 * [RESNET * span])

@@ -25,13 +25,6 @@ def features():
     return support.claim_tables(PAPER, "theorem_1")
 
 
-@pytest.mark.parametrize(
-    "claim", ["nc1_term_and_variability", "nc2_and_nc3_demand_simplex_scores", "nc23_term_and_simplex"]
-)
-def test_what_small_terms_say_is_corrected_on_features_that_nobody_altered(claim):
-    assert support.verdict(PAPER, claim, features()) == "corrected"
-
-
 # -- identities ------------------------------------------------------------------------------------
 
 
@@ -62,40 +55,51 @@ def test_a_deviation_below_the_least_for_its_distance_is_refused(over_least, exp
 
 # -- L_NC1 and variability -------------------------------------------------------------------------
 
-# Allowed is a relative error of 10 units of rounding times 1 + omega_max^2 / C at a scatter of a thousandth: where
-# omega_max is of order one that is 2e-15 times some 1e6, between the 1e-11 and the 1e-7 below
+
+def allowed_of_loss_nc1(tables):
+    """Return the relative error of L_NC1 that is allowed in the first draw.
+
+    It is 10 units of rounding times 1 + omega_max^2 / C at the least scatter, a thousandth, which divides omega.
+    """
+    omega_max = select(tables["features"], "omega", **FIRST_DRAW)["value"].max() / 1e-3
+    return 10 * np.finfo(float).eps * (1 + omega_max**2 / FIRST_DRAW["classes"])
+
+
+# by how many times what is allowed L_NC1 is off; it is measured to a tenth of that
+off_by_less_or_more = pytest.mark.parametrize(
+    ("times_allowed", "expected"),
+    [(0.8, "corrected"), (-0.8, "corrected"), (1.2, "refused"), (-1.2, "refused"), (np.nan, "refused")],
+)
+
+
+@off_by_less_or_more
+def test_l_nc1_beside_noise_that_stays_is_that_of_the_noise_along_the_class_means(times_allowed, expected):
+    tables = features()
+    factor = 1 + times_allowed * allowed_of_loss_nc1(tables)
+    altered.put(tables, "features", "loss_nc1_beside_noise", lambda nc1: factor * nc1, **FIRST_DRAW)
+    assert altered.verdict("nc1_term_and_variability", tables) == expected
+
+
+@pytest.mark.parametrize("index", [1, 20])
+@off_by_less_or_more
+def test_l_nc1_is_compared_with_its_formula_at_every_scatter(times_allowed, expected, index):
+    tables = features()
+    factor = 1 + times_allowed * allowed_of_loss_nc1(tables)
+    altered.put(tables, "features", "scattered_loss_nc1", lambda nc1: factor * nc1, **FIRST_DRAW, index=index)
+    assert altered.verdict("nc1_term_and_variability", tables) == expected
+
+
+def test_if_l_nc1_does_not_fall_at_the_largest_scatter_the_paper_is_right():
+    """As printed the claim asks for an exponent of zero or more there, in every draw."""
+    tables = altered.put(features(), "features", "scattered_loss_nc1", 0.1)
+    assert altered.verdict("nc1_term_and_variability", tables) == "reproduced"
+    altered.put(tables, "features", "scattered_loss_nc1", 0.0999, **FIRST_DRAW, index=LARGEST_SCATTER)
+    assert altered.verdict("nc1_term_and_variability", tables) == "refused"
 
 
 @pytest.mark.parametrize(
     ("factor", "expected"),
-    [(1 + 1e-12, "corrected"), (1 + 1e-7, "refused"), (1 - 1e-7, "refused"), (np.nan, "refused")],
-)
-def test_l_nc1_beside_noise_that_stays_is_that_of_the_noise_along_the_class_means(factor, expected):
-    tables = altered.put(features(), "features", "loss_nc1_beside_noise", lambda nc1: factor * nc1, **FIRST_DRAW)
-    assert altered.verdict("nc1_term_and_variability", tables) == expected
-
-
-@pytest.mark.parametrize(
-    ("index", "factor", "expected"),
-    [(20, 1.0, "corrected"), (20, 1 + 1e-11, "corrected"), (20, 1.001, "refused"), (1, np.nan, "refused")],
-)
-def test_l_nc1_is_compared_with_its_formula_at_every_scatter(index, factor, expected):
-    tables = altered.put(
-        features(), "features", "scattered_loss_nc1", lambda nc1: factor * nc1, **FIRST_DRAW, index=index
-    )
-    assert altered.verdict("nc1_term_and_variability", tables) == expected
-
-
-def test_an_l_nc1_that_did_not_fall_at_the_largest_scatter_would_vanish_with_the_scatter_alone():
-    tables = altered.put(features(), "features", "scattered_loss_nc1", 0.1)
-    assert altered.verdict("nc1_term_and_variability", tables) == "reproduced"
-    altered.put(tables, "features", "scattered_loss_nc1", 0.09, **FIRST_DRAW, index=LARGEST_SCATTER)
-    assert altered.verdict("nc1_term_and_variability", tables) == "refused"
-
-
-# a relative error of 1000 units of rounding, 2.2e-13, is allowed
-@pytest.mark.parametrize(
-    ("factor", "expected"), [(1 + 1e-14, "corrected"), (1 + 1e-12, "refused"), (1 - 1e-12, "refused")]
+    [(1 + 0.9 * ROUNDING, "corrected"), (1 + 1.1 * ROUNDING, "refused"), (1 - 1.1 * ROUNDING, "refused")],
 )
 def test_what_is_left_of_the_loss_at_the_largest_scatter_is_in_l_nc23(factor, expected):
     tables = altered.put(
@@ -109,9 +113,10 @@ def test_what_is_left_of_the_loss_at_the_largest_scatter_is_in_l_nc23(factor, ex
     assert altered.verdict("nc1_term_and_variability", tables) == expected
 
 
-def test_a_scatter_from_which_the_push_does_not_reduce_l_nc1_is_refused():
-    tables = altered.put(features(), "features", "pushed_loss_nc1_ratio", 1.01, **FIRST_DRAW, index=7)
-    assert altered.verdict("nc1_term_and_variability", tables) == "refused"
+@pytest.mark.parametrize(("ratio", "expected"), [(0.99, "corrected"), (1.01, "refused")])
+def test_a_scatter_from_which_the_push_does_not_reduce_l_nc1_is_refused(ratio, expected):
+    tables = altered.put(features(), "features", "pushed_loss_nc1_ratio", ratio, **FIRST_DRAW, index=7)
+    assert altered.verdict("nc1_term_and_variability", tables) == expected
 
 
 def test_the_text_has_the_largest_share_of_l_nc1_that_a_push_leaves():
@@ -122,16 +127,16 @@ def test_the_text_has_the_largest_share_of_l_nc1_that_a_push_leaves():
 
 def test_l_nc1_falls_as_the_scatter_squared_where_deviations_drown_the_signal():
     found = support.evaluation(PAPER, "nc1_term_and_variability", features())
-    # of sum_j omega_j^2 / (C + omega_j^2)^2 with omega_j in proportion to 1 / scatter
-    assert found.judgement.headline.value == pytest.approx(-2, abs=1e-3)
+    # of sum_j omega_j^2 / (C + omega_j^2)^2 with omega_j in proportion to 1 / scatter, here some 1e-3: the exponent is
+    # off by terms of the order of omega_j^2
+    assert found.judgement.headline.value == pytest.approx(-2, abs=1e-4)
 
 
 # -- scores of a simplex, and L_NC2/3 --------------------------------------------------------------
 
 
-# 2.2e-13 is allowed
 @pytest.mark.parametrize(
-    ("error", "expected"), [(1e-13, "corrected"), (4e-13, "refused"), (0.01, "refused"), (np.nan, "refused")]
+    ("error", "expected"), [(0.9 * ROUNDING, "corrected"), (1.1 * ROUNDING, "refused"), (np.nan, "refused")]
 )
 def test_scores_of_a_simplex_fall_short_by_what_the_noise_says(error, expected):
     tables = altered.put(
@@ -140,15 +145,16 @@ def test_scores_of_a_simplex_fall_short_by_what_the_noise_says(error, expected):
     assert altered.verdict("nc2_and_nc3_demand_simplex_scores", tables) == expected
 
 
-def test_scores_of_a_simplex_that_did_not_fall_short_would_be_as_the_paper_has_it():
+def test_if_scores_of_a_simplex_do_not_fall_short_beyond_rounding_the_paper_is_right():
     tables = altered.put(features(), "features", "simplex_score_error", 1e-15)
     assert altered.verdict("nc2_and_nc3_demand_simplex_scores", tables) == "reproduced"
 
 
 @pytest.mark.parametrize("premise", ["simplex_frame_distance", "simplex_self_duality"])
 def test_without_nc2_or_nc3_nothing_is_said_of_scores(premise):
-    tables = altered.put(features(), "features", premise, 1e-6, **FIRST_DRAW, index=2)
-    assert support.verdict(PAPER, "nc2_and_nc3_demand_simplex_scores", tables) == "undecided"
+    for distance, expected in ((0.9 * ROUNDING, "corrected"), (1.1 * ROUNDING, "undecided")):
+        tables = altered.put(features(), "features", premise, distance, **FIRST_DRAW, index=2)
+        assert support.verdict(PAPER, "nc2_and_nc3_demand_simplex_scores", tables) == expected, distance
 
 
 def test_the_text_has_the_score_error_under_the_most_and_the_least_noise():
@@ -171,25 +177,22 @@ def test_each_distance_from_the_simplex_is_that_of_the_pseudo_inverse(quantity, 
     assert altered.verdict("nc23_term_and_simplex", tables) == expected
 
 
-def test_small_distances_from_the_simplex_would_be_as_the_paper_has_it():
-    tables = features()
-    for quantity in ("means_frame_distance", *DISTANCES_OF_CLASSIFIERS):
-        altered.put(tables, "features", quantity, 1e-6)
-    assert altered.verdict("nc23_term_and_simplex", tables) == "reproduced"
-
-
 @pytest.mark.parametrize("quantity", DISTANCES_OF_CLASSIFIERS)
-def test_one_distance_from_the_simplex_that_is_not_small_among_small_ones_is_refused(quantity):
-    tables = features()
+@pytest.mark.parametrize(("distance", "expected"), [(0.9e-3, "reproduced"), (1.1e-3, "refused")])
+def test_distances_from_the_simplex_that_are_all_small_are_as_the_paper_has_it(quantity, distance, expected):
+    """Small is the root of the score error, here 1e-3."""
+    tables = altered.put(features(), "features", "concentrated_score_error", 1e-6)
     for small in ("means_frame_distance", *DISTANCES_OF_CLASSIFIERS):
         altered.put(tables, "features", small, 1e-6)
-    altered.put(tables, "features", quantity, 0.1, **FIRST_DRAW)
-    assert altered.verdict("nc23_term_and_simplex", tables) == "refused"
+    altered.put(tables, "features", quantity, distance, **FIRST_DRAW)
+    assert altered.verdict("nc23_term_and_simplex", tables) == expected
 
 
-def test_where_l_nc23_is_not_small_nothing_is_said_of_frames():
-    tables = altered.put(features(), "features", "concentrated_score_error", 0.25)  # 0.01 is small
-    assert support.verdict(PAPER, "nc23_term_and_simplex", tables) == "undecided"
+# 0.01 is small: that is the premise
+@pytest.mark.parametrize(("score_error", "expected"), [(0.009, "corrected"), (0.011, "undecided")])
+def test_where_l_nc23_is_not_small_nothing_is_said_of_frames(score_error, expected):
+    tables = altered.put(features(), "features", "concentrated_score_error", score_error, **FIRST_DRAW)
+    assert support.verdict(PAPER, "nc23_term_and_simplex", tables) == expected
 
 
 # -- made-up trainings -----------------------------------------------------------------------------
@@ -267,7 +270,7 @@ PERIODS = [
 
 
 @pytest.mark.parametrize(("since", "epoch", "is_judged"), PERIODS)
-def test_a_deviation_of_more_than_a_tenth_of_the_loss_is_refused_in_the_chosen_period(since, epoch, is_judged):
+def test_a_deviation_above_a_tenth_of_the_loss_is_refused_in_the_chosen_period(since, epoch, is_judged):
     tables, one = trainings(), {"network": "vgg", "epoch": epoch, "seed": 2}
     least = least_squares_loss(epoch, seed=2)
     for share, expected in ((0.09, "reproduced"), (0.11, "refused" if is_judged else "reproduced")):
@@ -294,18 +297,18 @@ def test_by_default_the_deviation_is_judged_from_the_early_epoch_on():
         pytest.param([0.005], 1, id="a drop before all recorded epochs"),
     ],
 )
-def test_the_latest_early_epoch_is_the_last_before_the_first_drop_or_of_the_first_tenth(drops, epoch):
+def test_the_latest_early_epoch_is_before_the_first_drop_or_in_the_first_tenth(drops, epoch):
     table = made_up.made_up()
     table.attrs["settings"]["drops"] = drops
     assert latest_early_epoch(by_seed(table, "loss"), table) == epoch
 
 
 @pytest.mark.parametrize(("epoch", "expected"), [(3, "reproduced"), (10, "refused")])
-def test_without_drops_the_deviation_is_judged_from_the_first_tenth_of_the_training_on(epoch, expected):
+def test_without_drops_the_deviation_is_judged_from_a_tenth_of_the_training_on(epoch, expected):
     tables = trainings()
     for table in tables["trainings"]:
         table.attrs["settings"]["drops"] = []
-    too_large = 0.11 * least_squares_loss(epoch, seed=2)
+    too_large = 0.11 * least_squares_loss(epoch, seed=2)  # a tenth is allowed
     altered.put(tables, "trainings", "loss_ls_perp", too_large, network="vgg", epoch=epoch, seed=2)
     assert altered.verdict("least_squares_deviation_negligible", tables) == expected
 
@@ -324,18 +327,18 @@ def test_a_term_that_is_larger_than_l_nc1_is_refused_in_the_chosen_period(since,
 @pytest.mark.parametrize(
     ("since", "epochs", "expected"),
     [
-        ("early", (), "reproduced"),
-        ("early", (30,), "undecided"),
-        ("early", (30, 100), "not reproduced"),
-        ("early", (10, 30), "not reproduced"),  # 10 is before the period, and a neighbour all the same
-        ("early", (3, 10), "reproduced"),  # neither is judged
-        ("zero_error", (10, 100), "undecided"),  # no neighbours: 30 is between them
-        ("zero_error", (3, 10), "not reproduced"),
-        ("end", (100,), "undecided"),
-        ("end", (30, 100), "not reproduced"),
+        pytest.param("early", (), "reproduced", id="nowhere"),
+        pytest.param("early", (30,), "undecided", id="once"),
+        pytest.param("early", (30, 100), "not reproduced", id="twice"),
+        pytest.param("early", (10, 30), "not reproduced", id="before the period and in it"),
+        pytest.param("early", (3, 10), "reproduced", id="before the period"),
+        pytest.param("zero_error", (10, 100), "undecided", id="twice, but not at 30 between"),
+        pytest.param("zero_error", (3, 10), "not reproduced", id="before errors end and where they end"),
+        pytest.param("end", (100,), "undecided", id="at the end"),
+        pytest.param("end", (30, 100), "not reproduced", id="before the end and at it"),
     ],
 )
-def test_a_term_larger_than_l_nc1_decides_if_it_is_so_at_two_recorded_epochs_in_a_row(since, epochs, expected):
+def test_a_term_larger_than_l_nc1_decides_at_two_recorded_epochs_in_a_row(since, epochs, expected):
     tables = trainings()
     for epoch in epochs:
         altered.put(tables, "trainings", "loss_ls_perp", 1.01 * term("nc1", epoch), network="vgg", epoch=epoch, seed=0)
@@ -393,7 +396,7 @@ def test_the_text_has_the_least_and_the_largest_lead_of_all_trainings():
 
 
 @pytest.mark.parametrize(("parts", "share"), [("all", deviation_share), ("data", deviation_share_without_decay)])
-def test_the_share_of_the_deviation_is_the_largest_since_the_early_epoch_with_or_without_decay(parts, share):
+def test_the_share_of_the_deviation_is_the_largest_since_the_early_epoch(parts, share):
     found = evaluation("least_squares_deviation_negligible", parts=parts, largest_share=0.5)
     assert found.judgement.headline.value == pytest.approx(share(BEFORE_DROP))  # it falls
 
@@ -446,6 +449,7 @@ def test_l_nc23_falls_further_than_each_other_term_by_the_difference_of_their_po
     over_deviation = (NC23_POWER - LS_PERP_POWER) * decades_of_epochs
     assert found.judgement.headline.value == pytest.approx(over_deviation)
     least_advantage = (NC23_POWER - power_of_others) * decades_of_epochs
+    # over the deviation, or over L_NC1
     assert min(check.value for check in found.judgement.checks) == pytest.approx(least_advantage)
     for share_of_advantage, expected in ((0.9, "reproduced"), (1.1, "refused")):
         factor = 10 ** (share_of_advantage * least_advantage)
@@ -458,10 +462,14 @@ def test_both_weight_decays_have_their_own_advantage_of_l_nc23(decay):
     found = evaluation("nc23_vanishes_first", decay=decay)
     assert found.verdict == "reproduced"
     # in decades of fall, over two decades of epochs
-    advantages = {"trained": 2 * (2.0 - 1.2), "notebook": 2 * (2.5 - 1.0)}
+    advantages = {}
+    for name, suffix in (("trained", ""), ("notebook", "--notebook")):
+        powers = [made_up.CURVES["train", f"loss_{of}{suffix}"][1] for of in ("nc23", "ls_perp")]
+        advantages[name] = 2 * (powers[0] - powers[1])
     assert found.judgement.headline.value == pytest.approx(advantages[decay])
     # the text has both, whichever decides
-    assert (found.facts["trained"], found.facts["notebook"]) == pytest.approx((10**1.6, 10**3.0))
+    for name, advantage in advantages.items():
+        assert found.facts[name] == pytest.approx(10**advantage), name
 
 
 @pytest.mark.parametrize("decay", ["trained", "notebook"])
@@ -477,13 +485,14 @@ def test_falls_may_be_counted_from_the_end_of_train_errors_on():
 
 
 @pytest.mark.parametrize(("since", "expected"), [("zero_error", "reproduced"), ("start", "refused")])
-def test_a_term_that_starts_low_has_no_fall_unless_it_is_counted_from_the_end_of_train_errors(since, expected):
+def test_a_term_that_starts_low_falls_if_it_is_counted_from_the_end_of_train_errors(since, expected):
+    # it ends at 1e-5: from 1e-9 on it rises
     tables = altered.put(trainings(), "trainings", "loss_nc23", 1e-9, epoch=1)
     assert altered.verdict("nc23_vanishes_first", tables, since=since) == expected
 
 
 @pytest.mark.parametrize("decay", ["trained", "notebook"])
-def test_the_text_has_the_largest_share_of_the_deviation_since_train_errors_ended_under_both_decays(decay):
+def test_the_text_has_the_largest_share_of_the_deviation_after_train_errors(decay):
     tables, one = trainings(), {"network": "resnet", "seed": 0}
     quantity = "loss_ls_perp--notebook" if decay == "notebook" else "loss_ls_perp"
     for epoch, share in ((3, 30.0), (30, 3.0)):  # train errors end at 10
@@ -512,7 +521,7 @@ def test_the_text_of_the_split_has_shares_of_the_loss_before_the_drop():
         assert facts[name] == pytest.approx(share), name
 
 
-def test_the_text_of_the_split_has_the_largest_share_from_the_end_of_train_errors_to_the_drop():
+def test_the_text_of_the_split_has_the_largest_share_from_zero_error_to_the_drop():
     tables, one = trainings(), {"network": "resnet", "seed": 0}
     for epoch, share in ((3, 30.0), (30, 3.0), (100, 30.0)):
         altered.put(tables, "trainings", "loss_ls_perp", share * least_squares_loss(epoch), **one, epoch=epoch)

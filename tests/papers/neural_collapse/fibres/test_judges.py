@@ -12,7 +12,8 @@ FIRST_DRAW = {"classes": 3, "seed": 0}
 EPS = np.finfo(float).eps
 ROUNDING = 1000 * EPS  # of gaps
 DIFFERENCES = 1e-7  # of central differences
-BASIS = 10 * EPS * 100**2  # of features under a change of basis A, whose condition number is 100
+CONDITION = support.smoke(PAPER).run(PAPER, "central_path_features")["settings"]["condition"]  # of changes of basis
+BASIS = 10 * EPS * CONDITION**2  # of features under a change of basis
 # of claims that hold as corrected alone; the others hold as printed
 VERDICTS = {"projection_self_adjoint": "corrected", "lemma_4": "corrected"}
 
@@ -53,12 +54,12 @@ def test_a_rank_off_by_one_is_refused(tables):
     assert altered.verdict("tangent_space", tables) == "refused"
 
 
-def test_a_printed_map_that_were_self_adjoint_would_need_no_correction(tables):
+def test_a_printed_map_that_is_self_adjoint_to_rounding_needs_no_correction(tables):
     altered.put(tables, "features", "asymmetry", 1e-15, flow="printed")
     assert altered.verdict("projection_self_adjoint", tables) == "reproduced"
 
 
-def test_lemma_4_would_need_no_correction_if_it_held_under_both_maps(tables):
+def test_a_lemma_4_that_holds_under_both_maps_to_rounding_needs_no_correction(tables):
     altered.put(tables, "features", "velocity_gap--lemma_4", 1e-15)
     assert altered.verdict("lemma_4", tables) == "reproduced"
 
@@ -66,16 +67,18 @@ def test_lemma_4_would_need_no_correction_if_it_held_under_both_maps(tables):
 @pytest.mark.parametrize("flow", ["orthogonal", "printed"])
 def test_a_lemma_4_that_fails_under_one_map_as_printed_and_as_corrected_is_refused(flow, tables):
     altered.put(tables, "features", "velocity_gap--lemma_4", 1e-15)
-    altered.put(tables, "features", "velocity_gap--lemma_4", 0.01, flow=flow, **FIRST_DRAW)
-    altered.put(tables, "features", "velocity_gap--means", 0.01, flow="orthogonal", **FIRST_DRAW)
+    # 1.1 times what rounding may leave of the printed gap, and of the corrected one
+    altered.put(tables, "features", "velocity_gap--lemma_4", 1.1 * ROUNDING, flow=flow, **FIRST_DRAW)
+    altered.put(tables, "features", "velocity_gap--means", 1.1 * ROUNDING, flow="orthogonal", **FIRST_DRAW)
     assert altered.verdict("lemma_4", tables) == "refused"
 
 
-# 0.05 is allowed
+# 0.05 is allowed; the measured order is off by less than 0.005
 @pytest.mark.parametrize(
-    ("change", "expected"), [(0.03, "reproduced"), (0.1, "refused"), (-0.1, "refused"), (np.nan, "refused")]
+    ("change", "expected"),
+    [(0.045, "reproduced"), (-0.045, "reproduced"), (0.055, "refused"), (-0.055, "refused"), (np.nan, "refused")],
 )
-def test_an_order_of_the_remainder_that_is_off_by_a_tenth_is_refused(change, expected, tables):
+def test_an_order_of_the_remainder_that_is_off_by_more_than_a_twentieth_is_refused(change, expected, tables):
     """The order is log2 of the remainder at the last step but one over that at the last, half as long, index 3."""
     smaller = 2.0**-change  # so that the order is larger by `change`
     altered.put(
@@ -85,7 +88,7 @@ def test_an_order_of_the_remainder_that_is_off_by_a_tenth_is_refused(change, exp
 
 
 @pytest.mark.parametrize(
-    ("change", "expected"), [(0.5 * DIFFERENCES, "reproduced"), (2 * DIFFERENCES, "refused"), (np.nan, "refused")]
+    ("change", "expected"), [(0.9 * DIFFERENCES, "reproduced"), (1.1 * DIFFERENCES, "refused"), (np.nan, "refused")]
 )
 def test_a_slope_that_is_off_by_more_than_the_error_of_differences_is_refused(change, expected, tables):
     # errors are relative to the largest slope of a draw: that one is altered
@@ -110,7 +113,7 @@ def test_the_text_of_lemma_4_has_the_least_error_of_the_printed_equation(flow, t
     assert facts[f"off_{flow}"] == select(tables["features"], "velocity_gap--lemma_4", flow=flow)["value"].min()
 
 
-def test_the_text_of_lemma_2_has_the_median_order_of_the_remainder_under_the_orthogonal_map(tables):
+def test_the_text_of_lemma_2_has_the_median_order_under_the_orthogonal_map(tables):
     of_step, of_half_step = (
         select(tables["features"], "step_remainder", flow="orthogonal", index=index)["value"].to_numpy()
         for index in (2, 3)

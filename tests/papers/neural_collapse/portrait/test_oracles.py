@@ -9,7 +9,8 @@ from learning_dynamics.papers.neural_collapse.portrait import theory
 from learning_dynamics.tidy import select
 from tests.papers.neural_collapse import oracles
 
-IMAGES = 40  # of each class are in the portrait
+IMAGES = theory.IMAGES  # of each class are in the portrait
+assert IMAGES < 50  # of each class below: the portrait leaves some out
 SHOWN_CLASSES = 3
 
 

@@ -18,13 +18,13 @@ from learning_dynamics.measures.adversarial import crossing_distances
 from learning_dynamics.measures.class_moments import ClassMoments
 from learning_dynamics.measures.memory import LiveBytes, images_within
 from learning_dynamics.papers.neural_collapse.training.models import build, network_of
+from tests.papers.neural_collapse.training.made_up import NETWORKS
 from tests.support import ROOT, plan
 
 PAPER = "neural_collapse"
 CLASSES = 10
 FLOAT32, FLOAT64 = 4, 8  # bytes
 GPU = 80e9  # bytes of the GPU that full scale is planned for
-NETWORKS = ("vgg", "resnet", "densenet")
 SMALL = {
     "vgg": {"stages": [1, 1], "width": 4, "hidden": [8]},
     "resnet": {"stages": [1, 1], "width": 4, "bottleneck": True},
@@ -121,7 +121,7 @@ def test_every_training_requests_a_fifth_more_gpu_memory_than_counted_and_a_giga
 
 
 @every_cell
-def test_the_metrics_of_every_cell_request_a_gigabyte_more_than_counted_of_a_gpu_of_24_gb(data, family):
+def test_metrics_request_a_gigabyte_more_than_counted_or_up_to_24_gb(data, family):
     least = counted(data, family).measuring + 1e9
     assert least <= requested("metrics", data, family, "gpu_mb") <= 24e9
 
@@ -133,7 +133,7 @@ def test_every_training_requests_the_disk_of_its_file_and_at_most_a_tenth_more(d
 
 
 @every_cell
-def test_every_training_requests_the_main_memory_that_it_needs_and_at_most_four_times_that(data, family):
+def test_every_training_requests_one_to_four_times_the_main_memory_that_it_needs(data, family):
     needed = counted(data, family).main_memory
     assert needed <= requested("run", data, family, "mem_mb") <= 4 * needed
 
@@ -157,11 +157,12 @@ def test_ten_times_the_memory_takes_about_ten_times_the_images(family, gradients
 def test_a_batch_within_a_bound_keeps_to_it_and_does_not_waste_it(family):
     with torch.device("meta"):
         network = build(family, 3, CLASSES, **SMALL[family]).eval()
-    count = images_within(network, (3, 32, 32), 0.05, gradients=False)
+    gigabytes = 0.05
+    count = images_within(network, (3, 32, 32), gigabytes, gradients=False)
     with LiveBytes() as work, torch.no_grad():
         network(torch.empty(count, 3, 32, 32, device="meta"))
-    # the count is extrapolated from batches of two and three images: a tenth more is let pass
-    assert 0.02e9 < work.peak <= 0.055e9
+    # the count is extrapolated from batches of two and three images: a tenth more is let pass, and less than half not
+    assert 0.5e9 * gigabytes < work.peak <= 1.1e9 * gigabytes
 
 
 # -- devices ---------------------------------------------------------------------------------------

@@ -185,12 +185,14 @@ def test_the_spectrum_is_that_of_the_features_that_vary(recorded):
     H = recorded.features("train")
     omega = oracles.singular_values(H[(H != 0).any(axis=1)], CLASSES)
     spectrum = select(recorded.rows, "snr")
-    np.testing.assert_allclose(spectrum["value"], omega, rtol=1e-3)
+    # ten times the rounding of other quantities: omega divides by the least variances within classes
+    np.testing.assert_allclose(spectrum["value"], omega, rtol=10 * ROUNDING["rel"])
     assert spectrum["index"].tolist() == [1, 2, 3]  # one fewer than classes
 
 
 def test_the_rank_is_that_of_the_within_class_covariance(recorded):
     within, _, _ = oracles.covariances(recorded.features("train"), CLASSES)
+    # variances are 1e-6 and more, or zero to the square of float32's rounding, 1e-14
     assert recorded.value("rank") == np.linalg.matrix_rank(within, hermitian=True, tol=1e-12)
 
 
@@ -263,7 +265,7 @@ def test_robustness_is_measured_at_the_first_epoch_without_train_errors(trained)
 
 
 @pytest.mark.parametrize("fooled", [False, True])
-def test_deepfools_distance_is_a_known_perturbation_only_where_it_changes_the_decision(trained, monkeypatch, fooled):
+def test_deepfools_distance_is_known_only_where_it_changes_the_decision(trained, monkeypatch, fooled):
     def tiny_perturbations(network, images, *, batch):
         return 0.001 * images, torch.full((len(images),), fooled)
 
