@@ -197,7 +197,7 @@ def test_values_in_front_that_fill_a_bundle_leave_the_other_bundles_as_they_are(
     assert list(bundles(extended))[1:] == before
 
 
-def test_a_second_axis_with_the_value_that_all_runs_had_simulates_only_its_other_value(extended):
+def test_a_second_axis_with_the_value_of_all_runs_simulates_only_its_other_value(extended):
     table = sweep_table(extended)
     steps = snakemake_and_count_steps(extended, *sweep(extended, 4, rate=EXTENDED, steps=[STEPS, 10]))
     assert steps == dict.fromkeys(EXTENDED, 10)

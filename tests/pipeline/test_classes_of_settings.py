@@ -73,7 +73,7 @@ def reason(config, run, key):
     return provenance(config, "toy", "runs", run, key)["chosen"]
 
 
-def test_the_reasons_of_a_class_are_those_of_its_parts_unless_the_function_gives_its_own(configured):
+def test_reasons_of_a_class_are_those_of_its_parts_unless_the_function_has_its_own(configured):
     config = configured().config
     assert reason(config, "tea", "pace.horizon") == "long enough"  # of `Pace`
     assert reason(config, "tea", "pace.rtol") == "accurate"  # of `Accuracy`, from which `Pace` inherits

@@ -183,7 +183,7 @@ def test_a_submission_of_an_array_that_raises_fails_all_of_its_jobs(executor):
     assert not executor.submitted
 
 
-def test_a_submission_that_raises_in_a_thread_is_reported_in_the_loop_that_asked_for_it(executor):
+def test_a_submission_that_raises_in_a_thread_is_reported_in_the_loop(executor):
     calls = []
     executor.loop = SimpleNamespace(call_soon_threadsafe=calls.append)
     executor.run_job(Job("broken"))
@@ -366,9 +366,7 @@ def test_another_snakemake_at_work_on_other_files_is_no_hindrance(executor, here
 
 
 @pytest.mark.parametrize("has_jobs", [False, True])
-def test_another_snakemake_at_work_on_the_same_files_is_named_and_its_jobs_are_left_alone(
-    executor, here, squeue, has_jobs
-):
+def test_another_snakemake_at_the_same_files_is_named_and_its_jobs_are_left_alone(executor, here, squeue, has_jobs):
     leave_file_of_another(here, OTHER, OUT)
     squeue(jobs_of_another(here) if has_jobs else "")
     message = refusal_to_submit(executor)
@@ -387,14 +385,14 @@ def test_jobs_of_a_snakemake_of_which_nothing_is_known_are_to_be_cancelled(execu
     assert refusal_to_submit(executor).endswith("cancel them, then start again: scancel 9 12")
 
 
-def test_jobs_of_a_snakemake_that_has_ended_are_to_be_cancelled_if_they_make_the_same_files(executor, here, squeue):
+def test_jobs_of_an_ended_snakemake_are_to_be_cancelled_if_they_make_the_same_files(executor, here, squeue):
     squeue(jobs_of_another(here))
     leave_file_of_another(here, OUT, alive=False)
     message = refusal_to_submit(executor)
     assert f"2 jobs of a Snakemake that has ended (process {os.getpid()} on login2) are still in" in message
 
 
-def test_jobs_of_a_snakemake_that_has_ended_continue_if_they_make_other_files(executor, here, squeue, caplog):
+def test_jobs_of_an_ended_snakemake_continue_if_they_make_other_files(executor, here, squeue, caplog):
     squeue(jobs_of_another(here))
     leave_file_of_another(here, OTHER, alive=False)
     executor.run_jobs(["one"])
@@ -402,19 +400,19 @@ def test_jobs_of_a_snakemake_that_has_ended_continue_if_they_make_other_files(ex
     assert "they make no file that is asked for now: 9 12" in caplog.messages[0]
 
 
-def test_a_snakemake_on_another_machine_that_touched_its_file_of_late_is_at_work(executor, here):
-    leave_file_of_another(here, OUT, machine="another", age=submitters.SILENCE / 3)
+def test_a_snakemake_elsewhere_that_touched_its_file_of_late_is_at_work(executor, here):
+    leave_file_of_another(here, OUT, machine="another", age=0.9 * submitters.SILENCE)
     assert "is at work" in refusal_to_submit(executor)
 
 
-def test_a_snakemake_on_another_machine_that_did_not_touch_its_file_of_late_has_ended(executor, here):
-    leave_file_of_another(here, OUT, machine="another", age=2 * submitters.SILENCE)
+def test_a_snakemake_elsewhere_that_did_not_touch_its_file_of_late_has_ended(executor, here):
+    leave_file_of_another(here, OUT, machine="another", age=1.1 * submitters.SILENCE)
     executor.run_jobs(["one"])
     # its file is removed, since it has no jobs in the queue; this Snakemake's is there
     assert [file.name for file in (here / submitters.FOLDER).iterdir()] == [executor.run_uuid]
 
 
-def test_a_snakemake_touches_its_file_at_each_look_at_the_queue_and_removes_it_at_its_end(executor, here):
+def test_a_snakemake_touches_its_file_at_each_look_and_removes_it_at_its_end(executor, here):
     executor.run_jobs(["one"])
     file = here / submitters.FOLDER / executor.run_uuid
     os.utime(file, (0, 0))
@@ -439,13 +437,13 @@ def test_on_a_full_disk_a_live_process_of_this_machine_is_at_work(here, full_dis
     assert [at_work for _, at_work in submitters.read(here)] == [True]
 
 
-def test_on_a_full_disk_it_is_an_error_that_a_snakemake_of_another_machine_cannot_be_judged(here, full_disk):
+def test_on_a_full_disk_looking_for_a_snakemake_of_another_machine_is_an_error(here, full_disk):
     leave_file_of_another(here, OUT, machine="another")
     with pytest.raises(OSError, match="quota"):
         list(submitters.read(here))
 
 
-def test_a_snakemake_on_another_machine_that_ends_while_its_file_is_read_is_not_at_work(here, monkeypatch):
+def test_a_snakemake_elsewhere_that_ends_while_its_file_is_read_is_not_at_work(here, monkeypatch):
     leave_file_of_another(here, OUT, machine="another")
     age = submitters._age
 

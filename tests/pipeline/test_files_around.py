@@ -104,7 +104,8 @@ def test_results_that_are_a_link_to_a_folder_that_is_gone_are_named(clean, purge
     assert checked.stderr == f"error: {message}\n"
 
 
-def test_snakemake_says_how_to_make_the_folder_that_is_gone_and_goes_on_once_it_is_there(clean, purged):
+def test_snakemake_says_how_to_make_the_folder_that_is_gone(clean, purged):
+    """Once the folder is there it goes on."""
     ended = clean.snakemake("--dry-run", check=False)
     assert f"make it: mkdir -p '{purged}'" in ended.stderr
     assert "Traceback" not in ended.stderr + ended.stdout
@@ -143,7 +144,7 @@ def test_a_compiled_file_that_is_cut_short_is_one_line_with_the_fix(clean, modul
     clean.cli("check")
     package, _, name = f"src/learning_dynamics/{module}".rpartition("/")
     (compiled,) = (clean.folder / package).glob(f"__pycache__/{name}.*.pyc")
-    compiled.write_bytes(compiled.read_bytes()[:60])
+    compiled.write_bytes(compiled.read_bytes()[:60])  # its header, 16 bytes, and the beginning of its code
     planned = clean.snakemake("--dry-run", check=False)
     assert planned.returncode == 1
     assert f"error: {CUT_SHORT}" in planned.stdout + planned.stderr
@@ -157,7 +158,7 @@ def test_a_compiled_file_that_is_cut_short_is_one_line_with_the_fix(clean, modul
     clean.snakemake("--dry-run")
 
 
-def test_the_plugin_for_snakemake_has_the_same_line_for_a_compiled_file_that_is_cut_short():
+def test_the_plugin_has_the_same_line_for_a_compiled_file_that_is_cut_short():
     assert snakemake_logger_plugin_lines.CUT_SHORT == CUT_SHORT
 
 
@@ -196,7 +197,8 @@ def test_the_snakefile_of_another_checkout_than_that_of_the_environment_is_refus
     assert "Traceback" not in ended.stderr
 
 
-def test_an_older_snakemake_reads_the_version_that_is_needed_before_it_meets_words_that_it_does_not_know():
+def test_an_older_snakemake_is_told_which_version_is_needed():
+    """It reads the version before it meets words that it does not know."""
     text = (ROOT / "Snakefile").read_text(encoding="utf-8")
     assert text.index("min_version(") < text.index("include:")
     # Snakemake parses a whole file before it runs its first line, so these words are in included files

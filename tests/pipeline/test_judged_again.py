@@ -11,6 +11,7 @@ import pytest
 from learning_dynamics.pipeline.store.tables import read_stamp
 from tests.pipeline.conftest import toy
 
+TURN = 0.37  # the largest rate at which the claim `planted` holds
 PLANTED = '''
 
 @claim("planted", scope="made up")
@@ -29,7 +30,7 @@ RATE = {"run": "descent", "setting": "rate", "range": [0.01, 100.0], "claims": [
 def plant(workspace):
     """Add two claims to the made-up paper, and return the workspace.
 
-    `planted` holds up to a rate of 0.37. `narrow` is the claim `decay` with a tolerance of 2e-3, just above the error
+    `planted` holds up to the rate `TURN`. `narrow` is the claim `decay` with a tolerance of 2e-3, just above the error
     at the default's rate and step, 1.8e-3, and below that at most of those that a draw may take.
     """
     text = workspace.read(CLAIMS_OF_DECAY)
@@ -48,13 +49,14 @@ def plant(workspace):
     )
     workspace.configure("claims", "narrow", value={"function": "decay.narrow", "runs": {"run": "descent"}})
     workspace.configure(
-        "claims", "planted", value={"function": "decay.planted", "runs": {"run": "descent"}, "turns": 0.37}
+        "claims", "planted", value={"function": "decay.planted", "runs": {"run": "descent"}, "turns": TURN}
     )
     workspace.configure("robustness", value={"rate": RATE})
     return workspace
 
 
-COUNTS = ("--config", "seeds=2", "draws=6")
+SEEDS, DRAWS = 2, 6
+COUNTS = ("--config", f"seeds={SEEDS}", f"draws={DRAWS}")
 
 
 @pytest.fixture(scope="module")
@@ -82,8 +84,8 @@ def test_every_claim_whose_runs_have_free_settings_is_judged_on_every_draw(varia
     on_draws = variations[variations["change"] == "draw"]
     claims = on_draws.groupby("value")["claim"].apply(set)
     # `geometric` reads other runs
-    assert claims.index.tolist() == ["1", "2", "3", "4", "5", "6"]
-    assert all(of_draw == {"toy.decay", "toy.narrow", "toy.planted"} for of_draw in claims), claims
+    of_descent = {"toy.decay", "toy.narrow", "toy.planted"}
+    assert claims.to_dict() == {str(draw): of_descent for draw in range(1, DRAWS + 1)}
 
 
 def test_the_list_of_variations_names_claims_and_draws_that_disagree(judged_once):
@@ -100,7 +102,7 @@ def test_a_bound_that_fits_the_default_alone_is_contradicted_on_some_draw(variat
     assert verdicts_of["toy.decay"] == {"reproduced"}
 
 
-@pytest.mark.parametrize("draw", range(1, 7))
+@pytest.mark.parametrize("draw", range(1, DRAWS + 1))
 def test_on_a_draw_claims_are_judged_by_runs_with_its_settings(judged_once, variations, draw):
     stamp = read_stamp(judged_once.folder / f"results/toy/variations/draw{draw}.parquet")
     drawn = stamp["settings"]["layers"][str(draw)]["runs"]["descent"]
@@ -114,10 +116,9 @@ def test_where_a_claim_turns_is_found_within_a_tenth(variations):
     rates = over_rates["value"].astype(float)
     reproduced = rates[over_rates["verdict"] == "reproduced"]
     contradicted = rates[over_rates["verdict"] == "contradicted"]
-    assert reproduced.max() <= 0.37 <= contradicted.min() <= 1.1 * reproduced.max()
+    assert reproduced.max() <= TURN < contradicted.min() <= 1.1 * reproduced.max()
     # the ends of the range are tried as well
-    assert reproduced.min() == 0.01
-    assert contradicted.max() == 100.0
+    assert [reproduced.min(), contradicted.max()] == RATE["range"]
 
 
 def test_variations_that_are_there_are_not_made_again(judged_once):
@@ -125,18 +126,18 @@ def test_variations_that_are_there_are_not_made_again(judged_once):
 
 
 def test_one_more_draw_is_all_that_is_judged(judged_once):
-    assert judged_once.would_run("robustness", "--config", "seeds=2", "draws=7") == {
-        "results/toy/variations/draw7.parquet",
+    assert judged_once.would_run("robustness", "--config", f"seeds={SEEDS}", f"draws={DRAWS + 1}") == {
+        f"results/toy/variations/draw{DRAWS + 1}.parquet",
         "results/variations.parquet",
     }
 
 
 @pytest.fixture
 def judged(judged_once, tmp_path):
-    """A copy of this project, to be changed freely, and the files of its changes: six draws, two seeds, a range."""
+    """A copy of this project, to be changed freely, and the files of its changes: draws, seeds, and a range."""
     workspace = judged_once.copy(tmp_path / "project")
     files = sorted((workspace.folder / "results/toy/variations").glob("*.parquet"))
-    assert len(files) == 6 + 2 + 1
+    assert len(files) == DRAWS + SEEDS + 1
     return workspace, {f"results/toy/variations/{file.name}" for file in files}
 
 

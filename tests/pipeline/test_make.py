@@ -94,7 +94,7 @@ def test_what_does_not_need_a_failed_run_is_there(failed, path):
     assert (workspace.folder / "results/toy" / path).exists()
 
 
-def test_after_a_failed_job_the_end_shows_earlier_verdicts_and_the_earlier_page_as_such(failed):
+def test_after_a_failed_job_earlier_verdicts_and_the_earlier_page_are_called_so(failed):
     _, ended = failed
     assert "2 claims: 2 reproduced" in ended.stdout
     assert "outdated: toy: verdicts of other settings or other code; run: snakemake toy" in ended.stdout
@@ -191,7 +191,8 @@ def test_the_environment_of_a_folder_that_was_moved_is_made_again(installed_by_l
     assert 'echo "installing into .venv: 1 to 5 minutes, mostly download"' in commands
 
 
-def test_where_venv_is_a_link_the_link_is_removed_and_the_environment_that_it_leads_to_is_kept(installed, tmp_path):
+def test_where_venv_is_a_link_only_the_link_is_removed(installed, tmp_path):
+    """The environment that it leads to is kept."""
     elsewhere = (installed / ".venv").rename(tmp_path / "elsewhere")
     (elsewhere / ".installed").write_text(f"{tmp_path}\n")  # made in another folder: a new one is made here
     (installed / ".venv").symlink_to(elsewhere)

@@ -21,7 +21,6 @@ from tests.pipeline.conftest import PAPER, TOY, refusal
 FILM, CHART, FIGURE = "figures/toy/growth.webp", "figures/toy/moved.json", "figures/toy/growth.pdf"
 REMADE_BY_EVERY_CHANGE = {"figures/index.html", "results/verdicts.txt"}
 CHART_BLOCK = {"function": "growth.growth", "runs": {"slow": "slow"}, "figure": "growth"}
-DPI = 220  # of the project's pictures, `savefig.dpi`
 FRAMES, SECONDS = 20, 4.0  # of the film of a dot
 
 
@@ -93,8 +92,8 @@ def test_a_film_takes_the_seconds_asked_for_and_then_shows_its_last_frame_for_a_
 
 
 def test_a_film_has_the_resolution_and_the_white_background_of_figures(webp):
-    with Image.open(io.BytesIO(webp)) as image:
-        assert image.width == round(DPI * MOVING)
+    with style(), Image.open(io.BytesIO(webp)) as image:
+        assert image.width == round(plt.rcParams["savefig.dpi"] * MOVING)  # MOVING is a width in inches
         image.seek(FRAMES - 1)
         assert image.convert("RGB").getpixel((0, 0)) == (255, 255, 255)
 
@@ -114,9 +113,18 @@ def test_a_film_that_is_too_large_is_refused(monkeypatch):
     monkeypatch.setattr(motion, "MAX_BYTES", 4000)
     # noise cannot be compressed: 12 frames of 4.5 kB
     noise = np.random.default_rng(0).integers(0, 255, (12, 30, 50, 3), dtype=np.uint8)
-    message = refusal(motion.encode_webp, [Image.fromarray(frame) for frame in noise], 4.0, "", "motion test")
-    assert message.startswith("motion test: takes ")
-    assert "kB, at most 4 are shown" in message
+    frames = [Image.fromarray(frame) for frame in noise]
+    message = refusal(motion.encode_webp, frames, SECONDS, "", "motion test")
+    assert re.match(r"motion test: takes \d\d kB, at most 4 are shown", message)
+
+
+def test_a_film_may_have_as_many_bytes_as_are_shown_and_not_one_more(dot, webp, monkeypatch):
+    frames, _ = dot
+    film = (frames, SECONDS, "of a test", "motion test")
+    monkeypatch.setattr(motion, "MAX_BYTES", len(webp))
+    assert motion.encode_webp(*film) == webp
+    monkeypatch.setattr(motion, "MAX_BYTES", len(webp) - 1)
+    refusal(motion.encode_webp, *film)
 
 
 def test_a_chart_that_is_too_large_is_refused(monkeypatch):
@@ -125,6 +133,15 @@ def test_a_chart_that_is_too_large_is_refused(monkeypatch):
     monkeypatch.setattr(interactive, "complete", lambda chart, description: {"values": [0.25] * 400})
     message = refusal(interactive.chart_json, Interactive(None), "", "growth")
     assert message.startswith("growth: takes 2 kB, at most 1 are shown; give it fewer points")
+
+
+def test_a_chart_may_have_as_many_bytes_as_are_shown_and_not_one_more(monkeypatch):
+    monkeypatch.setattr(interactive, "complete", lambda chart, description: {"σ": 1})
+    text = '{"σ":1}'  # seven characters in eight bytes
+    monkeypatch.setattr(interactive, "MAX_BYTES", 8)
+    assert interactive.chart_json(Interactive(None), "", "growth") == text
+    monkeypatch.setattr(interactive, "MAX_BYTES", 7)
+    refusal(interactive.chart_json, Interactive(None), "", "growth")
 
 
 def test_a_film_is_made_beside_its_figure_with_its_record(moving_once):
@@ -273,7 +290,8 @@ def test_a_second_chart_below_one_figure_is_refused(clean):
         ),
     ],
 )
-def test_a_film_whose_function_does_not_fit_its_figure_is_refused_before_anything_runs(clean, old, new, message):
+def test_a_film_whose_function_does_not_fit_its_figure_is_refused(clean, old, new, message):
+    """Before anything runs."""
     add_film_and_chart(clean)
     clean.configure("interactive", value={})  # so that the film alone is to blame
     clean.edit(f"{PAPER}/growth/motion.py", old, new)

@@ -73,7 +73,7 @@ def claims_and_figures_published_otherwise(config, folder):
 
 
 @is_published
-def test_published_results_are_those_that_the_configuration_expects_but_for_those_listed_as_newer():
+def test_published_results_are_as_the_configuration_expects_but_for_listed_ones():
     # this page says to readers which claims are judged otherwise by now
     newer = published.FOLDER / "judged_since.md"
     text = newer.read_text(encoding="utf-8") if newer.exists() else ""
@@ -139,9 +139,10 @@ def reproduced(*names):
     return [{"claim": f"toy.{name}", "verdict": "reproduced"} for name in names]
 
 
-def test_claims_are_compared_in_the_order_of_the_run_then_missing_ones_and_papers_that_were_not_run_are_left_out(
+def test_claims_are_compared_in_the_order_of_the_run_and_missing_ones_follow(
     tmp_path,
 ):
+    """Claims of papers that were not run are left out."""
     of_another_paper = {"claim": "other.a", "paper": "other", "verdict": "reproduced"}
     known = publish_claims(tmp_path, claims_table(*reproduced("b", "c", "x"), of_another_paper))
     compared = published.compare_claims(claims_table(*reproduced("c", "a", "b")), known)
@@ -226,13 +227,15 @@ CORRECTED = {
 }
 
 
-def test_a_published_corrected_claim_has_the_number_of_its_correction_and_of_the_printed_statement(tmp_path):
+def test_a_published_corrected_claim_has_both_numbers(tmp_path):
+    """One of its correction, and one of the printed statement."""
     known = publish_claims(tmp_path, claims_table(CORRECTED))
     assert known["measured"].item() == 4.085
     assert known["measured_as_printed"].item() == -4004.0
 
 
-def test_the_table_of_verdicts_has_both_numbers_of_a_corrected_claim_below_their_headings():
+def test_the_table_of_verdicts_has_both_numbers_of_a_corrected_claim():
+    """Each is below its heading."""
     _, head, _, row, *_ = verdicts.describe(claims_table(CORRECTED), width=150).splitlines()
     assert row[head.index("measured") :].split()[0] == "4.085"
     assert row[head.index("as printed") :].split()[0] == "−4004"
@@ -245,7 +248,8 @@ def test_compare_prints_both_numbers_of_a_corrected_claim_here_and_as_published(
     assert capsys.readouterr().out.count("4.085 (as printed −4004)") == 2
 
 
-def test_the_page_of_another_scale_has_both_numbers_of_a_corrected_claim_here_and_there(tmp_path):
+def test_the_page_of_another_scale_has_both_numbers_of_a_corrected_claim(tmp_path):
+    """At that scale, and as published."""
     table = claims_table(CORRECTED)
     compared = published.compare_claims(table, publish_claims(tmp_path, table))
     page = markdown.scale_page("small", {"toy": "Toy"}, table, compared, set())
@@ -388,9 +392,8 @@ def judged_here(change):
         pytest.param(judged_here("draw"), ["9", "2024"], id="a draw judged here: the seed stays"),
     ],
 )
-def test_published_variations_stay_of_a_claim_with_the_same_verdict_unless_they_were_judged_here(
-    variations, values, tmp_path
-):
+def test_published_variations_stay_unless_such_were_judged_here(variations, values, tmp_path):
+    """Of claims with the same verdict: seeds replace seeds, and draws replace draws and settings."""
     run = publish_claims_with_variations(tmp_path)
     completed = published.complete_variations(variations, run, tmp_path)
     assert set(completed["claim"]) == {"toy.decay"}
@@ -489,7 +492,7 @@ OF_TABLE = {"toy": ONE_REPRODUCED, "other": ONE_CORRECTED, counts.ALL: ONE_REPRO
         ),
     ],
 )
-def test_a_place_that_counts_otherwise_than_the_first_is_named_with_the_counts_of_both(of_page, lines):
+def test_a_place_that_counts_otherwise_than_the_first_is_named_with_both_counts(of_page, lines):
     assert counts.differences({"table": OF_TABLE, "page": of_page}) == lines
 
 
@@ -583,7 +586,10 @@ def test_a_run_and_its_publication_count_published_seeds_beside_the_verdict(with
 @pytest.mark.parametrize(
     "file", ["figures/toy.html", "figures/index.html", "results/verdicts.txt", "docs/results/toy.md"]
 )
-def test_pages_of_a_run_mark_a_verdict_that_most_published_seeds_do_not_give(with_published_seeds, file):
+def test_pages_of_a_run_mark_a_verdict_that_most_published_seeds_do_not_give(
+    publishing_once, with_published_seeds, file
+):
+    assert "‡" not in publishing_once.read(file)  # before seeds were published
     assert "‡" in with_published_seeds.read(file)
 
 
@@ -660,9 +666,11 @@ def test_judge_prints_the_published_verdict_of_another_scale(with_a_verdict_of_a
     assert f"On twenty steps: {verdict_of_small_scale(with_a_verdict_of_another_scale)}." in printed
 
 
-def test_a_claim_whose_runs_are_the_same_at_another_scale_has_no_verdict_of_that_scale(with_a_verdict_of_another_scale):
+def test_a_claim_with_the_same_runs_at_another_scale_has_no_verdict_of_it(with_a_verdict_of_another_scale):
     # `toy.geometric` does not read the run `descent`
-    assert "twenty steps" not in with_a_verdict_of_another_scale.cli("judge", "toy.geometric").stdout
+    printed = with_a_verdict_of_another_scale.cli("judge", "toy.geometric").stdout
+    assert printed.startswith("toy.geometric: reproduced")
+    assert "twenty steps" not in printed
 
 
 @pytest.mark.parametrize("file", ["docs/results/toy.md", "figures/toy.html"])

@@ -39,7 +39,8 @@ def test_both_claims_are_judged_and_counted(built):
     assert "2 claims: 2 reproduced" in built.read("results/verdicts.txt")
 
 
-def test_a_claim_is_judged_again_with_the_thresholds_and_settings_that_the_configuration_names(built):
+def test_a_claim_is_judged_again_with_other_thresholds_and_settings(built):
+    """They are those that the configuration names."""
     variations = pd.read_parquet(built.folder / "results/toy/variations.parquet")
     assert variations[["claim", "change", "what", "value", "verdict"]].to_numpy().tolist() == [
         ["toy.geometric", "threshold", "rounding", "1e-14", "reproduced"],
@@ -246,7 +247,7 @@ def test_a_dry_run_is_a_line_for_each_job_and_a_summary(clean):
     assert jobs
     for line in jobs:
         assert line.endswith(" new")
-        assert len(line) < 120, line
+        assert len(line) < 120, line  # or a terminal of usual width would wrap it
     assert counts.startswith(f"{len(jobs) + 1} jobs: ")  # and the rule `all`, which has no output
     assert "CPU hours, 0 GPU hours" in limits
 

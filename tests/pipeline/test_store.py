@@ -363,15 +363,14 @@ NONE_AS_PRINTED = {"measured_as_printed": np.nan, "predicted_as_printed": np.nan
         (3.0, "contradicted", 1.0, NONE_AS_PRINTED),
     ],
 )
-def test_the_row_of_a_corrected_claim_has_the_numbers_of_the_correction_and_of_the_printed_statement(
-    measured, verdict, predicted, as_printed
-):
+def test_the_row_of_a_corrected_claim_has_both_numbers(measured, verdict, predicted, as_printed):
+    """One of the correction, and one of the printed statement."""
     row = records.claim_row(theorem.claim, evaluate(theorem, {"measured": measured}, {}))
     assert (row["verdict"], row["measured"], row["predicted"]) == (verdict, measured, predicted)
     np.testing.assert_equal({key: row[key] for key in as_printed}, as_printed)  # nan equals nan
 
 
-def test_a_correction_of_another_quantity_has_its_own_value_beside_that_of_the_printed_one():
+def test_a_correction_of_another_quantity_has_a_value_beside_the_printed_one():
     @claim("Lemma 1", scope="a made-up draw", correction="the residual decays")
     def decays() -> Claim:
         """The gradient decays."""

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
+from PIL import Image
 
 from learning_dynamics.pipeline.commands.map import Labels, draw_heat_map, reduce_draws
 from learning_dynamics.pipeline.commands.sweep import parse_axis
@@ -140,7 +141,10 @@ def test_the_printed_command_with_a_quantity_draws_the_runs(made):
     drawn = workspace.cli(*arguments, "--quantity", "x", "--where", "seed=0")
     assert drawn.returncode == 0, drawn.stderr
     assert drawn.stderr == ""
-    assert (workspace.folder / "figures/toy/slow_sweep--x.png").stat().st_size > 5_000  # a picture, no blank page
+    with Image.open(workspace.folder / "figures/toy/slow_sweep--x.png") as image:
+        counts = [count for count, _ in image.convert("RGB").getcolors(maxcolors=2**24)]
+    # white and two colours fill a twentieth of it or more: of four cells one is far from the others, which look alike
+    assert sum(count > 0.05 * sum(counts) for count in counts) == 3
 
 
 @pytest.fixture
@@ -297,10 +301,11 @@ def test_a_map_of_several_entries_is_refused_with_the_option_that_takes_one(at):
     assert "--where index=..." in refusal(reduce_draws, TWO_ENTRIES, ["rate"], at)
 
 
-@pytest.mark.parametrize(("at", "value"), [("first", 1.0), ("last", 2.0), ("largest", 2.0), ("smallest", 1.0)])
+@pytest.mark.parametrize(("at", "value"), [("first", 2.0), ("last", 3.0), ("largest", 4.0), ("smallest", 1.0)])
 def test_a_draw_is_reduced_to_its_value_at_one_moment(at, value):
-    one_entry = TWO_ENTRIES[TWO_ENTRIES["index"] == 1]
-    assert reduce_draws(one_entry, ["rate"], at)["value"].item() == value
+    # its rows are not in the order of time: from time 0 to 3 the values are 2, 4, 1 and 3
+    draw = pd.DataFrame({"rate": 1.0, "seed": 0, "time": [1.0, 3.0, 0.0, 2.0], "value": [4.0, 3.0, 2.0, 1.0]})
+    assert reduce_draws(draw, ["rate"], at)["value"].item() == value
 
 
 def test_several_draws_are_reduced_to_their_median():
@@ -321,13 +326,13 @@ def test_a_draw_that_is_not_finite_counts_as_not_above_a_number(values, share):
 
 
 def test_words_of_an_axis_keep_their_order_and_numbers_are_sorted():
-    cells = itertools.product([10.0, 1.0, 100.0], ["uniform", "skewed"])
-    points = pd.DataFrame([{"rate": rate, "sizes": sizes, "value": rate} for rate, sizes in cells])
+    cells = itertools.product([10.0, 1.0, 100.0], [("uniform", 1.0), ("skewed", 2.0)])
+    points = pd.DataFrame([{"rate": rate, "sizes": word, "value": factor * rate} for rate, (word, factor) in cells])
     axis, _ = draw_heat_map(points, "rate", "sizes", "x").axes  # the other is the colour bar
     assert [text.get_text() for text in axis.get_yticklabels()] == ["uniform", "skewed"]
     assert [text.get_text() for text in axis.get_xticklabels()] == ["1", "10", "100"]
     (mesh,) = axis.collections
-    assert mesh.get_array().tolist() == [[1.0, 10.0, 100.0], [1.0, 10.0, 100.0]]  # a row for each word
+    assert mesh.get_array().tolist() == [[1.0, 10.0, 100.0], [2.0, 20.0, 200.0]]  # a row for each word
 
 
 @pytest.mark.parametrize(

@@ -79,7 +79,7 @@ def test_tables_of_other_code_or_settings_are_left_out_and_named(archive, clean)
     assert [path.name for path in (clean.folder / "results/toy").rglob("*.*")] == ["starts.npz"]
 
 
-def test_a_table_that_is_missing_is_unpacked_and_one_that_is_there_is_not_written_again(archive, workspace):
+def test_a_missing_table_is_unpacked_and_one_that_is_there_is_not_written_again(archive, workspace):
     missing, there = (workspace.folder / METRICS / f"{run}.parquet" for run in ("fast", "slow"))
     missing.unlink()
     there.touch()
