@@ -78,13 +78,13 @@ def test_test_images_are_those_of_the_file_pixel_by_pixel(name, tmp_path):
 
 
 TRAIN, TRAIN_LABELS, TEST, TEST_LABELS = (file.name for file in benchmarks.MNIST)
-PIXELS = formats.arrays(40, 1, 28)[0][:, 0]
+PIXELS = formats.arrays(count=40, channels=1, size=28)[0][:, 0]
 NINE = (np.arange(40) % 9).astype(np.uint8)  # labels of nine classes
 TEN = (np.arange(40) % 10).astype(np.uint8)
 RECORD = 1 + 3 * 32 * 32  # bytes of an image and its label in CIFAR10
 CIFAR, STL, MAT = "cifar-10-binary.tar.gz", "stl10_binary.tar.gz", "test_32x32.mat"
 # images and labels as SVHN's file has them
-HOUSES, NUMBERS = formats.arrays(30, 3, 32)
+HOUSES, NUMBERS = formats.arrays(count=30, channels=3, size=32)
 HOUSES, NUMBERS = HOUSES.transpose(2, 3, 1, 0), np.where(NUMBERS == 0, 10, NUMBERS)[:, None]
 
 

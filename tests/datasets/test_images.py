@@ -157,9 +157,9 @@ def test_labels_of_any_kind_of_number_become_int64(kind):
         ),
         pytest.param(
             "test_images",
-            lambda pixels: (pixels - pixels.min()) / 4,
+            lambda pixels: pixels - pixels.min(),
             r"are 0 to .*; give both splits the same scale",
-            id="test_images of a quarter of the scale, from zero on",
+            id="test_images from zero on, beside centred ones",
         ),
         pytest.param(
             "train_images", lambda pixels: pixels * np.nan, "must be finite numbers", id="train_images not finite"
@@ -208,6 +208,24 @@ def test_a_split_whose_contrast_is_that_of_another_unit_is_refused(factor):
     own = image_set(classes=3)
     with pytest.raises(ProjectError, match="give both splits the same scale"):
         images.checked_images(own | {"test_images": np.float32(factor) * own["test_images"]})
+
+
+def positive_but_for(share):
+    """Return a data set whose train images are positive, and of whose test pixels this share is negative."""
+    own = image_set(classes=3)
+    positive = np.abs(own["train_images"])
+    signs = np.where(np.arange(positive.size) < share * positive.size, -1, 1).astype(np.float32)
+    return own | {"train_images": positive, "test_images": signs.reshape(positive.shape) * positive}
+
+
+# many pixels of centred images are negative, none of others; up to a tenth may be so in one split alone
+def test_a_split_with_few_negative_pixels_is_accepted_beside_one_without():
+    images.checked_images(positive_but_for(0.09))
+
+
+def test_a_split_with_many_negative_pixels_is_refused_beside_one_without():
+    with pytest.raises(ProjectError, match="give both splits the same scale"):
+        images.checked_images(positive_but_for(0.11))
 
 
 def grey_levels(shape):

@@ -181,7 +181,7 @@ def test_a_member_that_fails_has_no_states(first_fails):
 
 
 def test_where_a_member_fails_the_others_are_followed_to_their_end(first_fails):
-    # each step errs by RTOL of the state, and by ATOL
+    # the second member is 1 / (1 + time); each step errs by RTOL of the state, and by ATOL
     tolerance = 2 * RTOL * first_fails.steps[1]
     np.testing.assert_allclose(first_fails.states[1, :, 0], [1.0, 1 / 3], rtol=tolerance)
 

@@ -198,7 +198,7 @@ def states_of_epochs(*epochs):
 
 def test_each_save_adds_the_states_recorded_since_the_last_and_a_load_returns_all(tmp_path):
     net = network()
-    optimiser = torch.optim.SGD(net.parameters(), 0.1, 0.9)
+    optimiser = torch.optim.SGD(net.parameters(), lr=0.1, momentum=0.9)
     point = training.ResumePoint(tmp_path)
     for states, added_files, epoch in (
         (states_of_epochs(1, 3), ["epoch-1.npz", "epoch-3.npz"], 4),
@@ -234,7 +234,7 @@ def torn_save(_what, path):
 )
 def test_a_save_that_is_torn_leaves_the_previous_resume_point(library, name, torn, tmp_path, monkeypatch):
     net = network()
-    optimiser = torch.optim.SGD(net.parameters(), 0.1, 0.9)
+    optimiser = torch.optim.SGD(net.parameters(), lr=0.1, momentum=0.9)
     point = training.ResumePoint(tmp_path)
     point.save(net, optimiser, states_of_epochs(1, 3, 6), 8)
     with monkeypatch.context() as patch:
@@ -296,7 +296,7 @@ def test_a_network_is_compiled_as_the_recipe_says(execution, is_compiled, monkey
     monkeypatch.setattr(torch.nn.Module, "compile", lambda net: compiled_networks.append(net))
     monkeypatch.setattr(training, "RecordedStep", lambda step: step)  # needs a GPU
     net = network()
-    optimiser = torch.optim.SGD(net.parameters(), 0.1)
+    optimiser = torch.optim.SGD(net.parameters(), lr=0.1)
     on_gpu = SimpleNamespace(device=torch.device("cuda"))  # stands for images and targets, which no step reads here
     training.make_step(net, optimiser, on_gpu, on_gpu, replace(RECIPE, execution=execution))
     assert (net in compiled_networks) == is_compiled

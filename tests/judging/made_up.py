@@ -2,12 +2,18 @@
 
 import numpy as np
 
+from learning_dynamics.evidence import Estimate
 from learning_dynamics.judging import claim, evaluate, every_draw
 
 HOLDS = every_draw("error", 0.1, at_most=1.0)
 FAILS = every_draw("error", 2.0, at_most=1.0)
 OPEN = every_draw("error", np.nan, at_most=1.0)
 STATES = {"holds": HOLDS, "fails": FAILS, "undecided": OPEN}
+
+
+def estimate(value, lower, upper, draws=20):
+    """Return a mean of draws with an interval."""
+    return Estimate(value=value, lower=lower, upper=upper, draws=draws, how="mean (t)")
 
 
 def check_named(name, judgement):

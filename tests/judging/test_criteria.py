@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from learning_dynamics.errors import CheckError
-from learning_dynamics.evidence import Estimate, distinct, mean, median
+from learning_dynamics.evidence import distinct, mean, median
 from learning_dynamics.judging import (
     at_least,
     at_most,
@@ -16,7 +16,7 @@ from learning_dynamics.judging import (
     every_draw,
     share_of_draws,
 )
-from tests.judging.made_up import evaluation_of
+from tests.judging.made_up import estimate, evaluation_of
 
 # -- every draw ----------------------------------------------------------------------------------------------------
 
@@ -205,7 +205,7 @@ def test_a_prediction_that_is_not_the_bound_is_shown():
 
 @given(value=st.floats(-10, 10), bound=st.floats(-10, 10), half=st.floats(0, 1))
 def test_a_bound_inside_the_interval_is_undecided_and_one_outside_decides(value, bound, half):
-    found = Estimate(value, value - half, value + half, 20, "mean (t)")
+    found = estimate(value, lower=value - half, upper=value + half)
     below, above = at_most("x", found, bound), at_least("x", found, bound)
     if found.lower < bound < found.upper:
         assert below.state == above.state == "undecided"
@@ -218,18 +218,18 @@ def test_a_bound_inside_the_interval_is_undecided_and_one_outside_decides(value,
 
 
 def test_a_bound_that_is_nearer_by_far_than_the_interval_is_wide_is_undecided():
-    assert at_most("x", Estimate(0.0, -1.0, 1.0, 20, "mean (t)"), 1e-200).state == "undecided"
+    assert at_most("x", estimate(0.0, lower=-1.0, upper=1.0), 1e-200).state == "undecided"
 
 
 def test_a_bound_at_the_end_of_the_interval_holds_on_the_intervals_side_alone():
-    found = Estimate(1.0, 0.5, 1.5, 20, "mean (t)")
+    found = estimate(1.0, lower=0.5, upper=1.5)
     assert at_most("x", found, 1.5).state == at_least("x", found, 0.5).state == "holds"
     assert at_most("x", found, 0.5).state == at_least("x", found, 1.5).state == "undecided"
 
 
 @given(value=st.floats(-10, 10), predicted=st.floats(-10, 10), tolerance=st.floats(1e-6, 1), half=st.floats(0, 1))
 def test_equal_holds_exactly_within_interval_and_tolerance(value, predicted, tolerance, half):
-    found = Estimate(value, value - half, value + half, 20, "mean (t)")
+    found = estimate(value, lower=value - half, upper=value + half)
     within = found.lower - tolerance <= predicted <= found.upper + tolerance
     assert equal("x", found, predicted, tolerance=tolerance).state == ("holds" if within else "fails")
 
@@ -251,8 +251,8 @@ def test_a_check_of_an_estimate_is_undecided(check):
     assert check.state == "undecided"
 
 
-def equal_within_a_tenth(name, estimate, predicted):
-    return equal(name, estimate, predicted, tolerance=0.1)
+def equal_within_a_tenth(name, measured, predicted):
+    return equal(name, measured, predicted, tolerance=0.1)
 
 
 @pytest.mark.parametrize("of", [mean, median])
@@ -272,7 +272,7 @@ def test_draws_without_a_number_leave_an_estimate_open_and_are_counted(check, of
             id="a mean at its bound",
         ),
         pytest.param(
-            at_most("size", Estimate(1.5, 0.5, 2.5, 9, "mean (t)"), 2.0),
+            at_most("size", estimate(1.5, lower=0.5, upper=2.5, draws=9), 2.0),
             # the bound is half as far as the interval's end: it takes four times the draws
             "size: the interval contains the bound, so the data cannot decide; about 36 draws would be "
             "needed, there are 9",

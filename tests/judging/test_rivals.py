@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from learning_dynamics.errors import CheckError, ProjectError
-from learning_dynamics.evidence import Estimate, optimum
+from learning_dynamics.evidence import optimum
 from learning_dynamics.judging import (
     NOT_CLAIMED,
     Facts,
@@ -27,7 +27,7 @@ from learning_dynamics.judging import (
     takes_rivals,
 )
 from learning_dynamics.pipeline.store.records import check_rows, claim_row
-from tests.judging.made_up import check_named, evaluation_of
+from tests.judging.made_up import check_named, estimate, evaluation_of
 
 MEASURED = np.array([1.0, 2.0, 4.0])
 TRUE = np.array([1.0, 2.0, 4.0 + 1e-9])  # what predicts it, within the tolerance
@@ -146,7 +146,7 @@ def test_where_the_printed_prediction_holds_rivals_are_compared_with_it(correcti
 def test_a_function_that_takes_a_prediction_makes_a_check_with_rivals():
     @takes_rivals("power")
     def vanishes(slack, power=2.0, **counts):
-        rest = Estimate(0.1**power, 0.0, 0.1**power, 3, "mean (t)")
+        rest = estimate(0.1**power, lower=0.0, upper=0.1**power, draws=3)
         return at_most("late", rest, slack, fact="rest", **counts)
 
     # with power 2 the interval ends at 0.01, below the bound of 0.05; with the rival's power 1 it ends at 0.1
@@ -167,12 +167,14 @@ def test_a_check_that_is_made_undecided_is_so_under_its_rivals_too():
 
 
 def test_a_check_at_an_optimum_on_the_edge_of_its_grid_is_undecided():
-    found = evaluation_of(at_optimum(BELOW_TWO, optimum([1.0, 2.0], [1.0, 2.0])))
+    least_at_the_first = optimum(grid=[1.0, 2.0], values=[1.0, 2.0])
+    found = evaluation_of(at_optimum(BELOW_TWO, least_at_the_first))
     assert (found.verdict, found.reason) == ("undecided", "mean: the best lies at the edge of its grid")
 
 
 def test_a_check_at_an_optimum_inside_its_grid_says_where_that_is():
-    check = at_optimum(BELOW_TWO, optimum([1, 2, 3], [3.0, 1.0, 2.0]))
+    least_at_the_second = optimum(grid=[1, 2, 3], values=[3.0, 1.0, 2.0])
+    check = at_optimum(BELOW_TWO, least_at_the_second)
     assert check.state == "holds"
     assert "best of 3 values from 1 to 3 at 2" in check.criterion
 

@@ -34,7 +34,7 @@ def test_the_decomposition_of_the_loss_is_numpys(moments):
     expected = collapse.decomposition(*moments, DECAY, BY_NUMPY)
     assert set(terms) == set(expected)
     for name, term in expected.items():
-        # with the decay the condition of the covariance is 1 / DECAY = 200, by which rounding of 30 features grows: 1e-12
+        # with the decay the covariance has a condition of 1 / DECAY, by which rounding of 30 features grows: to 1e-12
         np.testing.assert_allclose(terms[name], term, rtol=1e-11, err_msg=name)
 
 

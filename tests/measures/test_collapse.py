@@ -42,7 +42,7 @@ def test_moments_accumulated_in_batches_are_those_of_all_features(batch, offset,
 
 def test_every_measure_of_a_collapsed_network_is_zero():
     rng = np.random.default_rng(0)
-    means = 3.0 + simplex(10, 16, rng)
+    means = 3.0 + simplex(classes=10, features=16, rng=rng)
     weights = 0.2 * collapse.centred_means(means)
     assert collapse.variability(np.zeros((16, 16)), means) == 0
     # rounding of ten numbers of order one, and its sum
@@ -99,7 +99,7 @@ def test_variability_is_infinite_where_two_class_means_coincide():
 def test_variability_of_512_features_is_not_of_the_rounding_of_float32():
     """A plain pseudo-inverse of Sigma_B would invert the rounding of its zero eigenvalues."""
     rng = np.random.default_rng(2)
-    means = (5 + simplex(10, 512, rng)).astype(np.float32).astype(float)
+    means = (5 + simplex(classes=10, features=512, rng=rng)).astype(np.float32).astype(float)
     # Sigma_B of ten vertices has nine eigenvalues of 1/10: Tr(1e-4 Sigma_B^+) / 10 = 1e-4 * 9 * 10 / 10
     assert collapse.variability(1e-4 * np.eye(512), means) == pytest.approx(9e-4, rel=1e-3)
 
@@ -108,7 +108,7 @@ def test_signal_to_noise_of_a_simplex_is_the_same_in_any_coordinates():
     rng = np.random.default_rng(3)
     transform = np.zeros((11, 12))  # the last unit is dead but for rounding
     transform[:, :-1] = rng.standard_normal((11, 11))
-    within, means = 0.25 * transform.T @ transform, 2 * simplex(4, 11, rng) @ transform
+    within, means = 0.25 * transform.T @ transform, 2 * simplex(classes=4, features=11, rng=rng) @ transform
     within[-1, -1] = 1e-20
     rank, values = collapse.rank_and_signal_to_noise(within, means)
     assert rank == 11
@@ -130,7 +130,7 @@ def test_the_parts_of_the_decomposition_add_up_to_the_loss(seed, decay, noise, d
     if dead:
         features[:, 0] = 0
     weights, biases = rng.standard_normal((4, 6)), rng.standard_normal(4)
-    terms = collapse.decomposition(*moments_of(features, labels, 10), np.column_stack([weights, biases]), decay)
+    terms = collapse.decomposition(*moments_of(features, labels, batch=10), np.column_stack([weights, biases]), decay)
     residual = features @ weights.T + biases - np.eye(4)[labels]
     loss = 0.5 * np.mean(np.sum(residual**2, axis=1)) + 0.5 * decay * (np.sum(weights**2) + np.sum(biases**2))
     parts = ("loss_nc1", "loss_nc23", "loss_ls_perp")
