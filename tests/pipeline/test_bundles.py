@@ -14,6 +14,7 @@ import yaml
 
 from learning_dynamics.pipeline.store.tables import read_stamp
 from tests.pipeline.conftest import Workspace, toy
+from tests.pipeline.test_check import files_named
 
 RATES = [0.01, 0.02, 0.03, 0.04, 0.05]
 STEPS = 40  # of every run, as `slow` has it
@@ -144,7 +145,8 @@ def test_check_names_a_bundle_that_was_replaced_by_another(bundled, tmp_path):
     shutil.copy(first, second)
     checked = workspace.cli("check", *OVERLAY)
     assert checked.returncode == 1
-    assert second.name in checked.stderr
+    # the tables of single runs are named as well, since no run has its own table any more
+    assert [file for file in files_named(checked) if "@" in file] == [f"results/toy/metrics/{second.name}"]
 
 
 # -- sweeps that are extended ------------------------------------------------------------------------------------------

@@ -84,8 +84,8 @@ def differences(drawn, shown):
         if abs(area_shown - area_drawn) > AREA_TOLERANCE:
             sentences.append(f"{colour} has {area_shown:.4f} of the area, drawn {area_drawn:.4f}")
     colours, shares = colours_and_shares(shown)
-    # well above the limit: a colour near it may be above it in the picture alone
-    for colour in colours[shares > 5 * FREQUENT]:
+    # with this share of the picture a colour has, by the tolerance, more than `FREQUENT` of the figure
+    for colour in colours[shares > FREQUENT + AREA_TOLERANCE]:
         if not (figure_colours == colour).all(axis=1).any():
             sentences.append(f"{colour} is a colour of the picture and none of the figure")
     return sentences
