@@ -23,6 +23,7 @@ def test_balanced_layers_are_balanced_and_have_the_product_asked_for(depth, outp
 
 
 LAYERS = [np.diag([1.0, 2.0]), np.eye(2), 3.0 * np.eye(2)]
+ROUNDING = 1e-12  # some thousand times 2e-16, of entries of order one to ten
 
 
 @pytest.mark.parametrize(
@@ -57,16 +58,17 @@ def test_the_end_to_end_velocity_is_that_of_balanced_layers_by_torch(shape, dept
     W, gradient = np.random.default_rng(depth).standard_normal((2, *shape))
     J = plain.jacobian(plain.balanced_layers(W, depth))
     velocity = networks.end_to_end_velocity(W, gradient, depth)
-    np.testing.assert_allclose(velocity, -(J @ (J.T @ gradient.ravel())).reshape(shape), rtol=0, atol=1e-12)
+    np.testing.assert_allclose(velocity, -(J @ (J.T @ gradient.ravel())).reshape(shape), rtol=0, atol=ROUNDING)
 
 
 @every_network
-def test_factors_of_the_preconditioner_are_the_eigenvalues_of_j_j_transposed_by_torch(shape, depth):
+def test_factors_of_the_preconditioner_are_its_eigenvalues_by_torch(shape, depth):
+    """The preconditioner is J J^T, with J = d vec(W) / d(layers)."""
     W = np.random.default_rng(depth).standard_normal(shape)
     J = plain.jacobian(plain.balanced_layers(W, depth))
     singular_values = np.linalg.svd(W, compute_uv=False)
     factors = networks.preconditioner_factors(singular_values, shape, depth)
-    np.testing.assert_allclose(np.sort(factors, axis=None), np.linalg.eigvalsh(J @ J.T), rtol=0, atol=1e-12)
+    np.testing.assert_allclose(np.sort(factors, axis=None), np.linalg.eigvalsh(J @ J.T), rtol=0, atol=ROUNDING)
 
 
 @every_network
@@ -76,4 +78,4 @@ def test_gradients_of_layers_are_torchs(shape, depth):
     by_layer = networks.layer_gradients(layers, W - target)  # of half the squared distance from the target
     expected_by_layer = plain.gradients(layers, plain.squared_loss(target))
     for number, (gradient, expected) in enumerate(zip(by_layer, expected_by_layer, strict=True), start=1):
-        np.testing.assert_allclose(gradient, expected, rtol=0, atol=1e-12, err_msg=f"layer {number}")
+        np.testing.assert_allclose(gradient, expected, rtol=0, atol=ROUNDING, err_msg=f"layer {number}")

@@ -59,6 +59,7 @@ def least_loss_by_search(data, exponent):
 @pytest.mark.parametrize("exponent", [2.0, 4.0])
 def test_the_least_loss_is_that_of_a_search_without_derivatives(data, exponent):
     least_loss = lp_regression.least_loss(data["X"], data["Y"][:, 0], exponent)
+    # near the minimum losses are quadratic: weights off by 1e-6, far more than the search's 1e-10, change them by 1e-12
     assert least_loss == pytest.approx(least_loss_by_search(data, exponent), rel=1e-9)
 
 
@@ -148,7 +149,8 @@ def test_the_end_to_end_rule_is_descent_on_layers_in_the_limit_of_small_steps(da
             last_loss[rule] = descent.losses[0, -1]
         return abs(last_loss["network"] - last_loss["end_to_end"])
 
-    # a step differs by the square of the rate, and a stretch of time, of 1 / rate steps, by the rate itself
+    # a step differs by the square of the rate, and a stretch of time, of 1 / rate steps, by the rate itself; the next
+    # order is a share of some rates, a hundredth
     ratio = distance_of_rules(1e-3, 200) / distance_of_rules(2e-3, 100)
     assert ratio == pytest.approx(1 / 2, rel=0.1)
 
@@ -281,9 +283,9 @@ FAST = iteration_table({2: 4.0, 3: 3.0})  # both are, clearly
 @pytest.mark.parametrize(
     ("speedups", "verdict"),
     [
-        ({2: OVER, 3: OVER}, "reproduced"),
-        ({2: UNDER, 3: 3.0}, "not reproduced"),
-        ({2: 3.0, 3: UNDER}, "not reproduced"),
+        pytest.param({2: OVER, 3: OVER}, "reproduced", id="both depths over it"),
+        pytest.param({2: UNDER, 3: 3.0}, "not reproduced", id="depth 2 under it"),
+        pytest.param({2: 3.0, 3: UNDER}, "not reproduced", id="depth 3 under it"),
     ],
 )
 def test_a_speed_up_at_p_4_counts_beyond_the_ratio_of_neighbouring_rates(speedups, verdict):
@@ -293,9 +295,9 @@ def test_a_speed_up_at_p_4_counts_beyond_the_ratio_of_neighbouring_rates(speedup
 no_depth_may_be_faster = pytest.mark.parametrize(
     ("speedups", "verdict"),
     [
-        ({2: UNDER, 3: 0.5}, "reproduced"),
-        ({2: OVER, 3: 0.5}, "not reproduced"),
-        ({2: 0.5, 3: OVER}, "not reproduced"),
+        pytest.param({2: UNDER, 3: UNDER}, "reproduced", id="both depths under it"),
+        pytest.param({2: OVER, 3: 0.5}, "not reproduced", id="depth 2 over it"),
+        pytest.param({2: 0.5, 3: OVER}, "not reproduced", id="depth 3 over it"),
     ],
 )
 
@@ -312,11 +314,11 @@ def evaluation_of_large_starts(large, **settings):
 
 
 @no_depth_may_be_faster
-def test_no_speed_up_beyond_the_ratio_of_neighbouring_rates_is_allowed_from_large_starts(speedups, verdict):
+def test_no_speed_up_beyond_the_ratio_of_rates_is_allowed_from_large_starts(speedups, verdict):
     assert evaluation_of_large_starts(iteration_table(speedups)).verdict == verdict
 
 
-def test_in_the_configuration_the_large_start_is_longer_than_the_solution_and_the_small_one_shorter():
+def test_the_configured_large_start_is_longer_than_the_solution_and_the_small_one_shorter():
     X, y = diabetes()["X"], diabetes()["Y"][:, 0]
 
     def loss(w):
@@ -441,7 +443,7 @@ def test_the_gas_sensor_claim_needs_its_own_data_under_both_losses(l4, l2, verdi
 KAPPAS = (64.0, 256.0)  # kappa, the stiffness, is the ratio of the two samples' lengths
 
 
-def steps_table(powers, *, wobble=0.01, lost=None):
+def steps_table(powers, *, wobble=0.01, lost=None, lucky=()):
     """Return a table of steps that grow as powers of kappa, from nine starts.
 
     Parameters
@@ -451,13 +453,19 @@ def steps_table(powers, *, wobble=0.01, lost=None):
         By how much powers of neighbouring starts differ; the middle one has the given power.
     lost : int, optional
         The start without a stable rate.
+    lucky : sequence of int
+        Starts from which a rate above the largest stable one takes half the steps.
     """
     rows = []
     for ((exponent, depth), power), kappa, seed in itertools.product(powers.items(), KAPPAS, range(9)):
         steps = 5.0 * kappa ** (power + wobble * (seed - 4))
         cell = {"exponent": exponent, "depth": depth, "stiffness": kappa, "seed": seed}
-        value = np.nan if seed == lost else steps
-        rows += [{**cell, "quantity": quantity, "value": value} for quantity in ("steps", "fewest_steps")]
+        at_stable_rate = np.nan if seed == lost else steps
+        fewest = at_stable_rate / 2 if seed in lucky else at_stable_rate
+        rows += [
+            {**cell, "quantity": "steps", "value": at_stable_rate},
+            {**cell, "quantity": "fewest_steps", "value": fewest},
+        ]
     table = pd.DataFrame(rows)
     table.attrs = {"settings": {}, "draw": ("depth", "exponent", "stiffness", "seed")}
     return table
@@ -499,46 +507,61 @@ def test_the_power_by_hand_is_that_of_the_flows_time_times_the_largest_curvature
 LAW = {(p, depth): power_of_stiffness(p, depth) for p in (2.2, 3.0, 4.0) for depth in (2, 3)}
 
 
-def evaluation_of_powers(powers, **options):
-    """Return what the law's claim says of steps with these powers, and at depth 2 a logarithm of kappa besides."""
-    with_logarithm = {}
+TOLERANCE = 1 / 6  # of a power, half of the least difference between the law and a rival at depth 3
+CELLS = len(LAW) * len(KAPPAS)  # in each of which every start has its steps
+
+
+def evaluation_of_powers(powers, *, no_logarithm_at=(), **options):
+    """Return what the law's claim says of steps with these powers of kappa.
+
+    At depth 2 they have the law's logarithm of kappa besides, but for the exponents p in `no_logarithm_at`. Options are
+    those of `steps_table`.
+    """
+    measured = {}
     for (p, depth), power in powers.items():
-        with_logarithm[p, depth] = power + logarithm_at_depth_two(depth, *KAPPAS)
-    tables = {"samples": [steps_table(with_logarithm, **options)]}
-    # half of 1/3, as in the configuration
-    return evaluation("deep_linear", "steps_by_stiffness", tables, tolerance=0.1667)
+        logarithm = 0.0 if p in no_logarithm_at else logarithm_at_depth_two(depth, *KAPPAS)
+        measured[p, depth] = power + logarithm
+    tables = {"samples": [steps_table(measured, **options)]}
+    return evaluation("deep_linear", "steps_by_stiffness", tables, tolerance=TOLERANCE)
 
 
 def test_steps_that_grow_by_the_law_are_reproduced():
     judged = evaluation_of_powers(LAW)
     assert judged.verdict == "reproduced"
-    assert judged.facts["error"] < 1e-9
+    assert judged.facts["error"] < 1e-9, "the middle start has the law's power, up to rounding"
 
 
-def test_exponents_nearer_to_the_law_with_its_logarithm_and_nearer_to_it_without_are_facts():
-    facts = evaluation_of_powers(LAW).facts
-    assert (facts["nearer"], facts["further"]) == ("2.2, 3, 4", "")
+def test_exponents_nearer_to_the_law_with_and_without_its_logarithm_are_facts():
+    facts = evaluation_of_powers(LAW, no_logarithm_at=[3.0]).facts
+    assert (facts["nearer"], facts["further"]) == ("2.2, 4", "3")
 
 
-def test_no_larger_rate_counts_as_lucky_where_the_fewest_steps_are_those_at_the_largest_stable_rate():
-    assert evaluation_of_powers(LAW).facts["lucky"] == 0
+@pytest.mark.parametrize("lucky", [(), (2, 5)])
+def test_cells_in_which_a_larger_rate_takes_fewer_steps_are_counted(lucky):
+    """Larger than the largest stable one."""
+    assert evaluation_of_powers(LAW, lucky=lucky).facts["lucky"] == len(lucky) * CELLS
 
 
 def test_starts_without_a_stable_rate_are_counted_in_every_cell():
-    assert evaluation_of_powers(LAW, lost=0).facts["unstable"] == 12  # six exponents and depths, two kappas
+    assert evaluation_of_powers(LAW, lost=0).facts["unstable"] == CELLS
 
 
-def test_starts_that_differ_too_much_decide_nothing_on_the_law():
-    assert evaluation_of_powers(LAW, wobble=0.2).judgement.state == "undecided"
+# the median's interval is from the second of nine starts to the eighth, three wobbles on either side; with the
+# tolerance of 1/6 it may reach as far as 1/3
+@pytest.mark.parametrize(("wobble", "state"), [(0.05, "holds"), (0.06, "undecided")])
+def test_starts_that_differ_too_much_decide_nothing_on_the_law(wobble, state):
+    assert evaluation_of_powers(LAW, wobble=wobble).judgement.state == state
 
 
 @pytest.mark.parametrize(("p", "depth"), LAW)
 @pytest.mark.parametrize(
-    ("error", "verdict"),
-    [(1 / 3, "contradicted"), (-1 / 3, "contradicted"), (0.1, "reproduced"), (-0.1, "reproduced")],
+    ("share", "verdict"),
+    [(1.1, "contradicted"), (-1.1, "contradicted"), (0.9, "reproduced"), (-0.9, "reproduced")],
 )
-def test_a_power_may_be_off_by_a_tenth_and_not_by_a_third(error, verdict, p, depth):
-    assert evaluation_of_powers(LAW | {(p, depth): LAW[p, depth] + error}).verdict == verdict
+def test_a_power_may_be_off_by_the_tolerance_and_no_more(share, verdict, p, depth):
+    """Starts hardly differ, so that the median's interval, which is allowed besides, reaches 0.003 beyond it."""
+    powers = LAW | {(p, depth): LAW[p, depth] + share * TOLERANCE}
+    assert evaluation_of_powers(powers, wobble=0.001).verdict == verdict
 
 
 def evaluation_of_speed_ups(powers_at_depth_2):
@@ -570,5 +593,5 @@ def test_the_speed_up_must_grow_with_kappa_at_every_exponent_above_2_alone(power
 
 
 def test_the_loss_at_which_descent_has_reached_the_minimum_is_a_fact():
-    """It is the run's `tolerance`."""
+    """It is the run's `tolerance`, 0.02 in these tables."""
     assert evaluation_of_speed_ups({2.0: 2.0, 4.0: 1.0}).facts["reached"] == 0.02

@@ -71,4 +71,5 @@ def test_the_claim_is_judged_on_an_archive_of_ucis_format(gas_sensor_plan, archi
 @pytest.mark.parametrize("role", ["l4", "l2"])
 def test_runs_on_the_gas_sensor_data_have_enough_starts_for_an_interval(gas_sensor_plan, role):
     name = gas_sensor_plan.claim(PAPER, CLAIM)["runs"][role]["name"]
+    # Student's interval of a mean reaches 1.2 standard deviations to either side with five starts, and 9 with two
     assert gas_sensor_plan.run(PAPER, name)["settings"]["seeds"] >= 5

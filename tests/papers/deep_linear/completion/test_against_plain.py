@@ -24,7 +24,7 @@ SETTINGS = {
     "learning_rates": [0.5],
     "optimiser": "gradient_descent",
     "stop": 0.1,
-    "max_steps": 400,
+    "max_steps": 20,  # not enough for every completion
     "precision": "double",
     "seed": 5,
 }
@@ -75,10 +75,14 @@ def test_completions_are_those_of_plain_descent_from_gaussian_layers(data, compl
     rows = select(completions, draw=draw, scale=scale)
     measured = rows.set_index("quantity")["value"]
     assert measured["steps"] == len(losses) - 1
-    assert rows["converged"].all() == (losses[-1] <= SETTINGS["stop"])
+    assert set(rows["converged"]) == {losses[-1] <= SETTINGS["stop"]}
     expected = measures_by_definition(W, data["truth"][draw], data["mask"][draw])
-    # rounding over some hundred steps
+    # the root of W^T W has up to the root of rounding, 1e-8, for a singular value near zero
     np.testing.assert_allclose(measured[list(expected)], list(expected.values()), rtol=1e-7)
+
+
+def test_some_completions_converge_and_others_do_not(completions):
+    assert set(completions["converged"]) == {True, False}
 
 
 @every_completion
@@ -93,6 +97,8 @@ def test_norm_and_rank_of_the_matrix_to_complete_are_those_by_definition(data, c
 
 def test_nothing_is_measured_of_a_completion_that_diverged(data):
     measures = measures_of(np.full((2, SIZE, SIZE), np.inf), data["truth"], data["mask"])
+    of_completion = {"error", "train_loss", "nuclear_norm", "effective_rank"}
+    assert of_completion <= set(measures)
     for name, values in measures.items():
         if not name.startswith("true"):  # those are of the matrix to complete
             np.testing.assert_array_equal(values, np.nan, err_msg=name)
@@ -167,7 +173,10 @@ def network_table(*, error, norm, rank, at_largest_scale=None, converged=True):
 
 
 def minimiser_table(*, error, norm, rank, misfit=1e-3, gap=1e-4):
-    """Return the table of six minimisers; on draws where `network_table` has high errors and ranks theirs are low."""
+    """Return the table of six minimisers.
+
+    On draws where `network_table` has high errors theirs are low; ranks of both are high on the same draws.
+    """
     rows = []
     for draw, wobble in enumerate(WOBBLE[::-1]):
         measured = {
@@ -226,24 +235,28 @@ def test_a_claim_that_holds_is_reproduced(claim):
 
 
 @pytest.mark.parametrize(
-    ("claim", "role", "change"),
+    ("claim", "role", "within", "beyond"),
     [
-        # less than two decades below the minimiser's error of 0.1 at depth 3; above it at depth 2
-        ("depth_beats_nuclear_norm_2k", "depth_3", {"error": 2e-3}),
-        ("depth_beats_nuclear_norm_2k", "depth_2", {"error": 2e-1}),
-        # less than one decade between depths 2 and 3
-        ("depth_3_beats_depth_2_2k", "depth_3", {"error": 2e-4}),
-        ("depth_3_beats_depth_2_2k", "depth_2", {"error": 5e-5}),
-        # a relative excess of 3e-4 is 1e-4 beyond that with many entries; the two solutions' gaps are 2e-4 together
-        ("deep_has_larger_nuclear_norm", "depth_2", {"norm": 100.03}),
-        ("deep_has_larger_nuclear_norm", "depth_3", {"norm": 100.03}),
-        # above the minimiser's rank of 8, and above the rank 6 of depth 2
-        ("depth_lowers_effective_rank", "depth_2", {"rank": 8.1}),
-        ("depth_lowers_effective_rank", "depth_3", {"rank": 6.1}),
+        # Depth 3 is two decades or more below the minimiser's error of 1e-1, depth 2 below it at all, and that error
+        # two decades or more above the squared misfit. Draws differ: intervals reach 0.16 decades, the last one 0.08
+        ("depth_beats_nuclear_norm_2k", "depth_3", {"error": 10**-3.2}, {"error": 10**-2.8}),
+        ("depth_beats_nuclear_norm_2k", "depth_2", {"error": 10**-1.2}, {"error": 10**-0.8}),
+        ("depth_beats_nuclear_norm_2k", "minimiser", {"misfit": 10**-1.55}, {"misfit": 10**-1.45}),
+        # depth 3's error of 1e-5 is one decade or more below depth 2's of 1e-3, on every draw by as much
+        ("depth_3_beats_depth_2_2k", "depth_3", {"error": 0.9e-4}, {"error": 1.1e-4}),
+        ("depth_3_beats_depth_2_2k", "depth_2", {"error": 1.1e-4}, {"error": 0.9e-4}),
+        # the excess over 100 is that with many entries, 2e-4, and more than the two solutions' gaps, 2e-4 together
+        ("deep_has_larger_nuclear_norm", "depth_2", {"norm": 100.041}, {"norm": 100.039}),
+        ("deep_has_larger_nuclear_norm", "depth_3", {"norm": 100.041}, {"norm": 100.039}),
+        # from the minimiser's rank of 8 to depth 2, and from its 6 to depth 3, ranks fall by more than the largest
+        # difference with many entries, which is 0.1
+        ("depth_lowers_effective_rank", "depth_2", {"rank": 7.89}, {"rank": 7.91}),
+        ("depth_lowers_effective_rank", "depth_3", {"rank": 5.89}, {"rank": 5.91}),
     ],
 )
-def test_a_claim_that_fails_at_one_depth_is_not_reproduced(claim, role, change):
-    assert evaluation_with(claim, **{role: change}).verdict == "not reproduced"
+def test_a_claim_holds_up_to_its_bound_and_not_beyond(claim, role, within, beyond):
+    assert evaluation_with(claim, **{role: within}).verdict == "reproduced"
+    assert evaluation_with(claim, **{role: beyond}).verdict == "not reproduced"
 
 
 @pytest.mark.parametrize("claim", ROLES)
@@ -257,15 +270,9 @@ def test_the_excess_of_the_norm_is_that_with_few_entries_less_that_with_many():
     assert excess == pytest.approx(0.01 - 2e-4)
 
 
-# the excess is 0.0098; the other of the two gaps is 1e-4
-@pytest.mark.parametrize(
-    ("role", "gap", "verdict"),
-    [
-        ("minimiser", 0.003, "reproduced"),
-        ("minimiser", 0.012, "not reproduced"),
-        ("minimiser_many", 0.012, "not reproduced"),
-    ],
-)
+# the excess is 0.0098; the other of the two gaps is 0.0001
+@pytest.mark.parametrize("role", ["minimiser", "minimiser_many"])
+@pytest.mark.parametrize(("gap", "verdict"), [(0.0096, "reproduced"), (0.0098, "not reproduced")])
 def test_the_excess_of_the_norm_must_exceed_the_sum_of_the_solvers_gaps(role, gap, verdict):
     assert evaluation_with("deep_has_larger_nuclear_norm", **{role: {"gap": gap}}).verdict == verdict
 
@@ -299,6 +306,7 @@ def evaluation_of_recovery(error, *, of_one_draw=None):
     [
         pytest.param(0.5e-5, None, "reproduced", id="all draws are below the bound"),
         pytest.param(2e-5, None, "not reproduced", id="all draws are above it"),
+        pytest.param(1e-6, 0.99e-5, "reproduced", id="one draw is just below it"),
         pytest.param(1e-6, 1.01e-5, "not reproduced", id="one draw is just above it"),
     ],
 )

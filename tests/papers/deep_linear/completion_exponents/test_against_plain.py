@@ -129,7 +129,9 @@ def test_the_gradient_outside_of_learned_singular_vectors_is_recorded(data, grad
     trajectory, _ = gradients
     expected, _ = plain_gradient_path(data, draw, entry_set, path_settings)
     outside = trajectory.series["outside"][2 * draw + entry_set]
-    assert 20 < len(expected) < 400 / path_settings["every"], "the path has an end"
+    # both singular values are learned after more than a few steps, and before the last
+    assert 20 < len(expected) < len(outside), "the path has an end"
+    # layers add rounding, of about 1e-14 a step, which the smaller of two singular values has relative to the larger
     np.testing.assert_allclose(outside[: len(expected)], expected, rtol=1e-7)
     assert not outside[len(expected) :].any()
 
@@ -140,7 +142,8 @@ def test_ratios_and_growths_are_those_by_the_plain_gradient(data, gradients, pat
     outside, whole = plain_gradient_path(data, draw, entry_set, path_settings)
     row = select(table, draw=draw, observed=OBSERVED[entry_set]).set_index("quantity")["value"]
     # a step multiplies layers by 1 + rate g, and so W by its square: growth of W is twice these logarithms
-    growth, growth_of_whole = np.log(1 + 0.4 * outside), np.log(1 + 0.4 * whole)
+    rate = path_settings["learning_rate"]
+    growth, growth_of_whole = np.log(1 + rate * outside), np.log(1 + rate * whole)
     expected = {
         "alpha": growth[:, 1].sum() / growth[:, 0].sum(),
         "alpha_of_the_whole": growth_of_whole[:, 1].sum() / growth_of_whole[:, 0].sum(),
@@ -335,8 +338,8 @@ def test_other_powers_are_contradicted(role, powers):
     assert evaluation_with(**{role: end_table(powers)}).verdict == "contradicted"
 
 
-# half of the median of 0.1 and 0.3; the interval of a median over draws reaches about 0.01 further
-@pytest.mark.parametrize(("error", "verdict"), [(0.09, "reproduced"), (0.13, "contradicted")])
+# half of 0.2, the median of the distances 0.1 and 0.3; the interval of a median over draws reaches 0.01 further
+@pytest.mark.parametrize(("error", "verdict"), [(0.1, "reproduced"), (0.12, "contradicted")])
 def test_a_power_may_be_off_by_half_of_the_distance_of_the_path_from_its_start(error, verdict):
     assert evaluation_with(uneven=end_table({100: 0.2, 200: 0.5 + error})).verdict == verdict
 
@@ -358,8 +361,9 @@ def test_where_path_and_start_are_alike_the_tolerance_is_that_of_one_step(distan
     ("role", "powers", "verdict"),
     [
         pytest.param("uneven", PREDICTED, "reproduced", id="as predicted"),
-        pytest.param("uneven", {100: 0.2, 200: 0.53}, "reproduced", id="off by one step of 0.03"),
-        pytest.param("uneven", {100: 0.2, 200: 0.56}, "contradicted", id="off by two steps"),
+        # the interval of a median over draws reaches 0.01 further than one step, 0.03
+        pytest.param("uneven", {100: 0.2, 200: 0.53}, "reproduced", id="off by one step"),
+        pytest.param("uneven", {100: 0.2, 200: 0.55}, "contradicted", id="off by more than one step"),
         pytest.param("gaussian", {100: 0.35, 200: 0.35}, "contradicted", id="the same for all numbers of entries"),
         pytest.param("deeper", PREDICTED, "contradicted", id="at depth 3 those of depth 2"),
     ],

@@ -22,8 +22,8 @@ GUARANTEE = {
 }
 
 
-def test_at_depth_two_descent_from_beyond_a_singular_matrix_stays_there_in_spite_of_rounding():
-    """The singular matrix is a strict saddle, which rounding of 1e-16 would leave after a time of about 37."""
+def test_descent_from_beyond_a_singular_matrix_stays_there_in_spite_of_rounding():
+    """At depth two that matrix is a strict saddle, which rounding of 1e-16 would leave after a time of about 37."""
     settings = GUARANTEE | {"depth": 2, "smallest": 1.0, "largest": 1.0, "horizon": 81.0}
     trajectory = runs.guarantee(**settings)
     is_beyond = trajectory.constants["case"] == "beyond a singular matrix"
@@ -34,22 +34,23 @@ def test_at_depth_two_descent_from_beyond_a_singular_matrix_stays_there_in_spite
     np.testing.assert_allclose(left, [[1.0, 0.0]] * len(left), rtol=0, atol=1e-9)
 
 
-def test_a_start_with_less_loss_than_singular_matrices_is_nearer_to_the_target_than_zero_is():
+def test_starts_with_less_loss_than_singular_matrices_are_nearer_than_zero_is():
     """In one dimension zero, at a distance of 3, is the singular matrix.
 
-    Losses are convex: 0.98 of the loss there is at 0.98 of the distance, or further. Of twenty draws some have a short
-    step, along which the search for the start has to go far.
+    Losses are convex: a share of the loss there is at that share of the distance, or further. Of twenty draws some have
+    a short step, along which the search for the start has to go far.
     """
+    size, share = 3.0, 0.98
     span = LogSpan(first_time=1e-2, horizon=1.0, points=2, rtol=1e-6, atol=1e-9)
-    trajectory = runs.convex_losses(depth=2, singular_values=[3.0], share=0.98, seeds=20, integration=span, seed=0)
+    trajectory = runs.convex_losses(depth=2, singular_values=[size], share=share, seeds=20, integration=span, seed=0)
     is_below = trajectory.constants["start"] == "below"
     distance = np.abs(trajectory.series["end_to_end"][is_below, 0] - trajectory.constants["target"][is_below])
-    assert np.all((distance > 0.98 * 3.0 - 1e-9) & (distance < 3.0))
+    assert np.all((distance > share * size - 1e-9) & (distance < size))
 
 
 def flows_at_margins():
     span = LogSpan(first_time=1e-3, horizon=1.0, points=2, rtol=1e-6, atol=1e-9)
-    bounds = {"smallest": 0.8, "largest": 1.2}
+    bounds = {name: GUARANTEE[name] for name in ("smallest", "largest")}
     return runs.margins(depths=[2], size=3, **bounds, fractions=[0.5], seeds=4, integration=span, seed=0)
 
 
@@ -61,7 +62,7 @@ def descents_of_the_guarantee():
 def test_every_draw_has_a_target_with_a_spectrum_of_its_own_within_the_bounds(run):
     trajectory = run()
     values = np.linalg.svd(trajectory.constants["target"], compute_uv=False)
-    assert np.all((values >= 0.8) & (values <= 1.2))
+    assert np.all((values >= GUARANTEE["smallest"]) & (values <= GUARANTEE["largest"]))
     _, first_members = np.unique(trajectory.constants["member"], return_index=True)  # `member` is the draw's number
     of_draws = values[first_members]
     assert len(np.unique(of_draws.round(9))) == of_draws.size, "no singular value occurs twice"

@@ -227,8 +227,8 @@ def test_eigenvalues_of_balanced_layers_are_those_predicted(depth):
 
 
 @every_depth
-def test_eigenvalues_predicted_for_one_layer_fewer_are_those_of_that_many_balanced_layers(depth):
-    """The measured values beside them are the eigenvalues of all layers."""
+def test_eigenvalues_predicted_for_one_layer_fewer_are_those_of_that_many(depth):
+    """Those of balanced layers with the same product. The measured values beside them are those of all layers."""
     path = plain_path("balanced", depth)
     expected = [descending_eigenvalues(plain.balanced_layers(W, depth - 1)) for W in products(path)]
     predicted = spectra("balanced", depth, "eigenvalue_fewer", column="predicted")
@@ -251,7 +251,8 @@ def test_the_least_eigenvalue_at_the_nearest_singular_matrix_is_zero_as_by_torch
 
 
 @every_flow
-def test_misalignment_is_one_minus_cos_squared_between_the_first_eigenvector_and_u_1_v_1(init, depth):
+def test_misalignment_is_that_of_the_first_eigenvector_and_u_1_v_1(init, depth):
+    """It is one less the squared cosine of the angle between them."""
     expected = []
     for layers in plain_path(init, depth):
         J = plain.jacobian(layers)
@@ -304,7 +305,7 @@ def test_rate_factors_are_those_by_differences(init, depth):
 @every_flow
 def test_predicted_rate_factors_are_the_slides_powers_of_singular_values(init, depth):
     values = np.linalg.svd(plain.multiply(plain_path(init, depth)[1]), compute_uv=False)
-    # the singular values' own error is about `PATH_ERROR`
+    # the singular values' own relative error is `PATH_ERROR` over the smallest, and some times that in their powers
     np.testing.assert_allclose(at_second_time(init, depth, "predicted"), depth * values ** (2 - 2 / depth), rtol=1e-5)
 
 
@@ -496,6 +497,51 @@ def miss_prediction(quantity, share, *, index):
     return alter
 
 
+def at_end_of_flow(table, quantity, depth):
+    """Return which rows have a quantity of the flow of some depth at the last time."""
+    return (table["quantity"] == quantity) & (table["depth"] == depth) & (table["time"] == table["time"].max())
+
+
+@named_after_its_call
+def leave_at_singular(share, *, depth):
+    """Return an alteration: the nearest singular matrix at the end has a least eigenvalue above zero.
+
+    It is a share of the largest eigenvalue at W.
+    """
+
+    def alter(tables):
+        table = tables["balanced"]
+        largest = table.loc[at_end_of_flow(table, "eigenvalue", depth), "value"].max()
+        table.loc[at_end_of_flow(table, "eigenvalue_at_singular", depth), "value"] = share * largest
+        return tables
+
+    return alter
+
+
+@named_after_its_call
+def exceed_bound(share, *, depth):
+    """Return an alteration: the least eigenvalue at the end is its bound plus a share of the largest eigenvalue.
+
+    The bound is sigma_min^(2 - 2/N).
+    """
+
+    def alter(tables):
+        table = tables["balanced"]
+        sigma_min = table.loc[at_end_of_flow(table, "sigma", depth), "value"].min()
+        eigenvalues = table.loc[at_end_of_flow(table, "eigenvalue", depth), "value"]
+        table.loc[eigenvalues.idxmin(), "value"] = sigma_min ** (2 - 2 / depth) + share * eigenvalues.max()
+        return tables
+
+    return alter
+
+
+# What claims require, to 100 relative tolerances of the integrator:
+#
+# CONSERVED: the differences of neighbouring Gram matrices do not move, along flows from balanced or Gaussian layers
+# LAW: singular values are those predicted
+# SEMIDEFINITE: eigenvalues are those predicted; misalignment is a millionth or less
+# POSITIVE: the least eigenvalue is at least sigma_min^(2 - 2/N), and zero at the nearest singular matrix
+# BALANCE: the imbalance at the end is of second order in the scale, and zero from identity layers; layers grow twofold
 CONSERVED, LAW = "balancedness_flow", "singular_value_dynamics"
 SEMIDEFINITE, POSITIVE, BALANCE = "preconditioner_psd", "preconditioner_positive", "approximate_balance"
 LEAST_OF_EIGENVALUES = 12  # of gradients with 3 rows and 4 columns
@@ -505,21 +551,19 @@ def above_zero(values):
     return values > 0
 
 
-@pytest.mark.parametrize("claim", [CONSERVED, LAW, SEMIDEFINITE, POSITIVE, BALANCE])
-def test_tables_as_they_are_are_reproduced(claim):
-    assert verdict_on(claim, amplification=100.0) == "reproduced"
-
-
 @pytest.mark.parametrize(
     ("claim", "alter"),
     [
-        (CONSERVED, put("drift", 50 * RTOL, role="gaussian")),
-        (LAW, miss_prediction("sigma", 50 * RTOL, index=1)),
-        (SEMIDEFINITE, miss_prediction("eigenvalue", 50 * RTOL, index=LEAST_OF_EIGENVALUES)),
-        (SEMIDEFINITE, put("misalignment", 0.5e-6, depth=2, role="balanced")),  # a millionth is allowed
-        (POSITIVE, put("eigenvalue_at_singular", 1e-12)),
-        # the least eigenvalue may exceed its bound, sigma_min^(2 - 2/N)
-        (POSITIVE, put("eigenvalue", 1e-3, add=True, index=LEAST_OF_EIGENVALUES)),
+        (CONSERVED, put("drift", 90 * RTOL, role="gaussian")),
+        (LAW, miss_prediction("sigma", 90 * RTOL, index=1)),
+        (SEMIDEFINITE, miss_prediction("eigenvalue", 90 * RTOL, index=LEAST_OF_EIGENVALUES)),
+        (SEMIDEFINITE, put("misalignment", 0.9e-6, depth=2, role="balanced")),
+        (POSITIVE, leave_at_singular(90 * RTOL, depth=3)),
+        (POSITIVE, exceed_bound(-90 * RTOL, depth=2)),
+        (POSITIVE, exceed_bound(1e-3, depth=2)),
+        # the run of these layers has the relative tolerance 1e-9; scale 0 means identity layers
+        (BALANCE, put("imbalance_at_end", 90 * 1e-9, scale=0.0, seed=0)),
+        (BALANCE, put("layer_growth", 2.1, scale=above_zero, seed=1)),
     ],
 )
 def test_values_within_their_bound_are_reproduced(claim, alter):
@@ -529,25 +573,33 @@ def test_values_within_their_bound_are_reproduced(claim, alter):
 @pytest.mark.parametrize(
     ("claim", "alter"),
     [
-        (CONSERVED, put("drift", 200 * RTOL, depth=2, role="balanced")),
-        (CONSERVED, put("drift", 200 * RTOL, depth=3, role="gaussian")),
-        (CONSERVED, put("drift", np.nan, depth=3, role="gaussian")),
-        (LAW, miss_prediction("sigma", 200 * RTOL, index=1)),
-        (LAW, miss_prediction("sigma", -200 * RTOL, index=3)),
-        (SEMIDEFINITE, miss_prediction("eigenvalue", 200 * RTOL, index=LEAST_OF_EIGENVALUES)),
-        (SEMIDEFINITE, miss_prediction("eigenvalue", -200 * RTOL, index=2)),
-        (SEMIDEFINITE, put("misalignment", 2e-6, depth=2, role="balanced")),
-        (POSITIVE, put("eigenvalue_at_singular", 2e-3, depth=3)),
-        (POSITIVE, put("eigenvalue", -2e-3, depth=2, index=LEAST_OF_EIGENVALUES)),
-        (POSITIVE, put("eigenvalue", np.nan, depth=2, index=LEAST_OF_EIGENVALUES)),
+        (CONSERVED, put("drift", 110 * RTOL, depth=2, role="balanced")),
+        (CONSERVED, put("drift", 110 * RTOL, depth=3, role="gaussian")),
+        (LAW, miss_prediction("sigma", 110 * RTOL, index=1)),
+        (LAW, miss_prediction("sigma", -110 * RTOL, index=3)),
+        (SEMIDEFINITE, miss_prediction("eigenvalue", 110 * RTOL, index=LEAST_OF_EIGENVALUES)),
+        (SEMIDEFINITE, miss_prediction("eigenvalue", -110 * RTOL, index=2)),
+        (SEMIDEFINITE, put("misalignment", 1.1e-6, depth=2, role="balanced")),
+        (POSITIVE, leave_at_singular(110 * RTOL, depth=3)),
+        (POSITIVE, exceed_bound(-110 * RTOL, depth=2)),
         (POSITIVE, put("sigma", 0.5, add=True, depth=3, index=3)),  # raises the bound above the least eigenvalue
-        # of identity layers, which scale 0 means, 100 relative tolerances of their run, 1e-7 in all, are allowed
-        (BALANCE, put("imbalance_at_end", 2e-7, scale=0.0, seed=0)),
-        (BALANCE, put("layer_growth", 1.0, scale=above_zero, seed=1)),  # layers must grow twofold
+        (BALANCE, put("imbalance_at_end", 110 * 1e-9, scale=0.0, seed=0)),
+        (BALANCE, put("layer_growth", 1.9, scale=above_zero, seed=1)),
     ],
 )
-def test_values_beyond_their_bound_are_refused(claim, alter):
-    assert verdict_on(claim, alter, amplification=100.0) != "reproduced"
+def test_values_beyond_their_bound_contradict_the_claim(claim, alter):
+    assert verdict_on(claim, alter, amplification=100.0) == "contradicted"
+
+
+@pytest.mark.parametrize(
+    ("claim", "alter"),
+    [
+        (CONSERVED, put("drift", np.nan, depth=3, role="gaussian")),
+        (POSITIVE, put("eigenvalue", np.nan, depth=2, index=LEAST_OF_EIGENVALUES)),
+    ],
+)
+def test_a_value_that_is_not_a_number_decides_nothing(claim, alter):
+    assert verdict_on(claim, alter, amplification=100.0) == "undecided"
 
 
 @pytest.mark.parametrize(
@@ -556,24 +608,41 @@ def test_values_beyond_their_bound_are_refused(claim, alter):
         (put("order", 2.1, depth=2, role="balanced"), "reproduced"),
         (put("order", 1.9, depth=2, role="balanced"), "contradicted"),
         (put("order", np.nan, depth=3, role="balanced"), "undecided"),
-        # a layer fewer, or layers that are not balanced, may not follow the equation as well
+        # rivals: where one has the order too, tables do not tell it from the claim
         (put("order_fewer", 4.0, role="balanced"), "undecided"),
         (put("order", 4.0, role="gaussian"), "undecided"),
     ],
 )
-def test_the_distance_from_the_equation_must_fall_with_order_two_and_those_of_rivals_must_not(alter, verdict):
-    assert verdict_on("end_to_end_dynamics", least_order=2.0) == "reproduced"
+def test_the_distance_from_the_equation_alone_must_fall_with_order_two_or_more(alter, verdict):
+    """Rivals are the equation of one layer fewer, and the same one for layers that are not balanced."""
     assert verdict_on("end_to_end_dynamics", alter, least_order=2.0) == verdict
 
 
-# a pure power has one order at all steps, so that a hundredth is the most that either claim allows
-@pytest.mark.parametrize(("order", "verdict"), [(1.0, "reproduced"), (1.2, "contradicted"), (0.8, "contradicted")])
+# a pure power has one order at all steps: then an error of a thousandth is allowed
+@pytest.mark.parametrize(
+    ("order", "verdict"),
+    [
+        (1 + 0.9e-3, "reproduced"),
+        (1 - 0.9e-3, "reproduced"),
+        (1 + 1.1e-3, "contradicted"),
+        (1 - 1.1e-3, "contradicted"),
+    ],
+)
 def test_the_drift_must_be_of_first_order_in_the_step(order, verdict):
     power = put("drift", lambda rows: 0.3 * rows["learning_rate"] ** order, learning_rate=above_zero)
     assert verdict_on("balancedness_gd_first_order", power) == verdict
 
 
-@pytest.mark.parametrize(("order", "verdict"), [(2.0, "reproduced"), (2.1, "contradicted"), (1.9, "contradicted")])
+# of a pure power, an error of a hundredth
+@pytest.mark.parametrize(
+    ("order", "verdict"),
+    [
+        (2 + 0.9e-2, "reproduced"),
+        (2 - 0.9e-2, "reproduced"),
+        (2 + 1.1e-2, "contradicted"),
+        (2 - 1.1e-2, "contradicted"),
+    ],
+)
 def test_the_imbalance_at_the_end_must_be_of_second_order_in_the_scale(order, verdict):
     power = put("imbalance_at_end", lambda rows: 0.3 * rows["scale"] ** order, scale=above_zero)
     assert verdict_on(BALANCE, power) == verdict

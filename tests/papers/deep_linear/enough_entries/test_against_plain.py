@@ -54,11 +54,11 @@ def test_networks_are_plain_descent(data, networks, draw, observed, scale):
     }
     rows = select(networks, draw=draw, observed=observed, scale=scale)
     assert rows.set_index("quantity")["value"][list(expected)].to_dict() == pytest.approx(expected)
-    assert rows["converged"].all() == (losses[-1] <= stop)
+    assert set(rows["converged"]) == {losses[-1] <= stop}
 
 
-def test_networks_that_converge_and_such_that_do_not_are_compared_with_plain_descent(networks):
-    assert networks["converged"].nunique() == 2
+def test_some_networks_converge_and_others_do_not(networks):
+    assert set(networks["converged"]) == {True, False}
 
 
 def test_nuclear_norms_of_minimisers_are_cvxpys(data):

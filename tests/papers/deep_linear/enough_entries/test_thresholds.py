@@ -24,7 +24,8 @@ def bounds_on_threshold(errors, *, unconverged=()):
     ("errors", "threshold"),
     [([1, 1, 0, 0], 30), ([0, 1, 0, 0], 30), ([0, 0, 0, 0], 10), ([0, 0, 0, 1], np.inf), ([0, 0, np.nan, 0], 40)],
 )
-def test_where_all_runs_converged_the_threshold_is_the_number_from_which_on_errors_stay_small(errors, threshold):
+def test_the_threshold_is_the_number_from_which_on_errors_stay_small(errors, threshold):
+    """All runs converged: both bounds are the threshold."""
     assert bounds_on_threshold(errors) == (threshold, threshold)
 
 
@@ -37,9 +38,7 @@ def test_where_all_runs_converged_the_threshold_is_the_number_from_which_on_erro
         pytest.param([0, 1, 0, 0], [10], 30, 30, id="an open error before a large one changes nothing"),
     ],
 )
-def test_a_run_that_did_not_converge_is_recovered_for_the_lower_bound_and_not_for_the_upper(
-    errors, unconverged, lower, upper
-):
+def test_an_unconverged_run_is_recovered_for_the_lower_bound_alone(errors, unconverged, lower, upper):
     assert bounds_on_threshold(errors, unconverged=unconverged) == (lower, upper)
 
 

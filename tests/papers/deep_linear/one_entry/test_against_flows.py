@@ -21,6 +21,7 @@ from tests.support import evaluation
 
 START, RATIO, TARGET = 0.3, 0.4, 2.0
 TOLERANCES = {"rtol": 1e-10, "atol": 1e-13}
+FLOW_ERROR = 1e-7  # of two integrations, the less accurate with a relative tolerance of 1e-9; errors add up on the way
 
 # -- closed forms of an aligned measurement, A = diag(1, RATIO) ------------------------------------
 
@@ -34,6 +35,7 @@ def test_the_closed_curve_solves_its_own_equation(depth):
         return RATIO * (sigma_2 / sigma_1) ** (2 - 2 / depth)
 
     solution = scipy.integrate.solve_ivp(slope, (START, 5.0), [START], t_eval=larger, rtol=1e-11, atol=1e-14)
+    # a hundred relative tolerances of the integration
     np.testing.assert_allclose(theory.smaller_singular_value(larger, START, RATIO, depth), solution.y[0], rtol=1e-9)
 
 
@@ -73,13 +75,13 @@ def test_an_aligned_measurement_is_the_flow_of_diagonal_layers(depth):
     table, expected = aligned_flow(depth)
     for index in (1, 2):
         sigma = by_draw(table, "sigma", index=index)[0]
-        np.testing.assert_allclose(sigma, expected[:, index - 1], rtol=1e-7, err_msg=f"{index=}")
+        np.testing.assert_allclose(sigma, expected[:, index - 1], rtol=FLOW_ERROR, err_msg=f"{index=}")
 
 
 @pytest.mark.parametrize("depth", [1, 2, 3])
 def test_of_an_aligned_measurement_the_second_singular_value_alone_is_predicted(depth):
     table, expected = aligned_flow(depth)
-    np.testing.assert_allclose(select(table, "sigma", index=2)["predicted"], expected[:, 1], rtol=1e-7)
+    np.testing.assert_allclose(select(table, "sigma", index=2)["predicted"], expected[:, 1], rtol=FLOW_ERROR)
     assert select(table, "sigma", index=1)["predicted"].isna().all()
 
 
@@ -115,7 +117,7 @@ def test_one_entry_is_the_flow_of_balanced_layers_by_torch(one_entry, member):
     trajectory, _ = one_entry
     W, depth = trajectory.series["end_to_end"][member], int(trajectory.constants["depth"][member])
     path = plain.flow(plain.balanced_layers(W[0], depth), lambda W: 0.5 * (W[0, 1] - TARGET) ** 2, trajectory.time)
-    np.testing.assert_allclose(W, [plain.multiply(layers) for layers in path], rtol=0, atol=1e-7)
+    np.testing.assert_allclose(W, [plain.multiply(layers) for layers in path], rtol=0, atol=FLOW_ERROR)
 
 
 def test_determinants_and_first_singular_values_are_measured(one_entry):
@@ -300,7 +302,7 @@ def evaluation_with(generic=RIGHT, entry=LEVEL, aligned=None, **options):
 def test_one_entry_levels_off_at_every_depth_and_a_measurement_has_a_family_for_each():
     judged = evaluation_with()
     assert judged.verdict == "corrected"
-    assert judged.facts["off"] < 1e-9
+    assert judged.facts["off"] < 1e-9, "the middle start has the predicted exponents, up to rounding"
     assert judged.facts["slow"] == 0
 
 
@@ -309,36 +311,44 @@ def test_a_line_under_one_entry_is_reproduced_where_there_is_one():
 
 
 every_error_of_an_exponent = pytest.mark.parametrize(
-    ("depth", "error"), [(depth, sign * 2 * TOLERANCE) for depth in DEPTHS for sign in (1, -1)]
+    ("depth", "error"), [(depth, share * TOLERANCE) for depth in DEPTHS for share in (1.1, -1.1)]
 )
 
 
 @every_error_of_an_exponent
-def test_an_exponent_under_a_measurement_that_is_off_by_twice_the_tolerance_is_refused(depth, error):
+def test_an_exponent_under_a_measurement_beyond_the_tolerance_is_refused(depth, error):
     assert evaluation_with(generic=RIGHT | {depth: RIGHT[depth] + error}).verdict == "contradicted"
 
 
 @every_error_of_an_exponent
-def test_an_exponent_under_one_entry_that_is_off_by_twice_the_tolerance_is_refused(depth, error):
+def test_an_exponent_under_one_entry_beyond_the_tolerance_is_refused(depth, error):
     assert evaluation_with(entry=LEVEL | {depth: error}).verdict == "contradicted"
 
 
 # at depth 1 another exponent changes the slope at the end as well, which is compared with the same tolerance
 @pytest.mark.parametrize(
-    ("depth", "error"), [(depth, sign * 0.6 * TOLERANCE) for depth in (2, 3, 4) for sign in (1, -1)]
+    ("depth", "error"), [(depth, share * TOLERANCE) for depth in (2, 3, 4) for share in (0.9, -0.9)]
 )
 def test_an_exponent_within_the_tolerance_is_allowed(depth, error):
     assert evaluation_with(generic=RIGHT | {depth: RIGHT[depth] + error}).verdict == "corrected"
 
 
-@pytest.mark.parametrize("slope", [RATE - 2 * TOLERANCE, RATE + 2 * TOLERANCE])
-def test_another_slope_at_depth_one_is_refused(slope):
-    assert evaluation_with(slope=slope).verdict == "contradicted"
+@pytest.mark.parametrize(
+    ("slope", "verdict"),
+    [
+        (RATE - 1.1 * TOLERANCE, "contradicted"),
+        (RATE + 1.1 * TOLERANCE, "contradicted"),
+        (RATE - 0.9 * TOLERANCE, "corrected"),
+        (RATE + 0.9 * TOLERANCE, "corrected"),
+    ],
+)
+def test_a_slope_at_depth_one_may_be_off_by_the_tolerance(slope, verdict):
+    assert evaluation_with(slope=slope).verdict == verdict
 
 
 # a thousand relative tolerances of 1e-10 are allowed: 1e-7
 @pytest.mark.parametrize("depth", DEPTHS)
-@pytest.mark.parametrize(("error", "verdict"), [(2e-7, "contradicted"), (2e-8, "corrected")])
+@pytest.mark.parametrize(("error", "verdict"), [(1.1e-7, "contradicted"), (0.9e-7, "corrected")])
 def test_a_curve_may_be_off_by_the_integrators_error(error, verdict, depth):
     assert evaluation_with(aligned=aligned_table(error, depth)).verdict == verdict
 
@@ -349,7 +359,9 @@ def test_draws_beyond_the_tolerance_are_counted():
 
 
 def test_draws_that_differ_too_much_leave_it_open():
-    assert evaluation_with(wobble=0.2).corrected.state == "undecided"
+    # the median's interval is from the second of nine draws to the eighth: 0.3 on either side, where 0.25 is half of
+    # the way from an asymptote's exponent to the power's
+    assert evaluation_with(wobble=0.1).corrected.state == "undecided"
 
 
 # -- the judge of signs of determinants ------------------------------------------------------------
@@ -390,7 +402,8 @@ def test_signs_that_turn_at_depth_one_where_predicted_and_never_beyond_are_repro
         pytest.param((1.0, 1.0, -1.0), KEPT, id="one does not turn at depth 1"),
     ],
 )
-def test_a_last_sign_that_is_another_is_contradicted(shallow, deep):
+def test_another_last_sign_is_contradicted(shallow, deep):
+    """Deeper networks must keep the sign on every draw, and depth 1 have the predicted one."""
     assert evaluation_of_signs(shallow, deep).verdict == "contradicted"
 
 
