@@ -8,8 +8,9 @@ or if draws or intervals leave open whether a check holds.
 from collections.abc import Callable
 from typing import Any
 
+from learning_dynamics.judging import Check, Judgement
 from learning_dynamics.pipeline.plan.blocks import overlay
-from tests.support import Tables, claim_tables, each_of_roles, evaluation, named_after_its_call
+from tests.support import Tables, claim_tables, each_of_roles, evaluation, named_after_its_call, smoke
 
 PAPER = "spectral_bias"
 Alteration = Callable[[Tables], None]
@@ -89,3 +90,16 @@ def evaluation_on(claim: str, *alterations: Alteration, **settings: Any) -> Any:
     for alter in alterations:
         alter(tables)
     return evaluation(PAPER, claim, tables, **settings)
+
+
+def check_of(judgement: Judgement, words: str) -> Check:
+    """Return the one check of a judgement whose name has these words."""
+    found = [check for check in judgement.checks if words in check.name]
+    assert len(found) == 1, (words, [check.name for check in judgement.checks])
+    return found[0]
+
+
+def settings_of_role(claim: str, role: str) -> dict[str, Any]:
+    """Return the settings, at smoke scale, of the run that a claim reads in a role; nothing is run for it."""
+    whose = smoke(PAPER)
+    return whose.job("run", PAPER, whose.claim(PAPER, claim)["runs"][role]["name"]).spec["settings"]

@@ -96,7 +96,7 @@ def test_a_claim_judges_the_other_draws_and_is_undecided(one_draw_late):
     gamma=st.floats(1e-30, 1e3),
     spare_inputs=st.integers(0, 4),
 )
-def test_predicted_spectra_of_the_layers_multiply_to_betas_and_differ_by_the_imbalance(values, gamma, spare_inputs):
+def test_predicted_spectra_multiply_to_betas_and_differ_by_the_imbalance(values, gamma, spare_inputs):
     """For each i s_i(W1) s_i(W2) = s_i(beta) and s_i(W1)^2 - s_i(W2)^2 = 2 gamma (Lemmas C.10 and 3.2)."""
     beta = np.sort(np.array(values))[::-1]
     hidden = theory.hidden_singular_values(beta, gamma, len(beta) + spare_inputs)

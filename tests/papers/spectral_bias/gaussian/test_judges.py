@@ -12,7 +12,8 @@ import pytest
 from learning_dynamics.judging import evaluate
 from learning_dynamics.papers.spectral_bias.gaussian import claims
 from learning_dynamics.tidy import rows
-from tests.papers.spectral_bias.doctored import evaluation_on, put, verdict_on
+from tests.papers.spectral_bias.doctored import PAPER, evaluation_on, put, verdict_on
+from tests.support import claim_tables
 
 AT_START, AT_END = {"phase": "flow", "time": 0.0}, {"phase": "limit"}
 DRAWS = 12  # of the runs, at smoke scale
@@ -44,7 +45,7 @@ def spectrum_from_to(role, start, end, *, draw=None):
         ([2.0, 1.0, 0.31, 0.1, 0.1, 0.1], "k-th", "not reproduced"),
     ],
 )
-def test_figure_1a_asks_that_two_values_grow_and_hold_95_percent_of_the_squares_at_the_end(ends, since, verdict):
+def test_figure_1a_asks_that_two_values_grow_and_hold_95_percent_of_the_squares(ends, since, verdict):
     alterations = spectrum_from_to("printed", [0.1] * 6, ends)
     assert verdict_on("gaussian_init_low_rank", *alterations, since=since) == verdict
 
@@ -83,6 +84,10 @@ def test_a_second_value_that_is_large_and_stays_refuses_the_rival_of_one_value()
     """One value has all of the displacement, but of the squares at the end only 4 / 5.04."""
     second_stays = spectrum_from_to("printed", [0.1, 1.0, 0.1, 0.1, 0.1, 0.1], TWO_LEAD)
     assert verdict_on("gaussian_init_low_rank", *second_stays, since="first") == "reproduced"
+
+
+def test_tables_have_as_many_draws_as_these_tests_count_with():
+    assert claim_tables(PAPER, "gaussian_init_low_rank")["printed"]["seed"].nunique() == DRAWS
 
 
 def test_facts_are_the_share_of_draws_of_low_rank_and_the_range_of_the_leading_share():
@@ -187,10 +192,12 @@ def test_where_one_value_alone_grows_the_claim_on_figure_4_is_undecided():
     assert evaluation.verdict == "undecided"
 
 
+# Wilson intervals of 10, 9, 3 and 2 of 12: from 0.55, from 0.47, up to 0.53, up to 0.45
 @pytest.mark.parametrize(
-    ("draws_without_trend", "verdict"), [(2, "reproduced"), (6, "undecided"), (10, "not reproduced")]
+    ("draws_without_trend", "verdict"),
+    [(2, "reproduced"), (3, "undecided"), (9, "undecided"), (10, "not reproduced")],
 )
-def test_the_trend_is_one_of_most_of_twelve_draws(draws_without_trend, verdict):
+def test_most_of_twelve_draws_must_show_the_trend(draws_without_trend, verdict):
     assert evaluate_growths(on_first_draws(draws_without_trend, ALL_GROW)).verdict == verdict
 
 
@@ -202,7 +209,7 @@ def test_facts_are_the_shares_of_draws_that_show_the_trend_in_each_run():
     assert (facts["value"], facts["second"], facts["deviation"]) == (1, (DRAWS - 3) / DRAWS, 0)
 
 
-def test_facts_have_the_largest_share_of_the_whole_displacement_and_the_share_allowed():
+def test_facts_have_the_largest_share_of_the_displacement_and_the_share_allowed():
     facts = evaluate_growths(TWO_GROW, second=on_first_draws(3, THREE_GROW)).facts
     displacement = START * np.array(THREE_GROW)
     assert facts["whole"] == pytest.approx(displacement[2] ** 2 / np.sum(displacement**2))

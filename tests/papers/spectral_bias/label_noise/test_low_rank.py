@@ -23,6 +23,26 @@ def like_a_power_of_time(t):
     return 1 / (1 + 30 * t)
 
 
+def ending_at(left):
+    """Return an exponential that has this share of its start left at the end."""
+
+    def course(t):
+        return left**t
+
+    course.__name__ = f"ending_at({left})"
+    return course
+
+
+def slowed_to(share):
+    """Return a course whose logarithm has this share of its first slope left in the second half."""
+
+    def course(t):
+        return np.exp(-8 * np.minimum(t, 0.5) - 8 * share * np.maximum(t - 0.5, 0))
+
+    course.__name__ = f"slowed_to({share})"
+    return course
+
+
 def let_sigma_2_follow(tables, course, draws=DRAWS):
     """Let sigma_2 of the first draws with noise follow a course, a function of time over the whole time."""
     noisy = tables["noisy"]
@@ -44,12 +64,32 @@ def test_only_an_exponential_decay_is_accepted(course, expected):
     assert verdict(PAPER, CLAIM, tables) == expected
 
 
+@pytest.mark.parametrize(
+    ("course", "expected"),
+    [
+        # half of the start or less counts as fallen
+        (ending_at(0.49), "reproduced"),
+        (ending_at(0.51), "not reproduced"),
+        # half of the slope or more counts as exponential
+        (slowed_to(0.51), "reproduced"),
+        (slowed_to(0.49), "not reproduced"),
+    ],
+)
+def test_sigma_2_must_halve_and_keep_half_of_its_slope(course, expected):
+    tables = claim_tables(PAPER, CLAIM)
+    let_sigma_2_follow(tables, course)
+    assert verdict(PAPER, CLAIM, tables) == expected
+
+
+# Wilson intervals of 10, 9, 3 and 2 of 12: from 0.55, from 0.47, up to 0.53, up to 0.45
 @pytest.mark.parametrize("course", [to_a_tenth_and_no_further, like_a_power_of_time])
 @pytest.mark.parametrize(
-    ("draws_off_course", "expected"), [(1, "reproduced"), (6, "undecided"), (11, "not reproduced")]
+    ("draws_off_course", "expected"),
+    [(2, "reproduced"), (3, "undecided"), (9, "undecided"), (10, "not reproduced")],
 )
-def test_most_of_twelve_draws_decide(course, draws_off_course, expected):
+def test_most_of_twelve_draws_must_decay_exponentially(course, draws_off_course, expected):
     tables = claim_tables(PAPER, CLAIM)
+    assert tables["noisy"]["seed"].nunique() == DRAWS
     let_sigma_2_follow(tables, exponential)
     let_sigma_2_follow(tables, course, draws_off_course)
     assert verdict(PAPER, CLAIM, tables) == expected

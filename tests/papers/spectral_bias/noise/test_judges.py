@@ -6,7 +6,7 @@ altered; where nothing is altered a claim has the verdict of that scale. `doctor
 
 import numpy as np
 import pytest
-from scipy.special import hyperu
+from scipy.special import gammaincc, hyperu
 
 from tests.papers.spectral_bias.doctored import evaluation_on, put, verdict_on
 from tests.support import claim_tables, named_after_its_call
@@ -65,7 +65,6 @@ def mean_of(quantity, role, value, *, half, at=None):
 @pytest.mark.parametrize(
     ("alterations", "verdict"),
     [
-        ([], "corrected"),
         # sigma_2: lambda_2 < 0 for d = 2, 3 and now 8, as printed; for d = 5 the measured interval contains 0
         (rate_of_sigma(2, -0.2, d=8), "undecided"),
         (rate_of_sigma(2, 0.02, d=2), "contradicted"),  # it grows in the plane
@@ -106,7 +105,7 @@ SIGMA_2_DECAYS = [
         pytest.param(rate_of_sigma(1, -0.005, d=2), "reproduced", id="the first stays in the plane"),
     ],
 )
-def test_the_printed_claim_is_reproduced_where_the_second_value_decays_in_every_dimension(alterations, verdict):
+def test_the_printed_claim_is_reproduced_where_the_second_value_always_decays(alterations, verdict):
     assert verdict_on("noise_low_rank", *SIGMA_2_DECAYS, *alterations) == verdict
 
 
@@ -134,6 +133,7 @@ def ends_at(first, second, paths, factor=1.0):
         # of 200 paths 114 is the least number whose Wilson interval is above one half, 86 the largest below it
         (ends_at(0.9, 0.1, 86), "reproduced"),
         (ends_at(0.9, 0.1, 87), "undecided"),
+        (ends_at(0.9, 0.1, 113), "undecided"),
         (ends_at(0.9, 0.1, 114), "not reproduced"),
         # the second value must come down to half of its start
         (ends_at(1.1, 0.5, 200), "reproduced"),
@@ -144,11 +144,11 @@ def ends_at(first, second, paths, factor=1.0):
         (ends_at(0.9, 0.1, 114, factor=10.0), "not reproduced"),
     ],
 )
-def test_on_most_paths_in_the_plane_the_first_value_must_increase_and_the_second_diminish(alteration, verdict):
+def test_on_most_paths_in_the_plane_one_value_must_grow_and_the_other_diminish(alteration, verdict):
     assert verdict_on("noise_in_the_plane", alteration) == verdict
 
 
-def test_facts_are_the_shares_of_paths_on_which_either_value_and_both_change_as_printed():
+def test_facts_are_the_shares_of_paths_that_change_as_printed():
     facts = evaluation_on("noise_in_the_plane", ends_at(0.9, 0.1, 80)).facts  # of 200 paths
     assert (facts["increased"], facts["decayed"]) == (0.6, 1.0)
     assert facts["value"] == 0.6
@@ -207,7 +207,10 @@ EXACT_MOMENTS = [
         # exp(sqrt(2)) - (1 + sqrt(2) 0.02)^50 = 0.080, with 50 steps of 0.02
         ([mean_of("hidden_square", "plane", mean_square_of_a_column(2) + 0.12, half=0.01, at=1.0)], "reproduced"),
         ([mean_of("hidden_square", "plane", mean_square_of_a_column(2) + 0.14, half=0.01, at=1.0)], "contradicted"),
-        ([mean_of("output_square", "five", mean_square_of_an_output(5) * 1.3, half=0.01, at=1.0)], "contradicted"),
+        # allowed for d = 5: 0.01 + sqrt(5) 0.01 = 0.032 at two standard errors, so 0.066 at four; and for the bias
+        # exp(sqrt(5)) - (1 + sqrt(5) 0.02)^50 = 0.444. That is 0.51 of sqrt(5) v, and 0.228 of v
+        ([mean_of("output_square", "five", mean_square_of_an_output(5) + 0.22, half=0.01, at=1.0)], "reproduced"),
+        ([mean_of("output_square", "five", mean_square_of_an_output(5) + 0.24, half=0.01, at=1.0)], "contradicted"),
         # an interval that contains the rivals too
         ([mean_of("output_square", "five", mean_square_of_an_output(5), half=9.0, at=1.0)], "undecided"),
     ],
@@ -319,7 +322,7 @@ ALL_RATES = [
 
 @pytest.mark.parametrize(("quantity", "index", "inputs"), ALL_RATES)
 def test_no_rate_may_be_off_by_more_than_is_allowed(quantity, index, inputs):
-    for allowances, verdict in ((0.9, "reproduced"), (1.5, "contradicted"), (-1.5, "contradicted")):
+    for allowances, verdict in ((0.9, "reproduced"), (1.1, "contradicted"), (-1.1, "contradicted")):
         altered = off_by_allowances(quantity, index, inputs, allowances)
         assert verdict_on("lyapunov_spectrum", altered) == verdict, f"off by {allowances} times what is allowed"
 
@@ -362,6 +365,7 @@ def mean_length(value, *, d, at, half=0.01):
     return alter
 
 
+# of `theory.mean_commutator`, to three digits; `test_oracle` compares that with many paths
 EXACT_LENGTHS = [
     mean_length(0.823, d=3, at=1.0),
     mean_length(1.070, d=3, at=2.0),
@@ -387,16 +391,20 @@ def test_proposition_4_1_c_asks_for_the_exact_mean_lengths_which_grow(alteration
     assert verdict_on("proposition_4_1_c", *EXACT_LENGTHS, *alterations) == verdict
 
 
+LIMIT_OF_MEAN_ENTRY = 2 / np.pi * np.exp(-1 / 2) / gammaincc(3 / 2, 1 / 2)  # 0.482
+MEAN_SQUARE_OF_ENTRY = np.exp(-1) * np.sinh(np.sqrt(3)) / np.sqrt(3)  # at time 1 for d = 2: 0.581
+
+
 @pytest.mark.parametrize(
     ("alteration", "verdict"),
     [
         # the limit is 0.482; allowed are 0.02, four standard errors, 0.02, the step, and 0.482 exp(-4) = 0.009, what is
         # left of the approach at time 4
-        (mean_of("commutator_entry", "plane", 0.482 - 0.048, half=0.01), "corrected"),
-        (mean_of("commutator_entry", "plane", 0.482 - 0.051, half=0.01), "contradicted"),
+        (mean_of("commutator_entry", "plane", LIMIT_OF_MEAN_ENTRY - 0.048, half=0.01), "corrected"),
+        (mean_of("commutator_entry", "plane", LIMIT_OF_MEAN_ENTRY - 0.051, half=0.01), "contradicted"),
         # exact at time 1: 0.581; allowed are 0.02, four standard errors, and four steps of it, 0.047
-        (mean_of("commutator_entry_squared", "plane", 0.581 + 0.065, half=0.01), "corrected"),
-        (mean_of("commutator_entry_squared", "plane", 0.581 + 0.069, half=0.01), "contradicted"),
+        (mean_of("commutator_entry_squared", "plane", MEAN_SQUARE_OF_ENTRY + 0.065, half=0.01), "corrected"),
+        (mean_of("commutator_entry_squared", "plane", MEAN_SQUARE_OF_ENTRY + 0.069, half=0.01), "contradicted"),
     ],
 )
 def test_proposition_4_1_c_asks_that_entries_in_the_plane_tend_to_their_limit(alteration, verdict):

@@ -115,7 +115,7 @@ def test_the_mean_commutator_starts_at_zero(inputs):
 
 
 @pytest.mark.parametrize(("inputs", "rate"), [(2, 0.0), (4, 6**0.5 - 2)])
-def test_the_rate_of_the_mean_commutator_has_a_closed_form_in_two_and_four_dimensions(inputs, rate):
+def test_the_rate_of_the_mean_commutator_in_two_and_four_dimensions_is_exact(inputs, rate):
     # the differences by which it is computed err by about 1e-6
     assert theory.mean_commutator_rate(inputs) == pytest.approx(rate, abs=1e-6)
 
@@ -127,7 +127,7 @@ def test_the_mean_commutator_grows_at_its_rate(inputs):
 
 
 @pytest.mark.parametrize("inputs", [2, 3, 4, 5])
-def test_the_mean_commutator_grows_faster_than_typical_paths_and_slower_than_its_root_mean_square(inputs):
+def test_the_mean_commutator_grows_between_typical_paths_and_the_root_mean_square(inputs):
     """By Jensen's inequality: exp(E ln|c|) <= E|c| <= sqrt(E|c|^2); E|c|^2 grows at the rate sqrt(2 d - 1) - 1."""
     on_typical_paths = theory.lyapunov_exponents(inputs)[:2].sum()
     of_root_mean_square = ((2 * inputs - 1) ** 0.5 - 1) / 2
@@ -271,8 +271,15 @@ def test_means_are_predicted_where_they_are_known(ensemble):
     predicted = {name: statistics(table, name, "mean")["predicted"] for name in QUANTITIES}
     times = np.sort(table["time"].unique())
     assert (predicted["determinant"] == 1.0).all()
-    np.testing.assert_allclose(predicted["hidden_square"], np.cosh(np.sqrt(3) * times))  # d = 3
-    assert np.isnan(predicted["commutator_entry"]).all()
+    # d = 3
+    np.testing.assert_allclose(predicted["hidden_square"], np.cosh(np.sqrt(3) * times))
+    np.testing.assert_allclose(predicted["output_square"], np.sinh(np.sqrt(3) * times) / np.sqrt(3), atol=1e-15)
+    # both are compared with other means above
+    np.testing.assert_array_equal(predicted["commutator_entry_squared"], theory.commutator_second_moment(3, times))
+    np.testing.assert_array_equal(predicted["commutator_length"], theory.mean_commutator(3, times))
+    known = {"determinant", "hidden_square", "output_square", "commutator_entry_squared", "commutator_length"}
+    for quantity in set(QUANTITIES) - known:
+        assert np.isnan(predicted[quantity]).all(), quantity
 
 
 @pytest.fixture(scope="module")
@@ -350,7 +357,7 @@ def test_rates_under_unequal_weights_are_extrapolated_to_step_zero(growth):
     assert second_rate == pytest.approx(extrapolated(growth)[:, 1].mean())
 
 
-def test_rates_under_unequal_weights_are_predicted_to_add_up_to_minus_the_squared_weights(growth):
+def test_the_predicted_sum_of_rates_is_minus_the_sum_of_squared_weights(growth):
     total_rate = weighted_exponents_of(growth).loc[("total_rate", 0), "predicted"]
     assert total_rate == pytest.approx(-(1.0**2 + 0.5**2))
 

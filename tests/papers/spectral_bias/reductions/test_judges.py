@@ -60,7 +60,7 @@ def test_lemma_3_3_asks_that_alpha_solves_its_riccati_equation_and_gives_beta(al
         ([everywhere("printed_mirror_speed", 1.0)], "reproduced"),  # the potential as printed fits
     ],
 )
-def test_theorem_3_2_a_asks_that_mirror_coordinates_move_at_the_speed_of_their_forces(alterations, verdict):
+def test_theorem_3_2_a_asks_that_mirror_coordinates_move_as_their_forces_say(alterations, verdict):
     """Corrected: the potential with both terms halved. Its speeds, and the forces, are set to one."""
     speeds, forces = everywhere("mirror_speed", 1.0), everywhere("mirror_speed", 1.0, column="predicted")
     steps_and_condition = STEPS_BY_RTOL_IS_1E_9_AND_CONDITION_10
@@ -75,8 +75,8 @@ EQUAL_AT_EVERY_SCALE = [everywhere("beta", 1.0), everywhere("beta", 1.0, column=
     [
         # steps times rtol, 1e-9, times the condition number, 10
         ([put("beta", factor=1 + 0.9e-8)], "reproduced"),
-        ([put("beta", factor=1 + 3e-8)], "contradicted"),
-        ([put("beta", factor=1 + 1e-6, draw=3)], "contradicted"),
+        ([put("beta", factor=1 + 1.1e-8)], "contradicted"),
+        ([put("beta", factor=1 + 1.1e-8, draw=3)], "contradicted"),  # of the smaller scale
         # the mirror flow of another scale would fit as well
         (EQUAL_AT_EVERY_SCALE, "undecided"),
         # 2e-6 is allowed: a predictor shrunk by a millionth would fit as well
@@ -84,6 +84,7 @@ EQUAL_AT_EVERY_SCALE = [everywhere("beta", 1.0), everywhere("beta", 1.0, column=
     ],
 )
 def test_theorem_3_2_b_asks_that_the_predictor_is_that_of_the_mirror_flow(alterations, verdict):
+    """Beta is integrated once with the network and once by itself; errors are relative to its largest entry."""
     assert verdict_on("theorem_3_2_b", *STEPS_BY_RTOL_IS_1E_9_AND_CONDITION_10, *alterations) == verdict
 
 
@@ -98,4 +99,5 @@ def test_theorem_3_2_b_asks_that_the_predictor_is_that_of_the_mirror_flow(altera
     ],
 )
 def test_lemma_c_8_asks_that_the_loss_is_at_most_half_its_bound(alterations, verdict):
+    """The bound is D_psi(beta_*, 0) / (sqrt(2 gamma) t)."""
     assert verdict_on("lemma_c_8", *STEPS_BY_RTOL_IS_1E_9_AND_CONDITION_10, *alterations) == verdict

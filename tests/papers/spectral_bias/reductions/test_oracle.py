@@ -5,6 +5,7 @@ output, the mirror flow of beta = W1 W2 (Theorem 3.2 (b)). A trajectory's series
 and W2 are the network's layers, projected to the rows of P.
 """
 
+import functools
 from dataclasses import replace
 
 import numpy as np
@@ -26,11 +27,16 @@ INPUTS, DRAWS = 4, 2
 SETTINGS = {"gammas": GAMMAS, "width": 6, "integration": INTEGRATION}
 
 
-@pytest.fixture(scope="module", params=[1, 3])
-def flows(request):
-    """Return data, trajectory and table of one run: two scales, two data sets, with one output or three."""
-    data = regression.gaussian(samples=2, inputs=INPUTS, outputs=request.param, seeds=DRAWS, seed=6)
+@functools.cache
+def flows_with_outputs(outputs):
+    """Return data, trajectory and table of one run: two scales, two data sets."""
+    data = regression.gaussian(samples=2, inputs=INPUTS, outputs=outputs, seeds=DRAWS, seed=6)
     return data, *trajectory_and_table(runs.reduced_flow, metrics.reduced_flow, SETTINGS, data, seed=1)
+
+
+@pytest.fixture(params=[1, 3], ids="outputs={}".format)
+def flows(request):
+    return flows_with_outputs(request.param)
 
 
 def network_flow(X, Y, gamma, times):
@@ -57,16 +63,20 @@ def minimum_norm_interpolator(X, Y):
 
 
 @MEMBERS
-def test_every_system_follows_the_network(flows, member, gamma, draw):
+def test_the_pair_and_the_riccati_equation_follow_the_network(flows, member, gamma, draw):
     data, trajectory, _ = flows
     W1, W2 = network_flow(data["X"][draw], data["Y"][draw], gamma, trajectory.time)
     series = {name: values[member] for name, values in trajectory.series.items()}
     for name, layer in (("W1", W1), ("Z1", W1), ("W2", W2), ("Z2", W2)):
         np.testing.assert_allclose(series[name], layer, rtol=0, atol=1e-8, err_msg=name)
     np.testing.assert_allclose(series["alpha"], np.linalg.inv(W1.swapaxes(1, 2)) @ W2, rtol=0, atol=1e-7)
-    with_one_output = data["Y"].shape[-1] == 1
-    if with_one_output:
-        np.testing.assert_allclose(series["mirror"], W1 @ W2, rtol=0, atol=1e-7)
+
+
+@MEMBERS
+def test_with_one_output_the_mirror_flow_follows_the_network(member, gamma, draw):
+    data, trajectory, _ = flows_with_outputs(1)
+    W1, W2 = network_flow(data["X"][draw], data["Y"][draw], gamma, trajectory.time)
+    np.testing.assert_allclose(trajectory.series["mirror"][member], W1 @ W2, rtol=0, atol=1e-7)
 
 
 @MEMBERS
@@ -94,19 +104,22 @@ def test_spectra_loss_and_condition_are_the_networks(flows, member, gamma, draw)
 
 
 @MEMBERS
-def test_with_one_output_tables_have_the_predictor_and_the_bound_of_lemma_c_8_on_the_loss(flows, member, gamma, draw):
-    data, trajectory, table = flows
+def test_with_one_output_tables_have_the_predictor_and_the_bound_on_the_loss(member, gamma, draw):
+    """The bound of Lemma C.8."""
+    data, trajectory, table = flows_with_outputs(1)
     X, Y = data["X"][draw], data["Y"][draw]
     values = table[table["seed"] == member]
-    if Y.shape[-1] > 1:
-        assert "beta" not in set(values["quantity"])
-        return
     W1, W2 = (layer[1:] for layer in network_flow(X, Y, gamma, trajectory.time))
     for column in ("value", "predicted"):
         beta = by_time(values, "beta", column)
         np.testing.assert_allclose(beta, (W1 @ W2)[:, :, 0], rtol=0, atol=1e-7, err_msg=column)
     bounds = theory.rate_bound(np.linalg.norm(minimum_norm_interpolator(X, Y)), gamma, trajectory.time[1:])
     np.testing.assert_allclose(by_time(values, "loss", "predicted")[:, 0], bounds)
+
+
+def test_with_three_outputs_tables_have_no_predictor():
+    _, _, table = flows_with_outputs(3)
+    assert "beta" not in set(table["quantity"])
 
 
 @MEMBERS
@@ -161,9 +174,7 @@ HALVED, PRINTED = (SIGMA * sympy.asinh(SIGMA / SCALE) - ROOT) / 2, SIGMA * sympy
         (PRINTED, "printed_mirror_coordinate", "printed_mirror_speed"),
     ],
 )
-def test_a_mirror_coordinate_is_the_potentials_gradient_and_its_speed_a_finite_difference(
-    flows, potential, coordinate, speed
-):
+def test_mirror_coordinates_are_the_potentials_gradient_and_move_at_their_speed(flows, potential, coordinate, speed):
     """Derivatives of the potential are sympy's, the speeds of singular values central differences in time."""
     data, trajectory, table = flows
     values = table[table["seed"] == MEMBER]

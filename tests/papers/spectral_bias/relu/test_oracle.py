@@ -91,7 +91,7 @@ def small_problem(**settings):
     )
 
 
-def test_a_descent_that_diverges_raises_no_error_and_ends_at_a_loss_that_is_not_finite():
+def test_a_descent_that_diverges_raises_no_error_and_ends_without_a_finite_loss():
     with np.errstate(all="ignore"):
         trajectory = small_problem(scale=10.0, step=10.0, first_time=10.0, horizon=500.0, decade=0.0)
     assert not np.isfinite(trajectory.series["loss"][:, -1]).any()
@@ -241,7 +241,7 @@ RANK_1, RANK_2, RANK_3 = [1.0, 0.0, 0.0], [1.0, 1.0, 0.0], [1.0, 1.0, 1.0]
         pytest.param(1e-7, 0, id="the first of all"),
     ],
 )
-def test_the_typical_draw_is_fitted_at_rank_2_after_a_plateau_of_rank_1_if_there_is_one(loss, typical):
+def test_the_typical_draw_is_fitted_at_rank_2_and_after_rank_1_if_there_is_one(loss, typical):
     """Of three draws each is less typical than the next; the smaller the loss, the fewer of the last are fitted."""
     rank_at_plateau_and_at_end = [(RANK_1, RANK_3), (RANK_2, RANK_2), (RANK_1, RANK_2)]
     sigma = [np.where(TIMES[:, None] < CHANGE_OF_RANK, *spectra) for spectra in rank_at_plateau_and_at_end]

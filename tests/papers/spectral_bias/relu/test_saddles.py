@@ -23,7 +23,8 @@ def table():
     return pd.DataFrame(rows, columns=["seed", "time", "quantity", "index", "value"])
 
 
-def test_a_draw_starts_at_the_saddle_at_zero_if_its_first_plateau_begins_in_the_first_hundredth(table):
+def test_a_draw_is_at_zero_if_its_first_plateau_begins_in_the_first_hundredth(table):
+    """At the saddle at zero; of the time, which is 100, plateaus begin at 0.9, 1.1 and 0.9."""
     np.testing.assert_array_equal(starts_at_zero(table), [True, False, True])
 
 
