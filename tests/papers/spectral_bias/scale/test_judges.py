@@ -182,8 +182,8 @@ def test_half_the_squared_norm_of_the_parameters_must_tend_to_the_least_nuclear_
         # sines up to 1e-2 count as aligned, at the smallest scale; the unit without a share of the gradient would align
         ([everywhere("largest_sine", 0.9e-2, role="unfed")], "undecided"),
         ([put("largest_sine", 1.1e-2, gamma=1e-16, role="flow")], "contradicted"),
-        # the slope of the part across beta, 1/2, is of scales from 1e-8 down, and known to some 1e-7 of itself: a factor
-        # of 1 + c at the smallest scale, four decades from their mean, changes it by c / ln 1e4 of itself
+        # the slope of the part across beta is of scales from 1e-8 down, and known to some 1e-7 of itself: a factor of
+        # 1 + c at the smallest scale, four decades from their mean, changes it by c / ln 1e4 of itself
         ([put("part_across", factor=1 + 1e-6, gamma=1e-16)], "corrected"),
         ([put("part_across", factor=1 + 1e-5, gamma=1e-16)], "contradicted"),
         ([put("part_across", factor=1.5, gamma=1.0)], "corrected"),
