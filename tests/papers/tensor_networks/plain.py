@@ -14,7 +14,7 @@ import torch
 from scipy.integrate import solve_ivp
 from scipy.optimize import linprog
 
-from learning_dynamics.judging import Evaluation
+from learning_dynamics.judging import Check, Evaluation
 from learning_dynamics.tidy import select
 from learning_dynamics.trajectories import Arrays, Trajectory
 from tests.support import (
@@ -22,6 +22,7 @@ from tests.support import (
     each_of_roles,
     evaluation,
     named_after_its_call,
+    smoke,
     trajectory_of,
     with_integration,
 )
@@ -117,6 +118,25 @@ def trajectory_with_settings(run: Callable, data: Arrays | None = None, **settin
 def read(table: pd.DataFrame, quantity: str, column: str = "value", **where: Any) -> np.ndarray:
     """The numbers of a quantity where columns match, in the order in which they were measured."""
     return select(table, quantity, **where)[column].to_numpy()
+
+
+# -- the configuration, and what claims say ----------------------------------------------------------------------------
+
+
+def run_settings(run: str) -> dict[str, Any]:
+    """The settings of a run at smoke scale."""
+    return smoke("tensor_networks").job("run", "tensor_networks", run).spec["settings"]
+
+
+def claim_setting(claim: str, name: str) -> float:
+    """A setting of a claim at smoke scale."""
+    return smoke("tensor_networks").claim("tensor_networks", claim)["settings"][name]
+
+
+def check_starting_with(words: str, evaluated: Evaluation) -> Check:
+    """The one check of an evaluation whose name starts with given words."""
+    (check,) = [check for check in evaluated.judgement.checks if check.name.startswith(words)]
+    return check
 
 
 # -- alterations of a claim's tables -----------------------------------------------------------------------------------

@@ -12,7 +12,8 @@ from learning_dynamics.papers.tensor_networks.regression.theory import vanishing
 
 @pytest.mark.parametrize("scale", [0.03, 1.0, 10.0])
 @pytest.mark.parametrize("depth", [2, 3, 4])
-def test_the_minimiser_interpolates_and_the_gradient_of_q_is_in_the_span_of_the_features(depth, scale):
+def test_the_minimiser_fulfils_the_conditions_of_an_optimum(depth, scale):
+    """It interpolates, and the gradient of Q is in the span of the features."""
     rng = np.random.default_rng(4)
     features, labels, eta = rng.standard_normal((2, 5)), rng.standard_normal(2), 0.5 + rng.uniform(size=5)
     rho = norm_like.norm_like_minimiser(features, labels, eta, scale=scale, depth=depth)
@@ -21,6 +22,7 @@ def test_the_minimiser_interpolates_and_the_gradient_of_q_is_in_the_span_of_the_
     size = scale * eta
     gradient = size ** (2 - depth) * norm_like.depth_h_inverse(rho / size**depth, depth)  # of Q, as in (66)
     multipliers, *_ = np.linalg.lstsq(features.T, gradient, rcond=None)
+    # the gradient has rho's relative errors, at most tenfold
     np.testing.assert_allclose(gradient, multipliers @ features, rtol=0, atol=1e-8 * np.abs(gradient).max())
 
 
@@ -57,7 +59,7 @@ def test_a_last_value_within_rounding_of_the_blow_up_is_refused():
         depth_functions(last=1000.0, **DEPTH_8)
 
 
-def test_a_last_value_further_from_the_blow_up_is_reached_forward_and_backward_in_time():
+def test_a_last_value_further_from_the_blow_up_is_reached_both_ways_in_time():
     # the time left at 50, 1e-11, is above rounding and below the integrator's error, 100 times its rtol (`FLOW_ERROR`)
     passing_times = depth_functions(last=50.0, **DEPTH_8).constants["reached"]
     blow_up_time = norm_like.blow_up_time(8)

@@ -13,7 +13,17 @@ import scipy
 from learning_dynamics.papers.tensor_networks import points
 from learning_dynamics.papers.tensor_networks.deep_networks import metrics, runs
 from tests.papers.tensor_networks import plain
-from tests.papers.tensor_networks.plain import evaluation_on, multiply, put, read, rewrite, verdict
+from tests.papers.tensor_networks.plain import (
+    check_starting_with,
+    claim_setting,
+    evaluation_on,
+    multiply,
+    put,
+    read,
+    rewrite,
+    run_settings,
+    verdict,
+)
 
 SIZE = 3
 RESIDUAL = 1e-10
@@ -85,6 +95,7 @@ def test_distances_and_the_residual_are_those_of_the_coefficients(init, depth, s
     # from the identity the limit is the least-norm interpolator: the first is then a residual's, and errors of solvers
     errors = {"distance_from_least_l2": 1e-11, "distance_from_least_l1": 1e-11, "residual": 1e-13}
     for quantity, value in expected.items():
+        # both are of one state: solvers of the least norms err by less than 1e-7 of a distance
         assert measurement(quantity, init, depth, scale) == pytest.approx(value, rel=1e-7, abs=errors[quantity]), (
             quantity
         )
@@ -177,7 +188,8 @@ def test_the_bound_on_the_distance_solves_its_equation(init, depth, scale):
         part_outside = outside * length / least_first_ratio(length, lacking, depth)
     bound = measurement("distance_bound", init, depth, scale)
     by_residual = measurement("distance_bound_of_residual", init, depth, scale)
-    assert bound == pytest.approx(part_outside / least_length + by_residual, rel=1e-5)
+    # the iteration has converged to rounding; the root is found to a relative 1e-10
+    assert bound == pytest.approx(part_outside / least_length + by_residual, rel=1e-9)
 
 
 @EACH_INIT
@@ -226,8 +238,9 @@ def test_each_descending_layer_dominates_the_next_and_the_last_but_one_strictly(
 def test_gaussian_layers_have_entries_of_size_one_over_the_root_of_the_width(seed, depth):
     trajectory, _ = deep_regression("gaussian")
     first, *_ = matrices(trajectory.constants[f"start_{depth}"][seed], depth)
-    # the squared norm of nine entries of variance 1/3 is 3 on average; chi-squared of nine exceeds 27 once in 700
-    assert np.linalg.norm(first) < 3
+    # three times the squared norm of nine entries of variance 1/3 is chi-squared of nine: it is below 1.15 once in a
+    # thousand draws, and above 27.9 as often
+    assert 1.15 < 3 * np.sum(first**2) < 27.9
 
 
 def silent_flows():
@@ -249,37 +262,33 @@ def test_flows_from_silent_starts_stay_and_keep_the_labels_as_residuals():
 
 ONE_FLOW = {"seed": 1, "depth": 3, "scale": 0.03}
 SILENT_FLOW = {"role": "silent", "seed": 1, "depth": 3}
+ASKED_FOR = run_settings("deep_descending")["integration"]["residual"]  # of all flows
 
 
-# the criterion is the residual asked for, 1e-10
 @pytest.mark.parametrize(
-    ("residual", "where", "expected"),
+    ("share", "where", "expected"),
     [
-        (0.9e-10, {"role": "descending", **ONE_FLOW}, "reproduced"),
-        (2e-10, {"role": "descending", **ONE_FLOW}, "contradicted"),
-        (2e-10, {"role": "identity", **ONE_FLOW, "scale": 0.1}, "contradicted"),
+        (0.9, {"role": "descending", **ONE_FLOW}, "reproduced"),
+        (1.1, {"role": "descending", **ONE_FLOW}, "contradicted"),
+        (1.1, {"role": "identity", **ONE_FLOW, "scale": 0.1}, "contradicted"),
     ],
 )
-def test_theorem_6_convergence_refuses_a_flow_that_keeps_a_residual(residual, where, expected):
-    assert verdict("theorem_6_convergence", put("residual", residual, **where)) == expected
+def test_theorem_6_convergence_refuses_a_flow_that_keeps_a_residual(share, where, expected):
+    assert verdict("theorem_6_convergence", put("residual", share * ASKED_FOR, **where)) == expected
 
 
-@pytest.mark.parametrize(("beyond_one", "expected"), [(0.5e-10, "reproduced"), (2e-10, "contradicted")])
-def test_theorem_6_convergence_refuses_a_flow_from_a_saddle_whose_residual_is_not_one(beyond_one, expected):
-    assert verdict("theorem_6_convergence", put("residual", 1 + beyond_one, **SILENT_FLOW)) == expected
-
-
-def test_theorem_6_convergence_counts_flows_from_outside_its_conditions():
-    facts = evaluation_on("theorem_6_convergence").facts
-    # five data sets, of three inputs and of six, at two depths; of Gaussian layers at four scales
-    assert facts["stuck"] == 5 * 2
-    assert facts["gaussian_flows"] == 5 * 2 * 4
+@pytest.mark.parametrize(("share", "expected"), [(0.9, "reproduced"), (1.1, "contradicted")])
+def test_theorem_6_convergence_refuses_a_flow_from_a_saddle_that_leaves_it(share, expected):
+    """At the saddle the residual is one; the criterion is the residual asked for."""
+    assert verdict("theorem_6_convergence", put("residual", 1 + share * ASKED_FOR, **SILENT_FLOW)) == expected
 
 
 def test_theorem_6_convergence_does_not_judge_flows_from_outside_its_conditions():
     stuck = evaluation_on("theorem_6_convergence", put("residual", 1.0, role="gaussian", seed=1))
     assert stuck.verdict == "reproduced"
-    assert stuck.facts["gaussian_converged"] == 3 * 2 * 4  # two of the five data sets have the number 1
+    # five data sets, of which two have the number 1, at two depths and four scales
+    assert stuck.facts["gaussian_flows"] == 5 * 2 * 4
+    assert stuck.facts["gaussian_converged"] == 3 * 2 * 4
 
 
 def fall_like_a_power(quantity, power, factor=1.0, **where):
@@ -297,10 +306,11 @@ BOTH_PARTS_OF_THEOREM_6_2 = pytest.mark.parametrize(
 
 
 @BOTH_PARTS_OF_THEOREM_6_2
-@pytest.mark.parametrize(("power", "expected"), [(0.55, "reproduced"), (0.45, "contradicted")])
-def test_theorem_6_2_asks_for_a_power_of_the_distance(claim, role, power, expected):
-    """The configuration's `order` is one half; bounds on each distance are lifted out of the way."""
+@pytest.mark.parametrize(("share", "expected"), [(1.1, "reproduced"), (0.9, "contradicted")])
+def test_theorem_6_2_asks_for_a_power_of_the_distance(claim, role, share, expected):
+    """The least power is the configuration's `order`; bounds on each distance are lifted out of the way."""
     without_bounds = multiply("distance_bound", 1e6, role=role)
+    power = share * claim_setting(claim, "order")
     distances = fall_like_a_power("distance_from_least_l2", power, role=role)
     assert verdict(claim, without_bounds, distances) == expected
 
@@ -340,7 +350,7 @@ def test_theorem_6_2_leaves_draws_out_that_stay_at_the_saddle(claim, role):
 @BOTH_PARTS_OF_THEOREM_6_2
 def test_theorem_6_2_is_undecided_where_the_integrator_gave_flows_up(claim, role):
     given_up = put("distance_from_least_l2", np.nan, role=role, seed=1, scale=0.01)
-    assert verdict(claim, given_up) not in ("reproduced", "contradicted")
+    assert verdict(claim, given_up) == "undecided"
 
 
 @pytest.mark.parametrize(("distance", "expected"), [(0.9e-9, "reproduced"), (1.1e-9, "contradicted")])
@@ -355,10 +365,10 @@ def test_theorem_6_2_from_the_identity_allows_the_distance_that_the_residual_lea
     [
         (1.0, "corrected"),
         (1.09, "corrected"),
-        (1.12, "contradicted"),  # the mean power may be off by the configuration's `tolerance`, 0.1
-        (0.88, "contradicted"),
+        (1.11, "contradicted"),  # the mean power may be off by the configuration's `tolerance`, 0.1
+        (0.89, "contradicted"),
         (2.0, "reproduced"),
-        (1.88, "contradicted"),
+        (1.89, "contradicted"),
     ],
 )
 def test_equation_88_has_a_power_of_two_as_printed_and_of_one_as_corrected(power, expected):
@@ -386,12 +396,13 @@ def test_equation_93_refuses_a_misalignment_beyond_its_bound(role, quantity, rat
 
 
 @pytest.mark.parametrize(("power", "expected"), [(2.1, "reproduced"), (1.9, "contradicted")])
-def test_equation_93_refuses_a_misalignment_that_falls_more_slowly_than_the_square_of_the_scale(power, expected):
+def test_equation_93_refuses_a_misalignment_that_falls_too_slowly(power, expected):
+    """It must fall at least like the square of the scale."""
     assert verdict("equation_93", fall_like_a_power("misalignment", power)) == expected
 
 
 def test_equation_93_fits_no_power_to_what_is_below_rounding_at_the_smallest_scale():
-    _, power = evaluation_on("equation_93", multiply("misalignment", 1e-30, seed=1)).judgement.checks
+    power = check_starting_with("power of", evaluation_on("equation_93", multiply("misalignment", 1e-30, seed=1)))
     # in both roles two data sets have the number 1, each at two depths
     assert power.excluded == "8 left out: below rounding at the smallest scale"
 
@@ -425,11 +436,11 @@ def test_dominated_layers_fulfil_the_conditions_of_theorem_6_1(depth):
         W, w = layers_of_draw(depth, draw)
         for above, below in itertools.pairwise([*W, w[:, None]]):
             excess = np.linalg.eigvalsh(above.T @ above - below @ below.T).min()
-            assert excess > -1e-10, f"{draw=}"
+            assert excess > -1e-10, f"{draw=}"  # zero but for rounding
 
 
 @pytest.mark.parametrize("depth", [3, 4])
-def test_eigenvalues_in_the_steps_of_equation_84_are_those_of_the_products_written_out(depth):
+def test_eigenvalues_of_equation_84_are_those_of_the_products_written_out(depth):
     _, table = dominated_layers()
     for draw in range(20):
         W, w = layers_of_draw(depth, draw)
@@ -454,28 +465,31 @@ def test_eigenvalues_in_the_steps_of_equation_84_are_those_of_the_products_writt
 @pytest.mark.parametrize(
     ("quantity", "value", "depth", "expected"),
     [
-        ("product_over_least", 1 - 0.5e-12, 5, "corrected"),
-        ("product_over_least", 1 - 2e-12, 5, "contradicted"),
-        ("first_difference", -0.5e-12, 3, "corrected"),
-        ("first_difference", -2e-12, 3, "contradicted"),
+        ("product_over_least", 1 - 0.9e-12, 5, "corrected"),
+        ("product_over_least", 1 - 1.1e-12, 5, "contradicted"),
+        ("first_difference", -0.9e-12, 3, "corrected"),
+        ("first_difference", -1.1e-12, 3, "contradicted"),
     ],
 )
-def test_the_correction_of_equation_84_refuses_a_step_that_fails_where_it_should_hold(quantity, value, depth, expected):
+def test_the_correction_of_equation_84_refuses_a_step_that_fails(quantity, value, depth, expected):
+    """By the correction the first step holds up to three layers, and the product's bound at every depth."""
     assert verdict("equation_84", put(quantity, value, depth=depth, seed=7)) == expected
 
 
-def test_equation_84_is_not_corrected_where_both_steps_hold_at_every_depth():
-    assert verdict("equation_84", put("first_difference", 0.0), put("second_difference", 0.0)) != "corrected"
+def test_equation_84_is_undecided_where_both_steps_hold_at_every_depth():
+    """Then nothing tells the printed steps from the corrected ones."""
+    assert verdict("equation_84", put("first_difference", 0.0), put("second_difference", 0.0)) == "undecided"
 
 
 def test_equation_84_counts_draws_that_break_the_second_step():
-    facts = evaluation_on("equation_84").facts
-    # two hundred draws at each of three depths, of which all break it
-    assert facts["break_second"] == facts["three_or_more"] == 3 * 200
+    facts = evaluation_on("equation_84", put("second_difference", 0.0, depth=5)).facts
+    # two hundred draws at each of three depths; of those at the other two all break it
+    assert facts["three_or_more"] == 3 * 200
+    assert facts["break_second"] == 2 * 200
 
 
 def test_equation_84_counts_draws_of_four_layers_and_more_that_break_the_first_step():
-    facts = evaluation_on("equation_84").facts
+    breaking = put("first_difference", -1.0, depth=[3, 4], seed=7)
+    facts = evaluation_on("equation_84", put("first_difference", 0.0), breaking).facts
     assert facts["draws"] == 2 * 200
-    assert facts["break_first"] > 0
-    assert evaluation_on("equation_84", put("first_difference", 0.0)).facts["break_first"] == 0
+    assert facts["break_first"] == 1  # with four layers; three do not count

@@ -17,6 +17,7 @@ from learning_dynamics.papers.tensor_networks.matrix_sensing.claims import BITS
 from learning_dynamics.tidy import Draws, select
 from tests.papers.tensor_networks import plain
 from tests.papers.tensor_networks.plain import (
+    claim_setting,
     evaluation_on,
     multiply,
     off_prediction_relative,
@@ -25,7 +26,7 @@ from tests.papers.tensor_networks.plain import (
     rewrite,
     verdict,
 )
-from tests.support import claim_tables, smoke
+from tests.support import claim_tables
 
 SIZE = 3
 LIMIT = {"residual": 1e-10, "rtol": 1e-10, "atol": 1e-13}
@@ -255,10 +256,8 @@ def allowed_error(claim, role):
         (40.0, 40.0),
     ],
 )
-@pytest.mark.parametrize(("share", "expected"), [(0.8, "reproduced"), (1.5, "contradicted")])
-def test_corollary_7_refuses_a_limit_off_by_more_than_the_allowed_error_times_its_sensitivity(
-    sensitivity, factor, share, expected
-):
+@pytest.mark.parametrize(("share", "expected"), [(0.95, "reproduced"), (1.05, "contradicted")])
+def test_corollary_7_allows_a_limit_the_integrators_error_times_its_sensitivity(sensitivity, factor, share, expected):
     flow = {"seed": 3, "depth": 3, "scale": 1.0}
     error = share * factor * allowed_error("corollary_7", "eigen")
     alterations = put("sensitivity", sensitivity, **flow), off_prediction_relative("entry", error, **flow)
@@ -285,11 +284,6 @@ def test_corollary_7_states_the_largest_distance_from_a_solution_of_least_norm(f
     assert evaluation_on("corollary_7", far).facts[fact] == pytest.approx(np.sqrt(entries))
 
 
-def test_corollary_7_states_that_deep_networks_come_nearer_to_the_least_nuclear_norm():
-    facts = evaluation_on("corollary_7").facts
-    assert facts["nuclear_deep"] < facts["nuclear"]
-
-
 @pytest.mark.parametrize(
     ("quantity", "phrase"),
     [
@@ -308,9 +302,7 @@ def test_corollary_7_is_undecided_where_a_rival_predicts_the_limits_too(quantity
     assert phrase in evaluated.reason
 
 
-def setting(name):
-    """Return a setting of the claim on the generic basis."""
-    return smoke("tensor_networks").claim("tensor_networks", GENERIC)["settings"][name]
+START, TOLERANCE = claim_setting(GENERIC, "start"), claim_setting(GENERIC, "tolerance")
 
 
 def departures_in_proportion_to_roundoff(tables):
@@ -321,7 +313,7 @@ def departures_in_proportion_to_roundoff(tables):
     bits = tables["rounding"]["precision"].map(BITS).astype(float)
 
     def departures(rows):
-        return setting("start") / 2 * 2.0 ** (BITS["single"] - bits[rows.index])
+        return START / 2 * 2.0 ** (BITS["single"] - bits[rows.index])
 
     rewrite("off_diagonal", departures)(tables)
 
@@ -332,19 +324,21 @@ def test_departures_in_proportion_to_roundoff_are_reproduced():
 
 @pytest.mark.parametrize(("bits_beyond_the_tolerance", "expected"), [(-0.1, "reproduced"), (0.1, "contradicted")])
 def test_a_departure_is_refused_that_gains_fewer_bits_than_the_tolerance_allows(bits_beyond_the_tolerance, expected):
-    factor = 2 ** (setting("tolerance") + bits_beyond_the_tolerance)
+    factor = 2 ** (TOLERANCE + bits_beyond_the_tolerance)
     larger = multiply("off_diagonal", factor, precision="extended")
     assert verdict(GENERIC, departures_in_proportion_to_roundoff, larger) == expected
 
 
 def test_a_departure_is_refused_that_gains_more_bits_than_the_tolerance_allows():
-    factor = 2 ** -(setting("tolerance") + 0.1)
+    factor = 2 ** -(TOLERANCE + 0.1)
     smaller = multiply("off_diagonal", factor, precision="double")
     assert verdict(GENERIC, departures_in_proportion_to_roundoff, smaller) == "contradicted"
 
 
-def test_departures_that_are_too_large_to_grow_linearly_are_not_judged():
-    assert verdict(GENERIC, put("off_diagonal", 1e3 * setting("start"))) != "reproduced"
+@pytest.mark.parametrize(("share", "expected"), [(0.9, "contradicted"), (1.1, "undecided")])
+def test_departures_that_are_too_large_to_grow_linearly_are_not_judged(share, expected):
+    """Formats that depart alike gain no bits, which contradicts the claim where departures are judged."""
+    assert verdict(GENERIC, put("off_diagonal", share * START)) == expected
 
 
 @pytest.mark.parametrize(
@@ -354,16 +348,20 @@ def test_departures_that_are_too_large_to_grow_linearly_are_not_judged():
         pytest.param({"depth": 3, "scale": 1.0}, id="three layers, a scale of order one"),
     ],
 )
-def test_a_limit_in_a_generic_basis_is_refused_where_it_is_off_by_more_than_the_allowed_error(flow):
-    off = off_prediction_relative("entry", 1.5 * allowed_error(GENERIC, "generic"), seed=3, **flow)
-    assert verdict(GENERIC, off) == "contradicted"
+@pytest.mark.parametrize(("share", "expected"), [(0.95, "reproduced"), (1.05, "contradicted")])
+def test_a_limit_in_a_generic_basis_may_be_off_by_the_allowed_error_and_no_more(flow, share, expected):
+    off = off_prediction_relative("entry", share * allowed_error(GENERIC, "generic"), seed=3, **flow)
+    assert verdict(GENERIC, off) == expected
 
 
-def test_limits_in_a_generic_basis_of_three_layers_from_a_small_scale_are_counted_and_not_judged():
+def test_limits_in_a_generic_basis_that_miss_from_a_small_scale_are_counted():
+    """Those of three layers, which are not judged."""
     table = claim_tables("tensor_networks", GENERIC)["generic"]
     flows = {"depth": 3, "scale": table["scale"].min()}
-    # one per cent counts as a miss
-    one_misses = off_prediction_relative("entry", 0.0, **flows), off_prediction_relative("entry", 0.02, seed=1, **flows)
+    seeds = table["seed"].unique()
+    # more than one per cent counts as a miss
+    errors = {seed: 0.0101 if seed == 1 else 0.0099 for seed in seeds}
+    one_misses = [off_prediction_relative("entry", error, seed=seed, **flows) for seed, error in errors.items()]
     evaluated = evaluation_on(GENERIC, *one_misses)
     assert evaluated.verdict == "reproduced"
-    assert (evaluated.facts["broken"], evaluated.facts["tried"]) == (1, table["seed"].nunique())
+    assert (evaluated.facts["broken"], evaluated.facts["tried"]) == (1, len(seeds))

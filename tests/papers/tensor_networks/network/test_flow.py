@@ -14,7 +14,14 @@ import torch
 from learning_dynamics.papers.tensor_networks import points
 from learning_dynamics.papers.tensor_networks.network import metrics, runs
 from tests.papers.tensor_networks import plain
-from tests.papers.tensor_networks.plain import evaluation_on, off_prediction_relative, put, read, verdict
+from tests.papers.tensor_networks.plain import (
+    evaluation_on,
+    off_prediction_relative,
+    put,
+    read,
+    run_settings,
+    verdict,
+)
 
 INPUTS = 3
 DEPTHS = [2, 3]
@@ -166,20 +173,10 @@ EACH_CONSERVATION_LAW = pytest.mark.parametrize(
 @pytest.mark.parametrize(("tolerances", "expected"), [(0.9, "reproduced"), (1.1, "contradicted")])
 def test_the_drift_of_one_draw_is_refused_beyond_the_integrators_error(claim, network, tolerances, expected):
     where = {"network": network, "depth": 3, "seed": 1}
-    tolerance = 100 * 1e-10  # `squared_flow.FLOW_ERROR` times the configuration's rtol, of the largest term
+    # 100 is `squared_flow.FLOW_ERROR`; in units of the largest term
+    tolerance = 100 * run_settings("conservation")["integration"]["rtol"]
     drifting = put("drift", tolerances * tolerance, **where)
     assert verdict(claim, put("largest_term", 1.0, **where), drifting) == expected
-
-
-@pytest.mark.parametrize(
-    ("claim", "draws"),
-    [
-        ("conservation", 12),  # two data sets, two depths, three decomposable networks
-        ("equation_80", 4),  # two data sets, two depths
-    ],
-)
-def test_a_conservation_law_is_judged_on_every_draw(claim, draws):
-    assert evaluation_on(claim).judgement.headline.draws == draws
 
 
 @pytest.mark.parametrize(("claim", "other_network"), [("conservation", "fully_connected"), ("equation_80", "diagonal")])
@@ -273,7 +270,7 @@ def test_both_outputs_differ_only_where_zeros_of_a_deep_tensor_pass_an_activatio
     assert np.allclose(by_tensor, by_layers, rtol=1e-10) != differ
 
 
-@pytest.mark.parametrize(("error", "expected"), [(0.5e-10, "corrected"), (2e-10, "contradicted")])
+@pytest.mark.parametrize(("error", "expected"), [(0.9e-10, "corrected"), (1.1e-10, "contradicted")])
 def test_where_zeros_stay_zero_the_tensor_formulation_may_err_by_rounding(error, expected):
     """The criterion is 1e-10; tanh is zero at zero."""
     where = {"network": "diagonal", "activation": "tanh", "depth": 3, "seed": 1}
@@ -283,8 +280,8 @@ def test_where_zeros_stay_zero_the_tensor_formulation_may_err_by_rounding(error,
 WHERE_ZEROS_DO_NOT_STAY = {"network": "diagonal", "activation": "softplus", "depth": 3, "seed": 1}
 
 
-@pytest.mark.parametrize(("error", "expected"), [(-2e-6, "corrected"), (0.5e-6, "contradicted")])
-def test_where_zeros_do_not_stay_zero_the_tensor_formulation_differs_by_more_than_rounding(error, expected):
+@pytest.mark.parametrize(("error", "expected"), [(-1.1e-6, "corrected"), (0.9e-6, "contradicted")])
+def test_where_zeros_do_not_stay_zero_the_tensor_formulation_differs(error, expected):
     """The criterion is 1e-6, in size; softplus is log 2 at zero."""
     alteration = off_prediction_relative("output", error, **WHERE_ZEROS_DO_NOT_STAY)
     assert verdict("tensor_formulation", alteration) == expected

@@ -14,7 +14,16 @@ from learning_dynamics.papers.tensor_networks import points
 from learning_dynamics.papers.tensor_networks.architectures import network_of
 from learning_dynamics.papers.tensor_networks.rates import metrics, runs, theory
 from tests.papers.tensor_networks import plain
-from tests.papers.tensor_networks.plain import evaluation_on, multiply, put, read, rewrite, verdict
+from tests.papers.tensor_networks.plain import (
+    claim_setting,
+    evaluation_on,
+    multiply,
+    put,
+    read,
+    rewrite,
+    run_settings,
+    verdict,
+)
 
 INPUTS = 3
 X, Y = np.array([[1.0, 2.0, -0.5]]), np.array([0.8])
@@ -49,20 +58,21 @@ EACH_DECOMPOSABLE = pytest.mark.parametrize("architecture", DECOMPOSABLE)
 
 @pytest.mark.parametrize("depth", [2, 3, 4])
 @EACH_DECOMPOSABLE
-def test_the_constant_of_decomposable_networks_is_that_of_the_gradient_at_level_layers(architecture, depth):
+def test_the_constant_of_decomposable_networks_is_that_at_level_layers(architecture, depth):
+    """There the gradient's square has the least ratio to that of X^T r."""
     network = network_of(architecture, INPUTS, depth, 0)
     constant = theory.decomposable_constant(network, ALPHA, LAMBDA)
     assert constant == pytest.approx(slope_ratio(architecture, depth), rel=1e-12)
 
 
 @pytest.mark.parametrize("depth", [2, 3, 4])
-def test_the_constant_of_products_of_matrices_is_that_of_the_gradient_at_level_layers(depth):
+def test_the_constant_of_products_of_matrices_is_that_at_level_layers(depth):
     constant = theory.matrix_constant(depth, ALPHA, LAMBDA)
     assert constant == pytest.approx(slope_ratio("fully_connected", depth), rel=1e-12)
 
 
 @EACH_DECOMPOSABLE
-def test_the_constant_of_one_point_is_that_of_the_gradient_at_level_layers(architecture):
+def test_the_constant_of_one_point_is_that_at_level_layers(architecture):
     network = network_of(architecture, INPUTS, 2, 0)
     constant = theory.one_point_constant(network, X[0], ALPHA, LAMBDA)
     # it is relative to r^2, the ratio to |X^T r|^2 = |x|^2 r^2
@@ -224,8 +234,8 @@ def test_the_squared_loss_falls_as_an_integrator_has_it(architecture, depth, sca
 
 @EACH_DECOMPOSABLE
 @EACH_SCALE
-def test_speeds_in_units_of_both_bounds_agree_on_one_point_where_singular_values_of_the_network_do(architecture, scale):
-    """Then (62) and (73) have the same rate: s_min(S)^2 |x|^2 is |s|^2."""
+def test_speeds_in_units_of_both_bounds_agree_on_one_point(architecture, scale):
+    """All singular values of S are equal: (62) and (73) have the same rate, s_min(S)^2 |x|^2 being |s|^2."""
     _, table = squared_losses(architecture)
     speeds = read(table, "speed", depth=2, scale=scale)
     np.testing.assert_allclose(read(table, "one_point_speed", scale=scale), speeds, rtol=1e-10)
@@ -240,23 +250,20 @@ SPEED_CLAIMS = [
 
 
 @pytest.mark.parametrize(("claim", "quantity", "network", "bound"), SPEED_CLAIMS)
-@pytest.mark.parametrize(("lacking", "expected"), [(5e-6, "reproduced"), (2e-5, "contradicted")])
-def test_a_loss_that_falls_more_slowly_than_its_bound_is_refused(claim, quantity, network, bound, lacking, expected):
-    # a speed may lack the configuration's `tolerance`, 1e-5, of the bound
+@pytest.mark.parametrize(("share", "expected"), [(0.9, "reproduced"), (1.1, "contradicted")])
+def test_a_loss_that_falls_more_slowly_than_its_bound_is_refused(claim, quantity, network, bound, share, expected):
+    lacking = share * claim_setting(claim, "tolerance")  # of the bound
     where = {"network": network, "depth": 2, "seed": 1, "scale": 30.0, "time": 0.1}
     assert verdict(claim, put(quantity, bound * (1 - lacking), **where)) == expected
 
 
-@pytest.mark.parametrize(
-    ("claim", "is_sharp"),
-    [
-        ("equation_62", True),
-        ("equation_73", True),
-        ("section_h_1", False),  # twice the rate would not have been contradicted
-    ],
-)
-def test_the_measurement_would_refuse_a_slightly_larger_rate_where_the_bound_is_sharp(claim, is_sharp):
-    assert (evaluation_on(claim).min_detectable_error < 1e-4) == is_sharp
+@pytest.mark.parametrize("claim", ["equation_62", "equation_73"])
+def test_a_rate_larger_by_the_tolerance_would_be_refused_where_the_bound_is_sharp(claim):
+    assert evaluation_on(claim).min_detectable_error == pytest.approx(claim_setting(claim, "tolerance"), rel=1e-3)
+
+
+def test_no_slightly_larger_rate_would_be_refused_where_twice_the_bound_holds():
+    assert np.isnan(evaluation_on("section_h_1").min_detectable_error)
 
 
 @pytest.mark.parametrize(("claim", "other_network"), [("equation_62", "fully_connected"), ("section_h_1", "diagonal")])
@@ -268,17 +275,12 @@ CONSTANTS = {"section_d_1_1": "bound_constant", "section_e_1_1": "one_point_boun
 EACH_BOUND = pytest.mark.parametrize(("claim", "constant"), CONSTANTS.items())
 
 
-@pytest.mark.parametrize("claim", CONSTANTS)
-def test_the_excess_over_the_printed_bound_is_stated_as_a_factor(claim):
-    evaluated = evaluation_on(claim)
-    # the check is of the logarithm
-    assert evaluated.facts["printed_factor"] == pytest.approx(np.exp(evaluated.judgement.headline.value))
-
-
 @EACH_BOUND
-def test_a_constant_three_times_as_large_on_one_draw_contradicts_the_corrected_bound(claim, constant):
+def test_a_constant_twice_as_large_on_one_draw_contradicts_the_corrected_bound(claim, constant):
+    """At its closest this draw's loss is between a half and two thirds of its bound, which is inverse to it."""
     draw = {"network": "diagonal", "depth": 2, "seed": 1, "start_margin": 5.0}
-    assert verdict(claim, multiply(constant, 3.0, **draw)) == "contradicted"
+    assert verdict(claim, multiply(constant, 1.5, **draw)) == "corrected"
+    assert verdict(claim, multiply(constant, 2.0, **draw)) == "contradicted"
 
 
 @EACH_BOUND
@@ -294,17 +296,29 @@ def test_a_bound_does_not_read_the_constant_of_the_other(claim, other_constant):
     assert verdict(claim, multiply(other_constant, 1e3)) == "corrected"
 
 
-@EACH_BOUND
-@pytest.mark.parametrize(("excess", "expected"), [(0.5e-6, "reproduced"), (2e-6, "contradicted")])
-def test_a_loss_equal_to_the_bound_passes_and_one_beyond_the_integrators_error_does_not(
-    claim, constant, excess, expected
-):
+def losses_that_exceed_the_bound(constant, excess):
+    """Let losses start at one, and the logarithms of one data set's exceed that of the bound after the start.
+
+    From one the printed bound and the corrected one are both 1 / (1 + c t).
+    """
     c = 2.0
 
     def log_losses(rows):
-        """Losses of one at the start, where the printed bound and the corrected one are both 1 / (1 + c t)."""
         after_start = (rows["log_time"] > 0) & (rows["seed"] == 1)
         log_bound = -np.log1p(c * np.expm1(rows["log_time"]))
-        return log_bound + excess * after_start  # the criterion is a thousand times rtol, 1e-6
+        return log_bound + excess * after_start
 
-    assert verdict(claim, put(constant, c), rewrite("log_loss", log_losses)) == expected
+    return put(constant, c), rewrite("log_loss", log_losses)
+
+
+@EACH_BOUND
+@pytest.mark.parametrize(("share", "expected"), [(0.9, "reproduced"), (1.1, "contradicted")])
+def test_a_loss_may_exceed_its_bound_by_the_integrators_error_and_no_more(claim, constant, share, expected):
+    error = 1e3 * run_settings("loss_one_point")["integration"]["rtol"]
+    assert verdict(claim, *losses_that_exceed_the_bound(constant, share * error)) == expected
+
+
+@EACH_BOUND
+def test_the_excess_over_the_printed_bound_is_stated_as_a_factor(claim, constant):
+    facts = evaluation_on(claim, *losses_that_exceed_the_bound(constant, np.log(7))).facts
+    assert facts["printed_factor"] == pytest.approx(7)

@@ -176,7 +176,8 @@ def test_the_minimiser_at_a_small_scale_is_a_brute_force_optimum():
 
 @EACH_DEPTH
 @pytest.mark.parametrize("quantity", ["plain_l1", "plain_l2", "weighted_l1", "weighted_l2"])
-def test_solutions_of_least_norm_are_those_of_a_linear_program_and_of_the_pseudo_inverse(depth, quantity):
+def test_solutions_of_least_norm_are_those_of_other_methods(depth, quantity):
+    """A linear program, and the pseudo-inverse."""
     X, y, eta, table = predictions(depth)
     # Remark 4's weights: |eta|^(2 - L) in the l1 norm, eta^(2 - 2 L) in the square of the l2 norm
     l1_weights, l2_weights = eta ** (depth - 2), eta ** (depth - 1)
