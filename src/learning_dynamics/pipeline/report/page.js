@@ -111,7 +111,7 @@ contents.addEventListener("click", (event) => {
 });
 let folded = [];
 addEventListener("beforeprint", () => {
-  folded = [...document.querySelectorAll("details:is(.judged, .whole):not([open])")];
+  folded = [...document.querySelectorAll("details:is(.judged, .whole, .scales):not([open])")];
   for (const one of folded) one.open = true;
 });
 addEventListener("afterprint", () => folded.forEach((one) => { one.open = false; }));
