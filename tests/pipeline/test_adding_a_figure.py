@@ -1,6 +1,7 @@
-"""What README and CONTRIBUTING say of adding a figure, a topic and a paper works as printed."""
+"""The examples of README.md (a figure) and CONTRIBUTING.md (a paper, a topic, a claim) work as printed."""
 
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -25,48 +26,93 @@ def apply_diffs(folder: Path, page: str) -> list[str]:
 
 
 def assert_linted(folder: Path, files: list[str]) -> None:
-    """Assert that the files that were touched pass the linter and the formatter."""
+    """Assert that the Python files among some that were added or edited pass the linter and the formatter."""
     python = [file for file in files if not file.endswith(".yaml")]
     for command in (["check"], ["format", "--check"]):
         ended = subprocess.run(["ruff", *command, *python], cwd=folder, capture_output=True, text=True)
         assert ended.returncode == 0, ended.stdout + ended.stderr
 
 
-@pytest.fixture
-def copy(tmp_path) -> Workspace:
-    """The project as it is shipped, whose jobs run the code beside it."""
-    workspace = fresh(tmp_path / "project")
-    (workspace.folder / "pyproject.toml").write_bytes((ROOT / "pyproject.toml").read_bytes())
-    return Workspace(workspace.folder, ("--configfile", "workflow/config/smoke.yaml"))
+def assert_not_blank(picture: Path) -> None:
+    """Assert that a figure's PNG is not blank: without anything drawn it has 3.1 kB, with empty axes 16 kB."""
+    assert picture.stat().st_size > 5_000, picture
 
 
-def test_the_readme_example_draws_its_figure(copy):
-    config, module = apply_diffs(copy.folder, "README.md")
+def project_with_rules_of_the_linter(folder: Path) -> Workspace:
+    """Return the project as it is shipped, with the file in which the linter has its rules."""
+    workspace = fresh(folder)
+    shutil.copy(ROOT / "pyproject.toml", folder)
+    return workspace
+
+
+# -- README: a figure --------------------------------------------------------------------------------------------------
+
+
+def test_the_readme_example_draws_its_figure(tmp_path):
+    workspace = project_with_rules_of_the_linter(tmp_path / "project")
+    config, module = apply_diffs(workspace.folder, "README.md")
     assert config == "workflow/config/spectral_bias.yaml"
-    assert_linted(copy.folder, [module])
-    only = ("--config", "papers=[spectral_bias]")
-    copy.snakemake("figures/smoke/spectral_bias/limits_against_scale.pdf", *only)
-    assert (copy.folder / "figures/smoke/spectral_bias/limits_against_scale.png").stat().st_size > 5_000
-    function = re.findall(r"^\+(.*)$", (ROOT / "README.md").read_text(), re.MULTILINE)
-    assert len(function) <= 25
+    assert_linted(workspace.folder, [module])
+    workspace.snakemake("figures/smoke/spectral_bias/limits_against_scale.pdf", "--config", "papers=[spectral_bias]")
+    assert_not_blank(workspace.folder / "figures/smoke/spectral_bias/limits_against_scale.png")
 
 
-def test_a_paper_and_its_second_topic_run_as_contributing_says(copy):
-    begun = copy.cli("new", "waves")
-    assert begun.returncode == 0, begun.stderr
-    assert "next: snakemake --cores all waves" in begun.stdout
-    assert_linted(copy.folder, ["src/learning_dynamics/papers/waves", "tests/papers/waves"])
-    files = apply_diffs(copy.folder, "CONTRIBUTING.md")
-    assert "waves]" in copy.read("config.yaml")
-    assert_linted(copy.folder, files)
-    copy.overlay = ("--config", "papers=[waves]")
-    copy.snakemake("waves")
-    for figure in ("decay", "momentum"):
-        assert (copy.folder / f"figures/waves/{figure}.png").stat().st_size > 5_000, figure
-    claims = read_table(copy.folder / "results/waves/claims.parquet").set_index("claim")
+def test_the_readme_example_adds_at_most_20_lines():
+    diffs = re.findall(r"```diff\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)
+    added = [line for diff in diffs for line in diff.splitlines() if re.match(r"\+(?!\+\+)", line)]
+    assert 0 < len(added) <= 20
+
+
+# -- CONTRIBUTING: the paper `waves` with a second topic and a claim of it ---------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def begun(tmp_path_factory) -> Workspace:
+    """The project after the command `new waves`; not to be changed."""
+    workspace = project_with_rules_of_the_linter(tmp_path_factory.mktemp("begun") / "project")
+    ended = workspace.cli("new", "waves")
+    assert ended.returncode == 0, ended.stderr
+    assert "next: snakemake --cores all waves" in ended.stdout
+    return workspace
+
+
+@pytest.fixture(scope="module")
+def edited(begun, tmp_path_factory) -> Workspace:
+    """A copy of this project after the diffs of CONTRIBUTING.md; not to be changed."""
+    workspace = begun.copy(tmp_path_factory.mktemp("edited") / "project")
+    workspace.overlay = ("--config", "papers=[waves]")
+    assert_linted(workspace.folder, apply_diffs(workspace.folder, "CONTRIBUTING.md"))
+    return workspace
+
+
+@pytest.fixture(scope="module")
+def made(edited, tmp_path_factory) -> Workspace:
+    """A copy of this project after Snakemake has made `waves`; not to be changed."""
+    workspace = edited.copy(tmp_path_factory.mktemp("made") / "project")
+    workspace.snakemake("waves")
+    return workspace
+
+
+def test_a_new_paper_is_in_the_configuration(begun):
+    assert "waves]" in begun.read("config.yaml")  # the last of the list `papers`
+
+
+def test_the_files_of_a_new_paper_are_linted(begun):
+    assert_linted(begun.folder, ["src/learning_dynamics/papers/waves", "tests/papers/waves"])
+
+
+@pytest.mark.parametrize("figure", ["decay", "momentum"])
+def test_the_figures_of_both_topics_are_drawn(made, figure):
+    assert_not_blank(made.folder / f"figures/waves/{figure}.png")
+
+
+def test_the_claims_of_both_topics_are_reproduced(made):
+    claims = read_table(made.folder / "results/waves/claims.parquet").set_index("claim")
     assert dict(claims["verdict"]) == {"waves.decay": "reproduced", "waves.rate": "reproduced"}
-    # and its test passes
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/papers/waves"]
-    copy.variables["PYTHONPATH"] = f"{copy.folder}/src:{copy.folder}"
-    ended = copy.run(*command)
+
+
+def test_the_tests_of_the_new_paper_pass(edited):
+    variables = {"PYTHONPATH": f"{edited.folder}/src:{edited.folder}"}
+    workspace = Workspace(edited.folder, variables=variables)
+    ended = workspace.run(sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/papers/waves")
     assert ended.returncode == 0, ended.stdout + ended.stderr

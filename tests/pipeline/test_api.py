@@ -1,4 +1,7 @@
-"""What a notebook asks for, asked from a process of its own; the notebooks; the examples in docstrings."""
+"""The package as notebooks use it, `import learning_dynamics as ld`, each time in a process of its own.
+
+The notebooks, the examples in docstrings and the recipes of the documentation are run as well.
+"""
 
 import doctest
 import importlib
@@ -23,6 +26,7 @@ from tests.support import ROOT
 
 
 def module_name(file: Path) -> str:
+    """Return the name under which a file of the package is imported."""
     return ".".join(file.relative_to(SOURCE_ROOT).with_suffix("").parts).removesuffix(".__init__")
 
 
@@ -37,12 +41,12 @@ MODULES_WITH_EXAMPLES = [
 def run(folder: Path, code: str, **variables: str) -> subprocess.CompletedProcess:
     """Run code with the package of a project's folder, in another working folder, as a notebook does.
 
-    It is run from a file, so that a traceback shows its lines.
+    The code is in a file, so that a traceback shows its lines.
     """
     environment = {key: value for key, value in os.environ.items() if not key.startswith(("PYTEST", "COV"))}
     environment |= {"PYTHONPATH": str(folder / "src"), "MPLBACKEND": "agg", **variables}
     with tempfile.TemporaryDirectory() as temporary:
-        file = Path(temporary, "asked.py")
+        file = Path(temporary, "notebook.py")
         file.write_text(code, encoding="utf-8")
         return subprocess.run(
             [sys.executable, file], cwd=folder / "workflow", env=environment, capture_output=True, text=True
@@ -50,19 +54,20 @@ def run(folder: Path, code: str, **variables: str) -> subprocess.CompletedProces
 
 
 def output_of(folder: Path, code: str, **variables: str) -> str:
+    """Run code in this way, and return what it prints."""
     ended = run(folder, code, **variables)
     assert ended.returncode == 0, ended.stderr
     return ended.stdout
 
 
 def values_of(folder: Path, code: str, *expressions: str) -> list[Any]:
-    """Run code that knows the package as `ld`; return what expressions are then, as JSON has them."""
-    asked = f"import json\nimport learning_dynamics as ld\n{code}\nprint(json.dumps([{', '.join(expressions)}]))"
-    return json.loads(output_of(folder, asked))
+    """Run code that knows the package as `ld`; return the values of expressions after it, as JSON has them."""
+    program = f"import json\nimport learning_dynamics as ld\n{code}\nprint(json.dumps([{', '.join(expressions)}]))"
+    return json.loads(output_of(folder, program))
 
 
 def modules_of_topics(name: str) -> str:
-    """Return the modules of this name of all topics, as after `import`."""
+    """Return the modules of this name of all topics, separated by commas as after `import`."""
     return ", ".join(map(module_name, sorted((SOURCE_ROOT / "learning_dynamics/papers").glob(f"*/*/{name}.py"))))
 
 
@@ -114,20 +119,20 @@ def test_the_papers_and_their_claims_are_found(built):
     assert papers == of_claims == ["toy"]
 
 
-def test_claims_say_that_they_are_of_the_results_that_lie_here(built):
-    """Where no claim has been judged they are the published ones."""
+def test_claims_are_read_from_the_results_of_the_project_and_say_so(built):
+    # where no claim has been judged they are the published ones
     (source,) = values_of(built.folder, "", "ld.claims().attrs['of']")
     assert Path(source).samefile(built.folder / "results")
 
 
 def test_a_figure_is_drawn_in_the_style_that_is_asked_for(built):
-    paper, talk = values_of(
+    in_paper, in_talk = values_of(
         built.folder,
         "def size_of_label(style):\n    return ld.figure('toy', 'decay', style=style).axes[0].xaxis.label.get_size()",
         "size_of_label('paper')",
         "size_of_label('talk')",
     )
-    assert (paper, talk) == (9.5, 12.5)  # `axes.labelsize` of the two style sheets
+    assert (in_paper, in_talk) == (9.5, 12.5)  # `axes.labelsize` of the two style sheets
 
 
 def test_a_run_is_simulated_and_measured_again_to_the_same_table(built):
@@ -149,21 +154,21 @@ def test_a_run_is_simulated_with_other_settings(built):
 
 def test_a_claim_is_judged_as_on_the_page(built):
     code = """
-own = ld.judge("toy", "decay")
+judged = ld.judge("toy", "decay")
 row = ld.claims().set_index("claim").loc["toy.decay"]
 """
-    found, on_page = values_of(
+    in_notebook, on_page = values_of(
         built.folder,
         code,
-        "[own.verdict, own.headline.value, own.reason]",
+        "[judged.verdict, judged.headline.value, judged.reason]",
         "[row['verdict'], row['measured'], row['reason']]",
     )
-    assert found == on_page
+    assert in_notebook == on_page
 
 
 def test_a_claim_that_is_judged_shows_its_quantifier_and_its_rivals(built):
     rivals, quantifier, shown = values_of(
-        built.folder, "own = ld.judge('toy', 'decay')", "own.rivals", "own.quantifier", "repr(own)"
+        built.folder, "judged = ld.judge('toy', 'decay')", "judged.rivals", "judged.quantifier", "repr(judged)"
     )
     assert rivals == {"a decay twice as fast": "contradicted"}
     assert quantifier == "all draws"
@@ -171,35 +176,40 @@ def test_a_claim_that_is_judged_shows_its_quantifier_and_its_rivals(built):
     assert "rival: a decay twice" in shown
 
 
-def test_a_claim_is_judged_on_the_tables_and_trajectories_that_are_given(built):
+def test_a_claim_is_judged_on_a_trajectory_that_is_given(built):
+    code = "few = ld.simulate('toy', 'descent', seeds=2)"
+    assert values_of(built.folder, code, "ld.judge('toy', 'decay', {'run': few}).headline.draws") == [2]
+
+
+def test_a_claim_is_judged_on_trajectories_that_are_given_for_several_roles(built):
+    code = "nine = {role: ld.simulate('toy', role, samples=9) for role in ('slow', 'fast')}"
+    assert values_of(built.folder, code, "ld.judge('toy', 'geometric', nine).headline.draws") == [9]
+
+
+def test_a_claim_is_judged_on_a_table_that_is_given(built):
     code = """
-few = ld.simulate("toy", "descent", seeds=2)
-wrong = ld.measure("toy", "descent", few)
+wrong = ld.table("toy", "descent")
 wrong["value"] += wrong["time"] / 10
-nine = {role: ld.simulate("toy", role, samples=9) for role in ("slow", "fast")}
 """
-    draws, verdict, draws_of_two_roles = values_of(
-        built.folder,
-        code,
-        "ld.judge('toy', 'decay', {'run': few}).headline.draws",
-        "ld.judge('toy', 'decay', {'run': wrong}).verdict",
-        "ld.judge('toy', 'geometric', nine).headline.draws",
-    )
-    assert draws == 2
-    assert verdict == "contradicted"
-    assert draws_of_two_roles == 9
+    assert values_of(built.folder, code, "ld.judge('toy', 'decay', {'run': wrong}).verdict") == ["contradicted"]
 
 
-def test_rows_are_judged_in_any_order_and_stay_as_they_are(built):
+def test_the_order_of_rows_does_not_count_and_a_table_that_is_judged_is_not_changed(built):
     code = """
 mixed = ld.table("toy", "descent").sample(frac=1, random_state=1)
-del mixed.attrs["draw"]  # as of a table that a file of another kind kept
+del mixed.attrs["draw"]  # as of a table that was read from a CSV file
 before = mixed.copy()
-is_same = ld.judge("toy", "decay", {"run": mixed}).headline == ld.judge("toy", "decay").headline
+judged = ld.judge("toy", "decay", {"run": mixed})
 """
-    is_same, stays, has_draw = values_of(built.folder, code, "is_same", "mixed.equals(before)", "'draw' in mixed.attrs")
+    is_same, is_unchanged, has_draw = values_of(
+        built.folder,
+        code,
+        "judged.headline == ld.judge('toy', 'decay').headline",
+        "mixed.equals(before)",
+        "'draw' in mixed.attrs",
+    )
     assert is_same
-    assert stays
+    assert is_unchanged
     assert not has_draw
 
 
@@ -209,7 +219,7 @@ import numpy
 def first_state(**settings):
     return float(ld.simulate("toy", "slow", **settings).series["x"][0, 0])
 """
-    configured, same, other, kept = values_of(
+    by_default, of_2023, of_7, of_data_with_a_seed = values_of(
         built.folder,
         code,
         "first_state()",
@@ -217,10 +227,12 @@ def first_state(**settings):
         "first_state(seed=numpy.int64(7))",
         "first_state(seed=7, data={'seed': 2023})",
     )
-    assert configured == same == kept != other  # 2023 is the configured seed
+    assert of_2023 == by_default  # the configured seed
+    assert of_7 != by_default
+    assert of_data_with_a_seed == by_default
 
 
-MISTAKES = (
+MISTAKES = (  # calls, and words of their answers
     ("ld.table('toi', 'descent')", "no paper `toi`; did you mean `toy`?"),
     ("ld.table('toy', 'decent')", "no run `decent`; did you mean `descent`?"),
     ("ld.measure('toy', 'descent', ld.simulate('toy', 'slow'))", "this trajectory is of growth.growth"),
@@ -245,11 +257,12 @@ MISTAKES = (
     ("ld.judge('toy', 'decay', {'run': ld.table('toy', 'descent')[['time']]})", "lacks the columns seed, quantity"),
     ("ld.judge('toy', 'geometric', rounding=-1.0)", "toy geometric.rounding: must be above 0"),
 )
-ALL_MISTAKES = """
+MAKE_MISTAKES = """
+import json
 import learning_dynamics as ld
-for asked in __import__("json").loads({!r}):
+for call in json.loads({calls!r}):
     try:
-        exec(asked)
+        exec(call)
     except Exception as error:
         print(error)
     else:
@@ -259,25 +272,27 @@ for asked in __import__("json").loads({!r}):
 
 @pytest.fixture(scope="module")
 def answers(built):
-    """Return the answer to each mistake, a line; all are made in one process."""
-    said = output_of(built.folder, ALL_MISTAKES.format(json.dumps([asked for asked, _ in MISTAKES]))).splitlines()
-    return dict(zip([asked for asked, _ in MISTAKES], said, strict=True))
+    """Return the answer to each call of `MISTAKES`, which is one line; one process makes all of them."""
+    calls = [call for call, _ in MISTAKES]
+    lines = output_of(built.folder, MAKE_MISTAKES.format(calls=json.dumps(calls))).splitlines()
+    return dict(zip(calls, lines, strict=True))
 
 
-@pytest.mark.parametrize(("asked", "words"), MISTAKES)
-def test_a_mistake_is_named(asked, words, answers):
-    assert words in answers[asked]
+@pytest.mark.parametrize(("call", "words"), MISTAKES)
+def test_the_answer_to_a_mistake_names_it(call, words, answers):
+    assert words in answers[call]
 
 
-# `refusal` returns the message of the error that asking raises
-REFUSAL = """
-def refusal(ask, *arguments, **settings):
+# code of a function: the message of the error that a call raises
+DEFINE_REFUSAL = """
+def refusal(function, *arguments, **settings):
     try:
-        ask(*arguments, **settings)
+        function(*arguments, **settings)
     except Exception as error:
         return str(error)
 
 """
+# an overlay with a sweep of six runs, `packed` in bundles of four and two
 SWEEP = {
     "changes": {
         "toy": {
@@ -304,7 +319,7 @@ def values_of_sweep(folder: Path, code: str, *expressions: str) -> list[Any]:
     return values_of(folder, f"project = ld.project({str(folder / 'sweep.yaml')!r})\n{code}", *expressions)
 
 
-def test_a_sweep_is_a_run_of_the_project_that_configures_it_alone(swept):
+def test_a_sweep_of_an_overlay_is_a_run_of_the_project_with_that_overlay_and_not_of_the_package(swept):
     assert values_of_sweep(swept, "", "'scan' in project.runs('toy')", "'scan' in ld.runs('toy')") == [True, False]
 
 
@@ -312,7 +327,7 @@ def test_a_sweep_is_one_table_with_the_draws_of_every_run(swept):
     (draws,) = values_of_sweep(
         swept, "", "project.table('toy', 'scan').groupby(['rate', 'every'])['seed'].nunique().tolist()"
     )
-    assert draws == [3] * 6
+    assert draws == [3] * 6  # three draws of each of the six runs
 
 
 def test_bundles_give_the_table_of_a_sweep_without_bundles(swept):
@@ -322,13 +337,13 @@ def test_bundles_give_the_table_of_a_sweep_without_bundles(swept):
     ) == [True, True]
 
 
-def test_of_a_sweep_rows_are_selected_and_settings_kept(swept):
+def test_a_selection_of_a_sweeps_rows_has_the_settings_of_the_sweep(swept):
     code = """
 scan = project.table("toy", "scan")
 few = project.table("toy", "packed", "x", rate=0.02, seed=[0, 2], time=40.0)
 expected = scan[(scan["rate"] == 0.02) & scan["seed"].isin([0, 2]) & (scan["time"] == 40)]
 """
-    rows, are_same, have_settings = values_of_sweep(
+    rows, is_same, has_settings = values_of_sweep(
         swept,
         code,
         "len(few)",
@@ -337,14 +352,18 @@ expected = scan[(scan["rate"] == 0.02) & scan["seed"].isin([0, 2]) & (scan["time
     )
     # two draws at the last time, of runs that record every step and every tenth
     assert rows == 2 * 2
-    assert are_same
-    assert have_settings
+    assert is_same
+    assert has_settings
 
 
 def test_mistakes_in_a_selection_of_a_sweep_are_named(swept):
-    code = REFUSAL + "asked = [{'quantity': 'y'}, {'rat': 1}, {'time': -1.0}]"
-    (said,) = values_of_sweep(swept, code, "[refusal(project.table, 'toy', 'scan', **one) for one in asked]")
-    assert said == [
+    assert values_of_sweep(
+        swept,
+        DEFINE_REFUSAL,
+        "refusal(project.table, 'toy', 'scan', quantity='y')",
+        "refusal(project.table, 'toy', 'scan', rat=1)",
+        "refusal(project.table, 'toy', 'scan', time=-1.0)",
+    ) == [
         "toy scan: no quantity `y`; known are: x",
         "toy scan: no column `rat`; did you mean `rate`?",
         "no rows where time is -1.0",
@@ -355,20 +374,20 @@ def test_mistakes_in_a_selection_of_a_sweep_are_named(swept):
 
 
 STALE = "results/toy/metrics/slow.parquet: was made by other settings or other code"
-EDITED_CONFIGURATION = """
+EDIT_CONFIGURATION = """
 import pathlib, subprocess, sys
-project = ld.project(seed=7)  # with a seed it is another than the default project
-for opened in (project, ld):  # each has read the configuration
-    opened.simulate("toy", "slow")
+project = ld.project(seed=7)  # with a seed it is another project than that of `ld`
+for project_or_package in (project, ld):  # let both read the configuration
+    project_or_package.simulate("toy", "slow")
 file = pathlib.Path("{folder}/workflow/config/toy.yaml")
 file.write_text(file.read_text().replace("steps: 40", "steps: 50"))
 refused = refusal(ld.table, "toy", "slow")
 subprocess.run([sys.executable, "-m", "snakemake", "--cores", "1", "--", "results/toy/metrics/slow.parquet"],
                cwd="{folder}", check=True, capture_output=True)
 """
-EDITED_SOURCE = """
+EDIT_SOURCE = """
 import pathlib, warnings
-ld.table("toy", "slow")  # the sources have been read
+ld.table("toy", "slow")  # let it read the sources
 file = pathlib.Path("{folder}/src/learning_dynamics/papers/toy/growth/metrics.py")
 file.write_text(file.read_text() + "\\nVERSION = 2\\n")
 refused = refusal(ld.table, "toy", "slow")
@@ -379,23 +398,23 @@ with warnings.catch_warnings(record=True) as heard:
 
 
 def test_an_open_notebook_sees_an_edit_of_the_configuration(workspace):
-    refused, *steps, last_time = values_of(
+    refused, steps_of_project, steps_of_package, last_time = values_of(
         workspace.folder,
-        REFUSAL + EDITED_CONFIGURATION.format(folder=workspace.folder),
+        DEFINE_REFUSAL + EDIT_CONFIGURATION.format(folder=workspace.folder),
         "refused",
         "project.simulate('toy', 'slow').settings['steps']",
         "ld.simulate('toy', 'slow').settings['steps']",
         "ld.table('toy', 'slow')['time'].max()",
     )
     assert STALE in refused
-    assert steps == [50, 50]
+    assert steps_of_project == steps_of_package == 50
     assert last_time == 50  # of the table that Snakemake has made again
 
 
 def test_an_open_notebook_is_to_be_restarted_after_an_edit_of_the_source(workspace):
     refused, heard = values_of(
         workspace.folder,
-        REFUSAL + EDITED_SOURCE.format(folder=workspace.folder),
+        DEFINE_REFUSAL + EDIT_SOURCE.format(folder=workspace.folder),
         "refused",
         "[str(one.message) for one in heard]",
     )
@@ -407,7 +426,7 @@ TORCH_STATE = (
     "[torch.get_num_threads(), str(torch.get_default_dtype()), torch.is_grad_enabled(), "
     "torch.is_inference_mode_enabled(), torch.is_autocast_enabled('cpu'), str(torch.empty(1).device)]"
 )
-TORCH = f"""
+CHANGE_TORCH = f"""
 import torch
 torch.set_num_threads(2)
 torch.set_default_dtype(torch.float64)
@@ -421,33 +440,32 @@ with torch.autocast("cpu"), torch.no_grad(), torch.inference_mode():
 
 def test_a_simulation_has_the_torch_of_a_job_whatever_the_notebook_sets(workspace):
     file = f"{PAPER}/growth/runs.py"
+    # the run records the state of torch as a constant
     constants = f'{{"torch": np.array({TORCH_STATE}, dtype=object)}}'
     workspace.edit(file, '{"x": np.array(states).T})', '{"x": np.array(states).T}, ' + constants + ")")
     workspace.edit(file, "import numpy as np", "import numpy as np\nimport torch")
-    before, inside, after = values_of(workspace.folder, TORCH, "before", "inside", "after")
+    before, inside, after = values_of(workspace.folder, CHANGE_TORCH, "before", "inside", "after")
     # a job has one thread
     assert inside == [1, "torch.float32", True, False, False, "cpu"]
     assert before == after == [2, "torch.float64", False, True, True, "meta"]
 
 
-SHOWN = """
-import learning_dynamics as ld
-print(repr(ld.simulate("toy", "slow")))
-print(ld.project("{folder}/sweep.yaml").simulate("toy", "scan"))
-"""
+def test_a_trajectory_is_shown_by_its_size_and_its_settings(built):
+    (text,) = values_of(built.folder, "", "repr(ld.simulate('toy', 'slow'))")
+    size, series, _, settings = text.splitlines()
+    assert size == "Trajectory: 3 members, 41 times from 0 to 40"
+    assert series == "  series: x (3, 41)"
+    assert "rate 0.01" in settings
 
 
-def test_what_is_simulated_is_shown_in_a_few_lines(workspace):
-    workspace.write("sweep.yaml", json.dumps(SWEEP))
-    *run, sweep = output_of(workspace.folder, SHOWN.format(folder=workspace.folder)).splitlines()
-    assert run[:2] == ["Trajectory: 3 members, 41 times from 0 to 40", "  series: x (3, 41)"]
-    assert len(run) == 4
-    assert "rate 0.01" in run[3]
-    assert sweep.startswith("6 trajectories, by name: ['scan--rate-0.01--every-1', ")
+def test_the_trajectories_of_a_sweep_are_shown_by_their_number_and_their_names(swept):
+    (text,) = values_of_sweep(swept, "", "str(project.simulate('toy', 'scan'))")
+    assert text.startswith("6 trajectories, by name: ['scan--rate-0.01--every-1', ")
+    assert "\n" not in text
 
 
 OUTDATED = "toy: verdicts of other settings or other code; run: snakemake toy"
-CLAIMS = """
+READ_CLAIMS = """
 import warnings
 with warnings.catch_warnings(record=True) as heard:
     warnings.simplefilter("always")
@@ -457,20 +475,20 @@ with warnings.catch_warnings(record=True) as heard:
 
 @pytest.fixture
 def outdated(workspace):
-    """Return the built paper with a source edited after its verdicts were made."""
+    """The made-up paper with a source that was edited after its verdicts were made."""
     workspace.edit(f"{PAPER}/growth/theory.py", "(1 + rate)", "(1.0 + rate)")
     return workspace
 
 
 def test_a_notebook_warns_of_outdated_verdicts(outdated):
-    assert values_of(outdated.folder, CLAIMS, "outdated", "[str(one.message) for one in heard]") == [
+    assert values_of(outdated.folder, READ_CLAIMS, "outdated", "[str(one.message) for one in heard]") == [
         [OUTDATED],
         [OUTDATED],
     ]
 
 
 def test_a_notebook_does_not_warn_of_verdicts_that_are_not_outdated(built):
-    assert values_of(built.folder, CLAIMS, "outdated", "[str(one.message) for one in heard]") == [[], []]
+    assert values_of(built.folder, READ_CLAIMS, "outdated", "[str(one.message) for one in heard]") == [[], []]
 
 
 def test_the_list_of_verdicts_names_those_that_are_outdated(outdated):
@@ -478,7 +496,7 @@ def test_the_list_of_verdicts_names_those_that_are_outdated(outdated):
     assert f"outdated: {OUTDATED}" in listed.stderr
 
 
-def test_the_list_of_verdicts_counts_them_and_says_of_what_they_are(built):
+def test_the_list_of_verdicts_counts_them_and_names_their_science_and_configuration(built):
     listed = built.cli("verdicts", "results/claims.parquet")
     assert "2 claims: 2 reproduced\nof science and configuration " in listed.stdout
 
@@ -507,14 +525,15 @@ def test_notebooks_run(notebook, whole):
 
 @pytest.mark.parametrize("module", MODULES_WITH_EXAMPLES)
 def test_examples_in_docstrings_hold(module):
-    found = doctest.testmod(importlib.import_module(module))
-    assert found.attempted > 0
-    assert found.failed == 0
+    examples = doctest.testmod(importlib.import_module(module))
+    assert examples.attempted > 0
+    assert examples.failed == 0
 
 
 def test_the_recipes_of_the_docs_work(workspace):
     """The first writes `slow.csv`, the second `claims.tex`, and the third prints the time and memory of each job."""
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs/recipes.md").read_text(encoding="utf-8"), re.DOTALL)
+    # as printed, but of the made-up paper and its run `slow`
     code = "\n".join(blocks).replace("spectral_bias", "toy").replace("small_scale", "slow")
     ended = workspace.python("-c", code)
     assert ended.returncode == 0, ended.stderr

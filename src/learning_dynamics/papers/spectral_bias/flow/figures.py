@@ -116,6 +116,20 @@ def limits(large: Table, small: Table, unequal: Table, balanced: Table, *, membe
     )
 
 
+def _draw_decay_rates(axis: Axes, table: Table, seed: int, colour: str) -> None:
+    """Draw one draw's decay rates of |R|^2 (solid) and of |Y - X beta|^2 (dashed) against time."""
+    for quantity, style in ((quantities.DECAY_RATE_OF_R, "-"), (quantities.DECAY_RATE_OF_RESIDUAL, "--")):
+        rows = select(table, quantity, seed=seed, phase="flow").dropna(subset="value")
+        curve(axis, rows, colour, style, lw=1.3)
+
+
+def _draw_error_of_imbalance(axis: Axes, table: Table, seed: int, colour: str) -> None:
+    """Draw one draw's largest error of an eigenvalue of the imbalance, relative to 2 gamma, against time."""
+    rows = select(table, quantities.IMBALANCE, seed=seed, phase="flow")
+    errors = (rows["value"] / (2 * settings_of(table)["gamma"]) - 1).abs()
+    curve(axis, errors.groupby(rows["time"]).max().reset_index(), colour)
+
+
 def spectrum_at_limit(large: Table, small: Table, square: Table, conditioned: Table) -> Plot:
     r"""The hidden layer's singular values at the end of the flow, on all draws, against Corollary 3.1.
 
@@ -148,17 +162,3 @@ def spectrum_at_limit(large: Table, small: Table, square: Table, conditioned: Ta
     letters((left, right))
     figure.legend(loc="outside lower center", ncols=4)
     return Plot(figure, alt="Points on the diagonal; errors all below the line of what is left open.")
-
-
-def _draw_decay_rates(axis: Axes, table: Table, seed: int, colour: str) -> None:
-    """Draw one draw's decay rates of |R|^2 (solid) and of |Y - X beta|^2 (dashed) against time."""
-    for quantity, style in ((quantities.DECAY_RATE_OF_R, "-"), (quantities.DECAY_RATE_OF_RESIDUAL, "--")):
-        rows = select(table, quantity, seed=seed, phase="flow").dropna(subset="value")
-        curve(axis, rows, colour, style, lw=1.3)
-
-
-def _draw_error_of_imbalance(axis: Axes, table: Table, seed: int, colour: str) -> None:
-    """Draw one draw's largest error of an eigenvalue of the imbalance, relative to 2 gamma, against time."""
-    rows = select(table, quantities.IMBALANCE, seed=seed, phase="flow")
-    errors = (rows["value"] / (2 * settings_of(table)["gamma"]) - 1).abs()
-    curve(axis, errors.groupby(rows["time"]).max().reset_index(), colour)
