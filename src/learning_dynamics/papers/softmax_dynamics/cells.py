@@ -57,4 +57,5 @@ def member_rows(trajectory: Trajectory, measured: Arrays, *, failed: np.ndarray,
     }
     cells = {name: values for name, values in trajectory.constants.items() if values.ndim == 1}
     labels = cells | class_sizes(trajectory.constants["counts"]) | {"threshold": 0.0} | labels
+    # members come cell by cell, and each cell has as many as the setting `seeds`; without this setting it has one
     return rows(masked, {"seed": np.arange(len(failed)) % trajectory.settings.get("seeds", 1)}, **labels)

@@ -18,7 +18,7 @@ from learning_dynamics.judging import Check, Checks, premise, share_of_draws, ta
 from learning_dynamics.papers.softmax_dynamics.sizes import ratio
 from learning_dynamics.tidy import Quantity, Table, select
 
-# texts that several claims share: a scope, a criterion, a reason to leave draws out
+# texts that several claims share: a scope, the reason of a bound of one half, a reason to leave draws out
 TREATED = "skewed classes of 8 examples, V = 4, d = 2, cross-entropy, gradient flow from four scales"
 MORE_OFTEN = "more often than not"
 NOT_UNIFORM = "starts of larger scale, whose predictions are not near uniform"
@@ -134,7 +134,7 @@ class SmallStarts:
     scale : ndarray, shape (members,)
     small_scale : float
     reason : str
-        Why the others are not judged.
+        Why members of larger scales are not judged.
     """
 
     scale: np.ndarray
@@ -148,7 +148,7 @@ class SmallStarts:
 
     @property
     def excluded(self) -> dict[str, int]:
-        """How many are not, by the reason."""
+        """How many members are not judged, by the reason."""
         return {self.reason: int((~self.judged).sum())}
 
     def by_scale(self) -> Iterator[tuple[float, np.ndarray]]:

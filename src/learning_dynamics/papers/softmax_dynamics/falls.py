@@ -16,10 +16,10 @@ LEARNED = 0.5  # a class is learned when the mean probability, or output, of its
 # Quantities of a rank; the docstrings of the functions below that measure them say more
 FALL = "fall"  # depth of its deepest fall after a rise, since the warm-up's trough
 FALL_RARE = "fall_rare"  # depth of the part of such a fall while the rarest classes are learned
-FALL_SINCE = "fall_since_rare"  # depth of the part from when the rarest classes begin to be learned to the end
-FALL_LEARNING = "fall_learning"  # depth of the part while all classes after the first are learned
+FALL_SINCE = "fall_since_rare"  # depth of the part of such a fall since the rarest classes begin to be learned
+FALL_LEARNING = "fall_learning"  # depth of the part of such a fall while all classes after the first are learned
 WARM_UP = "warm_up"  # depth of its fall to the warm-up's trough
-GROWTH = "growth"  # how much it rises from there
+GROWTH = "growth"  # how much it rises from the trough
 PHASES = "phases"  # 1 where warm-up, growth and compression follow one another, else 0
 PHASES_SINCE = "phases_since_rare"  # the same, where compression may go on after the rarest classes are learned
 NET = "net"  # its change while the rarest classes are learned
@@ -98,7 +98,7 @@ def learned_at(times: np.ndarray, probabilities: np.ndarray) -> np.ndarray:
     # shape (members, classes), as `before` and `after`
     p_before = np.take_along_axis(probabilities, before[:, None], axis=1)[:, 0]
     p_after = np.take_along_axis(probabilities, after[:, None], axis=1)[:, 0]
-    # of the way from one record to the other
+    # how much of the way from one record to the other the probability has gone at the passage
     share = np.clip((LEARNED - p_before) / np.where(p_after > p_before, p_after - p_before, 1.0), 0.0, 1.0)
     passage = times[before] + share * (times[after] - times[before])
     passage = np.where(first == 0, times[0], passage)
@@ -138,7 +138,7 @@ def windows(probabilities: np.ndarray, counts: np.ndarray, lower: float, upper: 
     """
     smallest = np.where(counts > 0, counts, np.inf).min(axis=1, keepdims=True)
     real, rarest = (counts > 0)[:, None], (counts == smallest)[:, None]  # shape (members, 1, classes)
-    # some of the rarest classes, or all; others do not matter
+    # the rarest classes alone count: one of them has passed `lower`, all of them have passed `upper`
     rare_begins = _first_place(((probabilities > lower) & rarest).any(axis=2)) - 1
     rare_end = _first_place(((probabilities > upper) | ~rarest).all(axis=2))
     first_learned = _first_place(((probabilities > LEARNED) & real).any(axis=2))

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
-AT_ONCE = 100_000  # number of steps between two moments at which a signal can stop a training
+AT_ONCE = 100_000  # chosen: number of steps between two moments at which a signal can stop a training
 FIRST_MOMENT, SECOND_MOMENT, OFFSET = 0.9, 0.999, 1e-8  # Adam's beta_1, beta_2 and epsilon, the usual ones
 
 
@@ -132,7 +132,7 @@ def train(
     # of one record of each field of `Course`, in their order
     shapes = (dimension, dimension), (classes, dimension), (classes,), (), ()
     course = Course(*(np.full((len(records), *shape), np.nan) for shape in shapes))
-    labels = np.repeat(np.arange(classes), counts)
+    labels = np.repeat(np.arange(classes), counts)  # the class of each row, by number
     weights = np.ones(len(labels)) if copies is None else np.asarray(copies, dtype=float)
     orthonormal = inputs is None or bool(np.array_equal(inputs, np.eye(len(inputs))))
     X = np.empty((0, 0)) if inputs is None else inputs
@@ -252,6 +252,7 @@ def _record(course, recorded, f, A, labels, copies, sizes, losses, total):
             course.sums[recorded, label, k] += copies[i] * f[i, k]
             for other in range(dimension):
                 course.gram[recorded, k, other] += copies[i] * f[i, k] * f[i, other]
+        # A is the residual, at an example's own class its probability less one
         course.probabilities[recorded, label] += (A[i, label] + 1) / sizes[label]
         course.loss[recorded] += copies[i] * losses[i] / total
         course.largest_loss[recorded] = max(course.largest_loss[recorded], losses[i])

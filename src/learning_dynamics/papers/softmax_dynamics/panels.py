@@ -42,7 +42,10 @@ def by_index(rows: Table, quantity: Quantity) -> pd.DataFrame:
 
 
 def learned_times(rows: Table) -> np.ndarray:
-    """Return the recorded time from which on each class of a draw is learned, shape (classes,); infinite if never."""
+    """Return the recorded time from which on each class of a draw is learned, shape (classes,); infinite if never.
+
+    It is the first record after the passage, where `falls.learned_at` interpolates.
+    """
     probabilities = by_index(rows, PROBABILITY)
     is_above = probabilities.to_numpy() > LEARNED  # shape (times, classes)
     # for good: above at a time and at all later ones, accumulated from the last time backwards

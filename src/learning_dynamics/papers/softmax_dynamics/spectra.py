@@ -40,9 +40,9 @@ class SpectrumNames:
     """Quantities of a grid that say what the spectrum of a population's features does, each at every moment."""
 
     sigma_1: Quantity  # the largest singular value
-    sigma_2: Quantity  # the second
+    sigma_2: Quantity  # the second largest
     variance_1: Quantity  # the largest eigenvalue of the covariance about the mean, which RankMe is of
-    variance_2: Quantity  # the second
+    variance_2: Quantity  # the second largest
     direction: Quantity  # |cos| of the leading right singular vector with that when the rarest classes are learned
 
 

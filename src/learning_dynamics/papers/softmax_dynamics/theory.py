@@ -26,8 +26,8 @@ def uniform_gain(counts: Sequence[int], learned: Sequence[int] = ()) -> np.ndarr
     """Return minus A at uniform predictions, with the examples of each class as one row, shape (classes, classes).
 
     There A is 1/V less the one-hot labels (eq. 12), so that the n examples of class k have the same row of -A,
-    e_k - 1/V. Row k of the result is sqrt(n) (e_k - 1/V), which stands for all n: A^T A is the same, and so are the
-    singular values. Rows of classes in `learned`, numbers from 0 on, are zero.
+    e_k - 1/V, with the k-th unit vector e_k. Row k of the result is sqrt(n) (e_k - 1/V), which stands for all n: A^T A
+    is the same, and so are the singular values. Rows of classes in `learned`, numbers from 0 on, are zero.
     """
     classes = len(counts)
     weights = np.sqrt(np.asarray(counts, dtype=float))

@@ -60,7 +60,7 @@ def flow(
         times,
         rtol=tolerances.rtol,
         atol=tolerances.atol,
-        max_steps=20_000,
+        max_steps=20_000,  # chosen: a member that needs more has failed
     )
     failed = list(solution.failures)
     # their states are nan at all times; the start is known

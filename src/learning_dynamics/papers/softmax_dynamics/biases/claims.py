@@ -26,13 +26,17 @@ from learning_dynamics.papers.softmax_dynamics.sizes import sizes_of
 from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import Table, select, settings_of
 
+# Symbols are the appendix's: features f, a row for each example, classifier W, d dimensions, V classes; A is the
+# predictions less the one-hot labels (eq. 12), g_i the factor of a singular value sigma_i in its rate (eq. 20).
+#
 # Settings of these claims, whose values stand in workflow/config/softmax_dynamics.yaml:
 # - chance_share, of `primacy_bias`: share of pairs in order if the order of learning did not depend on class sizes
 # - chance_share, of `selection_bias`: share of the loss, and of starts, in which the larger singular value would grow
 #   or change faster if a coin decided
 # - small_scale: largest initialisation scale of starts that are judged: predictions are near uniform up to it, and
 #   (`alignment`) the conserved difference of the factors, f^T f - W W^T, is small
-# - cosine: least |cos| between the leading eigenvectors of features and weights that counts as aligned
+# - cosine: least |cos| between the leading eigenvectors of features and weights that counts as aligned; chosen, `vary`
+#   in the configuration tries others
 # - majority_share: least share of draws that makes "most"
 
 
@@ -153,6 +157,7 @@ def selection_bias(starts: Table, course: Table, *, chance_share: Fraction) -> C
     rates = signed_rates.abs()
     is_faster = rates[1] > rates[2]
     larger_is_faster = share(int(is_faster.sum()), len(at_starts))
+    # no rival alters this check: those of eq. 20 alter the next one, which predicts the same share
     yield at_least(
         "eq. 20: share of random starts at which the larger singular value changes faster, growing or shrinking",
         larger_is_faster,
@@ -349,7 +354,8 @@ def _all_at_once(counts: Sequence[int]) -> np.ndarray:
     return np.full(len(counts), theory.times_one_by_one(counts)[0])
 
 
-# rivals of `theory.pair_times`: when each class is learned, in units of log(1 / scale)
+# Rivals of `theory.pair_times`: when each class is learned, in units of log(1 / scale). The second, the third and the
+# last agree with the rule on the first pair: the check of the third class refuses them.
 OTHER_TIMES: dict[str, PerClass] = {
     "a class for each singular value of A at the start": theory.times_one_by_one,
     "a pair for each singular value of A at the start": _one_singular_value_a_pair,
@@ -424,7 +430,7 @@ def classes_are_learned_in_pairs(flows: Sequence[Table]) -> Claim:
             # a prediction for each draw, not a single 1.0: `equal_on_every_draw` then counts ratios that repeat
             np.ones(len(ratios)),
             tolerance=tolerance,
-            relative_to=1.0,
+            relative_to=1.0,  # ratios are relative already
             because=reason,
             rivals={phrase: {"measured": ratios_of_rival[index]} for phrase, ratios_of_rival in other_ratios.items()},
         )
@@ -459,6 +465,7 @@ def _error_of_records(flows: Sequence[Table], *, smallest: float, larger: float)
     off by the step between records. These are spaced evenly in the logarithm, so that the step is a share of T. The
     relative error of F is that share times (L + L') / (L - L').
     """
+    # `first_time`, `horizon` and `points` of each run's recorded times; the coarsest spacing counts
     spans = [settings_of(table)["integration"] for table in flows]
     step = max(np.log(span["horizon"] / span["first_time"]) / (span["points"] - 1) for span in spans)
     log_smallest, log_larger = np.log(1 / smallest), np.log(1 / larger)  # L and L'

@@ -32,6 +32,7 @@ def escapes(trajectory: Trajectory) -> pd.DataFrame:
         class that is never learned and for a failed flow.
     """
     times = falls.learned_at(trajectory.time, trajectory.series["probabilities"].astype(float))
+    # from units of log(1 / scale) to flow time
     times = np.where(np.isfinite(times), times, np.nan) * np.log(1 / trajectory.constants["scale"])[:, None]
     failed = starts.undecided(trajectory.series["probabilities"])
     return cells.member_rows(trajectory, {LEARNING_TIME: times}, failed=failed)

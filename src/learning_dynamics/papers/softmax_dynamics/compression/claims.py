@@ -41,7 +41,8 @@ from learning_dynamics.tidy import Quantity, Table, select
 #   integrator's error and below the changes that a figure would show
 # - majority_share: least share of draws that makes "most"; of `adamw_compresses` also the largest share
 #   that may fall in each control
-# - emerging_share: least share of draws that show the phases if they "can emerge": one start in five
+# - emerging_share: least share of draws that show the phases if they "can emerge": one start in five, so that somebody
+#   who tries a handful sees them; chosen, `vary` in the configuration tries others
 # - spectrum: what sigma_1 and sigma_2 are: eigenvalues of the covariance, as the caption calls them, or singular
 #   values, as the appendix does
 
@@ -150,6 +151,7 @@ def three_phases_under_flow(
         "wide": "three dimensions instead of two",
         "widest": "four dimensions instead of two",
     }
+    # each rival gives a control the role of skewed classes in two dimensions, here and in that control's difference
     yield share_of_draws(
         "share of draws with warm-up, growth and compression, in this order",
         shows["treated"],
@@ -159,7 +161,11 @@ def three_phases_under_flow(
     )
 
     def excess(case: str, other_case: str) -> Estimate:
-        """Return by how much more often a case shows the phases than another; failed flows count against that."""
+        """Return by how much more often a case shows the phases than another.
+
+        Failed flows, whose entries are nan, count against an excess: of `case` as if they showed no phases, of
+        `other_case` as if they did.
+        """
         return share_difference(shows[case] == 1, shows[other_case] != 0)
 
     without = {"equal": "with equal classes", "wide": "in three dimensions", "widest": "in four dimensions"}
@@ -343,7 +349,8 @@ def ratio_by_population(grid: Table, *, majority_share: Fraction) -> Claim:
         names = SPECTRA[population]
         return skewed.change(window, names.sigma_1) - skewed.change(window, names.sigma_2)
 
-    # phrases of the rivals
+    # Phrases of the rivals. Each alters the checks that name it, and leaves the others as they are: over examples or
+    # over classes, and, for `from_the_start`, while rare classes are learned.
     rising_examples = "it rises over examples as it does over classes"
     falling_classes = "it falls over classes as it does over examples"
     not_the_ratio = "the difference of the singular values in place of their ratio"
@@ -430,7 +437,7 @@ def adamw_compresses(
     {net:.2f}. In {learned:.0%} of the draws every class ends above the probability at which it is learned beyond doubt.
     """
     over_examples, over_classes = MEASURES["examples"][measure], MEASURES["classes"][measure]
-    # the first half of the draws chooses the decay, the other half judges it
+    # the first half of the draws chooses the decay, the other half judges it; seeds are 0, 1, ... in every cell
     is_first_half = decays["seed"] <= decays["seed"].max() / 2
     first_half, second_half = decays[is_first_half], decays[~is_first_half]
 
@@ -455,6 +462,7 @@ def adamw_compresses(
         of_controls = max(share(first_half, "equal", decay), share(first_half, "wide", decay))
         return share(first_half, "treated", decay) - of_controls
 
+    # a decay of 0 is a control, and cannot be chosen
     decays_tried = [amount for amount in sorted(decays["amount"].unique()) if amount > 0]
     decay = max(decays_tried, key=excess)
     excluded = {"draws on which the decay was chosen": len(depths(first_half, "treated", decay))}
@@ -464,6 +472,8 @@ def adamw_compresses(
         depth = depths(second_half, case, decay, rank)
         return unless_nan(depth >= threshold, depth)
 
+    # Rivals of all four checks. The headline is the check that refuses them: it asks for falls with skew and a
+    # bottleneck, while the other checks are met where few draws fall.
     no_decay, class_means = "no decay", "the rank over the means of classes"
 
     def do_not_fall_in_most(what_is_missing: str, case: str, decay: float) -> Check:

@@ -59,13 +59,13 @@ def descent_map(trajectory: Trajectory, *, thresholds: list[Positive], lower: Fr
     examples = sizes.sum(axis=1)[:, None, None, None]
     failed = np.asarray(trajectory.undecided, dtype=bool)
     mask = failed[:, None, None]
-    # A member that failed gets matrices whose eigenvalues are defined; its rows become nan in `member_rows`. Shapes are
-    # (members, records, d, d) of gram and second, (members, records, classes, d) of sums and means, and
-    # (members, records, d) of total and centre.
+    # a member that failed gets matrices whose eigenvalues are defined; its rows become nan in `member_rows`
     gram = np.where(mask[..., None], np.eye(trajectory.series["gram"].shape[-1]), trajectory.series["gram"])
     sums = np.where(mask[..., None], 0.0, trajectory.series["sums"])
-    total = sums.sum(axis=2)
-    means = sums / np.maximum(sizes, 1)[:, None, :, None]  # of classes; those that only pad the array are zero
+    total = sums.sum(axis=2)  # shape (members, records, d), as `centre`
+    # shape (members, records, V, d); of classes that only pad the array zero
+    means = sums / np.maximum(sizes, 1)[:, None, :, None]
+    # sums over classes: of the means' products, shape (members, records, d, d), and of the means
     second, centre = np.swapaxes(means, -1, -2) @ means, means.sum(axis=2)
     probabilities = np.where(mask, 0.0, trajectory.series["probabilities"])
     # covariances up to a factor, on which the rank does not depend

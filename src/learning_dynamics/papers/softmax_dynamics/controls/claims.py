@@ -41,8 +41,8 @@ from learning_dynamics.tidy import Quantity, Table, settings_of
 # - warm_up: which fall of the rank is the warm-up: one to its trough, or one before any rise
 # - within: when the last fall of the three phases counts, as `falls.three_phases` has it
 # - premise_share, of the contrasts: least share of draws that fall, or show the phases, with nothing left out: one
-#   start in five
-# - exceptions: largest share of draws that may break an "only" or "always"
+#   start in five, so that somebody who tries a handful sees it; chosen, `vary` in the configuration tries others
+# - exceptions: largest share of draws that may break an "only" or "always"; chosen: one in twenty
 
 WarmUp = Literal["to the trough", "first"]
 Phases = Literal["phases", "phases_since_rare"]  # the last fall while the rarest classes are learned, or later as well
@@ -65,7 +65,8 @@ def _monotone_growth(
     One draw must do all of it. The rank is one of `measure`; it falls or rises where it changes by the threshold or
     more. The warm-up is a fall to the trough, as `falls.three_phases` has it, or one before any rise (``first``).
     Starts are small up to `small_scale`; "most" draws are `majority_share` of them. `control` lacks skew, the
-    bottleneck or cross-entropy; `with_all_three` gives a number of the text, and no check.
+    bottleneck or cross-entropy; `with_all_three` gives a number of the text, and no check. The facts that are yielded
+    fill the texts of the four claims that call this function.
     """
     starts = SmallStarts(control.scale, small_scale)
 
@@ -308,9 +309,10 @@ def _falls_after_growth(grid: Grid, *, measure: str, threshold: float, small_sca
 def _class_falls_after_growth(
     table: Table, dimension: int, *, skewed: bool, threshold: float, small_scale: float
 ) -> pd.Series:
-    """Return the same of flows with one row of features a class: of all skewed sizes together, or of equal classes.
+    """Return what `_falls_after_growth` does, of flows with one row of features a class.
 
-    Indexed by counts, scale and seed.
+    Draws are those in one `dimension` from small starts: of all skewed sizes together, or of equal classes. Indexed by
+    counts, scale and seed.
     """
     rows = small_starts(table, "examples", FALL, threshold=threshold, small_scale=small_scale)
     rows = rows[(rows["dimension"] == dimension) & (rows["skewed"] == skewed)]
@@ -319,12 +321,18 @@ def _class_falls_after_growth(
 
 
 def _excess(first: pd.Series, second: pd.Series) -> Estimate:
-    """Return how much larger the share of draws is in `first`, if independent; flows that failed count against it."""
+    """Return how much larger the share of draws is in `first` than in `second`, whose starts are independent.
+
+    Flows that failed, whose entries are nan, count against `first`: there as 0, in `second` as 1.
+    """
     return share_difference((first == 1).to_numpy(), (second != 0).to_numpy())
 
 
 def _paired_excess(first: pd.Series, second: pd.Series) -> Estimate:
-    """Return the same where draws of one index have the same start, over those that both have."""
+    """Return how much larger the share of draws is in `first`, as `_excess`, over pairs of draws with the same start.
+
+    A pair has the same index in both series; draws whose index is in one of them alone are left out.
+    """
     pairs = pd.concat([first == 1, second != 0], axis=1, join="inner", keys=["first", "second"])
     return difference(pairs["first"], pairs["second"])
 
@@ -382,7 +390,7 @@ def controls_differ(
         return rows[(rows["dimension"] == dimension) & (rows["skewed"] == skewed)]["value"].to_numpy()
 
     def shows_with_one_rare(grid: Grid, quantity: Quantity) -> np.ndarray:
-        """Return the same of each draw of a grid from a small start."""
+        """Return of each draw of a grid from a small start whether it shows the phases; nan if failed."""
         flags = grid.number(quantity, measure=MEASURES["examples"]["rankme_centred"], threshold=threshold)
         return flags[SmallStarts(grid.scale, small_scale).judged]
 
@@ -394,6 +402,7 @@ def controls_differ(
     }
     # other classes, or another dimension, have other starts: the shares are independent
     for in_words, control in controls.items():
+        # nan, a failed flow, counts against the claim: it is not 1 with both, and not 0 in a control
         excess = share_difference(with_both == 1, control != 0)
         yield at_least(
             f"share of draws that show the phases, minus that {in_words}",

@@ -35,11 +35,16 @@ from learning_dynamics.papers.softmax_dynamics.invariants.quantities import (
 from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import Table, draw_columns, select
 
+# Symbols are the appendix's: features f, a row for each example, classifier W, d dimensions; A is the predictions less
+# the one-hot labels (eq. 12); g_i = u_1i^T A v_2i, with left singular vectors u_1i of f and right ones v_2i of W.
+#
 # Settings of these claims, whose values stand in workflow/config/softmax_dynamics.yaml:
 # - simple_gap: least distance of neighbouring singular values, zero included, relative to the largest, at which a
-#   spectrum counts as simple
-# - many_classes: number of classes from which on random starts have the "many classes" of the theorem
-# - dropped_error: largest error of g_i without its terms in 1/V, relative to g_i, at which these count as dropped
+#   spectrum counts as simple; chosen, `vary` in the configuration tries others
+# - many_classes: number of classes from which on random starts have the "many classes" of the theorem; chosen,
+#   `vary` tries others
+# - dropped_error: largest error of g_i without its terms in 1/V, relative to g_i, at which these count as dropped;
+#   chosen, `vary` tries others
 #
 # Tables of these claims, whose columns `metrics` describes; rates are per unit of flow time, eta is one:
 # - starts: random balanced starts, a row for each singular value: sigma, its rate, g_i as `gain`
@@ -82,7 +87,7 @@ def theorem_b_3_proportional(flows: Sequence[Table], starts: Table, *, simple_ga
         fit,
         1.0,  # eq. 20
         tolerance=0.05,
-        resolution=0.5,
+        resolution=0.5,  # the distance to the nearest rival, 1/2
         because="interval of the slope, and a twentieth besides: a tenth of the distance to the nearest rival",
         rivals=other_exponents,
     )
@@ -98,6 +103,8 @@ def _rates_follow_a_power(matrix: FactorNames, flows: Sequence[Table], exponent:
     The predictions in the table are those of eqs. 17 and 18, whose exponent is one. Singular values of f and W are
     equal from balanced starts.
     """
+    # An error of integration turns singular vectors by up to itself over the gap, and the predicted g_i with them: the
+    # bound has `flow_error` over the least gap that counts.
     errors, not_simple = [], 0
     for table in flows:
         smooth = at_each_time(table, GAP) > simple_gap
@@ -126,8 +133,10 @@ class Orders(NamedTuple):
 
 
 PRINTED = Orders(aligned=1.0, random=1.0, repeated=1.0)  # eq. 22
-CORRECTED = Orders(aligned=0.5, random=0.0, repeated=1.0)
-OTHER_ORDERS = {  # the rivals of `theorem_b_3_dominant_class`; each replaces the order of every check that has one
+CORRECTED = Orders(aligned=0.5, random=0.0, repeated=1.0)  # errata 1
+# The rivals of `theorem_b_3_dominant_class`; each replaces the order of every check that has one. Each of the first
+# three differs from CORRECTED in one order: the check of that order refuses it, the others let it through.
+OTHER_ORDERS = {
     "the root of N at random starts as well": Orders(aligned=0.5, random=0.5, repeated=1.0),
     "N for aligned features, nothing at random starts": Orders(aligned=1.0, random=0.0, repeated=1.0),
     "the root of N where a context is repeated as well": Orders(aligned=0.5, random=0.0, repeated=0.5),
@@ -184,7 +193,8 @@ def theorem_b_3_dominant_class(starts: Table, early: Table, repeated: Table, *, 
         r"slope of $\log(|\dot\sigma_i| / \sigma_i)$ on $\log N$ at random starts",
         order_at_random,
         PRINTED.random,
-        # E g^2 = (V - 1) / V^2 whatever N is (errata 1); the mean of log |g|, which the slope is of, may depend on it
+        # E g^2 = (V - 1) / V^2 whatever N is (errata 1); the mean of log |g|, which the slope is of, may depend on N.
+        # By how much is not derived. 0.05 is chosen: a tenth of the distance of the orders 0 and 1/2.
         tolerance=0.05,
         resolution=0.25,  # half the distance of the orders 0, 1/2 and 1
         because="interval of the slope; N changes the shape of the rates' distribution, though not its square",
@@ -207,7 +217,8 @@ def theorem_b_3_dominant_class(starts: Table, early: Table, repeated: Table, *, 
         because="twice what the gap of $A$ leaves of the features across at half the time, and "
         "the predictions' departure from 1/V",
     )
-    # rates are below sigma N^order: at random starts as well, where the typical rate does not grow with N
+    # Rates are below sigma N^order: at random starts as well, where the typical rate does not grow with N. The bound
+    # has the order of aligned features, the largest with orthonormal inputs; rivals of an order of 1/2 or more pass it.
     yield _is_bounded_by_a_power(
         starts,
         early,
@@ -335,6 +346,7 @@ def theorem_b_3_bound(starts: Table, early: Table, repeated: Table, confident: T
     singular value that changes faster, the fastest {fastest:.2g} times as fast as the bound allows.
     """
     flows = [early, repeated]
+    # a rival is another bound: rates are divided by it instead of N, and compared with one as those of the claim are
     yield every_draw(
         r"$|\dot\sigma_i| / (\eta\, \sigma_i N)$ at uniform predictions",
         _relative_rates(starts, flows, 1.0),  # eq. 22
@@ -377,6 +389,8 @@ def equation_21(starts: Table, early: Table, repeated: Table, *, dropped_error: 
     power {order:.2f}; for independent directions it is the root of $1 / (V - 1)$.
     """
     flows = [early, repeated]
+    # The first three rivals are other bounds, by which |g_i| is divided instead of N. They alter this check alone; that
+    # of the sums taken apart alters the other two.
     yield every_draw(
         r"$|g_i| / N$ without terms in $1/V$, at uniform predictions",
         _gains_left(starts, flows, 1.0),

@@ -72,7 +72,7 @@ def early_growth(
             dimension,
             loss="cross_entropy",
             times=times / np.sqrt(largest),
-            tolerances=Tolerances(rtol, rtol * scale),
+            tolerances=Tolerances(rtol, rtol * scale),  # entries start in proportion to the scale
         )
         return starts.factors_of(states, labels, dimension)
 
@@ -115,7 +115,7 @@ def repeated_contexts(
             initial,
             dimension,
             times=times / largest,
-            tolerances=Tolerances(rtol, rtol * scale),
+            tolerances=Tolerances(rtol, rtol * scale),  # entries start in proportion to the scale
             shared=True,
         )
         return {"f": f, "W": W}

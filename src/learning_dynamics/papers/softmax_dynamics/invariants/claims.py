@@ -40,18 +40,24 @@ from learning_dynamics.papers.softmax_dynamics.invariants.quantities import (
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Draws, Quantity, Table, select, settings_of
 
+# Symbols are the appendix's: features f, a row for each example, classifier W, d dimensions, V classes, learning rate
+# eta; f = U_1 S_1 V_1^T and W = U_2 S_2 V_2^T; A is the predictions less the one-hot labels (eq. 12); M(t), of Lemma
+# B.1, is any smooth matrix.
+#
 # Settings of these claims, whose values stand in workflow/config/softmax_dynamics.yaml:
 # - simple_gap: along the flow, least distance of neighbouring singular values, zero included, relative to the largest,
 #   at which a spectrum counts as simple; along the curves, largest share of that distance by which a matrix moves in
 #   one step
 
-# Unbalanced factors differ by tens of per cent where balanced ones agree; errors must not hide a thousandth of that.
+# Unbalanced factors differ by tens of per cent where balanced ones agree. Errors must not hide a thousandth of a tenth
+# (the thousandth is chosen).
 RESOLUTION = 1e-4
 
 
 @takes_rivals("errors")
 def _vanishes(name: str, errors: np.ndarray, *, tolerance: ArrayLike, because: str) -> Check:
     """Check that relative errors, shape (draws,), are zero on every draw but for those of the method."""
+    # `relative_to` is one, as the errors are relative already
     return equal_on_every_draw(
         name, errors, 0.0, tolerance=tolerance, relative_to=1.0, resolution=RESOLUTION, because=because
     )
@@ -110,6 +116,7 @@ def lemma_b_1(curves: Table, flow: Table, *, simple_gap: Positive) -> Claim:
     step = settings_of(curves)["step"]
     curve_smooth = step * at_each_time(curves, CURVE_SPEED) < simple_gap * at_each_time(curves, GAP)
     flow_smooth = at_each_time(flow, GAP) > simple_gap
+    # chosen: a thousandth is far above the errors allowed, 1e-7 on curves and 2e-10 along flows at a simple_gap of 0.01
     other_factors = {"rates a thousandth larger": 1.001, "rates of the opposite sign": -1.0}
     yield _rates_are(
         r"largest error of $\dot\sigma_k$ along the curves, relative to $|\dot M|$",
@@ -176,7 +183,7 @@ def conservation_gradient_descent(descent: Table) -> Claim:
         r"order of the drift in $\eta$",
         mean(np.array(orders)),
         1.0,
-        tolerance=0.1,
+        tolerance=0.1,  # terms of second order are about a tenth of the leading one at the largest learning rate, 0.1
         resolution=0.5,  # half the distance to the rivals
         because="terms of higher order raise it by up to a tenth",
         rivals={"no drift but rounding (order 0)": 0.0, "a drift of second order": 2.0},
@@ -196,7 +203,7 @@ def equation_12(inputs: Table) -> Claim:
     flow's error at a tolerance {looser:g} times as large. With inputs whose correlation is {correlation:g} the features
     depart from free ones by up to {correlated:.0%} of their size in the median draw: orthonormal inputs are needed.
     """
-    # the largest along each flow, by the correlation of inputs, 0 where they are orthonormal, and by seed
+    # the largest along each flow, by correlation of inputs and seed; orthonormal inputs have the correlation 0
     distances = select(inputs, DEPARTURE).groupby(["correlation", "seed"])["value"].max()
     errors = select(inputs, LOOSER).groupby(["correlation", "seed"])["value"].max()
     correlation, looser = float(inputs["correlation"].max()), settings_of(inputs)["looser"]
@@ -206,6 +213,7 @@ def equation_12(inputs: Table) -> Claim:
         distances.loc[0.0].to_numpy(),
         tolerance=errors.loc[0.0].to_numpy(),
         because=f"the draw's own error of integration at a tolerance {looser:g} times as large",
+        # the rival's departures are compared with the errors of its own flows
         rivals={
             "inputs that are correlated": {
                 "errors": distances.loc[correlation].to_numpy(),

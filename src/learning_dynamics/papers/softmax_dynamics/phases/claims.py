@@ -34,9 +34,11 @@ from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import Draws, Quantity, Table, settings_of
 
 # Settings of these claims, whose values stand in workflow/config/softmax_dynamics.yaml:
-# - factor, of `frequent_classes_gain_confidence`: least factor by which an error must shrink
-# - factor, of the other claims: least factor by which a separation must grow
-# - lower, upper: mean probability of its own class at which a rarest class begins to be learned, and is learned
+# - factor, of `frequent_classes_gain_confidence`: least factor by which an error must shrink; chosen, `vary` in
+#   the configuration tries others
+# - factor, of the other claims: least factor by which a separation must grow; chosen, `vary` tries others
+# - lower, upper: mean probability of its own class at which a rarest class begins to be learned, and is learned; lower
+#   is above the third that three of four classes share once one is learned
 # - small_scale: largest initialisation scale of starts that are judged, whose predictions are near uniform
 # - majority_share: least share of draws that makes "most"
 # - measure: which effective rank is judged, by its name in `spectra.RANKS`
@@ -174,10 +176,12 @@ def phases_entropy_seeking(
     )
     times = skewed.learning_times()  # shape (draws, classes), the largest class first
     frequent, last_of_others = times[:, 0], times[:, 1:].max(axis=1)
+    # no rival alters this check
     yield share_of_draws(
         "share of draws in which the most frequent class is learned before the last of the others",
         unless_nan(frequent < last_of_others, frequent, last_of_others)[judged],
-        # an order of learning that does not know the sizes puts any one class last as often as any other
+        # An order of learning that does not know the sizes puts any one class last as often as any other: the most
+        # frequent one is last in a share of 1 / V of the draws, with V classes.
         at_least=1 - 1 / times.shape[1],
         because="more often than in an order that does not depend on the sizes",
         excluded=starts.excluded,
@@ -327,7 +331,7 @@ def _probabilities(course: Table) -> np.ndarray:
 def _at_place(series: np.ndarray, places: np.ndarray) -> np.ndarray:
     """Return a series, shape (draws, times), at one place of each draw, shape (draws,).
 
-    A series that is written down of the first draws alone takes the places of these.
+    `series` may have the first draws alone: those whose paths are written down. It then takes the first of `places`.
     """
     draws = np.arange(len(series))
     return series[draws, places[draws]]

@@ -230,6 +230,7 @@ def flow_grid(
         swept = falls.warm_up_and_growth(series, windows)
         yield of_members({RANK: at_moments(series), TAIL: tail, falls.NET: net} | swept, measure=name)
         for threshold in thresholds:
+            # chosen: four swings, those of three phases (a fall, a rise, a fall) and one more
             swings = {SWING: falls.swings(series, threshold, 4)}
             phases = falls.three_phases(series, threshold, windows)
             of_threshold = swings | falls.falls_by_window(series, threshold, windows) | phases

@@ -16,6 +16,8 @@ def small_starts(
 ) -> pd.DataFrame:
     """Return the rows of `draws.fall_rows` of starts up to `small_scale`, a row for each draw.
 
+    It is for tables of regions, as `draws.SmallStarts` is for those of grids.
+
     `within` is the quantity of the fall in a window of learning, such as `falls.FALL_RARE`.
     """
     rows = fall_rows(region, within, population, threshold)

@@ -12,7 +12,7 @@ from learning_dynamics.tidy import Table
 
 # Settings of the claim, whose values stand in workflow/config/softmax_dynamics.yaml:
 # - threshold: least change of the effective rank, a number from 1 to d, that counts as a fall or a rise; far above
-#   rounding and below the changes that a figure would show
+#   rounding and below the changes that a figure would show; chosen, `vary` in the configuration tries others
 # - majority_share: least share of draws that must show the phases with skewed classes in two dimensions
 
 # the controls among the `CASES`, and the rivals in which one has the role of skewed classes in two dimensions
@@ -54,10 +54,14 @@ def eight_examples_show_three_phases(
     def excess(case: str, other_case: str) -> Estimate:
         """Return by how much more often a case shows the phases than another.
 
-        Draws that have not learned count against it: in the one as if they showed none, in the other as if they did.
+        Draws that have not learned count against an excess: those of `case` as if they showed no phases, those of
+        `other_case` as if they did.
         """
         return share_difference(shows[case] == 1, shows[other_case] != 0)
 
+    # Of each control there are two rivals: that it has the role of the treated draws, and that it shows the phases as
+    # often as these. Either gives this check the control's draws; the check of the difference tells the two apart, and
+    # the other control's difference stays as it is.
     yield most_draws(
         "share of draws with warm-up, growth and compression, in this order, skewed classes in two dimensions",
         shows["treated"],

@@ -25,8 +25,8 @@ from learning_dynamics.tidy import Quantity, Table
 #   that a figure would show
 # - small_scale: largest initialisation scale of starts that are judged
 # - premise_share: least share of draws that fall with skew and a bottleneck, the premise: one start in five; of descent
-#   the least that shows three phases
-# - exceptions: largest share of draws that may fall where the claim says that none does
+#   the least that shows three phases; chosen, `vary` in the configuration tries others
+# - exceptions: largest share of draws that may fall where the claim says that none does; chosen: one in twenty
 
 Compression = Literal["fall_rare", "fall_since_rare"]  # while the rarest classes are learned, or from then to the end
 ONE_RARE = "33, 33, 33 and 1 examples, a row of features for each"
@@ -169,6 +169,7 @@ def skew_is_necessary_under_descent(
     # equal seeds are equal starts, whatever the run: those with which the setting was chosen are left out
     of_best = draws_by_case(best[~best["seed"].isin(descents["seed"].unique())], threshold)["treated"]
     with_both = of_best["shows"].dropna().to_numpy()
+    # the largest rate first, so that it is the headline
     for rate, shows in reversed(list(shows_by_rate)):
         yield share_of_draws(
             f"share of draws of equal classes with warm-up, growth and compression, at a learning rate of {rate:g}",
@@ -188,7 +189,7 @@ def skew_is_necessary_under_descent(
         largest_rate=largest_rate,
         of_learned=of_largest.mean(),
         learned=of_largest.notna().mean(),
-        at_smaller_rates=shares.iloc[:-1].max(),
+        at_smaller_rates=shares.iloc[:-1].max(),  # rates ascend: all but the largest
         smallest_rate=shares.index.min(),
         at_smallest_rate=shares.iloc[0],
     )
@@ -288,7 +289,7 @@ def bottleneck_is_necessary(
     def least_ratio(scale: float) -> float:
         """Return the least ratio of sizes at which most draws of the most dimensions fall, from starts of one scale."""
         by_ratio = shares[scale, most_dimensions]  # indexed by the ratio
-        return min(by_ratio.index[by_ratio > 0.5], default=np.nan)
+        return min(by_ratio.index[by_ratio > 0.5], default=np.nan)  # most: more than half
 
     least_ratio_at_smallest_scale = least_ratio(smallest_scale)
     rows_while_rare = _skewed_small_starts(one_frequent, population, FALL_RARE, threshold, small_scale)

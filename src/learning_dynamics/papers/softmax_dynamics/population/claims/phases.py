@@ -24,10 +24,12 @@ from learning_dynamics.tidy import Quantity, Table, select
 # - measure: which effective rank is judged, by its name in `spectra.RANKS`
 # - threshold: least change of the effective rank, a number from 1 to d, that counts as a fall or a rise; far above the
 #   integrator's error and below the changes that a figure would show
-# - emerging_share: least share of draws that show the phases if they "can emerge": one start in five
+# - emerging_share: least share of draws that show the phases if they "can emerge": one start in five, so that somebody
+#   who tries a handful sees them; chosen, `vary` in the configuration tries others
 # - majority_share: least share of draws that makes "most"
 
-SETTING = ["counts", "scale", "learning_rate"]  # columns that tell the settings of full-batch descent apart
+# columns that tell the settings of full-batch descent apart, class sizes among them; `cases.SETTING` is of any batch
+SETTING = ["counts", "scale", "learning_rate"]
 
 
 @claim(
@@ -71,10 +73,11 @@ def three_phases_exist(
         """Return by how much more often a case shows the phases than another, of the draws that have learned."""
         first, second = shows_if_learned[case], shows_if_learned[other_case]
         if not (first.size and second.size):
+            # nothing is known of the difference but that it is one of shares, from -1 to 1
             return Estimate(np.nan, -1.0, 1.0, 0, "no draw has learned")
         return share_difference(first == 1, second == 1)
 
-    # each rival exchanges the roles of skewed classes in two dimensions and of a control
+    # each rival exchanges the roles of skewed classes in two dimensions and of a control, in all three checks
     equal_classes, three_dimensions = "equal classes instead of skewed ones", "three dimensions instead of two"
     yield share_of_draws(
         "share of draws with warm-up, growth and compression, in this order",
@@ -135,7 +138,8 @@ def draws_by_case(table: Table, threshold: float) -> dict[str, pd.DataFrame]:
 
     Columns: counts, scale, learning_rate (0 of a flow) and seed; ratio, the largest class over the smallest; shows,
     whether the rank over all inputs shows the phases, nan where a training has not learned its examples; drop, by how
-    much the rank ends below its highest. Equal classes are repeated for all sizes, whose control they are.
+    much the rank ends below its highest. Equal classes are repeated for all sizes, whose control they are. `case_draws`
+    of `cases` returns one case, and of a training that has not learned says that it shows nothing, not nan.
     """
     keys = ["counts", "dimension", "scale", "learning_rate", "seed"]
 
@@ -165,7 +169,7 @@ def draws_by_case(table: Table, threshold: float) -> dict[str, pd.DataFrame]:
 
 
 def _mean_or_nan(flags: np.ndarray) -> float:
-    """Return the share of flags that are 1; nan where there are none."""
+    """Return the share of flags that are 1; nan where there are none. No flag is nan, as one of `share_true` may be."""
     return float(np.mean(flags)) if flags.size else np.nan
 
 
@@ -215,7 +219,8 @@ def three_phases_over_classes(
     rows = narrowest(fall_rows(region, PHASES, "classes", threshold))
     rows = rows[rows["scale"] == scale.min()]
     shares = (rows["value"] == 1).groupby(rows["ratio"]).mean()  # by the ratio of sizes, ascending
-    # the least ratio from which on most draws show the phases, and the next smaller one: the largest if there is none
+    # The least ratio from which on most draws, more than half, show the phases; nan if there is none. Below is the next
+    # smaller ratio, or the largest of all if `least` is nan.
     least = min((size_ratio for size_ratio in shares.index if (shares.loc[size_ratio:] > 0.5).all()), default=np.nan)
     below = max((size_ratio for size_ratio in shares.index if not size_ratio >= least), default=np.nan)
     yield Facts(

@@ -20,7 +20,7 @@ from learning_dynamics.tidy import Quantity, Table, select
 # - threshold, of `population_decides`: least distance from the effective rank's highest value to its end that counts
 # - small_scale: largest initialisation scale of starts that are judged
 # - majority_share: least share of draws that makes "most"
-# - exceptions: largest share of draws whose rank over examples may fall; one in twenty in the sentence
+# - exceptions: largest share of draws whose rank over examples may fall; chosen: one in twenty, as in the sentence
 
 
 @claim(
@@ -54,6 +54,7 @@ def skew_and_bottleneck_suffice(region: Table, *, threshold: Positive, small_sca
     skewed_over_classes = over_classes[over_classes["skewed"]]
     mildest_ratio = skewed_over_classes["ratio"].min()
     at_mildest = skewed_over_classes[skewed_over_classes["ratio"] == mildest_ratio]
+    # chosen: the two smallest scales tried; they give numbers of the text, and no check
     two_smallest_scales = sorted(skewed_over_classes["scale"].unique())[:2]
     tiny = skewed_over_classes[skewed_over_classes["scale"].isin(two_smallest_scales)]
     all_fall = tiny.groupby("ratio")["fallen"].all()  # by the ratio of sizes, ascending
