@@ -16,15 +16,15 @@ GAUSSIAN_FEATURES = "Gaussian features of three sizes, within-class covariance o
 RENORMALISED_FLOWS = "three sizes, zero global mean, within-class covariance the identity, eleven decades of time"
 
 # Relative error of DOP853 along the renormalised flows, in units of its rtol. At rtol 1e-9 and 1e-10 it was at most 8,
-# over 200 flows of three sizes and three scales of the signal; that is doubled and rounded up.
+# over 200 flows of three sizes and three scales of the signal; this 8 is doubled and rounded up.
 RENORMALISED_FLOW_ERROR = 20.0
 EPSILON = float(np.finfo(float).eps)  # relative rounding error of one operation
 # Relative rounding error of gaps and losses. The gaps in `central_path.identities` invert two matrices: Sigma_W, with
 # condition numbers up to 12, and the second moment of extended features without weight decay, with condition numbers up
-# to 420.
+# to 420. A thousand units are more than twice the larger of these numbers.
 ROUNDING = 1000 * EPSILON
-# Relative error of the central differences that measure speeds and curves: ten times the square of their
-# step (`central_path.tangents.DIFFERENCE`)
+# Relative error of the central differences that measure speeds and curves. It is of the order of the square of their
+# step, 1e-8 (`central_path.tangents.DIFFERENCE`); chosen: ten times that square
 DIFFERENCE_ERROR = 1e-7
 
 
@@ -84,6 +84,7 @@ def decades_before_the_end(table: Table, count: int) -> list[int]:
 def over_sizes(of_size: Callable[..., np.ndarray], **quantities: dict[Size, np.ndarray]) -> np.ndarray:
     """Return ``of_size(size, **arrays)`` for the draws of every size, one size after the other.
 
+    All quantities must have the same draws in the same order: `by_size` sorts them by size, then by seed.
     `of_size` takes the arrays of one size, as `by_size` has them, and returns an array with draws along its first axis.
     ``over_sizes(lambda size, omega: omega[:, -1].max(axis=1), omega=by_size(flows, OMEGA))`` is the largest singular
     value of each draw at the last time.

@@ -24,9 +24,10 @@ def best_rate(tables: Sequence[Table]) -> Optimum:
     best = optimum(list(means), list(means.values()))
     seeds = errors[best.at]
     threshold = best.value + (float(seeds.std(ddof=1)) / len(seeds) ** 0.5 if len(seeds) > 1 else 0.0)
-    # means of the same errors may differ by rounding
+    # means of the same errors may differ by rounding. 1e-12 is chosen: above rounding, and far below one test image
     as_good = [rate for rate in best.grid if means[rate] <= threshold * (1 + 1e-12)]
     middle = 0.5 * (np.log(as_good[0]) + np.log(as_good[-1]))
+    # rounded to 9 digits, so that rates on both sides of the middle count as equally near where only rounding differs
     middle_rate = min(as_good, key=lambda rate: (round(abs(float(np.log(rate)) - middle), 9), rate))
     at_edge = bool(as_good[0] == best.grid[0] or as_good[-1] == best.grid[-1])
     return Optimum(best.grid, middle_rate, means[middle_rate], at_edge)

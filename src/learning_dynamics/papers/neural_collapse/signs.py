@@ -25,6 +25,7 @@ def above_zero(
         estimates[average](values),
         0.0,
         because="95 % interval over trainings",
+        # the interval decides; the page says for how many trainings the sign is right, and for how many not
         draws_for=int((values > 0).sum()),
         draws_against=int((values <= 0).sum()),
         draws_undecided=int(np.isnan(values).sum()),

@@ -81,7 +81,8 @@ def epochs_errors_end(table: Table, train_error: float) -> pd.Series:
 
     They have ended where no more than a share `train_error` of the train images is misclassified.
     """
-    # shares are sums of 1 / n over images: the last digits are rounding's
+    # Shares are sums of 1 / n over images: the last digits are rounding's. 1e-9 is chosen: far above rounding, 2e-16,
+    # and far below what one image changes
     have_ended = by_seed(table, ERROR) <= train_error * (1 + 1e-9)
     first_epochs = have_ended.idxmax()  # the first row that is true, and the first of all where none is
     return first_epochs.where(have_ended.any()).astype(float)
@@ -101,7 +102,7 @@ def latest_early_epoch(values: pd.DataFrame, table: Table) -> int:
     """
     latest, epochs = last_epoch_at_full_rate(table), settings_of(table)["epochs"]
     if latest == epochs:
-        latest = round(0.1 * epochs)
+        latest = round(0.1 * epochs)  # chosen: the first tenth
     early = values.index[values.index <= latest]
     return int(early[-1] if len(early) else values.index[0])
 
@@ -109,8 +110,9 @@ def latest_early_epoch(values: pd.DataFrame, table: Table) -> int:
 def values_at_errors_end(values: pd.DataFrame, table: Table, train_error: float) -> pd.Series:
     """Return values, epochs by seeds, where train errors have ended: a number for each seed, nan if they never do.
 
-    It is read at the first epoch from there on that is a row of `values`, and is nan if that seed has none in this row.
-    `at_errors_end` reads each seed at the first epoch at which this seed was measured.
+    A seed's number is in the first row of `values` at or after the end of its train errors, and nan if this row has
+    none for the seed. `at_errors_end` differs in two ways: it reads a recorded quantity of several tables, and goes on
+    to the first epoch at which that seed was measured.
     """
     first_values = pd.Series(np.nan, index=values.columns)
     for seed, epoch in epochs_errors_end(table, train_error).items():
@@ -158,8 +160,9 @@ def at_errors_end(
 ) -> np.ndarray:
     """Return a quantity where train errors have ended; nan for trainings that keep more than a share `train_error`.
 
-    What is not measured at every epoch is read at the first epoch at which it is measured for that seed.
-    `values_at_errors_end` reads all seeds at epochs at which any of them is measured.
+    A quantity that is not measured at every epoch is read at the first epoch at which it is measured for that seed.
+    `values_at_errors_end` differs in two ways: it takes values that were computed from one table, and reads a seed in
+    the first row from the end of its train errors on, whether that row has a number for the seed or not.
     """
 
     def read(table: Table) -> pd.Series:
@@ -235,7 +238,7 @@ def premise_errors_end(
         every_draw(
             "least share of train images misclassified at a recorded epoch",
             over_trainings(trainings, lambda table: by_seed(table, ERROR).min()),
-            at_most=train_error * (1 + 1e-9),  # the last digits of a share are rounding's
+            at_most=train_error * (1 + 1e-9),  # the slack of `epochs_errors_end`
             because="the statement is about training beyond zero train error, or what effectively is it",
             excluded=excluded,
         )
@@ -261,8 +264,9 @@ def without_exceptions(trainings: Sequence[Table]) -> tuple[list[Table], dict[st
 def chance_level(trainings: Sequence[Table], quantity: Quantity) -> np.ndarray:
     """Return a quantity of NC1 to NC3 for class means and classifiers (for NC1: features) that are independent.
 
-    The vectors are Gaussian in P dimensions and centred; classifiers are taken as centred, too. Values are to leading
-    order in 1/P and, but for the spread of norms, in 1/C. They are derived here.
+    There are C classes of N train images each. The vectors are Gaussian in P dimensions, the width of the last layer,
+    and centred; classifiers are taken as centred, too. Values are to leading order in 1/P and, but for the spread of
+    norms, in 1/C. They are derived here.
     """
     P, C, N = (at_the_end(trainings, quantity) for quantity in (FEATURES, CLASSES, EXAMPLES))
     # |h|^2 is chi-squared with P degrees of freedom, of the relative standard deviation sqrt(2 / P), so that |h| has

@@ -17,19 +17,25 @@ from learning_dynamics.papers.neural_collapse.central_path import identities, mo
 # standard deviations within classes, in units of the renormalised features': a quarter decade apart, and on both
 # sides of every turning point of L_NC1 that singular values between 0.01 and 100 have
 SCATTERS = np.geomspace(1e-3, 1e3, 25)
-AT_LARGEST_SCATTER, AT_SCATTER_OF_ONE = len(SCATTERS) - 1, len(SCATTERS) // 2  # where these are among them
-# standard deviations within classes, along class means that are a simplex frame of singular values one
+# indices in SCATTERS of the largest and of one, which is in the middle
+AT_LARGEST_SCATTER, AT_SCATTER_OF_ONE = len(SCATTERS) - 1, len(SCATTERS) // 2
+# standard deviations within classes, along class means that are a simplex frame of singular values one; chosen:
+# from noise above the signal to noise far below it
 SIMPLEX_NOISES = np.array([10.0, 1.0, 0.1, 0.01])
-# by how much the largest eigenvector of Sigma_W leans towards the class means
+# by how much the largest eigenvector of Sigma_W leans towards the class means; chosen: small, each a tenth of
+# the one before
 LEANS = (1e-2, 1e-3, 1e-4)
 AT_LARGEST_LEAN, AT_SMALLEST_LEAN = 0, len(LEANS) - 1
-# standard deviation within classes, around class means that are a simplex frame of singular values one
+# standard deviations within classes, around class means that are a simplex frame of singular values one;
+# chosen: small, each a tenth of the one before
 NOISES = (1e-1, 1e-2, 1e-3)
 AT_SMALLEST_NOISE = len(NOISES) - 1
-# how far points are moved from the class means, along a direction orthogonal to all of them, in units of the frame's
-# singular value
+# How far points are moved from the class means, along a direction orthogonal to all of them, in units of the frame's
+# singular value. Chosen: coupling then changes scores by COUPLING * FAR = 5 times entries of a unit vector, while at
+# each class mean the score of its class is ahead by one
 FAR = 10.0
-# c: the correlation between noise along a direction of the class means and noise along one orthogonal to all of them
+# c: the correlation between noise along a direction of the class means and noise along one orthogonal to all of them,
+# chosen
 COUPLING = 0.5
 
 
@@ -79,7 +85,8 @@ def small_terms(X: np.ndarray, classes: int) -> models.Numbers:
     along_means = _scaled_along(models.snr_vectors(X, classes)[0], SCATTERS[0])
     concentrated = rescattered(X, SCATTERS[0] * min(1.0, omega) * identity, classes)
     W, M = models.classifier(concentrated, classes), models.class_means(concentrated, classes)
-    inverse = np.linalg.pinv(M, rcond=1e-9)  # shape (C, P), that of W
+    # shape (C, P), that of W. 1e-9 is chosen: it cuts the singular value that centring makes zero, to rounding
+    inverse = np.linalg.pinv(M, rcond=1e-9)
     return {
         quantities.SCATTERED_LOSS_NC1: nc1,
         quantities.SCATTERED_LOSS_NC23: nc23,
@@ -180,6 +187,7 @@ def leaning_noise(X: np.ndarray, classes: int) -> dict[str, np.ndarray]:
         change = np.sqrt(lean) * (np.eye(len(X)) - projector) + projector / np.sqrt(lean)
         within, means = identities.moments(rescattered(X, change, classes), classes)
         centred = collapse.centred_means(means)
+        # 1e-9 is chosen: it cuts the eigenvalues that are zero, to rounding, as Sigma_B has rank C - 1
         product = np.linalg.pinv(centred.T @ centred / classes, rcond=1e-9, hermitian=True) @ within
         trace[index] = np.trace(product)
         norm[index] = np.linalg.norm(product)

@@ -98,6 +98,7 @@ def renormalised_descent(
     step_sizes = steps  # the setting lists sizes, not numbers
     coarsest = max(step_sizes)
     ratios = [coarsest / step for step in step_sizes]
+    # whole numbers, but for rounding; 1e-9 is chosen
     if any(abs(ratio - round(ratio)) > 1e-9 for ratio in ratios):
         raise ProjectError(f"steps {steps}: each must divide the largest, so that all reach the same times; fix them")
     counts = np.unique(np.concatenate([[0], np.round(np.geomspace(1, horizon / coarsest, points))]).astype(int))

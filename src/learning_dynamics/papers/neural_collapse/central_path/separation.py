@@ -9,7 +9,8 @@ from scipy.linalg import eigh
 
 from learning_dynamics.papers.neural_collapse.central_path import models, quantities
 
-FLATTENED = 1e-3  # by how much the class means are scaled along the direction in which they are separated least
+# by how much the class means are scaled along the direction in which they are separated least; chosen
+FLATTENED = 1e-3
 
 
 def separations(H: np.ndarray, X: np.ndarray, classes: int) -> models.Numbers:
@@ -35,7 +36,7 @@ def separations(H: np.ndarray, X: np.ndarray, classes: int) -> models.Numbers:
     stationary = eigh(M @ M.T, models.within_covariance(H, classes), eigvals_only=True)[::-1][: classes - 1]
     flattened = np.append(omega[:-1], FLATTENED * omega[-1])
     return {
-        # class means that are the first so many terms of sum_j omega_j u_j v_j^T
+        # class means that are the first `count` terms of sum_j omega_j u_j v_j^T
         quantities.SNR_RANK: np.array(
             [_rank_of_snr(U[:, :count] * omega[:count] @ V[:, :count].T, X, classes) for count in range(1, classes)]
         ),
@@ -49,6 +50,7 @@ def separations(H: np.ndarray, X: np.ndarray, classes: int) -> models.Numbers:
 def _rank_of_snr(M: np.ndarray, X: np.ndarray, classes: int) -> int:
     """Return the rank of the SNR matrix of class means M, (P, C), with the deviations of X."""
     H = models.deviations(X, classes) + np.repeat(M, X.shape[1] // classes, axis=1)
+    # 1e-9 is chosen: singular values that should be zero are of the order of rounding
     return int(np.linalg.matrix_rank(models.signal_to_noise(H, classes), rtol=1e-9))
 
 

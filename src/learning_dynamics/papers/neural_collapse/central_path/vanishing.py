@@ -33,7 +33,8 @@ class LateFall(NamedTuple):
     largest_share: float | np.ndarray  # largest `share_left` that the law and the integrator's error allow
 
 
-# how many times the integrator's error a spread must be for its fall to be visible
+# how many times the integrator's error a spread must be for its fall to be visible; chosen: the error is then at most a
+# hundredth of the spread
 VISIBLE = 100
 UNSEEN = LateFall(np.nan, 0.0, np.nan, np.nan)  # no decade shows the exponent: undecided
 
@@ -74,11 +75,13 @@ def vanishing_checks(
         -1.0 * power_of_spread,
         tolerance=fall.tolerance,
         relative_to=1.0,
+        # half of the difference between -1 and the exponent of the nearest rival, -1/2
         resolution=0.25 * power_of_spread,
         because="next order of the expansion, and the integrator's error in the spread",
         rivals={phrase: exponent * power_of_spread for phrase, exponent in wrong_exponents.items()},
         scaled=scaled,
     )
+    # no rival alters this check: the exponent above refuses them
     yield every_draw(
         f"{IN_WORDS[quantity]} at the last time over that at the end of the decade of the exponent, {flow} map",
         fall.share_left,
@@ -105,6 +108,7 @@ def _late_fall(flows: Table, quantity: Quantity, flow: str, power_of_spread: int
             exponent=np.log(distance[end] / distance[start]) / np.log(times[end] / times[start]),
             tolerance=power_of_spread * (next_orders[start] + error / spread[end]),
             share_left=distance[-1] / distance[end],
+            # twice: the last spread is off by one error, and so is the spread that it is divided by
             largest_share=(spread_left + 2 * error / spread[end]) ** power_of_spread,
         )
 

@@ -72,6 +72,7 @@ from learning_dynamics.tidy import Quantity, Table, settings_of
 #   zero (not_slower)
 # - nc2_of: whether NC2 is of the class means, as section 1.1 defines it, or of the classifiers as well, as figures 3 to
 #   5 draw it
+# Levels, shares and readings are chosen; `vary:` in the configuration has others, with which claims are judged again.
 
 # the authors' weight decay, that of Papyan, Han, Donoho 2020 (appendix A.3). Under MSE it belongs to `MSELoss`, which
 # averages over classes. The paper's loss, half the sum over them, is C / 2 times as large, and so is its weight decay
@@ -82,7 +83,7 @@ NC2_OF_CLASSIFIERS = (EQUINORM_CLASSIFIERS, EQUIANGULAR_CLASSIFIERS, MAXIMAL_ANG
 DONE_WHEN_ERRORS_END = "no further collapse beyond zero train error"
 TIMES_EXCHANGED = "start and end swapped in every second training"
 INDEPENDENT = "independent random vectors"
-# what checks of NC4 are about, and a rival
+# the quantity that checks of NC4 are about, and the phrase of a rival of theirs
 SHARE_THAT_DIFFERS = "share of images on which network and nearest class mean differ"
 STAY_AS_AT_FIRST = "decisions that stay as they were at the first epoch"
 
@@ -150,7 +151,7 @@ def nc1(trainings: Sequence[Table], *, level: Positive, train_error: Fraction) -
     median training; from the first recorded epoch to the last it falls {fall:.2g}-fold, in the geometric mean over
     trainings. The paper's limit is of the matrix; its figures draw the trace (errata 7 and 9).
     """
-    # Tr(Sigma_W pinv(Sigma_B)) / C
+    # Tr(Sigma_W pinv(Sigma_B)) / C; `_tend_to_zero` fills the facts
     return _tend_to_zero(trainings, [NC1], level=level, train_error=train_error)
 
 
@@ -173,7 +174,8 @@ def nc2_equinorm(trainings: Sequence[Table], *, level: Positive, train_error: Fr
     spread of the class means' norms ends at {end:.1g} in the median training; from the first recorded epoch to the last
     it falls {fall:.2g}-fold, in the geometric mean over trainings.
     """
-    # std / mean of |mu_c - mu_G|, and of |w_c|, over classes: at most level gamma_C / sqrt(2 P) at the end
+    # std / mean of |mu_c - mu_G|, and of |w_c|, over classes: at most level gamma_C / sqrt(2 P) at the end.
+    # `_tend_to_zero` fills the facts
     return _tend_to_zero(trainings, [EQUINORM_MEANS, EQUINORM_CLASSIFIERS], level=level, train_error=train_error)
 
 
@@ -190,7 +192,8 @@ def nc2_equiangular(trainings: Sequence[Table], *, level: Positive, train_error:
     the class means' cosines ends at {end:.1g} in the median training; from the first recorded epoch to the last it
     falls {fall:.2g}-fold, in the geometric mean over trainings.
     """
-    # std over pairs of classes of cos(mu_c - mu_G, mu_c' - mu_G), and of cos(w_c, w_c')
+    # std over pairs of classes of cos(mu_c - mu_G, mu_c' - mu_G), and of cos(w_c, w_c').
+    # `_tend_to_zero` fills the facts
     return _tend_to_zero(trainings, [EQUIANGULAR_MEANS, EQUIANGULAR_CLASSIFIERS], level=level, train_error=train_error)
 
 
@@ -207,7 +210,7 @@ def nc2_maximal_angle(trainings: Sequence[Table], *, level: Positive, train_erro
     means' mean distance ends at {end:.1g} in the median training; from the first recorded epoch to the last it falls
     {fall:.2g}-fold, in the geometric mean over trainings.
     """
-    # mean of |cos + 1 / (C - 1)| over pairs of class means, and of classifiers
+    # mean of |cos + 1 / (C - 1)| over pairs of class means, and of classifiers; `_tend_to_zero` fills the facts
     return _tend_to_zero(
         trainings, [MAXIMAL_ANGLE_MEANS, MAXIMAL_ANGLE_CLASSIFIERS], level=level, train_error=train_error
     )
@@ -225,7 +228,7 @@ def nc3(trainings: Sequence[Table], *, level: Positive, train_error: Fraction) -
     trainings. Section 1.1 divides each classifier and class mean by its own norm, which makes no difference where norms
     are equal (NC2).
     """
-    # || W^T / ||W||_F - M / ||M||_F ||_F^2 with centred class means M
+    # || W^T / ||W||_F - M / ||M||_F ||_F^2 with centred class means M; `_tend_to_zero` fills the facts
     return _tend_to_zero(trainings, [SELF_DUALITY], level=level, train_error=train_error)
 
 
@@ -351,8 +354,8 @@ def nc2_not_slower(
     # arrived just after 10, so that NC1 and NC3 count as 30 / 10 behind it: it is given the benefit of the doubt
     lead = np.log10(nc1_nc3_arrival / nc2_before)
     lead_from_arrival = np.log10(nc1_nc3_arrival / nc2_arrival)
-    # By the rival NC1 and NC3 arrive, in the mean, at half the epoch of NC2. Its lead has the deviations from the mean
-    # that the measured lead has
+    # By the rival NC1 and NC3 arrive, in the mean, at half the epoch of NC2 (chosen: half). The rival's lead deviates
+    # from its mean, training by training, as the measured lead does
     at_twice_the_epoch = "NC2 at twice the epoch of NC1 and NC3"
     if reading == "no_evidence":
         # the mean of `lead` with nc2_arrival / 2 for nc1_nc3_arrival
@@ -541,6 +544,7 @@ def _collapse_on_every_data_set(
             because="a quantity that falls",
             excluded=excluded,
             rivals={
+                # may pass here, as in `_tend_to_zero`: the bound on NC1 at the last epoch refuses it
                 DONE_WHEN_ERRORS_END: {"values": np.log10(first / value_at_errors_end)},
                 TIMES_EXCHANGED: {"values": half_exchanged(fall_beyond_zero_error)},
                 INDEPENDENT: {"values": np.log10(value_at_errors_end / chance_level(included, quantity))},

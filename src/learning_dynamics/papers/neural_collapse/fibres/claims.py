@@ -54,7 +54,8 @@ from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Draws, Quantity, Table, by_draw, select, settings_of
 
 # Settings of these claims, whose values stand in workflow/config/neural_collapse.yaml:
-# - tolerance, of `lemma_2`: by how much the order of the remainder over the step may differ from one
+# - tolerance, of `lemma_2`: by how much the order of the remainder over the step may differ from one; chosen,
+#   above the relative size of the steps, some thousandths (`tangents.STEPS`)
 #
 # In comments a C between features is the class-centring matrix (I - Y^T Y / N) / (C N), bold in the claims' texts
 # (eq. 21): the projector that takes class means away, over the number C N of examples. X are renormalised features, Z
@@ -77,7 +78,8 @@ def invariance(features: Table) -> Claim:
     instead of $\Sigma_W^{1/2}$ (errata 10). The loss is constant along fibres, so that its gradient is orthogonal to
     every $BH$ with a square matrix $B$.
     """
-    tolerance = 10 * EPSILON * settings_of(features)["condition"] ** 2  # setting: the condition number of A
+    # Chosen: 10 units. The square, because A H has the covariance A Sigma_T A^T. The setting is A's condition number
+    tolerance = 10 * EPSILON * settings_of(features)["condition"] ** 2
     because = "rounding: 10 units times the square of the condition number of $A$"
     classifier_kept = "the classifier of $H$ kept for $AH$"
     # ||W_LS(A H) A H - W_LS(H) H|| / ||W_LS(H) H||, biases included (eq. 7)
@@ -151,7 +153,7 @@ def tangent_space(features: Table) -> Claim:
             minus_sign: {"measured": draws[CODIMENSION_MINUS_SIGN]},
             uncentred: {"measured": draws[CODIMENSION_UNCENTRED]},
         },
-        scaled=False,
+        scaled=False,  # no smallest refused error is sought: with a tolerance of zero every other rank is refused
     )
 
 
@@ -239,7 +241,7 @@ def lemma_2(features: Table, *, tolerance: Positive) -> Claim:
             "the orthogonal projection": {"measured": order(ORTHOGONAL)},
             "a minus between the products, as the proof prints": {"measured": order(MINUS_SIGN)},
         },
-        scaled=False,
+        scaled=False,  # no smallest refused error is sought: of a prediction of one it is the tolerance
     )
     yield Facts(tolerance=tolerance, orthogonal=np.median(order(ORTHOGONAL)))
 
@@ -297,7 +299,8 @@ def lemma_4(features: Table) -> Claim:
     orthogonal projection, by {off_printed:.2g} or more under the printed map. The first product alone is right under
     the orthogonal projection, so that Lemmas 5 and 6 follow there.
     """
-    # what holds instead: the first product alone, and under the printed map 1 + omega_j^2 / C times as much
+    # what holds instead: the first product alone, and under the printed map 1 + omega_j^2 / C times as much. Each rival
+    # is right under one map, passes there, and is refused under the other
     corrected = {ORTHOGONAL: VELOCITY_GAP_MEANS, PRINTED: VELOCITY_GAP_MEANS_FASTER}
     for flow in (ORTHOGONAL, PRINTED):
         yield no_gap(

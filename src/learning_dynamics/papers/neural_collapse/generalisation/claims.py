@@ -40,11 +40,12 @@ from learning_dynamics.tidy import Quantity, Table, settings_of
 # - average: over trainings: the mean, or the median, must be above zero
 # - train_error: largest share of train images misclassified at which train errors count as ended: see
 #   `EFFECTIVELY_ZERO` in `neural_collapse.trainings`
-# - correlation: least rank correlation that is "roughly monotonic"
+# - correlation: least rank correlation that is "roughly monotonic"; chosen
 # - factor: ratio of the two losses' test errors from which on they are not comparable: the root of two, the geometric
 #   mean of 1 and 2
 
-CHANCE = 0.05  # a correlation is beyond chance if at most this share of all orders of the data sets reaches it
+# chosen, one in twenty: a correlation is beyond chance if at most this share of all orders of the data sets reaches it
+CHANCE = 0.05
 
 
 def _slower_on_test(
@@ -155,13 +156,15 @@ def test_collapse_by_difficulty(trainings: Sequence[Table], *, correlation: Frac
         for nc1_by_data in nc1_by_network.values():
             difficulties = [difficulty[data] for data in nc1_by_data]
             correlations.append(scipy.stats.spearmanr(list(nc1_by_data.values()), difficulties).statistic)
+        # 9 digits are chosen: rounding is below, and different orders differ by more
         return round(float(np.mean(correlations)), 9)
 
     # each of the 120 orders of the data sets as a difficulty: the rank of each data set
     orders = [dict(zip(FIVE_DATA_SETS, ranks, strict=True)) for ranks in permutations(range(len(FIVE_DATA_SETS)))]
     chance_correlations = np.array([rank_correlation(order) for order in orders])
     beyond_chance = [value for value in chance_correlations if np.mean(chance_correlations >= value) <= CHANCE]
-    # the least correlation that at most a share CHANCE of all orders reaches; infinite if more of them tie at the top
+    # the least correlation that at most a share CHANCE of all orders reaches; infinite if more orders than that tie at
+    # the top
     least_beyond_chance = min(beyond_chance, default=np.inf)
 
     def with_chance_interval(difficulty: Mapping[str, float]) -> evidence.Estimate:

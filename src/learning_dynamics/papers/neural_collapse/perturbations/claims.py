@@ -33,13 +33,13 @@ from learning_dynamics.tidy import Quantity, Table
 # - measure: DeepFool's perturbation, as in the paper (robustness), or the smaller of it and a known crossing
 #   of the boundary (robustness_smallest)
 # - compared_by: whether robustness under both losses is compared by the logarithm of the ratio, or by the difference
-# - magnitudes: how many powers of ten make "several magnitudes"
+# - magnitudes: how many powers of ten make "several magnitudes"; chosen
 # - train_error: largest share of train images misclassified at which train errors count as ended: see
 #   `EFFECTIVELY_ZERO` in `neural_collapse.trainings`
 # - average: over trainings: the mean, or the median, must be above zero
 
 # names of ROBUSTNESS_SMALLEST and ROBUSTNESS, means of |r| / |x| over test images x. Under the second r is DeepFool's
-# perturbation of x; under the first it is that or a known crossing towards a train image, whichever is smaller
+# perturbation of x. Under the first r is the smaller of DeepFool's and of a known crossing towards a train image
 Measure = Literal["robustness_smallest", "robustness"]
 
 
@@ -109,6 +109,7 @@ def robustness_by_magnitudes(
     def log_ratios(quantity: Quantity, read: Callable[..., np.ndarray] = at_the_end) -> np.ndarray:
         """Return log10 of robustness under MSE over that under CE, shape (networks, seeds)."""
         ratios = read(mse_runs, quantity, "test") / read(ce_runs, quantity, "test")
+        # a row for each table: `read` puts one table after the other, and all must have equally many seeds
         return np.log10(ratios).reshape(len(mse_runs), -1)
 
     def mean_of_largest(logs: np.ndarray) -> evidence.Estimate | float:

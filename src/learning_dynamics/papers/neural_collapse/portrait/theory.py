@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-CLASSES = 3
-IMAGES = 40  # of each class
+CLASSES = 3  # as many as span a plane
+IMAGES = 40  # of each class, that are drawn; chosen
 
 
 def coordinates(

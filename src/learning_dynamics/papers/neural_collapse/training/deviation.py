@@ -24,7 +24,8 @@ from learning_dynamics.papers.neural_collapse.training.quantities import (
 )
 from learning_dynamics.seeds import seed_sequence
 
-CONTINUED_STATES = 20  # at the most, over which a network that is trained on is averaged
+# largest number of states over which a network that is trained on is averaged; chosen
+CONTINUED_STATES = 20
 
 
 @torch.no_grad()

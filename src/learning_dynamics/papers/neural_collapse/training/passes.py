@@ -13,7 +13,8 @@ from torch import Tensor, nn
 from learning_dynamics.measures.class_moments import ClassMoments
 from learning_dynamics.papers.neural_collapse.training.models import Classifier
 
-STATISTICS_BATCH = 2000  # images whose batch-norm statistics are averaged with those of the others
+# largest number of images in a batch whose batch-norm statistics are averaged with those of other batches; chosen
+STATISTICS_BATCH = 2000
 
 
 @dataclass(frozen=True)

@@ -87,7 +87,7 @@ def trace_and_product(features: Table) -> Claim:
         at_most=0.5,
         because=because,
         excluded=excluded,
-        corrected=NOT_CLAIMED,
+        corrected=NOT_CLAIMED,  # the printed sentence's alone; the next check is the correction's
     )
     yield every_draw(
         "factor by which the norm of the product changes when the lean of the noise is divided by ten",
@@ -117,7 +117,7 @@ def trace_and_product(features: Table) -> Claim:
         return every_draw(
             "norm of the product over its trace, smallest lean",
             norm_over_trace[:, AT_SMALLEST_LEAN],
-            at_most=condition[:, AT_SMALLEST_LEAN] ** exponent * (1 + 1e-9),
+            at_most=condition[:, AT_SMALLEST_LEAN] ** exponent * (1 + 1e-9),  # chosen: a slack for rounding
             because="the bound, to rounding",
             excluded=excluded,
         )
@@ -131,12 +131,13 @@ def trace_and_product(features: Table) -> Claim:
             "exponent of that ratio's growth in the condition number, minus its prediction",
             np.log(growth) / np.log(growth_of_condition),
             exponent,
-            tolerance=0.01,
+            tolerance=0.01,  # the first of LEANS
             relative_to=1.0,
             excluded=excluded,
             because="next order: the largest lean, a hundredth",
         )
 
+    # the second rival is a looser bound, and passes as such: how the ratio grows refuses it
     rivals = {"the fourth root of the condition number": 0.25, "the condition number itself": 1.0}
     yield is_bounded(0.5, printed=NOT_CLAIMED, rivals=rivals)
     yield grows_with_the_condition_number(0.5, printed=NOT_CLAIMED, rivals=rivals)
@@ -211,7 +212,7 @@ def nc1_and_nc2_imply_nc3(features: Table) -> Claim:
         0.0,
         tolerance=tolerance,
         relative_to=1.0,
-        resolution=0.01,
+        resolution=0.01,  # as above
         because=because,
         rivals={"what coupled noise leaves": left_by_coupling},
         scaled=False,  # a multiple of zero is zero

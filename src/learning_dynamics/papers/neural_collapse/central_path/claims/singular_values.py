@@ -69,7 +69,9 @@ def proposition_2(features: Table, flows: Table) -> Claim:
     $\dot\omega = \alpha + \beta\omega = \alpha(1 + \omega^2/C)$, faster by a factor that grows without bound (up to
     {faster:.3g} on fresh draws; errata 3).
     """
-    # what each prediction says of the two maps; the proposition is about the printed map alone
+    # what each prediction says of the two maps; the proposition is about the printed map alone. So checks along the
+    # orthogonal projection judge the correction and the rivals. A rival may be right for one map, and pass there: it is
+    # refused along the other
     printed = {ORTHOGONAL: NOT_CLAIMED, PRINTED: PAPER}
     corrected = {ORTHOGONAL: PAPER, PRINTED: ALGORITHM}
     rivals = {
@@ -102,6 +104,7 @@ def corollary_1_growth(flows: Table) -> Claim:
     $\frac14$ to the same order. Singular values grow faster under the described algorithm and under its limit, the flow
     of the printed map: see `described_algorithm_rate`.
     """
+    # the second rival has the exponent 1/4 too, and passes the second check: the asymptote refuses it
     rivals = {
         "the algorithm's square root": ALGORITHM,
         "$c_3 = N/2$": PAPER_AT_HALF_SPEED,
@@ -150,6 +153,7 @@ def lemma_6(flows: Table, descent: Table) -> Claim:
         because="error of the integrator",
         rivals={"equal singular values from the start on": SNR_LIMIT_DISTANCE},
     )
+    # without the rival, whose distance is not measured along descent
     yield no_gap(
         "part of the SNR matrix outside of its first singular vectors, along descent",
         descent,
@@ -184,6 +188,7 @@ def described_algorithm_rate(features: Table, flows: Table, descent: Table) -> C
         "the paper's closed form": PAPER,
         "an algorithm twice as slow": at_speed(ALGORITHM, 0.5),
     }
+    # the slower algorithm passes the last check, as no speed changes an exponent; the checks before refuse it
     corrected = ALGORITHM  # d omega / dt = omega / (C N (C + omega^2))
     smallest_step = step_sizes_of(descent)[0]
     yield check_limit_of_small_steps(descent, PAPER, corrected=corrected, rivals=rivals)
@@ -204,7 +209,7 @@ def described_algorithm_rate(features: Table, flows: Table, descent: Table) -> C
         ),
         rounding_of_steps(descent),
         "rounding: one unit for each step",
-        resolution=np.inf,
+        resolution=np.inf,  # this check has no rivals, and its tolerance no upper limit
     )
     yield check_asymptote(flows, PRINTED, PAPER, corrected=corrected, rivals=rivals)
     yield check_exponent(flows, PRINTED, PAPER, corrected=corrected, rivals=rivals)

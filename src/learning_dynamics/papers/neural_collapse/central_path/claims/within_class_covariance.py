@@ -67,8 +67,9 @@ def appendix_d_6(features: Table, flows: Table, trainings: Sequence[Table]) -> C
         """Return the largest |ratio - 1| of each draw, shape (draws,)."""
         return relative_error(ratios(table, quantity, has_factor_C=has_factor_C, **where), 1.0)
 
-    # two wrong corrections: the trace equals C sum_j 1 / omega_j^2 everywhere, not on renormalised features alone; and
-    # the trace is no less than the sum without C
+    # Two wrong corrections. `equality`: the trace equals C sum_j 1 / omega_j^2 everywhere, not on renormalised features
+    # alone; it passes there and along flows, and the first check of raw features refuses it. `bound`: the trace is no
+    # less than the sum without C; it passes on raw features, and the renormalised ones refuse it
     equality = "$C\\sum_j1/\\omega_j^2$ for any features"
     bound = "a bound without $C$"
 
@@ -123,17 +124,17 @@ def appendix_d_6(features: Table, flows: Table, trainings: Sequence[Table]) -> C
         raw - 1,
         at_least=over_sizes(least_excess, omega=by_size(features, OMEGA)),
         because="the trace is larger than $C\\sum_j1/\\omega_j^2$ by more than rounding; no less with $C-1$ features",
-        printed=NOT_CLAIMED,
+        printed=NOT_CLAIMED,  # of the correction and the rival `bound` alone: the others are judged as equalities above
         rivals={equality: NOT_CLAIMED, bound: {"values": raw_without_C - 1}},
     )
     networks, number_rank_deficient = _trace_over_sum_of_networks(trainings)
     yield every_draw(
         "trained networks: trace over the sum",
         networks,
-        at_least=1 - 1e-6,
+        at_least=1 - 1e-6,  # chosen: about eight units of float32's rounding, 1.2e-7
         because="the trace is no less than $C\\sum_j1/\\omega_j^2$, to rounding of float32 features",
         excluded={"their covariance lacks rank": number_rank_deficient},
-        printed=NOT_CLAIMED,
+        printed=NOT_CLAIMED,  # the correction's bound: paper and rival have an equality, which raw features judge
         rivals={equality: NOT_CLAIMED},
     )
     yield Facts(raw=raw.max(), network=np.median(networks))
@@ -192,6 +193,6 @@ def covariance_full_rank(trainings: Sequence[Table]) -> Claim:
             "rank $C-1$": (at_the_end(trainings, CLASSES) - 1) / n_features,
             "one feature that never varies": (n_features - 1) / n_features,
         },
-        scaled=False,
+        scaled=False,  # no smallest refused error is sought: with a tolerance of zero every other share is refused
     )
     yield Facts(dead=np.median(largest_dead_share))

@@ -1,7 +1,8 @@
 """Identities of the loss of the least-squares classifier, on any features (section 2, appendices B and C.1).
 
 All checks but Theorem 1's bound judge a relative gap, zero where the equation holds. The least-squares solution, and
-L_LS with it, is computed by singular values (`central_path.identities.least_squares`).
+L_LS with it, is computed by singular values (`central_path.identities.least_squares`). C is the number of classes and
+mu_G the global mean of the features.
 """
 
 from learning_dynamics.judging import Claim, claim, every_draw
@@ -56,6 +57,7 @@ def theorem_1(features: Table) -> Claim:
         because=ROUNDING_REASON,
         rivals=rivals,
     )
+    # this bound has no rivals: it makes sure that the deviation is zero for the least-squares classifier alone
     yield every_draw(
         "$L_{LS}^\\perp$ over $\\frac12\\mu_{\\min}\\|\\tilde W - \\tilde W_{LS}\\|^2$",
         Draws(features).smallest(quantities.DEVIATION_OVER_LEAST),

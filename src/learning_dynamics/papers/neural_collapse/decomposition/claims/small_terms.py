@@ -72,7 +72,7 @@ def nc1_term_and_variability(features: Table) -> Claim:
         np.log(growth_of_loss) / np.log(growth_of_scatter),
         at_least=0.0,
         because="a term that vanishes with $\\Sigma_W$ alone does not fall as $\\Sigma_W$ grows",
-        corrected=NOT_CLAIMED,
+        corrected=NOT_CLAIMED,  # this check is the printed sentence's alone, the next three are the correction's
     )
 
     # By Lemma 1 both terms of the loss are functions of the SNR singular values omega_j. Below, omega are those of the
@@ -95,6 +95,7 @@ def nc1_term_and_variability(features: Table) -> Claim:
         omega_max = omega[:, 0, 0] / SCATTERS[0]
         return 1 + omega_max**2 / size.classes
 
+    # chosen: 10 units of rounding
     tolerance = 10 * EPSILON * over_sizes(condition_number, omega=by_size(features, OMEGA))
     because = "rounding: 10 units, times the conditioning $1 + \\omega_{\\max}^2/C$ at the least scatter"
     yield zero_on_every_draw(
@@ -203,9 +204,11 @@ def nc23_term_and_simplex(features: Table) -> Claim:
         0.0,
         tolerance=tolerance,
         relative_to=1.0,
+        # the root of the largest score error that the premise below allows, 0.01
         resolution=0.1,
         because=because,
         corrected=draws[INVERSE_FRAME_DISTANCE],  # for E^T = pinv(M)
+        # the second rival predicts what the paper prints, and is refused as that is
         rivals={in_proportion: means_frame_distance, "classifiers that are a simplex frame": 0.0},
     )
     # || W / ||W|| - M^T / ||M|| ||^2, and as corrected the same of pinv(M) instead of W
@@ -215,7 +218,7 @@ def nc23_term_and_simplex(features: Table) -> Claim:
         0.0,
         tolerance=tolerance,
         relative_to=1.0,
-        resolution=0.1,
+        resolution=0.1,  # as above
         because=because,
         corrected=draws[INVERSE_SELF_DUALITY],
         rivals={in_proportion: 0.0},
@@ -224,7 +227,7 @@ def nc23_term_and_simplex(features: Table) -> Claim:
         every_draw(
             "what is left of $\\|W\\bar M - \\Phi\\|/\\|\\Phi\\|$",
             score_error,
-            at_most=0.01,
+            at_most=0.01,  # chosen
             because="the term is small: a hundredth of what a classifier of zeros leaves",
         )
     )

@@ -58,13 +58,14 @@ from learning_dynamics.tidy import Draws, Quantity, Table, settings_of
 # - train_error: largest share of train images misclassified at which train errors count as ended: see
 #   `EFFECTIVELY_ZERO` in `neural_collapse.trainings`
 # - factor: how many times as far as another term L_NC2/3 must fall
-# - tolerance: by how many decades the measured noise may be off its law, which is of first order in the learning rate
+# - tolerance: by how many decades the measured noise may be off its law, which is of first order in the learning rate;
+#   chosen, and below 0.3, a factor of two
 
 # The terms are computed from float64 moments of the features, the loss from float64 outputs of the same features. They
 # differ by rounding, 2e-16, times the condition number of the regularised second moment, at most its trace over the
-# decay
+# decay. 1e-10 allows a condition number of 4.5e5: at the trained decay of 2.5e-3 a trace of 1,100
 NETWORK_ROUNDING = 1e-10
-Period = Literal["early", "zero_error", "drop", "end"]  # values of `since`, and below in words
+Period = Literal["early", "zero_error", "drop", "end"]  # values of `since`; `PERIODS` has them in words
 PERIODS = {
     "early": "from an early epoch on",
     "zero_error": "from zero train error on",
@@ -266,12 +267,13 @@ def nc1_term_dominates(
         ratios,
         at_least=1.0,
         because="the largest term",
+        # trainings whose ratio is below one at single recorded epochs alone
         undecided=(ratios < 1) & ~is_less_twice_in_a_row,
         excluded=excluded,
         rivals={
             phrase: {
                 "values": least_ratio(term, since, without_decay=leaves_out_decay),
-                "undecided": None,
+                "undecided": None,  # a rival is judged at every recorded epoch
             }
             for phrase, term in {"$L_{LS}^\\perp$ dominant": LOSS_LS_PERP, "$L_{NC2/3}$ dominant": LOSS_NC23}.items()
         },
@@ -297,7 +299,8 @@ def _by_seed_since(values: pd.DataFrame, table: Table, since: Period, train_erro
     they never end.
     """
     starts = _starts(values, table, since, train_error)
-    return [values.loc[values.index >= starts[seed], seed] for seed in values.columns]  # no epoch is later than nan
+    # where a start is nan the series is empty: no epoch compares as later than nan
+    return [values.loc[values.index >= starts[seed], seed] for seed in values.columns]
 
 
 def _holds_twice_in_a_row_since(holds: pd.DataFrame, table: Table, since: Period, train_error: float) -> np.ndarray:
@@ -373,7 +376,8 @@ def nc23_vanishes_first(
         return over_trainings(trainings, of_training)
 
     nc1_fall, nc23_fall, ls_perp_fall = (decades_of_fall(term, decay) for term in (LOSS_NC1, LOSS_NC23, LOSS_LS_PERP))
-    # by a rival another term falls fastest; each check compares that term with one of the other two
+    # By a rival another term falls fastest; each check compares that term with one of the other two. A rival may pass
+    # one check: the other refuses it
     nc1_first, ls_perp_first = "$L_{NC1}$ first", "$L_{LS}^\\perp$ first"
     yield _further_by(
         "$\\log_{10}$ of the fall of $L_{NC2/3}$ over that of $L_{LS}^\\perp$",
@@ -424,6 +428,7 @@ def _further_by(name: str, advantage: np.ndarray, factor: float) -> Check:
         evidence.mean(advantage),
         bound,
         because="95 % interval over all trainings",
+        # the interval decides; the page says how many trainings have such a lead, and how many not
         draws_for=int((advantage > bound).sum()),
         draws_against=int((advantage <= bound).sum()),
         draws_undecided=int(np.isnan(advantage).sum()),
