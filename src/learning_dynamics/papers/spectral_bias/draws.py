@@ -8,10 +8,10 @@ import numpy as np
 from learning_dynamics.papers.spectral_bias.quantities import SAMPLES, SIGMA_W1
 from learning_dynamics.tidy import Draws, Table
 
-# this and LEFT_OPEN say why a check allows what it does, as the page prints it
+# STEPS_BY_RTOL and LEFT_OPEN say why a check allows what it does, as the page prints it
 STEPS_BY_RTOL = "the integrator's steps times its relative tolerance"
-# factor on a bound by the remaining residual: with one sample the bound is an equality, and a small residual, a
-# difference of near numbers, is known to a few digits only
+# factor on a bound by the remaining residual: with one sample the bound is an equality, and the residual, a difference
+# of near numbers that ends at 1e-11 of the labels, is known to eps / 1e-11 = 2e-5 of itself; chosen: a thousandth
 ROUNDED_BOUND = 1 + 1e-3
 LEFT_OPEN = "what the remaining residual leaves open, and steps times the relative tolerance"
 

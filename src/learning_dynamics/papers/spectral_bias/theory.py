@@ -74,7 +74,7 @@ def jump(teacher_singular_values: np.ndarray, rescaled_time: np.ndarray) -> np.n
     """
     s = teacher_singular_values
     delay = rescaled_time - 1 / (2 * s)
-    # a delay of zero, up to rounding, is the jump itself
+    # a delay of zero is the jump itself; 1e-9 is far above the 1e-12 to which `jump.runs` rounds recorded times
     value_at_jump = s / (1 + 2 * s)
     return np.where(np.abs(delay) < 1e-9, value_at_jump, np.where(delay > 0, s, 0.0))
 

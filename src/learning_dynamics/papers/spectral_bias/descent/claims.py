@@ -13,7 +13,7 @@ from learning_dynamics.tidy import Draws, Quantity, Table
 # Settings of the claim, whose values stand in workflow/config/spectral_bias.yaml:
 # - share: least share of |W|^2 in its largest singular value that is close to rank one
 
-ROUNDING = 100 * np.finfo(float).eps  # of the few hundred operations of a step
+ROUNDING = 100 * np.finfo(float).eps  # of the few hundred operations of a step; chosen: 100 eps
 W_FOR_ITS_TRANSPOSE = "$W$ for $W^\\top$ in the term of second order"  # phrase of a rival that alters two checks
 
 
@@ -77,6 +77,7 @@ def _steps_follow_the_recursion(draws: Draws) -> Iterator[Check]:
         corrected={"values": draws.largest(quantities.GRADIENT_STEP)},
         rivals={
             "no term of second order, as for the flow": {"values": draws.largest(quantities.GRADIENT_STEP_FIRST)},
+            # as printed: of the two misprints, this rival of the correction keeps the second
             W_FOR_ITS_TRANSPOSE: {"values": draws.largest(quantities.GRADIENT_STEP_PRINTED)},
         },
     )
@@ -86,7 +87,7 @@ def _directions_stay(on_whitened: Draws, on_others: Draws, *, steps: int) -> Ite
     """Check that a, W - W(0) and R keep the direction of R(0) on whitened data, by the sine of their turning."""
 
     def stays_along_R0(label: str, turning: Quantity, *, at_most: float, because: str) -> Check:
-        """Check one of the three; the rival is what it turns on other data."""
+        """Check one of a, W - W(0) and R, named by `label`; by the rival it keeps the direction on other data too."""
         return every_draw(
             f"largest turning of {label} from the direction of $R(0)$",
             on_whitened.largest(turning),
@@ -95,11 +96,12 @@ def _directions_stay(on_whitened: Draws, on_others: Draws, *, steps: int) -> Ite
             rivals={"directions that stay whatever the data": {"values": on_others.largest(turning)}},
         )
 
-    rounding_of_all_steps = ROUNDING * steps  # a direction adds it up
-    of_all_steps = "rounding of every step"
+    rounding_of_all_steps = ROUNDING * steps  # a direction adds up the rounding of each step
+    of_all_steps = "rounding of every step"  # the reason for this bound, as the page prints it
     yield stays_along_R0("$a$", quantities.OUTPUT_TURNING, at_most=rounding_of_all_steps, because=of_all_steps)
     yield stays_along_R0("$W - W(0)$", quantities.LAYER_TURNING, at_most=rounding_of_all_steps, because=of_all_steps)
-    # |R| rounds by eps |R(0)|, and is followed down to 1e-8 |R(0)|: its direction is known to eps / 1e-8 = 2e-8
+    # |R| rounds by eps |R(0)|, and is followed down to 1e-8 |R(0)|: its direction is known to eps / 1e-8 = 2e-8.
+    # sqrt(ROUNDING) = 1.5e-7 leaves a factor of seven
     residual_rounds = "rounding over a residual of $10^{-8}$"
     yield stays_along_R0("$R$", quantities.GRADIENT_TURNING, at_most=np.sqrt(ROUNDING), because=residual_rounds)
 

@@ -49,12 +49,13 @@ def theorem_3_1_i(flows: Sequence[Table]) -> Claim:
             # lambda_min = sigma_min(X)^2 and lambda_max = sigma_max(X)^2: the bound, in proportion to lambda^(-1/2),
             # is smaller by the factor sigma_min(X) / sigma_max(X)
             r"the bound with $\lambda_{\max}$ in place of $\lambda_{\min}$": draws[quantities.INVERSE_CONDITION_OF_X],
-            "half the bound": 0.5,
+            "half the bound": 0.5,  # chosen; refused if some draw comes nearer to its bound than half
         },
     )
     yield every_draw(
         "bound on the rest of the way at the end, relative to the parameters' norm",
         draws[quantities.BOUND_AT_END],
+        # chosen: far below one, and far above the residual of ten times rtol at which flows are stopped
         at_most=draws.setting("integration.rtol") ** 0.5,
         because="the square root of the relative tolerance: the end is the limit",
         fact="left",
@@ -81,6 +82,7 @@ def theorem_3_1_ii(flows: Sequence[Table], unequal: Table) -> Claim:
         raise Untested(ONE_INTERPOLATOR)
     limits = Draws(flows, phase="limit")
     distance_from_unequal_rows = float(np.nanmedian(Draws(unequal, phase="limit")[DISTANCE]))
+    # chosen: small, and far above what a relative residual of 1e-11, where flows are stopped, leaves open
     rivals = {r"an interpolator $10^{-6}$ away": 1e-6}
     if has_several_interpolators(flows[0]):  # the run from unequal rows has the data of this one
         rivals["an interpolator as far away as the limit from rows of unequal lengths"] = distance_from_unequal_rows
@@ -127,12 +129,14 @@ def theorem_3_1_iii(flows: Sequence[Table]) -> Claim:
         predicted=0.0,
         rivals={
             "the sum of squares alone, by its gradient": {"values": limits[quantities.GRADIENT_W1_WITHOUT_LOG_DET]},
+            # the potential has gamma before the logarithm
             r"$2\gamma$ before the logarithm, by its gradient": {
                 "values": limits[quantities.GRADIENT_W1_TWICE_LOG_DET]
             },
         },
     )
-    rivals_of_W2 = {}  # with a single interpolator there is no other
+    # on draws with a single interpolator the rival changes nothing; those with several refuse it
+    rivals_of_W2 = {}
     if any(has_several_interpolators(table) for table in flows):
         gradient_elsewhere = limits[quantities.GRADIENT_W2_ELSEWHERE]
         rivals_of_W2["another interpolator, a thousandth away in $W_2$"] = {"values": gradient_elsewhere}
@@ -201,7 +205,8 @@ def corollary_3_1(flows: Sequence[Table]) -> Claim:
     )
     sigma_star, gamma = limits.entries(SIGMA_BETA, column="predicted"), limits.setting("gamma")[:, None]
     # sigma_1(W1)^2 - sigma_1(W2)^2 = 2 gamma stays (Lemma 3.2): both squares err by the same amount, so that the error
-    # relative to sigma_1(W2) is larger by the ratio of the squares, which is one or more but for rounding
+    # relative to sigma_1(W2) is larger by the ratio of the squares, which is one or more but for rounding.
+    # No rivals here: each rival above changes beta_* or gamma, and the check of W1 refuses it
     ratio_of_squares = np.maximum((sigma_W1[:, 0] / sigma_W2[:, 0]) ** 2, 1.0)
     yield equal_on_every_draw(
         r"largest error of $\sigma_i(W_2)$ at the end, relative to $\sigma_1$",

@@ -110,7 +110,7 @@ def linear_flow(trajectory: Trajectory, *, settled: Positive, perturbations: Cou
         imbalance = np.linalg.eigvalsh(gram - Z2 @ transposed(Z2))
         beta, alpha = W1 @ W2, np.linalg.solve(transposed(Z1), Z2)  # alpha = Z1^{-T} Z2 (Lemma 3.3)
         star = theory.minimum_norm_interpolator(X, Y)
-        # whitened data
+        # whitened data, for which the learning curve is known: X^T X is I to rounding
         if np.allclose(transposed(X) @ X, np.eye(inputs), atol=1e-12):
             # singular values (draws, 1, k), times (times, 1): a curve (draws, times, k)
             curve = theory.learning_curve(singular_values(star), np.asarray(gamma), trajectory.time[:, None])

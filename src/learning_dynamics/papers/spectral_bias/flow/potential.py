@@ -10,9 +10,11 @@ from learning_dynamics.papers.spectral_bias.flow import quantities
 from learning_dynamics.papers.spectral_bias.layers import Measured, norm, transposed
 from learning_dynamics.seeds import generators
 
-# relative size of the perturbations that are led back to the interpolators
+# relative size of the perturbations that are led back to the interpolators, and of the step to another interpolator.
+# chosen: third-order terms are a thousandth of the second-order ones; rounding over the square is eps / 1e-6 = 2e-10
 SIZE = 1e-3
-# pairs of directions along which the asymmetry of a field's derivative is probed
+# pairs of directions along which the asymmetry of a field's derivative is probed. chosen: an asymmetry shows along
+# almost every pair, and the largest of twenty is not small by chance
 PAIRS = 20
 
 
@@ -72,6 +74,7 @@ def _relative_gradient_W2(Z1: np.ndarray, Z2: np.ndarray, X: np.ndarray) -> np.n
 
 def _to_another_interpolator(Z1: np.ndarray, Z2: np.ndarray, X: np.ndarray) -> np.ndarray:
     """Return a random change of Z2, of SIZE times its norm, less the part of it that would change X Z1 Z2."""
+    # seed 0: part of the measure, so no setting
     (rng,) = generators(0, "spectral_bias.interpolators", 1)
     direction = rng.standard_normal(Z2.shape[-2:])
     direction = SIZE * norm(Z2)[..., None, None] * direction / np.linalg.norm(direction)
@@ -103,12 +106,13 @@ def relative_asymmetry(Z1: np.ndarray, imbalance: np.ndarray) -> np.ndarray:
     -------
     ndarray, shape (...)
     """
+    # seed 0: part of the measure, so no setting
     (rng,) = generators(0, "spectral_bias.directions", 1)
     inverse = np.linalg.inv(transposed(Z1))  # Z^{-T}
     largest = np.zeros(Z1.shape[:-2])
     for _ in range(PAIRS):
         H, K = rng.standard_normal((2, *Z1.shape[-2:]))
-        # A and B; D is diagonal, so that it multiplies columns
+        # `along` is A and `across` is B; D is diagonal, so that it multiplies columns
         along, across = (inverse @ direction.T @ inverse * imbalance for direction in (H, K))
         difference = np.sum(K * along, axis=(-2, -1)) - np.sum(H * across, axis=(-2, -1))
         size = np.linalg.norm(K) * norm(along) + np.linalg.norm(H) * norm(across)

@@ -132,6 +132,7 @@ def nonzero_second_layer(
             },
         )
 
+    # the paper does not state the size of the teacher: where this size decides, the headline is undecided
     headline = trend_check(first_variance)
     if trend_check(larger_teacher).state != headline.state:
         headline = headline.as_undecided("with a larger teacher the answer is another")
@@ -143,6 +144,8 @@ def nonzero_second_layer(
         """Return for each draw whether only k singular values grow, by displacements from the k-th on."""
         return _only_k_grow(table, "k-th", allowed=allowed)["holds"]
 
+    # whatever `since` is, `with_larger`, `second` and `deviation` count from the k-th value on, `whole` and `by_whole`
+    # over the whole spectrum
     share_of_spectrum = np.concatenate([_displacement_share(table, beyond=_outputs(table)) for table in flows])
     yield Facts(
         times=_predictor_norm(larger_teacher) / _predictor_norm(first_variance),

@@ -46,7 +46,7 @@ def theorem_c_11(whitened: Sequence[Table], others: Sequence[Table], unequal: Ta
     because = "steps times the relative tolerance times the squared condition number of $Z_1$"
 
     def largest_on(tables: Sequence[Table], quantity: Quantity) -> dict[str, Any]:
-        """Return values and at_most: the largest value along each flow, and the integrator's error."""
+        """Return values and at_most, arguments of `every_draw`: each flow's largest value, the integrator's error."""
         draws = Draws(tables)
         # relative errors of alpha, and of beta at the start, where both are small, are larger by the condition of Z1
         return {
@@ -54,7 +54,8 @@ def theorem_c_11(whitened: Sequence[Table], others: Sequence[Table], unequal: Ta
             "at_most": steps_by_rtol(draws) * draws.largest(quantities.CONDITION_OF_Z1) ** 2,
         }
 
-    # with beta_* = U S V^T, |U^T beta V less its diagonal| / |beta|
+    # rivals say the same of Gaussian data too, and `all_data` has both; those on commutators say it of unequal rows.
+    # With beta_* = U S V^T, |U^T beta V less its diagonal| / |beta|
     yield every_draw(
         r"largest part of $\beta$ off the diagonal in the singular basis of $\beta_*$, relative to $|\beta|$",
         **largest_on(whitened, quantities.BETA_OFF_DIAGONAL),
@@ -166,7 +167,7 @@ def jump_process(jump: Table, *, away: Fraction) -> Claim:
         tolerance=amplification * (_distance_from_limit(next_smallest) + steps_by_rtol(Draws(jump)).max()),
         relative_to=predicted,
         because="the larger scale's distance from its limit and steps times the relative tolerance, extrapolated",
-        resolution=0.01,
+        resolution=0.01,  # chosen; the nearest rival, not extrapolated, is up to ln(4) / ln(1e32) = 0.019 away
         excluded={"scales above the two smallest": jump["gamma"].nunique() - 2},
         rivals={
             r"$1/\sigma$, the rate of the layers": 1 / jumps.sigma,
@@ -193,7 +194,7 @@ def jump_process(jump: Table, *, away: Fraction) -> Claim:
 def _distance_from_limit(gamma: float) -> float:
     """Return how far Theorem C.12's closed form may be from its limit: a hundred times gamma ln(1/gamma).
 
-    The next terms of the expansion in gamma are of this order; the hundred leaves room for their factors.
+    The next terms of the expansion in gamma are of this order; the hundred, chosen, leaves room for their factors.
     """
     return 100 * gamma * np.log(1 / gamma)
 
@@ -230,6 +231,7 @@ def _jumps(table: pd.DataFrame) -> Jumps:
     def time_of_jump(index: int, gamma: float) -> float:
         """Return when a singular value passes half its limit at one scale."""
         rows = table[(table["index"] == index) & (table["gamma"] == gamma)]
+        # chosen: all but a hundredth at either end; near sigma the difference sigma - s is rounding, or not positive
         rows = rows[(rows["value"] > 0.01 * sigma[index]) & (rows["value"] < 0.99 * sigma[index])]
         log_odds = np.log(rows["value"] / (sigma[index] - rows["value"]))  # ln(s / (sigma - s)), zero at s = sigma / 2
         return np.interp(0.0, log_odds, rows["time"])

@@ -67,7 +67,7 @@ def label_noise_low_rank(plain: Table, noisy: Table, *, fallen: Fraction) -> Cla
     with_noise, without_noise = end_over_start(noisy), end_over_start(plain)
     sigma_2_left, sigma_2_left_without_noise = with_noise[:, 1], without_noise[:, 1]
     ratio, ratio_without_noise = slope_ratio(noisy), slope_ratio(plain)
-    # phrases of rivals; each of the first two alters two checks
+    # phrases of rivals; each of the first two alters two checks, of which at least the first refuses it
     falls_without_noise = "plain descent takes them away too"
     moves_without_noise = "plain descent does not leave them where they were"
     falls_ever_more_slowly = "they fall at first and then stay, or fall ever more slowly, like a power of time"
@@ -88,6 +88,7 @@ def label_noise_low_rank(plain: Table, noisy: Table, *, fallen: Fraction) -> Cla
         at_least=0.5,
         because="most draws; half the slope or more is left: an exponential keeps all, $1/t$ less than a quarter",
         rivals={
+            # without noise both slopes are rounding, and so is their ratio: the check above refuses this rival
             falls_without_noise: {"holds": _nan_where_unknown(ratio_without_noise >= 0.5, ratio_without_noise)},
             falls_ever_more_slowly: {"holds": _nan_where_unknown(ratio < 0.5, ratio)},
         },
@@ -95,7 +96,7 @@ def label_noise_low_rank(plain: Table, noisy: Table, *, fallen: Fraction) -> Cla
     yield every_draw(
         r"largest change of $\sigma_i(W_1)$, $i > 1$, without noise, relative to it",
         np.abs(without_noise[:, 1:] - 1).max(axis=1),
-        at_most=1e-9,
+        at_most=1e-9,  # chosen: far above eps for each of the configuration's 6000 steps, 1e-12
         because="rounding over all steps",
         rivals={moves_without_noise: {"values": np.abs(with_noise[:, 1:] - 1).max(axis=1)}},
     )
@@ -104,6 +105,7 @@ def label_noise_low_rank(plain: Table, noisy: Table, *, fallen: Fraction) -> Cla
         without_noise[:, 0],
         at_least=1.0,
         because="plain descent raises one singular value (section 4.1)",
+        # noise may raise sigma_1 as well: the check above refuses this rival
         rivals={moves_without_noise: {"values": with_noise[:, 0]}},
     )
     # a layer of rank one, sigma_1 |W2| = |beta_*|, with |W1|^2 = d |W2|^2 has sigma_1^2 = sqrt(d) |beta_*|
@@ -171,6 +173,7 @@ def label_noise_sde(
     yield _rows_align(angle)
     yield _scale_diverges(growth, np.array(settings_of(five)["weights"]))
     yield _one_weight_alone_collapses(alone)
+    # `outside` is filled by `_what_is_outside_the_data_stays`
     yield Facts(
         standard_errors=standard_errors,
         angle=-angle.value,
@@ -254,12 +257,12 @@ def _what_is_outside_the_data_stays(draws: Draws) -> Check:
         "change of the part of $W$ outside the span of the data, relative to $|W|$",
         ends[quantities.GAIN_OUTSIDE],
         0.0,
-        tolerance=1e-9,
+        tolerance=1e-9,  # chosen: far above eps for each of the configuration's 60 steps, 1e-14
         relative_to=1.0,
         because="rounding over all steps",
         rivals={"noise that moves what is outside the span of the data as well": gain_if_all_move},
         fact="outside",
-        scaled=False,
+        scaled=False,  # the prediction is zero, which no factor changes
     )
 
 
@@ -292,7 +295,7 @@ def _scale_diverges(rate: Estimate, weights: np.ndarray) -> Check:
         rate,
         _above_zero,
         rivals={
-            LARGEST_WEIGHT_ALONE: _equal_to(-(weights.max() ** 2) / 2),
+            LARGEST_WEIGHT_ALONE: _equal_to(-(weights.max() ** 2) / 2),  # lambda_1 then, as in `_rows_align`
             ROOT_MEAN_SQUARE: _equal_to(np.sqrt(np.sum(weights**4)) / 2),  # E|a|^2 grows at twice that rate
         },
     )
@@ -310,7 +313,7 @@ def _one_weight_alone_collapses(rate: Estimate) -> Check:
         rate,
         _above_zero,
         corrected=_below_zero,
-        rivals={ROOT_MEAN_SQUARE: _equal_to(0.5)},
+        rivals={ROOT_MEAN_SQUARE: _equal_to(0.5)},  # E|a|^2 grows at the rate 1, by the formula above at alpha = 2
     )
 
 
@@ -332,6 +335,7 @@ def _below_zero(name: str, rate: Estimate) -> Check:
 
 
 def _equal_to(number: float) -> Prediction:
+    # `equal` allows the 95 % interval, two standard errors, by itself; the tolerance allows two more
     def is_equal(name: str, rate: Estimate) -> Check:
         return equal(name, rate, number, tolerance=rate.uncertainty, because="four standard errors")
 

@@ -35,7 +35,9 @@ def fig1b(plain: Table, noisy: Table, *, member: Natural) -> Plot:
     inputs = Draws(plain, time=0.0).entries(SIGMA_W1).shape[1]
     beta_norm = Draws(plain, time=0.0)[quantities.BETA_NORM][member]  # |beta_*|
     gamma = settings_of(plain)["gamma"]
-    rest = 4 * np.log(1e3) / max(beta_norm, gamma)  # by when descent without noise has come to rest
+    # by when descent without noise has come to rest; chosen: four times the time in which exp(-|beta_*| t) or
+    # exp(-gamma t), the faster of both, falls to a thousandth
+    rest = 4 * np.log(1e3) / max(beta_norm, gamma)
     for axis, table in ((plain_axis, plain), (noisy_axis, noisy)):
         singular_values(axis, table, member)
         axis.set(yscale="log", xlabel="step size × number of steps")

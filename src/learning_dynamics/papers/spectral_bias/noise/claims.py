@@ -95,7 +95,7 @@ def noise_low_rank(
     second_rates = [rates.sigma(2, inputs) for inputs in dimensions]
     yield from rises_as_corrected(second_rates, rival="the second falls with the dimension")
     # sigma_1 grows without bound: for d >= 3 its rate is above zero. For d = 2 a rate of zero allows it, so that the
-    # words claim no sign there
+    # words claim no sign there: the check for d = 2 exists for its rival alone
     for inputs in dimensions:
         yield has_sign(
             rates.sigma(1, inputs),
@@ -225,6 +225,8 @@ def lyapunov_spectrum(exponents: Sequence[Table]) -> Claim:
         return spectra[inputs] + inputs / (inputs + 1)
 
     derived_rates = in_turn(lambda inputs: spectra[inputs])
+    # a rate is a draw of this check. Its error is in units of what is allowed: the interval's half-width, two standard
+    # errors, and `Rate.tolerance`
     yield equal_on_every_draw(
         "largest error of a growth rate over what is allowed, rates of all directions and dimensions",
         [rate.measured.value for rate in measured_rates],
@@ -235,7 +237,7 @@ def lyapunov_spectrum(exponents: Sequence[Table]) -> Claim:
         rivals={
             "rates that are evenly spaced between the first and the last": in_turn(evenly_spaced),
             "the limit of many dimensions": in_turn(limit_of_many_dimensions),
-            "rates larger by a tenth": 1.1 * derived_rates,
+            "rates larger by a tenth": 1.1 * derived_rates,  # chosen
             "the drift left out, as if all added up to zero": in_turn(with_sum_zero),
         },
     )
@@ -268,7 +270,7 @@ def quarter_grows(many_dimensions: Table) -> Claim:
     """
     rates = Rates(many_dimensions)
     inputs = max(rates.dimensions())  # the one dimension that is measured
-    dimensions = (10, 20, 40, 160, 640)
+    dimensions = (10, 20, 40, 160, 640)  # chosen; the last is four times the one before, for the extrapolation below
     spectra = {d: theory.lyapunov_exponents(d) for d in {*dimensions, inputs}}
     # how many of lambda_1, ..., lambda_d, the rates of the singular values, are positive, by d
     growing = {d: int((spectrum[:d] > 0).sum()) for d, spectrum in spectra.items()}
@@ -278,14 +280,14 @@ def quarter_grows(many_dimensions: Table) -> Claim:
         growing[larger] / larger,
         0.25,
         tolerance=2 / larger,
-        resolution=0.05,
+        resolution=0.05,  # chosen; the nearest rivals are 0.25 away
         because="1/d as the number that grows is an integer, and 1/d for the next order",
         rivals={
             "half of them grow": 0.5,
             "one grows, in every dimension": 1 / larger,
             "only a vanishing share grows": 0.0,
         },
-        scaled=False,
+        scaled=False,  # the smallest error that would be refused is sought in the next check alone
     )
     # lambda_1 / sqrt(d) = c + c' / sqrt(d) + O(1 / d): the larger d is four times the smaller, which halves the second
     # term, so that twice the larger's value less the smaller's is c
@@ -294,8 +296,8 @@ def quarter_grows(many_dimensions: Table) -> Claim:
         r"$\lambda_1 / \sqrt{d}$, extrapolated",
         float(extrapolated),
         float(gamma(0.75) / gamma(0.25)),
-        tolerance=2 / smaller,
-        resolution=0.05,
+        tolerance=2 / smaller,  # the terms left are of the order of 1 / smaller; two, chosen, for their factor
+        resolution=0.05,  # chosen; the rival is 0.16 away
         because="terms of the order of one over the smaller dimension",
         rivals={r"$\lambda_1 \sim \sqrt{d} / 2$, half the rate of $E|W|^2$": 0.5},
     )
@@ -383,7 +385,7 @@ def proposition_4_1_b(exponents: Table, five: Table, *, between: list[Positive])
             rivals={
                 # rates in all dimensions lower by the same amount, which leaves none in the lowest dimension
                 "no growth, as in the plane": first.derived - lowest_rate,
-                "a rate higher by 0.1": first.derived + 0.1,
+                "a rate higher by 0.1": first.derived + 0.1,  # chosen
             },
         )
     for inputs in dimensions:
@@ -534,10 +536,10 @@ def _mean_entry_tends_to_its_limit(plane: Table, *, precision: float, standard_e
         entry,
         0.0,
         tolerance=extra_half_widths(standard_errors) * entry.uncertainty + bias + approach,
-        resolution=0.25,  # about half of the limit
+        resolution=0.25,  # about half of the limit, 0.241, by which the rival is off
         because="standard errors, the scheme's bias, and what is left of the approach to the limit",
         corrected=limit,
-        rivals={"half the limit": limit / 2},
+        rivals={"half the limit": limit / 2},  # chosen
     )
 
 
@@ -555,11 +557,11 @@ def _mean_square_of_entry_is_exact(plane: Table, early: float, standard_errors: 
         0.0,  # by the formula E|e| = 0 at all times: e = 0 almost surely, and E e^2 = 0
         # the scheme's bias is of first order in the step; a factor of four, chosen, covers its constant
         tolerance=extra_half_widths(standard_errors) * square.uncertainty + 4 * step * exact,
-        resolution=0.5 * exact,
+        resolution=0.5 * exact,  # chosen; the rival is off by the exact value itself
         because="standard errors, and the scheme's bias",
         corrected=exact,
         rivals={"a second moment that vanishes": 0.0},  # as is printed, while the other checks have the correction
-        scaled=False,
+        scaled=False,  # only the headline's prediction is varied to find the smallest error that would be refused
     )
 
 
@@ -580,11 +582,11 @@ def _mean_length_is_exact(table: Table, time: float, standard_errors: float) -> 
         length,
         0.0,
         tolerance=extra_half_widths(standard_errors) * length.uncertainty + lag,
-        resolution=0.25 * exact,
+        resolution=0.25 * exact,  # as much as the rival is off
         because="standard errors, and the scheme's bias",
         corrected=exact,
-        rivals={"a mean length a quarter below the exact one, for d >= 3": 0.75 * exact},
-        scaled=False,
+        rivals={"a mean length a quarter below the exact one, for d >= 3": 0.75 * exact},  # chosen
+        scaled=False,  # as for E e^2
     )
 
 
@@ -594,6 +596,9 @@ def _times(table: Table) -> list[float]:
 
 
 def _early_time(table: Table) -> float:
-    """Return the recorded time a quarter of the way through: there a sample's mean of squares is near the true one."""
+    """Return the recorded time a quarter of the way through: there a sample's mean of squares is near the true one.
+
+    The quarter is chosen: later ever rarer paths carry the mean.
+    """
     times = _times(table)
     return times[len(times) // 4]

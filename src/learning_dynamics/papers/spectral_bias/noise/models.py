@@ -33,6 +33,7 @@ def step_sizes(schedule: Schedule, step: float, horizon: float) -> np.ndarray:
         # the sum of 1/sqrt(k) up to K exceeds 2 sqrt(K + 1) - 2
         count = int(np.ceil((horizon / (2 * step) + 1) ** 2))
         sizes = step / np.sqrt(np.arange(1, count + 1))
+        # rounding of the sum adds no further step either
         sizes = sizes[: int(np.searchsorted(np.cumsum(sizes), horizon * (1 - 1e-12))) + 1]
     sizes[-1] -= sizes.sum() - horizon
     return sizes

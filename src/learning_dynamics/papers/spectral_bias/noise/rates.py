@@ -46,7 +46,8 @@ class Rate:
 
         Many rates are judged at once, so that the interval's half-width is allowed once more: four standard errors
         together. A tenth of what the extrapolation took away, which is of first order in the step, is allowed for the
-        terms of next order.
+        terms of next order. These are smaller by about the step times the fastest rate, 0.04 in the configuration; the
+        tenth is chosen.
         """
         return self.measured.uncertainty + 0.1 * self.extrapolated
 
@@ -150,7 +151,7 @@ def equals_derived(rate: Rate, **options: Any) -> Check:
         rate.measured,
         rate.derived,
         tolerance=rate.tolerance,
-        resolution=0.1,
+        resolution=0.1,  # chosen: as much as a rival of `proposition_4_1_b` is off
         because="four standard errors, and the scheme's next order",
         **options,
     )
@@ -199,6 +200,7 @@ def _row_at(table: Table, quantity: Quantity, name: str, time: float) -> pd.Seri
     """Return the row of a statistic at a recorded time; a `ProjectError` if nothing is recorded then."""
     rows = select(table, quantity, statistic=name)
     nearest = rows.loc[(rows["time"] - time).abs().idxmin()]
+    # recorded times are sums of steps, equal to those asked for up to rounding
     if not np.isclose(nearest["time"], time, rtol=1e-9):
         raise ProjectError(
             f"`{quantity}`: nothing is recorded at time {time:g}; the nearest time is {nearest['time']:g}"

@@ -13,7 +13,8 @@ from learning_dynamics.seeds import generators
 from learning_dynamics.settings import Count, Positive, Seed
 from learning_dynamics.trajectories import Trajectory
 
-# steps between orthonormalisations: columns lose a few digits against one another over this time, not all
+# steps between orthonormalisations; chosen, and even as `lyapunov_sums` asks: columns lose a few digits against one
+# another over this time, not all
 BLOCK = 20
 
 

@@ -92,6 +92,7 @@ def lemma_c_3(flows: Sequence[Table]) -> Claim:
         because="steps times the relative tolerance times the condition number of $Z_1$",
         rivals={
             "directions at random, which leave the span by $\\sqrt{1 - n/d}$": outside_at_random,
+            # chosen: small, and far above the tolerance
             "directions that leave the span a thousandth as far": 1e-3 * outside_at_random,
         },
         fact="largest",
@@ -122,6 +123,7 @@ def lemma_c_4(equal: Sequence[Table], unequal: Table, *, visible: Positive) -> C
     # |<K, dF[H]> - <H, dF[K]>| of the field F(Z) = Z - Z^{-T} D over pairs K, H, relative to its term in D
     asymmetry_of_equal_rows = Draws(equal, phase="limit")[quantities.ASYMMETRY]
     asymmetry_of_unequal_rows = limit[quantities.ASYMMETRY]
+    # values of two rivals: by one the derivative is symmetric from all rows, by the other from none
     of_all_rows = {"values": np.concatenate([asymmetry_of_equal_rows, asymmetry_of_unequal_rows])}
     # from Z1^{-T} Z2 Z2^T, by (P2), to Z1 - D Z1^{-T}, and corrected to Z1 - Z1^{-T} D
     yield every_draw(
@@ -135,7 +137,7 @@ def lemma_c_4(equal: Sequence[Table], unequal: Table, *, visible: Positive) -> C
     yield every_draw(
         "asymmetry of the derivative where a potential exists, relative to its term in $D$",
         asymmetry_of_equal_rows,
-        at_most=1e-12,
+        at_most=1e-12,  # chosen: 4500 eps; the inverse of Z1 multiplies rounding by its condition number
         because="rounding, over inverses",
         rivals={"a potential whatever the imbalance": of_all_rows},
     )
@@ -182,7 +184,9 @@ def lemma_c_6(flows: Sequence[Table]) -> Claim:
     # -(d|A|^2/dt) / |A|^2 for A = R and A = Y - X beta, in units of gamma lambda_min: the least along each flow, and
     # negative where the square grows
     rate_of_R, rate_of_residual = draws[quantities.DECAY_RATE_OF_R], draws[quantities.DECAY_RATE_OF_RESIDUAL]
-    rounded = 1 - 1e-6  # a small residual is a difference of near numbers, of which few digits are left
+    # a residual is a difference of near numbers. Rates are read while it is above 1e-8 of the labels (`settled` in the
+    # configuration), where rounding is eps / 1e-8 = 2e-8 of it; chosen: 1e-6
+    rounded = 1 - 1e-6
 
     def residual_decays(at_least: float | np.ndarray) -> dict[str, Any]:
         """Return name, values and bound of the check that the residual itself, instead of R, decays at a rate."""
@@ -200,8 +204,9 @@ def lemma_c_6(flows: Sequence[Table]) -> Claim:
         # with r = Y - X beta and R = X^T r: -d|r|^2/dt = 2 |Z1^T R|^2 + 2 |R Z2^T|^2, where Z1 Z1^T >= 2 gamma I (C.8)
         # and |R|^2 >= lambda_min |r|^2, so that the residual falls at the rate 4 gamma lambda_min at least
         corrected=residual_decays(4.0),
+        # rivals of the correction: both are about the residual
         rivals={
-            "the residual twice as fast": residual_decays(8.0),
+            "the residual twice as fast": residual_decays(8.0),  # twice the corrected rate
             r"the residual with $\lambda_{\max}$ in place of $\lambda_{\min}$": residual_decays(
                 4.0 / draws[quantities.INVERSE_CONDITION_OF_X] ** 2  # lambda_max / lambda_min = cond(X)^2
             ),
@@ -254,7 +259,7 @@ def lemma_c_10(flows: Sequence[Table]) -> Claim:
             r"$2\gamma$ in place of $\gamma$": predicted_Z1_with(2.0),
         },
     )
-    # without rivals: those of Z1 have another gamma, which would change this spectrum too
+    # no rivals here: each rival above takes another gamma, and the check of Z1 refuses it
     yield equal_on_every_draw(
         r"largest error of $\sigma_i(Z_2)$ along the flow, relative to $\sigma_1(Z_1)$",
         sigma_Z2,
@@ -291,6 +296,8 @@ def balanced_start(flows: Sequence[Table], unbalanced: Table) -> Claim:
     yield every_draw(
         r"largest $\sigma_{k+1}(W_1) / \sigma_1(W_1)$ along the flow",
         balanced.per_table(largest_beyond_rank),
+        # W1^T W1 is W2 W2^T, of rank k, but for an error of steps times rtol of sigma_1^2: sigma_(k+1)^2 is no
+        # larger than this error (Weyl)
         at_most=np.sqrt(steps_by_rtol(balanced)),
         because="the square root of an error of steps times the relative tolerance",
         rivals={

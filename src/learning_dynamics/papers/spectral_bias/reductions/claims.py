@@ -127,7 +127,7 @@ def theorem_3_2_a(flows: Sequence[Table]) -> Claim:
         tolerance=steps_by_rtol(draws) * np.maximum(1.0, 1 / (2 * draws.column("gamma"))),
         because=r"steps times the relative tolerance, over $2\gamma$ where $2\gamma$ is below one",
         corrected=speed,
-        rivals={r"a potential without the $\frac{1}{2}$": 2 * speed},  # twice the corrected one
+        rivals={r"a potential without the $\frac{1}{2}$": 2 * speed},  # of the correction: twice its potential
     )
 
 
@@ -142,6 +142,7 @@ def theorem_3_2_b(flows: Sequence[Table]) -> Claim:
     """
     draws = Draws(flows)
     measured, mirror = draws.with_prediction(quantities.BETA)
+    # chosen: small, and far above the tolerance
     rivals = {"a predictor shrunk by a millionth": (1 - 1e-6) * mirror}
 
     def mirror_of_another_scale(of_one_table: Draws) -> np.ndarray:
@@ -189,8 +190,9 @@ def lemma_c_8(flows: Sequence[Table]) -> Claim:
         return (loss / bound).max(axis=1)
 
     ratios = draws.per_table(loss_over_bound)
-    rivals = {  # bounds on these ratios
-        "a bound ten times as sharp": 0.1,
+    # each is a bound on `ratios`; both checks have them, the second for twice the ratios
+    rivals = {
+        "a bound ten times as sharp": 0.1,  # chosen
         # D_psi / t times sqrt(2 gamma) instead of over it: 2 gamma times the bound
         r"$\sqrt{2\gamma}$ above the line, as if small scales took less time": 2 * draws.column("gamma"),
     }

@@ -137,7 +137,8 @@ def _mirror_of_singular_values(
     # u_i^T (d beta/dt) v_i and u_i^T R v_i for each pair of singular vectors, shape (members, times, k)
     along, force = (np.einsum("...ai,...ab,...ib->...i", U, matrix, Vt) for matrix in (speed, R))
     scale = gamma[..., None]
-    # the integral of the force over time, as one over ln t, in which the times are even: dt = t d(ln t)
+    # the integral of the force over time from the first of `times` on, as one over ln t, in which the times are even:
+    # dt = t d(ln t)
     driven = cumulative_simpson(force * times[:, None], x=np.log(times), axis=1, initial=0.0)
     coordinate, printed = theory.mirror_coordinate(sigma, scale), theory.printed_mirror_coordinate(sigma, scale)
     return {

@@ -49,6 +49,7 @@ def relu_low_rank(small: Table, large: Table, *, percent: Count, loss: Fraction)
         because="most draws",
         rivals={low_rank_from_large: {"holds": ranks_from_large <= 2, "undecided": large_unfitted}},
     )
+    # the teacher's rank is claimed, 2: most draws must not end below it
     yield share_of_draws(
         "share of draws from small weights that end at rank 1",
         ranks_from_small <= 1,

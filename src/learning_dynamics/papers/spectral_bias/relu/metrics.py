@@ -61,7 +61,8 @@ def relu_descent(
         yield rows({quantities.RANK: ranks}, axes).assign(index=round(100 * share))
     teacher = trajectory.constants["teacher_W"]
     count, inputs = teacher.shape[1:]
-    # as many right singular vectors as the teacher has neurons, and random rows: shape (draws, neurons, inputs)
+    # as many right singular vectors as the teacher has neurons, and random rows: shape (draws, neurons, inputs).
+    # The seed of the random rows, 0, is part of the measure, so no setting
     right = np.linalg.svd(W, full_matrices=False)[2][:, :count]
     chance = np.stack([rng.standard_normal((count, inputs)) for rng in generators(0, "relu.chance", len(teacher))])
     # an orthonormal basis of the teacher's span, as columns: shape (draws, inputs, neurons)

@@ -54,7 +54,7 @@ def first_saddle_losses(table: Table) -> np.ndarray:
 def starts_at_zero(table: Table) -> np.ndarray:
     """Return for each draw whether its loss starts on a plateau, shape (draws,) of bool.
 
-    It does if its first plateau begins within the first hundredth of the time.
+    It does if its first plateau begins within the first hundredth of the time, a share that is chosen.
     """
     return (_plateau_starts(table, AT_ZERO) < 0.01 * table["time"].max()).to_numpy()
 

@@ -55,7 +55,7 @@ def time_to_loss(flow: Table, *, largest_gamma: Positive) -> Claim:
         tolerance=_slope_errors(gamma, time_errors, largest_gamma),
         because=r"terms of the order of $\gamma\ln(1/\gamma) / |\beta_*|$, the crossing found between records, "
         "and steps times the relative tolerance, through the fit",
-        resolution=0.1,
+        resolution=0.1,  # chosen; the nearest rivals are off by the slope itself
         rivals={
             r"the rate $|X^\top Y|$ of the layers": 1 / growth_rate,
             "the bound's time": _slopes(gamma, promised_time, largest_gamma),
@@ -116,7 +116,7 @@ def trade_off(flow: Table) -> Claim:
         at_least=1 + time_error,
         because="longer at the smaller scale, by more than the crossing found between records and the steps leave open",
         rivals={
-            # by which no factor is above one: the largest decides
+            # by this rival no factor is above one: the largest decides
             "a time that does not depend on the scale": {
                 "values": growth_of_time.max(axis=1),
                 "at_least": None,
@@ -131,7 +131,7 @@ def trade_off(flow: Table) -> Claim:
         at_most=1 - part_error,
         because="smaller at the smaller scale, by more than the remaining residual and the steps leave open",
         rivals={
-            # by which no factor is below one: the least decides
+            # by this rival no factor is below one: the least decides
             "an implicit bias that does not depend on the scale": {
                 "values": part_left.min(axis=1),
                 "at_most": None,
@@ -172,11 +172,12 @@ def potential_asymptotics(flow: Table, *, largest_gamma: Positive) -> Claim:
         r"error of the slope of the hyperbolic entropy against $\ln(1/\gamma)$ over $\|\beta\|_*$",
         slope,
         1.0,
-        # asinh(s / gamma) is ln(2 s / gamma) up to gamma^2 / s^2, and a singular value of zero adds gamma; ten is room
+        # asinh(s / gamma) is ln(2 s / gamma) up to gamma^2 / s^2, and a singular value of zero adds gamma;
+        # ten, chosen, leaves room for several such terms
         tolerance=10 * largest_gamma / draws.smallest(quantities.LEAST_SINGULAR_VALUE),
         relative_to=1.0,
         because="terms of the order of the largest scale over the smallest singular value",
-        resolution=0.1,
+        resolution=0.1,  # chosen; half the nuclear norm is 0.5 away
         rivals={
             "half the nuclear norm, as of the potential in Theorem 3.2 (a)": 0.5,
             "the Frobenius norm in place of the nuclear norm": frobenius_norm / nuclear_norm,
@@ -210,7 +211,7 @@ def nuclear_norm_limit(flow: Table) -> Claim:
     inputs = draws.entries(SIGMA_W1, "gamma").shape[2]
     # by Lemma C.10 half of |W1|^2 + |W2|^2 is the sum of sqrt(s_i^2 + gamma^2) over d singular values of beta, each of
     # which exceeds s_i by gamma at most. Where beta is at a distance from beta_*, nuclear norms differ by sqrt(k) times
-    # the distance at most, for which ten leaves room
+    # the distance at most, k the number of outputs, three here: ten, chosen, leaves room
     allowed = inputs * gamma / nuclear_norm + 10 * draws.entries(DISTANCE_BOUND)
 
     def half_square_is(norm: np.ndarray, label: str) -> dict[str, Any]:
@@ -233,6 +234,7 @@ def nuclear_norm_limit(flow: Table) -> Claim:
     yield every_draw(
         "least increase of the nuclear norm over random interpolators",
         draws.smallest(quantities.INCREASE_ELSEWHERE),  # (|b|_nuclear - |beta_*|_nuclear) / |b - beta_*|
+        # rounding over the least distance, 1e-3 |beta_*|, is of the order of eps / 1e-3 = 2e-13; chosen: far above it
         at_least=-1e-6,
         because="rounding over the distance",
     )
@@ -268,6 +270,7 @@ def column_alignment(flow: Table, unfed: Table, *, largest_gamma: Positive, sine
     yield _components_tend_to_shares(draws)
     yield _crossover_depends_on_the_ratio(draws)
     aligned = draws.entries(quantities.LARGEST_SINE)[:, _smallest(draws)].max()
+    # `printed` in the docstring is the first check's number over both runs
     yield Facts(sine=sine, largest_gamma=largest_gamma, share=float(_least_shares(draws).min()), aligned=float(aligned))
 
 
@@ -283,6 +286,8 @@ def _columns_align(draws: Draws, unfed: Draws, *, sine: float) -> Check:
     sine_of_unfed = unfed.entries(quantities.LARGEST_SINE)[:, smallest]
     expected_sine = _column_length(draws) / _least_shares(draws)  # of the column with the smallest share
     share_is_too_small = expected_sine[:, smallest] > sine
+    # as printed, all columns of both runs align; corrected, those of units at random do. The rival's values are those
+    # of the unfed run alone, none of whose draws is undecided
     return every_draw(
         r"largest sine of the angle between a column of $W_1$ and $\beta$, at the smallest scale",
         np.concatenate([sine_of_unfed, sine_at_random]),
@@ -311,7 +316,7 @@ def _part_across_falls(draws: Draws, largest_gamma: float) -> Check:
         relative_to=1.0,
         because="the square of that part, the remaining residual, steps times the relative tolerance, and each "
         "step's rounding, through the fit",
-        resolution=0.1,
+        resolution=0.1,  # chosen; the nearest rival, 1/3, is 0.17 away
         rivals={"a part of the order of the scale": 1.0, r"a part that falls as $\gamma^{1/3}$": 1 / 3},
     )
 
@@ -381,6 +386,8 @@ def _time_errors(draws: Draws) -> np.ndarray:
     it passes the given one. The integrator makes the other error.
     """
     time, growth_rate = draws.entries(quantities.TIME_TO_LOSS), draws.entries(quantities.FIRST_GRADIENT)
+    # records are evenly spaced over the last tenth of the time (`runs.scaled_flow`); a cubic spline errs by the fourth
+    # power of their distance, here in units of 1 / |X^T Y|
     spacing = growth_rate * 0.1 * time / (draws.setting("points")[:, None] - 1)
     steps = draws.entries(quantities.TIME_TO_LOSS, column="steps")
     return spacing**4 + draws.setting("integration.rtol")[:, None] * steps

@@ -106,7 +106,7 @@ def _draw_excess_of_norm(axis: Axes, draws: Draws) -> None:
     nuclear_norm = draws.entries(quantities.NUCLEAR_NORM)
     excess = draws.entries(quantities.HALF_SQUARE) - nuclear_norm
     inputs = draws.entries(SIGMA_W1, "gamma").shape[2]
-    # what the remaining residual hides is no excess
+    # an excess that the remaining residual hides is not drawn; three times what the residual leaves open is chosen
     is_resolved = excess > 3 * draws.entries(DISTANCE_BOUND) * nuclear_norm
     axis.plot(gamma[is_resolved], excess[is_resolved], ".", color=COLOURS["blue"], ms=4)
     guide(axis, np.sort(gamma[0]), inputs * np.sort(gamma[0]))

@@ -146,10 +146,12 @@ def _other_interpolators(X: np.ndarray, star: np.ndarray, count: int) -> np.ndar
     Interpolators are beta_* and a random direction in the kernel of X, at 1, 0.1, 0.01 and 0.001 of |beta_*| in turn. A
     member with a single interpolator, whose kernel is zero, gets zero. The shape is (members,).
     """
+    # seed 0: part of the measure, so no setting
     (rng,) = generators(0, "spectral_bias.interpolators", 1)
     kernel = np.eye(X.shape[-1]) - np.linalg.pinv(X) @ X
     smallest = np.full(len(X), np.inf)
     for number in range(count):
+        # of order one, or rounding where the kernel is zero: 1e-9 distinguishes these
         direction = kernel @ rng.standard_normal(star.shape[1:])
         size = norm(direction)
         scale = norm(star) * 10.0 ** -(number % 4) / np.where(size > 1e-9, size, 1.0)

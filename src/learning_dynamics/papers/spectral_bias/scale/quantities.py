@@ -7,6 +7,7 @@ Frobenius norm. The n-th column of W1 belongs to the n-th hidden unit, and start
 TIME_TO_LOSS = "time_to_loss"  # when L falls to a share of L(0); predicted, with one output: by the bound of Lemma C.8
 FIRST_GRADIENT = "first_gradient"  # |X^T Y|, the rate at which both layers grow near zero
 
+# the same number twice: `BETA_NORM` is a scale to compare gamma with, `FROBENIUS_NORM` a rival of the nuclear norm
 BETA_NORM = "beta_norm"  # |beta_*|
 FROBENIUS_NORM = "frobenius_norm"  # |beta_*|
 NUCLEAR_NORM = "nuclear_norm"  # sum of the singular values of beta_*

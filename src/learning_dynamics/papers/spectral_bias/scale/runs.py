@@ -47,6 +47,7 @@ def scaled_flow(
     draws, (inputs, outputs) = len(data["X"]), (data["X"].shape[-1], data["Y"].shape[-1])
     if unfed and outputs >= inputs:
         raise ProjectError(f"unfed needs data with more inputs than outputs, not {inputs} and {outputs}; raise inputs")
+    # the last tenth, chosen: the second flow crosses the loss near 1, up to the length of a step of the first
     shares = np.linspace(0.9, 1.0, points)
 
     def to_loss(x: np.ndarray, y: np.ndarray, gamma: float, P: np.ndarray) -> dict[str, Any]:
