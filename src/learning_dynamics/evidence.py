@@ -12,9 +12,10 @@ import scipy
 
 from learning_dynamics.errors import CheckError
 
-LEVEL = 0.95
-REPEATED = 1e-9  # relative difference below which two draws are one
-ROUNDING = 1e-12  # a size below which errors are those of rounding
+LEVEL = 0.95  # of intervals; chosen: as is usual
+REPEATED = 1e-9  # relative difference below which two draws are one; chosen: nine digits do not agree by chance
+# a size below which numbers are rounding errors; chosen: 4500 roundings of a number of order one in double precision
+ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
@@ -73,6 +74,7 @@ def distinct(values: Sequence[float] | np.ndarray) -> int:
     numbers = numbers.reshape(len(numbers), numbers[0].size if len(numbers) else 0)
     rows = numbers[np.isfinite(numbers).all(axis=1)]
     sizes = np.maximum(np.abs(rows), ROUNDING)
+    # times `digits`, a number has four digits before its point: one of at most four digits is then whole
     digits = 10.0 ** (3 - np.floor(np.log10(sizes)))
     is_distinctive = (np.abs(rows * digits - np.round(rows * digits)) > REPEATED * sizes * digits) & (sizes > ROUNDING)
     rows = rows[is_distinctive.any(axis=1)]

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TypeVar
 
 Item = TypeVar("Item")
-LINE_INTERVAL = 10.0  # seconds between lines in a log
+LINE_INTERVAL = 10.0  # seconds between lines in a log; chosen
 
 
 def progress(items: Sequence[Item], label: str) -> Iterator[Item]:

@@ -76,7 +76,7 @@ class ExecutorSettings(SlurmSettings):
 
 
 REQUEUE = "LEARNING_DYNAMICS_REQUEUE"  # as `learning_dynamics.pipeline.plan.cluster` has it
-PAUSE = 2.0  # seconds between questions to a controller that does not answer
+PAUSE = 2.0  # seconds between questions to a controller that does not answer; chosen
 # refusals that a second submission would meet as well; a limit on the number of jobs, or a time-out, may pass
 PERMANENT = re.compile(
     r"account \S+ appears to be invalid|supported accounting_storage plugin"
@@ -90,7 +90,7 @@ FUTILE = re.compile(
 )
 FULL = (errno.ENOSPC, errno.EDQUOT)
 PROBE = 1 << 20  # bytes of a file that is written to see whether a disk has room
-# reasons for which a job waits a moment, and then does not
+# Slurm's reasons for which a job waits a moment only: they are not shown
 PASSING_REASONS = ("None", "BeginTime", "Cleaning")
 # The plugin asks `sacct` for an account, with an option that no `sacct` has, and goes on without: Slurm then takes the
 # user's default account. It advises against a Snakemake that is a job itself, which this executor is made for.

@@ -18,7 +18,8 @@ from pathlib import Path
 import psutil
 
 FOLDER = Path(".snakemake/submitters")
-# seconds: five times the longest pause, 180, of snakemake-executor-plugin-slurm between two looks at the queue
+# seconds without a look at the queue after which a Snakemake counts as ended; chosen: five times the longest pause,
+# 180, of snakemake-executor-plugin-slurm between two looks
 SILENCE = 900.0
 
 
@@ -102,6 +103,7 @@ def _is_at_work(submitter: Submitter, file: Path) -> bool:
         except FileNotFoundError:  # it has just ended
             return False
     try:
+        # a second is chosen: a process that began at another time has been given a number that was used before
         return abs(psutil.Process(submitter.process).create_time() - submitter.started) < 1.0
     except psutil.Error:
         return False

@@ -20,7 +20,7 @@ from typing import Any
 from snakemake_interface_logger_plugins.base import LogHandlerBase
 from snakemake_interface_logger_plugins.common import LogEvent
 
-LAST_LINES = 12
+LAST_LINES = 12  # of the log of a job that failed, which are printed; chosen
 # how messages begin that Snakemake adds at the end of every failing run; each failure has been shown by then
 REPEATED = (
     "Exiting because a job execution failed",

@@ -16,8 +16,8 @@ from typing import TypeVar
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.files import atomic_write, configured_path
 
-TIMEOUT = 30.0  # seconds without a byte
-ATTEMPTS = 3  # for each mirror
+TIMEOUT = 30.0  # seconds without a byte after which a mirror does not answer; chosen
+ATTEMPTS = 3  # for each mirror; chosen
 
 Parsed = TypeVar("Parsed")
 
@@ -250,6 +250,7 @@ def _blocks(address: str) -> Iterator[bytes]:
                 yield block
                 block = answer.read(1 << 20)
     except urllib.error.HTTPError as error:
+        # refused, not there or gone: the next answer is the same
         raise _NoAnswerError(str(error), final=error.code in (403, 404, 410)) from error
     except (OSError, http.client.HTTPException) as error:
         raise _NoAnswerError(str(error)) from error

@@ -89,6 +89,7 @@ def synthetic(
     made: Arrays = {"name": np.array("synthetic")}
     for split, count in (("train", per_class), ("test", test_per_class)):
         labels = np.repeat(np.arange(classes), count)
+        # mid-grey is 128, and four standard deviations of a template reach the ends of a byte
         grey = templates[labels] + noise * rng.standard_normal((len(labels), channels, size, size))
         made[f"{split}_images"] = np.clip(128 + 32 * grey, 0, 255).astype(np.uint8)
         made[f"{split}_labels"] = labels
@@ -191,9 +192,10 @@ def _faults_of_scale(train: np.ndarray, test: np.ndarray) -> Iterator[tuple[str,
     samples = [images[:: max(len(images) // SAMPLE, 1)] for images in (train, test)]
     spreads = [float(images.std(dtype=np.float64)) for images in samples]
     negative = [float((images < 0).mean()) for images in samples]
-    # units in use, 1, 16 and 255 grey levels, differ by a factor of 16; two splits of one set by less than 2
+    # units in use, 1, 16 and 255 grey levels, differ by a factor of 16; two splits of one set by less than 2. Chosen
+    # between these is 5.
     other_unit = min(spreads) > 0 and max(spreads) > 5 * min(spreads)
-    # many pixels of centred images are negative, none of others
+    # many pixels of centred images are negative, none of others; a tenth is chosen
     other_origin = min(negative) == 0 and max(negative) > 0.1
     if other_unit or other_origin:
         ranges = [f"{images.min():.4g} to {images.max():.4g}" for images in (train, test)]

@@ -6,6 +6,7 @@ from learning_dynamics.datasets.matrix_completion import low_rank
 from learning_dynamics.progress import progress
 from learning_dynamics.settings import Count, Positive, Seed
 
+# All three are chosen. They set how many steps are taken; how near the minimum is comes from the proved gap.
 THRESHOLD = 0.1  # of the singular values, as a share of the largest one of the observed entries
 RELAXATION = 1.8  # below 2, where the splitting no longer converges
 LOOK_EVERY = 20  # steps between computations of the gap

@@ -34,7 +34,7 @@ STAGES = DOP853.n_stages
 A, B, E3, E5, D, A_EXTRA = (
     np.array(table, order="C") for table in (DOP853.A, DOP853.B, DOP853.E3, DOP853.E5, DOP853.D, DOP853.A_EXTRA)
 )
-SAFETY, SHRINK, GROW = 0.9, 0.2, 10.0
+SAFETY, SHRINK, GROW = 0.9, 0.2, 10.0  # SAFETY, MIN_FACTOR and MAX_FACTOR of scipy.integrate._ivp.rk
 EXPONENT = -1 / (DOP853.error_estimator_order + 1)
 ARRIVED, OUT_OF_STEPS, UNDERFLOW = 0, 1, 2
 
@@ -215,7 +215,7 @@ def _error(h: float, slopes: np.ndarray, old: np.ndarray, new: np.ndarray, rtol:
         scale = atol + rtol * max(abs(old[i]), abs(new[i]))
         fifth += (five / scale) ** 2
         third += (three / scale) ** 2
-    both = fifth + 0.01 * third
+    both = fifth + 0.01 * third  # the weight is DOP853's
     return 0.0 if both == 0.0 else abs(h) * fifth / np.sqrt(both * len(old))  # nan where a slope is no number
 
 
@@ -258,8 +258,9 @@ def _interpolate(
 def _first_step(
     field: Any, data: np.ndarray, shape: np.ndarray, state: np.ndarray, slope: np.ndarray, rtol: float, atol: float
 ) -> float:
-    """Return a first step by the rule of Hairer, Norsett and Wanner (1993), section II.4."""
+    """Return a first step by the rule of Hairer, Norsett and Wanner (1993), section II.4, with its numbers."""
     scale = atol + rtol * np.abs(state)
+    # as there, d0, d1 and d2 are sizes of the state and of its first and second derivative, in units of the tolerance
     d0, d1 = np.sqrt(np.mean((state / scale) ** 2)), np.sqrt(np.mean((slope / scale) ** 2))
     h0 = 1e-6 if d0 < 1e-5 or d1 < 1e-5 else 0.01 * d0 / d1
     if h0 == 0.0:  # in units of the tolerance the slope is no finite number: there is no such step

@@ -16,8 +16,10 @@ Optimiser = Literal["gradient_descent", "group_rmsprop"]
 Precision = Literal["single", "double"]
 
 SMOOTHING, FLOOR = 0.99, 1e-4  # of group RMSprop, from its authors' code
-CACHED = 40_000  # entries of one layer of all members that move together: their stack stays in a cache
-HOPELESS = 1e6  # a loss this many times the first one has diverged
+# entries of one layer of all members that move together; chosen: 320 kB in double precision, for a stack that stays in
+# a cache
+CACHED = 40_000
+HOPELESS = 1e6  # a loss this many times the first one has diverged; chosen
 
 
 @dataclass(frozen=True)

@@ -34,9 +34,9 @@ from learning_dynamics.seeds import seed_sequence
 
 State = dict[str, np.ndarray]
 Precision = Literal["float32", "tf32", "bfloat16"]
-SHARE = 0.02  # largest share of a training's time that saving may take
-LONGEST = 600.0  # seconds after which the resume point is saved anyway
-SLOW_DISK = 1e8  # bytes a second, assumed until the first save is timed
+SHARE = 0.02  # largest share of a training's time that saving may take; chosen
+LONGEST = 600.0  # seconds after which the resume point is saved anyway; chosen: an interruption loses ten minutes
+SLOW_DISK = 1e8  # bytes a second, assumed until the first save is timed; chosen
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -185,7 +185,8 @@ def arithmetic(precision: Precision = "float32") -> Iterator[None]:
     RuntimeError
         If a thread opens a context of the one kind within one of the other, for which it would wait for ever.
     """
-    # cuBLAS reads this when it is first used; without it its products are not deterministic
+    # cuBLAS reads this when it is first used; without it cuBLAS's products are not deterministic. It is one of the two
+    # values with which they are, by its manual.
     os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
     context = _OPEN_CONTEXTS.open(precision == "tf32")
     try:
@@ -452,7 +453,7 @@ class RecordedStep:
         stream = torch.cuda.Stream()
         stream.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(stream):
-            for _ in range(3):
+            for _ in range(3):  # as often as `torch.cuda.make_graphed_callables` does by default
                 self._step(self._indices)
         torch.cuda.current_stream().wait_stream(stream)
         after = self._state()
@@ -525,7 +526,7 @@ class ResumePoint:
 
     def must_stop(self, network: nn.Module, states: dict[int, State]) -> bool:
         """Return whether the time left may be too short for another epoch."""
-        # an epoch may take longer than those before it, and so may writing
+        # twice is chosen: an epoch may take longer than those before it, and a save longer than at the last one's speed
         return time_left() < 2.0 * (self._longest_epoch + self._seconds(network, states))
 
     def save(self, network: nn.Module, optimiser: torch.optim.Optimizer, states: dict[int, State], epoch: int) -> None:

@@ -143,7 +143,9 @@ def premise(check: Check) -> Check:
 
 
 CORRECTION = "the correction"  # what holds instead of a printed prediction, among rivals' phrases
-NOT_CLAIMED = object()  # for `printed`, `corrected` or a rival of a check of whose quantity that says nothing
+# As `printed`, `corrected` or a rival of a check it says that this prediction is silent about the quantity: the check
+# takes no part in judging it. A check whose `printed` and `corrected` both are NOT_CLAIMED is there for its rivals.
+NOT_CLAIMED = object()
 
 
 def takes_rivals(

@@ -122,9 +122,10 @@ def equal_on_every_draw(
     relative_to : float or array_like, shape (draws,), optional
         What errors are divided by; by default the largest finite |measured| of the draw.
     resolution : float
-        Smallest error that must be visible for the check to mean anything: a larger tolerance leaves it undecided.
+        Smallest error that must be visible for the check to mean anything: a larger tolerance leaves it undecided. By
+        default every tolerance is accepted.
     """
-    # numbers that repeat are reported where each draw has a prediction of its own; of one for all they may agree
+    # numbers that repeat are reported where each draw has its own prediction; under one for all draws they may agree
     by_draw = np.ndim(predicted) >= np.ndim(measured) and len(np.atleast_1d(predicted)) > 1
     measured, predicted = measured_and_predicted(name, measured, predicted)
     if measured.size == 0:
@@ -159,7 +160,10 @@ def equal_on_every_draw(
 
 @takes_rivals("bound", upper_bound="bound")
 def at_most(name: str, estimate: Estimate | float, bound: float, *, because: str = "", **counts: Any) -> Check:
-    """Check that an estimate lies below a bound; undecided while its interval covers the bound."""
+    """Check that an estimate lies below a bound; undecided while its interval covers the bound.
+
+    `counts` as in `equal`.
+    """
     bound = one_number(name, "bound", bound)
     measured = _estimate(name, estimate)
     return _undecided_with_its_draws(_ordered(name, measured, bound, upper=True, because=because, counts=counts))
@@ -169,7 +173,7 @@ def at_most(name: str, estimate: Estimate | float, bound: float, *, because: str
 def at_least(name: str, estimate: Estimate | float, bound: float, *, because: str = "", **counts: Any) -> Check:
     """Check that an estimate lies above a bound; undecided while its interval covers the bound.
 
-    A difference that is 0 on every draw decides no sign: it is not above 0.
+    A difference that is 0 on every draw decides no sign: it is not above 0. `counts` as in `equal`.
     """
     measured, bound = _estimate(name, estimate), one_number(name, "bound", bound)
     check = _undecided_with_its_draws(_ordered(name, measured, bound, upper=False, because=because, counts=counts))
@@ -196,7 +200,8 @@ def equal(
     resolution : float
         Smallest difference that must be visible: undecided if interval and tolerance hide it.
     counts : optional
-        draws_for, draws_against, draws_undecided, excluded as in `Check`.
+        draws_for, draws_against, draws_undecided, excluded as in `Check`, where the claim counts them itself. Without
+        the first three all draws of the estimate count for the answer.
     """
     measured, predicted = _estimate(name, estimate), one_number(name, "predicted", predicted)
     tolerance = one_number(name, "tolerance", tolerance)

@@ -330,6 +330,7 @@ def _verdict(about: About, printed: State, corrected: State | None) -> str:
 
 def _min_detectable_error(checks: Sequence[Check], phrases: Sequence[str]) -> float:
     """Return the smallest relative error of the prediction that would have been refused, within a factor 10^(1/4)."""
+    # four errors a decade, from double's rounding to the size of the prediction
     for error in np.logspace(-16, 0, 65):
         if all(judgement_under(checks, phrases, 1 + side * error).state != "holds" for side in (1, -1)):
             return float(error)

@@ -1,7 +1,9 @@
 """Neural collapse in numbers: class means, covariances and classifiers to the quantities NC1 to NC4.
 
-C classes, features in R^P; class means are rows, shape (..., C, P), over any leading axes. Definitions follow Papyan,
-Han, Donoho 2020 (figures 2 to 7) and Han, Papyan, Donoho 2022 (sections 1.1 and 2). Everything is float64.
+C classes, features in R^P; class means are rows, shape (..., C, P), over any leading axes. mu_G is the average of the
+class means, Sigma_W the covariance of features within classes, Sigma_B that of the class means around mu_G, Sigma_T
+their sum; W and b are the classifier's weights and biases. Definitions follow Papyan, Han, Donoho 2020 (figures 2 to 7)
+and Han, Papyan, Donoho 2022 (sections 1.1 and 2). Everything is float64.
 """
 
 from typing import Any
@@ -10,6 +12,7 @@ import numpy as np
 
 from learning_dynamics.measures import algebra
 
+# networks compute features in float32: what is smaller, relative to them, is its rounding
 FLOAT32_ROUNDING = float(np.finfo(np.float32).eps)
 
 
@@ -32,6 +35,7 @@ def variability(within: np.ndarray, means: np.ndarray) -> np.ndarray:
     size = np.maximum(values[..., 0], np.abs(means).max(axis=(-2, -1)))
     noise = np.einsum("...kp,...pq,...kq->...k", directions, within, directions)
     with np.errstate(divide="ignore", invalid="ignore"):
+        # Sigma_B has the eigenvalues values**2 / C: this C and that of the definition cancel
         found = np.sum(noise / values**2, axis=-1)
     return np.where(values[..., -1] > FLOAT32_ROUNDING * size, found, np.inf)
 
@@ -93,7 +97,8 @@ def rank_and_signal_to_noise(within: np.ndarray, means: np.ndarray, device: Any 
 def least_squares_classifier(within: np.ndarray, means: np.ndarray, decay: float, device: Any = "cpu") -> np.ndarray:
     """Return the extended least-squares classifier [W, b], shape (..., C, P + 1) (Proposition 1).
 
-    M^T (Sigma_T + mu_G mu_G^T + decay I)^{-1} / C in extended features, whose last entry is one.
+    M^T (Sigma_T + mu_G mu_G^T + decay I)^{-1} / C in extended features, whose last entry is one. M has the extended
+    class means as columns, not centred.
 
     Parameters
     ----------

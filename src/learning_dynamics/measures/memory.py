@@ -81,7 +81,7 @@ def images_within(
     gradients : bool
         Whether derivatives of outputs in the images are taken, which keeps all activations alive.
     most : int
-        Never more than this.
+        Never more than this; the default is chosen.
     """
     on_meta = copy.deepcopy(network).to("meta").eval().requires_grad_(False)
 

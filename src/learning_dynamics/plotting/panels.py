@@ -168,6 +168,7 @@ def _label_short_range(axis: Axis) -> None:
         return
     powers = np.arange(np.floor(np.log10(low)), np.ceil(np.log10(high)) + 1)
     ticks = np.outer(10.0**powers, [1, 2, 5]).ravel()
+    # a tick that is an end of the range but for rounding stays
     ticks = ticks[(ticks >= low * (1 - 1e-9)) & (ticks <= high * (1 + 1e-9))]
     if len(ticks) < 2:  # a range such as 1.2 to 1.8, which has no two of them: even steps
         even = np.linspace(low, high, 4)[1:-1]

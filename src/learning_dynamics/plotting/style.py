@@ -66,6 +66,7 @@ def _know_bundled_fonts() -> None:
 
 def sequence(count: int) -> list[tuple[float, float, float, float]]:
     """Return `count` colours, dark to light, for ordered things such as singular values."""
+    # chosen: above 0.85 viridis is yellow, which is pale on white
     return [tuple(colour) for colour in mpl.colormaps["viridis"](np.linspace(0.0, 0.85, count))]
 
 

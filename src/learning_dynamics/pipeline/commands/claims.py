@@ -37,7 +37,7 @@ def execute(
     """
     job = find_job("claims", paper, "claims", plan=plan, planned_fingerprint=fingerprint, files=files)
     spec, metrics = job.spec, Path(job.inputs["metrics"])
-    # functions are imported before their digests are computed, so that a later edit changes neither
+    # functions are imported before their digests are computed, so that an edit during the job changes neither
     for block in spec["claims"].values():
         paper_function(paper, "claims", block["function"])
     digests = verify_science(job, *sorted({block["function"] for block in spec["claims"].values()}))
@@ -116,7 +116,7 @@ def evaluate_claim(
     """
     try:
         with error_context(f"claim {name}", settings), warnings.catch_warnings():
-            # no warnings for draws of which nothing was measured: they are nan, and count as undecided
+            # a quantity that was not measured on a draw is nan, and the draw counts as undecided: no warnings of that
             warnings.filterwarnings(
                 "ignore", "All-NaN|Mean of empty|Degrees of freedom|divide by zero|invalid value", RuntimeWarning
             )
@@ -131,11 +131,15 @@ def evaluate_claim(
 def _vary_thresholds(
     judge: Callable[..., Evaluation], tables: Any, settings: Mapping[str, Any], vary: Mapping[str, Any]
 ) -> Iterator[Variation]:
-    """Judge a claim again under every combination of the values of ``vary:`` and the configured ones, but these alone.
+    """Judge a claim again under every combination of its thresholds, each as configured or at a value of ``vary:``.
 
-    ``vary`` has lists of values by setting.
+    The combination of the configured values alone is left out: it is the claim itself.
+
+    Parameters
+    ----------
+    vary : mapping from setting to list of values
     """
-    # the configured value first: the first combination is the claim as configured
+    # of each threshold the configured value is first, so that the first combination has these alone
     choices = [[settings[key], *(value for value in values if value != settings[key])] for key, values in vary.items()]
     for values in list(itertools.product(*choices))[1:]:
         chosen = dict(zip(vary, values, strict=True))
@@ -151,7 +155,10 @@ def _vary_runs(
     entries: Sequence[Mapping[str, Any]],
     metrics: Path,
 ) -> Iterator[Variation]:
-    """Judge a claim again with one of its runs replaced by each run of ``robustness:`` that changes a setting of it."""
+    """Judge a claim again for each run of ``values:`` of ``robustness:``, which replaces the run that it is made from.
+
+    ``entry["swept"]`` has these runs, each with its value, as `Plan.claims` lists them.
+    """
     for entry in entries:
         for run in entry["swept"]:
             changed_tables = map_roles(partial(_replace_run, entry["run"], load_table(metrics, run)), tables)

@@ -15,7 +15,8 @@ from typing import Any
 from learning_dynamics.errors import ProjectError
 
 TRACEBACK = "LEARNING_DYNAMICS_TRACEBACK"  # set: failures come with Python's traceback
-GRACE = 30.0  # seconds that compiled code is given to come back to Python, where the limit of time is noticed
+# seconds that compiled code is given to come back to Python, where the limit of time is noticed; chosen
+GRACE = 30.0
 
 
 def run_guarded(command: Callable[[], int | None]) -> int:

@@ -13,7 +13,7 @@ from learning_dynamics.pipeline.report.templates import fill
 from learning_dynamics.pipeline.store.stamps import plain_facts
 from learning_dynamics.plotting.interactive import Interactive, complete
 
-MAX_BYTES = 500_000
+MAX_BYTES = 500_000  # of a chart; chosen
 
 
 def execute(

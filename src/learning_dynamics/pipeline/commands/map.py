@@ -342,5 +342,6 @@ def _in_order(column: pd.Series) -> np.ndarray:
 
 
 def _spans_decades(values: pd.Series) -> bool:
+    """Whether values are positive and span more than two decades, for which an axis is logarithmic; two is chosen."""
     finite = values[np.isfinite(values)]
     return len(finite) > 0 and finite.min() > 0 and bool(finite.max() > 100 * finite.min())

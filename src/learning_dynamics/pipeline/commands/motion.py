@@ -19,7 +19,7 @@ from learning_dynamics.pipeline.store.stamps import KEY, plain_facts
 from learning_dynamics.plotting import legible_ticks, style
 from learning_dynamics.plotting.motion import Motion
 
-MAX_BYTES = 500_000
+MAX_BYTES = 500_000  # of a film; chosen
 LAST_FRAME_TIME = 1500  # milliseconds for which the last frame stays
 COLOURS = 64  # of all frames together
 

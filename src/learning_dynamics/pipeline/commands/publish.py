@@ -22,7 +22,7 @@ from learning_dynamics.pipeline.report.pictures import compress_to_fit
 from learning_dynamics.pipeline.store import published
 from learning_dynamics.pipeline.store.stamps import read_bytes, stamp
 
-MAX_BYTES = 4_700_000  # bytes of all figures together
+MAX_BYTES = 4_700_000  # bytes of all figures together; chosen: docs/results stays below six megabytes
 TEXT_COLUMNS = (
     *("reference", "statement", "scope", "correction"),
     *("quantity", "interval", "criterion", "excluded", "reason"),

@@ -24,7 +24,8 @@ from learning_dynamics.pipeline.store.records import VARIATION_COLUMNS, variatio
 from learning_dynamics.pipeline.store.stamps import digest, stamp
 from learning_dynamics.pipeline.store.tables import write_table
 
-MIN_DECIDED = 0.9  # least share of the data sets or starts of a draw that are decided, for a verdict on the draw
+# least share of the data sets or starts of a draw that are decided, for a verdict on the draw; chosen
+MIN_DECIDED = 0.9
 SAME_VERDICT = "would get the same verdict on this draw"
 NOT_DECIDED = ("undecided", "untested")
 
@@ -202,11 +203,13 @@ def _rivals_with(evaluation: Evaluation, verdict: str) -> str:
 def _explain_few_undecided(judgement: Judgement) -> str:
     """Return why checks are undecided, if a few undecided draws are the only reason; else "".
 
-    A few are at most one in ten over all checks (`MIN_DECIDED`), and at most half of a check's own.
+    A few are at most one in ten over all checks (`MIN_DECIDED`), and at most half of a check's own draws, which is
+    chosen too.
     """
     checks = judgement.checks
     undecided = [check for check in checks if check.state != "holds"]
     n_undecided, n_draws = sum(check.draws_undecided for check in checks), sum(check.draws for check in checks)
+    # (1 - 0.9) * 10 is less than 1 by rounding
     is_few = n_undecided <= (1 - MIN_DECIDED) * n_draws + 1e-9
     # a check of an average is undecided for another reason: all of its draws count as undecided together
     is_only_reason = all(

@@ -9,9 +9,9 @@ from learning_dynamics.errors import ProjectError
 from learning_dynamics.programs import run_program
 
 REQUEUE = "LEARNING_DYNAMICS_REQUEUE"  # set in submissions that may be put back into the queue
-# seconds of a job's time that are left when it stops: Slurm's clock runs while Snakemake starts
+# seconds of a job's time that are left when it stops: Slurm's clock runs while Snakemake starts; chosen
 MARGIN = 60.0
-REQUEUE_TIMEOUT = 120.0  # seconds within which Slurm ends a job that it has taken back
+REQUEUE_TIMEOUT = 120.0  # seconds within which Slurm ends a job that it has taken back; chosen
 
 
 def may_requeue() -> bool:

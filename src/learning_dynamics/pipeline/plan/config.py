@@ -20,7 +20,7 @@ from learning_dynamics.pipeline.plan.sweeps import SweptRuns, runs_of_sweep, swe
 # where the block of a stage's job stands, if not in the section of its name
 SECTIONS = {"run": "runs", "metrics": "runs", "bundle": "runs", "figure": "figures", "motion": "figures"}
 RUN_NAME = re.compile(r"[a-z][A-Za-z0-9_.+-]{0,199}")  # which files bear as their name
-MAX_RUNS = 100_000  # of one sweep
+MAX_RUNS = 100_000  # of one sweep; chosen
 
 
 class Config:

@@ -26,7 +26,10 @@ COMMAND_LINE = "--config"  # in errors, instead of a file's name
 
 @dataclass(frozen=True)
 class Layers:
-    """Blocks by the file that has them; each is laid over those before it."""
+    """Blocks by the file that has them; each is laid over those before it.
+
+    There are two kinds: the layers of ``config.yaml`` (`schema.Top`), and the layers of one paper (`schema.Paper`).
+    """
 
     blocks: dict[str, Block]
 
@@ -55,7 +58,11 @@ class Layers:
         return [file for file, block in self.blocks.items() if _has_key(block, path)]
 
     def origin(self, *path: str) -> str:
-        """Return the highest layer's file that sets a value, or else the nearest block around the value."""
+        """Return the file that sets a value; of several the highest layer's.
+
+        Where none sets it, it is the file that sets the nearest block around the value; without such a block it is the
+        lowest layer's.
+        """
         for length in range(len(path), 0, -1):
             files = self.setters(*path[:length])
             if files:
@@ -67,7 +74,10 @@ class Layers:
         return f"{self.origin(*path)}: {'.'.join(path) or 'top level'}"
 
     def overlay_of(self, *path: str) -> str | None:
-        """Return the file that changes a value set by another file; None if no file does."""
+        """Return the highest of several files that set a value; None if one file sets it, or none.
+
+        `origin` returns a file in every case.
+        """
         files = self.setters(*path)
         return files[-1] if len(files) > 1 else None
 
@@ -130,11 +140,13 @@ def load(files: Sequence[Path] = (), overrides: Mapping[str, Any] | None = None,
     }
     overlays = {_layer_name(file): read_yaml(file) for file in files}
     layers = Layers({"config.yaml": shipped, **overlays, COMMAND_LINE: command_line})
+    # keys of config.yaml, such as `seed`, `papers` and `changes`; `layers` are its layers, and no paper's
     top = layers.merged(Top)
     where = layers.where
 
     known_papers = shipped_papers(root)
-    # a scale, or else another seed than the shipped one, gives the results a folder of their own
+    # The folder within `results`: of a scale, or else of another seed than the shipped one. By a paper's name it would
+    # be the folder of that paper's default results.
     scale = top.get("scale") or (f"seed{top['seed']}" if top["seed"] != shipped.get("seed") else None)
     if scale in [*top["papers"], *known_papers]:
         raise ProjectError(f"{where('scale')}: is the name of a paper; choose another")
@@ -149,15 +161,16 @@ def load(files: Sequence[Path] = (), overrides: Mapping[str, Any] | None = None,
     folders = {folder: _overlay_folder(folder, root, where("overlays")) for folder in top.get("overlays", [])}
     seeds_of = tuple(paper for paper in top.get("seeds_of", []) if paper in top["papers"])
     first, n_seeds = top.get("first_seed", top["seed"] + 1), top.get("seeds", 0)
-    # one seed more than asked for, since the configured one is left out if it is among them
+    # `n_seeds` seeds from `first` on; the configured seed is left out, so that one more is looked at
     seeds = [seed for seed in range(first, first + n_seeds + 1) if seed != top["seed"]][:n_seeds]
     configuration = ConfigFiles(top["seed"], scale, seeds=seeds, seeds_of=seeds_of, draws=top.get("draws", 0))
 
     for paper in top["papers"]:
         name = f"{paper}.yaml"
+        # from the lowest layer up: the shipped file, files of folders of overlays, `changes:`
         blocks = {f"{PAPERS}/{name}": read_yaml(root / PAPERS / name)}
         blocks |= {f"{key}/{name}": read_yaml(path / name) for key, path in folders.items() if (path / name).is_file()}
-        if paper in top.get("changes", {}):  # the top layer, under the name of the file that has it
+        if paper in top.get("changes", {}):  # under the name of the file that has it
             blocks[layers.origin("changes", paper)] = top["changes"][paper]
         layers_of_paper = Layers(blocks)
         configuration.layers[paper] = layers_of_paper
@@ -228,7 +241,7 @@ def output_folders(configuration: ConfigFiles) -> tuple[Path, Path]:
 
 
 def merge(below: Block, above: Mapping[str, Any], *, drop: bool = False) -> None:
-    """Lay the block `above` over `below`, in place and key by key; with `drop` a null over a block leaves it out."""
+    """Lay the block `above` over `below`, which is changed, key by key; with `drop` null leaves out a block below."""
     for key, value in above.items():
         if drop and value is None and isinstance(below.get(key), dict):
             del below[key]

@@ -19,8 +19,8 @@ from learning_dynamics.pipeline.plan.config_files import Block
 from learning_dynamics.pipeline.plan.schema import place_settings
 from learning_dynamics.pipeline.plan.value_grids import by_decades
 
-# Of `Config`, `resolved_block` is a run's block with what it inherits; `block` is that of a job, as of one run of a
-# sweep.
+# Here `Config.resolved_block` is a run's block with what it inherits, and `Config.block` a job's, as that of one run of
+# a sweep.
 Layer = dict[str, Any]  # changed settings of a paper, by section (data, runs) and name
 
 

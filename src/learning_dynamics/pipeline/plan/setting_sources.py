@@ -14,10 +14,20 @@ from learning_dynamics.pipeline.plan.signatures import Signature, signatures_of
 def provenance(config: Config, paper: str, section: str, name: str, key: str) -> Any:
     """Return where a setting of a run or data set comes from: a word, a mapping with the reason, or None.
 
-    A reason belongs to values that the same file sets. It is in the block that sets the value or inherits it, else
-    below ``provenance:`` of the paper, under the kind of run or, of a setting like ``limit.rtol``, under the class that
-    it is a field of. `stated` and `code` of a kind in a paper's own file do not apply to a value that a run
-    overrides or sweeps.
+    The owner of a setting is the run itself if its block sets the value, else the nearest run that it extends whose
+    block does; a data set owns all of its settings. The first of these reasons counts:
+
+    1. below ``provenance:`` of a block: of the run itself, of a run between it and the owner, of the owner;
+    2. below ``provenance:`` of the paper, under the function of the run, its kind;
+    3. the same, of a setting like ``limit.rtol`` under the class that it is a field of.
+
+    Two rules leave a reason out. If an overlay changes the value in the owner's block, the other files' reasons in
+    that block and below ``provenance:`` of the paper do not count: they are about the previous value. `stated` and
+    `code` of a kind or class do not apply to a value that a run overrides or sweeps, unless an overlay that sets the
+    value gives them itself.
+
+    Without any reason a value of the paper's own file has None, which `check_reasons` refuses; a value of another file
+    is `chosen`, with the name of that file.
 
     For example, with ::
 
@@ -39,14 +49,14 @@ def provenance(config: Config, paper: str, section: str, name: str, key: str) ->
     setters = [number for number, (_, block) in enumerate(blocks) if key in all_settings(block)]
     if not setters:
         return None
-    nearest = setters[0]  # of the runs that set it, the one whose value counts
+    nearest = setters[0]
     owner, block = blocks[nearest]
     path = (section, owner, *_path_in_block(block, key))
+    # `file` sets the value; `overlay` is the same file if one below it sets the value too, else None
     overlay, file = layers.overlay_of(*path), layers.origin(*path)
-    every_file = (file, *layers.blocks)
+    every_file = (file, *layers.blocks)  # in the order in which reasons are looked for
 
-    # First a reason in a block: of the run, of those between it and the owner, of the owner. If an overlay changed the
-    # value in the owner's block, reasons of older files are of another value: its own file alone counts there.
+    # reason 1; an heir is the run itself, a run between it and the owner, or the owner
     for heir, _ in blocks[: nearest + 1]:
         files = every_file
         if overlay and heir == owner:
@@ -54,7 +64,7 @@ def provenance(config: Config, paper: str, section: str, name: str, key: str) ->
         reason = _reason(layers, (section, heir, "provenance", key), *files)
         if reason:
             return reason
-    # Then a reason below ``provenance:`` of the paper, of the kind of run or the class that the setting is a field of.
+    # reasons 2 and 3
     function_name = _function_name(config, paper, section, name)
     functions = _functions(config, paper, section, name)
     holders = [(function_name, key), *_class_fields(functions, key)]
@@ -64,6 +74,7 @@ def provenance(config: Config, paper: str, section: str, name: str, key: str) ->
         return next(filter(None, reasons), None)
 
     is_shipped = file == f"{PAPERS}/{paper}.yaml"
+    # a reason in the file that sets the value is about this value, whatever that overrides
     if not is_shipped and reason_of_kind(file):
         return reason_of_kind(file)
     if not overlay:
@@ -138,10 +149,12 @@ def _blocks(config: Config, paper: str) -> Iterator[tuple[str, str]]:
 
 
 def _function_name(config: Config, paper: str, section: str, name: str) -> str:
+    """Return ``topic.function`` of a run, or the source of a data set."""
     return config.resolved_block(paper, section, name)["function" if section == "runs" else "source"]
 
 
 def _functions(config: Config, paper: str, section: str, name: str) -> list[Signature]:
+    """Return what a run or data set calls; of a run also its metrics, which have the same name."""
     return signatures_of(paper, _function_name(config, paper, section, name))
 
 
@@ -162,7 +175,7 @@ def _path_in_block(block: Mapping[str, Any], key: str) -> Key:
 
 
 def _reason(layers: Layers, path: Key, *files: str) -> Any:
-    """Return the reason at a path of keys of the first file that gives one."""
+    """Return what is at a path of keys, such as a run's ``provenance`` of a setting, in the first file that has it."""
     for file in files:
         block: Any = layers.blocks[file]
         for key in path:
@@ -173,6 +186,7 @@ def _reason(layers: Layers, path: Key, *files: str) -> Any:
 
 
 def _origin_and_reason(provenance: Any) -> tuple[str, str]:
+    """Return the word of a provenance, such as `chosen`, and the reason, which is "" where the word is all there is."""
     if isinstance(provenance, Mapping):
         return next(iter(provenance.items()))  # a mapping of one: the origin to the reason
     return provenance, ""

@@ -69,9 +69,9 @@ def read_source(path: Path) -> Source:
     return _read(path, status.st_mtime_ns, status.st_size)
 
 
-@functools.lru_cache(maxsize=2048)
+@functools.lru_cache(maxsize=2048)  # chosen: four times as many as the package has files
 def _read(path: Path, _modified: int, _size: int) -> Source:
-    # time and size are there for the cache: a file with others is read again
+    # time and size are there for the cache: a file with another time or size is read again
     content = path.read_bytes()
     key = hashlib.sha256(content).hexdigest()
     stored = _stored_sources()

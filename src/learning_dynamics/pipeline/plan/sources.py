@@ -26,7 +26,7 @@ INFRASTRUCTURE = tuple(f"{PACKAGE}.{name}" for name in ("pipeline", "errors", "f
 
 
 def papers() -> list[str]:
-    """Return the papers that have a folder of their own, sorted."""
+    """Return the papers that have a topic with runs, sorted."""
     folder = SOURCE_ROOT / PACKAGE / "papers"
     return sorted({file.relative_to(folder).parts[0] for file in find_files(folder, "*/*/runs.py")})
 
@@ -44,8 +44,8 @@ def topic_module(paper: str, module_name: str, function_name: str) -> str:
     Parameters
     ----------
     module_name : str
-        One of `TOPIC_MODULES`, such as ``claims``. If that is a folder, the module in it that defines the function is
-        returned; the folder itself, if none does.
+        One of the values of `TOPIC_MODULES`, such as ``claims``. If ``claims`` is a folder, the module in it that
+        defines the function is returned; the folder itself, if none does.
     function_name : str
         ``topic.function``.
 
@@ -152,14 +152,16 @@ def imports_of(module: str) -> tuple[str, ...]:
         return ()
     package = module if path.name == "__init__.py" else module.rpartition(".")[0]
     names: set[str] = set()
-    # `from ..files import read, write` has level 2, the name `files` and the members `read` and `write`
+    # `from ..files import read, write` has level 2, the name `files` and the members `read` and `write`: in a module of
+    # the package `a.b` it gives `a.files`, `a.files.read` and `a.files.write`
     for level, named, members in read_source(path).imports:
         parts = [named] if named else []
-        if level:  # one dot is the package itself, each further one the package around it
+        if level:  # one dot is `package` itself, each further dot the package around the one before
             package_parts = package.split(".")
             parts = [*package_parts[: len(package_parts) - level + 1], *parts]
         base = ".".join(parts)
-        names.update((base, *(f"{base}.{member}" for member in members)))  # a member may be a module
+        # a member may be a module or a function; callers pass over names that are no module's
+        names.update((base, *(f"{base}.{member}" for member in members)))
     return tuple(sorted(name for name in names if name.split(".")[0] == PACKAGE))
 
 
@@ -175,7 +177,7 @@ def read_syntax_tree(path: Path) -> ast.Module:
     return _syntax_tree_of_version(path, status.st_mtime_ns, status.st_size)
 
 
-@functools.lru_cache(maxsize=1024)
+@functools.lru_cache(maxsize=1024)  # chosen: twice as many as the package has files
 def _syntax_tree_of_version(path: Path, _modified: int, _size: int) -> ast.Module:
-    # time and size are there for the cache: a file with others is parsed again
+    # time and size are there for the cache: a file with another time or size is parsed again
     return syntax_tree(path, path.read_bytes())

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
+# all are chosen
 DECADE = 10.0  # ranges whose ends have this ratio or more are spaced by the logarithm
-MIN_RATIO = 1.1  # bisection stops where two values of a setting have this ratio or less
+MIN_RATIO = 1.1  # bisection stops where two values of a setting have this ratio or less: a turn is known to a tenth
 MAX_BISECTIONS = 12  # of one interval; from a decade five reach `MIN_RATIO`
 N_POINTS = 9  # of an evenly spaced grid, unless the entry says how many
 

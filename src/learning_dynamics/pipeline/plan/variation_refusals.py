@@ -10,8 +10,8 @@ from learning_dynamics.pipeline.plan.free_settings import data_set_of, draw_laye
 from learning_dynamics.pipeline.plan.value_grids import grid_of
 from learning_dynamics.pipeline.plan.variations import inheriting_runs, settings_and_data
 
-# Of `Config`, `declared_block` is a block as written and `resolved_block` is a run's with what it inherits; `block` is
-# that of a job, as of one run of a sweep.
+# Here `Config.declared_block` is a block as written, `Config.resolved_block` a run's block with what it inherits, and
+# `Config.block` a job's, as that of one run of a sweep.
 
 
 def check(config: Config, paper: str) -> None:

@@ -29,8 +29,6 @@ from learning_dynamics.pipeline.plan.free_settings import Layer, claims_on_draws
 from learning_dynamics.pipeline.plan.schema import SEED_OR_DRAW, all_settings, place_settings
 from learning_dynamics.pipeline.plan.value_grids import grid_of
 
-# Of `Config`, `resolved_block` is a run's block with what it inherits.
-
 
 @dataclass(frozen=True)
 class Change:
@@ -39,15 +37,17 @@ class Change:
     Attributes
     ----------
     name : str
-        Of the job and its file: ``seed2024``, ``draw3``, or the name of the entry of ``robustness:``.
+        What the job and its file are called: ``seed2024``, ``draw3``, or the name of the entry of ``robustness:``.
     kind : str
         One of setting, seed and draw.
     what : str
-        What is changed, as tables print it: ``<run>.<setting>`` or ``<data set>.<setting>``; else the kind.
+        What is changed, as tables print it: of a setting ``<run>.<setting>`` or ``<data set>.<setting>``, of a seed or
+        draw the kind.
     claims : list of str
-        Names of those that are judged again.
+        The names of the claims that are judged again.
     grid : list
-        The values that are judged first: the one seed, the number of the one draw, or values of the setting.
+        The values that are judged first: of a seed or draw its number alone. Of a range `commands.variation` judges
+        further ones between two at which a verdict differs.
     entry : mapping
         The entry of ``robustness:``; empty for a seed or draw.
     """
@@ -119,6 +119,7 @@ def changed_configuration(config: Config, paper: str, change: Change, value: Any
         seed += value  # a draw changes the random numbers too, not only the free settings
     layer = layer_of(config, paper, change, value)
     configuration, block = config.configuration, copy.deepcopy(config.paper_block(paper))
+    # the changed configuration draws nothing and changes no further setting, so that it needs the claims' runs alone
     block |= {"figures": {}, "interactive": {}, "robustness": {}}
     for key in ("lead_figure", "lead_panels", "lead_caption"):
         block.pop(key, None)
@@ -142,7 +143,11 @@ def layer_of(config: Config, paper: str, change: Change, value: Any) -> Layer:
 
 
 def _setting_layer(config: Config, paper: str, change: Change, value: Any) -> Layer:
-    """Return the layer that sets a setting of one run or data set; runs that inherit from the run keep their value."""
+    """Return the layer that sets a setting of one run or data set; runs that inherit from the run keep their value.
+
+    These would inherit the new value, so that the layer writes the previous one into their blocks.
+    """
+    # `Config.resolved_block` is a run's block with what it inherits
     owner, key = change.entry.get("run"), change.entry["setting"]
     if owner is None:
         return {"data": {change.entry["data"]: overlay({}, {key: value})}}
@@ -154,7 +159,10 @@ def _setting_layer(config: Config, paper: str, change: Change, value: Any) -> La
 
 
 def inheriting_runs(config: Config, paper: str, owner: str, key: str) -> list[str]:
-    """Return the runs that extend `owner` and do not write the setting `key` themselves."""
+    """Return the runs that extend `owner` directly and do not write the setting `key` themselves.
+
+    Runs that extend these inherit the value that is written into them.
+    """
     return [
         child
         for child, block in config.blocks(paper, "runs").items()

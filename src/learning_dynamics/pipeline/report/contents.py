@@ -517,6 +517,7 @@ def describe_margin(margin: Any) -> str:
     if margin < 1:
         return f"outside its bound by a factor {1 / margin:.2g}"
     if margin < 1e4:
+        # with two digits a factor of 1.04 would be 1
         digits = f"{margin:.3g}" if margin < 1.1 else f"{margin:.2g}"
         return f"inside its bound by a factor {float(digits):g}"
     return "inside its bound by more than a factor 10000"

@@ -73,7 +73,7 @@ def to_mathml(latex: str) -> str:
         sign = child.text if child.tag == "mo" else None
         depth += (sign in OPENING) - (sign in CLOSING)
         is_sum = sign in TERMS and child.get("form") != "prefix"
-        # parentheses grow with what is between them: within them a line breaks later
+        # parentheses grow with what is between them: within them a line breaks later; both shares are chosen
         least = MAX_UNBROKEN * (0.5 if depth == 0 else 0.75)
         if is_long and is_sum and len(_text(pieces[-1])) > least:
             child.set("form", "infix")  # it would be a sign, at the beginning of an element

@@ -17,7 +17,7 @@ from learning_dynamics.pipeline.store.records import OWN_CHOICES, agreement
 # `in_words` of a paper's configuration, by `setting` or `claim.setting`: how another value of a claim's setting is
 # named, as a text with {} for the value, or a text for each value
 Phrases = Mapping[str, str | Mapping[str, str]]
-MIN_SHARE = 2 / 3  # of other seeds that give a verdict; fewer are marked
+MIN_SHARE = 2 / 3  # of other seeds that give a verdict; fewer are marked; chosen
 MAX_DIGITS = 4  # of a number without an interval
 ROUNDING = 1e-6  # errors below it are those of arithmetic and integrators, whose range says nothing
 MAX_OTHERS = 4  # changes with another verdict that are named

@@ -14,7 +14,7 @@ from learning_dynamics.files import atomic_write
 from learning_dynamics.pipeline.store.stamps import KEY, check_made_from, reading
 from learning_dynamics.trajectories import Arrays, Trajectory
 
-# compression is tried on so many pieces of an array, of so many bytes each
+# compression is tried on `N_SAMPLES` pieces of an array, each of `SAMPLE_BYTES`; chosen: 64 KiB in all
 N_SAMPLES = 8
 SAMPLE_BYTES = 8192
 
@@ -41,7 +41,10 @@ def save_arrays(path: str | Path, arrays: Mapping[str, np.ndarray], record: Mapp
 
 
 def _is_compressible(array: np.ndarray) -> bool:
-    """Whether compression takes a thirtieth or more of an array away, by pieces from all over it."""
+    """Whether compression takes a thirtieth or more of an array away, by pieces from all over it.
+
+    The share is chosen: less is not worth the time of compressing.
+    """
     flat = array.reshape(-1)
     starts = np.linspace(0, flat.size, N_SAMPLES, endpoint=False, dtype=int)
     sample = b"".join(flat[start : start + SAMPLE_BYTES // max(array.itemsize, 1)].tobytes() for start in starts)

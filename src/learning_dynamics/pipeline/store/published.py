@@ -21,7 +21,7 @@ VERSIONS = "versions.json"
 UNPUBLISHED = ("quantifier", "uncertainty", "expected", "evidence", "facts")
 COLUMNS = tuple(column.name for column in records.COLUMNS if column.name not in UNPUBLISHED)
 COMPARED = ("paper", "claim", "verdict", "measured", "lower", "upper")
-RELATIVE_TOLERANCE = 1e-3  # relative difference above which a number counts as another
+RELATIVE_TOLERANCE = 1e-3  # relative difference above which a number counts as another; chosen
 # outcomes of `compare_claims`
 AS_PUBLISHED, OTHER_NUMBER, OTHER_VERDICT = "as published", "with another number", "with another verdict"
 NEW, MISSING = "new", "missing"

@@ -118,7 +118,8 @@ def variation_row(paper: str, claim: str, change: str, what: str, value: Any, ev
 def agreement(claim: Mapping[str, Any], judged_again: Iterable[Mapping[str, Any]]) -> float:
     """Return the share of other thresholds and settings that give a claim its verdict; nan where none was tried.
 
-    Of what some setting shows, other settings count only if it shows there too, or shows there alone.
+    A claim that something shows in some setting is not weakened by a setting in which it does not show. Of its other
+    settings only those count that give `reproduced` or `corrected`; its other thresholds count all.
 
     Parameters
     ----------
