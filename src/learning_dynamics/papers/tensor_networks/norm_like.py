@@ -71,6 +71,8 @@ def norm_like_minimiser(
 ) -> np.ndarray:
     """Minimise Q_{L, alpha, eta}(rho) subject to ``features @ rho = labels`` (Theorem 4; Corollaries 5 to 7).
 
+    Q is ``sum_j (alpha eta_j)**2 H_L(rho_j / (alpha |eta_j|)**L)``, with the H_L of `depth_penalty`.
+
     Stationarity (66) gives ``rho_j = (alpha |eta_j|)**L h_L((alpha |eta_j|)**(L-2) (features.T @ nu)_j)``. The
     multipliers nu minimise a smooth convex function, which is infinite where an argument of h_L is beyond the blow-up
     times; Newton's method with backtracking finds them. Double precision does not reach them at scales so small that
@@ -122,6 +124,7 @@ def norm_like_minimiser(
         gradient = features @ minimiser(nu) - labels
         return gradient, -np.linalg.solve((features * (outer * inner * slope)) @ features.T, gradient)
 
+    # chosen: 1000 steps at most; a step must bring 1e-4 of the decrease that is expected of it (Armijo's rule)
     nu = np.zeros(len(labels)) if start is None else start
     gradient, step = newton(nu)
     for _ in range(1000):
@@ -139,6 +142,7 @@ def norm_like_minimiser(
         if not resolved and np.linalg.norm(after) >= np.linalg.norm(gradient):
             break
         nu, gradient, step = candidate, after, next_step
+    # chosen: below the error allowed for limits of flows (`limit_checks.limit_error`), 2e-8 at an rtol of 1e-11
     if np.linalg.norm(gradient) > 1e-8 * np.linalg.norm(labels):
         raise ProjectError(f"the minimiser of Q at depth {depth} and scale {scale:g} was not found by Newton's method")
     return minimiser(nu)

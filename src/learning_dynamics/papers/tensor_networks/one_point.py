@@ -38,6 +38,7 @@ def one_point_limit(
     bound = 1.0
     while g(bound) < goal or g(-bound) > goal:
         bound *= 2
+    # 8.9e-16, four units of roundoff, is the least rtol that `brentq` takes
     nu = optimize.brentq(lambda nu: g(nu) - goal, -bound, bound, xtol=1e-15, rtol=8.9e-16)
     cosh, sinh = np.cosh(nu * s), np.sinh(nu * s)
     v1 = U1 @ (a * cosh + b * sinh) + first - U1 @ a
@@ -52,7 +53,8 @@ def one_point_condition(tensor: np.ndarray, first: np.ndarray, second: np.ndarra
     sum of ``a_j**2 - b_j**2`` over the group evenly.
     """
     _, s, _, a, b = _singular_coordinates(tensor, first, second)
-    # equal singular values have the same number: s = (3, 2, 2, 1) gives (0, 1, 1, 2)
+    # Equal singular values have the same number: s = (3, 2, 2, 1) gives (0, 1, 1, 2). They count as equal up to 1e-9 of
+    # the largest, chosen far above rounding.
     group = np.cumsum(np.concatenate([[0], np.diff(s) < -1e-9 * s[0]]).astype(int))
     margins = [np.mean((a**2 - b**2)[group == g]) for g in np.unique(group)]
     return float(np.min(margins))
@@ -86,7 +88,7 @@ def remainder_bounds(
     sums, differences : ndarray, shape (m,)
         One and zero for the coordinates of the top value.
     """
-    top = values > values[0] * (1 - 1e-9)
+    top = values > values[0] * (1 - 1e-9)  # equal to the largest, but for rounding
     sums, differences = np.abs(first + second), np.abs(first - second)
     # T is at least this, and every bound below falls with T
     time = max(0.0, (log_log_time - np.log(np.sum(values * sums**2) / 2)) / (2 * values[0]))
@@ -121,6 +123,6 @@ def transient(
 def _singular_coordinates(tensor: np.ndarray, first: np.ndarray, second: np.ndarray) -> Sequence[np.ndarray]:
     """Return U_1, s and U_2 of the nonzero singular values of M(x), and both layers along these vectors, a and b."""
     U1, s, U2 = np.linalg.svd(tensor, full_matrices=False)
-    nonzero = s > 1e-12 * s[0]
+    nonzero = s > 1e-12 * s[0]  # by more than rounding
     U1, s, U2 = U1[:, nonzero], s[nonzero], U2[nonzero].T
     return U1, s, U2, U1.T @ first, U2.T @ second

@@ -75,6 +75,8 @@ def limit_of(
 ) -> np.ndarray:
     """Return the state in which the residuals of a flow are small beside the labels; nan if the integrator gives up.
 
+    The flow is any vector field; `flow_limit` takes that of a network.
+
     Parameters
     ----------
     field : callable

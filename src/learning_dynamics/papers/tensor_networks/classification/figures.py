@@ -12,7 +12,7 @@ from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Draws, Quantity, Table, select, settings_of
 
 PALE = "#BBBBBB"
-MARKED_LOG_TIME = 60 * np.log(10)  # t = 10^60
+MARKED_LOG_TIME = 60 * np.log(10)  # t = 10^60; chosen: later than any training
 
 
 def log_time(settling: Table, descent: Table, two: Table, *, slack: Positive) -> Plot:

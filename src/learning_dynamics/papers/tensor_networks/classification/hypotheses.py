@@ -1,4 +1,7 @@
-"""What Theorems 1 and 2, Corollary 1 and equation (14) assume of a flow."""
+"""What Theorems 1 and 2, Corollary 1 and equation (14) assume of a flow.
+
+X^T r is the sum of all points x_i with the weights r_i = -y_i exp(-y_i f(x_i)), the residuals of the exponential loss.
+"""
 
 from collections.abc import Sequence
 from typing import Any
@@ -17,16 +20,21 @@ from learning_dynamics.papers.tensor_networks.limit_checks import (
 from learning_dynamics.tidy import Draws, Quantity, Table, draw_columns
 
 STILL_TURNS = "$X^T r$ still turns, and may not converge in direction, as the theorem assumes"
-MOST_LEFT_OUT = 0.25  # largest share of the draws of an architecture at one depth that may be left out
+# Largest share of the draws of an architecture at one depth that may be left out; chosen: three quarters are judged.
+MOST_LEFT_OUT = 0.25
 
 
 def last_exact_log_time(flows: Draws) -> float:
-    """Return the log t up to which all flows are those of the exponential loss itself."""
+    """Return the log t up to which all flows are those of the exponential loss itself.
+
+    `limit_checks.last_exact_log_log_time` gives the log log t of one table.
+    """
     return float(np.expm1(min(map(last_exact_log_log_time, flows.tables))))  # log log t is log(1 + log t)
 
 
 def falls_below_one(flows: Draws) -> Check:
     """Check what Theorem 1, Corollary 1 and (14) assume: that the loss falls below one."""
+    # A loss of n points is at most n exp(-least margin). Chosen: n = 100, more points than any data set here has.
     return premise(
         every_draw(
             r"the loss is below one before its exponent is capped: $\min_i y_i f(x_i) / \log t$",
@@ -96,6 +104,7 @@ def _late_turns(flows: Draws) -> np.ndarray:
 def _stays_beyond(flows: Draws, residual: Quantity, slack: float) -> np.ndarray:
     """Return of each draw whether its residual ends beyond the bound, and has not fallen by a tenth since halfway."""
     sizes = np.abs(second_half(flows).entries(residual))  # shape (draws, times)
+    # a tenth, chosen: the change from which on a quantity is on its way in `limit_checks.still_changes` too
     return (sizes[:, -1] > largest_lag(flows, slack)) & (1.1 * sizes[:, -1] > sizes[:, 0])
 
 

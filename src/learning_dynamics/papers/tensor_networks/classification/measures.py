@@ -365,6 +365,7 @@ def _stationarity_residual(rho: np.ndarray, s_of_push: np.ndarray, power: float)
     products = s_of_push * rho
     with np.errstate(invalid="ignore", divide="ignore"):
         factor = sizes.sum(axis=1, keepdims=True) / products.real.sum(axis=1, keepdims=True)
+        # at most ten, chosen: far above any bound on a residual
         return np.minimum(np.abs(sizes - factor * products).sum(axis=1) / sizes.sum(axis=1), 10.0)
 
 

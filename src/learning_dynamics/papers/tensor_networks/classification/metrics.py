@@ -46,7 +46,9 @@ FITS = measured("where the flow could not be followed, or the fit has no points"
 # The part of the coefficients outside the span of the support vectors has no gradient and rests. Over all steps of a
 # flow rounding there adds up to about this share of the coefficients.
 RESTS = 2e-12
-# A layer's entry in singular coordinates is resolved if it is larger than so many times the integrator's error.
+# A layer's entry in singular coordinates is resolved if it is larger than `FLOOR` times the integrator's error. Chosen:
+# an error of a thousandth is one of 0.002 in the logarithm of the entry's square. It moves the slope over a window of
+# 3 in log log t by 0.002 at most, which is below the tolerance of `log_time_exponents`, 0.003.
 FLOOR = 1e3
 # Margins are relative to the least one. The cap `sharpness` on the exponent's factor gives a point whose margin is
 # larger by e / sharpness the weight exp(-e) relative to a tight one: from e = 100 on the weight has vanished. A point
@@ -152,7 +154,7 @@ def _powers(
         limit = np.linalg.solve(network.S.T, data.max_margin["dft_l1"])
     else:
         limit = minimum_norm(features, data.y, "l1", classification=True)
-    inactive = np.abs(limit) < 1e-6 * np.abs(limit).max()
+    inactive = np.abs(limit) < 1e-6 * np.abs(limit).max()  # zero up to the convex solver's error
     if not inactive.any():
         return {}
     rho = singular_products(network, states)  # (times, m)
@@ -161,11 +163,11 @@ def _powers(
     powers = _powers_of_what_grows(network, log_log_times, states, atol=integration["atol"], rtol=integration["rtol"])
     push, response = pushes_at_the_limit(features, data.y, limit, nearly)  # s_j is the push's size
 
-    # How far is the path from that limit? There the least margin and all entries on the support grow like log t, and
+    # How far is the path from `limit`? There the least margin and all entries on the support grow like log t, and
     # every entry of rho has the conjugate phase of its push. Three terms add up to the uncertainty of a power 1 - s_j:
     # - `slower`: the margin and the l1 norm do not grow exactly like log t, by which coordinates are divided.
-    # - `unlike`: entries on the support grow with other powers than the margin; they lag in phase, at most so much in
-    #   the window, and turn, at a rate in log log t. This changes the multipliers, and by `response` s_j.
+    # - `unlike`: entries on the support grow with other powers than the margin, and turn: `turning` is their rate in
+    #   log log t plus their largest phase lag in the window. This changes the multipliers, and by `response` s_j.
     # - An entry that lags in phase is pushed by the cosine of the lag alone.
     phase_lags = np.angle(rho * push)
     margins = (data.y * (rho @ features.T).real).min(axis=1) / l1_norm
@@ -222,7 +224,7 @@ def _power_outside(
     """
     beta, best = network.coefficients(states), data.max_margin["l2"]
     margins, outside = data.y * (data.X @ best), outside_support(data.X, data.y, best)
-    if np.linalg.norm(outside, 2) < 0.5 or len(log_log_times) < 2:
+    if np.linalg.norm(outside, 2) < 0.5 or len(log_log_times) < 2:  # a projection: its norm is zero or one
         return {}
     lengths, outside_lengths = np.linalg.norm(beta, axis=-1), np.linalg.norm(beta @ outside, axis=-1)
     share = outside_lengths / lengths

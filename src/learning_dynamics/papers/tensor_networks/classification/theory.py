@@ -36,6 +36,8 @@ def pushes_at_the_limit(
     """
     signed = labels[:, None] * features
     margins = (signed @ largest).real
+    # 1e-6 and 1e-4 are chosen, far above the convex solver's tolerance (`solutions.TOLERANCE`). Entries and multipliers
+    # up to 1e-6 of the largest count as zero; a system of equations that is off by more than 1e-4 has no solution.
     tight, active = tight_margins(margins), np.abs(largest) > 1e-6 * np.abs(largest).max()
     unknown = np.full(len(largest), np.nan, dtype=features.dtype), np.full((len(largest), 2 * active.sum()), np.nan)
     # On the support stationarity gives the push: size one, and the phase of the conjugate of rho. That is the equation

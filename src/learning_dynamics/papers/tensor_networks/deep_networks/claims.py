@@ -20,9 +20,12 @@ from learning_dynamics.papers.tensor_networks.deep_networks import quantities
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Draws, Quantity, Table, settings_of
 
+# Symbols are those of `quantities`; lambda is that of Theorem 6.1, r the residual, X^+ the pseudo-inverse of the data.
+#
 # Settings of these claims, whose values stand in workflow/config/tensor_networks.yaml:
 # - order: least mean power of alpha in the distance from the least-norm interpolator; chosen, as any above zero will do
-# - tolerance: of the power of alpha in the distance from rank one, in the mean over draws
+# - tolerance: of the power of alpha in the distance from rank one, in the mean over draws; chosen, a fifth of the
+#   distance from the corrected power to the nearest rival
 
 LEAST_L1 = r"the least $\ell_1$ norm"
 
@@ -92,7 +95,7 @@ def theorem_6_convergence(
         because="a network that stays zero; the precision asked for",
         # by the rival flows within the conditions have a residual of one as well
         rivals={stays: {"measured": _residuals([*identity, *silent])}},
-        scaled=False,
+        scaled=False,  # no smallest error that would be refused is sought: the headline is no equality
     )
     yield Facts(
         gaussian_converged=int((gaussian_residuals <= precision).sum()),
@@ -220,7 +223,8 @@ def equation_84(layers: Table) -> Claim:
     the least eigenvalue of $P^T P$ is at least {value:.3g} times $\lambda^{L-1}$.
     """
     draws = Draws(layers)  # arrays below have shape (draws,)
-    rounding = 1e-12  # of products of 2 (L - 1) matrices, relative to what each check divides by
+    # of products of 2 (L - 1) matrices, relative to what each check divides by; chosen: thousands of units of roundoff
+    rounding = 1e-12
     depth = draws.column("depth")
     # least eigenvalues: of P^T P - A^(L-1), over the largest of P^T P; and of A^(L-1) - (A - w_L w_L^T)^(L-1), over
     # the largest of A^(L-1)
@@ -228,7 +232,10 @@ def equation_84(layers: Table) -> Claim:
     second_step = draws[quantities.SECOND_DIFFERENCE]
 
     def up_to(most_layers: int, step: np.ndarray) -> Any:
-        """Return the argument of a step's check that claims it for at most so many layers."""
+        """Return the argument of a step's check that claims the step for at most `most_layers` layers.
+
+        It is `NOT_CLAIMED` if no draw has so few.
+        """
         is_claimed = depth <= most_layers
         return {"values": step[is_claimed]} if is_claimed.any() else NOT_CLAIMED
 
@@ -242,6 +249,7 @@ def equation_84(layers: Table) -> Claim:
             r"with the largest eigenvalue in place of $\lambda$": {"values": draws[quantities.PRODUCT_OVER_LARGEST]},
         },
     )
+    # each rival alters one of the next two checks; the other is then as corrected
     yield every_draw(
         "first step: least eigenvalue of the difference, relative",
         first_step,
@@ -302,7 +310,7 @@ def equation_88(descending: Sequence[Table], gaussian: Sequence[Table], *, toler
         mean(powers),
         2.0,
         tolerance=tolerance,
-        resolution=0.5,
+        resolution=0.5,  # the distance of order three halves from the corrected order, one
         because="higher powers of a scale of one to three hundredths",
         rivals=rivals,
         corrected=1.0,
@@ -336,7 +344,8 @@ def equation_93(descending: Sequence[Table], gaussian: Sequence[Table]) -> Claim
     at_limit = _of_flows(draws, quantities.MISALIGNMENT_OVER_BOUND)
     on_the_way = _of_flows(draws, quantities.MISALIGNMENT_OVER_BOUND_ON_THE_WAY)
     alpha = _of_flows(draws, quantities.MISALIGNMENT_OVER_BOUND, column="scale")
-    # 1 - cos^2 has the rounding of one, which is below a hundredth of this
+    # 1 - cos^2 has the rounding of one, which is below a hundredth of 1e-13. A power between the scales 0.01 and 0.03
+    # is therefore off by less than 0.01.
     is_rounding = at_smallest_scale(quantities.MISALIGNMENT) < 1e-13
     power = mean(_powers(draws, quantities.MISALIGNMENT)[~is_rounding])
 
@@ -345,7 +354,8 @@ def equation_93(descending: Sequence[Table], gaussian: Sequence[Table]) -> Claim
         np.maximum(at_limit, on_the_way),
         at_most=1.0,
         because="(93) and (94)",
-        # in units of alpha^2 G_l / s_(l+1)^2
+        # Rivals are in units of the bound, alpha^2 G_l / s_(l+1)^2. A tenth is chosen. The exponent 5 is above 4, with
+        # which the misalignment falls.
         rivals={"a tenth of the bound": 0.1, r"$\alpha^5 G_l / s_{l+1}^2$ as the bound": alpha**3},
         scaled=True,
     )

@@ -32,6 +32,7 @@ def coefficients(states: np.ndarray, inputs: int) -> np.ndarray:
 
 # Shares of the time of arrival at which a path is recorded. They are dense at the start, where layers turn while they
 # are small, and at the end: there layers leave the saddle at zero, within a time that does not depend on the scale.
+# Chosen: four a decade, from 1e-8 of the time after the start, and to 1e-8 of it before the end.
 RECORDED = np.unique(np.concatenate([np.logspace(-8, 0, 33), 1 - np.logspace(-8, -1, 29)]))
 
 

@@ -13,7 +13,8 @@ DISTANCE_BOUND = "distance_bound"
 RESIDUAL = "residual"  # max_i |f(x_i) - y_i| / max_i |y_i|
 DISTANCE_FROM_RANK_ONE = "distance_from_rank_one"  # max_l |W_l - s_l u_l v_l^T|_F (88)
 MISALIGNMENT = "misalignment"  # max_l 1 - (v_l^T u_(l+1))^2 (93)
-# max_l (1 - (v_l^T u_(l+1))^2) s_(l+1)^2 / (alpha^2 G_l), which (93) and (94) bound by one
+# max_l (1 - (v_l^T u_(l+1))^2) s_(l+1)^2 / (alpha^2 G_l), which (93) and (94) bound by one; the initial directions give
+# G_l (`metrics._layer_measures`)
 MISALIGNMENT_OVER_BOUND = "misalignment_over_bound"
 MISALIGNMENT_OVER_BOUND_ON_THE_WAY = "misalignment_over_bound_on_the_way"  # the same, the largest at recorded times
 

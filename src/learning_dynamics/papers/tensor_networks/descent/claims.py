@@ -33,7 +33,7 @@ from learning_dynamics.tidy import Draws, Quantity, Table, by_draw, select, sett
 # - step_errors: least distance of paths that differ, in units of the steps' error; chosen
 # - degrees: least angle that directions from different starts span in each network, and largest that they may span in
 #   the limit; chosen, as a figure shows it
-# - factor: by how much a loss may exceed the printed 1e-5; the root of ten leaves that the nearest power of ten
+# - factor: by how much a loss may exceed the printed 1e-5: the root of ten, up to which no larger power is nearer
 
 # the reason for leaving a draw out: at the smallest scale coordinates along smaller singular values are still too large
 # to tell equal limits from different ones
@@ -98,7 +98,8 @@ def _descent_meets_formula(step_sizes: Table, wrong_power: str) -> Claim:
         return np.abs(limits - predicted).max(axis=1)
 
     # Limits are a + b h + c h^2 in the step size h, and the formula is a. At zero the line through the limits at h and
-    # h' is a - c h h'. The second divided difference of three limits is c, best resolved at the largest steps.
+    # h' is a - c h h'. The second divided difference of three limits is c, best resolved at the largest steps. The line
+    # enlarges the residual by (h' + h) / (h' - h), 1.2 where h' is 10 h. The factors 2 and 10 are chosen.
     c = _second_divided_difference(descents, sizes[-3:])
     yield every_draw(
         "gradient descent, extrapolated to step size zero: distance from the formula",
@@ -124,7 +125,7 @@ def _descent_meets_formula(step_sizes: Table, wrong_power: str) -> Claim:
         relative_to=1.0,
         because="twice what the limits' second difference by the step makes of it",
         excluded={"the error at the smallest step is within the residual": int((~is_resolved).sum())},
-        scaled=False,
+        scaled=False,  # the smallest error that would be refused is sought of the headline alone
     )
 
 
@@ -200,7 +201,8 @@ def limit_points_small_scale(limits: Table, *, share: Positive) -> Claim:
             "excluded": {TOO_NEAR: int(claimed.sum() - judged.sum())},
         }
 
-    # of each draw, how far apart its limits from all directions are: the layers [v_1, v_2], and their coefficients
+    # Of each draw, how far apart its limits from all directions are: the layers [v_1, v_2], and their coefficients.
+    # Draws are in the order of `by_point`: sorted by network, then by seed.
     layers_apart = _relative_spreads(limits, quantities.PARAMETER, smallest, up_to_sign=True)
     layers_apart_at_largest = _relative_spreads(limits, quantities.PARAMETER, largest, up_to_sign=True)
     layers_apart_with_sign = _relative_spreads(limits, quantities.PARAMETER, smallest)
@@ -217,7 +219,7 @@ def limit_points_small_scale(limits: Table, *, share: Positive) -> Claim:
         corrected=equal_limits(layers_apart, is_simple),
         rivals={
             same_sign: equal_limits(layers_apart_with_sign, is_simple),
-            never: NOT_CLAIMED,
+            never: NOT_CLAIMED,  # it claims no limits that agree: the last check refuses it
             at_any_scale: equal_limits(layers_apart_at_largest, is_simple),
         },
     )
@@ -231,7 +233,7 @@ def limit_points_small_scale(limits: Table, *, share: Positive) -> Claim:
     yield every_draw(
         "distance of limit points, where they are predicted to differ",
         because="chosen: ten times as far",
-        printed=NOT_CLAIMED,
+        printed=NOT_CLAIMED,  # the paper claims of no limits that they differ
         corrected=different_limits(layers_apart, ~is_simple),
         rivals={
             same_sign: different_limits(layers_apart_with_sign, ~is_simple),
@@ -389,7 +391,8 @@ def architectures_evolve_differently(regression: Table, *, step_errors: Positive
     {accuracy:.0%} of their largest coefficient apart. Each network ends at the limit of its own architecture.
     """
     of_networks = _by_network(regression)
-    # one array a network, shape (scales and directions, steps, inputs)
+    # One array a network, shape (scales and directions, steps, inputs). All networks have the same scales and
+    # directions, in the same order: entries of two arrays are of one start.
     paths = [draws.entries(quantities.COEFFICIENT, "time") for draws in of_networks.values()]
     # the limits, measured and predicted, each of shape (networks, scales and directions, inputs)
     limits = np.array([draws.entries(quantities.LIMIT) for draws in of_networks.values()])
@@ -399,6 +402,7 @@ def architectures_evolve_differently(regression: Table, *, step_errors: Positive
     # distances of two networks' paths from one start, at each step; shape (pairs and starts, steps)
     distances = np.concatenate([np.linalg.norm(paths[one] - paths[other], axis=-1) for one, other in pairs])
     errors_of_pairs = np.concatenate([errors[one] + errors[other] for one, other in pairs])
+    # it has no rival: one limit for all networks is a rival of the next check
     yield every_draw(
         "largest distance of two architectures' paths, in units of the steps' error",
         distances.max(axis=1) / errors_of_pairs,
@@ -426,7 +430,7 @@ def architectures_evolve_differently(regression: Table, *, step_errors: Positive
             because="rounding",
         )
     )
-    # the largest coefficient of each path, and of each pair of paths
+    # the largest coefficient of each path, and of each pair of paths, for the fact {near}
     largest = [np.abs(path).max(axis=(1, 2)) for path in paths]
     largest_of_pairs = np.concatenate([np.maximum(largest[one], largest[other]) for one, other in pairs])
     is_never_apart = distances.max(axis=1) < accuracy * largest_of_pairs
@@ -451,9 +455,10 @@ def finite_loss_remembers_initialisation(classification: Table, settling: Table,
     {reached:g}, the same starts span at most {left:.1g} degrees.
     """
     of_networks = _by_network(classification)
-    # one angle a network: between directions of descent, and, as a bound, between those of the flow at late times. No
-    # two of these are farther apart than twice the largest angle to the direction that all tend to
+    # one angle a network, between directions of descent
     spans = [_largest_angle(draws.entries(quantities.LIMIT)) for draws in of_networks.values()]
+    # a bound on that angle between directions of the flow at late times: twice the largest angle of one of them to the
+    # direction that all tend to; networks are in the order of `spans`, sorted by name
     late = Draws(settling).at_end("log_log_time")
     late_spans = [2 * draws[quantities.ANGLE].max() for _, draws in late.groups("network")]
     yield every_draw(

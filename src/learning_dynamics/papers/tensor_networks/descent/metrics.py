@@ -232,7 +232,8 @@ def from_many_directions(trajectory: Trajectory) -> Tables:
             log_log_time = np.log(2 * abs(label)) - 2 * np.log(scales[place])
             v1, v2 = network.layers(starts[member, number])
             s, sums, differences = one_point.transient(tensor, label, v1, v2, log_log_time=log_log_time)
-            # along smaller singular values: Theorem 5 sends these coordinates to zero beside the first
+            # Along smaller singular values: Theorem 5 sends these coordinates to zero beside the first. Values count as
+            # equal up to 1e-9 of the first, chosen far above rounding.
             inactive = np.where(s < s[0] * (1 - 1e-9), sums + differences, 0.0)
             remainders[member, place, number] = min(1.0, float(inactive.max()))
             second[member, place, number] = s[1] / s[0]

@@ -20,12 +20,14 @@ from learning_dynamics.papers.tensor_networks.limit_checks import last_log_log_t
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Draws, Quantity, Table
 
+# Symbols are those of `quantities`.
+#
 # Settings of these claims, whose values stand in workflow/config/tensor_networks.yaml:
-# - slack: factor on what the loss's power of t may miss, for a number of order one that the law leaves open
+# - slack: factor on what the loss's power of t may miss, for a number of order one that the law leaves open; chosen
 # - resolution: largest gap to the largest margin that the start may leave at the last time; a draw that may have more
-#   is undecided
+#   is undecided; chosen, as no figure shows less
 # - degrees: largest angle to the predicted direction that the start may leave at the last time; a draw that may have
-#   more is undecided
+#   more is undecided; chosen, as no figure shows less
 
 # how far rounding may take two forms of one lambda apart, each a few squares and products of numbers of order one
 ROUNDING = 1e-10
@@ -138,7 +140,7 @@ def corollary_4(flows: Sequence[Table], *, degrees: Positive) -> Claim:
     undecided.
     """
     draws = Draws(flows, length=[1, 2])
-    # Corollary 4 gives no direction for length two at an autocorrelation of zero
+    # Corollary 4 gives no direction for length two at an autocorrelation of zero; arrays below have shape (draws,)
     has_no_direction = (draws.column("length") == 2) & (np.abs(draws[quantities.AUTOCORRELATION]) <= ZERO)
     judged = ~has_no_direction
     if not judged.any():
@@ -159,7 +161,9 @@ def corollary_4(flows: Sequence[Table], *, degrees: Positive) -> Claim:
         resolution=degrees,
         excluded={"filters of length two, autocorrelation zero": int(has_no_direction.sum())},
         rivals={
+            # for length one it is the corollary's: draws of length two refuse it
             "the data point, for either length": end[quantities.ANGLE_POINT][judged],
+            # also for length one the angle to a filtered point: draws of both lengths refuse it
             "for length two, the filter of the other sign": end[quantities.ANGLE_OTHER_SIGN][judged],
             "the max margin of the Fourier transform's $\\ell_1$ norm": end[quantities.ANGLE_FOURIER][judged],
         },

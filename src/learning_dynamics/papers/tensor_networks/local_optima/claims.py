@@ -64,6 +64,8 @@ def global_optimum_share(starts: Table, *, middle: Positive, greedy_share: Fract
     largest_deep_gain = _largest_gain(starts, deep, middle, over=small)
     gains_over_large = [_least_gain(starts, depth, middle, over=large) for depth in depths]
 
+    # A rival that a check does not name takes what is claimed there. LARGER_BETTER agrees with the first check, and the
+    # third refuses it; LARGER_WORSE agrees with the third, and the first refuses it.
     share = "share of starts at the global optimum"
     differ = f"{share}, $\\alpha = {middle:g}$ less $\\alpha = {small:g}$"
     yield _mean_has_sign(
@@ -76,7 +78,7 @@ def global_optimum_share(starts: Table, *, middle: Positive, greedy_share: Fract
         f"{shallow} less {deep} layers: {differ}",
         least_shallow_gain - largest_deep_gain,
         sign=1,
-        # the last two do not say which depth gains more
+        # LARGER_WORSE and LARGER_BETTER do not say which depth gains more
         rivals={NO_SCALE: 0, NO_DEPTH: 0, LARGER_WORSE: NOT_CLAIMED, LARGER_BETTER: NOT_CLAIMED},
     )
     yield _mean_has_sign(
@@ -119,7 +121,8 @@ def global_optimum_share(starts: Table, *, middle: Positive, greedy_share: Fract
 def _mean_has_sign(name: str, differences: np.ndarray, *, sign: int) -> Check:
     """Check that the mean of differences, shape (data sets,), has a sign, 1 or -1, or is zero for a sign of 0.
 
-    A rival replaces the sign alone: in its differences, too, starts at no optimum count against a positive sign.
+    The mean counts as zero if its interval covers zero. A rival replaces the sign alone: in its differences, too,
+    starts at no optimum count against a positive sign.
     """
     if sign == 0:
         return equal(name, mean(differences), 0.0, because=PAIRED)

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-MOST_STEPS = 3000
+MOST_STEPS = 3000  # chosen; a flow that needs more returns where it is
 # coefficients d and e_32 of the method of Shampine and Reichelt (1997); with this d it is L-stable
 D = 1 / (2 + np.sqrt(2))
 E_32 = 6 + np.sqrt(2)
@@ -78,11 +78,12 @@ def limits_of_layers(
             after, margins_after, error = _step(
                 before, labelled_points[active], squares[active], steps=steps[active], sharpness=sharpness
             )
+            # q starts at zero: a thousandth of the largest initial entry, chosen, is then its least unit
             tolerance = rtol * (1e-3 * largest_entries[active, None] + np.maximum(np.abs(before), np.abs(after)))
             worst = np.nan_to_num(np.max(error / tolerance, axis=1), nan=np.inf)
             accepted = worst <= 1
             q[active[accepted]], least_margins[active[accepted]] = after[accepted], margins_after[accepted]
-            # the error is of third order in the step
+            # the error is of third order in the step; the other numbers are chosen, as is usual for such a control
             steps[active] *= np.clip(0.8 * np.maximum(worst, 1e-10) ** (-1 / 3), 0.2, 4.0)
             active = active[least_margins[active] < final_margins[active]]
         coefficients = q * np.sqrt(np.prod(squares + q[:, None] ** 2, axis=1))  # rho

@@ -20,8 +20,9 @@ from learning_dynamics.tidy import Draws, Quantity, Table
 
 # Settings of these claims, whose values stand in workflow/config/tensor_networks.yaml:
 # - start: largest entry off the diagonal below which a departure counts as growing linearly, so that formats can be
-#   compared
-# - tolerance: bits by which what a finer format gains may differ from the bits that it has more
+#   compared; chosen, a hundredth of the layers' entries at the start from the smallest scale, 0.01
+# - tolerance: bits by which what a finer format gains may differ from the bits that it has more; chosen, below 5.5, by
+#   which the rival with the root is off from double to extended
 # - least: smallest initialisation scale, of order one, from which on the limits of the most layers are judged
 
 RIVALS = {
@@ -29,7 +30,7 @@ RIVALS = {
     "the least nuclear norm": quantities.LEAST_NUCLEAR_NORM,
     "the least Frobenius norm": quantities.LEAST_FROBENIUS_NORM,
 }
-# bits of the significand of each floating-point format, by which formats are in order
+# bits of the significand of each floating-point format, the coarsest format first; extended is the 80-bit one of x86
 BITS = {"single": 24, "double": 53, "extended": 64}
 
 
@@ -116,13 +117,13 @@ def corollary_7_generic_basis(
             mean(_bits_between(departures[coarse], departures[fine], linear_below=start)),
             gained,
             tolerance=tolerance,
-            resolution=8.0,  # bits; the least gain, from double to extended, is 11
+            resolution=8.0,  # chosen: below the least gain, the 11 bits from double to extended
             because="how rounding starts a departure differs from format to format by a few bits",
             rivals={
                 "a departure that no precision changes: an instability of the flow itself": 0.0,
                 "a departure in proportion to the roundoff's root": gained / 2,
             },
-            scaled=False,
+            scaled=False,  # as in all checks here: no smallest error that would be refused is sought
         )
     limits = Draws(generic)
     most_layers = limits.where(depth=max(generic["depth"]))
@@ -142,7 +143,8 @@ def corollary_7_generic_basis(
     smallest_scale = min(generic["scale"])
     measured, predicted = most_layers.where(scale=smallest_scale).with_prediction(quantities.ENTRY)
     errors = np.abs(measured - predicted).max(axis=1) / np.abs(predicted).max(axis=1)
-    n_broken = int((~(errors <= 0.01)).sum())  # nan, where a flow did not converge, counts
+    # the one per cent of the docstring; no check uses it; nan, where a flow did not converge, counts
+    n_broken = int((~(errors <= 0.01)).sum())
     yield Facts(tolerance=tolerance, least=least, broken=n_broken, tried=len(errors), smallest=smallest_scale)
 
 

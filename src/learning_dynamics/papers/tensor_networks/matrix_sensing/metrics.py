@@ -86,7 +86,8 @@ def matrix_sensing(trajectory: Trajectory) -> Tables:
 def _sensitivity(features: np.ndarray, labels: np.ndarray, scale: float, depth: int) -> float:
     """Return the relative change of the minimiser of Q over that of one entry of the start, the largest of all entries.
 
-    It is a difference quotient at a change of 1e-4; all entries of the start are one.
+    It is a difference quotient at a change of 1e-4. Chosen: small beside the start, whose entries are all one, and
+    large beside the error of the minimiser, which fits the labels to 1e-8 of their norm or better.
     """
     start, change = np.ones(features.shape[-1]), 1e-4
     limit = norm_like_minimiser(features, labels, start, scale=scale, depth=depth)

@@ -15,7 +15,7 @@ from learning_dynamics.settings import Count, Positive
 from learning_dynamics.trajectories import Arrays, Trajectory
 
 PRECISIONS = {"single": np.float32, "double": np.float64, "extended": np.longdouble}
-MOST_STEPS = 20_000
+MOST_STEPS = 20_000  # chosen: a run that needs more stops with an error
 
 
 def matrix_sensing(
@@ -151,16 +151,17 @@ def _off_diagonal_growth(
     # coefficients of the stages, of the step, and of the estimate of its error
     A, B = (coefficients.astype(dtype) for coefficients in (DOP853.A, DOP853.B))
     E = DOP853.E5.astype(dtype)
+    # ten units of roundoff, chosen: a step's own rounding must not look like the method's error
     step_tolerance = dtype(max(tolerance, 10 * float(np.finfo(dtype).eps)))
     off_diagonal, loss = np.empty((members, len(times))), np.empty((members, len(times)))
-    time, step, index = 0.0, float(times[-1]) / 1e4, 0
+    time, step, index = 0.0, float(times[-1]) / 1e4, 0  # the first step is chosen; the control below corrects it
 
     def combined(weights: np.ndarray, slopes: np.ndarray) -> np.ndarray:
         """Return the sum of the stages' slopes with given weights, shape (1, stages), in the shape of the state."""
         return weights.dot(slopes.reshape(len(slopes), -1)).reshape(state.shape)
 
     for _ in range(MOST_STEPS):
-        # record: steps end at the times asked for
+        # record: steps end at the times asked for, but for rounding
         while index < len(times) and time >= times[index] * (1 - 1e-12):
             in_eigenbasis = Q.mT @ state.astype(np.longdouble) @ Q
             off_diagonal[:, index] = np.abs(in_eigenbasis * (1 - np.eye(size))).max(axis=(0, 2, 3))
@@ -180,5 +181,6 @@ def _off_diagonal_growth(
         error = float(np.max(np.abs(h * combined(E[None], stages))) / (step_tolerance * np.max(np.abs(new_state))))
         if error < 1:
             state, time = new_state, time + float(h)
+        # 0.9, 0.2 and the exponent are those of SciPy's control of this method; 5 is chosen, 1e-12 avoids a zero
         step = float(h) * float(np.clip(0.9 * max(error, 1e-12) ** (-1 / 8), 0.2, 5.0))
     raise DivergenceError(f"matrix sensing: {MOST_STEPS} steps taken by time {time:g} of {times[-1]:g}")

@@ -35,7 +35,7 @@ def tensor_formulation(outputs: Table) -> Claim:
     by_layers = draws.entries(quantities.OUTPUT, column="predicted")[:, 0]  # (3) to (5)
     network, depth, activation = (draws.column(name) for name in ("network", "depth", "activation"))
     larger = np.maximum(np.abs(by_tensor), np.abs(by_layers))
-    size = np.maximum(larger, 1e-300)  # where ReLU leaves nothing, both outputs are zero
+    size = np.maximum(larger, 1e-300)  # where ReLU leaves nothing, both outputs are zero; 1e-300 avoids 0 / 0
     difference = np.abs(by_tensor - by_layers) / size
 
     # of each draw, whether the correction predicts that the two formulations agree, and whether each rival does
@@ -64,7 +64,7 @@ def tensor_formulation(outputs: Table) -> Claim:
         "difference of outputs, relative, where they are predicted to differ",
         at_least=1e-6,
         because="chosen: far above rounding",
-        printed=NOT_CLAIMED,
+        printed=NOT_CLAIMED,  # the paper claims of no network that the two differ
         corrected=differences(~agree),
         rivals={rival: differences(~predicted) for rival, predicted in agree_by_rival.items()},
     )

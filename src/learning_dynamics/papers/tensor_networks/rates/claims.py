@@ -10,6 +10,8 @@ from learning_dynamics.papers.tensor_networks.rates.theory import log_bound
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Draws, Quantity, Table
 
+# Symbols are those of `quantities`.
+#
 # Settings of these claims, whose values stand in workflow/config/tensor_networks.yaml:
 # - tolerance: share by which a loss may fall more slowly than its bound: the integrator's error
 
@@ -35,7 +37,7 @@ def section_d_1_1(losses: Sequence[Table]) -> Claim:
     $\mathcal L(0) \geq 1$. From starts that already classify well the loss exceeds the printed bound by a factor of up
     to {printed_factor:.3g}; it never exceeds the bound that has $\mathcal L(0)$ in the denominator.
     """
-    return _bound(Draws(losses), quantities.BOUND_CONSTANT)
+    return _bound(Draws(losses), quantities.BOUND_CONSTANT)  # fills {printed_factor}
 
 
 @claim(
@@ -52,7 +54,7 @@ def section_e_1_1(losses: Table) -> Claim:
     As for appendix D.1.1: from starts with $\mathcal L(0) < 1$ the loss exceeds the printed bound by a factor of up to
     {printed_factor:.3g}.
     """
-    return _bound(Draws(losses, depth=2), quantities.ONE_POINT_BOUND_CONSTANT)
+    return _bound(Draws(losses, depth=2), quantities.ONE_POINT_BOUND_CONSTANT)  # fills {printed_factor}
 
 
 def _bound(flows: Draws, constant: Quantity) -> Claim:
@@ -110,6 +112,7 @@ def _falls_at_least(flows: Draws, speed: Quantity, *, at_rate: float, tolerance:
         slowest_speed,
         at_least=at_rate * (1 - tolerance),
         because="the bound, less the integrator's error",
+        # chosen: the bound is sharp at large scales, where the slowest losses fall at 1.0000 times this rate
         rivals={"a rate 1.5 times what the inequalities give": 1.5 * (1 - tolerance)},
         scaled=True,
     )
@@ -130,7 +133,7 @@ def equation_62(losses: Sequence[Table], *, tolerance: Positive) -> Claim:
     the steps that lead to (62) are those of appendix D.1.1, which allow it.
     """
     flows = Draws(losses, network=["diagonal", "convolutional"])
-    return _falls_at_least(flows, quantities.SPEED, at_rate=1.0, tolerance=tolerance)
+    return _falls_at_least(flows, quantities.SPEED, at_rate=1.0, tolerance=tolerance)  # fills {closest}
 
 
 @claim(
@@ -163,5 +166,5 @@ def section_h_1(losses: Sequence[Table], *, tolerance: Positive) -> Claim:
     """
     flows = Draws(losses, network="fully_connected")
     # the unit is twice the printed rate: L = |r|^2 / 2 and dL/dt <= -c |r|^2 give exp(-2 c t), the paper prints
-    # exp(-c t) (errata 12)
+    # exp(-c t) (errata 12); {closest} is in this unit too
     return _falls_at_least(flows, quantities.SPEED, at_rate=0.5, tolerance=tolerance)

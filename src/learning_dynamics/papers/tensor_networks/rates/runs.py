@@ -41,7 +41,8 @@ def exponential_loss(
     """
     X, y = data["X"], data["y"]
     log_log_times = np.linspace(0.0, last, records)
-    # the cap changes the exponent by at most exp(last) / sharpness of itself, here rtol^(1/4) / 1000
+    # The cap changes the exponent by at most exp(last) / sharpness of itself, here rtol^(1/4) / 1000. Both numbers are
+    # chosen: the exponent is then nearly the loss's, and `sharpness` far below 1 / rtol, which no integrator passes.
     sharpness = 1e3 * float(np.exp(last)) / integration.rtol**0.25
     exact = Accuracy(rtol=integration.rtol, atol=integration.atol, sharpness=sharpness)
     best = np.array([minimum_norm(*data_set, "l2", classification=True) for data_set in zip(X, y, strict=True)])

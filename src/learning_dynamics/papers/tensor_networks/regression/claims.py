@@ -18,7 +18,7 @@ from learning_dynamics.tidy import Draws, Quantity, Table, by_draw, select, sett
 
 
 def _check_limits(flows: Table | Sequence[Table], *, printed: Quantity, corrected: Quantity | None = None) -> Claim:
-    """Check that the flows' limits are the minimisers of Q, (67).
+    """Check that the flows' limits are the minimisers of Q, (67), by `limit_checks.check_limits`.
 
     `printed` and `corrected` are quantities whose predictions are these minimisers: COEFFICIENT has Theorem 4's,
     PRINTED_MINIMISER Corollary 6's as printed (errata 7).
@@ -121,7 +121,8 @@ def remark_4(ends: Table, *, ratio: Positive) -> Claim:
     yield every_draw(
         "largest scale: relative distance from the least weighted $\\ell_2$ norm",
         distance_of_limit(quantities.WEIGHTED_L2),
-        at_most=1e3 / largest**4,  # alpha^(-2L) for two layers, where it is largest; the factor is chosen
+        # alpha^(-2L), by which Q's next term is smaller, for two layers, where it is largest; the factor is chosen
+        at_most=1e3 / largest**4,
         because=r"the next term of $Q$ is smaller by $(\rho_j / (\alpha |\bar\eta_j|)^L)^2$",
         rivals={
             r"plain $\ell_2$ in place of the weighted": {"values": distance_of_limit(quantities.PLAIN_L2)},
@@ -151,13 +152,13 @@ def remark_4(ends: Table, *, ratio: Positive) -> Claim:
             "with two layers, entries that do not vanish": 0.0,
             r"with two layers, entries that vanish like $\alpha^2$": 2.0,
         },
-        scaled=False,
+        scaled=False,  # no smallest error that would be refused is sought: the headline is no equality
     )
     at_second_smallest = relative_distances(deep.where(scale=second_smallest), quantities.WEIGHTED_L1)
     at_smallest = relative_distances(deep.where(scale=smallest), quantities.WEIGHTED_L1)
     yield Facts(
         ratio=ratio,
-        fall=float(np.median(at_second_smallest / np.maximum(at_smallest, 1e-300))),
+        fall=float(np.median(at_second_smallest / np.maximum(at_smallest, 1e-300))),  # 1e-300 avoids 0 / 0
         two=float(relative_distances(Draws(ends, scale=smallest, depth=2), quantities.WEIGHTED_L1).max()),
         coarse=SMALL[0],
         fine=SMALL[-1],
@@ -223,7 +224,7 @@ def remark_4_growth(functions: Table) -> Claim:
         tolerance=(depth - 1) / 6 * h[:, 1] ** 2 + error,
         relative_to=1.0,
         because=r"the next term is $-(L - 1) t^2 / 6$, and the integrator's error",
-        scaled=False,
+        scaled=False,  # the smallest error that would be refused is sought of the headline alone
     )
     yield Facts(shallow=float(slope[is_shallow].mean()), deep=float(np.abs(slope[~is_shallow]).max()))
 
@@ -262,6 +263,7 @@ def lemma_5_1(functions: Table) -> Claim:
         *draws.with_prediction(quantities.TIME_OF_LAST_Q),
         tolerance=tolerance,
         because="the integrator's tolerance, amplified at most a hundredfold",
+        # draws of three layers and more refuse it
         rivals={r"$\operatorname{arcsinh}$ at every depth, as at depth two": arcsinh_time},
         fact="passes",
     )

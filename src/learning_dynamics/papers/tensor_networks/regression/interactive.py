@@ -66,7 +66,7 @@ def _plane(
     l1_point, l2_point : ndarray, shape (2,)
         The solutions of least norm.
     """
-    # the line of global minima, drawn beyond the two solutions of least norm
+    # the line of global minima, drawn beyond the two solutions of least norm by lengths that are chosen
     along = (l2_point - l1_point) / np.linalg.norm(l2_point - l1_point)
     first, last = l1_point - 0.06 * along, l2_point + 0.15 * along
     minima = [_place(first), _place(last)]

@@ -103,6 +103,7 @@ def _starts(network: TensorNetwork, weights: str, count: int, seed: int) -> tupl
     for rng in generators(seed, f"weights.{network.name}", count):
         entries, signs = np.ones(len(network.S)), np.ones(len(network.S))  # |eta_j| and its sign
         if weights == "random":
+            # sizes between 0.5 and 1.5, chosen: they differ, and none is near zero
             entries, signs = 0.5 + rng.uniform(size=len(entries)), rng.choice([-1.0, 1.0], size=len(entries))
         if network.name == "convolutional":
             # the transform of an even filter is even: entries j and -j, modulo their number, get one size and one sign
@@ -168,8 +169,8 @@ def depth_functions(*, depths: list[Count], records: Count, last: Positive, inte
                 return abs(state[1]) - last
 
             passes_last.terminal = True  # type: ignore[attr-defined]
-            # |q| grows at least like sinh t, so that it passes `last` in this time; backward, an uneven rtol keeps
-            # the two integrations from being each other's mirror image
+            # |q| grows at least like sinh t, so that it passes `last` in this time. Backward, an rtol that is a third,
+            # chosen, keeps the two integrations from being each other's mirror image.
             solution = solve_ivp(
                 field,
                 (0, np.arcsinh(last) + 1),

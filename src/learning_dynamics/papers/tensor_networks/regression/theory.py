@@ -8,7 +8,8 @@ from learning_dynamics.papers.tensor_networks.solutions import minimum_norm
 
 # scales far below those at which flows start: the minimiser needs no flow
 SMALL_DEEP = 1e-3  # for three layers and more; at smaller scales solutions are within rounding of a blow-up time
-SMALL = (1e-15, 1e-30)  # for two layers
+# For two layers; chosen: what columns that nearly tie change of the power falls like 1 / log(1 / alpha) only.
+SMALL = (1e-15, 1e-30)
 
 
 def small_scale_minimiser(features: np.ndarray, labels: np.ndarray, weights: np.ndarray, depth: int) -> np.ndarray:
@@ -37,7 +38,7 @@ def vanishing_power(features: np.ndarray, labels: np.ndarray, weights: np.ndarra
         As in `norm_like_minimiser`.
     """
     least = minimum_norm(features, labels, "l1")
-    support = np.abs(least) > 1e-6 * np.abs(least).max()
+    support = np.abs(least) > 1e-6 * np.abs(least).max()  # others are zero up to the convex solver's error
     if support.sum() != len(features):  # the multipliers are not unique
         return np.nan, np.nan
     multipliers = np.linalg.solve(features[:, support].T, np.sign(least[support]))

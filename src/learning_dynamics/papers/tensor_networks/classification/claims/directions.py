@@ -16,8 +16,10 @@ from learning_dynamics.papers.tensor_networks.limit_checks import last_log_log_t
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Draws, Table, settings_of
 
+# Symbols are those of `classification.quantities`.
+#
 # Settings of these claims, whose values stand in workflow/config/tensor_networks.yaml:
-# - slack: factor on each bound at the last time, for the numbers of order one that laws in log t leave open
+# - slack: factor on each bound at the last time, for the numbers of order one that laws in log t leave open; chosen
 
 
 @claim(
@@ -61,7 +63,7 @@ def theorem_1(two: Table, three: Table, *, slack: Positive) -> Claim:
         },
     )
     yield falls_below_one(flows)
-    yield residuals_converge(judged, slack)
+    yield residuals_converge(judged, slack)  # fills {turned}
     yield Facts(
         slack=slack,
         turning=sum(excluded.values()),
@@ -116,7 +118,7 @@ def equation_14(two: Table, three: Table, *, slack: Positive) -> Claim:
         relative_to=1.0,
         because=rf"{slack:g} over $\log\log t$: $\|\Theta\|^L / \log t$ is a number of order one",
         rivals={"parameters that stay bounded": 0.0},
-        scaled=False,
+        scaled=False,  # no smallest error that would be refused is sought: the headline is no equality
     )
     yield vanishes(
         "fully connected: distance between the directions of $\\beta$ and of what is predicted",

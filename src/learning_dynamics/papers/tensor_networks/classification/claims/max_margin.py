@@ -17,8 +17,10 @@ from learning_dynamics.papers.tensor_networks.limit_checks import LAG, largest_l
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Draws, Table
 
+# Symbols are those of `classification.quantities`.
+#
 # Settings of these claims, whose values stand in workflow/config/tensor_networks.yaml:
-# - slack: factor on each bound at the last time, for the numbers of order one that laws in log t leave open
+# - slack: factor on each bound at the last time, for the numbers of order one that laws in log t leave open; chosen
 
 ORTHOGONAL = ["diagonal", "convolutional", "decomposable"]  # networks that are orthogonally decomposable
 REAL = ["diagonal", "decomposable"]  # those of them whose singular coordinates are real
@@ -54,6 +56,8 @@ def theorem_2(two: Sequence[Table], three: Table, *, slack: Positive) -> Claim:
     two_layers = Draws(tables_of_two, network=ORTHOGONAL)
     excluded = left_out(flows, judged)
     excluded_of_two = left_out(Draws(two, network=ORTHOGONAL), two_layers)
+    # Each rival alters the first two checks. In the first, two layers let the l1 rival through, as 2 / L is 1 there;
+    # three refuse it. In the second, diagonal networks let it through, whose own norm is l1; others refuse it.
     l2_problem = r"the $\ell_2$ max-margin problem"
     l1_problem = r"the $\ell_1$ norm, whatever the depth and $S$"
     yield vanishes(
@@ -87,8 +91,8 @@ def theorem_2(two: Sequence[Table], three: Table, *, slack: Positive) -> Claim:
         excluded=excluded_of_two,
     )
     yield loss_vanishes(flows, slack, power=1.0, rivals={NO_FALL: 0.0})
-    yield residuals_converge(judged, slack)
-    yield _above_global_minimum(Draws(table_of_three, network=REAL))
+    yield residuals_converge(judged, slack)  # fills {turned}
+    yield _above_global_minimum(Draws(table_of_three, network=REAL))  # fills {above_minimum} and {deep}
     yield Facts(turning=sum(excluded.values()))
 
 
@@ -130,6 +134,7 @@ def max_margin_solution(two: Sequence[Table], three: Table, *, slack: Positive) 
         because=f"{slack:g} times {LAG}",
         undecided=np.concatenate([undecided_of_two, still_turns(three_layers, slack)]),
         excluded=left_out(Draws(flows.tables, network=ORTHOGONAL), judged),
+        # of three layers the correction claims no gap, but the stationarity that the next check is about
         corrected={"values": gaps_of_two, "undecided": undecided_of_two},
         rivals={
             r"with two layers, the $\ell_2$ max margin": {
@@ -138,6 +143,7 @@ def max_margin_solution(two: Sequence[Table], three: Table, *, slack: Positive) 
             },
         },
     )
+    # the printed sentence claims this too: a solution is a stationary point
     yield vanishes(
         "three layers: residual of the stationarity conditions",
         three_layers,
@@ -149,14 +155,16 @@ def max_margin_solution(two: Sequence[Table], three: Table, *, slack: Positive) 
             r"with three layers, a stationary point for the $\ell_2$ norm": quantities.STATIONARITY_RESIDUAL_L2,
         },
     )
-    yield residuals_converge(judged, slack)
-    yield _above_global_minimum(three_layers)
+    yield residuals_converge(judged, slack)  # fills {turned}
+    yield _above_global_minimum(three_layers)  # fills {above_minimum} and {deep}
+    # {reached} of the paper's findings: a hundredth as in `_above_global_minimum`
     yield Facts(lost=float(np.max(gaps_of_three)), reached=int((excess <= 0.01).sum()))
 
 
 def _above_global_minimum(three_layers: Draws) -> Facts:
     """Return how many draws with three layers end above the global minimum, and of how many."""
     excess = three_layers.at_end("log_log_time")[quantities.QUASI_NORM_EXCESS]
+    # the one per cent of the docstrings, chosen: an excess up to it counts as at the minimum; no check uses it
     return Facts(above_minimum=int((excess > 0.01).sum()), deep=len(excess))
 
 
@@ -202,6 +210,7 @@ def corollary_2(two: Sequence[Table], three: Table, *, slack: Positive) -> Claim
     above the problem's global minimum. Over the second half of $\log\log t$, $X^T r$ turns by at most {turned:.2g}
     degrees. Draws in which it still turns are undecided, or judged by their loss alone ({turning} of them).
     """
+    # the helper fills {above_minimum}, {deep}, {turned} and {turning}
     yield from _limit_is_stationary(two, three, network="diagonal", norm="l1", slack=slack)
 
 
@@ -220,6 +229,7 @@ def corollary_3(two: Sequence[Table], three: Table, *, slack: Positive) -> Claim
     residual of the stationarity conditions. Over the second half of $\log\log t$, $X^T r$ turns by at most {turned:.2g}
     degrees. Draws in which it still turns are undecided, or judged by their loss alone ({turning} of them).
     """
+    # the helper fills {turned} and {turning}
     return _limit_is_stationary(two, three, network="convolutional", norm="dft_l1", slack=slack)
 
 

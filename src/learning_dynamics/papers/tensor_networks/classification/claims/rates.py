@@ -7,14 +7,17 @@ from learning_dynamics.papers.tensor_networks.classification import quantities
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Draws, Table, draw_columns
 
+# Symbols are those of `classification.quantities`.
+#
 # Settings of the claim, whose values stand in workflow/config/tensor_networks.yaml:
 # - tolerance: error of a power that the fit within a window may make
 # - settled: largest share of the l1 norm that what vanishes may hold at the window's start; in fully connected
 #   networks, largest distance of the direction from its limit
 # - open_at_most: largest error that what still moves may make in a power that is judged
+# The last two are chosen.
 
-# A law that is off by a hundredth of its power is seen only at large powers: at 0.3 it is off by the fit's tolerance,
-# 0.003. The fewest such powers are chosen: one alone may agree by chance.
+# A law that is off by a hundredth of its power is seen only at large powers: a power of 0.3 is then off by 0.003, the
+# setting `tolerance`. How many such powers it takes is chosen: one alone may agree by chance.
 LARGE_POWER = 0.3
 FEWEST_LARGE_POWERS = 5
 

@@ -69,14 +69,16 @@ def limits_and_starts(starts: Sequence[Table], *, degrees: Positive) -> Claim:
         """Return the arguments of the check that the problems of a mask have several limits.
 
         It is made by architecture and depth: on one data set all starts may have the same limit by chance, but not on
-        all data sets.
+        all data sets. It is `NOT_CLAIMED` if the mask has no problem.
         """
         if not where.any():
             return NOT_CLAIMED
         angle_of_kind = problems[where].groupby(["network", "depth"])["largest_angle_at_rest"].max().to_numpy()
         return {"values": angle_of_kind, "undecided": angle_of_kind < degrees}
 
-    # of each problem, whether the correction predicts one limit, and whether each rival does
+    # Of each problem, whether the correction predicts one limit, and whether each rival does. The first two rivals
+    # predict one limit where several show: the first check refuses them. The last two predict several where no second
+    # one shows: the last check is undecided for them, which is another verdict than the claim's.
     has_one_limit = is_fully_connected | (is_decomposable & (depth == 2))
     has_one_limit_by_rival = {
         "one limit at any depth but four": is_fully_connected | (is_decomposable & (depth != 4)),
@@ -96,7 +98,7 @@ def limits_and_starts(starts: Sequence[Table], *, degrees: Positive) -> Claim:
         every_draw(
             r"the loss falls: $\min_i y_i f(x_i) / \log t$ at the end",
             Draws(starts)[MARGIN],
-            at_least=0.5,
+            at_least=0.5,  # halfway between the two values in `because`
             because="it tends to one; zero where a flow stays at a saddle",
         )
     )
@@ -104,7 +106,7 @@ def limits_and_starts(starts: Sequence[Table], *, degrees: Positive) -> Claim:
         "where several limits are predicted: the largest such angle of each architecture and depth",
         at_least=degrees,
         because="as above, at rest; undecided where no data set shows a second limit, which others may have",
-        printed=NOT_CLAIMED,
+        printed=NOT_CLAIMED,  # the paper claims several limits of no problem
         corrected=several_limits(~has_one_limit),
         rivals={rival: several_limits(~predicted) for rival, predicted in has_one_limit_by_rival.items()},
     )
@@ -121,7 +123,7 @@ def limits_and_starts(starts: Sequence[Table], *, degrees: Positive) -> Claim:
         several_others=int((others["limits"] > 1).sum()),
         others=len(others),
         apart_others=float(others["largest_angle"].max()),
-        above_minimum=float(np.mean(deep_excess > 0.01)),
+        above_minimum=float(np.mean(deep_excess > 0.01)),  # the one per cent of the docstring; no check uses it
     )
 
 
