@@ -38,8 +38,9 @@ def complete(
 ) -> Trajectory:
     """Complete matrices by networks that start from small Gaussian layers.
 
-    Entries of each layer have standard deviation scale^(1/N) n^(-1/2). A draw starts from the same Gaussian layers, up
-    to that factor, at every scale; a deeper network has the layers of a shallower one and more.
+    Entries of each of the N layers, n by n matrices, have standard deviation scale^(1/N) n^(-1/2). A draw starts from
+    the same Gaussian layers, up to that factor, at every scale; a deeper network has the layers of a shallower one and
+    more.
 
     Parameters
     ----------

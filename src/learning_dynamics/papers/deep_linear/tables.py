@@ -52,14 +52,20 @@ def observed_entries(minimiser: Table) -> int:
 
 
 def excess_norm(deep: Table, minimiser: Table, scale: float) -> np.ndarray:
-    """Return by draw how far networks' nuclear norms are above the least one, relatively."""
+    """Return by draw how far networks' nuclear norms are above the least one, relatively.
+
+    Draws of both tables are the same matrices and entries, in the same order.
+    """
     return network_values(deep, NUCLEAR_NORM, scale) / values_by_draw(minimiser, NUCLEAR_NORM) - 1
 
 
 def excess_beyond_slack(
     deep: Table, minimiser: Table, deep_many: Table, minimiser_many: Table, *, scale: float
 ) -> np.ndarray:
-    """Return by draw `excess_norm` with few entries, less that with many, which the slack in the fit makes alone."""
+    """Return by draw `excess_norm` with few entries, less that with many, which the slack in the fit makes alone.
+
+    Draws with few and with many entries are the same matrices, in the same order.
+    """
     return excess_norm(deep, minimiser, scale) - excess_norm(deep_many, minimiser_many, scale)
 
 

@@ -36,14 +36,14 @@ from learning_dynamics.tidy import Draws, Table, select, settings_of
 
 # Settings of these claims, whose values stand in workflow/config/deep_linear.yaml:
 # - grid_steps: a speed-up must exceed the ratio of two learning rates this many grid steps apart; less could come from
-#   the grid
+#   the grid. How many is chosen
 # - tolerance, of `steps_by_stiffness`: the largest error of a power of kappa: half of 1/3, the least by which a rival's
 #   power at depth 3 differs from the law's
 
 # by depth, the speed-up of a network: iterations at depth 1 over those at its depth, each at the best learning rate
 Speedups = Mapping[int, Estimate | float]
 
-# rivals of several claims
+# rivals of several claims; twice is chosen, beyond the bound of one grid step, 1.2 by default
 NOT_FASTER = "deeper networks take as many iterations as depth 1"
 TWICE_AS_FAST = "depth 2 alone is twice as fast"
 SCOPE = "z-scored regression data (by default diabetes, 442 × 10), small balanced starts, best of a grid of rates"
@@ -64,7 +64,8 @@ def depth_accelerates_l4(l4: Table, l2: Table, *, grid_steps: Positive) -> Claim
     no_speedup = dict.fromkeys(_speedups(l4), 1.0)
     rivals: dict[str, Speedups] = {"the speed-up at p = 2": _speedups(l2), NOT_FASTER: no_speedup}
     yield from _speedup_checks(l4, rivals, claims_no_speedup=False, grid_steps=grid_steps)
-    yield Facts(tolerance=settings_of(l4)["tolerance"])  # of the run: within it of the least loss, descent has arrived
+    # the excess over the least loss, as a share of it, at which the run counts a descent as arrived
+    yield Facts(tolerance=settings_of(l4)["tolerance"])
 
 
 @claim(
@@ -107,7 +108,7 @@ def depth_accelerates_l4_gas_sensor(l4: Table, l2: Table, *, grid_steps: Positiv
         raise Untested(
             "needs the UCI gas-sensor data (id 270), which must be downloaded: see workflow/config/gas_sensor.yaml"
         )
-    # the checks and rivals of that claim, on the tables of these data
+    # the checks and rivals of `depth_accelerates_l4`, on the tables of these data
     return depth_accelerates_l4(l4, l2, grid_steps=grid_steps)
 
 
@@ -201,13 +202,15 @@ def accelerates_for_p_above_2(samples: Table) -> Claim:
     """
     # power of kappa in the number of steps, by exponent p; shape (starts,) each
     powers_1, powers_2 = powers_of_stiffness(samples, depth=1), powers_of_stiffness(samples, depth=2)
-    # the speed-up is the ratio of the numbers of steps: its power is the difference
+    # the speed-up is the ratio of the numbers of steps: its power is the difference, start by start; both depths have
+    # the same starts in the same order
     power_of_speedup = {exponent: powers_1[exponent] - powers_2[exponent] for exponent in powers_2}
     exponents_above_2 = [exponent for exponent in power_of_speedup if exponent > 2]
     largest_exponent = max(exponents_above_2)
     for exponent in exponents_above_2:
         rivals = {"the power at p = 2": _median_of_stable(power_of_speedup[2.0])}
         if exponent == largest_exponent:
+            # `at_least` is undecided of a power that is zero on every start
             bounded = np.zeros(len(power_of_speedup[exponent]))
             rivals["the speed-up at the largest exponent alone is bounded"] = _median_of_stable(bounded)
         yield at_least(
@@ -257,7 +260,8 @@ def steps_by_stiffness(samples: Sequence[Table], *, tolerance: Positive) -> Clai
 
     for law in laws:
         p, N = law.p, law.N
-        # the law is 1 - 2/N + 2 / min(N, p - 1): the power of the time, and that of one over the largest stable step
+        # The law is 1 - 2/N + 2 / min(N, p - 1): the power of the time, and that of one over the largest stable step. A
+        # rival equals the law at some N and p, as the first at N = 2; checks at others refuse it
         other_powers = {
             "the time to leave small weights is the same for every kappa": 2 / min(N, p - 1),
             "nothing pushes the long sample off its fit": 1.0,  # 1 - 2/N + 2/N
@@ -269,7 +273,7 @@ def steps_by_stiffness(samples: Sequence[Table], *, tolerance: Positive) -> Clai
             **_median_of_stable(law.measured),
             predicted=law.power + law.logarithm,
             tolerance=tolerance,
-            resolution=2 * tolerance,
+            resolution=2 * tolerance,  # the least difference between the law and a rival at depth 3
             because="half of the least difference between the law and a rival at depth 3, where they differ",
             rivals={phrase: other + law.logarithm for phrase, other in other_powers.items()},
         )
@@ -349,7 +353,7 @@ def _speedups(table: Table, *, slowest: float = np.nan) -> dict[int, Estimate]:
     speedups = {}
     for depth in sorted(steps.keys() - {1}):
         steps_deeper = np.where(np.isfinite(steps[depth]), steps[depth], slowest)
-        logs = mean(np.log(steps[1] / steps_deeper))
+        logs = mean(np.log(steps[1] / steps_deeper))  # start by start: all depths have the same starts, in one order
         value, lower, upper = np.exp([logs.value, logs.lower, logs.upper])
         speedups[depth] = Estimate(
             value,

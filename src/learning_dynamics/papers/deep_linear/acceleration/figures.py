@@ -18,7 +18,7 @@ from learning_dynamics.plotting import COLOURS, WIDTH, Plot, direct_labels, lege
 from learning_dynamics.settings import Natural
 from learning_dynamics.tidy import Table, select, settings_of
 
-APART = 0.25  # a dot whose power differs from the predicted one by more than this is seen to be off its line
+APART = 0.25  # chosen: a dot whose power differs from the predicted one by more than this is seen to be off its line
 
 
 def acceleration(l4: Table, l2: Table, *, start: Natural) -> Plot:

@@ -8,8 +8,8 @@ million steps at each of dozens of rates. A test compares the two.
 import numba
 import numpy as np
 
-PATIENCE = 300  # times the fewest steps so far: a rate that needs more is not in proportion to its neighbours
-AT_ONCE = 100_000  # steps of compiled code, which no signal interrupts
+PATIENCE = 300  # chosen, times the fewest steps so far: a rate that needs more is not in proportion to its neighbours
+AT_ONCE = 100_000  # steps of compiled code, which no signal interrupts: 7 milliseconds
 ON_ITS_WAY, LOST = -1, -2  # codes of a descent that goes on, and of one that has diverged
 
 
@@ -99,7 +99,7 @@ def _advance(weights, first, stiffness, exponent, depth, rate, target, count):
             first = loss
         if loss <= target:
             return step, first
-        if not loss < 1e6 * first:
+        if not loss < 1e6 * first:  # as `lp_regression.DIVERGED`; nan has diverged
             return LOST, first
         # the gradient g, and the update |w|^(2 - 2/N) (g + (N - 1) <w, g> w / |w|^2), as in `lp_regression`
         slope = exponent * powers[0] * long * stiffness / 2, exponent * powers[1] * short / 2
@@ -113,7 +113,10 @@ def _advance(weights, first, stiffness, exponent, depth, rate, target, count):
 
 @numba.njit
 def _power(base, exponent):
-    """Raise to a power, by multiplication where that is all: a tenth of the time."""
+    """Raise to a power, by multiplication where that is all: a tenth of the time.
+
+    Exponents of such powers are p - 2 at p = 2, 3, 4 and 6, and 1 - 1/N at the depths N = 1 and 2.
+    """
     if exponent == 0:
         return 1.0
     if exponent == 0.5:

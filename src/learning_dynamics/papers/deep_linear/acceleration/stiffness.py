@@ -1,4 +1,7 @@
-"""How the end-to-end update's steps grow with the length of the longer of two samples: by theory, and in tables."""
+"""How the end-to-end update's steps grow with the length of the longer of two samples: by theory, and in tables.
+
+That length is kappa; p is the exponent of the loss, N the depth.
+"""
 
 import numpy as np
 

@@ -18,9 +18,13 @@ from learning_dynamics.tidy import Table, settings_of
 
 # Settings of these claims, whose values stand in workflow/config/deep_linear.yaml:
 # - scale: initialisation scale s at which networks are judged, one of the run's `scales`; the slides print none
-# - factor: largest mean square error of a matrix that is recovered, in units of the squared slack on observed entries
+# - factor: largest mean square error of a matrix that is recovered, in units of the squared slack on observed entries;
+#   chosen
 # - decades: what "by orders of magnitude" and "far better" mean: the least fall of log10 of the error, of depth 3
-#   from nuclear-norm minimisation, and from depth 2
+#   from nuclear-norm minimisation, and from depth 2; chosen
+#
+# Checks go draw by draw: draws of all tables are the same matrices, in the same order; the many observed entries of a
+# draw include its few.
 
 SCOPE = (
     "matrices with the slides' size, rank and numbers of entries (at default scale), from Gaussian factors; plain "
@@ -36,7 +40,7 @@ def nuclear_norm_recovers_5k(many: Table, few: Table, *, factor: Positive) -> Cl
     that nuclear-norm minimisation leaves observed entries; entries have mean square one. With {observed} entries the
     largest error over {draws} draws is {value:.1e}, with {observed_few} it is {few:.2g}.
     """
-    slack = values_by_draw(many, MISFIT).max()
+    slack = values_by_draw(many, MISFIT).max()  # the largest error on an observed entry
     errors, errors_of_few = values_by_draw(many, ERROR), values_by_draw(few, ERROR)
     yield every_draw(
         "mean square error over all entries",
@@ -238,7 +242,8 @@ def depth_lowers_effective_rank(
     accuracy = max(np.max(np.abs(rank_2_many - rank_convex_many)), np.max(np.abs(rank_3_many - rank_2_many)))
     because = "the largest difference with many entries"
     with_many = "depth lowers it with many entries as well"
-    like_minimiser = "depth 2 is like the minimiser"  # both checks then have the minimiser's rank for that of depth 2
+    # both checks then have the minimiser's rank for that of depth 2; the first refuses it, the second lets it through
+    like_minimiser = "depth 2 is like the minimiser"
     yield at_least(
         "effective rank, minimiser less depth 2",
         difference(rank_convex, rank_2),

@@ -22,8 +22,8 @@ from learning_dynamics.settings import Fraction
 from learning_dynamics.tidy import Quantity, Table, select, settings_of
 
 # Settings of the claim, whose values stand in workflow/config/deep_linear.yaml:
-# - share: tolerance of a power, as a share of the difference between the path's alpha and its start's; it is never less
-#   than one step of descent makes
+# - share: tolerance of a power, as a share of the difference between the path's alpha and its start's; chosen. The
+#   tolerance is never less than what one step of descent makes
 
 # kinds of matrices and networks
 UNEVEN = "uneven singular values, depth 2"
@@ -32,7 +32,10 @@ DEEPER = "uneven, depth 3"
 
 
 class Cell(NamedTuple):
-    """Draws of one kind of matrices and networks, with one number of observed entries; arrays of shape (draws,)."""
+    """Draws of one kind of matrices and networks, with one number of observed entries; arrays of shape (draws,).
+
+    Draws of `ends` and `path` are the same matrices and entries, in the same order; their starts differ.
+    """
 
     kind: str
     entries: int
@@ -138,7 +141,7 @@ def completion_exponents(
         )
 
     for cell in cells:
-        # a rival equals the law in some cells; a check of another cell must refuse it
+        # a rival equals the law in some cells, as the first at depth 3; a check of another cell must refuse it
         laws_of_kind = [other.law() for other in cells if other.kind == cell.kind]  # one for each number of entries
         rivals = {
             "the number of entries does not matter": np.mean(laws_of_kind, axis=0),

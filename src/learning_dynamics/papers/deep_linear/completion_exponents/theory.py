@@ -38,7 +38,8 @@ def set_aside(gradient: np.ndarray, U: np.ndarray, Vt: np.ndarray, number: np.nd
 def step_growth(values: np.ndarray, learning_rate: float) -> np.ndarray:
     """Return the logarithm of the factor by which one step of descent multiplies singular values of two small layers.
 
-    Along a pair of the gradient's singular vectors, of value g, a step adds eta g times each layer to the other: their
-    sum is multiplied by ``1 + eta g``, and the product of the layers by its square. A flow would have ``2 eta g``.
+    Along a pair of the gradient's singular vectors, of value g, a step eta adds eta g times each layer to the other:
+    their sum is multiplied by ``1 + eta g``, and the product of the layers by its square. A flow would have
+    ``2 eta g``.
     """
     return 2 * np.log1p(learning_rate * values)

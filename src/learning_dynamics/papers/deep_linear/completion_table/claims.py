@@ -33,7 +33,7 @@ from learning_dynamics.tidy import Table, settings_of
 # Settings of these claims, whose values stand in workflow/config/deep_linear.yaml:
 # - scale: initialisation scale s at which networks are judged, one of the run's `scales`; the slides print none
 # - decades_left_open: by how many decades a mean square error may change, because a run stops at a training loss or
-#   the solver at an accuracy
+#   the solver at an accuracy; chosen
 # - unit: whether the printed error is read as a mean square or as the root of one
 #
 # A row is judged by `_row_checks` alone, which compares its three numbers with `PRINTED`.
@@ -48,7 +48,7 @@ ONE_DRAW = "one draw may have this value; the median does not"
 SCOPE = f"{MATRICES}, at one initialisation scale, which the slides do not print; {READING}"
 SCOPE_OF_MINIMISER = f"{MATRICES}; {READING}"
 Unit = Literal["mean square", "root"]  # of the printed error; the authors' code computes mean squares
-RESOLUTION = 0.5  # decades: with a wider interval an error ten times as large could pass beside the printed one
+RESOLUTION = 0.5  # decades: half of the distance of an error ten times as large, which a wider interval could contain
 
 
 @claim(
@@ -161,6 +161,7 @@ def table_2k_depth_2(deep: Table, *, scale: Positive, unit: Unit) -> Claim:
     matrix is another than the slides') depth 2 from 2000 entries has errors of about {notebook_errors} at scales
     {notebook_scales}, with effective ranks of about {notebook_ranks}.
     """
+    # as for the minimiser: the stop leaves far less open than this error
     yield from _row_checks(ENTRIES_2K, DEPTH_2, deep, decades_left_open=0.0, unit=unit, scale=scale)
     if unit == "mean square":
         yield NOT_AS_SQUARE
@@ -208,8 +209,8 @@ def table_2k_error_is_a_root(minimisers: Sequence[Table]) -> Claim:
     ours are as far below, their mean square is {square_at_notebook_norm:.2g}.
     """
     printed = PRINTED[ENTRIES_2K][MINIMISATION]
-    # log10 of the mean square error where a quantity has its printed value, shape (draws,) each; the last of three is
-    # where the nuclear norm is that of the notebook's minimiser
+    # log10 of the mean square error, shape (draws,) each: `at_rank` where the rank has its printed value, `at_norm` the
+    # nuclear norm, and `at_notebook_norm` where the nuclear norm is as far below the target's as the notebook's
     by_entries = [measured_row(table) for table in minimisers]
     at_rank = _log_error_at(printed.rank, [row.rank for row in by_entries], by_entries)
     at_norm = _log_error_at(printed.norm_difference, [row.norm_difference for row in by_entries], by_entries)
@@ -217,7 +218,8 @@ def table_2k_error_is_a_root(minimisers: Sequence[Table]) -> Claim:
     at_notebook_norm = _log_error_at(below_notebook, [row.norm_difference for row in by_entries], by_entries)
 
     # In decades: rounding of the printed error, as in a row, and the 0.06 by which the root moves if the rank is off by
-    # a half. The norm, off by up to one as a difference of rounded ones, moves it by less
+    # a half, measured on the default minimisers (0.055 to 0.07 by draw). The nuclear norm less the target's, off by up
+    # to one as a difference of rounded numbers, moves the root by less, 0.03 to 0.04
     rounding = _rounding_in_decades(printed.error) + 0.06
 
     @takes_rivals("power", scaled=True)
@@ -355,6 +357,7 @@ def _row_checks(
             because=because,
         )
 
+    # rivals: one step of the printed power of ten, chosen
     check = error_is(
         printed.error,
         rivals={"an error ten times larger": 10 * printed.error, "an error ten times smaller": printed.error / 10},
@@ -367,20 +370,20 @@ def _row_checks(
         measured.norm_difference,
         printed.norm_difference,
         tolerance=1.0,  # two norms are rounded, each by half of one at most
-        resolution=3.0,  # below the distance of the rival, five
+        resolution=3.0,  # chosen: below the distance of the rival, five
         because="both are printed rounded",
-        rivals={"a nuclear norm of five more": printed.norm_difference + 5},
-        scaled=False,
+        rivals={"a nuclear norm of five more": printed.norm_difference + 5},  # chosen: beyond the tolerance
+        scaled=False,  # the smallest error that is refused is that of `error_is` alone
     )
     yield _equals_median(
         "effective rank, median",
         measured.rank,
         printed.rank,
-        tolerance=0.5,
-        resolution=2.0,  # the distance of the rival
+        tolerance=0.5,  # the printed rank is a whole number
+        resolution=2.0,  # the distance of the rival, which is chosen
         because="rounding as printed",
         rivals={"an effective rank of two more": printed.rank + 2},
-        scaled=False,
+        scaled=False,  # as for the nuclear norm
     )
     size = int(values_by_draw(table, SIZE)[0])
     entries = int(values_by_draw(table, OBSERVED_ENTRIES)[0])

@@ -23,13 +23,14 @@ from learning_dynamics.tidy import Draws, Quantity, Table, settings_of
 
 # Settings of these claims, whose values stand in workflow/config/deep_linear.yaml:
 # - rounding: error that rounding may make in orders, in eigenvalues and in the fall of the loss, each of order one
-# - least_loss: loss that labels leave at the optimum; with 0 the printed sentence is about the excess over it
-# - reached: largest ratio of the last loss to the first at which a start has arrived
+# - least_loss: loss that labels leave at the optimum; chosen. With 0 the printed sentence is about the excess over it
+# - reached: largest ratio of the last loss to the first at which a start has arrived; chosen
 
 # kinds of starts of the guarantee's descent
 MEETING = (quantities.MEETS_BOTH, quantities.ALLOWED_IMBALANCE)  # they meet both assumptions
-STOPPING = quantities.BEYOND_SINGULAR  # breaks the first: the loss stops above its minimum
-GROWING = (quantities.TOO_FAR, quantities.UNBALANCED)  # break the first, and the second: the loss grows
+STOPPING = quantities.BEYOND_SINGULAR  # breaks the first assumption: the loss stops above its minimum
+# too far breaks the first assumption, unbalanced the second: the loss grows
+GROWING = (quantities.TOO_FAR, quantities.UNBALANCED)
 
 
 @claim(
@@ -69,7 +70,7 @@ def saddle_at_zero(zero: Table, *, rounding: Positive) -> Claim:
         relative_to=1.0,
         because="what the fall's next term changes, and rounding",
         rivals={strict_everywhere: 2.0 if has_deeper else None},
-        scaled=False,
+        scaled=False,  # the smallest error that is refused is that of the third check
     )
     yield equal_on_every_draw(
         "error of the Hessian's smallest eigenvalue over σ_1(∇ℓ(0))",
@@ -79,7 +80,7 @@ def saddle_at_zero(zero: Table, *, rounding: Positive) -> Claim:
         relative_to=1.0,
         because="rounding of differences",
         rivals={strict_everywhere: -1.0 if has_deeper else None, strict_nowhere: 0.0 if has_two_layers else None},
-        scaled=False,
+        scaled=False,  # as for the order
     )
     yield equal_on_every_draw(
         "fall of the loss over ε^N σ_1, less one",
@@ -143,7 +144,11 @@ def linear_rate(flows: Table, descent: Table, *, least_loss: NonNegative) -> Cla
         return every_draw(name, rate / guaranteed, at_least=1.0, because="the bound holds at all times")
 
     def other_rates(c: Any, N: Any) -> dict[str, Any]:
-        """Return rates that rivals guarantee instead of c^(2(N-1)/N), at margins c and depths N."""
+        """Return rates that rivals guarantee instead of c^(2(N-1)/N), at margins c and depths N.
+
+        At the default margin of descent the first two are slow enough to hold; flows at small margins refuse them.
+        The third is twice 2N, above which the flow's first rate refutes any guarantee.
+        """
         return {
             "a rate that does not depend on c": np.ones_like(c * N),
             "half the power of c": c ** ((N - 1) / N),
@@ -151,7 +156,8 @@ def linear_rate(flows: Table, descent: Table, *, least_loss: NonNegative) -> Cla
         }
 
     settings = settings_of(descent)
-    margin, depth = settings["margin"], settings["depth"]  # one number each; of flows, below, shape (draws,)
+    # one number each, of all descents; `margins` and `depths` of flows have shape (draws,)
+    margin, depth = settings["margin"], settings["depth"]
     # for each kind of start that meets both assumptions, arrays with draws along the first axis
     rates_of_excess, rates_of_loss, times = [], [], []
     for case in MEETING:
@@ -159,7 +165,7 @@ def linear_rate(flows: Table, descent: Table, *, least_loss: NonNegative) -> Cla
         initial_excess = draws[quantities.INITIAL_EXCESS][:, None]  # l(0) - min l
         relative_excess = draws.entries(quantities.RELATIVE_EXCESS)  # (l(t) - min l) / (l(0) - min l)
         time = draws.entries(quantities.RELATIVE_EXCESS, column="time")  # eta t
-        loss = initial_excess * relative_excess + least_loss  # the printed sentence is about l(t) itself
+        loss = initial_excess * relative_excess + least_loss  # l(t), which the printed sentence is about
         rates_of_excess.append(draws[quantities.SMALLEST_RATE])
         rates_of_loss.append(_smallest_rate_of_loss(loss, time, floor=settings["floor"] * initial_excess))
         times.append(time)
@@ -251,7 +257,7 @@ def assumptions_necessary(descent: Table, *, reached: Positive) -> Claim:
         yield end_of_descent(
             case,
             arrives=False,
-            above=10.0,
+            above=10.0,  # chosen: a loss that only stops above its minimum does not grow
             because="has grown tenfold",
             rivals={f"starts that are {case} converge": True},
         )
@@ -370,17 +376,19 @@ def output_dimension_one(starts: Table) -> Claim:
             f"share of random starts that meet the assumption, {d} inputs",
             shares[d],
             **share_is(d, probability(d)),
-            resolution=0.1,
+            resolution=0.1,  # chosen: interval and tolerance are 0.03 with the default draws
             because="Wilson's interval and two standard errors, as several dimensions are tested",
             rivals={
                 "the probability for entries over the root of the dimension": share_is(
                     d, probability(d, over_root=True)
                 ),
+                # 0.5: half of all directions point towards the target, so that half of very short starts meet it
                 "a probability that falls as one over the root of the dimension": share_is(d, 0.5 / np.sqrt(d)),
                 "almost every start": share_is(d, 1.0),
             },
-            scaled=False,
+            scaled=False,  # the smallest error that is refused is not sought: the interval would be its size
         )
+    # a half is the limit for short starts; a quarter is chosen
     smallest_share = min(shares.values(), key=lambda estimate: estimate.value)
     yield at_least(
         "smallest share over dimensions", smallest_share, 0.25, because="any constant below one half will do"

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numba
 import numpy as np
 
-AT_ONCE = 100_000  # steps of compiled code, which no signal interrupts
+AT_ONCE = 100_000  # steps of compiled code, which no signal interrupts: 0.3 seconds
 ON_ITS_WAY, LOST = -1, -2  # codes of a descent that goes on, and of one that has diverged
 
 
@@ -87,7 +87,7 @@ def _advance(layers, target, rate, tolerance, count, start_excess):
             start_excess = excess
         if excess <= tolerance:
             return step, start_excess
-        # a million times the start's, or a million where that is small: it has diverged
+        # chosen: a loss a million times the first has diverged, or one of a million where the first is small
         if np.isnan(excess) or excess >= 1e6 * (start_excess + 1.0):
             return LOST, start_excess
         below[0] = residual

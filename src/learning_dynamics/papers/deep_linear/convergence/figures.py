@@ -67,6 +67,7 @@ def _median_steps(steps: Table) -> pd.Series:
 
 def _iterations_panel(axis: Axes, steps: Table, depth: int) -> None:
     """Draw steps against deviation at one depth; draws that do not converge are triangles in a strip above."""
+    # triangles and their strip are above the largest number of steps; the multiples of it are chosen
     most_steps = steps["value"].max()
     for init, name in INITS.items():
         rows, colour = select(steps, depth=depth, init=init), COLOURS[name]
@@ -84,7 +85,7 @@ def _iterations_panel(axis: Axes, steps: Table, depth: int) -> None:
 def _guarantee_panel(axis: Axes, table: Table) -> None:
     """Draw the relative excess against time: from four kinds of starts, and the guaranteed bound."""
     excess = select(table, quantities.RELATIVE_EXCESS)
-    excess = excess[excess["value"] > 1e-20]
+    excess = excess[excess["value"] > 1e-20]  # no zeros on a logarithmic axis, which ends at 1e-12
     # of each kind of start the label, its colour, place and horizontal alignment
     case_styles = {
         quantities.MEETS_BOTH: ("both hold", "blue", (11, 1e-10), "left"),

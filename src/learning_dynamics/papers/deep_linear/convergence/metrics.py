@@ -6,7 +6,7 @@ What metrics read of their runs; constants without a shape are (members,):
   Frobenius norm
 - `guarantee`: series `end_to_end` W, shape (members, times, n, n); `target`, (members, n, n); `imbalance`;
   `learning_rate`, which turns the recorded times, numbers of steps, into flow time
-- `margins`: W and `target` as before; `margin` c. Times are in units of c^(2/N - 1)
+- `margins`: W and `target` as before; `margin` c. Times are in units of c^(2/N - 1) at depth N
 - `convex_losses`: W and `target` as before; `factor`, (members, n, n), the root S of the inputs' covariance; `loss`,
   the name of the loss. Times are flow time
 - `one_output`: series `start_distance`, (members, 1); `iterations`, a number of steps, -1 where descent did not arrive
@@ -165,7 +165,7 @@ def _smallest_rate(loss: np.ndarray, time: np.ndarray, floor: float) -> np.ndarr
 
     What an integrator or rounding leaves may rise above the floor again, long after the loss fell below it: times count
     until the first such fall. At first a flow's fall is lost in the rounding of the loss: times count from a fall of
-    1e-6 on. A loss that is not finite has no rate: nan.
+    1e-6 on (chosen: a thousand times the relative tolerance of the flows). A loss that is not finite has no rate: nan.
     """
     is_above = np.minimum.accumulate(loss, axis=1) > floor
     has_fallen = np.abs(loss - 1) > 1e-6

@@ -5,7 +5,8 @@ STEPS = "steps"
 LEARNING_RATE = "learning_rate"
 INITIAL_NORM = "initial_norm"  # ||W(0)||_F
 
-# under the guarantee, whose loss is half the squared distance from its optimum W*: an excess over the least loss
+# under the guarantee, whose loss is half the squared distance from its optimum W*: an excess over the least loss; c is
+# the margin, N the depth
 INITIAL_EXCESS = "initial_excess"  # l(0) - min l = ||W(0) - W*||_F^2 / 2
 RELATIVE_EXCESS = "relative_excess"  # (l(t) - min l) / (l(0) - min l); predicted the bound exp(-c^(2(N-1)/N) eta t)
 # min over t of -log((l(t) - min l) / (l(0) - min l)) / t, of descent over eta t, while the excess is above rounding;

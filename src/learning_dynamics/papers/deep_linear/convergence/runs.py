@@ -148,16 +148,17 @@ def guarantee(
     layers, (U, V) = (list(constants.pop(name).swapaxes(0, 1)) for name in ("layers", "basis"))
     goal = constants["target"]  # diagonal
     rates = np.where(constants["case"] == quantities.UNBALANCED_SHORTER_STEP, rate / rescaling**2, rate)
-    # the rate of fall is least at first
+    # denser at first, where the rate of fall is least
     recorded_steps = np.unique(np.append(0, np.geomspace(1, horizon / rate, points - 1).round())).astype(int)
-    # beyond this norm a run has diverged; it is kept there, where the next step would overflow
+    # Beyond this norm a run has diverged; it is kept there, where the next step would overflow. The norm of the
+    # starts `TOO_FAR` is the root of `size` times `far` at most, below five times `far`; 1e3 is chosen
     bound = max(1e3, 5 * far)
     recorded_layers = descent.descend(layers, lambda W: W - goal, rates[:, None, None], recorded_steps, bound=bound)
     # end-to-end matrices in the original coordinates, shape (members, times, size, size)
     products = np.stack([U @ networks.product(matrices) @ V.swapaxes(1, 2) for matrices in recorded_layers], axis=1)
     return Trajectory(
         recorded_steps.astype(float),
-        {"end_to_end": products.clip(-1e9, 1e9)},
+        {"end_to_end": products.clip(-1e9, 1e9)},  # the step that passed the bound may have gone further; 1e9 is chosen
         constants
         | {
             "target": U @ goal @ V.swapaxes(1, 2),
@@ -275,7 +276,7 @@ def convex_losses(
     for member, rng in enumerate(generators(seed, "deep_linear.convex_losses", seeds)):
         U, V = haar(rng, len(values)), haar(rng, len(values))
         step, turn = rng.standard_normal((len(values), len(values))), haar(rng, len(values))
-        # a square root S of a covariance S S^T, with singular values from 0.5 to 1.5
+        # a square root S of a covariance S S^T, with singular values from 0.5 to 1.5 (chosen)
         factor = turn * np.linspace(0.5, 1.5, len(values))
         target = (U * values) @ V.T
         for name, loss in LOSSES.items():
@@ -424,7 +425,7 @@ def _hessian_at_zero(target: np.ndarray, widths: list[int], step: float = 1e-3) 
     """Return second derivatives at zero, shape (parameters, parameters), by central differences of the gradient.
 
     A displacement changes one entry of one layer, so that the product stays zero. Along it the gradient is linear at
-    depth 2 and zero beyond: differences are exact but for rounding.
+    depth 2 and zero beyond: differences are exact but for rounding, whatever the step.
     """
     field = networks.flow_field(networks.towards(target), widths)
     displacements = step * np.eye(networks.count_parameters(widths))

@@ -7,9 +7,10 @@ from scipy import stats
 def guaranteed_rate(margin: np.ndarray | float, depth: np.ndarray | int) -> np.ndarray | float:
     """The rate r of loss(t) <= loss(0) exp(-r eta t): c^(2(N-1)/N) (slide 22; Arora et al. 2019, theorem 1).
 
-    A flow has up to 2N times this rate. From the target with its smallest singular value s lowered to c the loss is
-    ``(s - sigma)^2 / 2``, slide 33 gives ``d sigma / dt = N sigma^(2-2/N) (s - sigma)``, and so log loss falls at
-    ``2N sigma^(2-2/N)``, at first ``2N c^(2-2/N)``.
+    c is the margin, N the depth, t the number of steps and eta their size. A flow has up to 2N times this rate. From
+    the target with its smallest singular value s lowered to c the loss is ``(s - sigma)^2 / 2``, slide 33 gives
+    ``d sigma / dt = N sigma^(2-2/N) (s - sigma)``, and so log loss falls at ``2N sigma^(2-2/N)``, at first
+    ``2N c^(2-2/N)``.
     """
     return margin ** (2 * (depth - 1) / depth)
 

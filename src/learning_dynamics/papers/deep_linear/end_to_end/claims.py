@@ -13,10 +13,11 @@ from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Draws, Quantity, Table, select, settings_of
 
 # Settings of these claims, whose values stand in workflow/config/deep_linear.yaml:
-# - amplification: error that is allowed, in units of the integrator's relative tolerance
+# - amplification: error that is allowed, in units of the integrator's relative tolerance; chosen: errors add up along a
+#   flow
 # - least_order: least order in the step of the distance between layers and equation: four if the theorem holds, the
 #   order of the method's errors, and zero of two different flows
-# - rounding: least change of a factor's logarithm that is more than rounding; a draw with less is undecided
+# - rounding: least change of a factor's logarithm that is more than rounding; chosen. A draw with less is undecided
 # - reading: whether the sentence is about each factor, or about ratios of neighbouring ones
 
 
@@ -62,15 +63,15 @@ def balancedness_gd_first_order(descent: Table) -> Claim:
     larger pair of steps bounds the part of higher order that is left.
     """
     order, change = _order(select(descent, quantities.DRIFT), "learning_rate")
-    # `change` is the error that the next order makes (`_order`): four times that is safe; a thousandth remains where it
-    # happens to be near zero
+    # `change` is the error that the next order makes (`_order`). Four times `change` is chosen, and so is a thousandth,
+    # which remains where `change` happens to be near zero
     yield equal_on_every_draw(
         "error of the drift's order in the step",
         order,
         1.0,
         tolerance=4 * change + 1e-3,
         relative_to=1.0,
-        resolution=0.25,
+        resolution=0.25,  # chosen: a quarter of the distance to either rival
         because="four times the change from one halving to the next, and a thousandth",
         rivals={"a drift of second order": 2.0, "a drift that does not fall with the step": 0.0},
     )
@@ -168,7 +169,7 @@ def preconditioner_psd(balanced: Table, gaussian: Table, *, amplification: Posit
     yield every_draw(
         "largest 1 − cos² between the first eigenvector and u_1 v_1ᵀ",
         Draws(balanced).largest(quantities.MISALIGNMENT),
-        at_most=1e-6,
+        at_most=1e-6,  # chosen: an angle of a thousandth
         because="errors of the relative tolerance in the layers, over the gap between eigenvalues",
         rivals={without_balance: {"values": Draws(gaussian).largest(quantities.MISALIGNMENT)}},
         fact="misaligned",
@@ -306,7 +307,8 @@ def larger_depth_larger_factors(
             "factors N σ, whose ratios stay": np.log(depths) + log_sigma,
             "factors N σ^(−1/N), whose ratios grow and are below one": np.log(depths) - log_sigma / depths,
         }
-        # the headline, and the other half of the sentence
+        # The headline, and the other half of the sentence. `ratios_exceed_one` lets the first two laws through, and
+        # `ratios_grow` the third; the other check refuses them, or is undecided where ratios stay
         yield ratios_grow(log_factor, rivals=laws)
         yield ratios_exceed_one(log_factor, rivals=laws)
     else:
@@ -375,9 +377,9 @@ def approximate_balance(starts: Table, *, amplification: Positive) -> Claim:
         "error of the order in s of the imbalance over the layers' size",
         order,
         2.0,
-        tolerance=4 * change + 1e-2,  # as in `balancedness_gd_first_order`
+        tolerance=4 * change + 1e-2,  # as in `balancedness_gd_first_order`, with a hundredth, chosen
         relative_to=1.0,
-        resolution=0.5,
+        resolution=0.5,  # chosen: half of the distance to the nearer rival
         because="four times the change from one scale to the next, and a hundredth",
         rivals={"an imbalance of first order": 1.0, "an imbalance that does not fall with s": 0.0},
     )
@@ -390,7 +392,7 @@ def approximate_balance(starts: Table, *, amplification: Positive) -> Claim:
     yield every_draw(
         "growth of the layers from the smallest start",
         Draws(starts, scale=min(scales))[quantities.LAYER_GROWTH],
-        at_least=2.0,
+        at_least=2.0,  # chosen
         because="the flow has left the neighbourhood of zero",
     )
     yield Facts(relative=select(starts, quantities.RELATIVE_IMBALANCE, scale=scales)["value"].min())
@@ -426,7 +428,7 @@ def _as_predicted(name: str, table: Table, quantity: Quantity, amplification: fl
         name,
         *Draws(table).with_prediction(quantity),
         tolerance=amplification * _rtol(table),
-        resolution=1e-3,
+        resolution=1e-3,  # chosen: by default rivals are off by a tenth or more
         because=because,
     )
 

@@ -23,7 +23,7 @@ def preconditioner(balanced: Table, gaussian: Table, descent: Table, starts: Tab
     $s$. Black, dashed: slope one along the grey line, slope two along the blue one.
     """
     figure, ((values_axis, distance_axis), (factor_axis, drift_axis)) = plt.subplots(2, 2, figsize=(WIDTH, 5.4))
-    rows = select(balanced, depth=3, seed=member)
+    rows = select(balanced, depth=3, seed=member)  # dots are drawn at every third time, so that lines show
     count = select(rows, shared_quantities.SIGMA)["index"].max()
     for index, colour in enumerate(sequence(count), start=1):
         line = select(rows, shared_quantities.SIGMA, index=index)
@@ -98,6 +98,7 @@ def _factors(axis: Axes, balanced: Table) -> None:
     """Draw how much faster than at depth 1 singular values move, against their size, and the law of slide 33."""
     depths = sorted(balanced["depth"].unique())
     for depth in depths:
+        # every fifth row: a dot for each would hide the lines
         sigma, factor = (
             select(balanced, name, depth=depth)["value"][::5]
             for name in (shared_quantities.SIGMA, quantities.RATE_FACTOR)

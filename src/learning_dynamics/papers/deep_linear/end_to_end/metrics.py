@@ -5,7 +5,8 @@ What metrics read of their runs; `depth`, `member`, `scale` and `learning_rate` 
 `end_to_end_flow`, whose times are flow time:
 
 - `layers`, shape (members, times, most): packed as by `networks.pack`, zeros behind those of shallower networks
-- `direct` and `one_layer_fewer`, (members, times, outputs, inputs): W by the end-to-end dynamics of depths N and N - 1
+- `direct` and `one_layer_fewer`, (members, times, outputs, inputs): W by the end-to-end dynamics of depths N and N - 1,
+  where N is the member's depth
 - `integrated`, (members, times, 3, r): r = min(outputs, inputs) singular values, integrated by three laws
 - `in_steps` and `in_half_steps`, (members, times, 3, outputs, inputs): the layers' product, then both equations
 - `target`, (members, outputs, inputs)
@@ -186,7 +187,7 @@ def _rate_factors(
     depth, (U, values, Vt) = len(layers), svd
     velocity = -networks.product_change(layers, networks.layer_gradients(layers, gradient))
     rates, rates_at_depth_1 = (networks.projections(U, change, Vt) for change in (velocity, -gradient))
-    # near the end both vanish, and their ratio is rounding
+    # near the end both vanish, and their ratio is rounding; the millionth is chosen
     is_clear = np.abs(rates_at_depth_1) > 1e-6 * np.abs(rates_at_depth_1).max()
     factors = np.where(is_clear, rates / np.where(is_clear, rates_at_depth_1, 1.0), np.nan)
     return factors, depth * values ** (2 - 2 / depth)

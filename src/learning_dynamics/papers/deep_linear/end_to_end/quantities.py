@@ -1,6 +1,7 @@
 """Quantities of layers and of their product, as metrics write them and claims read them."""
 
-# Along flows; W is the product of the layers, distances are Frobenius norms
+# Along flows; W is the product of the N layers, with the first singular vectors u_1 and v_1; distances are Frobenius
+# norms
 WITHOUT_FACTOR = "without_factor"  # singular values of W; predicted by the law without its factor N
 OTHER_EXPONENT = "other_exponent"  # singular values of W; predicted by the law with the exponent 2 - 1/N
 DIRECT = "direct"  # singular values of the end-to-end dynamics, integrated by themselves
@@ -16,10 +17,11 @@ EIGENVALUE = "eigenvalue"  # of the map from gradients to velocities; predicted 
 EIGENVALUE_FEWER = "eigenvalue_fewer"  # the same eigenvalues; predicted for one layer fewer
 EIGENVALUE_AT_SINGULAR = "eigenvalue_at_singular"  # the least eigenvalue at the nearest singular matrix
 MISALIGNMENT = "misalignment"  # 1 - cos^2 between that map's first eigenvector and u_1 v_1^T
-# velocity of each singular value over that at depth 1; predicted N sigma^(2 - 2/N) (slide 33)
+# velocity of each singular value over that at depth 1; predicted N sigma^(2 - 2/N) (slide 33); nan near the end, where
+# both vanish
 RATE_FACTOR = "rate_factor"
 
-# At one matrix
+# At one matrix; no flow, and never nan
 FACTOR = "factor"  # velocity of each singular value over that at depth 1; predicted N sigma^(2 - 2/N)
 
 # From small layers; the imbalance is the largest ||W_{j+1}^T W_{j+1} - W_j W_j^T||_F over j

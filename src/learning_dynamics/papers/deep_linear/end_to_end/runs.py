@@ -27,7 +27,7 @@ def end_to_end_flow(
     step: Positive,
     seed: Seed,
 ) -> Trajectory:
-    """Gradient flow of the layers, and of their product alone by the end-to-end dynamics.
+    """Gradient flow of N layers, and of their product alone by the end-to-end dynamics.
 
     The loss is half the squared distance from a Gaussian target. Entries of the first end-to-end matrix (balanced),
     or of each layer (gaussian), have standard deviation `start`.

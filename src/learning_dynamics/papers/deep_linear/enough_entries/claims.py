@@ -11,10 +11,10 @@ from learning_dynamics.tidy import Table, select, settings_of
 
 # Settings of these claims, whose values stand in workflow/config/deep_linear.yaml:
 # - factor: largest mean square error of a matrix that is recovered perfectly, in units of the squared slack on observed
-#   entries
+#   entries; chosen
 # - scale: initialisation scale s from which networks are judged, one of the run's `scales`
 # - recovered: largest mean square error over all entries of a matrix that is recovered, relative to the mean square
-#   entry, which is one
+#   entry, which is one; chosen
 
 MATRICES = "Gaussian low-rank matrices, smaller than the slides' at default scale; nested sets of observed entries"
 
@@ -79,9 +79,12 @@ def depth_3_needs_fewer_entries(
     threshold_convex, _ = thresholds(convex, recovered)
     lower_2, upper_2 = thresholds(select(depth_2, scale=scale), recovered)
     lower_3, upper_3 = thresholds(select(depth_3, scale=scale), recovered)
-    # ratios take the bounds that are against the claim: lower ones in the numerator, upper ones in the denominator
+    # ratios take the bounds that are against the claim: lower ones in the numerator, upper ones in the denominator;
+    # draws of all tables are the same matrices, in the same order
     grid = np.sort(convex["observed"].unique()).astype(float)  # numbers of entries
     before_convex, before_3 = number_before(grid, threshold_convex), number_before(grid, lower_3)
+    # `no_difference` and the rival on what depth 3 needs have one ratio in the first check; `no_difference` alters the
+    # second check as well, which is then undecided or fails
     convex_fewest, no_difference = "nuclear-norm minimisation needs fewest", "depth makes no difference"
     depth_2_fewer = "depth 2 needs fewer than depth 3"
     yield at_least(

@@ -69,6 +69,7 @@ def enough_entries(deep: Sequence[Table], convex: Table, *, recovered: Fraction)
 
 def _axes(table: pd.DataFrame) -> tuple[alt.X, alt.Y]:
     """Return axes on which all matrices fit: nuclear norms less the true one, and errors."""
+    # room beside the outermost dots; how much is chosen
     norm_range = [float(table["beyond"].min()) - 2, float(table["beyond"].max()) + 8]
     x = alt.X(
         "beyond:Q",

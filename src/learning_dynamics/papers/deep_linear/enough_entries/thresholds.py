@@ -15,7 +15,7 @@ def thresholds(table: Table, largest_error: float) -> tuple[np.ndarray, np.ndarr
     """
     errors = select(table, ERROR)
     has_small_error = errors["value"] <= largest_error
-    # the convex program has no such column: its solutions are all final
+    # the convex program has no column `converged`: its solutions are all final
     converged = errors["converged"] if "converged" in errors else np.ones(len(errors), dtype=bool)
     lower = _smallest_sufficient(errors, has_small_error | ~converged)
     upper = _smallest_sufficient(errors, has_small_error & converged)

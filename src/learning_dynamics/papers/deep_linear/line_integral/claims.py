@@ -6,8 +6,8 @@ from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Table, select
 
 # Settings of the claim, whose values stand in workflow/config/deep_linear.yaml:
-# - rounding: error of the quadrature, relative to the integral of the absolute value; an integral that does not vanish
-#   is a million times that, or more
+# - rounding: error of the quadrature, relative to the integral of the absolute value; chosen, above the few 1e-16 of
+#   integrals that vanish. An integral that does not vanish is a million times `rounding` or more; the factor is chosen
 
 
 @claim(
@@ -58,6 +58,7 @@ def no_regulariser(curve: Table, *, rounding: Positive) -> Claim:
         because="a million times the rounding of the quadrature",
         corrected={"values": integrals[~vanishes_as_corrected]},
         rivals={
+            # the next check refuses these two; here they hold, as fewer integrals must not vanish
             at_depth_2: {"values": integrals[~vanishes_at_depth_2]},
             if_whitened: {"values": integrals[~vanishes_if_whitened]},
             # no integral vanishes; the next check, on those that do, is not changed by it
@@ -82,7 +83,7 @@ def no_regulariser(curve: Table, *, rounding: Positive) -> Claim:
         with_closed_form["value"],
         with_closed_form["predicted"],
         tolerance=rounding,
-        relative_to=1.0,
+        relative_to=1.0,  # both are shares of the integral of the absolute value
         because="Gauss-Legendre quadrature of smooth sides",
     )
     yield Facts(rounding=rounding)

@@ -11,8 +11,8 @@ def sector_integral(depth: int, target: float, sector: Sequence[float]) -> float
     `sector` has its inner and outer radius, and the angles in radians at which it starts and ends.
 
     The loss is half the squared distance from a target of norm `target`; angles are measured from it. With one output
-    slide 16 gives ``P_W grad = |W|**(2 - 2/N) (grad + (N - 1) <w, grad> w)`` for the unit vector w along W. The
-    gradient is W less the target. Its part W gives a field along W that depends on ``|W|`` alone, whose integral
+    and N layers slide 16 gives ``P_W grad = |W|**(2 - 2/N) (grad + (N - 1) <w, grad> w)`` for the unit vector w along
+    W. The gradient is W less the target. Its part W gives a field along W that depends on ``|W|`` alone, whose integral
     vanishes; the target is left. Along the rays from `inner` to `outer` it gives, with ``k = 3 - 2/N``,
     ``N target (cos end - cos start) (outer**k - inner**k) / k``, and along the arcs, where w is normal to the curve,
     ``target (cos start - cos end) (outer**k - inner**k)``, as ``|W|**(2 - 2/N) |W| = |W|**k``. Their sum,

@@ -13,8 +13,10 @@ from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import Draws, Table, settings_of
 
 # Settings of these claims, whose values stand in workflow/config/deep_linear.yaml:
-# - share: tolerance of exponents and slopes, as a share of s_2 / s_1, the power at depth 2
-# - amplification: error that is allowed, in units of the integrator's relative tolerance
+# - share: tolerance of exponents and slopes, as a share of s_2 / s_1, the power at depth 2; chosen. s_1 and s_2 are the
+#   largest singular values of the measurement
+# - amplification: error that is allowed, in units of the integrator's relative tolerance; chosen: errors add up along a
+#   flow
 
 SIGN_AT_START = 1.0  # `runs.one_entry` draws matrices of positive determinant
 
@@ -78,7 +80,7 @@ def one_measurement(generic: Table, entry: Table, aligned: Table, *, share: Frac
             tolerance=tolerance,
             resolution=ratio / 2,  # half of the way from the asymptote's exponent, zero, to the power's
             because=f"{share:g} of the power at depth 2",
-            scaled=False,
+            scaled=False,  # the smallest error that is refused is not sought: the chosen `share` would be its size
             printed=printed,
             corrected=corrected,
             rivals=rivals,
@@ -96,7 +98,8 @@ def one_measurement(generic: Table, entry: Table, aligned: Table, *, share: Frac
             corrected=0.0 if depth == 1 else None,
         )
 
-    # One linear measurement from Gaussian starts: a line, a power, and asymptotes from depth 3 on
+    # One linear measurement from Gaussian starts: a line, a power, and asymptotes from depth 3 on. The slide's sentence
+    # and the correction predict the same of it
     predicted_exponents = dict.fromkeys(depths, 0.0) | {1: 1.0, 2: ratio}
     line_at_2, power_at_3 = "a line at depth 2 as well", "a power at depth 3 as well"
     squared = "slope and power are the square of the ratio"
@@ -144,10 +147,10 @@ def one_measurement(generic: Table, entry: Table, aligned: Table, *, share: Frac
             power_at_3: closed_form(depth_for={3: 2}),
             "aligned, the asymptote of one layer more": closed_form(depth_for={3: 4}),
         },
-        scaled=False,
+        scaled=False,  # as for the medians: the chosen `amplification` would be its size
     )
 
-    # of the exponents under one linear measurement, shape (depths, draws)
+    # errors of the exponents under one linear measurement from Gaussian starts, shape (depths, draws)
     errors = np.array([np.abs(exponents_generic[depth] - predicted_exponents[depth]) for depth in depths])
     yield Facts(
         off=np.median(errors, axis=1).max(),

@@ -77,6 +77,7 @@ def _predicted_power(axis: Axes, generic: Table, depth: int, exponent: float) ->
     sigma_1, sigma_2 = sigmas(generic, 1, 2, depth=depth)  # shape (draws, times) each
     first, last = sigma_1[0, 0], sigma_1[0, -1]
     line = np.geomspace(np.sqrt(first * last), last, 2)
+    # three times the highest end: above all paths, chosen
     power_law = 3 * sigma_2[:, -1].max() * (line / line[-1]) ** exponent
     label = "the exponent that is predicted"
     axis.plot(line, power_law, color=COLOURS["orange"], ls=":", lw=1.8, label=label)

@@ -108,7 +108,7 @@ def one_measurement(
 
 def _flows(A: np.ndarray, starts: list[tuple[int, int, np.ndarray]], target: float, integration: Span) -> Trajectory:
     """Flow on (<A, W> - target)^2 / 2 from several starts, each with its depth, its number and its first W."""
-    # close together at first, where depths differ by orders of magnitude in how fast they move
+    # close together at first, where depths differ by orders of magnitude in how fast they move (the cube is chosen)
     times = integration.horizon * np.linspace(0.0, 1.0, integration.points) ** 3
     members = []
     for depth, member, W in starts:

@@ -7,7 +7,7 @@ def smaller_singular_value(sigma_1: np.ndarray, start: float, ratio: float, dept
     """Singular value sigma_2 as a function of sigma_1 under <A, W> with A = diag(1, ratio), if both begin at `start`.
 
     The loss's gradient is a multiple e(t) of A, and the singular vectors stay those of A. So slide 33 gives
-    ``d sigma_r / dt = -N e s_r sigma_r ** (2 - 2/N)`` with s = (1, ratio), and by division
+    ``d sigma_r / dt = -N e s_r sigma_r ** (2 - 2/N)`` for N layers, with s = (1, ratio), and by division
     ``d sigma_2 / d sigma_1 = ratio (sigma_2 / sigma_1) ** (2 - 2/N)``. Its solution is linear at depth 1, a power at
     depth 2; from depth 3 on ``sigma_r ** (2/N - 1)`` are linear in each other, and sigma_2 never exceeds
     `limiting_singular_value`.

@@ -18,11 +18,12 @@ from learning_dynamics.settings import NonNegative, Positive
 from learning_dynamics.tidy import Draws, Quantity, Table, settings_of
 
 # Settings of these claims, whose values stand in workflow/config/deep_linear.yaml:
-# - tolerance: what the smallest start may leave of the limit, as a relative error of the nuclear norm
-# - resolution: least relative difference of sums of powers of singular values that is beyond rounding
+# - tolerance: what the smallest start may leave of the limit, as a relative error of the nuclear norm; chosen
+# - resolution: least relative difference of sums of powers of singular values that is beyond rounding; chosen
 # - scale: initialisation scale s of the completions, one of the run's `scales`
 
-INTEGRATION_ERROR = 1e-9  # of the nuclear norm, relative
+# of the nuclear norm, relative: the run's relative tolerance, as errors do not add up in a flow that converges
+INTEGRATION_ERROR = 1e-9
 
 SCOPE = (
     "commuting symmetric measurements with positive eigenvalues of a positive semidefinite matrix, squared loss, "
@@ -59,14 +60,14 @@ def restricted_setting_nuclear_norm(ends: Table, *, tolerance: Positive) -> Clai
         "error of the nuclear norm at the end, relative",
         **norm_and_prediction(from_smallest, NUCLEAR_NORM),
         tolerance=tolerance,
-        resolution=0.1,
+        resolution=0.1,  # chosen: by default both rivals are off by a tenth or more
         because="chosen, above what the smallest start s leaves: at depth 2 an error of the order of s to the power of "
         "the dual slack, at greater depth of the order of s",
         rivals={
             "the least Frobenius norm": norm_and_prediction(from_smallest, NORM_AGAINST_LEAST_SQUARES),
             "the largest start ends there too": norm_and_prediction(from_largest, NUCLEAR_NORM),
         },
-        scaled=False,
+        scaled=False,  # the smallest error that is refused is not sought: the chosen `tolerance` would be its size
     )
 
     def distance(draws: Draws) -> np.ndarray:
@@ -89,7 +90,7 @@ def restricted_setting_nuclear_norm(ends: Table, *, tolerance: Positive) -> Clai
     yield every_draw(
         "largest relative error of a measurement",
         from_smallest[MEASUREMENT_ERROR],
-        at_most=1e-6,
+        at_most=1e-6,  # chosen: flows run until the measurements are fitted to a millionth
         because="the flow has fitted them",
     )
     norm, norm_of_least_squares = from_smallest.with_prediction(NORM_AGAINST_LEAST_SQUARES)
@@ -125,13 +126,13 @@ def restricted_setting_not_schatten(ends: Table, *, resolution: NonNegative) -> 
     yield every_draw(
         "relative change of the nuclear norm",
         np.abs(change_of_nuclear_norm),
-        at_most=1e-9,
+        at_most=1e-9,  # chosen: a thousandth of the default `resolution`, far above rounding of 1e-16
         because="rounding",
     )
     yield every_draw(
         "largest relative change of a measurement",
         draws[MEASUREMENT_CHANGE],
-        at_most=1e-9,
+        at_most=1e-9,  # chosen, as for the nuclear norm
         because="rounding of the eigenvectors, which the end shares with the measurements",
         fact="seen",
     )

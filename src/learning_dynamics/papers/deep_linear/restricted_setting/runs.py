@@ -104,13 +104,14 @@ def _draw_instance(
         dual slack of entry j is 1 - (eigenvalues^T multipliers)_j, and zero where x_j > 0.
     """
     while True:
-        # each measurement weighs one eigenvector of the hidden matrix most, which keeps the flow from being stiff
+        # each measurement weighs one eigenvector of the hidden matrix most, which keeps the flow from being stiff; the
+        # weight of the others, up to 0.3, and the eigenvalues of the hidden matrix, 0.5 to 1.5, are chosen
         order = rng.permutation(size)
         eigenvalues = np.eye(measurements, size)[:, order] + 0.3 * rng.uniform(size=(measurements, size))
         values = eigenvalues @ np.where(order < measurements, rng.uniform(0.5, 1.5, size), 0.0)
         solution = linprog(np.ones(size), A_eq=eigenvalues, b_eq=values, method="highs")
         dual_slack = 1 - eigenvalues.T @ solution.eqlin.marginals
-        # an eigenvalue that is neither zero nor above 0.2 grows so slowly that the end of the flow would not show the
-        # limit; below 1e-9 it is zero, but for rounding in the linear program
+        # an eigenvalue that is neither zero nor above 0.2 (chosen) grows so slowly that the end of the flow would not
+        # show the limit; below 1e-9 it is zero, but for rounding in the linear program
         if np.all((solution.x > 0.2) | ((solution.x < 1e-9) & (dual_slack >= slack))):
             return eigenvalues, values, solution.x

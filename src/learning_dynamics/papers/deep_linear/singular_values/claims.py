@@ -11,8 +11,10 @@ from learning_dynamics.settings import Fraction
 from learning_dynamics.tidy import Table, select, settings_of
 
 # Settings of the claim, whose values stand in workflow/config/deep_linear.yaml:
-# - risen: share of its last value at which a singular value has risen
-# - begun: share of its last value at which its rise begins; the rise ends at one minus that
+# - risen: share of its last value at which a singular value has risen; chosen
+# - begun: share of its last value at which its rise begins; chosen. The rise ends at one minus that share
+#
+# Differences and ratios go draw by draw: draws of all depths are the same matrices, in the same order.
 
 
 @claim(
@@ -46,7 +48,8 @@ def depth_separates_singular_values(
         return {"values": gain, "undecided": np.abs(gain) < uncertainty[deeper] + uncertainty[shallower]}
 
     because = "a difference below the time between records decides nothing"
-    # in the first rival the roles 1 and 3 have each other's separation; in the second the role 3 has that of the role 2
+    # In the first rival the roles 1 and 3 have each other's separation. In the second the role 3 has the separation of
+    # the role 2: the third check is then undecided, as there is no gain; the first lets it through
     separates_less = "depth separates them less"
     adds_nothing = "the greatest depth separates them no more than the middle one"
     yield every_draw(
