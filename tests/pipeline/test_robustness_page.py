@@ -322,3 +322,16 @@ def test_a_line_names_settings_in_which_a_claim_about_some_setting_does_not_show
         "The verdict does not stay with any other value of `scale` that was tried in the run `small` "
         "(not reproduced at 0.1)"
     )
+
+
+@pytest.mark.parametrize(
+    ("place", "line"),
+    [
+        pytest.param(0, "The verdict stays with 2 of 2 other seeds (measured 0.57 to 0.61)", id="the headline decides"),
+        pytest.param(2, "The verdict stays with 2 of 2 other seeds", id="another check decides"),
+    ],
+)
+def test_numbers_of_other_seeds_are_shown_where_the_headline_decides(place, line):
+    """A variation has the headline's number alone, and the card that of the check that decides."""
+    judged = rows(*(("seed", "seed", seed, "reproduced") for seed in ("3001", "3002"))).assign(measured=[0.57, 0.61])
+    assert describe("reproduced", robustness.comparable_numbers(judged, {"check": place})) == line

@@ -413,7 +413,8 @@ def card(config: Config, paper: str, row: Row, tables: Mapping[str, pd.DataFrame
     prediction = "corrected" if row["verdict"] == "corrected" else "printed"
     # the headline of the prediction that stands, which for a corrected claim is not the printed one
     decisive = next((check for check in checks if check["of"] == prediction and check["decides"]), None)
-    digits = robustness.stable_digits(row, variations)
+    comparable = robustness.comparable_numbers(variations, decisive)
+    digits = robustness.stable_digits(row, comparable)
     scope, explanation = row["scope"], ""
     if config.configuration.scale:
         scope = f"at the default scale: {scope}"  # scopes name the sizes of the default configuration
@@ -433,7 +434,7 @@ def card(config: Config, paper: str, row: Row, tables: Mapping[str, pd.DataFrame
         "decisive": decisive and decisive | {"digits": digits},
         "digits": digits,
         "variations": variations.to_dict("records"),
-        "robustness": robustness.describe(row["verdict"], variations, config.phrases(paper)),
+        "robustness": robustness.describe(row["verdict"], comparable, config.phrases(paper)),
         "elsewhere": describe_elsewhere(row | {"checks": checks}, scales),
         "on_other_processors": describe_other_verdict(
             row["verdict"], row["expected"], config.reason_for_two_verdicts(paper, name)

@@ -96,6 +96,16 @@ def describe(verdict: str, rows: pd.DataFrame, phrases: Phrases) -> str:
     return ". ".join(sentences)
 
 
+def comparable_numbers(variations: pd.DataFrame, decisive: Mapping[str, Any] | None) -> pd.DataFrame:
+    """Return a claim's variations without numbers that are not of the check that its card shows.
+
+    A variation has the number of the headline, the first check. Where another one decides, the card shows that one's.
+    """
+    if decisive and decisive["check"] != 0:
+        return variations.assign(measured=np.nan)
+    return variations
+
+
 def stable_digits(claim: Mapping[str, Any], rows: pd.DataFrame) -> int:
     """Return how many digits of a claim's number its spread over seeds leaves: 2 to 4, and 4 without other seeds."""
     seeds = rows[(rows["change"] == "seed") & (rows["verdict"] == claim["verdict"])]["measured"]

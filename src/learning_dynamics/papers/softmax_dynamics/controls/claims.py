@@ -374,11 +374,12 @@ def controls_differ(
     one frequent class, from {mildest} to {skewest}, all together. The phases show in {with_both:.0%} of the draws with
     both, with equal classes in {equal:.1%}, in three dimensions in {three:.0%} and in four in {four:.0%}. The verdict
     depends on when the third phase ends, which the paper does not say. If a fall after the rare classes are learned
-    counts as well, the shares are {since:.0%}, {since_equal:.1%}, {since_three:.0%} and {since_four:.0%}. At 33 : 33 :
-    33 : 1 the rank hardly falls before the rare class is learned: the phases show in {one_rare:.1%} of the draws, and,
-    if later falls count, in {one_rare_since:.0%}, with equal classes in {one_rare_equal:.1%} and in three dimensions in
-    {one_rare_wide:.1%}. A flow that failed counts against the claim. Starts up to scale {small_scale:g} are judged.
-    That the rank of a control never falls is what `controls_uniform` and `controls_no_bottleneck` test.
+    counts as well, the shares are {since:.0%}, {since_equal:.1%}, {since_three:.0%} and {since_four:.0%}. In two
+    dimensions the rank hardly ever ends lower than it was: the last fall is a dip. At 33 : 33 : 33 : 1 the rank hardly
+    falls before the rare class is learned: the phases show in {one_rare:.1%} of the draws, and, if later falls count,
+    in {one_rare_since:.0%}, with equal classes in {one_rare_equal:.1%} and in three dimensions in {one_rare_wide:.1%}.
+    A flow that failed counts against the claim. Starts up to scale {small_scale:g} are judged. That the rank of a
+    control never falls is what `controls_uniform` and `controls_no_bottleneck` test.
     """
     _require("loss", "cross_entropy", one_frequent=one_frequent, narrow=narrow, wide=wide)
     _require("dimension", 2, narrow=narrow)
@@ -468,9 +469,10 @@ def controls_differ_squared_loss(
     The paper draws one run of each case, which we read as rarer falls under the squared loss. What a control removes
     must be there: the contrast is taken at sizes at which the rank does fall under cross-entropy, where one class is
     rare and where one is frequent. A fall is one of {threshold:g} or more, after as large a rise since the trough of
-    the warm-up. At 33 : 33 : 33 : 1 the rank falls in {cross_entropy:.1%} of the draws under cross-entropy, in
-    {squared:.1%} under the squared loss and in {squared_equal:.1%} under the squared loss with equal classes. Where one
-    class is frequent, at 200 to 3000 : 1 : 1 : 1 together, it does in {frequent:.1%}, {frequent_squared:.1%} and
+    the warm-up. It counts whenever it happens, not only as the last of three phases, as in `controls_differ`. At 33 :
+    33 : 33 : 1 the rank falls in {cross_entropy:.1%} of the draws under cross-entropy, in {squared:.1%} under the
+    squared loss and in {squared_equal:.1%} under the squared loss with equal classes. Where one class is frequent, at
+    200 to 3000 : 1 : 1 : 1 together, it does in {frequent:.1%}, {frequent_squared:.1%} and
     {frequent_squared_equal:.1%}. A flow that failed counts against the claim. Starts up to scale {small_scale:g} are
     judged. The paper's controls have eight examples, at which hardly a draw falls under cross-entropy: from 3, 2, 2, 1
     to 5, 1, 1, 1 it is {eight:.1%}, under the squared loss {eight_squared:.1%}, and with equal classes
