@@ -18,14 +18,16 @@ MARKED_LOG_TIME = 60 * np.log(10)  # t = 10^60; chosen: later than any training
 def log_time(settling: Table, descent: Table, two: Table, *, slack: Positive) -> Plot:
     r"""How slowly classifiers forget where they started.
 
-    (a) to (c) The angle between the classifier and its max-margin direction on the points of `fig3`, against $\log(1 +
-    t)$. One panel for each initial scale, one line for each start. Circles: where {steps:,} steps of gradient descent
-    end. Dotted: the power of $\log t$ that theory gives. At $t = 10^{60}$ (grey line) angles are still up to {left:.2g}
-    degrees. (d) to (f) All random draws of two-layer networks, against time $t$ on an axis of $\log\log t$, up to
-    $\log\log t =$ {reached:.0f}. Coloured: the relative gap of the margin in the norm of the architecture. Grey, in (e)
-    and (f): its gap in the $\ell_2$ norm. Dotted: the bound by which claims are judged. Beyond a $\log t$ of about
-    {cut:.0e} double precision cannot hold the exponential. From there on the exponent is capped: flows then follow
-    their limiting flow. The slowest draws are those whose inactive singular values nearly tie with the active ones.
+    Two-layer networks classify separable points by gradient flow over the time $t$. (a) to (c) Lines show the angle
+    between the classifier and its max-margin direction on the points of figure 3, one for each start. Fully connected
+    lines in (a) coincide. Circles mark where {steps:,} steps of gradient descent end, dotted lines the power of $\log
+    t$ that theory gives. At $t = 10^{60}$ (grey line) angles are still up to {left:.2g} degrees. Lines with a sharp dip
+    cross the max-margin direction. (d) to (f) Each random draw has a line, up to $\log\log t =$ {reached:.0f}; the axis
+    is linear in $\log\log t$ up to $\exp e^{10}$, then logarithmic. Coloured lines show the relative gap of the margin
+    in the norm of the architecture, grey lines in (e) and (f) that in the $\ell_2$ norm. Claims are judged by the black
+    dotted bound. Beyond a $\log t$ of about {cut:.0e} double precision cannot hold the exponential, and the exponent is
+    capped. Flows then follow their limiting flow, and most gaps level off; a few leave the panel. The slowest draws are
+    those whose inactive singular values nearly tie with the active ones.
     """
     scales = np.unique(settling["scale"])
     figure = plt.figure(figsize=(WIDTH, 6.0))
@@ -113,13 +115,14 @@ def _draw_gaps(axis: Axes, two: Table, quantity: Quantity, *, network: str, colo
 def alignment(two: Table, three: Table, *, slack: Positive) -> Plot:
     r"""All parameters together on their way to infinity, from random layers.
 
-    (a) to (c) Two layers. (d) to (f) Three layers. Lines: medians of {draws} draws, by architecture, against time $t$
-    on an axis of $\log\log t$. Bands: all draws. (a), (d) One minus the cosine between the parameters $\Theta$ and the
-    negative gradient of the loss, (14). (b), (e) The largest distance of a layer's share of $\|\Theta\|^2$ from $1 /
-    L$. (c), (f) Fully connected networks only: the distance between the directions of the coefficients and of $-X^T r$,
-    (15) and (19). Dotted: the bound by which claims are judged. Draws pass from one singular vector to another, the
-    more slowly the nearer the two singular values are. Vertical axes end at the integrator's tolerance, in (c) and (f)
-    at a hundred times that.
+    Networks classify separable points by gradient flow, (a) to (c) with two layers and (d) to (f) with three. Lines are
+    medians of {draws} draws, bands show all draws, and claims are judged by the dotted bound. The axis of time $t$ is
+    linear in $\log\log t$ up to $\exp e^{10}$, then logarithmic. (a), (d) One minus the cosine between the parameters
+    $\Theta$ and the negative gradient of the loss falls, as in (14). (b), (e) The largest distance from $1 / L$ of the
+    share that one of the $L$ layers $v_l$ has in $\|\Theta\|^2$ falls. (c), (f) In fully connected networks the
+    coefficients $\beta$ turn to the loss's negative gradient by $\beta$, $-X^T r$, as in (15) and (19). Curves in (a)
+    and (d) rest or rise where draws pass from one singular vector to another, slowly if the two singular values are
+    near. Vertical axes end at the integrator's tolerance, in (c) and (f) at a hundred times that.
     """
     labels = {
         quantities.MISALIGNMENT: r"$1 - \cos(\Theta, -\nabla \mathcal{L})$",

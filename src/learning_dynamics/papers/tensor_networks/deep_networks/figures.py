@@ -30,11 +30,12 @@ PANELS = (
 def small_scales(descending: Table, gaussian: Table) -> Plot:
     r"""Limits of deep fully connected networks as the initial scale falls.
 
-    Lines: medians of {draws} draws. Bands: all draws. (a) to (c) From layers within the conditions of Theorem 6.1. (d)
-    to (f) From Gaussian layers, which need not fulfil them. (a), (d) The distance from the interpolator of least
-    $\ell_2$ norm (Theorem 6.2). (b), (e) The distance of the matrices from rank one, (88). (c), (f) The misalignment of
-    adjacent singular vectors, (93). Dotted: the powers of $\alpha$ with which these fall (black), and those that (88)
-    and (93) print (grey).
+    Networks of $L$ layers $W_l$ fit random data. Lines are medians of {draws} draws, and bands, too narrow to see in
+    (b), show all draws. (a) to (c) Starts fulfil the conditions of Theorem 6.1. (d) to (f) Starts are Gaussian and need
+    not fulfil them. (a), (d) The limit $\beta$ tends to the interpolator $\beta_*$ of least $\ell_2$ norm (Theorem
+    6.2). (b), (e) The matrices tend to rank one, (88), with top singular values $s_l$ and vectors $u_l$, $v_l$. (c),
+    (f) Adjacent singular vectors align, (93). Black dotted lines show the powers of $\alpha$ with which these distances
+    fall at small scales, grey ones those that (88) and (93) print.
     """
     colours = depth_colours(descending)
     figure, axes = panels(2, len(PANELS), height=2.5, sharex=True, sharey="col")

@@ -25,13 +25,14 @@ DASHED = (0, (4, 3))
 def fig1(regression: Table, *, scales: list[Positive]) -> Plot:
     r"""Coefficients of three architectures under gradient descent on one data point, from the same starts.
 
-    (a) From a small scale. (b) From a large one. All networks start at the same {starts} coefficients $\alpha^2 \bar
-    z_j$ (black dots), with one line style for each start. Lines: gradient descent. Broad grey line: global minima. Open
-    symbols on it: the limits that Theorem 5 predicts. Stars: the points of least $\ell_2$, $\ell_1$ and DFT-domain
-    $\ell_1$ norm, each in the colour of the architecture that minimises this norm. From the small scale each
-    architecture goes towards its star: all limits are within {near:.2g} of their star, and those of one architecture
-    within {small:.2g} of each other. From the large scale the start decides: each architecture has two limits that are
-    at least {large:.2g} apart. Descent ends where Theorem 5 predicts, as in the paper's Figure 1.
+    Two-layer fully connected, diagonal and convolutional networks fit one point, (a) from a small initial scale
+    $\alpha$ and (b) from a large one. Thin lines show their coefficients $\beta_1$, $\beta_2$ under gradient descent
+    from {starts} starts $\alpha^2 \bar z_j$ (black dots, which coincide in (a)), with one line style each. The broad
+    grey line shows the global minima, and open symbols the limits that Theorem 5 predicts. Stars mark the minima of
+    least norm: $\ell_2$, $\ell_1$ and DFT-domain $\ell_1$, in the order and colours of the architectures. From the
+    small scale all limits are within {near:.2g} of their star, and those of one architecture within {small:.2g} of each
+    other. From the large scale the start decides: each architecture has two limits at least {large:.2g} apart. One
+    start in (b) hides its short paths. Descent ends where Theorem 5 predicts, as in the paper's Figure 1.
     """
     figure, axes = panels(1, len(scales), height=4.35)
     for axis, scale in zip(axes[0], scales, strict=True):
@@ -63,11 +64,12 @@ def fig1(regression: Table, *, scales: list[Positive]) -> Plot:
 def fig3(regression: Table, classification: Table, *, scale: Positive) -> Plot:
     r"""Coefficients under gradient descent: regression at another scale, and classification at three.
 
-    (a) Regression, as in `fig1`. (b) to (d) Classification of separable points with the exponential loss, from the same
-    starts, for {steps:,} steps. Filled symbols: the ends. Dashed rays: the max-margin directions of each architecture's
-    norm. Losses at the end are between {least:.2g} and {largest:.2g}. The ends are still {nearest:.2g} to
-    {farthest:.2g} degrees from the rays. From the largest scale their directions depend on the start. The paper says of
-    its Figure 3 that coefficients depend on the initialisation, and names no scale.
+    The networks of figure 1 start from the same coefficients at more initial scales $\alpha$. (a) They fit the point of
+    figure 1. (b) to (d) They classify separable points with the exponential loss, for {steps:,} steps. Filled symbols
+    show the ends. Lines with short dashes are the max-margin directions in each architecture's norm. Losses end between
+    {least:.2g} and {largest:.2g}. The ends are still {nearest:.2g} to {farthest:.2g} degrees from the max-margin
+    directions. The larger the scale, the more their directions depend on the start. The paper's Figure 3 has the same
+    panels; its text says that coefficients depend on the initialisation, but not at which scale.
     """
     scales = np.unique(select(classification, quantities.LIMIT)["scale"])
     n_panels = 1 + len(scales)
@@ -180,10 +182,11 @@ def _handles(table: Table, *, classification: bool) -> list[Line2D]:
 def limit_accuracy(step_sizes: Table) -> Plot:
     r"""Distance between the limit of gradient descent and Theorem 5, against the step size.
 
-    (a) to (c) One initial scale each. Symbols: the largest distance from Theorem 5's limit over all starts, by
-    architecture. Dotted: lines in proportion to the step size. The error of descent is of first order in the step.
-    Crosses at the left edge: the limit at step size zero, extrapolated from the two smallest steps, at most {zero:.1e}
-    from the theorem. Grey line: the step size of the paper's figures.
+    Networks fit the point of figure 1 with several step sizes $\eta$, from one initial scale $\alpha$ in each of (a) to
+    (c). Open symbols show the largest distance from Theorem 5's limit over all starts. They fall in proportion to the
+    step size (dotted): the error is of first order. In (a) fully connected networks err least, because their singular
+    values are equal. Crosses are for step size zero, extrapolated from the two smallest, and are at most {zero:.1e}.
+    The grey line marks the step size of the paper's regression.
     """
     limits = select(step_sizes, quantities.LIMIT)
     distances = limits.assign(distance=(limits["value"] - limits["predicted"]).abs())

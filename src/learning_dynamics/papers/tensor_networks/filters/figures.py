@@ -16,12 +16,12 @@ PALE = "#D9D9D9"
 def filters(run: Table) -> Plot:
     r"""Limit directions of two-layer convolutional networks with filters of several lengths, trained on one point.
 
-    Rows (a) to (d): one data point $x$ with label $y$ each. First column: the point's spectrum $|Fx|$, relative to the
-    largest entry. Other columns: filters of length $k_1$. Grey bars: $y x$ scaled to unit length. Dots: the direction
-    of $\beta$ at a $\log\log t$ of {reached:.0f}. Lines: Corollary 4's limit, for lengths 1 and 2. The number in a
-    panel is the angle between $\beta$ and $y x$. Length 1 keeps the data point. Length 2 passes low or high
-    frequencies, by the sign of the autocorrelation. The full length leaves the largest frequency only, which may be a
-    conjugate pair.
+    Each row, (a) to (d), has one data point $x$ with label $y$. The first column shows the point's spectrum $|Fx|$,
+    with $F$ the Fourier transform, relative to the largest entry. The other columns have filters of length $k_1$. Grey
+    bars show $y x$ scaled to unit length, dots the direction of the coefficients $\beta$ at a $\log\log t$ of
+    {reached:.0f}, with $t$ the time. Black lines show Corollary 4's limit, for lengths 1 and 2. Numbers are the angles
+    between $\beta$ and $y x$. Length 1 keeps the data point. Length 2 passes low or high frequencies, by the sign of
+    the autocorrelation. The full length leaves the strongest frequency only, which may be a conjugate pair, as in (c).
     """
     table = run[run["length"] > 0]  # networks with filters
     lengths, members = np.unique(table["length"]), np.unique(table["seed"])
@@ -62,8 +62,8 @@ def filters(run: Table) -> Plot:
     return Plot(
         figure,
         {"reached": float(run["log_log_time"].max())},
-        alt="A grid of small panels: signals in rows, filter lengths in columns; dots of the network's direction lie "
-        "on the lines that Corollary 4 predicts.",
+        alt="A grid of small panels: signals in rows, filter lengths in columns; dots of the network's direction are, "
+        "for lengths 1 and 2, on the lines that Corollary 4 predicts.",
     )
 
 

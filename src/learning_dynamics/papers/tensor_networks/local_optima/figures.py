@@ -22,12 +22,14 @@ CHOICES = {
 def global_optimum_share(starts: Table) -> Plot:
     r"""Which local optimum of the $\ell_{2/L}$ max-margin problem diagonal networks tend to, from starts of all scales.
 
-    (a) The share of starts that come to the global optimum, of {count} starts on each of {draws} data sets. Starts that
-    come to no optimum count as not there. Dotted: the share of the greedy choice, which the claim of this name
-    describes, without any flow. (b) The same share less that at the smallest scale. Starts are the same at all scales,
-    so that differences between data sets cancel. (c) The share of starts that come to the predicted optimum. Solid:
-    predicted by the greedy choice. Dashed: by the least $\ell_1$ norm with the claim's $c_j$ as weights. Intervals are
-    of means over data sets, by Student's t. Curves are shifted sideways a little to keep them apart.
+    Diagonal networks of $L$ layers classify random points from {count} starts on each of {draws} data sets. (a) The
+    share of starts that come to the global optimum, not to another or none, is highest at scales of order one; why is
+    not known. Dotted lines, two of which nearly coincide, show the greedy choice's share, without any flow. This choice
+    lets coordinates escape from zero one by one until all points are classified. (b) In the gain over the smallest
+    scale differences between data sets cancel, since all scales have the same starts. (c) Lines show the share of
+    starts that come to the optimum predicted by the greedy choice (solid) or by a least $\ell_1$ norm (dashed). The
+    weights of this norm are the thresholds of escape. Bars are intervals of means over data sets, by Student's t.
+    Curves are shifted sideways.
     """
     scales, colours = np.unique(starts["scale"]), depth_colours(starts)
     figure, (left, middle, right) = plt.subplots(1, 3, figsize=(WIDTH, 3.0))

@@ -14,11 +14,12 @@ SIGNIFICAND_BITS = {"single": 24, "double": 53, "extended": 64}
 def instability(rounding: Table) -> Plot:
     r"""Deep matrix sensing in a generic basis: the part of the layers that does not commute with the sensors.
 
-    Lines: the largest entry off the diagonal in the sensors' eigenbasis, relative to $\alpha$, against time in units of
-    $\alpha^{2 - L}$. One line for each of {draws} draws, with {depth} layers. In exact arithmetic the entry is zero.
-    Colours: floating-point formats, in which the sensors are formed too. Dotted: the unit roundoff of each. The entry
-    grows while the flow leaves the saddle at zero. (a) From the larger scale it stays small. (b) From the small scale,
-    in any format, it may reach the size of the solution.
+    Lines show the layers' largest entry off the diagonal in the sensors' eigenbasis, relative to the initial scale
+    $\alpha$, along gradient flow with $L =$ {depth} layers. In exact arithmetic the entry is zero. Time $t$ is in units
+    of $\alpha^{2 - L}$. Each of {draws} draws is followed in several floating-point formats, in which the sensors are
+    formed too; dotted lines show their unit roundoff. The entry grows while the flow leaves the saddle at zero. (a)
+    From the larger scale it stays small. (b) From the small scale it may reach the size of the solution in any format,
+    later in a finer one. Other lines level off earlier or stay near the roundoff.
     """
     scales = np.unique(rounding["scale"])[::-1]
     formats = [name for name in FORMAT_COLOURS if name in set(rounding["precision"])]
@@ -39,5 +40,5 @@ def instability(rounding: Table) -> Plot:
         figure,
         {"draws": rounding["seed"].nunique(), "depth": settings_of(rounding)["depth"]},
         alt="Two panels of curves on a logarithmic axis that start near the unit roundoff of three formats; from the "
-        "smaller scale they rise in parallel by many orders of magnitude.",
+        "smaller scale many rise, in parallel, by many orders of magnitude.",
     )

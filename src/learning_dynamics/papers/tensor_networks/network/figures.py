@@ -20,11 +20,11 @@ TENSOR_AT, CONTRACTION_SIGN_AT, VECTOR_AT, EQUALS_SIGN_AT, RESULT_AT = 3.0, 6.25
 def fig2(contraction: Table) -> Plot:
     r"""A linear tensor network of three layers contracts its data tensor one axis at a time.
 
-    Each row is one stage. $v_1$ takes inner products along the first axis of $M(x)$, which is drawn downwards, and
-    leaves a matrix. $v_2$ takes them along the matrix's first axis and leaves a vector. $v_3$ leaves the output $f(x)$.
-    All entries have one size, so that the contracted axis is as long as its vector. Slices of the third axis are drawn
-    one behind the other. Colours are the entries of a random example, each array relative to its largest. The sizes are
-    those of the paper's Figure 2.
+    Each row is one stage on the way to the output $f(x)$. First $v_1$ takes inner products, written $\circ$, along the
+    first axis of the tensor $M(x)$, drawn downwards, and leaves a matrix. Then $v_2$ takes them along the matrix's
+    first axis and leaves a vector. At last $v_3$ leaves the output. Each vector is as long as the axis that it
+    contracts. The third axis goes backwards. Colours are the entries of a random example, each array relative to its
+    largest, so that the single output is dark. The sizes are those of the paper's Figure 2.
     """
     arrays = {name: _array(rows) for name, rows in contraction.groupby("array")}
     stages = len(arrays) // 2  # L + 1 tensors and L vectors

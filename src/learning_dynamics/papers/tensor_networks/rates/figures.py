@@ -16,10 +16,11 @@ CORRECTED = {"color": COLOURS["blue"], "ls": "-"}
 def loss_bounds(losses: Table) -> Plot:
     r"""The loss of classification beside its bounds, from starts of different loss.
 
-    Two diagonal layers on single points, one line for each of {draws} draws. Orange, dashed: the loss over the printed
-    bound $\mathcal L(0) / (1 + c t)$. Blue: the loss over $\mathcal L(0) / (1 + c\, \mathcal L(0)\, t)$. A bound holds
-    where its line stays below one (dotted). (a) From a large loss. (b) From a loss of one, where the bounds are equal.
-    (c) From a small loss. There the printed bound fails.
+    Two-layer diagonal networks classify single points. Lines show the loss $\mathcal L(t)$ over a bound, one for each
+    of {draws} draws. Orange dashed lines take the printed bound $\mathcal L(0) / (1 + c t)$, with $c$ from appendix
+    D.1.1. Blue lines take $\mathcal L(0) / (1 + c\, \mathcal L(0)\, t)$. A bound holds where its line stays below one
+    (dotted). (a) From a large loss the printed bound is looser. (b) From a loss of one the bounds are equal. (c) From a
+    small loss the printed bound fails: the ratio rises fast, then falls slowly.
     """
     shown = {"network": "diagonal", "depth": 2}
     rows = select(losses, quantities.LOG_LOSS, **shown)

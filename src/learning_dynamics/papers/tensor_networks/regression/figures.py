@@ -16,12 +16,13 @@ FLOOR = 1e-12  # below the flows' errors; a distance of zero has no place on a l
 def depth(flow: Table, descent: Table, random: Table) -> Plot:
     r"""Limits of diagonal networks of several depths, between the solutions of least $\ell_1$ and least $\ell_2$ norm.
 
-    (a) The first coefficient at the limit against the initial scale, on the point of `fig1`. Lines: the minimiser of
-    $Q$ (Corollary 5). Circles: gradient flow; crosses: gradient descent. Dotted: the solutions of least norm. The
-    deeper the network, the sharper the change from one to the other. The flow's limits differ from the minimiser of
-    $Q$ by at most {error:.1e}. (b) Random data and random weights. Solid: the relative distance of the flow's limit
-    from the solution of least weighted $\ell_1$ norm. Dashed: its distance from that of least weighted $\ell_2$ norm.
-    Dots: medians of {draws} draws.
+    Diagonal networks of $L$ layers fit (a) the point of figure 1 and (b) random data from random weights. In (a) lines
+    show the first coefficient $\beta_1$ of the minimiser of Corollary 5's function $Q$ against the initial scale.
+    Circles are limits of gradient flow, crosses those of gradient descent, and dotted lines the solutions of least
+    norm. The deeper the network, the sharper the change between them. The flow's limits differ from the minimiser of
+    $Q$ by at most {error:.1e}. In (b) lines show the relative distance of the flow's limit from the solution of least
+    weighted $\ell_1$ norm (solid) or $\ell_2$ norm (dashed). With two layers the solid line hardly falls at small
+    scales. Dots are medians of {draws} draws.
     """
     colours = depth_colours(flow)
     figure, (left, right) = plt.subplots(1, 2, figsize=(WIDTH, 3.2))
@@ -79,10 +80,11 @@ def _distances(table: Table, quantity: Quantity, layers: int) -> tuple[np.ndarra
 def even_data(flow: Table) -> Plot:
     r"""Corollary 6 as printed and corrected (errata 7): distance of the flow's limit from the minimiser of $Q$.
 
-    (a) Two layers. (b) Three layers. Even random data of {size} entries, full-length convolutional networks, one line
-    for each of {draws} draws. Orange: the distance from the minimiser of $Q(F z)$, as printed. Blue: the distance from
-    that of $Q(d^{-(L-1)/2} F z)$. The error of the printed formula vanishes as the scale tends to zero, slowly with two
-    layers, and as it tends to infinity; between these the formula is wrong.
+    Full-length convolutional networks fit even random data of $d =$ {size} entries, with (a) two and (b) three layers.
+    Lines show the relative distance of the flow's limit from a minimiser, one for each of {draws} draws. Orange lines
+    take the printed minimiser, of $Q(F z)$, with $F$ the Fourier transform. Blue lines take that of $Q(d^{-(L-1)/2} F
+    z)$, with $L$ layers, and stay at the integrator's error. The printed formula's error vanishes as the scale tends to
+    zero or infinity, but not between. Towards zero it falls slowly with two layers, and in one draw of (b).
     """
     depths = np.unique(flow["depth"])
     figure, axes = panels(1, len(depths), height=2.8, sharey=True)

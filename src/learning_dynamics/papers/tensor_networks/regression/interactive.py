@@ -20,10 +20,11 @@ TINTS = [COLOURS[name] for name in ("blue", "vermilion", "green", "purple", "ora
 def depth(flow: Table, descent: Table) -> Interactive:
     r"""Move the initial scale $\alpha$ and choose the depth: from the least $\ell_2$ norm to the least $\ell_1$ norm.
 
-    Diagonal networks on figure 1's point, in the plane of their two coefficients. All start at zero, with layers of
-    size $\alpha$ before the last, and go to the line of global minima. Curves: the path of gradient flow in closed form
-    (Lemma 5.1). Circles: where gradient flow ended. Crosses: where gradient descent ended. Both are shown at the
-    {scales} scales for which they were followed, within {error:.1g} of the ends of the curves.
+    Diagonal networks fit figure 1's point, in the plane of their two coefficients. All start at zero, with layers of
+    size $\alpha$ before the last, and go to the orange line of global minima. Diamonds mark the solutions of least
+    norm. Curves show the path of gradient flow in closed form (Lemma 5.1). Circles show where gradient flow ended, and
+    crosses where gradient descent ended. Both are shown at {scales} scales, within {error:.1g} of the ends of the
+    curves.
     """
     l1_point = by_draw(flow, quantities.PLAIN_L1, column="predicted")[0]
     l2_point = by_draw(flow, quantities.PLAIN_L2, column="predicted")[0]
