@@ -1,6 +1,7 @@
 """Why a setting has its value, as ``provenance:`` says: the paper or its code has it, or somebody chose it."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from learning_dynamics.errors import ProjectError, check_known
@@ -9,6 +10,28 @@ from learning_dynamics.pipeline.plan.config import Config
 from learning_dynamics.pipeline.plan.config_files import PAPERS, Key, Layers
 from learning_dynamics.pipeline.plan.schema import all_settings
 from learning_dynamics.pipeline.plan.signatures import Signature, signatures_of
+
+
+@dataclass(frozen=True)
+class _Setting:
+    """A setting of a run or data set, and the block that sets its value.
+
+    Attributes
+    ----------
+    path : tuple of str
+        The keys under which the configuration has the value.
+    owner : str
+        The run or data set whose block sets it: the run itself, or the nearest that it extends.
+    heirs : list of str
+        The run itself, the runs between it and the owner, and the owner.
+    overrides : bool
+        Whether the value replaces that of a run farther up, or is swept.
+    """
+
+    path: Key
+    owner: str
+    heirs: list[str]
+    overrides: bool
 
 
 def provenance(config: Config, paper: str, section: str, name: str, key: str) -> Any:
@@ -42,51 +65,37 @@ def provenance(config: Config, paper: str, section: str, name: str, key: str) ->
     what the paper's file says of 20 is not said of 30.
     """
     layers = config.configuration.layers[paper]
-    # the run, then the runs that it extends, nearest first; a data set extends none
-    blocks = [(name, config.declared_block(paper, section, name))]
-    if section == "runs":
-        blocks = list(config.ancestry(paper, name))
-    setters = [number for number, (_, block) in enumerate(blocks) if key in all_settings(block)]
-    if not setters:
+    setting = _find_setting(config, paper, section, name, key)
+    if setting is None:
         return None
-    nearest = setters[0]
-    owner, block = blocks[nearest]
-    path = (section, owner, *_path_in_block(block, key))
-    # `file` sets the value; `overlay` is the same file if one below it sets the value too, else None
-    overlay, file = layers.overlay_of(*path), layers.origin(*path)
+    file = layers.origin(*setting.path)  # the file that sets the value, of several the highest layer's
+    is_shipped = file == f"{PAPERS}/{paper}.yaml"
+    is_changed = layers.overlay_of(*setting.path) is not None  # a file below sets the value too
     every_file = (file, *layers.blocks)  # in the order in which reasons are looked for
 
-    # reason 1; an heir is the run itself, a run between it and the owner, or the owner
-    for heir, _ in blocks[: nearest + 1]:
-        files = every_file
-        if overlay and heir == owner:
-            files = (file,)
-        reason = _reason(layers, (section, heir, "provenance", key), *files)
+    # reason 1
+    for heir in setting.heirs:
+        files = (file,) if is_changed and heir == setting.owner else every_file
+        reason = _first_reason(layers, (section, heir, "provenance", key), files)
         if reason:
             return reason
+
     # reasons 2 and 3
-    function_name = _function_name(config, paper, section, name)
     functions = _functions(config, paper, section, name)
-    holders = [(function_name, key), *_class_fields(functions, key)]
+    holders = [(_function_name(config, paper, section, name), key), *_class_fields(functions, key)]
+    paths = [("provenance", *holder) for holder in holders]
+    if not is_shipped:
+        reason = _first_reason_of(layers, paths, (file,))
+        if reason:
+            return reason  # the file that sets the value speaks of this value, whatever that overrides
+    if is_changed:
+        return {"chosen": f"changed by {file}, no reason given"}
+    reason = _first_reason_of(layers, paths, every_file)
+    is_of_a_source = reason and _origin_and_reason(reason)[0] in ("stated", "code")
+    if reason and not (setting.overrides and is_of_a_source):
+        return reason
 
-    def reason_of_kind(*files: str) -> Any:
-        reasons = (_reason(layers, ("provenance", *holder), *files) for holder in holders)
-        return next(filter(None, reasons), None)
-
-    is_shipped = file == f"{PAPERS}/{paper}.yaml"
-    # a reason in the file that sets the value is about this value, whatever that overrides
-    if not is_shipped and reason_of_kind(file):
-        return reason_of_kind(file)
-    if not overlay:
-        reason = reason_of_kind(*every_file)
-        overrides = len(setters) > 1 or key in block.get("sweep", {})
-        if reason and not (overrides and _origin_and_reason(reason)[0] in ("stated", "code")):
-            return reason
-
-    if is_shipped:
-        return None
-    how = "changed" if overlay else "set"
-    return {"chosen": f"{how} by {file}, no reason given"}
+    return None if is_shipped else {"chosen": f"set by {file}, no reason given"}
 
 
 def unstated_settings(config: Config, paper: str) -> list[Spec]:
@@ -166,6 +175,25 @@ def _class_fields(functions: list[Signature], key: str) -> Iterator[tuple[str, s
             yield from ((settings_class.name, field) for settings_class in function.classes[name].lineage)
 
 
+def _find_setting(config: Config, paper: str, section: str, name: str, key: str) -> _Setting | None:
+    """Return which block sets a setting of a run or data set; None if the value is the function's default."""
+    # the run, then the runs that it extends, nearest first; a data set extends none
+    blocks = [(name, config.declared_block(paper, section, name))]
+    if section == "runs":
+        blocks = list(config.ancestry(paper, name))
+    with_value = [number for number, (_, block) in enumerate(blocks) if key in all_settings(block)]
+    if not with_value:
+        return None
+    nearest = with_value[0]
+    owner, block = blocks[nearest]
+    return _Setting(
+        path=(section, owner, *_path_in_block(block, key)),
+        owner=owner,
+        heirs=[run for run, _ in blocks[: nearest + 1]],
+        overrides=len(with_value) > 1 or key in block.get("sweep", {}),
+    )
+
+
 def _path_in_block(block: Mapping[str, Any], key: str) -> Key:
     """Return the keys under which a block has a setting: ``limit.rtol`` is below `limit`, that below `measure`."""
     if key in block.get("sweep", {}):
@@ -174,7 +202,13 @@ def _path_in_block(block: Mapping[str, Any], key: str) -> Key:
     return ("measure", *path) if key in flat(block.get("measure", {})) else path
 
 
-def _reason(layers: Layers, path: Key, *files: str) -> Any:
+def _first_reason_of(layers: Layers, paths: Sequence[Key], files: Sequence[str]) -> Any:
+    """Return the reason at the first of several paths of keys that has one in one of the files, or None."""
+    reasons = (_first_reason(layers, path, files) for path in paths)
+    return next(filter(None, reasons), None)
+
+
+def _first_reason(layers: Layers, path: Key, files: Sequence[str]) -> Any:
     """Return what is at a path of keys, such as a run's ``provenance`` of a setting, in the first file that has it."""
     for file in files:
         block: Any = layers.blocks[file]
