@@ -94,15 +94,16 @@ def noise_low_rank(
         )
     second_rates = [rates.sigma(2, inputs) for inputs in dimensions]
     yield from rises_as_corrected(second_rates, rival="the second falls with the dimension")
-    # sigma_1 grows without bound: for d >= 3 its rate is above zero. For d = 2 a rate of zero allows it, so that the
-    # words claim no sign there: the check for d = 2 exists for its rival alone
-    for inputs in dimensions:
-        yield has_sign(
-            rates.sigma(1, inputs),
-            printed=grows if inputs > 2 else NOT_CLAIMED,
-            corrected=grows if inputs > 2 else NOT_CLAIMED,
-            rivals={"the first has a positive growth rate in the plane too": grows},
-        )
+    # sigma_1 grows without bound. For d = 2 the rate zero allows it: neither the sentence nor its correction claims a
+    # sign, and the check is there for a rival that does
+    yield has_sign(
+        rates.sigma(1, 2),
+        printed=NOT_CLAIMED,
+        corrected=NOT_CLAIMED,
+        rivals={"the first has a positive growth rate in the plane too": grows},
+    )
+    for inputs in rates.dimensions(lowest=3):
+        yield grows(rates.sigma(1, inputs))
     for inputs in dimensions:
         yield decays(rates.angle(inputs))  # at lambda_2 - lambda_1, the rate of sigma_2 / sigma_1 too
     for inputs in collapsing:
