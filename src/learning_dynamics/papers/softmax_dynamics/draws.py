@@ -88,9 +88,14 @@ def _wilson_interval(holds: np.ndarray) -> tuple[float, float]:
     return interval.low, interval.high
 
 
+def one_in(share: float) -> str:
+    """Return a share in words: ``one in 20`` for 0.05."""
+    return f"one in {1 / share:.3g}"
+
+
 def can_fall(name: str, falls: np.ndarray, premise_share: float) -> Check:
     """Check the premise of a comparison with controls: the rank falls often enough where nothing is left out."""
-    return premise(share_of_draws(name, falls, at_least=premise_share, because="one start in five"))
+    return premise(share_of_draws(name, falls, at_least=premise_share, because=f"{one_in(premise_share)} starts"))
 
 
 def fall_rows(region: Table, quantity: Quantity, population: str, threshold: float) -> pd.DataFrame:

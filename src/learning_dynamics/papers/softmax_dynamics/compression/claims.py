@@ -12,6 +12,7 @@ from learning_dynamics.papers.softmax_dynamics.cells import HAS_LEARNED
 from learning_dynamics.papers.softmax_dynamics.draws import (
     TREATED,
     most_draws,
+    one_in,
     share_difference,
     share_true,
     unless_nan,
@@ -156,7 +157,7 @@ def three_phases_under_flow(
         "share of draws with warm-up, growth and compression, in this order",
         shows["treated"],
         at_least=emerging_share,
-        because="one start in five",
+        because=f"{one_in(emerging_share)} starts",
         rivals={phrase: {"holds": shows[control]} for control, phrase in exchanged.items()},
     )
 

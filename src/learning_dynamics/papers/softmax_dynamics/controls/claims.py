@@ -12,6 +12,7 @@ from learning_dynamics.papers.softmax_dynamics.draws import (
     SmallStarts,
     can_fall,
     most_draws,
+    one_in,
     share_difference,
     share_true,
     unless_nan,
@@ -375,7 +376,7 @@ def controls_differ(
     both, with equal classes in {equal:.1%}, in three dimensions in {three:.0%} and in four in {four:.0%}. The verdict
     depends on when the third phase ends, which the paper does not say. If a fall after the rare classes are learned
     counts as well, the shares are {since:.0%}, {since_equal:.1%}, {since_three:.0%} and {since_four:.0%}. In two
-    dimensions the rank hardly ever ends lower than it was: the last fall is a dip. At 33 : 33 : 33 : 1 the rank hardly
+    dimensions the rank hardly ever ends below its peak: the last fall is a dip. At 33 : 33 : 33 : 1 the rank hardly
     falls before the rare class is learned: the phases show in {one_rare:.1%} of the draws, and, if later falls count,
     in {one_rare_since:.0%}, with equal classes in {one_rare_equal:.1%} and in three dimensions in {one_rare_wide:.1%}.
     A flow that failed counts against the claim. Starts up to scale {small_scale:g} are judged. That the rank of a
@@ -556,7 +557,7 @@ def squared_loss_learns_frequent_classes(squared: Table, cross_entropy: Table, *
         "share of draws in which only the most frequent classes are learned",
         only_the("most frequent", squared),
         at_least=1 - exceptions,
-        because="draws cannot show that something always happens; one in twenty may differ",
+        because=f"draws cannot show that something always happens; {one_in(exceptions)} may differ",
         rivals={
             "only the rarest classes are learned": {"holds": only_the("rarest", squared)},
             "cross-entropy instead of the squared loss": {"holds": only_the("most frequent", cross_entropy)},

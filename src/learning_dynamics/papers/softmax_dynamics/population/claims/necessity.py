@@ -7,7 +7,14 @@ import numpy as np
 import pandas as pd
 
 from learning_dynamics.judging import Check, Claim, Facts, claim, share_of_draws
-from learning_dynamics.papers.softmax_dynamics.draws import can_fall, fall_rows, narrowest, share_true, unless_nan
+from learning_dynamics.papers.softmax_dynamics.draws import (
+    can_fall,
+    fall_rows,
+    narrowest,
+    one_in,
+    share_true,
+    unless_nan,
+)
 from learning_dynamics.papers.softmax_dynamics.falls import FALL_RARE
 from learning_dynamics.papers.softmax_dynamics.grids import Grid
 from learning_dynamics.papers.softmax_dynamics.population.claims.phases import draws_by_case
@@ -51,7 +58,7 @@ def _rarely_falls(name: str, falls: np.ndarray, exceptions: float, *, rivals: di
         name,
         falls,
         at_most=exceptions,
-        because="draws cannot show that something never happens; one in twenty may",
+        because=f"draws cannot show that something never happens; {one_in(exceptions)} may",
         rivals={phrase: {"holds": rival_falls} for phrase, rival_falls in rivals.items()},
     )
 
@@ -175,7 +182,7 @@ def skew_is_necessary_under_descent(
             f"share of draws of equal classes with warm-up, growth and compression, at a learning rate of {rate:g}",
             shows.to_numpy(),
             at_most=exceptions,
-            because="draws cannot show that something never happens; one in twenty may",
+            because=f"draws cannot show that something never happens; {one_in(exceptions)} may",
             rivals={"skewed classes with a bottleneck instead": {"holds": with_both}},
         )
     yield can_fall("share of draws that show the phases with skew and a bottleneck", with_both, premise_share)

@@ -10,6 +10,7 @@ from learning_dynamics.papers.softmax_dynamics.draws import (
     fall_rows,
     most_draws,
     narrowest,
+    one_in,
     share_difference,
     share_true,
 )
@@ -83,7 +84,7 @@ def three_phases_exist(
         "share of draws with warm-up, growth and compression, in this order",
         shows["treated"],
         at_least=emerging_share,
-        because="one start in five",
+        because=f"{one_in(emerging_share)} starts",
         excluded=excluded,
         rivals={equal_classes: {"holds": shows["equal"]}, three_dimensions: {"holds": shows["wide"]}},
     )
