@@ -10,21 +10,24 @@ from learning_dynamics.pipeline.plan import cluster
 
 
 @pytest.mark.parametrize(
-    ("answer", "reason"),
+    ("answer", "message"),
     [
         # Slurm ends a job that goes back into the queue; if the job still runs, it has not gone back
-        pytest.param("exit 0", "no reason given", id="accepted, and the job runs on"),
-        pytest.param("echo held >&2; exit 1", "held", id="refused"),
+        pytest.param(
+            "exit 0", "Slurm took job 4711 back, but did not end it in 0 seconds", id="accepted, and the job runs on"
+        ),
+        pytest.param("echo held >&2; exit 1", r"Slurm did not put job 4711 back \(held\)", id="refused"),
+        pytest.param("exit 1", r"Slurm did not put job 4711 back \(no reason given\)", id="refused without a word"),
     ],
 )
-def test_a_job_that_slurm_does_not_put_back_says_why(answer, reason, tmp_path, monkeypatch, capsys):
+def test_a_job_that_slurm_does_not_put_back_says_why(answer, message, tmp_path, monkeypatch, capsys):
     scontrol, calls = tmp_path / "scontrol", tmp_path / "calls"
     scontrol.write_text(f'#!/bin/sh\necho "$@" > {calls}\n{answer}\n')
     scontrol.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
     monkeypatch.setenv("SLURM_JOB_ID", "4711")
     monkeypatch.setattr(cluster, "REQUEUE_TIMEOUT", 0.0)  # for how long the job waits for its end
-    with pytest.raises(ProjectError, match=rf"^3 of 9 epochs.*job 4711 back \({reason}\)$"):
+    with pytest.raises(ProjectError, match=rf"^3 of 9 epochs are trained; {message}$"):
         cluster.requeue("3 of 9 epochs are trained")
     assert calls.read_text() == "requeue 4711\n"
     assert "3 of 9 epochs are trained: job 4711 goes back into Slurm's queue" in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""Write the text that one of a paper's functions makes of tables of metrics, as a configuration to lay over."""
+"""Write an overlay that a paper's function computes from tables of metrics, such as the rates that a sweep selects."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,10 +9,11 @@ from learning_dynamics.pipeline.store.tables import read_table
 
 
 def execute(paper: str, function: str, /, metrics: Sequence[Path], out: Path) -> None:
-    """Call ``module.function`` of a paper with the tables and write what it returns."""
+    """Call ``module.function`` of a paper with the tables and write the text that it returns."""
+    # the function stands outside topics, where data sources stand too
     compute = data_function(paper, function)
     tables = [read_table(path) for path in metrics]
     for path, table in zip(metrics, tables, strict=True):
-        table.attrs["run"] = path.stem
+        table.attrs["run"] = path.stem  # for the function, which tells the runs of a sweep by their names
     with atomic_write(out) as partial:
         partial.write_text(compute(tables), encoding="utf-8")

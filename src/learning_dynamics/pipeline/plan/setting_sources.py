@@ -22,15 +22,15 @@ class _Setting:
         The keys under which the configuration has the value.
     owner : str
         The run or data set whose block sets it: the run itself, or the nearest that it extends.
-    heirs : list of str
-        The run itself, the runs between it and the owner, and the owner.
+    lineage : list of str
+        The runs from the run itself to the owner, both included.
     overrides : bool
         Whether the value replaces that of a run farther up, or is swept.
     """
 
     path: Key
     owner: str
-    heirs: list[str]
+    lineage: list[str]
     overrides: bool
 
 
@@ -50,7 +50,8 @@ def provenance(config: Config, paper: str, section: str, name: str, key: str) ->
     value gives them itself.
 
     Without any reason a value of the paper's own file has None, which `check_reasons` refuses; a value of another file
-    is `chosen`, with the name of that file.
+    is `chosen`, with the name of that file. None is also returned for a setting that no block has, whose value is the
+    function's default.
 
     For example, with ::
 
@@ -64,19 +65,21 @@ def provenance(config: Config, paper: str, section: str, name: str, key: str) ->
     kind of run applies to every value. An overlay that sets the width of `small` to 30 must say why in its own file:
     what the paper's file says of 20 is not said of 30.
     """
-    layers = config.configuration.layers[paper]
+    layers = config.configuration.layers[paper]  # the files that the paper's block is merged from, the lowest first
     setting = _find_setting(config, paper, section, name, key)
     if setting is None:
         return None
     file = layers.origin(*setting.path)  # the file that sets the value, of several the highest layer's
     is_shipped = file == f"{PAPERS}/{paper}.yaml"
-    is_changed = layers.overlay_of(*setting.path) is not None  # a file below sets the value too
-    every_file = (file, *layers.blocks)  # in the order in which reasons are looked for
+    is_changed = layers.overlay_of(*setting.path) is not None  # it replaces the value of a file below
+    # In the order in which reasons are looked for: an overlay that does not set the value, but gives a reason for it,
+    # counts only where the shipped file has none.
+    every_file = (file, *layers.blocks)
 
     # reason 1
-    for heir in setting.heirs:
-        files = (file,) if is_changed and heir == setting.owner else every_file
-        reason = _first_reason(layers, (section, heir, "provenance", key), files)
+    for block_name in setting.lineage:
+        files = (file,) if is_changed and block_name == setting.owner else every_file
+        reason = _first_reason(layers, (section, block_name, "provenance", key), files)
         if reason:
             return reason
 
@@ -84,10 +87,12 @@ def provenance(config: Config, paper: str, section: str, name: str, key: str) ->
     functions = _functions(config, paper, section, name)
     holders = [(_function_name(config, paper, section, name), key), *_class_fields(functions, key)]
     paths = [("provenance", *holder) for holder in holders]
+    # a reason in the overlay that sets the value is about this value, even where that overrides or is swept
     if not is_shipped:
         reason = _first_reason_of(layers, paths, (file,))
         if reason:
-            return reason  # the file that sets the value speaks of this value, whatever that overrides
+            return reason
+    # the reasons in other files are about the value that it replaces
     if is_changed:
         return {"chosen": f"changed by {file}, no reason given"}
     reason = _first_reason_of(layers, paths, every_file)
@@ -119,8 +124,9 @@ def check_reasons(config: Config, paper: str) -> None:
         It names the block and the setting.
     """
     by_function = config.blocks(paper, "provenance")
-    # functions may share a block of reasons: a key must be a setting of one of them
-    shared = {
+    # Functions may share a block of reasons, by an anchor of YAML. So a key below a function need not be its setting,
+    # only that of some function which the paper has below `provenance`.
+    of_any_function = {
         key
         for function_name in by_function
         for function in signatures_of(paper, function_name)
@@ -129,15 +135,15 @@ def check_reasons(config: Config, paper: str) -> None:
     classes: dict[str, set[str]] = {}
     for section, name in _blocks(config, paper):
         for function in _functions(config, paper, section, name):
-            for argument in function.classes.values():
-                for settings_class in argument.lineage:
+            for parameter_class in function.classes.values():  # the dataclasses of settings that it takes
+                for settings_class in parameter_class.lineage:  # the class and its bases
                     classes.setdefault(settings_class.name, set()).update(settings_class.fields)
     known = {*classes, *(function_name for function_name in by_function if signatures_of(paper, function_name))}
     for function_name, reasons in by_function.items():
         where = config.where(paper, "provenance", function_name)
         check_known(function_name, known, "kind of run, source of data or class of settings", where)
         for key in reasons:
-            check_known(key, classes.get(function_name, shared), "setting", f"{where}.{key}")
+            check_known(key, classes.get(function_name, of_any_function), "setting", f"{where}.{key}")
     for section, name in _blocks(config, paper):
         where = config.where(paper, section, name)
         fields = {key for function in _functions(config, paper, section, name) for key in function.fields}
@@ -189,7 +195,7 @@ def _find_setting(config: Config, paper: str, section: str, name: str, key: str)
     return _Setting(
         path=(section, owner, *_path_in_block(block, key)),
         owner=owner,
-        heirs=[run for run, _ in blocks[: nearest + 1]],
+        lineage=[run for run, _ in blocks[: nearest + 1]],
         overrides=len(with_value) > 1 or key in block.get("sweep", {}),
     )
 
