@@ -12,11 +12,13 @@ from learning_dynamics.tidy import Table, select
 def descent(whitened: Table, others: Table, *, member: Natural) -> Plot:
     r"""Discrete gradient descent of a square network with one output, from a small multiple of the identity.
 
-    (a) How far directions turn from that of $R(0)$, as the sine of the angle. Solid: the gradient $R$, until it has
-    vanished. Dashed: the output weights $a$. Dotted: the change of the layer, $W - W(0)$, from the direction of
-    $R(0) R(0)^\top$. On whitened data no direction turns beyond rounding. Rounding of $R$ grows relative to $R$ as $R$
-    vanishes. On ill-conditioned data all directions turn, that of $a$ the least. (b) Norms of $R$ and $a$ relative to
-    their largest. $R$ shrinks and $a$ grows. (c) Singular values of $W$ on whitened data. Only the first grows.
+    Data are whitened (blue) or ill-conditioned (orange). (a) Lines show the sine of the angle by which directions turn
+    from that of $R(0)$. Solid lines are for the gradient $R$, until it has vanished, and dashed ones for the output
+    weights $a$. Dotted ones compare the layer's change $W - W(0)$ with $R(0) R(0)^\top$. On whitened data no direction
+    turns beyond rounding. The blue solid line rises because rounding grows relative to $R$ as $R$ vanishes. On
+    ill-conditioned data all directions turn, that of $a$ the least. (b) Relative to its largest value the norm of $R$
+    (solid) shrinks, and that of $a$ (dashed) grows. (c) Of the singular values of $W$ on whitened data only the first
+    grows. The others stay on one line near zero.
     """
     figure, (sine_axis, norm_axis, values_axis) = plt.subplots(1, 3, figsize=(WIDTH, 2.7))
     for table, colour in ((whitened, "blue"), (others, "vermilion")):
@@ -48,4 +50,4 @@ def descent(whitened: Table, others: Table, *, member: Natural) -> Plot:
         line_handle("$W - W(0)$", style=":"),
     ]
     legend_below(figure, handles)
-    return Plot(figure, alt="On whitened data angles stay at rounding; on others that of R reaches order one.")
+    return Plot(figure, alt="On whitened data angles are rounding; on others that of R reaches order one.")

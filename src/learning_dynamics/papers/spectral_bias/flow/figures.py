@@ -27,13 +27,14 @@ from learning_dynamics.tidy import Draws, Table, select, settings_of
 def fig1a(large: Table, small: Table, printed: Table, deviation: Table, *, member: Natural, top: Count) -> Plot:
     r"""The hidden layer's singular values under gradient flow, from orthogonal and Gaussian initialisations.
 
-    Solid: singular values of $W_1$ along gradient flow. The first $k$, as many as outputs, are in colours. Black
-    dashes: their limits by Corollary 3.1. Red dashes: the limits by Corollary 3.1 for an orthogonal layer of equal mean
-    square; the corollary does not apply to Gaussian layers. (a) At large scale the layer keeps full rank. (b) At small
-    scale only the first $k$ singular values grow. The others stay at $\sqrt{2\gamma}$, near zero. Both panels agree
-    with what the paper says of its Figure 1a. (c) The paper's Gaussian layer, which according to the paper ends near
-    rank $k$. Ours keeps full rank, because a variance of $0.01$ is a large scale, $\gamma = 1$. (d) Our variant takes
-    $0.01$ for the standard deviation. Only $k$ large singular values are left.
+    Solid lines show the singular values of the hidden layer $W_1$. The first $k$, as many as outputs, are coloured.
+    Black dashes show their limits by Corollary 3.1. Orange dashes show these limits for an orthogonal layer of equal
+    mean square, since the corollary does not apply to Gaussian layers. (a) At large scale the layer keeps full rank.
+    (b) At small scale only the first $k$ singular values grow. The others stay at $\sqrt{2\gamma}$, near zero. (a) and
+    (b) agree with what the paper says of its Figure 1a. (c) This is the paper's Gaussian layer, which according to the
+    paper ends near rank $k$. Ours keeps full rank, because a variance of $0.01$ is a large scale, $\gamma = 1$. Its
+    singular values start apart, and most end off the dashes. (d) Our variant takes $0.01$ for the standard deviation.
+    Only $k$ large singular values are left.
     """
     titles = (
         f"paper: orthogonal,\n$\\gamma = {power(settings_of(large)['gamma'])}$",
@@ -56,16 +57,18 @@ def fig1a(large: Table, small: Table, printed: Table, deviation: Table, *, membe
 def limits(large: Table, small: Table, unequal: Table, balanced: Table, *, member: Natural) -> Plot:
     r"""On the way to the limit: what converges, how fast, and from which starts.
 
-    (a) The loss, relative to its first value. (b) The distance of the predictor from $\beta_*$, relative to
-    $|\beta_*|$. From rows of unequal lengths (grey) the loss goes to zero, but the predictor ends elsewhere. (c) Solid:
-    the distance of the parameters from their limit, relative to the limit's size. Dashed: the bound on it by the
-    residual, Theorem 3.1 (i). (d) Decay rates of $|R|^2$ (solid), with $R = X^\top(Y - X\beta)$, and of
-    $|Y - X\beta|^2$ (dashed), in units of $\gamma\lambda_{\min}$; below zero the square grows. Grey lines: the bound
-    (C.13) on the solid curves, at 2, and the corrected bound on the dashed ones, at 4. $|R|^2$ breaks its bound;
-    $|Y - X\beta|^2$ keeps its own. The axis is linear between $-10$ and $10$. At small scale (d) shows the draw on
-    which $|R|^2$ grows most. (e) The largest error of an eigenvalue of the imbalance $Z_1^\top Z_1 - Z_2 Z_2^\top$,
-    which theory keeps at $2\gamma$, relative to $2\gamma$. The error is the integrator's. (f) The first singular values
-    of $W_1$ from balanced layers. The rank of $W_1$ never exceeds $k$.
+    Gradient flow starts from orthogonal layers at a large (blue) and a small scale (orange), and from rows of unequal
+    lengths (grey). (a) The loss, relative to its first value, goes to zero from each start. (b) The distance of the
+    predictor from $\beta_*$ is relative to $|\beta_*|$. From rows of unequal lengths the predictor ends elsewhere. (c)
+    Solid lines show the distance of the parameters from their limit, relative to the limit's size. Dashed lines show a
+    bound on this distance by the residual, Theorem 3.1 (i). (d) Solid lines show the decay rate of $|R|^2$, with
+    $R = X^\top(Y - X\beta)$, and dashed lines that of $|Y - X\beta|^2$; below zero the square grows. The unit is
+    $\gamma$ times the smallest eigenvalue $\lambda_{\min}$ of $XX^\top$. Grey lines show the bound (C.13) on the solid
+    curves, at 2, and the corrected bound on the dashed ones, at 4. $|R|^2$ breaks its bound; $|Y - X\beta|^2$ keeps its
+    own. The axis is linear between $-10$ and $10$. The orange curves are of the draw on which $|R|^2$ grows most. (e)
+    Theory keeps each eigenvalue of the imbalance $Z_1^\top Z_1 - Z_2 Z_2^\top$ at $2\gamma$. Lines show the largest
+    error. It is the integrator's, and larger relative to a small $2\gamma$. (f) From balanced layers, whose imbalance
+    is zero, the rank of $W_1$ never exceeds $k$. The first $k$ singular values fall before they rise.
     """
     figure, axes = plt.subplots(2, 3, figsize=(WIDTH, 4.6))
     (loss_axis, predictor_axis, parameter_axis), (rate_axis, imbalance_axis, rank_axis) = axes
@@ -133,9 +136,10 @@ def _draw_error_of_imbalance(axis: Axes, table: Table, seed: int, colour: str) -
 def spectrum_at_limit(large: Table, small: Table, square: Table, conditioned: Table) -> Plot:
     r"""The hidden layer's singular values at the end of the flow, on all draws, against Corollary 3.1.
 
-    (a) All singular values of all draws, measured against predicted. On the grey line they are equal. (b) The largest
-    error of each draw, relative to $\sigma_1$, against its bound. The bound is what the remaining residual and the
-    integrator leave open. Below the grey line errors are within their bounds.
+    (a) Marks show singular values of all draws in four settings, measured against predicted. On the grey line the two
+    are equal. The lowest squares are the values that stay at $\sqrt{2\gamma}$ at small scale. (b) Marks show the
+    largest error of each draw, relative to $\sigma_1$, against its bound. The bound is what the remaining residual and
+    the integrator leave open; below the grey line errors keep it.
     """
     figure, (left, right) = plt.subplots(1, 2, figsize=(WIDTH, 2.8))
     for table, name, colour, marker in (

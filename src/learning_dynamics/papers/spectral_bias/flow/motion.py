@@ -15,11 +15,12 @@ from learning_dynamics.tidy import Table, select, settings_of
 
 
 def fig1a(small: Table, *, member: Natural, top: Count) -> Motion:
-    r"""In motion: at small scale the first $k$ singular values of $W_1$, as many as outputs, rise, the largest first,
-    and no other.
+    r"""In motion: at small scale only the first $k$ singular values of $W_1$ rise, as many as outputs, and the largest
+    rises first.
 
-    Gradient flow from the orthogonal layer at {scale}, on the same draw as above. Left: the first {top} singular values
-    up to the time shown. Right: their values at that time. Dashes: their limits by Corollary 3.1.
+    Gradient flow starts from the orthogonal layer at {scale}, on the same draw as above. On the left are the first
+    {top} singular values up to the time shown, on the right those at that time. The grey ones stay near zero. Dashes
+    show their limits by Corollary 3.1.
     """
     rows = select(small, SIGMA_W1, seed=member, phase="flow")
     by_time = rows.pivot(index="time", columns="index", values="value").iloc[:, :top]

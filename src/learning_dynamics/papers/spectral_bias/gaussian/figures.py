@@ -9,12 +9,13 @@ from learning_dynamics.tidy import Table, settings_of
 def fig4(large_second_layer: Table, small_second_layer: Table, *, member: Natural, top: Count) -> Plot:
     r"""The hidden layer's singular values when both layers start Gaussian.
 
-    Solid: singular values of $W_1$ along gradient flow, on the data of `fig1a`. The first $k$, as many as outputs, are
-    in colours. Red dashes: the limits that Corollary 3.1 gives an orthogonal layer of equal mean square with $W_2 = 0$.
-    (a) From a larger second layer. (b) From a smaller one. The paper says of its Figure 4 that the evolution follows
-    the trend predicted from $W_2 = 0$, which we read as: the first $k$ grow, and the others stay. So they do on the
-    draw shown, in both panels. The larger $W_2$ starts, the less $W_1$ has to grow, and the $k$-th value may not stand
-    out from the others. The claim counts the draws on which it does.
+    Solid lines show the singular values of $W_1$ along gradient flow, on the data of `fig1a`. The first $k$, as many as
+    outputs, are coloured. Orange dashes show the limits that Corollary 3.1 gives an orthogonal layer of equal mean
+    square with $W_2 = 0$. (a) The second layer $W_2$ starts larger. (b) $W_2$ starts smaller. The paper says of its
+    Figure 4 that the evolution follows the trend predicted from $W_2 = 0$. We read this as: the first $k$ grow, and the
+    others stay. So they do on the draw shown, in both panels. The larger $W_2$ starts, the less $W_1$ has to grow: in
+    (a) the first $k$ end further below the dashes. The $k$-th value may then not stand out from the others. The claim
+    counts the draws on which it does.
     """
     tables = (large_second_layer, small_second_layer)
     titles = [

@@ -13,10 +13,11 @@ from learning_dynamics.tidy import Quantity, Table, select, settings_of
 def jump(jump: Table) -> Plot:
     r"""Singular values of the predictor are learned one by one, in jumps, as the scale vanishes.
 
-    On whitened data modes do not mix in the singular basis. Time is in units of $\ln(1/\gamma)$. Solid: gradient flow,
-    one colour for each scale. Dots: the closed form of Theorem C.12. Dashes: the limit, in which each singular value
-    jumps at $1/(2\sigma_i(\beta_*))$. Circles: the limit at the jump itself, $\sigma/(1 + 2\sigma)$, through which all
-    curves tend to pass.
+    Gradient flow on whitened data learns the singular values of the predictor $\beta$ independently. Time is in units
+    of $\ln(1/\gamma)$. Solid lines show the flow, in one colour for each scale $\gamma$. Dots of the same colours show
+    the closed form of Theorem C.12. Dashes show the limit, in which each singular value jumps at
+    $1/(2\sigma_i(\beta_*))$. Orange circles show the limit at the jump, $\sigma/(1 + 2\sigma)$ with
+    $\sigma = \sigma_i(\beta_*)$. As the scale vanishes all curves pass through the circles.
     """
     figure, axis = plt.subplots(figsize=(WIDTH, 3.2))
     gammas = sorted(jump["gamma"].unique(), reverse=True)
@@ -48,12 +49,14 @@ def jump(jump: Table) -> Plot:
 def vectors(whitened: Table, gaussian: Table, *, member: Natural) -> Plot:
     r"""Singular vectors of the predictor do not move on whitened data, and turn on other data.
 
-    Each norm is relative to those of the matrices that it is made of. (a) The part of $\beta$ (solid) and of $\alpha$
-    (dashed) off the diagonal in the singular basis of $\beta_*$. On whitened data (blue) it stays at rounding, on
-    Gaussian data (red) it does not. (b) Asymmetry of the three matrices that the proof of Theorem C.11 shows to be
-    symmetric, on whitened data. (c) Commutators of the Gram matrices of $\beta$ with those of the layers (solid) and
-    with those of $\alpha$ (dashed). On any data both are zero. (d) The part of $\alpha$ outside the span of the data,
-    on Gaussian data, where $d > n$. By Lemma C.3 this part is zero.
+    Data are whitened (blue) or Gaussian (dark orange). Each norm is relative to those of the matrices that it is made
+    of. (a) Solid lines show the part of $\beta$ off the diagonal in the singular basis of $\beta_*$, dashed lines that
+    of $\alpha$. On whitened data this part stays at rounding. On Gaussian data it starts at order one, and falls as the
+    flow nears its limit. (b) Lines show the asymmetry of three matrices on whitened data: $R^\top\alpha$ (C.17),
+    $R\alpha^\top$ (C.18) and $Z_1^\top R Z_2^\top$ (C.22). By the proof of Theorem C.11 they are symmetric. (c) Lines
+    show commutators of the Gram matrices of $\beta$ with those of the layers (solid) and with those of $\alpha$
+    (dashed). On any data these are zero up to rounding. (d) The line shows the part of $\alpha$ outside the span of
+    Gaussian data, where $d > n$. By Lemma C.3 this part is zero.
     """
     figure, axes = plt.subplots(2, 2, figsize=(WIDTH, 4.4), sharex=True, sharey=True)
     (diagonal_axis, symmetry_axis), (commutator_axis, outside_axis) = axes
@@ -94,5 +97,5 @@ def vectors(whitened: Table, gaussian: Table, *, member: Natural) -> Plot:
     styles = [line_handle(r"$\beta$; (c) layers"), line_handle(r"$\alpha$", style="--")]
     legend_below(figure, [*handles, *styles])
     return Plot(
-        figure, alt="On whitened data all measures lie at rounding; on Gaussian data the first is of order one."
+        figure, alt="On whitened data all measures lie at rounding; on Gaussian data the first falls from order one."
     )

@@ -21,8 +21,8 @@ SUBSCRIPTS = "₁₂₃₄₅₆₇₈₉"
 def jump(jump: Table) -> Interactive:
     r"""Move the initial scale $\gamma$: as it vanishes, the learning curve becomes a staircase.
 
-    Curves: the closed form of Theorem C.12 at the chosen scale, from {first} to {last}. Dots: gradient flow, at the
-    {scales} scales for which it was followed. Dashes: the limit $\gamma \to 0$.
+    Curves show the closed form of Theorem C.12 at the chosen scale, from {first} to {last}. Dots show gradient flow, at
+    the {scales} scales for which it was followed. Dashes show the limit $\gamma \to 0$.
     """
     jump = select(jump, SIGMA_BETA)
     flow_exponents = np.log10(np.sort(jump["gamma"].unique()))

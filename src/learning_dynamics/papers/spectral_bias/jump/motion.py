@@ -18,8 +18,8 @@ REST, BETWEEN = 5, 8  # frames at a scale for which the flow was followed, and f
 def jump(jump: Table) -> Motion:
     r"""In motion: as $\gamma$ goes from {first} to {last}, the learning curve becomes a staircase.
 
-    Curves: the closed form of Theorem C.12 at the scale shown. Dots: gradient flow, at the {scales} scales for which it
-    was followed; the motion pauses at these. Dashes: the limit $\gamma \to 0$.
+    Curves show the closed form of Theorem C.12 at the scale shown. Dots show gradient flow, at the {scales} scales for
+    which it was followed; the motion pauses there. Dashes show the limit $\gamma \to 0$.
     """
     jump = select(jump, SIGMA_BETA)
     gammas = np.sort(jump["gamma"].unique())[::-1]

@@ -24,12 +24,12 @@ from learning_dynamics.tidy import Draws, Table, select, settings_of
 def fig1b(plain: Table, noisy: Table, *, member: Natural) -> Plot:
     r"""The hidden layer's singular values in scalar regression: gradient descent, without and with label noise.
 
-    Orthonormal data, a large initial scale. (a) Plain descent, until it rests. One singular value rises to the limit of
-    Corollary 3.1 (black dashes). The others stay where they started; their lines coincide. (b) Descent with label
-    noise, for far longer. The small singular values decay exponentially, so that from a large scale too the layer tends
-    to rank one. Noise also inflates the largest, to about $(\sqrt{d} |\beta_*|)^{1/2}$ (grey dashes). At this value
-    $|W_1|^2 = d|W_2|^2$, and noise on average no longer changes the imbalance $|W_1|^2 - |W_2|^2$. Both panels agree
-    with what the paper says of its Figure 1b.
+    The data are orthonormal, with $d$ inputs, and the initial scale is large. (a) Plain descent runs until it rests.
+    One singular value rises to the limit of Corollary 3.1 (black dashes). The others stay where they started, on one
+    line. (b) Descent with label noise runs for far longer. The small singular values decay exponentially, so that from
+    a large scale too the layer tends to rank one. Noise also inflates the largest one, to about
+    $(\sqrt{d} |\beta_*|)^{1/2}$ (grey dashes). At this value $|W_1|^2 = d|W_2|^2$, and noise on average no longer
+    changes the imbalance $|W_1|^2 - |W_2|^2$. (a) and (b) agree with what the paper says of its Figure 1b.
     """
     figure, (plain_axis, noisy_axis) = plt.subplots(1, 2, figsize=(WIDTH, 2.8), sharey=True)
     inputs = Draws(plain, time=0.0).entries(SIGMA_W1).shape[1]
@@ -58,11 +58,13 @@ def fig1b(plain: Table, noisy: Table, *, member: Natural) -> Plot:
 def label_noise_moments(ensembles: Sequence[Table]) -> Plot:
     r"""Means over many paths of label-noise descent, and of the process of appendix D.
 
-    Each column is one data set, of another shape. (a), (b) The mean of $|a|^2$. (c), (d) The growth of the mean square
-    of each row of $V^\top W$, where $X = U D V^\top$. A colour is a row, dark to light from the largest $D_j$ to the
-    smallest. Dots: descent, with 95 % intervals by exact standard errors. Lines: the process $dW = X^\top dB\, a^\top$,
-    $da = W^\top X^\top dB$ of appendix D. Dashes: the same process with all $D_j$ at their quadratic mean, which raises
-    all rows alike.
+    Each column is one data set, with its own number of samples $n$. (a), (b) Panels show the mean of $|a|^2$, with the
+    output weights $a$. (c), (d) Panels show the growth of the mean square of each row of $V^\top W$, where
+    $X = U D V^\top$. Colours of rows go from dark for the largest $D_j$ to light for the smallest. Dots show descent
+    after $t$ steps of size $\eta$ with label noise of standard deviation $\delta$. Bars are 95 % intervals by exact
+    standard errors. As steps are finite, the first dots in (c) and (d) are below the lines. Solid lines show the
+    process $dW = X^\top dB\, a^\top$, $da = W^\top X^\top dB$ of appendix D. Dashes show the same process with all
+    $D_j$ at their quadratic mean, which raises all rows alike.
     """
     figure, axes = plt.subplots(2, len(ensembles), figsize=(WIDTH, 4.4), sharex=True, sharey="row", squeeze=False)
     for (top, bottom), table in zip(axes.T, ensembles, strict=True):

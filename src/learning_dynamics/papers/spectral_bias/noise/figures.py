@@ -23,10 +23,10 @@ def fig3a(paths: Table, exponents: Table) -> Plot:
     r"""Single paths of the noise-driven process in two dimensions: both singular values of $W$.
 
     The process is $dW = dB\, a^\top$, $da = W^\top dB$ from $W = I$, $a = 0$. The $n$-th time step is proportional to
-    $n^{-1/2}$. Dashed: the smaller singular value decays, on almost every path at the exact long-run rate
-    {second:.3f}. The black dashes have that slope. Solid: the larger one has the rate zero (black line). It wanders:
-    {fallen} of these {count} paths end below where they started. The paper says of the paths of its Figure 3a that the
-    smaller one decays and the larger one increases.
+    $n^{-1/2}$. Dashed lines show the smaller singular value. It decays, on almost every path at the exact long-run rate
+    {second:.3f}, the slope of the black dashes. Solid lines show the larger one. It has the rate zero (black line) and
+    wanders: {fallen} of these {count} paths end below where they started. The paper says of the paths of its Figure 3a
+    that the smaller value decays and the larger one increases.
     """
     handles = [line_handle(r"$\sigma_1$, rate 0"), line_handle(r"$\sigma_2$, its rate", style="--")]
     figure, axis = _draw_paths(paths, quantities.SIGMA, handles, lw=1.2)
@@ -43,10 +43,10 @@ def fig3a(paths: Table, exponents: Table) -> Plot:
 def fig3b(paths: Table, exponents: Table) -> Plot:
     r"""Single paths of the noise-driven process in two dimensions: norms of the commutators of $W$'s rows with $a$.
 
-    Frobenius norms $|w_i a^\top - a w_i^\top|$, on the paths of `fig3a` and in their colours. Solid: the first row.
-    Dashed: the second. A norm dips where the row and $a$ happen to be parallel. Along typical paths norms decay, as
-    the paper says of its Figure 3b, at the exact rate {rate:.3f}; the black dotted line has that slope. The mean norm
-    over paths does not decay, as `ensemble` shows.
+    Lines show Frobenius norms $|w_i a^\top - a w_i^\top|$, on the paths of `fig3a` and in their colours. Solid lines
+    are for the first row $w_1$, dashed ones for the second. A norm dips where the row and $a$ happen to be parallel.
+    Along typical paths norms decay, as the paper says of its Figure 3b. The exact rate is {rate:.3f}, the slope of the
+    black dotted line. The mean norm over paths does not decay, as `ensemble` shows.
     """
     handles = [line_handle("row 1"), line_handle("row 2", style="--"), line_handle("rate", style=":", width=1.6)]
     figure, axis = _draw_paths(paths, quantities.COMMUTATOR_NORM, handles, lw=1.1)
@@ -60,18 +60,20 @@ def fig3b(paths: Table, exponents: Table) -> Plot:
 def ensemble(plane: Table, space: Table, five: Table, exponents: Table, *, reliable: Fraction) -> Plot:
     r"""The noise-driven process over many paths: moments explode, paths align, the commutator keeps its mean size.
 
-    Bars: 95 % intervals. Shades: bands that hold eight in ten paths. A sample mean is drawn only while the largest
-    thousandth of the paths makes up at most {reliable:.0%} of the sum. (a) Second moments for $d = 2$ (dots) and
-    $d = 5$ (crosses). Dashes: their exact courses. Late sample means fall below them: rare paths, which a sample
-    misses, carry the moments. (b) The size $|e|$ of an entry of the commutators of rows with $a$, $d = 2$. Its mean
-    tends to the constant {limit:.3f}, computed exactly (red dashes), where the paper has 0. Its median decays, in the
-    long run at the rate {rate:.3f} (black dashes, slope only). (c) The mean length $|c|$ of the commutator of two
-    columns, $c = W_{\cdot 1} a_2 - W_{\cdot 2} a_1$, in 2, 3 and 5 dimensions. Dashes: exact courses, whose late growth
-    rates are {growing} (at zero the mean tends to a constant). (d) $d = 2$. Red dots and blue line: mean and median of
-    the sine of the angle between a row of $W$ and $a$. Both fall. Green: $\det W$, a martingale. Its mean is 1 (line),
-    its median falls (dotted). (e) Means of powers of $|W|$ for $d = 5$. All grow, as Proposition 4.1 (b) says. (f)
-    Medians of the lengths of (c). Dashes: slopes of the almost sure rates $\lambda_1 + \lambda_2$, which are negative,
-    zero and positive in 2, 3 and 5 dimensions.
+    The process is that of `fig3a`, in 2, 3 and 5 dimensions. Bars are 95 % intervals, and shades hold eight in ten
+    paths. A sample mean is drawn only while the largest thousandth of the paths makes up at most {reliable:.0%} of the
+    sum. (a) Marks show second moments of a column $w_i$ of $W$ (blue) and of an entry of $a$ (orange), for $d = 2$
+    (dots) and $d = 5$ (crosses). Dashes show their exact courses. Late sample means fall below these: rare paths, which
+    samples miss, carry the moments. (b) For $d = 2$, $e = W_{i1} a_2 - W_{i2} a_1$ is an entry of the commutators of
+    rows with $a$. The mean of $|e|$ (dark orange dots) tends to the constant {limit:.3f}, computed exactly (dark orange
+    dashes), where the paper has 0. Its median (blue) decays, in the long run at the rate {rate:.3f} (black dashes,
+    slope only). (c) Dots show the mean length $|c|$ of the commutator of two columns,
+    $c = W_{\cdot 1} a_2 - W_{\cdot 2} a_1$. Dashes show exact courses, whose late growth rates are {growing} (at zero
+    the mean tends to a constant). (d) For $d = 2$, dark orange dots show the mean sine of the angle between a row of
+    $W$ and $a$, and the blue line the median. Mean and median fall. Green squares show the mean of $\det W$, a
+    martingale: it is 1 (line), while the median falls (dotted). (e) Means of powers of $|W|$ all grow for $d = 5$, as
+    Proposition 4.1 (b) says. (f) Lines show medians of $|c|$. Dashes have the slopes of the almost sure rates
+    $\lambda_1 + \lambda_2$ (see `exponents`): negative, zero and positive in 2, 3 and 5 dimensions.
     """
     figure, axes = plt.subplots(2, 3, figsize=(WIDTH, 5.0))
     (moment_axis, entry_axis, mean_length_axis), (angle_axis, power_axis, median_length_axis) = axes
@@ -142,11 +144,13 @@ def ensemble(plane: Table, space: Table, five: Table, exponents: Table, *, relia
 def exponents(exponents: Table, weighted: Table) -> Plot:
     r"""Almost sure growth rates of the noise-driven process in every dimension, with 95 % intervals.
 
-    Dots: rates along long paths. Lines: exact rates. (a) Rates $\lambda_i$ of $\sigma_i(W)$, from $i = 1$ (dark) to
-    $d$. The second singular value decays in dimensions {decay} and grows in {grow}. (b) Rates of the commutators of
-    rows with $a$, $\lambda_1 + \lambda_2$ (red), and of the angle between them, $\lambda_2 - \lambda_1$ (blue). The
-    angle closes, in probability, in every dimension; commutators decay only where dots are below zero. Diamonds of the
-    same colours, at $d$ = {weights}: noise of unequal weights. (c) The smallest of all $d + 1$ rates, divided by $d$.
+    Dots show rates along long paths, and lines exact rates. (a) Colours of the rates $\lambda_i$ of $\sigma_i(W)$ go
+    from dark ($i = 1$) to light. The second singular value decays in dimensions {decay} and grows in {grow}. (b) Orange
+    dots show the rates $\lambda_1 + \lambda_2$ of the commutators of rows with $a$, and blue dots the rates
+    $\lambda_2 - \lambda_1$ of the angle between rows and $a$. The angle closes, in probability, in every dimension;
+    commutators decay only where dots are below zero. Diamonds of the same colours, at $d$ = {weights}, show noise of
+    unequal weights, under which the angle closes more slowly. (c) Dots show the smallest of all $d + 1$ rates, divided
+    by $d$. In one dimension the two rates are equal.
     """
     figure, (singular_axis, commutator_axis, smallest_axis) = plt.subplots(
         1, 3, figsize=(WIDTH, 3.0), width_ratios=(5, 4, 3)
@@ -200,18 +204,21 @@ def exponents(exponents: Table, weighted: Table) -> Plot:
         "weights": weighted_dimension,
     }
     return Plot(
-        figure, facts, alt="Rates rise with the dimension; the second crosses zero; the angle's stays below it."
+        figure,
+        facts,
+        alt="Rates rise with the dimension, the second one across zero; the angle's is negative and falls.",
     )
 
 
 def spectrum(exponents: Sequence[Table], *, dimensions: list[Count]) -> Plot:
     r"""All growth rates of the singular values under the noise-driven process, in more and more dimensions.
 
-    (a) $\lambda_i$ against its place among the $d$ rates, $q = (i - 1/2)/d$. Lines: exact rates, darker in more
-    dimensions. Dots of the same colours: rates measured in {measured} dimensions, with 95 % intervals that are mostly
-    smaller than the dots. Dashes: the limit $1/(4\sqrt{q}) - 1/2$, which crosses zero at a quarter (grey lines). (b)
-    The share of the singular values that grow, and $\lambda_1/\sqrt{d}$. Dashes of the same colours: their limits,
-    $1/4$ and $\Gamma(3/4)/\Gamma(1/4)$.
+    (a) The growth rate $\lambda_i$ of the $i$-th singular value is drawn against its place among the $d$ rates,
+    $q = (i - 1/2)/d$. Lines show exact rates, darker in more dimensions; the largest leave the panel. Dots of the same
+    colours are rates measured in {measured} dimensions, with 95 % intervals that are mostly smaller than the dots.
+    Dashes show the limit $1/(4\sqrt{q}) - 1/2$, which crosses zero at a quarter (grey lines). (b) Blue dots show the
+    share of the singular values that grow; it jumps, as their number is an integer. Orange dots show
+    $\lambda_1/\sqrt{d}$. Dashes of the same colours show the limits, $1/4$ and $\Gamma(3/4)/\Gamma(1/4)$.
     """
     figure, (rate_axis, share_axis) = plt.subplots(1, 2, figsize=(WIDTH, 3.0), width_ratios=(3, 2))
     colours = dict(zip(dimensions, reversed(sequence(len(dimensions))), strict=True))

@@ -14,12 +14,13 @@ from learning_dynamics.tidy import Quantity, Table, select
 def mirror(vector: Table, scalar: Table, *, member: Natural) -> Plot:
     r"""The network (lines) and the smaller systems that describe it, each integrated by itself (dots).
 
-    Colours go from the first singular value or entry (dark) to the last (light). (a) Singular values of $W_1$. Dots:
-    those of the pair $Z_1$ of size $d$ (Lemma 3.1). (b) Singular values of $\alpha$. Dots: those of the Riccati
-    equation (Lemma 3.3). (c) Mirror coordinates $\frac{1}{2}\sinh^{-1}(\sigma/\gamma)$ of the singular values of
-    $\beta$. Dots: the integral of the force $-\partial L/\partial\sigma$. Dashes: the gradient of the potential as
-    printed, which does not follow that integral (Theorem 3.2 (a), errata 1). (d) With one output, the entries of
-    $\beta$. Dots: those of the mirror flow (Theorem 3.2 (b)).
+    Colours go from the first singular value or entry (dark) to the last (light). (a) Dots show the singular values of
+    the smaller layer $Z_1$ (Lemma 3.1), lines those of $W_1$. Most stay on one line near zero. (b) Dots show the
+    singular values of the Riccati equation's solution (Lemma 3.3), lines those of $\alpha$. The last two nearly
+    coincide. (c) Lines show mirror coordinates $\frac{1}{2}\sinh^{-1}(\sigma/\gamma)$ of the singular values $\sigma$
+    of $\beta$. Dots show the integral of the force $-\partial L/\partial\sigma$. Dashes show the gradient of the
+    potential as printed, which does not follow that integral (Theorem 3.2 (a), errata 1). (d) With one output, lines
+    show the entries of $\beta$, and dots those of the mirror flow (Theorem 3.2 (b)).
     """
     figure, axes = plt.subplots(2, 2, figsize=(WIDTH, 4.8))
     (W1_axis, alpha_axis), (mirror_axis, beta_axis) = axes

@@ -27,13 +27,15 @@ from learning_dynamics.tidy import Draws, Table, select, settings_of
 def fig2(small: Table, large: Table, *, percent: Count, loss: Fraction) -> Plot:
     r"""The hidden layer's singular values in a ReLU student, from small and from large weights.
 
-    A teacher of two ReLU neurons, ten samples in five dimensions. (a), (b) One draw: the first that from small weights
-    ends at rank 2 and passes a plateau of rank 1. From small weights singular values grow one after the other and most
-    stay near zero; from large weights all of them stay large. Both panels agree with what the paper says of its
-    Figure 2. (c) Ranks at the end, over all draws: how many singular values carry {percent} % of $|W|^2$. (d) Cosines
-    of the two principal angles between the span of the first two singular vectors of $W$ and that of the teacher's
-    neurons. Colours as in (c); grey: random spans. Boxes hold half of the draws, whiskers nine in ten. From small
-    weights most draws learn one of the two directions; from large ones cosines are close to those of random spans.
+    A teacher of two ReLU neurons labels ten samples in five dimensions. (a), (b) Both panels show one draw: the first
+    that from small weights ends at rank 2 and passes a plateau of rank 1. (a) From small weights singular values grow
+    one after the other, and those after the second stay small. Two of these rise late, after the last plateau of
+    `fig5a`. (b) From large weights all of them stay large. (a) and (b) agree with what the paper says of its Figure 2.
+    (c) Bars show ranks at the end, over all draws: how many singular values carry {percent} % of $|W|^2$. (d) Boxes
+    show cosines of the two principal angles between the span of the first two singular vectors of $W$ and that of the
+    teacher's neurons. Colours are those of (c), and grey is for random spans. Boxes hold half of the draws, whiskers
+    nine in ten. From small weights most draws learn one of the two directions; from large ones cosines are close to
+    those of random spans.
     """
     figure, axes = plt.subplots(2, 2, figsize=(WIDTH, 4.8))
     member = typical_draw(small, percent, loss)
@@ -58,12 +60,13 @@ def fig2(small: Table, large: Table, *, percent: Count, loss: Fraction) -> Plot:
 def fig5a(small: Table, scales: Table, *, percent: Count, loss: Fraction) -> Plot:
     r"""The ReLU student's loss from small weights: from saddle to saddle.
 
-    (a) The draw of `fig2`. Shaded: plateaus, on which the loss falls more slowly than time to the power of -{slope:g}.
-    The first is the saddle at zero, near which draws start. Phase 1 lasts until the end of the second. (b) Shares of
-    draws by number of plateaus, at the scale of (a). Hatched: those of rank 1 when the second plateau begins.
-    {none:.0%} of draws have no second plateau. (c) The share of all draws that have rank 1 when a second plateau
-    begins and fit the data at the end, against the initial scale. Its 95 % intervals are above one half (dashed)
-    {turns}. The paper says of its Figure 5a, which shows one draw, that the loss goes from saddle to saddle.
+    (a) The line shows the training loss on the draw of `fig2`. Shades mark plateaus, on which the loss falls more
+    slowly than time to the power of -{slope:g}. The first is the saddle at zero, near which draws start. Phase 1 lasts
+    until the end of the second. (b) Bars show shares of draws by number of plateaus, at the scale of (a). Hatched parts
+    are draws of rank 1 when the second plateau begins. {none:.0%} of draws have no second plateau. (c) Dots show, on
+    other draws, the share that has rank 1 when a second plateau begins and fits the data at the end. As the initial
+    scale falls the share rises, and then levels off. Its 95 % intervals are above one half (dashed) {turns}. The paper
+    says of its Figure 5a, which shows one draw, that the loss goes from saddle to saddle.
     """
     figure, (loss_axis, counts_axis, share_axis) = plt.subplots(1, 3, figsize=(WIDTH, 2.8), width_ratios=(4, 3, 3))
     _draw_loss_and_plateaus(loss_axis, small, typical_draw(small, percent, loss))
@@ -93,9 +96,10 @@ def fig5a(small: Table, scales: Table, *, percent: Count, loss: Fraction) -> Plo
 def fig5b(small: Table, *, percent: Count, loss: Fraction) -> Plot:
     r"""Phase 1 of the ReLU student: the hidden layer's singular values up to the end of the first saddle after zero.
 
-    The draw of `fig5a`, with the second plateau shaded. One singular value grows far ahead of the others, and the layer
-    is approximately of rank 1 when the second plateau begins, as the paper says of its Figure 5b. At this scale
-    {follow} of {draws} draws have rank 1 then; {arrived} draws have fitted the data at the end.
+    The draw is that of `fig5a`, with the second plateau shaded. One singular value grows far ahead of the others. The
+    layer is approximately of rank 1 when the second plateau begins, as the paper says of its Figure 5b. On this plateau
+    the next three grow. At this scale {follow} of {draws} draws have rank 1 when a second plateau begins; {arrived}
+    draws have fitted the data at the end.
     """
     figure, axis = plt.subplots(figsize=(WIDTH, 2.8))
     member = typical_draw(small, percent, loss)

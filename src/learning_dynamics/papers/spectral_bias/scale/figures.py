@@ -15,12 +15,14 @@ from learning_dynamics.tidy import Draws, Table, select, settings_of
 def rate(flows: Table, conditioned: Table, times: Table, *, member: Natural) -> Plot:
     r"""The loss with one output and its bound, and what a small scale costs in time.
 
-    (a), (b) The training loss at several scales (solid), and its bound $D_\psi(\beta_*, 0)/(\sqrt{2\gamma} t)$ by Lemma
-    C.8 (dashed, in the colour of its scale). Each loss is below its own bound. (a) Gaussian data. (b) Ill-conditioned
-    data. (c) The time to {loss_share:.0%} of the first loss against the scale, on every draw. Dots: measured times.
-    Blue: the predicted growth with $\ln(1/\gamma)$, of slope $1/(2|X^\top Y|)$, drawn through the smallest scale. Red,
-    dashed: the time by which the bound promises that loss, which grows as $\gamma^{-1/2}$. From the largest scale to
-    the smallest the measured time grows by a factor of {times:.2g}, the promised one by {bounds:.1g} (medians).
+    (a) Solid lines show the training loss on Gaussian data, in one colour for each scale $\gamma$. Dashed lines of the
+    same colours show its bound $D_\psi(\beta_*, 0)/(\sqrt{2\gamma} t)$ by Lemma C.8, with the Bregman divergence
+    $D_\psi$ of the mirror potential $\psi$. Each loss is below its own bound. (b) The data are ill-conditioned; one
+    bound begins above the panel. (c) Dots show the measured times to {loss_share:.0%} of the first loss against the
+    scale, on every draw. Blue lines show the predicted growth with $\ln(1/\gamma)$, of slope $1/(2|X^\top Y|)$, drawn
+    through the smallest scale. At the largest scale training is faster than predicted. Orange dashes show the time that
+    the bound promises. It grows as $\gamma^{-1/2}$. From the largest scale to the smallest the measured time grows by a
+    factor of {times:.2g}, the promised one by {bounds:.1g} (medians).
     """
     figure, (gaussian_axis, conditioned_axis, time_axis) = plt.subplots(1, 3, figsize=(WIDTH, 2.8))
     gammas = sorted(flows["gamma"].unique(), reverse=True)
@@ -70,22 +72,21 @@ def rate(flows: Table, conditioned: Table, times: Table, *, member: Natural) -> 
         "times": float(np.nanmedian(measured[:, 0] / measured[:, -1])),
         "bounds": float(np.nanmedian(bounds[:, 0] / bounds[:, -1])),
     }
-    return Plot(
-        figure, facts, alt="Losses far below their bounds; times that hardly rise over many decades of the scale."
-    )
+    return Plot(figure, facts, alt="Losses below their bounds; times that hardly rise over many decades of the scale.")
 
 
 def vanishing(vector: Table, scalar: Table) -> Plot:
     r"""The limit of a vanishing scale, on all draws.
 
-    (a) Half the squared norm of the parameters at the end, less the nuclear norm of $\beta_*$. It is of first order in
-    the scale and below $d\gamma$ (dashes). (b) Potentials of the singular values of $\beta$ over
-    $\ln(1/\gamma) \|\beta\|_*$. Triangles: the hyperbolic entropy, which tends to 1 (dashes), as the paper says. Dots:
-    the potential that the dynamics have, half of it. Crosses: the potential as printed in Theorem 3.2 (a) (errata 1).
-    These two tend to one half (solid line). All do so logarithmically. (c) One output. Dots:
-    $\sigma_2(W_1)^2/\sigma_1(W_1)^2$, which is a function of $\gamma/|\beta_*|$ alone (line). Triangles: the largest
-    sine of the angle between a column and $\beta$. It falls as $\gamma^{1/2}$ once $\gamma$ is below $|\beta_*|$ times
-    that column's squared share of the first gradient.
+    (a) Dots show half the squared norm of the parameters $\theta$ at the end of gradient flow, less the nuclear norm of
+    $\beta_*$. This excess is of first order in the scale and below $d\gamma$ (dashes). At the smallest scale the
+    remaining residual hides it, and no dot is drawn. (b) Potentials of the singular values of $\beta$ are divided by
+    $\ln(1/\gamma) \|\beta\|_*$. Triangles show the hyperbolic entropy, which tends to 1 (dashes), as the paper says.
+    Dots show the potential that the dynamics have, half of the entropy. Crosses show the potential as printed in
+    Theorem 3.2 (a) (errata 1). Dots and crosses tend to one half (solid line). All three converge logarithmically. (c)
+    With one output, dots show $\sigma_2(W_1)^2/\sigma_1(W_1)^2$, a function of $\gamma/|\beta_*|$ alone (line).
+    Triangles show the largest sine of the angle between a column of $W_1$ and $\beta$. This sine falls as
+    $\gamma^{1/2}$ once $\gamma$ is below $|\beta_*|$ times that column's squared share of the first gradient.
     """
     figure, axes = plt.subplots(1, 3, figsize=(WIDTH, 2.8))
     norm_axis, potential_axis, ratio_axis = axes
@@ -96,7 +97,7 @@ def vanishing(vector: Table, scalar: Table) -> Plot:
     potential_axis.legend(loc="center")
     ratio_axis.legend(loc="lower right")
     return Plot(
-        figure, alt="Excess norms on a line of slope one; potentials that tend to one half or one; a crossover."
+        figure, alt="Excess norms just below a line of slope one; potentials that tend to one half or one; a crossover."
     )
 
 
