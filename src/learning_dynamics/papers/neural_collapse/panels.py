@@ -72,7 +72,9 @@ def training_grid(trainings: Sequence[Table], *, height: float) -> tuple[Figure,
 def describe_panels(trainings: Sequence[Table]) -> str:
     """Say which letters the panels of a training grid have, for captions."""
     count = len(set(map(data_and_network, trainings)))
-    return f"Panels (a) to ({string.ascii_lowercase[count - 1]}): one data set and network each." if count > 1 else ""
+    if count < 2:
+        return ""
+    return f"Panels (a) to ({string.ascii_lowercase[count - 1]}) show one data set and network each."
 
 
 def band(axis: Axes, values: pd.DataFrame, *, ranged: bool = True, **style: Any) -> None:

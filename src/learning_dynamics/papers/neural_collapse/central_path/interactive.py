@@ -21,10 +21,10 @@ def spectrum_by_moment(flows: Table, trainings: Sequence[Table]) -> Interactive:
     r"""Move along the central path, or along the training of a network: class means move apart, towards a simplex.
 
     The SNR singular values $\omega_j$ say how far class means spread along each of their directions, in units of the
-    deviation within classes. On a simplex all are equal. Thick: their geometric mean over {draws} draws. Small dots:
-    each draw. Grey: where flow or training began. Dashed: $\sqrt C$ with $C$ classes; there the means deviate as much
-    as examples do within classes. On the central path features follow Riemannian gradient flow with {classes} classes.
-    Networks, trained under MSE, are shown at the epochs at which they were measured and at none in between.
+    deviation within classes. On a simplex all are equal. The thick line is their geometric mean over {draws} draws;
+    small dots are draws. The grey line is where flow or training began. The dashed line is $\sqrt C$ with $C$ classes;
+    there the means deviate as much as examples do within classes. On the central path features follow Riemannian
+    gradient flow with {classes} classes. Networks, trained under MSE, are shown only at measured epochs.
     """
     classes = int(flows["classes"].max())
     path = select(flows, quantities.OMEGA, classes=classes, flow=quantities.ORTHOGONAL)

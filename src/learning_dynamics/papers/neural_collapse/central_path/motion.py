@@ -23,13 +23,14 @@ from learning_dynamics.tidy import Table, select
 
 
 def central_path(flows: Table, training: Table, *, size: Natural, member: Natural) -> Motion:
-    r"""In motion: on the central path class means become a simplex, and classes points; a network goes part of the way.
+    r"""In motion: on the central path class means become a simplex and classes points; a network goes part of the way.
 
-    Bars: how far class means spread along each of their directions, the SNR singular values in units of the largest,
-    $\omega_j/\omega_{\max}$. On a simplex all are one. Grey: the standard deviation within classes, which is one in
-    whitened features, in units of the means' along the first direction, $\sqrt{C}/\omega_{\max}$. Left: Riemannian
-    gradient flow on the central path, at recorded times. Right: a network in training, seed {seed}, at the {epochs}
-    epochs at which it was measured and at none in between. The network is neither on the central path nor renormalised.
+    Bars show how far class means spread along each of their directions: the SNR singular values in units of the
+    largest, $\omega_j/\omega_{\max}$. On a simplex all reach one, the dashed line. The grey band is the standard
+    deviation within classes, which is one in whitened features, in units of the means' along the first direction,
+    $\sqrt{C}/\omega_{\max}$ with $C$ classes. The central path is Riemannian gradient flow, shown at recorded times.
+    The network in training, seed {seed}, is shown only at the {epochs} epochs at which it was measured. It is neither
+    on the central path nor renormalised.
     """
     rows = drawn_member(flows, size, member)
     classes = int(rows["classes"].iloc[0])

@@ -25,11 +25,13 @@ TRACE = r"$\mathrm{Tr}(\Sigma_W \Sigma_B^\dagger)/C$"
 def fig3(trainings: Sequence[Table]) -> Plot:
     """Norms of class means and of classifiers along training.
 
-    Standard deviation over mean of the norms of the centred class means (solid) and of the classifiers (dashed). The
-    standard deviation divides by the number of classes, in the authors' code by one fewer. Blue, with bands: MSE, as in
-    the paper. Orange: cross-entropy (CE). Lines: geometric mean over seeds. Bands: their range under MSE. Red lines:
-    99.9 % train accuracy under MSE (broad) and CE (dashed), median over seeds. Dotted lines: the learning rate drops
-    tenfold. In the paper's Figure 3 both fall under MSE. {panels} {recipe}
+    Lines show the standard deviation of norms divided by their mean, for the centred class means (solid) and the
+    classifiers (dashed). The standard deviation divides by the number of classes, in the authors' code by one fewer.
+    Blue lines with bands are of MSE, as in the paper, and thin orange lines of cross-entropy (CE). Lines are geometric
+    means and bands are ranges over seeds. Dark orange vertical lines mark 99.9 % train accuracy, median over seeds,
+    under MSE (broad and pale) and under CE (dashed). The learning rate drops tenfold at the dotted lines. In the
+    paper's Figure 3 the spreads of means and classifiers fall. Here the dashed blue line also rises for a while in some
+    panels. {panels} {recipe}
     """
     return _means_and_classifiers(
         trainings, quantities.EQUINORM_MEANS, quantities.EQUINORM_CLASSIFIERS, "std / mean of norms"
@@ -39,9 +41,9 @@ def fig3(trainings: Sequence[Table]) -> Plot:
 def fig4(trainings: Sequence[Table]) -> Plot:
     """Equality of angles between class means, and between classifiers, along training.
 
-    Standard deviation, over pairs of classes, of the cosines between centred class means (solid) and between
-    classifiers (dashed), under both losses. Lines, bands and colours as in `fig3`. Under MSE both fall, as in the
-    paper's Figure 4. {panels} {recipe}
+    Lines show the standard deviation, over pairs of classes, of the cosines between centred class means (solid) and
+    between classifiers (dashed), under MSE and cross-entropy. Colours, bands and vertical lines are those of `fig3`.
+    Under MSE the solid and the dashed lines fall, as in the paper's Figure 4. {panels} {recipe}
     """
     return _means_and_classifiers(
         trainings, quantities.EQUIANGULAR_MEANS, quantities.EQUIANGULAR_CLASSIFIERS, "std of cosines"
@@ -49,11 +51,12 @@ def fig4(trainings: Sequence[Table]) -> Plot:
 
 
 def fig5(trainings: Sequence[Table]) -> Plot:
-    r"""Distance of angles from those of a simplex, the largest possible, along training.
+    r"""Distance of angles from the largest possible, those of a simplex, along training.
 
-    Mean over pairs of classes of $|\cos + 1/(C-1)|$, for centred class means (solid) and for classifiers (dashed),
-    under both losses. Lines, bands and colours as in `fig3`. Under MSE both fall, as in the paper's Figure 5. {panels}
-    {recipe}
+    On a simplex of $C$ classes all cosines are $-1/(C-1)$. Lines show the mean over pairs of classes of $|\cos +
+    1/(C-1)|$, for centred class means (solid) and for classifiers (dashed), under MSE and cross-entropy. Colours, bands
+    and vertical lines are those of `fig3`. Under MSE the solid and the dashed lines fall, as in the paper's Figure 5.
+    {panels} {recipe}
     """
     label = r"mean $|\cos + 1/(C-1)|$"
     return _means_and_classifiers(
@@ -64,9 +67,9 @@ def fig5(trainings: Sequence[Table]) -> Plot:
 def fig6(trainings: Sequence[Table]) -> Plot:
     r"""Distance of classifiers from class means, up to scale, along training.
 
-    Self-duality distance $\|W^\top/\|W\| - \bar M/\|\bar M\|\|^2$ of classifiers $W$ and centred class means $\bar M$,
-    in Frobenius norms. Lines, bands and colours as in `fig3`. Under MSE it falls, as in the paper's Figure 6. {panels}
-    {recipe}
+    Lines show the self-duality distance $\|W^\top/\|W\| - \bar M/\|\bar M\|\|^2$ of classifiers $W$ and centred class
+    means $\bar M$, in Frobenius norms. Colours, bands and vertical lines are those of `fig3`. Under MSE the distance
+    falls, as in the paper's Figure 6; under cross-entropy it starts lower. {panels} {recipe}
     """
     return _annotate(
         curves(trainings, mse_first(under_both_losses(quantities.SELF_DUALITY)), ylabel="self-duality distance"),
@@ -79,9 +82,10 @@ def fig6(trainings: Sequence[Table]) -> Plot:
 def fig7(trainings: Sequence[Table]) -> Plot:
     r"""Within-class variability along training, under MSE.
 
-    $\mathrm{Tr}(\Sigma_W\Sigma_B^\dagger)/C$ on train images. Lines: geometric mean over seeds. Bands: their range.
-    Broad red line: 99.9 % train accuracy, median over seeds. Dotted lines: the learning rate drops tenfold. It falls,
-    as in the paper's Figure 7. {panels} {recipe}
+    Lines show $\mathrm{Tr}(\Sigma_W\Sigma_B^\dagger)/C$ on train images. $\Sigma_W$ and $\Sigma_B$ are covariances
+    within and between $C$ classes, and $\dagger$ is the pseudo-inverse. Lines are geometric means and bands are ranges
+    over seeds. The broad orange line marks 99.9 % train accuracy, median over seeds. The learning rate drops tenfold at
+    the dotted lines. The trace falls, as in the paper's Figure 7, and bends at the first drop. {panels} {recipe}
     """
     return _annotate(
         curves(trainings, under_both_losses(quantities.NC1), ylabel=TRACE),
@@ -92,11 +96,12 @@ def fig7(trainings: Sequence[Table]) -> Plot:
 
 
 def fig8(trainings: Sequence[Table]) -> Plot:
-    """Share of images on which network and nearest class mean differ, along training.
+    """Share of images on which network and nearest class mean decide differently, along training.
 
-    Solid: train images, as in the paper. Dashed: test images. Class means are those of train images. The vertical axis
-    is linear below a thousandth. Lines: mean over seeds. Bands: their range under MSE. Colours and vertical lines as in
-    `fig3`. Under MSE the share on train images falls, as in the paper's Figure 8. {panels} {recipe}
+    Solid lines are the share of train images, as in the paper, and dashed lines that of test images. Class means are
+    those of train images. The vertical axis is linear below a thousandth, where single images make steps. Lines are
+    means and bands are ranges over seeds. Colours and vertical lines are those of `fig3`. Under MSE the share on train
+    images falls, as in the paper's Figure 8. {panels} {recipe}
     """
     lines = [
         *under_both_losses(quantities.NC4, "train", "{}, train"),
@@ -107,18 +112,22 @@ def fig8(trainings: Sequence[Table]) -> Plot:
         axis.set_ylim(bottom=-2e-4)
         axis.set_yticks([0, 1e-3, 1e-2, 1e-1], ["0", "0.001", "0.01", "0.1"])
     return _annotate(
-        figure, trainings, quantities.NC4, "Share of images that the nearest class mean classifies differently"
+        figure,
+        trainings,
+        quantities.NC4,
+        "Share of images that network and nearest class mean classify differently",
+        "that of train images",
     )
 
 
 def fig10(mse: Sequence[Table], ce: Sequence[Table]) -> Plot:
     r"""Within-class variability along training under MSE and under cross-entropy.
 
-    $\mathrm{Tr}(\Sigma_W\Sigma_B^\dagger)/C$ on train images, under MSE (blue) and cross-entropy (CE, orange). Lines:
-    geometric mean over seeds. Bands: their range. Red lines: 99.9 % train accuracy under MSE (broad) and CE (dashed).
-    Dotted lines: the learning rate drops tenfold. In the paper's Figure 10 the trace tends to fall faster under MSE.
-    Ours ends lower under MSE on {lower} of {pairs} networks; the claim on that figure tests the speed. {panels}
-    {recipe}
+    Lines show $\mathrm{Tr}(\Sigma_W\Sigma_B^\dagger)/C$ on train images, under MSE (blue) and cross-entropy (CE,
+    orange). $\Sigma_W$ and $\Sigma_B$ are covariances within and between $C$ classes, and $\dagger$ is the
+    pseudo-inverse. Lines are geometric means and bands are ranges over seeds. Vertical lines are those of `fig3`. In
+    the paper's Figure 10 the trace tends to fall faster under MSE. Ours mostly starts higher under MSE and ends lower
+    on {lower} of {pairs} networks; a claim tests the speed. {panels} {recipe}
     """
     trainings = [*mse, *ce]
     drawn = _annotate(
@@ -138,21 +147,27 @@ def recipe(trainings: Sequence[Table]) -> str:
     rates = sorted({settings_of(table)["learning_rate"] for table in trainings})
     rates_in_words = f"rate {rates[0]:g}" if len(rates) == 1 else f"rates {rates[0]:g} to {rates[-1]:g}"
     decays = {settings_of(table)["loss"]: settings_of(table)["weight_decay"] for table in trainings}
-    decay = ", ".join(f"{value:g} ({LOSSES[loss]})" for loss, value in decays.items())
+    decay = " and ".join(f"{value:g} ({LOSSES[loss]})" for loss, value in decays.items())
+    seeds = "one seed" if settings["seeds"] == 1 else f"{settings['seeds']} seeds each"
     return (
-        f"Trained for {settings['epochs']} epochs in batches of {settings['batch']}, weight decay {decay}, momentum "
-        f"{settings['momentum']:g}, learning {rates_in_words}; {settings['seeds']} seeds."
+        f"Networks are trained for {settings['epochs']} epochs in batches of {settings['batch']}, with weight decay "
+        f"{decay}, momentum {settings['momentum']:g} and learning {rates_in_words}, from {seeds}."
     )
 
 
-def _annotate(figure: Figure, trainings: Sequence[Table], quantity: Quantity, subject: str) -> Plot:
-    """Return the plot with its facts and a description: between which values a quantity ends, under MSE if trained."""
+def _annotate(
+    figure: Figure, trainings: Sequence[Table], quantity: Quantity, subject: str, ends_of: str = "it"
+) -> Plot:
+    """Return the plot with its facts and a description: between which values a quantity ends, under MSE if trained.
+
+    `ends_of` says in the description what it is that ends there.
+    """
     mse = [table for table in trainings if settings_of(table)["loss"] == "mse"]
     final = at_the_end(mse or trainings, quantity)
     least, most = (f"{end:.1g}" for end in (final.min(), final.max()))
     ends = least if least == most else f"{least} to {most}"
     facts = {"recipe": recipe(trainings), "panels": describe_panels(trainings), "ends": ends}
-    alt = subject + " against epochs, a panel for each network; under MSE it ends at {ends}."
+    alt = f"{subject} against epochs, a panel for each network; under MSE {ends_of} ends at {{ends}}."
     return Plot(figure, facts, alt)
 
 
@@ -163,5 +178,9 @@ def _means_and_classifiers(trainings: Sequence[Table], means: Quantity, classifi
         under_both_losses(classifiers, label="classifiers, {}", ls=DASHED),
     )
     return _annotate(
-        curves(trainings, mse_first(lines), ylabel=ylabel), trainings, means, ylabel + " of class means and classifiers"
+        curves(trainings, mse_first(lines), ylabel=ylabel),
+        trainings,
+        means,
+        ylabel + " of class means and classifiers",
+        "that of class means",
     )

@@ -44,13 +44,15 @@ class Portrait:
 def fig1(training: Table) -> Plot:
     """Portrait of neural collapse: features, class means and classifiers in the plane of three class means.
 
-    One training under MSE ({network}), that of seed 0. Columns: its first, a middle and its last recorded epoch. (a) to
-    (c) Small dots are last-layer features of {examples} train images of each of the classes 0, 1 and 2. Large dots are
-    their class means, arrows the classifiers. The triangle is the simplex that means and classifiers approach.
-    Everything is centred and projected onto the plane that the three means span. Means and features are in units of the
-    mean norm of the means, classifiers in units of their own mean norm. (d) to (f) The same features less their class
-    means, on one scale for all epochs. The cross marks no deviation. The inset enlarges (f) {zoom:.0f} times. The
-    paper's Figure 1, taken over from Papyan, Han and Donoho (2020), shows the same two views. {recipe}
+    One training under MSE ({network}, seed 0) is shown at its first, a middle and its last recorded epoch. (a) to (c)
+    Small dots are last-layer features of {examples} train images of each of the classes 0, 1 and 2. Large dots, which
+    cover nearly all small ones in (c), are their class means, and arrows are the classifiers. The triangle is the
+    simplex nearest to the means; means and classifiers approach its corners. All are projected onto the plane of the
+    three means: features and means relative to the average of the means, classifiers relative to their own. Means and
+    features are in units of the mean norm of the means, classifiers are in units of their own mean norm. (d) to (f) The
+    same features less their class means are on one scale for all epochs. The cross marks no deviation. The inset
+    enlarges (f) {zoom:.0f} times. The paper's Figure 1, taken over from Papyan, Han and Donoho (2020), shows the same
+    two views. {recipe}
     """
     portraits = _read_portraits(training)
     figure, axes = plt.subplots(2, len(portraits), figsize=(WIDTH, 5.0), sharex="row", sharey="row", squeeze=False)
@@ -92,14 +94,15 @@ def fig13(training: Table) -> Plot:
     r"""The fibre bundle: features $AX$ on one fibre have the same predictions and the same loss as their representative
     $X$.
 
-    Columns: the first, a middle and the last recorded epoch of one training ({network}). (d) The base space:
-    representatives $X$, whose within-class covariance is the identity. Arrows: training moves along it. Above each is
-    its fibre: (c) the features $H = \Sigma_W^{1/2}X$ that the network has, and (a), (b) $AX$ for two other symmetric
-    positive-definite $A$. Dots: the features of `fig1`, in the plane of three class means. Shaded: the classes that the
-    least-squares classifier of each picture decides for. Below each picture is its square loss, the same on one fibre
-    to rounding (relative difference {difference:.0e}), and another on each fibre. The base space is drawn on one scale,
-    in units of the standard deviation within classes; the black bar is ten such units. All other pictures have scales
-    of their own. The paper's Figure 13 describes the same bundle. {recipe}
+    Columns are the first, a middle and the last recorded epoch of one training ({network}). Dots are the features of
+    `fig1`, in the plane of three class means. (d) The base space has the representatives $X$, whose within-class
+    covariance is the identity. Training moves along the arrows. Grey lines lead up along the fibre of each $X$. (c) The
+    network's own features are $H = \Sigma_W^{1/2}X$, of within-class covariance $\Sigma_W$. (a), (b) Further up is $AX$
+    for two other symmetric positive-definite $A$. Shades show the classes that the least-squares classifier of each
+    picture decides for. Below each picture is the square loss of this classifier. It is the same on one fibre to
+    rounding (relative difference {difference:.0e}), and differs between fibres. All pictures in (d) have one scale, so
+    that the first clouds are close together. The black bar is ten standard deviations within classes. Other pictures
+    have scales of their own. The paper's Figure 13 describes the same bundle. {recipe}
     """
     portraits = _read_portraits(training)
     figure, axes = plt.subplots(4, len(portraits), figsize=(WIDTH, 8.0), squeeze=False)
@@ -132,7 +135,7 @@ def fig13(training: Table) -> Plot:
     figure.canvas.draw()  # lays the panels out, as `_draw_links` needs
     _draw_links(figure, axes)
     alt = (
-        "Three columns of pictures of the same clouds, stretched differently; classes decided for are the same in each."
+        "Three columns of pictures; each shows the same clouds stretched differently, and the same classes decided for."
     )
     facts = {
         "difference": max(differences),
