@@ -47,7 +47,7 @@ def fig9(mse: Sequence[Table]) -> Plot:
     """
     gains = {data_and_network(table): _gains(table) for table in mse}
     growth = {
-        cell: f"growth {np.nanmean(gain):z.2f}" if np.isfinite(gain).any() else "growth not measured"
+        cell: f"growth ${np.nanmean(gain):z.2f}$" if np.isfinite(gain).any() else "growth not measured"
         for cell, gain in gains.items()
     }
     figure = curves(mse, _measures(""), ylabel=PERTURBATION, notes=growth)
