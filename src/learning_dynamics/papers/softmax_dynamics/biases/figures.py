@@ -54,13 +54,15 @@ from learning_dynamics.tidy import Table, select, settings_of
 def biases(skewed: Table) -> Plot:
     r"""What is learned when, and in which directions: medians over {draws} seeds, and bands of the middle half.
 
-    Skewed classes ({sizes}), two dimensions, cross-entropy, Gaussian starts. (a) The probability of its own class, for
-    the examples of each class. Primacy bias: the frequent class comes first. (b) Left axis: alignment of the leading
-    eigenvectors of $f^T f$ and $W W^T$. Right axis: how far the most frequent class's features and weights are from the
-    others', in units of the spread within the two. (c) Selection bias: share of seeds in which $\sigma_1$ grows faster
-    than $\sigma_2$, by its rate (blue) and by its relative rate (red). Grey, dashed: one half. (d) The difference and
-    the ratio of the singular values. Dotted vertical lines: median times at which the first class and the last are
-    learned.
+    Gradient flow trains skewed classes ({sizes}) in two dimensions from Gaussian starts. (a) shows the probability of
+    its own class, for the examples of each class. By primacy bias the frequent class comes first; curves of equal
+    classes coincide. (b) shows on the left axis the alignment of the leading eigenvectors of $f^T f$ and $W W^T$. The
+    right axis is how far the most frequent class's features and weights are from the others', in units of the spread
+    within the two. Both distances peak as the first class is learned. (c) shows selection bias: the share of seeds in
+    which the singular value $\sigma_1$ grows faster than $\sigma_2$, by rate (blue) and by relative rate (dark orange).
+    Both shares are near zero as the last class is learned; the blue one rises again. The dashed line is one half. (d)
+    shows the ratio and difference of the singular values. Dotted lines are median times at which the first class and
+    the last are learned.
     """
     figure, ((probability_axis, alignment_axis), (share_axis, values_axis)) = plt.subplots(
         2, 2, figsize=(WIDTH, 5.0), sharex=True
@@ -134,14 +136,16 @@ def biases(skewed: Table) -> Plot:
 def by_scale(grid: Table, *, cosine: Fraction) -> Plot:
     r"""Biases, alignment and separation over all draws of the grid, by initial scale.
 
-    Skewed classes, two dimensions, cross-entropy. Bars: 95 % intervals. (a) Share of pairs of classes of different size
-    that are learned in the order of size (mean over draws), and share of draws in which the most frequent class comes
-    before all others. Dashed: pairs in a random order. (b) Share of Gaussian draws whose leading eigenvectors agree to
-    $|\cos|$ {cosine:g} or more, at the start and when the first class is learned. Dashed: random directions. (c) How
-    far the most frequent class has moved apart from the others when the first class is learned, relative to the start
-    (medians). Dashed: no change. (d) Share of draws in which $\sigma_1$ of all examples grows by more than $\sigma_2$,
-    and in which their ratio falls. Circles: while the rarest classes are learned. Squares: after that. Dashed: one
-    half.
+    Gradient flow trains skewed classes in two dimensions under cross-entropy. Bars are 95 % intervals. (a) shows the
+    share of pairs of classes of different size that are learned in the order of size (mean over draws). The orange line
+    is the share of draws in which the most frequent class comes first. (b) shows the share of Gaussian draws whose
+    leading eigenvectors of $f^T f$ and $W W^T$ agree to $|\cos|$ {cosine:g} or more. They are compared at the start and
+    when the first class is learned. (c) shows how far the most frequent class has moved apart from the others when the
+    first class is learned, relative to the start (medians). In (b) and (c) the largest scale shows no change, as a
+    class is often learned from the start. (d) shows the share of draws in which $\sigma_1$ of all examples grows by
+    more than $\sigma_2$, and in which their ratio falls. Circles are for the learning of the rarest classes, squares
+    for afterwards. Dashed lines show pairs in a random order in (a), random directions in (b), no change in (c) and one
+    half in (d).
     """
     skewed = Grid(grid, skewed=True)
     scale, sizes = skewed.scale, skewed.class_sizes
@@ -229,14 +233,15 @@ def by_scale(grid: Table, *, cosine: Fraction) -> Plot:
 def learning_times(flows: Sequence[Table]) -> Plot:
     r"""When each class is learned, from ever smaller starts.
 
-    Gradient flow from Gaussian starts of scale $s$, one row of features a class, {seeds} seeds. (a) Class sizes {sizes}
-    in two dimensions. Markers and bars: median and middle half of the time at which a class's probability passes one
-    half. Solid lines have the slopes that we predict (`classes_are_learned_in_pairs`) and go through the markers of the
-    smallest start. Dotted lines, from the origin: what would hold if each class belonged to one singular value of $A$,
-    the gradient of the loss by the logits, at the start. (b) Slope between the two smallest starts, median over seeds
-    and dimensions, against the predicted one, for every class at all sizes. Classes are paired by size: the two most
-    frequent are the first pair. Grey crosses: the same measured slopes against those of one singular value for each
-    class. Dashed: as predicted.
+    Gradient flow trains one row of features a class, from {seeds} Gaussian starts of each scale $s$. (a) shows class
+    sizes {sizes} in two dimensions. Markers and bars are the median and middle half of the time at which a class's
+    probability passes one half. Solid lines go through the markers of the smallest start, with the slopes of our rule:
+    classes are learned in pairs, the two most frequent first. Dotted lines show what would hold if each class belonged
+    to one singular value of $A$, the loss's gradient by the logits, at the start. The two rarest share one. (b) shows
+    the slope between the two smallest starts, median over seeds and dimensions, against the predicted one (dashed), for
+    every class at all sizes. The third pair departs from the rule, which is meant for two pairs: a third need not wait
+    for a direction of its own. Grey crosses are the same measured slopes against those of the dotted lines in (a); some
+    are beyond the right edge.
     """
     figure, (time_axis, slope_axis) = plt.subplots(1, 2, figsize=(WIDTH, 3.1))
     # flows: a table of four classes, then one of six; panel (a) has the first
@@ -256,7 +261,7 @@ def learning_times(flows: Sequence[Table]) -> Plot:
     ]
     legend_below(figure, handles, columns=2)
     facts = {"seeds": settings_of(flows[0])["seeds"], "sizes": counts.replace("-", ", ")}
-    alt = "Times of learning against ln(1/s), on lines of predicted slopes; measured slopes on the diagonal."
+    alt = "Times of learning against ln(1/s), on lines of predicted slopes; slopes of two pairs on the diagonal."
     return Plot(figure, facts, alt)
 
 

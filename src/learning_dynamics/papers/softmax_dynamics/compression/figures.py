@@ -35,10 +35,10 @@ def compression_map(
 ) -> Plot:
     r"""A search for compression: share of seeds whose rank, after a rise, falls while the rarest classes are learned.
 
-    Gradient descent. The rank is over all examples. A fall counts if it is {threshold:g} or more in that time. No claim
-    is judged by this search. Rows: class sizes; of equal classes all are rarest. Columns: initial scales and
-    dimensions. (a) Four classes, {seeds} seeds a cell. (b) $V$ classes. Cells give the share in per cent, and below it
-    the 95 % Wilson interval.
+    Training is full-batch gradient descent. The rank is over all examples, and a fall counts if it is {threshold:g} or
+    more while the rarest classes are learned. No claim is judged by this search. Rows are class sizes; of equal classes
+    all are rarest. Columns are initial scales and dimensions $d$. (a) has four classes, {seeds} seeds a cell. (b) has
+    $V$ classes and fewer seeds. Cells give the share in per cent with its 95 % Wilson interval.
     """
     figure, (left, right) = plt.subplots(1, 2, figsize=(WIDTH, 3.8), width_ratios=[3.4, 1.0])
     for axis, table, title in ((left, skews, "four classes"), (right, classes, "more classes")):
@@ -61,12 +61,14 @@ def compression_by_training(
 ) -> Plot:
     r"""The search for compression continued: training changed in one respect at a time.
 
-    Falls count as in `compression_map`. Rows: what is changed, over all initial scales. Inputs are orthonormal, except
-    in the last rows: there they are correlated by the given number, between all examples (shared) or within classes (by
-    class). Blue: with skew and bottleneck, the paper's case. Orange: without skew. Green: without bottleneck. (a) Share
-    of seeds that compress, with 95 % intervals. Dashed: one half. (b) Deepest fall of the seeds that compress, median
-    and middle half. (c) The rank's net change while the rarest classes are learned, of all seeds, median and middle
-    half. Dashed: no change.
+    Falls count as in the first part of the search. The first row is plain gradient descent; the others change one
+    thing, to the given value, over all initial scales. Inputs are orthonormal, but in the last rows correlated by the
+    given number, between all examples (shared) or within classes (by class). Blue is the paper's case, with skew and
+    bottleneck; orange has no skew, green no bottleneck. (a) shows the share of seeds that compress, with 95 %
+    intervals. In small batches seeds compress without skew as well. (b) shows the deepest fall of the seeds that
+    compress, median and middle half; a case without such seeds has no marker. (c) shows the rank's net change while the
+    rarest classes are learned, of all seeds, median and middle half. Dashed lines are one half in (a) and no change in
+    (c).
     """
     figure, panels = plt.subplots(1, 3, figsize=(WIDTH, 4.8), sharey=True, width_ratios=[1.5, 1.0, 1.0])
     share_axis, depth_axis, net_axis = panels
@@ -135,10 +137,11 @@ def _sizes_label(counts: str) -> str:
 def adamw(decays: Table, *, threshold: Positive) -> Plot:
     r"""Under AdamW: share of seeds whose rank falls while the rarest classes are learned, against the weight decay.
 
-    RankMe, centred. (a) Over all examples. (b) Over the means of classes. Filled, solid: class sizes {sizes}. Open,
-    dashed: equal ones. Blue: two dimensions. Orange: three. Bars: 95 % Wilson intervals, {seeds} seeds a point.
-    Training is Adam at rate {rate:g} with decoupled decay, in full batches. A fall counts if it follows a rise since
-    the warm-up's trough, and if the part of it while the rarest classes are learned is {threshold:g} or more.
+    Training is Adam at rate {rate:g} with decoupled decay, in full batches. RankMe, centred, is over all examples in
+    (a) and over the means of classes in (b). Skewed classes have sizes {sizes}. Bars are 95 % Wilson intervals, {seeds}
+    seeds a point. A fall counts if it follows a rise since the warm-up's trough, and if its part while the rarest
+    classes are learned is {threshold:g} or more. At the largest decay many seeds fall in three dimensions too, even
+    with equal classes.
     """
     figure, axes = plt.subplots(1, 2, figsize=(WIDTH, 2.9), sharey=True)
     titles = {"rankme_centred": "over all examples", "class_rankme_centred": "over class means"}

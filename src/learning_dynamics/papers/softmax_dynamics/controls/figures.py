@@ -44,13 +44,15 @@ def controls(
 ) -> Plot:
     r"""The effective rank with skew, bottleneck and cross-entropy, and without one or two of them.
 
-    (a) to (e) {measure} of {members} single seeds (lines) and the middle half of all (band), from Gaussian starts of
-    scale {scale:g}. Grey, dashed: the number of dimensions. Orange dots: the first class is learned. Black dots: the
-    last is. Under the squared loss not all classes are learned, and black dots are missing. (f) Shares over the whole
-    grid of scales, starts and skews, with 95 % Wilson intervals. The paper's case has skew, bottleneck and
-    cross-entropy. Green: once the rank has risen from the warm-up's trough it does not fall. Red: after such a rise it
-    falls while the rarest classes are learned. By the paper's Figures 12 and 13 the rank of the controls only grows
-    after the warm-up; the claims on them test this.
+    Gradient flow trains the toy from Gaussian starts of scale {scale:g}. (a) to (e) show {measure} of {members} seeds
+    (lines) and the middle half of all (band). The dashed line is the number of dimensions. At a light orange dot the
+    first class is learned, at a black dot the last. Under the squared loss not all classes are learned, and black dots
+    are missing. In (d) all seeds end at one rank, which some exceed before. In (e), where classes are equal, any two
+    directions fit equally well, and each seed ends at its own rank. (f) shows shares over all scales, starts and skews,
+    with 95 % Wilson intervals. The paper's case has skew, bottleneck and cross-entropy. Green is the share of ranks
+    that do not fall after a rise from the warm-up's trough. Dark orange is the share that fall after such a rise, while
+    the rarest classes are learned. By the paper's Figures 12 and 13 the rank of the controls only grows after the
+    warm-up, which the claims test.
     """
     panels = {
         "skewed, cross-entropy": skewed,
@@ -88,7 +90,7 @@ def controls(
     return Plot(
         figure,
         facts,
-        "RankMe over time for single seeds of the paper's case and four controls, and shares that grow or fall.",
+        "RankMe over time for seeds of the paper's case and four controls, and shares that only grow or fall late.",
     )
 
 

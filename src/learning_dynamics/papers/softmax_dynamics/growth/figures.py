@@ -18,12 +18,14 @@ from learning_dynamics.tidy import Table, select
 def growth(flow: Table, starts: Table, *, members: Count, simple_gap: Positive) -> Plot:
     r"""How fast singular values change, against how large they are.
 
-    (a) Difference between the measured rate and $-g_i \sigma_i$ along the flow, relative to $|\dot f|$, against the
-    relative gap of the spectrum (Theorem B.3). Dashed: the rounding error of a rate measured by differences. Left of
-    the dotted line the spectrum does not count as simple. (b) Rates at random balanced starts of one scale, where
-    singular values differ by chance. Black: the fitted slope, {slope:.2f} (95 % interval {low:.2f} to {high:.2f}).
-    Grey, dashed: slopes 0 and 2. (c) Rates along the flow against the singular value itself, a line for each of the
-    first seeds. Dashed: a slope of one; paths bend away from it because $g_i$ changes.
+    (a) compares the rate of a singular value $\sigma_i$ of $f$ along gradient flow with $-g_i \sigma_i$ (Theorem B.3).
+    The difference, relative to $|\dot f|$, is drawn against the relative gap of the spectrum. The gap, which counts
+    that to zero, is at most one half. The dashed line is the rounding error of a rate measured by differences. Left of
+    the dotted line the spectrum does not count as simple. (b) shows rates at random balanced starts of one scale, where
+    singular values differ by chance. The black line has the fitted slope, {slope:.2f} (95 % interval {low:.2f} to
+    {high:.2f}), the grey ones slopes 0 and 2. (c) shows rates along the flow against the singular value itself, a line
+    for each of the first seeds. The dashed line has slope one; paths bend away from it because $g_i$ changes. They
+    plunge where a shrinking singular value turns to growth (left), and once classes are learned (right).
     """
     figure, (error_axis, start_axis, flow_axis) = plt.subplots(1, 3, figsize=(WIDTH, 2.8))
     _error_panel(error_axis, flow, simple_gap)
@@ -87,14 +89,16 @@ def _flow_panel(axis: Axes, flow: Table, members: int) -> None:
 def dominant_class(starts: Table, early: Table, repeated: Table, *, classes: Count) -> Plot:
     r"""Growth rates at uniform predictions, against the size of the largest class and the number of classes.
 
-    (a) Relative growth rates $|\dot\sigma_i| / \sigma_i$ at random balanced starts with {classes} classes, against the
-    size $N$ of the largest class. Small dots: starts. Large dots: their root mean square. Lines: growth as $\sqrt{N}$
-    and as $N$ from the first of these. (b) The growth rate of $\sigma_1$ after a tiny start has aligned with the
-    fastest direction. Filled, solid: inputs are orthonormal, and it grows as $\sqrt{N}$. Open, dashed: the $N$ examples
-    repeat one context and share its row of $f$, and it grows as $N$. Lines: the spectral norm of $A$, its rows repeated
-    in the second case. (c) Circles: the relative error that dropping terms in $1/V$ from $g_i$ causes (eq. 21).
-    Triangles: the same with the two sums of eq. 21 taken apart. Squares: how far the spectral norm of $A$ is below
-    $\sqrt{N}$, at the $N$ where it is furthest below. Dashed: $1 / \sqrt{V}$.
+    (a) shows relative growth rates $|\dot\sigma_i| / \sigma_i$ at random balanced starts with {classes} classes,
+    against the size $N$ of the largest class. Small dots are single rates, the smallest below the panel; large dots are
+    their root mean square. Lines show growth as $\sqrt{N}$ and as $N$ from the first large dot; the others follow
+    neither. (b) shows the growth rate of $\sigma_1$ after a tiny start has aligned with the fastest direction. It grows
+    as $\sqrt{N}$ for orthonormal inputs (filled, solid). Where the $N$ examples repeat one context and share its row of
+    $f$ (open, dashed), it grows as $N$. Lines are the spectral norm of $A$, the loss's gradient by the logits; in the
+    second case its rows are multiplied by their class's size. (c) Circles are the relative error of dropping terms in
+    $1/V$ from $g_i$ in $\dot\sigma_i = -g_i \sigma_i$ (eq. 21). Triangles are the same with the two sums of eq. 21
+    taken apart, an error above one. Squares are how far the spectral norm of $A$ is below $\sqrt{N}$, at the $N$ where
+    it is furthest below. The dashed line is $1 / \sqrt{V}$.
     """
     figure, axes = plt.subplots(1, 3, figsize=(WIDTH, 2.9))
     random_axis, aligned_axis, error_axis = axes

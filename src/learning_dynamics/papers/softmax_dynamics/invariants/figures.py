@@ -25,17 +25,21 @@ def invariants(
 ) -> Plot:
     r"""What holds along every flow: rates of singular values, the conserved difference, shared spectra.
 
-    Each point is one seed at one time, with the largest error of its singular values. Lines: the largest error of all
-    seeds. (a) Error of $u_k^T \dot M v_k$ as the rate of a singular value (Lemma B.1), relative to the matrix's speed,
-    against the gap of the spectrum, along the flow relative to the largest singular value. Dashed: how large the error
-    of finite differences may be: truncation along the curves (orange), rounding along the flow (black). Left of the
-    dotted line singular values of the flow are too close to each other, or to zero, to count as simple. (b) Distance of
-    linear features $X \Theta$ from free features with the same start (eq. 12), for orthonormal inputs and for
-    correlated ones. Dashed: the integration error of the free ones at a tolerance {looser:g} times as large. (c)
-    Relative change of $f^T f - W W^T$ along gradient descent with four learning rates. (d) The same along the flow,
-    from balanced and from Gaussian starts. (e) From balanced starts: the two factors' difference of squared singular
-    values, and the angle of their singular vectors, weighted by the gap (Theorem B.2). (f) The same from Gaussian
-    starts, which the theorem leaves out. Dashed lines in (d) and (e): ten times the integrator's tolerance.
+    The appendix's identities are tested along gradient flow, gradient descent and random curves of matrices. Each point
+    is one seed at one time, with the largest error of its singular values. Lines are the largest error of all seeds.
+
+    (a) shows the error of $u_k^T \dot M v_k$ as the rate of a singular value $\sigma_k$ (Lemma B.1), relative to the
+    speed of the matrix $M$. The horizontal axis is the gap of the spectrum, along the flow relative to the largest
+    singular value. Dashed lines bound the error of finite differences: truncation along the curves (orange), rounding
+    along the flow (black). Left of the dotted line singular values of the flow are too close to each other, or to zero,
+    to count as simple. (b) shows the distance of linear features $X \Theta$ from free features with the same start. It
+    is as large as the features for correlated inputs: eq. 12 needs orthonormal ones. The dashed line is the integration
+    error of the free ones at a tolerance {looser:g} times as large. (c) shows the relative change of $f^T f - W W^T$
+    along gradient descent with four learning rates $\eta$, (d) along the flow from balanced and Gaussian starts. (e)
+    shows, from balanced starts, the two factors' difference of squared singular values, and the angle of their singular
+    vectors, weighted by the gap (Theorem B.2). In (d) and (e) black dashed lines are ten times the integrator's
+    tolerance. (f) shows the same as (e) from Gaussian starts, which the theorem leaves out: the conserved difference is
+    not zero, but small beside the grown factors.
     """
     figure, ((lemma_axis, reduction_axis, descent_axis), (flow_axis, balanced_axis, gaussian_axis)) = plt.subplots(
         2, 3, figsize=(WIDTH, 5.0)

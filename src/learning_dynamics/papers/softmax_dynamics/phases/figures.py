@@ -42,18 +42,19 @@ POPULATION_NAMES = {"rankme_centred": "over examples", "class_rankme_centred": "
 def figure4(skewed: Table, strongly: Table, *, threshold: Positive) -> Plot:
     r"""Runs of the toy in two settings: class sizes {sizes}, and {strong_sizes}; $d$ = {dimension}, cross-entropy.
 
-    Columns: the two settings. Each shows the seed that stays nearest to the median, of {seeds} seeds in the first and
-    {strong_seeds} in the second. Colours in (a) to (d) are classes. (a), (b) Rows of $f$, two coordinates of each.
-    Large dots: the ends. (c), (d) Columns of $W$. (e), (f) The two singular values, and $\sigma_1 - \sigma_2$. (g), (h)
-    RankMe, centred, over all examples (black) and over the means of classes, each counted once (red). Red band: the
-    middle half of the seeds, of the rank over classes. Vertical lines, in the colour of a class: it is learned (its
+    Gradient flow trains the features $f$ and the classifier $W$ of a linear softmax model from small random starts.
+    Each column shows the seed that stays nearest to the median of its setting, of {seeds} and of {strong_seeds} seeds.
+    Colours in (a) to (d) are classes. (a) and (b) show the paths of the rows of $f$, (c) and (d) those of the columns
+    of $W$; large dots are the ends. (e) and (f) show the two singular values of $f$ and their difference. (g) and (h)
+    show RankMe, centred, over all examples (black) and over the means of classes, each counted once (dark orange). The
+    orange band is the middle half of all seeds, over classes. At a vertical line in its colour a class is learned (its
     mean probability passes one half).
 
-    Line styles and shades are the phases of the rank over classes. Dotted, grey: warm-up, a fall to the lowest rank
-    until the first class is learned. Solid, blue: entropy-seeking, a rise. Dashed, beige: compression-seeking, a fall
-    of at least {threshold:g} after it, where there is one. The paper's Figure 4 has the same line styles in its three
-    phases, for sizes that it does not state. Our second setting has all three, over classes and not over examples; the
-    first has two.
+    Line styles in (a) to (d) and shades in (e) to (h) mark the phases of the rank over classes. In the warm-up (dotted,
+    grey) it falls to its lowest value until the first class is learned. A rise on the way, as in (g) and (h), counts as
+    warm-up. In the entropy-seeking phase (solid, blue) the rank rises. In the compression-seeking phase (dashed, beige)
+    it falls by at least {threshold:g}. The paper's Figure 4 has the same line styles in its three phases, for sizes
+    that it does not state. Our second setting has all three, over classes and not over examples; the first has two.
     """
     figure, grid = plt.subplots(4, 2, figsize=(WIDTH, 8.8), height_ratios=[1.15, 1.15, 1.0, 1.0])
     tables = (skewed, strongly)
@@ -213,12 +214,13 @@ def phases(
 ) -> Plot:
     r"""Share of seeds whose effective rank ({measure}) shows each phase, over class skews and initial scales.
 
-    Changes of at least {threshold:g} count. (a) to (c) The rank falls first (warm-up). The trough is its lowest value
-    until the first class is learned. (d) to (f) Once it has risen from the trough the rank does not fall; a rank that
-    never rises counts too. By the paper the rank of its controls only grows from there. (g) to (i) After such a rise it
-    falls by at least {threshold:g} while the rarest classes are learned. Columns: cross-entropy in two dimensions, in
-    three, and the squared loss in two. Cells give the share in per cent with its 95 % Wilson interval, balanced and
-    Gaussian starts together. In the lowest row of each panel classes are equal, and all count as rarest.
+    Gradient flow trains the toy from balanced and Gaussian starts, taken together. Changes of the rank by at least
+    {threshold:g} count. (a) to (c) show the share whose rank falls first (warm-up). The trough is its lowest value
+    until the first class is learned. (d) to (f) show the share whose rank does not fall once it has risen from the
+    trough; a rank that never rises counts too. By the paper the rank of its controls only grows from there. (g) to (i)
+    show the share whose rank, after such a rise, falls while the rarest classes are learned. Titles give the loss and
+    the dimension $d$ of each column. Numbers are per cent with the 95 % Wilson interval. Rows of a panel are class
+    sizes; in the lowest they are equal, and all count as rarest.
     """
     tables = (cross_entropy, no_bottleneck, squared)
     figure, axes = plt.subplots(len(PHASES), len(tables), figsize=(WIDTH, 5.9), sharex=True, sharey=True)

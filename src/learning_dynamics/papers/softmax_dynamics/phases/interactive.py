@@ -29,11 +29,11 @@ TINTS = dict(zip(POPULATION_NAMES.values(), (COLOURS["blue"], COLOURS["vermilion
 def rank_by_skew(skews: Sequence[Table]) -> Interactive:
     r"""Move the skew of the class sizes and choose the dimension $d$: the three phases come and go.
 
-    RankMe, centred, over all examples and over class means, along gradient flow of cross-entropy from Gaussian starts
-    of deviation {scale:g}. There are {classes} classes, and the rarest has one example. The skew is how many times as
-    many examples each class has as the next. Thick: the median of {draws} draws. Thin: each draw. Dashed: median times
-    at which the first and the last class are learned (its mean probability passes one half). Features compress where
-    the curve over classes falls after the first class is learned.
+    RankMe, centred, is drawn over all examples and over class means, along gradient flow of cross-entropy from Gaussian
+    starts of deviation {scale:g}. There are {classes} classes, and the rarest has one example. The skew is how many
+    times as many examples each class has as the next. Thick lines are the median of {draws} draws, thin lines single
+    draws. Dashed lines are the median times at which the first and the last class are learned (its mean probability
+    passes one half). Features compress where the curve over classes falls after the first class is learned.
     """
     settings = settings_of(skews[0])
     # sizes are 1, r, r^2, ...: the largest is r^(V - 1)

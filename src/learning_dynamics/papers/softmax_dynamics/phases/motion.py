@@ -19,8 +19,9 @@ from learning_dynamics.tidy import Table, settings_of
 def figure4(strongly: Table) -> Motion:
     r"""In motion: the features of each class, and RankMe over classes and over all examples.
 
-    The second setting above, at recorded times, evenly in $\ln t$. Left: rows of $f$ with their paths so far, in the
-    colours above. They begin near the origin. Right: RankMe, centred, until then. Vertical lines: a class is learned.
+    The film shows the second setting above, in frames even in $\ln t$. On the left the rows of $f$ leave the origin,
+    with their paths so far, in the colours above. On the right is RankMe, centred, until then. At a vertical line a
+    class is learned.
     """
     rows = strongly[strongly["seed"] == typical_member(strongly)]
     counts = settings_of(strongly)["counts"]
@@ -81,5 +82,5 @@ def figure4(strongly: Table) -> Motion:
         seconds=4.5,
         facts={"highest": ranks[1].max(), "last": ranks[1][-1]},
         alt="Points leave the origin of a plane along one line, then fan out, one direction for each class; RankMe "
-        "over classes rises to {highest:.2f} and falls to {last:.2f}, while that over examples rises.",
+        "falls to a trough, then rises to {highest:.2f} and falls to {last:.2f} over classes, and rises over examples.",
     )

@@ -37,13 +37,12 @@ LAWS = ("equal sizes", "sizes as $1/k$", "sizes as $1/k^2$")  # by the power of 
 def phase_diagram(region: Table, *, threshold: Positive) -> Plot:
     r"""Where the rank falls while the rarest classes are learned, under {method}: share of seeds.
 
-    RankMe, centred, of one row of features for each class, in {dimensions} dimensions. (a), (b) Every class counts
-    once. (c), (d) Every class counts as often as it has examples. Four classes have sizes $r^3 : r^2 : r : 1$; the
-    vertical axis is the largest over the smallest. Each cell has {seeds} seeds of Gaussian starts. A fall counts if it
-    follows a rise since the warm-up's trough, and if the part of it while the rarest classes are learned is
-    {threshold:g} or more. Cells give the share in per cent with its 95 % Wilson interval. The red line bounds the cells
-    in which most seeds fall. Hatched (for trained networks; not recorded under gradient flow): fewer than half of the
-    seeds have learned every example at the end.
+    Four classes of sizes $r^3 : r^2 : r : 1$ are trained from Gaussian starts in {dimensions} dimensions, with one row
+    of features for each class. The rank is RankMe, centred. In (a) and (b) every class counts once, in (c) and (d) as
+    often as it has examples. A fall counts if it follows a rise since the warm-up's trough, and if its part while the
+    rarest classes are learned is {threshold:g} or more. Cells give the share of {seeds} seeds in per cent with its 95 %
+    Wilson interval. The orange line bounds the cells in which most seeds fall; a panel without it has no such cell. The
+    legend explains hatched cells, if there are any.
     """
     dimensions = sorted(region["dimension"].unique())
     scales = sorted(region["scale"].unique())
@@ -82,13 +81,14 @@ def boundary(draws: Table, directions: Table, *, threshold: Positive) -> Plot:
     r"""How far the rank over classes falls while the rarest class is learned: from the two-direction start, and from
     random ones.
 
-    Four classes in two dimensions, {laws} laws of sizes and two scales. The two-direction start consists of two growing
-    directions of $A$ at uniform predictions, with equal weight. Its fall is on the horizontal axis. (a) Fall from
-    {seeds} random starts, median and middle half. Filled: over classes. Open: over examples. Dashed: both falls are
-    equal. (b) Share of random starts that fall by {threshold:g} or more, with 95 % Wilson intervals. Dashed: 0 or 1, as
-    the two-direction start itself falls or does not. Chance in the start matters little at these scales and sizes. This
-    does not hold everywhere: at larger scales, at sizes near each other and at ties the two frequent classes may end
-    side by side, and then the two kinds of start differ.
+    Gradient flow trains four classes in two dimensions, at {laws} laws of sizes and two scales. The two-direction start
+    consists of two growing directions of the loss's gradient by the logits, at uniform predictions, with equal weight.
+    (a) shows the fall from {seeds} random starts, median and middle half. Filled markers are over classes; open ones,
+    over examples, are all at zero. On the dashed line both falls are equal. At one law, on the left, random starts fall
+    a little and the two-direction start does not. (b) shows the share of random starts that fall by {threshold:g} or
+    more, with 95 % Wilson intervals. The dashed line is 0 or 1, as the two-direction start itself falls or does not.
+    Chance in the start matters little at these scales and sizes. At larger scales, and at equal or nearly equal sizes,
+    the two frequent classes may end side by side. Then the two kinds of start differ.
     """
     figure, (depth_axis, share_axis) = plt.subplots(1, 2, figsize=(WIDTH, 3.1))
     smallest = draws["threshold"][draws["threshold"] > 0].min()  # falls of any depth count
@@ -148,10 +148,12 @@ def _draw_edges(axis: plt.Axes, inside: np.ndarray) -> None:
 def many_classes(laws: Sequence[Table], *, scale: Positive, threshold: Positive) -> Plot:
     r"""More classes: how far the rank ends below its highest, and how often by {threshold:g} or more, against $d / V$.
 
-    There are {classes} classes. Their sizes are equal, or fall with a class's number $k$ as $1/k$ or $1/k^2$. Gradient
-    flow from Gaussian starts of scale {scale:g}, one row of features a class, {seeds} seeds. RankMe, centred. Filled,
-    solid: over classes. Open, dashed: over examples. (a) Share of seeds whose rank ends {threshold:g} or more below its
-    highest, with 95 % Wilson intervals. (b) Median and middle half of the fall from the highest rank to the end.
+    Gradient flow trains {classes} classes ($V$) in $d$ dimensions, with one row of features a class, from {seeds}
+    Gaussian starts of scale {scale:g}. Sizes are equal, or fall with a class's number $k$ as $1/k$ or $1/k^2$. The rank
+    is RankMe, centred, over classes (filled, solid) and over examples (open, dashed). (a) shows the share of seeds
+    whose rank ends {threshold:g} or more below its highest, with 95 % Wilson intervals. (b) shows the median and middle
+    half of the fall from the highest rank to the end. Curves over examples and of equal sizes cover each other near
+    zero.
     """
     figure, axes = plt.subplots(
         len(laws), 2, figsize=(WIDTH, 0.5 + 2.4 * len(laws)), sharex=True, sharey="col", squeeze=False
@@ -191,11 +193,12 @@ def many_classes(laws: Sequence[Table], *, scale: Positive, threshold: Positive)
 def many_classes_diagram(laws: Sequence[Table], *, threshold: Positive) -> Plot:
     r"""Where the rank over classes ends below its highest with more classes: share of seeds, over scale and dimensions.
 
-    Rows: {classes} classes. Columns: sizes that are equal, or fall with a class's number $k$ as $1/k$ or $1/k^2$.
-    Gradient flow from Gaussian starts, one row of features a class, {seeds} seeds. RankMe, centred, over classes. A
-    seed falls if its rank ends {threshold:g} or more below the highest since the warm-up's trough. Cells give the share
-    in per cent with its 95 % Wilson interval. Red lines bound the cells in which most seeds fall. Over examples the
-    share is {examples:.0%} at most. Flows that did not finish, {failed:.1%}, count as not falling.
+    Gradient flow trains $V$ classes in $d$ dimensions from Gaussian starts, with one row of features a class and
+    {seeds} seeds a cell. Rows of panels have {classes} classes. In the columns sizes are equal, or fall with a class's
+    number $k$ as $1/k$ or $1/k^2$. The rank is RankMe, centred, over classes. A seed falls if its rank ends
+    {threshold:g} or more below the highest since the warm-up's trough. Cells give the share in per cent with its 95 %
+    Wilson interval. Orange lines bound the cells in which most seeds fall. Over examples the share is {examples:.0%} at
+    most. Flows that did not finish, {failed:.1%}, count as not falling.
     """
     figure, axes = plt.subplots(
         len(laws),

@@ -26,14 +26,15 @@ METHODS = ("SGD", "momentum", "Adam", "AdamW")
 def eight_examples(trainings: Table, *, threshold: Positive) -> Plot:
     r"""Eight examples, by learning rate and batch size: share of seeds that learn and show all three phases.
 
-    RankMe, centred, over all examples, at every step. The phases are a warm-up, a growth and a fall while the rarest
-    classes are learned, in this order, each of {threshold:g} or more. {narrow_panels} {least} dimensions, by class
-    sizes; those of {equal_panels} are equal. {wide_panels} The skewed sizes in {most} dimensions, without a bottleneck.
-    Cells give the share in per cent of all {seeds} seeds, with its 95 % Wilson interval. Training is gradient descent
-    for {steps} steps from starts of scale {scale:g}; a minibatch's gradient is scaled to the sum over examples.
-    Hatched: fewer than half of the seeds have learned. A seed has learned if at the end every example's own class has a
-    probability above one half, and if no such probability was below the smallest normal number of double precision on
-    the way.
+    Training is gradient descent for {steps} steps from starts of scale {scale:g}; a minibatch's gradient is scaled to
+    the sum over examples. The rank is RankMe, centred, over all examples, at every step. The phases are a warm-up, a
+    growth and a fall while the rarest classes are learned, in this order, each of {threshold:g} or more. Cells give the
+    share in per cent of all {seeds} seeds, with its 95 % Wilson interval. In {narrow_panels} there are {least}
+    dimensions; class sizes are equal in {equal_panels}. In {wide_panels} the skewed sizes have {most} dimensions,
+    without a bottleneck. In small batches equal classes show the phases too, since noise lowers the rank. In hatched
+    cells fewer than half of the seeds have learned. A seed has learned if every example's own class ends with a
+    probability above one half. No such probability may be below the smallest normal number of double precision on the
+    way.
     """
     _require_one(trainings, "method", "decay", "steps", "scale")
     draws = {case: case_draws(trainings, case, "examples", threshold) for case in CASES}
@@ -113,13 +114,13 @@ def optimisers(trainings: Sequence[Table], *, threshold: Positive) -> Plot:
     r"""More classes, by optimiser, decay and batch: share of seeds whose rank falls while all classes but the first are
     learned.
 
-    RankMe, centred, over the means of classes (top) and over examples (bottom). A fall counts if it follows a rise
-    since the warm-up's trough, and if the part of it while those classes are learned is {threshold:g} or more. Columns:
-    numbers of classes $V$. Within them: sizes that are equal, or fall with a class's number $k$ as $1/k$ or $1/k^2$, in
-    $d$ dimensions. Rows: descent without and with momentum {momentum:g}, and AdamW with decays, on all examples or on
-    batches. Cells give the share in per cent of {seeds} seeds; white was not tried. Hatched: fewer than half of the
-    seeds have learned every example when training ends. Where a step takes all examples, which then agree within a
-    class, a class has one row of features.
+    Training is descent without and with momentum {momentum:g}, or AdamW with several decays, on all examples or on
+    batches. The upper panels show RankMe, centred, over the means of classes, the lower ones over examples. A fall
+    counts if it follows a rise since the warm-up's trough, and if its part while those classes are learned is
+    {threshold:g} or more. A panel has $V$ classes. Its columns have $d$ dimensions, and sizes that are equal, or fall
+    with a class's number $k$ as $1/k$ or $1/k^2$. Cells give the share in per cent of {seeds} seeds; white ones were
+    not tried. In hatched cells fewer than half of the seeds have learned every example when training ends. Where a step
+    takes all examples, a class has one row of features, as its examples agree.
     """
     for table in trainings:
         _require_one(table, "learning_rate", "steps", "scale")
