@@ -24,12 +24,14 @@ APART = 0.25  # chosen: a dot whose power differs from the predicted one by more
 def acceleration(l4: Table, l2: Table, *, start: Natural) -> Plot:
     r"""Depth and the speed of gradient descent on a regression, for the $\ell_4$ and the $\ell_2$ loss.
 
-    (a), (c) The relative excess over the least loss against iterations, from one of several starts. Each line has the
-    best learning rate of its network. Solid: descent on the layers. Dashed: the end-to-end update rule. Dotted: the
-    tolerance, {tolerance:g}. (b), (d) Iterations to the tolerance against the learning rate, for descent on the layers.
-    Dots: medians over starts, where more than half reach it. Circles: the best rates. With the $\ell_4$ loss depth 1
-    needs {l4_1:.0f} iterations and depth 2 {l4_2:.0f}; with the $\ell_2$ loss they need {l2_1:.0f} and {l2_2:.0f}. The
-    best rates are near the edge of stability, where a loss need not fall at every step.
+    Panels (a) and (c) show the relative excess over the least loss against iterations, from one start, at each
+    network's best learning rate. Solid curves are descent on the layers, dashed ones the end-to-end update of their
+    product. The dotted line is the tolerance, {tolerance:g}. Panels (b) and (d) show iterations to the tolerance
+    against the learning rate, for descent on the layers. Dots are medians over starts, where more than half arrive;
+    circles mark the best rates. With the $\ell_4$ loss depth 1 needs {l4_1:.0f} iterations, depth 2 {l4_2:.0f} and
+    depth 3 {l4_3:.0f}: depth is faster, as slide 24 says. With the $\ell_2$ loss they need {l2_1:.0f}, {l2_2:.0f} and
+    {l2_3:.0f}. The best rates are near the edge of stability, where a loss need not fall at every step; beyond, curves
+    rise steeply or end.
     """
     figure, axes = plt.subplots(2, 2, figsize=(WIDTH, 5.2), sharex="col")
     facts: dict[str, float] = {}
@@ -70,14 +72,15 @@ def acceleration(l4: Table, l2: Table, *, start: Natural) -> Plot:
 def two_samples(samples: Table, deeper: Sequence[Table]) -> Plot:
     r"""Two orthogonal samples, one $\kappa$ times as long as the other: steps against $\kappa$.
 
-    (a) Steps until the loss has fallen to {tolerance:g} of the loss at zero weights, at the largest stable learning
-    rate. Solid: the end-to-end update at depth 2, with the exponent p of the loss beside each line. Dashed: gradient
-    descent (depth 1), for the same exponents. Dots: starts. Lines: their medians. (b) The power of $\kappa$ with which
-    steps grow, against p. Dots: each start at depths 2, 3 and 4, where $\kappa$ is large. Lines:
-    $1 - 2/N + 2/\min(N, p-1)$. Black bars: the prediction at depth 2 with the factor $\log \kappa$, which adds up to
-    {extra:.2g} at these $\kappa$. Of {dots} dots {outliers} are further than {apart:g} from their prediction; the claim
-    compares medians. Dashed: the power of gradient descent. For powers below it the gain by depth grows with $\kappa$
-    without bound.
+    (a) Lines show the steps in which linear networks fit the samples, to {tolerance:g} of the loss at zero weights, at
+    the largest stable learning rate. Solid lines are the end-to-end update at depth 2, beside them the exponent p of
+    the loss. Dashed lines are gradient descent (depth 1), for the same p. Dots are starts, lines medians. At p = 2
+    depth 2 is no faster. (b) Dots are the power of $\kappa$ with which steps grow, for each start at depths 2, 3 and 4,
+    where $\kappa$ is large. Lines are the prediction $1 - 2/N + 2/\min(N, p-1)$ at depth $N$. Black bars include the
+    factor $\log \kappa$ at depth 2, which adds up to {extra:.2g} at these $\kappa$. Of {dots} dots {outliers} are
+    further than {apart:g} from their prediction; the claim compares medians. The lowest dot is a start that takes most
+    steps at the smallest $\kappa$. The dashed line is gradient descent. For powers below this line the gain by depth
+    grows with $\kappa$ without bound.
     """
     figure, (left, right) = plt.subplots(1, 2, figsize=(WIDTH, 3.2))
     _steps_panel(left, samples)
@@ -86,7 +89,7 @@ def two_samples(samples: Table, deeper: Sequence[Table]) -> Plot:
     depths = sorted(pd.concat(deeper)["depth"].unique())
     bar = handle("depth 2, with its logarithm", line="", marker="_", ms=9, mew=1.6)
     legend_below(figure, [handle("depth 1", DEPTH_COLOURS[1], DASHED), *depth_handles(depths), bar])
-    alt = "Steps against kappa by exponent and depth; measured powers of kappa lie on the predicted curves."
+    alt = "Steps against kappa by exponent and depth; most measured powers of kappa are near the predicted curves."
     return Plot(figure, facts=facts | {"tolerance": settings_of(samples)["tolerance"], "apart": APART}, alt=alt)
 
 

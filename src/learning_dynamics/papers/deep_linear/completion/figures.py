@@ -18,11 +18,12 @@ MINIMISER = "nuclear norm minimisation"
 def completion(few: Sequence[Table], many: Sequence[Table], minimiser: Table, minimiser_many: Table) -> Plot:
     r"""Matrix completion by deep linear networks: reconstruction error against initialisation scale.
 
-    Gradient descent completes a low-rank matrix. The error is the mean square over all entries. One column for each
-    depth. (a) to (c) From {few} entries. (d) to (f) From {many} entries. Dots: draws. Lines: medians, solid for the
-    smaller learning rate, dashed for the larger where there are two. Grey, dotted: the minimiser of the nuclear norm
-    (median). Runs that did not reach the training loss at which descent stops are not drawn ({lost} of {runs}). The two
-    rows have different vertical axes.
+    Gradient descent completes a low-rank matrix, from {few} entries in (a) to (c) and from {many} in (d) to (f). The
+    error is the mean square over all entries. Rows differ in their vertical axes, columns in depth; shorter lines have
+    fewer scales. Dots are draws. Lines are medians, solid for the smaller learning rate, dashed for the larger where
+    there are two. Grey dotted lines are the minimiser of the nuclear norm (median). In (d) to (f) the minimiser is
+    best, as descent stops at a training loss. At the largest scale one draw is far above the others in (b) and (c).
+    Runs that did not reach that training loss are not drawn ({lost} of {runs}).
     """
     figure, axes = plt.subplots(2, len(few), figsize=(WIDTH, 4.6), sharex=True, sharey="row", squeeze=False)
     for axes_of_row, tables, minimiser_table in zip(axes, (few, many), (minimiser, minimiser_many), strict=True):
@@ -62,10 +63,12 @@ PANEL_LABELS = {
 def norms(few: Sequence[Table], many: Sequence[Table], minimiser: Table, minimiser_many: Table) -> Plot:
     r"""Which quantity completed matrices minimise: reconstruction error, nuclear norm and effective rank against scale.
 
-    (a) to (c) Completions from {few} entries. (d) to (f) From {many}. One line for each depth, at the smaller learning
-    rate: medians over {draws} draws. Dots: draws. (b), (e) The nuclear norm less that of the target, the matrix to be
-    completed. Grey, dotted: the minimiser of the nuclear norm. Black, dashed: the target. Both lines are medians. Runs
-    that did not reach the training loss at which descent stops are left out.
+    Gradient descent completes a low-rank matrix, the target, from {few} entries in (a) to (c) and from {many} in (d) to
+    (f). Lines are medians over {draws} draws (dots), one for each depth, at the smaller learning rate. Panels (a) and
+    (d) show the mean square error, (b) and (e) the nuclear norm less that of the target. The effective rank in (c) and
+    (f) is the exponential of the entropy of the singular values' shares. Grey dotted lines are the minimiser of the
+    nuclear norm, in (b) far below the target (black, dashed). Both are medians. Runs that did not reach their training
+    loss are left out.
     """
     figure, axes = plt.subplots(2, 3, figsize=(WIDTH, 4.7), sharex=True)
     for axes_of_row, runs, minimiser_run in zip(axes, (few, many), (minimiser, minimiser_many), strict=True):

@@ -18,13 +18,15 @@ def completion_exponents(
 ) -> Plot:
     r"""The singular value that completion leaves beyond the rank $r$, as a power of the initialisation scale $s$.
 
-    (a) $\sigma_{r+1}$ at the end of descent at depth 2 against $s$, by number of observed entries. Medians over those
-    of {draws} draws that reached their training loss. Dotted: the predicted power, through the median at the smallest
-    $s$. At $s$ = {coarse:g} and above the power is not reached yet. (b) The power against the number of entries, for
-    singular values 3 : 1. Dots: draws. Circles and squares: medians at depths 2 and 3; at depth 3 the prediction is 1.
-    Solid line: the median prediction $1 - \alpha$ at depth 2. The gradient's singular values along each draw's path at
-    $s$ = {measured_at:g} give $\alpha$. Grey, dashed: $1 - \alpha$ by the start of the path alone. (c) Measured against
-    predicted powers, for every draw of both kinds of matrices at depth 2. On the line they are equal.
+    (a) Dots are $\sigma_{r+1}$ at the end of descent at depth 2, medians over those of {draws} draws that reached their
+    training loss. Dotted lines have the predicted power, through the median at the smallest $s$. At $s$ = {coarse:g}
+    and above the power is not reached yet. (b) Small dots are the powers of draws against the number of entries, for
+    singular values 3 : 1. Circles and squares are medians at depths 2 and 3. At depth 3 the prediction is 1; in the
+    draw far below, $\sigma_{r+1}$ is not small at the largest $s$. The solid line is the median prediction $1 - \alpha$
+    at depth 2, where $\alpha$ is the growth of $\log \sigma_{r+1}$ over that of $\log \sigma_r$. The gradient's
+    singular values along each draw's path at $s$ = {measured_at:g} give $\alpha$. The grey dashed line takes $\alpha$
+    from the start of the path alone. (c) Dots compare measured and predicted powers, for every draw of both kinds of
+    matrices at depth 2. On the line they are equal; most are above.
     """
     figure, (left, middle, right) = plt.subplots(1, 3, figsize=(WIDTH, 3.2))
     _against_scale(left, pd.concat([uneven, coarse]), uneven_path)

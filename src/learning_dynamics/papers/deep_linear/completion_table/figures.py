@@ -47,14 +47,14 @@ def completion_table(
 ) -> Plot:
     r"""The slides' tables beside ours: reconstruction error, nuclear norm and effective rank of each method.
 
-    Slides 31 (5000 entries) and 32 (2000 entries) show one draw. Our values are medians over {draws} draws (networks
-    from 2000 entries: {draws_of_networks}). The smallest and the largest are in brackets. Networks start at scale
-    {scale:g}; the slides print no scale. Our errors are mean squares over all entries, as in the authors' code. Their
-    roots are beside them, because the slides do not say which of the two they print. As mean squares four of the
-    slides' errors agree with ours. Those of nuclear-norm minimisation and of depth 2 from 2000 entries are nearer to
-    the roots. The slides print a nuclear norm of 221 for recovered matrices. We take it for that of their target. The
-    last column is the convex solver's proved gap, the largest over draws: its nuclear norm exceeds the least one by no
-    more than this share.{dashes}
+    Slides 31 (5000 entries) and 32 (2000 entries) show one draw, completed by three methods. Our values are medians
+    over {draws} draws (networks from 2000 entries: {draws_of_networks}). The smallest and the largest are in brackets.
+    Networks start at scale {scale:g}; the slides print no scale. Our errors are mean squares over all entries, as in
+    the authors' code. Roots are beside them, as the slides do not say which of the two they print. As mean squares four
+    of the slides' errors agree with ours. The other two, from 2000 entries by nuclear-norm minimisation and at depth 2,
+    are nearer to the roots. We take the slides' nuclear norm of recovered matrices, 221, for that of their target. The
+    last column is the convex solver's proved gap, the largest over draws: the solver's nuclear norm exceeds the least
+    one by no more than this share.{dashes}
     """
     tables = {
         ENTRIES_5K: {MINIMISATION: minimiser_many, DEPTH_2: depth_2_many, DEPTH_3: depth_3_many},
@@ -92,7 +92,7 @@ def completion_table(
         "draws": len(values_by_draw(minimiser, ERROR)),
         "draws_of_networks": len(network_values(depth_3, ERROR, scale)),
         "scale": scale,
-        "dashes": " A dash: some draws did not reach the training loss." if has_dashes else "",
+        "dashes": " A dash means that some draws did not reach the training loss." if has_dashes else "",
     }
     return Plot(table_figure(table, width=1.25 * WIDTH), facts=facts, alt=alt, table=table)
 

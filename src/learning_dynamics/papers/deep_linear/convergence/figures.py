@@ -17,14 +17,16 @@ INITS = {"layer_wise": "orange", "balanced": "blue"}
 def convergence(initialisations: Table, guarantee: Table) -> Plot:
     r"""Where gradient descent converges: initialisations, and the assumptions of the guarantee.
 
-    (a), (b) Iterations to a loss within {tolerance:g} of the least, at the best learning rate of a grid. Horizontal
-    axis: the standard deviation of the end-to-end matrix's entries at the start. Entries of independent Gaussian layers
-    (layer-wise) are scaled so that their product has this deviation. Lines: medians. Dots: draws, {reached}. Balanced
-    layers of depth {deepest} take {least:.2g} to {most:.3g} times as many iterations as layer-wise ones of the same
-    deviation. (c) The loss relative to its start. Blue: from starts that meet both assumptions of the guarantee. Red:
-    from balanced layers with a singular matrix on the way. Orange: from unbalanced layers, cut off at $10^3$, where
-    descent has diverged. Green: from the same layers with the step divided by {shortened:g}; the horizontal axis still
-    has the undivided step. Black, dashed: the guaranteed bound.
+    Panels (a) and (b) show iterations on a regression to a loss within {tolerance:g} of the least, at the best learning
+    rate of a grid. The horizontal axis is the standard deviation of the entries of the end-to-end matrix $W$ at the
+    start. Entries of independent Gaussian layers (layer-wise) are scaled so that their product has this deviation.
+    Lines are medians, dots are draws, {reached}. Balanced layers of depth {deepest} take {least:.2g} to {most:.3g}
+    times as many iterations as layer-wise ones of the same deviation, most at the largest. (c) Lines show the loss
+    relative to its start. Blue starts meet both assumptions of the guarantee: less loss than every singular matrix, and
+    balanced layers. Their loss falls faster than the guaranteed bound (black, dashed). Lines "past a singular $W$" are
+    of balanced layers that stop at a singular matrix on the way. Lines "unbalanced" have diverged, and are cut off at
+    $10^3$. Lines "shorter step" are of the same starts with the step divided by {shortened:g}; the horizontal axis
+    still has the undivided step.
     """
     depths = sorted(initialisations["depth"].unique())
     figure, axes = plt.subplots(1, len(depths) + 1, figsize=(1.1 * WIDTH, 3.0))
@@ -42,7 +44,7 @@ def convergence(initialisations: Table, guarantee: Table) -> Plot:
     alt = "Iterations against deviation for two initialisations at two depths; losses with and without assumptions."
     cap = settings["max_steps"]
     reached = (
-        f"open triangles in the shaded strip those that no rate of the grid brought there in {cap} iterations"
+        f"and open triangles in the shaded strip are those that no rate of the grid brought there in {cap} iterations"
         if some_unconverged
         else f"which all come to that loss within {cap} iterations"
     )
@@ -114,12 +116,13 @@ def _guarantee_panel(axis: Axes, table: Table) -> None:
 def guarantees(flows: Table, starts: Table) -> Plot:
     r"""What the guarantee promises, and how often a random start meets its first assumption.
 
-    (a) The slowest decay rate of the loss along a flow, against the margin $c$. Dots: starts at the target with its
-    smallest singular value lowered to $c$. Crosses: starts in random directions from the target. Solid: the guaranteed
-    rate $c^{2(N-1)/N}$. Dashed: $2N$ times the guaranteed rate. (b) The share of {draws} random balanced starts with
-    one output that meet the first assumption, of less loss than every singular matrix, against the dimension $d$ of the
-    input. Blue: entries have a standard deviation in proportion to $1/d$. Orange: in proportion to $1/\sqrt{d}$. Lines:
-    closed forms.
+    (a) Marks are the slowest decay rate of the loss along a flow, against the margin $c$. By the first assumption the
+    start has less loss than every matrix with a singular value up to $c$. Solid lines are the guaranteed rate
+    $c^{2(N-1)/N}$ at depth $N$, dashed lines $2N$ times this rate. Dots start at the target with its smallest singular
+    value lowered to $c$. Crosses start as far from the target in random directions, which lower that value less: decay
+    is faster. (b) Dots are the share of {draws} random balanced starts with one output that meet this assumption,
+    against the dimension $d$ of the input. Entries have a standard deviation in proportion to $1/d$ (blue) or
+    $1/\sqrt{d}$ (orange). Lines are closed forms.
     """
     figure, (left, right) = plt.subplots(1, 2, figsize=(WIDTH, 3.8))
     _decay_panel(left, flows)
@@ -133,7 +136,7 @@ def guarantees(flows: Table, starts: Table) -> Plot:
     ]
     legend_below(figure, handles, columns=3)
     letters((left, right))
-    alt = "Rates of fall against margins on lines of the guaranteed slope; shares of starts against dimension."
+    alt = "Rates of fall against margins, dots of the guaranteed slope, crosses above; shares of starts by dimension."
     return Plot(figure, facts={"draws": settings_of(starts)["draws"]}, alt=alt)
 
 

@@ -15,12 +15,14 @@ from learning_dynamics.tidy import Table, select
 def preconditioner(balanced: Table, gaussian: Table, descent: Table, starts: Table, *, member: Natural) -> Plot:
     r"""The end-to-end matrix obeys an equation of its own if the layers are balanced.
 
-    (a) Singular values from balanced layers at depth 3. Lines: of the product of the layers under gradient flow. Dots:
-    of the end-to-end dynamics. (b) The distance between the two, the largest over draws. Solid: from balanced layers.
-    Dashed: from Gaussian ones. (c) How much faster than at depth 1 a singular value moves. Dots: measured from the
-    layers' velocities. Lines: $N \sigma^{2-2/N}$. (d) Grey: how far gradient descent with step $\eta$ has left balance
-    at a fixed time. Blue: the imbalance at the end of the flow, over the size of the layers, from entries of deviation
-    $s$. Black, dashed: slope one along the grey line, slope two along the blue one.
+    (a) Lines are singular values of the product of balanced layers under gradient flow. Dots are those of this
+    equation, the end-to-end dynamics. (b) Lines are the distance between the two matrices, the largest over draws,
+    solid from balanced layers and dashed from Gaussian ones. Solid lines are errors of integration. They leave the
+    panel at depth 2, and rise at depth 4 while one draw's smallest singular value still grows. (c) Dots show how much
+    faster than at depth 1 a singular value $\sigma$ moves, from the layers' velocities. Lines are $N \sigma^{2-2/N}$ at
+    depth $N$. (d) Each line is a draw. Grey lines show how far gradient descent with step $\eta$ has left balance at a
+    fixed time. Blue lines show the imbalance at the end of the flow, over the squared size of the layers, from entries
+    of deviation $s$. Black dashed lines have slope one along grey and two along blue.
     """
     figure, ((values_axis, distance_axis), (factor_axis, drift_axis)) = plt.subplots(2, 2, figsize=(WIDTH, 5.4))
     rows = select(balanced, depth=3, seed=member)  # dots are drawn at every third time, so that lines show
@@ -43,11 +45,11 @@ def preconditioner(balanced: Table, gaussian: Table, descent: Table, starts: Tab
 def factors(factors: Table, *, member: Natural) -> Plot:
     r"""What depth does to the singular values of one matrix: small factors may grow with depth, and ratios always do.
 
-    (a) The factor by which a singular value moves faster through balanced layers than at depth 1, against the number
-    of layers. One colour for each singular value of one draw. Dots: from the layers' velocities. Lines: $N
-    \sigma^{2-2/N}$. Below the dashed line a singular value is slowed down. Crosses: $N = 2 \ln(1/\sigma)$, from where
-    on each further layer speeds it up again. (b) The factor of each singular value over that of the next smaller
-    one.
+    (a) Dots are the factor by which a singular value $\sigma$ moves faster through $N$ balanced layers than at depth 1,
+    from the layers' velocities. Each colour is one singular value of one draw. Lines are $N \sigma^{2-2/N}$. Below the
+    dashed line a singular value is slowed down. Crosses mark $N = 2 \ln(1/\sigma)$, from where on each further layer
+    speeds the value up again. (b) Lines are the factor of each singular value over that of the next smaller one. They
+    nearly coincide where neighbours have nearly the same ratio.
     """
     figure, (left, right) = plt.subplots(1, 2, figsize=(WIDTH, 3.0), sharex=True)
     rows = select(factors, seed=member)

@@ -19,13 +19,14 @@ from learning_dynamics.tidy import Quantity, Table, select
 def enough_entries(deep: Sequence[Table], convex: Table, *, recovered: Fraction) -> Plot:
     r"""How many observed entries are enough: reconstruction error and nuclear norm against their number, by method.
 
-    One row for each initialisation scale $s$. Lines: medians over {draws} draws. Bands: from the smallest to the
-    largest draw. Grey: the minimiser of the nuclear norm. (a), (d) The mean square error over all entries. (b), (e) The
-    nuclear norm less that of the target. (c), (f) The fewest entries from which a draw is recovered, by depth and for
-    the minimiser (min.). Dots: draws. Bars: medians. A draw is recovered if its error is at most {recovered:g} of the
-    mean square entry, the dashed line in (a) and (d). Open circles: thresholds of which only an upper bound is known,
-    where some training did not converge ({unknown}, over all methods and scales). {beyond}Panels (a), (b), (d) and (e)
-    leave out networks that did not reach their training loss ({lost} of {runs}).
+    Networks and the minimiser of the nuclear norm (grey) complete matrices. Rows differ in initialisation scale $s$.
+    Panels (a) and (d) show the mean square error over all entries, (b) and (e) the nuclear norm less that of the
+    target. Lines are medians over at most {draws} draws, without networks that did not reach their training loss
+    ({lost} of {runs}). Bands run from the smallest to the largest draw; some peaks are single draws. Panels (c) and (f)
+    show the fewest entries from which a draw is recovered, by depth and for the minimiser (min.). Dots are draws, bars
+    medians. A draw is recovered if its error is at most {recovered:g} of the mean square entry, the dashed line in (a)
+    and (d). Open circles are upper bounds, where some training did not converge ({unknown}, over all methods and
+    scales). {beyond}With many entries the minimiser is best, as networks stop at a training loss.
     """
     scales = sorted(deep[0]["scale"].unique(), reverse=True)
     shape: dict[str, Any] = {"sharex": "col", "sharey": "col", "width_ratios": [1.2, 1.2, 0.9]}
@@ -57,9 +58,9 @@ def enough_entries(deep: Sequence[Table], convex: Table, *, recovered: Fraction)
         handle("upper bound", line="", marker="o", ms=5.5, mfc="none"),
     ]
     legend_below(figure, handles)
-    text = f"Not drawn: {beyond} thresholds with no upper bound among the numbers tried. " if beyond else ""
+    text = f"Not drawn are {beyond} thresholds with no upper bound among the numbers tried. " if beyond else ""
     facts = {"draws": convex["draw"].nunique(), "recovered": recovered, "unknown": unknown, "beyond": text}
-    alt = "Errors fall steeply at a number of entries that is smaller for deeper networks than for the convex program."
+    alt = "Errors fall steeply at a number of entries that is smaller at depths 3 and 4 than for the convex program."
     return Plot(figure, facts=facts | unfinished(*deep), alt=alt)
 
 

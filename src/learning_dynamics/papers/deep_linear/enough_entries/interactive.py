@@ -21,10 +21,11 @@ CONVEX = "least nuclear norm"
 def enough_entries(deep: Sequence[Table], convex: Table, *, recovered: Fraction) -> Interactive:
     r"""Move the number of observed entries and choose the depth: deeper networks recover the matrix from fewer.
 
-    Each dot is one of {draws} matrices, completed from the chosen number of its entries. Across: the distance of its
-    nuclear norm from the true one. Upwards: its mean square error over all entries. Below the dashed line the matrix is
-    recovered, to {recovered:g} of the mean square entry. On the vertical line the nuclear norm is the true one. Faint
-    lines: the way of the medians as entries are added. Networks that did not reach their training loss are left out.
+    Each dot is one of {draws} matrices, completed from the chosen number of its entries by a network or by the least
+    nuclear norm (grey). The horizontal axis is the matrix's nuclear norm less the true one, the vertical axis the mean
+    square error over all entries. Below the dashed line the matrix is recovered, to {recovered:g} of the mean square
+    entry. On the vertical line the nuclear norm is the true one. Faint lines follow the medians as entries are added.
+    Networks that did not reach their training loss are left out.
     """
     table = _completed_matrices(deep, convex)
     scales = sorted(table["scale"].unique(), reverse=True)

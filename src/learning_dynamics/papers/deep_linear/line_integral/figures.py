@@ -9,14 +9,16 @@ from learning_dynamics.tidy import Table, select
 
 
 def line_integral(curve: Table) -> Plot:
-    r"""Integrals of the preconditioned gradient along a closed curve: from depth 3 on no function has it as its
+    r"""Integrals of the preconditioned gradient along a closed curve: from depth 3 on this field is no function's
     gradient.
 
-    Dots: $\oint P_W \nabla\ell \cdot dW$ over $\oint |P_W \nabla\ell \cdot dW|$, around an annular sector, for squared
-    losses. Each dot is a draw of sector, target direction and covariance. Crosses: the same ratio with the closed form
-    of the first integral, for one output and whitened inputs. At depth 1 $P_W \nabla\ell$ is the gradient itself, and
-    the integral vanishes. At depth 2 it vanishes with one output and whitened inputs (at most {vanishing:.1e}), but not
-    with correlated inputs or two outputs.
+    Balanced layers move their product $W$ by $-P_W \nabla\ell$: the preconditioner $P_W$ acts on the gradient
+    $\nabla\ell$ of the loss. Dots are the integral $\oint P_W \nabla\ell \cdot dW$ over $\oint |P_W \nabla\ell \cdot
+    dW|$, around an annular sector, for squared losses. Each dot is a draw of sector, target direction and covariance.
+    Crosses are the same ratio with the closed form of the first integral, for one output and whitened inputs. At depth
+    1 $P_W \nabla\ell$ is the gradient itself, and the integral vanishes. At depth 2 the integral vanishes with one
+    output and whitened inputs (at most {vanishing:.1e}). With correlated inputs or two outputs it does not, and the
+    sign depends on the draw.
     """
     table = select(curve, INTEGRAL)
     depths = sorted(table["depth"].unique())

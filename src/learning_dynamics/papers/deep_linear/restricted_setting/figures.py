@@ -13,11 +13,12 @@ from learning_dynamics.tidy import Table, select, settings_of
 def restricted_setting(ends: Table) -> Plot:
     r"""Commuting measurements: networks of any depth approach the least nuclear norm, not a least Schatten quasi-norm.
 
-    (a) How far the nuclear norm at the end of the flow is above the least one, against the multiple of the identity at
-    which the product of the layers starts. Lines: medians over {draws} draws. Dots: draws. (b) The relative change of
-    $\sum_r \sigma_r^p$ when the end is moved along a direction that no measurement sees, against $p$ (medians). It
-    falls for every $p < 1$, stays at $p = 1$ (dotted), and rises beyond. All depths end near one matrix: here
-    their lines coincide, and those of deeper networks are thinner.
+    (a) Lines are medians over {draws} draws (dots) of the excess of the nuclear norm at the end of gradient flow,
+    relative to the least one. The product of the layers starts at a multiple of the identity, the horizontal axis. (b)
+    The matrix at the end from the smallest start is moved along a direction that no measurement sees. Lines are the
+    relative change of $\sum_r \sigma_r^p$ over its singular values, against $p$ (medians). The sum falls for every $p <
+    1$, stays at $p = 1$ (dotted), and rises beyond. All depths end near one matrix: here their lines coincide, thinner
+    for deeper networks.
     """
     figure, (left, right) = plt.subplots(1, 2, figsize=(WIDTH, 2.9))
     norms = select(ends, shared_quantities.NUCLEAR_NORM)

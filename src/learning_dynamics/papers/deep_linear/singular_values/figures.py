@@ -16,11 +16,12 @@ from learning_dynamics.tidy import Table, select
 def singular_values(paths: Sequence[Table], *, draw: Natural) -> Plot:
     r"""Singular values of the end-to-end matrix along gradient descent, by depth.
 
-    (a) to (c) The {top} largest singular values, dark to light, from scaled identity layers, on a matrix of rank {rank}
-    of which some entries are observed. Time is learning rate times iterations. At depth 1 all rise together. At greater
-    depth the first of them, as many as the rank, rise one after another. The rest stay small, as the slides say. (d) to
-    (f) Mean absolute entries of $U^\top \nabla\ell\, V$, the gradient in the basis of $W$'s singular vectors. Those on
-    the diagonal move singular values; those off it turn singular vectors.
+    Descent from scaled identity layers completes a matrix of rank {rank}. Panels (a) to (c) show the {top} largest
+    singular values of the end-to-end matrix $W$, dark to light. At depth 1 all rise together. At greater depth the
+    first of them, as many as the rank, rise one after another. The rest stay small, as the slides say. At depth 3 the
+    first ones overshoot. Panels (d) to (f) show mean absolute entries of $U^\top \nabla\ell\, V$, the loss's gradient
+    in the basis of $W$'s singular vectors. Entries on the diagonal move singular values; those off it turn singular
+    vectors. Curves jump at the start, where these vectors are arbitrary.
     """
     figure, axes = plt.subplots(2, len(paths), figsize=(WIDTH, 4.5), sharex="col", sharey="row", squeeze=False)
     top = int(paths[0]["index"].max())
@@ -41,4 +42,8 @@ def singular_values(paths: Sequence[Table], *, draw: Natural) -> Plot:
     ends = [handle(r"$\sigma_1$", colours[0]), handle(rf"$\sigma_{{{top}}}$", colours[-1])]
     legend_below(figure, [*ends, handle("diagonal", "blue"), handle("off-diagonal", "orange")])
     facts = {"top": top, "rank": int(select(paths[0], quantities.RANK)["value"].iloc[0])}
-    return Plot(figure, facts=facts, alt="Singular values against time at three depths: together, then one by one.")
+    return Plot(
+        figure,
+        facts=facts,
+        alt="Singular values against time at three depths, together, then one by one. Below: the gradient.",
+    )
