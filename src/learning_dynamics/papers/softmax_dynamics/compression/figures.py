@@ -62,13 +62,12 @@ def compression_by_training(
     r"""The search for compression continued: training changed in one respect at a time.
 
     Falls count as in the first part of the search. The first row is plain gradient descent; the others change one
-    thing, to the given value, over all initial scales. Inputs are orthonormal, but in the last rows correlated by the
-    given number, between all examples (shared) or within classes (by class). Blue is the paper's case, with skew and
-    bottleneck; orange has no skew, green no bottleneck. (a) shows the share of seeds that compress, with 95 %
-    intervals. In small batches seeds compress without skew as well. (b) shows the deepest fall of the seeds that
-    compress, median and middle half; a case without such seeds has no marker. (c) shows the rank's net change while the
-    rarest classes are learned, of all seeds, median and middle half. Dashed lines are one half in (a) and no change in
-    (c).
+    thing, over all initial scales. Inputs are orthonormal, but in the last rows correlated by the given number, between
+    all examples (shared) or within classes (by class). Blue is the paper's case, with skew and bottleneck; orange has
+    no skew, green no bottleneck. (a) shows the share of seeds that compress, with 95 % intervals. In small batches
+    seeds compress without skew as well. (b) shows the deepest fall of the seeds that compress, median and middle half;
+    a case without such seeds has no marker. (c) shows the rank's net change while the rarest classes are learned, of
+    all seeds, median and middle half. Dashed lines are one half in (a) and no change in (c).
     """
     figure, panels = plt.subplots(1, 3, figsize=(WIDTH, 4.8), sharey=True, width_ratios=[1.5, 1.0, 1.0])
     share_axis, depth_axis, net_axis = panels

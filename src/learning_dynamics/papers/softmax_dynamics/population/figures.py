@@ -85,10 +85,10 @@ def boundary(draws: Table, directions: Table, *, threshold: Positive) -> Plot:
     consists of two growing directions of the loss's gradient by the logits, at uniform predictions, with equal weight.
     (a) shows the fall from {seeds} random starts, median and middle half. Filled markers are over classes; open ones,
     over examples, are all at zero. On the dashed line both falls are equal. At one law, on the left, random starts fall
-    a little and the two-direction start does not. (b) shows the share of random starts that fall by {threshold:g} or
-    more, with 95 % Wilson intervals. The dashed line is 0 or 1, as the two-direction start itself falls or does not.
-    Chance in the start matters little at these scales and sizes. At larger scales, and at equal or nearly equal sizes,
-    the two frequent classes may end side by side. Then the two kinds of start differ.
+    and the two-direction start does not. (b) shows the share of random starts that fall by {threshold:g} or more, with
+    95 % Wilson intervals. The dashed line is 0 or 1, as the two-direction start falls or does not. Chance in the start
+    matters little at these scales and sizes. At larger scales, and at equal or nearly equal sizes, the two frequent
+    classes may end side by side. Then the two kinds of start differ.
     """
     figure, (depth_axis, share_axis) = plt.subplots(1, 2, figsize=(WIDTH, 3.1))
     smallest = draws["threshold"][draws["threshold"] > 0].min()  # falls of any depth count
