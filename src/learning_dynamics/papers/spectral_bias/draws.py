@@ -1,6 +1,7 @@
 """Numbers of each draw, read off tables of flows: the integrator's error, and errors of what is predicted.
 
-Claims also ask here whether the data of a flow leave several interpolators to choose from.
+Claims also ask here whether the data of a flow leave several interpolators to choose from: predictors beta with
+X beta = Y.
 """
 
 import numpy as np
@@ -10,17 +11,19 @@ from learning_dynamics.tidy import Draws, Table
 
 # STEPS_BY_RTOL and LEFT_OPEN say why a check allows what it does, as the page prints it
 STEPS_BY_RTOL = "the integrator's steps times its relative tolerance"
-# factor on a bound by the remaining residual: with one sample the bound is an equality, and the residual, a difference
-# of near numbers that ends at 1e-11 of the labels, is known to eps / 1e-11 = 2e-5 of itself; chosen: a thousandth
-ROUNDED_BOUND = 1 + 1e-3
 LEFT_OPEN = "what the remaining residual leaves open, and steps times the relative tolerance"
+
+# Factor on the bound |X beta - Y| / sigma_min(X) on |beta - beta_*|, for the rounding of the residual |X beta - Y|.
+# With one sample the bound is an equality, so that rounding alone may break it. The residual is a difference of near
+# numbers. It ends at 1e-11 of the labels, and so is known to eps / 1e-11 = 2e-5 of itself; chosen: a thousandth
+ROUNDED_BOUND = 1 + 1e-3
 
 
 def steps_by_rtol(draws: Draws) -> np.ndarray:
     """Return each draw's number of steps times rtol: the integrator's tolerance of one step, added up over all steps.
 
     The sum bounds the error of what the flow neither damps nor amplifies: invariants, and what grows relative to its
-    size.
+    size. A draw whose integration failed has zero steps; its values are nan, and the judge counts it as undecided.
     """
     return draws.column("steps") * draws.setting("integration.rtol")
 

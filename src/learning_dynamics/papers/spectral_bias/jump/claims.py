@@ -1,20 +1,30 @@
-"""The singular vectors that stand still, the learning curve on whitened data, and its jumps."""
+"""The singular vectors that stand still, the learning curve on whitened data, and its jumps.
+
+beta = W1 W2 is the predictor and beta_* the interpolator of least norm; data are whitened where X^T X = I. The flow
+starts at I_gamma: W1(0) = sqrt(2 gamma) P with orthonormal rows, P P^T = I, and W2(0) = 0. Z1 = W1 P^T, Z2 = P W2,
+alpha = Z1^{-T} Z2, R = X^T (Y - X beta); |.| is the Frobenius norm.
+
+The table of the role `jump` has a row for each scale gamma, time and singular value of beta. Columns: `gamma`; `time`,
+flow time over ln(1/gamma); `index`, the number i of the singular value, from the largest; `value`, the measured
+sigma_i(beta); `predicted`, by the closed form of Theorem C.12; `limit`, what this tends to as gamma vanishes: 0 before
+1 / (2 sigma), sigma / (1 + 2 sigma) at that time, and sigma after it, with sigma = sigma_i(beta_*). Scales take the
+place of draws: `seed` numbers them.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from learning_dynamics.judging import Claim, Facts, claim, equal_on_every_draw, every_draw
 from learning_dynamics.papers.spectral_bias.draws import relative_errors, steps_by_rtol
 from learning_dynamics.papers.spectral_bias.flow import quantities
 from learning_dynamics.papers.spectral_bias.quantities import SIGMA_BETA
 from learning_dynamics.settings import Fraction
-from learning_dynamics.tidy import Draws, Quantity, Table
+from learning_dynamics.tidy import Draws, Quantity, Table, select
 
-# Settings of these claims, whose values stand in workflow/config/spectral_bias.yaml:
+# Setting of `jump_process`, whose value is in workflow/config/spectral_bias.yaml:
 # - away: least distance in time from a jump at which a curve is compared with its limit, time in units of ln(1/gamma)
 
 # the matrices whose symmetry the proof of Theorem C.11 uses, by the quantity that measures their asymmetry
@@ -34,30 +44,35 @@ def theorem_c_11(whitened: Sequence[Table], others: Sequence[Table], unequal: Ta
     r"""From $I_\gamma$, $\beta$, $Z_1$ and $\alpha$ share left singular vectors, and $\beta$, $Z_2$ and $\alpha$ right
     ones; on whitened data, $X^\top X = I$, these vectors stand still: they are those of $\beta_*$.
 
-    Singular vectors are compared without choosing signs or orders. They are shared if $\beta\beta^\top$ and
-    $\beta^\top\beta$ commute with the Gram matrices of the layers and of $\alpha$. They stand still if $\beta$ and
-    $\alpha$ are diagonal in the singular basis of $\beta_*$. The three matrices that the proof shows to be symmetric
-    are tested too. (For them the proof drops a factor $2\gamma$ and, for (C.17), prints a difference for a sum
-    (errata 14). Their asymmetries obey linear equations all the same, and start at zero.) On Gaussian data the vectors
-    do turn: the part of $\beta$ off the diagonal is up to {turning:.0%} of $|\beta|$, and the three matrices are not
-    symmetric. From rows of unequal lengths the layers do not share their vectors with $\beta$.
+    $I_\gamma$ is the start $W_1(0) = \sqrt{2\gamma} P$, $P P^\top = I$, $W_2(0) = 0$; $Z_1 = W_1 P^\top$,
+    $Z_2 = P W_2$ and $\alpha = Z_1^{-\top} Z_2$. Singular vectors are compared without choosing signs or orders. They
+    are shared if $\beta\beta^\top$ and $\beta^\top\beta$ commute with the Gram matrices of the layers and of $\alpha$.
+    They stand still if $\beta$ and $\alpha$ are diagonal in the singular basis of $\beta_*$. The proof shows three
+    products of $\alpha$, $Z_1$ and $Z_2$ with $R = X^\top(Y - X\beta)$ to be symmetric; these are tested too. (For them
+    the proof drops a factor $2\gamma$ and, for (C.17), prints a difference for a sum (errata 14). Their asymmetries
+    obey linear equations all the same, and start at zero.) On Gaussian data the vectors do turn: the part of $\beta$
+    off the diagonal is up to {turning:.0%} of $|\beta|$, and the three products are not symmetric. If the rows of
+    $W_1(0)$ have unequal lengths, the layers do not share their vectors with $\beta$.
     """
-    all_data = [*whitened, *others]
+    all_data = [*whitened, *others]  # `others` are flows on Gaussian data
     because = "steps times the relative tolerance times the squared condition number of $Z_1$"
 
     def largest_on(tables: Sequence[Table], quantity: Quantity) -> dict[str, Any]:
         """Return values and at_most, arguments of `every_draw`: each flow's largest value, the integrator's error."""
         draws = Draws(tables)
-        # relative errors of alpha, and of beta at the start, where both are small, are larger by the condition of Z1
+        # alpha = Z1^{-T} Z2 multiplies the error of Z1 by its condition number. The square is chosen: it leaves room
+        # for the start, where beta and alpha are small, and what is measured is relative to them
         return {
             "values": draws.largest(quantity),
             "at_most": steps_by_rtol(draws) * draws.largest(quantities.CONDITION_OF_Z1) ** 2,
         }
 
-    # rivals say the same of Gaussian data too, and `all_data` has both; those on commutators say it of unequal rows.
-    # With beta_* = U S V^T, |U^T beta V less its diagonal| / |beta|
+    # A rival claims the same of other flows as well, and so is judged by their values and bounds: of Gaussian data
+    # beside whitened ones (`all_data` has both) or, of commutators, of rows of unequal lengths. Several checks have a
+    # rival of one phrase; it is refused if one of them refuses it
     yield every_draw(
         r"largest part of $\beta$ off the diagonal in the singular basis of $\beta_*$, relative to $|\beta|$",
+        # |U^T beta V less its diagonal| / |beta|, with beta_* = U S V^T
         **largest_on(whitened, quantities.BETA_OFF_DIAGONAL),
         because=because,
         predicted=0.0,
@@ -65,12 +80,12 @@ def theorem_c_11(whitened: Sequence[Table], others: Sequence[Table], unequal: Ta
     )
     yield every_draw(
         r"largest part of $\alpha$ off the diagonal in the basis of $\beta_*$, relative to $|\alpha|$",
-        **largest_on(whitened, quantities.ALPHA_OFF_DIAGONAL),
+        **largest_on(whitened, quantities.ALPHA_OFF_DIAGONAL),  # the same of alpha
         because=because,
         rivals={"vectors that stand still whatever the data": largest_on(all_data, quantities.ALPHA_OFF_DIAGONAL)},
     )
     # beta shares left singular vectors with A where beta beta^T commutes with A A^T, and right ones with B where
-    # beta^T beta commutes with B^T B
+    # beta^T beta commutes with B^T B. Measured is the larger commutator, over the norms of its factors
     for quantity, label in (
         (quantities.COMMUTATOR_WITH_LAYERS, "$Z_1$ and $Z_2$"),  # A = Z1, B = Z2
         (quantities.COMMUTATOR_WITH_ALPHA, r"$\alpha$"),  # A = B = alpha
@@ -102,24 +117,29 @@ def theorem_c_12(jump: Table, networks: Sequence[Table]) -> Claim:
     r"""On whitened data, from $I_\gamma$, $\sigma_i(\beta)$ has a closed form, whose limit at time $\ln(1/\gamma) t$ is
     0 for $t < 1/(2\sigma)$ and $\sigma$ from $t = 1/(2\sigma)$ on, with $\sigma = \sigma_i(\beta_*)$.
 
-    Networks follow the closed form at every scale, down to the vanishing ones. `jump_process` tests the limit before
-    and after the jump. At $t = 1/(2\sigma)$ the theorem prints $\sigma$ and section 3.2 prints 0; neither is right
-    (errata 15). The limit there is $\sigma/(1 + 2\sigma)$, as the last lines of the proof say.
+    $I_\gamma$ is the start $W_1(0) = \sqrt{2\gamma} P$, $P P^\top = I$, $W_2(0) = 0$. The closed form is
+    $2\gamma a / (1 - a^2)$, where $a$ solves $\dot a = \sigma(1 - a^2) - 2\gamma a$ from $a(0) = 0$. Networks follow it
+    at every scale, down to the vanishing ones. `jump_process` tests the limit before and after the jump. At
+    $t = 1/(2\sigma)$ the theorem prints $\sigma$ and section 3.2 prints 0; neither is right (errata 15). The limit
+    there is $\sigma/(1 + 2\sigma)$, as the last lines of the proof say.
     """
     smallest_gamma = float(jump["gamma"].min())
-    # the column `time` is flow time over ln(1/gamma), `limit` the value as gamma vanishes: zero before the jump at
-    # 1 / (2 sigma), which is a recorded time, and not zero from it on
+    # the jump at 1 / (2 sigma) is a recorded time, the first at which `limit` is not zero
     from_jump_on = jump[(jump["gamma"] == smallest_gamma) & (jump["limit"] > 0)]
     at_jump = from_jump_on.loc[from_jump_on.groupby("index")["time"].idxmin()]  # a row for each singular value
-    sigma = jump.groupby("index")["limit"].max()[at_jump["index"]].to_numpy()  # the limit after the jump
+    # sigma is the limit after the jump, the largest of all times
+    sigma = jump.groupby("index")["limit"].max()[at_jump["index"]].to_numpy()
+    # draws of this check are the singular values at the smallest scale
     yield equal_on_every_draw(
         r"error of $\sigma_i(\beta)$ at time $\ln(1/\gamma) / (2\sigma_i)$, relative to $\sigma_i$, each $i$, at the "
         "smallest scale",
         at_jump["value"].to_numpy(),
         sigma,
+        # how far the closed form is from its limit, and the network from the closed form; the most steps of any scale
         tolerance=_distance_from_limit(smallest_gamma) + steps_by_rtol(Draws(jump)).max(),
         relative_to=sigma,
         because="the smallest scale's distance from its limit, and steps times the relative tolerance",
+        # counted as the draws are, singular values at one scale
         excluded={
             "singular values at larger scales, which are further from the limit": (jump["gamma"].nunique() - 1)
             * len(sigma)
@@ -127,8 +147,11 @@ def theorem_c_12(jump: Table, networks: Sequence[Table]) -> Claim:
         corrected=sigma / (1 + 2 * sigma),
         rivals={"0 at the jump, as in section 3.2": 0 * sigma, "half the jump's height": sigma / 2},
     )
-    flows = Draws([jump, *(table[table["phase"] == "flow"] for table in networks)])
+    flows = Draws([jump, *(select(table, phase="flow") for table in networks)])
+    # shape (draws, singular values at all times); padded with zeros in both where a table has fewer of them
     measured, closed_form = flows.with_prediction(SIGMA_BETA)
+    # draws of this check are flows: one for each scale of `jump`, one for each data set and scale of `networks`. No
+    # rivals here: those above are about the value at the jump alone
     yield every_draw(
         "largest error of the closed form along the flow, relative to the largest value",
         relative_errors(measured, closed_form),
@@ -146,41 +169,53 @@ def jump_process(jump: Table, *, away: Fraction) -> Claim:
     r"""On whitened data, from $I_\gamma$ as $\gamma \to 0$, $\sigma_i(\beta)$ at time $\ln(1/\gamma) t$ jumps from 0 to
     $\sigma_i(\beta_*)$ at $t = 1/(2\sigma_i(\beta_*))$, the largest first.
 
-    With $\sigma = \sigma_i(\beta_*)$, $\sigma_i(\beta)$ passes half its limit at
-    $t = 1/(2\sigma) + \ln(2\sigma) / (2\sigma\ln(1/\gamma))$. As this approaches $1/(2\sigma)$ only logarithmically, it
-    is extrapolated from the two smallest scales. At times $t$ further than {away:g} from the jump the largest distance
-    to the limit shrinks from each scale to the next smaller one. The network is followed down to $\gamma$ =
-    {smallest:.0e}; for smaller scales there is the closed form only. `theorem_c_12` is about the value at the jump
-    itself.
+    $I_\gamma$ is the start $W_1(0) = \sqrt{2\gamma} P$, $P P^\top = I$, $W_2(0) = 0$, and
+    $\sigma = \sigma_i(\beta_*)$. At a small scale $\sigma_i(\beta)$ passes half its limit at
+    $t = 1/(2\sigma) + \ln(2\sigma) / (2\sigma\ln(1/\gamma))$. As this approaches $1/(2\sigma)$ only logarithmically,
+    the time is extrapolated to $\gamma = 0$ from the two smallest scales. At times $t$ further than {away:g} from the
+    jump the largest distance to the limit shrinks from each scale to the next smaller one. Networks are followed down
+    to $\gamma$ = {smallest:.0e}. Below that nothing is measured, and the claim rests on the closed form, which
+    `theorem_c_12` compares with the networks. `theorem_c_12` is about the value at the jump itself, too.
     """
-    jumps = _jumps(jump)  # times are flow time over ln(1/gamma)
+    jumps = _jumps(jump)
     predicted = 1 / (2 * jumps.sigma)
     smallest, next_smallest = np.sort(jump["gamma"].unique())[:2]
-    # the line through the times t_1 and t_2 at x = 1 / ln(1/gamma) of both scales is (x_2 t_1 - x_1 t_2) / (x_2 - x_1)
-    # at x = 0: it multiplies the larger error of both, that at the larger scale, by this factor at most
+    # The time of a jump is extrapolated linearly in x = 1 / ln(1/gamma) to x = 0, where gamma vanishes. Through the
+    # times t_1 and t_2 at both scales the line is (x_2 t_1 - x_1 t_2) / (x_2 - x_1) at x = 0. So it multiplies the
+    # larger of their errors, that at the larger scale, by this factor at most
     x_1, x_2 = 1 / np.log(1 / smallest), 1 / np.log(1 / next_smallest)
     amplification = (x_1 + x_2) / (x_2 - x_1)
+    # Errors of sigma_i(beta), relative to sigma: the closed form's distance from its form for small gamma, and the
+    # network's from the closed form. An error e moves ln(s / (sigma - s)), s = sigma_i(beta), by 4 e at s = sigma / 2.
+    # This logarithm rises by 2 sigma ln(1/gamma) for each unit of time (`_jumps`). So e moves the time by
+    # 4 e / ln(1/gamma), relative to 1 / (2 sigma): by less than e, which is allowed, where gamma is below exp(-4)
+    error = _distance_from_limit(next_smallest) + steps_by_rtol(Draws(jump)).max()
+    # draws of this check are singular values
     yield equal_on_every_draw(
         "error of the extrapolated time of the jump, relative to it, each singular value",
         jumps.extrapolated,
         predicted,
-        tolerance=amplification * (_distance_from_limit(next_smallest) + steps_by_rtol(Draws(jump)).max()),
+        tolerance=amplification * error,
         relative_to=predicted,
         because="the larger scale's distance from its limit and steps times the relative tolerance, extrapolated",
-        resolution=0.01,  # chosen; the nearest rival, not extrapolated, is up to ln(4) / ln(1e32) = 0.019 away
+        # chosen; the nearest rival, the times at the smallest scale, is off by ln(2 sigma) / ln(1/gamma), which is
+        # 0.019 for sigma = 2 and gamma = 1e-32
+        resolution=0.01,
         excluded={"scales above the two smallest": jump["gamma"].nunique() - 2},
         rivals={
-            r"$1/\sigma$, the rate of the layers": 1 / jumps.sigma,
+            # near zero the layers grow at the rate sigma, and the predictor, their product, at twice this rate
+            r"$1/\sigma$, as if the predictor grew at the rate of the layers": 1 / jumps.sigma,
             "one time for all singular values": np.full(len(predicted), np.mean(predicted)),
             "the times at the smallest scale, not extrapolated": jumps.at_smallest_scale,
         },
     )
-    # rows whose time is away from the jump of their singular value
+    # rows whose time is away from the jump of their singular value; sigma is the largest limit, that after the jump
     sigma_of_row = jump.groupby("index")["limit"].transform("max")
     away_from_jump = jump[(jump["time"] - 1 / (2 * sigma_of_row)).abs() > away]
     distance = (away_from_jump["value"] - away_from_jump["limit"]).abs()
-    # the largest distance at each scale, from the largest scale to the smallest
+    # the largest distance at each scale, from the largest scale to the smallest; shape (scales,)
     largest_distance = distance.groupby(away_from_jump["gamma"]).max().sort_index(ascending=False).to_numpy()
+    # draws of this check are pairs of neighbouring scales. No rivals: the check above refuses them
     yield every_draw(
         "distance to the limit away from the jump, over that at the next larger scale",
         largest_distance[1:] / largest_distance[:-1],
@@ -192,24 +227,26 @@ def jump_process(jump: Table, *, away: Fraction) -> Claim:
 
 
 def _distance_from_limit(gamma: float) -> float:
-    """Return how far Theorem C.12's closed form may be from its limit: a hundred times gamma ln(1/gamma).
+    """Return how far Theorem C.12's closed form may be from its form for small gamma, relative to sigma.
 
-    The next terms of the expansion in gamma are of this order; the hundred, chosen, leaves room for their factors.
+    This form is sigma / (1 + 2 sigma gamma^(2 sigma t - 1)) at the time ln(1/gamma) t, and sigma / (1 + 2 sigma) at the
+    jump. Allowed is a hundred times gamma ln(1/gamma): the next terms of the expansion in gamma are of this order, and
+    the hundred, chosen, leaves room for their factors.
     """
     return 100 * gamma * np.log(1 / gamma)
 
 
 @dataclass(frozen=True)
 class Jumps:
-    """When each singular value passes half its limit, in time rescaled by ln(1/gamma); shapes (singular values,).
+    """When each singular value of beta passes half its limit, as flow time over ln(1/gamma).
 
     Attributes
     ----------
-    sigma
-        The limits.
-    at_smallest_scale
+    sigma : ndarray, shape (singular values,)
+        The limits sigma_i(beta_*).
+    at_smallest_scale : ndarray, shape (singular values,)
         Times at the smallest scale.
-    extrapolated
+    extrapolated : ndarray, shape (singular values,)
         Times as gamma vanishes, from those at the two smallest scales, linearly in 1 / ln(1/gamma).
     """
 
@@ -218,15 +255,15 @@ class Jumps:
     extrapolated: np.ndarray
 
 
-def _jumps(table: pd.DataFrame) -> Jumps:
+def _jumps(table: Table) -> Jumps:
     """Return the jumps of all singular values.
 
-    For small gamma Theorem C.12 becomes s(t) = sigma / (1 + 2 sigma gamma^(2 sigma t - 1)). So ln(s / (sigma - s)) is
-    linear in t, and is interpolated; and s passes sigma / 2 where 2 sigma gamma^(2 sigma t - 1) = 1, which is at
-    t = 1 / (2 sigma) + ln(2 sigma) / (2 sigma ln(1/gamma)), linear in 1 / ln(1/gamma).
+    For small gamma Theorem C.12 becomes s(t) = sigma / (1 + 2 sigma gamma^(2 sigma t - 1)) at the time ln(1/gamma) t.
+    So ln(s / (sigma - s)) = (2 sigma t - 1) ln(1/gamma) - ln(2 sigma) is linear in t, and is interpolated. It is zero,
+    and s is sigma / 2, at t = 1 / (2 sigma) + ln(2 sigma) / (2 sigma ln(1/gamma)). This is linear in 1 / ln(1/gamma).
     """
     two_smallest = np.sort(table["gamma"].unique())[:2]
-    sigma = table.groupby("index")["limit"].max()  # by index
+    sigma = table.groupby("index")["limit"].max()  # the limit after the jump, by index
 
     def time_of_jump(index: int, gamma: float) -> float:
         """Return when a singular value passes half its limit at one scale."""
@@ -238,5 +275,6 @@ def _jumps(table: pd.DataFrame) -> Jumps:
 
     # shape (2, singular values), the smallest scale first
     times = np.array([[time_of_jump(index, gamma) for index in sigma.index] for gamma in two_smallest])
+    # the lines through both points of each singular value, at 1 / ln(1/gamma) = 0
     _, intercepts = np.polyfit(1 / np.log(1 / two_smallest), times, 1)
     return Jumps(sigma=sigma.to_numpy(), at_smallest_scale=times[0], extrapolated=intercepts)

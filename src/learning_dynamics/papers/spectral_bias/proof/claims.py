@@ -1,8 +1,12 @@
 """The steps of the proofs about the flow's limit: Lemmas 3.2, C.3, C.4, C.6 and C.10; and balanced layers.
 
-From I_gamma, which is W1 = sqrt(2 gamma) P with orthonormal rows of P and W2 = 0, the flow is (W1, W2) = (Z1 P, P^T Z2)
-(Lemma 3.1), with Z1 of shape (d, d) and Z2 of (d, k). Tables have rows of three phases: `flow`, along it; `limit`, at
-its end; `draw`, one number for each draw. What is measured is in `flow.quantities`, with symbols and equations.
+X has n samples as rows, of d inputs, and Y has k outputs; beta = W1 W2 is the predictor, beta_* = X^+ Y the
+interpolator of least norm, R = X^T (Y - X beta), |.| the Frobenius norm. From I_gamma, which is W1 = sqrt(2 gamma) P
+with orthonormal rows of P and W2 = 0, the flow is (W1, W2) = (Z1 P, P^T Z2) (Lemma 3.1), with Z1 of shape (d, d) and Z2
+of (d, k); alpha = Z1^{-T} Z2. The imbalance is Z1^T Z1 - Z2 Z2^T.
+
+Tables have rows of three phases: `flow`, along it; `limit`, at its end; `draw`, one number for each draw. A draw is one
+random data set and start. What is measured is in `flow.quantities`, with symbols and equations.
 """
 
 from collections.abc import Sequence
@@ -18,7 +22,7 @@ from learning_dynamics.papers.spectral_bias.quantities import DISTANCE, SAMPLES,
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Draws, Table
 
-# Settings of these claims, whose values stand in workflow/config/spectral_bias.yaml:
+# Setting of `lemma_c_4`, whose value is in workflow/config/spectral_bias.yaml:
 # - visible: least asymmetry of a derivative, relative to its size, that is far above rounding
 
 
@@ -30,9 +34,10 @@ from learning_dynamics.tidy import Draws, Table
 def lemma_3_2(flows: Sequence[Table]) -> Claim:
     r"""From $I_\gamma$ the imbalance $Z_1^\top Z_1 - Z_2 Z_2^\top$ stays $2\gamma I$ for all times.
 
-    Each eigenvalue of the imbalance is compared with $2\gamma$ at every recorded time: a symmetric matrix whose
-    eigenvalues are all $2\gamma$ is $2\gamma I$. The largest error in {draws} draws is {largest:.1e} of the largest
-    $\sigma_1(Z_1)^2$ along its flow. In units of $2\gamma$, {allowed:.1e} is allowed at most.
+    $I_\gamma$ is the start $W_1(0) = \sqrt{2\gamma} P$, $P P^\top = I$, $W_2(0) = 0$; $Z_1 = W_1 P^\top$ and
+    $Z_2 = P W_2$. Each eigenvalue of the imbalance is compared with $2\gamma$ at every recorded time: a symmetric
+    matrix whose eigenvalues are all $2\gamma$ is $2\gamma I$. The largest error in {draws} draws is {largest:.1e} of
+    the largest $\sigma_1(Z_1)^2$ along its flow. The error allowed is {allowed:.1e} of $2\gamma$ at most.
     """
     flow = Draws(flows, phase="flow")
     # eigenvalues of the imbalance, and by the lemma 2 gamma for each (C.8): shape (draws, entries at all times), padded
@@ -46,7 +51,7 @@ def lemma_3_2(flows: Sequence[Table]) -> Claim:
         eigenvalues,
         two_gamma,
         tolerance=tolerance,
-        # rtol is relative to the layers, and their squares make up the imbalance
+        # rtol is relative to the layers, whose squares make up the imbalance: not to 2 gamma, which may be far smaller
         relative_to=largest_square,
         because=STEPS_BY_RTOL,
         rivals={
@@ -67,9 +72,10 @@ def lemma_3_2(flows: Sequence[Table]) -> Claim:
 def lemma_c_3(flows: Sequence[Table]) -> Claim:
     r"""From $I_\gamma$ the columns of $\alpha = Z_1^{-\top} Z_2$ stay in the span of the data, the rows of $X$.
 
-    The lemma is about the limit; its proof, and the measurement, are about all times. In {draws} draws the part outside
-    the span is {largest:.1e} of $|\alpha|$ at most. The inverse of $Z_1$ multiplies errors of $Z_1$ by its condition
-    number; so does the error allowed.
+    $I_\gamma$ is the start $W_1(0) = \sqrt{2\gamma} P$, $P P^\top = I$, $W_2(0) = 0$; $Z_1 = W_1 P^\top$ and
+    $Z_2 = P W_2$. The lemma is about the limit; its proof, and the measurement, are about all times. In {draws} draws
+    the part outside the span is {largest:.1e} of $|\alpha|$ at most. The inverse of $Z_1$ multiplies errors of $Z_1$ by
+    its condition number, and so the error allowed is multiplied by it.
     """
     if not any(has_several_interpolators(table) for table in flows):
         raise Untested("as many samples as inputs in every run: nothing is outside of their span; give fewer samples")
@@ -88,7 +94,7 @@ def lemma_c_3(flows: Sequence[Table]) -> Claim:
         flow.largest(quantities.ALPHA_OUTSIDE_DATA),  # |alpha - X^+ X alpha| / |alpha|
         0.0,
         tolerance=steps_by_rtol(flow) * flow.largest(quantities.CONDITION_OF_Z1),
-        relative_to=1.0,
+        relative_to=1.0,  # the part is relative to |alpha| already
         because="steps times the relative tolerance times the condition number of $Z_1$",
         rivals={
             "directions at random, which leave the span by $\\sqrt{1 - n/d}$": outside_at_random,
@@ -112,12 +118,14 @@ def lemma_c_4(equal: Sequence[Table], unequal: Table, *, visible: Positive) -> C
     the imbalance. For $D = 2\gamma I$ such a potential exists; for a diagonal $D$ that is no multiple of the identity
     none does, and the proof breaks.
 
-    By (P2) of Proposition C.5 the gradient is $Z_1^{-\top} Z_2 Z_2^\top$. Relative to it the printed formula is off by
-    up to {printed:.2g}, from rows of unequal lengths (errata 8). A gradient has a symmetric derivative. For $D =
+    The layers are $Z_1 = W_1 P^\top$ and $Z_2 = P W_2$, from $W_2(0) = 0$ and orthogonal rows of $W_1(0)$ along the
+    rows of $P$. Their imbalance $D = Z_1^\top Z_1 - Z_2 Z_2^\top$ is $2\gamma I$ where these rows have one length. By
+    (P2) of Proposition C.5 the gradient is $Z_1^{-\top} Z_2 Z_2^\top$. Relative to it the printed formula is off by up
+    to {printed:.2g}, from rows of unequal lengths (errata 8). A gradient has a symmetric derivative. For $D =
     2\gamma I$ the derivative of the corrected formula is symmetric to rounding. For rows of unequal lengths its
     asymmetry, along pairs of directions, is at least {least:.2g} of the term with $D$, where {visible:.0e} is far above
     rounding. There the conclusion of Theorem 3.1 (ii) fails too, not only its proof: the flow ends {away:.2g} of
-    $|\beta_*|$ away from $\beta_*$ (median), while the imbalance stays $D$ as it should.
+    $|\beta_*|$ away from $\beta_* = X^+ Y$ (median), while the imbalance stays $D$ as it should.
     """
     limit = Draws(unequal, phase="limit")
     # |<K, dF[H]> - <H, dF[K]>| of the field F(Z) = Z - Z^{-T} D over pairs K, H, relative to its term in D
@@ -125,10 +133,11 @@ def lemma_c_4(equal: Sequence[Table], unequal: Table, *, visible: Positive) -> C
     asymmetry_of_unequal_rows = limit[quantities.ASYMMETRY]
     # values of two rivals: by one the derivative is symmetric from all rows, by the other from none
     of_all_rows = {"values": np.concatenate([asymmetry_of_equal_rows, asymmetry_of_unequal_rows])}
-    # from Z1^{-T} Z2 Z2^T, by (P2), to Z1 - D Z1^{-T}, and corrected to Z1 - Z1^{-T} D
+    # the distance from Z1^{-T} Z2 Z2^T, by (P2), to Z1 - D Z1^{-T}, and corrected to Z1 - Z1^{-T} D
     yield every_draw(
         "distance of the formula from the gradient that (P2) asks for, relative to it, from rows of unequal lengths",
         limit[quantities.GRADIENT_PRINTED],
+        # the inverse of Z1 multiplies its errors by the condition number; chosen: its square, which leaves room
         at_most=steps_by_rtol(limit) * limit[quantities.CONDITION_OF_Z1] ** 2,
         because="steps times the relative tolerance times the squared condition number of $Z_1$",
         predicted=0.0,
@@ -172,20 +181,21 @@ def lemma_c_6(flows: Sequence[Table]) -> Claim:
     r"""From $I_\gamma$, for $R = X^\top(Y - X\beta)$: $\frac{d}{dt}|R|^2 \leq -2\gamma\lambda_{\min}(X^\top X)|R|^2$,
     with the smallest eigenvalue that is not zero.
 
-    Decay rates are computed from the state by the chain rule, in units of $\gamma\lambda_{\min}$. The proof takes
-    $\mathrm{tr}(ABC) \geq \lambda_{\min}(A)\lambda_{\min}(B)\mathrm{tr}(C)$ for three positive semidefinite matrices.
-    This is false, since the trace may be negative (errata 10). In {growing} of {draws} draws $|R|^2$ grows for a while,
-    at up to {fastest:.2g} units. The convergence that the lemma proves stands, with $Y - X\beta$ in place of $R$: by
-    the imbalance, $\frac{d}{dt}|Y - X\beta|^2 = -2|Z_1^\top R|^2 - 2|R Z_2^\top|^2 \leq
-    -4\gamma\lambda_{\min}(XX^\top)|Y - X\beta|^2$. The measured rate of $|Y - X\beta|^2$ is {slowest:.3g} units at
-    least.
+    $I_\gamma$ is the start $W_1(0) = \sqrt{2\gamma} P$, $P P^\top = I$, $W_2(0) = 0$; $Z_1 = W_1 P^\top$ and
+    $Z_2 = P W_2$. Decay rates are computed from the state by the chain rule, in units of $\gamma\lambda_{\min}$. The
+    proof takes $\mathrm{tr}(ABC) \geq \lambda_{\min}(A)\lambda_{\min}(B)\mathrm{tr}(C)$ for three positive semidefinite
+    matrices. This is false, since the trace may be negative (errata 10). In {growing} of {draws} draws $|R|^2$ grows
+    for a while, at a rate of up to {fastest:.2g} units. The convergence that the lemma proves stands, with $Y - X\beta$
+    in place of $R$: by the imbalance $Z_1^\top Z_1 - Z_2 Z_2^\top = 2\gamma I$, $\frac{d}{dt}|Y - X\beta|^2 =
+    -2|Z_1^\top R|^2 - 2|R Z_2^\top|^2 \leq -4\gamma\lambda_{\min}(XX^\top)|Y - X\beta|^2$. The measured rate at which
+    $|Y - X\beta|^2$ decays is {slowest:.3g} units at least.
     """
     draws = Draws(flows, phase="draw")
     # -(d|A|^2/dt) / |A|^2 for A = R and A = Y - X beta, in units of gamma lambda_min: the least along each flow, and
     # negative where the square grows
     rate_of_R, rate_of_residual = draws[quantities.DECAY_RATE_OF_R], draws[quantities.DECAY_RATE_OF_RESIDUAL]
-    # a residual is a difference of near numbers. Rates are read while it is above 1e-8 of the labels (`settled` in the
-    # configuration), where rounding is eps / 1e-8 = 2e-8 of it; chosen: 1e-6
+    # Factor on bounds, for rounding: a residual is a difference of near numbers. Rates are read while it is above 1e-8
+    # of the labels (`settled` in the configuration), where rounding is eps / 1e-8 = 2e-8 of it; chosen: 1e-6
     rounded = 1 - 1e-6
 
     def residual_decays(at_least: float | np.ndarray) -> dict[str, Any]:
@@ -201,10 +211,11 @@ def lemma_c_6(flows: Sequence[Table]) -> Claim:
         rate_of_R,
         at_least=2.0 * rounded,  # (C.13)
         because="up to the rounding of a small residual",
-        # with r = Y - X beta and R = X^T r: -d|r|^2/dt = 2 |Z1^T R|^2 + 2 |R Z2^T|^2, where Z1 Z1^T >= 2 gamma I (C.8)
-        # and |R|^2 >= lambda_min |r|^2, so that the residual falls at the rate 4 gamma lambda_min at least
+        # The correction, and each rival, is about another quantity. With r = Y - X beta and R = X^T r: -d|r|^2/dt =
+        # 2 |Z1^T R|^2 + 2 |R Z2^T|^2, where Z1 Z1^T >= 2 gamma I (C.8) and |R|^2 >= lambda_min |r|^2, so that |r|^2
+        # falls at the rate 4 gamma lambda_min at least
         corrected=residual_decays(4.0),
-        # rivals of the correction: both are about the residual
+        # rivals of the correction
         rivals={
             "the residual twice as fast": residual_decays(8.0),  # twice the corrected rate
             r"the residual with $\lambda_{\max}$ in place of $\lambda_{\min}$": residual_decays(
@@ -228,11 +239,12 @@ def lemma_c_10(flows: Sequence[Table]) -> Claim:
     r"""From $I_\gamma$, at all times, $\sigma_i(Z_1)^2 = \gamma + \sqrt{\gamma^2 + \sigma_i(\beta)^2}$ and
     $\sigma_i(Z_2)^2 = -\gamma + \sqrt{\gamma^2 + \sigma_i(\beta)^2}$.
 
-    Each layer is compared with the measured spectrum of $\beta$ at the same time; $Z_1$ and $W_1 = Z_1 P$ share their
-    singular values, as do $Z_2$ and $W_2$.
+    $I_\gamma$ is the start $W_1(0) = \sqrt{2\gamma} P$, $P P^\top = I$, $W_2(0) = 0$; $Z_1 = W_1 P^\top$ and
+    $Z_2 = P W_2$. Each layer is compared with the measured spectrum of $\beta = W_1 W_2$ at the same time; $Z_1$ and
+    $W_1 = Z_1 P$ share their singular values, as do $Z_2$ and $W_2$.
     """
     flow = Draws(flows, phase="flow")
-    # predicted by (C.16) from the measured sigma_i(beta)
+    # predicted by (C.16), the lemma's formulas, from the measured sigma_i(beta); shape (draws, entries at all times)
     sigma_Z1, predicted_Z1 = flow.with_prediction(SIGMA_W1)
     sigma_Z2, predicted_Z2 = flow.with_prediction(SIGMA_W2)
 
@@ -240,7 +252,7 @@ def lemma_c_10(flows: Sequence[Table]) -> Claim:
         """Return sigma_i(Z1) by (C.16), with gamma multiplied by a factor; the shape of `sigma_Z1`."""
 
         def of_table(draws: Draws) -> np.ndarray:
-            gamma = draws.setting("gamma")[:, None, None]  # beside times and indices
+            gamma = draws.setting("gamma")[:, None, None]  # with axes for times and singular values
             inputs = draws.entries(SIGMA_W1, "time").shape[2]
             sigma_beta = draws.entries(SIGMA_BETA, "time")  # shape (draws, times, k)
             sigma = theory.hidden_singular_values(sigma_beta, gamma_times * gamma, inputs)
@@ -249,7 +261,7 @@ def lemma_c_10(flows: Sequence[Table]) -> Claim:
         return flow.per_table(of_table)  # tables may differ in their number of inputs
 
     yield equal_on_every_draw(
-        r"largest error of $\sigma_i(Z_1)$ along the flow, relative to $\sigma_1$",
+        r"largest error of $\sigma_i(Z_1)$ along the flow, relative to $\sigma_1$",  # the largest sigma_1 of all times
         sigma_Z1,
         predicted_Z1,
         tolerance=steps_by_rtol(flow),
@@ -265,7 +277,7 @@ def lemma_c_10(flows: Sequence[Table]) -> Claim:
         sigma_Z2,
         predicted_Z2,
         tolerance=steps_by_rtol(flow),
-        relative_to=sigma_Z1.max(axis=1),  # Z2 starts at zero
+        relative_to=sigma_Z1.max(axis=1),  # and not to Z2, which starts at zero
         because=STEPS_BY_RTOL,
     )
 
@@ -279,8 +291,8 @@ def balanced_start(flows: Sequence[Table], unbalanced: Table) -> Claim:
     r"""From balanced layers, $W_1^\top W_1 = W_2 W_2^\top$, the hidden layer has rank at most $k$ at all times,
     whatever the scale.
 
-    The largest $\sigma_{k+1}(W_1)$ at any time in {draws} draws is {largest:.1e} of $\sigma_1$. Only from layers that
-    are not balanced can the rank depend on the scale.
+    $k$ is the number of outputs. The largest $\sigma_{k+1}(W_1)$ at any time in {draws} draws is {largest:.1e} of
+    $\sigma_1(W_1)$. Only from layers that are not balanced can the rank depend on the scale.
     """
     limit = Draws(flows[0], phase="limit")
     if limit.entries(SIGMA_W2).shape[1] >= limit.entries(SIGMA_W1).shape[1]:
@@ -301,7 +313,9 @@ def balanced_start(flows: Sequence[Table], unbalanced: Table) -> Claim:
         at_most=np.sqrt(steps_by_rtol(balanced)),
         because="the square root of an error of steps times the relative tolerance",
         rivals={
+            # sigma_k instead of sigma_(k+1)
             "rank at most $k - 1$": {"values": balanced.per_table(lambda flow: largest_beyond_rank(flow, fewer=1))},
+            # other data: flows from orthogonal rows of unequal lengths and W2(0) = 0
             "layers that are not balanced": {
                 "values": largest_beyond_rank(not_balanced),
                 "at_most": np.sqrt(steps_by_rtol(not_balanced)),
