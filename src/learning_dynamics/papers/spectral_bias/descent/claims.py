@@ -1,4 +1,9 @@
-"""Discrete gradient descent on whitened data (appendix C.1): its recursion, and the directions that it keeps."""
+"""Discrete gradient descent on whitened data (appendix C.1): its recursion, and the directions that it keeps.
+
+W, of size d, and a are the layers of a network of width d with one output, from W = sqrt(2 gamma) I and a = 0.
+R = X^T (Y - X W a), eta is the step size, and W', a' and R' are those after the next step; |.| is the Frobenius norm.
+Data are whitened where X^T X = I. A draw is one random data set.
+"""
 
 from collections.abc import Iterator
 
@@ -13,7 +18,8 @@ from learning_dynamics.tidy import Draws, Quantity, Table
 # Settings of the claim, whose values stand in workflow/config/spectral_bias.yaml:
 # - share: least share of |W|^2 in its largest singular value that is close to rank one
 
-ROUNDING = 100 * np.finfo(float).eps  # of the few hundred operations of a step; chosen: 100 eps
+# what the few hundred operations of a step may round, relative to the norms that they work on; chosen: 100 eps
+ROUNDING = 100 * np.finfo(float).eps
 W_FOR_ITS_TRANSPOSE = "$W$ for $W^\\top$ in the term of second order"  # phrase of a rival that alters two checks
 
 
@@ -31,11 +37,12 @@ def discrete_descent(whitened: Table, others: Table, *, share: Fraction) -> Clai
     R) X^\top X R$. Where $X^\top X = I$, $R$ and $a$ only grow in norm and keep their directions, so that $W$ ends
     close to rank one from small $\gamma$.
 
-    As printed (errata 16), $a$ would never leave zero. With $W^\top R$ for $W^\top a$, and $W^\top$ for $W$ in the term
-    of second order, the recursion is that of the gradient, to rounding. On whitened data the directions stay and the
-    updates of $W$ are multiples of $R(0) R(0)^\top$; $a$ grows, but $R$, the residual, shrinks. On other data the
-    directions turn; $a$ turns by a sine of {turning:.0%} at most. On whitened data the largest singular value ends with
-    {leading:.2%} of $|W|^2$ or more; {share:.0%} counts as close to rank one.
+    $W$ and $a$ are the layers, $R = X^\top(Y - XWa)$, $\eta$ is the step size, and primes are after the next step. As
+    printed (errata 16), $a$ would never leave zero. With $W^\top R$ for $W^\top a$, and $W^\top$ for $W$ in the term of
+    second order, the recursion is that of the gradient, to rounding. On whitened data the directions stay and the
+    updates of $W$ are multiples of $R(0) R(0)^\top$; $a$ grows, but $R$ shrinks with the residual $Y - XWa$. On other
+    data the directions turn; the sine of the angle by which $a$ turns is {turning:.0%} at most. On whitened data the
+    largest singular value of $W$ ends with {leading:.2%} of $|W|^2$ or more; {share:.0%} counts as close to rank one.
     """
     on_whitened, on_others = Draws(whitened), Draws(others)
     yield from _steps_follow_the_recursion(Draws([whitened, others]))
@@ -57,7 +64,10 @@ def discrete_descent(whitened: Table, others: Table, *, share: Fraction) -> Clai
 
 
 def _steps_follow_the_recursion(draws: Draws) -> Iterator[Check]:
-    """Check each a' and R' against the printed recursion; corrected, against that of the gradient (errata 16)."""
+    """Check each a' and R' against the printed recursion; corrected, against that of the gradient (errata 16).
+
+    A correction, or a rival, is the distance of the same steps from another formula: it changes `values`.
+    """
     # distance of a' from a + eta W^T a, and corrected from a + eta W^T R
     yield every_draw(
         "largest distance of $a'$ from its formula, relative to the largest $|a|$",
@@ -77,17 +87,23 @@ def _steps_follow_the_recursion(draws: Draws) -> Iterator[Check]:
         corrected={"values": draws.largest(quantities.GRADIENT_STEP)},
         rivals={
             "no term of second order, as for the flow": {"values": draws.largest(quantities.GRADIENT_STEP_FIRST)},
-            # as printed: of the two misprints, this rival of the correction keeps the second
+            # a rival of the correction, which keeps the second of the two misprints: here it is as printed
             W_FOR_ITS_TRANSPOSE: {"values": draws.largest(quantities.GRADIENT_STEP_PRINTED)},
         },
     )
 
 
 def _directions_stay(on_whitened: Draws, on_others: Draws, *, steps: int) -> Iterator[Check]:
-    """Check that a, W - W(0) and R keep the direction of R(0) on whitened data, by the sine of their turning."""
+    """Check that a, W - W(0) and R keep the direction of R(0) on whitened data, by the sine of their turning.
+
+    That of W - W(0) is its part off R(0) R(0)^T, relative to |W - W(0)|.
+    """
 
     def stays_along_R0(label: str, turning: Quantity, *, at_most: float, because: str) -> Check:
-        """Check one of a, W - W(0) and R, named by `label`; by the rival it keeps the direction on other data too."""
+        """Check one of a, W - W(0) and R, named by `label`; by the rival it keeps the direction on other data too.
+
+        The rival is refused by the values on these data.
+        """
         return every_draw(
             f"largest turning of {label} from the direction of $R(0)$",
             on_whitened.largest(turning),
@@ -107,7 +123,10 @@ def _directions_stay(on_whitened: Draws, on_others: Draws, *, steps: int) -> Ite
 
 
 def _a_and_R_grow(on_whitened: Draws) -> Iterator[Check]:
-    """Check that the norms of a and R grow at each step on whitened data; corrected, that R shrinks."""
+    """Check that the norms of a and R grow at each step on whitened data; corrected, that R shrinks.
+
+    Judged is the largest step in the other direction, which may be rounding.
+    """
     # |a'| - |a| and |R'| - |R|, over the largest norm, shape (draws, steps)
     change_of_a = np.diff(on_whitened.entries(quantities.OUTPUT_NORM), axis=1)
     change_of_R = np.diff(on_whitened.entries(quantities.GRADIENT_NORM), axis=1)
@@ -127,6 +146,7 @@ def _a_and_R_grow(on_whitened: Draws) -> Iterator[Check]:
         at_most=ROUNDING,
         because="rounding",
         corrected=R_shrinks,
-        # R shrinks under this rival too: it is the corrected recursion with one misprint left in (errata 16)
+        # R shrinks under this rival too, which is the corrected recursion with one misprint left in (errata 16): it
+        # passes here, and the check of R' above refuses it
         rivals={W_FOR_ITS_TRANSPOSE: R_shrinks},
     )

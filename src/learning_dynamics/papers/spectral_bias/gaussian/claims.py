@@ -1,4 +1,10 @@
-"""Gaussian layers in place of orthogonal ones: what the paper's figures 1a and 4 say of the hidden layer's spectrum."""
+"""Gaussian layers in place of orthogonal ones: what the paper's figures 1a and 4 say of the hidden layer's spectrum.
+
+Layers W1, of d inputs and width l, and W2, of k outputs, start with independent Gaussian entries, or W2 at zero.
+beta = W1 W2 is the predictor, |.| the Frobenius norm. The displacement of a singular value of W1 is its end less its
+start. A draw is one random data set and start. A draw whose flow did not arrive has nan where its end counts, and is
+undecided.
+"""
 
 from collections.abc import Sequence
 from typing import Any, Literal
@@ -11,11 +17,11 @@ from learning_dynamics.settings import Fraction
 from learning_dynamics.tidy import Draws, Table, settings_of
 
 # Settings of these claims, whose values stand in workflow/config/spectral_bias.yaml:
-# - share: a layer is approximately of rank k if its k largest singular values have at least this share of |W_1|^2
-#   (Frobenius); only k values grow if the others have at most 1 - share of the squared displacement
-# - since: the squared displacement is that of the whole spectrum (first), or of the singular values from the k-th on
-#   (k-th)
-# - reading: of the printed 0.01, whether it is the variance of an entry or its standard deviation
+# - share, of both: a layer is approximately of rank k if its k largest singular values have at least this share of
+#   |W1|^2; only k values grow if the others have at most 1 - share of the squared displacement
+# - since, of both: the squared displacement is that of the whole spectrum (first), or of the singular values from the
+#   k-th on (k-th)
+# - reading, of `gaussian_init_low_rank`: whether the printed 0.01 is the variance of an entry or its standard deviation
 
 Since = Literal["first", "k-th"]
 
@@ -39,16 +45,17 @@ def gaussian_init_low_rank(
     r"""From a Gaussian hidden layer whose entries have variance $0.01$, only $k$ singular values grow, and the layer
     ends approximately at rank $k$.
 
-    A layer of width $l$ with entries of variance $v$ resembles orthogonal rows with $2\gamma = lv$. Width 200 and
-    variance $0.01$ mean $\gamma = 1$, and the same figure shows that this scale leaves the layer at full rank. At the
-    end the $k$ largest singular values hold {least:.0%} to {largest:.0%} of $|W_1|^2$. A share of {share:.0%} or more
-    counts as approximately rank $k$; {value:.0%} of {draws} draws have it. Read as a standard deviation, $0.01$ means
-    $\gamma = 0.01$. Then the $k$ largest hold {deviation:.1%} of $|W_1|^2$ at least, and {grow:.0%} of the draws show
-    that only $k$ grow.
+    $k$ is the number of outputs. A layer of width $l$ with entries of variance $v$ resembles orthogonal rows of squared
+    length $2\gamma = lv$. Width 200 and variance $0.01$ mean $\gamma = 1$, and the same figure shows that this scale
+    leaves the layer at full rank. At the end the $k$ largest singular values of $W_1$ hold {least:.0%} to
+    {largest:.0%} of $|W_1|^2$. A share of {share:.0%} or more counts as approximately rank $k$; {value:.0%} of {draws}
+    draws have it. Read as a standard deviation, $0.01$ means $\gamma = 0.01$. Then the $k$ largest hold
+    {deviation:.1%} of $|W_1|^2$ at least, and {grow:.0%} of the draws show that only $k$ grow.
     """
     _require_fewer_outputs_than_inputs(printed)
     table = printed if reading == "variance" else deviation
     share_of_k, share_of_k_less_one = _leading_share(table), _leading_share(table, fewer=1)
+    # a rival of both checks, by what each would count of k - 1 values
     fewer = "only $k - 1$ values grow"
     yield share_of_draws(
         "share of draws that end with approximately rank $k$",
@@ -64,6 +71,7 @@ def gaussian_init_low_rank(
         because=f"most draws; beyond the $k$ largest {1 - share:.0%} of the squared displacement at most",
         rivals={fewer: _only_k_grow(table, since, allowed=1 - share, fewer=1)},
     )
+    # whatever `reading` is; of the draws that arrived
     share_of_k_printed, share_of_k_deviation = _leading_share(printed), _leading_share(deviation)
     yield Facts(
         share=share,
@@ -94,17 +102,17 @@ def nonzero_second_layer(
     r"""With both layers Gaussian the hidden layer's spectrum still follows the trend that theory predicts from
     $W_2(0) = 0$: $k$ values grow, the others stay.
 
-    A singular value's displacement is its end less its start. The sentence is about each of the $k$ values. So the
-    values that should stay are compared with the $k$-th: of the squared displacement from the $k$-th value on, they may
-    take up {left:.0%}. They do so on {value:.0%} of {draws} draws at the larger printed variance of $W_2$, and on
-    {second:.0%} at the smaller. The values that should stay move because the rows of a Gaussian layer are not
-    orthogonal; they move from $W_2(0) = 0$ too.
+    $k$ is the number of outputs. A singular value's displacement is its end less its start. The sentence is about each
+    of the $k$ values. So the values that should stay are compared with the $k$-th: of the squared displacement, summed
+    from the $k$-th value on, they may take up {left:.0%} at most. They do so on {value:.0%} of {draws} draws at the
+    larger printed variance of $W_2$, and on {second:.0%} at the smaller. The values that should stay move because the
+    rows of a Gaussian layer are not orthogonal; they move from $W_2(0) = 0$ too.
 
     The verdict depends on the size of the teacher, which the paper does not state: with a teacher {times:.0f} times as
     large, {with_larger:.0%} of the draws show the trend at the larger variance. It depends on the reading too. Of the
-    squared displacement of the whole spectrum the values that should stay take up {whole:.1%} at most: read so,
-    {by_whole:.0%} of the draws show the trend. If the printed variances are read as standard deviations, which Figure
-    1a suggests, {deviation:.0%} of the draws show it from the $k$-th value on.
+    squared displacement summed over the whole spectrum the values that should stay take up {whole:.1%} at most: read
+    so, {by_whole:.0%} of the draws show the trend. If the printed variances are read as standard deviations, which
+    Figure 1a suggests, {deviation:.0%} of the draws show it, counted from the $k$-th value on.
     """
     _require_fewer_outputs_than_inputs(flows[0])
     first_variance, *other_variances = flows  # of W2: the larger first, as the configuration lists them
@@ -126,13 +134,15 @@ def nonzero_second_layer(
             **trend_arguments(table),
             at_least=0.5,
             because=f"most draws; beyond the $k$ largest {allowed:.0%} of the squared displacement at most",
-            rivals={  # for each rival the arguments of `share_of_draws` that it changes
+            # for each rival the arguments of `share_of_draws` that it changes: another count, or other draws
+            rivals={
                 "only $k - 1$ values grow": trend_arguments(table, fewer=1),
                 "a hidden layer that starts at the large scale of Figure 1a": trend_arguments(large),
             },
         )
 
-    # the paper does not state the size of the teacher: where this size decides, the headline is undecided
+    # the paper does not state the size of the teacher: where this size decides, the headline is undecided, whatever its
+    # own draws say
     headline = trend_check(first_variance)
     if trend_check(larger_teacher).state != headline.state:
         headline = headline.as_undecided("with a larger teacher the answer is another")
@@ -161,7 +171,7 @@ def nonzero_second_layer(
 def _holds_if_finite(holds: np.ndarray, measured: np.ndarray) -> dict[str, np.ndarray]:
     """Return holds and undecided, arguments of `share_of_draws`, shape (draws,).
 
-    A draw is undecided where what was measured of it is not finite.
+    A draw is undecided where what was measured of it is not finite; the judge then counts it against the claim.
     """
     return {"holds": holds, "undecided": ~np.isfinite(measured)}
 

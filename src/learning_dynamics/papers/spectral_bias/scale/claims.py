@@ -1,4 +1,15 @@
-"""Vanishing initial scale: the time that training takes, the nuclear norm as its limit, columns that align."""
+"""Vanishing initial scale: the time that training takes, the nuclear norm as its limit, columns that align.
+
+The flow of a network with d inputs and k outputs starts at I_gamma: W1(0) = sqrt(2 gamma) P with orthonormal rows,
+P P^T = I, and W2(0) = 0. beta = W1 W2, beta_* = X^+ Y is the interpolator of least norm, |.| the Frobenius norm,
+|.|_nuclear the sum of singular values. X^T Y is the first gradient: near zero dW1/dt = X^T Y W2^T and
+dW2/dt = W1^T X^T Y. With one output, u is the direction of beta at the end. The n-th column of W1 belongs to the n-th
+hidden unit. Its share of the first gradient is (X^T Y)^T P_n / |X^T Y|, and its part across beta what is left of it
+without its component along u.
+
+A draw is one random data set and P, followed from each scale gamma: arrays are (draws, scales), or (draws, scales,
+entries). A draw that did not arrive is nan, and the judge counts it as undecided.
+"""
 
 from typing import Any
 
@@ -11,8 +22,10 @@ from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import Draws, Table, settings_of
 
 # Settings of these claims, whose values stand in workflow/config/spectral_bias.yaml:
-# - largest_gamma: largest initialisation scale that the fit of a slope takes
-# - sine: largest sine of the angle between a column and beta that counts as aligned, at the smallest scale
+# - largest_gamma, of `time_to_loss`, `potential_asymptotics` and `column_alignment`: largest initialisation scale that
+#   the fit of a slope takes
+# - sine, of `column_alignment`: largest sine of the angle between a column of W1 and beta that counts as aligned, at
+#   the smallest scale
 #
 # The role `unfed` of `column_alignment` is a run in which one column of P is orthogonal to the first gradient X^T Y.
 
@@ -32,11 +45,12 @@ def time_to_loss(flow: Table, *, largest_gamma: Positive) -> Claim:
     below the first, in a time that grows as $\ln(1/\gamma) / (2|X^\top Y|)$ while $\gamma$ vanishes. The time that the
     bound of Lemma C.8 promises grows as $\gamma^{-1/2}$.
 
-    Near zero both layers grow at the rate $|X^\top Y|$ and the predictor at twice that rate, from a start of order
-    $\gamma$; the course from there on does not depend on the scale. So the price of a small scale is a logarithm: from
-    the largest to the smallest scale the time grows by a factor of {times:.2g}, the promised time by {bounds:.2g}
-    (medians). The slope of the time to {loss_share:.0%} of the first loss, over scales up to {largest_gamma:.0e}, is
-    that of the formula to {worst:.1e} of it, on every one of {draws} draws.
+    $I_\gamma$ is the start $W_1(0) = \sqrt{2\gamma} P$, $P P^\top = I$, $W_2(0) = 0$. Near zero both layers grow at the
+    rate $|X^\top Y|$ and the predictor at twice that rate, from a start of order $\gamma$; the course from there on
+    does not depend on the scale. So the price of a small scale is a logarithm: from the largest to the smallest scale
+    the time grows by a factor of {times:.2g}, the promised time by {bounds:.2g} (medians). The slope of the time to
+    {loss_share:.0%} of the first loss against $\ln(1/\gamma)$, over scales up to {largest_gamma:.0e}, is that of the
+    formula to {worst:.1e} of it, on every one of {draws} draws.
     """
     draws, settings = Draws(flow), settings_of(flow)
     gamma = draws.entries(quantities.TIME_TO_LOSS, column="gamma")[0]
@@ -47,7 +61,10 @@ def time_to_loss(flow: Table, *, largest_gamma: Positive) -> Claim:
     slopes = _slopes(gamma, time, largest_gamma)
     # terms of the order of gamma ln(1/gamma) / |beta_*|, and no smaller where |beta_*| is above one
     next_order = NEXT_ORDER * gamma * np.log(1 / gamma) / np.minimum(beta_norm, 1.0)[:, None]
-    time_errors = next_order + _time_errors(draws)  # in units of the slope, shape (draws, scales)
+    # Errors of a time in units of the slope, shape (draws, scales): of the formula, and of finding the time. The latter
+    # are known in units of 1 / |X^T Y|, twice the slope; the same number is allowed here, which is half the error
+    time_errors = next_order + _time_errors(draws)
+    # errors are relative to the measured slope
     yield equal_on_every_draw(
         r"error of the slope of the time against $\ln(1/\gamma)$, relative to it",
         slopes,
@@ -55,7 +72,8 @@ def time_to_loss(flow: Table, *, largest_gamma: Positive) -> Claim:
         tolerance=_slope_errors(gamma, time_errors, largest_gamma),
         because=r"terms of the order of $\gamma\ln(1/\gamma) / |\beta_*|$, the crossing found between records, "
         "and steps times the relative tolerance, through the fit",
-        resolution=0.1,  # chosen; the nearest rivals are off by the slope itself
+        # chosen; the rate of the layers and no dependence are off by the slope itself, and are the nearest rivals
+        resolution=0.1,
         rivals={
             r"the rate $|X^\top Y|$ of the layers": 1 / growth_rate,
             "the bound's time": _slopes(gamma, promised_time, largest_gamma),
@@ -68,6 +86,7 @@ def time_to_loss(flow: Table, *, largest_gamma: Positive) -> Claim:
         at_most=1.0,
         because="Lemma C.8",
     )
+    # places of the smallest and the largest scale; medians leave out draws that did not arrive
     smallest, largest = np.argmin(gamma), np.argmax(gamma)
     yield Facts(
         loss_share=settings["loss_share"],
@@ -87,11 +106,12 @@ def trade_off(flow: Table) -> Claim:
     r"""From $I_\gamma$ with one output, $X^\top Y \neq 0$ and labels that can be fitted, the smaller the scale
     $\gamma$, the longer the training takes, and the better the implicit bias: the nearer $W_1$ comes to rank one.
 
-    Training lasts until the loss is {loss_share:.0%} of the first. How near $W_1$ comes to rank one is measured by its
-    part across $\beta$ at the end, relative to $|W_1|$. (The limit of $\beta$ is $\beta_*$ at every scale.) From each
-    scale to the next smaller one the time grows by a factor of {least_growth:.3g} or more, and the part across $\beta$
-    is multiplied by {largest_left:.3g} or less, on every one of {draws} draws. How fast the time grows is in
-    `time_to_loss`; how fast the part falls is in `column_alignment`.
+    $I_\gamma$ is the start $W_1(0) = \sqrt{2\gamma} P$, $P P^\top = I$, $W_2(0) = 0$. Training lasts until the loss is
+    {loss_share:.0%} of the first. How near $W_1$ comes to rank one is measured by what is left of it at the end without
+    its component along the direction of $\beta$, the part across $\beta$, relative to $|W_1|$. (The limit of $\beta$ is
+    $\beta_* = X^+ Y$ at every scale.) From each scale to the next smaller one the time grows by a factor of
+    {least_growth:.3g} or more, and the part across $\beta$ is multiplied by {largest_left:.3g} or less, on every one of
+    {draws} draws. How fast the time grows is in `time_to_loss`; how fast the part falls is in `column_alignment`.
     """
     draws = Draws(flow)
     from_large_to_small = np.argsort(-_scales(draws))
@@ -108,8 +128,10 @@ def trade_off(flow: Table) -> Claim:
 
     time = draws.entries(quantities.TIME_TO_LOSS)
     growth_of_time, part_left = factors(time), factors(draws.entries(quantities.PART_ACROSS))
+    # errors relative to the time, and to the part: its size is that of sigma_2(W1), beside which each step rounds
     time_error = largest_error(_time_errors(draws) / (draws.entries(quantities.FIRST_GRADIENT) * time))
     part_error = largest_error(_left_open(draws) + _rounding_of_sigma_2(draws))
+    # a rival changes the number of a draw that is judged, and on which side of its bound this must be
     yield every_draw(
         "least factor by which the time to the loss grows from a scale to the next smaller one",
         growth_of_time.min(axis=1),
@@ -152,13 +174,15 @@ def potential_asymptotics(flow: Table, *, largest_gamma: Positive) -> Claim:
     r"""As $\gamma \to 0$ the hyperbolic entropy of the singular values of a fixed $\beta \neq 0$, the sum of
     $\sigma \sinh^{-1}(\sigma/\gamma) - \sqrt{\sigma^2 + \gamma^2}$, grows as $\ln(1/\gamma) \|\beta\|_*$.
 
-    Its slope against $\ln(1/\gamma)$, over scales up to {largest_gamma:.0e}, is the nuclear norm to {worst:.1e} of it.
-    The potential $\Psi_\gamma$ of Theorem 3.2 (a) is another function of the same name, with a half before the first
-    term (errata 1): its slope is {of_theorem:.3f} of the nuclear norm. With the half before both terms, as the dynamics
-    have it, the slope is {of_dynamics:.3f} of it (errata 2).
+    $\|\beta\|_*$ is the nuclear norm, the sum of the singular values; $\beta$ is the predictor at the end of training,
+    the same at every scale. The slope of the hyperbolic entropy against $\ln(1/\gamma)$, over scales up to
+    {largest_gamma:.0e}, is the nuclear norm to {worst:.1e} of it. The potential $\Psi_\gamma$ of Theorem 3.2 (a) is
+    another function of the same name, with a half before the first term (errata 1): its slope is {of_theorem:.3f} of
+    the nuclear norm. With the half before both terms, as the dynamics have it, the slope is {of_dynamics:.3f} of it
+    (errata 2).
     """
     draws = Draws(flow)
-    gamma = draws.entries(quantities.POTENTIAL, column="gamma")[0]
+    gamma = draws.entries(quantities.POTENTIAL, column="gamma")[0]  # the same scales for all draws
     nuclear_norm = draws.entries(quantities.NUCLEAR_NORM)[:, 0]  # sum of sigma_i(beta_*), shape (draws,)
 
     def slope_over_nuclear_norm(quantity: str) -> np.ndarray:
@@ -175,7 +199,7 @@ def potential_asymptotics(flow: Table, *, largest_gamma: Positive) -> Claim:
         # asinh(s / gamma) is ln(2 s / gamma) up to gamma^2 / s^2, and a singular value of zero adds gamma;
         # ten, chosen, leaves room for several such terms
         tolerance=10 * largest_gamma / draws.smallest(quantities.LEAST_SINGULAR_VALUE),
-        relative_to=1.0,
+        relative_to=1.0,  # the slope is relative to the nuclear norm already
         because="terms of the order of the largest scale over the smallest singular value",
         resolution=0.1,  # chosen; half the nuclear norm is 0.5 away
         rivals={
@@ -201,17 +225,20 @@ def nuclear_norm_limit(flow: Table) -> Claim:
     \frac{1}{2}|W_2|^2$ among interpolators. The predictor of these networks has the least nuclear norm, and it is also
     $\beta_*$, that of least $\ell_2$ norm.
 
-    Half the squared norm of the parameters exceeds $\|\beta_*\|_*$, its least value among interpolators, by a term of
-    first order in $\gamma$; and no random interpolator has a smaller nuclear norm.
+    $I_\gamma$ is the start $W_1(0) = \sqrt{2\gamma} P$, $P P^\top = I$, $W_2(0) = 0$; $\|\cdot\|_*$ is the nuclear
+    norm, the sum of the singular values. Half the squared norm of the parameters, $\frac{1}{2}|W_1|^2 +
+    \frac{1}{2}|W_2|^2$, exceeds $\|\beta_*\|_*$, its least value among interpolators, by a term of first order in
+    $\gamma$; and no random interpolator has a smaller nuclear norm.
     """
     draws = Draws(flow)
     gamma = draws.entries(quantities.HALF_SQUARE, column="gamma")[0]
     nuclear_norm = draws.entries(quantities.NUCLEAR_NORM)  # sum of sigma_i(beta_*), shape (draws, scales)
     half_square = draws.entries(quantities.HALF_SQUARE)  # (|W1|^2 + |W2|^2) / 2 at the end, shape (draws, scales)
-    inputs = draws.entries(SIGMA_W1, "gamma").shape[2]
-    # by Lemma C.10 half of |W1|^2 + |W2|^2 is the sum of sqrt(s_i^2 + gamma^2) over d singular values of beta, each of
-    # which exceeds s_i by gamma at most. Where beta is at a distance from beta_*, nuclear norms differ by sqrt(k) times
-    # the distance at most, k the number of outputs, three here: ten, chosen, leaves room
+    inputs = draws.entries(SIGMA_W1, "gamma").shape[2]  # d
+    # Allowed, relative to the nuclear norm, are two terms. By Lemma C.10 half of |W1|^2 + |W2|^2 is the sum of
+    # sqrt(s_i^2 + gamma^2) over d singular values of beta, each of which exceeds s_i by gamma at most. And where beta
+    # is at a distance from beta_*, nuclear norms differ by sqrt(k) times the distance at most. DISTANCE_BOUND is
+    # relative to |beta_*|, which is no larger than its nuclear norm. With k = 3 outputs ten, chosen, leaves room
     allowed = inputs * gamma / nuclear_norm + 10 * draws.entries(DISTANCE_BOUND)
 
     def half_square_is(norm: np.ndarray, label: str) -> dict[str, Any]:
@@ -229,6 +256,7 @@ def nuclear_norm_limit(flow: Table) -> Claim:
         **half_square_is(nuclear_norm, "nuclear"),
         at_most=1.0,
         because=r"each of $d$ singular values adds less than $\gamma$",
+        # the rival changes name and values
         rivals={"the Frobenius norm in place of the nuclear norm": half_square_is(frobenius_norm, "frobenius")},
     )
     yield every_draw(
@@ -254,9 +282,11 @@ def column_alignment(flow: Table, unfed: Table, *, largest_gamma: Positive, sine
     $\gamma \to 0$. The layer ends close to rank one for $\gamma = o(|\beta_*|)$; for $\gamma$ of the order of
     $|\beta_*|$ this structure disappears.
 
-    At the smallest scale the largest sine between a column and $\beta$ is {aligned:.1e} with hidden units at random.
-    With one unit orthogonal to $X^\top Y$ it is {printed:.2g} (errata 3). Up to {sine:g} counts as aligned. The part of
-    $W_1$ across $\beta$, relative to $|W_1|$, falls as $\gamma^{1/2}$: the slope of its logarithm, over scales up to
+    $I_\gamma$ is the start $W_1(0) = \sqrt{2\gamma} P$, $P P^\top = I$, $W_2(0) = 0$; a hidden unit has a column of
+    $W_1$ and of $P$. At the smallest scale the largest sine of the angle between a column and $\beta$ is {aligned:.1e}
+    with hidden units at random. With one unit whose column of $P$ is orthogonal to the first gradient, $X^\top Y$, it
+    is {printed:.2g} (errata 3). Up to {sine:g} counts as aligned. The part of $W_1$ across $\beta$, relative to
+    $|W_1|$, falls as $\gamma^{1/2}$: the slope of its logarithm against $\ln\gamma$, over scales up to
     {largest_gamma:.0e}, is compared with one half. A column's component along $\beta$, in units of $\sigma_1(W_1)$,
     tends to the column's share of the first gradient, its entry of $P^\top X^\top Y / |X^\top Y|$. So the column's
     angle falls as $\gamma^{1/2}$ too, once $\gamma$ is below $|\beta_*|$ times the squared share. (The smallest share
@@ -266,6 +296,7 @@ def column_alignment(flow: Table, unfed: Table, *, largest_gamma: Positive, sine
     """
     draws = Draws(flow)
     yield _columns_align(draws, Draws(unfed), sine=sine)
+    # the checks below are the same by the sentence and by its correction
     yield _part_across_falls(draws, largest_gamma)
     yield _components_tend_to_shares(draws)
     yield _crossover_depends_on_the_ratio(draws)
@@ -286,8 +317,8 @@ def _columns_align(draws: Draws, unfed: Draws, *, sine: float) -> Check:
     sine_of_unfed = unfed.entries(quantities.LARGEST_SINE)[:, smallest]
     expected_sine = _column_length(draws) / _least_shares(draws)  # of the column with the smallest share
     share_is_too_small = expected_sine[:, smallest] > sine
-    # as printed, all columns of both runs align; corrected, those of units at random do. The rival's values are those
-    # of the unfed run alone, none of whose draws is undecided
+    # As printed, all columns of both runs align; corrected, those of units at random do. By the rival a unit at random
+    # is like the unfed one: its values are those of the unfed run alone, none of whose draws is undecided
     return every_draw(
         r"largest sine of the angle between a column of $W_1$ and $\beta$, at the smallest scale",
         np.concatenate([sine_of_unfed, sine_at_random]),
@@ -307,13 +338,14 @@ def _part_across_falls(draws: Draws, largest_gamma: float) -> Check:
     1)) / |W1|, where |W1| is sigma_1 but for the square of the part.
     """
     gamma, across = _scales(draws), draws.entries(quantities.PART_ACROSS)
+    # relative errors of the part, and so errors of its logarithm. The part is of the size of sigma_2(W1)
     errors = across**2 + _left_open(draws) + _rounding_of_sigma_2(draws)
     return equal_on_every_draw(
         r"error of the power of $\gamma$ with which the part of $W_1$ across $\beta$ falls",
         -_slopes(gamma, np.log(across), largest_gamma),
         0.5,
         tolerance=_slope_errors(gamma, errors, largest_gamma),
-        relative_to=1.0,
+        relative_to=1.0,  # errors of the power itself
         because="the square of that part, the remaining residual, steps times the relative tolerance, and each "
         "step's rounding, through the fit",
         resolution=0.1,  # chosen; the nearest rival, 1/3, is 0.17 away
@@ -332,6 +364,8 @@ def _components_tend_to_shares(draws: Draws) -> Check:
     shares_of_beta_star = draws.entries(quantities.SHARES_OF_BETA_STAR, "gamma")
     # the same size for all columns of a draw, with their own signs
     equal_shares = np.sign(shares) * np.sqrt(np.mean(shares**2, axis=2, keepdims=True))
+    # in units of sigma_1(W1), as the components: the difference above, the remaining residual and the integrator's
+    # error, and rounding
     allowed = NEXT_ORDER * _column_length(draws) + _left_open(draws) + _rounding(draws)
 
     def components_are(parts: np.ndarray) -> dict[str, np.ndarray]:
@@ -358,7 +392,8 @@ def _crossover_depends_on_the_ratio(draws: Draws) -> Check:
     """Check that sigma_2^2 / sigma_1^2 of W1 is 2 gamma / (gamma + sqrt(gamma^2 + |beta_*|^2)) (Corollary 3.1)."""
     gamma, beta_norm = _scales(draws), draws.entries(quantities.BETA_NORM)
     square_ratio = (_sigma_W1(draws, 2) / _sigma_W1(draws, 1)) ** 2
-    allowed = 2 * (_left_open(draws) + _rounding_of_sigma_2(draws))  # squares double a relative error
+    # relative errors of sigma_2 / sigma_1, which its square doubles
+    allowed = 2 * (_left_open(draws) + _rounding_of_sigma_2(draws))
 
     def ratio_is(law: np.ndarray) -> dict[str, np.ndarray]:
         """Return the largest relative distance of the ratio from a law over scales, in units of what is allowed."""
@@ -409,7 +444,11 @@ def _sigma_W1(draws: Draws, index: int) -> np.ndarray:
 
 
 def _left_open(draws: Draws) -> np.ndarray:
-    """Return the relative errors that the residual and the integrator leave open, shape (draws, scales)."""
+    """Return the relative errors that the residual and the integrator leave open, shape (draws, scales).
+
+    DISTANCE_BOUND is the largest |beta - beta_*| / |beta_*| that the residual at the end leaves open.
+    """
+    # every quantity of a draw and scale has the same number of steps
     steps = draws.entries(quantities.PART_ACROSS, column="steps")
     return draws.entries(DISTANCE_BOUND) + draws.setting("integration.rtol")[:, None] * steps
 
