@@ -1,4 +1,14 @@
-"""Label noise takes away small singular values, and the process that appendix D puts in its place."""
+"""Label noise takes away small singular values, and the process that appendix D puts in its place.
+
+The descent trains the layers W1 (W in appendix D) and W2 (a) of a network with one output on X, with n samples as rows
+and d inputs, and Y. With label noise, Gaussian noise of size delta is added to the labels afresh at every step of size
+eta; time is eta times the number of steps. |.| is the Frobenius norm. X = U D V^T, D_j are the singular values of X,
+and u_j is the mean over paths of the square of the j-th row of V^T W. The process is dW = X^T dB a^T, da = W^T X^T dB,
+with a Brownian motion B, and its time is (eta delta)^2 times the number of steps.
+
+Every check takes `rivals`, `printed`, `corrected`, `fact` and `scaled` besides its own parameters
+(`judging.takes_rivals`).
+"""
 
 from collections.abc import Callable, Sequence
 
@@ -25,8 +35,8 @@ from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import Draws, Quantity, Table, select, settings_of
 
 # Settings of these claims, whose values stand in workflow/config/spectral_bias.yaml:
-# - fallen: largest sigma_2(W_1) at the end, over that at the start, that has clearly fallen
-# - standard_errors: by how many a mean over paths may be off
+# - fallen, of `label_noise_low_rank`: largest sigma_2(W_1) at the end, over that at the start, that has clearly fallen
+# - standard_errors, of `label_noise_sde`: by how many a mean over paths may be off
 
 
 @claim(
@@ -39,14 +49,15 @@ def label_noise_low_rank(plain: Table, noisy: Table, *, fallen: Fraction) -> Cla
     r"""Label noise makes the small singular values of $W_1$ decay; plain gradient descent raises one singular value and
     leaves the others where they were.
 
-    Without noise all but $\sigma_1$ keep their values to rounding on every draw, as for the flow. With fresh noise at
-    every step $\sigma_2$, the largest of the others, decays exponentially, at the rate {rate:.3g} a unit of time
+    Without noise all singular values of the hidden layer $W_1$ but $\sigma_1$ keep their values to rounding on every
+    draw, as for the flow. With noise that is added to the labels afresh at every step, $\sigma_2$, the largest of the
+    others, decays exponentially, at the rate {rate:.3g} a unit of time, which is step size times number of steps
     (median over {draws} draws). It ends at {left:.2g} of its start (median; largest {most_left:.2g}); {fallen:g} or
     less counts as fallen. The predictor keeps fluctuating around the teacher. The paper's figure shows one draw, and
-    chance decides how fast noise takes a value away, so that most draws must agree. Noise inflates $\sigma_1$: it
-    drives $|W_1|^2$ towards $d |W_2|^2$, with $d$ inputs. A layer of rank one, $\sigma_1 |W_2| = |\beta_*|$, then has
-    $\sigma_1^2 = \sqrt{d} |\beta_*|$. Over the second half the time mean of $\sigma_1^2$ is {inflated:.2f} times that
-    (median).
+    chance decides how fast noise takes a value away, so that most draws must agree. Noise inflates $\sigma_1$, because
+    it drives $|W_1|^2$ towards $d |W_2|^2$, with $d$ inputs and the output weights $W_2$. A layer of rank one,
+    $\sigma_1 |W_2| = |\beta_*|$ with the teacher $\beta_*$, then has $\sigma_1^2 = \sqrt{d} |\beta_*|$. The mean of
+    $\sigma_1^2$ over the second half of the time is {inflated:.2f} times that (median).
     """
     time = Draws(noisy).entries(LOSS, column="time")[0]
     second_half = time >= time[-1] / 2
@@ -67,7 +78,8 @@ def label_noise_low_rank(plain: Table, noisy: Table, *, fallen: Fraction) -> Cla
     with_noise, without_noise = end_over_start(noisy), end_over_start(plain)
     sigma_2_left, sigma_2_left_without_noise = with_noise[:, 1], without_noise[:, 1]
     ratio, ratio_without_noise = slope_ratio(noisy), slope_ratio(plain)
-    # phrases of rivals; each of the first two alters two checks, of which at least the first refuses it
+    # Phrases of rivals: what a check would get of the other descent, or of the draws that decay otherwise. Each of the
+    # first two alters two checks, of which the earlier refuses it; the later is commented
     falls_without_noise = "plain descent takes them away too"
     moves_without_noise = "plain descent does not leave them where they were"
     falls_ever_more_slowly = "they fall at first and then stay, or fall ever more slowly, like a power of time"
@@ -125,7 +137,7 @@ def label_noise_low_rank(plain: Table, noisy: Table, *, fallen: Fraction) -> Cla
 def _nan_where_unknown(holds: np.ndarray, measured: np.ndarray) -> np.ndarray:
     """Return whether each draw meets a condition, 1 or 0, and nan where its measurement is nan: then it is undecided.
 
-    `holds` and `measured` have the shape (draws,).
+    A share counts an undecided draw against the claim. `holds` and `measured` have the shape (draws,).
     """
     return np.where(np.isnan(measured), np.nan, holds)
 
@@ -148,11 +160,12 @@ def label_noise_sde(
     $dW = D\, dB\, a^\top$, $da = W^\top D\, dB$. What is shown for $D = I$ extends to any diagonal matrix $D$:
     mean squares grow, moments of every power grow from five dimensions on, and rows align with $a$.
 
-    With $X = U D V^\top$, two moments are measured over many paths of the descent itself: $E|a|^2$, and the growth of
-    the mean square of each row of $V^\top W$. At the end they are compared with those of the process, on {draws} data
-    sets. They may be off by {standard_errors:g} standard errors, by twice the error of finite steps, and by the drift
-    that the process leaves out. Finite steps alone lower $E|a|^2$ by {steps:.2%} at most. A sample with too low a mean
-    has too small a variance as well, so that standard errors are exact ones, from the fourth moments of the process.
+    $k$ is the number of outputs, $W$ the hidden layer and $a$ the output weights, $B$ a Brownian motion. With
+    $X = U D V^\top$, two moments are measured over many paths of the descent itself: $E|a|^2$, and the growth of the
+    mean square of each row of $V^\top W$. At the end they are compared with those of the process, on {draws} data sets.
+    They may be off by {standard_errors:g} standard errors, by twice the error of finite steps, and by the drift that
+    the process leaves out. Finite steps alone lower $E|a|^2$ by {steps:.2%} at most. A sample with too low a mean has
+    too small a variance as well. Standard errors are therefore exact ones, from the fourth moments of the process.
     Tails become heavier with time, and the end is early enough for means of so many paths to be normal.
 
     $E|a|^2$ grows at the rate $\sqrt{\sum_j D_j^4}$, which is $\sqrt{d}$ for $D = I$. For unequal $D$ the angle between
@@ -164,7 +177,9 @@ def label_noise_sde(
     low rank of $W$ does not extend to $d > n$: the part of $W$ outside the span of the data never moves
     ({outside:.1e} of $|W|$ at most), so that $d - n$ directions keep their size.
     """
-    draws = Draws(ensembles)  # one for each data set
+    draws = Draws(ensembles)  # a draw is a data set, with many paths of the descent on it
+    # rates per unit of the process's time, lambda_1 >= lambda_2 >= ... those of the directions of (W, a); of each the
+    # mean over long paths, for the weights D_j of its role
     angle = _rate(weighted, noise_quantities.ANGLE_RATE)  # lambda_2 - lambda_1
     growth = _rate(five, noise_quantities.DIRECTION_RATE, index=1)  # lambda_1
     alone = _rate(one_dimension, noise_quantities.DIRECTION_RATE, index=1, inputs=1)  # lambda_1 of D = (1, 0, ..., 0)
@@ -196,8 +211,9 @@ def _moments_follow_the_process(draws: Draws, standard_errors: float) -> Check:
 
         E|a|^2 = s sinh(k t) / k,    u_j - u_j(0) = D_j^2 s (cosh(k t) - 1) / k^2    (`theory`).
 
-    Allowed are `standard_errors` standard errors and, of each moment, twice the relative error of the recursion's
-    finite steps and what the drift that the process leaves out is of it: step times number of steps, times E|a|^2.
+    Allowed are `standard_errors` standard errors and two shares of each moment. One is the relative error that finite
+    steps make in E|a|^2, which the recursion of the descent's steps gives exactly, twice (chosen). The other is the
+    drift that the process leaves out: step size times number of steps, times E|a|^2.
     """
     ends = draws.at_end()
     measured, predicted = _moments(ends), _moments(ends, "predicted")
@@ -210,7 +226,8 @@ def _moments_follow_the_process(draws: Draws, standard_errors: float) -> Check:
     # of some 27 means is five errors off by chance in fewer than one run of a thousand. At a time of 1 a single path
     # could move a mean by as much
     allowed = standard_errors * _moments(ends, "error") + (2 * finite_steps + drift) * predicted
-    # data sets with fewer rows than others have zeros there, and nothing allowed; any unit will do
+    # data sets with fewer rows than others have zeros there, measured and predicted, and nothing allowed: they are
+    # divided by any number that is not zero
     allowed = np.where(allowed > 0, allowed, output_second_moment)
 
     def halfway(ensemble: Draws) -> np.ndarray:
@@ -231,7 +248,7 @@ def _moments_follow_the_process(draws: Draws, standard_errors: float) -> Check:
         measured / allowed,
         predicted / allowed,
         tolerance=1.0,
-        relative_to=1.0,
+        relative_to=1.0,  # both are in units of what is allowed already
         because=f"{standard_errors:g} exact standard errors, the recursion's finite steps, and the drift left out",
         rivals={
             "$D$ replaced by its quadratic mean": _moments(ends, names=OF_EQUAL_WEIGHTS) / allowed,
@@ -255,18 +272,20 @@ def _what_is_outside_the_data_stays(draws: Draws) -> Check:
     gain_if_all_move = np.sqrt((inputs - samples) * growth / (2 * draws.setting("gamma") * inputs + inputs * growth))
     return equal_on_every_draw(
         "change of the part of $W$ outside the span of the data, relative to $|W|$",
-        ends[quantities.GAIN_OUTSIDE],
+        ends[quantities.GAIN_OUTSIDE],  # |(I - V V^T) (W(t) - W(0))| / |W(t)|, the largest over paths
         0.0,
         tolerance=1e-9,  # chosen: far above eps for each of the configuration's 60 steps, 1e-14
-        relative_to=1.0,
+        relative_to=1.0,  # the change is relative to |W| already
         because="rounding over all steps",
+        # where d = n nothing is outside, and the rival predicts zero as well; data sets with d > n refuse it
         rivals={"noise that moves what is outside the span of the data as well": gain_if_all_move},
         fact="outside",
         scaled=False,  # the prediction is zero, which no factor changes
     )
 
 
-# phrases of rivals on rates, each of which alters two checks
+# Phrases of rivals on rates, each of which alters two checks. What a rival predicts of a rate is a function of type
+# `Prediction`, as what is printed and what is corrected are
 LARGEST_WEIGHT_ALONE = "the largest $D_j$ alone sets the rates, as if the others were zero"
 ROOT_MEAN_SQUARE = "paths that grow as their root mean square"
 
@@ -322,7 +341,10 @@ Prediction = Callable[[str, Estimate], Check]  # of a rate, by its name and its 
 
 @takes_rivals("prediction")
 def _rate_is(name: str, rate: Estimate, prediction: Prediction) -> Check:
-    """Check what is predicted of a rate: `_above_zero`, `_below_zero` or `_equal_to` a number."""
+    """Check what is predicted of a rate: `_above_zero`, `_below_zero` or `_equal_to` a number.
+
+    The decorator adds `corrected` and `rivals`, which are predictions of the same kind.
+    """
     return prediction(name, rate)
 
 
@@ -356,7 +378,7 @@ def _error_of_finite_steps(ends: Draws) -> np.ndarray:
 def _rate(exponents: Table, quantity: str, **where: int) -> Estimate:
     """Return an almost sure growth rate, a mean over paths with its 95 % interval."""
     row = select(exponents, quantity, **where).iloc[0]
-    return Estimate(row["value"], row["lower"], row["upper"], int(row["paths"]), "mean (t)")
+    return Estimate(value=row["value"], lower=row["lower"], upper=row["upper"], draws=int(row["paths"]), how="mean (t)")
 
 
 def _times(ensemble: Draws) -> np.ndarray:

@@ -1,4 +1,16 @@
-"""Proposition 4.1 on the process that noise alone drives, and for which dimensions the prose around it holds."""
+"""Proposition 4.1 on the process that noise alone drives, and for which dimensions the prose around it holds.
+
+The process is dW = dB a^T, da = W^T dB (4.1), with W of shape (d, d), a of shape (d,), and a d-dimensional Brownian
+motion B. Its d + 1 directions are those of W with a^T as a last row, (W, a). lambda_1 >= ... >= lambda_{d+1} are their
+almost sure growth rates per unit of time, the Lyapunov exponents: on almost every path sigma_i(W) grows as
+exp(lambda_i t), i <= d. In Proposition 4.1 (a) w_i is a column of W and a_i its entry of a. In (c) w_i is a row of W,
+and [w_i, a] = w_i a^T - a w_i^T its commutator with a, which is zero where both are parallel.
+
+Rates are measured along long paths, and the mean over these paths is judged (`rates.Rate`); means at one time are over
+many short paths. `Rate.derived` is a rate by the exact formula (docs/noise_spectrum.md). In the code `inputs` is d, and
+a prediction of a sign is a function, `grows` or `decays`. NOT_CLAIMED as `printed` says that the paper's sentence takes
+no part in a check, as `corrected` that the correction takes none; a check with both is there for its rivals.
+"""
 
 from collections.abc import Callable, Sequence
 
@@ -39,14 +51,16 @@ from learning_dynamics.tidy import Draws, Table, settings_of
 
 # Settings of these claims, whose values stand in workflow/config/spectral_bias.yaml:
 # - decaying, growing, of `noise_low_rank`: dimensions d in which sigma_2(W) is judged to decay, and to grow, by the
-#   correction; between them it crosses zero, and no sign is judged
-# - collapsing: dimensions d in which sigma_1(W) decays, as the paper says of d = 1
-# - fallen: share of its start to which a singular value must have come down to count as significantly diminished
-# - time: recorded time of the process at which means over paths are compared with exact ones; in
-#   `proposition_4_1_c` lengths of commutators must also grow from half of that time to it
-# - standard_errors: by how many such a mean may be off
-# - between: two recorded times, from the first to the second of which moments must grow
-# - precision: half-width of a 95 % interval below which the mean of |e| is known; the latest such time is judged
+#   correction; between them its rate crosses zero, and no sign is judged
+# - collapsing, of `noise_low_rank`: dimensions d in which sigma_1(W) decays, as the paper says of d = 1
+# - fallen, of `noise_in_the_plane`: share of its start to which a singular value must have come down to count as
+#   significantly diminished
+# - time, of `proposition_4_1_a` and `proposition_4_1_c`: recorded time of the process at which means over paths are
+#   compared with exact ones; in the latter claim lengths of commutators must also grow from half of that time to it
+# - standard_errors, of the same two: by how many such a mean may be off
+# - between, of `proposition_4_1_b`: two recorded times, from the first to the second of which moments must grow
+# - precision, of `proposition_4_1_c`: half-width of a 95 % interval below which the mean of |e|, e an entry of a
+#   commutator, is known; the latest such time is judged
 # - growing, of `proposition_4_1_c`: dimensions d in which typical commutators are judged to grow, by the correction
 
 
@@ -65,53 +79,57 @@ def noise_low_rank(
     r"""Under the noise-driven process (4.1) with $d \geq 2$ the largest singular value of $W$ grows without bound and
     the remaining ones decay to zero; for $d = 1$ the process collapses to zero.
 
-    Of Figure 3a alone, which the sentence points to, nothing is to be corrected: for its $d = 2$ the second value
-    decays, and the first, at the rate zero, exceeds every bound at some time, as derived. (`noise_in_the_plane` counts
-    the paths on which it has increased at one time.) In every dimension tried the ratio
-    $\sigma_2(W)/\sigma_1(W)$ decays: $W$ loses rank relative to its size. The singular values themselves grow at the
-    Lyapunov exponents $\lambda_i$. Over all $d + 1$ directions of $(W, a)$ these add up to $-d$, and all of them are
-    known (`lyapunov_spectrum`). By the formula $\lambda_2$ is below zero up to $d$ = {last}, where it is {below:.4f},
-    and above zero at $d$ = {next}, where it is {above:.4f}. So in many dimensions several singular values grow, in very
-    many a quarter of them (`quarter_grows`). The measured $\lambda_2$ is below zero for $d$ = {decay} and above for $d$
-    = {grow} (95 % intervals{open}). Its sign is judged for $d$ = {judged}; at {between}, where $\lambda_2$ crosses
-    zero, only its rise from each dimension to the next is judged. $\lambda_1$ is above zero for $d \geq 3$, and exactly
-    zero for $d = 2$: there $\ln|W|$ is a random walk without drift, which exceeds every bound at some time and falls
-    below it again. At time {end:g}, $\sigma_1$ has grown on {grown:.0%} of paths for $d = 2$; mean squares grow all the
-    same, carried by ever rarer paths. For $d = 1$ both directions shrink, by the formula at the rate one half.
+    The process is $dW = dB\, a^\top$, $da = W^\top dB$, with $W$ of size $d$. Of Figure 3a alone, which the sentence
+    points to, nothing is to be corrected. There $d = 2$: the second value decays, and the first, at the rate zero,
+    exceeds every bound at some time, as derived. (`noise_in_the_plane` counts the paths on which it has increased at
+    one time.) In every dimension tried the ratio $\sigma_2(W)/\sigma_1(W)$ decays: $W$ loses rank relative to its size.
+    The singular values themselves grow as $e^{\lambda_i t}$, with the Lyapunov exponents $\lambda_i$. Over all $d + 1$
+    directions of $(W, a)$ these add up to $-d$, and all of them are known (`lyapunov_spectrum`). By the formula
+    $\lambda_2$ is below zero up to $d$ = {last}, where it is {below:.4f}, and above zero at $d$ = {next}, where it is
+    {above:.4f}. So in many dimensions several singular values grow, and a quarter of them in the limit of many
+    dimensions (`quarter_grows`). The measured $\lambda_2$ is below zero for $d$ = {decay} and above for $d$ = {grow}
+    (95 % intervals{open}). Its sign is judged for $d$ = {judged}; at {between}, where $\lambda_2$ crosses zero, only
+    its rise from each dimension to the next is judged. $\lambda_1$ is above zero for $d \geq 3$, and exactly zero for
+    $d = 2$: there $\ln|W|$ is a random walk without drift, which exceeds every bound at some time and falls below it
+    again. At time {end:g}, $\sigma_1$ has grown on {grown:.0%} of paths for $d = 2$; mean squares grow all the same,
+    because ever rarer paths carry them. For $d = 1$ both directions shrink, by the formula at the rate one half.
     """
     rates = Rates(exponents)
     dimensions = rates.dimensions()
     # the sign of lambda_2 that the correction claims, by d; it claims none where lambda_2 crosses zero
     corrected_signs = dict.fromkeys(decaying, decays) | dict.fromkeys(growing, grows)
-    # sigma_2 decays, as the paper says of d >= 2; first in the dimension farthest from its pictures, where paper and
-    # correction differ most
+    # sigma_2 decays, as the paper says of d >= 2; first, as the headline, in the dimension farthest from its pictures,
+    # where paper and correction differ most. A configured dimension that was not measured is an error
     for inputs in sorted({*dimensions, *corrected_signs}, reverse=True):
         yield has_sign(
             rates.sigma(2, inputs),
-            decays,
+            decays,  # as printed
             corrected=corrected_signs.get(inputs, NOT_CLAIMED),
             rivals={"the second grows in every dimension": grows},
         )
     second_rates = [rates.sigma(2, inputs) for inputs in dimensions]
     yield from rises_as_corrected(second_rates, rival="the second falls with the dimension")
     # sigma_1 grows without bound. For d = 2 the rate zero allows it: neither the sentence nor its correction claims a
-    # sign, and the check is there for a rival that does
+    # sign, and the check is there for a rival that does. An interval with zero inside leaves this rival undecided, and
+    # a rival whose verdict is not the claim's own, corrected, is rejected
     yield has_sign(
         rates.sigma(1, 2),
         printed=NOT_CLAIMED,
         corrected=NOT_CLAIMED,
         rivals={"the first has a positive growth rate in the plane too": grows},
     )
+    # the checks of sign from here on are the same by the sentence and by the correction
     for inputs in rates.dimensions(lowest=3):
         yield grows(rates.sigma(1, inputs))
     for inputs in dimensions:
         yield decays(rates.angle(inputs))  # at lambda_2 - lambda_1, the rate of sigma_2 / sigma_1 too
     for inputs in collapsing:
         yield decays(rates.sigma(1, inputs))
-    # the correction alone names rates; scaled=False since the sentence is about their signs, which no factor changes
+    # The correction alone names rates. scaled=False: the smallest error that would be refused is not sought here, since
+    # the sentence is about signs, which no factor changes
     for inputs in dimensions:
         yield equals_derived(rates.sigma(1, inputs), printed=NOT_CLAIMED, scaled=False)
-    # by the exact formula, in dimensions around the change of sign
+    # by the exact formula, for d from 2 to 10 (chosen), between which the sign changes
     lambda_2 = {inputs: float(theory.lyapunov_exponents(inputs)[1]) for inputs in range(2, 11)}
     last_decaying = max(inputs for inputs, rate in lambda_2.items() if rate < 0)
     decay, grow = below_zero(second_rates), above_zero(second_rates)
@@ -142,14 +160,15 @@ def noise_in_the_plane(paths: Table, drawn: Table, *, fallen: Fraction) -> Claim
     r"""Under the noise-driven process (4.1) in two dimensions, from $W(0) = I$ and $a(0) = 0$, the larger singular
     value of $W$ increases, and the other one significantly diminishes.
 
-    The paper shows three paths, and no end of time. Here {draws} paths are judged at time {end:g}. A path agrees if
-    $\sigma_1$ ends above its start, and $\sigma_2$ has fallen to {fallen:g} of its start or below: {value:.0%} do, and
-    {drawn_agree} of the {drawn} in the figure. $\sigma_1$ has increased on {increased:.0%}, and $\sigma_2$ has fallen
-    so far on {decayed:.0%}. Three paths all agree with probability {three:.0%}. The rate of $\sigma_1$ is zero
-    (`noise_low_rank`): the share of paths on which it has increased falls towards one half as time goes on, so that the
-    verdict is about times of the order of {end:g}. Paths whose $\sigma_1$ has increased fall below their start again
-    at some time.
+    The process is $dW = dB\, a^\top$, $da = W^\top dB$. The paper shows three paths, and does not say until when. Here
+    {draws} paths are judged at time {end:g}. A path agrees if $\sigma_1$ ends above its start, and $\sigma_2$ ends at
+    {fallen:g} of its start or below: {value:.0%} do, and {drawn_agree} of the {drawn} in the figure. $\sigma_1$ has
+    increased on {increased:.0%}, and $\sigma_2$ ends that low on {decayed:.0%}. With the share of paths that agree,
+    three independent paths all do so with probability {three:.0%}. The rate of $\sigma_1$ is zero (`noise_low_rank`):
+    the share of paths on which it has increased falls towards one half as time goes on, so that the verdict is about
+    times of the order of {end:g}. Paths whose $\sigma_1$ has increased fall below their start again at some time.
     """
+    # draws of this claim are paths
 
     def start_and_end(table: Table) -> tuple[np.ndarray, np.ndarray]:
         """Return both singular values at the start and at the end, each of shape (paths, 2)."""
@@ -169,7 +188,7 @@ def noise_in_the_plane(paths: Table, drawn: Table, *, fallen: Fraction) -> Claim
         agrees(paths),
         at_least=0.5,
         because="most paths",
-        rivals={
+        rivals={  # each counts other paths
             "both diminish, as in one dimension": {"holds": ~increases[:, 0] & diminishes[:, 1]},
             "both increase": {"holds": increases.all(axis=1)},
         },
@@ -197,12 +216,13 @@ def lyapunov_spectrum(exponents: Sequence[Table]) -> Claim:
     \frac{d+1}{2}, \frac{d-1}{2}) / U(\frac{p}{2}, \frac{d+1}{2}, \frac{d-1}{2})$ for $p \leq d$, with Tricomi's
     function $U$, and all $d + 1$ add up to $-d$. In particular the first $d - 1$ add up to zero.
 
-    The formula is proved (docs/noise_spectrum.md). With $a^\top$ as a last row of $W$, the volume that $p$ columns span
-    grows at a rate that depends only on the angle between their plane and the axis of $a$. This angle settles to a
-    known law. The formula is compared with {count} measured rates in the dimensions {dimensions}; the half-widths of
-    their intervals are {error:.3f} at most. Exact values: $\lambda_1 = 0$ for $d = 2$, $\lambda_1 + \lambda_2 = 0$ for
-    $d = 3$, $\lambda_1 = 1/4$ for $d = 4$.
+    The process is $dW = dB\, a^\top$, $da = W^\top dB$. The formula is proved (docs/noise_spectrum.md). With $a^\top$
+    as a last row of $W$, the volume that $p$ columns span grows at a rate that depends only on the angle between their
+    plane and the axis of $a$. The law of this angle settles to one that is known. The formula is compared with {count}
+    measured rates in the dimensions {dimensions}; the half-widths of their intervals are {error:.3f} at most. Exact
+    values: $\lambda_1 = 0$ for $d = 2$, $\lambda_1 + \lambda_2 = 0$ for $d = 3$, $\lambda_1 = 1/4$ for $d = 4$.
     """
+    # each table of `exponents` has dimensions of its own
     by_dimension = [(inputs, rates) for rates in map(Rates, exponents) for inputs in rates.dimensions()]
     # lambda_1, ..., lambda_{d+1} of each table and dimension in turn, in one list
     measured_rates = [rate for inputs, rates in by_dimension for rate in rates.directions(inputs)]
@@ -226,8 +246,8 @@ def lyapunov_spectrum(exponents: Sequence[Table]) -> Claim:
         return spectra[inputs] + inputs / (inputs + 1)
 
     derived_rates = in_turn(lambda inputs: spectra[inputs])
-    # a rate is a draw of this check. Its error is in units of what is allowed: the interval's half-width, two standard
-    # errors, and `Rate.tolerance`
+    # A rate is a draw of this check. Its error is in units of what is allowed: the interval's half-width, which is two
+    # standard errors, and `Rate.tolerance`, which is two more and a tenth of what the extrapolation to step zero took
     yield equal_on_every_draw(
         "largest error of a growth rate over what is allowed, rates of all directions and dimensions",
         [rate.measured.value for rate in measured_rates],
@@ -264,10 +284,12 @@ def quarter_grows(many_dimensions: Table) -> Claim:
     $d \to \infty$: $\lambda_i$ tends to $\frac{1}{4\sqrt{q}} - \frac{1}{2}$ at $i = q d$, $0 < q < 1$. The largest
     grows at the rate $\lambda_1 \sim \frac{\Gamma(3/4)}{\Gamma(1/4)} \sqrt{d}$.
 
-    Both limits follow from the exact rates (`lyapunov_spectrum`) by Laplace's method (docs/noise_spectrum.md). The
-    first two checks compare a formula with a formula, and say how fast the limits are approached. By the exact rates
-    the share of singular values that grow is {course}. Growth is measured in {inputs} dimensions only: there the first
-    {growing} grow by the formula, and the signs of all rates are measured, except those of the two next to zero.
+    The process is $dW = dB\, a^\top$, $da = W^\top dB$, and $\sigma_i(W)$ grows as $e^{\lambda_i t}$. Both limits
+    follow from the exact rates (`lyapunov_spectrum`) by Laplace's method (docs/noise_spectrum.md). The first two checks
+    compare the exact rates with these limits, formula with formula, and say how fast the limits are approached. By the
+    exact rates the share of singular values that grow is {course}. Growth is measured in {inputs} dimensions only:
+    there the first {growing} grow by the formula, and the signs of all rates are measured, except those of the two next
+    to zero.
     """
     rates = Rates(many_dimensions)
     inputs = max(rates.dimensions())  # the one dimension that is measured
@@ -281,7 +303,7 @@ def quarter_grows(many_dimensions: Table) -> Claim:
         growing[larger] / larger,
         0.25,
         tolerance=2 / larger,
-        resolution=0.05,  # chosen; the nearest rivals are 0.25 away
+        resolution=0.05,  # chosen; the rivals are about 0.25 away
         because="1/d as the number that grows is an integer, and 1/d for the next order",
         rivals={
             "half of them grow": 0.5,
@@ -298,11 +320,12 @@ def quarter_grows(many_dimensions: Table) -> Claim:
         float(extrapolated),
         float(gamma(0.75) / gamma(0.25)),
         tolerance=2 / smaller,  # the terms left are of the order of 1 / smaller; two, chosen, for their factor
-        resolution=0.05,  # chosen; the rival is 0.16 away
+        resolution=0.05,  # chosen; the rival, 1/2, is 0.16 away from Gamma(3/4) / Gamma(1/4) = 0.338
         because="terms of the order of one over the smaller dimension",
         rivals={r"$\lambda_1 \sim \sqrt{d} / 2$, half the rate of $E|W|^2$": 0.5},
     )
-    # lambda_i > 0 up to i = `growing` by the formula; that one and the next are too near zero for a sign
+    # with g = growing[inputs], lambda_i > 0 up to i = g by the formula; lambda_g and lambda_{g+1} are too near zero for
+    # a measured sign
     for index in range(1, growing[inputs]):
         yield grows(rates.sigma(index, inputs))
     for index in range(growing[inputs] + 2, inputs + 1):
@@ -324,11 +347,11 @@ def proposition_4_1_a(plane: Table, five: Table, *, time: Positive, standard_err
     $E|a|^2$ tend to infinity. With $u = E|w_i|^2$ of a column and $v = E a_i^2$ of an entry, $u + \sqrt{d} v$ grows as
     $e^{\sqrt{d} t}$.
 
-    The sum $u + \sqrt{d} v$ is compared with $e^{\sqrt{d} t}$, its exact value from $W(0) = I$ and $a(0) = 0$, at time
-    {time:g}. Allowed are {standard_errors:g} standard errors and the scheme's bias. At later times ever rarer paths
-    carry the means, and a sample does not contain them. (The proof also has $u - \sqrt{d} v$ fall as $e^{-\sqrt{d} t}$,
-    which the errors of the means would hide.) Typical paths do not follow the mean (`noise_low_rank`,
-    `proposition_4_1_c`).
+    The process is $dW = dB\, a^\top$, $da = W^\top dB$; $w_i$ is a column of $W$. The sum $u + \sqrt{d} v$ is compared
+    with $e^{\sqrt{d} t}$, its exact value from $W(0) = I$ and $a(0) = 0$, at time {time:g}. Allowed are
+    {standard_errors:g} standard errors and the bias of the scheme's finite steps. At later times ever rarer paths carry
+    the means, and a sample does not contain them. (The proof also has $u - \sqrt{d} v$ fall as $e^{-\sqrt{d} t}$, which
+    the errors of the means would hide.) Typical paths do not follow the mean (`noise_low_rank`, `proposition_4_1_c`).
     """
     for table in (plane, five):
         inputs, step = settings_of(table)["inputs"], settings_of(table)["integration"]["step"]
@@ -340,7 +363,7 @@ def proposition_4_1_a(plane: Table, five: Table, *, time: Positive, standard_err
         estimate = estimate_within(u.value + root * v.value, half_width, draws=u.draws, how="mean (normal)")
         # the mean of (D.2) is du/dt = d v, dv/dt = u; from u = 1 and v = 0 at the start u + sqrt(d) v is exp(sqrt(d) t)
         exact = np.exp(root * time)
-        # steps of finite length let the scheme's own moments lag behind
+        # steps of finite length let the moments of the Euler-Maruyama scheme lag behind; by how much is known exactly
         scheme_u, scheme_v = theory.euler_second_moments(inputs, np.full(round(time / step), step))
         bias = abs(scheme_u[-1] + root * scheme_v[-1] - exact)
         yield equal(
@@ -349,7 +372,8 @@ def proposition_4_1_a(plane: Table, five: Table, *, time: Positive, standard_err
             float(exact),
             # `equal` allows the 95 % interval itself: the tolerance is what standard errors are allowed beyond it
             tolerance=extra_half_widths(standard_errors) * half_width + bias,
-            resolution=0.25 * estimate.value,  # chosen; at time 1 the nearest rival is 0.3 of it away
+            # chosen; at time 1 the nearest rival, exp(5/2) beside exp(sqrt(5)) for d = 5, is 0.30 of the latter away
+            resolution=0.25 * estimate.value,
             because="standard errors, and the scheme's bias",
             rivals={
                 "the rate $d/2$": float(np.exp(inputs / 2 * time)),
@@ -369,16 +393,17 @@ def proposition_4_1_b(exponents: Table, five: Table, *, between: list[Positive])
     r"""For $d \geq 5$, from a start that is not zero, every moment $E|W|^\alpha$ with $\alpha > 0$ diverges, and so
     does $E(|a|^\alpha + |\bar a|^\alpha)$ with the exponential moving average $\bar a$ of $a$.
 
-    By Jensen's inequality, $E|W|^\alpha \geq \exp(\alpha E\ln|W|)$. So if single paths have a growth rate
-    $\lambda_1 > 0$, every moment of $|W|$ diverges, however small $\alpha$, and every moment of $|a|$ too. Measured,
-    $\lambda_1$ is above zero for $d$ = {positive}, and in all of these it agrees with the derived rate
-    (`lyapunov_spectrum`). So the statement is true, also in some dimensions below the paper's five. Its proof has a gap
-    at $d = 5$ itself (errata 17): the constant $\sqrt{d} - (1 - \alpha)(\sqrt{d} + 1)^2/(2\sqrt{d})$, for
-    $|W|^{2\alpha}$, is positive only for $\alpha$ above {gap:.3f}; from $d = 6$ on it is positive for all $\alpha$.
+    The process is $dW = dB\, a^\top$, $da = W^\top dB$. By Jensen's inequality, $E|W|^\alpha \geq
+    \exp(\alpha E\ln|W|)$. So if $|W|$ grows as $e^{\lambda_1 t}$ on single paths, with $\lambda_1 > 0$, every moment of
+    $|W|$ diverges, however small $\alpha$, and every moment of $|a|$ too. Measured, $\lambda_1$ is above zero for $d$ =
+    {positive}, and in all of these it agrees with the derived rate (`lyapunov_spectrum`). So the statement is true,
+    also in some dimensions below the paper's five. Its proof has a gap at $d = 5$ itself (errata 17): for
+    $E|W|^{2\alpha}$ it needs $\sqrt{d} - (1 - \alpha)(\sqrt{d} + 1)^2/(2\sqrt{d})$ to be positive. For $d = 5$ this is
+    so only for $\alpha$ above {gap:.3f}; from $d = 6$ on it is so for all $\alpha$.
     """
     rates = Rates(exponents)
     dimensions = rates.dimensions(lowest=5)
-    lowest_rate = theory.lyapunov_exponents(dimensions[0])[0]
+    lowest_rate = theory.lyapunov_exponents(dimensions[0])[0]  # lambda_1 in the lowest of these dimensions
     for inputs in dimensions:
         first = rates.sigma(1, inputs)
         yield equals_derived(
@@ -389,6 +414,7 @@ def proposition_4_1_b(exponents: Table, five: Table, *, between: list[Positive])
                 "a rate higher by 0.1": first.derived + 0.1,  # chosen
             },
         )
+    # the second check of each rate, on its sign; the first is on its size
     for inputs in dimensions:
         yield grows(rates.sigma(1, inputs))
     early, late = between
@@ -430,13 +456,14 @@ def proposition_4_1_c(
 ) -> Claim:
     r"""The commutators $[w_i, a]$ of rows of $W$ with $a$ vanish in the mean, $E|[w_i, a]| \to 0$.
 
-    They do not. (The paper's $E[|w_i, a|]$ leaves open where the bars belong; if it is around the mean, $|E[w_i, a]|$
-    does fall, but says nothing of alignment.) Let $e = W_{i1} a_2 - W_{i2} a_1$ be an entry of the commutator. By the
-    proof $E|e| = |e(0)| e^{-t}$, so that from $W(0) = I$, $a(0) = 0$ the mean is zero at all times. In fact, for
-    $d = 2$, $E|e|$ tends to $\frac{2}{\pi} e^{-1/2}\, \Gamma(\frac{3}{2}) / \Gamma(\frac{3}{2}, \frac{1}{2}) =$
-    {limit:.4f} (docs/noise_spectrum.md). It is judged at the latest time at which the half-width of its 95 % interval
-    is below {precision:g}; there {value:.3f} is measured. Allowed are {standard_errors:g} standard errors, the scheme's
-    bias and what is left of the approach to the limit.
+    They do not. The process is $dW = dB\, a^\top$, $da = W^\top dB$, and $[w_i, a] = w_i a^\top - a w_i^\top$. (The
+    paper's $E[|w_i, a|]$ leaves open where the bars belong; if it is around the mean, $|E[w_i, a]|$ does fall, but says
+    nothing of alignment.) Let $e = W_{i1} a_2 - W_{i2} a_1$ be an entry of the commutator. By the proof
+    $E|e| = |e(0)| e^{-t}$, so that from $W(0) = I$, $a(0) = 0$ the mean is zero at all times. In fact, for $d = 2$,
+    $E|e|$ tends to $\frac{2}{\pi} e^{-1/2}\, \Gamma(\frac{3}{2}) / \Gamma(\frac{3}{2}, \frac{1}{2}) =$ {limit:.4f}
+    (docs/noise_spectrum.md). It is judged at the latest time at which the half-width of its 95 % interval is below
+    {precision:g}; there {value:.3f} is measured. Allowed are {standard_errors:g} standard errors, the bias of the
+    scheme's finite steps and what is left of the approach to the limit.
 
     The proof applies Itô's formula to $|e|$, which has a kink at $e = 0$. Each time an entry crosses zero, the kink
     adds to the mean (the local time, by Tanaka's formula), and this term is left out. For $d = 2$ the term balances the
@@ -446,10 +473,11 @@ def proposition_4_1_c(
     {late:g}: {lengths}.
 
     Typical paths differ from the mean. For $d = 2$ the commutator decays on almost every path, as the three paths of
-    Figure 3b do: its growth rate $\lambda_1 + \lambda_2$ (`noise_low_rank`) is {typical:.3f}, although $E e^2$ grows
-    (its exact value is checked at time {early:g}). For $d = 3$ this rate is zero, and from $d = 4$ on it is above zero.
-    Measured, it is below zero for $d$ = {falling} and above for {rising}{open}. Its sign is judged for $d$ = {judged}
-    ($d = 2$ by the value itself); at {between} only its rise from each dimension to the next is judged.
+    Figure 3b do: it grows at the rate $\lambda_1 + \lambda_2$, measured as {typical:.3f}, with the growth rates
+    $\lambda_i$ of $\sigma_i(W)$ (`noise_low_rank`). But $E e^2$ grows (its exact value is checked at time {early:g}).
+    For $d = 3$ the rate is zero, and from $d = 4$ on it is above zero. Measured, it is below zero for $d$ = {falling}
+    and above for {rising}{open}. Its sign is judged for $d$ = {judged} ($d = 2$ by the value itself); at {between} only
+    its rise from each dimension to the next is judged.
 
     The angle between the lines of each row $w_i$ and $a$ does vanish: its typical size falls at the rate
     $\lambda_1 - \lambda_2$, which is above zero in every dimension measured. The angle vanishes in probability, and so
@@ -466,8 +494,8 @@ def proposition_4_1_c(
     yield _mean_square_of_entry_is_exact(plane, early, standard_errors)
     for table in by_dimension.values():
         yield _mean_length_is_exact(table, time, standard_errors)
-    # the correction's alone: by the paper means fall as exp(-t), which the checks above refuse, and of the rate of
-    # typical paths it says nothing
+    # The checks from here to the angles are the correction's, some a rival's alone. By the paper means fall as exp(-t),
+    # which the checks above refuse, and of the rate of typical paths it says nothing
     for d, table in by_dimension.items():
         yield at_least(
             f"growth of the mean length of the commutator from time {time / 2:g} to {time:g}, d = {d}",
@@ -479,8 +507,8 @@ def proposition_4_1_c(
     # lambda_1 + lambda_2; scaled=False: only the headline's prediction is varied to find the smallest error that would
     # be refused
     yield equals_derived(rates.commutator(2), printed=NOT_CLAIMED, scaled=False)
-    # signs of lambda_1 + lambda_2: the paper claims none, the correction growth for d in `growing`, the rival growth
-    # for every d. Checks for other d are the rival's alone; that for d = 2 refuses it
+    # Signs of lambda_1 + lambda_2: the paper claims none, the correction claims growth for d in `growing`, and the
+    # rival claims growth for every d. Checks for other d are there for the rival alone: that for d = 2 refuses it
     for d in sorted({*dimensions, *growing}):
         yield has_sign(
             rates.commutator(d),
@@ -525,6 +553,7 @@ def _mean_entry_tends_to_its_limit(plane: Table, *, precision: float, standard_e
     """
     step = settings_of(plane)["integration"]["step"]
     times = _times(plane)[1:]
+    # |e|, in the mean over both rows of W and over paths
     entry_at = {time: statistic(plane, quantities.COMMUTATOR_ENTRY, at=time) for time in times}
     precise_times = [time for time in times if entry_at[time].uncertainty < precision]
     latest = max(precise_times, default=times[0])
@@ -535,7 +564,8 @@ def _mean_entry_tends_to_its_limit(plane: Table, *, precision: float, standard_e
     return equal(
         f"mean of $|e|$ at time {latest:g}, d = 2",
         entry,
-        0.0,
+        0.0,  # as printed
+        # `equal` allows the 95 % interval itself: the first term is what standard errors are allowed beyond it
         tolerance=extra_half_widths(standard_errors) * entry.uncertainty + bias + approach,
         resolution=0.25,  # about half of the limit, 0.241, by which the rival is off
         because="standard errors, the scheme's bias, and what is left of the approach to the limit",
@@ -556,12 +586,13 @@ def _mean_square_of_entry_is_exact(plane: Table, early: float, standard_errors: 
         f"mean of $e^2$ at time {early:g}, d = 2",
         square,
         0.0,  # by the formula E|e| = 0 at all times: e = 0 almost surely, and E e^2 = 0
-        # the scheme's bias is of first order in the step; a factor of four, chosen, covers its constant
+        # standard errors beyond the interval that `equal` allows itself; and the scheme's bias, which is of first order
+        # in the step, with a factor of four, chosen, to cover its constant
         tolerance=extra_half_widths(standard_errors) * square.uncertainty + 4 * step * exact,
         resolution=0.5 * exact,  # chosen; the rival is off by the exact value itself
         because="standard errors, and the scheme's bias",
         corrected=exact,
-        rivals={"a second moment that vanishes": 0.0},  # as is printed, while the other checks have the correction
+        rivals={"a second moment that vanishes": 0.0},  # as printed here, while all other checks have the correction
         scaled=False,  # only the headline's prediction is varied to find the smallest error that would be refused
     )
 
@@ -581,7 +612,8 @@ def _mean_length_is_exact(table: Table, time: float, standard_errors: float) -> 
     return equal(
         f"mean length of the commutator of two columns at time {time:g}, d = {d}",
         length,
-        0.0,
+        0.0,  # as printed: e = 0 in every row, as for E e^2
+        # standard errors beyond the interval that `equal` allows itself, and the scheme's bias
         tolerance=extra_half_widths(standard_errors) * length.uncertainty + lag,
         resolution=0.25 * exact,  # as much as the rival is off
         because="standard errors, and the scheme's bias",

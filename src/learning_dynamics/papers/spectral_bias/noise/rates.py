@@ -1,4 +1,8 @@
-"""Growth rates and statistics of the noise-driven process, read off tables, and the checks that claims make of them."""
+"""Growth rates and statistics of the noise-driven process, read off tables, and the checks that claims make of them.
+
+The process is dW = dB a^T, da = W^T dB in d dimensions (`inputs`). lambda_1 >= ... >= lambda_{d+1} are the almost sure
+growth rates of the directions of W with a^T as a last row, (W, a); lambda_i, i <= d, is that of sigma_i(W).
+"""
 
 import itertools
 from collections.abc import Callable, Collection, Iterable, Iterator
@@ -91,7 +95,9 @@ class Rates:
         return Rate(
             name=f"almost sure growth rate of {subject}, d = {inputs}",
             inputs=inputs,
-            measured=Estimate(row.value, row.lower, row.upper, row.paths, "mean over paths (t)"),
+            measured=Estimate(
+                value=row.value, lower=row.lower, upper=row.upper, draws=row.paths, how="mean over paths (t)"
+            ),
             derived=row.predicted,
             extrapolated=abs(difference.value),
         )
@@ -119,14 +125,18 @@ def decays(rate: Rate) -> Check:
 
 @takes_rivals("grows_or_decays")
 def has_sign(rate: Rate, grows_or_decays: Callable[[Rate], Check]) -> Check:
-    """Check on which side of zero a rate lies: `grows` or `decays`."""
+    """Check on which side of zero a rate lies: `grows` or `decays`.
+
+    `printed`, `corrected` and `rivals`, which the decorator adds, are each one of these two functions, or NOT_CLAIMED.
+    """
     return grows_or_decays(rate)
 
 
 def rises_as_corrected(rates: list[Rate], *, rival: str = "") -> Iterator[Check]:
     """Check that rates, given by ascending dimension, rise from each dimension to the next.
 
-    The intervals' widths are added. The correction alone says so. `rival` is the phrase of a rival by which they fall.
+    A difference's interval has both half-widths added. The correction alone says so. `rival` is the phrase of a rival
+    by which they fall: it takes the difference the other way round.
     """
     for before, after in itertools.pairwise(rates):
         difference = _difference(before.measured, after.measured, "difference of means (t)")
@@ -169,7 +179,13 @@ def statistic(table: Table, quantity: Quantity, name: str = quantities.MEAN, *, 
         If nothing is recorded then: what it is compared with is known at that time alone.
     """
     row = _row_at(table, quantity, name, at)
-    return Estimate(row["value"], row["lower"], row["upper"], int(row["paths"]), f"{name} over paths")
+    return Estimate(
+        value=row["value"],
+        lower=row["lower"],
+        upper=row["upper"],
+        draws=int(row["paths"]),
+        how=f"{name} over paths",
+    )
 
 
 def predicted_mean(table: Table, quantity: Quantity, *, at: float) -> float:
@@ -178,14 +194,14 @@ def predicted_mean(table: Table, quantity: Quantity, *, at: float) -> float:
 
 
 def increase(table: Table, quantity: Quantity, early: float, late: float) -> Estimate:
-    """Return by how much a mean over paths grows between two times, the intervals' widths added."""
+    """Return by how much a mean over paths grows between two times, both intervals' half-widths added."""
     before, after = (statistic(table, quantity, at=time) for time in (early, late))
     return _difference(before, after, "difference of means (normal)")
 
 
 def estimate_within(value: float, half_width: float, *, draws: int, how: str) -> Estimate:
     """Return an estimate whose interval reaches a half-width to each side of its value."""
-    return Estimate(value, value - half_width, value + half_width, draws, how)
+    return Estimate(value=value, lower=value - half_width, upper=value + half_width, draws=draws, how=how)
 
 
 def extra_half_widths(standard_errors: float) -> float:
@@ -209,7 +225,7 @@ def _row_at(table: Table, quantity: Quantity, name: str, time: float) -> pd.Seri
 
 
 def _difference(before: Estimate, after: Estimate, how: str) -> Estimate:
-    """Return `after` less `before`, the intervals' widths added."""
+    """Return `after` less `before`, both intervals' half-widths added."""
     half_width = before.uncertainty + after.uncertainty
     return estimate_within(after.value - before.value, half_width, draws=after.draws, how=how)
 

@@ -1,4 +1,14 @@
-"""The rank of a ReLU student, at the end and at the first saddle, and the teacher's directions."""
+"""The rank of a ReLU student, at the end and at the first saddle, and the teacher's directions.
+
+Teacher and student are networks f(x) = sum_j a_j relu(w_j . x). W is the student's hidden layer, with the neurons w_j
+as rows, and |W| its Frobenius norm. The teacher's span is that of its neurons. Labels are the teacher's, and the loss
+is the mean of (f(x_i) - y_i)^2 / 2 over samples. Small and large weights are Gaussian ones, in both layers, times a
+small and a large scale. A draw is one random teacher, data set and start.
+
+A plateau is a stretch of time on which the loss hardly falls: more slowly than time to the power of minus `slope`,
+above `floor` of its first value, and while time grows `least`-fold (settings of the run's metrics). A saddle shows as a
+plateau: the first is at the saddle at zero, where all weights are small, and the second is called the first saddle.
+"""
 
 import itertools
 from collections.abc import Sequence
@@ -20,9 +30,12 @@ from learning_dynamics.settings import Count, Fraction
 from learning_dynamics.tidy import Draws, Table, settings_of
 
 # Settings of these claims, whose values stand in workflow/config/spectral_bias.yaml:
-# - percent: of |W|^2; the rank is how many of the largest singular values it takes to carry that much
-# - loss: share of its first value to which a draw's loss must have fallen at the end; others are undecided
-# - cosine: least cosine of a principal angle to the teacher's span at which one of its directions is learned
+# - percent, of `relu_low_rank` and `relu_phase_one`: percent of |W|^2; the rank is how many of the largest singular
+#   values it takes to carry that much
+# - loss, of all claims: a number, the share of its first value to which a draw's loss must have fallen at the end for
+#   the draw to count as fitted; a draw that is not fitted is undecided, and so is one that diverged
+# - cosine, of the two claims on directions: least cosine of a principal angle to the teacher's span at which one of its
+#   directions is learned
 
 SCOPE = "ten samples in five dimensions, a Gaussian teacher of two ReLU neurons, a student of twenty"
 
@@ -32,31 +45,33 @@ def relu_low_rank(small: Table, large: Table, *, percent: Count, loss: Fraction)
     r"""A ReLU student ends at approximately rank 2, the teacher's, from small weights, and at high rank from large
     ones.
 
-    Rank is the number of singular values that carry {percent} % of $|W|^2$. The paper shows one draw. A draw agrees if
-    the two largest values carry that share and the loss has fallen to {loss:g} of its first value or below. From small
-    weights {value:.0%} of {draws} draws agree; {stuck}, whose loss has not fallen so far, are undecided. Of all these
-    draws {one:.0%} have rank 1, {two:.0%} exactly 2, and {three_or_more:.0%} 3 or more. From large weights {large:.0%}
-    of draws end above rank 2.
+    Rank is the number of singular values of the hidden layer $W$ that carry {percent} % of $|W|^2$. The paper shows one
+    draw. A draw agrees if the two largest values carry that share and its loss ends at {loss:g} of the first value or
+    below. From small weights {value:.0%} of {draws} draws agree; {stuck}, whose loss stays above that, are undecided.
+    Of all draws from small weights, the undecided ones included, {one:.0%} have rank 1, {two:.0%} exactly 2, and
+    {three_or_more:.0%} 3 or more. From large weights {large:.0%} of draws end above rank 2.
     """
     ranks_from_small, ranks_from_large = last_ranks(small, percent), last_ranks(large, percent)
     small_unfitted, large_unfitted = ~fitted_draws(small, loss), ~fitted_draws(large, loss)
-    low_rank_from_large = "low rank from large weights too"  # this rival alters two checks
+    # A rival here is other data: a check is judged by what the draws from the other weights give
+    rival_of_two_checks = "low rank from large weights too"
     yield share_of_draws(
         "share of draws from small weights that end at rank 2 or below",
         ranks_from_small <= 2,
         undecided=small_unfitted,
         at_least=0.5,
         because="most draws",
-        rivals={low_rank_from_large: {"holds": ranks_from_large <= 2, "undecided": large_unfitted}},
+        rivals={rival_of_two_checks: {"holds": ranks_from_large <= 2, "undecided": large_unfitted}},
     )
-    # the teacher's rank is claimed, 2: most draws must not end below it
+    # The claim is about the teacher's rank, 2: most draws must not end below it. The rival passes here, since few draws
+    # from large weights end at rank 1, and the check above refuses it
     yield share_of_draws(
         "share of draws from small weights that end at rank 1",
         ranks_from_small <= 1,
         undecided=small_unfitted,
         at_most=0.5,
-        because="not the rule",
-        rivals={low_rank_from_large: {"holds": ranks_from_large <= 1, "undecided": large_unfitted}},
+        because="not most draws",
+        rivals={rival_of_two_checks: {"holds": ranks_from_large <= 1, "undecided": large_unfitted}},
     )
     yield share_of_draws(
         "share of draws from large weights that end above rank 2",
@@ -88,16 +103,20 @@ def relu_teacher_directions(
 ) -> Claim:
     r"""From large weights the neurons of a ReLU student do not learn the teacher's directions.
 
-    The span of the first two singular vectors of $W$ is compared with that of the teacher's two neurons. A direction is
-    learned if the cosine of a principal angle between them is {cosine:g} at least. From large weights {value:.0%} of
-    {draws} draws learn both directions, and {large_one:.0%} learn one or both; from small weights {small_one:.0%} learn
-    one or both. The median cosines are {large_first:.2f} and {large_second:.2f}; for spans at random they are
-    {chance_first:.2f} and {chance_second:.2f}, and {chance_one:.0%} of them learn one or both. Where a lower cosine
-    counts, most spans at random do, and the count says nothing. Of $|W|^2$, {large_inside:.0%} is in the teacher's span
-    (median; {chance_inside:.0%} by chance). Of small weights the paper says that the layer represents both directions,
-    "i.e., a rank 2 hidden layer": `relu_low_rank` tests that, and `relu_directions_with_samples` whether it spans them.
+    The rows of the hidden layer $W$ are the student's neurons. The span of its first two right singular vectors is
+    compared with that of the teacher's two neurons, by the two principal angles between them. A direction is learned if
+    the cosine of an angle is {cosine:g} at least. From large weights {value:.0%} of {draws} draws learn both
+    directions, and {large_one:.0%} learn one or both; from small weights {small_one:.0%} learn one or both. From large
+    weights the median cosines are {large_first:.2f} and {large_second:.2f}; for spans at random they are
+    {chance_first:.2f} and {chance_second:.2f}, and {chance_one:.0%} of these learn one or both. Where a cosine below
+    {chance_first:.2f} counts, most spans at random learn one or both, and the count says nothing. Of $|W|^2$,
+    {large_inside:.0%} is in the teacher's span (median; {chance_inside:.0%} by chance). Of small weights the paper says
+    that the layer represents both directions, "i.e., a rank 2 hidden layer": `relu_low_rank` tests that, and
+    `relu_directions_with_samples` whether it spans them.
     """
-    cosines = Draws(large).entries(quantities.TEACHER_COSINE)  # of both principal angles, shape (draws, 2)
+    # of both principal angles, the larger cosine first, shape (draws, 2): with the teacher's span, that of the layer's
+    # first two singular vectors, and a span at random
+    cosines = Draws(large).entries(quantities.TEACHER_COSINE)
     chance_cosines = Draws(large).entries(quantities.CHANCE_COSINE)
 
     def learn(table: Table, directions: int) -> dict[str, np.ndarray]:
@@ -105,12 +124,14 @@ def relu_teacher_directions(
         learned = Draws(table).entries(quantities.TEACHER_COSINE) >= cosine
         return {"holds": learned.sum(axis=1) >= directions, "undecided": ~fitted_draws(table, loss)}
 
+    # Rivals are other data, of students from small weights. From ten samples most of these learn one direction and few
+    # learn both: the first rival passes the first check, and the second check refuses it
     for directions, words in ((2, "both directions"), (1, "one direction or both")):
         yield share_of_draws(
             f"share of draws from large weights that learn {words}",
             **learn(large, directions),
             at_most=0.5,
-            because="not the rule",
+            because="not most draws",
             rivals={
                 "large weights learn what small ones learn": learn(small, directions),
                 "large weights learn what small ones learn from more samples": learn(more_samples, directions),
@@ -127,6 +148,7 @@ def relu_teacher_directions(
         chance_first=chance_first,
         chance_second=chance_second,
         chance_one=float((chance_cosines.max(axis=1) >= cosine).mean()),
+        # share of |W|^2 in the teacher's span; by chance the teacher's neurons over the inputs, the same for all draws
         large_inside=float(np.median(Draws(large)[quantities.INSIDE])),
         chance_inside=float(Draws(large)[quantities.CHANCE_INSIDE][0]),
     )
@@ -148,12 +170,13 @@ def relu_directions_with_samples(
 
     Each neuron of the teacher is silent on about half of the ten samples, so that these need not fix its direction. The
     layer ends at the teacher's rank all the same (`relu_low_rank`). A draw learns both directions if its loss falls to
-    {loss:g} of its first value or below, and both principal angles between the span of the first two singular vectors
-    of $W$ and that of the teacher's neurons have a cosine of {cosine:g} at least. The share of such draws is {course}.
-    With the fewest samples {one:.0%} of draws learn one direction and not the other. There the median cosines are
-    {first:.3f} and {second:.2f}, and {inside:.0%} of $|W|^2$ is in the teacher's span. The students, their scale and
-    the time they are given are the same.
+    {loss:g} of its first value or below, and both principal angles between the span of the first two right singular
+    vectors of the hidden layer $W$ and that of the teacher's neurons have a cosine of {cosine:g} at least. The share of
+    such draws is {course}. With the fewest samples {one:.0%} of draws learn one direction and not the other. There the
+    median cosines are {first:.3f} and {second:.2f}, and {inside:.0%} of $|W|^2$ is in the teacher's span (median).
+    Whatever the number of samples, students, their scale and the time that they are given are the same.
     """
+    # all draws of a table have the same number of samples
     by_samples = {int(Draws(table)[SAMPLES][0]): table for table in (few_samples, *more_samples)}
 
     # for each draw: how many directions are learned, and whether the data are fitted, by the number of samples
@@ -176,13 +199,13 @@ def relu_directions_with_samples(
         **learn_both(most),
         at_least=0.5,
         because="most draws",
-        rivals={"samples that change nothing": learn_both(fewest)},
+        rivals={"samples that change nothing": learn_both(fewest)},  # other data: the draws with the fewest samples
     )
     yield share_of_draws(
         "share of draws that learn both directions, with the fewest samples",
         **learn_both(fewest),
         at_most=0.5,
-        because="not the rule",
+        because="not most draws",
     )
     course = [f"{share_that_learns(2, samples):.0%} with {samples} samples" for samples in sorted(by_samples)]
     few = Draws(by_samples[fewest])
@@ -210,19 +233,22 @@ def relu_phase_one(scales: Table, *, percent: Count, loss: Fraction) -> Claim:
     layer is approximately of rank 1, and from there to zero.
 
     The paper gives no scale, but its words are about the limit of small ones: the smallest scale of the run decides,
-    {smallest:.0e}. On a plateau the loss falls more slowly than time to the power of -{slope:g} and is above {floor:g}
-    of its first value; over it time grows by a factor of {least:g} at least. Rank is the number of singular values that
-    carry {percent} % of $|W|^2$. All {draws} draws are counted. {zero:.0%} start on a plateau, at zero; a draw that
-    does not is undecided, since its second plateau cannot be identified. {second:.0%} meet a second plateau;
-    {rank_one:.0%} have rank 1 when it begins, which is {conditional:.0%} of those that meet one. {value:.0%} have rank
-    1 there and go on, from a loss above {loss:g} of its first value to that or below. {stuck} of {draws} have rank 1
-    there and have not fallen so far at the end. These are undecided: a plateau lasts the longer the smaller the start,
-    in proportion to the logarithm of the scale. {low} are at {loss:g} or below when the second plateau begins. These
-    are undecided too: their end cannot be told from the plateau. The share of all draws that go this way is {course}.
-    With its interval it is above one half {turns}. The thresholds of a plateau are our choice. With stricter ones, a
-    slower fall or a longer stretch, the share is smaller (variations of both are on the robustness page).
+    {smallest:.0e}. A saddle shows as a plateau. There the loss falls more slowly than time to the power of -{slope:g}
+    and is above {floor:g} of its first value, while time grows by a factor of {least:g} at least. Rank is the number of
+    singular values that carry {percent} % of $|W|^2$, with the hidden layer $W$. All {draws} draws are counted.
+    {zero:.0%} start on a plateau, at zero; a draw that does not is undecided, since its second plateau cannot be
+    identified. {second:.0%} meet a second plateau; {rank_one:.0%} have rank 1 when it begins, which is
+    {conditional:.0%} of those that meet one. {value:.0%} have rank 1 there and go on, from a loss above {loss:g} of its
+    first value to that or below. {stuck} of {draws} have rank 1 there and end at a loss above that. These are
+    undecided, because a plateau lasts the longer the smaller the start, in proportion to the logarithm of the scale.
+    {low} have rank 1 and a loss at {loss:g} of the first or below when the second plateau begins. These are undecided
+    too, because their end cannot be told from the plateau. The share of all draws that have rank 1 there and go on is
+    {course}. With its whole interval it is above one half {turns}. The thresholds of a plateau are our choice. With
+    stricter ones, a slower fall or a longer stretch, the share is smaller (variations of both are on the robustness
+    page).
     """
-    by_scale = dict(iter(scales.groupby("scale")))  # initialisation scales, ascending
+    # a table for each initialisation scale of the sweep, ascending
+    by_scale = dict(iter(scales.groupby("scale")))
     # for each draw: the rank when its second plateau begins, nan without one; whether it starts on a plateau, at zero
     ranks = {scale: first_saddle_ranks(table, percent) for scale, table in by_scale.items()}
     at_zero = {scale: starts_at_zero(table) for scale, table in by_scale.items()}
@@ -233,8 +259,9 @@ def relu_phase_one(scales: Table, *, percent: Count, loss: Fraction) -> Claim:
     def goes_on(rank: int, scale: float) -> dict[str, np.ndarray]:
         """Return holds and undecided, arguments of `share_of_draws`, on whether draws go on from a saddle of this rank.
 
-        Such a draw has the rank, and a loss above `loss`, when its second plateau begins, and is fitted at the end. It
-        is undecided if it does not start at zero, or has the rank there and does not go on.
+        Such a draw has the rank, and a loss above `loss` of the first, when its second plateau begins, and is fitted at
+        the end. It is undecided if it does not start at zero, or has the rank there and does not go on. A draw that
+        meets no second plateau has no rank there, and counts against the claim.
         """
         has_rank = ranks[scale] == rank
         falls = (saddle_losses[scale] > loss) & is_fitted[scale]
@@ -257,7 +284,8 @@ def relu_phase_one(scales: Table, *, percent: Count, loss: Fraction) -> Claim:
             "share of draws that start on a plateau", at_zero[scale], at_least=0.5, because="most draws", rivals=rivals
         )
 
-    at_largest = "so at the largest scale as well"
+    # Rivals are what a check would get of the same draws at another rank or without the fall, or of another scale
+    at_largest = "so at the largest scale as well"  # a rival of both checks
     rank_one_at_smallest = ranks[smallest] == 1
     stuck = rank_one_at_smallest & ~is_fitted[smallest]
     yield goes_on_from_rank_one(

@@ -1,5 +1,9 @@
 """Where a ReLU student's training ends, and the saddles on its way: ranks, losses and plateaus, read off its table.
 
+W is the student's hidden layer, |.| the Frobenius norm. A plateau is a stretch of time on which the loss hardly falls,
+as `metrics.relu_descent` finds them; plateaus of a draw are numbered in the order of time. The first is at the saddle
+at zero, where all weights are small, if the draw starts on it; the second is then the first saddle on the way.
+
 Shapes: arrays that functions return have a number for each draw, (draws,), in the order of seeds.
 """
 
@@ -15,13 +19,17 @@ AT_ZERO, AT_FIRST_SADDLE = 1, 2
 
 
 def fitted_draws(table: Table, loss: float) -> np.ndarray:
-    """Return for each draw whether its loss has fallen to a share of its first value, shape (draws,) of bool."""
-    curves = Draws(table).entries(LOSS)
+    """Return for each draw whether its loss ends at the share `loss` of its first value or below, (draws,) of bool.
+
+    A draw that diverged has nan as its loss, and is not fitted.
+    """
+    curves = Draws(table).entries(LOSS)  # shape (draws, times)
     return curves[:, -1] <= loss * curves[:, 0]
 
 
 def last_ranks(table: Table, percent: int) -> np.ndarray:
     """Return how many singular values carry so many percent of |W|^2 at the end, shape (draws,)."""
+    # the column `index` of a rank is the percentage; entries are (draws, times)
     return Draws(table, index=percent).entries(quantities.RANK)[:, -1]
 
 
