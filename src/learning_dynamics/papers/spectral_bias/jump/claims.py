@@ -201,7 +201,8 @@ def jump_process(jump: Table, *, away: Fraction) -> Claim:
         # chosen; the nearest rival, the times at the smallest scale, is off by ln(2 sigma) / ln(1/gamma), which is
         # 0.019 for sigma = 2 and gamma = 1e-32
         resolution=0.01,
-        excluded={"scales above the two smallest": jump["gamma"].nunique() - 2},
+        # counted as the draws are, singular values at one scale
+        excluded={"singular values at scales above the two smallest": (jump["gamma"].nunique() - 2) * len(jumps.sigma)},
         rivals={
             # near zero the layers grow at the rate sigma, and the predictor, their product, at twice this rate
             r"$1/\sigma$, as if the predictor grew at the rate of the layers": 1 / jumps.sigma,
