@@ -44,6 +44,8 @@ def second_run(name: str) -> dict[str, Any]:
     )
     if "Nothing to be done" not in planned.stdout + planned.stderr:
         return _row(name, None, None, "results are not up to date: `make figures` first")
+    # untimed: the first one makes the environment where there is none
+    subprocess.run(["make", "--no-print-directory", "figures"], cwd=ROOT, capture_output=True, check=False)
     jobs = sum(1 for _ in (ROOT / "results").glob("*/benchmarks/*/*.tsv"))  # each job has left one
     # whether verdicts are as expected is not asked here
     ours, _ = _timed("make", "--no-print-directory", "figures", folder=ROOT)

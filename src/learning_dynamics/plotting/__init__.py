@@ -1,5 +1,6 @@
 """One style for every figure: sheets, widths, a palette; panels, letters, legends and tables that figures share."""
 
+from learning_dynamics.palette import COLOURS
 from learning_dynamics.plotting.panels import (
     direct_labels,
     legend_below,
@@ -9,7 +10,7 @@ from learning_dynamics.plotting.panels import (
     plain_number,
     shared_legend,
 )
-from learning_dynamics.plotting.style import COLOURS, COLUMN, LOOKS, WIDTH, Plot, sequence, sized, style
+from learning_dynamics.plotting.style import COLUMN, LOOKS, WIDTH, Plot, sequence, sized, style
 from learning_dynamics.plotting.tables import table_figure
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""The style sheets, the widths and the palette."""
+"""The style sheets and the widths."""
 
 from __future__ import annotations
 
@@ -19,18 +19,6 @@ WIDTH = 7.0  # inches: the text width of a two-column page
 COLUMN = 3.4  # inches: one of its columns
 # by look: the style sheet that is laid over the project's, and the width that a figure of WIDTH gets
 LOOKS = {"paper": (None, WIDTH), "talk": ("talk.mplstyle", WIDTH), "thesis": ("thesis.mplstyle", 5.9)}
-
-# Okabe and Ito's colours, told apart with any colour vision
-COLOURS = {
-    "blue": "#0072B2",
-    "orange": "#E69F00",
-    "green": "#009E73",
-    "vermilion": "#D55E00",
-    "purple": "#CC79A7",
-    "sky": "#56B4E9",
-    "black": "#222222",
-    "grey": "#8C8C8C",
-}
 
 
 def style(look: str = "paper") -> AbstractContextManager:

@@ -128,17 +128,19 @@ def compress_to_fit(
     largest of all are rounded. No figure is made smaller than that.
     """
     pictures = dict(vectors or {})
-    with ThreadPoolExecutor() as threads:
-        others = [png for png in pngs if png not in pictures]
-        pictures |= zip(others, threads.map(compress, others), strict=True)
+    threads = ThreadPoolExecutor()
+    others = [png for png in pngs if png not in pictures]
+    pictures |= zip(others, threads.map(compress, others), strict=True)
     by_size = sorted(pngs, key=lambda png: -len(pictures[png].data))
     # what is tried, in this order: each drawing as WebP, then each picture with rare colours rounded
     attempts = [(png, False) for png in by_size if pictures[png].kind == "svg+xml"]
     attempts += [(png, True) for png in by_size]
-    for png, rounded in attempts:
+    # threads make the next ones meanwhile; those that turn out not to be needed are cancelled
+    made = [threads.submit(compress, png, rounded=rounded) for png, rounded in attempts]
+    for (png, _), smaller in zip(attempts, made, strict=True):
         if sum(len(picture.data) for picture in pictures.values()) <= max_bytes:
             break
-        smaller = compress(png, rounded=rounded)
-        if len(smaller.data) < len(pictures[png].data):
-            pictures[png] = smaller
+        if len(smaller.result().data) < len(pictures[png].data):
+            pictures[png] = smaller.result()
+    threads.shutdown(cancel_futures=True)
     return pictures

@@ -37,9 +37,10 @@ def count_judged_again(claims: pd.DataFrame, variations: pd.DataFrame) -> pd.Dat
 
     ``agreement`` becomes that of all thresholds and settings tried, ``seeds`` and ``seeds_agreeing`` count other seeds.
     """
+    rows_by_claim = dict(iter(variations.groupby("claim")))
     counted = []
     for row in claims.to_dict("records"):
-        rows = variations[variations["claim"] == row["claim"]]
+        rows = rows_by_claim.get(row["claim"], variations.iloc[:0])
         if rows["change"].isin(OWN_CHOICES).any():
             row["agreement"] = agreement(row, rows.to_dict("records"))
         seeds = rows[rows["change"] == "seed"]

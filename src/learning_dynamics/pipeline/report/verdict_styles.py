@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from learning_dynamics.plotting import COLOURS
+from learning_dynamics.palette import COLOURS  # not by way of `plotting`, which would import matplotlib
 
 
 @dataclass(frozen=True)
