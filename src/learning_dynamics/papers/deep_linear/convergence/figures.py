@@ -171,6 +171,6 @@ def _random_starts_panel(axis: Axes, starts: Table) -> None:
             for d in dimensions
         ]
         axis.plot(dimensions, probabilities, color=colour, lw=1)
-    axis.set(xscale="log", xlabel="dimension $d$ of the input", ylabel="share of starts", ylim=(0, 0.65))
+    axis.set(xscale="log", xlabel="dimension $d$ of the input", ylabel="share of starts", ylim=(-0.02, 0.65))
     axis.set_title("starts that meet the assumption")
     axis.legend(title="standard deviation of entries", fontsize=7.5, loc="upper right", ncols=2)

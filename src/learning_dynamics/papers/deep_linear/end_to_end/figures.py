@@ -68,7 +68,7 @@ def factors(factors: Table, *, member: Natural) -> Plot:
             right.plot(measured.index, measured[index] / measured[index + 1], "o-", color=colour, ms=4, lw=1)
     left.axhline(1, color=COLOURS["black"], ls=DASHED, lw=0.8)
     left.set(yscale="log", xlabel="number of layers $N$", ylabel="factor of the rate")
-    right.set(yscale="log", xlabel="number of layers $N$", ylabel=r"factor / that of the next smaller $\sigma$")
+    right.set(yscale="log", xlabel="number of layers $N$", ylabel="ratio to the next factor")
     left.set_title("factors")
     right.set_title("ratios of factors")
     letters((left, right))

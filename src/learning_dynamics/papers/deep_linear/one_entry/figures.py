@@ -19,21 +19,27 @@ def one_entry(aligned: Table, generic: Table, entry: Table) -> Plot:
     In (a) to (c) $2 \times 2$ matrices start from a multiple of the identity, with which the measurement is aligned.
     Dots are gradient flow, lines the closed forms, linear at depth 1, a power at depth 2, and, from depth 3 on, below
     an asymptote (dotted). In (d) to (f) $3 \times 3$ matrices have Gaussian starts, one line for each of {draws} draws.
-    Solid lines have a measurement with singular values {values}. Orange dotted lines show the predicted exponent: one
-    at depth 1, the ratio of the measurement's first two singular values at depth 2, zero from depth 3 on. Flatter lines
-    in (e) still follow the measurement's third singular value. Grey dashed lines have one observed entry. The slides
-    state the curves of (a) to (c) for one observed entry, where in fact the second singular value levels off at every
-    depth.
+    Solid lines have a measurement of rank three, with singular values {values}. Orange dotted lines show the predicted
+    exponent: one at depth 1, the ratio of the measurement's first two singular values at depth 2, zero from depth 3 on.
+    Flatter lines in (e) still follow the measurement's third singular value. Grey dashed lines have one observed entry.
+    The slides state the curves of (a) to (c) for one observed entry, where in fact the second singular value levels off
+    at every depth.
     """
     depths = sorted(aligned["depth"].unique())
     figure, axes = plt.subplots(2, 3, figsize=(WIDTH, 4.6))
+    measurement = settings_of(generic)["measurement"]
     for depth in depths:
         top, bottom = axes[:, min(depth, 3) - 1]  # depths 3 and 4 share a column
         _aligned_path(top, aligned, depth)
         _paths(bottom, entry, depth, color=COLOURS["grey"], ls=DASHED, label="one observed entry")
-        _paths(bottom, generic, depth, color=DEPTH_COLOURS[depth], label=f"any measurement, depth {depth}")
+        _paths(
+            bottom,
+            generic,
+            depth,
+            color=DEPTH_COLOURS[depth],
+            label=f"measurement of rank {len(measurement)}, depth {depth}",
+        )
         bottom.set(xscale="log", yscale="log")
-    measurement = settings_of(generic)["measurement"]
     predicted_exponents = {1: 1.0, 2: measurement[1] / measurement[0], 3: 0.0}  # by depth
     for axis, (depth, exponent) in zip(axes[1], predicted_exponents.items(), strict=True):
         _predicted_power(axis, generic, depth, exponent)

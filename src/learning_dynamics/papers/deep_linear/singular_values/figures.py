@@ -30,12 +30,12 @@ def singular_values(paths: Sequence[Table], *, draw: Natural) -> Plot:
         rows = select(table, draw=draw)
         for index in range(top, 0, -1):
             line = select(rows, quantities.SIGMA, index=index)
-            values_axis.plot(line["time"], line["value"], color=colours[index - 1], lw=1.2)
+            values_axis.plot(line["time"] / 1000, line["value"], color=colours[index - 1], lw=1.2)
         for quantity, name in ((DIAGONAL, "blue"), (OFF_DIAGONAL, "orange")):
             line = select(rows, quantity)
-            gradient_axis.plot(line["time"], line["value"], color=COLOURS[name])
+            gradient_axis.plot(line["time"] / 1000, line["value"], color=COLOURS[name])
         values_axis.set_title(f"depth {depth_of(table)}")
-        gradient_axis.set(xlabel="learning rate × iterations", yscale="log", xlim=(0, rows["time"].max()))
+        gradient_axis.set(xlabel="rate × iterations / 1000", yscale="log", xlim=(0, rows["time"].max() / 1000))
     axes[0, 0].set(ylim=(0, None), ylabel=r"singular values $\sigma_r$")
     axes[1, 0].set_ylabel(r"mean entry of $|U^\top \nabla\ell\, V|$")
     letters(axes.flat)

@@ -240,8 +240,7 @@ def learning_times(flows: Sequence[Table]) -> Plot:
     to one singular value of $A$, the loss's gradient by the logits, at the start. The two rarest share one. (b) shows
     the slope between the two smallest starts, median over seeds and dimensions, against the predicted one (dashed), for
     every class at all sizes. The third pair departs from the rule, which is meant for two pairs: a third need not wait
-    for a direction of its own. Grey crosses are the same measured slopes against those of the dotted lines in (a); some
-    are beyond the right edge.
+    for a direction of its own. Grey crosses are the same measured slopes against those of the dotted lines in (a).
     """
     figure, (time_axis, slope_axis) = plt.subplots(1, 2, figsize=(WIDTH, 3.1))
     # flows: a table of four classes, then one of six; panel (a) has the first
@@ -295,7 +294,7 @@ def _time_panel(axis: Axes, table: Table, sizes: list[int]) -> None:
         # each class's dots begin elsewhere: classes 3 and 4 share a line, and both are seen
         axis.plot(domain, slopes_one_by_one[k] * domain, color=colour, lw=1.2, ls=(2.5 * (k + 1), (1.5, 3.5)))
     axis.set(xlabel=r"$\ln(1 / s)$", ylabel="time at which a class is learned", xlim=domain)
-    axis.set_ylim(0, 1.15 * table["value"].max())
+    axis.set_ylim(0, 1.15 * max(table["value"].max(), slopes_one_by_one.max() * domain[1]))
     axis.legend(loc="upper left", fontsize=8, handletextpad=0.2)
 
 
@@ -315,9 +314,10 @@ def _slope_panel(axis: Axes, slopes: pd.DataFrame) -> None:
         for start, (label, marker, colour) in zip(range(0, len(predicted), 2), pairs, strict=False):
             pair = slice(start, start + 2)
             axis.plot(predicted[pair], measured[pair], marker, ms=5, color=COLOURS[colour], mfc="none", label=label)
-    end = 1.1 * float(slopes.groupby("counts").median().max(axis=None))
-    axis.plot([0, end], [0, end], zorder=0, **EXPECTED)
-    axis.set(xlabel="predicted slope", ylabel="measured slope", xlim=(0, end), ylim=(0, end))
+    highest = 1.1 * float(slopes.groupby("counts").median().max(axis=None))
+    right = max(highest, 1.03 * axis.dataLim.xmax)  # crosses lie farther right
+    axis.plot([0, right], [0, right], zorder=0, **EXPECTED)
+    axis.set(xlabel="predicted slope", ylabel="measured slope", xlim=(0, right), ylim=(0, highest))
     # every size of classes has plotted the pairs: the legend has each label once
     handles_by_label = {label: handle for handle, label in zip(*axis.get_legend_handles_labels(), strict=True)}
     axis.legend(handles_by_label.values(), handles_by_label.keys(), loc="upper left", fontsize=8, handletextpad=0.2)
