@@ -1,6 +1,10 @@
 """Draws of features on and off the central path: their arrays by size, their numerical errors, and checks of gaps.
 
-A gap is the norm of a difference over the norm of what it is compared with: zero where an equation holds.
+A gap is the norm of a difference over the norm of what it is compared with: zero where an equation holds. A draw is a
+random feature matrix of one of several sizes, or the start of a flow or descent.
+
+Checks take rivals=, corrected= and others besides the parameters that they show (`judging.takes_rivals`). The decorator
+names the parameter for which a rival and a correction have another argument.
 """
 
 from collections.abc import Callable
@@ -100,15 +104,15 @@ def relative_error(values: np.ndarray, predicted: np.ndarray | float) -> np.ndar
     return np.abs(values / predicted - 1).reshape(len(values), -1).max(axis=1)
 
 
-# `takes_rivals` names the argument that a check's rivals and correction replace
 @takes_rivals("errors")
 def zero_on_every_draw(
     name: str, errors: np.ndarray, tolerance: float | np.ndarray, because: str, *, resolution: float = 1e-3
 ) -> Check:
-    """Check that a relative error is zero on every draw; rivals and corrections are the errors of other predictions.
+    """Check that an error, relative already, is zero on every draw.
 
-    The smallest error that matters, `resolution`, is a thousandth by default: far below what a wrong factor or sign of
-    an equation changes.
+    Rivals and corrections are `errors` too, those of other predictions. A tolerance above `resolution`, the smallest
+    error that matters, leaves the check undecided. By default that is a thousandth: far below what a wrong factor or
+    sign of an equation changes.
     """
     return equal_on_every_draw(
         name, errors, 0.0, tolerance=tolerance, relative_to=1.0, because=because, resolution=resolution
@@ -117,13 +121,16 @@ def zero_on_every_draw(
 
 @takes_rivals("gap")
 def no_gap(name: str, table: Table, gap: Quantity, *, tolerance: float = ROUNDING, because: str = "rounding") -> Check:
-    """Check that a relative gap is zero on every draw; rivals and corrections are other gaps."""
+    """Check that a gap in a table is zero on every draw, the largest over times and indices.
+
+    `gap` is the name of a quantity. Rivals and corrections are such names, of gaps that an altered equation leaves.
+    """
     return zero_on_every_draw(name, largest(table, gap), tolerance, because)
 
 
 @takes_rivals("tangent_map")
 def no_gap_under_map(name: str, features: Table, gap: Quantity, tangent_map: str) -> Check:
-    """Check that a relative gap is zero on every draw for a tangent map; rivals are other maps.
+    """Check that a gap of features is zero on every draw for a tangent map; rivals and corrections are other maps.
 
     `tangent_map` is a value of the column ``flow``: `ORTHOGONAL`, `PRINTED` or another of `central_path.quantities`.
     """

@@ -1,4 +1,7 @@
-"""Claims that something is larger than something else: the sign of differences over trainings."""
+"""Claims that something is larger than something else: the sign of differences over trainings.
+
+A draw is one training. `values` are differences, one for each training, above zero where the claim is right of it.
+"""
 
 from collections.abc import Mapping
 from typing import Literal
@@ -11,13 +14,17 @@ from learning_dynamics.judging import Check, at_least, takes_rivals
 Average = Literal["mean", "median"]
 
 
+# `takes_rivals` adds rivals=, corrected= and others to the parameters. A rival is other `values`: the differences that
+# there would be if the rival were right
 @takes_rivals("values")
 def above_zero(
     name: str, values: np.ndarray, average: Average = "mean", *, excluded: Mapping[str, int] | None = None
 ) -> Check:
     """Check that the mean or the median over trainings is above zero with its whole 95 % interval.
 
-    `values` has one number for each training, and so has each rival.
+    An interval that begins at zero counts as above it, unless all values are zero. One that has zero inside leaves the
+    check undecided, which is enough to refuse a rival. A nan among `values` leaves it undecided, too: there is no
+    average. `excluded` has the number of trainings that were left out, by the reason.
     """
     estimates = {"mean": evidence.mean, "median": evidence.median}
     return at_least(
@@ -33,7 +40,7 @@ def above_zero(
     )
 
 
-def half_exchanged(values: np.ndarray) -> np.ndarray:
+def with_every_second_sign_turned(values: np.ndarray) -> np.ndarray:
     """Return differences, one for each training, with the sign of every second one turned.
 
     That is what exchanging both sides of the comparison in every second training gives, as a random labelling would.

@@ -1,7 +1,9 @@
 """What claims and figures read from trainings' tables: quantities along epochs, where train errors end, chance levels.
 
 A draw is one training: one network, one data set, one loss, one seed. A table has the trainings of one network, data
-set and loss, a seed each; `trainings` are such tables, and arrays have one number for each seed of each table.
+set and loss, a seed each; `trainings` are such tables. Arrays of shape (trainings,) have one number for each seed of
+each table, one table after the other. Train errors end at the first recorded epoch at which no more than a share
+`train_error` of the train images is misclassified.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -40,7 +42,8 @@ NEEDS_FIVE_DATA_SETS = (
 )
 NETWORKS = {"vgg": "VGG", "resnet": "ResNet", "densenet": "DenseNet"}  # families, as readers know them
 SCOPE = "networks of three families; at the default scale small ones, on 8 x 8 digits"
-# what still departs from the paper's recipe, where another one turns a verdict
+# pieces of scopes, for claims whose verdict may be another in more steps or at another weight decay: what departs from
+# the paper's recipe, and whose weight decay it is
 FEW_STEPS = ", by the paper's recipe but for 1,400 images in batches of 64, which make a twentieth of its steps"
 IN_SCOPE_TURNED_BY_STEPS = FEW_STEPS + " (in as many steps as the paper's the verdict may be another: full_scale.md)"
 IN_SCOPE_FEW_STEPS = (
@@ -48,7 +51,8 @@ IN_SCOPE_FEW_STEPS = (
     "full_scale.md)"
 )
 IN_SCOPE_AUTHORS_DECAYS = "; the authors' weight decay under both losses"
-EXCEPTIONS = (("stl10", "resnet"), ("stl10", "densenet"))  # appendix A.7
+# data set and network of the trainings that appendix A.7 names as outliers
+EXCEPTIONS = (("stl10", "resnet"), ("stl10", "densenet"))
 # The share of train images misclassified at which train errors count as ended, and the terminal phase as begun. Papyan,
 # Han and Donoho 2020, whose protocol the paper takes over, mark its effective beginning at a train accuracy of 99.9 %
 # (of 99.6 % on ImageNet), because data sets contain wrong labels.
@@ -110,9 +114,8 @@ def latest_early_epoch(values: pd.DataFrame, table: Table) -> int:
 def values_at_errors_end(values: pd.DataFrame, table: Table, train_error: float) -> pd.Series:
     """Return values, epochs by seeds, where train errors have ended: a number for each seed, nan if they never do.
 
-    A seed's number is in the first row of `values` at or after the end of its train errors, and nan if this row has
-    none for the seed. `at_errors_end` differs in two ways: it reads a recorded quantity of several tables, and goes on
-    to the first epoch at which that seed was measured.
+    A seed's number is in the first row of `values` at or after the end of its train errors. Where this row is nan for
+    the seed, so is the number: no later row is read.
     """
     first_values = pd.Series(np.nan, index=values.columns)
     for seed, epoch in epochs_errors_end(table, train_error).items():
@@ -151,18 +154,17 @@ def over_trainings(trainings: Sequence[Table], read: Callable[[Table], pd.Series
 
 
 def at_first_epoch(trainings: Sequence[Table], quantity: Quantity, split: str = "train") -> np.ndarray:
-    """Return a quantity at the first epoch at which it was measured."""
+    """Return a quantity at the first epoch at which it was measured, shape (trainings,)."""
     return over_trainings(trainings, lambda table: by_seed(table, quantity, split).iloc[0])
 
 
 def at_errors_end(
     trainings: Sequence[Table], quantity: Quantity, split: str = "train", *, train_error: float
 ) -> np.ndarray:
-    """Return a quantity where train errors have ended; nan for trainings that keep more than a share `train_error`.
+    """Return a quantity where train errors have ended, shape (trainings,); nan for trainings in which they never do.
 
-    A quantity that is not measured at every epoch is read at the first epoch at which it is measured for that seed.
-    `values_at_errors_end` differs in two ways: it takes values that were computed from one table, and reads a seed in
-    the first row from the end of its train errors on, whether that row has a number for the seed or not.
+    A quantity that is not recorded at every epoch is read at the first one, from the end of a seed's train errors on,
+    at which it was recorded for this seed.
     """
 
     def read(table: Table) -> pd.Series:
@@ -194,12 +196,12 @@ def growth_since_errors_end(
 
 
 def at_the_end(trainings: Sequence[Table], quantity: Quantity, split: str = "train") -> np.ndarray:
-    """Return a quantity at the last epoch."""
+    """Return a quantity at the last epoch, shape (trainings,)."""
     return over_trainings(trainings, lambda table: by_seed(table, quantity, split).iloc[-1])
 
 
 def at_the_drop(trainings: Sequence[Table], quantity: Quantity, split: str = "train") -> np.ndarray:
-    """Return a quantity at the last recorded epoch at the full learning rate."""
+    """Return a quantity at the last recorded epoch at the full learning rate, shape (trainings,)."""
 
     def read(table: Table) -> pd.Series:
         values = by_seed(table, quantity, split)
@@ -233,25 +235,30 @@ def paired(mse: Sequence[Table], ce: Sequence[Table]) -> tuple[list[Table], list
 def premise_errors_end(
     trainings: Sequence[Table], excluded: Mapping[str, int] | None = None, *, train_error: float
 ) -> Check:
-    """Check the premise of what is said of training beyond zero train error: every training comes to it."""
+    """Check the premise of what is said of training beyond zero train error: every training comes to it.
+
+    `excluded` has the number of trainings that were left out, by the reason.
+    """
     return premise(
         every_draw(
             "least share of train images misclassified at a recorded epoch",
             over_trainings(trainings, lambda table: by_seed(table, ERROR).min()),
-            at_most=train_error * (1 + 1e-9),  # the slack of `epochs_errors_end`
+            at_most=train_error * (1 + 1e-9),  # a slack for the rounding of shares, as in `epochs_errors_end`
             because="the statement is about training beyond zero train error, or what effectively is it",
             excluded=excluded,
         )
     )
 
 
-def without_exceptions(trainings: Sequence[Table]) -> tuple[list[Table], dict[str, int]]:
-    """Return the trainings that the paper does not name as exceptions, and how many draws are excluded, by the reason.
+def without_stl10_exceptions(trainings: Sequence[Table]) -> tuple[list[Table], dict[str, int]]:
+    """Return all trainings but those of ResNet and DenseNet on STL10, which appendix A.7 names as exceptions.
+
+    The second return value is for the parameter `excluded` of checks: how many trainings are left out, by the reason.
 
     Raises
     ------
     Untested
-        If there are such trainings, and no others.
+        If there are trainings, and all are exceptions.
     """
     exceptions = [table for table in trainings if data_and_network(table) in EXCEPTIONS]
     excluded = sum(table["seed"].nunique() for table in exceptions)
@@ -262,11 +269,12 @@ def without_exceptions(trainings: Sequence[Table]) -> tuple[list[Table], dict[st
 
 
 def chance_level(trainings: Sequence[Table], quantity: Quantity) -> np.ndarray:
-    """Return a quantity of NC1 to NC3 for class means and classifiers (for NC1: features) that are independent.
+    """Return the value of a quantity of NC1 to NC3 for independent random vectors, shape (trainings,).
 
-    There are C classes of N train images each. The vectors are Gaussian in P dimensions, the width of the last layer,
-    and centred; classifiers are taken as centred, too. Values are to leading order in 1/P and, but for the spread of
-    norms, in 1/C. They are derived here.
+    These vectors are the class means and the classifiers or, for NC1, the features. There are C classes of N train
+    images each. The vectors are Gaussian in P dimensions, the width of the last layer, and centred; classifiers are
+    taken as centred, too. Values are to leading order in 1/P and, but for the spread of norms, in 1/C. They are derived
+    here.
     """
     P, C, N = (at_the_end(trainings, quantity) for quantity in (FEATURES, CLASSES, EXAMPLES))
     # |h|^2 is chi-squared with P degrees of freedom, of the relative standard deviation sqrt(2 / P), so that |h| has

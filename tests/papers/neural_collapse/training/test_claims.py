@@ -15,7 +15,7 @@ from learning_dynamics.papers.neural_collapse.trainings import (
     epochs_errors_end,
     growth_since_errors_end,
     values_at_errors_end,
-    without_exceptions,
+    without_stl10_exceptions,
 )
 from tests.papers.neural_collapse import altered
 from tests.papers.neural_collapse.training.made_up import NETWORKS, expected_value, made_up, trainings
@@ -110,7 +110,7 @@ def test_five_data_sets_leave_out_the_two_exceptions():
 
 
 def test_vgg_on_stl10_is_no_exception_and_resnet_on_it_is_one():
-    included, excluded = without_exceptions([made_up("vgg", data="stl10"), made_up("resnet", data="stl10")])
+    included, excluded = without_stl10_exceptions([made_up("vgg", data="stl10"), made_up("resnet", data="stl10")])
     assert [table.attrs["settings"]["network"] for table in included] == ["vgg"]
     assert list(excluded.values()) == [3]  # seeds
 

@@ -25,7 +25,7 @@ from learning_dynamics.judging import (
     premise,
     takes_rivals,
 )
-from learning_dynamics.papers.neural_collapse.signs import above_zero, half_exchanged
+from learning_dynamics.papers.neural_collapse.signs import above_zero, with_every_second_sign_turned
 from learning_dynamics.papers.neural_collapse.training.quantities import (
     CLASSES,
     EQUIANGULAR_CLASSIFIERS,
@@ -55,7 +55,7 @@ from learning_dynamics.papers.neural_collapse.trainings import (
     on_five_data_sets,
     paired,
     premise_errors_end,
-    without_exceptions,
+    without_stl10_exceptions,
 )
 from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import Quantity, Table, settings_of
@@ -95,7 +95,7 @@ def _tend_to_zero(
 
     The facts, for the docstring's fields, are `level` and, of the first quantity, its fall and its end.
     """
-    included, excluded = without_exceptions(trainings)
+    included, excluded = without_stl10_exceptions(trainings)
     for quantity in quantities:
         # shape (trainings,) each
         first, last = at_first_epoch(included, quantity), at_the_end(included, quantity)
@@ -120,7 +120,7 @@ def _tend_to_zero(
                 # the last epoch, above, refuses it
                 DONE_WHEN_ERRORS_END: np.log10(first / value_at_errors_end),
                 # the sign of every second training turned
-                TIMES_EXCHANGED: half_exchanged(fall_beyond_zero_error),
+                TIMES_EXCHANGED: with_every_second_sign_turned(fall_beyond_zero_error),
                 # vectors that are independent at the last epoch
                 INDEPENDENT: np.log10(value_at_errors_end / chance),
             },
@@ -242,7 +242,7 @@ def nc4(trainings: Sequence[Table], *, largest_share: Fraction, train_error: Fra
     asked of it. On test images the share at the last epoch is {test:.1g} in the worst training.
     """
     # share of train images, with features h, for which argmax_c (w_c . h + b_c) is not argmin_c |h - mu_c|
-    included, excluded = without_exceptions(trainings)
+    included, excluded = without_stl10_exceptions(trainings)
     yield every_draw(
         SHARE_THAT_DIFFERS,
         at_the_end(included, NC4),
@@ -295,7 +295,7 @@ def mse_collapses_faster(mse: Sequence[Table], ce: Sequence[Table], *, until: Li
         last_lead,
         rivals={
             ce_faster: -last_lead,
-            half_of_pairs_exchanged: half_exchanged(last_lead),
+            half_of_pairs_exchanged: with_every_second_sign_turned(last_lead),
             only_from_start: first_lead,
         },
     )
@@ -304,7 +304,7 @@ def mse_collapses_faster(mse: Sequence[Table], ce: Sequence[Table], *, until: Li
         growth,
         rivals={
             ce_faster: -growth,
-            half_of_pairs_exchanged: half_exchanged(growth),
+            half_of_pairs_exchanged: with_every_second_sign_turned(growth),
             # a lead that stays what it was at the first recorded epoch does not grow
             only_from_start: 0 * growth,
         },
@@ -346,7 +346,7 @@ def nc2_not_slower(
     arrival to arrival, {from_arrival:.2g} [{from_arrival_low:.2g}, {from_arrival_high:.2g}], and its interval must be
     above zero.
     """
-    included, excluded = without_exceptions(trainings)
+    included, excluded = without_stl10_exceptions(trainings)
     nc2 = NC2_OF_MEANS if nc2_of == "class_means" else NC2_OF_MEANS + NC2_OF_CLASSIFIERS
     nc2_before, nc2_arrival = _arrivals(included, nc2, share_of_way)
     _, nc1_nc3_arrival = _arrivals(included, [NC1, SELF_DUALITY], share_of_way)
@@ -394,7 +394,7 @@ def simplex_before_compression(trainings: Sequence[Table], *, share_of_way: Frac
     order off the terms of the loss, of which $L_{NC2/3}$ falls fastest. A formula all but settles that it falls faster
     than $L_{NC1}$ (`nc23_vanishes_first`). Here class means and activations are measured themselves.
     """
-    included, excluded = without_exceptions(trainings)
+    included, excluded = without_stl10_exceptions(trainings)
     _, nc1_arrival = _arrivals(included, [NC1], share_of_way)
     _, nc2_arrival = _arrivals(included, NC2_OF_MEANS, share_of_way)
     lead = np.log10(nc1_arrival / nc2_arrival)  # of NC2, shape (trainings,)
@@ -404,7 +404,7 @@ def simplex_before_compression(trainings: Sequence[Table], *, share_of_way: Frac
         excluded=excluded,
         rivals={
             "activations compressed first": -lead,
-            "order exchanged in every second training": half_exchanged(lead),
+            "order exchanged in every second training": with_every_second_sign_turned(lead),
         },
     )
     # for each quantity, shape (trainings,)
@@ -501,7 +501,7 @@ def five_data_sets(
     and needs a GPU. One data set can be against the sentence, and fewer than five cannot confirm it.
     """
     tables = on_five_data_sets(trainings)
-    included, _ = without_exceptions(tables)
+    included, _ = without_stl10_exceptions(tables)
     data_of_included = {data_and_network(table)[0] for table in included}
     data_sets = [data for data in FIVE_DATA_SETS if data in data_of_included]
     if not data_sets:
@@ -519,7 +519,7 @@ def _collapse_on_every_data_set(
     tables: Sequence[Table], *, level: float, largest_share: float, train_error: float
 ) -> Iterator[Check]:
     """Yield checks that every training but the exceptions collapses after train errors end."""
-    included, excluded = without_exceptions(tables)
+    included, excluded = without_stl10_exceptions(tables)
     chance = chance_level(included, NC1)
     bound, because = _bound_at_the_end(NC1, chance, level)
     yield every_draw(
@@ -546,7 +546,7 @@ def _collapse_on_every_data_set(
             rivals={
                 # may pass here, as in `_tend_to_zero`: the bound on NC1 at the last epoch refuses it
                 DONE_WHEN_ERRORS_END: {"values": np.log10(first / value_at_errors_end)},
-                TIMES_EXCHANGED: {"values": half_exchanged(fall_beyond_zero_error)},
+                TIMES_EXCHANGED: {"values": with_every_second_sign_turned(fall_beyond_zero_error)},
                 INDEPENDENT: {"values": np.log10(value_at_errors_end / chance_level(included, quantity))},
             },
         )

@@ -1,4 +1,23 @@
-"""Claims on the fibres H -> AH, on the tangent space of the renormalised features, and on simplex frames."""
+"""Claims on the fibres H -> AH, on the tangent space of the renormalised features, and on simplex frames.
+
+Features H, (P, C N), have N examples of each of C classes as columns, and Y, (C, C N), their one-hot labels. Between
+features, as in X C Z^T, a C is the class-centring matrix (I - Y^T Y / N) / (C N), bold in the claims' texts (eq. 21):
+the projector that takes class means away, over the number C N of examples. X = Sigma_W^{-1/2} (H - mu_G) are the
+renormalised features, with X C X^T = I; Z is any direction, of the shape of X. A draw is one random H and Z.
+
+The SNR matrix, the class means of X, has the singular values omega_j and the singular vectors U and V. In aligned
+coordinates, in which it is diagonal (appendix D.2), x_j is row j of U^T X, dx_j row j of U^T Z, and y_j row j of V^T Y.
+
+Pi is a map onto the tangent space at X. Tables have what is measured under several maps, by the column ``flow``:
+
+- `PRINTED`, that of Proposition 4: Pi(Z) = Z - (X C Z^T + Z C X^T) X / 2
+- `ORTHOGONAL`, the orthogonal projection: Pi(Z) = Z - (C N / 2) (X C Z^T + Z C X^T) X C; the first C N is a number
+- `MINUS_SIGN`, the printed map with a minus between its products; `WHOLE` and `WHOLE_ORTHOGONAL`, these maps without
+  their factor 1/2
+
+The flow of eq. 5 is dX/dt = -Pi(grad L). Of this Pi eq. 5 says only that it projects, so that the first two maps are
+two readings of it.
+"""
 
 import numpy as np
 
@@ -42,24 +61,18 @@ from learning_dynamics.papers.neural_collapse.draws import (
     DIFFERENCE_ERROR,
     EPSILON,
     GAUSSIAN_FEATURES,
-    Size,
     by_size,
     largest,
     no_gap,
     no_gap_under_map,
-    over_sizes,
     zero_on_every_draw,
 )
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Draws, Quantity, Table, by_draw, select, settings_of
 
 # Settings of these claims, whose values stand in workflow/config/neural_collapse.yaml:
-# - tolerance, of `lemma_2`: by how much the order of the remainder over the step may differ from one; chosen,
-#   above the relative size of the steps, some thousandths (`tangents.STEPS`)
-#
-# In comments a C between features is the class-centring matrix (I - Y^T Y / N) / (C N), bold in the claims' texts
-# (eq. 21): the projector that takes class means away, over the number C N of examples. X are renormalised features, Z
-# any direction, Pi a map onto the tangent space at X, by the column ``flow``.
+# - tolerance, of `lemma_2`: by how much the order of the remainder over the step may differ from one; chosen, above the
+#   relative size of the steps, which is some thousandths
 
 RENORMALISED = GAUSSIAN_FEATURES + ", renormalised"
 
@@ -75,10 +88,11 @@ def invariance(features: Table) -> Claim:
 
     The text takes $A$ symmetric, and appendix D.1 positive definite: neither is needed. Equation 7 loses a factor $CN$
     in its first step and regains it in its last (errata 11); appendix D.1 writes $H = AX$ with $A = \Sigma_W^{-1/2}$
-    instead of $\Sigma_W^{1/2}$ (errata 10). The loss is constant along fibres, so that its gradient is orthogonal to
-    every $BH$ with a square matrix $B$.
+    instead of $\Sigma_W^{1/2}$ for the renormalised features $X$ (errata 10). The loss is constant along fibres, the
+    sets of all $AH$, so that its gradient is orthogonal to every $BH$ with a square matrix $B$.
     """
-    # Chosen: 10 units. The square, because A H has the covariance A Sigma_T A^T. The setting is A's condition number
+    # Each gap is the largest over three A: positive definite, symmetric, and general. Rounding is chosen to be 10 units
+    # times the square of A's condition number, the setting: A H has the covariance A Sigma_T A^T
     tolerance = 10 * EPSILON * settings_of(features)["condition"] ** 2
     because = "rounding: 10 units times the square of the condition number of $A$"
     classifier_kept = "the classifier of $H$ kept for $AH$"
@@ -107,13 +121,16 @@ def tangent_space(features: Table) -> Claim:
     r"""The tangent space at $X$ is $\{Z : X\mathbf{C}Z^\top + Z\mathbf{C}X^\top = 0\}$, and the printed map
     $Z - \frac12(X\mathbf{C}Z^\top + Z\mathbf{C}X^\top)X$ is a projection onto it.
 
-    $\mathbf{C} = (I - Y^\top Y/N)/(CN)$ is the class-centring matrix. Curves that stay on the manifold
-    $X\mathbf{C}X^\top = I$ have velocities that satisfy the equation, and every solution is the velocity of such a
-    curve. The equation's rank is $P(P+1)/2$, the number of the manifold's constraints. The printed map takes everything
-    into that space, leaves what is there alone, and applied twice does what it does once. All this is true of the
-    orthogonal projection too: a space has many projections onto it, which differ in what they discard. Proposition 3 as
-    printed lacks the transpose of its last $X$, a slip: the shapes do not fit without it (errata 12).
+    $X$ are renormalised features in $P$ dimensions, $Z$ is any direction, and $\mathbf{C} = (I - Y^\top Y/N)/(CN)$ is
+    the class-centring matrix. Curves that stay on the manifold $X\mathbf{C}X^\top = I$ have velocities that satisfy the
+    equation, and every solution is the velocity of such a curve. The equation's rank is $P(P+1)/2$, the number of the
+    manifold's constraints. The printed map takes everything into that space, leaves what is there alone, and applied
+    twice does what it does once. All this is true of the orthogonal projection too: a space has many projections onto
+    it, which differ in what they discard. Proposition 3 as printed lacks the transpose of its last $X$, a slip: the
+    shapes do not fit without it (errata 12).
     """
+    # The first check below refuses both of these. The map without 1/2 leaves tangents alone, and passes the third; the
+    # one with a minus is a projection onto another space, and passes the second
     other_maps = {
         "the printed map without its factor $1/2$": WHOLE,
         "a minus between its products, as the proof of Lemma 2 prints": MINUS_SIGN,
@@ -127,7 +144,10 @@ def tangent_space(features: Table) -> Claim:
     yield no_gap_under_map("change of tangents", features, TANGENT_CHANGE, PRINTED, rivals=other_maps)
     minus_sign = "$X\\mathbf{C}Z^\\top - Z\\mathbf{C}X^\\top = 0$ instead of the equation"
     uncentred = "$XZ^\\top + ZX^\\top = 0$ instead of the equation"
-    # The larger of two gaps, with the velocity V(Z) of the curve that R(X + h Z), renormalised, draws on the manifold:
+    # These two rivals are other equations, and change what is measured: what the same velocities leave of that
+    # equation, and its rank. The uncentred one has the rank of the printed one, and passes that check; velocities
+    # refuse both. The larger of two gaps, with the velocity V(Z) of the curve that R(X + h Z), renormalised, draws on
+    # the manifold:
     # - V is a solution: ||X C V^T + V C X^T|| / ||X C Z^T + Z C X^T||
     # - a solution is such a velocity: ||V(T) - T|| / ||T|| of a solution T
     yield every_draw(
@@ -142,7 +162,8 @@ def tangent_space(features: Table) -> Claim:
     )
     draws = Draws(features)
     P = draws.column("features")
-    # of the map Z -> X C Z^T + Z C X^T, whose values are symmetric (P, P) matrices: P (P + 1) / 2 free entries
+    # CODIMENSION is the rank of the map Z -> X C Z^T + Z C X^T, whose values are symmetric (P, P) matrices: they have
+    # P (P + 1) / 2 free entries
     yield equal_on_every_draw(
         "rank of the equation",
         draws[CODIMENSION],
@@ -170,21 +191,23 @@ def projection_self_adjoint(features: Table) -> Claim:
     r"""The printed map onto the tangent space may be moved across the inner product: $\langle\Pi(A), B\rangle = \langle
     A, \Pi(B)\rangle$.
 
-    It may not (errata 5): $\Pi$ as printed is a projection but not an orthogonal one; its matrix differs from its
-    transpose by {printed:.2g} of its norm on the draw where it is worst. Its replacement must be self-adjoint as well
-    as a projection onto the tangent space. Both maps take something away from $Z$. With the symmetric matrix $S =
-    \frac12(X\mathbf{C}Z^\top + Z\mathbf{C}X^\top)$, the printed map takes away $SX$, which is a move along the fibre.
-    What is normal to the manifold has the form $SX\mathbf{C}$, so that the orthogonal projection takes away
+    It may not (errata 5): $\Pi$ as printed, $\Pi(Z) = Z - SX$ with the symmetric matrix $S =
+    \frac12(X\mathbf{C}Z^\top + Z\mathbf{C}X^\top)$, is a projection but not an orthogonal one. On the draw where it is
+    worst its matrix differs from its transpose by {printed:.2g} of its norm. Its replacement must be self-adjoint as
+    well as a projection onto the tangent space. Both maps take something away from $Z$. The printed map takes away
+    $SX$, which is a move along the fibre, the set of all $AX$ with invertible $A$. What is normal to the manifold
+    of renormalised features $X$ has the form $SX\mathbf{C}$, so that the orthogonal projection takes away
     $CN\,SX\mathbf{C}$.
 
     By moving the map the proof of Lemma 4 replaces it with its adjoint, which maps $Z$ to $Z - \frac12(ZX^\top +
-    XZ^\top)X\mathbf{C}$. The gradient satisfies $\nabla L\,X^\top = 0$, the loss being constant along fibres. So the
-    adjoint leaves the gradient alone (to {adjoint:.1g} of its norm, where the map itself changes it by {moved:.2g} or
-    more). The equation that Lemma 4 arrives at is therefore gradient flow without any projection. That flow leaves the
-    manifold: at least {normal:.2g} of the gradient is normal to it. Its class means do move as under the orthogonal
-    projection, which is how Lemma 5 and Proposition 2 come out right for the orthogonal projection. Equation 5 says
-    only "projects". If it means the orthogonal projection, Proposition 2 holds and the formula of Proposition 4 must be
-    replaced. If it means that formula, Proposition 2 fails. `proposition_2` tests both.
+    XZ^\top)X\mathbf{C}$. The gradient satisfies $\nabla L\,X^\top = 0$, because the loss is constant along fibres. So
+    the adjoint leaves the gradient alone (to {adjoint:.1g} of its norm, where the map itself changes it by {moved:.2g}
+    or more). The equation that Lemma 4 arrives at is therefore gradient flow without any projection. That flow leaves
+    the manifold: at least {normal:.2g} of the gradient is normal to it. Its class means do move as under the orthogonal
+    projection, which is how Lemma 5 and Proposition 2 come out right for the orthogonal projection. Of the flow
+    $\dot X = -\Pi(\nabla L)$ equation 5 says only that $\Pi$ "projects". If this means the orthogonal projection,
+    Proposition 2 holds and the formula of Proposition 4 must be replaced. If it means that formula, Proposition 2
+    fails. `proposition_2` tests both.
     """
     other_maps = {
         "the orthogonal projection without its factor $1/2$, self-adjoint too": WHOLE_ORTHOGONAL,
@@ -198,13 +221,16 @@ def projection_self_adjoint(features: Table) -> Claim:
         # ||Pi(T) - T|| / ||T|| of a tangent T
         "change of tangents": TANGENT_CHANGE,
     }
-    # the printed map fails the first check alone: it is a projection, though not the orthogonal one. The orthogonal one
-    # without its 1/2 passes the first and fails the second: it reverses what is normal to the manifold
+    # The printed map fails the first check alone: it is a projection, though not the orthogonal one. The orthogonal one
+    # without its 1/2 passes the first and the last and fails the second: it reverses what is normal to the manifold.
+    # The map with a minus fails all three
     for name, gap in gaps.items():
         yield no_gap_under_map(name, features, gap, PRINTED, corrected=ORTHOGONAL, rivals=other_maps)
     draws = Draws(features)
     yield Facts(
         printed=largest(features, ASYMMETRY, flow=PRINTED).max(),
+        # relative to the gradient: its change under the printed map's adjoint, that under the printed map itself, and
+        # the part of it that is normal to the manifold
         adjoint=draws.largest(ADJOINT_GRADIENT_CHANGE).max(),
         moved=draws.smallest(PRINTED_GRADIENT_CHANGE).min(),
         normal=draws.smallest(GRADIENT_NORMAL_SHARE).min(),
@@ -215,18 +241,21 @@ def projection_self_adjoint(features: Table) -> Claim:
 def lemma_2(features: Table, *, tolerance: Positive) -> Claim:
     r"""A step $X + \Delta$ that is renormalised equals $X + \Pi(\Delta) + O(\|\Delta\|^2)$ with the printed map $\Pi$.
 
-    The remainder relative to $\|\Delta\|$ must fall as a power of the step that is one to within {tolerance:g}. The
-    proof's last formula but one prints a minus between the two products of $\Pi$, a slip (errata 13). Under the
-    orthogonal projection, for which Proposition 2 holds, the lemma fails: the relative remainder does not fall, as its
-    power of {orthogonal:.2g} says (median over draws).
+    $X$ are renormalised features, $\Delta$ is a step of zero mean, and $\Pi(\Delta) = \Delta -
+    \frac12(X\mathbf{C}\Delta^\top + \Delta\mathbf{C}X^\top)X$ with the class-centring matrix $\mathbf{C}$. The
+    remainder relative to $\|\Delta\|$ must fall as a power of the step that is one to within {tolerance:g}. The proof's
+    last formula but one prints a minus between the two products of $\Pi$, a slip (errata 13). Under the orthogonal
+    projection, for which Proposition 2 holds, the lemma fails: the relative remainder does not fall, as its power of
+    {orthogonal:.2g} says (median over draws).
     """
 
-    def order(flow: str) -> np.ndarray:
+    def order(tangent_map: str) -> np.ndarray:
         """Return the power of the step h as which the remainder falls when h is halved, shape (draws,).
 
-        The remainder is ||R(X + h Z) - X - h Pi(Z)|| / ||h Z||, with R the renormalisation.
+        The remainder is ||R(X + h Z) - X - h Pi(Z)|| / ||h Z|| for a map Pi, with R the renormalisation.
         """
-        remainders = by_draw(features, STEP_REMAINDER, flow=flow)  # shape (draws, steps), each step half the one before
+        # shape (draws, steps), each step half the one before
+        remainders = by_draw(features, STEP_REMAINDER, flow=tangent_map)
         of_step, of_half_step = remainders[:, -2], remainders[:, -1]
         return np.log2(of_step / of_half_step)
 
@@ -235,8 +264,9 @@ def lemma_2(features: Table, *, tolerance: Positive) -> Claim:
         order(PRINTED),
         1.0,
         tolerance=tolerance,
-        relative_to=1.0,
+        relative_to=1.0,  # the difference of two orders is not divided by anything
         because="next order: the step's relative size, some thousandths, times a curvature",
+        # a rival is another map: the order of what it leaves must be told from one
         rivals={
             "the orthogonal projection": {"measured": order(ORTHOGONAL)},
             "a minus between the products, as the proof prints": {"measured": order(MINUS_SIGN)},
@@ -255,32 +285,37 @@ def lemma_3(features: Table) -> Claim:
     r"""Along $\Pi(dX)$, with the printed $\Pi$, singular values that differ from all others change by $d\omega_j =
     (y_j^\top/N - \omega_j x_j^\top\mathbf{C})\,dx_j$ in aligned coordinates (appendix D.2).
 
-    $\mathbf{C} = (I - Y^\top Y/N)/(CN)$ is the class-centring matrix. Slopes are measured by central differences. Along
-    the orthogonal projection the second product is absent. Moves that split equal singular values are not in the
-    formula (errata 16).
+    Here $\Pi(Z) = Z - \frac12(X\mathbf{C}Z^\top + Z\mathbf{C}X^\top)X$, and $\mathbf{C} = (I - Y^\top Y/N)/(CN)$ is the
+    class-centring matrix. In aligned coordinates the SNR matrix is diagonal, with the entries $\omega_j$; $x_j$, $y_j$
+    and $dx_j$ are rows of features, of labels, and of $dX$ before $\Pi$ is applied. Slopes are measured by central
+    differences. Along the orthogonal projection the second product is absent. Moves that split equal singular values
+    are not in the formula (errata 16).
     """
+    # d omega_j along the printed map's image of Z, by central differences, shape (draws, 1 time, C - 1)
+    slopes = by_size(features, SLOPE)
 
     def error(formula: Quantity) -> np.ndarray:
-        """Return the largest |slope - formula| over the largest |slope|, over the singular values of each draw."""
-
-        def of_size(_: Size, slope: np.ndarray, predicted: np.ndarray) -> np.ndarray:
-            largest_error = np.abs(slope - predicted).max(axis=(1, 2))  # of (draws, 1 time, C - 1)
-            return largest_error / np.abs(slope).max(axis=(1, 2))
-
-        return over_sizes(of_size, slope=by_size(features, SLOPE), predicted=by_size(features, formula))
+        """Return the largest |slope - formula| over the largest |slope| of the singular values, shape (draws,)."""
+        predictions = by_size(features, formula)
+        errors = []
+        for size, slope in slopes.items():
+            largest_error = np.abs(slope - predictions[size]).max(axis=(1, 2))
+            errors.append(largest_error / np.abs(slope).max(axis=(1, 2)))
+        return np.concatenate(errors)
 
     yield zero_on_every_draw(
         "slopes of $\\omega_j$ minus the formula, relative",
         error(SLOPE_LEMMA_3),  # (y_j / N - omega_j C x_j) . dx_j
         DIFFERENCE_ERROR,
         "error of central differences",
-        rivals={"the first product alone": error(SLOPE_WITHOUT_SHRINKING)},  # y_j / N . dx_j
+        # y_j / N . dx_j: the slope along the orthogonal projection, which takes nothing away from class means
+        rivals={"the first product alone": error(SLOPE_WITHOUT_SHRINKING)},
     )
 
 
 @claim(
     "Lemma 4",
-    scope=RENORMALISED + "; the features that the flow moves, in all directions",
+    scope=RENORMALISED + "; the velocity of the whole feature matrix, deviations from class means included",
     correction=r"$\frac{d}{dt}x_j = \frac{\omega_j}{N(C+\omega_j^2)^2}y_j$ where equation 5 means the orthogonal "
     r"projection, and $\frac{\omega_j}{CN(C+\omega_j^2)}y_j$ where it means the map that Proposition 4 prints: either "
     "flow moves class means alone.",
@@ -291,32 +326,39 @@ def lemma_4(features: Table) -> Claim:
     r"""Under continually renormalised gradient flow, in aligned coordinates (appendix D.2), rows of the features move
     by $\frac{d}{dt}x_j = \frac{\omega_j}{(C+\omega_j^2)^2}(\frac1Ny_j - \omega_j\mathbf{C}x_j)$.
 
-    $\mathbf{C} = (I - Y^\top Y/N)/(CN)$ is the class-centring matrix, $C$ the number of classes. The rows move so under
-    neither reading of equation 5. With a row $x_j = \omega_jy_j + n_j$ the second product is the part of the gradient
-    along the deviations $n_j$, which any map onto the tangent space must remove: both flows leave $n_j$ where it is.
-    The proof moves the printed map across the inner product, though it is not self-adjoint (errata 5), and arrives at
-    the gradient itself. The printed equation is off by {off_orthogonal:.2g} of the velocity or more under the
-    orthogonal projection, by {off_printed:.2g} or more under the printed map. The first product alone is right under
-    the orthogonal projection, so that Lemmas 5 and 6 follow there.
+    $\mathbf{C} = (I - Y^\top Y/N)/(CN)$ is the class-centring matrix, $C$ the number of classes; in aligned coordinates
+    the SNR matrix is diagonal, with the entries $\omega_j$, and $x_j$, $y_j$ are rows of features and labels. In the
+    flow $\dot X = -\Pi(\nabla L)$ (equation 5) $\Pi$ may be the orthogonal projection or the map that Proposition 4
+    prints: the rows move so under neither. With $x_j = \omega_jy_j + n_j$ the second product is along the deviations
+    $n_j$. It would change their covariance, which stays the identity, so that any map onto the tangent space must
+    remove it: both flows leave $n_j$ where it is. The proof takes $\langle\Pi(\nabla L), Z\rangle$ for $\langle\nabla
+    L, \Pi(Z)\rangle$, though the printed $\Pi$ is not self-adjoint (errata 5), and so arrives at the gradient itself.
+    The printed equation is off by {off_orthogonal:.2g} of the velocity or more under the orthogonal projection, by
+    {off_printed:.2g} or more under the printed map. The first product alone is right under the orthogonal projection,
+    so that Lemmas 5 and 6 follow there.
     """
-    # what holds instead: the first product alone, and under the printed map 1 + omega_j^2 / C times as much. Each rival
-    # is right under one map, passes there, and is refused under the other
+    # Each quantity is the gap of a formula for dx_j / dt from the velocity -Pi(grad L), over this velocity:
+    # - VELOCITY_GAP_LEMMA_4: omega_j / (C + omega_j^2)^2 (y_j / N - omega_j C x_j), as the lemma has it
+    # - VELOCITY_GAP_MEANS: its first product alone, omega_j / (N (C + omega_j^2)^2) y_j
+    # - VELOCITY_GAP_MEANS_FASTER: 1 + omega_j^2 / C times as much, omega_j / (C N (C + omega_j^2)) y_j
+    # The second is right under the orthogonal projection, the third under the printed map. As a rival either is taken
+    # for both maps: it passes under the one and is refused under the other
     corrected = {ORTHOGONAL: VELOCITY_GAP_MEANS, PRINTED: VELOCITY_GAP_MEANS_FASTER}
-    for flow in (ORTHOGONAL, PRINTED):
+    least_gap_as_printed = {}
+    for tangent_map in (ORTHOGONAL, PRINTED):
+        under_map = select(features, flow=tangent_map)
         yield no_gap(
-            f"formula minus velocity of the features, relative, {flow} map",
-            select(features, flow=flow),
+            f"formula minus velocity of the features, relative, {tangent_map} map",
+            under_map,
             VELOCITY_GAP_LEMMA_4,
-            corrected=corrected[flow],
+            corrected=corrected[tangent_map],
             rivals={
                 "class means at the same speed under both maps": VELOCITY_GAP_MEANS,
                 "the faster speed under both": VELOCITY_GAP_MEANS_FASTER,
             },
         )
-    yield Facts(
-        off_orthogonal=Draws(features, flow=ORTHOGONAL).smallest(VELOCITY_GAP_LEMMA_4).min(),
-        off_printed=Draws(features, flow=PRINTED).smallest(VELOCITY_GAP_LEMMA_4).min(),
-    )
+        least_gap_as_printed[tangent_map] = Draws(under_map)[VELOCITY_GAP_LEMMA_4].min()
+    yield Facts(off_orthogonal=least_gap_as_printed[ORTHOGONAL], off_printed=least_gap_as_printed[PRINTED])
 
 
 @claim(
@@ -328,14 +370,16 @@ def lemma_7(features: Table) -> Claim:
     r"""A matrix is a simplex equiangular tight frame if and only if it has exactly $C-1$ non-zero singular values, all
     equal, and its columns sum to zero.
 
-    The Gram matrix of a matrix with both properties is compared with a simplex frame's; singular values and column sum
-    of a rotated simplex frame are compared with the properties.
+    $C$ columns $E$ are such a frame if $E^\top E$ is a positive multiple of $CI - \mathbf{1}\mathbf{1}^\top$. This Gram
+    matrix is compared with that multiple for a matrix with both properties; singular values and column sum of a rotated
+    simplex frame are compared with the properties.
     """
+    # each is a matrix with one of both properties, whose Gram matrix is not that of a simplex frame
     rivals = {
         "equal singular values without columns that sum to zero": SIMPLEX_FRAME_GAP_OTHER_NULL_SPACE,
         "columns that sum to zero without equal singular values": SIMPLEX_FRAME_GAP_UNEQUAL_VALUES,
     }
-    # The larger of two gaps, which a rival replaces by the first of a matrix that has one property alone:
+    # the larger of two gaps; of a rival there is the first alone:
     # - of E with both properties, the relative distance of E^T E from the nearest alpha (C I - 1 1^T) / (C - 1)
     # - of a rotated frame E, the largest of three numbers over its largest singular value: how far its first C - 1
     #   singular values are apart, its last one, and the entries of E 1

@@ -9,7 +9,7 @@ import scipy
 from learning_dynamics import evidence
 from learning_dynamics.judging import Check, Claim, Facts, Untested, at_least, at_most, claim
 from learning_dynamics.papers.neural_collapse.generalisation.table1 import PAPER_TABLE_1
-from learning_dynamics.papers.neural_collapse.signs import Average, above_zero, half_exchanged
+from learning_dynamics.papers.neural_collapse.signs import Average, above_zero, with_every_second_sign_turned
 from learning_dynamics.papers.neural_collapse.training.quantities import (
     EQUIANGULAR_MEANS,
     EQUINORM_MEANS,
@@ -31,7 +31,7 @@ from learning_dynamics.papers.neural_collapse.trainings import (
     on_five_data_sets,
     paired,
     premise_errors_end,
-    without_exceptions,
+    without_stl10_exceptions,
 )
 from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import Quantity, Table, settings_of
@@ -86,7 +86,7 @@ def _above_zero_on_test(
         # This turns the sign of every second value. Where values are a difference between test and train images, that
         # exchanges both. The fall on test images is no difference. Exchanged with the fall on train images it would
         # pass, because that is above zero too; there the rival is a rise in every second training
-        "test and train images exchanged in every second training": half_exchanged(values),
+        "test and train images exchanged in every second training": with_every_second_sign_turned(values),
     }
     return above_zero(name, values, average, excluded=excluded, rivals=rivals)
 
@@ -102,7 +102,7 @@ def test_collapse_slower(trainings: Sequence[Table], *, average: Average, train_
     test minus that on train images. The paper says "much more slowly"; how much that is, is not judged. All test
     classes have the same weight, whether equally frequent or not.
     """
-    included, excluded = without_exceptions(trainings)
+    included, excluded = without_stl10_exceptions(trainings)
     yield from _slower_on_test(NC1, included, excluded, average=average, train_error=train_error)
     train_fall, test_fall = (_fall(included, NC1, split, train_error) for split in ("train", "test"))
     yield _above_zero_on_test(
@@ -135,7 +135,7 @@ def test_collapse_by_difficulty(trainings: Sequence[Table], *, correlation: Frac
     at random, the same for all networks: at most one in twenty of the 120 orders may reach the correlation that the
     order by difficulty has.
     """
-    included, excluded = without_exceptions(on_five_data_sets(trainings))
+    included, excluded = without_stl10_exceptions(on_five_data_sets(trainings))
     # Tr(Sigma_W pinv(Sigma_B)) / C of test images, the mean over seeds, by (network, loss) and data set
     nc1_by_network: dict[tuple[str, str], dict[str, float]] = {}
     for table in included:
@@ -226,7 +226,7 @@ def collapse_on_test_images(trainings: Sequence[Table], *, average: Average, tra
     differ (NC4) only the last values are compared: on train images it is often zero when train errors end, and cannot
     fall.
     """
-    included, excluded = without_exceptions(trainings)
+    included, excluded = without_stl10_exceptions(trainings)
     for quantity in (EQUINORM_MEANS, EQUIANGULAR_MEANS, MAXIMAL_ANGLE_MEANS, SELF_DUALITY):
         yield from _slower_on_test(quantity, included, excluded, average=average, train_error=train_error)
     train_nc4, test_nc4 = (at_the_end(included, NC4, split) for split in ("train", "test"))
@@ -259,7 +259,7 @@ def accuracy_after_zero_error(trainings: Sequence[Table], *, average: Average, t
         average,
         rivals={
             "accuracy that gets worse": -gain,
-            "start and end exchanged in every second training": half_exchanged(gain),
+            "start and end exchanged in every second training": with_every_second_sign_turned(gain),
             "the first epoch instead of the last": 100 * (error_at_errors_end - first),
         },
     )

@@ -7,7 +7,7 @@ import numpy as np
 
 from learning_dynamics import evidence
 from learning_dynamics.judging import Claim, Facts, at_least, claim, every_draw
-from learning_dynamics.papers.neural_collapse.signs import Average, above_zero, half_exchanged
+from learning_dynamics.papers.neural_collapse.signs import Average, above_zero, with_every_second_sign_turned
 from learning_dynamics.papers.neural_collapse.training.quantities import (
     ROBUSTNESS,
     ROBUSTNESS_CROSSING,
@@ -24,7 +24,7 @@ from learning_dynamics.papers.neural_collapse.trainings import (
     growth_since_errors_end,
     paired,
     premise_errors_end,
-    without_exceptions,
+    without_stl10_exceptions,
 )
 from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import Quantity, Table
@@ -74,7 +74,10 @@ def mse_more_robust(
     yield above_zero(
         name,
         gain,
-        rivals={"cross-entropy more robust": -gain, "losses exchanged in every second pair": half_exchanged(gain)},
+        rivals={
+            "cross-entropy more robust": -gain,
+            "losses exchanged in every second pair": with_every_second_sign_turned(gain),
+        },
     )
 
     def geometric_mean(trainings: Sequence[Table], quantity: Quantity) -> float:
@@ -148,7 +151,7 @@ def robustness_grows_after_zero_error(trainings: Sequence[Table], *, measure: Me
     over trainings of these three, and says nothing of a fourth. A variant judges the smallest perturbation that is
     known, DeepFool's or a crossing towards a train image.
     """
-    included, excluded = without_exceptions(trainings)
+    included, excluded = without_stl10_exceptions(trainings)
 
     growth = growth_since_errors_end(included, measure, "test", train_error=train_error)
     yield above_zero(
@@ -157,7 +160,7 @@ def robustness_grows_after_zero_error(trainings: Sequence[Table], *, measure: Me
         excluded=excluded,
         rivals={
             "robustness that is lost": -growth,
-            "start and end exchanged in every second training": half_exchanged(growth),
+            "start and end exchanged in every second training": with_every_second_sign_turned(growth),
         },
     )
     yield premise_errors_end(included, excluded, train_error=train_error)
@@ -200,7 +203,7 @@ def deepfool_finds_the_boundary(trainings: Sequence[Table], *, average: Average)
         average,
         rivals={
             "first and last epoch exchanged": np.log10(first),
-            "measures exchanged in every second training": half_exchanged(np.log10(last)),
+            "measures exchanged in every second training": with_every_second_sign_turned(np.log10(last)),
         },
     )
     yield every_draw(

@@ -9,7 +9,7 @@ import pandas as pd
 from learning_dynamics import evidence
 from learning_dynamics.judging import Check, Claim, Facts, at_least, claim, equal, every_draw, takes_rivals
 from learning_dynamics.papers.neural_collapse.draws import zero_on_every_draw
-from learning_dynamics.papers.neural_collapse.signs import above_zero, half_exchanged
+from learning_dynamics.papers.neural_collapse.signs import above_zero, with_every_second_sign_turned
 from learning_dynamics.papers.neural_collapse.training.quantities import (
     LOSS,
     LOSS_LS_PERP,
@@ -41,7 +41,7 @@ from learning_dynamics.papers.neural_collapse.trainings import (
     over_trainings,
     premise_errors_end,
     values_at_errors_end,
-    without_exceptions,
+    without_stl10_exceptions,
 )
 from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import Draws, Quantity, Table, settings_of
@@ -140,7 +140,7 @@ def least_squares_deviation_negligible(
     decay, as the authors' notebook seems to have it (`nc23_vanishes_first`). The least-squares classifier of that decay
     is not the optimum of the loss that was trained.
     """
-    included, excluded = without_exceptions(trainings)
+    included, excluded = without_stl10_exceptions(trainings)
     # one array for each table, epochs by seeds: L_LS^perp / (L_NC1 + L_NC2/3), the same without what decay adds, and,
     # for a rival, L_NC1 / (L_NC1 + L_NC2/3)
     deviation_shares = [deviation_share(table, decay) for table in included]
@@ -229,7 +229,7 @@ def nc1_term_dominates(
     or after the drop, or judge the last epoch alone. `least_squares_deviation_negligible` tests whether $L_{LS}^\perp$
     is not only smaller but negligible.
     """
-    included, excluded = without_exceptions(trainings)
+    included, excluded = without_stl10_exceptions(trainings)
 
     def ratio_to_larger(table: Table, term: Quantity, *, without_decay: bool) -> pd.DataFrame:
         """Return a term over the larger of the other two, epochs by seeds."""
@@ -467,7 +467,7 @@ def deviation_split(trainings: Sequence[Table], *, tolerance: Positive) -> Claim
     makes most of the deviation (docs/full_scale.md). The sampling of batches moves features, too, which a frozen body
     does not show.
     """
-    included, excluded = without_exceptions(trainings)
+    included, excluded = without_stl10_exceptions(trainings)
     # L_LS^perp at the last recorded epoch at the full learning rate, shape (trainings,) each. The first four are of a
     # last layer that is trained on while its body is frozen, the fifth is the network's own
     fixed_features = at_the_drop(included, SPLIT_SAMPLING)  # on the features of evaluation mode
@@ -484,7 +484,7 @@ def deviation_split(trainings: Sequence[Table], *, tolerance: Positive) -> Claim
         batch_norm_adds,
         excluded=excluded,
         rivals={
-            "frozen bodies exchanged in every second training": half_exchanged(batch_norm_adds),
+            "frozen bodies exchanged in every second training": with_every_second_sign_turned(batch_norm_adds),
             reverse: -batch_norm_adds,
         },
     )
@@ -493,7 +493,7 @@ def deviation_split(trainings: Sequence[Table], *, tolerance: Positive) -> Claim
         motion_adds,
         excluded=excluded,
         rivals={
-            "networks and frozen bodies exchanged in every second training": half_exchanged(motion_adds),
+            "networks and frozen bodies exchanged in every second training": with_every_second_sign_turned(motion_adds),
             reverse: -motion_adds,
         },
     )
