@@ -1,5 +1,17 @@
-"""Claims on test images: how collapse shows on them, how accuracy goes on, and how it compares between losses."""
+"""Claims on test images: how collapse shows on them, how accuracy goes on, and how it compares between losses.
 
+A draw is one training: a network, a data set, a loss, a seed. Arrays have shape (trainings,) unless they say otherwise.
+Quantities of collapse are zero where it is complete (section 1.1): NC1, the features' variance within classes over that
+between them; NC2, the spreads of the class means' norms and of their cosines, and the mean distance of these cosines
+from -1 / (C - 1), that of the largest angle between C classes; NC3, the squared distance of classifiers from class
+means, both of unit norm; NC4, the share of images on which network and nearest class mean differ. On test images, class
+means and covariances are those of test features, but for NC4, which has the class means of train images.
+
+Train errors end at the first recorded epoch at which no more than a share `train_error` of the train images is
+misclassified. A quantity's fall is log10 of its value there minus log10 of its last one.
+"""
+
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import permutations
 
@@ -37,12 +49,13 @@ from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import Quantity, Table, settings_of
 
 # Settings of these claims, whose values stand in workflow/config/neural_collapse.yaml:
-# - average: over trainings: the mean, or the median, must be above zero
-# - train_error: largest share of train images misclassified at which train errors count as ended: see
-#   `EFFECTIVELY_ZERO` in `neural_collapse.trainings`
-# - correlation: least rank correlation that is "roughly monotonic"; chosen
-# - factor: ratio of the two losses' test errors from which on they are not comparable: the root of two, the geometric
-#   mean of 1 and 2
+# - average (`test_collapse_slower`, `collapse_on_test_images`, `accuracy_after_zero_error`): whether the mean over
+#   trainings must be above zero, or the median
+# - train_error (the same three): largest share of train images misclassified at which train errors count as ended: one
+#   in a thousand, at which Papyan, Han and Donoho 2020 mark the effective beginning of the terminal phase of training
+# - correlation (`test_collapse_by_difficulty`): least rank correlation that is "roughly monotonic"; chosen
+# - factor (`accuracy_comparable_to_ce`): ratio of the two losses' test errors from which on they are not comparable:
+#   the root of two, the geometric mean of 1 and 2
 
 # chosen, one in twenty: a correlation is beyond chance if at most this share of all orders of the data sets reaches it
 CHANCE = 0.05
@@ -51,7 +64,10 @@ CHANCE = 0.05
 def _slower_on_test(
     quantity: Quantity, included: Sequence[Table], excluded: Mapping[str, int], *, average: Average, train_error: float
 ) -> Iterator[Check]:
-    """Yield checks that a quantity falls less on test than on train images after train errors end, and ends above."""
+    """Yield checks that a quantity falls less on test than on train images after train errors end, and ends higher.
+
+    `excluded` has the number of trainings that were left out, by the reason.
+    """
     train_fall, test_fall = (_fall(included, quantity, split, train_error) for split in ("train", "test"))
     train_end, test_end = (np.log10(at_the_end(included, quantity, split)) for split in ("train", "test"))
     label = f"$\\log_{{10}}$ of {IN_WORDS[quantity]}"
@@ -80,12 +96,15 @@ def _fall(trainings: Sequence[Table], quantity: Quantity, split: str, train_erro
 def _above_zero_on_test(
     name: str, values: np.ndarray, average: Average, excluded: Mapping[str, int], *, with_splits_exchanged: np.ndarray
 ) -> Check:
-    """Check that the average over trainings is above zero, with rivals that exchange test and train images."""
+    """Check that the average over trainings is above zero, with rivals that exchange test and train images.
+
+    `with_splits_exchanged` are the values for test images where `values` are for train images, and the reverse.
+    """
     rivals = {
         "test and train images exchanged": with_splits_exchanged,
-        # This turns the sign of every second value. Where values are a difference between test and train images, that
-        # exchanges both. The fall on test images is no difference. Exchanged with the fall on train images it would
-        # pass, because that is above zero too; there the rival is a rise in every second training
+        # Where a value is a difference between test and train images, the other sign exchanges both. The fall on test
+        # images by itself is no such difference: exchanged with the fall on train images, which is above zero too, it
+        # would pass. With the other sign the fall is a rise
         "test and train images exchanged in every second training": with_every_second_sign_turned(values),
     }
     return above_zero(name, values, average, excluded=excluded, rivals=rivals)
@@ -96,12 +115,14 @@ def test_collapse_slower(trainings: Sequence[Table], *, average: Average, train_
     r"""In training beyond zero train error variability collapses on test images too, but more slowly and less deeply
     than on train images, in the mean over trainings.
 
-    From the end of train errors to the last epoch NC1 falls by {test:.2g} decades on test images and by {train:.2g} on
-    train images, in the mean over trainings. Three quantities, in decades, must be above zero with their whole 95 %
-    intervals over trainings: the fall on test images; the fall on train minus that on test images; the last value on
-    test minus that on train images. The paper says "much more slowly"; how much that is, is not judged. All test
-    classes have the same weight, whether equally frequent or not.
+    Variability is NC1, $\mathrm{Tr}(\Sigma_W\Sigma_B^\dagger)/C$. From the end of train errors to the last epoch it
+    falls by {test:.2g} decades on test images and by {train:.2g} on train images, in the mean over trainings. Three
+    quantities, in decades, must be above zero with their whole 95 % intervals over trainings: the fall on test images;
+    the fall on train images minus that on test images; and the last value on test images minus that on train images.
+    The paper says "much slower"; how much slower is not judged. All test classes have the same weight, whether equally
+    frequent or not.
     """
+    # excluded: how many trainings are left out, by the reason
     included, excluded = without_stl10_exceptions(trainings)
     yield from _slower_on_test(NC1, included, excluded, average=average, train_error=train_error)
     train_fall, test_fall = (_fall(included, NC1, split, train_error) for split in ("train", "test"))
@@ -110,7 +131,7 @@ def test_collapse_slower(trainings: Sequence[Table], *, average: Average, train_
         test_fall,
         average,
         excluded,
-        with_splits_exchanged=train_fall,
+        with_splits_exchanged=train_fall,  # above zero, so that this rival passes here; the two checks before refuse it
     )
     yield premise_errors_end(included, excluded, train_error=train_error)
     yield Facts(train=np.mean(train_fall), test=np.mean(test_fall))
@@ -128,29 +149,28 @@ test_collapse_slower.__test__ = False  # a claim, not a test
 def test_collapse_by_difficulty(trainings: Sequence[Table], *, correlation: Fraction) -> Claim:
     r"""On test images NC1 at the last epoch is roughly monotonic with the difficulty of the data set.
 
-    The paper names no measure of difficulty. Here it is the mean test error of the paper's own three networks at the
-    end of training (Table 1), which are not the networks whose NC1 is measured. Spearman's rank correlation of NC1 and
-    difficulty over data sets, in the mean over networks and losses, must be {correlation:g} or more, and beyond chance.
-    Networks share five data sets, so that they are not independent. Chance is therefore an order of the data sets drawn
-    at random, the same for all networks: at most one in twenty of the 120 orders may reach the correlation that the
-    order by difficulty has.
+    NC1 is $\mathrm{Tr}(\Sigma_W\Sigma_B^\dagger)/C$ of test images. The paper names no measure of difficulty. Here it
+    is the mean test error of the paper's own three networks at the end of training (Table 1), which are not the
+    networks whose NC1 is measured. Spearman's rank correlation of NC1 and difficulty over data sets, in the mean over
+    networks and losses, must be {correlation:g} or more, and beyond chance. Networks share five data sets, so that they
+    are not independent. Chance is therefore an order of the data sets drawn at random, the same for all networks: at
+    most one in twenty of the 120 orders may reach the correlation that the order by difficulty has.
     """
     included, excluded = without_stl10_exceptions(on_five_data_sets(trainings))
-    # Tr(Sigma_W pinv(Sigma_B)) / C of test images, the mean over seeds, by (network, loss) and data set
-    nc1_by_network: dict[tuple[str, str], dict[str, float]] = {}
+    if {data_and_network(table)[0] for table in included} != set(FIVE_DATA_SETS):
+        raise Untested(NEEDS_FIVE_DATA_SETS)
+    # NC1 of test images at the last epoch, the mean over seeds, by (network, loss) and then by data set
+    nc1_by_network: dict[tuple[str, str], dict[str, float]] = defaultdict(dict)
     for table in included:
         data, network = data_and_network(table)
-        nc1_by_data = nc1_by_network.setdefault((network, settings_of(table)["loss"]), {})
-        nc1_by_data[data] = float(at_the_end([table], NC1, "test").mean())
-    data_sets = {data_and_network(table)[0] for table in included}
-    if data_sets != set(FIVE_DATA_SETS):
-        raise Untested(NEEDS_FIVE_DATA_SETS)
+        nc1 = float(at_the_end([table], NC1, "test").mean())
+        nc1_by_network[network, settings_of(table)["loss"]][data] = nc1
 
     def rank_correlation(difficulty: Mapping[str, float]) -> float:
-        """Return Spearman's correlation of NC1 and a difficulty, the mean over networks and losses.
+        """Return Spearman's correlation of NC1 and a difficulty by data set, the mean over networks and losses.
 
-        It is rounded, so that orders with the same correlation tie. A network that is an exception on a data set has
-        its correlation over the others.
+        It is rounded, so that orders with the same correlation tie. ResNet and DenseNet, exceptions on STL10, have
+        their correlation over the four other data sets.
         """
         correlations = []
         for nc1_by_data in nc1_by_network.values():
@@ -159,23 +179,29 @@ def test_collapse_by_difficulty(trainings: Sequence[Table], *, correlation: Frac
         # 9 digits are chosen: rounding is below, and different orders differ by more
         return round(float(np.mean(correlations)), 9)
 
-    # each of the 120 orders of the data sets as a difficulty: the rank of each data set
+    # Correlations by chance: each of the 120 orders of the data sets is taken for the order by difficulty, the rank of
+    # a data set in it for the difficulty
     orders = [dict(zip(FIVE_DATA_SETS, ranks, strict=True)) for ranks in permutations(range(len(FIVE_DATA_SETS)))]
     chance_correlations = np.array([rank_correlation(order) for order in orders])
-    beyond_chance = [value for value in chance_correlations if np.mean(chance_correlations >= value) <= CHANCE]
     # the least correlation that at most a share CHANCE of all orders reaches; infinite if more orders than that tie at
     # the top
+    beyond_chance = [value for value in chance_correlations if np.mean(chance_correlations >= value) <= CHANCE]
     least_beyond_chance = min(beyond_chance, default=np.inf)
 
     def with_chance_interval(difficulty: Mapping[str, float]) -> evidence.Estimate:
         """Return the rank correlation with the interval that reaches `least_beyond_chance` to each side.
 
-        The interval is above zero where the correlation is beyond chance. Where it contains zero, `at_least` is
-        undecided.
+        Its lower end is zero or more if and only if the correlation is beyond chance. `at_least` with the bound zero
+        then holds; it is undecided where zero is inside the interval, and fails where the interval is below zero.
         """
         value = rank_correlation(difficulty)
-        lower, upper = value - least_beyond_chance, value + least_beyond_chance
-        return evidence.Estimate(value, lower, upper, len(FIVE_DATA_SETS), "one in twenty orders of the data sets")
+        return evidence.Estimate(
+            value=value,
+            lower=value - least_beyond_chance,
+            upper=value + least_beyond_chance,
+            draws=len(FIVE_DATA_SETS),
+            how="one in twenty orders of the data sets",
+        )
 
     # test errors at the end in per cent, the mean over the paper's networks
     published_errors: dict[str, float] = {}
@@ -186,12 +212,14 @@ def test_collapse_by_difficulty(trainings: Sequence[Table], *, correlation: Frac
             if published_data == data
         ]
         published_errors[data] = float(np.mean([100 - accuracy for accuracy in accuracies_at_end]))
+    # each rival is another difficulty, and changes the correlation; a check that it leaves undecided refuses it
     wrong_difficulties: dict[str, dict[str, float]] = {
         "smaller on harder data sets": {data: -error for data, error in published_errors.items()},
+        # the rank in the alphabet taken for the difficulty
         "an order that has no reason, the alphabet's": {data: rank for rank, data in enumerate(sorted(FIVE_DATA_SETS))},
     }
     yield at_least(
-        "rank correlation of NC1 on test images and difficulty, over data sets",
+        "rank correlation of NC1 on test images and difficulty over data sets, beyond chance",
         with_chance_interval(published_errors),
         0.0,
         because="an order drawn at random, shared by the networks",
@@ -201,7 +229,7 @@ def test_collapse_by_difficulty(trainings: Sequence[Table], *, correlation: Frac
         },
     )
     yield at_least(
-        "rank correlation of NC1 on test images and difficulty, over data sets, without its interval",
+        "rank correlation of NC1 on test images and difficulty over data sets, its size",
         rank_correlation(published_errors),
         correlation,
         because="roughly monotonic",
@@ -218,14 +246,18 @@ test_collapse_by_difficulty.__test__ = False  # a claim, not a test
 @claim("Appendix A.8", scope=SCOPE + ", MSE", empirical=True, quantifier="an average")
 def collapse_on_test_images(trainings: Sequence[Table], *, average: Average, train_error: Fraction) -> Claim:
     r"""The other phenomena of neural collapse behave on test images as variability does, in training beyond zero train
-    error and in the mean over trainings. Norms, angles and self-duality of the class means of test features fall more
-    slowly than on train images, and end above. Network and nearest class mean differ on more images.
+    error and in the mean over trainings. For the class means of test features, the spread of their norms, the spread of
+    their angles, and their distances from the largest angle and from the classifiers fall more slowly than for those of
+    train features, and end higher. Network and nearest class mean differ on more images.
 
-    For every quantity the fall, train minus test images, and the last value, test minus train images, must be above
-    zero with the whole 95 % interval over trainings. Of the share of images on which network and nearest class mean
-    differ (NC4) only the last values are compared: on train images it is often zero when train errors end, and cannot
-    fall.
+    Angles are measured by their cosines; the largest that $C$ class means can all have is $\cos = -1/(C-1)$. For each
+    of the four quantities, in decades, two differences must be above zero with their whole 95 % intervals over
+    trainings: its fall on train images minus that on test images, from where train errors end to the last epoch; and
+    its last value on test images minus that on train images. Of the share of images on which network and nearest class
+    mean differ (NC4) only the last values are compared: on train images it is often zero when train errors end, and
+    cannot fall.
     """
+    # excluded: how many trainings are left out, by the reason
     included, excluded = without_stl10_exceptions(trainings)
     for quantity in (EQUINORM_MEANS, EQUIANGULAR_MEANS, MAXIMAL_ANGLE_MEANS, SELF_DUALITY):
         yield from _slower_on_test(quantity, included, excluded, average=average, train_error=train_error)
@@ -244,11 +276,13 @@ def collapse_on_test_images(trainings: Sequence[Table], *, average: Average, tra
 def accuracy_after_zero_error(trainings: Sequence[Table], *, average: Average, train_error: Fraction) -> Claim:
     r"""Under MSE, test accuracy improves when training goes on beyond zero train error, in the mean over trainings.
 
-    The gain is counted from the first recorded epoch at which train errors have ended. The 95 % interval of its mean
-    must be above zero. Its median is {median:.1f} percentage points; it runs from {least:.1f} to {most:.1f} over
-    trainings. The paper's median is $0.96$ and its mean $1.83$, with one of fifteen networks getting worse.
+    The gain is counted from the first recorded epoch at which train errors have ended to the last. The 95 % interval of
+    its mean must be above zero. Its median is {median:.1f} percentage points; it runs from {least:.1f} to {most:.1f}
+    over trainings. The paper's median is $0.96$ and its mean $1.83$, with one of fifteen networks getting worse.
     """
-    # test errors, shape (trainings,) each; accuracy gains what they lose
+    # Shares of test images misclassified, shape (trainings,) each; accuracy gains what they lose. No training is left
+    # out, as the paper names no exceptions from its Table 1. A gain is nan where train errors never end: the premise is
+    # then not met
     first, last = at_first_epoch(trainings, ERROR, "test"), at_the_end(trainings, ERROR, "test")
     error_at_errors_end = at_errors_end(trainings, ERROR, "test", train_error=train_error)
     gain = 100 * (error_at_errors_end - last)
@@ -257,7 +291,7 @@ def accuracy_after_zero_error(trainings: Sequence[Table], *, average: Average, t
         "gain in test accuracy, percentage points",
         gain,
         average,
-        rivals={
+        rivals={  # each is another gain
             "accuracy that gets worse": -gain,
             "start and end exchanged in every second training": with_every_second_sign_turned(gain),
             "the first epoch instead of the last": 100 * (error_at_errors_end - first),
@@ -274,7 +308,7 @@ def accuracy_after_zero_error(trainings: Sequence[Table], *, average: Average, t
     quantifier="an average",
 )
 def accuracy_comparable_to_ce(mse: Sequence[Table], ce: Sequence[Table], *, factor: Positive) -> Claim:
-    r"""Networks trained with MSE reach a test accuracy comparable to that under cross-entropy, in the mean over
+    r"""Networks trained with MSE reach a test accuracy comparable to that under cross-entropy (CE), in the mean over
     trainings.
 
     The paper names no margin. Here neither loss may misclassify {factor:.3g} times as many test images as the other at
@@ -297,7 +331,8 @@ def accuracy_comparable_to_ce(mse: Sequence[Table], ce: Sequence[Table], *, fact
         return evidence.difference(errors, factor * other_errors)
 
     because = f"fewer than {factor:.3g} times as many; 95 % interval over pairs of trainings"
-    # What each rival takes for the errors under MSE. The first check refuses too many of them, the second too few
+    # What each rival takes for the errors under MSE. The first check refuses too many of them, the second too few; a
+    # rival passes the other check
     wrong_errors = {
         "twice the errors of cross-entropy": 2 * ce_errors,
         "half the errors of cross-entropy": 0.5 * ce_errors,

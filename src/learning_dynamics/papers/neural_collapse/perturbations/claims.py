@@ -1,5 +1,14 @@
-"""Claims on robustness against small perturbations, and on how DeepFool measures it."""
+"""Claims on robustness against small perturbations, and on how DeepFool measures it.
 
+DeepFool looks for the smallest perturbation r that changes the network's decision on an image x, by steps along
+gradients. Robustness is the mean of |r| / |x| over test images. It is measured at some of the recorded epochs, the
+first and the last among them. A crossing is where the decision changes on the straight way from a test image to the
+nearest train image that is decided differently; its r is the way to that point. A draw is one training, or a pair of
+trainings of one network and seed under both losses; arrays have shape (trainings,) unless they say otherwise. Train
+errors end at the first recorded epoch at which no more than a share `train_error` of the train images is misclassified.
+"""
+
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from typing import Literal
 
@@ -30,16 +39,17 @@ from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import Quantity, Table
 
 # Settings of these claims, whose values stand in workflow/config/neural_collapse.yaml:
-# - measure: DeepFool's perturbation, as in the paper (robustness), or the smaller of it and a known crossing
-#   of the boundary (robustness_smallest)
-# - compared_by: whether robustness under both losses is compared by the logarithm of the ratio, or by the difference
-# - magnitudes: how many powers of ten make "several magnitudes"; chosen
-# - train_error: largest share of train images misclassified at which train errors count as ended: see
-#   `EFFECTIVELY_ZERO` in `neural_collapse.trainings`
-# - average: over trainings: the mean, or the median, must be above zero
+# - measure (all but `deepfool_finds_the_boundary`): which r robustness is the mean of: DeepFool's perturbation, as in
+#   the paper (robustness), or the smaller of it and the crossing (robustness_smallest)
+# - compared_by (`mse_more_robust`): whether robustness under both losses is compared by the logarithm of the ratio, or
+#   by the difference
+# - magnitudes (`robustness_by_magnitudes`): how many powers of ten make "several magnitudes"; chosen
+# - train_error (`robustness_grows_after_zero_error`): largest share of train images misclassified at which train errors
+#   count as ended: one in a thousand, at which Papyan, Han and Donoho 2020 mark the effective beginning of the terminal
+#   phase of training
+# - average (`deepfool_finds_the_boundary`): whether the mean over trainings must be above zero, or the median
 
-# names of ROBUSTNESS_SMALLEST and ROBUSTNESS, means of |r| / |x| over test images x. Under the second r is DeepFool's
-# perturbation of x. Under the first r is the smaller of DeepFool's and of a known crossing towards a train image
+# what ROBUSTNESS_SMALLEST and ROBUSTNESS are called in tables: means over the smaller r, and over DeepFool's
 Measure = Literal["robustness_smallest", "robustness"]
 
 
@@ -52,17 +62,17 @@ Measure = Literal["robustness_smallest", "robustness"]
 def mse_more_robust(
     mse: Sequence[Table], ce: Sequence[Table], *, measure: Measure, compared_by: Literal["ratio", "difference"]
 ) -> Claim:
-    r"""Networks trained with MSE tend to be more robust than those trained with cross-entropy.
+    r"""Networks trained with MSE tend to be more robust than those trained with cross-entropy (CE).
 
-    Robustness is DeepFool's, as in the paper: the mean over test images of the perturbation that it finds, relative to
-    the image. The paper says "magnitudes", so the logarithm of robustness under MSE over that under cross-entropy is
-    judged: at the last epoch its mean over pairs of trainings must be above zero with its whole 95 % interval. A
-    variant judges the difference, which the largest gains dominate. The ratio is {least:.2g} to {most:.2g} over pairs;
-    in the geometric mean over trainings robustness is {mse_deepfool:.2g} under MSE and {ce_deepfool:.2g} under
-    cross-entropy. DeepFool can overshoot (`deepfool_finds_the_boundary`). A variant judges the smallest perturbation
-    that is known, DeepFool's or a crossing towards a train image, which is {mse_smallest:.2g} under MSE and
-    {ce_smallest:.2g} under cross-entropy. Families differ more than seeds do: the interval is over trainings of these
-    three, and says nothing of a fourth.
+    Robustness is DeepFool's, as in the paper: the mean over test images $x$ of $|r|/|x|$, with the perturbation $r$ by
+    which it changes the network's decision. The paper says "magnitudes", so the logarithm of robustness under MSE over
+    that under cross-entropy is judged: at the last epoch its mean over pairs of trainings must be above zero with its
+    whole 95 % interval. A variant judges the difference, which the largest gains dominate. The ratio is {least:.2g} to
+    {most:.2g} over pairs; in the geometric mean over trainings robustness is {mse_deepfool:.2g} under MSE and
+    {ce_deepfool:.2g} under cross-entropy. DeepFool can overshoot (`deepfool_finds_the_boundary`). Another variant
+    judges the smallest perturbation that is known, DeepFool's or a crossing of the decision boundary towards a train
+    image. In its geometric mean it is {mse_smallest:.2g} under MSE and {ce_smallest:.2g} under cross-entropy. Families
+    of networks differ more than seeds do: the interval is over trainings of these three, and says nothing of a fourth.
     """
     mse_runs, ce_runs = paired(mse, ce)
     of_mse, of_ce = at_the_end(mse_runs, measure, "test"), at_the_end(ce_runs, measure, "test")
@@ -74,7 +84,7 @@ def mse_more_robust(
     yield above_zero(
         name,
         gain,
-        rivals={
+        rivals={  # each is another gain
             "cross-entropy more robust": -gain,
             "losses exchanged in every second pair": with_every_second_sign_turned(gain),
         },
@@ -98,13 +108,15 @@ def mse_more_robust(
 def robustness_by_magnitudes(
     mse: Sequence[Table], ce: Sequence[Table], *, magnitudes: Positive, measure: Measure
 ) -> Claim:
-    r"""Sometimes networks trained with MSE are several magnitudes more robust than those trained with cross-entropy.
+    r"""Sometimes networks trained with MSE are several magnitudes more robust than those trained with cross-entropy
+    (CE).
 
-    One of the paper's fifteen networks would be enough for "sometimes"; here there are {networks}. For each seed,
-    robustness under MSE over that under cross-entropy is judged at the last epoch, on the network where this ratio is
-    largest. In the geometric mean over seeds it must be {magnitudes:g} powers of ten or more with its whole 95 %
-    interval. By DeepFool, the paper's measure, the largest ratio is {least:.2g} to {most:.2g} from seed to seed; by the
-    smallest perturbation that is known it is at most {smallest:.2g}. DeepFool can overshoot
+    Robustness is DeepFool's mean of $|r|/|x|$ over test images $x$, as in `mse_more_robust`. One of the paper's fifteen
+    networks would be enough for "sometimes"; here there are {networks}. For each seed, robustness under MSE over that
+    under cross-entropy is judged at the last epoch, on the network where this ratio is largest. In the geometric mean
+    over seeds it must be {magnitudes:g} powers of ten or more with its whole 95 % interval. By DeepFool the largest
+    ratio is {least:.2g} to {most:.2g} from seed to seed; by the smallest perturbation that is known, DeepFool's or a
+    crossing towards a train image, it is at most {smallest:.2g}. DeepFool can overshoot
     (`deepfool_finds_the_boundary`).
     """
     mse_runs, ce_runs = paired(mse, ce)
@@ -116,7 +128,10 @@ def robustness_by_magnitudes(
         return np.log10(ratios).reshape(len(mse_runs), -1)
 
     def mean_of_largest(logs: np.ndarray) -> evidence.Estimate | float:
-        """Return the mean over seeds of the largest over networks; with one seed that number, without an interval."""
+        """Return the mean over seeds of the largest over networks; with one seed that number, without an interval.
+
+        A draw of the check is thus a seed, with all networks.
+        """
         largest_by_seed = logs.max(axis=0)
         return evidence.mean(largest_by_seed) if len(largest_by_seed) > 1 else float(largest_by_seed[0])
 
@@ -125,7 +140,7 @@ def robustness_by_magnitudes(
         mean_of_largest(log_ratios(measure)),
         magnitudes,
         because="several magnitudes; 95 % interval over seeds",
-        rivals={
+        rivals={  # each is another mean of the largest logarithms
             "cross-entropy by magnitudes": {"estimate": mean_of_largest(-log_ratios(measure))},
             "the first recorded epoch": {"estimate": mean_of_largest(log_ratios(measure, at_first_epoch))},
         },
@@ -144,21 +159,24 @@ def robustness_by_magnitudes(
 def robustness_grows_after_zero_error(trainings: Sequence[Table], *, measure: Measure, train_error: Fraction) -> Claim:
     r"""Under MSE, networks become more robust when trained beyond zero train error.
 
-    Robustness is DeepFool's mean of $|r|/|x|$ over test images, as in the paper; growth is its last value minus that
-    where train errors end. The 95 % interval of the mean growth over trainings must be above zero. Over its fifteen
-    networks the paper reports a median growth of $0.18$ and a mean of $0.93$. Here the median is {median:.1g} and the
-    mean {mean:.1g}; trainings range from {least:.1g} to {most:.1g}. Families differ more than seeds do: the interval is
-    over trainings of these three, and says nothing of a fourth. A variant judges the smallest perturbation that is
-    known, DeepFool's or a crossing towards a train image.
+    Robustness is the mean over test images $x$ of $|r|/|x|$, with the perturbation $r$ by which DeepFool changes the
+    network's decision, as in the paper; growth is its last value minus that where train errors end. The 95 % interval
+    of the mean growth over trainings must be above zero. Over its fifteen networks the paper reports a median growth of
+    $0.18$ and a mean of $0.93$. Here the median is {median:.1g} and the mean {mean:.1g}; trainings range from
+    {least:.1g} to {most:.1g}. Families of networks differ more than seeds do: the interval is over trainings of these
+    three, and says nothing of a fourth. A variant judges the smallest perturbation that is known, DeepFool's or a
+    crossing of the decision boundary towards a train image.
     """
+    # excluded: how many trainings are left out, by the reason
     included, excluded = without_stl10_exceptions(trainings)
 
+    # nan, and the check undecided, where robustness was measured fewer than two times since train errors ended
     growth = growth_since_errors_end(included, measure, "test", train_error=train_error)
     yield above_zero(
         "growth of robustness, the mean of $|r| / |x|$, beyond zero train error",
         growth,
         excluded=excluded,
-        rivals={
+        rivals={  # each is another growth
             "robustness that is lost": -growth,
             "start and end exchanged in every second training": with_every_second_sign_turned(growth),
         },
@@ -178,22 +196,21 @@ def deepfool_finds_the_boundary(trainings: Sequence[Table], *, average: Average)
     r"""At the first epoch DeepFool's perturbations are, in the mean over images, not longer than known crossings of the
     decision boundary. After collapse under MSE they are longer in the mean over trainings too, and so not the smallest.
 
-    Take the straight way from a test image to the nearest train image that the network decides differently. The
-    decision changes somewhere on it, and no gradient is needed to find this crossing. The smallest perturbation is not
-    longer than the way to the crossing. Where DeepFool's mean is larger than the mean of these ways, DeepFool has not
-    found the nearest boundary. An image whose decision it does not change counts with the perturbation at which it gave
-    up. At the first recorded epoch DeepFool's mean must be no larger in any training; at the last the logarithm of the
-    ratio of both means, averaged over trainings, must be above zero with its whole 95 % interval. There DeepFool's mean
-    is larger in {longer} of {trainings} trainings (families in which it is larger in every one: {families}); the ratio
-    is {least:.2g} to {most:.2g}. A likely reason, which is not measured, is that outputs near 0 and 1 are flat around
-    collapsed features: a step that follows a small slope goes far past the boundary that it aims at.
+    DeepFool looks for the smallest perturbation that changes the network's decision on an image, by steps along
+    gradients. Take the straight way from a test image to the nearest train image that the network decides differently.
+    The decision changes somewhere on it, and no gradient is needed to find this crossing. The smallest perturbation is
+    not longer than the way to the crossing. Where DeepFool's mean, relative to the images' norms, is larger than the
+    mean of these ways, DeepFool has not found the nearest boundary. An image whose decision it does not change counts
+    with the perturbation at which it gave up. At the first recorded epoch DeepFool's mean must be no larger in any
+    training. At the last epoch the logarithm of its ratio to the mean of the ways, averaged over trainings, must be
+    above zero with its whole 95 % interval. There DeepFool's mean is larger in {longer} of {trainings} trainings
+    (families of networks in which it is larger in every one: {families}); the ratio is {least:.2g} to {most:.2g}. A
+    likely reason, which is not measured, is that outputs near 0 and 1 are flat around collapsed features: a step that
+    follows a small slope goes far past the boundary that it aims at.
     """
 
     def ratio(read: Callable[..., np.ndarray]) -> np.ndarray:
-        """Return mean |r| / |x| of DeepFool over mean |r| / |x| of known crossings, shape (trainings,).
-
-        An image whose decision DeepFool does not change counts with the perturbation at which it gave up.
-        """
+        """Return mean |r| / |x| of DeepFool over mean |r| / |x| of known crossings, shape (trainings,)."""
         return read(trainings, ROBUSTNESS, "test") / read(trainings, ROBUSTNESS_CROSSING, "test")
 
     first, last = ratio(at_first_epoch), ratio(at_the_end)
@@ -215,13 +232,15 @@ def deepfool_finds_the_boundary(trainings: Sequence[Table], *, average: Average)
             "first and last epoch exchanged": {"values": last},
         },
     )
-    # whether DeepFool's mean is larger in every training of a family, which may be trained on several data sets
-    longer_everywhere: dict[str, bool] = {}
+    # whether DeepFool's mean is larger in each training of a family, which may be trained on several data sets
+    is_longer: dict[str, list[bool]] = defaultdict(list)
     for table in trainings:
         family = NETWORKS[data_and_network(table)[1]]
-        is_longer = at_the_end([table], ROBUSTNESS, "test") > at_the_end([table], ROBUSTNESS_CROSSING, "test")
-        longer_everywhere[family] = longer_everywhere.get(family, True) and bool(np.all(is_longer))
-    families = [family for family, everywhere in longer_everywhere.items() if everywhere]
+        by_deepfool, by_crossing = (
+            at_the_end([table], quantity, "test") for quantity in (ROBUSTNESS, ROBUSTNESS_CROSSING)
+        )
+        is_longer[family] += list(by_deepfool > by_crossing)
+    families = [family for family, of_trainings in is_longer.items() if all(of_trainings)]
     yield Facts(
         longer=int(np.sum(last > 1)),
         trainings=len(last),
