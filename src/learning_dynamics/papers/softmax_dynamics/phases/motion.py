@@ -55,13 +55,16 @@ def figure4(strongly: Table) -> Motion:
             rank_axis.axvline(time, color=tint, lw=1.0, zorder=0)
     # a rank's curve, and a dot at its end
     rank_colours = [COLOURS["black"], COLOURS["vermilion"]]
-    curves = [
-        rank_axis.plot([], [], color=colour, label=name)[0]
-        for colour, name in zip(rank_colours, POPULATION_NAMES.values(), strict=True)
-    ]
+    curves = [rank_axis.plot([], [], color=colour)[0] for colour in rank_colours]
     dots = [rank_axis.plot([], [], "o", color=colour, ms=5, clip_on=False)[0] for colour in rank_colours]
-    rank_axis.legend(loc="center right", handlelength=1.2, fontsize=8)
     logarithmic_time(rank_axis, rows)
+    # names of the curves at the right edge, where a legend would lie over lines: one as high as the peak over classes,
+    # from which that curve falls, the other below the end of the curve over examples; 12 points, chosen, clear the line
+    over_examples, over_classes = POPULATION_NAMES.values()
+    right = rank_axis.get_xlim()[1]
+    name_of_curve = {"textcoords": "offset points", "ha": "right", "va": "top", "fontsize": 8}
+    rank_axis.annotate(over_examples, (right, ranks[0][-1]), (0, -12), color=rank_colours[0], **name_of_curve)
+    rank_axis.annotate(over_classes, (right, ranks[1].max()), (0, 4), color=rank_colours[1], **name_of_curve)
     rank_axis.set(
         ylim=(0.98, settings_of(strongly)["dimension"] + 0.06), xlabel="gradient-flow time $t$", title="RankMe"
     )
