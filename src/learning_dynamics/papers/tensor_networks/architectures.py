@@ -15,14 +15,18 @@ Common = Literal["fully_connected", "diagonal", "convolutional"]  # the networks
 
 
 def networks_of(names: Sequence[str], depths: Sequence[int], inputs: int, seed: int) -> Iterator[TensorNetwork]:
-    """Yield each architecture in each of the depths."""
+    """Yield each architecture in each of the depths, depths varying fastest; `seed` draws those that are random."""
     for name in names:
         for depth in depths:
             yield network_of(name, inputs, depth, seed)
 
 
 def followed_networks(trajectory: Trajectory) -> Iterator[tuple[TensorNetwork, np.ndarray]]:
-    """Yield every network of a run's settings with its states, of the series ``<network>`` or ``<network>_<depth>``."""
+    """Yield every network of a run's settings with its states, a series of the trajectory.
+
+    The series is ``<network>_<depth>`` where the run has the setting `depths`. It is ``<network>`` where all networks
+    have one depth: the setting `depth`, or two layers where there is no such setting.
+    """
     settings, inputs = trajectory.settings, trajectory.constants["X"].shape[-1]
     depths = settings.get("depths", [settings.get("depth", 2)])
     for network in networks_of(settings["networks"], depths, inputs, settings["seed"]):
@@ -35,10 +39,11 @@ def network_of(name: str, inputs: int, depth: int, seed: int) -> TensorNetwork:
 
     - diagonal
     - convolutional: all filters have the full length d
-    - short_filters: convolutional; all filters have length 2, but for the last, of length d
-    - filter_<k>: the same with length k instead of 2
+    - short_filters: convolutional; the last filter has length d, all others length 2
+    - filter_<k>: convolutional; the last filter has length d, all others length k
     - fully_connected: all widths are d
-    - decomposable: real, with d + 1 random singular values and singular vectors in d + 3 dimensions
+    - decomposable: orthogonally decomposable and real; a Gaussian matrix S makes d + 1 singular values of the input,
+      and the singular vectors of every layer are random, in d + 3 dimensions
     - general: a Gaussian tensor without structure; layers have lengths d, d + 1, ...
     """
     rng = generators(seed, f"tensor_network.{name}.{depth}", 1)[0]

@@ -30,9 +30,11 @@ from learning_dynamics.progress import progress
 from learning_dynamics.settings import Positive
 
 FloatOrArray = TypeVar("FloatOrArray", float, np.ndarray)
-MAX_EXPONENT = 40.0  # of a weight; only a trial step far outside the constraint has a larger one, and is rejected
-# The integrator's. They are enough for every flow of the configurations; a flow that needs more is given up, and its
-# draw is undecided.
+# The largest exponent of a weight w_i. Only a trial step of the integrator to a margin g_i far below one has a larger
+# one; the step is rejected.
+MAX_EXPONENT = 40.0
+# Limits of the integrator. They are enough for every flow of the configurations; a flow that needs more is given up,
+# and its draw is undecided.
 RESTARTS = 50
 MAX_STEPS = 20_000
 
@@ -97,6 +99,7 @@ def exponential_flow(
         """Return grad g_i, shape (samples, parameters), and g_i, shape (samples,)."""
         layers = network.layers(state)
         pushes = contractions(tensors, layers)
+        # contracted with v_1 too, the first of them is g_i
         return np.concatenate(pushes, axis=1), pushes[0] @ layers[0]
 
     def field(log_log_time: float, state: np.ndarray) -> np.ndarray:
@@ -106,7 +109,8 @@ def exponential_flow(
     def jacobian(log_log_time: float, state: np.ndarray) -> np.ndarray:
         push, margins = gradients(state)
         weight = weights(log_log_time, margins)
-        # the derivative of sum_i w_i grad g_i: of grad g_i at fixed weights, and d w_i = -stiffness w_i d g_i
+        # The derivative of sum_i w_i grad g_i has two parts: that of grad g_i at fixed weights, `curvature`, and that
+        # of the weights, d w_i = -stiffness w_i d g_i.
         curvature = pair_contractions(np.tensordot(weight, tensors, axes=1), network.layers(state))
         return curvature - stiffness(log_log_time) * (push.T * weight) @ push - np.eye(len(state)) / depth
 
@@ -138,7 +142,10 @@ def exponential_flows(
     log_log_times: np.ndarray,
     integration: Accuracy,
 ) -> np.ndarray:
-    """Return flows, shape (data sets * starts, times, parameters), from starts (data sets, starts, parameters)."""
+    """Return flows, shape (data sets * starts, times, parameters), from starts (data sets, starts, parameters).
+
+    Along the first axis starts vary fastest. Times and states are those of `exponential_flow`.
+    """
     label = f"{network.name}, {network.depth} layers"
     return np.stack(
         [

@@ -75,16 +75,16 @@ def norm_like_minimiser(
 
     Stationarity (66) gives ``rho_j = (alpha |eta_j|)**L h_L((alpha |eta_j|)**(L-2) (features.T @ nu)_j)``. The
     multipliers nu minimise a smooth convex function, which is infinite where an argument of h_L is beyond the blow-up
-    times; Newton's method with backtracking finds them. Double precision does not reach them at scales so small that
-    an argument is within rounding of a blow-up time (below 1e-2 at depth 5).
+    times; Newton's method with backtracking finds them. At scales so small that an argument is within rounding of a
+    blow-up time (below 1e-2 at depth 5), double precision does not resolve the multipliers.
 
     Parameters
     ----------
     features : ndarray, shape (samples, m)
-        ``X S^T``.
+        ``X S^T``, with the points in the rows of X and the singular values ``S x`` of M(x).
     labels : ndarray, shape (samples,)
     weights : ndarray, shape (m,)
-        Initial direction eta, no entry zero.
+        Initial direction eta of all layers but the last, in singular coordinates; no entry zero.
     scale, depth
         Initial scale alpha > 0 and number of layers L >= 2.
     start : ndarray, shape (samples,), optional
@@ -99,17 +99,19 @@ def norm_like_minimiser(
     ProjectError
         If the iteration does not converge.
     """
+    # by stationarity rho is outer * h_L(inner * (features.T @ nu)), entry by entry
     size = scale * np.abs(weights)
     outer, inner = size**depth, size ** (depth - 2)
 
     def minimiser(nu: np.ndarray) -> np.ndarray:
+        """Return the rho of multipliers nu, shape (m,)."""
         return outer * depth_h(inner * (nu @ features), depth)
 
     def dual(nu: np.ndarray) -> float:
         """Return the convex function of nu whose gradient is ``features @ minimiser(nu) - labels``.
 
-        This is so because (q**2 / 2)' = h and ``size**2 * inner`` is ``outer``. With two layers there is no blow-up
-        time, but q is sinh, whose square overflows soon beyond 350.
+        Its gradient is that because (q**2 / 2)' = h and ``size**2 * inner`` is ``outer``. With two layers there is no
+        blow-up time, but q is sinh, whose square overflows soon beyond 350.
         """
         t = inner * (nu @ features)  # shape (m,)
         if np.any(np.abs(t) >= min(blow_up_time(depth), 350.0)):
@@ -119,7 +121,7 @@ def norm_like_minimiser(
     def newton(nu: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the gradient of the dual at nu, and Newton's step."""
         q = depth_q(inner * (nu @ features), depth)
-        # h' = p**(2L-4) ((L-1) q**2 + p**2)
+        # h' = p**(2L-4) ((L-1) q**2 + p**2), with p**2 = 1 + q**2
         slope = (1 + q**2) ** (depth - 2) * ((depth - 1) * q**2 + 1 + q**2)
         gradient = features @ minimiser(nu) - labels
         return gradient, -np.linalg.solve((features * (outer * inner * slope)) @ features.T, gradient)
@@ -128,14 +130,14 @@ def norm_like_minimiser(
     nu = np.zeros(len(labels)) if start is None else start
     gradient, step = newton(nu)
     for _ in range(1000):
-        # the slope along a step, negative, is the decrease that is expected of it to first order
+        # `expected` is the slope along the step: to first order the change, a negative one, that a full step makes
         before, expected, length = dual(nu), float(gradient @ step), 1.0
         # A decrease below the rounding of the dual's values cannot be seen there: full steps are then taken, for as
         # long as the gradient shrinks.
         resolved = -expected > 1e-12 * max(abs(before), abs(float(labels @ nu)))
         while resolved and dual(nu + length * step) > before + 1e-4 * length * expected:
             length /= 2
-        if not resolved and not np.isfinite(dual(nu + step)):
+        if not resolved and not np.isfinite(dual(nu + step)):  # the full step leads beyond a blow-up time
             break
         candidate = nu + length * step
         after, next_step = newton(candidate)

@@ -10,7 +10,8 @@ def one_point_limit(
 ) -> np.ndarray:
     """Return the limit of v_1 and v_2, in one vector, under gradient flow from alpha times the directions (Theorem 5).
 
-    It is the state (75) at the nu with ``g(nu) = y / alpha**2`` (76, 78).
+    It is the state (75) at the nu with ``g(nu) = y / alpha**2`` (76, 78), with the increasing function g of Theorem 5.
+    In the code a and b are the directions of the first and the second layer along the singular vectors of M(x).
 
     Parameters
     ----------
@@ -23,7 +24,7 @@ def one_point_limit(
     scale : float
         alpha.
     power : float
-        Of alpha in ``g(nu) = y / alpha**power``: 2 in the theorem; others are for comparison.
+        The power in ``g(nu) = y / alpha**power``: 2 in the theorem; others are for comparison.
     """
     from scipy import optimize  # slow to import, and not needed for the condition
 
@@ -49,12 +50,13 @@ def one_point_limit(
 def one_point_condition(tensor: np.ndarray, first: np.ndarray, second: np.ndarray) -> float:
     """Return the largest lambda with ``a_j**2 - b_j**2 >= lambda`` for all j (Theorems 3 and 5).
 
-    Singular vectors of equal singular values may be rotated among themselves; the best rotation spreads the
-    sum of ``a_j**2 - b_j**2`` over the group evenly.
+    a_j and b_j are the directions `first` and `second` of the two layers along the j-th singular vectors of `tensor`,
+    M(x). The vectors of equal singular values may be rotated among themselves: the best rotation gives all j of such a
+    group the same ``a_j**2 - b_j**2``, the mean of the group.
     """
     _, s, _, a, b = _singular_coordinates(tensor, first, second)
-    # Equal singular values have the same number: s = (3, 2, 2, 1) gives (0, 1, 1, 2). They count as equal up to 1e-9 of
-    # the largest, chosen far above rounding.
+    # `group` numbers the groups of equal singular values: s = (3, 2, 2, 1) gives (0, 1, 1, 2). Values count as equal up
+    # to 1e-9 of the largest, chosen far above rounding.
     group = np.cumsum(np.concatenate([[0], np.diff(s) < -1e-9 * s[0]]).astype(int))
     margins = [np.mean((a**2 - b**2)[group == g]) for g in np.unique(group)]
     return float(np.min(margins))
@@ -63,39 +65,44 @@ def one_point_condition(tensor: np.ndarray, first: np.ndarray, second: np.ndarra
 def remainder_bounds(
     values: np.ndarray, first: np.ndarray, second: np.ndarray, log_log_time: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return bounds on the sums and differences of two layers at a log log t, relative to the top value's.
+    """Return bounds on the sums and differences of two layers at a log log t, relative to the top sum.
 
-    They hold for two layers on one point under the exponential loss. Under the squared loss, whose flow ends at the
-    label, they hold at the end, from a scale alpha, with ``log(2 |y| / alpha**2)`` in place of log log t.
+    The flow is that of two layers on one point (x, y) under the exponential loss. The flow of the squared loss ends
+    where the output is y. There the same bounds hold, from a scale alpha, with ``log(2 |y| / alpha**2)`` in place of
+    log log t.
 
-    In singular coordinates the sums u of the layers grow like ``exp(s_j T)`` and the differences w fall like
-    ``exp(-s_j T)``, whatever the loss: T is the integral of minus its derivative by the margin. The margin is at least
-    half of log t, and at most ``exp(2 s_1 T) sum_j s_j u_j**2 / 4`` with the sums at the start. This bounds T from
-    below, and a sum is at most ``exp(-(s_1 - s_j) T)`` times its share at the start: ``(log t)**(-(1 - s) / 2)`` with
-    s = s_j / s_1. The derivation is in docs/tensor_networks.md.
+    In singular coordinates of M(x), and with the second layer times the sign of y, let u be the sum and w the
+    difference of the layers. Whatever the loss, u_j grows like ``exp(s_j T)`` and w_j falls like ``exp(-s_j T)``. Here
+    s_j are the singular values, and T is the integral over time of minus the loss's derivative by the margin. The
+    margin is at least half of log t, and at most ``exp(2 s_1 T) sum_j s_j u_j**2 / 4`` with the u_j of the start.
+    Together these bound T from below. Relative to the top sum, u_j falls by the factor ``exp(-(s_1 - s_j) T)`` from its
+    share at the start, so that it is at most of order ``(log t)**(-(1 - s_j / s_1) / 2)``. The derivation is in
+    docs/tensor_networks.md.
 
     Parameters
     ----------
     values : ndarray, shape (m,)
         Singular values of M(x), descending.
     first, second : ndarray, shape (m,)
-        Both layers at the start in singular coordinates, the second times the label.
+        Both layers at the start in singular coordinates, the second times the sign of y.
     log_log_time : float
         log(1 + log(1 + t)).
 
     Returns
     -------
     sums, differences : ndarray, shape (m,)
-        One and zero for the coordinates of the top value.
+        Bounds on |u_j| and |w_j|; one and zero for the coordinates of the largest singular value. Infinite or nan where
+        the top sum does not exceed the top difference, so that there is no bound.
     """
     top = values > values[0] * (1 - 1e-9)  # equal to the largest, but for rounding
     sums, differences = np.abs(first + second), np.abs(first - second)
-    # T is at least this, and every bound below falls with T
+    # `time` is the lower bound on T; every bound that follows falls as T grows
     time = max(0.0, (log_log_time - np.log(np.sum(values * sums**2) / 2)) / (2 * values[0]))
     decay = np.exp(-2 * values[0] * time)
-    # all relative to exp(s_1 T)
+    # these, and `largest`, are in units of exp(s_1 T)
     grown, decayed = sums * np.exp((values - values[0]) * time), differences * np.exp(-(values + values[0]) * time)
-    # the unit of both: the top value's sum less its difference, at most twice what either layer has along it
+    # What both are relative to: the length of the top sums less that of the top differences. Either layer has at least
+    # half of that along the top singular vectors.
     largest = np.linalg.norm(sums[top]) - decay * np.linalg.norm(differences[top])
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(top, 1.0, grown / max(largest, 0.0)), np.where(top, 0.0, decayed / max(largest, 0.0))
@@ -104,7 +111,7 @@ def remainder_bounds(
 def transient(
     tensor: np.ndarray, label: float, first: np.ndarray, second: np.ndarray, *, log_log_time: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the singular values of M(x), and `remainder_bounds` on flows from two layers, each of shape (m,).
+    """Return the singular values of M(x), and the sums and differences of `remainder_bounds`, each of shape (m,).
 
     Parameters
     ----------
@@ -112,7 +119,7 @@ def transient(
         M(x).
     label : float
     first, second : ndarray, shapes (k_1,), (k_2,)
-        Both layers at the start.
+        Both layers at the start, not in singular coordinates.
     log_log_time : float
         log(1 + log(1 + t)).
     """
@@ -121,7 +128,10 @@ def transient(
 
 
 def _singular_coordinates(tensor: np.ndarray, first: np.ndarray, second: np.ndarray) -> Sequence[np.ndarray]:
-    """Return U_1, s and U_2 of the nonzero singular values of M(x), and both layers along these vectors, a and b."""
+    """Return the nonzero singular values s of M(x) and their vectors, and both layers along these: U_1, s, U_2, a, b.
+
+    Shapes are (k_1, m), (m,), (k_2, m), (m,) and (m,).
+    """
     U1, s, U2 = np.linalg.svd(tensor, full_matrices=False)
     nonzero = s > 1e-12 * s[0]  # by more than rounding
     U1, s, U2 = U1[:, nonzero], s[nonzero], U2[nonzero].T

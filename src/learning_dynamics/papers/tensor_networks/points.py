@@ -1,4 +1,8 @@
-"""Small data sets for linear models with one output: given points, regression, separable classification, sensing."""
+"""Small data sets for linear models with one output: given points, regression, separable classification, sensing.
+
+The setting `seeds` is the number of data sets, each an independent draw. They are along the first axis of all arrays
+and become the members of a run's ensemble.
+"""
 
 import numpy as np
 
@@ -9,9 +13,9 @@ from learning_dynamics.trajectories import Arrays
 
 
 def given(*, points: list[list[Real]], labels: list[Real], separate: bool = False) -> Arrays:
-    """Return the points and labels of the configuration: X, (1, n, d), and y, (1, n).
+    """Return the n points and labels of the configuration as one data set: X, (1, n, d), and y, (1, n).
 
-    Separate points are n data sets of one point each: X, (n, 1, d), and y, (n, 1).
+    With `separate` they are n data sets of one point each: X, (n, 1, d), and y, (n, 1).
     """
     if len(points) != len(labels) or len({len(point) for point in points}) != 1:
         raise ProjectError("points and labels: give one label for each point, and points of one length")

@@ -11,8 +11,8 @@ from learning_dynamics.papers.tensor_networks.tensor_network import TensorNetwor
 from learning_dynamics.progress import progress
 from learning_dynamics.settings import Positive
 
-# Relative error of conserved quantities and of times, in units of rtol: at most 40 on the draws tried; the bound
-# leaves room for other draws and machines.
+# Bound on the relative error of a flow's conserved quantities and times, in units of rtol. It was at most 40 on the
+# draws tried; the bound leaves room for other draws and machines.
 FLOW_ERROR = 100.0
 
 
@@ -40,12 +40,12 @@ def squared_loss_field(
         M(x_i).
     labels : ndarray, shape (samples,)
     """
-    rows = tensors.reshape(len(tensors), -1)
+    rows = tensors.reshape(len(tensors), -1)  # a row for each M(x_i)
 
     def field(_time: float, state: np.ndarray) -> np.ndarray:
         layers = network.layers(state)
         residuals = labels - outputs(tensors, layers)
-        # by each layer: the contraction of sum_i (y_i - f(x_i)) M(x_i) with all others
+        # minus the gradient by v_l: sum_i (y_i - f(x_i)) M(x_i), contracted with all layers but v_l
         return np.concatenate(contractions((residuals @ rows).reshape(network.lengths), layers))
 
     return field
@@ -73,9 +73,9 @@ def limit_of(
     *,
     integration: Limit,
 ) -> np.ndarray:
-    """Return the state in which the residuals of a flow are small beside the labels; nan if the integrator gives up.
+    """Return the state of a flow where it has arrived: every residual is small relative to the largest label.
 
-    The flow is any vector field; `flow_limit` takes that of a network.
+    The state is nan if the integrator gives up. The flow is that of any vector field; `flow_limit` is for a network's.
 
     Parameters
     ----------
@@ -111,9 +111,9 @@ def limit_of(
 def flow_limit(
     network: TensorNetwork, X: np.ndarray, y: np.ndarray, start: np.ndarray, *, integration: Limit
 ) -> np.ndarray:
-    """Return the state where gradient flow has arrived.
+    """Return the state where gradient flow has arrived, shape (parameters,).
 
-    A flow that stays at a saddle returns the saddle, whose residuals are large; one that the integrator gives up, nan.
+    If the flow stays at a saddle, this is the saddle, whose residuals are large. It is nan if the integrator gives up.
     """
     tensors = network.data_tensor(X)
 
@@ -132,7 +132,10 @@ def flow_limits(
     scales: Sequence[float],
     integration: Limit,
 ) -> np.ndarray:
-    """Return `flow_limit` of each data set from its start at every scale, shape (data sets, scales, parameters)."""
+    """Return `flow_limit` of each data set from its start at every scale, shape (data sets, scales, parameters).
+
+    `starts`, shape (data sets, parameters), are those at scale one; each scale multiplies them.
+    """
     return np.array(
         [
             [

@@ -8,14 +8,16 @@ from learning_dynamics.papers.tensor_networks.tensor_network import TensorNetwor
 from learning_dynamics.seeds import generators
 from learning_dynamics.trajectories import Arrays
 
-# Six were enough at depths from 2 to 6, on a grid of products from 1e-300 to 1e300 and imbalances from 1e-300 to 1e6.
+# Of `last_of_product`. Six steps were enough at depths from 2 to 6, for products from 1e-300 to 1e300 and imbalances
+# from 1e-300 to 1e6.
 MOST_NEWTON_STEPS = 100
 
 
 def last_of_product(product: np.ndarray | float, imbalance: float, depth: int) -> np.ndarray:
     """Return q with ``q (imbalance + q**2)**((depth - 1) / 2) = product``, entry by entry.
 
-    A product has `depth` factors: q is the last; the others are equal, and their squares exceed q's by `imbalance`.
+    It is the last of `depth` factors of the product. The others are equal, and their squares exceed q**2 by
+    `imbalance`, a positive number.
 
     The squares of the others are at least the imbalance, and at least q**2. So a positive q is at most
     ``product / imbalance**((depth - 1) / 2)`` and at most ``product**(1 / depth)``. From the smaller of these bounds
@@ -29,19 +31,24 @@ def last_of_product(product: np.ndarray | float, imbalance: float, depth: int) -
         square = np.exp(2 * log_q)
         excess = log_q + exponent * np.log(imbalance + square) - target
         log_q = log_q - excess / (1 + 2 * exponent * square / (imbalance + square))
+        # the excess falls to zero from above: it needs no absolute value
         if np.all(excess <= 4 * np.finfo(float).eps * np.maximum(1, np.abs(target))):
             break
     return np.where(size > 0, np.sign(product) * np.exp(log_q), 0.0)
 
 
 def factors(architecture: str, z: np.ndarray, imbalance: float, depth: int = 2) -> np.ndarray:
-    """Return directions (v_1, ..., v_L) of a network whose coefficients are z exactly.
+    """Return layers (v_1, ..., v_L) of a network whose coefficients are z exactly.
 
-    In the coordinates in which the network is diagonal the last layer has entries q_j, and each of the others the
-    larger entries p_j: ``p_j**2 - q_j**2 = imbalance``, and ``p_j**(L-1) q_j`` is the coefficient. A fully connected
-    network of two layers starts at W_1 = p I and w_2 = z / p, with ``p**2 - |w_2|**2 = imbalance``. So the conditions
-    of Theorems 2, 3, 5 and 6 (Yun et al. 2021) hold with lambda = imbalance, whatever the data; for the fully connected
-    network, which has as many hidden units as inputs, with lambda = imbalance / inputs.
+    In the singular coordinates of a diagonal or convolutional network the last layer has entries q_j, and each of the
+    others the larger entries p_j: ``p_j**2 - q_j**2 = imbalance``, and ``p_j**(L-1) q_j`` is the product rho_j of all
+    layers that gives the coefficients. So the conditions of Theorems 2, 3 and 5 (Yun et al. 2021) hold with lambda =
+    imbalance, whatever the data.
+
+    A fully connected network of two layers starts at W_1 = p I and w_2 = z / p, with ``p**2 - |w_2|**2 = imbalance``.
+    So the condition of Theorem 6 holds with lambda = imbalance. Those of Theorems 3 and 5 hold with lambda =
+    imbalance / inputs: all singular values of M(x) are equal, as many as there are inputs, and their vectors can be
+    rotated so that all have the same share of the imbalance.
 
     Parameters
     ----------
@@ -70,7 +77,8 @@ def factors(architecture: str, z: np.ndarray, imbalance: float, depth: int = 2) 
         larger = np.sqrt(imbalance + last * last)
     elif architecture == "convolutional":
         # S is d**((L-1)/2) F and U the conjugate of the unitary transform F (`tensor_network.convolutional`). So z,
-        # which is S^T rho, has rho = F^-1 z / d**((L-1)/2), and a layer of singular coordinates eta is F eta.
+        # which is S^T rho, has rho = F^-1 z / d**((L-1)/2), and a layer of singular coordinates eta is F eta. As z is
+        # real, rho_j and rho_-j are conjugates, and layers are real but for rounding.
         rho = np.fft.ifft(z, norm="ortho") / len(z) ** ((depth - 1) / 2)
         size = last_of_product(np.abs(rho), imbalance, depth)
         larger = np.fft.fft(np.sqrt(imbalance + size**2), norm="ortho").real
@@ -85,12 +93,13 @@ def given_coefficients(
 ) -> np.ndarray:
     """Return starts of two layers at random coefficients, at several scales; all architectures have the same ones.
 
-    With two inputs each of `count` equal sectors of the plane has the coefficients of one start, so that a few starts
-    differ visibly in a figure.
+    There are `count` coefficients z; from z the start of scale alpha has the coefficients alpha**2 z. With two inputs
+    each of `count` equal sectors of the plane has one z, so that a few starts differ visibly in a figure.
 
     Returns
     -------
-    ndarray, shape (scales * count, parameters), coefficients varying fastest
+    ndarray, shape (scales * count, parameters)
+        All layers in one vector. Starts are all pairs of a scale and a z; the z vary fastest.
     """
     starts = []
     for number, rng in enumerate(generators(seed, "initial_direction.coefficients", count)):
@@ -104,7 +113,7 @@ def given_coefficients(
 
 
 def zero_last(network: TensorNetwork, count: int, seed: int) -> np.ndarray:
-    """Return Gaussian directions of all layers but the last, which is zero (Remark 2), shape (count, parameters)."""
+    """Return Gaussian layers, the last of them zero (Remark 2), for `count` starts: shape (count, parameters)."""
     last = network.lengths[-1]
     rngs = generators(seed, "initial_direction.zero_last", count)
     return np.stack([np.concatenate([rng.standard_normal(sum(network.lengths[:-1])), np.zeros(last)]) for rng in rngs])
@@ -116,10 +125,10 @@ def identity_layers(inputs: int, depth: int) -> np.ndarray:
 
 
 def descending_matrices(rng: np.random.Generator, size: int, depth: int) -> np.ndarray:
-    """Return random square layers that fulfil the conditions of Theorem 6.1 (Yun et al. 2021), and a last vector.
+    """Return random square matrices and a last vector that fulfil the conditions of Theorem 6.1 (Yun et al. 2021).
 
     Every singular value of a layer exceeds all those of the next, so that
-    ``W_l^T W_l - W_(l+1) W_(l+1)^T`` is positive semidefinite; singular vectors are random.
+    ``W_l^T W_l - W_(l+1) W_(l+1)^T`` is positive definite; singular vectors are random.
 
     Returns
     -------
@@ -153,11 +162,12 @@ def within_condition(tensor: np.ndarray, rng: np.random.Generator) -> np.ndarray
 
 
 def starts_within_condition(network: TensorNetwork, X: np.ndarray, label: str, seed: int) -> np.ndarray:
-    """Return directions of two layers that fulfil Theorem 5's condition, one for each point.
+    """Return directions of two layers that fulfil Theorem 5's condition, a pair for each point.
 
     Parameters
     ----------
     X : ndarray, shape (points, 1, inputs)
+        Data sets of one point each.
     label : str
         Names the stream of random numbers (`seeds.generators`).
 
@@ -170,8 +180,8 @@ def starts_within_condition(network: TensorNetwork, X: np.ndarray, label: str, s
 
 
 def undecided(series: Arrays) -> np.ndarray:
-    """Return of each member whether the integrator gave up one of its flows, shape (members,).
+    """Return, for each member, whether the integrator gave up one of its flows, shape (members,).
 
-    The states of such a flow are nan from there on. The first axis of every series is that of the members.
+    The states of such a flow are nan from there on. Every series has the members along its first axis.
     """
     return np.any([np.isnan(states).any(axis=tuple(range(1, states.ndim))) for states in series.values()], axis=0)

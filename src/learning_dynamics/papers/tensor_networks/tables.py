@@ -8,7 +8,7 @@ NETWORK = Column("network", "str", "architecture", draw=True)
 DEPTH = Column("depth", "int", "number of layers L", draw=True)
 SCALE = Column("scale", "float", "initial scale alpha", draw=True)
 LOG_LOG_TIME = Column("log_log_time", "float", "log(1 + log(1 + t))")
-MEASURED = (QUANTITY, INDEX, VALUE, PREDICTED)
+MEASURED = (QUANTITY, INDEX, VALUE, PREDICTED)  # the last columns of a table without empty values
 
 
 def measured(empty: str) -> tuple[Column, ...]:
@@ -19,8 +19,9 @@ def measured(empty: str) -> tuple[Column, ...]:
 
 FOLLOWED = measured("where the flow could not be followed")
 
-# names of quantities
-MARGIN = "margin"  # the least y_i f(x_i) / (1 + log(1 + t)), which tends to one where the loss falls like 1/t
-# entries of a limit, predicted by the minimiser of Q (Theorem 4)
-OTHER_DEPTH = "other_depth"  # for a layer more
-OTHER_SCALE = "other_scale"  # for twice the scale
+# Names of quantities. f is the network, x_i are the points and y_i their labels.
+MARGIN = "margin"  # min_i y_i f(x_i) / (1 + log(1 + t)) at time t, which tends to one where the loss falls like 1/t
+# Two names of one measured number, an entry of a flow's limit, with predictions that are wrong, to be told from the
+# right one: the same entry of the minimiser of Theorem 4's norm-like function Q, which has
+OTHER_DEPTH = "other_depth"  # L + 1 in place of the number of layers L
+OTHER_SCALE = "other_scale"  # 2 alpha in place of the initial scale alpha

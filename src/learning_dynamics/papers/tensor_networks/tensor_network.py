@@ -22,10 +22,10 @@ class TensorNetwork:
     basis : ndarray, shape (inputs, k_1, ..., k_L)
         M(e_c) for every unit vector e_c; M(x) is their combination with the entries of x.
     S : ndarray, shape (m, inputs), optional
-        Singular values as a linear function of the input, of an orthogonally decomposable network.
+        Of an orthogonally decomposable network alone: ``S x`` are the m singular values of M(x), linear in the input.
     U : tuple of ndarray, shapes (k_l, m), optional
-        Its singular vectors, with orthonormal columns, so that
-        ``M(x) = sum_j (S x)_j U_1[:, j] (x) ... (x) U_L[:, j]`` (Assumption 1).
+        Of an orthogonally decomposable network alone: the singular vectors, in orthonormal columns. M(x) is the sum
+        over j of ``(S x)_j`` times the tensor product of ``U_1[:, j]``, ..., ``U_L[:, j]`` (Assumption 1).
     name : str
         Its architecture, as `network_of` names it.
     """
@@ -74,6 +74,7 @@ class TensorNetwork:
 
 def outputs(tensors: np.ndarray, layers: Sequence[np.ndarray]) -> np.ndarray:
     """Return M_i o (v_1, ..., v_L), shape (samples,), for data tensors, shape (samples, k_1, ..., k_L)."""
+    # each layer contracts the last axis that is left: v_L that of k_L, and so on
     for layer in reversed(layers):
         tensors = tensors @ layer
     return tensors
@@ -135,7 +136,7 @@ def pair_contractions(tensor: np.ndarray, layers: Sequence[np.ndarray]) -> np.nd
 
 
 def diagonal(inputs: int, depth: int) -> TensorNetwork:
-    """Return the diagonal network x * w_1 * ... * w_L, summed over entries (Yun et al. 2021, eq. 3)."""
+    """Return the diagonal network: the sum over entries of x * w_1 * ... * w_L (Yun et al. 2021, eq. 3)."""
     identity = np.eye(inputs)
     return decomposable(identity, [identity] * depth)
 
@@ -143,8 +144,8 @@ def diagonal(inputs: int, depth: int) -> TensorNetwork:
 def convolutional(inputs: int, lengths: Sequence[int]) -> TensorNetwork:
     """Return the circular convolutional network with filters of the given lengths (Yun et al. 2021, eq. 4).
 
-    Full-length filters make it orthogonally decomposable in the basis of the discrete Fourier transform F:
-    ``S = inputs**((L - 1) / 2) F`` and every U is the conjugate of F.
+    Full-length filters make it orthogonally decomposable in the basis of the discrete Fourier transform, with its
+    unitary matrix F (`fourier`): ``S = inputs**((L - 1) / 2) F`` and every U is the conjugate of F.
 
     Raises
     ------
@@ -169,8 +170,9 @@ def fully_connected(widths: Sequence[int]) -> TensorNetwork:
     """
     inputs = widths[0]
     tensor: np.ndarray = np.eye(inputs)  # axis 0: the unit inputs
-    # tensor[c, ..., i] is entry i of what the layers so far make of e_c. The next layer W, vectorised column by column,
-    # sends it to the sum over i of W[i, j] tensor[c, ..., i]: entry (narrow j + i, j) of the two new axes.
+    # Contracted with the layers so far, whose axes are "...", tensor[c, ..., i] is entry i of what they make of e_c.
+    # The next layer W makes entry j from it: the sum over i of W[i, j] tensor[c, ..., i]. W[i, j] is entry narrow j + i
+    # of vec(W), column by column, so that tensor[c, ..., i] goes to (narrow j + i, j) on the two new axes.
     for narrow, wide in pairwise(widths):
         larger = np.zeros((*tensor.shape[:-1], narrow * wide, wide))
         for j in range(wide):
@@ -182,7 +184,8 @@ def fully_connected(widths: Sequence[int]) -> TensorNetwork:
 def decomposable(S: np.ndarray, U: Sequence[np.ndarray]) -> TensorNetwork:
     """Return the real network with singular values S x and singular vectors U (Yun et al. 2021, eq. 9)."""
     tensor = S.T  # (inputs, m)
-    for vectors in U:  # each adds its axis, of k entries, before the last: in the end (inputs, k_1, ..., k_L, m)
+    # each adds its axis, of k_l entries, before the last: in the end (inputs, k_1, ..., k_L, m)
+    for vectors in U:
         tensor = np.einsum("...j,kj->...kj", tensor, vectors)
     return TensorNetwork(tensor.sum(axis=-1), S, tuple(U))
 

@@ -11,8 +11,8 @@ from learning_dynamics.plotting import COLOURS, WIDTH, Plot, legend_below, lette
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Draws, Quantity, Table, select, settings_of
 
-PALE = "#BBBBBB"
-MARKED_LOG_TIME = 60 * np.log(10)  # t = 10^60; chosen: later than any training
+PALE = "#BBBBBB"  # of gaps in a norm that is not the network's own
+MARKED_LOG_TIME = 60 * np.log(10)  # log t of t = 10^60; chosen: later than any training
 
 
 def log_time(settling: Table, descent: Table, two: Table, *, slack: Positive) -> Plot:
@@ -43,7 +43,7 @@ def log_time(settling: Table, descent: Table, two: Table, *, slack: Positive) ->
     upper_axes[0].set_ylabel("angle to max margin (degrees)")
     lower_axes = lower.subplots(1, len(SHOWN), sharey=True, sharex=True)
     for axis, network in zip(lower_axes, SHOWN, strict=True):
-        if network != "fully_connected":  # whose own norm is l2
+        if network != "fully_connected":  # l2 is its own norm, and this gap the one that is drawn next
             _draw_gaps(axis, two, quantities.GAP["l2"], network=network, colour=PALE)
         _draw_gaps(axis, two, quantities.GAP_OWN, network=network, colour=NETWORKS[network][0])
         axis.axhline(largest_lag(Draws(two), slack), ls=":", color=COLOURS["black"], lw=1.0)
@@ -76,18 +76,18 @@ def _draw_angles(axis: Axes, settling: Table, descent: Table, *, scale: float, n
     """Draw angles to the max margin against log(1 + t): flows, where descent ends, and the predicted power."""
     colour = NETWORKS[network][0]
     where = {"scale": scale, "network": network}
-    for _, run in select(settling, quantities.ANGLE, **where).groupby("direction"):
-        log_time = np.expm1(run["log_log_time"].to_numpy())
+    for _, of_start in select(settling, quantities.ANGLE, **where).groupby("direction"):
+        log_time = np.expm1(of_start["log_log_time"].to_numpy())  # log(1 + t)
         late = log_time >= 1
-        axis.loglog(log_time[late], run["value"][late], color=colour, lw=1.0)
+        axis.loglog(log_time[late], of_start["value"][late], color=colour, lw=1.0)
 
-    steps = descent["time"].max()
+    steps = descent["time"].max()  # descent counts its steps as time
     end_of_descent = np.log1p(steps * settings_of(descent)["step"])
     angles_of_descent = select(descent, quantities.ANGLE, time=steps, **where)["value"]
     x = np.full(len(angles_of_descent), end_of_descent)
     axis.loglog(x, angles_of_descent, "o", ms=4, mfc="none", mec=colour, zorder=4)
 
-    # above the ends of the flows, over three decades
+    # the predicted power, four times above the ends of the flows, over the last three decades of log t
     last_log_log_time = settling["log_log_time"].max()
     last = float(np.expm1(last_log_log_time))
     powers = select(settling, quantities.ANGLE_POWER, log_log_time=last_log_log_time, **where)["predicted"]
@@ -98,18 +98,19 @@ def _draw_angles(axis: Axes, settling: Table, descent: Table, *, scale: float, n
 
 
 def _largest_angle_at(settling: Table, log_time: float) -> float:
-    """Return the largest angle of any flow at a log(1 + t), between its recorded times."""
+    """Return the largest angle of any flow at a log(1 + t), interpolated between recorded times."""
     angles = select(settling, quantities.ANGLE, network=SHOWN)
     largest = 0.0
-    for _, run in angles.groupby(["network", "scale", "direction"]):
-        largest = max(largest, float(np.interp(log_time, np.expm1(run["log_log_time"]), run["value"])))
+    for _, of_start in angles.groupby(["network", "scale", "direction"]):
+        recorded_log_times = np.expm1(of_start["log_log_time"])
+        largest = max(largest, float(np.interp(log_time, recorded_log_times, of_start["value"])))
     return largest
 
 
 def _draw_gaps(axis: Axes, two: Table, quantity: Quantity, *, network: str, colour: str) -> None:
     """Draw a gap of the margin against log log t, a line for each draw, from the panel's lower end on."""
-    for _, run in select(two, quantity, network=network).groupby("seed"):
-        axis.semilogy(run["log_log_time"], np.maximum(run["value"], 1e-7), color=colour, lw=0.9)
+    for _, draw in select(two, quantity, network=network).groupby("seed"):
+        axis.semilogy(draw["log_log_time"], np.maximum(draw["value"], 1e-7), color=colour, lw=0.9)
 
 
 def alignment(two: Table, three: Table, *, slack: Positive) -> Plot:
@@ -156,20 +157,20 @@ def alignment(two: Table, three: Table, *, slack: Positive) -> Plot:
 
 
 def _show_log_log_time(axis: Axes, table: Table) -> None:
-    r"""Let an axis of $\log(1 + \log(1 + t))$, linear up to 10 and logarithmic beyond, show the time t itself."""
+    r"""Make an axis of $\log(1 + \log(1 + t))$, linear up to 10 and logarithmic beyond, with labels of the time t."""
     axis.set_xscale("symlog", linthresh=10)
     powers = [10**power for power in range(1, 4) if 10**power <= table["log_log_time"].max()]
     axis.set_xticks([0, *powers], ["0", *(rf"$\exp e^{{{power}}}$" for power in powers)])
 
 
 def _on_one_grid(rows: Table, floor: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return the times of all draws, and a quantity interpolated to them in its logarithm, shape (draws, times).
+    """Return the log log t at which any draw is recorded, and a quantity interpolated to them, shape (draws, times).
 
-    Values below `floor` are set to it.
+    It is interpolated in its logarithm; values below `floor` are set to `floor` first.
     """
     times = np.unique(rows["log_log_time"])
     curves = [
-        np.interp(times, run["log_log_time"], np.log(np.maximum(run["value"], floor)))
-        for _, run in rows.groupby("seed")
+        np.interp(times, draw["log_log_time"], np.log(np.maximum(draw["value"], floor)))
+        for _, draw in rows.groupby("seed")
     ]
     return times, np.exp(curves)

@@ -1,6 +1,11 @@
-"""What Theorems 1 and 2, Corollary 1 and equation (14) assume of a flow.
+"""What Theorems 1 and 2, Corollary 1 and equation (14) assume of a flow, and the draws that fulfil it.
 
-X^T r is the sum of all points x_i with the weights r_i = -y_i exp(-y_i f(x_i)), the residuals of the exponential loss.
+f is the network, and x_i are the points with labels y_i. X^T r is the sum of all x_i with the weights
+r_i = -y_i exp(-y_i f(x_i)), the residuals of the exponential loss. That it converges in direction cannot be seen at a
+finite time: a draw is at rest if this direction turns little over the second half of log log t.
+
+The bound on what vanishes in the limit is `limit_checks.largest_lag`, with the claims' factor `slack`. Arrays have
+shape (draws,), the draws of one table after those of the table before.
 """
 
 from collections.abc import Sequence
@@ -19,22 +24,23 @@ from learning_dynamics.papers.tensor_networks.limit_checks import (
 )
 from learning_dynamics.tidy import Draws, Quantity, Table, draw_columns
 
-STILL_TURNS = "$X^T r$ still turns, and may not converge in direction, as the theorem assumes"
-# Largest share of the draws of an architecture at one depth that may be left out; chosen: three quarters are judged.
+STILL_TURNS = "$X^T r$ still turns, and may not converge in direction, as the theorem assumes"  # printed with a count
+# Largest share of the draws of one network at one depth that may be left out; chosen: three quarters are judged.
 MOST_LEFT_OUT = 0.25
 
 
 def last_exact_log_time(flows: Draws) -> float:
-    """Return the log t up to which all flows are those of the exponential loss itself.
+    """Return the log t up to which all flows are those of the exponential loss itself, without a cap on its exponent.
 
-    `limit_checks.last_exact_log_log_time` gives the log log t of one table.
+    `limit_checks.last_exact_log_log_time` returns the log log t of this for one table.
     """
     return float(np.expm1(min(map(last_exact_log_log_time, flows.tables))))  # log log t is log(1 + log t)
 
 
 def falls_below_one(flows: Draws) -> Check:
     """Check what Theorem 1, Corollary 1 and (14) assume: that the loss falls below one."""
-    # A loss of n points is at most n exp(-least margin). Chosen: n = 100, more points than any data set here has.
+    # The loss of n points is at most n exp(-least margin), so that it is below one where the least margin, which is the
+    # number checked times log t, is above log n. Chosen: n = 100, more points than any data set here has.
     return premise(
         every_draw(
             r"the loss is below one before its exponent is capped: $\min_i y_i f(x_i) / \log t$",
@@ -46,78 +52,84 @@ def falls_below_one(flows: Draws) -> Check:
 
 
 def at_rest(tables: Sequence[Table], slack: float, *, residuals: Sequence[Sequence[Quantity]], **where: Any) -> Draws:
-    """Return the draws that Theorems 1 and 2 are about: without those whose X^T r still turns late.
+    """Return the draws on which Theorems 1 and 2 are judged: without draws in which X^T r still turns.
 
-    Two kinds of draws that turn are kept, to be undecided (`still_turns`). Of the first a residual is beyond the bound
-    and does not fall, so that more time might not help it. The second are all draws of an architecture of which more
-    than a quarter turn. A draw without a number is kept as well.
+    The theorems say nothing about a draw in which X^T r does not converge in direction. Two kinds of draws are kept
+    although X^T r still turns; claims count them as undecided, by `still_turns`:
+
+    - A residual is beyond the bound at the last time and has not fallen since halfway: more time might not help.
+    - More than `MOST_LEFT_OUT` of the draws of the same network and depth turn: then all of these are kept.
+
+    A draw whose flow could not be followed has no numbers and is kept as well.
 
     Parameters
     ----------
     residuals : sequence of sequences of str
-        For each table, the quantities that vanish on draws at rest, by the theorem.
+        For each table, the quantities that by the theorem vanish on draws at rest.
     **where
         Which rows are read, as for `select`.
     """
     flows = Draws(tables, **where)
-    # arrays below have shape (draws,), the draws of one table after those of another
     turns = still_turns(flows, slack)
-    by_architecture = pd.Series(turns).groupby([flows.column("network"), flows.column("depth")])
-    share_turning = by_architecture.transform("mean").to_numpy()  # of the draws of its architecture
-    has_residual_beyond = []
+    of_same_kind = pd.Series(turns).groupby([flows.column("network"), flows.column("depth")])
+    share_turning = of_same_kind.transform("mean").to_numpy()  # for each draw, of those of its network and depth
+    stays_beyond = []  # for each table, whether any of the residuals stays beyond the bound
     for of_table, vanishing in zip(flows, residuals, strict=True):
-        stays_beyond = [_stays_beyond(of_table, residual, slack) for residual in vanishing]
-        has_residual_beyond.append(np.any(stays_beyond, axis=0))
-    is_left_out = turns & ~np.concatenate(has_residual_beyond) & (share_turning <= MOST_LEFT_OUT)
+        of_each_residual = [_stays_beyond(of_table, residual, slack) for residual in vanishing]
+        stays_beyond.append(np.any(of_each_residual, axis=0))
+    is_left_out = turns & ~np.concatenate(stays_beyond) & (share_turning <= MOST_LEFT_OUT)
     return Draws(_tables_without(flows, is_left_out), **where)
 
 
 def _tables_without(flows: Draws, is_left_out: np.ndarray) -> list[Table]:
-    """Return the tables without the rows of the draws of a mask, in which draws of one table come after another's."""
-    kept, first = [], 0
+    """Return the tables of flows without the rows of the draws that are left out, by a mask over all draws in turn."""
+    kept, first = [], 0  # `first` is the place of a table's first draw in the mask
     for of_table in flows:
         (table,) = of_table.tables
         names = draw_columns(table)
         draws = pd.MultiIndex.from_arrays([of_table.column(name) for name in names])
         draws_left_out = draws[is_left_out[first : first + len(draws)]]
-        draw_of_row = pd.MultiIndex.from_frame(table[names])
+        draw_of_row = pd.MultiIndex.from_frame(table[names])  # rows of other networks are of no draw here, and are kept
         kept.append(table[~draw_of_row.isin(draws_left_out)])
         first += len(draws)
     return kept
 
 
 def left_out(flows: Draws, judged: Draws) -> dict[str, int]:
-    """Return how many draws `at_rest` leaves out, by the reason."""
+    """Return how many draws `at_rest` leaves out, under the reason: `judged` are those of `flows` that it returns."""
     return {STILL_TURNS: len(flows.column("seed")) - len(judged.column("seed"))}
 
 
 def still_turns(flows: Draws, slack: float) -> np.ndarray:
-    """Return of each draw whether X^T r turns late by more than a direction at rest, shape (draws,)."""
+    """Return, for each draw, whether X^T r turns late by more than a direction at rest may, shape (draws,).
+
+    It is false where the flow could not be followed: the turn is nan there, which exceeds nothing.
+    """
     return _late_turns(flows) > _largest_turn(flows, slack)
 
 
 def _late_turns(flows: Draws) -> np.ndarray:
-    """Return the degrees by which X^T r turns over the second half of log log t, shape (draws,)."""
+    """Return the most degrees by which X^T r is off its last direction in the second half of log log t, one a draw."""
     return second_half(flows).largest(quantities.TURN_OF_RESIDUALS)
 
 
 def _stays_beyond(flows: Draws, residual: Quantity, slack: float) -> np.ndarray:
-    """Return of each draw whether its residual ends beyond the bound, and has not fallen by a tenth since halfway."""
+    """Return, for each draw, whether a residual ends beyond the bound and has not fallen by a tenth since halfway."""
     sizes = np.abs(second_half(flows).entries(residual))  # shape (draws, times)
     # a tenth, chosen: the change from which on a quantity is on its way in `limit_checks.still_changes` too
     return (sizes[:, -1] > largest_lag(flows, slack)) & (1.1 * sizes[:, -1] > sizes[:, 0])
 
 
 def _largest_turn(flows: Draws, slack: float) -> float:
-    """Return the degrees up to which a direction counts as at rest: the largest lag, as an angle."""
+    """Return the degrees up to which a direction counts as at rest: the bound on what vanishes, as an angle."""
     return float(np.degrees(largest_lag(flows, slack)))
 
 
 def residuals_converge(flows: Draws, slack: float) -> Check:
     """Check what Theorems 1 and 2 assume: that X^T r converges in direction; draws in which it turns are undecided.
 
-    No draw can fail. It is no `premise`, which would leave a claim undecided for one draw that turns while another, at
-    rest, contradicts it.
+    No draw can fail: those beyond the bound are just the undecided ones. It is no `premise`, which would leave the
+    whole claim undecided for one draw that turns, even if another, at rest, contradicts the claim.
     """
     return every_draw(
         r"$X^T r$ converges in direction: degrees by which it turns over the second half of $\log\log t$",

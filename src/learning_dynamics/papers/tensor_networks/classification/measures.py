@@ -1,16 +1,17 @@
 """Measures of one flow of the exponential loss: margins, stationarity, singular vectors, and how they settle.
 
 Gaps, residuals and distances are zero where a result of the paper holds exactly; powers have predictions of their own.
-So every draw can be judged by them, and rivals are judged by the same measures with another norm, exponent or tensor:
-`gap_l1` beside `gap_l2`.
+So every draw can be judged by them. Rivals, which are wrong predictions, are judged by the same measures with another
+norm, exponent or tensor, such as `gap_l1` where the theorem is about `gap_l2`.
 
 Symbols, theorems and equation numbers are those of Yun et al. 2021. The data tensor M(x), which has an axis for each
-layer, is `TensorNetwork.data_tensor`; S and U_l give the singular coordinates of an orthogonally decomposable network,
-as diagonal and convolutional ones are; rho is the product of all layers in these coordinates. The residuals are r_i =
--y_i exp(-y_i f(x_i)), and u is the direction of X^T r. The loss pushes the coefficients along -u: this is `push`.
+layer, is `TensorNetwork.data_tensor`. An orthogonally decomposable network, as diagonal and convolutional ones are, has
+matrices S and U_l and the singular coordinates U_l^T v_l; rho is the entrywise product of these of all layers, and the
+coefficients are beta = S^T rho. The residuals are r_i = -y_i exp(-y_i f(x_i)), and u is the direction of X^T r. The
+loss pushes the coefficients along -u: this is `push` in the code.
 
 `log_log_times` are tau = log(1 + log(1 + t)). Docstrings write log t for 1 + log(1 + t), and log log t for tau. States
-are the parameters over e^(tau / L), so that coefficients and margins are those of the network over e^tau.
+are the parameters divided by e^(tau / L), so that coefficients and margins are those of the network divided by e^tau.
 
 Shapes: states (times, parameters), of one flow; coefficients beta and push (times, inputs); rho (times, m) in m
 singular coordinates; layer l (times, k_l); X (samples, inputs); y (samples,). `measure_flow` leaves out the first time,
@@ -63,7 +64,7 @@ def measure_flow(
     sharpness: float,
     window: Sequence[float],
 ) -> dict[str, np.ndarray | tuple[np.ndarray, float]]:
-    """Measure one flow: a number for each time but the first, where coefficients may be zero.
+    """Measure one flow: each quantity is a number for each time but the first, at which coefficients may be zero.
 
     Quantities
     ----------
@@ -72,30 +73,32 @@ def measure_flow(
     turn_of_residuals
         Angle in degrees between X^T r and its direction at the last time.
     gap_l2, gap_l1, gap_dft_l1
-        Gap between the margin of the coefficients, divided by their norm, and the largest possible, relative to it;
-        the norm is l2, l1, or l1 of the unitary Fourier transform (dft_l1).
+        By how much the margin of the coefficients, divided by their norm, is below the largest possible, relative to
+        the largest possible; the norm is l2, l1, or l1 of the unitary Fourier transform (dft_l1).
     gap_own
-        That gap in the norm that theory gives the network: l2 for fully connected ones, at any depth. For two layers:
-        the Fourier transform's l1 for convolutional ones, and l1 of rho for orthogonally decomposable ones with a real
-        S (l1 of the coefficients, if diagonal). Missing where theory gives no norm.
+        Such a gap in the norm in which theory gives the network the largest margin: l2 for fully connected ones, at any
+        depth. For two layers: the Fourier transform's l1 for convolutional networks, and l1 of rho for orthogonally
+        decomposable ones with a real S (if diagonal, this is l1 of the coefficients). Missing where theory gives no
+        norm.
     angle
-        Angle in degrees between the coefficients and the max-margin direction in the norm of `gap_own`; missing where
-        `gap_own` is missing, and for the architecture `decomposable`.
+        Angle in degrees between the coefficients and the classifier of largest margin in the norm of `gap_own`; missing
+        where `gap_own` is missing, and for the architecture `decomposable`.
     angle_power
-        Power of 1 / log t in `angle`, fitted within the window; at the last time, nan at others. Predicted: 1 / L for
-        fully connected networks, nan where the support vectors span all inputs; for other networks, of two layers,
-        1 - s, with s the largest inactive singular value of M(-u) relative to the active ones (zero if none is
-        inactive), nan where active directions outnumber the support vectors. Missing where `angle` is.
+        Power of 1 / log t in `angle`, fitted within the window; at the last time, nan at others. Missing where `angle`
+        is. The prediction for fully connected networks is 1 / L, nan where the support vectors span all inputs. For
+        other networks, of two layers, it is 1 - s: s is the largest singular value of M(-u) that belongs to an inactive
+        direction, relative to the active ones, and zero if no direction is inactive. It is nan where active directions
+        outnumber the support vectors (`_predicted_exponent`).
     singular_residual
-        Residual of the singular-vector equations of M(-u), the largest of all layers, relative to the singular value
-        (Theorem 1); u is that of the same time. One where the value is not positive.
+        Residual of the singular-vector equations of M(-u) at the layers' directions, the largest of all layers,
+        relative to their singular value (Theorem 1); u is that of the same time. One where the value is not positive.
     singular_residual_data
-        Like `singular_residual`, with the labelled data's sum, sum_i y_i x_i, instead of -u.
+        `singular_residual` with sum_i y_i x_i, the sum of the labelled data, instead of -u.
     singular_residual_coefficients
-        Like `singular_residual`, with the last coefficients instead of -u.
+        `singular_residual` with the coefficients of the last time instead of -u.
     top_gap
-        Gap between the largest singular value of M(-u) and that of the layers' directions, relative to the largest
-        (Theorem 2); two layers alone.
+        By how much the singular value of M(-u) that the layers' directions give is below the largest, relative to the
+        largest (Theorem 2); two layers alone.
     misalignment
         One minus the cosine between all parameters in one vector, Theta, and the negative gradient of the loss (14).
     misalignment_data
@@ -103,26 +106,27 @@ def measure_flow(
     parameters_moved
         Distance of the direction of Theta from that at the last time.
     layer_share_error
-        Largest distance of a layer's share of |Theta|^2 from 1 / L (C.1).
+        Largest distance, over the layers, of a layer's share of |Theta|^2 from 1 / L (C.1).
     layer_share_error_lengths
-        Largest distance of a layer's share of |Theta|^2 from its share of all parameters.
+        Largest distance, over the layers, of a layer's share of |Theta|^2 from its share of the number of parameters.
     growth_power
         L log |Theta| / log log t, the power of log t in |Theta|^L; tends to one.
     distance_from_push
         Distance of the coefficients' direction from that of -X^T r (15, 19); fully connected networks alone.
     distance_from_data_sum
-        Distance of the coefficients' direction from that of the labelled data's sum; fully connected networks alone.
+        Distance of the coefficients' direction from that of sum_i y_i x_i; fully connected networks alone.
     stationarity_residual, stationarity_residual_l1, stationarity_residual_l2
-        Residual of the stationarity conditions of Theorem 2, |rho_j|^p proportional to -(S u)_j rho_j, relative to the
-        sum of |rho_j|^p and at most ten; p is 2/L, 1 or 2. Orthogonally decomposable networks alone.
+        Residual of the stationarity conditions of Theorem 2, by which |rho_j|^p is proportional to -(S u)_j rho_j: the
+        sum over j of what is left, relative to the sum of |rho_j|^p, and at most ten. p is 2/L, 1 or 2. Orthogonally
+        decomposable networks alone.
     dense_share_rho
         Share of the l1 norm of rho outside its n largest entries, with n the number of points (Remark 3). Orthogonally
         decomposable networks alone.
     dense_share_beta, dense_share_s_beta
-        Like `dense_share_rho`, of beta and of S beta. Orthogonally decomposable networks alone.
+        The same share for beta and for S beta. Orthogonally decomposable networks alone.
     quasi_norm_excess
-        Excess of the l_(2/L) quasi-norm of rho to the power 2/L, at margin one, over its global minimum, relative to
-        that; nan where a point is not classified. Real decomposable networks alone.
+        The sum of |rho_j|^(2/L), with rho scaled to a least margin of one, over the least that this sum can be there,
+        less one; nan where a point is not classified. Orthogonally decomposable networks with a real S alone.
 
     Parameters
     ----------
@@ -131,16 +135,16 @@ def measure_flow(
     states : ndarray, shape (times, parameters)
         As `exponential_flow` returns them.
     sharpness : float
-        Value at which `exponential_flow` caps e^tau, smoothly (`exponential_flow.Accuracy`).
+        Value at which `exponential_flow` caps the factor e^tau, smoothly (`exponential_flow.Accuracy`).
     window : pair of float
-        log log t between which the power of 1 / log t in the angle is fitted.
+        The first and the last log log t between which the power of 1 / log t in the angle is fitted.
 
     Returns
     -------
-    dict from quantity to ndarray, shape (times - 1,), or to a pair of array and prediction
+    dict from quantity to ndarray, shape (times - 1,), or to a pair of such an array and a prediction
     """
     X, y, depth = data.X, data.y, network.depth
-    log_log_times, states = log_log_times[1:], states[1:]
+    log_log_times, states = log_log_times[1:], states[1:]  # below, "times" are all but the first
     beta = network.coefficients(states)
     margins = beta @ (y[:, None] * X).T
     least_margins = margins.min(axis=1)
@@ -151,7 +155,7 @@ def measure_flow(
         quantities.TURN_OF_RESIDUALS: angle_between(push, push[-1]),
     }
     for norm in NORMS:
-        # the max-margin classifier has a least margin of one, so that the largest margin is one over its norm
+        # the max-margin classifier has the least margin one: the largest margin at unit norm is one over its norm
         measures[quantities.GAP[norm]] = 1 - least_margins * norm_of(data.max_margin[norm], norm) / norm_of(beta, norm)
     measures |= _parameter_quantities(network, push, data_sum=y @ X, log_log_times=log_log_times, states=states)
 
@@ -175,7 +179,7 @@ def measure_flow(
             measures[quantity] = np.linalg.norm(_unit(beta) - _unit(direction), axis=-1)
 
     if network.name == "fully_connected" or (depth == 2 and network.name in LIMIT_NORM):
-        # of diagonal networks `_singular_coordinate_quantities` replaces GAP_OWN, not the angle
+        # for diagonal networks `_singular_coordinate_quantities` replaces GAP_OWN, but not the angle
         measures[quantities.GAP_OWN] = measures[quantities.GAP[LIMIT_NORM[network.name]]]
         measures[quantities.ANGLE] = angle_between(beta, data.max_margin[LIMIT_NORM[network.name]])
         predicted = _predicted_exponent(network, data, push[-1])
@@ -217,13 +221,14 @@ def _parameter_quantities(
     push : ndarray, shape (times, inputs)
         As `push_directions` returns it.
     data_sum : ndarray, shape (inputs,)
-        The labelled data's sum.
+        sum_i y_i x_i.
     """
     layers, directions = network.layers(states), _unit(states)
     measures = {quantities.PARAMETERS_MOVED: np.linalg.norm(directions - directions[-1], axis=-1)}
     for quantity, inputs in ((quantities.MISALIGNMENT, push), (quantities.MISALIGNMENT_DATA, data_sum)):
         tensors = network.data_tensor(np.broadcast_to(inputs, push.shape))
-        # up to a positive factor the negative gradient of the loss, or, of the data's sum, that of the sum of margins
+        # up to a positive factor, for `push` the negative gradient of the loss, for `data_sum` the gradient of the sum
+        # of all margins
         downhill = np.concatenate(_layer_gradients(tensors, layers), axis=-1)
         # one minus the cosine, without cancellation
         measures[quantity] = 0.5 * np.sum((directions - _unit(downhill)) ** 2, axis=-1)
@@ -232,7 +237,7 @@ def _parameter_quantities(
     measures[quantities.LAYER_SHARE_ERROR_LENGTHS] = np.abs(
         shares - np.divide(network.lengths, sum(network.lengths))
     ).max(axis=-1)
-    # L log |Theta| / tau, as states are Theta over e^(tau / L)
+    # L log |Theta| / tau, as states are Theta divided by e^(tau / L)
     measures[quantities.GROWTH_POWER] = 1 + network.depth * np.log(np.linalg.norm(states, axis=-1)) / log_log_times
     return measures
 
@@ -248,8 +253,8 @@ def _singular_coordinate_quantities(
 ) -> dict[str, np.ndarray]:
     """Return how near rho is to a stationary point of the l_(2/L) max-margin problem, and how sparse it is.
 
-    With two layers and a real S the gap in the network's own norm, l1 of rho, is among them. It follows from the
-    excess; for diagonal networks it replaces what `measure_flow` has computed.
+    With two layers and a real S, GAP_OWN, the gap in the l1 norm of rho, is among the quantities. It follows from the
+    excess of the quasi-norm. For diagonal networks it replaces what `measure_flow` has computed.
 
     Parameters
     ----------
@@ -275,18 +280,18 @@ def _singular_coordinate_quantities(
     for quantity, vectors in sparse_vectors.items():
         measures[quantity] = _share_beyond(np.abs(vectors), len(data.X))
     if np.isrealobj(S):
-        # the cost is homogeneous of degree `power`: rho over its least margin has margin one
+        # sum_j |rho_j|^power of rho over its least margin, which has margin one
         size = np.sum(np.abs(rho) ** power, axis=1) / np.where(least_margins > 0, least_margins, np.nan) ** power
         excess = size / least_quasi_norm(data.X @ S.T, data.y, power) - 1
         measures[quantities.QUASI_NORM_EXCESS] = excess
         if network.depth == 2:
-            # the largest margin in the l1 norm of rho, over the one reached, is one plus the excess
+            # one plus the excess is the largest margin at unit l1 norm of rho over the one reached
             measures[quantities.GAP_OWN] = 1 - 1 / (1 + excess)
     return measures
 
 
 def _unit(vectors: np.ndarray) -> np.ndarray:
-    """Return unit vectors along the last axis; zero stays zero."""
+    """Return vectors, along the last axis, divided by their lengths; zero stays zero."""
     return vectors / np.maximum(np.linalg.norm(vectors, axis=-1, keepdims=True), 1e-300)
 
 
@@ -299,14 +304,15 @@ def singular_products(network: TensorNetwork, states: np.ndarray) -> np.ndarray:
 def _singular_residual(network: TensorNetwork, inputs: np.ndarray, states: np.ndarray) -> np.ndarray:
     """Return how far the layers' directions are from singular vectors of M(input) (8), relative to the singular value.
 
-    `inputs` has an input for each time, shape (times, inputs).
+    It is the largest over the layers l of the distance of M(input), contracted with the directions of all layers but l,
+    from the singular value times the direction of l. `inputs` has an input for each time, shape (times, inputs).
     """
     layers = _directions(network, states)
     gradients = _layer_gradients(network.data_tensor(inputs), layers)
     value = np.sum(gradients[0] * layers[0], axis=-1)  # the tensor contracted with all layers, shape (times,)
     pairs = zip(gradients, layers, strict=True)
     distances = [np.linalg.norm(gradient - value[:, None] * layer, axis=-1) for gradient, layer in pairs]
-    # nan stays; a value that is not positive is no singular value
+    # a value that is not positive is no singular value; where it is nan the condition is false, and the ratio nan
     return np.where(value <= 0, 1.0, np.max(distances, axis=0) / np.where(value <= 0, 1.0, value))
 
 
@@ -322,14 +328,15 @@ def _top_gap(network: TensorNetwork, push: np.ndarray, states: np.ndarray) -> np
 
 
 def _directions(network: TensorNetwork, states: np.ndarray) -> list[np.ndarray]:
-    """Return the layers' unit vectors, shapes (times, k_l)."""
+    """Return the layers divided by their lengths, shapes (times, k_l)."""
     return [_unit(layer) for layer in network.layers(states)]
 
 
 def _layer_gradients(tensors: np.ndarray, layers: list[np.ndarray]) -> list[np.ndarray]:
-    """Return at each time the tensor contracted with all layers but one, for each layer, shapes (times, k_l).
+    """Return, for each layer, the tensors contracted with all layers but this one, shapes (times, k_l).
 
-    `tensor_network.contractions`, which flows call in every step, does it for one state and several tensors.
+    `tensors`, shape (times, k_1, ..., k_L), and layers, shapes (times, k_l), have one of each at every time.
+    `tensor_network.contractions`, which flows call in every step, does the same for one state and several tensors.
     """
     axes = ascii_lowercase[: len(layers)]
     gradients = []
@@ -346,9 +353,10 @@ def _layer_gradients(tensors: np.ndarray, layers: list[np.ndarray]) -> list[np.n
 def _stationarity_residual(rho: np.ndarray, s_of_push: np.ndarray, power: float) -> np.ndarray:
     """Return the residual of stationarity of ``sum_j |rho_j|**power``, subject to margins of at least one.
 
-    At a stationary point (S(-u))_j rho_j is real, not negative and proportional to |rho_j|**power, (26) to (28) with a
-    power of 2/L; where rho_j is zero both sides are. The sign is not judged, as the factor of proportion is fitted: the
-    sum over j is a mean of the margins with positive weights, so that it is positive where all points are classified.
+    At a stationary point (S(-u))_j rho_j is real, not negative and proportional to |rho_j|**power; where rho_j is zero
+    both sides are zero. With a power of 2/L these are (26) to (28). The factor of proportion is the one that makes the
+    sums over j equal. So the common sign of all products is not judged, which is no loss: their sum is a combination of
+    the margins with positive weights, and positive where all points are classified.
 
     Parameters
     ----------
@@ -359,13 +367,14 @@ def _stationarity_residual(rho: np.ndarray, s_of_push: np.ndarray, power: float)
     Returns
     -------
     ndarray, shape (times,)
-        Relative to the sum of sizes, and at most ten: the factor of proportion has no bound where products cancel.
+        Relative to the sum of |rho_j|**power, and at most ten: the factor of proportion has no bound where products
+        cancel.
     """
     sizes = np.abs(rho) ** power
     products = s_of_push * rho
     with np.errstate(invalid="ignore", divide="ignore"):
         factor = sizes.sum(axis=1, keepdims=True) / products.real.sum(axis=1, keepdims=True)
-        # at most ten, chosen: far above any bound on a residual
+        # ten is chosen, far above any bound on a residual
         return np.minimum(np.abs(sizes - factor * products).sum(axis=1) / sizes.sum(axis=1), 10.0)
 
 
@@ -376,18 +385,20 @@ def _share_beyond(sizes: np.ndarray, count: int) -> np.ndarray:
 
 
 def _predicted_exponent(network: TensorNetwork, data: LabelledData, push_direction: np.ndarray) -> float:
-    """Return the exponent of 1 / log t in the angle to the max-margin direction.
+    """Return the exponent of 1 / log t that theory gives the angle to the max-margin direction.
 
-    A fully connected network's first layer keeps its part outside the span of the support vectors, and the other
-    layers carry it along: the exponent is 1 / L, or nan where the support vectors span all inputs.
+    In a fully connected network the first layer keeps its part outside the span of the support vectors, and the other
+    layers multiply this part: the exponent is 1 / L. It is nan where the support vectors span all inputs.
 
-    Of the others, with two layers, active directions of the coefficients in singular coordinates grow like log t. They
-    have the largest singular value of M(-u).
+    In the other networks, of two layers, let a direction be a singular coordinate of the coefficients. It is active if
+    it is not zero in the max-margin classifier. Active directions have the largest singular value of M(-u) and grow
+    like log t.
 
     - An inactive direction, whose singular value is s times the largest, grows like (log t)^s: the exponent is 1 - s,
-      with the largest s.
-    - Without inactive directions the margins' offsets are left, which fall behind like 1 / log t: the exponent is 1.
-    - Where active directions outnumber the support vectors, some combination of the active ones is left open, and
+      with the largest such s.
+    - Where no direction is inactive, margins of support vectors differ by constants, whose share in the margins falls
+      like 1 / log t: the exponent is 1.
+    - Where active directions outnumber the support vectors, some combination of them is left open by the margins and
       settles at a rate of its own: nan.
     """
     classifier = data.max_margin[LIMIT_NORM[network.name]]
@@ -400,14 +411,17 @@ def _predicted_exponent(network: TensorNetwork, data: LabelledData, push_directi
     inactive = best < 1e-6 * best.max()  # zero up to the convex solver's error
     if (~inactive).sum() > tight_margins(data.y * (data.X @ classifier)).sum():
         return np.nan
-    # nothing is inactive, or the flow could not be followed; the angle is nan then, whatever is predicted
+    # nothing is inactive; or the flow could not be followed, and the angle is nan whatever is predicted
     if not inactive.any() or not np.isfinite(values).all():
         return 1.0
     return float(np.clip(1 - values[inactive].max() / values.max(), 0.0, 1.0))
 
 
 def _exponents(log_log_times: np.ndarray, angle: np.ndarray, window: Sequence[float]) -> np.ndarray:
-    """Return the exponent of 1 / log t in an angle, shape (times,): that fitted in the window, last; nan before."""
+    """Return the exponent of 1 / log t that is fitted to an angle within the window, at the last time; nan before it.
+
+    The shape is (times,). All are nan if the window has fewer than two times, or the angle is not positive in it.
+    """
     in_window = (log_log_times >= window[0]) & (log_log_times <= window[1])
     exponents = np.full(len(log_log_times), np.nan)
     if in_window.sum() > 1 and (angle[in_window] > 0).all():

@@ -38,21 +38,23 @@ def from_random_layers(
     integration: Accuracy,
     seed: Seed,
 ) -> Trajectory:
-    """Follow the flow of classification from Gaussian layers, one of them zero, one draw for each data set.
+    """Follow the flow of classification from Gaussian layers, one of which is zero, from one start for each data set.
 
-    Where none is zero, two layers of an orthogonally decomposable network start within the condition of Theorem 2.
+    `zero` says which layer that is. With `none`, two layers of an orthogonally decomposable network start within the
+    condition of Theorem 2.
 
     Returns
     -------
     Trajectory
-        Time is log(1 + log(1 + t)): `records` up to `last`, which is then doubled as often as `doublings` says, with a
-        record each. One series for each network, shape (data sets, times, parameters): the layers divided by
-        (1 + log(1 + t))^(1/L). Constants X, shape (data sets, samples, inputs), and y, shape (data sets, samples).
+        Time is log(1 + log(1 + t)): `records` times up to `last`, then `last` times 2, 4, ..., 2^`doublings`. One
+        series for each network, shape (data sets, times, parameters): the layers v_1, ..., v_L in one vector, divided
+        by (1 + log(1 + t))^(1/L). Constants X, shape (data sets, samples, inputs), and y, shape (data sets, samples).
 
     Raises
     ------
     ProjectError
-        If no layer is zero and the network is not one of two decomposable layers, or the middle one of two layers is.
+        If `zero` is `none` but the networks are not of two orthogonally decomposable layers, or `middle` but there are
+        two layers.
     """
     if zero == "none" and not (depth == 2 and {"diagonal", "convolutional", "decomposable"}.issuperset(networks)):
         raise ProjectError("zero: none takes two layers of networks that are diagonal, convolutional or decomposable")
@@ -63,6 +65,7 @@ def from_random_layers(
     series: Arrays = {}
     for network in networks_of(networks, [depth], X.shape[-1], seed):
         starts = _starts(network, X, zero, seed)
+        # one start for each data set: shape (data sets, 1, parameters)
         series[network.name] = exponential_flows(
             network, X, y, scale * starts[:, None], log_log_times=log_log_times, integration=integration
         )
@@ -83,11 +86,14 @@ def from_many_starts(
 ) -> Trajectory:
     """Follow the flow of classification of each data set from many starts: Gaussian layers, the last one zero.
 
+    All data sets have the same starts.
+
     Returns
     -------
     Trajectory
-        Time is log(1 + log(1 + t)): zero, `last`, and its doublings. Series ``<network>_<depth>``, shape (data
-        sets, times, starts, parameters): the layers divided by (1 + log(1 + t))^(1/L).
+        Time is log(1 + log(1 + t)): zero, and `last` times 1, 2, 4, ..., 2^`doublings`. Series ``<network>_<depth>``,
+        shape (data sets, times, starts, parameters): the layers divided by (1 + log(1 + t))^(1/L). Constants X and y as
+        in `from_random_layers`.
     """
     X, y = data["X"], data["y"]
     log_log_times = np.concatenate([[0.0], last * 2.0 ** np.arange(doublings + 1)])
@@ -95,6 +101,7 @@ def from_many_starts(
     for network in networks_of(networks, depths, X.shape[-1], seed):
         initial = np.stack([scale * zero_last(network, starts, seed)] * len(X))
         states = exponential_flows(network, X, y, initial, log_log_times=log_log_times, integration=integration)
+        # from (data sets * starts, times, parameters), starts varying fastest
         by_start = states.reshape(len(X), starts, len(log_log_times), -1)
         series[f"{network.name}_{network.depth}"] = by_start.swapaxes(1, 2)
     return Trajectory(log_log_times, series, {"X": X, "y": y}, undecided=undecided(series))
@@ -117,8 +124,9 @@ def from_coefficients(
     Returns
     -------
     Trajectory
-        As in `from_random_layers`; series of shape (data sets * scales * directions, times, parameters), directions
-        varying fastest.
+        Time is log(1 + log(1 + t)): `records` times evenly spaced from 0 to `last`. One series for each network, shape
+        (data sets * scales * directions, times, parameters), directions varying fastest: the layers divided by
+        (1 + log(1 + t))^(1/2). Constants X and y as in `from_random_layers`.
     """
     X, y = data["X"], data["y"]
     log_log_times = np.linspace(0.0, last, records)
@@ -132,15 +140,17 @@ def from_coefficients(
 
 
 def from_opposed_layers(data: Arrays, *, scales: list[Positive], integration: Span, seed: Seed) -> Trajectory:
-    """Follow two diagonal layers on one point from second layers that are the first's with every sign wrong (Remark 2).
+    """Follow two diagonal layers on one point from entries of equal size whose product has every sign wrong (Remark 2).
 
-    Both layers keep that relation exactly: every operation on one is the negative of that on the other. Here time is t
-    itself: the loss does not vanish, so that `exponential_flow`, in the logarithm of a growing log t, has no use.
+    The second layer is -sign(y x_j) times the first, entry by entry. The flow keeps this relation exactly, in rounding
+    too: up to these signs, every operation on one layer is also done on the other. Time is t itself, not its double
+    logarithm as elsewhere: `exponential_flow` is for losses that vanish, and this one does not.
 
     Returns
     -------
     Trajectory
-        Time is t. Series ``states``, shape (data sets * scales, times, parameters).
+        Time is t. Series ``states``, shape (data sets * scales, times, parameters), scales varying fastest: both layers
+        in one vector, not divided by anything. Constants X, shape (data sets, 1, inputs), and y, shape (data sets, 1).
     """
     X, y = data["X"], data["y"]
     network = tensor_network.diagonal(X.shape[-1], 2)
@@ -153,6 +163,7 @@ def from_opposed_layers(data: Arrays, *, scales: list[Positive], integration: Sp
 
         def field(_time: float, state: np.ndarray, tensor: np.ndarray = tensor) -> np.ndarray:
             push = contractions(tensor, network.layers(state))  # the gradients of y f(x) by both layers
+            # y f(x) is the first of them times the first layer
             return np.exp(-push[0] @ network.layers(state)[0]) * np.concatenate(push)
 
         paths += [
@@ -165,7 +176,8 @@ def from_opposed_layers(data: Arrays, *, scales: list[Positive], integration: Sp
 def _starts(network: TensorNetwork, X: np.ndarray, zero: str, seed: int) -> np.ndarray:
     """Return one start for each data set, shape (data sets, parameters)."""
     if zero == "none":
-        # a decomposable network's M(x) has the same singular vectors for all x: those of the first points are taken
+        # M(x) of an orthogonally decomposable network has the same singular vectors for all x: layers within the
+        # condition for the first point of a data set are within it for all
         return starts_within_condition(network, X[:, :1], f"initial_direction.within.{network.name}", seed)
     starts = zero_last(network, len(X), seed)
     if zero == "last":
@@ -174,9 +186,9 @@ def _starts(network: TensorNetwork, X: np.ndarray, zero: str, seed: int) -> np.n
 
 
 def _with_another_zero(network: TensorNetwork, starts: np.ndarray, layer: int, seed: int) -> np.ndarray:
-    """Return starts with the layer of that number zero instead of the last, which is drawn, shape (starts, parameters).
+    """Return starts in which layer number `layer`, from 0, is zero and the last one is drawn.
 
-    `starts` have the last layer zero.
+    They are made from `starts`, in which the last layer is zero. Both have the shape (starts, parameters).
     """
     (first, stop), (last, end) = network.bounds[layer], network.bounds[-1]
     changed_starts = starts.copy()

@@ -1,6 +1,7 @@
 """How fast coordinates that have no part in the max margin vanish, by the multipliers of the margin problem alone.
 
-The derivation of the law, and of its error, is in docs/tensor_networks.md.
+With two decomposable layers the share of coordinate j falls like (log t)^-(1 - s_j), with the s_j of
+`pushes_at_the_limit`. The derivation of this law, and of its error, is in docs/tensor_networks.md.
 """
 
 import numpy as np
@@ -9,10 +10,10 @@ import numpy as np
 def pushes_at_the_limit(
     features: np.ndarray, labels: np.ndarray, largest: np.ndarray, nearly: float = 0.0
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the push ``sum_i lambda_i y_i features_i``, with the multipliers of an l1 max-margin problem.
+    """Return the push ``sum_i lambda_i y_i features_i``, with the multipliers lambda_i of an l1 max-margin problem.
 
-    On the support of the solution its entries have size one, and elsewhere size s_j below one: the singular values of
-    M(-u) relative to the largest. It comes from the problem alone, not from a flow.
+    Its entries have size one on the support of the solution, and elsewhere a size s_j below one. In the limit of a flow
+    these sizes are the singular values of M(-u) relative to the largest. No flow enters here.
 
     Parameters
     ----------
@@ -20,19 +21,19 @@ def pushes_at_the_limit(
         ``X S^T``.
     labels : ndarray, shape (samples,), of 1 and -1
     largest : ndarray, shape (m,)
-        The rho of largest margin: that of least l1 norm with all margins at least one.
+        The rho of largest margin: that of least l1 norm with all margins at least one. Margins of one are tight.
     nearly : float
-        Margins that exceed the least by less than this share of it cannot be told from tight ones.
+        Margins that exceed the least one by less than this share of it cannot be told from tight ones.
 
     Returns
     -------
     pushes : ndarray, shape (m,)
-        The push; nan in each of these cases: the multipliers are not unique; one of a tight margin is zero; a margin is
-        nearly tight; more entries are on the support than margins are tight, so that their sizes settle at a rate of
-        their own.
+        The push. It is nan in each of these cases: the multipliers are not unique, or none fulfil the equations; the
+        multiplier of a tight margin is zero; a margin is nearly tight; there are more entries on the support than tight
+        margins, so that their sizes settle at a rate of their own.
     response : ndarray, shape (m, 2 * entries on the support)
-        If multipliers change, the change of the size of each entry of the push is this matrix times the changes of
-        sizes and then of phases on the support; nan where the push is.
+        If the multipliers change, the changes of the sizes of all entries of the push are this matrix times one vector:
+        the changes of the sizes on the support, and then those of the phases there. Nan where the push is.
     """
     signed = labels[:, None] * features
     margins = (signed @ largest).real
@@ -40,10 +41,11 @@ def pushes_at_the_limit(
     # up to 1e-6 of the largest count as zero; a system of equations that is off by more than 1e-4 has no solution.
     tight, active = tight_margins(margins), np.abs(largest) > 1e-6 * np.abs(largest).max()
     unknown = np.full(len(largest), np.nan, dtype=features.dtype), np.full((len(largest), 2 * active.sum()), np.nan)
-    # On the support stationarity gives the push: size one, and the phase of the conjugate of rho. That is the equation
-    # support @ multipliers = target, of shapes (entries on the support, tight) and (entries on the support,).
+    # By stationarity the push has, on the support, the size one and the conjugate phase of rho: `target`. So
+    # support @ multipliers = target, of shapes (entries on the support, tight margins) and (entries on the support,).
     support, target = signed[np.ix_(tight, active)].T, largest[active].conj() / np.abs(largest[active])
-    # the same features along the target's phase, as the real part, and across it
+    # The same features turned by the target's phase: multipliers change the push's size by the real part, and its phase
+    # by the imaginary.
     rotated = target.conj()[:, None] * support
     # multipliers are real, so that real and imaginary parts are equations of their own: twice as many rows
     system, target = (np.concatenate([part.real, part.imag]) for part in (support, target))
@@ -62,19 +64,19 @@ def pushes_at_the_limit(
 
 
 def tight_margins(margins: np.ndarray, nearly: float = 0.0) -> np.ndarray:
-    """Return which margins, shape (samples,), are the least, up to the solver's error or to a share `nearly` of it."""
+    """Return which margins are the least, up to the solver's error or to a share `nearly` of the least: (samples,)."""
     return margins < (1 + max(1e-6, nearly)) * margins.min()
 
 
 def outside_support(X: np.ndarray, labels: np.ndarray, largest: np.ndarray) -> np.ndarray:
     """Return the projection onto the complement of what the support vectors span, shape (inputs, inputs).
 
-    Support vectors are the points of least margin under the max-margin classifier `largest`, shape (inputs,).
+    Support vectors are the points of least margin under the classifier `largest` of largest margin, shape (inputs,).
     """
     span = np.linalg.qr(X[tight_margins(labels * (X @ largest))].T)[0]
     return np.eye(X.shape[1]) - span @ span.T
 
 
 def fitted_power(log_log_times: np.ndarray, share: np.ndarray) -> float:
-    """Return the power of 1 / log t with which a share falls between the first and the last log log t."""
+    """Return the power of 1 / log t with which a share falls, fitted over all the given log log t."""
     return float(-np.polyfit(log_log_times, np.log(share), 1)[0])

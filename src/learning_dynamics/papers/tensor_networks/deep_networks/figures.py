@@ -12,12 +12,12 @@ from learning_dynamics.tidy import Quantity, Table, select
 
 
 class Panel(NamedTuple):
-    """A quantity, its label, and the powers of alpha that guide the eye."""
+    """A quantity, its label, and the powers of alpha with which it falls, which dotted lines show."""
 
     quantity: Quantity
     label: str
     measured_power: int
-    printed_power: int | None  # None where it is the measured one
+    printed_power: int | None  # that which the paper prints; None where it is the measured one
 
 
 PANELS = (
@@ -43,7 +43,7 @@ def small_scales(descending: Table, gaussian: Table) -> Plot:
         for axis, panel in zip(row, PANELS, strict=True):
             rows = select(table, panel.quantity)
             for depth, rows_of_depth in rows.groupby("depth"):
-                # (seeds, scales)
+                # shape (draws, scales); zero has no place on a logarithmic axis
                 by_scale = rows_of_depth.pivot_table(index="seed", columns="scale", values="value").clip(lower=1e-16)
                 median_and_range(axis, by_scale.columns.to_numpy(), by_scale.to_numpy(), colours[depth])
             _draw_guides(axis, rows, panel)
@@ -63,7 +63,7 @@ def small_scales(descending: Table, gaussian: Table) -> Plot:
 
 def _draw_guides(axis: Axes, rows: Table, panel: Panel) -> None:
     """Draw powers of the scale above all lines, named to their left: the measured one black, the printed one grey."""
-    scales = np.unique(rows["scale"])[:2]
+    scales = np.unique(rows["scale"])[:2]  # the guides go from the smallest scale to the next, where they meet
     level = 4 * rows[rows["scale"] == scales[1]]["value"].max()
     for power, colour in ((panel.measured_power, COLOURS["black"]), (panel.printed_power, COLOURS["grey"])):
         if power is None:

@@ -1,13 +1,15 @@
 """Limits of deep fully connected networks: distance from the least norm, rank and alignment of layers (appendix H).
 
-- `deep_regression`: ``flow_<depth>`` (data sets, scales, parameters) has limits, with scales alpha instead of times;
-  ``path_<depth>`` (data sets, scales, times, parameters) the states at the times `flow.RECORDED`; ``start_<depth>``
-  (data sets, parameters) the starts at alpha = 1. `X` (data sets, samples, inputs), `y` (data sets, samples). A state
-  is W_1, ..., W_(L-1), which are square, column by column, and w_L: `flow.matrices` takes it apart.
-- `dominated_layers`: ``matrices_<depth>`` (draws, 1, L - 1, size, size) and ``last_<depth>`` (draws, 1, size).
+- `deep_regression`: the series ``flow_<depth>`` (data sets, scales, parameters) have limits, with scales alpha instead
+  of times. The constants ``path_<depth>`` (data sets, scales, times, parameters) have the states at the times
+  `flow.RECORDED`, and ``start_<depth>`` (data sets, parameters) the starts at alpha = 1. `X` is (data sets, samples,
+  inputs), `y` (data sets, samples). A state is W_1, ..., W_(L-1), which are square, column by column, and then w_L:
+  `flow.matrices` takes it apart.
+- `dominated_layers`: the series ``matrices_<depth>`` (draws, 1, L - 1, size, size) has W_1, ..., W_(L-1), and
+  ``last_<depth>`` (draws, 1, size) has w_L.
 
-The setting `integration.residual` is the residual that a flow had to reach, the quantity `residual` the one at its end;
-both are relative to the largest label.
+The setting `integration.residual` is the residual that a flow had to reach. The quantity `residual` is the one that it
+has at its end. Both are relative to the largest label.
 """
 
 import functools
@@ -26,7 +28,7 @@ from learning_dynamics.trajectories import Trajectory
 
 SCALE = Column("scale", "float", "initial scale alpha; every draw starts at each")
 INTEGRATED = measured("where the integrator gave up")
-# quantities that `_layer_measures` returns, and all that are computed for one limit after the other
+# quantities that `_layer_measures` returns, in its order, and all that are computed for one limit after the other
 OF_LAYERS = (quantities.DISTANCE_FROM_RANK_ONE, quantities.MISALIGNMENT, quantities.MISALIGNMENT_OVER_BOUND)
 OF_ONE_LIMIT = (
     *OF_LAYERS,
@@ -47,18 +49,20 @@ def deep_regression(trajectory: Trajectory) -> Tables:
     distance_from_least_l1
         |beta - beta_*| / |beta_*|, from the interpolator beta_* of least l1 norm.
     distance_bound_of_residual
-        Largest `distance_from_least_l2` that the residual asked for allows; no flow enters it.
+        Largest `distance_from_least_l2` that the setting `integration.residual` allows; no flow enters it.
     distance_bound
-        Largest `distance_from_least_l2` that this residual and the start allow, of order alpha (see `_bounds`); no flow
-        enters it.
+        Largest `distance_from_least_l2` that this setting and the start allow together; the start's part is of order
+        alpha (see `_bounds`). No flow enters it.
     residual
-        Largest |f(x_i) - y_i|, relative to the largest |y_i|.
+        Largest |f(x_i) - y_i| at the limit, relative to the largest |y_i|.
     distance_from_rank_one
         Largest Frobenius distance of a matrix W_1, ..., W_(L-1) from its best approximation of rank one (88).
     misalignment
-        Largest 1 - (v_l^T u_(l+1))^2 of the top singular vectors of adjacent layers (93).
+        Largest 1 - (v_l^T u_(l+1))^2, with v_l the top right singular vector of a layer and u_(l+1) the top left one of
+        the next (93).
     misalignment_over_bound
-        Largest ratio of 1 - (v_l^T u_(l+1))^2 to what (93) and (94) allow, alpha^2 G_l / s_(l+1)^2.
+        Largest ratio of 1 - (v_l^T u_(l+1))^2 to what (93) and (94) allow, alpha^2 G_l / s_(l+1)^2; see
+        `_layer_measures`.
     misalignment_over_bound_on_the_way
         Largest such ratio at the times recorded on the way to the limit.
     """
@@ -73,7 +77,7 @@ def deep_regression(trajectory: Trajectory) -> Tables:
         states, starts = trajectory.series[f"flow_{depth}"], trajectory.constants[f"start_{depth}"]
         paths = trajectory.constants[f"path_{depth}"]
         beta = coefficients(states, inputs)  # shape (data sets, scales, inputs)
-        misses = np.einsum("mni,msi->msn", X, beta) - y[:, None]
+        misses = np.einsum("mni,msi->msn", X, beta) - y[:, None]  # shape (data sets, scales, samples)
         measures: dict[str, Any] = {
             quantities.RESIDUAL: np.abs(misses).max(axis=-1) / np.abs(y).max(axis=-1)[:, None],
         }
@@ -102,9 +106,9 @@ def deep_regression(trajectory: Trajectory) -> Tables:
 
 @columns(SEED, DEPTH, *MEASURED)
 def dominated_layers(trajectory: Trajectory) -> Tables:
-    """Measure the least eigenvalues in the steps of (84).
+    """Measure the least eigenvalues in the steps of the proof of (84), P^T P >= A^(L-1) >= C^(L-1).
 
-    With P = W_1 ... W_(L-1), A = W_(L-1)^T W_(L-1) and C = A - w_L w_L^T.
+    Here P = W_1 ... W_(L-1), A = W_(L-1)^T W_(L-1) and C = A - w_L w_L^T.
 
     Quantities
     ----------
@@ -119,7 +123,7 @@ def dominated_layers(trajectory: Trajectory) -> Tables:
     """
 
     def least_eigenvalue(difference: np.ndarray, larger: np.ndarray) -> np.ndarray:
-        """Return the least eigenvalue of a difference over the largest of its first term, shape (draws,)."""
+        """Return the least eigenvalue of a difference over the largest eigenvalue of its first term, shape (draws,)."""
         return np.linalg.eigvalsh(difference)[:, 0] / np.linalg.norm(larger, 2, axis=(1, 2))
 
     for depth in trajectory.settings["depths"]:
@@ -141,25 +145,28 @@ def dominated_layers(trajectory: Trajectory) -> Tables:
 
 
 def _factors(state: np.ndarray, inputs: int) -> list[np.ndarray]:
-    """Return W_1, ..., W_(L-1) and w_L as a column."""
+    """Return W_1, ..., W_(L-1) and W_L, which is w_L as a column, from one state."""
     layers, last = matrices(state, inputs)
     return [*layers, last[:, None]]
 
 
 def _bounds(X: np.ndarray, y: np.ndarray, start: np.ndarray, *, scale: float, residual: float) -> tuple[float, float]:
-    """Return bounds on a limit's relative distance from the least-norm interpolator: by its residual, and in all.
+    """Return two bounds on a limit's relative distance from the least-norm interpolator beta_*.
 
-    The derivation is in docs/tensor_networks.md. In short, with b_l = W_l ... w_L, b_(L+1) = 1, and P the projection
-    out of the span of the data:
+    The first is what a residual of `residual` times the largest label allows. The second adds what the start at this
+    scale allows. The derivation is in docs/tensor_networks.md. In short, with b_l = W_l ... w_L, so that b_1 is beta,
+    with b_(L+1) = 1, and with P the projection out of the span of the data:
 
     1. The part of W_1 outside of the span stays alpha P W_1(0), so that |P beta| is at most
        ``outside = alpha ||P W_1(0)||`` times |b_2|.
     2. What (80) conserves gives ``(|b_l| / |b_(l+1)|)^2 >= (|b_(l+1)| / |b_(l+2)|)^2 - alpha^2 delta_l``, where
        -delta_l is the least eigenvalue of ``W_l^T W_l - W_(l+1) W_(l+1)^T`` at alpha = 1, or zero if that is positive.
-    3. No such ratio's square therefore exceeds that of the first, ``q^2 = (|b_1| / |b_2|)^2``, by more than
-       ``lacking``, the sum of all alpha^2 delta_l. So |b_2| is at most ``(q^2 + lacking)^((L-1)/2)``.
-    4. The least q has ``q^2 (q^2 + lacking)^(L-1) = |beta|^2 = |beta_*|^2 + |P beta|^2``. With step 1,
-       ``p^2 = q^2 - outside^2`` is the last of L factors of |beta_*|^2, which `last_of_product` returns.
+    3. The square of each such ratio therefore exceeds that of the first, ``q^2 = (|b_1| / |b_2|)^2``, by ``lacking`` at
+       most, the sum of all alpha^2 delta_l. So |b_2| is at most ``(q^2 + lacking)^((L-1)/2)``.
+    4. The least q has ``q^2 (q^2 + lacking)^(L-1) = |beta|^2 = |beta_*|^2 + |P beta|^2``. By step 1 |beta_*|^2 is then
+       ``p^2 (q^2 + lacking)^(L-1)`` with ``p^2 = q^2 - outside^2``. So p is the last of L factors of |beta_*|, and the
+       squares of the others exceed p^2 by ``lacking + outside^2``: `last_of_product` returns p. The distance is at most
+       ``outside / p``.
     """
     pseudo_inverse = np.linalg.pinv(X)
     start_layers = _factors(start, X.shape[1])
@@ -168,7 +175,7 @@ def _bounds(X: np.ndarray, y: np.ndarray, start: np.ndarray, *, scale: float, re
     # a residual r moves beta by at most |X^+| |r|, and |r| is at most sqrt(n) times its largest entry
     by_residual = float(np.linalg.norm(pseudo_inverse, 2) * np.sqrt(len(y)) * residual * np.max(np.abs(y))) / least_norm
     outside = scale * float(np.linalg.norm(first - pseudo_inverse @ (X @ first), 2))
-    if outside == 0:
+    if outside == 0:  # W_1 has no part outside of the span at the start, and gets none
         return by_residual, by_residual
     lacking = scale**2 * sum(
         max(0.0, -float(np.linalg.eigvalsh(W.T @ W - V @ V.T)[0])) for W, V in pairwise(start_layers)
@@ -178,18 +185,19 @@ def _bounds(X: np.ndarray, y: np.ndarray, start: np.ndarray, *, scale: float, re
 
 
 def _layer_measures(state: np.ndarray, scale: float, start: np.ndarray, inputs: int) -> dict[str, float]:
-    """Return a state's distance from rank one, misalignment, and its ratio to the bound (93, 94), each the largest.
+    """Return a state's `OF_LAYERS`: the largest distance from rank one, misalignment, and misalignment over its bound.
 
-    The bound is alpha^2 G_l / s_(l+1)^2, with s_(l+1) the largest singular value of layer l + 1. With g_l the norm of
-    W_l^T W_l - W_(l+1) W_(l+1)^T, at alpha = 1, G_l is g_l + (g_l + ... + g_(L-1)) + |W_(l+1)|_F^2 - |w_L|^2 (below
-    (93)). For l = L - 1 the last two terms cancel: W_(l+1) is w_L.
+    The largest is taken over the layers l < L. The bound of (93) and (94) on the misalignment is
+    ``alpha^2 G_l / s_(l+1)^2``, with s_(l+1) the largest singular value of layer l + 1. Let g_l be the spectral norm of
+    ``W_l^T W_l - W_(l+1) W_(l+1)^T`` at the start with alpha = 1. From the same start, G_l is ``g_l + (g_l + ... +
+    g_(L-1)) + |W_(l+1)|_F^2 - |w_L|^2`` (below (93)). For l = L - 1 the last two terms cancel, as W_(l+1) is w_L.
     """
     if not np.isfinite(state).all():
         return dict.fromkeys(OF_LAYERS, np.nan)
     layers, start_layers = _factors(state, inputs), _factors(start, inputs)
     decompositions = [np.linalg.svd(W) for W in layers]
     rank_one = max(float(np.linalg.norm(s[1:])) for _, s, _ in decompositions[:-1])
-    # for each pair of adjacent layers, last that of W_(L-1) and w_L
+    # g_l for each pair of adjacent layers, the last of them W_(L-1) and w_L
     gram_norms = [np.linalg.norm(W.T @ W - V @ V.T, 2) for W, V in pairwise(start_layers)]
     misalignment, over_bound = 0.0, 0.0
     for place, ((_, _, Vt), (U, s, _)) in enumerate(pairwise(decompositions)):
@@ -198,6 +206,7 @@ def _layer_measures(state: np.ndarray, scale: float, start: np.ndarray, inputs: 
         if place < len(gram_norms) - 1:
             G += np.linalg.norm(start_layers[place + 1]) ** 2 - np.linalg.norm(start_layers[-1]) ** 2
         misalignment = max(misalignment, misalignment_here)
-        with np.errstate(invalid="ignore", divide="ignore"):  # matrices that are zero point nowhere
+        # G is zero for layers that are zero at the start: the ratio is then nan, and `max` keeps what it has
+        with np.errstate(invalid="ignore", divide="ignore"):
             over_bound = max(over_bound, misalignment_here * s[0] ** 2 / (scale**2 * G))
     return dict(zip(OF_LAYERS, (rank_one, misalignment, over_bound), strict=True))

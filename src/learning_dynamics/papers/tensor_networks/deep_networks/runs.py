@@ -28,16 +28,18 @@ def deep_regression(
 
     - identity: W_l = alpha I and w_L = 0.
     - descending: random layers that fulfil the conditions of Theorem 6.1.
-    - gaussian: Gaussian layers, which need not fulfil them.
-    - silent: those of descending with the last two layers zero. Every condition still holds but lambda > 0, and the
-      start is a saddle: no layer has a gradient, so that the network's output stays zero.
+    - gaussian: Gaussian layers, which need not fulfil these conditions.
+    - silent: the layers of descending, but the last two are zero. The conditions still hold, except that lambda, which
+      they want positive, is zero. The start is a saddle: no layer has a gradient, so that the network's output stays
+      zero.
 
     Returns
     -------
     Trajectory
-        For each depth a series ``flow_<depth>``, shape (data sets, scales, parameters), with the scale in place of
-        time, nan where the integrator gave up; constants ``start_<depth>``, shape (data sets, parameters), and
-        ``path_<depth>``, shape (data sets, scales, times, parameters), the states at `flow.RECORDED`.
+        For each depth a series ``flow_<depth>``, shape (data sets, scales, parameters), the limits, with the scale in
+        place of time; nan where the integrator gave up. Constants ``start_<depth>``, shape (data sets, parameters), the
+        layers at alpha = 1; ``path_<depth>``, shape (data sets, scales, times, parameters), the states at the times
+        `flow.RECORDED`; X, shape (data sets, samples, inputs), and y, shape (data sets, samples).
     """
     X, y = data["X"], data["y"]
     inputs = X.shape[-1]
@@ -66,33 +68,33 @@ def _initial_layers(init: Init, rng: np.random.Generator, inputs: int, depth: in
         return rng.standard_normal((depth - 1) * inputs**2 + inputs) / np.sqrt(inputs)
     layers = descending_matrices(rng, inputs, depth)
     if init == "silent":
-        # W_(L-1) and w_L, the last entries of the state
+        # W_(L-1) and w_L are the last entries of the state
         layers[-inputs - inputs**2 :] = 0.0
     return layers
 
 
 def dominated_layers(*, depths: list[Count], size: Count, draws: Count, seed: Seed) -> Trajectory:
-    """Draw square layers that fulfil the conditions of Theorem 6.1 and no more than them.
+    """Draw square layers that fulfil the conditions of Theorem 6.1 and are random otherwise.
 
-    They are drawn from the last one on. ``W_(L-1)^T W_(L-1)`` is ``w_L w_L^T`` plus a random definite matrix, and
-    ``W_l^T W_l`` is ``W_(l+1) W_(l+1)^T`` plus a random semidefinite one.
+    They are drawn from the last to the first. ``W_(L-1)^T W_(L-1)`` is ``w_L w_L^T`` plus a random positive definite
+    matrix, and each ``W_l^T W_l`` before it is ``W_(l+1) W_(l+1)^T`` plus another one.
 
     Returns
     -------
     Trajectory
-        Members are draws, and there is one time. Series ``matrices_<depth>``, shape (draws, 1, depth - 1, size, size),
-        and ``last_<depth>``, shape (draws, 1, size).
+        Members are draws, and there is one time. Series ``matrices_<depth>``, shape (draws, 1, depth - 1, size, size):
+        W_1, ..., W_(L-1); and ``last_<depth>``, shape (draws, 1, size): w_L.
     """
     series: Arrays = {}
     for depth in depths:
         matrices, last = np.empty((draws, 1, depth - 1, size, size)), np.empty((draws, 1, size))
         for draw, rng in enumerate(generators(seed, f"initial_direction.dominated.{depth}", draws)):
             last[draw, 0] = rng.standard_normal(size)
-            gram = np.outer(last[draw, 0], last[draw, 0])
+            gram = np.outer(last[draw, 0], last[draw, 0])  # w_L w_L^T, then W_(l+1) W_(l+1)^T for the layer before
             for layer in reversed(range(depth - 1)):
                 added = rng.standard_normal((size, size))
                 values, vectors = np.linalg.eigh(gram + added @ added.T)
-                # of all matrices with this Gram matrix W^T W, a random one
+                # a random one of all matrices W with W^T W = gram + added added^T
                 rotation = np.linalg.qr(rng.standard_normal((size, size)))[0]
                 matrices[draw, 0, layer] = (rotation * np.sqrt(values)) @ vectors.T
                 gram = matrices[draw, 0, layer] @ matrices[draw, 0, layer].T

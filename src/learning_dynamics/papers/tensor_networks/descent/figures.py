@@ -106,8 +106,8 @@ def _regression_panel(axis: Axes, table: Table, scale: float) -> None:
     for network, star in zip(SHOWN, stars, strict=True):
         axis.plot(*star, "*", ms=9, color=NETWORKS[network][0], mec="white", mew=0.6, zorder=7)
     minima = np.array([*limits, *stars])  # shape (points, 2)
-    _fit(axis, minima, 0.2)
-    # the global minima of one data point are a line: the first principal axis of those that are known
+    _fit(axis, minima, 0.2)  # before the endless line is drawn, which it could not fit
+    # the global minima of one data point are a line: it is the first principal axis of those that are known
     middle = minima.mean(axis=0)
     direction = np.linalg.svd(minima - middle).Vh[0]
     axis.axline(middle, middle + direction, color=MINIMA, lw=3.0, alpha=0.45, zorder=1)
@@ -128,32 +128,32 @@ def _classification_panel(axis: Axes, table: Table, scale: float) -> None:
 
 
 def _reference(table: Table, network: str) -> np.ndarray:
-    """Return the solution of least norm, or of largest margin."""
+    """Return the solution of least norm, or of largest margin, in the network's own norm, shape (2,)."""
     return by_draw(table, quantities.REFERENCE, network=network)[0]
 
 
 def _draw_trajectories(axis: Axes, table: Table, scale: float) -> None:
-    """Draw the path of every run from one scale, and where it starts."""
+    """Draw the path from every start of one scale, and the start."""
     coefficients = select(table, quantities.COEFFICIENT, scale=scale)
-    for (network, direction), run in coefficients.groupby(["network", "direction"]):
-        path = run["value"].to_numpy().reshape(-1, 2)  # (times, 2): rows list both coefficients at each time
+    for (network, direction), of_start in coefficients.groupby(["network", "direction"]):
+        path = of_start["value"].to_numpy().reshape(-1, 2)  # (times, 2): rows list both coefficients at each time
         axis.plot(*path.T, color=NETWORKS[network][0], lw=1.1, ls=STYLES[direction % len(STYLES)], zorder=3)
         axis.plot(*path[0], "o", ms=4, color=COLOURS["black"], zorder=6)
     axis.set(xlabel=r"$\beta_1$", ylabel=r"$\beta_2$")
 
 
 def _draw_limits(axis: Axes, table: Table, scale: float, column: str, **style: Any) -> list[np.ndarray]:
-    """Draw where runs end, or are predicted to, and return these points."""
+    """Draw and return the limits from one scale, measured or predicted: `column` is ``value`` or ``predicted``."""
     limits = []
-    for (network, _), run in select(table, quantities.LIMIT, scale=scale).groupby(["network", "direction"]):
-        limits.append(run[column].to_numpy())
+    for (network, _), of_start in select(table, quantities.LIMIT, scale=scale).groupby(["network", "direction"]):
+        limits.append(of_start[column].to_numpy())  # two rows, one for each coefficient
         shape, size = SHAPES[network]
         axis.plot(*limits[-1], shape, ms=size, color=NETWORKS[network][0], zorder=5, **style)
     return limits
 
 
 def _fit(axis: Axes, points: np.ndarray, margin: float) -> None:
-    """Set equal axes' limits with room around all lines and points."""
+    """Set the limits of both axes, of equal length, with room around the given points and all lines drawn so far."""
     everything = np.concatenate([*(line.get_xydata() for line in axis.lines), points])
     low, high = everything.min(axis=0), everything.max(axis=0)
     half = 0.5 * (1 + margin) * np.max(high - low)
@@ -162,7 +162,7 @@ def _fit(axis: Axes, points: np.ndarray, margin: float) -> None:
 
 
 def _handles(table: Table, *, classification: bool) -> list[Line2D]:
-    """Return the legend's entries, with those of classification where panels show it."""
+    """Return the legend's entries; with `classification` those of panels that show it, too."""
     suffix = " (regression)" if classification else ""
     handles = [
         *network_handles(SHOWN),
@@ -190,7 +190,7 @@ def limit_accuracy(step_sizes: Table) -> Plot:
     """
     limits = select(step_sizes, quantities.LIMIT)
     distances = limits.assign(distance=(limits["value"] - limits["predicted"]).abs())
-    # a row for each scale and network, a column for each step size, first of which is zero: the extrapolation
+    # a row for each scale and network, and a column for each step size; the first is zero, the extrapolation
     errors = distances.groupby(["scale", "network", "step_size"])["distance"].max().unstack("step_size")
     scales, sizes = errors.index.unique("scale"), errors.columns.to_numpy()[1:]
     edge = sizes[0] / 6  # where step size zero is drawn, on a logarithmic axis
@@ -200,7 +200,7 @@ def limit_accuracy(step_sizes: Table) -> Plot:
         # symbols are shifted sideways by network: to the left, not at all, to the right
         for shift, network in zip((-1, 0, 1), SHOWN, strict=True):
             colour, shape = NETWORKS[network][0], SHAPES[network][0]
-            extrapolated, *others = errors.loc[scale, network]
+            extrapolated, *others = errors.loc[scale, network]  # the largest distances, by step size
             axis.loglog(sizes * 1.12**shift, others, shape, color=colour, mfc="none", ms=5)
             axis.loglog(sizes, others[0] * sizes / sizes[0], ":", color=colour, lw=1.0)
             axis.loglog(edge * 1.3**shift, max(extrapolated, 1e-16), "x", color=colour, ms=5)

@@ -1,15 +1,17 @@
 """Two-layer networks under gradient descent and flow: coefficients, and their distance from Theorem 5.
 
-A trajectory has a series for each network, of states: v_1, v_2 in one vector.
+A trajectory has a series for each network, of states: v_1 and v_2 in one vector. A direction is a start at scale one; a
+start is a direction times a scale. Starts are all pairs of a scale and a direction; directions vary fastest.
 
-- `descent`, on the first data set alone: (runs, times, parameters). A run is a scale and a direction, directions
-  varying fastest; times count steps. `X` (samples, inputs), `y` (samples,).
-- `step_sizes`: limits, (runs, step sizes, parameters), with step sizes instead of times. ``initial/<network>`` (runs,
-  parameters) has the starts, at their scales.
-- `any_tensor`: limits, (data sets, scales, parameters), with scales instead of times. ``initial/<network>`` (data sets,
-  parameters) has the directions, at scale one. `X` (data sets, 1, inputs), `y` (data sets, 1).
-- `from_many_directions`: limits, (data sets, scales, directions, parameters). ``initial/<network>`` (data sets,
-  directions, parameters).
+- `descent`, on the first data set alone: states, (starts, times, parameters); times count steps. `X` (samples, inputs),
+  `y` (samples,).
+- `step_sizes`, on the first data set alone: limits, (starts, step sizes, parameters), with step sizes instead of times.
+  The constant ``initial/<network>`` (starts, parameters) has the starts. `X` (samples, inputs), `y` (samples,).
+- `any_tensor`: limits, (data sets, scales, parameters), with scales instead of times. The constant
+  ``initial/<network>`` (data sets, parameters) has one direction for each data set. A data set is one point: `X` (data
+  sets, 1, inputs), `y` (data sets, 1).
+- `from_many_directions`: limits, (data sets, scales, directions, parameters), with scales instead of times. The
+  constant ``initial/<network>`` (data sets, directions, parameters) has the directions. `X`, `y` as for `any_tensor`.
 """
 
 import functools
@@ -33,7 +35,7 @@ STEP_SIZE = Column("step_size", "float", "step size eta; 0 for the extrapolation
 
 
 def _starts(settings: dict) -> dict[str, np.ndarray]:
-    """Return scale and direction of each entry of a series' first axis, directions varying fastest."""
+    """Return scale and direction of each start, shape (starts,) each, directions varying fastest."""
     scales, directions = settings["scales"], settings["directions"]
     return {
         "scale": np.repeat(np.array(scales, dtype=float), directions),
@@ -50,17 +52,17 @@ def descent(trajectory: Trajectory) -> Tables:
     coefficient
         Coefficients beta.
     limit
-        Coefficients after the last step; predicted by Theorem 5 for one data point and the squared loss.
+        Coefficients after the last step; for one data point and the squared loss Theorem 5 predicts them.
     loss
         The loss that is descended: half the sum of squared residuals, or the sum of exp(-y_i f(x_i)).
     angle
-        Angle in degrees between the coefficients and the max-margin direction in the network's own norm;
-        classification alone.
+        Angle in degrees between the coefficients and the max-margin direction in the network's own norm (see
+        `reference`); classification alone.
     loss_by_growth
-        1 / (t |grad log L|^2) at the last time t: the loss that the margin's growth gives where it falls like 1/t.
-        Classification alone.
+        1 / (t |grad log L|^2) at the last time t, with the loss L: the loss that its present relative fall gives, if it
+        falls like 1/t. Classification alone.
     condition
-        Largest lambda for which the initial directions fulfil the condition of Theorem 5; one data point alone.
+        Largest lambda for which a start's direction fulfils the condition of Theorem 5; one data point alone.
     reference
         The solution of least norm, or of largest margin, in the network's own norm: l2 for fully connected, l1 for
         diagonal, the Fourier transform's l1 for convolutional networks. No scale and no direction enter it.
@@ -68,7 +70,8 @@ def descent(trajectory: Trajectory) -> Tables:
         The data y_i x_i, one after the other. No scale and no direction enter them.
     """
     X, y, settings = trajectory.constants["X"], trajectory.constants["y"], trajectory.settings
-    # `measures` are rows at every time, `at_end` at the last, and `fixed` of no run; a pair has a prediction
+    # `measures` has what is listed at every time, `at_end` at the last, and `fixed` what has no start. Where an entry
+    # is a pair, the second is the prediction of the first.
     classification = settings["loss"] == "exponential"
     starts, end = _starts(settings), trajectory.time[-1:]
     for network, states in followed_networks(trajectory):
@@ -105,7 +108,10 @@ def _limits(
     directions: Sequence[np.ndarray],
     power: float = 2.0,
 ) -> np.ndarray:
-    """Return the limits that Theorem 5 predicts from directions, each at its scale, shape (runs, parameters)."""
+    """Return the limits that Theorem 5 predicts from pairs of a scale and a direction, shape (pairs, parameters).
+
+    `power` is that of `one_point.one_point_limit`.
+    """
     tensor = network.data_tensor(x)
     return np.array(
         [
@@ -116,21 +122,22 @@ def _limits(
 
 
 def _conditions(network: TensorNetwork, x: np.ndarray, directions: np.ndarray) -> np.ndarray:
-    """Return the largest lambda of Theorem 5's condition for each of the directions, shape (runs, 1)."""
+    """Return the largest lambda of Theorem 5's condition for each of the directions, shape (directions, 1)."""
     tensor = network.data_tensor(x)
     return np.array([[one_point.one_point_condition(tensor, *network.layers(start))] for start in directions])
 
 
 def _growth(network: TensorNetwork, X: np.ndarray, y: np.ndarray, states: np.ndarray, *, time: float) -> np.ndarray:
-    """Return 1 / (t |grad log L|^2), shape (runs, 1): the loss at time t if it falls like 1/t.
+    """Return 1 / (t |grad log L|^2), shape (starts, 1): the loss at time t if it falls like 1/t.
 
-    By dL/dt = -|grad L|^2, 1 / L grows at the rate |grad log L|^2. A loss like 1/t is t times this rate, inverted.
+    By dL/dt = -|grad L|^2, 1 / L grows at the rate |grad log L|^2. If it grows in proportion to t it is t times this
+    rate, and L is one over that.
     """
     # minus grad log L, by each layer: the gradient of f at sum_i w_i y_i x_i, with w_i the share of point i in the loss
     losses = np.exp(-y * (network.coefficients(states) @ X.T))
-    tensors = network.data_tensor((losses / losses.sum(axis=1, keepdims=True) * y) @ X)  # (runs, k_1, k_2)
+    tensors = network.data_tensor((losses / losses.sum(axis=1, keepdims=True) * y) @ X)  # (starts, k_1, k_2)
     v1, v2 = network.layers(states)
-    pushes = tensors @ v2[..., None], v1[:, None] @ tensors
+    pushes = tensors @ v2[..., None], v1[:, None] @ tensors  # (starts, k_1, 1) and (starts, 1, k_2)
     return 1 / (time * np.sum([np.sum(push**2, axis=(1, 2)) for push in pushes], axis=0)[:, None])
 
 
@@ -141,7 +148,8 @@ def step_sizes(trajectory: Trajectory) -> Tables:
     Quantities
     ----------
     limit
-        Coefficients at the end, predicted by Theorem 5; at step size zero the line through those at the two smallest.
+        Coefficients at the end, predicted by Theorem 5. At step size zero they are extrapolated along the line through
+        those at the two smallest step sizes.
     wrong_power
         `limit`, predicted by Theorem 5 with y / alpha in place of y / alpha^2.
     least_norm
@@ -149,7 +157,7 @@ def step_sizes(trajectory: Trajectory) -> Tables:
     residual
         |f(x) - y|.
     condition
-        Largest lambda for which the initial directions fulfil the condition of Theorem 5.
+        Largest lambda for which a start's direction fulfils the condition of Theorem 5, repeated for every step size.
     """
     X, y = trajectory.constants["X"], trajectory.constants["y"]
     starts, sizes = _starts(trajectory.settings), trajectory.time
@@ -165,9 +173,9 @@ def step_sizes(trajectory: Trajectory) -> Tables:
         least_norm = minimum_norm(X, y, LIMIT_NORM[network.name])
         predicted[quantities.LEAST_NORM] = np.broadcast_to(least_norm, predicted[quantities.LIMIT].shape)
         beta = network.coefficients(ends)
-        # the line through the limits at the two smallest step sizes, at step size zero
+        # where the line through the limits at the two smallest step sizes is at step size zero
         line = (coarse * beta[:, order[0]] - fine * beta[:, order[1]]) / (coarse - fine)
-        beta = np.concatenate([line[:, None], beta], axis=1)
+        beta = np.concatenate([line[:, None], beta], axis=1)  # shape (starts, 1 + step sizes, inputs)
         measures: dict = {name: (beta, limit[:, None]) for name, limit in predicted.items()}
         measures[quantities.RESIDUAL] = np.abs(beta @ X[0] - y[0])
         measures[quantities.CONDITION] = np.repeat(_conditions(network, X[0], directions), 1 + len(sizes), axis=1)
@@ -190,7 +198,7 @@ def any_tensor(trajectory: Trajectory) -> Tables:
     """
     X, y, scales = trajectory.constants["X"], trajectory.constants["y"], trajectory.time
     for network, states in followed_networks(trajectory):
-        starts = trajectory.constants[f"initial/{network.name}"]
+        starts = trajectory.constants[f"initial/{network.name}"]  # directions, one for each data set
         measures = {}
         for quantity, sign, power in (
             # a quantity, the sign of its label, and the power of alpha in Theorem 5's equation
@@ -217,23 +225,23 @@ def from_many_directions(trajectory: Trajectory) -> Tables:
     coefficient
         Coefficients beta.
     remainder
-        Most that Theorem 5 can leave of a singular coordinate that is not of the largest singular value, relative to
-        those that are, and at most one.
+        The most that Theorem 5 can leave at the limit of a layer's component along a singular vector of M(x) whose
+        singular value is not the largest, relative to the components along those whose is; one at most.
     second_singular_value
         Second singular value of M(x), relative to the first.
     """
     X, y, scales = trajectory.constants["X"], trajectory.constants["y"], trajectory.time
     for network, states in followed_networks(trajectory):
-        starts = trajectory.constants[f"initial/{network.name}"]
+        starts = trajectory.constants[f"initial/{network.name}"]  # directions, (data sets, directions, parameters)
         remainders, second = np.empty(states.shape[:-1]), np.empty(states.shape[:-1])
         for member, place, number in np.ndindex(remainders.shape):
             tensor, label = network.data_tensor(X[member, 0]), y[member, 0]
-            # under the squared loss log(2 |y| / alpha^2) takes the place of log log t
+            # for the limit of the squared loss log(2 |y| / alpha^2) takes the place of log log t (`remainder_bounds`)
             log_log_time = np.log(2 * abs(label)) - 2 * np.log(scales[place])
             v1, v2 = network.layers(starts[member, number])
             s, sums, differences = one_point.transient(tensor, label, v1, v2, log_log_time=log_log_time)
-            # Along smaller singular values: Theorem 5 sends these coordinates to zero beside the first. Values count as
-            # equal up to 1e-9 of the first, chosen far above rounding.
+            # The bounds along singular values below the first: relative to the first, Theorem 5 sends these components
+            # to zero as alpha does. Values count as equal up to 1e-9 of the first, chosen far above rounding.
             inactive = np.where(s < s[0] * (1 - 1e-9), sums + differences, 0.0)
             remainders[member, place, number] = min(1.0, float(inactive.max()))
             second[member, place, number] = s[1] / s[0]

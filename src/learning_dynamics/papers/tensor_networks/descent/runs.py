@@ -1,4 +1,7 @@
-"""Two layers that all start at the same coefficients (section 6), and on any data tensor (Theorem 5)."""
+"""Networks of two layers that all start at the same coefficients (section 6), and with any data tensor (Theorem 5).
+
+A direction is a start at scale one; a start is a direction times a scale.
+"""
 
 import functools
 from dataclasses import replace
@@ -34,8 +37,8 @@ def descent(
     -------
     Trajectory
         Time is the number of steps. One series for each network, shape (scales * directions, times, parameters),
-        directions varying fastest; constants X, shape (samples, inputs), y, shape (samples,), of the first data set,
-        the only one that is used.
+        directions varying fastest; constants X, shape (samples, inputs), and y, shape (samples,), of the first data
+        set, the only one that is used.
     """
     X, y = data["X"][0], data["y"][0]
     # from 0 to `steps`, equally far apart in the logarithm of one more than the step
@@ -62,15 +65,15 @@ def step_sizes(
 ) -> Trajectory:
     """Run gradient descent to its limit with several step sizes.
 
-    Every run has the same length in time, `duration`, or ends when no residual exceeds `tolerance`. Only the first
-    data set is used.
+    Every run takes `duration` in units of time, the step size times the number of steps, or ends before that when no
+    residual exceeds `tolerance`. Only the first data set is used.
 
     Returns
     -------
     Trajectory
-        For each network, ``<network>``, shape (scales * directions, step sizes, parameters), the limits, with the step
-        size in place of time, and the constant ``initial/<network>``, without it; constants X, shape (samples, inputs),
-        y, shape (samples,).
+        For each network the series ``<network>``, shape (scales * directions, step sizes, parameters), the limits, with
+        the step size in place of time, and the constant ``initial/<network>``, shape (scales * directions, parameters),
+        the starts. Directions vary fastest. Constants X, shape (samples, inputs), and y, shape (samples,).
     """
     X, y = data["X"][0], data["y"][0]
     series: Arrays = {}
@@ -101,7 +104,8 @@ def any_tensor(
     -------
     Trajectory
         For each network a series, shape (data sets, scales, parameters), the limits, with the scale in place of time,
-        and the constant ``initial/<network>``, shape (data sets, parameters), the directions.
+        and the constant ``initial/<network>``, shape (data sets, parameters), the directions. A data set is one point:
+        constants X, shape (data sets, 1, inputs), and y, shape (data sets, 1).
     """
     X, y = data["X"], data["y"]
     series: Arrays = {}
@@ -130,8 +134,10 @@ def from_many_directions(
     -------
     Trajectory
         For each network a series, shape (data sets, scales, directions, parameters), the limits, with the scale in
-        place of time, and the constant ``initial/<network>``, shape (data sets, directions, parameters).
+        place of time, and the constant ``initial/<network>``, shape (data sets, directions, parameters). A data set is
+        one point: constants X, shape (data sets, 1, inputs), and y, shape (data sets, 1).
     """
+    # each data set once for each direction, directions varying fastest
     X, y = (np.repeat(data[name], directions, axis=0) for name in ("X", "y"))
     series: Arrays = {}
     constants = {name: data[name] for name in ("X", "y")}
@@ -143,7 +149,7 @@ def from_many_directions(
             )
             for scale in scales
         ]
-        # each limit is (data sets * directions, 1, parameters), directions varying fastest, as `np.repeat` gives X
+        # each of `limits` is (data sets * directions, 1, parameters), directions varying fastest, as in X
         by_direction = np.concatenate(limits, axis=1).reshape(-1, directions, len(scales), starts.shape[-1])
         series[network.name] = by_direction.swapaxes(1, 2)
         constants[f"initial/{network.name}"] = starts.reshape(-1, directions, starts.shape[-1])

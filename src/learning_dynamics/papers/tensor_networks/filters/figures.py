@@ -23,24 +23,25 @@ def filters(run: Table) -> Plot:
     between $\beta$ and $y x$. Length 1 keeps the data point. Length 2 passes low or high frequencies, by the sign of
     the autocorrelation. The full length leaves the strongest frequency only, which may be a conjugate pair, as in (c).
     """
-    table = run[run["length"] > 0]  # networks with filters
-    lengths, members = np.unique(table["length"]), np.unique(table["seed"])
+    table = run[run["length"] > 0]  # networks with filters; others have the length 0
+    lengths, seeds = np.unique(table["length"]), np.unique(table["seed"])
     green = NETWORKS["convolutional"][0]
-    figure, axes = panels(len(members), 1 + len(lengths), height=1.4 + 0.7 / len(members), sharey="col")
-    for row, member in enumerate(members):
-        # y x, whose spectrum has the sizes of that of x
-        point = select(table, quantities.POINT, seed=member, length=lengths[0])["value"].to_numpy()
+    row_height = 1.4 + 0.7 / len(seeds)  # the whole figure is 0.7 inches higher than 1.4 for each row
+    figure, axes = panels(len(seeds), 1 + len(lengths), height=row_height, sharey="col")
+    for row, seed in enumerate(seeds):
+        # y x, which is listed for every length: that of the first is read. As y is 1 or -1, |F(y x)| is |F x|.
+        point = select(table, quantities.POINT, seed=seed, length=lengths[0])["value"].to_numpy()
         _draw_spectrum(axes[row, 0], point)
         axes[row, 0].set_ylabel(f"$x_{row + 1}$", rotation=0, labelpad=10)
         for axis, length in zip(axes[row, 1:], lengths, strict=True):
-            directions = select(table, quantities.DIRECTION, seed=member, length=length)
+            directions = select(table, quantities.DIRECTION, seed=seed, length=length)
             axis.bar(directions["index"], point / np.linalg.norm(point), color=PALE, width=0.75)
             axis.plot(directions["index"], directions["predicted"], color=COLOURS["black"], lw=1.0)
             axis.plot(directions["index"], directions["value"], "o", color=green, ms=3.5)
             axis.axhline(0, color=COLOURS["grey"], lw=0.5)
             axis.set_ylim(-1.0, 1.35)
             axis.xaxis.set_major_locator(MaxNLocator(integer=True))
-            cosine = directions["value"] @ point / np.linalg.norm(point)
+            cosine = directions["value"] @ point / np.linalg.norm(point)  # the direction has length one already
             angle = np.degrees(np.arccos(np.clip(cosine, -1, 1)))
             axis.text(0.97, 0.97, rf"${angle:.0f}^\circ$", transform=axis.transAxes, ha="right", va="top", fontsize=8)
         axes[row, 1].set_ylabel(r"$\beta_j / \|\beta\|$", labelpad=0)
@@ -68,7 +69,7 @@ def filters(run: Table) -> Plot:
 
 
 def _draw_spectrum(axis: Axes, point: np.ndarray) -> None:
-    """Draw the sizes of a point's Fourier transform, up to the highest frequency, relative to the largest."""
+    """Draw the sizes of a real point's Fourier transform, up to the highest frequency, relative to the largest."""
     sizes = np.abs(np.fft.rfft(point))
     axis.bar(np.arange(len(sizes)), sizes / sizes.max(), color=COLOURS["sky"], width=0.6)
     axis.set_ylim(0, 1.1)

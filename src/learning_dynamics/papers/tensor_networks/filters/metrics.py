@@ -44,10 +44,11 @@ def single_point(trajectory: Trajectory) -> Tables:
     margin
         y f(x) / (1 + log(1 + t)).
     gap_l1
-        Gap between the margin of rho, divided by its l1 norm, and the largest possible, which is the top singular
-        value, relative to it.
+        By how much the margin over the l1 norm of rho is below the largest possible, which is the top singular value of
+        M(x); relative to the largest possible.
     gap_l2
-        Gap between the margin of rho, divided by its l2 norm, and the largest possible, relative to it.
+        By how much the margin over the l2 norm of rho is below the largest possible, which is the length of the vector
+        of singular values; relative to the largest possible.
     layer_difference
         |eta_1 - y eta_2| / |eta_1|.
     layer_difference_opposite
@@ -55,10 +56,10 @@ def single_point(trajectory: Trajectory) -> Tables:
     layer_difference_unsigned
         |eta_1 - eta_2| / |eta_1|.
     direction
-        Coefficients at unit length at the last time, predicted by Corollary 4 for lengths 1 and 2, nan for length 2 and
-        an autocorrelation of zero; convolutional networks alone.
+        Coefficients at unit length at the last time; convolutional networks alone. For lengths 1 and 2 Corollary 4
+        predicts them; the prediction is nan for length 2 and an autocorrelation of zero.
     autocorrelation
-        Circular autocorrelation of the point at lag one, relative to its square, at the start; lengths 1 and 2 alone.
+        Circular autocorrelation of the point x at lag one, relative to |x|^2, at the start; lengths 1 and 2 alone.
     angle_corollary
         Angle in degrees between the coefficients at the last time and Corollary 4's direction; lengths 1 and 2 alone.
     angle_point
@@ -67,22 +68,23 @@ def single_point(trajectory: Trajectory) -> Tables:
         Angle in degrees between the coefficients at the last time and what the filter of length two with the other sign
         makes of y x; lengths 1 and 2 alone.
     angle_fourier
-        Angle in degrees between the coefficients at the last time and the max margin in the Fourier transform's l1
-        norm; lengths 1 and 2 alone.
+        Angle in degrees between the coefficients at the last time and the classifier of largest margin in the l1 norm
+        of the Fourier transform; lengths 1 and 2 alone.
     point
         y x, at the start.
     spectrum
         Singular values of M(x), relative to the largest, at the start.
     condition
         Largest lambda for which two Gaussian layers fulfil the condition of Theorem 3, doubled for length 2; predicted
-        by that of Corollary 4's conditions. In a start whose last layer is zero their fractions are zero, whatever
-        their denominators. Lengths 1 and 2 alone.
+        by the largest lambda of Corollary 4's conditions. The layers are drawn for this alone: in a start whose last
+        layer is zero the fractions in these conditions are zero, whatever their denominators. Lengths 1 and 2 alone.
     condition_without_denominators, condition_with_denominators_exchanged
-        `condition`, predicted by Corollary 4's conditions without denominators, or with the two exchanged.
+        `condition`, predicted by Corollary 4's conditions without denominators, or with those of the two conditions for
+        length 2 exchanged.
     largest_gap
-        Largest `gap_l1` that the start's transient can leave at the last time.
+        Largest `gap_l1` that terms which decay from the start can leave at the last time.
     largest_angle
-        Largest `angle_corollary` that the start's transient can leave, in degrees; lengths 1 and 2 alone.
+        Largest `angle_corollary` that such terms can leave, in degrees; lengths 1 and 2 alone.
     """
     X, y, settings = trajectory.constants["X"], trajectory.constants["y"], trajectory.settings
     log_log_times = trajectory.time
@@ -93,7 +95,9 @@ def single_point(trajectory: Trajectory) -> Tables:
         for member in range(len(X)):
             x, label, states = X[member, 0], y[member, 0], trajectory.series[name][member]
             labels = {"seed": member, "network": name, "length": length}
+            # without the first time, at which a last layer of zero makes rho zero
             yield rows(_flow_quantities(network, x, label, states[1:]), {"log_log_time": log_log_times[1:]}, **labels)
+            # what is known at the start, in shapes (1, entries)
             tensor, (v1, v2) = network.data_tensor(x), network.layers(states[0])
             spectrum = np.linalg.svd(tensor, compute_uv=False)
             values, sums, differences = transient(tensor, label, v1, v2, log_log_time=log_log_times[-1])
@@ -104,13 +108,15 @@ def single_point(trajectory: Trajectory) -> Tables:
             }
             if length in (1, 2):
                 start[quantities.AUTOCORRELATION] = [[autocorrelation(x)]]
+                # With length two there are two singular values, and the last entries are the second's. With length one
+                # there is one, and no term that decays.
                 start[quantities.LARGEST_ANGLE] = [
                     [largest_angle(x, sums[-1] + differences[-1]) if length == 2 else 0.0]
                 ]
                 start |= _conditions(x, tensor, random_layers[member])
                 ends = _filter_quantities(network, x, label, length=length, states=states[-1:])
                 yield rows(ends, {"log_log_time": log_log_times[-1:]}, **labels)
-            elif length:
+            elif length:  # a filter of another length, for which Corollary 4 predicts nothing
                 beta = network.coefficients(states[-1:])
                 yield rows(
                     {quantities.DIRECTION: beta / np.linalg.norm(beta)}, {"log_log_time": log_log_times[-1:]}, **labels
@@ -119,9 +125,9 @@ def single_point(trajectory: Trajectory) -> Tables:
 
 
 def _conditions(x: np.ndarray, tensor: np.ndarray, rng: np.random.Generator) -> dict:
-    """Return the largest lambda of Theorem 3's condition at random layers, with what Corollary 4 and others predict.
+    """Return the largest lambda of Theorem 3's condition at Gaussian layers, predicted by three forms of Corollary 4's.
 
-    For filters of length k Corollary 4 prints its conditions with k lambda.
+    For filters of length k Corollary 4 prints its conditions with k lambda, so that Theorem 3's is multiplied by k.
     """
     first, second = rng.standard_normal(len(tensor)), rng.standard_normal(len(tensor.T))
     largest = [[len(first) * one_point_condition(tensor, first, second)]]
@@ -144,7 +150,7 @@ def _flow_quantities(network: TensorNetwork, x: np.ndarray, label: float, states
         """Return the distance of eta_2, times a sign, from eta_1, relative to the latter."""
         return np.linalg.norm(eta1 - sign * eta2, axis=1) / np.linalg.norm(eta1, axis=1)
 
-    # the margin at unit norm is at most the dual norm of s: its largest entry for the l1 norm of rho, |s| for l2
+    # the margin y s . rho over a norm of rho is at most the dual norm of s: the entry s_1 for the l1 norm, |s| for l2
     return {
         MARGIN: margin,
         quantities.GAP_L1: 1 - margin / (s[0] * np.abs(rho).sum(axis=1)),
@@ -156,7 +162,10 @@ def _flow_quantities(network: TensorNetwork, x: np.ndarray, label: float, states
 
 
 def _filter_quantities(network: TensorNetwork, x: np.ndarray, label: float, *, length: int, states: np.ndarray) -> dict:
-    """Return the direction at the last time, `states` of shape (1, parameters), and its angles to other directions."""
+    """Return the direction of the coefficients at the last time, and its angles in degrees to other directions.
+
+    `states` has the last time alone, shape (1, parameters).
+    """
     beta = network.coefficients(states)
     predicted = filtered_direction(x, label, length)
     shifted = np.roll(x, -1) + np.roll(x, 1)

@@ -25,16 +25,18 @@ def single_point(
     integration: Accuracy,
     seed: Seed,
 ) -> Trajectory:
-    """Follow the flow of classification of one point by two layers, from a Gaussian first and a zero second layer.
+    """Follow the flow of classification of one point by two layers, of given networks and with given filter lengths.
 
-    Where none is zero, layers start within the condition of Theorem 3.
+    With `zero: last` the first layer starts Gaussian and the second at zero. With `zero: none` both start Gaussian, the
+    second made smaller to be within the condition of Theorem 3.
 
     Returns
     -------
     Trajectory
-        Time is log(1 + log(1 + t)): `records` up to `last`, which is then doubled `doublings` times. For each
-        network, and as ``filter_<k>`` for each filter length k, a series, shape (data sets, times, parameters): the
-        layers divided by (1 + log(1 + t))^(1/2).
+        Time is log(1 + log(1 + t)): `records` times up to `last`, then `last` times 2, 4, ..., 2^`doublings`. Each
+        network has a series, and each filter length k the series ``filter_<k>``: the layers v_1 and v_2 in one vector,
+        divided by (1 + log(1 + t))^(1/2), shape (data sets, times, parameters). A data set is one point. Constants X,
+        shape (data sets, 1, inputs), and y, shape (data sets, 1).
     """
     X, y = data["X"], data["y"]
     log_log_times = recorded_log_log_times(last, records, doublings)
@@ -45,6 +47,7 @@ def single_point(
             starts = zero_last(network, len(X), seed)
         else:
             starts = starts_within_condition(network, X, f"initial_direction.within.{network.name}", seed)
+        # one start for each data set: shape (data sets, 1, parameters)
         series[network.name] = exponential_flows(
             network, X, y, starts[:, None], log_log_times=log_log_times, integration=integration
         )

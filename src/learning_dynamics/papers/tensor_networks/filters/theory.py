@@ -1,10 +1,10 @@
-"""Limit directions of two layers on one data point, filters of length one or two, and how fast they are reached."""
+"""Limit directions of two layers on one data point with filters of length one or two, and bounds on the way left."""
 
 from typing import Literal
 
 import numpy as np
 
-# autocorrelations of unit signals up to this count as zero: they are within rounding
+# an autocorrelation, relative to |x|^2, up to this size counts as zero: it is within rounding
 ZERO = 1e-12
 
 
@@ -16,7 +16,7 @@ def autocorrelation(x: np.ndarray) -> float:
 def filtered_direction(x: np.ndarray, label: float, length: int) -> np.ndarray:
     """Return the limit direction of a two-layer convolutional network with filters of length 1 or 2 (Corollary 4).
 
-    It is nan for length 2 where the autocorrelation is zero, of which the corollary does not speak.
+    For length 2 it is nan where the autocorrelation is zero: there the corollary says nothing.
 
     Raises
     ------
@@ -40,7 +40,7 @@ def filter_condition(
     second: np.ndarray,
     denominators: Literal["printed", "none", "exchanged"] = "printed",
 ) -> float:
-    """Return the largest lambda of Corollary 4's conditions for filters of length 1 or 2, as they stand or altered.
+    """Return the largest lambda of Corollary 4's conditions for filters of length 1 or 2, as printed or altered.
 
     For length 1 it is ``u**2 - (x . v)**2 / |x|**2 >= lambda``. For length 2, with x' the signal shifted by one, it is
     ``(u_1 + u_2)**2 - ((x + x') . v)**2 / (|x|**2 + x . x') >= lambda``, and the same with -x' and -u_2 for x' and u_2.
@@ -53,7 +53,8 @@ def filter_condition(
     second : ndarray, shape (inputs,)
         Initial direction of the last layer, v.
     denominators : str
-        Those that are printed, none, or those of the two conditions for length 2 exchanged.
+        Which denominators the fractions have: those that are printed, none, or, for length 2, each condition that of
+        the other.
     """
     if len(first) == 1:
         divisor = 1.0 if denominators == "none" else x @ x
@@ -72,20 +73,20 @@ def filter_condition(
 
 
 def largest_gap(values: np.ndarray, sums: np.ndarray, differences: np.ndarray) -> float:
-    """Return the largest gap to the l1 max margin that a start can leave at the time of the bounds, relative (57).
+    """Return the largest relative gap to the l1 max margin (57) that a start can leave at the time of the bounds.
 
     In singular coordinates of M(x) let u = eta_1 + y eta_2 and w = eta_1 - y eta_2, with eta_1 and eta_2 the layers.
-    Then y rho = (u^2 - w^2) / 4 =: c, and the gap is ``sum_j (|c_j| - s_j c_j) / sum_j |c_j|``, with s_j relative to
-    the largest: a positive c_j, at most u_j^2 / 4, costs ``1 - s_j`` of its size; a negative one, in size at most
-    w_j^2 / 4, costs ``1 + s_j``.
+    Then y rho = (u^2 - w^2) / 4 =: c. With s_j the singular values relative to the largest, the gap is
+    ``sum_j (|c_j| - s_j c_j) / sum_j |c_j|``. A positive c_j is at most u_j^2 / 4 and adds ``1 - s_j`` of its size to
+    the first sum. A negative one is in size at most w_j^2 / 4 and adds ``1 + s_j`` of it.
 
     Parameters
     ----------
     values : ndarray, shape (m,)
         Singular values of M(x), the largest first.
     sums, differences : ndarray, shape (m,)
-        Bounds on u and w, relative to the top entry of u less that of w, whose square is at most ``4 sum_j |c_j|``;
-        one and zero at the top (`one_point.remainder_bounds`).
+        Bounds on |u_j| and |w_j|, one and zero at the top, in the unit of `one_point.remainder_bounds`: the top |u|
+        less the top |w|. The square of this unit is at most ``4 sum_j |c_j|``.
     """
     s = values / values[0]
     return float(np.sum((1 - s) * sums**2 + (1 + s) * differences**2))
@@ -94,22 +95,23 @@ def largest_gap(values: np.ndarray, sums: np.ndarray, differences: np.ndarray) -
 def largest_angle(x: np.ndarray, remainder: float) -> float:
     """Return the largest angle in degrees to Corollary 4's direction for filters of length two.
 
-    Filter and last layer have two singular vectors each, the top ones first. The coefficients are the sum over pairs
-    (i, j) of c_ij times what filter i makes of layer j. Relative to c_11, both c_12 and c_21 are at most `remainder`,
-    and c_22 at most its square. The sine of the angle is at most the size of these three terms over that of the first.
+    The filter is a combination of two singular vectors of M(x), and so is the last layer; the first of each are the
+    top ones. The coefficients are the sum over i and j of c_ij times what filter i makes of layer j. Relative to c_11,
+    both c_12 and c_21 are at most `remainder`, and c_22 is at most the square of `remainder`. The sine of the angle is
+    at most the size of these three terms over that of the first.
 
     Parameters
     ----------
     x : ndarray, shape (inputs,)
     remainder : float
-        Bound on each layer's second singular component relative to its top one: the last sum and the last difference
-        of `one_point.remainder_bounds`, added.
+        Bound on each layer's second singular component relative to its top one: the second sum of
+        `one_point.remainder_bounds` plus the second difference.
     """
     # singular vectors of M(x): filters (1, sign) / sqrt(2), and last layers x + sign x', with x' the shifted signal
-    signs = np.array([1.0, -1.0]) * (1.0 if x @ np.roll(x, -1) > 0 else -1.0)  # of the top and of the other filter
+    signs = np.array([1.0, -1.0]) * (1.0 if x @ np.roll(x, -1) > 0 else -1.0)  # of the top filter, and of the other
     layers = [x + sign * np.roll(x, -1) for sign in signs]
     layers = [layer / max(float(np.linalg.norm(layer)), 1e-300) for layer in layers]
-    # (i, j): of what filter i makes of layer j
+    # entry (i, j) is the length of what filter i makes of layer j
     sizes = np.array([[np.linalg.norm(layer + sign * np.roll(layer, 1)) for layer in layers] for sign in signs])
     share = (remainder * (sizes[0, 1] + sizes[1, 0]) + remainder**2 * sizes[1, 1]) / sizes[0, 0]
     return float(np.degrees(np.arcsin(min(share, 1.0))))

@@ -12,7 +12,7 @@ from learning_dynamics.papers.tensor_networks.local_optima import quantities
 from learning_dynamics.plotting import COLOURS, WIDTH, Plot, legend_below, letters
 from learning_dynamics.tidy import Table, by_draw
 
-# predictions of the optimum: style of the line, and its name in the legend
+# two predictions of the optimum that a start comes to: the line's style in (c), and its name in the legend
 CHOICES = {
     quantities.OPTIMUM: ("-", "(c) greedy choice"),
     quantities.OPTIMUM_BY_WEIGHTED_L1: ("--", r"(c) least weighted $\ell_1$ norm"),
@@ -41,7 +41,7 @@ def global_optimum_share(starts: Table) -> Plot:
         _draw_means(left, shifted_scales, shares, colour)
         _draw_means(middle, shifted_scales[1:], [share - shares[0] for share in shares[1:]], colour)
         for choice, (style, _) in CHOICES.items():
-            # predictions are the same at all scales
+            # predictions are the same at all scales: those at the first are read, shape (data sets, starts)
             predicted = by_draw(starts, choice, column="predicted", depth=depth, scale=scales[0])
             shares_as_predicted = [np.mean(optima == predicted, axis=1) for optima in reached]
             _draw_means(right, shifted_scales, shares_as_predicted, colour, style)
@@ -68,7 +68,10 @@ def global_optimum_share(starts: Table) -> Plot:
 def _draw_means(
     axis: Axes, scales: np.ndarray, by_data_set: Sequence[np.ndarray], colour: tuple, style: str = "-"
 ) -> None:
-    """Draw means over data sets against the scale, with their intervals; each scale has an array over data sets."""
+    """Draw means over data sets, with their intervals, against the scale.
+
+    `by_data_set` has an array for each scale, shape (data sets,).
+    """
     means = [mean(values) for values in by_data_set]
     values = [estimate.value for estimate in means]
     below = [estimate.value - estimate.lower for estimate in means]

@@ -2,15 +2,21 @@
 
 `exponential_flow` follows the same paths one at a time, and takes thirty times as long.
 
-The squares of two layers differ by a constant (Yun et al. 2021, (21)), so that the last layer q gives the others:
-``rho_j = q_j p_j`` with ``p_j = prod_l sqrt(lambda_lj + q_j**2)`` over the other layers, and
+Along the flow the squares of two layers, entry by entry, differ by a constant (Yun et al. 2021, (21)). So the last
+layer, which starts at zero, gives the others. Let q_j be its j-th entry times the sign of the product of the others'
+j-th entries, which never changes. The squared entries of another layer l are ``lambda_lj + q_j**2``, with lambda_lj
+those of the start. Let p_j be the product of their roots, ``prod_l sqrt(lambda_lj + q_j**2)``. Then the coefficients
+are ``rho_j = q_j p_j``, and
 
     dq_j / ds = p_j sum_i r_i y_i x_ij,    r_i = exp(-kappa (m_i - min m)) / sum_k exp(-kappa (m_k - min m)),
 
-with the margins m and kappa = 1 / (1 + min m / sharpness). Time s is that of the exponential loss, stretched by its
-inverse, which leaves the path as it is; it ends at a finite s, towards which steps shrink. As for
-`exponential_flow`, an error of epsilon in a margin m is one of m epsilon in the exponent; kappa stays near one up to
-margins of a hundredth of `sharpness`, and beyond, those of support vectors agree to 1 / sharpness rather than to 1 / m.
+with the margins m and kappa = 1 / (1 + min m / sharpness). The time s is that of the gradient flow of the exponential
+loss, stretched by the inverse of the loss, which leaves the path as it is. The path ends at a finite s, towards which
+steps shrink.
+
+The factor kappa keeps rounding small, as the cap of `exponential_flow` does: a relative error of epsilon in a margin m
+is one of m epsilon in the exponent. kappa is near one up to margins of a hundredth of `sharpness`. Beyond, margins of
+support vectors agree to 1 / sharpness rather than to 1 / m.
 """
 
 from typing import NamedTuple
@@ -28,7 +34,7 @@ class Slope(NamedTuple):
 
     field: np.ndarray  # dq / ds, (flows, inputs)
     product: np.ndarray  # p, (flows, inputs)
-    growth: np.ndarray  # the derivative of log p_j by q_j, (flows, inputs)
+    growth: np.ndarray  # d log p_j / d q_j, (flows, inputs)
     margins: np.ndarray  # m, (flows, samples)
     residuals: np.ndarray  # r, (flows, samples)
     kappa: np.ndarray  # (flows, 1)
@@ -37,10 +43,10 @@ class Slope(NamedTuple):
 def limits_of_layers(
     labelled_points: np.ndarray, squares: np.ndarray, *, sharpness: float, final_margin: float, rtol: float
 ) -> np.ndarray:
-    """Follow every flow until its least margin is large, and return where its coefficients then point.
+    """Follow every flow until its least margin is large, and return the direction of its coefficients there.
 
     Steps are those of the Rosenbrock method of order two of Shampine and Reichelt (The MATLAB ODE suite, 1997), with
-    their estimate of the error; every flow has its own.
+    their estimate of the error. Every flow has steps of its own lengths.
 
     Parameters
     ----------
@@ -49,27 +55,29 @@ def limits_of_layers(
     squares : ndarray, shape (flows, layers - 1, inputs)
         lambda, squared entries of all layers but the last at the start.
     sharpness : float
-        That of the module's equation: kappa stays near one up to margins of a hundredth of it.
+        That in kappa, in the module's equation.
     final_margin : float
-        Least margin at which a flow ends. Where the largest initial entry is above one, it is in units of this entry to
-        the power of the number of layers: coefficients must exceed it before layers forget how they differed.
+        Least margin at which a flow ends. Where the largest entry of the start, e, is above one, the flow ends at
+        `final_margin` times e^L: coefficients must exceed e^L before layers forget how they differed.
     rtol : float
-        Local error that each step may make in q.
+        Error that each step may make in q, relative to its size.
 
     Returns
     -------
     ndarray, shape (flows, inputs)
-        Coefficients divided by the least margin, where a flow ends or after `MOST_STEPS` steps; nan where some point is
+        Coefficients divided by the least margin, where a flow ends or after `MOST_STEPS` steps. Nan where some point is
         still on the wrong side, or numbers overflow.
     """
     flows, _, inputs = labelled_points.shape
-    largest_entries = np.sqrt(squares).max(axis=(1, 2))  # of all layers at the start
+    largest_entries = np.sqrt(squares).max(axis=(1, 2))  # of all layers at the start, shape (flows,)
     final_margins = final_margin * np.maximum(1.0, largest_entries ** (squares.shape[1] + 1))
     q, least_margins = np.zeros((flows, inputs)), np.zeros(flows)
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         initial_field = np.abs(_slope(q, labelled_points, squares, sharpness).field)
-        # a hundredth of the least time in which a q_j, at its first pace, grows to the least entry of the other layers
+        # First steps: at its first pace q_j grows to the size of the least j-th entry of the other layers in a time of
+        # its own, and a step is a hundredth of the least of these times.
         steps = 0.01 * np.min(np.sqrt(squares.min(axis=1)) / initial_field, axis=1)
+        # the numbers of the flows that go on; one whose numbers overflow at the start never does
         active = np.flatnonzero(np.isfinite(steps) & np.isfinite(final_margins))
         for _ in range(MOST_STEPS):
             if not len(active):
@@ -78,8 +86,9 @@ def limits_of_layers(
             after, margins_after, error = _step(
                 before, labelled_points[active], squares[active], steps=steps[active], sharpness=sharpness
             )
-            # q starts at zero: a thousandth of the largest initial entry, chosen, is then its least unit
+            # relative to q and, as q starts at zero, to a thousandth of the largest initial entry; the latter is chosen
             tolerance = rtol * (1e-3 * largest_entries[active, None] + np.maximum(np.abs(before), np.abs(after)))
+            # a step to numbers that are not finite has an infinite error, and is repeated
             worst = np.nan_to_num(np.max(error / tolerance, axis=1), nan=np.inf)
             accepted = worst <= 1
             q[active[accepted]], least_margins[active[accepted]] = after[accepted], margins_after[accepted]
@@ -91,7 +100,7 @@ def limits_of_layers(
 
 
 def _slope(q: np.ndarray, labelled_points: np.ndarray, squares: np.ndarray, sharpness: float) -> Slope:
-    """Return dq / ds of the module's equation and its terms, at q of shape (flows, inputs)."""
+    """Return dq / ds of the module's equation, and its terms, at q, shape (flows, inputs)."""
     squared_entries = squares + q[:, None] ** 2  # lambda_lj + q_j^2, of all layers but the last
     product = np.sqrt(np.prod(squared_entries, axis=1))
     margins = _products(labelled_points, q * product)
@@ -108,10 +117,11 @@ def _slope(q: np.ndarray, labelled_points: np.ndarray, squares: np.ndarray, shar
 def _derivative(q: np.ndarray, labelled_points: np.ndarray, slope: Slope) -> np.ndarray:
     """Return the derivative of the field by q at a given kappa, shape (flows, inputs, inputs)."""
     samples, inputs = np.arange(labelled_points.shape[1]), np.arange(q.shape[1])
-    # diag(r) - r r^T, the covariance of a sample that is drawn with probabilities r; dr / dm is -kappa times it
+    # diag(r) - r r^T, the covariance of the indicators of a sample drawn with the probabilities r; dr / dm is -kappa
+    # times it
     covariance = -slope.residuals[:, :, None] * slope.residuals[:, None]
     covariance[:, samples, samples] += slope.residuals
-    # times kappa: minus the derivative by rho of sum_i r_i y_i x_i
+    # kappa times this is minus the derivative by rho of sum_i r_i y_i x_i
     curvature = labelled_points.swapaxes(1, 2) @ (covariance @ labelled_points)
     coefficient_slopes = slope.product * (1 + q * slope.growth)  # d rho_j / d q_j
     derivative = -(slope.kappa * slope.product)[:, :, None] * curvature * coefficient_slopes[:, None]
@@ -124,9 +134,15 @@ def _step(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return q after one step of each flow, the least margins there, and the estimated errors of q.
 
-    With f the field, J its derivative at the start and W = 1 - h d J: W k_1 = f(q), W (k_2 - k_1) = f(q + h k_1 / 2) -
-    k_1, q' = q + h k_2, W k_3 = f(q') - e_32 (k_2 - f(q + h k_1 / 2)) - 2 (k_1 - f(q)), and the error is
-    h (k_1 - 2 k_2 + k_3) / 6. Time does not enter f.
+    f is the field, in which time does not occur, J its derivative at the start, h the length of the step, d = `D`,
+    e_32 = `E_32`, and W = 1 - h d J:
+
+        W k_1 = f(q)
+        W (k_2 - k_1) = f(q + h k_1 / 2) - k_1
+        q' = q + h k_2
+        W k_3 = f(q') - e_32 (k_2 - f(q + h k_1 / 2)) - 2 (k_1 - f(q))
+
+    q' is q after the step, and h (k_1 - 2 k_2 + k_3) / 6 its estimated error.
     """
     h = steps[:, None]
     start = _slope(q, labelled_points, squares, sharpness)

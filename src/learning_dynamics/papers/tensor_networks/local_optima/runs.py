@@ -26,9 +26,10 @@ def from_scaled_starts(
     Returns
     -------
     Trajectory
-        In place of time, scales. For each depth a series ``limit_<depth>``, shape (data sets, scales, starts, inputs),
-        as `limits_of_layers` gives them, nan where a flow does not come to classify all points; constants
-        ``layers_<depth>``, shape (data sets, starts, depth - 1, inputs), the starts at scale one.
+        The scale is in place of time. For each depth a series ``limit_<depth>``, shape (data sets, scales, starts,
+        inputs): the coefficients that `limits_of_layers` returns, nan where a flow does not come to classify all
+        points. Constants ``layers_<depth>``, shape (data sets, starts, depth - 1, inputs): the starts at scale one,
+        without the last layer; X, shape (data sets, samples, inputs), and y, shape (data sets, samples).
 
     Raises
     ------
@@ -38,6 +39,7 @@ def from_scaled_starts(
     if min(depths) < 3:
         raise ProjectError("depths: from three layers on, below which there is one local optimum")
     X, y = data["X"], data["y"]
+    # y_i x_i, once for each flow: along the first axis are data sets, scales and starts, the last varying fastest
     labelled_points = np.repeat(y[..., None] * X, len(scales) * starts, axis=0)
     series: Arrays = {}
     constants = {"X": X, "y": y}
@@ -45,10 +47,11 @@ def from_scaled_starts(
         shape = (starts, depth - 1, X.shape[-1])
         rngs = generators(seed, f"initial_direction.diagonal_{depth}", len(X))
         layers = np.stack([rng.standard_normal(shape) for rng in rngs])
+        # (data sets, scales, starts, depth - 1, inputs)
         scaled = layers[:, None] * np.reshape(scales, (1, -1, 1, 1, 1))
         with np.errstate(over="ignore"):
             squares = scaled.reshape(-1, *shape[1:]) ** 2
-        # along the first axis: data sets, scales, starts, the last varying fastest, as in `labelled_points`
+        # one after the other, as in `labelled_points`
         limits = limits_of_layers(labelled_points, squares, sharpness=sharpness, final_margin=reach, rtol=rtol)
         series[f"limit_{depth}"] = limits.reshape(len(X), len(scales), starts, -1)
         constants[f"layers_{depth}"] = layers

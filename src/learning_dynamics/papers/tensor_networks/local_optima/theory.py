@@ -1,18 +1,23 @@
 """Local optima of the max-margin problem of diagonal networks, and which of them small starts choose greedily.
 
-While the last layer starts at zero, each of its entries is a function of ``theta_j = sum_i nu_i y_i x_ij`` alone, with
-``dnu_i / dt = exp(-m_i)`` (Yun et al. 2021, Lemma 5.1, with layers of any sizes): it blows up where |theta_j| comes to
-a time c_j of its own, of order alpha**(2 - L). While c_j is large, theta moves at a constant pace between one escape
-and the next, because what has escaped settles in times of order one, where it minimises the loss by itself.
+The network has L layers, the last of which starts at zero and the others at scale alpha; x_i are the points, y_i their
+labels and m_i their margins. Each entry j of the last layer is then a function of ``theta_j = sum_i nu_i y_i x_ij``
+alone, with ``dnu_i / dt = exp(-m_i)`` (Yun et al. 2021, Lemma 5.1, with layers of any sizes). The entry becomes
+infinite where |theta_j| comes to a number c_j of its own, the blow-up time, of order alpha**(2 - L): coordinate j
+escapes from zero as |theta_j| comes near c_j.
+
+From a small start all c_j are large. Between one escape and the next theta then moves at a constant pace, because the
+coordinates that have escaped settle in times of order one, where they minimise the loss without the others.
 """
 
 import numpy as np
 from scipy.optimize import minimize
 
-# Of the nodes of `blow_up_times`. The integrand decays like e^-|x| or faster, to 3e-20 at 45, and is analytic up to
-# imaginary parts of pi / 2, so that a spacing h of 0.25 errs by the order of exp(-pi^2 / h), 7e-18.
+# The nodes x of the sum for the integral in `blow_up_times`. The integrand decays like e^-|x| or faster, to 3e-20 at
+# 45, and is analytic up to imaginary parts of pi / 2, so that a spacing h of 0.25 errs by the order of exp(-pi^2 / h),
+# 7e-18.
 EXPONENTS = np.linspace(-45.0, 45.0, 361)
-MOST_ESCAPES = 10  # for each input, chosen; a coordinate that falls back may escape again
+MOST_ESCAPES = 10  # escapes that are allowed for each input, chosen; a coordinate that falls back may escape again
 
 
 def blow_up_times(squares: np.ndarray) -> np.ndarray:
@@ -21,7 +26,7 @@ def blow_up_times(squares: np.ndarray) -> np.ndarray:
     Parameters
     ----------
     squares : ndarray, shape (..., layers - 1, inputs)
-        lambda, squared entries of at least two layers at the start, the last one being zero.
+        lambda, squared entries of all layers but the last at the start; these must be at least two layers.
 
     Returns
     -------
@@ -39,20 +44,22 @@ def blow_up_times(squares: np.ndarray) -> np.ndarray:
 def are_local_optima(labelled_points: np.ndarray, vertices: np.ndarray, power: float) -> np.ndarray:
     """Return which vertices are strict local minima of ``sum_j |rho_j|**power`` with all margins at least one.
 
-    Off the support the cost has infinite slope, for powers below one. On it the multipliers of the tight margins, as
-    many as there are entries, must be positive. Other stationary points are no minima, and flows leave them.
+    Where entries are zero the cost has infinite slope, for powers below one. On the nonzero entries, the support, the
+    multipliers of the tight margins must be positive, and there must be as many tight margins as nonzero entries. Other
+    stationary points are no minima, and flows leave them.
 
     Parameters
     ----------
     labelled_points : ndarray, shape (samples, inputs)
     vertices : ndarray, shape (vertices, inputs)
-        As `margin_vertices` gives them.
+        As `margin_vertices` returns them.
     """
     optimal = np.zeros(len(vertices), dtype=bool)
     for index, vertex in enumerate(vertices):
         support, tight = vertex != 0, labelled_points @ vertex < 1 + 1e-7  # margins of one, but for rounding
         if support.sum() == tight.sum():
-            # the cost's slopes on the support, over the power: the multipliers' sum of tight points has these entries
+            # The cost's slopes on the support, divided by the power. The sum of the tight labelled points, each times
+            # its multiplier, has these entries.
             slopes = np.sign(vertex[support]) * np.abs(vertex[support]) ** (power - 1)
             optimal[index] = (np.linalg.solve(labelled_points[np.ix_(tight, support)].T, slopes) > 0).all()
     return optimal
@@ -61,8 +68,9 @@ def are_local_optima(labelled_points: np.ndarray, vertices: np.ndarray, power: f
 def escaping_signs(labelled_points: np.ndarray, times: np.ndarray, vertices: np.ndarray) -> np.ndarray:
     """Return the signs of the coordinates that escape from a small start before all points are classified.
 
-    The next to escape is the one whose theta_j comes to a blow-up time first. Then those that have escaped minimise
-    the loss without the others, each with its sign or back at zero, which sets the pace of all. No flow is run.
+    The next to escape is the one whose |theta_j| comes to its blow-up time c_j first. Then the escaped coordinates
+    minimise the loss without the others; each keeps its sign, or falls back to zero. The losses of the points there set
+    the pace at which theta moves on. No flow is run.
 
     Parameters
     ----------
@@ -70,7 +78,8 @@ def escaping_signs(labelled_points: np.ndarray, times: np.ndarray, vertices: np.
     times : ndarray, shape (inputs,)
         Blow-up times, in any unit.
     vertices : ndarray, shape (vertices, inputs)
-        As `margin_vertices` gives them: coordinates classify all points if one of these has its entries among them.
+        As `margin_vertices` returns them. The escaped coordinates classify all points, with their signs, if the nonzero
+        entries of one of these are among them.
 
     Returns
     -------
@@ -84,10 +93,10 @@ def escaping_signs(labelled_points: np.ndarray, times: np.ndarray, vertices: np.
             return signs
         signs, losses = _settle(labelled_points, signs)
         velocity = losses @ labelled_points  # d theta_j / dt = sum_i exp(-m_i) y_i x_ij
-        # the time until theta_j comes to c_j times the sign of its velocity, for those that have not escaped
+        # for those that have not escaped, the time until theta_j comes to c_j times the sign of its velocity
         with np.errstate(divide="ignore", invalid="ignore"):
             waits = np.where(signs == 0, (np.sign(velocity) * times - theta) / velocity, np.inf)
-        # those that have just fallen back move away: their wait is zero, but for rounding, or negative
+        # coordinates that have just fallen back move away from c_j: their wait is negative, or zero but for rounding
         waits[~(waits > 1e-9 * times.max())] = np.inf
         escaping = int(np.argmin(waits))
         # what has escaped stays at its blow-up time
@@ -98,9 +107,10 @@ def escaping_signs(labelled_points: np.ndarray, times: np.ndarray, vertices: np.
 
 
 def _settle(labelled_points: np.ndarray, signs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return what escaped coordinates settle at: signs without those that fall back to zero, and each point's loss.
+    """Return where escaped coordinates settle: their signs, zero for those that fall back, and the loss of each point.
 
-    The loss is least among coefficients with these signs, or zero, on these coordinates, and with zero on all others.
+    They settle where the loss is least among coefficients that are zero on all other coordinates, and on these have the
+    given signs or are zero.
     """
     chosen = np.flatnonzero(signs)
     if not len(chosen):
@@ -126,19 +136,19 @@ def _settle(labelled_points: np.ndarray, signs: np.ndarray) -> tuple[np.ndarray,
 
 
 def _with_signs(vertices: np.ndarray, signs: np.ndarray) -> np.ndarray:
-    """Return which vertices have entries of the given signs alone, where these are not zero."""
+    """Return which vertices have nonzero entries of the given signs alone, and none where the sign is 0."""
     return np.all((vertices == 0) | (vertices * signs > 0), axis=1)
 
 
 def greedy_choice(signs: np.ndarray, optima: np.ndarray) -> int:
-    """Return which local optimum is predicted: that of most entries among the escaped coordinates, with their signs.
+    """Return which local optimum is predicted: that of most nonzero entries, all of them escaped and with their signs.
 
-    Of several, the first; -1 if there is none.
+    If there are several this is the first of them, if none it is -1.
 
     Parameters
     ----------
     signs : ndarray, shape (inputs,)
-        As `escaping_signs` gives them.
+        As `escaping_signs` returns them.
     optima : ndarray, shape (optima, inputs)
     """
     entries = np.where(_with_signs(optima, signs), np.count_nonzero(optima, axis=1), 0)

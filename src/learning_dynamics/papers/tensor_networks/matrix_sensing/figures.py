@@ -1,4 +1,4 @@
-"""How rounding leaves the matrices that commute with the sensors."""
+"""How far rounding takes the layers from the matrices that commute with the sensors."""
 
 import numpy as np
 
@@ -28,7 +28,7 @@ def instability(rounding: Table) -> Plot:
         for name in formats:
             colour, unit_roundoff = FORMAT_COLOURS[name], 2.0 ** -SIGNIFICAND_BITS[name]
             rows = select(rounding[rounding["time"] > 0], quantities.OFF_DIAGONAL, scale=scale, precision=name)
-            for _, line in rows.groupby("seed"):
+            for _, line in rows.groupby("seed"):  # a line for each draw
                 axis.semilogy(line["time"], line["value"] / scale, color=colour, lw=1.0)
             axis.axhline(unit_roundoff, color=colour, ls=DOTTED, lw=0.9)
         axis.set(title=rf"$\alpha = {scale:g}$", xlabel=r"$t\, \alpha^{L - 2}$")

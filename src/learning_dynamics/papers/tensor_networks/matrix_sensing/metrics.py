@@ -1,11 +1,14 @@
 """Limits of deep matrix sensing against the minimisers that are predicted, and the growth of rounding (Corollary 7).
 
-- `matrix_sensing`: ``product_<depth>`` (data sets, scales, size, size) has W_1 ... W_L in the sensors' eigenbasis, with
-  scales instead of times. `A` (data sets, samples, size, size) are the sensors, which are symmetric, `Q` (data sets,
-  size, size) their eigenvectors, as columns, and `X` (data sets, samples, size) their eigenvalues: these take the part
-  of the inputs. `y` (data sets, samples).
-- `rounding`: ``<precision>`` and ``loss/<precision>`` (data sets, times, scales). Times are in units of alpha^(2 - L),
-  which differ between scales.
+- `matrix_sensing`: the series ``product_<depth>`` (data sets, scales, size, size) has the limits of W_1 ... W_L in the
+  sensors' eigenbasis, with scales alpha instead of times. The constant `A` (data sets, samples, size, size) are the
+  sensors, which are symmetric, and `Q` (data sets, size, size) their common eigenvectors, as columns. `X` (data sets,
+  samples, size) are their eigenvalues, which are to the diagonal of W_1 ... W_L what inputs are to coefficients. `y`
+  (data sets, samples) are the labels.
+- `rounding`: the series ``<precision>`` (data sets, times, scales) has the largest entry off the diagonal, and
+  ``loss/<precision>``, of the same shape, the loss. Times are in units of alpha^(2 - L), which differ between scales.
+
+The letter Q is an array of eigenvectors in the code and Theorem 4's function in the docstrings ("the minimiser of Q").
 """
 
 from typing import Literal
@@ -31,7 +34,8 @@ def matrix_sensing(trajectory: Trajectory) -> Tables:
     Quantities
     ----------
     entry
-        Entries of W_1 ... W_L, predicted by the minimiser of Q over the eigenvalues.
+        Entries of W_1 ... W_L at the limit, predicted by the diagonal matrix whose diagonal minimises Q among those
+        that fit the labels with the sensors' eigenvalues.
     other_depth
         `entry`, predicted by the minimiser of Q for a layer more.
     other_scale
@@ -39,7 +43,8 @@ def matrix_sensing(trajectory: Trajectory) -> Tables:
     least_nuclear_norm, least_frobenius_norm
         `entry`, predicted by the solution of least nuclear or Frobenius norm.
     sensitivity
-        Relative change of the minimiser of Q over the relative change of one entry of the initial layers, the largest.
+        Relative change of the minimiser of Q over the relative change of one entry of the initial layers that causes
+        it: the largest ratio of all entries.
     """
     constants, settings = trajectory.constants, trajectory.settings
     scales = trajectory.time
@@ -59,7 +64,7 @@ def matrix_sensing(trajectory: Trajectory) -> Tables:
         flat = products.reshape(*products.shape[:2], -1)
 
         def minimisers(deep: int, factor: float) -> np.ndarray:
-            """Return the minimisers of Q, diagonal matrices, for a depth and multiples of the scales, like `flat`."""
+            """Return the minimisers of Q for a depth and multiples of the scales, as diagonal matrices, like `flat`."""
             eta = np.ones(X.shape[-1])
             return np.array(
                 [
@@ -86,8 +91,9 @@ def matrix_sensing(trajectory: Trajectory) -> Tables:
 def _sensitivity(features: np.ndarray, labels: np.ndarray, scale: float, depth: int) -> float:
     """Return the relative change of the minimiser of Q over that of one entry of the start, the largest of all entries.
 
-    It is a difference quotient at a change of 1e-4. Chosen: small beside the start, whose entries are all one, and
-    large beside the error of the minimiser, which fits the labels to 1e-8 of their norm or better.
+    The start has an entry for each eigenvalue, which all layers but the last share. The ratio is a difference quotient
+    at a change of 1e-4. This is chosen: small against the entries of the start, which are all one, and large against
+    the error of the minimiser, which fits the labels to 1e-8 of their norm or better.
     """
     start, change = np.ones(features.shape[-1]), 1e-4
     limit = norm_like_minimiser(features, labels, start, scale=scale, depth=depth)
@@ -100,7 +106,7 @@ def _sensitivity(features: np.ndarray, labels: np.ndarray, scale: float, depth: 
 
 @columns(SEED, PRECISION, SCALE, TIME, *MEASURED)
 def rounding(trajectory: Trajectory) -> Tables:
-    """Measure how rounding leaves the matrices that commute with the sensors.
+    """Measure how far rounding takes the layers from the matrices that commute with the sensors.
 
     Quantities
     ----------

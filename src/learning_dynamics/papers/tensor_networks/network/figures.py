@@ -11,9 +11,9 @@ from matplotlib.patches import Polygon
 from learning_dynamics.plotting import WIDTH, Plot
 from learning_dynamics.tidy import Table
 
-# lengths in units of an entry's
+# lengths in units of the side of an entry's square
 BEHIND = 0.45  # how far each slice of the third axis is drawn up and to the right of the one before
-# centres along a row
+# centres, from left to right along a row, of what the row shows
 TENSOR_AT, CONTRACTION_SIGN_AT, VECTOR_AT, EQUALS_SIGN_AT, RESULT_AT = 3.0, 6.25, 8.1, 9.4, 12.2
 
 
@@ -34,9 +34,10 @@ def fig2(contraction: Table) -> Plot:
         *(rf"$\mathsf{{M}}(x) \circ ({_vector_names(k)})$" for k in range(1, stages)),
         r"$f(x)$",
     ]
-    top = 0.0
+    top = 0.0  # of the row; the vertical coordinate falls from row to row
     for stage in range(stages):
         tensor = arrays[f"tensor_{stage}"]
+        # below the row's top: a name, the slices behind the front one, and half of the front slice
         behind = BEHIND * (tensor.shape[2] - 1) if tensor.ndim > 2 else 0.0
         middle = top - 1.0 - behind - len(tensor) / 2
         _draw_array(axis, tensor, names[stage], TENSOR_AT, middle)
@@ -69,7 +70,7 @@ def _vector_names(count: int) -> str:
 
 
 def _array(rows: Table) -> np.ndarray:
-    """Return an array, of order three or less, from the rows of its entries."""
+    """Return an array, of order three or less, from the rows of its entries; axes of length one are left out."""
     indices = tuple(rows[f"axis_{number}"] for number in (1, 2, 3))
     array = np.zeros([index.max() + 1 for index in indices])
     array[indices] = rows["value"]

@@ -1,10 +1,11 @@
 """The arrays of a contraction, and what the flow of a network's layers conserves.
 
-- `contraction`: each array is a series, with axes of length one, of members and times, before its own.
-- `forward`: ``<network>_<activation>_<depth>`` (draws, 1, 2) are outputs: by the data tensor, and layer by layer.
-- `flow`: ``<network>_<depth>`` (data sets, times, parameters) has states, v_1, ..., v_L in one vector. `X` (data sets,
-  samples, inputs), `y` (data sets, samples). Matrices of fully connected networks are square, and column by column in a
-  state. Times are flow time.
+- `contraction`: each array is a series. Before its own axes it has two of length one, of members and times.
+- `forward`: the series ``<network>_<activation>_<depth>`` (draws, 1, 2) have two outputs of each draw: by the data
+  tensor, and layer by layer.
+- `flow`: the series ``<network>_<depth>`` (data sets, times, parameters) have states, v_1, ..., v_L in one vector. `X`
+  is (data sets, samples, inputs), `y` (data sets, samples). The matrices of fully connected networks are square, and
+  column by column in a state. Times are flow time.
 """
 
 import itertools
@@ -31,7 +32,7 @@ from learning_dynamics.trajectories import Trajectory
 def contraction(trajectory: Trajectory) -> Tables:
     """List the entries of a data tensor of order three or less, of the vectors, and of what each contraction leaves."""
     for name, series in trajectory.series.items():
-        # `series` has two axes more than the array; axes of length one are added, up to three
+        # `series` has two axes more than the array. Axes of length one are added behind the array's, up to three.
         array = series[0, 0].reshape(*series.shape[2:], *([1] * (5 - series.ndim)))
         first, second, third = (axis.ravel() for axis in np.indices(array.shape))
         yield pd.DataFrame({"array": name, "axis_1": first, "axis_2": second, "axis_3": third, "value": array.ravel()})
@@ -52,7 +53,7 @@ def forward(trajectory: Trajectory) -> Tables:
     output
         Output of the tensor formulation (2), predicted by the layers' own formula, (3) to (5).
     activation_at_zero
-        The activation at zero.
+        The activation at zero, the same for all draws.
     """
     settings = trajectory.settings
     cases = itertools.product(settings["networks"], settings["depths"], settings["activations"])
@@ -74,13 +75,14 @@ def flow(trajectory: Trajectory) -> Tables:
     Quantities
     ----------
     drift
-        Largest change since the start of what is conserved: |(U_l^T v_l)_j|^2 - |(U_L^T v_L)_j|^2 over l and j in
-        orthogonally decomposable networks, the entries of W_l^T W_l - W_(l+1) W_(l+1)^T in fully connected ones.
+        Largest change since the start, over all l and j, of a difference that is conserved. In orthogonally
+        decomposable networks this is |(U_l^T v_l)_j|^2 - |(U_L^T v_L)_j|^2 (21), in fully connected ones an entry of
+        W_l^T W_l - W_(l+1) W_(l+1)^T (80, 81).
     other_drift
-        Largest change since the start of what is not conserved: |(U_l^T v_l)_j| - |(U_L^T v_L)_j|, or the entries of
+        The same for a difference that is not conserved: |(U_l^T v_l)_j| - |(U_L^T v_L)_j|, or an entry of
         W_l W_l^T - W_(l+1) W_(l+1)^T.
     largest_term
-        Largest term: |(U_l^T v_l)_j|^2, or an entry of W_l^T W_l.
+        Largest |(U_l^T v_l)_j|^2, or entry of W_l^T W_l, at each time: the size with which `drift` compares.
     loss
         Half the sum of squared residuals.
     """
@@ -100,12 +102,13 @@ def flow(trajectory: Trajectory) -> Tables:
 
 
 def _square_differences(network: TensorNetwork, states: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return differences of squared singular coordinates (21) and of sizes, (..., entries), and the largest square.
+    """Return what is conserved and a comparison, both of shape (..., entries), and the largest square, shape (...).
 
-    They are those of each layer from the last: |(U_l^T v_l)_j|^2 - |(U_L^T v_L)_j|^2, and the same without squares.
+    Conserved are |(U_l^T v_l)_j|^2 - |(U_L^T v_L)_j|^2 (21), the differences of each layer's squared singular
+    coordinates from the last layer's. The comparison has the same differences without squares.
     """
     layers = network.layers(states)
-    # shape (..., L, m)
+    # |(U_l^T v_l)_j|^2, shape (..., L, m)
     squares = np.stack([np.abs(layer @ U) ** 2 for layer, U in zip(layers, network.U, strict=True)], axis=-2)
     last = squares[..., -1:, :]
     flat = (*squares.shape[:-2], -1)
@@ -114,13 +117,15 @@ def _square_differences(network: TensorNetwork, states: np.ndarray) -> tuple[np.
 
 
 def _gram_differences(network: TensorNetwork, states: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return entries of W_l^T W_l - W_(l+1) W_(l+1)^T (80, 81), those with W_l W_l^T instead, and the largest term.
+    """Return what is conserved and a comparison, both of shape (..., entries), and the largest term, shape (...).
 
-    W_L is w_L as a column. Shapes are (..., entries) for both, all layers one after the other, and (...).
+    Conserved are the entries of W_l^T W_l - W_(l+1) W_(l+1)^T (80, 81), with W_L = w_L as a column, for all l one after
+    the other. The comparison has W_l W_l^T in place of W_l^T W_l; the term is an entry of W_l^T W_l.
     """
     *flat, last = network.layers(states)
     lead = states.shape[:-1]
-    # columns come first in a state: read as rows, each matrix is its transpose
+    # A state has each matrix column by column: read row by row it is the transpose. All matrices are square, as wide as
+    # the last layer is long.
     matrices = [layer.reshape(*lead, last.shape[-1], -1).mT for layer in flat] + [last[..., None]]
     invariants = [W.mT @ W - V @ V.mT for W, V in itertools.pairwise(matrices)]
     comparisons = [W @ W.mT - V @ V.mT for W, V in itertools.pairwise(matrices)]

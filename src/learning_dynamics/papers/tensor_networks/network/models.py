@@ -1,4 +1,4 @@
-"""Outputs by the tensor formulation (2) and layer by layer, (3) to (5), and the activations to try both with."""
+"""Outputs of a network by the tensor formulation (2) and layer by layer, (3) to (5), with several activations."""
 
 from collections.abc import Callable, Sequence
 
@@ -36,10 +36,10 @@ def layer_by_layer(architecture: str, x: np.ndarray, layers: Sequence[np.ndarray
     Parameters
     ----------
     architecture : str
-        diagonal, fully_connected, or any other name, of a convolutional network.
+        diagonal or fully_connected; any other name is that of a convolutional network.
     x : ndarray, shape (inputs,)
-    layers : sequence of ndarray
-        Vectors of weights; matrices are given column by column.
+    layers : sequence of ndarray, shapes (k_l,)
+        Weights; a matrix is a vector, column by column.
     activation : callable
         Applied after each layer but the last.
     """

@@ -23,8 +23,9 @@ def contraction(*, lengths: list[Count], inputs: Count, member: Natural, seed: S
     Returns
     -------
     Trajectory
-        One member and one time. Series ``tensor_0``, which is M(x), shape (1, 1, k_1, ..., k_L) with k_l the `lengths`;
-        ``tensor_l``, (1, 1, k_(l+1), ..., k_L), what is left after l contractions; ``vector_l``, (1, 1, k_l).
+        There are one member and one time, the first two axes of every series. ``tensor_0`` is M(x), shape (1, 1, k_1,
+        ..., k_L), where k_l are the `lengths`. ``tensor_l``, shape (1, 1, k_(l+1), ..., k_L), is what l contractions
+        leave, and ``vector_l``, shape (1, 1, k_l), is v_l.
     """
     rng = generators(seed, "tensor_network.contraction", member + 1)[member]
     network = TensorNetwork(rng.standard_normal((inputs, *lengths)))
@@ -48,13 +49,14 @@ def forward(
 ) -> Trajectory:
     """Compute outputs with an activation in two ways: from the data tensor (eq. 2), and layer by layer (eqs. 3 to 5).
 
-    `architectures.network_of` describes the networks; a decomposable one cannot be computed layer by layer.
+    `architectures.network_of` describes the networks. Its decomposable ones have no formula layer by layer.
 
     Returns
     -------
     Trajectory
         Members are draws of an input and of all layers, and there is one time. Series
-        ``<network>_<activation>_<depth>``, shape (draws, 1, 2): the output from the data tensor, and layer by layer.
+        ``<network>_<activation>_<depth>``, shape (draws, 1, 2): the output from the data tensor, and the one layer by
+        layer.
     """
     series: Arrays = {}
     for network in networks_of(networks, depths, inputs, seed):
@@ -84,7 +86,7 @@ def flow(
 ) -> Trajectory:
     """Follow gradient flow on the squared loss from Gaussian layers, whose entries have the standard deviation `scale`.
 
-    Networks with equally many parameters start alike.
+    Networks with equally many parameters start at the same numbers.
 
     Parameters
     ----------
@@ -94,13 +96,13 @@ def flow(
     Returns
     -------
     Trajectory
-        For each network and depth a series ``<network>_<depth>``, shape (data sets, times, parameters), all layers of a
-        network one after the other; constants X and y.
+        For each network and depth a series ``<network>_<depth>``, shape (data sets, times, parameters), all layers of
+        the network in one vector; constants X and y.
     """
     X, y = data["X"], data["y"]
     series: Arrays = {}
     for network in networks_of(networks, depths, X.shape[-1], seed):
-        # a label of no network and no depth: those with equally many parameters start alike
+        # the label has no network and no depth in it, so that equally many parameters start at the same numbers
         rngs = generators(seed, "initial_direction.gaussian", len(X))
         starts = [scale * rng.standard_normal(sum(network.lengths)) for rng in rngs]
         members = zip(X, y, starts, strict=True)

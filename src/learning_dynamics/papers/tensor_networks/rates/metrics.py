@@ -1,11 +1,11 @@
-"""The loss along the flow beside the constants of the paper's bounds.
+"""The loss along the flow, and the constants and rates of the paper's bounds on it.
 
-Exponential loss: ``<network>_<depth>`` (members, times, parameters) has the layers divided by (1 + log(1 + t))^(1/L). A
-member is a data set and a margin at the start, margins varying fastest. `best` (data sets, inputs) are the l2
-max-margin classifiers; times are log(1 + log(1 + t)).
+Exponential loss: the series ``<network>_<depth>`` (members, times, parameters) have the layers divided by
+(1 + log(1 + t))^(1/L), and times are log(1 + log(1 + t)). Members are all pairs of a data set and a margin at the
+start; margins vary fastest. `best` (data sets, inputs) are the l2 max-margin classifiers, with a least margin of one.
 
-Squared loss: ``<network>_<depth>`` (data sets, times, scales, samples) has the residuals. Times are in units of the
-bound's time constant, which differs between scales.
+Squared loss: the series ``<network>_<depth>`` (data sets, times, scales, samples) have the residuals f(x_i) - y_i.
+Times are in units of one over the rate of a bound (62), which differs between scales.
 
 Both: `X` (data sets, samples, inputs), `y` (data sets, samples).
 """
@@ -19,7 +19,8 @@ from learning_dynamics.papers.tensor_networks.tables import DEPTH, FOLLOWED, NET
 from learning_dynamics.tidy import SEED, Column, Tables, columns, rows
 from learning_dynamics.trajectories import Trajectory
 
-LOWEST = 1e-14  # L(t) / L(0): below it the residuals, 1e-7 of their start, are near the integrator's error
+# The least L(t) / L(0) that is measured: there residuals are 1e-7 of those at the start, near the integrator's error.
+LOWEST = 1e-14
 
 
 @columns(
@@ -38,21 +39,22 @@ def exponential_loss(trajectory: Trajectory) -> Tables:
     log_loss
         Logarithm of the loss, the sum of exp(-y_i f(x_i)).
     bound_constant
-        c of D.1.1's bound, alpha^(2L-2) lambda^(L-1) s_min(S)^2 gamma^2 with alpha = 1 and gamma the l2 max margin; at
-        the start.
+        The constant c of D.1.1's bound, alpha^(2L-2) lambda^(L-1) s_min(S)^2 gamma^2, with alpha = 1, the setting
+        `imbalance` as lambda, and the l2 max margin gamma; listed at the first time.
     one_point_bound_constant
-        c of E.1.1's bound, alpha^2 lambda |s|^2 with alpha = 1; at the start, for two layers and one point alone.
+        The constant c of E.1.1's bound, alpha^2 lambda |s|^2, with alpha = 1 and the singular values s of M(x); listed
+        at the first time, for two layers and one point alone.
     """
     X, y, imbalance = trajectory.constants["X"], trajectory.constants["y"], trajectory.settings["imbalance"]
     start_margins = np.array(trajectory.settings["margins"], dtype=float)
-    l2_max_margin = 1 / np.linalg.norm(trajectory.constants["best"], axis=1)  # gamma
-    # by member: data set and start margin
+    l2_max_margin = 1 / np.linalg.norm(trajectory.constants["best"], axis=1)  # gamma, shape (data sets,)
+    # the data set and the margin at the start of each member
     seeds = np.repeat(np.arange(len(X)), len(start_margins))
     start_margin = np.tile(start_margins, len(X))
     log_time = np.expm1(trajectory.time)
     for network, states in followed_networks(trajectory):
         margins = np.einsum("mni,mti->mtn", X[seeds], network.coefficients(states)) * y[seeds][:, None]
-        margins *= (1 + log_time)[:, None]  # undoes the division of the layers: all L together, by 1 + log(1 + t)
+        margins *= (1 + log_time)[:, None]  # the layers are divided by this to the power 1/L each, L of them by it
         log_loss = np.log(np.exp(-margins).sum(axis=-1))
         labels = {"network": network.name, "depth": network.depth, "start_margin": start_margin}
         yield rows({quantities.LOG_LOSS: log_loss}, {"seed": seeds, "log_time": log_time}, **labels)
@@ -78,24 +80,25 @@ def squared_loss(trajectory: Trajectory) -> Tables:
     Quantities
     ----------
     speed
-        log(L(0) / L(t)) / t, in units of the bound's rate: at least one, by (62), and in fully connected networks by
-        the steps of H.1, which prints half of that (errata 12). Nan once the loss is below `LOWEST` of its start.
+        log(L(0) / L(t)) / t over the rate of the bound (62), by which it is at least one. For fully connected networks
+        the rate is that of the steps of H.1, twice the rate that H.1 prints (errata 12). Nan once L(t) / L(0) is below
+        `LOWEST`.
     one_point_speed
-        log(L(0) / L(t)) / t, in units of the rate of (73): at least one by (73). Nan once the loss is below `LOWEST` of
-        its start; two layers and one point alone, not fully connected networks.
+        log(L(0) / L(t)) / t over the rate of the bound (73), by which it is at least one. Nan once L(t) / L(0) is below
+        `LOWEST`; two layers and one point alone, not fully connected networks.
     """
     X, settings = trajectory.constants["X"], trajectory.settings
-    times = trajectory.time[1:]
+    times = trajectory.time[1:]  # at the first time, zero, there is no speed
     axes = {"seed": np.arange(len(X)), "scale": np.array(settings["scales"], dtype=float), "time": times}
     for network, residuals in followed_networks(trajectory):
         loss = 0.5 * np.sum(residuals**2, axis=-1)
-        loss_ratio = loss[:, 1:] / loss[:, :1]
+        loss_ratio = loss[:, 1:] / loss[:, :1]  # L(t) / L(0), shape (data sets, times, scales)
         with np.errstate(divide="ignore"):
             speed = np.where(loss_ratio > LOWEST, -np.log(loss_ratio) / times[:, None], np.nan)
         measures = {quantities.SPEED: np.swapaxes(speed, 1, 2)}  # (data sets, scales, times)
         if network.depth == 2 and X.shape[1] == 1 and network.name != "fully_connected":
-            # rate of (62) over rate of (73): s_min(S)^2 s_min(X)^2 / |s|^2; alpha^2 and lambda cancel, and s_min(X) is
-            # |x| here
+            # The rate of (62) over that of (73), s_min(S)^2 s_min(X)^2 / |s|^2, takes one speed to the other. Scale and
+            # imbalance cancel, so that they are set to one, and s_min(X) of one point is |x|.
             constant = decomposable_constant(network, scale=1.0, imbalance=1.0)
             rate_ratio = [
                 constant * (x @ x) / one_point_constant(network, x, scale=1.0, imbalance=1.0) for x in X[:, 0]

@@ -30,19 +30,22 @@ def exponential_loss(
 ) -> Trajectory:
     """Follow the exponential loss from coefficients that are each of `margins` times the l2 max-margin classifier.
 
-    That classifier's least y_i f(x_i) is one, so that the start's least y_i f(x_i) is the factor, its margin.
+    The margins y_i x_i^T z of this classifier z are at least one, and one at the support vectors. The least margin of a
+    start is therefore its factor, the start's margin; for a negative factor only if all points are support vectors.
 
     Returns
     -------
     Trajectory
-        Time is log(1 + log(1 + t)). Series ``<network>_<depth>``, shape (data sets * margins, times,
-        parameters), margins varying fastest: the layers divided by (1 + log(1 + t))^(1/L). Constants X, y, and best,
-        shape (data sets, inputs).
+        Time is log(1 + log(1 + t)). Series ``<network>_<depth>``, shape (data sets * margins, times, parameters),
+        margins varying fastest: the layers v_1, ..., v_L in one vector, divided by (1 + log(1 + t))^(1/L). Constants X,
+        shape (data sets, samples, inputs), y, shape (data sets, samples), and the classifiers best, shape (data sets,
+        inputs).
     """
     X, y = data["X"], data["y"]
     log_log_times = np.linspace(0.0, last, records)
-    # The cap changes the exponent by at most exp(last) / sharpness of itself, here rtol^(1/4) / 1000. Both numbers are
-    # chosen: the exponent is then nearly the loss's, and `sharpness` far below 1 / rtol, which no integrator passes.
+    # `exponential_flow` caps the exponent of the loss. The cap changes it by at most exp(last) / sharpness of itself,
+    # which is rtol^(1/4) / 1000 here. Both numbers are chosen: the exponent is then nearly the loss's, and `sharpness`
+    # far below 1 / rtol, which no integrator passes.
     sharpness = 1e3 * float(np.exp(last)) / integration.rtol**0.25
     exact = Accuracy(rtol=integration.rtol, atol=integration.atol, sharpness=sharpness)
     best = np.array([minimum_norm(*data_set, "l2", classification=True) for data_set in zip(X, y, strict=True)])
@@ -59,13 +62,16 @@ def exponential_loss(
 def squared_loss(
     data: Arrays, *, networks: list[Common], depths: list[Count], scales: list[Positive], integration: Span, seed: Seed
 ) -> Trajectory:
-    """Follow regression from v_L = 0 and all other layers of size alpha, in units of the bound's rate.
+    """Follow regression from v_L = 0 and all other layers of size alpha, the scale.
+
+    In singular coordinates the entries of these layers are alpha; matrices of fully connected networks are alpha I.
 
     Returns
     -------
     Trajectory
-        Time is in units of 1 / (2 alpha^(2L-2) s_min(S)^2 s_min(X)^2). Series ``<network>_<depth>``, shape (data sets,
-        times, scales, samples): the residuals f(x_i) - y_i.
+        Time is in units of 1 / (2 alpha^(2L-2) s_min(S)^2 s_min(X)^2), one over the rate of (62), without S for fully
+        connected networks. Series ``<network>_<depth>``, shape (data sets, times, scales, samples): the residuals
+        f(x_i) - y_i. Constants X, shape (data sets, samples, inputs), and y, shape (data sets, samples).
     """
     X, y = data["X"], data["y"]
     series: Arrays = {}
@@ -74,12 +80,13 @@ def squared_loss(
             [_residuals(network, *data_set, scale=scale, integration=integration) for scale in scales]
             for data_set in zip(X, y, strict=True)
         ]
+        # from (data sets, scales, times, samples)
         series[f"{network.name}_{network.depth}"] = np.swapaxes(residuals, 1, 2)
     return Trajectory(integration.times, series, {"X": X, "y": y})
 
 
 def _residuals(network: TensorNetwork, X: np.ndarray, y: np.ndarray, *, scale: float, integration: Span) -> np.ndarray:
-    """Return f(x_i) - y_i, shape (times, samples)."""
+    """Return f(x_i) - y_i on one data set from one scale, shape (times, samples); lambda of the start is one."""
     inputs, depth = X.shape[1], network.depth
     if network.name == "fully_connected":
         start = identity_layers(inputs, depth)

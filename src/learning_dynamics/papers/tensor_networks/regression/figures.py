@@ -29,9 +29,9 @@ def depth(flow: Table, descent: Table, random: Table) -> Plot:
     for layers, colour in colours.items():
         curve = select(flow, quantities.MINIMISER_CURVE, depth=layers).sort_values("scale")
         left.semilogx(curve["scale"], curve["value"], color=colour, lw=1.3)
-        limits = {"index": 1, "seed": 0, "depth": layers}  # rows of the first coefficient
-        by_flow = select(flow, quantities.COEFFICIENT, **limits).sort_values("scale")
-        by_descent = select(descent, quantities.COEFFICIENT, **limits).sort_values("scale")
+        first_coefficient = {"index": 1, "seed": 0, "depth": layers}  # at every scale, of the only data set
+        by_flow = select(flow, quantities.COEFFICIENT, **first_coefficient).sort_values("scale")
+        by_descent = select(descent, quantities.COEFFICIENT, **first_coefficient).sort_values("scale")
         left.semilogx(by_flow["scale"], by_flow["value"], "o", mfc="none", color=colour, ms=5.5)
         left.semilogx(by_descent["scale"], by_descent["value"], "x", mfc="none", color=colour, ms=4.5)
         for quantity, style in ((quantities.WEIGHTED_L1, "-"), (quantities.WEIGHTED_L2, "--")):
@@ -63,7 +63,7 @@ def depth(flow: Table, descent: Table, random: Table) -> Plot:
 
 def _draw_least_norm(axis: Axes, flow: Table, quantity: Quantity, label: str, *, side: str) -> None:
     """Draw the first coefficient of a solution of least norm as a level, named at one side of the panel."""
-    # of any depth and scale: the solution depends on neither
+    # the first row that there is: the solution depends on no depth and no scale
     level = select(flow, quantity, index=1)["predicted"].iloc[0]
     axis.axhline(level, color=COLOURS["grey"], lw=0.8, ls=DOTTED, zorder=0)
     x = 0.98 if side == "right" else 0.02
@@ -71,7 +71,10 @@ def _draw_least_norm(axis: Axes, flow: Table, quantity: Quantity, label: str, *,
 
 
 def _distances(table: Table, quantity: Quantity, layers: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return scales, shape (scales,), and relative distances of limits from predictions, (data sets, scales)."""
+    """Return scales, shape (scales,), and distances of limits from predictions, shape (data sets, scales).
+
+    Distances are relative to the prediction's length, and at least `FLOOR`.
+    """
     scales = np.unique(select(table, quantity)["scale"])
     distances = [relative_distances(Draws(table, depth=layers, scale=scale), quantity) for scale in scales]
     return scales, np.maximum(np.stack(distances, axis=1), FLOOR)
@@ -94,7 +97,7 @@ def even_data(flow: Table) -> Plot:
             (quantities.COEFFICIENT, COLOURS["blue"]),
         ):
             scales, distances = _distances(flow, quantity, layers)
-            axis.loglog(scales, distances.T, color=colour, lw=1.0, marker=".")
+            axis.loglog(scales, distances.T, color=colour, lw=1.0, marker=".")  # a line for each data set
         axis.set(title=f"$L = {layers}$", xlabel=SCALE_LABEL)
     letters(axes.flat)
     axes[0, 0].set_ylabel("relative distance")

@@ -13,7 +13,9 @@ from learning_dynamics.plotting.interactive import INK, Interactive, choice, col
 from learning_dynamics.tidy import Table, by_draw, select
 
 POINTS = 41  # of a path
-STEP = 0.05  # of the slider, in the logarithm of alpha to base ten: three decades at `metrics.PLOTTED` scales
+# The slider's step in log10(alpha). It is that between the scales of `MINIMISER_CURVE`, of which `metrics.PLOTTED`
+# span three decades.
+STEP = 0.05
 TINTS = [COLOURS[name] for name in ("blue", "vermilion", "green", "purple", "orange")]
 
 
@@ -28,7 +30,8 @@ def depth(flow: Table, descent: Table) -> Interactive:
     """
     l1_point = by_draw(flow, quantities.PLAIN_L1, column="predicted")[0]
     l2_point = by_draw(flow, quantities.PLAIN_L2, column="predicted")[0]
-    point = l2_point / (l2_point @ l2_point)  # the data point over its label
+    # x / y of the data point (x, y): the interpolator of least l2 norm is y x / |x|^2
+    point = l2_point / (l2_point @ l2_point)
     grid = np.sort(select(flow, quantities.MINIMISER_CURVE)["scale"].unique())
     exponents = np.log10(grid).round(3)
     names = {int(layers): f"{italic('L')} = {layers}" for layers in sorted(flow["depth"].unique())}
@@ -61,7 +64,7 @@ def _plane(
     Parameters
     ----------
     paths : list of dict
-        Of each scale and depth, with lists of both coordinates.
+        One for each scale and depth: the slider's exponent, the depth's name, and the lists x and y of coordinates.
     ends : DataFrame
         As `_ends` returns them.
     l1_point, l2_point : ndarray, shape (2,)
@@ -71,7 +74,7 @@ def _plane(
     along = (l2_point - l1_point) / np.linalg.norm(l2_point - l1_point)
     first, last = l1_point - 0.06 * along, l2_point + 0.15 * along
     minima = [_place(first), _place(last)]
-    stars = [_place(l1_point) | {"name": "least ℓ₁ norm"}, _place(l2_point) | {"name": "least ℓ₂ norm"}]
+    diamonds = [_place(l1_point) | {"name": "least ℓ₁ norm"}, _place(l2_point) | {"name": "least ℓ₂ norm"}]
 
     corners = np.array([[0.0, 0.0], first, last])
     low, high = corners.min(axis=0), corners.max(axis=0)
@@ -90,12 +93,12 @@ def _plane(
         .mark_line(strokeWidth=2.2)
         .encode(*axes, colour, order="step:Q")
     )
-    star, chosen_ends = _chart(stars), alt.Chart(ends).transform_filter(is_chosen)
+    diamond, chosen_ends = _chart(diamonds), alt.Chart(ends).transform_filter(is_chosen)
     return alt.layer(
         _chart(minima).mark_line(color=COLOURS["orange"], strokeWidth=5, opacity=0.45).encode(*axes),
-        star.mark_point(color=INK, shape="diamond", size=70, filled=True).encode(*axes),
-        star.mark_text(align="left", dx=6, dy=-12).encode(*axes, text="name:N"),
-        _chart([{"x": 0, "y": 0}]).mark_point(color=INK, filled=True, size=40).encode(*axes),
+        diamond.mark_point(color=INK, shape="diamond", size=70, filled=True).encode(*axes),
+        diamond.mark_text(align="left", dx=6, dy=-12).encode(*axes, text="name:N"),
+        _chart([{"x": 0, "y": 0}]).mark_point(color=INK, filled=True, size=40).encode(*axes),  # where all paths start
         path,
         chosen_ends.transform_filter("datum.by == 'flow'").mark_point(size=90, strokeWidth=1.6).encode(*axes, colour),
         chosen_ends.transform_filter("datum.by == 'descent'")
@@ -105,19 +108,20 @@ def _plane(
 
 
 def flow_path(point: np.ndarray, scale: float, depth: int) -> np.ndarray:
-    """Return the coefficients along the flow on one data point of label one, shape (POINTS, 2), to where it is fitted.
+    """Return the coefficients along the flow on the data point `point`, of label one, to where it is fitted.
 
-    Coefficient i is ``scale**L h_L(scale**(L-2) s x_i)`` of a time s that all share (Lemma 5.1). Layers before the last
-    start at `scale`, the last at zero.
+    Coefficient i is ``scale**L h_L(scale**(L-2) s x_i)`` at a time s that all coefficients share (Lemma 5.1). All
+    layers start at `scale`, but the last at zero. The shape is (POINTS, 2).
     """
-    # the coefficient of the largest |x_i| grows first: the path is found at values of it, up to where it fits by itself
+    # The coefficient of the largest |x_i| grows fastest. The path is found at values of it, up to where it would fit
+    # alone. No other term of the output, beta_i x_i, is negative, so that the output has come to the label there.
     largest = int(np.argmax(np.abs(point)))
     grown = np.linspace(0, 1 / point[largest], 20 * POINTS)
     outer, inner = scale**depth, scale ** (depth - 2)
     time = norm_like.depth_h_inverse(grown / outer, depth) / (inner * point[largest])
     path = outer * norm_like.depth_h(inner * time[:, None] * point, depth)
     path[:, largest] = grown
-    # POINTS places on this path, at outputs that are equally far apart, from zero to the label
+    # POINTS places on this path, at outputs ``path @ point`` that are equally far apart, from zero to the label
     steps = np.arange(len(grown))
     places = np.interp(np.linspace(0, 1, POINTS), path @ point, steps)
     return np.stack([np.interp(places, steps, coefficient) for coefficient in path.T], axis=1)
@@ -126,6 +130,7 @@ def flow_path(point: np.ndarray, scale: float, depth: int) -> np.ndarray:
 def _distances_from_path(table: Table, point: np.ndarray) -> list[float]:
     """Return how far each run of the first data set ended from the end of its path, the larger of both coordinates."""
     distances = []
+    # each group has two rows, beta_1 and beta_2, in the order in which tables list entries
     for (layers, scale), rows in select(table, quantities.COEFFICIENT, seed=0).groupby(["depth", "scale"]):
         distances.append(np.abs(flow_path(point, float(scale), int(layers))[-1] - rows["value"]).max())
     return distances
@@ -135,6 +140,7 @@ def _ends(table: Table, method: str, names: dict[int, str]) -> pd.DataFrame:
     """Return where the runs of a table ended, a row each, with the depth's name and the slider's nearest exponent."""
     rows = select(table, quantities.COEFFICIENT, seed=0)
     wide = rows.pivot_table(index=["depth", "scale"], columns="index", values="value").reset_index()
+    # columns 1 and 2 of `wide` are the coefficients, by their index
     return pd.DataFrame(
         {
             "by": method,

@@ -1,10 +1,14 @@
 """Limits of regression against the minimisers that are predicted (Theorem 4; Lemma 5.1).
 
-- `interpolation`: ``flow_<depth>`` (data sets, scales, parameters) has limits, with scales alpha instead of times;
-  ``eta_<depth>`` (data sets, m) the weights of m singular coordinates. `X` (data sets, samples, inputs), `y` (data
-  sets, samples). Features, X S^T, are (data sets, samples, m). `back` is S^T: coefficients are S^T rho.
-- `depth_functions`: `state` (2 depths, times, 2) has p and q, of each depth first forward and then backward in time;
-  `reached` (2 depths,) the time at which |q| passes its bound, negative backward. Times are shares of that time.
+Symbols are those of `quantities`: coefficients beta = S^T rho, initial weights eta, the function Q of Theorem 4.
+
+- `interpolation`: the series ``flow_<depth>`` (data sets, scales, parameters) has limits of the flow, with scales alpha
+  instead of times. The constant ``eta_<depth>`` (data sets, m) has the weights eta of the m singular coordinates. `X`
+  is (data sets, samples, inputs) and `y` (data sets, samples). In the code `features` are X S^T, (data sets, samples,
+  m), and `back` is S^T, (inputs, m), which takes rho to coefficients.
+- `depth_functions`: the series `state` (2 * depths, times, 2) has p_L and q_L, for each depth first forward and then
+  backward in time. The constant `reached` (2 * depths,) has the times t at which |q_L| passes the setting `last`,
+  negative backward. Times are t over that time.
 """
 
 import numpy as np
@@ -24,7 +28,7 @@ from learning_dynamics.tidy import SEED, TIME, Column, Table, Tables, columns, r
 from learning_dynamics.trajectories import Trajectory
 
 LIMITS = (SEED, DEPTH, SCALE, *FOLLOWED)
-PLOTTED = 61
+PLOTTED = 61  # scales of `MINIMISER_CURVE`
 
 
 @columns(*LIMITS)
@@ -36,23 +40,23 @@ def interpolation(trajectory: Trajectory) -> Tables:
     coefficient
         Coefficients at the limit, predicted by the minimiser of Q (Theorem 4).
     printed_minimiser
-        `coefficient`, predicted by the minimiser of Q(F z) without the factor of the data tensor's singular values, as
-        Corollary 6 is printed (errata 7); convolutional networks alone.
+        `coefficient`, predicted by the minimiser of Q(F z), with the Fourier transform F but without the factor that
+        the singular values of the data tensor have, as Corollary 6 is printed (errata 7); convolutional networks alone.
     other_depth
         `coefficient`, predicted by the minimiser of Q for a layer more.
     other_scale
         `coefficient`, predicted by the minimiser of Q for twice the scale.
     weighted_l1, weighted_l2
-        `coefficient`, predicted by the solution of least l1 or l2 norm with the weights of Remark 4.
+        `coefficient`, predicted by the interpolating rho of least l1 or l2 norm with the weights of Remark 4.
     plain_l1, plain_l2
-        `coefficient`, predicted by the solution of least l1 or l2 norm.
+        `coefficient`, predicted by the interpolating rho of least l1 or l2 norm.
     vanishing_power
-        Power of alpha with which entries outside the support of the least l1 norm vanish in the minimiser of Q, between
-        the two scales of `SMALL`; predicted by that norm's multipliers. Nan where these are not unique, or the
-        minimiser is not found. Two layers alone, not convolutional networks.
+        Power of alpha with which the minimiser of Q vanishes outside the support of the rho of least l1 norm, between
+        the two scales of `theory.SMALL`; predicted by the multipliers of the least l1 norm. Nan where these are not
+        unique, or the minimiser is not found. Two layers alone, not convolutional networks.
     small_weighted_l1, small_weighted_l2, small_plain_l1, small_plain_l2
-        The minimiser of Q at the scale `SMALL_DEEP`, predicted by the solution of least norm that the name says; nan
-        where it is not found. Three layers and more alone, not convolutional networks.
+        Coefficients of the minimiser of Q at the scale `theory.SMALL_DEEP`, predicted by the rho of least norm that the
+        name says; nan where the minimiser is not found. Three layers and more alone, not convolutional networks.
     minimiser_curve
         First coefficient of the minimiser of Q, on a fine grid of scales; no run enters it. A single data set alone.
     """
@@ -63,15 +67,16 @@ def interpolation(trajectory: Trajectory) -> Tables:
         network = network_of(settings["network"], X.shape[-1], depth, settings["seed"])
         assert network.S is not None
         features, back = X @ network.S.T, network.S.T
-        if even:  # an even sequence's transform is real, and so is the program
+        if even:  # the transform of an even sequence is real, so that everything below is
             features, back = features.real, back.real
         beta = network.coefficients(trajectory.series[f"flow_{depth}"])
-        # of each data set the arguments features, labels and weights
+        # the arguments (features, labels, weights) for each data set
         data = list(zip(features, y, trajectory.constants[f"eta_{depth}"], strict=True))
+        # a dict for each data set, then one dict of arrays (data sets, scales, inputs)
         members = [_predictions(*data_set, back, scales=scales, depth=depth) for data_set in data]
         predicted = {name: np.array([member[name] for member in members]) for name in members[0]}
         if even:
-            # as printed, rho is F z: the features are X F, and z is F rho, as the real F of even vectors is its inverse
+            # As printed, rho is F z. On even vectors F is real and its own inverse: z is F rho, and X z is (X F) rho.
             F = tensor_network.fourier(X.shape[-1]).real
             programs = [(x @ F, label, eta) for x, (_, label, eta) in zip(X, data, strict=True)]
             predicted[quantities.PRINTED_MINIMISER] = np.array(
@@ -81,11 +86,13 @@ def interpolation(trajectory: Trajectory) -> Tables:
         seeds = {"seed": np.arange(len(X))}
         yield rows(measures, seeds | {"scale": scales}, depth=depth)
         if depth == 2 and not even:
+            # Shape (data sets, 2, 1): the power and its prediction. The one scale is the smaller of those compared.
             powers = np.array([vanishing_power(*data_set) for data_set in data])[:, :, None]
             axes = seeds | {"scale": SMALL[-1:]}
             yield rows({quantities.VANISHING_POWER: (powers[:, 0], powers[:, 1])}, axes, depth=depth)
         if depth > 2 and not even:
             ends = np.array([back @ small_scale_minimiser(*data_set, depth) for data_set in data])[:, None]
+            # of the predictions, which have no scale in them, those at the first scale are taken
             measures = {
                 at_small: (ends, predicted[name][:, :1]) for name, at_small in quantities.AT_SMALL_SCALE.items()
             }
@@ -98,7 +105,7 @@ def interpolation(trajectory: Trajectory) -> Tables:
 
 @columns(*LIMITS)
 def interpolation_by_descent(trajectory: Trajectory) -> Table:
-    """Measure gradient descent's limits.
+    """Measure where gradient descent ends, as `interpolation` measures where the flow does.
 
     Quantities
     ----------
@@ -110,13 +117,14 @@ def interpolation_by_descent(trajectory: Trajectory) -> Table:
 def _predictions(
     features: np.ndarray, y: np.ndarray, eta: np.ndarray, back: np.ndarray, *, scales: np.ndarray, depth: int
 ) -> dict[str, np.ndarray]:
-    """Return predicted coefficients of one data set, shape (scales, inputs), by what predicts them."""
+    """Return the coefficients of one data set that each quantity predicts, shape (scales, inputs) each."""
 
     def minimum_norm_solution(weights: np.ndarray, norm: Norm) -> np.ndarray:
-        """Return S^T rho at the rho of least norm of rho / weights, at every scale the same, shape (scales, inputs)."""
+        """Return S^T rho for the rho with the least norm of rho / weights, repeated for every scale."""
         return np.tile(back @ (weights * minimum_norm(features * weights, y, norm)), (len(scales), 1))
 
-    # Remark 4's norms sum_j |rho_j| |eta_j|^(2 - L) and sum_j rho_j^2 eta_j^(2 - 2L) are those of rho over the weights
+    # Remark 4's sum_j |rho_j| |eta_j|^(2 - L) is the l1 norm of rho / eta^(L - 2), and sum_j rho_j^2 eta_j^(2 - 2L) the
+    # squared l2 norm of rho / eta^(L - 1). Signs of these weights cancel: they multiply features and solution.
     return {
         quantities.COEFFICIENT: _minimisers(features, y, eta, back, scales=scales, depth=depth),
         OTHER_DEPTH: _minimisers(features, y, eta, back, scales=scales, depth=depth + 1),
@@ -148,16 +156,15 @@ def depth_functions(trajectory: Trajectory) -> Tables:
     h
         h_L = p_L^(L-1) q_L, predicted in closed form.
     time_of_h
-        Time at which h_L takes its value, predicted by the inverse of h_L in closed form.
+        Time t, predicted by the closed form of the inverse of h_L at the integrated h_L(t).
     penalty_over_h
-        H_L at the value of h_L, relative to that value's size, after the start; predicted in closed form. It is the
-        integral of the inverse of h_L, by parts t h - q^2 / 2, because (q^2 / 2)' = h.
+        H_L(h) / |h| at h = h_L(t), for all times but the start, where h is zero; predicted in closed form. H_L is the
+        integral of the inverse of h_L; by parts it is t h - q^2 / 2, because (q^2 / 2)' = h.
     time_of_last_q
-        Time at which |q_L| passes the bound of the configuration, with the sign of the direction in time; predicted in
-        closed form.
+        Time at which |q_L| passes the setting `last`, negative backward in time; predicted in closed form.
     """
     settings = trajectory.settings
-    # one after the other in the order of the loops
+    # one pair for each depth and direction in time, in the order of the loops below
     ways = zip(trajectory.constants["reached"], trajectory.series["state"], strict=True)
     for depth in settings["depths"]:
         for sign in (1, -1):

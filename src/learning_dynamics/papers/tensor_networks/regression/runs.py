@@ -35,11 +35,15 @@ def interpolation(
 ) -> Trajectory:
     """Follow regression to its limit from v_l = alpha U_l eta for l < L and v_L = 0 (Theorem 4).
 
+    U_l are the network's singular vectors, and alpha is each of `scales`. Entries of eta are one with equal `weights`,
+    else random.
+
     Returns
     -------
     Trajectory
-        For each depth a series ``flow_<depth>``, shape (data sets, scales, parameters), with the scale in place of
-        time; constants ``eta_<depth>``, shape (data sets, m).
+        For each depth a series ``flow_<depth>``, shape (data sets, scales, parameters), the limits, with the scale in
+        place of time; constants ``eta_<depth>``, shape (data sets, m), X, shape (data sets, samples, inputs), and y,
+        shape (data sets, samples).
     """
     limit = functools.partial(flow_limit, integration=integration)
     trajectory = _limits(data, network=network, weights=weights, depths=depths, scales=scales, seed=seed, limit=limit)
@@ -60,7 +64,8 @@ def interpolation_by_descent(
 ) -> Trajectory:
     """Run gradient descent where `interpolation` follows the flow, with steps of `step` in units of 1 / curvature.
 
-    The curvature is that at the start, or that of the least-norm interpolator's size, whichever is larger.
+    The curvature is an estimate of the largest on the way, for each data set and scale (`_descent_limit`). The
+    trajectory is as `interpolation` returns it.
     """
     limit = functools.partial(_descent_limit, step=step, residual=residual)
     return _limits(data, network=network, weights=weights, depths=depths, scales=scales, seed=seed, limit=limit)
@@ -76,7 +81,10 @@ def _limits(
     seed: int,
     limit: Callable[[TensorNetwork, np.ndarray, np.ndarray, np.ndarray], np.ndarray],
 ) -> Trajectory:
-    """Return limits of all data sets at all scales: `limit` takes a network, inputs, labels and a start."""
+    """Return the trajectory of limits of all data sets at all scales.
+
+    `limit` takes a network, the inputs X and labels y of one data set, and a start, and returns a state.
+    """
     X, y = data["X"], data["y"]
     series: Arrays = {}
     constants = {"X": X, "y": y}
@@ -94,9 +102,10 @@ def _limits(
 
 
 def _starts(network: TensorNetwork, weights: str, count: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the weights eta, shape (count, m), and the directions of all layers, shape (count, parameters).
+    """Return the weights eta, shape (count, m), and the layers of scale one, shape (count, parameters).
 
-    Layer l starts along U_l eta, with U_l the network's common singular vectors, and the last at zero (Theorem 4).
+    Layer l is U_l eta, with U_l the network's singular vectors, and the last layer is zero (Theorem 4). `count` is the
+    number of data sets.
     """
     assert network.S is not None
     eta, starts = [], []
@@ -106,25 +115,28 @@ def _starts(network: TensorNetwork, weights: str, count: int, seed: int) -> tupl
             # sizes between 0.5 and 1.5, chosen: they differ, and none is near zero
             entries, signs = 0.5 + rng.uniform(size=len(entries)), rng.choice([-1.0, 1.0], size=len(entries))
         if network.name == "convolutional":
-            # the transform of an even filter is even: entries j and -j, modulo their number, get one size and one sign
+            # eta is the transform of the filter, which is even as Corollary 6 asks, so that eta is even too: entries j
+            # and -j, modulo their number, get the mean of their sizes and the sign of the first of them
             mirrored = -np.arange(len(entries)) % len(entries)
             entries, signs = (entries + entries[mirrored]) / 2, signs[np.minimum(np.arange(len(entries)), mirrored)]
         entries = entries * signs
         eta.append(entries)
+        # of a convolutional network U_l is complex, but U_l eta is real for an even eta
         starts.append(np.concatenate([(vectors @ entries).real for vectors in network.U]))
-        starts[-1][network.bounds[-1][0] :] = 0.0
+        starts[-1][network.bounds[-1][0] :] = 0.0  # the last layer
     return np.stack(eta), np.stack(starts)
 
 
 def _descent_limit(
     network: TensorNetwork, X: np.ndarray, y: np.ndarray, start: np.ndarray, *, step: float, residual: float
 ) -> np.ndarray:
-    """Return where gradient descent ends, with steps that are small against the inverse curvature.
+    """Return where gradient descent ends, with steps of `step` in units of the inverse curvature.
 
-    The curvature is the largest eigenvalue of J^T J, with J the derivatives of all outputs by all parameters.
+    The curvature is the largest eigenvalue of J^T J, with J the derivatives of all outputs by all parameters. It is
+    taken where every parameter is its start enlarged by one size for all, that of layers which give the labels.
     """
     tensors = network.data_tensor(X)
-    # at the limit each entry is at most its start, enlarged by the size at which equal layers would give the labels
+    # layers whose entries all have this size give outputs of the order of the largest label; an estimate, not a bound
     size = (np.max(np.abs(y)) / np.linalg.norm(X, axis=1).min()) ** (1 / network.depth)
     largest = start + np.where(start == 0.0, size, np.sign(start) * size)
     jacobian = np.stack([np.concatenate(contractions(tensor, network.layers(largest))) for tensor in tensors])
@@ -147,14 +159,15 @@ def depth_functions(*, depths: list[Count], records: Count, last: Positive, inte
     Returns
     -------
     Trajectory
-        Time is the fraction of the way. Series ``state``, shape (2 * depths, times, 2), p and q, forward and
-        backward in time for each depth; the constant ``reached``, shape (2 * depths,), the time at which |q|
-        passes `last`.
+        Time is the fraction of the time at which |q| passes `last`. Series ``state``, shape (2 * depths, times, 2), p
+        and q, for each depth first forward and then backward in time; the constant ``reached``, shape (2 * depths,),
+        the time at which |q| passes `last`, negative backward.
 
     Raises
     ------
     ProjectError
-        If times do not tell `last` from infinity: what is left of the way is ``last ** (2 - depth)``.
+        If the time at which |q| passes `last` is within rounding of that at which q becomes infinite. The time between
+        the two is of the order of ``last ** (2 - depth)``.
     """
     fractions = np.linspace(0, 1, records)
     states, passing_times = [], []
@@ -169,8 +182,8 @@ def depth_functions(*, depths: list[Count], records: Count, last: Positive, inte
                 return abs(state[1]) - last
 
             passes_last.terminal = True  # type: ignore[attr-defined]
-            # |q| grows at least like sinh t, so that it passes `last` in this time. Backward, an rtol that is a third,
-            # chosen, keeps the two integrations from being each other's mirror image.
+            # |q| grows at least like sinh t, so that it passes `last` in less than this time. Backward, rtol is a
+            # third, chosen, to keep the two integrations from being each other's mirror image.
             solution = solve_ivp(
                 field,
                 (0, np.arcsinh(last) + 1),

@@ -48,16 +48,19 @@ def theorem_2(two: Sequence[Table], three: Table, *, slack: Positive) -> Claim:
     in which it still turns are undecided, or judged by their loss alone ({turning} of them).
     """
     flows = Draws([*two, three], network=ORTHOGONAL)
-    residual = quantities.STATIONARITY_RESIDUAL  # (28)
-    # what vanishes by the theorem, table by table
+    residual = quantities.STATIONARITY_RESIDUAL  # of |rho_j|^(2/L) in proportion to -(S u)_j rho_j, (26) to (28)
+    # What vanishes by the theorem, table by table. With two layers these are also the gap to the largest margin in the
+    # l1 norm of rho, (38), and the distance of the layers' singular value from the top one of M(-u).
     residuals = [[residual, quantities.GAP_OWN, quantities.TOP_GAP] for _ in two] + [[residual]]
+    # draws whose X^T r still turns are left out of all checks but that of the loss, or kept there as undecided
     judged = at_rest(flows.tables, slack, residuals=residuals, network=ORTHOGONAL)
-    *tables_of_two, table_of_three = judged.tables
+    *tables_of_two, table_of_three = judged.tables  # in the order of `flows`
     two_layers = Draws(tables_of_two, network=ORTHOGONAL)
     excluded = left_out(flows, judged)
     excluded_of_two = left_out(Draws(two, network=ORTHOGONAL), two_layers)
-    # Each rival alters the first two checks. In the first, two layers let the l1 rival through, as 2 / L is 1 there;
-    # three refuse it. In the second, diagonal networks let it through, whose own norm is l1; others refuse it.
+    # Each of the two rivals says that rho solves another problem, in the first two checks at once; one check that
+    # refuses it is enough. The l1 rival passes the first check with two layers, where 2 / L is one; three layers refuse
+    # it there. It passes the second with diagonal networks, where S is the identity; other networks refuse it there.
     l2_problem = r"the $\ell_2$ max-margin problem"
     l1_problem = r"the $\ell_1$ norm, whatever the depth and $S$"
     yield vanishes(
@@ -75,7 +78,7 @@ def theorem_2(two: Sequence[Table], three: Table, *, slack: Positive) -> Claim:
     yield vanishes(
         r"two layers: gap to the largest $\ell_{2/L}$ margin",
         two_layers,
-        quantities.GAP_OWN,  # (38)
+        quantities.GAP_OWN,
         slack,
         undecided=still_turns(two_layers, slack),
         excluded=excluded_of_two,
@@ -90,7 +93,7 @@ def theorem_2(two: Sequence[Table], three: Table, *, slack: Positive) -> Claim:
         undecided=still_turns(two_layers, slack),
         excluded=excluded_of_two,
     )
-    yield loss_vanishes(flows, slack, power=1.0, rivals={NO_FALL: 0.0})
+    yield loss_vanishes(flows, slack, power=1.0, rivals={NO_FALL: 0.0})  # on all draws, whatever X^T r does
     yield residuals_converge(judged, slack)  # fills {turned}
     yield _above_global_minimum(Draws(table_of_three, network=REAL))  # fills {above_minimum} and {deep}
     yield Facts(turning=sum(excluded.values()))
