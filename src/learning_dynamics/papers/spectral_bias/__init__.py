@@ -19,9 +19,9 @@ Shared by the topics:
 
 - ``problems``: the regression problems
 - ``two_layer``: the two-layer linear network; ``two_layer_flow``: its gradient flow, draw by draw
-- ``layers``: measures of its layers, and of stacks of matrices
+- ``layers``: spectra of its layers and distances of its predictor; norms and spans of stacks of matrices
 - ``theory``: the paper's formulas, as functions of arrays
-- ``quantities``: names of what several topics measure
+- ``quantities``: names of what several topics measure; each topic's own names are in its module of this name
 - ``draws``: numbers of each draw, read off tables
 - ``panels``: panels, lines and legends of several figures
 """

@@ -1,11 +1,17 @@
 """Measurements of layers: norms, spans and shared vectors of stacks of matrices, and spectra of two-layer networks.
 
-Every measure of a draw that diverged is nan.
+The members of a trajectory are draws here. In `scale` and `reductions` they are pairs of a scale and a draw, and what
+is said of draws below is true of these. Every measure of a draw that diverged is nan.
 
-Shapes: `W1` (draws, times, inputs, hidden), `W2` (draws, times, hidden, outputs); `X` (draws, samples, inputs), `Y`
-(draws, samples, outputs); `P` (draws, inputs, hidden), the orthonormal rows that W1 starts along, or zeros where it
-starts otherwise; `limit_W1` (draws, inputs, hidden), `limit_W2` (draws, hidden, outputs); `limit_time` and `steps`, the
-integrator's number of steps, (draws,).
+Shapes of what a trajectory has:
+
+- `W1` (draws, times, inputs, hidden) and `W2` (draws, times, hidden, outputs), the layers along the flow; `limit_W1`
+  (draws, inputs, hidden) and `limit_W2` (draws, hidden, outputs), the layers where the flow was stopped as converged,
+  or nan for a draw that did not converge.
+- `X` (draws, samples, inputs) and `Y` (draws, samples, outputs), the data.
+- `P` (draws, inputs, hidden), orthonormal rows to which those of W1(0) are parallel; zeros for starts without such.
+- `limit_time` (draws,), when the flow was stopped, and `steps` (draws,), how many the integrator took.
+
 Layers and P are in a basis of the hidden directions that a flow cannot leave, so that hidden is min(width, inputs +
 outputs): products, norms and singular values are those of the network. `of_layers` gives every array an axis for time,
 of length one where nothing changes. Times are gradient-flow time.
@@ -31,6 +37,7 @@ from learning_dynamics.papers.spectral_bias.quantities import (
 from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, TIME, VALUE_IF_ANY, Column, Tables, rows
 from learning_dynamics.trajectories import Trajectory
 
+# draw: a number for the whole flow of a draw, in rows of time 0
 PHASE = Column("phase", "str", "flow: at a recorded time; limit: where the flow was stopped as converged; draw: of all")
 MAY_BE_OPEN = replace(VALUE_IF_ANY, description="measured; empty for a draw that did not arrive")
 STEPS = Column("steps", "int", "steps that the integrator took; 0 for a draw that it could not carry to its end")
@@ -38,7 +45,8 @@ GAMMA = Column("gamma", "float", "initialisation scale")
 WHEN = replace(TIME, nullable=True)  # empty at the limit of a draw that did not arrive
 FLOW_COLUMNS = (SEED, PHASE, WHEN, QUANTITY, INDEX, MAY_BE_OPEN, PREDICTED, STEPS)
 
-# value, or value and prediction, each of shape (members, times) or (members, times, entries), by quantity
+# By the name of a quantity: an array of what was measured, or a tuple of it and its prediction. Shapes are
+# (draws, times) or (draws, times, entries); of numbers for whole flows (draws,)
 Measured = dict[str, Any]
 
 
@@ -53,17 +61,20 @@ def transposed(matrices: np.ndarray) -> np.ndarray:
 
 
 def ratio(numerator: np.ndarray, denominator: np.ndarray) -> np.ndarray:
-    """Return numerator / denominator, and zero where both vanish (a commutator of zero with anything)."""
+    """Return numerator / denominator, and zero where both are zero, as for the commutator of zero with a matrix.
+
+    A numerator is returned as it is where only its denominator is zero, which no caller has.
+    """
     return numerator / np.where(denominator == 0, 1.0, denominator)
 
 
 def relative_commutator(A: np.ndarray, B: np.ndarray) -> np.ndarray:
-    """|AB - BA| / (|A| |B|), shape (...); zero where a factor vanishes."""
+    """|AB - BA| / (|A| |B|) of square matrices over leading axes, shape (...); zero where a factor is zero."""
     return ratio(norm(A @ B - B @ A), norm(A) * norm(B))
 
 
 def outside_row_space(X: np.ndarray, matrices: np.ndarray) -> np.ndarray:
-    """Return |M - X^+ X M| / |M|, shape (...): the part of matrices outside the span of the rows of X; 0 for zero.
+    """Return |M - X^+ X M| / |M|, shape (...): the part of M outside the span of the rows of X, and zero for M = 0.
 
     Parameters
     ----------
@@ -76,14 +87,16 @@ def outside_row_space(X: np.ndarray, matrices: np.ndarray) -> np.ndarray:
 
 
 def off_diagonal(matrices: np.ndarray, basis_of: np.ndarray) -> np.ndarray:
-    """Return |U^T M V less its diagonal| / |M|, shape (...), in the singular basis of another matrix; 0 for zero.
+    """Return the norm of U^T M V without its diagonal, over |M|, shape (...); zero for M = 0.
+
+    U and V are the singular vectors of another matrix.
 
     Parameters
     ----------
     matrices : ndarray, shape (..., rows, columns)
         M.
     basis_of : ndarray, shape (..., rows, columns)
-        The matrix U S V^T whose singular vectors are the basis.
+        The other matrix, U S V^T.
     """
     U, _, Vt = np.linalg.svd(basis_of, full_matrices=True)
     rotated = transposed(U) @ matrices @ transposed(Vt)
@@ -99,8 +112,8 @@ def span_overlap(rows: np.ndarray, other_rows: np.ndarray) -> np.ndarray:
     Parameters
     ----------
     rows : ndarray, shape (..., count, inputs)
-        Linearly independent.
     other_rows : ndarray, shape (..., count, inputs)
+        The rows of each set are linearly independent: of others QR would complete the basis by arbitrary directions.
     """
     # the singular values of B^T C are the cosines, for orthonormal bases B and C of the spans
     basis, other_basis = (np.linalg.qr(transposed(matrix))[0] for matrix in (rows, other_rows))
@@ -110,8 +123,9 @@ def span_overlap(rows: np.ndarray, other_rows: np.ndarray) -> np.ndarray:
 def spectra_and_loss(W1: np.ndarray, W2: np.ndarray, X: np.ndarray, Y: np.ndarray) -> Measured:
     """Return loss, spectra of both layers and of beta, and distances to the minimum-norm interpolator beta_*.
 
-    Where labels can be fitted the residual is X (beta - beta_*), which in the row space of X has at least sigma_min(X)
-    times the norm of beta - beta_*: the bound on the distance is ||X beta - Y||_F / (sigma_min(X) ||beta_*||_F).
+    Where labels can be fitted, X beta - Y is X (beta - beta_*). For beta in the row space of X the norm of this is at
+    least sigma_min(X), the smallest singular value of X, times the norm of beta - beta_*. So the distance of beta from
+    beta_* is at most ||X beta - Y||_F / sigma_min(X).
 
     Quantities
     ----------
@@ -128,16 +142,18 @@ def spectra_and_loss(W1: np.ndarray, W2: np.ndarray, X: np.ndarray, Y: np.ndarra
     residual
         ||X beta - Y||_F / ||Y||_F.
     distance_bound
-        The largest `distance` that the residual leaves open for a beta in the row space of X.
+        ||X beta - Y||_F / (sigma_min(X) ||beta_*||_F), the largest `distance` that the residual leaves open for a beta
+        in the row space of X.
 
     Parameters
     ----------
-    W1, W2 : ndarray, shapes (members, times, inputs, width), (members, times, width, outputs)
-    X, Y : ndarray, shapes (members, 1, samples, inputs), (members, 1, samples, outputs)
+    W1, W2 : ndarray, shapes (draws, times, inputs, width), (draws, times, width, outputs)
+    X, Y : ndarray, shapes (draws, 1, samples, inputs), (draws, 1, samples, outputs)
     """
     inputs, count = X.shape[-1], min(X.shape[-1], Y.shape[-1])
     beta, beta_star = W1 @ W2, theory.minimum_norm_interpolator(X, Y)
     residual = norm(X @ beta - Y)
+    # |beta_*| and sigma_min(X), shape (draws, 1)
     star, smallest = norm(beta_star), singular_values(X)[..., -1]
     return {
         LOSS: two_layer.loss(W1, W2, X, Y),
@@ -158,9 +174,14 @@ def of_finite_draws(
     Parameters
     ----------
     measure : callable
-        From arrays, all with draws along the first axis, to quantities.
+        Takes arrays by name, and returns quantities. These have draws along the first axis, predictions too.
     arrays : mapping from name to ndarray
-        A diverged draw fills some with nan.
+        Their first axis is draws. A diverged draw has nan in one of them, and need not have it in all.
+
+    Raises
+    ------
+    ValueError
+        If no draw is finite.
     """
     # for each draw, whether all entries of all its arrays are finite
     finite = np.all([np.isfinite(values).reshape(len(values), -1).all(axis=1) for values in arrays.values()], axis=0)
@@ -184,9 +205,10 @@ def of_finite_draws(
 
 
 def of_layers(trajectory: Trajectory, measure: Callable[..., Measured], *, limit: bool = False) -> Measured:
-    """Return what `measure` makes of W1, W2, X, Y and P, given by name, along the flow or at its limit.
+    """Return what `measure` makes of the arrays W1, W2, X, Y and P, along the flow or at its limit.
 
-    All five have the axes (draws, times, ..., ...): times is one for X, Y and P, and for layers at the limit.
+    It gets them as keyword arguments. All five have the axes (draws, times, ..., ...), where X, Y and P have one time,
+    and so have the layers at the limit.
     """
     constants = trajectory.constants
     layers = {name: constants[f"limit_{name}"][:, None] if limit else trajectory.series[name] for name in ("W1", "W2")}
@@ -204,9 +226,13 @@ def spectra_of(trajectory: Trajectory, *, limit: bool = False) -> Measured:
 
 
 def flow_table(trajectory: Trajectory, flow: Measured, limit: Measured, per_draw: Measured | None = None) -> Tables:
-    """Yield a table for each phase: along the flow, at its limit and, where something is, of each draw as a whole."""
+    """Yield a table for each phase: along the flow, at its limit and, if there are such numbers, of each draw.
+
+    Arrays of `flow` and `limit` are (draws, times) or (draws, times, entries), with one time at the limit; those of
+    `per_draw` are (draws,) or (draws, entries).
+    """
     seeds = {"seed": np.arange(trajectory.members)}
-    ends = trajectory.constants["limit_time"][:, None]
+    ends = trajectory.constants["limit_time"][:, None]  # shape (draws, 1): each draw has its own time
     steps = trajectory.constants["steps"]
     yield rows(flow, seeds | {"time": trajectory.time}, phase="flow", steps=steps)
     yield rows(limit, seeds | {"time": ends}, phase="limit", steps=steps)

@@ -1,4 +1,8 @@
-"""Panels, lines and legends that several figures of the paper share."""
+"""Panels, lines and legends that several figures of the paper share.
+
+`member` is the number of the draw that a figure shows. It is the draw's seed in the table, except in tables of
+`reductions`, whose seeds number pairs of a scale and a draw (`seed_at`).
+"""
 
 from collections.abc import Sequence
 from typing import Any
@@ -17,11 +21,11 @@ from learning_dynamics.tidy import Table, select, settings_of
 
 DASHES = (0, (4, 2))
 LIGHT_GREY = "#B4B4B4"
-FLOOR = 1e-17  # exact zeros have no place on a logarithmic axis
+FLOOR = 1e-17  # exact zeros, which have no place on a logarithmic axis, are raised to it
 
 
 def rgb(colour: str | tuple) -> str | tuple:
-    """Return a colour of the palette by its name, and any other as it is."""
+    """Return the palette's colour of a name; what the palette does not have is returned as it is."""
     return COLOURS.get(colour, colour) if isinstance(colour, str) else colour
 
 
@@ -34,7 +38,10 @@ def curve(
     floor: float = -np.inf,
     **options: Any,
 ) -> None:
-    """Draw rows of one quantity and draw against time, with values below `floor` raised to it."""
+    """Draw a column of rows, which are of one quantity of one draw, against time.
+
+    Values below `floor` are raised to it.
+    """
     axis.plot(rows["time"], np.maximum(rows[column], floor), style, color=rgb(colour), **options)
 
 
@@ -46,9 +53,10 @@ def singular_values(
     colours: Sequence[str | tuple] | None = None,
     **where: object,
 ) -> None:
-    """Draw one draw's first `top` singular values of the hidden layer against time, or all of them.
+    """Draw the first `top` singular values of one draw's hidden layer against time, or all of them.
 
-    `colours` has a colour for each, the largest first; without it they go from dark to light.
+    `colours` has a colour for each, the largest first, and then says how many are drawn, whatever `top` is. Without it
+    colours go from dark to light. `where` selects rows of the table further.
     """
     rows = select(table, SIGMA_W1, seed=member, **where)
     if colours is None:
@@ -61,7 +69,7 @@ def singular_values(
 
 
 def colours_of_learned(learned: int, count: int) -> list[str | tuple]:
-    """Return colours of `count` singular values: the learned ones can be told apart, all others are grey."""
+    """Return colours of `count` singular values: the first `learned` ones differ, all others are grey."""
     colours: list[str | tuple] = [*sequence(learned), *[LIGHT_GREY] * (count - learned)]
     return colours[:count]  # fewer may be drawn than are learned
 
@@ -69,11 +77,13 @@ def colours_of_learned(learned: int, count: int) -> list[str | tuple]:
 def spectra_against_limits(
     titles: Sequence[str], tables: Sequence[Table], member: int, top: int, *, height: float, entries: Sequence[Artist]
 ) -> Figure:
-    """Draw one draw's `top` singular values of each table against time, and their predicted limits as dashes.
+    """Draw the first `top` singular values of W1 against time, and their predicted limits as dashes.
 
+    Each table has a panel, with one draw of it.
     As many singular values are coloured as the predictor has; the others are grey. Dashes are the limits of Corollary
     3.1: black for orthogonal layers, vermilion for Gaussian ones, to which it does not apply. `entries` end the legend.
     """
+    # numbers of singular values of the predictor and of W1; the data of all tables have the same sizes
     learned = int(select(tables[0], SIGMA_BETA)["index"].max())
     count = min(top, int(select(tables[0], SIGMA_W1)["index"].max()))
     colours = colours_of_learned(learned, count)
@@ -97,7 +107,7 @@ def spectra_against_limits(
 def level(
     axis: Axes, value: float, colour: str = "black", style: Any = "-", width: float = 1.0, zorder: int = 0
 ) -> None:
-    """Draw a horizontal line, below all else by default."""
+    """Draw a horizontal line at a value, below all else by default."""
     axis.axhline(value, color=COLOURS[colour], ls=style, lw=width, zorder=zorder)
 
 
@@ -111,12 +121,12 @@ def guide(
     zorder: int = 2,
     label: str | None = None,
 ) -> None:
-    """Draw a line to compare with, a slope or a law."""
+    """Draw a line with which what is measured is compared: a slope, or a curve that theory gives."""
     axis.plot(x, y, style, color=COLOURS[colour], lw=width, zorder=zorder, label=label)
 
 
 def seed_at(table: Table, gamma: float, member: int) -> int:
-    """Return the seed of a member among the draws at one scale."""
+    """Return the seed that draw number `member`, from 0, has at one scale in a table of `reductions`."""
     return int(np.sort(table.loc[table["gamma"] == gamma, "seed"].unique())[member])
 
 
@@ -126,13 +136,13 @@ def line_handle(label: str, colour: str | tuple = "black", style: Any = "-", wid
 
 
 def marks_handle(label: str, colour: str = "black", marker: str = ".", *, hollow: bool = False) -> Line2D:
-    """Return a legend's entry for markers."""
+    """Return a legend's entry for markers, filled unless they are hollow."""
     fill = "none" if hollow else COLOURS[colour]
     return Line2D([], [], ls="", marker=marker, color=COLOURS[colour], mfc=fill, label=label)
 
 
 def index_handles(count: int) -> list[Artist]:
-    """Return legend entries for the colours of singular values."""
+    """Return legend entries sigma_1, sigma_2, ... for the colours that `count` singular values have."""
     return [
         line_handle(rf"$\sigma_{{{index}}}$", colour, width=1.6)
         for index, colour in enumerate(sequence(count), start=1)

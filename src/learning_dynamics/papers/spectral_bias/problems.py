@@ -6,10 +6,14 @@ from learning_dynamics.trajectories import Arrays
 
 
 def gaussian(*, samples: Count, inputs: Count, outputs: Count, teacher: Positive, seeds: Count, seed: Seed) -> Arrays:
-    """Gaussian inputs with labels of a linear teacher whose entries have the standard deviation `teacher`.
+    """Return Gaussian inputs with labels of a linear teacher whose entries have the standard deviation `teacher`.
 
-    These are the data of `datasets.regression.gaussian`, with labels multiplied by `teacher`. X has the shape
-    (seeds, samples, inputs), Y (seeds, samples, outputs).
+    These are the data of `datasets.regression.gaussian`, with labels multiplied by `teacher`.
+
+    Returns
+    -------
+    dict
+        X, shape (seeds, samples, inputs); Y, shape (seeds, samples, outputs). A seed is a draw of the data.
     """
     data = regression.gaussian(samples=samples, inputs=inputs, outputs=outputs, seeds=seeds, seed=seed)
     return data | {"Y": teacher * data["Y"]}

@@ -4,24 +4,33 @@ import numpy as np
 
 
 def loss(W1: np.ndarray, W2: np.ndarray, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
-    """Return 1/2 ||X W1 W2 - Y||_F^2 over any leading axes (Varre et al. 2023, eq. 2.2)."""
+    """Return 1/2 ||X W1 W2 - Y||_F^2, shape (...), over any leading axes of all four (Varre et al. 2023, eq. 2.2)."""
     return 0.5 * np.sum((X @ (W1 @ W2) - Y) ** 2, axis=(-2, -1))
 
 
 def pack(W1: np.ndarray, W2: np.ndarray) -> np.ndarray:
-    """Return both layers as one vector, the state of an integrator."""
+    """Return both layers as one vector, the entries of W1 before those of W2: the state of an integrator."""
     return np.concatenate([W1.ravel(), W2.ravel()])
 
 
 def unpack(state: np.ndarray, inputs: int, width: int, outputs: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return W1, shape (..., inputs, width), and W2, shape (..., width, outputs), from packed states."""
+    """Return W1, shape (..., inputs, width), and W2, shape (..., width, outputs), from states that `pack` returned.
+
+    States have the shape (..., entries), with the entries of both layers and no others.
+    """
     split = inputs * width
     lead = state.shape[:-1]
     return state[..., :split].reshape(*lead, inputs, width), state[..., split:].reshape(*lead, width, outputs)
 
 
 def orthonormal_rows(rng: np.random.Generator, rows: int, width: int) -> np.ndarray:
-    """Return P, shape (rows, width), with P P^T = I, uniform on the Stiefel manifold; rows <= width."""
+    """Return P, shape (rows, width), with P P^T = I, uniform on the Stiefel manifold.
+
+    Raises
+    ------
+    ValueError
+        If there are more rows than the width.
+    """
     if rows > width:
         raise ValueError(f"{rows} orthonormal rows do not fit into width {width}")
     # Q is uniform once its signs make the diagonal of R positive
@@ -32,9 +41,9 @@ def orthonormal_rows(rng: np.random.Generator, rows: int, width: int) -> np.ndar
 def hidden_basis(W1: np.ndarray, W2: np.ndarray) -> np.ndarray:
     """Return an orthonormal basis of hidden directions that descent from these layers never leaves.
 
-    Gradients of both layers are in the span of the rows of W1 and the columns of W2. So W1 Q and Q^T W2, with this
-    basis Q, are a narrower network that moves as the wide one does: its products, norms and singular values are those
-    of W1 and W2.
+    The rows of the gradient of W1, and the columns of that of W2, are in the span of the rows of W1 and the columns of
+    W2. With a basis Q of this span, W1 Q and Q^T W2 are a narrower network, which moves as the wide one does: its
+    products, norms and singular values are those of W1 and W2.
 
     Parameters
     ----------
@@ -44,6 +53,7 @@ def hidden_basis(W1: np.ndarray, W2: np.ndarray) -> np.ndarray:
     Returns
     -------
     ndarray, shape (..., width, min(width, inputs + outputs))
+        Q, with a basis vector in each column; the identity where the width is no larger than inputs + outputs.
     """
     width = W1.shape[-1]
     spanning = np.concatenate([np.swapaxes(W1, -1, -2), W2], axis=-1)
@@ -53,7 +63,7 @@ def hidden_basis(W1: np.ndarray, W2: np.ndarray) -> np.ndarray:
 
 
 def gaussian_layer(rng: np.random.Generator, rows: int, columns: int, variance: float) -> np.ndarray:
-    """Return a matrix of independent centred Gaussian entries of the given variance."""
+    """Return a matrix of independent centred Gaussian entries of the given variance, shape (rows, columns)."""
     return rng.normal(scale=np.sqrt(variance), size=(rows, columns))
 
 

@@ -14,7 +14,8 @@ from learning_dynamics.seeds import generators
 from learning_dynamics.settings import Positive
 from learning_dynamics.trajectories import Arrays, Trajectory, ensemble
 
-Layers = tuple[np.ndarray, np.ndarray, np.ndarray]  # W1(0), W2(0), and the rows P that W1 starts along, zeros for none
+# W1(0), W2(0), and orthonormal rows P to which those of W1(0) are parallel, or zeros for a start without such
+Layers = tuple[np.ndarray, np.ndarray, np.ndarray]
 Start = Callable[[np.random.Generator], Layers]
 
 
@@ -25,9 +26,9 @@ class Arrival(Tolerances):
     Parameters
     ----------
     residual : float
-        The flow has arrived where the norm of X beta - Y is this part of that of Y.
+        The flow has arrived once the relative residual |X beta - Y| / |Y|, of Frobenius norms, is at most this.
     patience : float
-        The time by which it must have.
+        The time by which it must have arrived; a draw that has not is undecided.
     """
 
     residual: Positive
@@ -36,7 +37,7 @@ class Arrival(Tolerances):
 
 @dataclass(frozen=True)
 class Limit(Span, Arrival):
-    """An integration that is recorded up to a time and followed further, until the network fits."""
+    """An integration that is recorded up to its horizon and followed further, until the network fits."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,9 @@ class NetworkFlow:
     end : (ndarray, ndarray)
         Both layers where the flow ended, shapes (inputs, width), (width, outputs).
     end_time : float
+        When it ended.
     steps : int
+        How many steps the integrator took.
     """
 
     W1: np.ndarray
@@ -79,9 +82,13 @@ def follow(
     X, Y : ndarray, shapes (samples, inputs), (samples, outputs)
     W1, W2 : ndarray, shapes (inputs, width), (width, outputs)
     times : ndarray, shape (times,), ascending
+        When to record; the flow starts at the first of them.
     tolerances : Tolerances
     residual : float, optional
-        Go on after the last time until ||X W1 W2 - Y||_F is no larger than this, or to `last_time`.
+        Go on after the last of `times` until ||X W1 W2 - Y||_F is no larger than this. It is a norm, where
+        `Arrival.residual` is relative to that of Y. Without it the flow ends on the last of `times`.
+    last_time : float
+        Stop here even if the residual is larger still; `end_time` is then `last_time`.
 
     Raises
     ------
@@ -108,16 +115,16 @@ def follow(
 
 
 def to_the_limit(data: Arrays, start: Start, integration: Limit, seed: int) -> Trajectory:
-    """Follow the gradient flow of each draw from the layers that `start` draws.
+    """Follow the gradient flow of each draw, a pair of one data set and the layers that `start` draws for it.
 
     Layers are followed in a basis of the hidden directions that the flow cannot leave, so that rounding does not take
-    them out of these. What the trajectory holds is in `layers`.
+    them out of these. The docstring of the module `layers` lists the trajectory's arrays and their shapes.
     """
 
     def to_limit(rng: np.random.Generator, x: np.ndarray, y: np.ndarray) -> dict[str, Any]:
         W1, W2, P = start(rng)
         Q = two_layer.hidden_basis(W1, W2)
-        bound = integration.residual * float(np.linalg.norm(y))
+        bound = integration.residual * float(np.linalg.norm(y))  # on the norm |X beta - Y| itself
         path = follow(
             x,
             y,
@@ -149,9 +156,10 @@ def to_the_limit(data: Arrays, start: Start, integration: Limit, seed: int) -> T
 
 @compiled(FIELD)
 def field(state: np.ndarray, data: np.ndarray, shape: np.ndarray, slope: np.ndarray) -> None:
-    """Write the velocities dW1/dt = R W2^T and dW2/dt = W1^T R into `slope`, R = X^T (Y - X W1 W2) (eq. 2.4).
+    """Write the velocities dW1/dt = R W2^T and dW2/dt = W1^T R into `slope`, with R = X^T (Y - X W1 W2) (eq. 2.4).
 
-    `state` and `slope` are packed layers; `data` are the entries of X, those of Y, and the bound of `_is_fitted`.
+    `state` and `slope` are packed layers. `data` has the entries of X, then those of Y, and last the bound of
+    `_is_fitted`. `shape` has the numbers of samples, inputs, hidden units and outputs.
     """
     samples, inputs, width, outputs = shape[0], shape[1], shape[2], shape[3]
     X = data[: samples * inputs].reshape(samples, inputs)

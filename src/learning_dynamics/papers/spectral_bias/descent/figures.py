@@ -29,7 +29,7 @@ def descent(whitened: Table, others: Table, *, member: Natural) -> Plot:
         ):
             rows = select(table, quantity, seed=member).iloc[1:]
             if quantity == quantities.GRADIENT_TURNING:
-                rows = rows[rows["value"] > 0]  # it is recorded as zero once R has vanished
+                rows = rows[rows["value"] > 0]  # the turning is recorded as zero once R has vanished
             curve(sine_axis, rows, colour, style, floor=FLOOR, lw=1.2)
         for quantity, style in ((quantities.GRADIENT_NORM, "-"), (quantities.OUTPUT_NORM, "--")):
             curve(norm_axis, select(table, quantity, seed=member), colour, style, lw=1.2)

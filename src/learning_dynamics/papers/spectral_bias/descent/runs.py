@@ -9,15 +9,16 @@ from learning_dynamics.trajectories import Arrays, Trajectory
 
 
 def linear_descent(data: Arrays, *, gamma: Positive, step: Positive, steps: Count) -> Trajectory:
-    """Gradient descent on |Y - X W1 W2|^2 / 2 from W1(0) = sqrt(2 gamma) I, of width d, and W2(0) = 0.
+    """Gradient descent on |Y - X W1 W2|^2 / 2 from W1(0) = sqrt(2 gamma) I and W2(0) = 0, as wide as there are inputs.
 
-    These are the paper's W and a, as the data have one output.
+    The data have one output. W1 and W2 are the paper's W and a.
 
     Returns
     -------
     Trajectory
-        Time is the number of steps, and every step is recorded. Series W1, shape (draws, times, inputs, inputs), and
-        W2, shape (draws, times, inputs, 1); constants X, Y.
+        Members are the draws of the data. Time is the number of steps, and every step is recorded. Series W1, shape
+        (draws, times, inputs, inputs), and W2, shape (draws, times, inputs, 1); constants X, shape (draws, samples,
+        inputs), and Y, shape (draws, samples, 1).
 
     Raises
     ------
@@ -30,6 +31,6 @@ def linear_descent(data: Arrays, *, gamma: Positive, step: Positive, steps: Coun
     inputs = X.shape[-1]
     W1_start = np.repeat(np.sqrt(2 * gamma) * np.eye(inputs)[None], len(X), axis=0)
     W2_start = np.zeros((len(X), inputs, 1))
-    # without label noise, and so without its generators
+    # no label noise, and so no generators of noise
     W1, W2 = models.descend(W1_start, W2_start, X, Y, step=step, steps=steps, every=1, noise=0.0, rngs=[])
     return Trajectory(np.arange(steps + 1.0), {"W1": W1, "W2": W2}, {"X": X, "Y": Y})

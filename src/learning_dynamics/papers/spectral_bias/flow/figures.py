@@ -81,7 +81,7 @@ def limits(large: Table, small: Table, unequal: Table, balanced: Table, *, membe
         curve(parameter_axis, distance, colour)
         curve(parameter_axis, distance, colour, "--", column="predicted", lw=1.1)
     least_rates = Draws(small, phase="draw")[quantities.DECAY_RATE_OF_R]
-    growing_most = int(np.nanargmin(least_rates))  # a seed: draws are sorted by theirs, which count from 0
+    growing_most = int(np.nanargmin(least_rates))  # its place is its seed: draws are in the order of seeds 0, 1, ...
     _draw_decay_rates(rate_axis, large, member, "blue")
     _draw_decay_rates(rate_axis, small, growing_most, "vermilion")
     for rate in (2, 4):

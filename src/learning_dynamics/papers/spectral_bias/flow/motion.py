@@ -1,6 +1,7 @@
 """The hidden layer's singular values as they rise.
 
-Shapes: `times` (times,); `values` (times, n_values), the first singular values, descending; `limits` (n_values,).
+Shapes: `times` (times,); `values` (times, n_values), the first singular values of W1, descending; `limits` (n_values,),
+those that Corollary 3.1 gives.
 """
 
 import matplotlib.pyplot as plt

@@ -1,7 +1,11 @@
 """The potential that the flow's limit minimises (Theorem 3.1 (iii)), and whether one can exist (Lemma C.4).
 
-Shapes: Z1 (members, 1, inputs, inputs), square; Z2 (members, 1, inputs, outputs); X (members, 1, samples, inputs); Y
-(members, 1, samples, outputs): the axis of length one is time, at the limit.
+beta = Z1 Z2 is the predictor of the layers Z1 = W1 P^T and Z2 = P W2; interpolators are layers with X Z1 Z2 = Y. alpha
+is Z1^{-T} Z2, X^+ X projects on the span of the rows of X, and |.| is the Frobenius norm. (P1) and (P2) are the
+conditions of Proposition C.5.
+
+Shapes: Z1 (draws, 1, inputs, inputs), square; Z2 (draws, 1, inputs, outputs); X (draws, 1, samples, inputs); Y (draws,
+1, samples, outputs). The axis of length one is time, at the limit.
 """
 
 import numpy as np
@@ -10,8 +14,9 @@ from learning_dynamics.papers.spectral_bias.flow import quantities
 from learning_dynamics.papers.spectral_bias.layers import Measured, norm, transposed
 from learning_dynamics.seeds import generators
 
-# relative size of the perturbations that are led back to the interpolators, and of the step to another interpolator.
-# chosen: third-order terms are a thousandth of the second-order ones; rounding over the square is eps / 1e-6 = 2e-10
+# size of the random perturbations of the layers, and of the step of Z2 to another interpolator, relative to the layer.
+# chosen: terms of third order in the perturbation are about a thousandth of those of second order, and rounding of the
+# potential, divided by the squared perturbation, is eps / 1e-6 = 2e-10
 SIZE = 1e-3
 # pairs of directions along which the asymmetry of a field's derivative is probed. chosen: an asymmetry shows along
 # almost every pair, and the largest of twenty is not small by chance
@@ -21,40 +26,42 @@ PAIRS = 20
 def at_limit(
     Z1: np.ndarray, Z2: np.ndarray, X: np.ndarray, Y: np.ndarray, *, gamma: float, perturbations: int
 ) -> Measured:
-    """Return how far the limit is from stationary, and what leaving it costs, arrays of shape (members, 1).
+    """Return how far the limit is from stationary, and what leaving it costs, arrays of shape (draws, 1).
 
-    The potential is 1/2 |W1|^2 + 1/2 |W2|^2 - gamma log det(W1 W1^T) (eq. 3.1); its Lagrangian adds a multiplier for
-    interpolation.
+    The potential is 1/2 |Z1|^2 + 1/2 |Z2|^2 - gamma log det(Z1 Z1^T), that of W1 and W2 in eq. (3.1). The Lagrangian
+    adds the product of a multiplier and X Z1 Z2 - Y. Its gradients have the multiplier in the form X^T multiplier, a
+    matrix whose columns are in the row space of X. We take -X^+ X alpha for it.
 
     Quantities
     ----------
     gradient_W1
-        |Z1 - 2 gamma Z1^{-T} - X^+ X alpha Z2^T| / |Z1|, the gradient of the Lagrangian in W1, with alpha = Z1^{-T} Z2
-        projected on the row space of X: minus X^T times the multiplier that comes nearest to it (Theorem 3.1 (iii),
+        |Z1 - 2 gamma Z1^{-T} - X^+ X alpha Z2^T| / |Z1|, the gradient of the Lagrangian in W1 (Theorem 3.1 (iii),
         (P2)).
     gradient_W2
-        |Z2 - Z1^T X^+ X alpha| / |Z2|, the gradient of the Lagrangian in W2, likewise (Theorem 3.1 (iii), (P1)).
+        |Z2 - Z1^T X^+ X alpha| / |Z2|, the gradient of the Lagrangian in W2 (Theorem 3.1 (iii), (P1)).
     gradient_W1_without_log_det
         Like `gradient_W1`, of a potential without the logarithm of the determinant.
     gradient_W1_twice_log_det
         Like `gradient_W1`, of a potential with twice the logarithm of the determinant.
     gradient_W2_elsewhere
-        Like `gradient_W2`, after a small step of Z2 to another interpolator; zero where there is no other.
+        Like `gradient_W2`, after a small step of Z2 to another interpolator; the same as at the limit where there is no
+        other.
     increase
-        The smallest increase of the potential over random perturbations of the limit, each led back to the
-        interpolators, relative to its squared length (Theorem 3.1 (iii)).
+        The increase of the potential from the limit to a random perturbation of it that interpolates as well, over the
+        squared length of the perturbation: the smallest over all perturbations (Theorem 3.1 (iii)).
     increase_without_log_det
         Like `increase`, of the potential without the logarithm of the determinant.
     increase_twice_log_det
         Like `increase`, of the potential with twice the logarithm of the determinant.
     """
-    # Stationary in Z2 means Z2 + Z1^T X^T multiplier = 0. So X^T multiplier is -alpha, and alpha in the row space of X
-    # (P1). Stationary in Z1 then means grad Psi_1 = alpha Z2^T (P2). Both are in Proposition C.5
+    # The limit is stationary in Z2 if Z2 + Z1^T X^T multiplier = 0. Then X^T multiplier is -alpha, so that alpha is in
+    # the row space of X (P1). It is stationary in Z1 if, with this multiplier, the gradient of
+    # Psi_1 = 1/2 |Z1|^2 - gamma log det(Z1 Z1^T) is alpha Z2^T (P2)
     row_space_alpha = _row_space_alpha(Z1, Z2, X)
     logdet_gradient = 2 * gamma * np.linalg.inv(transposed(Z1))  # gradient of gamma log det(Z1 Z1^T)
     gradient_W1 = Z1 - logdet_gradient - row_space_alpha @ transposed(Z2)
-    gammas = gamma * np.array([1.0, 0.0, 2.0])  # before the logarithm: as it is, none, twice
-    excess = _smallest_excess(Z1, Z2, X, Y, gammas=gammas, perturbations=perturbations)  # shape (members, 1, 3)
+    gammas = gamma * np.array([1.0, 0.0, 2.0])  # before log det: as in (3.1), without log det, twice that
+    excess = _smallest_excess(Z1, Z2, X, Y, gammas=gammas, perturbations=perturbations)  # shape (draws, 1, 3)
     return {
         quantities.GRADIENT_W1: norm(gradient_W1) / norm(Z1),
         quantities.GRADIENT_W1_WITHOUT_LOG_DET: norm(gradient_W1 + logdet_gradient) / norm(Z1),
@@ -68,12 +75,15 @@ def at_limit(
 
 
 def _relative_gradient_W2(Z1: np.ndarray, Z2: np.ndarray, X: np.ndarray) -> np.ndarray:
-    """Return |Z2 - Z1^T X^+ X alpha| / |Z2|, shape (...): zero if alpha = Z1^{-T} Z2 is in the row space of X."""
+    """Return |Z2 - Z1^T X^+ X alpha| / |Z2|, shape (...); it is zero if alpha is in the row space of X (P1)."""
     return norm(Z2 - transposed(Z1) @ _row_space_alpha(Z1, Z2, X)) / norm(Z2)
 
 
 def _to_another_interpolator(Z1: np.ndarray, Z2: np.ndarray, X: np.ndarray) -> np.ndarray:
-    """Return a random change of Z2, of SIZE times its norm, less the part of it that would change X Z1 Z2."""
+    """Return a random change of Z2, of SIZE times the norm of Z2, less the part that would change X Z1 Z2.
+
+    The random direction is the same for every draw. Where no other second layer interpolates, rounding is left.
+    """
     # seed 0: part of the measure, so no setting
     (rng,) = generators(0, "spectral_bias.interpolators", 1)
     direction = rng.standard_normal(Z2.shape[-2:])
@@ -82,19 +92,20 @@ def _to_another_interpolator(Z1: np.ndarray, Z2: np.ndarray, X: np.ndarray) -> n
 
 
 def _row_space_alpha(Z1: np.ndarray, Z2: np.ndarray, X: np.ndarray) -> np.ndarray:
-    """Return the part of alpha = Z1^{-T} Z2 in the span of the rows of X, shape (..., inputs, outputs)."""
+    """Return X^+ X alpha, the part of alpha in the span of the rows of X, shape (..., inputs, outputs)."""
     alpha = np.linalg.solve(transposed(Z1), Z2)
-    # X^T (X^T)^+ projects on the span of the rows of X
+    # X^T (X^T)^+ is X^+ X, the projection on the span of the rows of X
     return transposed(X) @ np.linalg.pinv(transposed(X)) @ alpha
 
 
 def relative_asymmetry(Z1: np.ndarray, imbalance: np.ndarray) -> np.ndarray:
     """Return the largest asymmetry of the derivative of F(Z) = Z - Z^{-T} D over random pairs of directions (H, K).
 
-    By (P2) of Proposition C.5 the gradient of a potential of Z1 has to be F at the limit, D the imbalance (Lemma C.4).
-    A gradient has a symmetric derivative, <K, dF[H]> = <H, dF[K]>. Here dF[H] = H + Z^{-T} H^T Z^{-T} D. Its first term
-    is symmetric. An asymmetry is in its second, A = Z^{-T} H^T Z^{-T} D for H and B = Z^{-T} K^T Z^{-T} D for K. It is
-    measured as |<K, A> - <H, B>| / (|K| |A| + |H| |B|), which does not depend on the sizes of Z and D.
+    D is the imbalance Z1^T Z1 - Z2 Z2^T. By (P2) the gradient of a potential of Z1 has to be F at the limit (Lemma
+    C.4). A gradient has a symmetric derivative, <K, dF[H]> = <H, dF[K]>. Here dF[H] = H + Z^{-T} H^T Z^{-T} D. The
+    first term is symmetric, so that an asymmetry is in the second, A = Z^{-T} H^T Z^{-T} D for H and
+    B = Z^{-T} K^T Z^{-T} D for K. It is measured as |<K, A> - <H, B>| / (|K| |A| + |H| |B|), which does not depend on
+    the sizes of Z and D.
 
     Parameters
     ----------
@@ -123,15 +134,16 @@ def relative_asymmetry(Z1: np.ndarray, imbalance: np.ndarray) -> np.ndarray:
 def _smallest_excess(
     Z1: np.ndarray, Z2: np.ndarray, X: np.ndarray, Y: np.ndarray, *, gammas: np.ndarray, perturbations: int
 ) -> np.ndarray:
-    """Return the smallest increase of the potential over perturbations, over their squared length, for each gamma.
+    """Return the smallest increase of potentials over perturbations, each divided by the squared length of its own.
 
-    The shape is (members, 1, gammas), one potential (3.1) for each of `gammas`.
+    Potentials are that of (3.1) with each of `gammas` in place of gamma. The shape is (draws, 1, gammas).
     """
-    # every member is probed along the same directions: part of the measure, so no setting
+    # every draw is probed along the same directions. Seed 0: part of the measure, so no setting
     (rng,) = generators(0, "spectral_bias.perturbations", 1)
     inputs, outputs = Z2.shape[-2:]
     directions = rng.standard_normal((perturbations, inputs * (inputs + outputs)))
-    # perturbations come first, before members: directions of Z1 have the shape (perturbations, 1, 1, inputs, inputs)
+    # perturbations come first, before draws: directions of Z1 have the shape (perturbations, 1, 1, inputs, inputs). The
+    # norm of a standard normal matrix of this size is about `inputs`: Z1 moves by about SIZE of its norm
     axes = (perturbations,) + (1,) * (Z1.ndim - 2)
     directions1, directions2 = directions[:, : inputs**2], directions[:, inputs**2 :]
     moved1 = Z1 + SIZE * norm(Z1)[..., None, None] * directions1.reshape(*axes, inputs, inputs) / inputs
@@ -143,6 +155,6 @@ def _smallest_excess(
 
 
 def _potential(Z1: np.ndarray, Z2: np.ndarray, gammas: np.ndarray) -> np.ndarray:
-    """Return 1/2 |Z1|^2 + 1/2 |Z2|^2 - gamma log det(Z1 Z1^T) for each gamma, along the last axis (eq. 3.1)."""
+    """Return 1/2 |Z1|^2 + 1/2 |Z2|^2 - gamma log det(Z1 Z1^T) (eq. 3.1), shape (..., gammas), for each of `gammas`."""
     # log det(Z1 Z1^T) = 2 log |det Z1|
     return 0.5 * (norm(Z1) ** 2 + norm(Z2) ** 2)[..., None] - 2 * gammas * np.linalg.slogdet(Z1)[1][..., None]

@@ -1,7 +1,7 @@
 """Spectra and distances along flows from Gaussian layers.
 
-Shapes: as `layers` lists them; the run's setting `width` is that of the network, not the number of hidden directions in
-which layers are recorded.
+Shapes: the docstring of `layers` lists those of the trajectory. The run's setting `width` is the width of the network,
+and not the number of hidden directions in which layers are recorded.
 """
 
 from learning_dynamics.measures.spectra import singular_values
@@ -21,13 +21,14 @@ def gaussian_flow(trajectory: Trajectory) -> Tables:
     `layers.spectra_and_loss`
         Along the flow and at the limit.
     sigma_w1
-        Singular values of W1; predicted at the limit those of Corollary 3.1 for the orthogonal layer of equal mean
-        square, gamma = width * variance / 2.
+        Singular values of W1. At the limit those are predicted that Corollary 3.1 gives for an orthogonal layer whose
+        rows have the mean squared length of the Gaussian ones: gamma = width * variance / 2.
     """
     settings = trajectory.settings
     limit = spectra_of(trajectory, limit=True)
     X, Y = trajectory.constants["X"][:, None], trajectory.constants["Y"][:, None]
-    # sigma_i(beta_*); rows of W1 have the squared length width * variance at first, on average, orthogonal ones 2 gamma
+    # sigma_i(beta_*), shape (draws, 1, k). At first the rows of W1 have the squared length width * variance on average,
+    # where orthogonal ones have 2 gamma
     star = singular_values(theory.minimum_norm_interpolator(X, Y), limit[SIGMA_BETA].shape[-1])
     predicted = theory.hidden_singular_values(star, settings["width"] * settings["variance"] / 2, X.shape[-1])
     limit[SIGMA_W1] = (limit[SIGMA_W1], predicted)

@@ -17,7 +17,11 @@ def gaussian_flow(
     integration: Limit,
     seed: Seed,
 ) -> Trajectory:
-    """Gradient flow from Gaussian W1(0) and W2(0) (appendix C.1); see `flow.linear_flow`."""
+    """Gradient flow from Gaussian W1(0) and W2(0) (appendix C.1); data and arrays as `flow.linear_flow`.
+
+    Entries of W1 have the variance `variance`, those of W2 the variance `output_variance`, which may be zero. P, the
+    orthonormal rows that other flows start along, is zero.
+    """
     inputs, outputs = data["X"].shape[-1], data["Y"].shape[-1]
 
     def start(rng: np.random.Generator) -> Layers:

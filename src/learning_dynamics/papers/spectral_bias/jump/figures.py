@@ -27,9 +27,10 @@ def jump(jump: Table) -> Plot:
         handles.append(line_handle(rf"$\gamma = {power(gamma)}$", colour))
         for _, rows in jump[jump["gamma"] == gamma].groupby("index"):
             curve(axis, rows, colour, lw=1.3)
-            curve(axis, rows[5::20], colour, ".", "predicted", ms=3.5)
+            curve(axis, rows[5::20], colour, ".", "predicted", ms=3.5)  # a dot at every twentieth time
+    # the limits are the same for every scale: those in the rows of the smallest stand for all
     for index, rows in jump[jump["gamma"] == gammas[-1]].groupby("index"):
-        sigma = rows["limit"].max()
+        sigma = rows["limit"].max()  # sigma_i(beta_*): the limit is less before the jump and at it
         jump_time = 1 / (2 * sigma)
         guide(axis, [0, jump_time, jump_time, end], [0, 0, sigma, sigma], zorder=4)
         axis.plot(jump_time, sigma / (1 + 2 * sigma), "o", mfc="none", color=COLOURS["vermilion"], zorder=5)
@@ -64,7 +65,7 @@ def vectors(whitened: Table, gaussian: Table, *, member: Natural) -> Plot:
     def draw(
         axis: Axes, table: Table, quantity: Quantity, colour: str, style: str = "-", label: str | None = None
     ) -> None:
-        """Draw a quantity of the draw against time, after time 0."""
+        """Draw a quantity along the flow of the draw that is shown, against time after time 0."""
         rows = select(table, quantity, seed=member, phase="flow").iloc[1:]
         curve(axis, rows, colour, style, floor=FLOOR, lw=1.2, label=label)
 

@@ -13,8 +13,8 @@ from learning_dynamics.plotting.interactive import DASHES, INK, Interactive, col
 from learning_dynamics.tidy import Table, select
 
 POINTS = 181  # of a curve, at even times
-START = -4.0  # the power of ten that the slider first stands at
-EVERY = 10  # of so many recorded times of a flow, one has a dot
+START = -4.0  # the slider's first position, as a power of ten
+EVERY = 10  # one of so many recorded times of a flow has a dot
 SUBSCRIPTS = "₁₂₃₄₅₆₇₈₉"
 
 
@@ -27,7 +27,8 @@ def jump(jump: Table) -> Interactive:
     jump = select(jump, SIGMA_BETA)
     flow_exponents = np.log10(np.sort(jump["gamma"].unique()))
     exponents = np.arange(np.ceil(flow_exponents[0]), np.floor(flow_exponents[-1]) + 1)
-    sigma = jump.groupby("index")["limit"].max().sort_index().to_numpy()  # sigma_i(beta_*), descending
+    # sigma_i(beta_*), descending: the limit is less before the jump and at it
+    sigma = jump.groupby("index")["limit"].max().sort_index().to_numpy()
     modes = [f"{italic('σ')}{SUBSCRIPTS[place]}({italic('β')})" for place in range(len(sigma))]
     end = float(jump["time"].max())
     x_label = f"{italic('t')} / ln(1/{italic('γ')})"
@@ -47,7 +48,7 @@ def jump(jump: Table) -> Interactive:
         .mark_line(color=INK, strokeDash=DASHES, strokeWidth=1)
         .encode(x, y, order="order:Q", detail="mode:N")
     )
-    # a curve's values become rows, number 1, 2, ..., and the numbers times
+    # a curve's values become rows, with the numbers 1, 2, ..., and these numbers become times
     curve_lines = (
         alt.Chart(alt.InlineData(values=_curves(sigma, modes, exponents, end)))
         .transform_filter(at_chosen_scale)
@@ -73,11 +74,15 @@ def jump(jump: Table) -> Interactive:
 
 
 def _curves(sigma: np.ndarray, modes: list[str], exponents: np.ndarray, end: float) -> list[dict[str, Any]]:
-    """Return the closed form of each mode at each scale, at even times up to an end: a list of values for each."""
-    times = np.linspace(0, end, POINTS)  # over ln(1/gamma)
+    """Return a list of values for each mode at each scale: the closed form at POINTS even times up to an end.
+
+    A mode is a singular value of the predictor; `sigma` are those of beta_*, and `modes` their names. Scales are powers
+    of ten with the given exponents.
+    """
+    times = np.linspace(0, end, POINTS)  # flow time over ln(1/gamma)
     curves = []
     for exponent in exponents:
-        flow_times = -times * exponent * np.log(10)
+        flow_times = -times * exponent * np.log(10)  # ln(1/gamma) is -exponent * ln(10)
         for mode, limit in zip(modes, sigma, strict=True):
             values = theory.learning_curve(limit, 10**exponent, flow_times).round(4).tolist()
             curves.append({"exponent": float(exponent), "mode": mode, "value": values})
@@ -85,7 +90,7 @@ def _curves(sigma: np.ndarray, modes: list[str], exponents: np.ndarray, end: flo
 
 
 def _flow_dots(jump: Table, modes: list[str]) -> pd.DataFrame:
-    """Return a row for each dot: values of the flow at some of its recorded times."""
+    """Return a row for each dot: values of the flow at one of EVERY recorded times."""
     times = np.sort(jump["time"].unique())[5::EVERY]
     rows = select(jump, time=times)
     return pd.DataFrame(
@@ -99,7 +104,7 @@ def _flow_dots(jump: Table, modes: list[str]) -> pd.DataFrame:
 
 
 def _staircases(sigma: np.ndarray, modes: list[str], end: float) -> list[dict[str, Any]]:
-    """Return the corners of the limit of each mode's curve, up to an end, in their order along the line."""
+    """Return the corners of each mode's limit, a step at its jump, up to an end, in their order along the line."""
     corners = []
     for mode, limit in zip(modes, sigma, strict=True):
         jump_time = 1 / (2 * limit)

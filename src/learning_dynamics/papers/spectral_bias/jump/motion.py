@@ -23,7 +23,8 @@ def jump(jump: Table) -> Motion:
     """
     jump = select(jump, SIGMA_BETA)
     gammas = np.sort(jump["gamma"].unique())[::-1]
-    limits = jump.groupby("index")["limit"].max().sort_index().to_numpy()  # sigma_i(beta_*), descending
+    # sigma_i(beta_*), descending: the limit is less before the jump and at it
+    limits = jump.groupby("index")["limit"].max().sort_index().to_numpy()
     end = float(jump["time"].max())
     times = np.unique(np.r_[np.linspace(0, end, 601), 1 / (2 * limits)])  # the times of the jumps among them
     scales, has_flow = _frame_scales(gammas)
@@ -55,7 +56,7 @@ def jump(jump: Table) -> Motion:
     def draw(number: int) -> None:
         """Draw a frame: the closed form at its scale, and dots if the flow was followed there."""
         gamma = scales[number]
-        flow_rows = jump[(jump["gamma"] == gamma) & has_flow[number]]
+        flow_rows = jump[(jump["gamma"] == gamma) & has_flow[number]]  # none where the flow was not followed
         for index, (curve, dots, sigma) in enumerate(zip(curves, dots_of_flow, limits, strict=True), start=1):
             curve.set_data(times, theory.learning_curve(sigma, gamma, times * np.log(1 / gamma)))
             rows = flow_rows[flow_rows["index"] == index].iloc[5::10]
@@ -76,7 +77,7 @@ def _frame_scales(gammas: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the scale of each frame, and whether the flow was followed there: the motion rests at those scales."""
     blocks = [np.full(REST, gammas[0])]
     for gamma, next_gamma in itertools.pairwise(gammas):
-        # evenly in ln ln(1/gamma): the first decades change the curve most
+        # scales between, evenly in ln ln(1/gamma), as the first decades change the curve most; powers are -log10(gamma)
         powers = np.geomspace(-np.log10(gamma), -np.log10(next_gamma), BETWEEN + 2)[1:-1]
         blocks += [10.0**-powers, np.full(REST, next_gamma)]
     scales = np.concatenate(blocks)

@@ -14,23 +14,25 @@ from learning_dynamics.trajectories import Trajectory, ensemble
 def jump_flow(*, teacher_singular_values: list[Positive], gammas: list[Positive], integration: Span) -> Trajectory:
     """Gradient flow on whitened data down to vanishing scales, in time rescaled by ln(1/gamma).
 
-    Gradient flow commutes with rotations of inputs, outputs and hidden units, so X = I, a diagonal teacher
-    and W1(0) = sqrt(2 gamma) I stand for every whitened problem. In other coordinates the rounding of the
-    first modes to be learnt would drown the others, which start at gamma = 1e-32; in these the modes do not
-    mix, and all entries, off the diagonal too, are integrated as they are.
+    Gradient flow commutes with rotations of inputs, outputs and hidden units. So X = I, labels Y that are the diagonal
+    matrix of `teacher_singular_values`, and W1(0) = sqrt(2 gamma) I stand for every whitened problem. A mode is a
+    singular value of the predictor with its vectors. In other coordinates the rounding of the modes that are learnt
+    first would drown the others, which start at scales down to gamma = 1e-32. In these coordinates modes do not mix;
+    entries off the diagonal are integrated too.
 
     Returns
     -------
     Trajectory
-        One member for each scale. Time is t / ln(1/gamma), on the integration's times joined by the
-        predicted times of the jumps, 1 / (2 s). Series W1, W2, shape (gammas, times, k, k) for k singular values;
-        constants teacher, shape (k,), gamma, steps, shape (gammas,).
+        Members are scales. Time is t / ln(1/gamma): the integration's times, and between them the predicted times
+        1 / (2 s) at which the singular values s of the teacher jump. Series W1 and W2, shape (gammas, times, k, k) for
+        k singular values. Constants teacher, shape (k,), the singular values in the order given; gamma, and steps, how
+        many the integrator took, shape (gammas,).
 
     Raises
     ------
     ProjectError
-        If atol is above rtol times the smallest weight at the start, whose growth would then not be resolved,
-        or if a singular value jumps later than times can tell.
+        If atol is above rtol times the smallest weight at the start, whose growth would then not be resolved, or if a
+        singular value is so small that its jump is at no finite time.
     """
     max_atol = integration.rtol * np.sqrt(2 * min(gammas))
     if integration.atol > max_atol:

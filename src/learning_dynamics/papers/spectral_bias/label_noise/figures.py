@@ -1,4 +1,4 @@
-"""Descent with and without label noise, and the moments of the process that is put in its place."""
+"""Descent with and without label noise, and the moments of the process that appendix D puts in its place."""
 
 from collections.abc import Sequence
 
@@ -35,8 +35,8 @@ def fig1b(plain: Table, noisy: Table, *, member: Natural) -> Plot:
     inputs = Draws(plain, time=0.0).entries(SIGMA_W1).shape[1]
     beta_norm = Draws(plain, time=0.0)[quantities.BETA_NORM][member]  # |beta_*|
     gamma = settings_of(plain)["gamma"]
-    # by when descent without noise has come to rest; chosen: four times the time in which exp(-|beta_*| t) or
-    # exp(-gamma t), the faster of both, falls to a thousandth
+    # the time by which descent without noise has come to rest. Chosen: four times that in which the faster one of
+    # exp(-|beta_*| t) and exp(-gamma t) falls to a thousandth
     rest = 4 * np.log(1e3) / max(beta_norm, gamma)
     for axis, table in ((plain_axis, plain), (noisy_axis, noisy)):
         singular_values(axis, table, member)
@@ -76,7 +76,7 @@ def label_noise_moments(ensembles: Sequence[Table]) -> Plot:
             rows = select(later, quantity, seed=0)
             for (_, entry), colour in zip(rows.groupby("index"), sequence(rows["index"].nunique()), strict=True):
                 half_width = 1.96 * entry["error"]
-                # keeps the bar on a logarithmic axis
+                # a bar of at most nine tenths of the value downwards, as zero has no place on the logarithmic axis
                 low = np.minimum(half_width, 0.9 * entry["value"].clip(lower=1e-12))
                 axis.errorbar(entry["time"], entry["value"], [low, half_width], fmt="o", ms=3, lw=0.8, color=colour)
                 axis.plot(entry["time"], entry["predicted"], color=colour, lw=1.2)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-# steps whose noise is drawn at once; part of what fixes the random draws, so not a setting
+# Steps whose noise is drawn at once. The random numbers do not depend on it, so it is not a setting
 NOISE_STEPS = 256
 
 
@@ -21,9 +21,9 @@ def descend(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Take `steps` steps of (label-noise) gradient descent on 1/2 ||X W1 W2 - Y||_F^2, for all members at once.
 
-    Each step sees the labels Y + noise * eps with eps standard Gaussian and fresh, and moves both layers
-    along the gradient at these labels: W1 by ``step * X^T r W2^T`` and W2 by ``step * W1^T X^T r`` with
-    ``r = Y + noise * eps - X W1 W2`` (Varre et al. 2023, appendix D).
+    Each step draws a standard Gaussian eps, and moves both layers down the gradient at the labels Y + noise * eps: W1
+    by ``step * X^T r W2^T`` and W2 by ``step * W1^T X^T r`` with ``r = Y + noise * eps - X W1 W2``, both from the
+    layers before the step (Varre et al. 2023, appendix D).
 
     Parameters
     ----------
@@ -31,18 +31,18 @@ def descend(
         Where to start; left unchanged.
     X, Y : ndarray, shapes (members, samples, inputs), (members, samples, outputs)
     step, steps, every : float, int, int
-        Step size, number of steps, and how often to record, from step 0 on.
+        Step size, number of steps, and how many steps are between records, from step 0 on.
     noise : float
         Standard deviation of the label noise; 0 is gradient descent.
     rngs : list of Generator
-        One for each member.
+        One for each member; with `shared` one is enough, and without noise none is needed.
     shared : bool
         Take the noise of all members from the first generator, one block of `NOISE_STEPS` steps after the other.
 
     Returns
     -------
-    tuple of ndarray, shapes (members, steps // every + 1, ...)
-        Both layers at the recorded steps.
+    tuple of ndarray, shapes (members, records, inputs, width), (members, records, width, outputs)
+        Both layers at the recorded steps, of which there are steps // every + 1.
     """
     members, records = len(X), steps // every + 1
     W1, W2 = W1.copy(), W2.copy()
@@ -62,6 +62,7 @@ def descend(
             labels = Y + noise * draws
         target = labels[count % NOISE_STEPS] if noise else Y
         R = XT @ (target - X @ (W1 @ W2))
+        # W1 moves last, so that W2 moves from W1 before the step
         change = step * R @ np.swapaxes(W2, -1, -2)
         W2 += step * np.swapaxes(W1, -1, -2) @ R
         W1 += change

@@ -23,12 +23,16 @@ def label_noise_descent(
 ) -> Trajectory:
     """Gradient descent from the orthogonal initialisation, with fresh label noise at every step if `noise` > 0.
 
+    `step` is the step size, and every `every`-th of `steps` steps is recorded.
+
     Returns
     -------
     Trajectory
-        Time is step size times number of steps. Series W1, shape (members, times, inputs, hidden), W2, shape (members,
-        times, hidden, outputs); constants X, Y, P, shape (members, inputs, hidden). Layers and P are recorded in an
-        orthonormal basis of the hidden directions that descent cannot leave, inputs + outputs of them.
+        Members are draws, each a data set with a P of its own. Time is step size times number of steps. Series W1,
+        shape (draws, times, inputs, hidden), and W2, shape (draws, times, hidden, outputs); constants X, Y, and P,
+        shape (draws, inputs, hidden), orthonormal rows with W1(0) = sqrt(2 gamma) P. Layers and P are recorded in an
+        orthonormal basis of the hidden directions that descent cannot leave: hidden is their number, inputs + outputs,
+        or the width if this is smaller.
     """
     X, Y = data["X"], data["Y"]
     inputs = X.shape[-1]
@@ -47,6 +51,7 @@ def label_noise_descent(
         rngs=generators(seed, "label_noise", len(X)),
     )
     times = step * every * np.arange(W1.shape[1])
+    # orthonormal columns, shape (draws, width, hidden)
     Q = two_layer.hidden_basis(first, second)
     layers = {"W1": W1 @ Q[:, None], "W2": np.swapaxes(Q, -1, -2)[:, None] @ W2}
     return Trajectory(times, layers, {"X": X, "Y": Y, "P": P @ Q})
@@ -63,20 +68,24 @@ def label_noise_ensemble(
     paths: Count,
     seed: Seed,
 ) -> Trajectory:
-    """Many paths of label-noise descent on each data set, from W(0) = sqrt(2 gamma) I, a(0) = 0, of width d.
+    """Many paths of label-noise descent on each data set, from W(0) = sqrt(2 gamma) I and a(0) = 0.
+
+    W has a column for each hidden unit, and as many of these as inputs; a has one output. X = U D V^T is the singular
+    value decomposition of the data.
 
     Returns
     -------
     Trajectory
-        Time is (step * noise)^2 times the number of steps, in which appendix D's process has no constants left. Members
-        are the data sets. Series output_mean, over paths, of |a|^2, shape (sets, times); rows_mean, of the squared norm
-        of each row of V^T W, X = U D V^T, shape (sets, times, samples); outside, the largest over paths of how much W
-        has changed outside the span of the rows of X, relative to |W|, shape (sets, times). Constants X, Y.
+        Members are the data sets. Time is (step * noise)^2 times the number of steps: in this time appendix D's process
+        has no constants left. Series output_mean, the mean over paths of |a|^2, shape (sets, times); rows_mean, the
+        mean over paths of the squared norm of each row of V^T W, shape (sets, times, samples); and outside, shape
+        (sets, times), the norm of what W has gained outside the span of the rows of X, over |W|, the largest over
+        paths. Constants X, Y.
 
     Raises
     ------
     ProjectError
-        If there are more samples than inputs, and so no row of V^T W for each sample.
+        If there are more samples than inputs, so that V^T W has not a row for each sample.
     """
     X, Y = data["X"], data["Y"]
     samples, inputs = X.shape[1:]
@@ -90,10 +99,11 @@ def label_noise_ensemble(
         of_paths = (np.broadcast_to(array, (paths, *array.shape)) for array in (x, y))
         start = np.repeat(np.sqrt(2 * gamma) * np.eye(inputs)[None], paths, axis=0)
         zero = np.zeros((paths, inputs, y.shape[-1]))
+        # paths are the members of this descent, and share one generator
         W, a = models.descend(
             *(start, zero, *of_paths), step=step, steps=steps, every=every, noise=noise, rngs=[rng], shared=True
         )
-        # paths are the members of this descent; the rows of V^T are the right singular vectors
+        # [2] is V^T, whose rows are the right singular vectors of X
         return _path_moments(W, a, np.linalg.svd(x, full_matrices=False)[2])
 
     members = list(zip(generators(seed, "label_noise.ensemble", len(X)), X, Y, strict=True))
@@ -102,10 +112,11 @@ def label_noise_ensemble(
 
 
 def _path_moments(W: np.ndarray, a: np.ndarray, Vt: np.ndarray) -> Arrays:
-    """Return what `label_noise_ensemble` records of one data set's paths, arrays of shape (times, ...).
+    """Return what `label_noise_ensemble` records of one data set's paths, arrays of shape (times,) or (times, samples).
 
-    W has the shape (paths, times, d, d), a (paths, times, d, 1), Vt (samples, d).
+    W has the shape (paths, times, d, d), a (paths, times, d, 1), Vt (samples, d), where d is the number of inputs.
     """
+    # |a|^2, shape (paths, times), and the squared norms of the rows of V^T W, shape (paths, times, samples)
     output, rows = np.sum(a**2, axis=(-2, -1)), np.sum((Vt @ W) ** 2, axis=-1)
     change = W - W[:, :1]
     outside = np.linalg.norm(change - Vt.T @ (Vt @ change), axis=(-2, -1)) / np.linalg.norm(W, axis=(-2, -1))

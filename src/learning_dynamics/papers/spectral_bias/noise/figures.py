@@ -94,7 +94,7 @@ def ensemble(plane: Table, space: Table, five: Table, exponents: Table, *, relia
     for power, colour in zip(powers, sequence(len(powers)), strict=True):
         rows = select(five, quantities.power_of_W(power), statistic="mean")
         curve(power_axis, rows[rows["heaviest"] <= reliable], colour, lw=1.4, label=f"power {power:g}")
-    times = np.linspace(0.05, five["time"].max(), 80)
+    times = np.linspace(0.05, five["time"].max(), 80)  # not from 0, where the mean of |c| is zero and has no logarithm
     for (inputs, table), colour in zip(spaces.items(), sequence(len(spaces)), strict=True):
         label = f"$d = {inputs}$"
         rows = select(table, quantities.COMMUTATOR_LENGTH, statistic="mean").iloc[1:]
@@ -160,6 +160,7 @@ def exponents(exponents: Table, weighted: Table) -> Plot:
     rates = select(exponents, quantities.DIRECTION_RATE)
     index_colours = sequence(largest)
     for index, colour in enumerate(index_colours, start=1):
+        # in dimensions d >= i: lambda_{d+1} is the rate of no singular value
         rows = rates[(rates["index"] == index) & (rates["inputs"] >= index)]
         _draw_rates(singular_axis, rows, colour)
     weighted_dimension = int(select(weighted, quantities.DIRECTION_RATE)["index"].max()) - 1  # of d + 1 directions
@@ -168,7 +169,7 @@ def exponents(exponents: Table, weighted: Table) -> Plot:
         _draw_rates(commutator_axis, rows, COLOURS[colour_name])
         value = select(weighted, quantity)["value"]
         commutator_axis.plot([weighted_dimension], value, "D", ms=5, color=COLOURS[colour_name], mfc="none")
-    smallest = rates[rates["index"] == rates["inputs"] + 1]
+    smallest = rates[rates["index"] == rates["inputs"] + 1]  # lambda_{d+1}, a row for each dimension d
     over_dimension = {
         column: smallest[column] / smallest["inputs"] for column in ("value", "lower", "upper", "predicted")
     }
@@ -237,15 +238,15 @@ def spectrum(exponents: Sequence[Table], *, dimensions: list[Count]) -> Plot:
     rate_axis.set(xlim=(0, 1), ylim=(-0.3, 1.6), xlabel="place of the rate, $(i - 1/2)/d$", ylabel=r"$\lambda_i$")
     rate_axis.set_title("growth rates")
     rate_axis.legend(loc="upper right")
-    grid = np.unique(np.geomspace(3, max(dimensions), 24).round().astype(int))  # dimensions
-    spectra = [theory.lyapunov_exponents(int(inputs)) for inputs in grid]
+    all_dimensions = np.unique(np.geomspace(3, max(dimensions), 24).round().astype(int))
+    spectra = [theory.lyapunov_exponents(int(inputs)) for inputs in all_dimensions]
     share_that_grows = [np.mean(exact[:-1] > 0) for exact in spectra]  # the last rate is of no singular value
-    largest_rates = [exact[0] for exact in spectra] / np.sqrt(grid)
+    largest_rates = [exact[0] for exact in spectra] / np.sqrt(all_dimensions)
     for values, limit, colour_name, label in (
         (share_that_grows, 0.25, "blue", "share that grows"),
         (largest_rates, float(gamma(0.75) / gamma(0.25)), "orange", r"$\lambda_1/\sqrt{d}$"),
     ):
-        share_axis.plot(grid, values, ".", color=COLOURS[colour_name], label=label)
+        share_axis.plot(all_dimensions, values, ".", color=COLOURS[colour_name], label=label)
         level(share_axis, limit, colour_name, "--")
     share_axis.set(xscale="log", ylim=(0, 0.5), xlabel="dimension $d$", ylabel=r"share; $\lambda_1/\sqrt{d}$")
     share_axis.set_title("share that grows, largest rate")
@@ -259,9 +260,9 @@ def spectrum(exponents: Sequence[Table], *, dimensions: list[Count]) -> Plot:
 
 
 def _draw_paths(paths: Table, quantity: Quantity, handles: list[Line2D], lw: float) -> tuple[Figure, Axes]:
-    """Draw the first (solid) and second (dashes) of a quantity's entries, each path in its colour.
+    """Draw the first (solid) and the second entry (dashed) of a quantity against time, each path in its colour.
 
-    `handles` end the legend.
+    `handles` end the legend, and `lw` is the width of lines.
     """
     figure, axis = plt.subplots(figsize=(WIDTH, 2.8))
     colours = dict(zip(sorted(paths["seed"].unique()), PATH_COLOURS, strict=False))
@@ -276,7 +277,7 @@ def _draw_paths(paths: Table, quantity: Quantity, handles: list[Line2D], lw: flo
 
 
 def _draw_rates(axis: Axes, rows: pd.DataFrame, colour: str | tuple) -> None:
-    """Draw measured rates against the dimension, with their intervals, and a line through the exact ones."""
+    """Draw measured rates against the dimension, with their intervals, and a line through the predicted ones."""
     _draw_bars(axis, rows["inputs"], rows, colour)
     axis.plot(rows["inputs"], rows["predicted"], color=colour, lw=0.9, zorder=0)
 
@@ -288,9 +289,13 @@ def _draw_bars(axis: Axes, x: pd.Series, rows: pd.DataFrame, colour: str | tuple
 
 
 def _draw_mean(axis: Axes, rows: pd.DataFrame, colour: str | tuple, marker: str, reliable: float) -> None:
-    """Draw a mean with its confidence interval as error bars, while it rests on many paths."""
+    """Draw a mean over paths with its confidence interval as error bars, at the times at which it rests on many paths.
+
+    These are the times at which the largest thousandth of the paths has at most the share `reliable` of their sum.
+    """
     rows = rows[rows["heaviest"] <= reliable]
-    low = np.minimum(rows["value"] - rows["lower"], 0.95 * rows["value"])  # keeps the bar on a logarithmic axis
+    # a bar of at most 0.95 of the value downwards, as zero has no place on the logarithmic axis
+    low = np.minimum(rows["value"] - rows["lower"], 0.95 * rows["value"])
     high = rows["upper"] - rows["value"]
     axis.errorbar(rows["time"], rows["value"], yerr=[low, high], fmt=marker, ms=3.5, lw=1.0, color=rgb(colour))
 
@@ -306,14 +311,18 @@ def _draw_second_moments(axis: Axes, table: Table, marker: str, reliable: float)
 def _draw_late_slope(
     axis: Axes, median: pd.DataFrame, rate: float, *, since: float, factor: float, width: float = 1.0
 ) -> None:
-    """Draw exp(rate * t) from a share `since` of the time on, at a factor from the median there."""
+    """Draw a curve in proportion to exp(rate * t), from the share `since` of the time on.
+
+    It starts at `factor` times the median at that time.
+    """
     late = median[median["time"] >= since * median["time"].max()]
     time, first_value = late["time"], late["value"].iloc[0]
     guide(axis, time, factor * first_value * np.exp(rate * (time - time.iloc[0])), width=width)
 
 
 def _draw_mean_and_median(axis: Axes, table: Table, quantity: Quantity, reliable: float) -> None:
-    """Draw mean (with its interval, while it is one), median, and the band that holds 80 % of the paths."""
+    """Draw the mean (see `_draw_mean`), the median, and the band that holds 80 % of the paths, after time 0."""
+    # .iloc[1:] leaves out time 0, at which the quantity is zero
     median, low, high = (
         select(table, quantity, statistic=f"quantile {part}").iloc[1:] for part in ("0.5", "0.1", "0.9")
     )

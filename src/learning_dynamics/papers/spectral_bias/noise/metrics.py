@@ -1,9 +1,18 @@
-"""Alignment and growth in the noise-driven process, over many paths and along single ones, and how sure they are.
+"""Alignment and growth in the noise-driven process, over many paths and along single ones, with confidence intervals.
 
-Shapes: of ensembles each series is (paths, times), by quantity. Of single paths `W1` W (paths, times, d, d), square,
-and `W2` a (paths, times, d), without an axis of outputs. ``growth_<d>``, or `growth` under weights, is (paths, 2, d +
-1): rates of growth per unit of the process's time, largest first, with the step and with twice the step in place of
-times. `dimensions` lists d; in code and tables it is `inputs`.
+The process is dW = dB a^T, da = W^T dB (eq. 4.1) in dimension d, which code and tables call `inputs`. (W, a) is the
+matrix with the rows of W and a as the last one. lambda_1 >= ... >= lambda_{d+1} are the almost sure growth rates of its
+d + 1 directions; those up to lambda_d are the rates of the singular values of W. Members are paths, and seeds number
+them.
+
+Shapes:
+
+- Of ensembles (`noise_process`) a series for each quantity, (paths, times).
+- Of single paths (`noise_paths`) the series `W1`, which is W, (paths, times, d, d), and `W2`, which is a, (paths,
+  times, d), without an axis of outputs.
+- Of rates (`noise_exponents`) a series ``growth_<d>`` for each d in the constant `dimensions`, or `growth` for weighted
+  noise, (paths, 2, d + 1): growth per unit of the process's time, lambda_1 first. The axis of length 2 is for the step
+  and twice the step, where other series have times.
 """
 
 from collections.abc import Mapping
@@ -30,30 +39,32 @@ DIMENSION = Column("inputs", "int", "dimension d")
 
 @columns(TIME, QUANTITY, STATISTIC, VALUE, LOWER, UPPER, PREDICTED, PATHS, HEAVIEST)
 def noise_process(trajectory: Trajectory, *, powers: list[Positive], quantiles: list[Fraction]) -> pd.DataFrame:
-    """Measure an ensemble of the noise-driven process, by statistics over paths: mean and `quantiles`.
+    """Measure an ensemble of the noise-driven process, by statistics over paths: the mean and the `quantiles`.
 
-    The column ``heaviest`` says how far a mean rests on few paths. Predictions are those of means.
+    The column ``heaviest`` says how far a mean rests on few paths: it is the share of the sum of absolute values that
+    the largest thousandth of them has. Predictions are those of means. w_i are the rows of W in commutators, and e_i is
+    the entry W_i1 a_2 - W_i2 a_1 of w_i a^T - a w_i^T.
 
     Quantities
     ----------
     `observables.on_each_path`
-        Statistics over paths.
+        Statistics over paths; those that follow have a prediction or a statistic besides.
     hidden_square
-        Squared norm of a column of W, in the mean over columns; predicted its mean (Proposition 4.1 (a)).
+        Squared norm of a column of W, the mean over columns; E|w|^2 is predicted (Proposition 4.1 (a)).
     output_square
-        Squared entry of a, in the mean over entries; predicted its mean (Proposition 4.1 (a)).
+        Squared entry of a, the mean over entries; E a_i^2 is predicted (Proposition 4.1 (a)).
     commutator_entry_squared
-        Mean of e^2 over rows; predicted its exact mean.
+        Mean of e_i^2 over the rows of W; its exact mean is predicted (`theory.commutator_second_moment`).
     commutator_length
-        Root of the sum of e^2 over rows; predicted its mean (docs/noise_spectrum.md).
+        Root of the sum of e_i^2 over the rows of W; its exact mean is predicted (docs/noise_spectrum.md).
     determinant
         Determinant of W; predicted 1, since it is a martingale.
     sigma_1
         Largest singular value of W; also the share of paths on which it is above 1.
     power_of_W_*
-        |W|^p for each p of `powers`.
+        |W|^p for each p of `powers`, with the Frobenius norm.
     power_of_a_*
-        |a|^p plus the p-th power of the moving average's norm, for each p of `powers`.
+        |a|^p + |b|^p for each p of `powers`, where b is the exponential moving average of a.
     """
     inputs = trajectory.settings["inputs"]
     hidden, output = theory.second_moments(inputs, trajectory.time)  # E|w_i|^2 and E a_i^2 (Proposition 4.1 (a))
@@ -70,7 +81,7 @@ def noise_process(trajectory: Trajectory, *, powers: list[Positive], quantiles: 
         for quantity, values in (paths | _powers(paths, inputs, powers)).items():
             ordered = np.sort(np.abs(values))
             total = ordered.sum()
-            # the largest thousandth of the paths, at least one
+            # what the largest thousandth of the absolute values, at least one of them, has of their sum
             heaviest = ordered[-max(1, len(values) // 1000) :].sum() / total if total else np.nan
             predicted = exact[quantity][point] if quantity in exact else np.nan
             records.append((time, quantity, quantities.MEAN, *mean_interval(values), predicted, len(values), heaviest))
@@ -94,7 +105,7 @@ def noise_paths(trajectory: Trajectory) -> pd.DataFrame:
     sigma
         Singular values of W.
     commutator_norm
-        ||w_i a^T - a w_i^T||_F of each row w_i of W.
+        ||w_i a^T - a w_i^T||_F of each row w_i of W, in the order of rows.
     determinant
         Determinant of W.
     """
@@ -111,23 +122,24 @@ def noise_paths(trajectory: Trajectory) -> pd.DataFrame:
 def noise_exponents(trajectory: Trajectory) -> Tables:
     """Measure almost sure growth rates per unit of time in each dimension, by their mean over paths.
 
-    Rates are extrapolated to step zero. All but `difference_between_steps` are predicted exactly,
-    by `theory.lyapunov_exponents` (docs/noise_spectrum.md).
+    Rates are extrapolated from the step and twice the step to step zero. `theory.lyapunov_exponents` predicts all but
+    `difference_between_steps` (docs/noise_spectrum.md).
 
     Quantities
     ----------
     direction_rate
-        lambda_i, the growth rate of the i-th direction of (W, a); up to i = d that of sigma_i(W).
+        lambda_i, the growth rate of the i-th direction of (W, a); for i up to d that of sigma_i(W).
     commutator_rate
-        lambda_1 + lambda_2, the growth rate of the commutators of rows with a.
+        lambda_1 + lambda_2, the growth rate of the commutators of the rows of W with a.
     angle_rate
-        lambda_2 - lambda_1, the growth rate of the angle between rows and a.
+        lambda_2 - lambda_1, the growth rate of the angle between the rows of W and a.
     volume_rate
         lambda_1 + ... + lambda_{d-1}, the growth rate of the first d - 1 directions together; predicted 0.
     total_rate
         lambda_1 + ... + lambda_{d+1}, the growth rate of all directions together; predicted -d.
     difference_between_steps
-        Largest difference of a rate between the two steps, the error that extrapolation to step zero takes away.
+        The difference that doubling the step makes to a lambda_i, for the i for which it is largest: about the error
+        that extrapolation to step zero takes away.
     """
     for inputs in trajectory.constants["dimensions"].tolist():
         yield _rates(trajectory.series[f"growth_{inputs}"], inputs).assign(inputs=inputs)
@@ -135,12 +147,12 @@ def noise_exponents(trajectory: Trajectory) -> Tables:
 
 @columns(QUANTITY, INDEX, VALUE, LOWER, UPPER, PREDICTED, PATHS)
 def weighted_noise_exponents(trajectory: Trajectory) -> pd.DataFrame:
-    """Measure almost sure growth rates for noise of unequal weights D, by their mean over paths.
+    """Measure almost sure growth rates of dW = D dB a^T, da = W^T D dB, with unequal weights D, by means over paths.
 
     Quantities
     ----------
     `noise_exponents`
-        Without predictions.
+        Nothing but the total rate is predicted.
     volume_rate
         Growth rate of the first d - 1 directions together.
     total_rate
@@ -152,14 +164,15 @@ def weighted_noise_exponents(trajectory: Trajectory) -> pd.DataFrame:
 
 
 def _rates(growth: np.ndarray, inputs: int) -> pd.DataFrame:
-    """Return a row for each rate, with its prediction for equal weights, from growth with both steps.
+    """Return a row for each rate of `noise_exponents`, with its prediction for equal weights.
 
-    Growth has the shape (paths, 2, d + 1).
+    `growth`, shape (paths, 2, d + 1), is with the step and with twice the step.
     """
     fine, coarse = growth[:, 0], growth[:, 1]  # with the step, and with twice it: shape (paths, d + 1) each
-    rates = 2 * fine - coarse  # the scheme's error is of first order in the step
+    rates = 2 * fine - coarse  # extrapolated to step zero: the scheme's error is of first order in the step
     difference = coarse - fine
-    # of the direction whose rate depends most on the step, with the sign that makes the mean positive below
+    # of the direction whose rate depends most on the step, shape (paths,); below it gets the sign that makes its mean
+    # positive
     largest = difference[:, np.abs(difference.mean(axis=0)).argmax()]
     exact = theory.lyapunov_exponents(inputs)
     estimates = [
@@ -181,8 +194,8 @@ def _rates(growth: np.ndarray, inputs: int) -> pd.DataFrame:
 
 
 def _powers(paths: Mapping[str, np.ndarray], inputs: int, powers: list[float]) -> dict[str, np.ndarray]:
-    """Return |W|^p, and |a|^p + |b|^p with the moving average b of a, by quantity: arrays of shape (paths,)."""
-    # norms |W|, |a| and |b| are recorded squared, and as means over d columns or entries
+    """Return |W|^p, and |a|^p + |b|^p with the moving average b of a, by name, for each power p: shape (paths,)."""
+    # recorded are the squares of the norms |W|, |a| and |b|, divided by d: means over d columns or entries
     squares = (quantities.HIDDEN_SQUARE, quantities.OUTPUT_SQUARE, quantities.AVERAGE_SQUARE)
     hidden, output, average = (np.sqrt(inputs * paths[name]) for name in squares)
     moments = {quantities.power_of_W(power): hidden**power for power in powers}

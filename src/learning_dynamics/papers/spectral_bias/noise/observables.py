@@ -7,22 +7,23 @@ from learning_dynamics.papers.spectral_bias.noise import quantities
 
 
 def on_each_path(W: np.ndarray, a: np.ndarray, average: np.ndarray) -> dict[str, np.ndarray]:
-    """Return what ensembles are judged and drawn by, a number for each path: arrays of shape (paths,).
+    """Return the numbers of each path by which claims and figures know an ensemble: arrays of shape (paths,).
 
     Quantities
     ----------
     hidden_square
-        Squared norm of a column of W, in the mean over columns.
+        Squared norm of a column of W, the mean over columns.
     output_square
-        Squared entry of a, in the mean over entries.
+        Squared entry of a, the mean over entries.
     average_square
-        Squared entry of a's moving average, in the mean over entries.
+        Squared entry of the exponential moving average of a, the mean over entries.
     commutator_entry
-        Mean of |e| over rows, e = W_i1 a_2 - W_i2 a_1 the entry of the commutator [w_i, a] in the first two columns.
+        Mean of |e_i| over the rows w_i of W, where e_i = W_i1 a_2 - W_i2 a_1 is the entry of the commutator
+        [w_i, a] = w_i a^T - a w_i^T in row 1 and column 2.
     commutator_entry_squared
-        Mean of e^2 over rows.
+        Mean of e_i^2 over the rows of W.
     commutator_length
-        Root of the sum of e^2 over rows: the length of w_1 a_2 - w_2 a_1, w_1 and w_2 the first two columns of W.
+        Root of the sum of e_i^2 over the rows of W: the length of W_.1 a_2 - W_.2 a_1, with the first two columns of W.
     sine_of_angle
         Sine of the angle between the first row of W and a.
     determinant
@@ -34,11 +35,13 @@ def on_each_path(W: np.ndarray, a: np.ndarray, average: np.ndarray) -> dict[str,
     ----------
     W : ndarray, shape (paths, d, d)
     a, average : ndarray, shape (paths, d)
+        a, and its exponential moving average.
     """
-    # e of each row i, shape (paths, d)
+    # e_i of each row i, shape (paths, d)
     entries = W[:, :, 0] * a[:, None, 1] - W[:, :, 1] * a[:, None, 0]
     first_row = W[:, 0]
-    # |w| |a| of the first row w, and |w| |a| times the sine of their angle: a commutator's norm is sqrt(2) times that
+    # |w| |a| of the first row w, and |w| |a| times the sine of the angle between w and a, shape (paths,). The norm of
+    # the commutator [w, a] is sqrt(2) times the latter
     sizes = np.linalg.norm(first_row, axis=1) * np.linalg.norm(a, axis=1)
     across = commutator_norms(W[:, :1], a)[:, 0] / np.sqrt(2.0)
     return {
@@ -55,14 +58,15 @@ def on_each_path(W: np.ndarray, a: np.ndarray, average: np.ndarray) -> dict[str,
 
 
 def commutator_norms(W: np.ndarray, a: np.ndarray) -> np.ndarray:
-    """Return the Frobenius norms of w_i a^T - a w_i^T for the rows w_i of W, shape (..., d).
+    """Return the Frobenius norms of w_i a^T - a w_i^T for the rows w_i of W, shape (..., rows).
 
-    They are sqrt(2 (|w|^2 |a|^2 - (w . a)^2)), computed as sqrt(2) |a| times the part of w across a: the difference of
-    squares would cancel.
+    They are sqrt(2 (|w_i|^2 |a|^2 - (w_i . a)^2)). As this difference of squares would cancel, they are computed as
+    sqrt(2) |a| times the length of the part of w_i across a.
 
     Parameters
     ----------
-    W : ndarray, shape (..., d, d)
+    W : ndarray, shape (..., rows, d)
+        Some of the rows, or all.
     a : ndarray, shape (..., d)
     """
     size = np.linalg.norm(a, axis=-1)[..., None]

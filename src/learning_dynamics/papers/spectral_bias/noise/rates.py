@@ -128,6 +128,8 @@ def has_sign(rate: Rate, grows_or_decays: Callable[[Rate], Check]) -> Check:
     """Check on which side of zero a rate lies: `grows` or `decays`.
 
     `printed`, `corrected` and `rivals`, which the decorator adds, are each one of these two functions, or NOT_CLAIMED.
+    `printed=NOT_CLAIMED` says that the paper's sentence takes no part in the check, and `corrected=NOT_CLAIMED` that
+    the correction takes none. A check with both is there for its rivals alone.
     """
     return grows_or_decays(rate)
 
@@ -135,8 +137,9 @@ def has_sign(rate: Rate, grows_or_decays: Callable[[Rate], Check]) -> Check:
 def rises_as_corrected(rates: list[Rate], *, rival: str = "") -> Iterator[Check]:
     """Check that rates, given by ascending dimension, rise from each dimension to the next.
 
-    A difference's interval has both half-widths added. The correction alone says so. `rival` is the phrase of a rival
-    by which they fall: it takes the difference the other way round.
+    The half-widths of both rates are added up for the interval of a difference. The correction alone claims the rise,
+    and the paper's sentence takes no part. `rival` is the phrase of a rival that claims a fall: it gets the difference
+    with the other sign.
     """
     for before, after in itertools.pairwise(rates):
         difference = _difference(before.measured, after.measured, "difference of means (t)")

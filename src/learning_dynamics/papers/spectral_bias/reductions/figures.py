@@ -1,4 +1,7 @@
-"""The network beside the smaller systems that should be equivalent to it."""
+"""The network, and the smaller systems that should be equivalent to it.
+
+In tables of `reductions` a seed is the number of a member, a pair of a scale and a draw.
+"""
 
 import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
@@ -26,7 +29,7 @@ def mirror(vector: Table, scalar: Table, *, member: Natural) -> Plot:
     (W1_axis, alpha_axis), (mirror_axis, beta_axis) = axes
     large, small = vector["gamma"].max(), vector["gamma"].min()
     scales = sorted(scalar["gamma"].unique())
-    middle = scales[(len(scales) - 1) // 2]
+    middle = scales[(len(scales) - 1) // 2]  # the smaller of the middle two where their number is even
     several = f"{select(vector, SIGMA_BETA)['index'].max()} outputs"
     for axis, table, quantity, label, title, gamma in (
         (W1_axis, vector, SIGMA_W1, r"$\sigma_i(W_1)$", several, small),

@@ -1,4 +1,7 @@
-"""The network's flow beside the smaller systems that should be equivalent to it (Lemmas 3.1 and 3.3, Theorem 3.2)."""
+"""The network's flow, and the smaller systems that should be equivalent to it (Lemmas 3.1 and 3.3, Theorem 3.2).
+
+Members are all pairs of a scale and a draw of the data, each with a P of its own; draws vary fastest.
+"""
 
 from collections.abc import Callable
 from typing import Any
@@ -15,25 +18,26 @@ from learning_dynamics.trajectories import Arrays, Trajectory, ensemble
 
 
 def reduced_flow(data: Arrays, *, gammas: list[Scale], width: Count, integration: LogSpan, seed: Seed) -> Trajectory:
-    """The network's flow beside the smaller systems that the theory puts in its place, each integrated alone.
+    """The network's flow, and the smaller systems that theory puts in its place, each integrated by itself.
 
-    From the orthogonal initialisation at each of `gammas`: the network (W1, W2) of full width (eq. 2.4); the
-    projected pair (Z1, Z2) (Lemma 3.1); the Riccati equation of alpha (Lemma 3.3); and for one output the
-    mirror flow of the predictor (Theorem 3.2 (b)).
+    From the orthogonal initialisation at each of `gammas`, these are followed: the network (W1, W2) of full width (eq.
+    2.4); the pair (Z1, Z2) that should be its projection (Lemma 3.1); the Riccati equation of alpha (Lemma 3.3); and
+    for one output the mirror flow of the predictor (Theorem 3.2 (b)).
 
     Returns
     -------
     Trajectory
-        Members are the data's members, once for each scale, each with a P of its own. Series W1, shape (members, times,
-        inputs, inputs), and W2, shape (members, times, inputs, outputs), the network's layers in the basis that the
-        rows of P are, and outside, shape (members, times), the norm of what the layers have outside its span, the
-        larger of the two; Z1, Z2, alpha, and for one output mirror, the predictor of the mirror flow, shape (members,
-        times, inputs, 1); constants X, Y, and gamma, shape (members,), and steps, those of all these integrations
-        together.
+        Series of the network: W1, shape (members, times, inputs, inputs), and W2, shape (members, times, inputs,
+        outputs), which are W1 P^T and P W2, its layers in the basis of the rows of P; and outside, shape (members,
+        times), the larger of the norms that both layers have outside the span of these rows. Series of the smaller
+        systems: Z1 and Z2, of the same shapes as W1 and W2; alpha, shape (members, times, inputs, outputs); and for one
+        output mirror, the predictor of the mirror flow, shape (members, times, inputs, 1). Constants X and Y, with
+        members first; gamma, shape (members,); and steps, shape (members,), those of all integrations together.
     """
     draws, (inputs, outputs) = len(data["X"]), (data["X"].shape[-1], data["Y"].shape[-1])
     times = integration.times
 
+    # both the network and the pair are networks in the sense of eq. 2.4: the pair is one of width `inputs`
     def network(x: np.ndarray, y: np.ndarray, first: np.ndarray) -> NetworkFlow:
         return follow(x, y, first, np.zeros((first.shape[1], outputs)), times=times, tolerances=integration)
 
@@ -59,6 +63,8 @@ def reduced_flow(data: Arrays, *, gammas: list[Scale], width: Count, integration
 
     X, Y = (np.concatenate([data[name]] * len(gammas)) for name in ("X", "Y"))
     gamma = np.repeat(gammas, draws)
+    # a list of generators, repeated for each scale. They go on from one scale to the next, so that a draw has another P
+    # at each
     rngs = generators(seed, "two_layer.initialisation", draws) * len(gammas)
     series = ("W1", "W2", "outside", "Z1", "Z2", "alpha", *(["mirror"] if outputs == 1 else []))
     label = "flow and its reductions"

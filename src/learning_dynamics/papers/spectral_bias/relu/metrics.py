@@ -1,8 +1,11 @@
 """Spectra, ranks and plateaus of a ReLU student, and how much of the teacher's directions it has learnt.
 
-Shapes: `loss` (draws, times); `sigma` (draws, times, k), k = min(neurons, inputs), descending; `limit_W1` W (draws,
-neurons, inputs), neurons as rows, which linear networks here have as columns; `teacher_W` (draws, teacher's neurons,
-inputs), no more of them than k; `X` (draws, samples, inputs). Times are step size times number of steps.
+The teacher is the ReLU network that gives the labels. W is the student's hidden layer, |.| the Frobenius norm.
+
+Shapes: `loss` (draws, times); `sigma` (draws, times, k), the k = min(neurons, inputs) singular values of W, descending;
+`limit_W1`, W at the end, (draws, neurons, inputs), with neurons as rows, where the linear networks of this paper have
+them as columns; `teacher_W` (draws, teacher's neurons, inputs), with no more neurons than k; `X` (draws, samples,
+inputs). Times are step size times number of steps.
 """
 
 import numpy as np
@@ -31,22 +34,23 @@ def relu_descent(
     sigma_w1
         Singular values of the hidden layer W.
     rank
-        How many singular values carry the share of |W|^2 that the index gives in percent, for each of `shares`.
+        How many singular values, the largest first, it takes for a share of |W|^2, for each of `shares`. The column
+        `index` has the share in percent.
     plateau_start
-        First time of each plateau of the loss, numbered by the index, in rows of time 0: a stretch on which the loss
-        falls more slowly than time to the power of -`slope` and is above `floor` times its first value, and over which
-        time grows `least`-fold.
+        First time of each plateau of the loss. A plateau is a stretch on which the loss falls more slowly than time to
+        the power of -`slope` and is above `floor` times its value at the first recorded time after 0, and over which
+        time grows `least`-fold. Its number is in the column `index`, and the column `time` is 0.
     plateau_end
-        Last time of each plateau.
+        Last time of each plateau, in rows alike.
     teacher_cosine
-        Cosines at the end of the principal angles between the span of the teacher's neurons and that of as many first
-        right singular vectors of W.
+        Cosines, at the end, of the principal angles between the span of the teacher's neurons and that of the first
+        right singular vectors of W, as many as the teacher has neurons.
     chance_cosine
-        Like `teacher_cosine`, for a span drawn at random.
+        Like `teacher_cosine`, for a random span in place of the singular vectors.
     inside
-        Share at the end of |W|^2 in the teacher's span.
+        Share of |W|^2 in the span of the teacher's neurons, at the end.
     chance_inside
-        The share of a random matrix in the teacher's span, on average.
+        The mean of this share for a random matrix in place of W.
     samples
         Number of samples.
     """
@@ -56,16 +60,17 @@ def relu_descent(
     axes = {"seed": np.arange(trajectory.members), "time": trajectory.time}
     yield rows({LOSS: losses, SIGMA_W1: sigma}, axes)
     for share in shares:
-        # rounding must not add a value to a spectrum that carries all of it
+        # one more than the numbers of first values that carry too little; 1e-12, so that rounding does not add a value
+        # where they carry just the share
         ranks = 1.0 + np.sum(carried < share - 1e-12, axis=-1)
         yield rows({quantities.RANK: ranks}, axes).assign(index=round(100 * share))
     teacher = trajectory.constants["teacher_W"]
     count, inputs = teacher.shape[1:]
-    # as many right singular vectors as the teacher has neurons, and random rows: shape (draws, neurons, inputs).
+    # `count` right singular vectors and random rows, as many as the teacher has neurons: shape (draws, count, inputs).
     # The seed of the random rows, 0, is part of the measure, so no setting
     right = np.linalg.svd(W, full_matrices=False)[2][:, :count]
     chance = np.stack([rng.standard_normal((count, inputs)) for rng in generators(0, "relu.chance", len(teacher))])
-    # an orthonormal basis of the teacher's span, as columns: shape (draws, inputs, neurons)
+    # an orthonormal basis of the teacher's span, as columns: shape (draws, inputs, count)
     basis = np.linalg.qr(np.swapaxes(teacher, 1, 2))[0]
     inside = np.sum((W @ basis) ** 2, axis=(1, 2)) / np.sum(W**2, axis=(1, 2))
     ends = {
@@ -76,7 +81,8 @@ def relu_descent(
         SAMPLES: np.full(len(teacher), trajectory.constants["X"].shape[1]),
     }
     yield rows(ends, {"seed": axes["seed"]}, time=trajectory.time[-1])
-    # time 0 has no logarithm: plateaus are sought, and their places counted, from the next time on
+    # Time 0 has no logarithm, so that plateaus are sought from the next recorded time on. Places count from there:
+    # place p is the recorded time p + 1
     records = []
     for seed, curve in enumerate(losses):
         for number, (start, end) in enumerate(plateaus(trajectory.time[1:], curve[1:], slope, floor, least), start=1):

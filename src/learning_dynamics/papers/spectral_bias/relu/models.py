@@ -1,18 +1,18 @@
 """Two-layer ReLU networks f(x) = sum_j a_j relu(w_j . x), and their compiled gradient descent.
 
-The vector field jumps where a neuron's activation changes on a sample. An adaptive integrator is drawn into
-ever smaller steps there; gradient descent with a small fixed step is not, and follows the flow to first order
-in the step.
+W has a row w_j for each hidden neuron, and a an output weight a_j. The gradient jumps where w_j . x_i changes sign, for
+a neuron j and a sample i. An adaptive integrator takes ever smaller steps there. Gradient descent with a small fixed
+step does not, and follows the flow to first order in the step.
 """
 
 import numba
 import numpy as np
 
-AT_ONCE = 100_000  # steps of compiled code, which no signal interrupts: seconds of a large network
+AT_ONCE = 100_000  # steps in one call of compiled code, which no signal interrupts: for a large network a few seconds
 
 
 def loss(W: np.ndarray, a: np.ndarray, X: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Return the mean of (f(x_i) - y_i)^2 / 2 over samples, over any leading axes (Varre et al. 2023, eq. 2.1).
+    """Return the mean of (f(x_i) - y_i)^2 / 2 over samples, shape (...) (Varre et al. 2023, eq. 2.1).
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ def loss(W: np.ndarray, a: np.ndarray, X: np.ndarray, y: np.ndarray) -> np.ndarr
 def descend(
     W: np.ndarray, a: np.ndarray, X: np.ndarray, y: np.ndarray, *, step: float, recorded_steps: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Take steps of gradient descent on the loss and record both layers.
+    """Take steps of gradient descent on `loss`, and return both layers at the recorded steps.
 
     Parameters
     ----------
@@ -56,8 +56,9 @@ def descend(
 def _descend(weights, outer, X, y, step, steps):
     """Take steps of descent in place: `weights` is W^T, shape (inputs, neurons), and `outer` is a, shape (neurons,).
 
-    Each step computes `active`, relu(w_j . x_i); `residual`, (y_i - f(x_i)) / samples; `slope_weights` and
-    `slope_outer`, minus the gradients of the loss; and moves both layers by the step times these.
+    Each step computes `active`, relu(w_j . x_i), shape (samples, neurons), then `residual`, (y_i - f(x_i)) / samples,
+    and then `slope_weights` and `slope_outer`, minus the gradients of the loss by `weights` and `outer`. It moves both
+    layers by the step times these.
     """
     samples, inputs = X.shape
     neurons = len(outer)
@@ -85,7 +86,7 @@ def _descend(weights, outer, X, y, step, steps):
         for sample in range(samples):
             for neuron in range(neurons):
                 slope_outer[neuron] += residual[sample] * active[sample, neuron]
-                # from here on minus the derivative of the loss by w_j . x_i
+                # from here on `active` is minus the derivative of the loss by w_j . x_i
                 active[sample, neuron] = residual[sample] * outer[neuron] if active[sample, neuron] > 0.0 else 0.0
             for entry in range(inputs):
                 for neuron in range(neurons):

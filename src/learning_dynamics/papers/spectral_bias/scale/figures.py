@@ -38,12 +38,13 @@ def rate(flows: Table, conditioned: Table, times: Table, *, member: Natural) -> 
         axis.set(
             xscale="log", yscale="log", xlabel="time $t$", ylabel=r"loss $L(\beta(t))$", ylim=(1e-6, 1e4), title=title
         )
+    # entries of a draw are in the order of its rows, here of ascending scales
     draws = Draws(times.sort_values("gamma"))
     scales = draws.entries(quantities.TIME_TO_LOSS, column="gamma")  # ascending, shape (draws, scales)
     measured, bounds = draws.with_prediction(quantities.TIME_TO_LOSS)
-    growth_rates = Draws(times).entries(quantities.FIRST_GRADIENT)[:, :1]  # |X^T Y|, shape (draws, 1)
+    growth_rates = Draws(times).entries(quantities.FIRST_GRADIENT)[:, :1]  # |X^T Y|, the same at all scales: (draws, 1)
     predicted = measured[:, :1] + np.log(scales[:, :1] / scales) / (2 * growth_rates)
-    lowest = 0.5 * np.nanmin(measured)
+    lowest = 0.5 * np.nanmin(measured)  # the panel's lower edge, which predictions at large scales may pass
     for draw in range(len(scales)):
         time_axis.plot(scales[draw], measured[draw], ".", color=COLOURS["black"], ms=4)
         visible = predicted[draw] > lowest
@@ -107,10 +108,11 @@ def _draw_excess_of_norm(axis: Axes, draws: Draws) -> None:
     nuclear_norm = draws.entries(quantities.NUCLEAR_NORM)
     excess = draws.entries(quantities.HALF_SQUARE) - nuclear_norm
     inputs = draws.entries(SIGMA_W1, "gamma").shape[2]
-    # an excess that the remaining residual hides is not drawn; three times what the residual leaves open is chosen
+    # an excess is drawn where it is above three times what the remaining residual leaves open; three is chosen
     is_resolved = excess > 3 * draws.entries(DISTANCE_BOUND) * nuclear_norm
     axis.plot(gamma[is_resolved], excess[is_resolved], ".", color=COLOURS["blue"], ms=4)
-    guide(axis, np.sort(gamma[0]), inputs * np.sort(gamma[0]))
+    scales = np.sort(gamma[0])  # those of the first draw, as of every other
+    guide(axis, scales, inputs * scales)
     axis.set(
         xscale="log",
         yscale="log",
@@ -121,7 +123,10 @@ def _draw_excess_of_norm(axis: Axes, draws: Draws) -> None:
 
 
 def _draw_potentials(axis: Axes, draws: Draws) -> None:
-    """Draw potentials of beta's singular values over ln(1/gamma) times its nuclear norm, at scales below 0.1."""
+    """Draw potentials of beta over ln(1/gamma) times its nuclear norm.
+
+    Scales are below 0.1: at 1 the logarithm is zero.
+    """
     gamma = draws.entries(quantities.POTENTIAL, column="gamma")  # shape (draws, scales)
     is_small = gamma < 0.1
     unit = np.log(1 / gamma[is_small]) * draws.entries(quantities.NUCLEAR_NORM)[is_small]
@@ -149,8 +154,9 @@ def _draw_one_output(axis: Axes, draws: Draws) -> None:
     ratios, sines = (sigma_2 / sigma_1) ** 2, draws.entries(quantities.LARGEST_SINE)
     x = relative.ravel()
     axis.plot(x, ratios.ravel(), ".", color=COLOURS["blue"], ms=4, label=r"$(\sigma_2/\sigma_1)^2$")
-    grid = np.geomspace(relative.min(), relative.max(), 200)
-    guide(axis, grid, 2 * grid / (grid + np.hypot(grid, 1)), style="-", zorder=0)  # Corollary 3.1
+    # Corollary 3.1: sigma_2^2 = 2 gamma and sigma_1^2 = gamma + sqrt(gamma^2 + |beta_*|^2), with g = gamma / |beta_*|
+    g = np.geomspace(relative.min(), relative.max(), 200)
+    guide(axis, g, 2 * g / (g + np.hypot(g, 1)), style="-", zorder=0)
     axis.plot(x, sines.ravel(), "^", color=COLOURS["green"], ms=3, mfc="none", label="sine of the angle")
     axis.set(
         xscale="log",

@@ -1,28 +1,31 @@
 """Names of quantities at vanishing scales; `metrics` writes them, claims and figures read them.
 
-beta = W1 W2 and both layers are those at the end of the flow; beta_* is the minimum-norm interpolator, |.| the
-Frobenius norm. The n-th column of W1 belongs to the n-th hidden unit, and starts at sqrt(2 gamma) P_n.
+beta = W1 W2, and both layers, are those at the end of the flow, but for the time to a given loss. beta_* is the
+minimum-norm interpolator, gamma the initialisation scale, L the loss, and |.| the Frobenius norm. W1 starts at
+sqrt(2 gamma) P with orthonormal rows P, W2 at zero; the n-th columns of W1 and of P belong to the n-th hidden unit.
 """
 
-TIME_TO_LOSS = "time_to_loss"  # when L falls to a share of L(0); predicted, with one output: by the bound of Lemma C.8
-FIRST_GRADIENT = "first_gradient"  # |X^T Y|, the rate at which both layers grow near zero
+# when L has fallen to a given share of L(0); predicted, with one output, is the time by which the bound of Lemma C.8
+# has fallen to it, which is no earlier
+TIME_TO_LOSS = "time_to_loss"
+FIRST_GRADIENT = "first_gradient"  # |X^T Y|; with one output the rate at which both layers grow near zero
 
 # the same number twice: `BETA_NORM` is a scale to compare gamma with, `FROBENIUS_NORM` a rival of the nuclear norm
 BETA_NORM = "beta_norm"  # |beta_*|
 FROBENIUS_NORM = "frobenius_norm"  # |beta_*|
-NUCLEAR_NORM = "nuclear_norm"  # sum of the singular values of beta_*
-LEAST_SINGULAR_VALUE = "least_singular_value"  # of beta_*, the least that is not zero
+NUCLEAR_NORM = "nuclear_norm"  # |beta_*|_nuclear, the sum of the singular values of beta_*
+LEAST_SINGULAR_VALUE = "least_singular_value"  # of those of beta_* that are not zero
 HALF_SQUARE = "half_square"  # (|W1|^2 + |W2|^2) / 2
-INCREASE_ELSEWHERE = "increase_elsewhere"  # least (|b|_nuclear - |beta_*|_nuclear) / |b - beta_*|, X b = Y, b at random
+# (|b|_nuclear - |beta_*|_nuclear) / |b - beta_*|, the least over random interpolators b, X b = Y
+INCREASE_ELSEWHERE = "increase_elsewhere"
 
-# Psi_gamma of the singular values of beta, the sum of (s asinh(s / gamma) - sqrt(s^2 + gamma^2)) / 2, or as Theorem 3.2
-# (a) prints it, with the half before the first term alone
-POTENTIAL = "potential"
-PRINTED_POTENTIAL = "printed_potential"
+# the mirror potential Psi_gamma(beta), a sum over the singular values s of beta (Theorem 3.2 (a))
+POTENTIAL = "potential"  # of (s asinh(s / gamma) - sqrt(s^2 + gamma^2)) / 2, as the dynamics have it
+PRINTED_POTENTIAL = "printed_potential"  # of s asinh(s / gamma) / 2 - sqrt(s^2 + gamma^2), as printed (errata 1)
 
 # with the first left singular vector u of beta
-LARGEST_SINE = "largest_sine"  # largest |w - u u^T w| / |w| over the columns w of W1
+LARGEST_SINE = "largest_sine"  # |w - u u^T w| / |w|, the largest over the columns w of W1
 PART_ACROSS = "part_across"  # |W1 - u u^T W1| / |W1|
-# with one output, of each column
-COMPONENTS_ALONG = "components_along"  # beta^T W1 / (|beta| sigma_1(W1)); predicted the shares (X^T Y)^T P / |X^T Y|
-SHARES_OF_BETA_STAR = "shares_of_beta_star"  # beta_*^T P / |beta_*|: components along beta_* at the start
+# with one output, an entry for each hidden unit
+COMPONENTS_ALONG = "components_along"  # beta^T W1 / (|beta| sigma_1(W1)); predicted (X^T Y)^T P / |X^T Y|
+SHARES_OF_BETA_STAR = "shares_of_beta_star"  # beta_*^T P / |beta_*|, the components along beta_* of the columns of P

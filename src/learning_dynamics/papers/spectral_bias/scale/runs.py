@@ -1,4 +1,8 @@
-"""The same networks trained from many initial scales, down to vanishing ones."""
+"""The same networks trained from many initial scales, down to vanishing ones.
+
+Members are all pairs of a scale and a draw, a data set with a P of its own; draws vary fastest. With three scales and
+two draws, members 0 and 1 are both draws at the first scale, members 2 and 3 both at the second.
+"""
 
 import functools
 from typing import Any
@@ -27,27 +31,30 @@ def scaled_flow(
     """Gradient flow from the orthogonal initialisation at each of `gammas`, recorded around a given loss and at its
     end.
 
-    The flow is followed twice: to find by when the loss has fallen to `loss_share` of its first value, and again with
-    `points` records over the last tenth of that time, on to the end of the integration. With `unfed` the last
-    hidden units, one more than there are outputs, are turned within their span until the last is orthogonal to the
-    first gradient X^T Y, of every output.
+    A first flow finds the time by which the loss has fallen to `loss_share` of its first value. A second one is
+    recorded at `points` times over the last tenth of that time, and is followed on to the end of the integration. With
+    `unfed` the last columns of P, one more than there are outputs, are turned within their span until the very last is
+    orthogonal to the first gradient X^T Y of every output.
 
     Returns
     -------
     Trajectory
-        Members are the data's members, once for each scale; times are shares of ``reached``. Series W1, shape (members,
-        points, inputs, width), W2, shape (members, points, width, outputs); constants, by member, X, Y, P, shape
-        (inputs, width), gamma, reached, limit_W1, limit_W2, steps, the integrator's, draw (the data's member).
+        Times are shares of the constant ``reached``, so that they are other flow times for each member. Series W1,
+        shape (members, points, inputs, width), and W2, shape (members, points, width, outputs). Constants: X and Y,
+        with members first; P and limit_W1, shape (members, inputs, width); limit_W2, shape (members, width, outputs);
+        and of shape (members,): gamma; reached, when the first flow had the given loss; steps, how many the integrator
+        took in the second flow, 0 if it did not arrive; and draw, the number of the draw.
 
     Raises
     ------
     ProjectError
-        With `unfed`, if there are as many outputs as inputs: no direction is left that their gradients do not feed.
+        With `unfed`, if there are as many outputs as inputs or more: their gradients may leave no direction unfed.
     """
     draws, (inputs, outputs) = len(data["X"]), (data["X"].shape[-1], data["Y"].shape[-1])
     if unfed and outputs >= inputs:
         raise ProjectError(f"unfed needs data with more inputs than outputs, not {inputs} and {outputs}; raise inputs")
-    # the last tenth, chosen: the second flow crosses the loss near 1, up to the length of a step of the first
+    # the last tenth, chosen: the first flow passes the loss within its last step, so that the second does so just
+    # before the share 1
     shares = np.linspace(0.9, 1.0, points)
 
     def to_loss(x: np.ndarray, y: np.ndarray, gamma: float, P: np.ndarray) -> dict[str, Any]:
@@ -56,11 +63,12 @@ def scaled_flow(
         follow = functools.partial(
             two_layer_flow.follow, x, y, *start, tolerances=integration, last_time=integration.patience
         )
-        # the loss is half the squared residual, and the residual starts at |Y|
+        # the loss is half the squared residual, and the residual starts at |Y|, as W2 starts at zero
         first = follow(times=np.zeros(1), residual=np.sqrt(loss_share) * size)
         second = follow(times=np.r_[0.0, shares * first.end_time], residual=integration.residual * size)
+        # the flow did not arrive before its patience ended; "not <" counts an end time of nan as well
         late = not second.end_time < integration.patience
-        # without the first record, at time 0
+        # [1:]: without the first record, at time 0, where the flow has to start
         states = {"W1": second.W1[1:], "W2": second.W2[1:], "limit_W1": second.end[0], "limit_W2": second.end[1]}
         known = {
             name: np.where(late, np.nan, values) for name, values in (states | {"reached": first.end_time}).items()
@@ -68,7 +76,7 @@ def scaled_flow(
         return known | {"steps": 0 if late else second.steps, "undecided": late}
 
     rngs = generators(seed, "two_layer.initialisation", draws)
-    # members: all draws at the first scale, then all at the second, and so on
+    # members: all draws at the first scale, then all at the second, and so on; the list of P is repeated for each scale
     starts = np.stack([two_layer.orthonormal_rows(rng, inputs, width) for rng in rngs] * len(gammas))
     X, Y = (np.concatenate([data[name]] * len(gammas)) for name in ("X", "Y"))
     if unfed:
@@ -79,11 +87,14 @@ def scaled_flow(
 
 
 def _with_unfed_unit(P: np.ndarray, gradient: np.ndarray) -> np.ndarray:
-    """Return orthonormal rows whose last column is orthogonal to a gradient: the last columns are rotated.
+    """Return P with its last columns rotated, so that the very last one is orthogonal to a gradient.
+
+    One more column than there are outputs is rotated. P keeps orthonormal rows, and its other columns.
 
     Parameters
     ----------
     P : ndarray, shape (inputs, width)
+        Its columns belong to the hidden units.
     gradient : ndarray, shape (inputs, outputs)
 
     Returns
@@ -91,7 +102,8 @@ def _with_unfed_unit(P: np.ndarray, gradient: np.ndarray) -> np.ndarray:
     ndarray, shape (inputs, width)
     """
     turned = gradient.shape[1] + 1
-    # Q's last column is orthogonal to the gradient in coordinates of these columns; signs make Q a rotation
+    # QR of P^T gradient in these columns, shape (turned, outputs): the last column of Q, which is `rotation`, is
+    # orthogonal to it. Signs make Q a rotation
     rotation, triangle = np.linalg.qr(P[:, -turned:].T @ gradient, mode="complete")
     rotation[:, :-1] *= np.where(np.diag(triangle) < 0, -1, 1)
     rotation[:, -1] *= np.sign(np.linalg.det(rotation))
